@@ -1,0 +1,8 @@
+//! landmark-core: approximates a huge, expensive, possibly indefinite similarity matrix from a few bought columns.
+//!
+//! The crate knows no text, file, YAML, torch or thread-pool choice. Its only input is an [`Oracle`](oracle::Oracle).
+
+pub mod entries;
+pub mod landmarks;
+pub mod oracle;
+pub mod stream;
