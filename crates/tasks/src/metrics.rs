@@ -1,0 +1,108 @@
+//! The figures the tables are made of: accuracy, F1, correlation, mean ± sd, bootstrap intervals.
+//!
+//! Every function refuses what it cannot measure with a [`MetricError`] that names the argument and the index: an empty list,
+//! lists of different lengths, NaN or ∞, a constant list where a correlation is asked for. Nothing returns NaN.
+//!
+//! Cost: O(n) for the counts, O(n log n) for ranks, O(resamples · n) for intervals.
+
+mod correlation;
+mod counts;
+mod spread;
+
+pub use correlation::{average_ranks, pearson, spearman};
+pub use counts::{ConfusionMatrix, accuracy, f1_binary, f1_macro, f1_micro};
+pub use spread::{Interval, Summary, bootstrap_interval, bootstrap_mean, paired_bootstrap};
+
+/// Why a figure could not be computed.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum MetricError {
+    /// Nothing to measure.
+    #[error("`{metric}` needs at least {wanted} value(s), but got {len}")]
+    TooFew {
+        /// The metric.
+        metric: &'static str,
+        /// Values seen.
+        len: usize,
+        /// Values wanted.
+        wanted: usize,
+    },
+    /// Two lists that should run side by side do not.
+    #[error(
+        "`{metric}` needs lists of equal length, but `{left_name}` has {left} and `{right_name}` has {right} values"
+    )]
+    Lengths {
+        /// The metric.
+        metric: &'static str,
+        /// Name of the first list.
+        left_name: &'static str,
+        /// Its length.
+        left: usize,
+        /// Name of the second list.
+        right_name: &'static str,
+        /// Its length.
+        right: usize,
+    },
+    /// NaN or ∞.
+    #[error("`{metric}`: `{list}[{index}]` is {value}, but must be finite")]
+    NotFinite {
+        /// The metric.
+        metric: &'static str,
+        /// Name of the list.
+        list: &'static str,
+        /// Index in the list, 0-based.
+        index: usize,
+        /// The value seen.
+        value: f64,
+    },
+    /// A correlation with a constant does not exist.
+    #[error("`{metric}` is undefined: all {len} values of `{list}` are {value}")]
+    Constant {
+        /// The metric.
+        metric: &'static str,
+        /// Name of the list.
+        list: &'static str,
+        /// Its length.
+        len: usize,
+        /// The one value in it.
+        value: f64,
+    },
+    /// A parameter outside its range.
+    #[error("`{metric}`: `{parameter}` is {value}, but must be {wanted}")]
+    Parameter {
+        /// The metric.
+        metric: &'static str,
+        /// Parameter name.
+        parameter: &'static str,
+        /// The value seen.
+        value: f64,
+        /// The range wanted.
+        wanted: &'static str,
+    },
+}
+
+/// Two lists of one length, of at least `wanted` values.
+fn check_lengths(
+    metric: &'static str,
+    (left_name, left): (&'static str, usize),
+    (right_name, right): (&'static str, usize),
+    wanted: usize,
+) -> Result<(), MetricError> {
+    if left != right {
+        return Err(MetricError::Lengths { metric, left_name, left, right_name, right });
+    }
+    check_count(metric, left, wanted)
+}
+
+/// At least `wanted` values.
+fn check_count(metric: &'static str, len: usize, wanted: usize) -> Result<(), MetricError> {
+    if len < wanted { Err(MetricError::TooFew { metric, len, wanted }) } else { Ok(()) }
+}
+
+/// No NaN, no ∞.
+fn check_finite(metric: &'static str, list: &'static str, values: &[f64]) -> Result<(), MetricError> {
+    match values.iter().position(|v| !v.is_finite()) {
+        Some(index) => Err(MetricError::NotFinite { metric, list, index, value: values[index] }),
+        None => Ok(()),
+    }
+}

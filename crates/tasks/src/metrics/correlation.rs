@@ -1,0 +1,125 @@
+//! Pearson's and Spearman's correlation.
+//!
+//! Pearson: r = Σ(x−x̄)(y−ȳ) / √(Σ(x−x̄)² · Σ(y−ȳ)²), in two passes. Spearman: Pearson of the ranks, equal values sharing the
+//! average of the ranks they span.
+
+use super::{MetricError, check_finite, check_lengths};
+
+/// Pearson's correlation of two lists, in [−1, 1].
+///
+/// # Errors
+/// Fewer than two values, different lengths, NaN or ∞ (named by index), a constant list.
+pub fn pearson(x: &[f64], y: &[f64]) -> Result<f64, MetricError> {
+    check_pair("pearson", x, y)?;
+    Ok(correlation(x, y))
+}
+
+/// Spearman's rank correlation of two lists, average ranks for ties.
+///
+/// # Errors
+/// As [`pearson`].
+pub fn spearman(x: &[f64], y: &[f64]) -> Result<f64, MetricError> {
+    check_pair("spearman", x, y)?;
+    Ok(correlation(&ranks(x), &ranks(y)))
+}
+
+/// The ranks of finite values, 1-based; equal values share the average of the ranks they span.
+///
+/// ```
+/// use landmark_tasks::metrics::average_ranks;
+/// assert_eq!(average_ranks(&[10.0, 30.0, 10.0])?, [1.5, 3.0, 1.5]);
+/// # Ok::<(), landmark_tasks::metrics::MetricError>(())
+/// ```
+///
+/// # Errors
+/// NaN or ∞, named by index.
+pub fn average_ranks(values: &[f64]) -> Result<Vec<f64>, MetricError> {
+    check_finite("average_ranks", "values", values)?;
+    Ok(ranks(values))
+}
+
+fn check_pair(metric: &'static str, x: &[f64], y: &[f64]) -> Result<(), MetricError> {
+    check_lengths(metric, ("x", x.len()), ("y", y.len()), 2)?;
+    for (list, values) in [("x", x), ("y", y)] {
+        check_finite(metric, list, values)?;
+        if values.iter().all(|v| *v == values[0]) {
+            return Err(MetricError::Constant { metric, list, len: values.len(), value: values[0] });
+        }
+    }
+    Ok(())
+}
+
+fn ranks(values: &[f64]) -> Vec<f64> {
+    let mut order: Vec<usize> = (0..values.len()).collect();
+    order.sort_by(|&a, &b| values[a].total_cmp(&values[b]));
+    let mut ranks = vec![0.0; values.len()];
+    let mut below = 0;
+    // `==` rather than `total_cmp`, so that 0.0 and −0.0, neighbours in the order, tie
+    for tie in order.chunk_by(|&a, &b| values[a] == values[b]) {
+        let shared = below as f64 + (tie.len() as f64 + 1.0) / 2.0;
+        for &index in tie {
+            ranks[index] = shared;
+        }
+        below += tie.len();
+    }
+    ranks
+}
+
+/// Each list is centred and scaled by its largest deviation before squaring, so that tiny and huge values neither underflow
+/// nor overflow.
+fn correlation(x: &[f64], y: &[f64]) -> f64 {
+    let (x, y) = (standardized(x), standardized(y));
+    let (mut xy, mut xx, mut yy) = (0.0, 0.0, 0.0);
+    for (a, b) in x.iter().zip(&y) {
+        xy += a * b;
+        xx += a * a;
+        yy += b * b;
+    }
+    (xy / (xx.sqrt() * yy.sqrt())).clamp(-1.0, 1.0)
+}
+
+fn standardized(values: &[f64]) -> Vec<f64> {
+    let largest = values.iter().fold(0.0, |m: f64, v| m.max(v.abs()));
+    let scaled: Vec<f64> = values.iter().map(|v| v / largest).collect();
+    let mean = scaled.iter().sum::<f64>() / scaled.len() as f64;
+    let centred: Vec<f64> = scaled.iter().map(|v| v - mean).collect();
+    let spread = centred.iter().fold(0.0, |m: f64, v| m.max(v.abs()));
+    centred.iter().map(|v| v / spread).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_constant_list_is_refused_by_name() {
+        let error = pearson(&[1.0, 2.0], &[3.0, 3.0]).unwrap_err();
+        assert_eq!(error.to_string(), "`pearson` is undefined: all 2 values of `y` are 3");
+    }
+
+    #[test]
+    fn nan_is_refused_with_its_index() {
+        let error = spearman(&[1.0, f64::NAN, 2.0], &[1.0, 2.0, 3.0]).unwrap_err();
+        assert_eq!(error.to_string(), "`spearman`: `x[1]` is NaN, but must be finite");
+    }
+
+    #[test]
+    fn pearson_survives_values_whose_squares_overflow_or_vanish() {
+        let (x, y) = ([1e200, 2e200, 3e200], [1e-200, 2e-200, 3.5e-200]);
+        let plain = pearson(&[1.0, 2.0, 3.0], &[1.0, 2.0, 3.5]).unwrap();
+        // the same numbers up to a scale: only the rounding of the scaling differs
+        assert!((pearson(&x, &y).unwrap() - plain).abs() < 1e-14);
+    }
+
+    #[test]
+    fn both_zeros_tie() {
+        assert_eq!(average_ranks(&[0.0, -0.0, 1.0]).unwrap(), [1.5, 1.5, 3.0]);
+    }
+
+    #[test]
+    fn spearman_sees_only_the_order() {
+        let x = [0.1, 0.7, 0.3, 0.9];
+        let cubes: Vec<f64> = x.iter().map(|v: &f64| v.powi(3)).collect();
+        assert_eq!(spearman(&x, &cubes), Ok(1.0));
+    }
+}
