@@ -1,0 +1,38 @@
+//! Which column (or JSON field) of a file of documents is what.
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+
+/// The names of the columns; by default `label` and `text`, without ids and without a split.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Columns {
+    /// The column with the label.
+    pub label: Cow<'static, str>,
+    /// The column with the text.
+    pub text: Cow<'static, str>,
+    /// The column with the id; without one the documents are numbered from 1.
+    pub id: Option<Cow<'static, str>>,
+    /// Whether ids are distinct only within a label; they become `label/id`.
+    pub id_within_label: bool,
+    /// The column that says `train` or `test`.
+    pub split: Option<Cow<'static, str>>,
+}
+
+impl Columns {
+    /// `label` and `text`.
+    pub(crate) const PLAIN: Self = Self {
+        label: Cow::Borrowed("label"),
+        text: Cow::Borrowed("text"),
+        id: None,
+        id_within_label: false,
+        split: None,
+    };
+}
+
+impl Default for Columns {
+    fn default() -> Self {
+        Self::PLAIN
+    }
+}

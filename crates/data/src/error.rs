@@ -1,0 +1,237 @@
+//! What can be wrong with a dataset: every message names the file, the place, what was seen and what is wanted.
+
+use std::path::{Path, PathBuf};
+
+/// Why data could not be had.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum DataError {
+    /// No catalog entry of this name.
+    #[error("there is no dataset `{name}`; {suggestion}`runner data` lists them all")]
+    UnknownDataset {
+        /// The name asked for.
+        name: String,
+        /// "did you mean `…`? ", or nothing.
+        suggestion: String,
+    },
+    /// The catalog entry is of another kind than the caller needs.
+    #[error("the dataset `{name}` holds {seen}, {wanted} are wanted here")]
+    WrongKind {
+        /// The dataset.
+        name: String,
+        /// What it holds.
+        seen: &'static str,
+        /// What the caller needs.
+        wanted: &'static str,
+    },
+    /// Neither `--data` nor the variable names a folder.
+    #[error(
+        "the dataset `{dataset}` needs the file `{file}` and no data folder is known. \
+         Set the variable `{variable}` or pass `--data DIR`; the public source is {source_url}"
+    )]
+    NoDataFolder {
+        /// The dataset.
+        dataset: String,
+        /// Its first file.
+        file: String,
+        /// The variable's name.
+        variable: &'static str,
+        /// Where it can be had.
+        source_url: String,
+    },
+    /// A file of the catalog is not in the data folder.
+    #[error(
+        "the dataset `{dataset}` needs the file `{path}`, which does not exist. Its public source is {source_url}; \
+         put it there, or point the variable `{variable}` (or `--data DIR`) at the folder that has it"
+    )]
+    MissingFile {
+        /// The dataset.
+        dataset: String,
+        /// Where it was looked for.
+        path: PathBuf,
+        /// Where it can be had.
+        source_url: String,
+        /// The variable's name.
+        variable: &'static str,
+    },
+    /// A file is there and is not the one the catalog describes.
+    #[error(
+        "`{path}` has the sha256 {seen}, wanted is {wanted}. Restore the file, or use your own under a name of its own"
+    )]
+    WrongDigest {
+        /// The file.
+        path: PathBuf,
+        /// Its sha256.
+        seen: String,
+        /// The catalog's.
+        wanted: String,
+    },
+    /// The operating system refused.
+    #[error("cannot read `{path}`")]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// The cause.
+        #[source]
+        source: std::io::Error,
+    },
+    /// A line that does not follow its format.
+    #[error("{path}:{line}: {seen}; wanted is {wanted}", path = path.display())]
+    Malformed {
+        /// The file.
+        path: PathBuf,
+        /// The line, from 1.
+        line: usize,
+        /// What is there.
+        seen: String,
+        /// What should be.
+        wanted: String,
+    },
+    /// A line whose bytes are no text.
+    #[error(
+        "{path}:{line}: byte {byte} of the line is not UTF-8; wanted is UTF-8 text. Convert the file, for example with `iconv -f latin1 -t utf-8`",
+        path = path.display()
+    )]
+    NotUtf8 {
+        /// The file.
+        path: PathBuf,
+        /// The line, from 1.
+        line: usize,
+        /// The first bad byte of that line, from 0.
+        byte: usize,
+    },
+    /// A file that holds nothing.
+    #[error("`{path}` holds no {what}")]
+    Empty {
+        /// The file.
+        path: PathBuf,
+        /// Of what there is none.
+        what: &'static str,
+    },
+    /// The first line or bytes do not open the format.
+    #[error("`{path}` begins with {seen}; wanted is {wanted}")]
+    BadHeader {
+        /// The file.
+        path: PathBuf,
+        /// What is there.
+        seen: String,
+        /// What should be.
+        wanted: String,
+    },
+    /// A word vector of another length than its fellows.
+    #[error("{path}:{line}: the vector of `{word}` has {seen} numbers; wanted are {wanted}", path = path.display())]
+    WrongDimension {
+        /// The file.
+        path: PathBuf,
+        /// The line, from 1.
+        line: usize,
+        /// Whose vector.
+        word: String,
+        /// Its length.
+        seen: usize,
+        /// The dimension of the file.
+        wanted: usize,
+    },
+    /// A file that ends too soon.
+    #[error("`{path}` is truncated at {at}: {seen} bytes are left, wanted are {wanted}. Fetch it again")]
+    Truncated {
+        /// The file.
+        path: PathBuf,
+        /// Which word, row or matrix.
+        at: String,
+        /// Bytes that are there.
+        seen: u64,
+        /// Bytes that should be.
+        wanted: u64,
+    },
+    /// NaN or an infinity in a word vector.
+    #[error("`{path}`: component {component} of the vector of `{word}` is {value}; a word vector must be finite")]
+    NotFiniteVector {
+        /// The file.
+        path: PathBuf,
+        /// Whose vector.
+        word: String,
+        /// Which component, from 0.
+        component: usize,
+        /// What is there.
+        value: f32,
+    },
+    /// A matrix of vectors without its words.
+    #[error("the vectors `{path}` need a vocabulary (one word a line, in the order of the rows); none was named")]
+    MissingVocabulary {
+        /// The matrix.
+        path: PathBuf,
+    },
+    /// Two sources that must agree in number do not.
+    #[error("`{path}` has {seen} {what}; wanted are {wanted}, the number {reference}")]
+    CountMismatch {
+        /// The file that disagrees.
+        path: PathBuf,
+        /// What was counted.
+        what: &'static str,
+        /// How many there are.
+        seen: usize,
+        /// How many there should be.
+        wanted: usize,
+        /// Where the wanted number comes from: "in the header", "of rows of `x.npy`".
+        reference: String,
+    },
+    /// An array of numbers this crate does not read.
+    #[error("`{path}` holds {seen}; wanted is {wanted}")]
+    UnsupportedArray {
+        /// The file.
+        path: PathBuf,
+        /// Its type or layout.
+        seen: String,
+        /// What is read.
+        wanted: &'static str,
+    },
+    /// A similarity matrix with two sizes.
+    #[error("`{path}` holds a matrix of shape {rows} × {cols}; a similarity matrix must be square")]
+    NotSquare {
+        /// The file.
+        path: PathBuf,
+        /// Its rows.
+        rows: usize,
+        /// Its columns.
+        cols: usize,
+    },
+    /// NaN or an infinity in a similarity matrix.
+    #[error("`{path}`: the entry (i = {i}, j = {j}) is {value}; a similarity must be finite")]
+    NotFiniteEntry {
+        /// The file.
+        path: PathBuf,
+        /// Row, from 0.
+        i: usize,
+        /// Column, from 0.
+        j: usize,
+        /// What is there.
+        value: f64,
+    },
+    /// A parameter outside its range.
+    #[error("`{parameter}` is {seen}; wanted is {wanted}")]
+    Parameter {
+        /// Its name.
+        parameter: &'static str,
+        /// Its value.
+        seen: String,
+        /// Its range, with the reason.
+        wanted: String,
+    },
+}
+
+impl DataError {
+    /// Wraps an I/O failure with the file it concerns.
+    pub(crate) fn io(path: &Path) -> impl FnOnce(std::io::Error) -> Self + '_ {
+        move |source| Self::Io { path: path.to_owned(), source }
+    }
+}
+
+/// A piece of a line, short enough for a message.
+pub(crate) fn excerpt(text: &str) -> String {
+    const LONGEST: usize = 60;
+    match text.char_indices().nth(LONGEST) {
+        None => text.to_owned(),
+        Some((end, _)) => format!("{}…", &text[..end]),
+    }
+}

@@ -1,0 +1,151 @@
+//! The header of a NumPy file, read by hand: ndarray-npy knows neither half precision nor what a good message names.
+//!
+//! Format: `\x93NUMPY`, a major and a minor version, the length of what follows (u16, from version 2 on u32) and a
+//! Python dictionary with `descr`, `fortran_order` and `shape`.
+
+use std::io::Read;
+use std::path::Path;
+
+use crate::error::{DataError, excerpt};
+
+/// A type of numbers that is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Dtype {
+    F16,
+    F32,
+    F64,
+}
+
+impl Dtype {
+    /// Bytes of one number.
+    pub(crate) fn size(self) -> usize {
+        match self {
+            Self::F16 => 2,
+            Self::F32 => 4,
+            Self::F64 => 8,
+        }
+    }
+}
+
+/// A matrix of little-endian floating-point numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Header {
+    pub(crate) dtype: Dtype,
+    pub(crate) fortran_order: bool,
+    pub(crate) rows: usize,
+    pub(crate) cols: usize,
+}
+
+/// Reads up to the first number.
+pub(crate) fn read(path: &Path, reader: &mut dyn Read) -> Result<Header, DataError> {
+    let bad = |seen: String| DataError::BadHeader {
+        path: path.to_owned(),
+        seen,
+        wanted: "the header of a NumPy `.npy` file".into(),
+    };
+    let mut magic = [0; 8];
+    reader.read_exact(&mut magic).map_err(|_| bad("fewer than 8 bytes".into()))?;
+    let length_bytes = match magic {
+        [0x93, b'N', b'U', b'M', b'P', b'Y', 1, _] => 2,
+        [0x93, b'N', b'U', b'M', b'P', b'Y', 2 | 3, _] => 4,
+        _ => return Err(bad(format!("`{}`", magic.escape_ascii()))),
+    };
+    let mut length = [0; 4];
+    reader.read_exact(&mut length[..length_bytes]).map_err(|_| bad("a header that ends too soon".into()))?;
+    let mut dictionary = Vec::new();
+    let wanted = u64::from(u32::from_le_bytes(length));
+    reader.take(wanted).read_to_end(&mut dictionary).map_err(DataError::io(path))?;
+    if (dictionary.len() as u64) < wanted {
+        return Err(bad("a header that ends too soon".into()));
+    }
+    let dictionary = String::from_utf8_lossy(&dictionary);
+    let unreadable = || bad(format!("the header `{}`", excerpt(dictionary.trim())));
+    let unsupported = |seen: String, wanted| DataError::UnsupportedArray { path: path.to_owned(), seen, wanted };
+
+    let descr = value_of(&dictionary, "descr").ok_or_else(unreadable)?.trim_matches(['\'', '"']).to_owned();
+    let dtype = match descr.as_str() {
+        "<f2" => Dtype::F16,
+        "<f4" => Dtype::F32,
+        "<f8" => Dtype::F64,
+        other => {
+            return Err(unsupported(format!("numbers of type `{other}`"), "`<f2`, `<f4` or `<f8` (float16, 32 or 64)"));
+        }
+    };
+    let fortran_order = match value_of(&dictionary, "fortran_order").ok_or_else(unreadable)? {
+        "True" => true,
+        "False" => false,
+        _ => return Err(unreadable()),
+    };
+    let shape = value_of(&dictionary, "shape").ok_or_else(unreadable)?;
+    let sizes: Result<Vec<usize>, _> =
+        shape.split(',').map(str::trim).filter(|size| !size.is_empty()).map(str::parse).collect();
+    match sizes.map_err(|_| unreadable())?[..] {
+        [rows, cols] => Ok(Header { dtype, fortran_order, rows, cols }),
+        _ => Err(unsupported(format!("an array of shape ({shape})"), "a matrix, two dimensions")),
+    }
+}
+
+/// The text of a dictionary's value: up to the next comma, or between the parentheses of a tuple.
+fn value_of<'a>(dictionary: &'a str, key: &str) -> Option<&'a str> {
+    let (_, after) = dictionary.split_once(&format!("'{key}'"))?;
+    let value = after.trim_start().strip_prefix(':')?.trim_start();
+    match value.strip_prefix('(') {
+        Some(tuple) => tuple.split_once(')').map(|(inside, _)| inside),
+        None => value.split([',', '}']).next().map(str::trim),
+    }
+}
+
+/// A `.npy` file of version 1 with these bytes for numbers: what the tests of this crate read.
+#[cfg(test)]
+pub(crate) fn encode(dictionary: &str, data: &[u8]) -> Vec<u8> {
+    let length = u16::try_from(dictionary.len()).unwrap();
+    [b"\x93NUMPY\x01\x00".as_slice(), &length.to_le_bytes(), dictionary.as_bytes(), data].concat()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(bytes: &[u8]) -> Result<Header, String> {
+        read(Path::new("m.npy"), &mut &bytes[..]).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn headers_of_every_version_are_read() {
+        let dictionary = "{'descr': '<f2', 'fortran_order': False, 'shape': (3, 20), }  \n";
+        let wanted = Header { dtype: Dtype::F16, fortran_order: false, rows: 3, cols: 20 };
+        assert_eq!(parse(&encode(dictionary, &[])), Ok(wanted));
+        let mut second = b"\x93NUMPY\x02\x00".to_vec();
+        second.extend(u32::try_from(dictionary.len()).unwrap().to_le_bytes());
+        second.extend(dictionary.as_bytes());
+        assert_eq!(parse(&second), Ok(wanted));
+        let other_order = "{'shape': (1,2), 'fortran_order': True, 'descr': '<f8'}";
+        assert_eq!(
+            parse(&encode(other_order, &[])),
+            Ok(Header { dtype: Dtype::F64, fortran_order: true, rows: 1, cols: 2 })
+        );
+    }
+
+    #[test]
+    fn other_files_types_and_shapes_are_named() {
+        for (bytes, wanted) in [
+            (b"short".to_vec(), "begins with fewer than 8 bytes"),
+            (b"PK\x03\x04 a zip file".to_vec(), "begins with `PK\\x03\\x04 a z`"),
+            (encode("{'descr': '<i8', 'fortran_order': False, 'shape': (2, 2)}", &[]), "numbers of type `<i8`"),
+            (encode("{'descr': '<f4', 'fortran_order': False, 'shape': (7,)}", &[]), "an array of shape (7,)"),
+            (encode("{'descr': '<f4', 'shape': (7, 7)}", &[]), "begins with the header `{'descr'"),
+            (encode("{'descr': '<f4', 'fortran_order': False, 'shape': (7, -7)}", &[]), "begins with the header"),
+            (b"\x93NUMPY\x01\x00\xff\x00{'descr'".to_vec(), "a header that ends too soon"),
+        ] {
+            let message = parse(&bytes).unwrap_err();
+            assert!(message.contains(wanted), "{message}");
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn no_dictionary_makes_the_reader_panic(dictionary in "[{}'descrfotan_shp:<0-9(), ]{0,80}") {
+            let _ = parse(&encode(&dictionary, &[]));
+        }
+    }
+}

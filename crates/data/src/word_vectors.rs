@@ -1,0 +1,286 @@
+//! Words as points: d numbers a word, read from the usual files.
+//!
+//! Vectors are held in f32 (as the files have them) and only for the words a corpus needs: 4·V·d bytes, so 20,000 words
+//! of 300 numbers cost 24 MB whatever the size of the file.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use landmark_core::oracle::Identity;
+use ndarray::{Array2, ArrayView1, ArrayView2};
+use serde::{Deserialize, Serialize};
+
+use crate::error::DataError;
+
+mod binary;
+mod npy;
+mod text;
+
+/// How a file of word vectors is laid out. All but the matrix of `npy` may be gzipped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum VectorFormat {
+    /// A line `V d`, then V lines of a word and d numbers.
+    Word2vecText,
+    /// A line `V d`, then V times a word, a blank and d little-endian f32.
+    Word2vecBinary,
+    /// Lines of a word and d numbers, no header.
+    GloveText,
+    /// A NumPy matrix V × d of f16, f32 or f64, and a vocabulary of V lines beside it: a word, or a word, a tab and
+    /// anything.
+    Npy,
+}
+
+/// The files of one set of word vectors.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct VectorFiles {
+    /// The layout.
+    pub format: VectorFormat,
+    /// The vectors.
+    pub path: PathBuf,
+    /// The words of an [`Npy`](VectorFormat::Npy) matrix.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub vocabulary: Option<PathBuf>,
+}
+
+/// V words with a vector of d numbers each.
+#[derive(Debug, Clone, PartialEq)]
+pub struct WordVectors {
+    words: Vec<String>,
+    index: HashMap<String, u32>,
+    vectors: Array2<f32>,
+    source: String,
+}
+
+impl WordVectors {
+    /// From words and their vectors (V × d); `source` says in words where they come from.
+    ///
+    /// # Errors
+    /// [`DataError::Parameter`] where words and rows differ in number, a word comes twice or a value is not finite.
+    pub fn new(words: Vec<String>, vectors: Array2<f32>, source: &str) -> Result<Self, DataError> {
+        let refuse =
+            |seen: String, wanted: &str| DataError::Parameter { parameter: "vectors", seen, wanted: wanted.into() };
+        if words.len() != vectors.nrows() {
+            return Err(refuse(format!("{} words and {} rows", words.len(), vectors.nrows()), "a row for each word"));
+        }
+        if let Some(((row, _), value)) = vectors.indexed_iter().find(|(_, value)| !value.is_finite()) {
+            return Err(refuse(format!("{value} for `{}`", words[row]), "finite numbers"));
+        }
+        let mut gathered = Gathered::new(vectors.ncols());
+        for (word, row) in words.iter().zip(vectors.rows()) {
+            if !gathered.wants(word, &|_| true) {
+                return Err(refuse(format!("two vectors for `{word}`"), "one vector for each word"));
+            }
+            gathered.push(word.clone(), row.iter().copied());
+        }
+        Ok(gathered.finish(source.to_owned()))
+    }
+
+    /// Reads the vectors of the words that `keep` asks for; of a word that comes twice, the first.
+    ///
+    /// ```no_run
+    /// # use landmark_data::{WordVectors, VectorFiles, VectorFormat, corpus::Corpus};
+    /// # fn example(corpus: &Corpus) -> Result<(), landmark_data::DataError> {
+    /// let files = VectorFiles { format: VectorFormat::GloveText, path: "glove.6B.50d.txt".into(), vocabulary: None };
+    /// let vectors = WordVectors::read(&files, &|word| corpus.contains(word))?;
+    /// println!("{}", corpus.coverage(&vectors));
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// # Errors
+    /// [`DataError`] for a bad header, a vector of another dimension (with its line), a truncated file, a value that is
+    /// not finite (with its word), a missing vocabulary, or counts that disagree.
+    pub fn read(files: &VectorFiles, keep: &dyn Fn(&str) -> bool) -> Result<Self, DataError> {
+        let path = &files.path;
+        let gathered = match files.format {
+            VectorFormat::Word2vecText => text::read_word2vec(path, keep)?,
+            VectorFormat::GloveText => text::read_glove(path, keep)?,
+            VectorFormat::Word2vecBinary => binary::read(path, keep)?,
+            VectorFormat::Npy => match &files.vocabulary {
+                Some(vocabulary) => npy::read(path, vocabulary, keep)?,
+                None => return Err(DataError::MissingVocabulary { path: path.clone() }),
+            },
+        };
+        gathered.check_finite(path)?;
+        Ok(gathered.finish(file_name(path)))
+    }
+
+    /// Number of words V.
+    pub fn len(&self) -> usize {
+        self.words.len()
+    }
+
+    /// Whether there are no words.
+    pub fn is_empty(&self) -> bool {
+        self.words.is_empty()
+    }
+
+    /// Numbers per word d.
+    pub fn dimension(&self) -> usize {
+        self.vectors.ncols()
+    }
+
+    /// The words, in the order of the rows.
+    pub fn words(&self) -> &[String] {
+        &self.words
+    }
+
+    /// The row of a word.
+    pub fn index_of(&self, word: &str) -> Option<u32> {
+        self.index.get(word).copied()
+    }
+
+    /// The vectors, V × d.
+    pub fn vectors(&self) -> ArrayView2<'_, f32> {
+        self.vectors.view()
+    }
+
+    /// The vector of a word.
+    pub fn vector(&self, word: &str) -> Option<ArrayView1<'_, f32>> {
+        self.index_of(word).map(|row| self.vectors.row(row as usize))
+    }
+
+    /// Where they come from, in words: a file's name, or how they were learned.
+    pub fn source(&self) -> &str {
+        &self.source
+    }
+
+    /// A digest of the words and their vectors as held; a corpus with other words holds others of the same file.
+    pub fn identity(&self) -> Identity {
+        let dimension = (self.dimension() as u64).to_le_bytes();
+        let words = self.words.join("\n");
+        let values: Vec<u8> = self.vectors.iter().flat_map(|value| value.to_le_bytes()).collect();
+        Identity::of(&[
+            ("kind", b"word vectors v1"),
+            ("dimension", &dimension),
+            ("words", words.as_bytes()),
+            ("values", &values),
+        ])
+    }
+
+    /// The k words nearest to `word` by cosine, nearest first, without the word itself; nothing for an unknown word.
+    pub fn nearest(&self, word: &str, k: usize) -> Vec<(&str, f32)> {
+        let Some(target) = self.vector(word) else { return Vec::new() };
+        let cosine = |other: ArrayView1<'_, f32>| {
+            let norms = (target.dot(&target) * other.dot(&other)).sqrt();
+            if norms > 0.0 { target.dot(&other) / norms } else { 0.0 }
+        };
+        let mut scored: Vec<(&str, f32)> = self
+            .words
+            .iter()
+            .zip(self.vectors.rows())
+            .filter(|(other, _)| *other != word)
+            .map(|(other, row)| (other.as_str(), cosine(row)))
+            .collect();
+        scored.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(b.0)));
+        scored.truncate(k);
+        scored
+    }
+}
+
+/// The last part of a path: names of folders say more about a machine than about data.
+fn file_name(path: &Path) -> String {
+    path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
+}
+
+/// Words and values as they come out of a file.
+struct Gathered {
+    dimension: usize,
+    words: Vec<String>,
+    index: HashMap<String, u32>,
+    values: Vec<f32>,
+}
+
+impl Gathered {
+    fn new(dimension: usize) -> Self {
+        Self { dimension, words: Vec::new(), index: HashMap::new(), values: Vec::new() }
+    }
+
+    /// Whether the next vector is to be parsed: asked for, and not seen before.
+    fn wants(&self, word: &str, keep: &dyn Fn(&str) -> bool) -> bool {
+        keep(word) && !self.index.contains_key(word)
+    }
+
+    /// Adds a word that [is wanted](Self::wants) with its `dimension` values.
+    fn push(&mut self, word: String, values: impl IntoIterator<Item = f32>) {
+        let row = u32::try_from(self.words.len()).expect("fewer than 2^32 word vectors");
+        self.index.insert(word.clone(), row);
+        self.words.push(word);
+        self.values.extend(values);
+        debug_assert_eq!(self.values.len(), self.words.len() * self.dimension);
+    }
+
+    fn check_finite(&self, path: &Path) -> Result<(), DataError> {
+        match self.values.iter().position(|value| !value.is_finite()) {
+            None => Ok(()),
+            Some(place) => Err(DataError::NotFiniteVector {
+                path: path.to_owned(),
+                word: self.words[place / self.dimension].clone(),
+                component: place % self.dimension,
+                value: self.values[place],
+            }),
+        }
+    }
+
+    fn finish(self, source: String) -> WordVectors {
+        let vectors = Array2::from_shape_vec((self.words.len(), self.dimension), self.values)
+            .expect("every push adds one word and `dimension` values");
+        WordVectors { words: self.words, index: self.index, vectors, source }
+    }
+}
+
+/// The `V d` line of the word2vec formats.
+fn word2vec_header(path: &Path, line: &str) -> Result<(usize, usize), DataError> {
+    let numbers: Vec<Option<usize>> = line.split_whitespace().map(|number| number.parse().ok()).collect();
+    match numbers[..] {
+        [Some(words), Some(dimension)] if dimension > 0 => Ok((words, dimension)),
+        _ => Err(DataError::BadHeader {
+            path: path.to_owned(),
+            seen: format!("the line `{}`", crate::error::excerpt(line)),
+            wanted: "the number of words and the dimension, as in `3000000 300`".into(),
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ndarray::array;
+
+    use super::*;
+
+    fn owned(words: &[&str]) -> Vec<String> {
+        words.iter().map(|&word| word.to_owned()).collect()
+    }
+
+    #[test]
+    fn neighbours_are_ordered_by_cosine() {
+        let vectors = array![[1.0, 0.0], [2.0, 0.2], [0.0, 3.0], [0.0, 0.0]];
+        let vectors = WordVectors::new(owned(&["moon", "star", "soup", "void"]), vectors, "by hand").unwrap();
+        let near: Vec<&str> = vectors.nearest("moon", 2).into_iter().map(|(word, _)| word).collect();
+        assert_eq!(near, ["star", "soup"]);
+        assert!(vectors.nearest("sun", 2).is_empty());
+    }
+
+    #[test]
+    fn words_and_rows_must_agree() {
+        for (words, vectors, wanted) in [
+            (owned(&["a"]), array![[1.0], [2.0]], "1 words and 2 rows"),
+            (owned(&["a", "a"]), array![[1.0], [2.0]], "two vectors for `a`"),
+            (owned(&["a", "b"]), array![[1.0], [f32::NAN]], "NaN for `b`"),
+        ] {
+            let message = WordVectors::new(words, vectors, "by hand").unwrap_err().to_string();
+            assert!(message.contains(wanted), "{message}");
+        }
+    }
+
+    #[test]
+    fn the_identity_moves_with_words_and_values_and_not_with_the_source() {
+        let of = |word: &str, value: f32, source: &str| {
+            WordVectors::new(owned(&[word]), array![[value, 0.0]], source).unwrap().identity()
+        };
+        assert_eq!(of("a", 1.0, "here"), of("a", 1.0, "there"));
+        assert_ne!(of("a", 1.0, "here"), of("b", 1.0, "here"));
+        assert_ne!(of("a", 1.0, "here"), of("a", 2.0, "here"));
+    }
+}

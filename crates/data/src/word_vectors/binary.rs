@@ -1,0 +1,146 @@
+//! Word vectors as word2vec writes them: a text line `V d`, then V times a word, a blank, d little-endian f32 and,
+//! depending on the program, a line feed.
+//!
+//! A word that is not UTF-8 (the GoogleNews file has some) is read with replacement characters: it meets no token.
+
+use std::io::{BufRead, Read};
+use std::path::Path;
+
+use super::{Gathered, word2vec_header};
+use crate::error::DataError;
+use crate::lines::open;
+
+/// Longer than any header line or word; keeps a file of another kind from being read whole as one word.
+const LONGEST_TEXT: u64 = 4096;
+
+pub(super) fn read(path: &Path, keep: &dyn Fn(&str) -> bool) -> Result<Gathered, DataError> {
+    let mut reader = open(path)?;
+    let header = text_until(path, &mut reader, b'\n')?;
+    let (words, dimension) = word2vec_header(path, header.trim_end())?;
+    let mut gathered = Gathered::new(dimension);
+    let mut bytes = vec![0; 4 * dimension];
+    for k in 0..words {
+        let text = text_until(path, &mut reader, b' ')?;
+        let truncated = |seen: u64, wanted: u64| DataError::Truncated {
+            path: path.to_owned(),
+            at: format!("word {} of {words}", k + 1),
+            seen,
+            wanted,
+        };
+        let Some(word) = text.strip_suffix(' ') else {
+            return Err(truncated(text.len() as u64, bytes.len() as u64 + 2));
+        };
+        let word = word.trim_start_matches('\n');
+        let length = read_up_to(&mut reader, &mut bytes).map_err(DataError::io(path))?;
+        if length < bytes.len() {
+            return Err(truncated(length as u64, bytes.len() as u64));
+        }
+        if gathered.wants(word, keep) {
+            let values = bytes.chunks_exact(4).map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]]));
+            gathered.push(word.to_owned(), values);
+        }
+    }
+    let rest = reader.fill_buf().map_err(DataError::io(path))?;
+    if rest.iter().any(|byte| !byte.is_ascii_whitespace()) {
+        return Err(DataError::CountMismatch {
+            path: path.to_owned(),
+            what: "or more words",
+            seen: words + 1,
+            wanted: words,
+            reference: "in the header".into(),
+        });
+    }
+    Ok(gathered)
+}
+
+/// Text up to and with `end`, or up to the end of the file.
+fn text_until(path: &Path, reader: &mut dyn BufRead, end: u8) -> Result<String, DataError> {
+    let mut bytes = Vec::new();
+    reader.take(LONGEST_TEXT).read_until(end, &mut bytes).map_err(DataError::io(path))?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// Fills `bytes` as far as the source goes and says how far that was.
+pub(super) fn read_up_to(reader: &mut dyn Read, bytes: &mut [u8]) -> std::io::Result<usize> {
+    let mut length = 0;
+    while length < bytes.len() {
+        match reader.read(&mut bytes[length..]) {
+            Ok(0) => break,
+            Ok(more) => length += more,
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(length)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::{VectorFiles, VectorFormat, WordVectors};
+    use super::*;
+
+    fn encode(header: &str, words: &[(&str, &[f32])], line_feeds: bool) -> Vec<u8> {
+        let mut bytes = header.as_bytes().to_vec();
+        for (word, values) in words {
+            bytes.extend(word.as_bytes());
+            bytes.push(b' ');
+            bytes.extend(values.iter().flat_map(|value| value.to_le_bytes()));
+            bytes.extend(line_feeds.then_some(b'\n'));
+        }
+        bytes
+    }
+
+    fn decode(bytes: &[u8]) -> Result<WordVectors, DataError> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("mine.bin");
+        std::fs::write(&path, bytes).unwrap();
+        let files = VectorFiles { format: VectorFormat::Word2vecBinary, path, vocabulary: None };
+        WordVectors::read(&files, &|word| word != "skipped")
+    }
+
+    #[test]
+    fn a_line_feed_between_words_makes_no_difference() {
+        let words: [(&str, &[f32]); 3] = [("moon", &[1.0, 2.0]), ("skipped", &[0.0, 0.0]), ("soup", &[-3.0, 0.5])];
+        let plain = decode(&encode("3 2\n", &words, false)).unwrap();
+        assert_eq!(plain, decode(&encode("3 2\n", &words, true)).unwrap());
+        assert_eq!(plain.words(), ["moon", "soup"]);
+        assert_eq!(plain.vector("soup").unwrap().to_vec(), [-3.0, 0.5]);
+    }
+
+    #[test]
+    fn what_is_wrong_is_named() {
+        let words: [(&str, &[f32]); 2] = [("moon", &[1.0, 2.0]), ("soup", &[-3.0, f32::NAN])];
+        let whole = encode("2 2\n", &words, false);
+        for (bytes, wanted) in [
+            (whole.clone(), "component 1 of the vector of `soup` is NaN"),
+            (whole[..whole.len() - 3].to_vec(), "truncated at word 2 of 2: 5 bytes are left, wanted are 8"),
+            (encode("3 2\n", &words, true), "truncated at word 3 of 3: 1 bytes are left"),
+            (encode("1 2\n", &words, true), "has 2 or more words; wanted are 1, the number in the header"),
+            (b"moon 1 2\n".to_vec(), "begins with the line `moon 1 2`"),
+            (b"\x00\x01\x02".repeat(5000), "wanted is the number of words and the dimension"),
+        ] {
+            let message = decode(&bytes).unwrap_err().to_string();
+            assert!(message.contains(wanted), "{message}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn what_was_written_is_read(values in prop::collection::vec((-1e9f32..1e9, -1e9f32..1e9), 1..20)) {
+            let rows: Vec<(String, [f32; 2])> =
+                values.iter().enumerate().map(|(k, &(a, b))| (format!("word{k}"), [a, b])).collect();
+            let words: Vec<(&str, &[f32])> = rows.iter().map(|(word, row)| (word.as_str(), row.as_slice())).collect();
+            let vectors = decode(&encode(&format!("{} 2\n", rows.len()), &words, true)).unwrap();
+            for (word, row) in &rows {
+                prop_assert_eq!(vectors.vector(word).unwrap().to_vec(), row.to_vec());
+            }
+        }
+
+        #[test]
+        fn no_bytes_make_the_reader_panic(bytes: Vec<u8>) {
+            let _ = decode(&[b"2 2\n".as_slice(), &bytes].concat());
+        }
+    }
+}
