@@ -3,6 +3,7 @@
 //! The crate knows no text, file, YAML, torch or thread-pool choice. Its only input is an [`Oracle`](oracle::Oracle).
 
 pub mod entries;
+pub mod linalg;
 pub mod landmarks;
 pub mod oracle;
 pub mod stream;

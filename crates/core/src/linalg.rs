@@ -1,0 +1,204 @@
+//! Dense linear algebra in f64, behind one small door: ndarray in, ndarray out.
+//!
+//! The work is done by faer, or with the feature `lapack` by the user's own BLAS and LAPACK; no type of either leaves
+//! this module. Results do not depend on the number of threads: work is always cut into the same pieces.
+
+use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2, Axis};
+use rayon::prelude::*;
+
+mod faer_backend;
+mod lanczos;
+#[cfg(feature = "lapack")]
+mod lapack_backend;
+
+#[cfg(not(feature = "lapack"))]
+use faer_backend as backend;
+#[cfg(feature = "lapack")]
+use lapack_backend as backend;
+
+pub use lanczos::{Lanczos, smallest_eigenvalue};
+
+/// Relative cut of pseudo-inverses: singular values below this fraction of the largest are dropped.
+pub const PINV_TOLERANCE: f64 = 1e-10;
+
+/// A factorisation that did not end.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{op} of a {rows} × {cols} matrix did not converge; look for extreme values in it")]
+pub struct LinalgError {
+    /// The operation.
+    pub op: &'static str,
+    /// Rows.
+    pub rows: usize,
+    /// Columns.
+    pub cols: usize,
+}
+
+/// A = V diag(w) Vᵀ of a symmetric n × n matrix.
+#[derive(Debug, Clone)]
+pub struct Eigh {
+    /// w, ascending, length n.
+    pub values: Array1<f64>,
+    /// V, orthonormal columns, n × n.
+    pub vectors: Array2<f64>,
+}
+
+/// A = U diag(σ) Vᵀ of an m × n matrix, thin: k = min(m, n).
+#[derive(Debug, Clone)]
+pub struct Svd {
+    /// U, m × k.
+    pub left: Array2<f64>,
+    /// σ, descending, length k.
+    pub values: Array1<f64>,
+    /// V (not transposed), n × k.
+    pub right: Array2<f64>,
+}
+
+/// A pseudo-inverse and what was lost on the way.
+#[derive(Debug, Clone)]
+pub struct PseudoInverse {
+    /// A⁺, n × m.
+    pub inverse: Array2<f64>,
+    /// Singular values dropped.
+    pub dropped: usize,
+    /// Largest over smallest singular value kept; 1 when none is.
+    pub condition: f64,
+}
+
+/// Eigenvalues and eigenvectors of a symmetric matrix; only the lower triangle is read. ≈ 9n³ flops.
+///
+/// # Errors
+/// [`LinalgError`] when the iteration does not converge (a NaN in the input, as a rule).
+pub fn eigh(matrix: ArrayView2<'_, f64>) -> Result<Eigh, LinalgError> {
+    backend::eigh(matrix)
+}
+
+/// Eigenvalues only, ascending. ≈ 4n³/3 flops.
+///
+/// # Errors
+/// As [`eigh`].
+pub fn eigvalsh(matrix: ArrayView2<'_, f64>) -> Result<Array1<f64>, LinalgError> {
+    backend::eigvalsh(matrix)
+}
+
+/// Thin singular value decomposition.
+///
+/// # Errors
+/// As [`eigh`].
+pub fn svd(matrix: ArrayView2<'_, f64>) -> Result<Svd, LinalgError> {
+    backend::svd(matrix)
+}
+
+/// The triangle R (k × n, k = min(m, n)) of A = QR.
+///
+/// # Errors
+/// As [`eigh`].
+pub fn qr_triangle(matrix: ArrayView2<'_, f64>) -> Result<Array2<f64>, LinalgError> {
+    backend::qr_triangle(matrix)
+}
+
+/// Thin QR: Q (m × k) with orthonormal columns and R (k × n), k = min(m, n).
+///
+/// # Errors
+/// As [`eigh`].
+pub fn qr(matrix: ArrayView2<'_, f64>) -> Result<(Array2<f64>, Array2<f64>), LinalgError> {
+    backend::qr(matrix)
+}
+
+/// Moore–Penrose pseudo-inverse by SVD; singular values ≤ `tolerance` · σmax are dropped.
+///
+/// # Errors
+/// As [`eigh`].
+pub fn pinv(matrix: ArrayView2<'_, f64>, tolerance: f64) -> Result<PseudoInverse, LinalgError> {
+    let Svd { left, values, mut right } = svd(matrix)?;
+    let largest = values.iter().copied().fold(0.0, f64::max);
+    let kept = values.iter().filter(|&&value| value > tolerance * largest).count();
+    for (mut column, &value) in right.columns_mut().into_iter().zip(&values) {
+        if value > tolerance * largest {
+            column /= value;
+        } else {
+            column.fill(0.0);
+        }
+    }
+    let condition = if kept == 0 { 1.0 } else { largest / values[kept - 1] };
+    Ok(PseudoInverse { inverse: product(right.view(), left.t()), dropped: values.len() - kept, condition })
+}
+
+/// AB as a new row-major matrix, in parallel. Any strides; nothing is copied.
+pub fn product(left: ArrayView2<'_, f64>, right: ArrayView2<'_, f64>) -> Array2<f64> {
+    let mut out = Array2::zeros((left.nrows(), right.ncols()));
+    product_into(left, right, 1.0, out.view_mut());
+    out
+}
+
+/// `out` = α·AB, overwriting what was there.
+///
+/// # Panics
+/// When the shapes do not fit.
+pub fn product_into(left: ArrayView2<'_, f64>, right: ArrayView2<'_, f64>, alpha: f64, out: ArrayViewMut2<'_, f64>) {
+    backend::product(left, right, alpha, false, out);
+}
+
+/// `out` += α·AB.
+///
+/// # Panics
+/// When the shapes do not fit.
+pub fn add_product(left: ArrayView2<'_, f64>, right: ArrayView2<'_, f64>, alpha: f64, out: ArrayViewMut2<'_, f64>) {
+    backend::product(left, right, alpha, true, out);
+}
+
+/// Rows handed to one task of a mat-vec: fixed, so that sums are cut alike whatever the thread count.
+const ROWS_PER_TASK: usize = 256;
+
+/// `out` = A x, rows in parallel.
+///
+/// # Panics
+/// When the lengths do not fit.
+pub fn apply(matrix: ArrayView2<'_, f64>, x: &[f64], out: &mut [f64]) {
+    assert_eq!((matrix.nrows(), matrix.ncols()), (out.len(), x.len()), "mat-vec of a matrix that does not fit");
+    let x = ndarray::aview1(x);
+    out.par_chunks_mut(ROWS_PER_TASK)
+        .zip(matrix.axis_chunks_iter(Axis(0), ROWS_PER_TASK).into_par_iter())
+        .for_each(|(out, rows)| out.iter_mut().zip(rows.rows()).for_each(|(out, row)| *out = row.dot(&x)));
+}
+
+/// Aᵀ x, rows of A in parallel; partial sums are added in a fixed order.
+///
+/// # Panics
+/// When the lengths do not fit.
+pub fn apply_transposed(matrix: ArrayView2<'_, f64>, x: &[f64]) -> Array1<f64> {
+    assert_eq!(matrix.nrows(), x.len(), "mat-vec of a matrix that does not fit");
+    let partial: Vec<Array1<f64>> = matrix
+        .axis_chunks_iter(Axis(0), ROWS_PER_TASK)
+        .into_par_iter()
+        .zip(x.par_chunks(ROWS_PER_TASK))
+        .map(|(rows, x)| {
+            let mut sum = Array1::zeros(rows.ncols());
+            rows.rows().into_iter().zip(x).for_each(|(row, &x)| sum.scaled_add(x, &row));
+            sum
+        })
+        .collect();
+    partial.iter().fold(Array1::zeros(matrix.ncols()), |sum, part| sum + part)
+}
+
+/// ‖A‖₂, the largest singular value.
+///
+/// # Errors
+/// As [`eigh`].
+pub fn spectral_norm(matrix: ArrayView2<'_, f64>) -> Result<f64, LinalgError> {
+    Ok(backend::singular_values(matrix)?.iter().copied().fold(0.0, f64::max))
+}
+
+/// ‖A‖_F.
+pub fn frobenius_norm(matrix: ArrayView2<'_, f64>) -> f64 {
+    // row by row: one long running sum would lose digits
+    matrix.rows().into_iter().map(|row| row.dot(&row)).sum::<f64>().sqrt()
+}
+
+/// ‖A − B‖_F / ‖A‖_F, the relative error of B.
+pub fn relative_error(truth: ArrayView2<'_, f64>, guess: ArrayView2<'_, f64>) -> f64 {
+    let difference = &truth - &guess;
+    frobenius_norm(difference.view()) / frobenius_norm(truth)
+}
+
+#[cfg(test)]
+mod tests;

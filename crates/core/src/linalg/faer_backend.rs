@@ -1,0 +1,179 @@
+//! The pure-Rust backend: faer, without its global settings and without copies of what goes in or out.
+
+use std::num::NonZeroUsize;
+
+use faer::diag::{Diag, DiagMut};
+use faer::dyn_stack::{MemBuffer, MemStack};
+use faer::linalg::evd::{self, ComputeEigenvectors};
+use faer::linalg::householder;
+use faer::linalg::matmul::matmul;
+use faer::linalg::qr::no_pivoting::factor;
+use faer::linalg::svd::{self, ComputeSvdVectors};
+use faer::{Accum, Conj, Mat, MatMut, MatRef, Par};
+use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2, ShapeBuilder};
+
+use super::{Eigh, LinalgError, Svd};
+
+/// Pieces that work is cut into. Fixed rather than the number of threads, because faer adds partial sums piece by piece:
+/// this is what makes a result the same on a laptop and on a cluster node.
+const PIECES: NonZeroUsize = NonZeroUsize::new(8).expect("8 is not zero");
+const PARALLEL: Par = Par::Rayon(PIECES);
+
+/// Multiply–adds below which a product is not worth handing to other threads.
+const SMALL_PRODUCT: usize = 1 << 16;
+
+pub(super) fn eigh(matrix: ArrayView2<'_, f64>) -> Result<Eigh, LinalgError> {
+    let n = matrix.nrows();
+    let mut values = Diag::zeros(n);
+    let mut vectors = Array2::zeros((n, n).f());
+    self_adjoint(matrix, values.as_mut(), Some(view_mut(vectors.view_mut())))?;
+    Ok(Eigh { values: to_vector(&values), vectors })
+}
+
+pub(super) fn eigvalsh(matrix: ArrayView2<'_, f64>) -> Result<Array1<f64>, LinalgError> {
+    let mut values = Diag::zeros(matrix.nrows());
+    self_adjoint(matrix, values.as_mut(), None)?;
+    Ok(to_vector(&values))
+}
+
+fn self_adjoint(
+    matrix: ArrayView2<'_, f64>,
+    values: DiagMut<'_, f64>,
+    vectors: Option<MatMut<'_, f64>>,
+) -> Result<(), LinalgError> {
+    const OP: &str = "the eigendecomposition";
+    refuse_non_finite(OP, matrix)?;
+    let wanted = if vectors.is_some() { ComputeEigenvectors::Yes } else { ComputeEigenvectors::No };
+    let scratch = evd::self_adjoint_evd_scratch::<f64>(matrix.nrows(), wanted, PARALLEL, Default::default());
+    let mut buffer = MemBuffer::new(scratch);
+    evd::self_adjoint_evd(
+        view(matrix),
+        values,
+        vectors,
+        PARALLEL,
+        MemStack::new(&mut buffer),
+        Default::default(),
+    )
+    .map_err(|_| failed(OP, matrix))
+}
+
+pub(super) fn svd(matrix: ArrayView2<'_, f64>) -> Result<Svd, LinalgError> {
+    let (rows, cols) = matrix.dim();
+    let size = rows.min(cols);
+    let mut values = Diag::zeros(size);
+    let mut left = Array2::zeros((rows, size).f());
+    let mut right = Array2::zeros((cols, size).f());
+    let vectors = (view_mut(left.view_mut()), view_mut(right.view_mut()));
+    singular(matrix, values.as_mut(), Some(vectors))?;
+    Ok(Svd { left, values: to_vector(&values), right })
+}
+
+pub(super) fn singular_values(matrix: ArrayView2<'_, f64>) -> Result<Array1<f64>, LinalgError> {
+    let mut values = Diag::zeros(matrix.nrows().min(matrix.ncols()));
+    singular(matrix, values.as_mut(), None)?;
+    Ok(to_vector(&values))
+}
+
+fn singular(
+    matrix: ArrayView2<'_, f64>,
+    values: DiagMut<'_, f64>,
+    vectors: Option<(MatMut<'_, f64>, MatMut<'_, f64>)>,
+) -> Result<(), LinalgError> {
+    const OP: &str = "the singular value decomposition";
+    refuse_non_finite(OP, matrix)?;
+    let (rows, cols) = matrix.dim();
+    let wanted = if vectors.is_some() { ComputeSvdVectors::Thin } else { ComputeSvdVectors::No };
+    let scratch = svd::svd_scratch::<f64>(rows, cols, wanted, wanted, PARALLEL, Default::default());
+    let mut buffer = MemBuffer::new(scratch);
+    let (left, right) = vectors.unzip();
+    svd::svd(view(matrix), values, left, right, PARALLEL, MemStack::new(&mut buffer), Default::default())
+        .map_err(|_| failed(OP, matrix))
+}
+
+pub(super) fn qr(matrix: ArrayView2<'_, f64>) -> Result<(Array2<f64>, Array2<f64>), LinalgError> {
+    let (householder, coefficients, triangle) = qr_factors(matrix)?;
+    let (rows, size) = (matrix.nrows(), triangle.nrows());
+    let mut orthonormal = Array2::zeros((rows, size).f());
+    orthonormal.diag_mut().fill(1.0);
+    let scratch = householder::apply_block_householder_sequence_on_the_left_in_place_scratch::<f64>(
+        rows,
+        coefficients.nrows(),
+        size,
+    );
+    let mut buffer = MemBuffer::new(scratch);
+    householder::apply_block_householder_sequence_on_the_left_in_place_with_conj(
+        view(householder.view()).subcols(0, size),
+        coefficients.as_ref(),
+        Conj::No,
+        view_mut(orthonormal.view_mut()),
+        PARALLEL,
+        MemStack::new(&mut buffer),
+    );
+    Ok((orthonormal, triangle))
+}
+
+pub(super) fn qr_triangle(matrix: ArrayView2<'_, f64>) -> Result<Array2<f64>, LinalgError> {
+    Ok(qr_factors(matrix)?.2)
+}
+
+/// The reflections (below the diagonal of the first, with their coefficients) and the triangle.
+fn qr_factors(matrix: ArrayView2<'_, f64>) -> Result<(Array2<f64>, Mat<f64>, Array2<f64>), LinalgError> {
+    refuse_non_finite("the QR decomposition", matrix)?;
+    let (rows, cols) = matrix.dim();
+    let size = rows.min(cols);
+    let mut packed = Array2::zeros((rows, cols).f());
+    packed.assign(&matrix);
+    let block_size = factor::recommended_block_size::<f64>(rows, cols);
+    let mut coefficients = Mat::zeros(block_size, size);
+    let mut buffer =
+        MemBuffer::new(factor::qr_in_place_scratch::<f64>(rows, cols, block_size, PARALLEL, Default::default()));
+    factor::qr_in_place(
+        view_mut(packed.view_mut()),
+        coefficients.as_mut(),
+        PARALLEL,
+        MemStack::new(&mut buffer),
+        Default::default(),
+    );
+    let triangle = Array2::from_shape_fn((size, cols), |(a, b)| if a <= b { packed[[a, b]] } else { 0.0 });
+    Ok((packed, coefficients, triangle))
+}
+
+pub(super) fn product(
+    left: ArrayView2<'_, f64>,
+    right: ArrayView2<'_, f64>,
+    alpha: f64,
+    add: bool,
+    out: ArrayViewMut2<'_, f64>,
+) {
+    let work = left.nrows() * left.ncols() * right.ncols();
+    let parallelism = if work < SMALL_PRODUCT { Par::Seq } else { PARALLEL };
+    let accumulate = if add { Accum::Add } else { Accum::Replace };
+    matmul(view_mut(out), accumulate, view(left), view(right), alpha, parallelism);
+}
+
+fn view<'a>(matrix: ArrayView2<'a, f64>) -> MatRef<'a, f64> {
+    let (rows, cols) = matrix.dim();
+    let (row_stride, col_stride) = (matrix.strides()[0], matrix.strides()[1]);
+    // SAFETY: pointer, shape and strides are those of a live ndarray view, which holds the borrow for 'a.
+    unsafe { MatRef::from_raw_parts(matrix.as_ptr(), rows, cols, row_stride, col_stride) }
+}
+
+fn view_mut<'a>(mut matrix: ArrayViewMut2<'a, f64>) -> MatMut<'a, f64> {
+    let (rows, cols) = matrix.dim();
+    let (row_stride, col_stride) = (matrix.strides()[0], matrix.strides()[1]);
+    // SAFETY: as in `view`; the view is unique and consumed, so nothing else reaches the elements during 'a.
+    unsafe { MatMut::from_raw_parts_mut(matrix.as_mut_ptr(), rows, cols, row_stride, col_stride) }
+}
+
+fn to_vector(values: &Diag<f64>) -> Array1<f64> {
+    values.column_vector().iter().copied().collect()
+}
+
+/// faer loops for long, or returns NaN, on an input that is not finite.
+fn refuse_non_finite(op: &'static str, matrix: ArrayView2<'_, f64>) -> Result<(), LinalgError> {
+    if matrix.iter().all(|value| value.is_finite()) { Ok(()) } else { Err(failed(op, matrix)) }
+}
+
+fn failed(op: &'static str, matrix: ArrayView2<'_, f64>) -> LinalgError {
+    LinalgError { op, rows: matrix.nrows(), cols: matrix.ncols() }
+}
