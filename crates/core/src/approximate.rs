@@ -1,14 +1,22 @@
 //! The approximators: from bought columns to a factored matrix.
 //!
-//! Every method is one file, one set of checked parameters and one implementation of [`Approximate`].
+//! Every method is one file: raw parameters that a configuration can hold, `check()` that turns them into the method
+//! itself, and one implementation of [`Approximate`]. Approximators of symmetric matrices only: an asymmetric score is
+//! symmetrised first.
 
 use serde::Serialize;
 
-use crate::approximation::Approximation;
+use crate::approximation::{Approximation, Known};
 use crate::entries::Plan;
 use crate::landmarks::Landmarks;
+use crate::linalg::LinalgError;
 use crate::oracle::{Oracle, OracleError, OracleShape};
 use crate::stream::Rng;
+
+mod nystrom;
+mod purchase;
+
+pub use nystrom::{Nystrom, NystromParams};
 
 /// A method that buys entries of K and returns K̃ in factored form.
 ///
@@ -24,21 +32,26 @@ pub trait Approximate: Send + Sync {
     /// A rank of 0 or above n, or too few landmarks.
     fn plan(&self, shape: OracleShape, landmarks: &Landmarks, rank: usize) -> Result<Plan, ApproximateError>;
 
-    /// Buys exactly what [`plan`](Approximate::plan) says and factors it. `rng` serves choices that cost nothing
-    /// (folds of an internal validation).
+    /// Buys exactly what [`plan`](Approximate::plan) says, each entry once, and factors it. `known` names the entries
+    /// that the result returns exactly; `rng` serves choices that cost nothing (folds of an internal validation).
+    ///
+    /// Streams by blocks of rows: peak memory is about the factors, plus the bought columns where `known` keeps them.
     ///
     /// # Errors
-    /// As `plan`; whatever the oracle answers; a factorisation that did not converge.
+    /// As `plan`; whatever the oracle answers, a score that is not finite included; a factorisation that did not
+    /// converge.
     fn fit(
         &self,
         oracle: &dyn Oracle,
         landmarks: &Landmarks,
         rank: usize,
+        known: Known,
         rng: &mut Rng,
     ) -> Result<Approximation, ApproximateError>;
 
-    /// The largest rank whose cells do not exceed those of `columns` full columns: how methods are compared at equal
-    /// entries rather than at equal rank.
+    /// The largest rank that costs no more evaluations of a symmetric oracle than `columns` full columns do: how
+    /// methods are compared at equal entries rather than at equal rank. At least 1. A method that needs all of K
+    /// answers `columns`, its rank, since no smaller price exists.
     fn rank_for_columns(&self, n: usize, columns: usize) -> usize;
 }
 
@@ -82,17 +95,11 @@ pub enum ApproximateError {
     #[error(transparent)]
     Oracle(#[from] OracleError),
     /// A factorisation failed.
-    #[error("{op} of a {rows} × {cols} matrix did not converge{hint}")]
-    Linalg {
-        /// The operation.
-        op: &'static str,
-        /// Rows.
-        rows: usize,
-        /// Columns.
-        cols: usize,
-        /// What to try.
-        hint: &'static str,
-    },
+    #[error(transparent)]
+    Linalg(#[from] LinalgError),
+    /// The exact diagonal was asked for, but every self-similarity costs a call.
+    #[error("`known` lists `diagonal`, but this oracle does not know its self-similarities without a call; remove it")]
+    NoKnownDiagonal,
     /// A symmetric method was handed an asymmetric oracle.
     #[error("`{method}` needs a symmetric oracle; wrap it in `Symmetrized` (`oracle.symmetrize: mean`)")]
     Asymmetric {
@@ -126,4 +133,36 @@ pub struct FitReport {
     pub validation_error: Option<f64>,
     /// Wall seconds of the fit, oracle included.
     pub seconds: f64,
+}
+
+/// The answer to "how many landmarks": a rank between 1 and n, and a list that is long enough.
+pub(crate) fn check_rank(
+    method: &'static str,
+    landmarks: &Landmarks,
+    rank: usize,
+    len: usize,
+    needed: usize,
+) -> Result<(), ApproximateError> {
+    if rank == 0 || rank > len {
+        return Err(ApproximateError::Rank { rank, len });
+    }
+    let given = landmarks.order().len();
+    if given < needed { Err(ApproximateError::TooFewLandmarks { method, rank, needed, given }) } else { Ok(()) }
+}
+
+/// The largest rank in 1..=n whose price, a rising function, is within that of `columns` full columns of a symmetric
+/// matrix.
+pub(crate) fn largest_rank(n: usize, columns: usize, evaluations: impl Fn(u64) -> u64) -> usize {
+    let budget = column_evaluations(n, columns.min(n) as u64);
+    let (mut low, mut high) = (1, n.max(1));
+    while low < high {
+        let middle = (low + high).div_ceil(2);
+        if evaluations(middle as u64) <= budget { low = middle } else { high = middle - 1 }
+    }
+    low
+}
+
+/// Evaluations of a symmetric oracle in s full columns: ns − s(s−1)/2.
+pub(crate) fn column_evaluations(n: usize, s: u64) -> u64 {
+    n as u64 * s - s * s.saturating_sub(1) / 2
 }

@@ -2,6 +2,8 @@
 //!
 //! The crate knows no text, file, YAML, torch or thread-pool choice. Its only input is an [`Oracle`](oracle::Oracle).
 
+pub mod approximate;
+pub mod approximation;
 pub mod entries;
 pub mod linalg;
 pub mod landmarks;

@@ -1,0 +1,147 @@
+//! Buying columns T of a symmetric matrix: every entry once, by blocks of rows, in bounded memory.
+//!
+//! Rows that a method wants to see first (K[T,T], a sample for validation) are bought first and remembered; the rest
+//! streams by. Each block is multiplied into the factors as it comes, so that K[:,T] itself is only kept when asked for.
+
+use ndarray::{Array2, ArrayView2, Axis, s};
+
+use super::ApproximateError;
+use crate::approximation::{Approximation, Diagonal, Known};
+use crate::linalg;
+use crate::oracle::{Oracle, OracleError, Symmetry};
+
+/// Cells of one streamed block: 32 MB.
+const CELLS_PER_BLOCK: usize = 1 << 22;
+
+/// Columns in the course of being bought.
+pub(super) struct Purchase<'a> {
+    oracle: &'a dyn Oracle,
+    columns: &'a [usize],
+    is_bought: Vec<bool>,
+    blocks: Vec<(Vec<usize>, Array2<f64>)>,
+}
+
+/// What becomes of K[:,T]: one factor of n rows.
+pub(super) enum Map<'a> {
+    /// K[:,T] · P, with P t × r.
+    Product(ArrayView2<'a, f64>),
+    /// Columns `from..to` as they are.
+    Columns(usize, usize),
+}
+
+impl Map<'_> {
+    fn width(&self) -> usize {
+        match self {
+            Self::Product(matrix) => matrix.ncols(),
+            Self::Columns(from, to) => to - from,
+        }
+    }
+
+    fn apply(&self, block: ArrayView2<'_, f64>) -> Array2<f64> {
+        match self {
+            Self::Product(matrix) => linalg::product(block, matrix.view()),
+            Self::Columns(from, to) => block.slice(s![.., *from..*to]).to_owned(),
+        }
+    }
+}
+
+/// Refuses an asymmetric oracle by the name of the method that cannot use it.
+pub(super) fn require_symmetric(method: &'static str, symmetry: Symmetry) -> Result<(), ApproximateError> {
+    match symmetry {
+        Symmetry::Symmetric => Ok(()),
+        Symmetry::Asymmetric => Err(ApproximateError::Asymmetric { method }),
+    }
+}
+
+/// K[rows, cols], every score of it finite.
+pub(super) fn buy_block(oracle: &dyn Oracle, rows: &[usize], cols: &[usize]) -> Result<Array2<f64>, OracleError> {
+    let mut block = Array2::zeros((rows.len(), cols.len()));
+    oracle.block(rows, cols, block.view_mut())?;
+    match block.indexed_iter().find(|(_, value)| !value.is_finite()) {
+        None => Ok(block),
+        Some(((a, b), &value)) => Err(OracleError::NotFinite { i: rows[a], j: cols[b], value }),
+    }
+}
+
+impl<'a> Purchase<'a> {
+    pub(super) fn new(oracle: &'a dyn Oracle, columns: &'a [usize]) -> Self {
+        Self { oracle, columns, is_bought: vec![false; oracle.len()], blocks: Vec::new() }
+    }
+
+    /// K[T, T]. To be bought first, for a symmetric oracle evaluates its pairs once only within a block.
+    pub(super) fn corner(&mut self) -> Result<Array2<f64>, OracleError> {
+        self.rows(self.columns)
+    }
+
+    /// K[rows, T] for rows not bought yet.
+    pub(super) fn rows(&mut self, rows: &[usize]) -> Result<Array2<f64>, OracleError> {
+        let block = buy_block(self.oracle, rows, self.columns)?;
+        rows.iter().for_each(|&i| self.is_bought[i] = true);
+        self.blocks.push((rows.to_vec(), block.clone()));
+        Ok(block)
+    }
+
+    /// Items whose rows are not bought yet, ascending.
+    pub(super) fn unseen(&self) -> Vec<usize> {
+        (0..self.is_bought.len()).filter(|&i| !self.is_bought[i]).collect()
+    }
+
+    /// Buys the remaining rows and returns the factors, with K[:,T] itself as a last one where `keep`.
+    pub(super) fn finish(mut self, maps: &[Map<'_>], keep: bool) -> Result<Bought, OracleError> {
+        let n = self.oracle.len();
+        let mut bought = Bought {
+            factors: maps.iter().map(|map| Array2::zeros((n, map.width()))).collect(),
+            columns: keep.then(|| Array2::zeros((n, self.columns.len()))),
+        };
+        for (rows, block) in std::mem::take(&mut self.blocks) {
+            bought.place(maps, &rows, block.view());
+        }
+        let rows_at_a_time = (CELLS_PER_BLOCK / self.columns.len().max(1)).max(1);
+        for rows in self.unseen().chunks(rows_at_a_time) {
+            let block = buy_block(self.oracle, rows, self.columns)?;
+            bought.place(maps, rows, block.view());
+        }
+        Ok(bought)
+    }
+}
+
+/// Factors of n rows, and the columns they come from where kept.
+pub(super) struct Bought {
+    pub(super) factors: Vec<Array2<f64>>,
+    pub(super) columns: Option<Array2<f64>>,
+}
+
+impl Bought {
+    fn place(&mut self, maps: &[Map<'_>], rows: &[usize], block: ArrayView2<'_, f64>) {
+        for (map, factor) in maps.iter().zip(&mut self.factors) {
+            scatter(map.apply(block).view(), rows, factor);
+        }
+        if let Some(columns) = &mut self.columns {
+            scatter(block, rows, columns);
+        }
+    }
+}
+
+fn scatter(block: ArrayView2<'_, f64>, rows: &[usize], out: &mut Array2<f64>) {
+    for (row, &i) in block.axis_iter(Axis(0)).zip(rows) {
+        out.row_mut(i).assign(&row);
+    }
+}
+
+/// Puts in place what the result is to return exactly.
+pub(super) fn with_known(
+    approximation: Approximation,
+    oracle: &dyn Oracle,
+    known: Known,
+    columns: Option<Array2<f64>>,
+) -> Result<Approximation, ApproximateError> {
+    let approximation = match columns {
+        Some(columns) if known.landmarks => approximation.with_known_columns(columns),
+        _ => approximation,
+    };
+    if !known.diagonal {
+        return Ok(approximation);
+    }
+    let value = oracle.known_diagonal().ok_or(ApproximateError::NoKnownDiagonal)?;
+    Ok(approximation.with_diagonal(Diagonal::Constant(value)))
+}

@@ -1,0 +1,277 @@
+//! K̃ in factored form: what every method returns and every task consumes.
+//!
+//! ```text
+//! K̃ = core                        Z diag(±1) Zᵀ, or L Rᵀ, or K itself
+//!   + diagonal shift              a number on some diagonal cells (`correct_diagonal` of SMS-Nyström)
+//!   with the known entries        K[:,T], K[T,:] as they were bought
+//!   + addend                      q(P), a cheap matrix evaluated lazily (the `proxy` wrapper)
+//!   with the known diagonal       where self-similarity costs nothing
+//! ```
+//!
+//! Nothing here forms an n × n matrix except [`Approximation::to_dense`]. With r columns in the factors an entry costs
+//! O(r), a row and a mat-vec O(nr). Memory: 8nr bytes for a symmetric core, 16nr for L and R, 8nt more when the t bought
+//! columns are kept.
+
+use std::sync::Arc;
+
+use ndarray::{Array2, ArrayViewMut2};
+
+use crate::approximate::FitReport;
+use crate::oracle::{OracleError, Pair};
+
+mod addend;
+mod embedding;
+mod factors;
+mod known;
+mod projection;
+
+pub use addend::Addend;
+pub use embedding::Embedding;
+pub(crate) use embedding::{Split, split};
+pub use factors::{Factors, General, Signed};
+pub use known::{Diagonal, Known};
+
+use known::KnownColumns;
+
+/// An approximation K̃ of an n × n similarity matrix.
+///
+/// Indices beyond n panic, as they do for a slice. Reading fails only where an [`Addend`] does.
+#[derive(Debug, Clone)]
+pub struct Approximation {
+    factors: Factors,
+    landmarks: Vec<usize>,
+    diagonal_shift: Option<Vec<f64>>,
+    known: Option<KnownColumns>,
+    addend: Option<Arc<dyn Addend>>,
+    diagonal: Option<Diagonal>,
+    report: FitReport,
+}
+
+impl Approximation {
+    /// K̃ = its factors, on columns bought at `landmarks` (the order in which [`project`](Self::project) wants the
+    /// similarities of new items).
+    pub fn new(factors: Factors, landmarks: Vec<usize>, report: FitReport) -> Self {
+        Self { factors, landmarks, diagonal_shift: None, known: None, addend: None, diagonal: None, report }
+    }
+
+    /// Adds `shift[i]` at (i, i); length n.
+    #[must_use]
+    pub fn with_diagonal_shift(mut self, shift: Vec<f64>) -> Self {
+        assert_eq!(shift.len(), self.len(), "a diagonal shift of another length");
+        self.diagonal_shift = Some(shift);
+        self
+    }
+
+    /// Returns the bought columns K[:,T] (n × t, in the order of the landmarks) and, by symmetry, the rows K[T,:].
+    #[must_use]
+    pub fn with_known_columns(mut self, columns: Array2<f64>) -> Self {
+        self.known = Some(KnownColumns::new(&self.landmarks, columns));
+        self
+    }
+
+    /// Adds a cheap symmetric matrix, evaluated where it is read.
+    #[must_use]
+    pub fn with_addend(mut self, addend: Arc<dyn Addend>) -> Self {
+        assert_eq!(addend.len(), self.len(), "an addend over another number of items");
+        self.addend = Some(addend);
+        self
+    }
+
+    /// Returns the exact self-similarity on the diagonal, whatever stands there otherwise.
+    #[must_use]
+    pub fn with_diagonal(mut self, diagonal: Diagonal) -> Self {
+        if let Diagonal::Each(values) = &diagonal {
+            assert_eq!(values.len(), self.len(), "a diagonal of another length");
+        }
+        self.diagonal = Some(diagonal);
+        self
+    }
+
+    /// The same with another report.
+    #[must_use]
+    pub fn with_report(mut self, report: FitReport) -> Self {
+        self.report = report;
+        self
+    }
+
+    /// Number of items n.
+    pub fn len(&self) -> usize {
+        self.factors.len()
+    }
+
+    /// Whether there are no items.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Rank of the core: columns of its factors.
+    pub fn rank(&self) -> usize {
+        self.factors.rank()
+    }
+
+    /// T, the items whose full columns were bought.
+    pub fn landmarks(&self) -> &[usize] {
+        &self.landmarks
+    }
+
+    /// The core.
+    pub fn factors(&self) -> &Factors {
+        &self.factors
+    }
+
+    /// What is added to the core, where a proxy is used.
+    pub fn addend(&self) -> Option<&dyn Addend> {
+        self.addend.as_deref()
+    }
+
+    /// Whether K̃ = K̃ᵀ by construction.
+    pub fn is_symmetric(&self) -> bool {
+        self.factors.is_symmetric()
+    }
+
+    /// What the fit has to say about itself.
+    pub fn report(&self) -> &FitReport {
+        &self.report
+    }
+
+    /// K̃[i, j]. O(r).
+    ///
+    /// # Errors
+    /// Only where the addend fails.
+    pub fn entry(&self, i: usize, j: usize) -> Result<f64, OracleError> {
+        let mut value = [0.0];
+        self.pairs(&[(i, j)], &mut value)?;
+        Ok(value[0])
+    }
+
+    /// `out[k]` = K̃[pairs[k]], in parallel: for labelled pairs. O(r) each.
+    ///
+    /// # Errors
+    /// Only where the addend fails.
+    ///
+    /// # Panics
+    /// When `out` is of another length.
+    pub fn pairs(&self, pairs: &[Pair], out: &mut [f64]) -> Result<(), OracleError> {
+        assert_eq!(pairs.len(), out.len(), "pairs and room for their scores");
+        self.pairs_before_diagonal(pairs, out)?;
+        if let Some(diagonal) = &self.diagonal {
+            let cells = pairs.iter().zip(out).filter(|((i, j), _)| i == j);
+            cells.for_each(|(&(i, _), out)| *out = diagonal.at(i));
+        }
+        Ok(())
+    }
+
+    /// Everything but the known diagonal.
+    fn pairs_before_diagonal(&self, pairs: &[Pair], out: &mut [f64]) -> Result<(), OracleError> {
+        self.factors.pairs(pairs, out);
+        for (&(i, j), out) in pairs.iter().zip(&mut *out) {
+            if let (true, Some(shift)) = (i == j, &self.diagonal_shift) {
+                *out += shift[i];
+            }
+            if let Some(value) = self.known.as_ref().and_then(|known| known.entry(i, j)) {
+                *out = value;
+            }
+        }
+        if let Some(addend) = &self.addend {
+            let mut added = vec![0.0; pairs.len()];
+            addend.pairs(pairs, &mut added)?;
+            out.iter_mut().zip(added).for_each(|(out, value)| *out += value);
+        }
+        Ok(())
+    }
+
+    /// `out` (rows.len() × cols.len()) = K̃[rows, cols], by matrix products. O(r) a cell; copies the rows of the factors
+    /// unless the indices are a range.
+    ///
+    /// # Errors
+    /// Only where the addend fails.
+    ///
+    /// # Panics
+    /// When `out` is of another shape.
+    pub fn block(&self, rows: &[usize], cols: &[usize], mut out: ArrayViewMut2<'_, f64>) -> Result<(), OracleError> {
+        assert_eq!(out.dim(), (rows.len(), cols.len()), "a block and room for it");
+        self.factors.block(rows, cols, out.view_mut());
+        if let Some(shift) = &self.diagonal_shift {
+            known::for_each_diagonal(rows, cols, |a, b, i| out[[a, b]] += shift[i]);
+        }
+        if let Some(known) = &self.known {
+            known.overwrite(rows, cols, out.view_mut());
+        }
+        if let Some(addend) = &self.addend {
+            let mut added = Array2::zeros(out.dim());
+            addend.block(rows, cols, added.view_mut())?;
+            out += &added;
+        }
+        if let Some(diagonal) = &self.diagonal {
+            known::for_each_diagonal(rows, cols, |a, b, i| out[[a, b]] = diagonal.at(i));
+        }
+        Ok(())
+    }
+
+    /// `out` = K̃[i, :], length n. O(nr).
+    ///
+    /// # Errors
+    /// Only where the addend fails.
+    ///
+    /// # Panics
+    /// When `out` is of another length.
+    pub fn row(&self, i: usize, out: &mut [f64]) -> Result<(), OracleError> {
+        assert_eq!(out.len(), self.len(), "a row and room for it");
+        let all: Vec<usize> = (0..self.len()).collect();
+        let row = ndarray::aview_mut1(out).insert_axis(ndarray::Axis(0));
+        self.block(&[i], &all, row)
+    }
+
+    /// `out` = K̃ x without forming K̃. O(nr), plus O(nt) for known columns.
+    ///
+    /// # Errors
+    /// Only where the addend fails.
+    ///
+    /// # Panics
+    /// When a length is not n.
+    pub fn apply(&self, x: &[f64], out: &mut [f64]) -> Result<(), OracleError> {
+        assert_eq!((x.len(), out.len()), (self.len(), self.len()), "mat-vec of another length");
+        match &self.known {
+            None => self.apply_core(x, out),
+            Some(known) => {
+                // K̃ x = core x₀ + K[:,T] x_T off the landmarks (x₀: x with zeros at T), K[T,:] x on them
+                let mut unknown = x.to_vec();
+                self.landmarks.iter().for_each(|&t| unknown[t] = 0.0);
+                self.apply_core(&unknown, out);
+                known.apply(&self.landmarks, x, out);
+            }
+        }
+        if let Some(addend) = &self.addend {
+            let mut added = vec![0.0; self.len()];
+            addend.apply(x, &mut added)?;
+            out.iter_mut().zip(added).for_each(|(out, value)| *out += value);
+        }
+        if let Some(diagonal) = &self.diagonal {
+            let cells: Vec<Pair> = (0..self.len()).map(|i| (i, i)).collect();
+            let mut current = vec![0.0; self.len()];
+            self.pairs_before_diagonal(&cells, &mut current)?;
+            for (i, out) in out.iter_mut().enumerate() {
+                *out += (diagonal.at(i) - current[i]) * x[i];
+            }
+        }
+        Ok(())
+    }
+
+    fn apply_core(&self, x: &[f64], out: &mut [f64]) {
+        self.factors.apply(x, out);
+        if let Some(shift) = &self.diagonal_shift {
+            out.iter_mut().zip(shift).zip(x).for_each(|((out, shift), x)| *out += shift * x);
+        }
+    }
+
+    /// K̃ itself, n × n: for small n and tests. 8n² bytes.
+    ///
+    /// # Errors
+    /// Only where the addend fails.
+    pub fn to_dense(&self) -> Result<Array2<f64>, OracleError> {
+        let all: Vec<usize> = (0..self.len()).collect();
+        let mut out = Array2::zeros((self.len(), self.len()));
+        self.block(&all, &all, out.view_mut())?;
+        Ok(out)
+    }
+}

@@ -1,0 +1,202 @@
+//! Vectors for items: what a linear classifier, k-means or a nearest-neighbour index takes.
+//!
+//! The real square root of an indefinite matrix does not exist. An [`Embedding`] therefore carries a signature: the core
+//! is Z diag(±1) Zᵀ, and a plain Euclidean embedding ([`Approximation::psd_embedding`]) says that it was clipped.
+//!
+//! For L Rᵀ the symmetric part ½(LRᵀ + RLᵀ) = F M Fᵀ, F = [L R], M = ½[[0, I], [I, 0]], is decomposed in the small
+//! space: F = Q T, T M Tᵀ = V diag(w) Vᵀ, and Z = Q V |w|^½ = F M Tᵀ V w⁻¹ |w|^½, so that Q is never formed and new items
+//! take the same map. Cost O(nr²).
+
+use ndarray::{Array1, Array2, ArrayView2, Axis, concatenate, s};
+
+use super::{Approximation, Factors, General, Signed};
+use crate::approximate::ApproximateError;
+use crate::linalg::{self, Eigh, LinalgError, PINV_TOLERANCE};
+
+/// Items as vectors: core ≈ `vectors` · diag(`signature`) · `vectors`ᵀ.
+#[derive(Debug, Clone)]
+pub struct Embedding {
+    /// n × r.
+    pub vectors: Array2<f64>,
+    /// +1 or −1 for each column.
+    pub signature: Array1<f64>,
+    /// t × r: similarities of new items to the landmarks → their vectors, where that is defined.
+    pub projector: Option<Array2<f64>>,
+    /// Whether negative directions were cut off, so that K̃ is reproduced only as far as it is positive semi-definite.
+    pub clipped: bool,
+}
+
+impl Embedding {
+    /// Vectors of new items from their similarities to the landmarks: m × t → m × r.
+    ///
+    /// `None` where the embedding does not come from bought columns alone (a proxy takes part).
+    pub fn project(&self, similarities: ArrayView2<'_, f64>) -> Option<Array2<f64>> {
+        self.projector.as_ref().map(|projector| linalg::product(similarities, projector.view()))
+    }
+
+    fn beside(self, other: Self) -> Result<Self, ndarray::ShapeError> {
+        Ok(Self {
+            vectors: concatenate(Axis(1), &[self.vectors.view(), other.vectors.view()])?,
+            signature: concatenate(Axis(0), &[self.signature.view(), other.signature.view()])?,
+            projector: None,
+            clipped: self.clipped || other.clipped,
+        })
+    }
+
+    /// Without the columns that count negatively.
+    #[must_use]
+    pub fn clip(self) -> Self {
+        let positive: Vec<usize> = (0..self.signature.len()).filter(|&k| self.signature[k] > 0.0).collect();
+        Self {
+            vectors: self.vectors.select(Axis(1), &positive),
+            signature: Array1::ones(positive.len()),
+            projector: self.projector.map(|projector| projector.select(Axis(1), &positive)),
+            clipped: true,
+        }
+    }
+}
+
+impl Approximation {
+    /// Z and its signature, reproducing the symmetric part of the core, and beside them the addend's own embedding.
+    /// Known entries and a shift of the diagonal have no low rank and are not part of it.
+    ///
+    /// # Errors
+    /// A factorisation that did not converge, or an addend that failed.
+    pub fn embedding(&self) -> Result<Embedding, ApproximateError> {
+        self.join_addend(embed(&self.factors)?, false)
+    }
+
+    /// The same without keeping the approximation: a symmetric core is handed over rather than copied.
+    ///
+    /// # Errors
+    /// As [`embedding`](Self::embedding).
+    pub fn into_embedding(self) -> Result<Embedding, ApproximateError> {
+        match self {
+            Self { factors: Factors::Signed(signed), addend: None, .. } if signed.psd_scale.is_none() => {
+                Ok(from_signed(signed))
+            }
+            other => other.embedding(),
+        }
+    }
+
+    /// Plain vectors without a signature: inner products reproduce the core as far as it is positive semi-definite.
+    /// `shift_ridge` brings the (shift, ridge) chosen for this; other cores lose their negative directions.
+    ///
+    /// # Errors
+    /// As [`embedding`](Self::embedding).
+    pub fn psd_embedding(&self) -> Result<Embedding, ApproximateError> {
+        let core = match &self.factors {
+            Factors::Signed(Signed { vectors, projector, psd_scale: Some(scale), .. }) => {
+                let kept: Vec<usize> = (0..scale.len()).filter(|&k| scale[k] > 0.0).collect();
+                let scale = scale.select(Axis(0), &kept);
+                let rescaled = |matrix: &Array2<f64>| matrix.select(Axis(1), &kept) * &scale;
+                Embedding {
+                    vectors: rescaled(vectors),
+                    signature: Array1::ones(kept.len()),
+                    projector: projector.as_ref().map(rescaled),
+                    clipped: true,
+                }
+            }
+            factors => embed(factors)?.clip(),
+        };
+        self.join_addend(core, true)
+    }
+
+    /// (K̃ + K̃ᵀ)/2 with a symmetric core; what was known stays known.
+    ///
+    /// # Errors
+    /// As [`embedding`](Self::embedding).
+    pub fn symmetrized(self) -> Result<Self, ApproximateError> {
+        if self.is_symmetric() {
+            return Ok(self);
+        }
+        let factors = match &self.factors {
+            Factors::Dense(matrix) => Factors::Dense((matrix + &matrix.t()) * 0.5),
+            Factors::General(general) => Factors::Signed(symmetric_part(general)?),
+            Factors::Signed(_) => return Ok(self),
+        };
+        Ok(Self { factors, ..self })
+    }
+
+    fn join_addend(&self, core: Embedding, clip: bool) -> Result<Embedding, ApproximateError> {
+        let Some(addend) = &self.addend else { return Ok(core) };
+        let added = addend.embedding()?;
+        let added = if clip { added.clip() } else { added };
+        if added.vectors.nrows() != core.vectors.nrows() {
+            let (rows, cols) = added.vectors.dim();
+            return Err(LinalgError { op: "joining the addend's embedding", rows, cols }.into());
+        }
+        Ok(core.beside(added).expect("both have a row an item"))
+    }
+}
+
+fn embed(factors: &Factors) -> Result<Embedding, LinalgError> {
+    Ok(match factors {
+        Factors::Signed(signed) => from_signed(Signed {
+            vectors: signed.used().to_owned(),
+            projector: signed.projector.as_ref().map(|projector| projector.slice(s![.., ..signed.rank()]).to_owned()),
+            psd_scale: None,
+            ..*signed
+        }),
+        Factors::General(general) => from_signed(symmetric_part(general)?),
+        Factors::Dense(matrix) => from_signed(decompose(((matrix + &matrix.t()) * 0.5).view())?),
+    })
+}
+
+fn from_signed(signed: Signed) -> Embedding {
+    let signature = (0..signed.rank()).map(|k| if k < signed.positive { 1.0 } else { -1.0 }).collect();
+    Embedding { vectors: signed.vectors, signature, projector: signed.projector, clipped: false }
+}
+
+fn symmetric_part(general: &General) -> Result<Signed, LinalgError> {
+    let both = concatenate(Axis(1), &[general.left.view(), general.right.view()]).expect("L and R have n rows");
+    let triangle = linalg::qr_triangle(both.view())?;
+    // M swaps the halves and halves them
+    let r = general.left.ncols();
+    let swapped = concatenate(Axis(1), &[triangle.slice(s![.., r..]), triangle.slice(s![.., ..r])])
+        .expect("halves of one matrix")
+        * 0.5;
+    let Split { values, vectors, positive } = split(linalg::eigh(linalg::product(swapped.view(), triangle.t()).view())?);
+    let weights = values.mapv(|w| w.abs().sqrt() / w);
+    let map = linalg::product(swapped.t(), vectors.view()) * &weights;
+    let projectors = concatenate(Axis(1), &[general.left_projector.view(), general.right_projector.view()])
+        .expect("both projectors have t rows");
+    Ok(Signed {
+        vectors: linalg::product(both.view(), map.view()),
+        positive,
+        negative: values.len() - positive,
+        projector: Some(linalg::product(projectors.view(), map.view())),
+        psd_scale: None,
+    })
+}
+
+/// Z = V |w|^½ of a symmetric matrix, and V w⁻¹ |w|^½ for new items.
+fn decompose(matrix: ArrayView2<'_, f64>) -> Result<Signed, LinalgError> {
+    let Split { values, vectors, positive } = split(linalg::eigh(matrix)?);
+    let roots = values.mapv(|w| w.abs().sqrt());
+    Ok(Signed {
+        vectors: (&vectors * &roots).as_standard_layout().into_owned(),
+        positive,
+        negative: values.len() - positive,
+        projector: Some(&vectors * &(&roots / &values)),
+        psd_scale: None,
+    })
+}
+
+/// Eigenpairs that are not negligible, positive ones first, each part by falling |w|.
+pub(crate) struct Split {
+    pub(crate) values: Array1<f64>,
+    pub(crate) vectors: Array2<f64>,
+    pub(crate) positive: usize,
+}
+
+/// Drops |w| ≤ 1e-10 · max|w| and orders the rest.
+pub(crate) fn split(Eigh { values, vectors }: Eigh) -> Split {
+    let largest = values.iter().fold(0.0_f64, |largest, w| largest.max(w.abs()));
+    let kept = |k: &usize| values[*k].abs() > PINV_TOLERANCE * largest;
+    // values ascend: the positive ones fall when read backwards, the negative ones as they stand
+    let mut order: Vec<usize> = (0..values.len()).rev().filter(|&k| values[k] > 0.0).filter(kept).collect();
+    let positive = order.len();
+    order.extend((0..values.len()).filter(|&k| values[k] < 0.0).filter(kept));
+    Split { values: values.select(Axis(0), &order), vectors: vectors.select(Axis(1), &order), positive }
+}

@@ -1,0 +1,134 @@
+//! Entries that are returned exactly, because they were bought or cost nothing. ALGORITHMS: an option of the
+//! approximation, not of each method.
+
+use std::collections::HashMap;
+
+use ndarray::{Array2, ArrayViewMut2};
+use serde::{Deserialize, Serialize};
+
+use crate::linalg;
+
+/// Which entries K̃ returns exactly; in a configuration a list: `known: [landmarks, diagonal]`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(try_from = "Vec<KnownPart>", into = "Vec<KnownPart>")]
+pub struct Known {
+    /// The columns bought in full and, by symmetry, their rows. Keeps 8nt bytes.
+    pub landmarks: bool,
+    /// The self-similarity, where the oracle knows it without a call.
+    pub diagonal: bool,
+}
+
+impl Known {
+    /// Nothing: K̃ is its factors.
+    pub const NOTHING: Self = Self { landmarks: false, diagonal: false };
+    /// The bought columns.
+    pub const LANDMARKS: Self = Self { landmarks: true, diagonal: false };
+    /// The bought columns and the diagonal.
+    pub const ALL: Self = Self { landmarks: true, diagonal: true };
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum KnownPart {
+    Landmarks,
+    Diagonal,
+}
+
+impl TryFrom<Vec<KnownPart>> for Known {
+    type Error = String;
+
+    fn try_from(parts: Vec<KnownPart>) -> Result<Self, String> {
+        let count = |part| parts.iter().filter(|&&other| other == part).count();
+        if count(KnownPart::Landmarks) > 1 || count(KnownPart::Diagonal) > 1 {
+            return Err("`known` names a part twice; wanted a list of `landmarks` and `diagonal`".to_owned());
+        }
+        Ok(Self { landmarks: count(KnownPart::Landmarks) == 1, diagonal: count(KnownPart::Diagonal) == 1 })
+    }
+}
+
+impl From<Known> for Vec<KnownPart> {
+    fn from(known: Known) -> Self {
+        let landmarks = known.landmarks.then_some(KnownPart::Landmarks);
+        landmarks.into_iter().chain(known.diagonal.then_some(KnownPart::Diagonal)).collect()
+    }
+}
+
+/// Exact self-similarities.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Diagonal {
+    /// The same for every item.
+    Constant(f64),
+    /// One each, length n.
+    Each(Vec<f64>),
+}
+
+impl Diagonal {
+    /// Self-similarity of item i.
+    pub fn at(&self, i: usize) -> f64 {
+        match self {
+            Self::Constant(value) => *value,
+            Self::Each(values) => values[i],
+        }
+    }
+}
+
+/// K[:,T], and where in T an item stands.
+#[derive(Debug, Clone)]
+pub(super) struct KnownColumns {
+    columns: Array2<f64>,
+    position: Vec<Option<usize>>,
+}
+
+impl KnownColumns {
+    pub(super) fn new(landmarks: &[usize], columns: Array2<f64>) -> Self {
+        assert_eq!(columns.ncols(), landmarks.len(), "one known column a landmark");
+        let mut position = vec![None; columns.nrows()];
+        landmarks.iter().enumerate().for_each(|(b, &t)| position[t] = Some(b));
+        Self { columns, position }
+    }
+
+    pub(super) fn entry(&self, i: usize, j: usize) -> Option<f64> {
+        match (self.position[j], self.position[i]) {
+            (Some(b), _) => Some(self.columns[[i, b]]),
+            (None, Some(a)) => Some(self.columns[[j, a]]),
+            (None, None) => None,
+        }
+    }
+
+    pub(super) fn overwrite(&self, rows: &[usize], cols: &[usize], mut out: ArrayViewMut2<'_, f64>) {
+        for (a, &i) in rows.iter().enumerate() {
+            if let Some(t) = self.position[i] {
+                cols.iter().enumerate().for_each(|(b, &j)| out[[a, b]] = self.columns[[j, t]]);
+            }
+        }
+        let known: Vec<(usize, usize)> =
+            cols.iter().enumerate().filter_map(|(b, &j)| self.position[j].map(|t| (b, t))).collect();
+        for (a, &i) in rows.iter().enumerate() {
+            known.iter().for_each(|&(b, t)| out[[a, b]] = self.columns[[i, t]]);
+        }
+    }
+
+    /// Turns core · x₀ (x₀: x with zeros at T) into the product with the known entries in place.
+    pub(super) fn apply(&self, landmarks: &[usize], x: &[f64], out: &mut [f64]) {
+        let on_landmarks: Vec<f64> = landmarks.iter().map(|&t| x[t]).collect();
+        let mut added = vec![0.0; out.len()];
+        linalg::apply(self.columns.view(), &on_landmarks, &mut added);
+        out.iter_mut().zip(added).for_each(|(out, value)| *out += value);
+        let rows = linalg::apply_transposed(self.columns.view(), x);
+        landmarks.iter().zip(rows).for_each(|(&t, value)| out[t] = value);
+    }
+
+    /// Approximations of new items' similarities are exact where the similarity was handed over.
+    pub(super) fn position(&self, item: usize) -> Option<usize> {
+        self.position[item]
+    }
+}
+
+/// Calls `visit(a, b, i)` for the cells of a block that lie on the diagonal: rows[a] = cols[b] = i.
+pub(super) fn for_each_diagonal(rows: &[usize], cols: &[usize], mut visit: impl FnMut(usize, usize, usize)) {
+    let mut rows_of: HashMap<usize, Vec<usize>> = HashMap::new();
+    rows.iter().enumerate().for_each(|(a, &i)| rows_of.entry(i).or_default().push(a));
+    for (b, j) in cols.iter().enumerate() {
+        rows_of.get(j).into_iter().flatten().for_each(|&a| visit(a, b, *j));
+    }
+}

@@ -1,0 +1,48 @@
+//! Items that were not there when the matrix was approximated.
+
+use ndarray::{Array2, ArrayView2, s};
+
+use super::factors::gather;
+use super::{Approximation, Factors};
+use crate::linalg;
+
+impl Approximation {
+    /// Approximated similarities (m × items.len()) of m new items to `items`, from their similarities to the landmarks
+    /// (m × t, columns in the order of [`landmarks`](Self::landmarks)). O(m·t·r + m·r·items).
+    ///
+    /// Columns of landmarks are exact where K̃ knows its bought columns. With an addend this is the residual's part:
+    /// hand over similarities less q(P) and add q(P) of the new items to the answer. `None` where the core does not come
+    /// from bought columns.
+    ///
+    /// # Panics
+    /// When `similarities` has not one column a landmark.
+    pub fn project(&self, similarities: ArrayView2<'_, f64>, items: &[usize]) -> Option<Array2<f64>> {
+        assert_eq!(similarities.ncols(), self.landmarks().len(), "similarities to each landmark");
+        let mut out = Array2::zeros((similarities.nrows(), items.len()));
+        match self.factors() {
+            Factors::Signed(signed) => {
+                let projector = signed.projector.as_ref()?;
+                let new = linalg::product(similarities, projector.slice(s![.., ..signed.rank()]));
+                signed.signed_product(new.view(), gather(signed.used(), items).view(), out.view_mut());
+            }
+            Factors::General(general) => {
+                let new = linalg::product(similarities, general.left_projector.view());
+                let there = gather(general.right.view(), items);
+                linalg::product_into(new.view(), there.t(), 1.0, out.view_mut());
+            }
+            Factors::Dense(_) => {
+                for (mut column, &item) in out.columns_mut().into_iter().zip(items) {
+                    column.assign(&similarities.column(item));
+                }
+            }
+        }
+        if let Some(known) = &self.known {
+            for (mut column, &item) in out.columns_mut().into_iter().zip(items) {
+                if let Some(t) = known.position(item) {
+                    column.assign(&similarities.column(t));
+                }
+            }
+        }
+        Some(out)
+    }
+}
