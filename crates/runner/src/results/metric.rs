@@ -1,0 +1,267 @@
+//! The one table of metrics: id, name, unit, direction, axis limits. Tables and figures take all of these from here.
+
+use serde::{Deserialize, Serialize};
+
+/// What a row measures. The serialised name is the stable id used in results and in `reference.yaml`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Metric {
+    /// ‖K − K̃‖_F / ‖K‖_F.
+    RelativeError,
+    /// The same, estimated from a few extra entries.
+    EstimatedError,
+    /// The proxy's own relative error.
+    ProxyError,
+    /// Share of test items classified correctly.
+    Accuracy,
+    /// The same, by cross-validation on the training items.
+    ValidationAccuracy,
+    /// Mean over classes of F1.
+    MacroF1,
+    /// F1 over all decisions.
+    MicroF1,
+    /// Pearson correlation with the gold scores.
+    Pearson,
+    /// Spearman rank correlation with the gold scores.
+    Spearman,
+    /// F1 of the positive class.
+    F1,
+    /// Mean of MUC, B³ and CEAFe.
+    ConllF1,
+    /// Mean average precision.
+    MeanAveragePrecision,
+    /// One eigenvalue; `position` is its number by magnitude, from 1.
+    Eigenvalue,
+    /// λmin of the landmark block that decided a shift.
+    LambdaMin,
+    /// Number of negative eigenvalues of the landmark block.
+    NegativeEigenvalues,
+    /// Shift e that was added.
+    Shift,
+    /// Rank (number of features) used.
+    Rank,
+    /// γ of exp(−γd).
+    Gamma,
+    /// Inverse regularisation of a support vector machine.
+    Cost,
+    /// Cells of K.
+    Cells,
+    /// Calls of the similarity function.
+    Evaluations,
+    /// Wall seconds.
+    Seconds,
+    /// Seconds it takes to make the features.
+    FeatureSeconds,
+    /// A number of things: classes, documents, distinct words.
+    Count,
+    /// Mean length of a document, in words.
+    Length,
+}
+
+/// Which way a metric is good.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Direction {
+    /// More is better.
+    Higher,
+    /// Less is better.
+    Lower,
+    /// Neither: it describes.
+    Neither,
+}
+
+/// How a figure is printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Notation {
+    /// A fraction printed as per cent with one decimal: 0.7532 → `75.3`.
+    Percent,
+    /// A fixed number of decimals; scientific where that would hide the figure.
+    Fixed(usize),
+    /// A whole number with thousands separators.
+    Whole,
+    /// Seconds: `0.012`, `3.4`, `1,204`.
+    Seconds,
+}
+
+/// What tables and figures know about a metric.
+#[derive(Debug, Clone, Copy)]
+pub struct MetricSpec {
+    /// The serialised name: stable, used in results and in `reference.yaml`.
+    pub id: &'static str,
+    /// Name in a sentence or a table head.
+    pub label: &'static str,
+    /// Label of an axis, with the unit.
+    pub axis: &'static str,
+    /// Which way is better.
+    pub better: Direction,
+    /// How it is printed.
+    pub notation: Notation,
+    /// The smallest and largest value a linear axis shows by default (`None`: as the data say).
+    pub limits: (Option<f64>, Option<f64>),
+}
+
+impl Metric {
+    /// Its line of the table.
+    pub fn spec(self) -> MetricSpec {
+        use Direction::{Higher, Lower, Neither};
+        use Notation::{Fixed, Percent, Seconds, Whole};
+        let spec = |id, label, axis, better, notation, limits| MetricSpec { id, label, axis, better, notation, limits };
+        let score = (None, None);
+        let positive = (Some(0.0), None);
+        match self {
+            // an error of 1 is that of the zero matrix: what lies above it is no approximation
+            Self::RelativeError => {
+                spec("relative_error", "relative error", "relative error", Lower, Fixed(3), (Some(0.0), Some(1.2)))
+            }
+            Self::EstimatedError => spec(
+                "estimated_error",
+                "estimated error",
+                "estimated relative error",
+                Lower,
+                Fixed(3),
+                (Some(0.0), Some(1.2)),
+            ),
+            Self::ProxyError => spec(
+                "proxy_error",
+                "proxy error",
+                "relative error of the proxy",
+                Lower,
+                Fixed(3),
+                (Some(0.0), Some(1.2)),
+            ),
+            Self::Accuracy => spec("accuracy", "accuracy", "accuracy (%)", Higher, Percent, score),
+            Self::ValidationAccuracy => {
+                spec("validation_accuracy", "validation accuracy", "validation accuracy (%)", Higher, Percent, score)
+            }
+            Self::MacroF1 => spec("macro_f1", "macro F1", "macro F1 (%)", Higher, Percent, score),
+            Self::MicroF1 => spec("micro_f1", "micro F1", "micro F1 (%)", Higher, Percent, score),
+            Self::Pearson => spec("pearson", "Pearson", "Pearson correlation (%)", Higher, Percent, score),
+            Self::Spearman => spec("spearman", "Spearman", "Spearman correlation (%)", Higher, Percent, score),
+            Self::F1 => spec("f1", "F1", "F1 (%)", Higher, Percent, score),
+            Self::ConllF1 => spec("conll_f1", "CoNLL F1", "CoNLL F1 (%)", Higher, Percent, score),
+            Self::MeanAveragePrecision => {
+                spec("mean_average_precision", "MAP", "mean average precision (%)", Higher, Percent, score)
+            }
+            Self::Eigenvalue => spec("eigenvalue", "eigenvalue", "eigenvalue", Neither, Fixed(3), score),
+            Self::LambdaMin => spec("lambda_min", "λmin", "smallest eigenvalue", Neither, Fixed(3), score),
+            Self::NegativeEigenvalues => {
+                spec("negative_eigenvalues", "negative eigenvalues", "negative eigenvalues", Neither, Whole, positive)
+            }
+            Self::Shift => spec("shift", "shift e", "shift e", Neither, Fixed(3), positive),
+            Self::Rank => spec("rank", "rank", "rank", Neither, Whole, positive),
+            Self::Gamma => spec("gamma", "γ", "γ", Neither, Fixed(3), positive),
+            Self::Cost => spec("cost", "C", "C", Neither, Fixed(3), positive),
+            Self::Cells => spec("cells", "cells", "cells of K", Lower, Whole, positive),
+            Self::Evaluations => spec("evaluations", "evaluations", "evaluations", Lower, Whole, positive),
+            Self::Seconds => spec("seconds", "seconds", "seconds", Lower, Seconds, positive),
+            Self::FeatureSeconds => {
+                spec("feature_seconds", "feature seconds", "seconds to make the features", Lower, Seconds, positive)
+            }
+            Self::Count => spec("count", "count", "count", Neither, Whole, positive),
+            Self::Length => spec("length", "length", "mean length (words)", Neither, Fixed(1), positive),
+        }
+    }
+
+    /// The stable id.
+    pub fn id(self) -> &'static str {
+        self.spec().id
+    }
+
+    /// Prints a value without its unit.
+    pub fn show(self, value: f64) -> String {
+        self.spec().notation.show(value)
+    }
+
+    /// Prints a difference with its sign.
+    pub fn show_difference(self, value: f64) -> String {
+        let text = self.spec().notation.show(value.abs());
+        let zero = text.chars().all(|c| matches!(c, '0' | '.'));
+        match (zero, value < 0.0) {
+            (true, _) => text,
+            (false, true) => format!("−{text}"),
+            (false, false) => format!("+{text}"),
+        }
+    }
+
+    /// `label (%)` or `label`: a table head.
+    pub fn head(self) -> String {
+        let spec = self.spec();
+        if spec.notation == Notation::Percent { format!("{} (%)", spec.label) } else { spec.label.to_string() }
+    }
+}
+
+impl Notation {
+    fn show(self, value: f64) -> String {
+        match self {
+            Self::Percent => format!("{:.1}", 100.0 * value).replace('-', "−"),
+            Self::Fixed(decimals) => fixed(value, decimals),
+            Self::Whole => thousands(&format!("{value:.0}")),
+            Self::Seconds => {
+                let decimals = if value.abs() < 1.0 { 3 } else { usize::from(value.abs() < 100.0) };
+                thousands(&format!("{value:.decimals$}"))
+            }
+        }
+    }
+}
+
+/// Fixed decimals, unless that prints a figure as zero or with six digits before the point.
+fn fixed(value: f64, decimals: usize) -> String {
+    let smallest = 0.5 * 10f64.powi(-i32::try_from(decimals).unwrap_or(i32::MAX));
+    let text = if value != 0.0 && (value.abs() < smallest || value.abs() >= 1e5) {
+        format!("{value:.2e}")
+    } else {
+        format!("{value:.decimals$}")
+    };
+    text.replace('-', "−")
+}
+
+/// `1234567.8` → `1,234,567.8`.
+pub(crate) fn thousands(text: &str) -> String {
+    let (sign, digits) = text.strip_prefix('-').map_or(("", text), |rest| ("−", rest));
+    let (whole, rest) = digits.split_at(digits.find('.').unwrap_or(digits.len()));
+    let mut out = String::from(sign);
+    for (index, digit) in whole.chars().enumerate() {
+        if index > 0 && (whole.len() - index).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out + rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_print_in_their_metrics_notation() {
+        assert_eq!(Metric::Accuracy.show(0.7532), "75.3");
+        assert_eq!(Metric::RelativeError.show(0.03449), "0.034");
+        assert_eq!(Metric::RelativeError.show(1457.25e3), "1.46e6");
+        assert_eq!(Metric::RelativeError.show(2.5e-5), "2.50e−5");
+        assert_eq!(Metric::Cells.show(12_345_678.0), "12,345,678");
+        assert_eq!(Metric::Seconds.show(0.0123), "0.012");
+        assert_eq!(Metric::Seconds.show(223_902.32), "223,902");
+        assert_eq!(Metric::LambdaMin.show(-8.5), "−8.500");
+    }
+
+    #[test]
+    fn the_id_in_the_table_is_the_serialised_name() {
+        for id in ["relative_error", "macro_f1", "f1", "conll_f1", "accuracy", "mean_average_precision", "lambda_min"] {
+            let metric: Metric = serde_json::from_value(serde_json::json!(id)).unwrap();
+            assert_eq!(metric.id(), id);
+        }
+        let unknown = serde_json::from_str::<Metric>("\"acuracy\"").unwrap_err().to_string();
+        // the parser lists every known id: each of them must be the one its own line of the table holds
+        let known = unknown.split("expected one of ").nth(1).unwrap();
+        for id in known.split('`').skip(1).step_by(2) {
+            assert_eq!(serde_json::from_value::<Metric>(serde_json::json!(id)).unwrap().id(), id);
+        }
+    }
+
+    #[test]
+    fn differences_carry_their_sign_and_zero_has_none() {
+        assert_eq!(Metric::Accuracy.show_difference(0.012), "+1.2");
+        assert_eq!(Metric::Accuracy.show_difference(-0.012), "−1.2");
+        assert_eq!(Metric::Accuracy.show_difference(-0.0001), "0.0");
+    }
+}

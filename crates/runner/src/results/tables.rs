@@ -1,0 +1,80 @@
+//! Rows as files: `results.json` (one row a line, so that a change reads well in a diff) and `results.parquet` (one column a field).
+
+use std::fs;
+use std::path::Path;
+
+use polars::prelude::{Column, DataFrame, ParquetCompression, ParquetWriter};
+
+use super::files::FileError;
+use super::{ResultRow, ResultsError};
+
+/// A JSON array with one row a line.
+///
+/// # Errors
+/// Never in practice: rows are plain data.
+pub fn rows_to_json(rows: &[ResultRow]) -> Result<Vec<u8>, ResultsError> {
+    let lines: Result<Vec<String>, _> = rows.iter().map(serde_json::to_string).collect();
+    let lines = lines.map_err(|source| ResultsError::Encode { what: "`results.json`", source })?;
+    Ok(format!("[\n{}\n]\n", lines.join(",\n")).into_bytes())
+}
+
+/// Reads `results.json` of a results folder back.
+///
+/// # Errors
+/// A file that is missing, or is no list of rows.
+pub fn read_rows(folder: &Path) -> Result<Vec<ResultRow>, ResultsError> {
+    let path = folder.join("results.json");
+    let text = fs::read(&path).map_err(FileError::new("read", &path))?;
+    serde_json::from_slice(&text).map_err(|source| ResultsError::Foreign { path, source })
+}
+
+/// The same rows in Parquet. The writer stores no time and no machine, so the same rows give the same bytes.
+///
+/// # Errors
+/// What the frame library says.
+pub fn rows_to_parquet(rows: &[ResultRow]) -> Result<Vec<u8>, ResultsError> {
+    let fail = |error: polars::error::PolarsError| ResultsError::Parquet(error.to_string());
+    let mut frame = DataFrame::new(
+        rows.len(),
+        vec![
+            text("dataset", rows, |row| Some(&row.dataset)),
+            text("method", rows, |row| Some(&row.method)),
+            text("method_id", rows, |row| Some(&row.method_id)),
+            text("variant", rows, |row| Some(&row.variant)),
+            text("comparison", rows, |row| Some(&row.comparison)),
+            count("items", rows, |row| Some(row.items)),
+            count("columns", rows, |row| Some(row.columns)),
+            count("rank", rows, |row| Some(row.rank)),
+            count("cells", rows, |row| Some(row.cells)),
+            count("evaluations", rows, |row| Some(row.evaluations)),
+            count("replicate", rows, |row| Some(row.replicate)),
+            Column::new("metric".into(), rows.iter().map(|row| row.metric.id()).collect::<Vec<_>>()),
+            count("position", rows, |row| row.position),
+            number("value", rows, |row| Some(row.value)),
+            number("lower", rows, |row| row.lower),
+            number("upper", rows, |row| row.upper),
+            number("seconds", rows, |row| row.seconds),
+            text("note", rows, |row| row.note.as_deref()),
+            text("profile", rows, |row| Some(&row.profile)),
+        ],
+    )
+    .map_err(fail)?;
+    let mut bytes = Vec::new();
+    ParquetWriter::new(&mut bytes)
+        .with_compression(ParquetCompression::Uncompressed)
+        .finish(&mut frame)
+        .map_err(fail)?;
+    Ok(bytes)
+}
+
+fn text<'a>(name: &str, rows: &'a [ResultRow], of: impl Fn(&'a ResultRow) -> Option<&'a str>) -> Column {
+    Column::new(name.into(), rows.iter().map(of).collect::<Vec<_>>())
+}
+
+fn count(name: &str, rows: &[ResultRow], of: impl Fn(&ResultRow) -> Option<u64>) -> Column {
+    Column::new(name.into(), rows.iter().map(of).collect::<Vec<_>>())
+}
+
+fn number(name: &str, rows: &[ResultRow], of: impl Fn(&ResultRow) -> Option<f64>) -> Column {
+    Column::new(name.into(), rows.iter().map(of).collect::<Vec<_>>())
+}
