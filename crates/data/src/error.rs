@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 #[non_exhaustive]
 pub enum DataError {
     /// No catalog entry of this name.
-    #[error("there is no dataset `{name}`; {suggestion}`runner data` lists them all")]
+    #[error("there is no dataset `{name}`; there are {known}")]
     UnknownDataset {
         /// The name asked for.
         name: String,
-        /// "did you mean `…`? ", or nothing.
-        suggestion: String,
+        /// The names there are, in backticks.
+        known: String,
     },
     /// The catalog entry is of another kind than the caller needs.
     #[error("the dataset `{name}` holds {seen}, {wanted} are wanted here")]
@@ -26,8 +26,8 @@ pub enum DataError {
     },
     /// Neither `--data` nor the variable names a folder.
     #[error(
-        "the dataset `{dataset}` needs the file `{file}` and no data folder is known. \
-         Set the variable `{variable}` or pass `--data DIR`; the public source is {source_url}"
+        "the dataset `{dataset}` needs the file `{file}` and no data folder is known. Set the variable `{variable}` or \
+         pass `--data DIR`. Public source: {how_to_get}"
     )]
     NoDataFolder {
         /// The dataset.
@@ -37,12 +37,12 @@ pub enum DataError {
         /// The variable's name.
         variable: &'static str,
         /// Where it can be had.
-        source_url: String,
+        how_to_get: String,
     },
     /// A file of the catalog is not in the data folder.
     #[error(
-        "the dataset `{dataset}` needs the file `{path}`, which does not exist. Its public source is {source_url}; \
-         put it there, or point the variable `{variable}` (or `--data DIR`) at the folder that has it"
+        "the dataset `{dataset}` needs the file `{path}`, which does not exist. Put it there, or point the variable \
+         `{variable}` (or `--data DIR`) at the folder that has it. Public source: {how_to_get}"
     )]
     MissingFile {
         /// The dataset.
@@ -50,7 +50,7 @@ pub enum DataError {
         /// Where it was looked for.
         path: PathBuf,
         /// Where it can be had.
-        source_url: String,
+        how_to_get: String,
         /// The variable's name.
         variable: &'static str,
     },

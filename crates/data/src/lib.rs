@@ -1,8 +1,10 @@
 //! landmark-data: datasets in, typed items out.
 
 pub mod bag_of_words;
+pub mod catalog;
 pub mod corpus;
 pub mod documents;
+pub mod embedded;
 mod error;
 mod lines;
 mod npy_header;

@@ -1,0 +1,368 @@
+//! The datasets this project knows: which files, how big, under which sha256 and licence, from where.
+//!
+//! Corpora are never part of the project. They lie in a folder of the user's, named by `--data` or by the variable
+//! [`DATA_VARIABLE`]; a caller hands the folder in. A file counts only if its sha256 is the catalog's.
+//!
+//! To add a dataset: one entry in `catalog/documents.rs` or `catalog/vectors.rs`; a new kind of item adds a variant to
+//! [`Holds`] and its loader.
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use crate::documents::{Columns, DocumentFormat, Headers, LabelledDocuments};
+use crate::error::DataError;
+use crate::word_vectors::{VectorFiles, VectorFormat, WordVectors};
+
+mod documents;
+mod vectors;
+
+/// The environment variable that names the data folder.
+pub const DATA_VARIABLE: &str = "LANDMARK_DATA";
+
+/// One dataset of the catalog.
+#[derive(Debug, Clone)]
+pub struct Dataset {
+    /// Its id in configurations.
+    pub name: &'static str,
+    /// Its name for people.
+    pub title: &'static str,
+    /// What it holds and how that is laid out.
+    pub holds: Holds,
+    /// Its files below the data folder; none for what ships inside.
+    pub files: &'static [DataFile],
+    /// The licence as the source states it.
+    pub licence: &'static str,
+    /// Where and how it can be had publicly.
+    pub how_to_get: &'static str,
+    /// What is known to differ from the data of the papers.
+    pub caveat: &'static str,
+    /// What the papers say of it.
+    pub published: Option<PublishedStatistics>,
+}
+
+/// The kind of items and their layout.
+#[derive(Debug, Clone)]
+pub enum Holds {
+    /// Documents with a label, in one file.
+    Documents {
+        /// The layout of the file.
+        format: DocumentFormat,
+        /// Its columns or fields.
+        columns: Columns,
+    },
+    /// The sample that ships inside.
+    EmbeddedDocuments,
+    /// Word vectors; the second file, where there is one, is the vocabulary.
+    WordVectors {
+        /// The layout of the first file.
+        format: VectorFormat,
+    },
+}
+
+impl Holds {
+    fn kind(&self) -> &'static str {
+        match self {
+            Self::Documents { .. } | Self::EmbeddedDocuments => "labelled documents",
+            Self::WordVectors { .. } => "word vectors",
+        }
+    }
+}
+
+/// One file of a dataset.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DataFile {
+    /// Where it lies below the data folder.
+    pub path: &'static str,
+    /// Its size in bytes.
+    pub bytes: u64,
+    /// Its sha256, 64 lower-case hexadecimal digits.
+    pub sha256: &'static str,
+}
+
+/// A line of a paper's table of datasets.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct PublishedStatistics {
+    /// Which table says so.
+    pub source: &'static str,
+    /// Number of labels.
+    pub classes: usize,
+    /// Documents to train on.
+    pub train: usize,
+    /// Documents to test on.
+    pub test: usize,
+    /// Distinct words.
+    pub bow_dimension: usize,
+    /// Mean number of distinct words of a document.
+    pub length: f64,
+}
+
+/// What may be asked of a dataset of documents.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct DocumentOptions {
+    /// Only the first k labels by name.
+    pub first_classes: Option<usize>,
+    /// What becomes of header lines; only newsgroup posts have any, and theirs give way to [`Headers::Subject`].
+    pub headers: Option<Headers>,
+    /// At most so many documents, each label with its share; a reduced profile.
+    pub limit: Option<usize>,
+}
+
+/// Every dataset, documents first.
+pub fn all() -> impl Iterator<Item = &'static Dataset> {
+    documents::DOCUMENTS.iter().chain(vectors::VECTORS)
+}
+
+/// The dataset of this name.
+///
+/// # Errors
+/// [`DataError::UnknownDataset`] with the names there are.
+pub fn find(name: &str) -> Result<&'static Dataset, DataError> {
+    all().find(|dataset| dataset.name == name).ok_or_else(|| DataError::UnknownDataset {
+        name: name.to_owned(),
+        known: all().map(|dataset| format!("`{}`", dataset.name)).collect::<Vec<_>>().join(", "),
+    })
+}
+
+/// The files of a dataset, each checked against its sha256.
+///
+/// # Errors
+/// [`DataError::UnknownDataset`], [`DataError::NoDataFolder`], [`DataError::MissingFile`], [`DataError::WrongDigest`],
+/// [`DataError::Io`].
+pub fn locate(name: &str, data_dir: Option<&Path>) -> Result<Vec<PathBuf>, DataError> {
+    let dataset = find(name)?;
+    let mut paths = Vec::with_capacity(dataset.files.len());
+    for file in dataset.files {
+        let Some(folder) = data_dir else {
+            return Err(DataError::NoDataFolder {
+                dataset: name.to_owned(),
+                file: file.path.to_owned(),
+                variable: DATA_VARIABLE,
+                how_to_get: dataset.how_to_get.to_owned(),
+            });
+        };
+        let path = folder.join(file.path);
+        match state_of(&path, file)? {
+            FileState::Present => paths.push(path),
+            FileState::Missing => {
+                return Err(DataError::MissingFile {
+                    dataset: name.to_owned(),
+                    path,
+                    how_to_get: dataset.how_to_get.to_owned(),
+                    variable: DATA_VARIABLE,
+                });
+            }
+            FileState::Corrupt { sha256 } => {
+                return Err(DataError::WrongDigest { path, seen: sha256, wanted: file.sha256.to_owned() });
+            }
+        }
+    }
+    Ok(paths)
+}
+
+/// Loads labelled documents by the name of their dataset.
+///
+/// ```
+/// use landmark_data::catalog::{self, DocumentOptions};
+/// let sample = catalog::load_documents("embedded", None, &DocumentOptions::default(), 2022)?;
+/// assert_eq!(sample.label_names().len(), 4);
+/// # Ok::<(), landmark_data::DataError>(())
+/// ```
+///
+/// # Errors
+/// As [`locate`] and [`LabelledDocuments::read`]; [`DataError::WrongKind`] for a dataset of another kind,
+/// [`DataError::Parameter`] for options that make no sense here.
+pub fn load_documents(
+    name: &str,
+    data_dir: Option<&Path>,
+    options: &DocumentOptions,
+    seed: u64,
+) -> Result<LabelledDocuments, DataError> {
+    let dataset = find(name)?;
+    let mut documents = match &dataset.holds {
+        Holds::EmbeddedDocuments => crate::embedded::documents()?,
+        Holds::Documents { format, columns } => {
+            let paths = locate(name, data_dir)?;
+            LabelledDocuments::read(name, &paths[0], *format, columns)?
+        }
+        other => return Err(wrong_kind(dataset, other, "labelled documents")),
+    };
+    if name == documents::NEWSGROUPS {
+        documents = documents.with_headers(options.headers.unwrap_or_default());
+    } else if options.headers.is_some() {
+        return Err(DataError::Parameter {
+            parameter: "headers",
+            seen: "given".into(),
+            wanted: format!(
+                "no such key: the documents of `{name}` have no header lines, only `{}` has",
+                documents::NEWSGROUPS
+            ),
+        });
+    }
+    if let Some(k) = options.first_classes {
+        documents = documents.first_classes(k)?;
+    }
+    Ok(match options.limit {
+        Some(limit) => documents.sample(limit, seed),
+        None => documents,
+    })
+}
+
+/// Loads the word vectors that `keep` asks for, by the name of their dataset.
+///
+/// # Errors
+/// As [`locate`] and [`WordVectors::read`]; [`DataError::WrongKind`] for a dataset of another kind.
+pub fn load_word_vectors(
+    name: &str,
+    data_dir: Option<&Path>,
+    keep: &dyn Fn(&str) -> bool,
+) -> Result<WordVectors, DataError> {
+    let dataset = find(name)?;
+    let Holds::WordVectors { format } = dataset.holds else {
+        return Err(wrong_kind(dataset, &dataset.holds, "word vectors"));
+    };
+    let mut paths = locate(name, data_dir)?.into_iter();
+    let path = paths.next().expect("every set of word vectors has a file");
+    WordVectors::read(&VectorFiles { format, path, vocabulary: paths.next() }, keep)
+}
+
+fn wrong_kind(dataset: &Dataset, holds: &Holds, wanted: &'static str) -> DataError {
+    DataError::WrongKind { name: dataset.name.to_owned(), seen: holds.kind(), wanted }
+}
+
+/// How a file of the catalog was found.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FileState {
+    /// There, with the right sha256.
+    Present,
+    /// Not there, or no data folder is known.
+    Missing,
+    /// There, with another sha256.
+    Corrupt {
+        /// That of the file.
+        sha256: String,
+    },
+}
+
+/// A dataset and how each of its files was found, in the catalog's order.
+#[derive(Debug, Clone)]
+pub struct DatasetStatus {
+    /// The catalog's entry.
+    pub dataset: &'static Dataset,
+    /// One state for each of its files.
+    pub files: Vec<FileState>,
+}
+
+impl DatasetStatus {
+    /// Whether every file is there and right.
+    pub fn is_ready(&self) -> bool {
+        self.files.iter().all(|state| *state == FileState::Present)
+    }
+
+    /// The size of all files in bytes, there or not.
+    pub fn bytes(&self) -> u64 {
+        self.dataset.files.iter().map(|file| file.bytes).sum()
+    }
+}
+
+/// Looks at every file of the catalog; reads them all to check their digests.
+///
+/// # Errors
+/// [`DataError::Io`] where a file is there and cannot be read.
+pub fn status(data_dir: Option<&Path>) -> Result<Vec<DatasetStatus>, DataError> {
+    let state = |file: &DataFile| match data_dir {
+        None => Ok(FileState::Missing),
+        Some(folder) => state_of(&folder.join(file.path), file),
+    };
+    all()
+        .map(|dataset| Ok(DatasetStatus { dataset, files: dataset.files.iter().map(state).collect::<Result<_, _>>()? }))
+        .collect()
+}
+
+fn state_of(path: &Path, file: &DataFile) -> Result<FileState, DataError> {
+    if !path.exists() {
+        return Ok(FileState::Missing);
+    }
+    let sha256 = sha256_of(path)?;
+    Ok(if sha256 == file.sha256 { FileState::Present } else { FileState::Corrupt { sha256 } })
+}
+
+/// The sha256 of a file, 64 lower-case hexadecimal digits: for catalogs and for the provenance of one's own data.
+///
+/// # Errors
+/// [`DataError::Io`].
+pub fn sha256_of(path: &Path) -> Result<String, DataError> {
+    let mut file = std::fs::File::open(path).map_err(DataError::io(path))?;
+    let mut hasher = Sha256::new();
+    let mut buffer = vec![0; 1 << 18];
+    loop {
+        match file.read(&mut buffer).map_err(DataError::io(path))? {
+            0 => break,
+            length => hasher.update(&buffer[..length]),
+        }
+    }
+    Ok(hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_distinct_and_digests_are_digests() {
+        let mut names: Vec<&str> = all().map(|dataset| dataset.name).collect();
+        names.sort_unstable();
+        let count = names.len();
+        names.dedup();
+        assert_eq!(names.len(), count);
+        for file in all().flat_map(|dataset| dataset.files) {
+            let is_hex = |c: char| matches!(c, '0'..='9' | 'a'..='f');
+            assert!(file.sha256.len() == 64 && file.sha256.chars().all(is_hex), "{}", file.path);
+        }
+    }
+
+    #[test]
+    fn a_missing_dataset_names_file_variable_and_public_source() {
+        let folder = tempfile::tempdir().unwrap();
+        for (data_dir, wanted) in [(None, "no data folder is known"), (Some(folder.path()), "which does not exist")] {
+            let message = locate("twitter", data_dir).unwrap_err().to_string();
+            for part in [wanted, "twitter.tsv.gz", DATA_VARIABLE, "https://github.com/mkusner/wmd"] {
+                assert!(message.contains(part), "{message}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_file_of_another_digest_is_refused_with_both() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir(folder.path().join("wmd")).unwrap();
+        std::fs::write(folder.path().join("wmd/twitter.tsv.gz"), "abc").unwrap();
+        let message = locate("twitter", Some(folder.path())).unwrap_err().to_string();
+        // the published digest of "abc" (FIPS 180)
+        let of_abc = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+        assert!(message.contains(of_abc) && message.contains(find("twitter").unwrap().files[0].sha256), "{message}");
+        let status = status(Some(folder.path())).unwrap();
+        let of = |name: &str| status.iter().find(|status| status.dataset.name == name).unwrap();
+        assert_eq!(of("twitter").files, [FileState::Corrupt { sha256: of_abc.to_owned() }]);
+        assert_eq!(of("classic").files, [FileState::Missing]);
+        assert!(of("embedded").is_ready() && !of("twitter").is_ready());
+    }
+
+    #[test]
+    fn names_and_kinds_that_do_not_fit_are_refused() {
+        let options = DocumentOptions::default();
+        let message = load_documents("twiter", None, &options, 1).unwrap_err().to_string();
+        assert!(message.starts_with("there is no dataset `twiter`; there are `embedded`, `twitter`"), "{message}");
+        let message = load_documents("gn300_8k", None, &options, 1).unwrap_err().to_string();
+        assert_eq!(message, "the dataset `gn300_8k` holds word vectors, labelled documents are wanted here");
+        let message = load_word_vectors("twitter", None, &|_| true).unwrap_err().to_string();
+        assert_eq!(message, "the dataset `twitter` holds labelled documents, word vectors are wanted here");
+        let options = DocumentOptions { headers: Some(Headers::Strip), ..options };
+        let message = load_documents("embedded", None, &options, 1).unwrap_err().to_string();
+        assert!(message.contains("only `20news` has"), "{message}");
+    }
+}
