@@ -13,10 +13,28 @@ use crate::linalg::LinalgError;
 use crate::oracle::{Oracle, OracleError, OracleShape};
 use crate::stream::Rng;
 
+mod core_weights;
+mod cur;
+mod exact;
+#[cfg(test)]
+mod golden_tests;
 mod nystrom;
+mod optimal;
 mod purchase;
+mod shift_ridge;
+mod sicur;
+mod skeleton;
+mod sms_nystrom;
+mod stacur;
 
+pub use exact::{Exact, ExactParams};
 pub use nystrom::{Nystrom, NystromParams};
+pub use optimal::{Optimal, OptimalParams};
+pub use shift_ridge::{FixedShiftRidge, ShiftRidge, ShiftRidgeParams};
+pub use sicur::{SiCur, SiCurParams};
+pub use skeleton::{Skeleton, SkeletonParams};
+pub use sms_nystrom::{Rescale, SmsNystrom, SmsNystromParams};
+pub use stacur::{StaCur, StaCurParams};
 
 /// A method that buys entries of K and returns K̃ in factored form.
 ///
@@ -129,8 +147,10 @@ pub struct FitReport {
     pub dropped: usize,
     /// Error of the proxy alone on the bought columns, where a proxy was used.
     pub proxy_error: Option<f64>,
-    /// Held-out error of the chosen (shift, ridge), where one was chosen.
+    /// Held-out relative error of the chosen (shift, ridge), where one was chosen.
     pub validation_error: Option<f64>,
+    /// The (shift, ridge) of the positive semi-definite embedding, where it was chosen apart.
+    pub clipped_choice: Option<(f64, f64)>,
     /// Wall seconds of the fit, oracle included.
     pub seconds: f64,
 }

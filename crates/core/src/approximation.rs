@@ -27,7 +27,6 @@ mod projection;
 
 pub use addend::Addend;
 pub use embedding::Embedding;
-pub(crate) use embedding::{Split, split};
 pub use factors::{Factors, General, Signed};
 pub use known::{Diagonal, Known};
 

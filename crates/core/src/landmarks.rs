@@ -25,6 +25,11 @@ impl Landmarks {
         Self { len, order, independent }
     }
 
+    /// Two orders as they are: distinct items below `len` each.
+    pub(crate) fn from_orders(len: usize, order: Vec<usize>, independent: Vec<usize>) -> Self {
+        Self { len, order, independent }
+    }
+
     /// Number of items n that were drawn from.
     pub fn len(&self) -> usize {
         self.len

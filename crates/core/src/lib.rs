@@ -5,7 +5,7 @@
 pub mod approximate;
 pub mod approximation;
 pub mod entries;
-pub mod linalg;
 pub mod landmarks;
+pub mod linalg;
 pub mod oracle;
 pub mod stream;

@@ -6,6 +6,7 @@
 use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2, Axis};
 use rayon::prelude::*;
 
+#[cfg(any(test, not(feature = "lapack")))]
 mod faer_backend;
 mod lanczos;
 #[cfg(feature = "lapack")]

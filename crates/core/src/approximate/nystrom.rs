@@ -7,12 +7,12 @@
 
 use std::time::Instant;
 
-use ndarray::{Array1, Array2};
 use serde::{Deserialize, Serialize};
 
+use super::core_weights::{CoreWeights, condition, count_negative, pseudo_inverse};
 use super::purchase::{Map, Purchase, require_symmetric, with_known};
 use super::{Approximate, ApproximateError, FitReport, check_rank};
-use crate::approximation::{Approximation, Factors, Known, Signed, Split, split};
+use crate::approximation::{Approximation, Known};
 use crate::entries::Plan;
 use crate::landmarks::Landmarks;
 use crate::linalg;
@@ -31,7 +31,7 @@ pub struct Nystrom {
 }
 
 impl NystromParams {
-    /// Nothing can be wrong.
+    /// The method; nothing can be wrong.
     ///
     /// # Errors
     /// None.
@@ -64,41 +64,22 @@ impl Approximate for Nystrom {
         let columns = &landmarks.order()[..rank];
         let mut purchase = Purchase::new(oracle, columns);
         let eigen = linalg::eigh(purchase.corner()?.view())?;
-        let negative = eigen.values.iter().filter(|&&w| w < 0.0).count();
-        let split = split(eigen);
-        let weights = split.values.mapv(f64::recip);
-        let report = FitReport {
+        let core = CoreWeights::new(&eigen.vectors, &pseudo_inverse(&eigen.values), None);
+        let mut report = FitReport {
             method: self.id().to_owned(),
             rank,
-            negative_eigenvalues: Some(negative),
-            condition: condition(&split.values),
-            dropped: rank - split.values.len(),
+            negative_eigenvalues: Some(count_negative(&eigen.values)),
+            condition: condition(&eigen.values),
+            dropped: rank - core.rank(),
             ..FitReport::default()
         };
-        let (projector, positive) = signed_projector(&split, &weights);
-        let mut bought = purchase.finish(&[Map::Product(projector.view())], known.landmarks)?;
-        let vectors = bought.factors.remove(0);
-        let negative = split.values.len() - positive;
-        let factors =
-            Factors::Signed(Signed { vectors, positive, negative, projector: Some(projector), psd_scale: None });
-        let report = FitReport { seconds: start.elapsed().as_secs_f64(), ..report };
-        with_known(Approximation::new(factors, columns.to_vec(), report), oracle, known, bought.columns)
+        let ([vectors], bought) = purchase.finish([Map::Product(core.projector.view())], known.landmarks)?;
+        report.seconds = start.elapsed().as_secs_f64();
+        let approximation = Approximation::new(core.into_factors(vectors), columns.to_vec(), report);
+        with_known(approximation, oracle, known, bought)
     }
 
     fn rank_for_columns(&self, n: usize, columns: usize) -> usize {
         columns.clamp(1, n.max(1))
     }
-}
-
-/// V |g|^½ for a core V diag(g) Vᵀ whose positive weights come first, and how many those are.
-pub(super) fn signed_projector(split: &Split, weights: &Array1<f64>) -> (Array2<f64>, usize) {
-    (&split.vectors * &weights.mapv(|g| g.abs().sqrt()), split.positive)
-}
-
-/// max|w| / min|w|.
-pub(super) fn condition(values: &Array1<f64>) -> Option<f64> {
-    let sizes = values.iter().map(|w| w.abs());
-    let largest = sizes.clone().fold(f64::NEG_INFINITY, f64::max);
-    let smallest = sizes.fold(f64::INFINITY, f64::min);
-    (!values.is_empty()).then_some(largest / smallest)
 }

@@ -3,7 +3,7 @@
 //! Rows that a method wants to see first (K[T,T], a sample for validation) are bought first and remembered; the rest
 //! streams by. Each block is multiplied into the factors as it comes, so that K[:,T] itself is only kept when asked for.
 
-use ndarray::{Array2, ArrayView2, Axis, s};
+use ndarray::{Array2, ArrayView2, Axis};
 
 use super::ApproximateError;
 use crate::approximation::{Approximation, Diagonal, Known};
@@ -21,26 +21,29 @@ pub(super) struct Purchase<'a> {
     blocks: Vec<(Vec<usize>, Array2<f64>)>,
 }
 
+/// One factor a map, and K[:,T] itself where it is kept.
+pub(super) type Bought<const M: usize> = ([Array2<f64>; M], Option<Array2<f64>>);
+
 /// What becomes of K[:,T]: one factor of n rows.
 pub(super) enum Map<'a> {
     /// K[:,T] · P, with P t × r.
     Product(ArrayView2<'a, f64>),
-    /// Columns `from..to` as they are.
-    Columns(usize, usize),
+    /// These columns as they are, by their position in T.
+    Columns(&'a [usize]),
 }
 
 impl Map<'_> {
     fn width(&self) -> usize {
         match self {
             Self::Product(matrix) => matrix.ncols(),
-            Self::Columns(from, to) => to - from,
+            Self::Columns(positions) => positions.len(),
         }
     }
 
     fn apply(&self, block: ArrayView2<'_, f64>) -> Array2<f64> {
         match self {
             Self::Product(matrix) => linalg::product(block, matrix.view()),
-            Self::Columns(from, to) => block.slice(s![.., *from..*to]).to_owned(),
+            Self::Columns(positions) => block.select(Axis(1), positions),
         }
     }
 }
@@ -86,39 +89,27 @@ impl<'a> Purchase<'a> {
         (0..self.is_bought.len()).filter(|&i| !self.is_bought[i]).collect()
     }
 
-    /// Buys the remaining rows and returns the factors, with K[:,T] itself as a last one where `keep`.
-    pub(super) fn finish(mut self, maps: &[Map<'_>], keep: bool) -> Result<Bought, OracleError> {
+    /// Buys the remaining rows and returns one factor a map, and K[:,T] itself where `keep`.
+    pub(super) fn finish<const M: usize>(mut self, maps: [Map<'_>; M], keep: bool) -> Result<Bought<M>, OracleError> {
         let n = self.oracle.len();
-        let mut bought = Bought {
-            factors: maps.iter().map(|map| Array2::zeros((n, map.width()))).collect(),
-            columns: keep.then(|| Array2::zeros((n, self.columns.len()))),
+        let mut factors = std::array::from_fn(|m| Array2::zeros((n, maps[m].width())));
+        let mut columns = keep.then(|| Array2::zeros((n, self.columns.len())));
+        let mut place = |rows: &[usize], block: ArrayView2<'_, f64>| {
+            for (map, factor) in maps.iter().zip(&mut factors) {
+                scatter(map.apply(block).view(), rows, factor);
+            }
+            if let Some(columns) = &mut columns {
+                scatter(block, rows, columns);
+            }
         };
         for (rows, block) in std::mem::take(&mut self.blocks) {
-            bought.place(maps, &rows, block.view());
+            place(&rows, block.view());
         }
         let rows_at_a_time = (CELLS_PER_BLOCK / self.columns.len().max(1)).max(1);
         for rows in self.unseen().chunks(rows_at_a_time) {
-            let block = buy_block(self.oracle, rows, self.columns)?;
-            bought.place(maps, rows, block.view());
+            place(rows, buy_block(self.oracle, rows, self.columns)?.view());
         }
-        Ok(bought)
-    }
-}
-
-/// Factors of n rows, and the columns they come from where kept.
-pub(super) struct Bought {
-    pub(super) factors: Vec<Array2<f64>>,
-    pub(super) columns: Option<Array2<f64>>,
-}
-
-impl Bought {
-    fn place(&mut self, maps: &[Map<'_>], rows: &[usize], block: ArrayView2<'_, f64>) {
-        for (map, factor) in maps.iter().zip(&mut self.factors) {
-            scatter(map.apply(block).view(), rows, factor);
-        }
-        if let Some(columns) = &mut self.columns {
-            scatter(block, rows, columns);
-        }
+        Ok((factors, columns))
     }
 }
 

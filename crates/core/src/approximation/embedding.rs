@@ -156,7 +156,8 @@ fn symmetric_part(general: &General) -> Result<Signed, LinalgError> {
     let swapped = concatenate(Axis(1), &[triangle.slice(s![.., r..]), triangle.slice(s![.., ..r])])
         .expect("halves of one matrix")
         * 0.5;
-    let Split { values, vectors, positive } = split(linalg::eigh(linalg::product(swapped.view(), triangle.t()).view())?);
+    let Split { values, vectors, positive } =
+        split(linalg::eigh(linalg::product(swapped.view(), triangle.t()).view())?);
     let weights = values.mapv(|w| w.abs().sqrt() / w);
     let map = linalg::product(swapped.t(), vectors.view()) * &weights;
     let projectors = concatenate(Axis(1), &[general.left_projector.view(), general.right_projector.view()])
@@ -184,14 +185,14 @@ fn decompose(matrix: ArrayView2<'_, f64>) -> Result<Signed, LinalgError> {
 }
 
 /// Eigenpairs that are not negligible, positive ones first, each part by falling |w|.
-pub(crate) struct Split {
-    pub(crate) values: Array1<f64>,
-    pub(crate) vectors: Array2<f64>,
-    pub(crate) positive: usize,
+struct Split {
+    values: Array1<f64>,
+    vectors: Array2<f64>,
+    positive: usize,
 }
 
 /// Drops |w| ≤ 1e-10 · max|w| and orders the rest.
-pub(crate) fn split(Eigh { values, vectors }: Eigh) -> Split {
+fn split(Eigh { values, vectors }: Eigh) -> Split {
     let largest = values.iter().fold(0.0_f64, |largest, w| largest.max(w.abs()));
     let kept = |k: &usize| values[*k].abs() > PINV_TOLERANCE * largest;
     // values ascend: the positive ones fall when read backwards, the negative ones as they stand

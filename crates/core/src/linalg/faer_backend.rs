@@ -46,15 +46,8 @@ fn self_adjoint(
     let wanted = if vectors.is_some() { ComputeEigenvectors::Yes } else { ComputeEigenvectors::No };
     let scratch = evd::self_adjoint_evd_scratch::<f64>(matrix.nrows(), wanted, PARALLEL, Default::default());
     let mut buffer = MemBuffer::new(scratch);
-    evd::self_adjoint_evd(
-        view(matrix),
-        values,
-        vectors,
-        PARALLEL,
-        MemStack::new(&mut buffer),
-        Default::default(),
-    )
-    .map_err(|_| failed(OP, matrix))
+    evd::self_adjoint_evd(view(matrix), values, vectors, PARALLEL, MemStack::new(&mut buffer), Default::default())
+        .map_err(|_| failed(OP, matrix))
 }
 
 pub(super) fn svd(matrix: ArrayView2<'_, f64>) -> Result<Svd, LinalgError> {
@@ -91,7 +84,7 @@ fn singular(
 }
 
 pub(super) fn qr(matrix: ArrayView2<'_, f64>) -> Result<(Array2<f64>, Array2<f64>), LinalgError> {
-    let (householder, coefficients, triangle) = qr_factors(matrix)?;
+    let Reflected { packed, coefficients, triangle } = reflect(matrix)?;
     let (rows, size) = (matrix.nrows(), triangle.nrows());
     let mut orthonormal = Array2::zeros((rows, size).f());
     orthonormal.diag_mut().fill(1.0);
@@ -102,7 +95,7 @@ pub(super) fn qr(matrix: ArrayView2<'_, f64>) -> Result<(Array2<f64>, Array2<f64
     );
     let mut buffer = MemBuffer::new(scratch);
     householder::apply_block_householder_sequence_on_the_left_in_place_with_conj(
-        view(householder.view()).subcols(0, size),
+        view(packed.view()).subcols(0, size),
         coefficients.as_ref(),
         Conj::No,
         view_mut(orthonormal.view_mut()),
@@ -113,11 +106,20 @@ pub(super) fn qr(matrix: ArrayView2<'_, f64>) -> Result<(Array2<f64>, Array2<f64
 }
 
 pub(super) fn qr_triangle(matrix: ArrayView2<'_, f64>) -> Result<Array2<f64>, LinalgError> {
-    Ok(qr_factors(matrix)?.2)
+    Ok(reflect(matrix)?.triangle)
 }
 
-/// The reflections (below the diagonal of the first, with their coefficients) and the triangle.
-fn qr_factors(matrix: ArrayView2<'_, f64>) -> Result<(Array2<f64>, Mat<f64>, Array2<f64>), LinalgError> {
+/// A QR decomposition as Householder reflections.
+struct Reflected {
+    /// The reflections, below the diagonal.
+    packed: Array2<f64>,
+    /// Their coefficients, by blocks.
+    coefficients: Mat<f64>,
+    /// R.
+    triangle: Array2<f64>,
+}
+
+fn reflect(matrix: ArrayView2<'_, f64>) -> Result<Reflected, LinalgError> {
     refuse_non_finite("the QR decomposition", matrix)?;
     let (rows, cols) = matrix.dim();
     let size = rows.min(cols);
@@ -135,7 +137,7 @@ fn qr_factors(matrix: ArrayView2<'_, f64>) -> Result<(Array2<f64>, Mat<f64>, Arr
         Default::default(),
     );
     let triangle = Array2::from_shape_fn((size, cols), |(a, b)| if a <= b { packed[[a, b]] } else { 0.0 });
-    Ok((packed, coefficients, triangle))
+    Ok(Reflected { packed, coefficients, triangle })
 }
 
 pub(super) fn product(

@@ -161,11 +161,16 @@ fn both_backends_agree() {
         assert!(close(&back, &input.to_owned(), bound));
         let (ours, theirs) = (faer_backend::qr(input).unwrap(), lapack_backend::qr(input).unwrap());
         assert!(close(&ours.1.mapv(f64::abs), &theirs.1.mapv(f64::abs), bound));
+        assert_eq!(faer_backend::qr_triangle(input).unwrap(), ours.1);
+        let (ours, theirs) =
+            (faer_backend::singular_values(input).unwrap(), lapack_backend::singular_values(input).unwrap());
+        assert!((&ours - &theirs).iter().all(|difference| difference.abs() <= bound));
     }
     let (mut ours, mut theirs) = (Array2::ones((60, 25)), Array2::ones((60, 25)));
     faer_backend::product(matrix.view(), wide.view(), 0.5, true, ours.view_mut());
     lapack_backend::product(matrix.view(), wide.view(), 0.5, true, theirs.view_mut());
     assert!(close(&ours, &theirs, bound));
-    let (ours, theirs) = (faer_backend::eigvalsh(matrix.view()).unwrap(), lapack_backend::eigvalsh(matrix.view()).unwrap());
+    let (ours, theirs) =
+        (faer_backend::eigvalsh(matrix.view()).unwrap(), lapack_backend::eigvalsh(matrix.view()).unwrap());
     assert!((&ours - &theirs).iter().all(|difference| difference.abs() <= bound));
 }

@@ -1,0 +1,69 @@
+//! Cores of the form V diag(g) Vᵀ with W = K[T,T] = V diag(w) Vᵀ: Nyström, SMS-Nyström and shift_ridge differ in g alone.
+//!
+//! K̃ = C V diag(g) Vᵀ Cᵀ = Z diag(sign g) Zᵀ with Z = C V |g|^½: no square root of a negative number is taken.
+
+use ndarray::{Array1, Array2, Axis};
+
+use crate::approximation::{Factors, Signed};
+use crate::linalg::PINV_TOLERANCE;
+
+/// V |g|^½, its columns in the order that [`Signed`] wants.
+pub(super) struct CoreWeights {
+    /// t × (r + x).
+    pub(super) projector: Array2<f64>,
+    positive: usize,
+    negative: usize,
+    psd_scale: Option<Array1<f64>>,
+}
+
+impl CoreWeights {
+    /// From V (t × t, by rising w) and g. `clipped`: the weights ≥ 0 of a positive semi-definite variant in the same V.
+    pub(super) fn new(vectors: &Array2<f64>, weights: &Array1<f64>, clipped: Option<&Array1<f64>>) -> Self {
+        let t = weights.len();
+        let mut order: Vec<usize> = (0..t).rev().filter(|&k| weights[k] > 0.0).collect();
+        let positive = order.len();
+        order.extend((0..t).filter(|&k| weights[k] < 0.0));
+        let negative = order.len() - positive;
+        // a direction that only the clipped variant uses is carried at its own weight
+        let carried = |k: usize| clipped.map_or(0.0, |clipped| clipped[k]);
+        order.extend((0..t).filter(|&k| weights[k] == 0.0 && carried(k) > 0.0));
+        let size = |k: usize| if weights[k] == 0.0 { carried(k) } else { weights[k].abs() };
+        let roots: Array1<f64> = order.iter().map(|&k| size(k).sqrt()).collect();
+        let psd_scale = clipped.map(|clipped| order.iter().map(|&k| (clipped[k] / size(k)).sqrt()).collect());
+        Self { projector: vectors.select(Axis(1), &order) * &roots, positive, negative, psd_scale }
+    }
+
+    /// r, the rank of K̃.
+    pub(super) fn rank(&self) -> usize {
+        self.positive + self.negative
+    }
+
+    /// With Z, n × (r + x).
+    pub(super) fn into_factors(self, vectors: Array2<f64>) -> Factors {
+        let Self { projector, positive, negative, psd_scale } = self;
+        Factors::Signed(Signed { vectors, positive, negative, projector: Some(projector), psd_scale })
+    }
+}
+
+/// 1/w, and 0 where |w| ≤ 1e-10 · max|w|.
+pub(super) fn pseudo_inverse(values: &Array1<f64>) -> Array1<f64> {
+    let cut = PINV_TOLERANCE * largest(values);
+    values.mapv(|w| if w.abs() > cut { w.recip() } else { 0.0 })
+}
+
+/// max|w|, 0 for none.
+pub(super) fn largest(values: &Array1<f64>) -> f64 {
+    values.iter().fold(0.0, |largest, w| largest.max(w.abs()))
+}
+
+/// max|w| / min|w| over those not dropped.
+pub(super) fn condition(values: &Array1<f64>) -> Option<f64> {
+    let cut = PINV_TOLERANCE * largest(values);
+    let kept = values.iter().map(|w| w.abs()).filter(|&w| w > cut);
+    kept.reduce(f64::min).map(|smallest| largest(values) / smallest)
+}
+
+/// Negative eigenvalues.
+pub(super) fn count_negative(values: &Array1<f64>) -> usize {
+    values.iter().filter(|&&w| w < 0.0).count()
+}

@@ -1,0 +1,292 @@
+//! shift_ridge: Nyström with a shift and a ridge that the bought columns themselves choose.
+//!
+//! ```text
+//! K̃ = C V diag(g(w)) Vᵀ Cᵀ,   W = K[S,S] = V diag(w) Vᵀ,   g(w) = (w + a) / ((w + a)² + ρ²)
+//! ```
+//! (0, 0) is Nyström, ρ = 0 an SMS-like shift of the core, a = 0 a ridge pseudo-inverse. (a, ρ) is chosen by predicting a
+//! quarter of the landmark columns from the others, on rows outside the kept landmarks, all of them bought already: no
+//! oracle call is spent on the choice. This project's own method (ALGORITHMS §2b).
+//!
+//! Plain embeddings clip g at 0; their (a, ρ) is chosen again under the clip, at almost no cost.
+//!
+//! The grid is nearly free: with X = K[rows, kept] V and B = K[held, kept] V a prediction is X diag(g) Bᵀ, and
+//! ‖Y − X diag(g) Bᵀ‖² = ‖Y‖² − 2 gᵀd + gᵀ G g with d_k = X_kᵀ Y B_k and G = (XᵀX) ∘ (BᵀB), the same for all of the grid.
+//!
+//! Cost: n·s entries; 9s³ + 2ns² flops, and ≈ 3·(9 + 5)(¾s)³ for the choice; 8ns bytes.
+
+use std::time::Instant;
+
+use ndarray::{Array1, Array2};
+use rand::seq::SliceRandom;
+use rand::seq::index::sample;
+use serde::{Deserialize, Serialize};
+
+use super::core_weights::{CoreWeights, count_negative, largest};
+use super::purchase::{Map, Purchase, require_symmetric, with_known};
+use super::{Approximate, ApproximateError, FitReport, check_rank};
+use crate::approximation::{Approximation, Known};
+use crate::entries::Plan;
+use crate::landmarks::Landmarks;
+use crate::linalg::{self, PINV_TOLERANCE};
+use crate::oracle::{Oracle, OracleShape};
+use crate::stream::Rng;
+
+mod selection;
+
+use selection::{Candidate, Fold, choose};
+
+const ID: &str = "shift_ridge";
+
+/// What a configuration can say.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ShiftRidgeParams {
+    /// Candidates for a, as multiples of max(0, −λmin(W)).
+    pub shifts: Vec<f64>,
+    /// Candidates for ρ, as multiples of max|w|.
+    pub ridges: Vec<f64>,
+    /// How often a part of the landmarks is held out.
+    pub folds: usize,
+    /// The part held out, 0 < part ≤ 1/2.
+    pub held_out: f64,
+    /// Rows outside the landmarks that a prediction is judged on, at most.
+    pub validation_rows: usize,
+    /// Clip g at 0 in K̃ itself, so that it is positive semi-definite.
+    pub clip: bool,
+    /// Let K̃ = 0 compete: for residuals, which may hold nothing to be learned.
+    pub allow_zero: bool,
+    /// No choice: this (a, ρ), in the units of K.
+    pub fixed: Option<FixedShiftRidge>,
+}
+
+/// A given (a, ρ).
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FixedShiftRidge {
+    /// a.
+    pub shift: f64,
+    /// ρ ≥ 0.
+    pub ridge: f64,
+}
+
+impl Default for ShiftRidgeParams {
+    fn default() -> Self {
+        Self {
+            shifts: vec![0.0, 0.25, 0.5, 1.0, 1.5, 2.0, 3.0, 5.0],
+            ridges: vec![0.0, 1e-3, 3e-3, 0.01, 0.02, 0.04, 0.08, 0.15],
+            folds: 3,
+            held_out: 0.25,
+            validation_rows: 400,
+            clip: false,
+            allow_zero: false,
+            fixed: None,
+        }
+    }
+}
+
+/// The checked method.
+#[derive(Debug, Clone)]
+pub struct ShiftRidge(ShiftRidgeParams);
+
+impl ShiftRidgeParams {
+    /// The method, if the parameters make one.
+    ///
+    /// # Errors
+    /// [`ApproximateError::Parameter`].
+    pub fn check(self) -> Result<ShiftRidge, ApproximateError> {
+        let refuse = |parameter, value: String, wanted| {
+            Err(ApproximateError::Parameter { method: ID, parameter, value, wanted })
+        };
+        let fine = |values: &[f64]| !values.is_empty() && values.iter().all(|value| value.is_finite() && *value >= 0.0);
+        if !fine(&self.shifts) {
+            return refuse("shifts", format!("{:?}", self.shifts), "a list of numbers ≥ 0");
+        }
+        if !fine(&self.ridges) {
+            return refuse("ridges", format!("{:?}", self.ridges), "a list of numbers ≥ 0");
+        }
+        if !(self.held_out > 0.0 && self.held_out <= 0.5) {
+            return refuse("held_out", self.held_out.to_string(), "above 0 and at most 0.5");
+        }
+        // each fold holds out other landmarks
+        if self.folds == 0 || self.folds as f64 * self.held_out > 1.0 {
+            return refuse("folds", self.folds.to_string(), "at least 1 and at most 1 / `held_out`");
+        }
+        match self.fixed {
+            Some(FixedShiftRidge { shift, ridge }) if !(shift.is_finite() && ridge.is_finite() && ridge >= 0.0) => {
+                refuse("fixed", format!("({shift}, {ridge})"), "a finite shift and a finite ridge ≥ 0")
+            }
+            _ => Ok(ShiftRidge(self)),
+        }
+    }
+}
+
+impl Approximate for ShiftRidge {
+    fn id(&self) -> &'static str {
+        ID
+    }
+
+    fn plan(&self, shape: OracleShape, landmarks: &Landmarks, rank: usize) -> Result<Plan, ApproximateError> {
+        require_symmetric(ID, shape.symmetry)?;
+        check_rank(ID, landmarks, rank, shape.len, rank)?;
+        Ok(Plan::columns(&landmarks.order()[..rank]))
+    }
+
+    fn fit(
+        &self,
+        oracle: &dyn Oracle,
+        landmarks: &Landmarks,
+        rank: usize,
+        known: Known,
+        rng: &mut Rng,
+    ) -> Result<Approximation, ApproximateError> {
+        let start = Instant::now();
+        self.plan(OracleShape::of(oracle), landmarks, rank)?;
+        let columns = &landmarks.order()[..rank];
+        let mut purchase = Purchase::new(oracle, columns);
+        let corner = purchase.corner()?;
+        let choice = self.choose(&mut purchase, &corner, rng)?;
+
+        let eigen = linalg::eigh(corner.view())?;
+        let scale = Scale::of(&eigen.values);
+        let weights = choice.plain.weights(&eigen.values, scale, self.0.clip);
+        let clipped = choice.clipped.map(|candidate| candidate.weights(&eigen.values, scale, true));
+        let core = CoreWeights::new(&eigen.vectors, &weights, clipped.as_ref());
+        let (shift, ridge) = choice.plain.in_units_of(scale);
+        let mut report = FitReport {
+            method: ID.to_owned(),
+            rank,
+            shift,
+            ridge,
+            lambda_min: Some(eigen.values[0]),
+            negative_eigenvalues: Some(count_negative(&eigen.values)),
+            condition: condition(&weights),
+            dropped: rank - core.rank(),
+            validation_error: choice.error,
+            clipped_choice: choice.clipped.map(|candidate| candidate.in_units_of(scale)),
+            ..FitReport::default()
+        };
+        let ([vectors], bought) = purchase.finish([Map::Product(core.projector.view())], known.landmarks)?;
+        report.seconds = start.elapsed().as_secs_f64();
+        let approximation = Approximation::new(core.into_factors(vectors), columns.to_vec(), report);
+        with_known(approximation, oracle, known, bought)
+    }
+
+    fn rank_for_columns(&self, n: usize, columns: usize) -> usize {
+        columns.clamp(1, n.max(1))
+    }
+}
+
+/// What (a, ρ) are multiples of.
+#[derive(Debug, Clone, Copy)]
+struct Scale {
+    /// max(0, −λmin).
+    shift: f64,
+    /// max|w|.
+    ridge: f64,
+}
+
+impl Scale {
+    fn of(values: &Array1<f64>) -> Self {
+        Self { shift: values.iter().fold(0.0, |shift, w| shift.max(-w)), ridge: largest(values) }
+    }
+}
+
+/// g(w), or 0 where its pole is hit; at least 0 where clipped.
+fn weight(w: f64, shift: f64, ridge: f64, cut: f64, clip: bool) -> f64 {
+    let shifted = w + shift;
+    if (ridge == 0.0 && shifted.abs() <= cut) || (clip && shifted <= 0.0) {
+        return 0.0;
+    }
+    shifted / (shifted * shifted + ridge * ridge)
+}
+
+impl Candidate {
+    fn in_units_of(self, scale: Scale) -> (f64, f64) {
+        match self {
+            Self::Zero => (0.0, 0.0),
+            Self::Relative { shift, ridge } => (shift * scale.shift, ridge * scale.ridge),
+            Self::Fixed(FixedShiftRidge { shift, ridge }) => (shift, ridge),
+        }
+    }
+
+    fn weights(self, values: &Array1<f64>, scale: Scale, clip: bool) -> Array1<f64> {
+        if matches!(self, Self::Zero) {
+            return Array1::zeros(values.len());
+        }
+        let (shift, ridge) = self.in_units_of(scale);
+        values.mapv(|w| weight(w, shift, ridge, PINV_TOLERANCE * scale.ridge, clip))
+    }
+}
+
+/// max|g| / min|g| over the directions used.
+fn condition(weights: &Array1<f64>) -> Option<f64> {
+    let sizes = weights.iter().map(|g| g.abs()).filter(|&g| g > 0.0);
+    sizes.reduce(f64::min).map(|smallest| largest(weights) / smallest)
+}
+
+/// What was chosen for K̃ and, apart, for its positive semi-definite embedding.
+struct Choice {
+    plain: Candidate,
+    clipped: Option<Candidate>,
+    error: Option<f64>,
+}
+
+impl ShiftRidge {
+    /// Chooses (a, ρ) on columns already bought. Where there is nothing to predict (one landmark, or all items), Nyström.
+    fn choose(
+        &self,
+        purchase: &mut Purchase<'_>,
+        corner: &Array2<f64>,
+        rng: &mut Rng,
+    ) -> Result<Choice, ApproximateError> {
+        let nothing_to_choose = |plain| Choice { plain, clipped: None, error: None };
+        if let Some(fixed) = self.0.fixed {
+            return Ok(nothing_to_choose(Candidate::Fixed(fixed)));
+        }
+        let unseen = purchase.unseen();
+        let t = corner.nrows();
+        if t < 2 || unseen.is_empty() {
+            return Ok(nothing_to_choose(Candidate::Relative { shift: 0.0, ridge: 0.0 }));
+        }
+        let mut rows: Vec<usize> =
+            sample(rng, unseen.len(), self.0.validation_rows.min(unseen.len())).iter().map(|k| unseen[k]).collect();
+        rows.sort_unstable();
+        let seen = purchase.rows(&rows)?;
+        let folds = self
+            .held_out_sets(t, rng)
+            .iter()
+            .map(|(held, kept)| Fold::new(corner, &seen, held, kept))
+            .collect::<Result<Vec<_>, _>>()?;
+
+        let candidates = self.candidates();
+        let (plain, error) = choose(&folds, &candidates, self.0.clip);
+        let clipped = (!self.0.clip).then(|| choose(&folds, &candidates, true).0);
+        Ok(Choice { plain, clipped, error: Some(error) })
+    }
+
+    /// (held, kept) positions of the landmarks; no landmark is held twice.
+    fn held_out_sets(&self, t: usize, rng: &mut Rng) -> Vec<(Vec<usize>, Vec<usize>)> {
+        let mut positions: Vec<usize> = (0..t).collect();
+        positions.shuffle(rng);
+        // at most t/2, so nothing is cut off
+        let part = ((self.0.held_out * t as f64).round() as usize).clamp(1, t - 1);
+        let folds = positions.chunks_exact(part).take(self.0.folds);
+        folds
+            .map(|held| {
+                let mut is_held = vec![false; t];
+                held.iter().for_each(|&k| is_held[k] = true);
+                (0..t).partition(|&k| is_held[k])
+            })
+            .collect()
+    }
+
+    /// The grid, Nyström first: of equals the first is taken.
+    fn candidates(&self) -> Vec<Candidate> {
+        let grid = self
+            .0
+            .shifts
+            .iter()
+            .flat_map(|&shift| self.0.ridges.iter().map(move |&ridge| Candidate::Relative { shift, ridge }));
+        grid.chain(self.0.allow_zero.then_some(Candidate::Zero)).collect()
+    }
+}

@@ -1,0 +1,217 @@
+//! SMS-Nyström, submatrix-shifted Nyström: make the landmark block positive definite before it is inverted.
+//!
+//! ```text
+//! K̃ = (C + eE)(W + eI)⁺(C + eE)ᵀ,   e = −α · min(0, λmin(K[S2,S2])),   S1 ⊂ S2, |S2| = z·|S1|
+//! ```
+//! with C = K[:,S1], W = K[S1,S1] and E the columns S1 of the identity: `e` is added where row and column are the same
+//! item. Ray, Monath, McCallum & Musco, *Sublinear time approximation of text similarity matrices*, Algorithm 1; the
+//! rescaling is in the appendix. K̃ = K + eI on the landmark columns, so the shift stays on s diagonal entries and the
+//! error rises again with s; `correct_diagonal` takes it off.
+//!
+//! Cost: n·s1 + (s2−s1)² entries; 9s1³ + 2ns1² flops, and 2s2² a Lanczos step; 8ns1 + 8s2² bytes.
+
+use std::time::Instant;
+
+use ndarray::{Array1, Array2, s};
+use serde::{Deserialize, Serialize};
+
+use super::core_weights::{CoreWeights, condition, count_negative, largest, pseudo_inverse};
+use super::purchase::{Map, Purchase, buy_block, require_symmetric, with_known};
+use super::{Approximate, ApproximateError, FitReport, check_rank, column_evaluations, largest_rank};
+use crate::approximation::{Approximation, Known};
+use crate::entries::{EntryBlock, Plan, Rows};
+use crate::landmarks::Landmarks;
+use crate::linalg;
+use crate::oracle::{Oracle, OracleError, OracleShape};
+use crate::stream::Rng;
+
+const ID: &str = "sms_nystrom";
+
+/// Blocks beyond this size have their λmin by Lanczos rather than by a full decomposition.
+const LANCZOS_ABOVE: usize = 400;
+
+/// Relative tolerance of Lanczos: α leaves far more room than that.
+const LANCZOS_TOLERANCE: f64 = 1e-3;
+
+/// What a configuration can say.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct SmsNystromParams {
+    /// α ≥ 0, how far beyond λmin to shift; the paper takes 1.5.
+    pub alpha: f64,
+    /// z ≥ 1, |S2| / |S1|; the paper takes 2.
+    pub z: f64,
+    /// Shift C as well as W (Algorithm 1 as printed); `false` is what the authors' program computes.
+    pub outer_shift: bool,
+    /// Subtract `e` again where K̃ carries it; needs `outer_shift`.
+    pub correct_diagonal: bool,
+    /// Divide K̃ by β = ‖W‖ / ‖W + eI‖, in this norm.
+    pub rescale: Rescale,
+}
+
+/// The norm of the appendix' β.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Rescale {
+    /// β = 1.
+    #[default]
+    None,
+    /// The largest |eigenvalue|, as the paper writes.
+    Spectral,
+    /// The root of the sum of squares, as the authors' coreference program does.
+    Frobenius,
+}
+
+impl Default for SmsNystromParams {
+    fn default() -> Self {
+        Self { alpha: 1.5, z: 2.0, outer_shift: true, correct_diagonal: false, rescale: Rescale::None }
+    }
+}
+
+/// The checked method.
+#[derive(Debug, Clone, Copy)]
+pub struct SmsNystrom(SmsNystromParams);
+
+impl SmsNystromParams {
+    /// The method, if the parameters make one.
+    ///
+    /// # Errors
+    /// [`ApproximateError::Parameter`].
+    pub fn check(self) -> Result<SmsNystrom, ApproximateError> {
+        let refuse =
+            |parameter, value: String, wanted| ApproximateError::Parameter { method: ID, parameter, value, wanted };
+        if !(self.alpha.is_finite() && self.alpha >= 0.0) {
+            return Err(refuse("alpha", self.alpha.to_string(), "a number ≥ 0"));
+        }
+        if !(self.z.is_finite() && self.z >= 1.0) {
+            return Err(refuse("z", self.z.to_string(), "a number ≥ 1"));
+        }
+        if self.correct_diagonal && !self.outer_shift {
+            return Err(refuse(
+                "correct_diagonal",
+                "true".to_owned(),
+                "false where `outer_shift` is false: K̃ carries no shift",
+            ));
+        }
+        Ok(SmsNystrom(self))
+    }
+}
+
+impl Approximate for SmsNystrom {
+    fn id(&self) -> &'static str {
+        ID
+    }
+
+    fn plan(&self, shape: OracleShape, landmarks: &Landmarks, rank: usize) -> Result<Plan, ApproximateError> {
+        require_symmetric(ID, shape.symmetry)?;
+        let wider = self.wider_rank(shape.len, rank);
+        check_rank(ID, landmarks, rank, shape.len, wider)?;
+        let mut plan = Plan::columns(&landmarks.order()[..rank]);
+        let extra = landmarks.order()[rank..wider].to_vec();
+        if !extra.is_empty() {
+            plan.blocks.push(EntryBlock { rows: Rows::These(extra.clone()), cols: extra });
+        }
+        Ok(plan)
+    }
+
+    fn fit(
+        &self,
+        oracle: &dyn Oracle,
+        landmarks: &Landmarks,
+        rank: usize,
+        known: Known,
+        _rng: &mut Rng,
+    ) -> Result<Approximation, ApproximateError> {
+        let start = Instant::now();
+        self.plan(OracleShape::of(oracle), landmarks, rank)?;
+        let (columns, extra) = landmarks.order()[..self.wider_rank(oracle.len(), rank)].split_at(rank);
+        let mut purchase = Purchase::new(oracle, columns);
+        let corner = purchase.corner()?;
+        let lambda_min = smallest_eigenvalue(&wider_block(oracle, &mut purchase, &corner, extra)?)?;
+        let shift = -self.0.alpha * lambda_min.min(0.0);
+
+        let eigen = linalg::eigh(corner.view())?;
+        let shifted = &eigen.values + shift;
+        let beta = self.beta(&eigen.values, &shifted);
+        let core = CoreWeights::new(&eigen.vectors, &(pseudo_inverse(&shifted) / beta), None);
+        let mut report = FitReport {
+            method: ID.to_owned(),
+            rank,
+            shift,
+            lambda_min: Some(lambda_min),
+            negative_eigenvalues: Some(count_negative(&eigen.values)),
+            condition: condition(&shifted),
+            dropped: rank - core.rank(),
+            ..FitReport::default()
+        };
+        let ([mut vectors], bought) = purchase.finish([Map::Product(core.projector.view())], known.landmarks)?;
+        if self.0.outer_shift {
+            for (&item, row) in columns.iter().zip(core.projector.rows()) {
+                vectors.row_mut(item).scaled_add(shift, &row);
+            }
+        }
+        report.seconds = start.elapsed().as_secs_f64();
+        let mut approximation = Approximation::new(core.into_factors(vectors), columns.to_vec(), report);
+        if self.0.correct_diagonal {
+            let mut correction = vec![0.0; oracle.len()];
+            // rescaled, K̃ = (W + eI)/β on the landmarks
+            columns.iter().for_each(|&item| correction[item] = -shift / beta);
+            approximation = approximation.with_diagonal_shift(correction);
+        }
+        with_known(approximation, oracle, known, bought)
+    }
+
+    fn rank_for_columns(&self, n: usize, columns: usize) -> usize {
+        largest_rank(n, columns, |rank| {
+            let extra = usize::try_from(rank).map_or(0, |rank| self.wider_rank(n, rank) - rank) as u64;
+            column_evaluations(n, rank) + extra * (extra + 1) / 2
+        })
+    }
+}
+
+impl SmsNystrom {
+    /// s2 = min(z·s1, n).
+    fn wider_rank(&self, n: usize, rank: usize) -> usize {
+        // at most n, so nothing is cut off
+        let wider = (self.0.z * rank as f64).round().min(n as f64) as usize;
+        wider.max(rank)
+    }
+
+    fn beta(&self, values: &Array1<f64>, shifted: &Array1<f64>) -> f64 {
+        let ratio = match self.0.rescale {
+            Rescale::None => return 1.0,
+            Rescale::Spectral => largest(values) / largest(shifted),
+            Rescale::Frobenius => (values.dot(values) / shifted.dot(shifted)).sqrt(),
+        };
+        // a block of zeros has no scale
+        if ratio.is_finite() && ratio > 0.0 { ratio } else { 1.0 }
+    }
+}
+
+/// K[S2,S2], of which the first s1 columns are bought in full anyway.
+fn wider_block(
+    oracle: &dyn Oracle,
+    purchase: &mut Purchase<'_>,
+    corner: &Array2<f64>,
+    extra: &[usize],
+) -> Result<Array2<f64>, OracleError> {
+    let (s1, s2) = (corner.nrows(), corner.nrows() + extra.len());
+    let mut block = Array2::zeros((s2, s2));
+    block.slice_mut(s![..s1, ..s1]).assign(corner);
+    if !extra.is_empty() {
+        let below = purchase.rows(extra)?;
+        block.slice_mut(s![s1.., ..s1]).assign(&below);
+        block.slice_mut(s![..s1, s1..]).assign(&below.t());
+        block.slice_mut(s![s1.., s1..]).assign(&buy_block(oracle, extra, extra)?);
+    }
+    Ok(block)
+}
+
+fn smallest_eigenvalue(block: &Array2<f64>) -> Result<f64, ApproximateError> {
+    let n = block.nrows();
+    if n <= LANCZOS_ABOVE {
+        return Ok(linalg::eigvalsh(block.view())?[0]);
+    }
+    let found = linalg::smallest_eigenvalue(n, LANCZOS_TOLERANCE, |x, out| linalg::apply(block.view(), x, out))?;
+    Ok(found.value)
+}
