@@ -2,4 +2,6 @@
 //!
 //! Everything here sees factors, Gram matrices or item pairs, never an oracle.
 
+pub mod linear_svm;
 pub mod metrics;
+pub mod svm;

@@ -1,0 +1,399 @@
+//! Linear support vector machines on features: the workhorse behind every classification table.
+//!
+//! A class scores an item by w_m·x + b_m and the highest score wins (ties: the smaller class). The machines are trained one class
+//! against the rest, each by dual coordinate descent, or all together by Crammer & Singer's formulation; [`svm`](crate::svm)
+//! states the objectives, the files below it the updates. Two classes need a single machine, whose mirror image scores class 0.
+//!
+//! The bias is the weight of a constant feature and so is regularised like the others (LIBLINEAR's `-B`).
+//! Factors of an indefinite matrix come with a signature ±1 a column; the machine sees the columns as plain features, that is,
+//! the associated positive definite space and not the indefinite inner product.
+//!
+//! Cost: O(n·d) an epoch and class, classes in parallel; memory O(n + d) a class at work beside the rows, never n × n. The result
+//! depends on the seed only through the order of visits, and not on the number of threads.
+
+use ndarray::{Array1, Array2, ArrayView2};
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use landmark_core::stream::stream;
+
+use crate::svm::descent::DescentOptions;
+use crate::svm::dual_descent::DualDescent;
+use crate::svm::{
+    BiasedSparseRows, ClassWeights, DenseRows, Features, Loss, Rows, SolveReport, SvmError, Tolerance, TrainingSet,
+    check_positive,
+};
+
+mod crammer_singer;
+mod linfa_traits;
+mod newton;
+
+use crammer_singer::CrammerSinger;
+use newton::Newton;
+
+/// How several classes become binary decisions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MultiClass {
+    /// One machine a class, against all other classes.
+    #[default]
+    OneVsRest,
+    /// One machine for all classes (Crammer & Singer 2001); its loss is the hinge.
+    CrammerSinger,
+}
+
+/// How one machine against the rest is found. Both ways lead to the same optimum.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Solver {
+    /// Newton where it applies and has at most [`NEWTON_WIDTH`] columns and no more of them than rows, else dual descent.
+    #[default]
+    Auto,
+    /// Dual coordinate descent: both losses, dense and sparse rows, any width.
+    DualDescent,
+    /// Finite Newton: squared hinge on dense rows, one-vs-rest. Far fewer passes at large C or with overlapping classes, and
+    /// d² numbers of memory a class at work.
+    Newton,
+}
+
+/// The widest rows (bias included) for which [`Solver::Auto`] takes Newton: 32 MiB of Gram matrix a class at work.
+pub const NEWTON_WIDTH: usize = 2048;
+
+/// Parameters as a configuration gives them.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct LinearSvmParams {
+    /// Cost C of an error against the regulariser ½‖w‖² (the λ⁻¹ of the papers): positive.
+    pub c: f64,
+    /// What an error costs. [`MultiClass::CrammerSinger`] always uses the hinge.
+    pub loss: Loss,
+    /// One against the rest, or all together.
+    pub multi_class: MultiClass,
+    /// Which solver one-vs-rest uses.
+    pub solver: Solver,
+    /// The constant feature behind the bias: `None` for machines through the origin (LIBLINEAR's default).
+    pub bias: Option<f64>,
+    /// What each class weighs.
+    pub class_weights: ClassWeights,
+    /// When to stop.
+    pub tolerance: Tolerance,
+    /// Give up after so many epochs (the report then says `converged: false`).
+    pub max_epochs: usize,
+    /// Set coordinates aside that seem settled: the same solution, sooner.
+    pub shrinking: bool,
+}
+
+impl Default for LinearSvmParams {
+    fn default() -> Self {
+        Self {
+            c: 1.0,
+            loss: Loss::default(),
+            multi_class: MultiClass::default(),
+            solver: Solver::default(),
+            bias: Some(1.0),
+            class_weights: ClassWeights::default(),
+            tolerance: Tolerance::default(),
+            max_epochs: 1000,
+            shrinking: true,
+        }
+    }
+}
+
+impl LinearSvmParams {
+    /// The parameters, checked once.
+    ///
+    /// # Errors
+    /// C, bias, tolerance or a class weight that is not positive and finite; no epoch.
+    pub fn check(self) -> Result<LinearSvmValidParams, SvmError> {
+        check_positive("c", self.c)?;
+        if let Some(bias) = self.bias {
+            check_positive("bias", bias)?;
+        }
+        if let ClassWeights::Given(weights) = &self.class_weights {
+            weights.iter().try_for_each(|&weight| check_positive("class_weights", weight))?;
+        }
+        self.tolerance.check()?;
+        let newton_applies = self.loss == Loss::SquaredHinge && self.multi_class == MultiClass::OneVsRest;
+        if self.solver == Solver::Newton && !newton_applies {
+            let wanted = "`auto` or `dual_descent` unless `loss: squared_hinge` and `multi_class: one_vs_rest`";
+            return Err(SvmError::Parameter { parameter: "solver", value: "newton".into(), wanted });
+        }
+        if self.max_epochs == 0 {
+            return Err(SvmError::Parameter { parameter: "max_epochs", value: "0".into(), wanted: "at least 1" });
+        }
+        Ok(LinearSvmValidParams(self))
+    }
+}
+
+/// Checked parameters: the estimator.
+///
+/// ```
+/// use landmark_tasks::linear_svm::LinearSvmParams;
+/// use ndarray::array;
+///
+/// let x = array![[1.0, 0.1], [0.9, -0.2], [-1.1, 0.0], [-0.8, 0.3]];
+/// let machine = LinearSvmParams::default().check()?.train(x.view(), &[0, 0, 1, 1], 2, 2022)?;
+/// assert!(machine.report().converged());
+/// assert_eq!(machine.predict(array![[0.7, 0.0], [-2.0, 1.0]].view())?, [0, 1]);
+/// # Ok::<(), landmark_tasks::svm::SvmError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct LinearSvmValidParams(LinearSvmParams);
+
+impl LinearSvmValidParams {
+    /// The parameters behind it.
+    pub fn params(&self) -> &LinearSvmParams {
+        &self.0
+    }
+
+    /// Trains on rows x (n × d, dense or sparse) with labels in `0..classes`.
+    ///
+    /// # Errors
+    /// As [`TrainingSet::new`].
+    pub fn train<'a>(
+        &self,
+        x: impl Into<Features<'a>>,
+        labels: &'a [usize],
+        classes: usize,
+        seed: u64,
+    ) -> Result<LinearSvm, SvmError> {
+        self.train_on(&TrainingSet::new(x, labels, classes)?, seed)
+    }
+
+    /// Trains on a checked training set.
+    ///
+    /// # Errors
+    /// Class weights that do not match the number of classes.
+    pub fn train_on(&self, set: &TrainingSet<'_>, seed: u64) -> Result<LinearSvm, SvmError> {
+        let mut path = self.train_path(set, &[self.0.c], seed)?;
+        Ok(path.swap_remove(0))
+    }
+
+    /// One machine for each C of `costs` (in place of the parameters' own), each started from the one before it. Ascending costs
+    /// are the fastest order; the solutions are those of separate runs to within the tolerance.
+    ///
+    /// # Errors
+    /// A cost that is not positive and finite, or as [`train_on`](Self::train_on).
+    pub fn train_path(&self, set: &TrainingSet<'_>, costs: &[f64], seed: u64) -> Result<Vec<LinearSvm>, SvmError> {
+        costs.iter().try_for_each(|&c| check_positive("c", c))?;
+        let unit = set.unit_costs(&self.0.class_weights)?;
+        let paths = Paths { params: &self.0, set, unit: &unit, costs, seed };
+        Ok(match set.features {
+            Features::Dense(x) => {
+                let rows = DenseRows::new(x, self.0.bias);
+                if paths.use_newton(&rows) { paths.newton(&rows) } else { paths.train(&rows) }
+            }
+            Features::Sparse(_) if self.0.solver == Solver::Newton => {
+                let wanted = "`auto` or `dual_descent` for sparse rows";
+                return Err(SvmError::Parameter { parameter: "solver", value: "newton".into(), wanted });
+            }
+            Features::Sparse(rows) => paths.train(&BiasedSparseRows { rows, bias: self.0.bias }),
+        })
+    }
+}
+
+/// A training set, and the costs for which it is solved in turn.
+struct Paths<'p, 's> {
+    params: &'p LinearSvmParams,
+    set: &'p TrainingSet<'s>,
+    unit: &'p [f64],
+    costs: &'p [f64],
+    seed: u64,
+}
+
+/// Weights (with the bias feature's last, where there is one) of one machine, and how it was found.
+struct Solved {
+    weights: Vec<f64>,
+    report: SolveReport,
+}
+
+impl Paths<'_, '_> {
+    fn train<R: Rows>(&self, rows: &R) -> Vec<LinearSvm> {
+        let curvatures: Vec<f64> = (0..rows.len()).map(|i| rows.curvature(i)).collect();
+        match self.params.multi_class {
+            MultiClass::CrammerSinger => self.crammer_singer(rows, &curvatures),
+            MultiClass::OneVsRest => self.one_vs_rest(rows, &curvatures),
+        }
+    }
+
+    fn options(&self) -> DescentOptions {
+        let LinearSvmParams { loss, tolerance, max_epochs, shrinking, .. } = *self.params;
+        DescentOptions { loss, tolerance, max_epochs, shrinking }
+    }
+
+    fn costs_of_rows(&self, c: f64) -> Vec<f64> {
+        self.unit.iter().map(|unit| c * unit).collect()
+    }
+
+    fn use_newton(&self, rows: &DenseRows<'_>) -> bool {
+        match self.params.solver {
+            Solver::Newton => true,
+            Solver::DualDescent => false,
+            Solver::Auto => {
+                self.params.loss == Loss::SquaredHinge
+                    && self.params.multi_class == MultiClass::OneVsRest
+                    && rows.width() <= NEWTON_WIDTH.min(rows.len())
+            }
+        }
+    }
+
+    fn one_vs_rest<R: Rows>(&self, rows: &R, curvatures: &[f64]) -> Vec<LinearSvm> {
+        self.for_each_class(|class| {
+            let mut machine = DualDescent::new(rows, self.signs(class), curvatures, self.options());
+            let mut rng = stream(self.seed, "", "linear_svm.visits", class as u64);
+            let solve = |&c: &f64| {
+                let report = machine.solve(&self.costs_of_rows(c), &mut rng);
+                Solved { weights: machine.state().to_vec(), report }
+            };
+            self.costs.iter().map(solve).collect()
+        })
+    }
+
+    fn newton(&self, rows: &DenseRows<'_>) -> Vec<LinearSvm> {
+        let gram = newton::gram_of_all(rows, self.unit);
+        self.for_each_class(|class| {
+            let mut machine = Newton::new(rows, self.signs(class), self.unit, gram.clone(), self.options());
+            let solve = |&c: &f64| {
+                let report = machine.solve(c);
+                Solved { weights: machine.weights().to_vec(), report }
+            };
+            self.costs.iter().map(solve).collect()
+        })
+    }
+
+    /// y_i of the machine of `class` against the rest.
+    fn signs(&self, class: usize) -> Vec<f64> {
+        self.set.labels.iter().map(|&label| if label == class { 1.0 } else { -1.0 }).collect()
+    }
+
+    /// Solves the path of each class, in parallel, and puts the machines of each cost together.
+    fn for_each_class(&self, path_of: impl Fn(usize) -> Vec<Solved> + Sync + Send) -> Vec<LinearSvm> {
+        // two classes: one machine, for class 1
+        let first = usize::from(self.set.classes == 2);
+        let of_class: Vec<Vec<Solved>> = (first..self.set.classes).into_par_iter().map(path_of).collect();
+        let mut of_class: Vec<_> = of_class.into_iter().map(Vec::into_iter).collect();
+        let at_next_cost = |_: &f64| self.assemble(of_class.iter_mut().filter_map(Iterator::next).collect());
+        self.costs.iter().map(at_next_cost).collect()
+    }
+
+    fn crammer_singer<R: Rows>(&self, rows: &R, curvatures: &[f64]) -> Vec<LinearSvm> {
+        let mut machine = CrammerSinger::new(rows, self.set.labels, self.set.classes, curvatures, self.options());
+        let mut rng = stream(self.seed, "", "linear_svm.visits", 0);
+        let solve = |&c: &f64| {
+            let report = machine.solve(&self.costs_of_rows(c), &mut rng);
+            let of_class: Vec<&[f64]> = machine.weights().chunks(rows.width()).collect();
+            let (weights, bias) = self.split(&of_class);
+            LinearSvm { weights, bias, report: TrainingReport { problems: vec![report] } }
+        };
+        self.costs.iter().map(solve).collect()
+    }
+
+    /// One machine a class, or the single one of two classes with its mirror image.
+    fn assemble(&self, solved: Vec<Solved>) -> LinearSvm {
+        let (weights, bias) = match solved.as_slice() {
+            [only] => {
+                let mirrored: Vec<f64> = only.weights.iter().map(|w| -w).collect();
+                self.split(&[&mirrored, &only.weights])
+            }
+            several => self.split(&several.iter().map(|s| s.weights.as_slice()).collect::<Vec<_>>()),
+        };
+        LinearSvm { weights, bias, report: TrainingReport { problems: solved.iter().map(|s| s.report).collect() } }
+    }
+
+    /// Weight vectors with the constant feature's weight taken off and multiplied out.
+    fn split(&self, machines: &[&[f64]]) -> (Array2<f64>, Array1<f64>) {
+        let columns = self.set.features.shape().1;
+        let mut weights = Array2::zeros((machines.len(), columns));
+        let mut bias = Array1::zeros(machines.len());
+        for (class, machine) in machines.iter().enumerate() {
+            let (features, constant) = machine.split_at(columns);
+            weights.row_mut(class).assign(&ndarray::aview1(features));
+            bias[class] = constant.iter().zip(self.params.bias).map(|(w, value)| w * value).sum();
+        }
+        (weights, bias)
+    }
+}
+
+/// A trained machine: one weight vector and one bias a class.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LinearSvm {
+    weights: Array2<f64>,
+    bias: Array1<f64>,
+    report: TrainingReport,
+}
+
+/// How the machine was found.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TrainingReport {
+    /// One report a class for one-vs-rest with three classes or more, else a single one.
+    pub problems: Vec<SolveReport>,
+}
+
+impl TrainingReport {
+    /// Whether every problem met the tolerance.
+    pub fn converged(&self) -> bool {
+        self.problems.iter().all(|p| p.converged)
+    }
+
+    /// The largest relative duality gap.
+    pub fn relative_gap(&self) -> f64 {
+        self.problems.iter().map(SolveReport::relative_gap).fold(0.0, f64::max)
+    }
+
+    /// The most epochs any problem took.
+    pub fn epochs(&self) -> usize {
+        self.problems.iter().map(|p| p.epochs).max().unwrap_or(0)
+    }
+}
+
+impl LinearSvm {
+    /// classes × d.
+    pub fn weights(&self) -> ArrayView2<'_, f64> {
+        self.weights.view()
+    }
+
+    /// One a class.
+    pub fn bias(&self) -> &Array1<f64> {
+        &self.bias
+    }
+
+    /// How it was found.
+    pub fn report(&self) -> &TrainingReport {
+        &self.report
+    }
+
+    /// Scores of every class: n × classes.
+    ///
+    /// # Errors
+    /// [`SvmError::Width`] for rows of another width than the training rows'.
+    pub fn decision<'a>(&self, x: impl Into<Features<'a>>) -> Result<Array2<f64>, SvmError> {
+        let x = x.into();
+        let (rows, found) = x.shape();
+        if found != self.weights.ncols() {
+            return Err(SvmError::Width { wanted: self.weights.ncols(), found });
+        }
+        Ok(match x {
+            Features::Dense(x) => x.dot(&self.weights.t()) + &self.bias,
+            Features::Sparse(x) => Array2::from_shape_fn((rows, self.bias.len()), |(i, class)| {
+                x.row(i).map(|(j, v)| v * self.weights[[class, j]]).sum::<f64>() + self.bias[class]
+            }),
+        })
+    }
+
+    /// The class with the highest score, the smaller one in a tie.
+    ///
+    /// # Errors
+    /// As [`decision`](Self::decision).
+    pub fn predict<'a>(&self, x: impl Into<Features<'a>>) -> Result<Vec<usize>, SvmError> {
+        Ok(highest(self.decision(x)?.view()))
+    }
+}
+
+/// The column of each row's largest value, the first in a tie.
+pub(crate) fn highest(scores: ArrayView2<'_, f64>) -> Vec<usize> {
+    let best = |row: ndarray::ArrayView1<'_, f64>| {
+        let first = (0, f64::NEG_INFINITY);
+        row.iter().enumerate().fold(first, |best, (k, &score)| if score > best.1 { (k, score) } else { best }).0
+    };
+    scores.outer_iter().map(best).collect()
+}

@@ -1,0 +1,224 @@
+//! What the linear and the kernel support vector machines share: training sets, tolerances, reports, errors.
+//!
+//! With rows x_i, labels y_i = ±1 and costs C_i (C times the weights of the class and of the sample), a binary machine solves
+//!
+//! primal: min over w of ½‖w‖² + Σ C_i ℓ(1 − y_i w·x_i), ℓ(t) = max(0, t) (hinge) or max(0, t)² (squared hinge)
+//!
+//! dual: max over α ≥ 0 of Σα_i − ½ Σ_ij α_i α_j y_i y_j x_i·x_j, with α_i ≤ C_i (hinge) or less Σ α_i² / 4C_i (squared hinge)
+//!
+//! The gap primal − dual ≥ 0 bounds how far both are from the optimum. It is measured, never assumed: every report carries it.
+
+use serde::{Deserialize, Serialize};
+
+pub(crate) mod descent;
+pub(crate) mod dual_descent;
+mod rows;
+mod training_set;
+pub(crate) mod vector;
+
+pub(crate) use rows::{BiasedSparseRows, DenseRows, Rows};
+pub use rows::{Features, SparseRows};
+
+pub use training_set::{ClassWeights, TrainingSet};
+
+/// What an error of the margin costs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Loss {
+    /// max(0, t): "L1 loss", LIBLINEAR `-s 3`.
+    Hinge,
+    /// max(0, t)²: "L2 loss", LIBLINEAR `-s 1` (dual) and `-s 2` (primal), scikit-learn's default.
+    #[default]
+    SquaredHinge,
+}
+
+/// When a solver may stop.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Tolerance {
+    /// (primal − dual) / primal is at most this: a bound on the relative error of the objective.
+    DualityGap(f64),
+    /// The largest minus the smallest projected gradient of the dual is at most this (LIBLINEAR's `-e` for its dual solvers).
+    Violation(f64),
+}
+
+impl Default for Tolerance {
+    fn default() -> Self {
+        Self::DualityGap(1e-4)
+    }
+}
+
+impl Tolerance {
+    /// The number in it.
+    pub fn value(self) -> f64 {
+        match self {
+            Self::DualityGap(value) | Self::Violation(value) => value,
+        }
+    }
+
+    pub(crate) fn check(self) -> Result<(), SvmError> {
+        check_positive("tolerance", self.value())
+    }
+}
+
+/// What one optimisation problem has to say about itself.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct SolveReport {
+    /// Value of the primal objective.
+    pub primal: f64,
+    /// Value of the dual objective (as a maximum); on an indefinite Gram matrix it bounds nothing.
+    pub dual: f64,
+    /// Largest minus smallest projected gradient over all dual variables.
+    pub violation: f64,
+    /// Work in visits per sample: one epoch touches as many rows as there are samples. Newton's method counts its steps here.
+    pub epochs: usize,
+    /// Samples with α > 0.
+    pub support: usize,
+    /// Whether the tolerance was met; `false` means that the solver gave up at its limit of epochs.
+    pub converged: bool,
+}
+
+impl SolveReport {
+    /// primal − dual.
+    pub fn gap(&self) -> f64 {
+        self.primal - self.dual
+    }
+
+    /// (primal − dual) / primal; 0 where the primal is 0.
+    pub fn relative_gap(&self) -> f64 {
+        if self.primal == 0.0 { 0.0 } else { self.gap() / self.primal.abs() }
+    }
+
+    pub(crate) fn meets(&self, tolerance: Tolerance) -> bool {
+        match tolerance {
+            Tolerance::DualityGap(wanted) => self.relative_gap() <= wanted,
+            Tolerance::Violation(wanted) => self.violation <= wanted,
+        }
+    }
+}
+
+/// Why a machine could not be trained or asked.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SvmError {
+    /// A parameter outside its range.
+    #[error("`{parameter}` is {value}, but must be {wanted}")]
+    Parameter {
+        /// Parameter name as in the configuration.
+        parameter: &'static str,
+        /// The value seen.
+        value: String,
+        /// The range wanted.
+        wanted: &'static str,
+    },
+    /// No sample or no feature.
+    #[error("cannot train on {rows} rows of {columns} features: both must be at least 1")]
+    Empty {
+        /// Rows seen.
+        rows: usize,
+        /// Columns seen.
+        columns: usize,
+    },
+    /// A list that does not match the rows.
+    #[error("{rows} rows have {found} `{list}`: give one a row")]
+    Lengths {
+        /// Which list.
+        list: &'static str,
+        /// Number of rows.
+        rows: usize,
+        /// Length of the list.
+        found: usize,
+    },
+    /// A label outside `0..classes`.
+    #[error("row {row} has label {label}, but there are {classes} classes (0 to {})", .classes.saturating_sub(1))]
+    Label {
+        /// Row, 0-based.
+        row: usize,
+        /// Its label.
+        label: usize,
+        /// Number of classes.
+        classes: usize,
+    },
+    /// Nothing to tell apart.
+    #[error("all {rows} training rows have label {label}: a classifier needs at least two labels")]
+    OneClass {
+        /// The only label.
+        label: usize,
+        /// Number of rows.
+        rows: usize,
+    },
+    /// A class that no training row has.
+    #[error("class {class} of {classes} has no training row: drop it from the classes or give it an example")]
+    NoExample {
+        /// The class.
+        class: usize,
+        /// Number of classes.
+        classes: usize,
+    },
+    /// NaN or ∞ among the features.
+    #[error("feature {column} of row {row} is {value}, but must be finite")]
+    NotFinite {
+        /// Row, 0-based.
+        row: usize,
+        /// Column, 0-based.
+        column: usize,
+        /// The value seen.
+        value: f64,
+    },
+    /// A sparse matrix whose parts do not fit together.
+    #[error("sparse rows: {problem} at {place}")]
+    Sparse {
+        /// What is wrong.
+        problem: &'static str,
+        /// Row or position.
+        place: usize,
+    },
+    /// A Gram matrix that is not square or not symmetric.
+    #[error("the Gram matrix is {rows} × {columns}, but must be square")]
+    NotSquare {
+        /// Rows seen.
+        rows: usize,
+        /// Columns seen.
+        columns: usize,
+    },
+    /// A Gram matrix with K(i, j) ≠ K(j, i).
+    #[error(
+        "the Gram matrix is not symmetric: K({row}, {column}) = {value}, K({column}, {row}) = {mirrored}; average both first"
+    )]
+    Asymmetric {
+        /// Row, 0-based.
+        row: usize,
+        /// Column, 0-based.
+        column: usize,
+        /// K(row, column).
+        value: f64,
+        /// K(column, row).
+        mirrored: f64,
+    },
+    /// New items described by another number of columns than the training items.
+    #[error("the model was trained on {wanted} columns, but is asked about rows of {found}")]
+    Width {
+        /// Columns at training.
+        wanted: usize,
+        /// Columns now.
+        found: usize,
+    },
+    /// An error of linfa's own.
+    #[error("{0}")]
+    Linfa(String),
+}
+
+impl From<linfa::Error> for SvmError {
+    fn from(error: linfa::Error) -> Self {
+        Self::Linfa(error.to_string())
+    }
+}
+
+/// `value` > 0 and finite.
+pub(crate) fn check_positive(parameter: &'static str, value: f64) -> Result<(), SvmError> {
+    if value > 0.0 && value.is_finite() {
+        Ok(())
+    } else {
+        Err(SvmError::Parameter { parameter, value: value.to_string(), wanted: "positive and finite" })
+    }
+}

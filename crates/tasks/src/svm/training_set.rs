@@ -1,0 +1,98 @@
+//! Labelled rows, checked once, and what each of them weighs.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Features, SvmError, check_positive};
+
+/// How much the errors of each class cost.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ClassWeights {
+    /// All classes alike.
+    #[default]
+    Equal,
+    /// n / (classes · rows of the class), so that every class has the same total cost.
+    Balanced,
+    /// One positive factor a class.
+    Given(Vec<f64>),
+}
+
+/// Labelled rows that a machine can be trained on: finite features, labels in `0..classes`, every class with an example.
+#[derive(Debug, Clone, Copy)]
+pub struct TrainingSet<'a> {
+    pub(crate) features: Features<'a>,
+    pub(crate) labels: &'a [usize],
+    pub(crate) classes: usize,
+    weights: Option<&'a [f64]>,
+}
+
+impl<'a> TrainingSet<'a> {
+    /// Checks features (n × d) and labels (n, each in `0..classes`). One pass over the data.
+    ///
+    /// # Errors
+    /// No row or column, a NaN or ∞ (row and column named), a label out of range, a single class, a class without a row.
+    pub fn new(features: impl Into<Features<'a>>, labels: &'a [usize], classes: usize) -> Result<Self, SvmError> {
+        let features = features.into();
+        let (rows, columns) = features.shape();
+        if rows == 0 || columns == 0 {
+            return Err(SvmError::Empty { rows, columns });
+        }
+        check_labels(rows, labels, classes)?;
+        features.check_finite()?;
+        Ok(Self { features, labels, classes, weights: None })
+    }
+
+    /// Gives each row its own weight: its cost is C times this times the weight of its class.
+    ///
+    /// # Errors
+    /// Another length than the rows', or a weight that is not positive and finite.
+    pub fn with_weights(mut self, weights: &'a [f64]) -> Result<Self, SvmError> {
+        if weights.len() != self.labels.len() {
+            return Err(SvmError::Lengths { list: "weights", rows: self.labels.len(), found: weights.len() });
+        }
+        for &weight in weights {
+            check_positive("weights", weight)?;
+        }
+        self.weights = Some(weights);
+        Ok(self)
+    }
+
+    /// What a unit of C costs at each row: the weight of its class times its own.
+    pub(crate) fn unit_costs(&self, class_weights: &ClassWeights) -> Result<Vec<f64>, SvmError> {
+        let of_class = match class_weights {
+            ClassWeights::Equal => vec![1.0; self.classes],
+            ClassWeights::Balanced => {
+                let mut counts = vec![0.0; self.classes];
+                for &label in self.labels {
+                    counts[label] += 1.0;
+                }
+                counts.iter().map(|count| self.labels.len() as f64 / (self.classes as f64 * count)).collect()
+            }
+            ClassWeights::Given(given) if given.len() == self.classes => given.clone(),
+            ClassWeights::Given(given) => {
+                let value = format!("a list of {}", given.len());
+                return Err(SvmError::Parameter { parameter: "class_weights", value, wanted: "one factor a class" });
+            }
+        };
+        let unit = |row: usize| of_class[self.labels[row]] * self.weights.map_or(1.0, |w| w[row]);
+        Ok((0..self.labels.len()).map(unit).collect())
+    }
+}
+
+/// One label a row, all in range, at least two classes, each with an example.
+pub(crate) fn check_labels(rows: usize, labels: &[usize], classes: usize) -> Result<(), SvmError> {
+    if labels.len() != rows {
+        return Err(SvmError::Lengths { list: "labels", rows, found: labels.len() });
+    }
+    let mut seen = vec![false; classes];
+    for (row, &label) in labels.iter().enumerate() {
+        *seen.get_mut(label).ok_or(SvmError::Label { row, label, classes })? = true;
+    }
+    if labels.iter().all(|&label| label == labels[0]) {
+        return Err(SvmError::OneClass { label: labels[0], rows });
+    }
+    match seen.iter().position(|&s| !s) {
+        Some(class) => Err(SvmError::NoExample { class, classes }),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,375 @@
+//! The linear machines against brute-force twins and against each other.
+
+#![allow(clippy::unwrap_used)] // a test file
+
+use landmark_core::stream::stream;
+use landmark_tasks::linear_svm::{LinearSvm, LinearSvmParams, MultiClass, Solver};
+use landmark_tasks::svm::{ClassWeights, Loss, SparseRows, SvmError, Tolerance, TrainingSet};
+use linfa::traits::{Fit, Predict};
+use ndarray::{Array1, Array2, ArrayView2, Axis, array, concatenate, s};
+use proptest::prelude::*;
+use rand::Rng;
+
+/// Overlapping classes: Gaussian-like noise around random centres.
+fn noisy(rows: usize, columns: usize, classes: usize, seed: u64) -> (Array2<f64>, Vec<usize>) {
+    let rng = &mut stream(seed, "test", "noisy", 0);
+    let labels: Vec<usize> = (0..rows).map(|i| i % classes).collect();
+    let mut noise = || (0..4).map(|_| rng.gen_range(-1.0..1.0)).sum::<f64>();
+    let centres = Array2::from_shape_simple_fn((classes, columns), || 0.5 * noise());
+    let x = Array2::from_shape_fn((rows, columns), |(i, j)| centres[[labels[i], j]] + noise());
+    (x, labels)
+}
+
+fn tight() -> LinearSvmParams {
+    LinearSvmParams { tolerance: Tolerance::DualityGap(1e-11), max_epochs: 200_000, ..Default::default() }
+}
+
+fn train(params: LinearSvmParams, x: &Array2<f64>, labels: &[usize], classes: usize) -> LinearSvm {
+    let machine = params.check().unwrap().train(x, labels, classes, 7).unwrap();
+    assert!(machine.report().converged(), "{:?}", machine.report());
+    machine
+}
+
+/// [weights | bias] as one matrix, for comparisons.
+fn solution(machine: &LinearSvm) -> Array2<f64> {
+    concatenate![Axis(1), machine.weights(), machine.bias().view().insert_axis(Axis(1))]
+}
+
+#[track_caller]
+fn assert_near(left: &Array2<f64>, right: &Array2<f64>, tolerance: f64) {
+    let largest = (left - right).mapv(f64::abs).fold(0.0, |m: f64, d| m.max(*d));
+    assert!(largest <= tolerance, "differ by {largest:e}, allowed {tolerance:e}\n{left:.8}\n{right:.8}");
+}
+
+fn with_ones(x: &Array2<f64>) -> Array2<f64> {
+    concatenate![Axis(1), x.view(), Array2::ones((x.nrows(), 1))]
+}
+
+/// w of min ½αᵀQα − Σα + Σα²/4C over the box, by projected gradient with a constant step.
+fn binary_twin(x: ArrayView2<'_, f64>, signs: &Array1<f64>, c: f64, loss: Loss) -> Array1<f64> {
+    let signed = &x * &signs.view().insert_axis(Axis(1));
+    let mut q = signed.dot(&signed.t());
+    let upper = if loss == Loss::Hinge { c } else { f64::INFINITY };
+    if loss == Loss::SquaredHinge {
+        q.diag_mut().map_inplace(|d| *d += 0.5 / c);
+    }
+    let step = 1.0 / q.diag().sum(); // trace ≥ largest eigenvalue
+    let mut alpha = Array1::<f64>::zeros(signs.len());
+    for _ in 0..400_000 {
+        let gradient = q.dot(&alpha) - 1.0;
+        alpha = (&alpha - &(gradient * step)).mapv(|a| a.clamp(0.0, upper));
+    }
+    signed.t().dot(&alpha)
+}
+
+/// W (classes × d) of the Crammer–Singer dual by projected gradient; the projection onto {Σ_m α_m = 0, α_m ≤ U_m} by bisection.
+fn crammer_singer_twin(x: ArrayView2<'_, f64>, labels: &[usize], classes: usize, c: f64) -> Array2<f64> {
+    let gram = x.dot(&x.t());
+    let step = 1.0 / gram.diag().sum();
+    let margins = Array2::from_shape_fn((labels.len(), classes), |(i, m)| if m == labels[i] { 0.0 } else { 1.0 });
+    let mut alpha = Array2::<f64>::zeros(margins.dim());
+    for _ in 0..60_000 {
+        let gradient = gram.dot(&alpha) + &margins;
+        alpha -= &(gradient * step);
+        for (i, mut row) in alpha.outer_iter_mut().enumerate() {
+            let upper = |m: usize| if m == labels[i] { c } else { 0.0 };
+            let (mut low, mut high) = (-100.0 * c, 100.0 * c);
+            for _ in 0..70 {
+                let shift = 0.5 * (low + high);
+                let sum: f64 = row.iter().enumerate().map(|(m, a)| (a + shift).min(upper(m))).sum();
+                if sum < 0.0 { low = shift } else { high = shift }
+            }
+            row.iter_mut().enumerate().for_each(|(m, a)| *a = (*a + low).min(upper(m)));
+        }
+    }
+    alpha.t().dot(&x)
+}
+
+#[test]
+fn both_losses_and_solvers_find_the_optimum_of_a_projected_gradient_twin() {
+    let (x, labels) = noisy(14, 3, 2, 1);
+    let signs: Array1<f64> = labels.iter().map(|&l| if l == 1 { 1.0 } else { -1.0 }).collect();
+    let cases = [
+        (Loss::Hinge, Solver::DualDescent),
+        (Loss::SquaredHinge, Solver::DualDescent),
+        (Loss::SquaredHinge, Solver::Newton),
+    ];
+    for (loss, solver) in cases {
+        let twin = binary_twin(with_ones(&x).view(), &signs, 0.7, loss);
+        let machine = train(LinearSvmParams { c: 0.7, loss, solver, ..tight() }, &x, &labels, 2);
+        let ours = solution(&machine).slice(s![1..2, ..]).to_owned();
+        // ½‖w − w*‖² ≤ gap ≤ 1e-11 · primal (about 5), so ‖w − w*‖ ≤ 1e-5
+        assert_near(&ours, &twin.insert_axis(Axis(0)), 1e-5);
+    }
+}
+
+#[test]
+fn crammer_singer_finds_the_optimum_of_a_projected_gradient_twin() {
+    let (x, labels) = noisy(15, 3, 3, 2);
+    let twin = crammer_singer_twin(with_ones(&x).view(), &labels, 3, 0.4);
+    let params = LinearSvmParams { c: 0.4, multi_class: MultiClass::CrammerSinger, ..tight() };
+    // as above
+    assert_near(&solution(&train(params, &x, &labels, 3)), &twin, 1e-5);
+}
+
+#[test]
+fn crammer_singer_of_two_classes_is_the_binary_hinge_machine() {
+    // with w_0 = −w_1 and u = w_1 − w_0: ½‖w_0‖² + ½‖w_1‖² + C Σ hinge(u·x) = ¼‖u‖² + …, the binary problem at 2C
+    let (x, labels) = noisy(40, 4, 2, 3);
+    let both = train(LinearSvmParams { c: 0.3, multi_class: MultiClass::CrammerSinger, ..tight() }, &x, &labels, 2);
+    let binary = train(LinearSvmParams { c: 0.6, loss: Loss::Hinge, ..tight() }, &x, &labels, 2);
+    let difference = |machine: &LinearSvm| {
+        let all = solution(machine);
+        (&all.row(1) - &all.row(0)).insert_axis(Axis(0))
+    };
+    // u of the binary machine is w itself, half of row 1 − row 0
+    assert_near(&difference(&both), &(0.5 * difference(&binary)), 1e-5);
+}
+
+#[test]
+fn shrinking_changes_the_work_and_not_the_solution() {
+    let (x, labels) = noisy(300, 6, 3, 4);
+    for multi_class in [MultiClass::OneVsRest, MultiClass::CrammerSinger] {
+        let params = LinearSvmParams { multi_class, loss: Loss::Hinge, solver: Solver::DualDescent, ..tight() };
+        let with = train(params.clone(), &x, &labels, 3);
+        let without = train(LinearSvmParams { shrinking: false, ..params }, &x, &labels, 3);
+        assert_ne!(with.report().epochs(), without.report().epochs());
+        // gap ≤ 1e-11 · primal (about 150): ‖w − w*‖ ≤ 6e-5 each
+        assert_near(&solution(&with), &solution(&without), 1e-4);
+    }
+}
+
+#[test]
+fn a_warm_path_ends_where_separate_runs_end() {
+    let (x, labels) = noisy(120, 5, 3, 5);
+    let costs = [0.01, 0.1, 1.0, 0.05];
+    let set = TrainingSet::new(&x, &labels, 3).unwrap();
+    let cases = [
+        (MultiClass::OneVsRest, Loss::Hinge, Solver::DualDescent),
+        (MultiClass::OneVsRest, Loss::SquaredHinge, Solver::DualDescent),
+        (MultiClass::OneVsRest, Loss::SquaredHinge, Solver::Newton),
+        (MultiClass::CrammerSinger, Loss::Hinge, Solver::Auto),
+    ];
+    for (multi_class, loss, solver) in cases {
+        let params = LinearSvmParams { multi_class, loss, solver, ..tight() };
+        let path = params.clone().check().unwrap().train_path(&set, &costs, 7).unwrap();
+        for (machine, c) in path.iter().zip(costs) {
+            assert!(machine.report().converged());
+            let alone = train(LinearSvmParams { c, ..params.clone() }, &x, &labels, 3);
+            // gap ≤ 1e-11 · primal (about 60)
+            assert_near(&solution(machine), &solution(&alone), 1e-4);
+        }
+    }
+}
+
+#[test]
+fn a_warm_start_saves_epochs() {
+    let (x, labels) = noisy(400, 10, 2, 6);
+    let set = TrainingSet::new(&x, &labels, 2).unwrap();
+    let params = LinearSvmParams { loss: Loss::Hinge, ..Default::default() }.check().unwrap();
+    let path = params.train_path(&set, &[0.09, 0.1], 7).unwrap();
+    let alone = params.train_path(&set, &[0.1], 7).unwrap();
+    assert!(path[1].report().epochs() < alone[0].report().epochs());
+}
+
+#[test]
+fn sparse_rows_give_the_machine_of_dense_rows() {
+    let (mut x, labels) = noisy(90, 6, 3, 8);
+    x.mapv_inplace(|v| if v.abs() < 0.8 { 0.0 } else { v });
+    let sparse = SparseRows::from_dense(x.view()).unwrap();
+    for multi_class in [MultiClass::OneVsRest, MultiClass::CrammerSinger] {
+        let params = LinearSvmParams { multi_class, ..tight() };
+        let dense = train(params.clone(), &x, &labels, 3);
+        let other = params.check().unwrap().train(&sparse, &labels, 3, 7).unwrap();
+        assert_near(&solution(&dense), &solution(&other), 1e-4);
+        let scores = (dense.decision(&x).unwrap(), dense.decision(&sparse).unwrap());
+        // one machine asked twice: only the order of the sums differs
+        assert_near(&scores.0, &scores.1, 1e-12);
+    }
+}
+
+#[test]
+fn any_number_of_threads_gives_the_same_bits() {
+    let (x, labels) = noisy(200, 9, 5, 9);
+    for solver in [Solver::DualDescent, Solver::Newton] {
+        let params = LinearSvmParams { solver, ..Default::default() }.check().unwrap();
+        let with = |threads: usize| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            pool.install(|| params.train(&x, &labels, 5, 11).unwrap())
+        };
+        assert_eq!(with(1), with(2));
+        assert_eq!(with(1), with(5));
+    }
+}
+
+#[test]
+fn the_seed_moves_only_the_order_of_visits() {
+    let (x, labels) = noisy(100, 4, 2, 10);
+    let params = LinearSvmParams { solver: Solver::DualDescent, ..tight() }.check().unwrap();
+    let of = |seed| params.train(&x, &labels, 2, seed).unwrap();
+    assert_eq!(of(1), of(1));
+    assert_ne!(of(1), of(2));
+    assert_near(&solution(&of(1)), &solution(&of(2)), 1e-4);
+}
+
+#[test]
+fn a_duplicated_row_is_a_row_of_twice_the_weight() {
+    let (x, labels) = noisy(30, 3, 2, 12);
+    let doubled = concatenate![Axis(0), x, x.slice(s![..10, ..])];
+    let doubled_labels: Vec<usize> = labels.iter().chain(&labels[..10]).copied().collect();
+    let weights: Vec<f64> = (0..30).map(|i| if i < 10 { 2.0 } else { 1.0 }).collect();
+    for (loss, solver) in [(Loss::Hinge, Solver::DualDescent), (Loss::SquaredHinge, Solver::Newton)] {
+        let params = LinearSvmParams { loss, solver, ..tight() };
+        let copies = train(params.clone(), &doubled, &doubled_labels, 2);
+        let set = TrainingSet::new(&x, &labels, 2).unwrap().with_weights(&weights).unwrap();
+        let weighted = params.check().unwrap().train_on(&set, 7).unwrap();
+        assert_near(&solution(&copies), &solution(&weighted), 1e-4);
+    }
+}
+
+#[test]
+fn balanced_class_weights_are_inverse_frequencies() {
+    let (x, mut labels) = noisy(30, 3, 2, 13);
+    labels[..12].fill(0); // 21 rows of class 0, 9 of class 1
+    assert_eq!(labels.iter().filter(|&&l| l == 1).count(), 9);
+    let of = |class_weights| train(LinearSvmParams { class_weights, ..tight() }, &x, &labels, 2);
+    let given = ClassWeights::Given(vec![30.0 / (2.0 * 21.0), 30.0 / (2.0 * 9.0)]);
+    assert_eq!(of(ClassWeights::Balanced), of(given));
+}
+
+#[test]
+fn constant_features_and_rows_of_zeros_do_no_harm() {
+    let (mut x, labels) = noisy(40, 4, 2, 14);
+    x.column_mut(2).fill(3.0);
+    x.row_mut(5).fill(0.0);
+    for multi_class in [MultiClass::OneVsRest, MultiClass::CrammerSinger] {
+        for loss in [Loss::Hinge, Loss::SquaredHinge] {
+            for bias in [None, Some(1.0)] {
+                let machine = train(LinearSvmParams { multi_class, loss, bias, ..tight() }, &x, &labels, 2);
+                assert!(machine.weights().iter().all(|w| w.is_finite()));
+            }
+        }
+    }
+}
+
+#[test]
+fn giving_up_is_reported_with_the_gap_that_was_reached() {
+    let (x, labels) = noisy(400, 20, 2, 15);
+    let params = LinearSvmParams { c: 1e4, loss: Loss::Hinge, max_epochs: 3, ..Default::default() };
+    let machine = params.check().unwrap().train(&x, &labels, 2, 1).unwrap();
+    assert!(!machine.report().converged());
+    assert!(machine.report().relative_gap() > 1e-4);
+    assert_eq!(machine.report().epochs(), 3);
+}
+
+#[test]
+fn newton_reaches_a_tiny_gap_at_a_cost_where_descent_cannot() {
+    let (x, labels) = noisy(500, 10, 3, 16);
+    let params = LinearSvmParams { c: 1e8, tolerance: Tolerance::DualityGap(1e-6), ..Default::default() };
+    let machine = train(params, &x, &labels, 3);
+    assert!(machine.report().epochs() < 50, "{:?}", machine.report());
+}
+
+#[test]
+fn linfa_traits_train_and_predict() {
+    let (x, labels) = noisy(60, 4, 3, 17);
+    let dataset = linfa::Dataset::new(x.clone(), Array1::from_vec(labels.clone()));
+    let params = LinearSvmParams::default().check().unwrap();
+    let machine: LinearSvm = params.fit(&dataset).unwrap();
+    assert_eq!(machine, params.train(&x, &labels, 3, 0).unwrap());
+    let predicted: Array1<usize> = Predict::predict(&machine, dataset.records());
+    assert_eq!(predicted.to_vec(), machine.predict(&x).unwrap());
+}
+
+#[test]
+fn bad_input_is_refused_by_name() {
+    let x = array![[1.0, 0.0], [0.0, f64::NAN], [1.0, 1.0]];
+    let good = array![[1.0, 0.0], [0.0, 2.0], [1.0, 1.0]];
+    let message = |x: &Array2<f64>, labels: &[usize], classes| {
+        LinearSvmParams::default().check().unwrap().train(x, labels, classes, 1).unwrap_err().to_string()
+    };
+    assert_eq!(message(&x, &[0, 1, 1], 2), "feature 1 of row 1 is NaN, but must be finite");
+    assert_eq!(
+        message(&good, &[1, 1, 1], 2),
+        "all 3 training rows have label 1: a classifier needs at least two labels"
+    );
+    assert_eq!(
+        message(&good, &[0, 2, 2], 3),
+        "class 1 of 3 has no training row: drop it from the classes or give it an example"
+    );
+    assert_eq!(message(&good, &[0, 3, 1], 3), "row 1 has label 3, but there are 3 classes (0 to 2)");
+    assert_eq!(message(&good, &[0, 1], 2), "3 rows have 2 `labels`: give one a row");
+    assert_eq!(
+        message(&Array2::zeros((0, 2)), &[], 2),
+        "cannot train on 0 rows of 2 features: both must be at least 1"
+    );
+    let refused = |params: LinearSvmParams| params.check().unwrap_err().to_string();
+    for c in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+        let message = refused(LinearSvmParams { c, ..Default::default() });
+        assert_eq!(message, format!("`c` is {c}, but must be positive and finite"));
+    }
+    let newton = LinearSvmParams { solver: Solver::Newton, loss: Loss::Hinge, ..Default::default() };
+    assert!(refused(newton).starts_with("`solver` is newton"));
+    let machine = LinearSvmParams::default().check().unwrap().train(&good, &[0, 1, 1], 2, 1).unwrap();
+    assert_eq!(machine.decision(&Array2::zeros((1, 3))), Err(SvmError::Width { wanted: 2, found: 3 }));
+}
+
+#[test]
+fn parameters_read_and_write_as_a_configuration_does() {
+    let text = r#"{"c": 10.0, "loss": "hinge", "multi_class": "crammer_singer", "tolerance": {"violation": 0.1}}"#;
+    let params: LinearSvmParams = serde_json::from_str(text).unwrap();
+    assert_eq!((params.c, params.tolerance, params.bias), (10.0, Tolerance::Violation(0.1), Some(1.0)));
+    assert!(serde_json::from_str::<LinearSvmParams>(r#"{"C": 1.0}"#).is_err());
+}
+
+/// ½‖w‖² + C Σ ℓ(1 − y(w·x + b)) with the bias regularised, from the solution alone.
+fn primal(w: &Array1<f64>, x: &Array2<f64>, signs: &Array1<f64>, c: f64, loss: Loss) -> f64 {
+    let errors = (1.0 - &(x.dot(w) * signs)).mapv(|e: f64| e.max(0.0));
+    let losses = if loss == Loss::Hinge { errors.sum() } else { errors.dot(&errors) };
+    0.5 * w.dot(w) + c * losses
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(40))]
+
+    /// The optimality conditions of the squared hinge: w = Σ α_i y_i x_i with α_i = 2C max(0, 1 − y_i f_i).
+    #[test]
+    fn squared_hinge_weights_are_stationary(seed in 0u64..1000, rows in 4usize..60, columns in 1usize..8, log_c in -3.0f64..2.0, newton: bool) {
+        let (x, labels) = noisy(rows, columns, 2, seed);
+        let c = 10f64.powf(log_c);
+        let solver = if newton { Solver::Newton } else { Solver::DualDescent };
+        let machine = train(LinearSvmParams { c, solver, ..tight() }, &x, &labels, 2);
+        let signs: Array1<f64> = labels.iter().map(|&l| if l == 1 { 1.0 } else { -1.0 }).collect();
+        let (x, w) = (with_ones(&x), solution(&machine).row(1).to_owned());
+        let alpha = (1.0 - &(x.dot(&w) * &signs)).mapv(|e: f64| 2.0 * c * e.max(0.0));
+        let stationary = x.t().dot(&(&alpha * &signs));
+        let primal = machine.report().problems[0].primal;
+        // the gradient g = w − Σ has ‖g‖² ≤ 2 L · gap, L = 1 + 2C‖X‖² the smoothness of the primal
+        let smoothness = 1.0 + 2.0 * c * x.iter().map(|v| v * v).sum::<f64>();
+        let allowed = (2.0 * smoothness * 1e-11 * primal).sqrt() + 1e-9;
+        let gradient = (&w - &stationary).mapv(|g| g * g).sum().sqrt();
+        prop_assert!(gradient <= allowed, "{gradient:e} > {allowed:e}");
+    }
+
+    /// Nothing near the solution is better, and the report's primal is the primal of the solution.
+    #[test]
+    fn no_step_improves_the_primal(seed in 0u64..1000, rows in 4usize..40, columns in 1usize..6, log_c in -3.0f64..1.0, hinge: bool) {
+        let loss = if hinge { Loss::Hinge } else { Loss::SquaredHinge };
+        let (x, labels) = noisy(rows, columns, 2, seed);
+        let c = 10f64.powf(log_c);
+        let machine = train(LinearSvmParams { c, loss, solver: Solver::DualDescent, ..tight() }, &x, &labels, 2);
+        let signs: Array1<f64> = labels.iter().map(|&l| if l == 1 { 1.0 } else { -1.0 }).collect();
+        let (x, w) = (with_ones(&x), solution(&machine).row(1).to_owned());
+        let best = primal(&w, &x, &signs, c, loss);
+        let report = machine.report().problems[0];
+        // the state is a running sum of some thousand updates
+        prop_assert!((best - report.primal).abs() <= 1e-9 * best, "{best} is not {}", report.primal);
+        prop_assert!(report.gap() >= -1e-9 * best);
+        let rng = &mut stream(seed, "test", "directions", 0);
+        for scale in [1e-3, 1e-2, 0.1, 1.0] {
+            let near = w.mapv(|v| v + scale * rng.gen_range(-1.0..1.0));
+            // the gap of 1e-11 is what the solution may still be above the optimum
+            prop_assert!(primal(&near, &x, &signs, c, loss) >= best * (1.0 - 1e-10));
+        }
+    }
+}
