@@ -274,3 +274,6 @@ impl Approximation {
         Ok(out)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -4,6 +4,7 @@
 
 pub mod approximate;
 pub mod approximation;
+pub mod conformance;
 pub mod entries;
 pub mod landmarks;
 pub mod linalg;

@@ -71,9 +71,10 @@ impl Approximate for Optimal {
         let matrix = buy_block(oracle, &all, &all)?;
         let eigen = linalg::eigh(matrix.view())?;
         let kept = keep_largest(&eigen.values, rank);
-        // Z = V_k |w_k|^½ = K V_k |1/w_k|^½ sign(w_k): a new item is embedded by the core with weights 1/w
-        let core = CoreWeights::new(&eigen.vectors, &pseudo_inverse(&kept), None);
-        let vectors = CoreWeights::new(&eigen.vectors, &pseudo_inverse(&pseudo_inverse(&kept)), None).projector;
+        // Z = K V_k |1/w_k|^½ = V_k w_k |1/w_k|^½, without rounding the product with K
+        let weights = pseudo_inverse(&kept);
+        let core = CoreWeights::new(&eigen.vectors, &weights, None);
+        let vectors = CoreWeights::new(&(&eigen.vectors * &kept), &weights, None).projector;
         let report = FitReport {
             method: ID.to_owned(),
             rank,

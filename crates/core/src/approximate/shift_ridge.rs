@@ -187,7 +187,10 @@ struct Scale {
 
 impl Scale {
     fn of(values: &Array1<f64>) -> Self {
-        Self { shift: values.iter().fold(0.0, |shift, w| shift.max(-w)), ridge: largest(values) }
+        let ridge = largest(values);
+        let shift = values.iter().fold(0.0_f64, |shift, w| shift.max(-w));
+        // a singular PSD block has eigenvalues of −1e-16 that mean nothing
+        Self { shift: if shift > PINV_TOLERANCE * ridge { shift } else { 0.0 }, ridge }
     }
 }
 
@@ -290,3 +293,6 @@ impl ShiftRidge {
         grid.chain(self.0.allow_zero.then_some(Candidate::Zero)).collect()
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -215,3 +215,6 @@ fn smallest_eigenvalue(block: &Array2<f64>) -> Result<f64, ApproximateError> {
     let found = linalg::smallest_eigenvalue(n, LANCZOS_TOLERANCE, |x, out| linalg::apply(block.view(), x, out))?;
     Ok(found.value)
 }
+
+#[cfg(test)]
+mod tests;

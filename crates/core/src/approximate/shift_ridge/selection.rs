@@ -58,7 +58,7 @@ impl Fold {
         })
     }
 
-    fn squared_error(&self, candidate: Candidate, clip: bool) -> f64 {
+    pub(super) fn squared_error(&self, candidate: Candidate, clip: bool) -> f64 {
         let g = candidate.weights(&self.values, self.scale, clip);
         // the form cancels where the prediction is exact: below zero is rounding
         (self.constant - 2.0 * g.dot(&self.linear) + g.dot(&self.quadratic.dot(&g))).max(0.0)

@@ -1,0 +1,122 @@
+//! What the choice of shift and ridge promises.
+
+use ndarray::Array2;
+use rand::Rng as _;
+
+use super::*;
+use crate::approximate::NystromParams;
+use crate::linalg::relative_error;
+use crate::oracle::Precomputed;
+use crate::stream::stream;
+
+fn random(rows: usize, cols: usize) -> Array2<f64> {
+    let mut rng = stream(5, "shift_ridge", "matrix", rows as u64);
+    Array2::from_shape_fn((rows, cols), |_| rng.gen_range(-1.0..1.0))
+}
+
+/// PSD of rank 10 plus symmetric noise.
+fn indefinite(n: usize) -> Array2<f64> {
+    let (signal, noise) = (random(n, 10), random(n, n));
+    signal.dot(&signal.t()) + (&noise + &noise.t()) * 0.5
+}
+
+fn fit(method: &dyn Approximate, matrix: &Array2<f64>, rank: usize) -> Approximation {
+    let landmarks = Landmarks::uniform(matrix.nrows(), &mut stream(5, "shift_ridge", "landmarks", 0));
+    let mut rng = stream(5, "shift_ridge", "fit", 0);
+    method.fit(&Precomputed::new(matrix.clone()), &landmarks, rank, Known::NOTHING, &mut rng).unwrap()
+}
+
+fn error(matrix: &Array2<f64>, fit: &Approximation) -> f64 {
+    relative_error(matrix.view(), fit.to_dense().unwrap().view())
+}
+
+#[test]
+fn shift_ridge_beats_nystrom_where_nystrom_explodes() {
+    let matrix = indefinite(200);
+    let ours = fit(&ShiftRidgeParams::default().check().unwrap(), &matrix, 60);
+    let nystrom = fit(&NystromParams::default().check().unwrap(), &matrix, 60);
+    assert!(error(&matrix, &ours) < 0.7 * error(&matrix, &nystrom));
+    let report = ours.report();
+    assert!(report.shift > 0.0 || report.ridge > 0.0);
+    assert!(report.validation_error.unwrap() < 1.0 && report.clipped_choice.is_some());
+}
+
+#[test]
+fn a_low_rank_psd_matrix_needs_neither_shift_nor_ridge() {
+    let factor = random(80, 8);
+    let matrix = factor.dot(&factor.t());
+    let ours = fit(&ShiftRidgeParams::default().check().unwrap(), &matrix, 40);
+    assert_eq!((ours.report().shift, ours.report().ridge), (0.0, 0.0));
+    // rounding times the condition number of 8 kept eigenvalues
+    assert!(error(&matrix, &ours) < 1e-10);
+}
+
+#[test]
+fn the_quadratic_form_is_the_error_of_the_prediction() {
+    let matrix = indefinite(60);
+    let landmarks: Vec<usize> = (0..20).collect();
+    let corner = matrix.slice(ndarray::s![..20, ..20]).to_owned();
+    let seen = matrix.slice(ndarray::s![20.., ..20]).to_owned();
+    let (held, kept) = landmarks.split_at(5);
+    let fold = Fold::new(&corner, &seen, held, kept).unwrap();
+    for (shift, ridge) in [(0.0, 0.0), (1.5, 0.0), (0.5, 0.04)] {
+        let candidate = Candidate::Relative { shift, ridge };
+        let inner = matrix.slice(ndarray::s![5..20, 5..20]);
+        let eigen = linalg::eigh(inner).unwrap();
+        let g = candidate.weights(&eigen.values, Scale::of(&eigen.values), false);
+        let core = (&eigen.vectors * &g).dot(&eigen.vectors.t());
+        let rows: Vec<usize> = (20..60).chain(0..5).collect();
+        let left = matrix.select(ndarray::Axis(0), &rows).slice(ndarray::s![.., 5..20]).to_owned();
+        let predicted = left.dot(&core).dot(&matrix.slice(ndarray::s![..5, 5..20]).t());
+        let truth = matrix.select(ndarray::Axis(0), &rows).slice(ndarray::s![.., ..5]).to_owned();
+        let expected = linalg::frobenius_norm((&truth - &predicted).view()).powi(2);
+        // cancellation between ‖Y‖² and the form: rounding of the larger of the two
+        let form = fold.squared_error(candidate, false);
+        assert!((form - expected).abs() <= 1e-9 * expected, "{form} {expected}");
+    }
+}
+
+#[test]
+fn zero_wins_on_columns_that_say_nothing_of_each_other() {
+    let noise = random(120, 120);
+    let matrix = &noise + &noise.t();
+    let params = ShiftRidgeParams { allow_zero: true, ..Default::default() };
+    let ours = fit(&params.check().unwrap(), &matrix, 30);
+    assert_eq!((ours.rank(), error(&matrix, &ours)), (0, 1.0));
+}
+
+#[test]
+fn clipped_g_makes_a_positive_matrix_and_plain_embeddings_choose_again() {
+    let matrix = indefinite(120);
+    let params = ShiftRidgeParams { clip: true, ..Default::default() };
+    let clipped = fit(&params.check().unwrap(), &matrix, 40);
+    assert!(linalg::eigvalsh(clipped.to_dense().unwrap().view()).unwrap()[0] > -1e-9);
+    let plain = fit(&ShiftRidgeParams::default().check().unwrap(), &matrix, 40);
+    let embedding = plain.psd_embedding().unwrap();
+    let gram = embedding.vectors.dot(&embedding.vectors.t());
+    // the same choice, reached by rescaling the columns of another one
+    assert!(relative_error(clipped.to_dense().unwrap().view(), gram.view()) < 1e-10);
+    assert_eq!(plain.report().clipped_choice.unwrap(), (clipped.report().shift, clipped.report().ridge));
+}
+
+#[test]
+fn few_landmarks_are_enough_to_choose() {
+    let matrix = indefinite(40);
+    for rank in 1..6 {
+        let ours = fit(&ShiftRidgeParams::default().check().unwrap(), &matrix, rank);
+        assert_eq!(ours.report().validation_error.is_some(), rank > 1);
+    }
+}
+
+#[test]
+fn impossible_parameters_are_refused_by_name() {
+    let refused = |params: ShiftRidgeParams| params.check().unwrap_err().to_string();
+    let params = ShiftRidgeParams { shifts: vec![], ..Default::default() };
+    assert_eq!(refused(params), "`shift_ridge`: `shifts` is [], but must be a list of numbers ≥ 0");
+    let params = ShiftRidgeParams { folds: 9, ..Default::default() };
+    assert_eq!(refused(params), "`shift_ridge`: `folds` is 9, but must be at least 1 and at most 1 / `held_out`");
+    let params = ShiftRidgeParams { held_out: 0.9, ..Default::default() };
+    assert!(refused(params).contains("`held_out` is 0.9"));
+    let fixed = Some(FixedShiftRidge { shift: 0.0, ridge: -1.0 });
+    assert!(refused(ShiftRidgeParams { fixed, ..Default::default() }).contains("`fixed` is (0, -1)"));
+}
