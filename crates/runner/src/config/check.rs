@@ -1,0 +1,58 @@
+//! What no section can see alone.
+
+use super::problem::Problem;
+use super::read::Section;
+use super::{Config, Experiment, OracleConfig, Tuned};
+
+/// A name becomes a folder.
+pub(super) fn name(name: &str, section: &Section<'_>) -> bool {
+    let is_good = !name.is_empty()
+        && !name.starts_with(['.', '-'])
+        && name.chars().all(|c| c.is_alphanumeric() || "_-.".contains(c));
+    if !is_good {
+        section.refuse(
+            "name",
+            format!("`name` is `{name}`, but must be letters, digits, `_`, `-` or `.`: it names a folder"),
+        );
+    }
+    is_good
+}
+
+/// Sections that contradict each other.
+pub(super) fn together(config: &Config, section: &Section<'_>) {
+    let documents = config.dataset.has_documents();
+    match config.oracle {
+        OracleConfig::Wmd { .. } if !documents => section.refuse(
+            "oracle",
+            format!(
+                "`wmd` compares documents, but the dataset `{}` is a matrix: use `precomputed`",
+                config.dataset.name
+            ),
+        ),
+        OracleConfig::Precomputed { .. } if documents => section.refuse(
+            "oracle",
+            format!("`precomputed` reads a matrix, but the dataset `{}` has documents: use `wmd`", config.dataset.name),
+        ),
+        _ => {}
+    }
+    if config.experiment == Experiment::Classification && !documents && config.dataset.labels.is_none() {
+        let message = format!("`classification` needs labels, but the dataset `{}` has none", config.dataset.name);
+        let problem = Problem::new(message).at(config.dataset.place);
+        section.problems().add(problem.help("add `labels: FILE` to it, or use `experiment: error_curve`"));
+    }
+    if config.experiment != Experiment::Classification && config.oracle.gamma() == Some(Tuned::Search) {
+        section.refuse(
+            "oracle",
+            format!("`oracle.gamma` is searched for by classification; `{}` needs a number", config.experiment.id()),
+        );
+    }
+    for method in config.methods.iter().filter(|_| !documents) {
+        if let Some(proxy) = method.proxy.as_ref().filter(|proxy| proxy.kind.needs_documents()) {
+            let message = format!("the proxy `{}` compares documents, but the dataset is a matrix", proxy.kind.id());
+            section.problems().add(Problem::new(message).at(method.place));
+        }
+    }
+    if config.target_error.is_some() && config.error_estimate.is_none() {
+        section.refuse("target_error", "`target_error` needs an `error_estimate` to be held against");
+    }
+}

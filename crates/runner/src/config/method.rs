@@ -1,0 +1,255 @@
+//! `methods:` — the approximators of a sweep, each with its parameters, exact entries, proxy and landmarks.
+
+use std::fmt;
+use std::path::Path;
+use std::sync::Arc;
+
+use landmark_core::approximate::Approximate;
+use landmark_core::approximation::Known;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value as Json};
+
+use super::landmarks::LandmarkConfig;
+use super::problem::{Place, Problem};
+use super::read::{Problems, Section};
+use super::tree::{Node, Value};
+use super::values::ConfigPath;
+use crate::registry::methods::{self, METHODS, MethodEntry};
+use crate::registry::{self, PROXIES};
+
+/// One method of a sweep.
+#[derive(Clone, Serialize)]
+pub struct MethodConfig {
+    /// Id in the registry.
+    pub id: &'static str,
+    /// What tables call it; unique in a configuration.
+    pub name: String,
+    /// Its own parameters, after defaults.
+    pub params: Map<String, Json>,
+    /// Which entries it returns exactly.
+    pub known: Known,
+    /// Approximate the residual of this instead of the matrix.
+    pub proxy: Option<ProxyConfig>,
+    /// Landmarks of its own, instead of those of the sweep.
+    pub landmarks: Option<LandmarkConfig>,
+    /// The method itself, checked.
+    #[serde(skip)]
+    pub approximator: Arc<dyn Approximate>,
+    /// Where it stands.
+    #[serde(skip)]
+    pub place: Place,
+}
+
+impl fmt::Debug for MethodConfig {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {} {:?} {:?}", self.name, Json::Object(self.params.clone()), self.known, self.proxy)
+    }
+}
+
+/// A cheap relative of the oracle and how it is fitted to it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ProxyConfig {
+    /// Which.
+    #[serde(flatten)]
+    pub kind: ProxyKind,
+    /// K ≈ q(P): what q is.
+    #[serde(flatten)]
+    pub fit: ProxyFit,
+}
+
+/// A cheap relative of the oracle.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum ProxyKind {
+    /// Relaxed word mover's distance.
+    Rwmd,
+    /// Word centroid distance.
+    Wcd,
+    /// Cosine of the rows of a file.
+    EmbeddingCosine {
+        /// n × d `.npy`.
+        path: ConfigPath,
+    },
+}
+
+/// What q is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(tag = "fit", rename_all = "snake_case")]
+pub enum ProxyFit {
+    /// A polynomial.
+    Polynomial {
+        /// 1, 2 or 3.
+        degree: usize,
+    },
+    /// Any increasing function.
+    Isotonic,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum FitName {
+    Polynomial,
+    Isotonic,
+}
+
+impl ProxyKind {
+    /// Id in the registry.
+    pub fn id(&self) -> &'static str {
+        match self {
+            Self::Rwmd => "rwmd",
+            Self::Wcd => "wcd",
+            Self::EmbeddingCosine { .. } => "embedding_cosine",
+        }
+    }
+
+    /// Whether it compares documents by the vectors of their words.
+    pub fn needs_documents(&self) -> bool {
+        !matches!(self, Self::EmbeddingCosine { .. })
+    }
+}
+
+impl MethodConfig {
+    /// The method's line in the registry.
+    pub fn entry(&self) -> &'static MethodEntry {
+        methods::find(self.id).unwrap_or(&METHODS[0])
+    }
+
+    /// Reads the list; an entry may be a bare id. Names are made unique here.
+    pub fn read_all(node: &Node, folder: &Path, problems: &Problems) -> Vec<Self> {
+        let Value::List(items) = &node.value else {
+            problems.add(Problem::new(format!("`methods` is {}, but must be a list", node.describe())).at(node.place));
+            return Vec::new();
+        };
+        if items.is_empty() {
+            problems.add(
+                Problem::new("`methods` is empty").at(node.place).help("name at least one; `runner list methods`"),
+            );
+        }
+        let read = |(index, item)| Self::read(item, &format!("methods[{index}]"), folder, problems);
+        let methods: Vec<Self> = items.iter().enumerate().filter_map(read).collect();
+        for (index, method) in methods.iter().enumerate() {
+            if let Some(first) = methods[..index].iter().find(|first| first.name == method.name) {
+                problems.add(
+                    Problem::new(format!("two methods are called `{}`", method.name))
+                        .at(method.place)
+                        .label("the second")
+                        .also(first.place, "the first")
+                        .help("tell them apart with `name: …`"),
+                );
+            }
+        }
+        methods
+    }
+
+    fn read(node: &Node, path: &str, folder: &Path, problems: &Problems) -> Option<Self> {
+        let empty = Node::empty(node.place);
+        let (id, id_place, section) = match &node.value {
+            Value::Text(id) => (id.clone(), node.place, Section::new(&empty, path, problems)?),
+            _ => {
+                let section = Section::new(node, path, problems)?;
+                let place = section.required_node("id")?.place;
+                (section.optional::<String>("id")?, place, section)
+            }
+        };
+        let Some(entry) = methods::find(&id) else {
+            let known = METHODS.iter().map(|method| method.id);
+            problems.add(Problem::unknown("method", &id, known).at(id_place).label("no such method"));
+            return None;
+        };
+        let name: Option<String> = section.optional("name");
+        let known = section.or("known", Known::NOTHING);
+        let proxy =
+            section.node("proxy").map(|node| ProxyConfig::read(node, &section.path_of("proxy"), folder, problems));
+        let landmarks = section
+            .node("landmarks")
+            .map(|node| LandmarkConfig::read(node, &section.path_of("landmarks"), folder, problems));
+        let own = section.rest();
+        if let Value::Map(entries) = &own.value {
+            let takes: Vec<&str> = entry.parameters.iter().map(|p| p.name).collect();
+            let also = ["id", "name", "known", "proxy", "landmarks"];
+            for (key, _) in entries.iter().filter(|(key, _)| !takes.contains(&key.text.as_str())) {
+                let known = takes.iter().copied().chain(also);
+                let problem = Problem::unknown("parameter", &key.text, known).and(&format!(" of `{id}`"));
+                problems.add(problem.at(key.place));
+            }
+            if entries.iter().any(|(key, _)| !takes.contains(&key.text.as_str())) {
+                return None;
+            }
+        }
+        let built = (entry.read)(&own, path, problems)?;
+        let proxy = match proxy {
+            Some(proxy) => Some(proxy?),
+            None => None,
+        };
+        let landmarks = match landmarks {
+            Some(landmarks) => Some(landmarks?),
+            None => None,
+        };
+        let name = name.unwrap_or_else(|| default_name(entry.id, known, proxy.as_ref(), landmarks.as_ref()));
+        Some(Self {
+            id: entry.id,
+            name,
+            params: built.params,
+            known,
+            proxy,
+            landmarks,
+            approximator: built.approximator,
+            place: node.place,
+        })
+    }
+}
+
+/// `shift_ridge + known + rwmd`: what distinguishes it from the bare method.
+fn default_name(id: &str, known: Known, proxy: Option<&ProxyConfig>, landmarks: Option<&LandmarkConfig>) -> String {
+    let mut name = id.to_owned();
+    match (known.landmarks, known.diagonal) {
+        (false, false) => {}
+        (true, _) => name += " + known",
+        (false, true) => name += " + diagonal",
+    }
+    if let Some(proxy) = proxy {
+        name = format!("{name} + {}", proxy.kind.id());
+    }
+    if let Some(landmarks) = landmarks {
+        name = format!("{name} ({} landmarks)", landmarks.id());
+    }
+    name
+}
+
+impl ProxyConfig {
+    fn read(node: &Node, path: &str, folder: &Path, problems: &Problems) -> Option<Self> {
+        let empty = Node::empty(node.place);
+        let (kind, section) = match &node.value {
+            Value::Text(kind) => (kind.clone(), Section::new(&empty, path, problems)?),
+            _ => {
+                let section = Section::new(node, path, problems)?;
+                (section.required("kind")?, section)
+            }
+        };
+        let kind = match kind.as_str() {
+            "rwmd" => ProxyKind::Rwmd,
+            "wcd" => ProxyKind::Wcd,
+            "embedding_cosine" => {
+                let node = section.required_node("path")?;
+                ProxyKind::EmbeddingCosine { path: ConfigPath::read(node, &section.path_of("path"), folder, problems)? }
+            }
+            other => {
+                let place = section.node("kind").unwrap_or(node).place;
+                problems.add(Problem::unknown("proxy", other, registry::ids(PROXIES)).at(place));
+                return None;
+            }
+        };
+        let degree = section.checked("degree", |degree: &usize| (1..=3).contains(degree), "1, 2 or 3");
+        let fit = match section.or("fit", FitName::Polynomial) {
+            FitName::Polynomial => ProxyFit::Polynomial { degree: degree.unwrap_or(2) },
+            FitName::Isotonic => {
+                if degree.is_some() {
+                    section.refuse("degree", format!("`{path}` fits an isotonic function, which has no `degree`"));
+                }
+                ProxyFit::Isotonic
+            }
+        };
+        section.finish(&[]);
+        Some(Self { kind, fit })
+    }
+}

@@ -1,0 +1,215 @@
+//! What is wrong with a configuration, where, and what to write instead.
+//!
+//! A [`Problem`] knows its place; [`ConfigError`] holds all of a file's problems and is what a person sees.
+
+use std::fmt;
+use std::sync::Arc;
+
+use miette::{Diagnostic, LabeledSpan, NamedSource, SourceCode};
+
+use crate::suggest::did_you_mean;
+
+/// A stretch of one of the texts a configuration was read from.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Place {
+    /// Number of the text in [`Sources`].
+    pub source: usize,
+    /// First byte.
+    pub offset: usize,
+    /// Bytes.
+    pub len: usize,
+}
+
+/// The texts a configuration was read from: the file, then each `--set`.
+#[derive(Debug, Default)]
+pub struct Sources(Vec<Arc<NamedSource<String>>>);
+
+impl Sources {
+    /// Keeps a text and returns its number.
+    pub fn add(&mut self, name: &str, text: &str) -> usize {
+        self.0.push(Arc::new(NamedSource::new(name, text.to_owned())));
+        self.0.len() - 1
+    }
+}
+
+/// One thing that is wrong.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Problem {
+    message: String,
+    /// The place itself, then others that matter.
+    marks: Vec<(Place, String)>,
+    help: Option<String>,
+}
+
+impl Problem {
+    /// A problem in words: no full stop, names in backticks.
+    pub fn new(message: impl Into<String>) -> Self {
+        Self { message: message.into(), marks: Vec::new(), help: None }
+    }
+
+    /// `unknown {what} `{seen}``, with the nearest of `known` as help, or the list of them where none is near.
+    pub fn unknown<'a>(what: &str, seen: &str, known: impl IntoIterator<Item = &'a str>) -> Self {
+        let known: Vec<&str> = known.into_iter().collect();
+        let problem = Self::new(format!("unknown {what} `{seen}`"));
+        match did_you_mean(seen, known.iter().copied()) {
+            Some(near) => problem.help(format!("did you mean `{near}`?")),
+            None if known.is_empty() => problem.help("nothing goes here: remove it"),
+            None => problem.help(format!("known: {}", list(&known))),
+        }
+    }
+
+    /// Goes on: `` in `svm` ``.
+    #[must_use]
+    pub fn and(mut self, more: &str) -> Self {
+        self.message += more;
+        self
+    }
+
+    /// Points at a place.
+    #[must_use]
+    pub fn at(mut self, place: Place) -> Self {
+        self.marks.insert(0, (place, "here".to_owned()));
+        self
+    }
+
+    /// What stands under the underlined text.
+    #[must_use]
+    pub fn label(mut self, label: impl Into<String>) -> Self {
+        if let Some((_, text)) = self.marks.first_mut() {
+            *text = label.into();
+        }
+        self
+    }
+
+    /// A second place that matters.
+    #[must_use]
+    pub fn also(mut self, place: Place, label: impl Into<String>) -> Self {
+        self.marks.push((place, label.into()));
+        self
+    }
+
+    /// What to do about it.
+    #[must_use]
+    pub fn help(self, help: impl Into<String>) -> Self {
+        Self { help: Some(help.into()), ..self }
+    }
+
+    /// Where it is, if anywhere.
+    pub fn place(&self) -> Option<Place> {
+        self.marks.first().map(|(place, _)| *place)
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+/// `` `a`, `b`, `c` ``.
+pub fn list(names: &[&str]) -> String {
+    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+}
+
+/// Everything that is wrong with a configuration, in the order of the file. One problem shows as itself.
+#[derive(Debug)]
+pub struct ConfigError {
+    name: String,
+    problems: Vec<Located>,
+}
+
+impl ConfigError {
+    /// Of the configuration called `name`; `problems` must not be empty.
+    pub fn new(name: &str, sources: &Sources, mut problems: Vec<Problem>) -> Self {
+        problems.sort_by_key(|problem| problem.place().map(|place| (place.source, place.offset)));
+        problems.dedup();
+        let located = |problem: Problem| {
+            let source = problem.place().and_then(|place| sources.0.get(place.source)).cloned();
+            Located { problem, source }
+        };
+        Self { name: name.to_owned(), problems: problems.into_iter().map(located).collect() }
+    }
+
+    /// Number of problems.
+    pub fn len(&self) -> usize {
+        self.problems.len()
+    }
+
+    /// Whether there are none (there never are none).
+    pub fn is_empty(&self) -> bool {
+        self.problems.is_empty()
+    }
+
+    fn only(&self) -> Option<&Located> {
+        match self.problems.as_slice() {
+            [only] => Some(only),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.only() {
+            Some(only) => only.fmt(f),
+            None => write!(f, "`{}` has {} problems", self.name, self.problems.len()),
+        }
+    }
+}
+
+impl std::error::Error for ConfigError {}
+
+impl Diagnostic for ConfigError {
+    fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
+        self.only()?.help()
+    }
+
+    fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
+        self.only()?.labels()
+    }
+
+    fn source_code(&self) -> Option<&dyn SourceCode> {
+        self.only()?.source_code()
+    }
+
+    fn related<'a>(&'a self) -> Option<Box<dyn Iterator<Item = &'a dyn Diagnostic> + 'a>> {
+        match self.only() {
+            Some(_) => None,
+            None => Some(Box::new(self.problems.iter().map(|problem| problem as &dyn Diagnostic))),
+        }
+    }
+}
+
+/// A problem with the text it points into.
+#[derive(Debug)]
+struct Located {
+    problem: Problem,
+    source: Option<Arc<NamedSource<String>>>,
+}
+
+impl fmt::Display for Located {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.problem.fmt(f)
+    }
+}
+
+impl std::error::Error for Located {}
+
+impl Diagnostic for Located {
+    fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
+        self.problem.help.as_ref().map(|help| Box::new(help) as Box<dyn fmt::Display>)
+    }
+
+    fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
+        let source = self.problem.place()?.source;
+        let marks = self.problem.marks.iter().filter(move |(place, _)| place.source == source).enumerate();
+        Some(Box::new(marks.map(|(index, (place, label))| match index {
+            0 => LabeledSpan::new_primary_with_span(Some(label.clone()), (place.offset, place.len)),
+            _ => LabeledSpan::new(Some(label.clone()), place.offset, place.len),
+        })))
+    }
+
+    fn source_code(&self) -> Option<&dyn SourceCode> {
+        self.source.as_deref().map(|source| source as &dyn SourceCode)
+    }
+}

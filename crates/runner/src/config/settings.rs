@@ -1,0 +1,193 @@
+//! The smaller sections: budget, search, SVM, error estimate, spectrum.
+
+use landmark_tasks::linear_svm::LinearSvmParams;
+use serde::{Deserialize, Serialize};
+
+use super::problem::Problem;
+use super::read::{Problems, Section};
+use super::tree::{Node, Value};
+use super::values::{Axis, Range, Scale, Tuned};
+
+/// Hard limits; a run that reaches one writes what it has and says so.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+pub struct Budget {
+    /// Evaluations of the oracle.
+    pub entries: Option<u64>,
+    /// Wall seconds.
+    pub seconds: Option<f64>,
+}
+
+impl Budget {
+    /// Reads the section.
+    pub fn read(node: &Node, problems: &Problems) -> Option<Self> {
+        let section = Section::new(node, "budget", problems)?;
+        let budget = Self {
+            entries: section.checked("entries", |&entries: &u64| entries > 0, "at least 1"),
+            seconds: section.checked("seconds", |&s: &f64| s > 0.0 && s.is_finite(), "a number above 0"),
+        };
+        section.finish(&[]);
+        Some(budget)
+    }
+}
+
+/// How hyper-parameters are chosen: by cross-validation on the training items.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct SearchConfig {
+    /// Which candidates are tried.
+    pub strategy: Strategy,
+    /// Folds of the cross-validation.
+    pub folds: usize,
+    /// Candidates that random search and TPE try.
+    pub trials: usize,
+    /// Candidates for γ.
+    pub gamma: Axis,
+    /// Candidates for C.
+    pub c: Axis,
+}
+
+/// Which candidates are tried.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Strategy {
+    /// All of them.
+    #[default]
+    Grid,
+    /// Random ones.
+    Random,
+    /// Tree-structured Parzen estimator.
+    Tpe,
+}
+
+impl Default for SearchConfig {
+    fn default() -> Self {
+        let log = |from, to, steps| Axis::Range(Range { from, to, steps, scale: Scale::Log });
+        Self { strategy: Strategy::Grid, folds: 10, trials: 30, gamma: log(0.01, 10.0, 7), c: log(0.01, 1000.0, 6) }
+    }
+}
+
+impl SearchConfig {
+    /// Reads the section.
+    pub fn read(node: &Node, problems: &Problems) -> Option<Self> {
+        let default = Self::default();
+        let section = Section::new(node, "search", problems)?;
+        let axis = |key| section.node(key).and_then(|node| Axis::read(node, &section.path_of(key), problems));
+        let search = Self {
+            strategy: section.or("strategy", default.strategy),
+            folds: section.checked("folds", |&folds: &usize| folds >= 2, "at least 2").unwrap_or(default.folds),
+            trials: section.checked("trials", |&trials: &usize| trials >= 1, "at least 1").unwrap_or(default.trials),
+            gamma: axis("gamma").unwrap_or(default.gamma),
+            c: axis("c").unwrap_or(default.c),
+        };
+        section.finish(&[]);
+        Some(search)
+    }
+}
+
+/// The classifier: the machine of `landmark-tasks`, its cost C perhaps searched for.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct SvmConfig {
+    /// Cost C of an error.
+    pub c: Tuned,
+    /// Everything else; its own `c` holds a fixed C, and 1 where C is searched for.
+    pub params: LinearSvmParams,
+}
+
+impl Default for SvmConfig {
+    fn default() -> Self {
+        Self { c: Tuned::Search, params: LinearSvmParams::default() }
+    }
+}
+
+impl SvmConfig {
+    /// Reads the section.
+    pub fn read(node: &Node, problems: &Problems) -> Option<Self> {
+        let section = Section::new(node, "svm", problems)?;
+        let c = section.node("c").map_or(Some(Tuned::Search), |node| Tuned::read(node, "svm.c", problems));
+        let mut params: LinearSvmParams = problems.read(&section.rest(), "svm")?;
+        if let Some(Tuned::Fixed(c)) = c {
+            params.c = c;
+        }
+        if let Err(error) = params.clone().check() {
+            problems.add(Problem::new(format!("`svm`: {error}")).at(section.place()));
+        }
+        Some(Self { c: c?, params })
+    }
+}
+
+/// The error learned from entries bought for the purpose.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct ErrorEstimateConfig {
+    /// Entries bought beyond the fit.
+    pub samples: usize,
+    /// Level of the confidence interval.
+    pub confidence: f64,
+}
+
+impl ErrorEstimateConfig {
+    /// Reads the section; `true` is the default, a number the samples.
+    pub fn read(node: &Node, problems: &Problems) -> Option<Option<Self>> {
+        let default = Self { samples: 1000, confidence: 0.95 };
+        match node.value {
+            Value::Bool(wanted) => return Some(wanted.then_some(default)),
+            Value::Integer(_) => {
+                let samples: usize = problems.read(node, "error_estimate")?;
+                return Some(Some(Self { samples, ..default }));
+            }
+            _ => {}
+        }
+        let section = Section::new(node, "error_estimate", problems)?;
+        let estimate = Self {
+            samples: section.checked("samples", |&m: &usize| m >= 2, "at least 2").unwrap_or(default.samples),
+            confidence: section
+                .checked("confidence", |&level: &f64| level > 0.5 && level < 1.0, "between 0.5 and 1")
+                .unwrap_or(default.confidence),
+        };
+        section.finish(&[]);
+        Some(Some(estimate))
+    }
+}
+
+/// What `experiment: spectrum` shows.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct SpectrumConfig {
+    /// First eigenvalue shown, ranked by size from 1.
+    pub from: usize,
+    /// Last eigenvalue shown.
+    pub to: usize,
+    /// Principal submatrices sampled for the histogram.
+    pub samples: usize,
+    /// Their size.
+    pub sample_size: usize,
+    /// Bars of the histogram.
+    pub bins: usize,
+}
+
+impl Default for SpectrumConfig {
+    fn default() -> Self {
+        Self { from: 2, to: 201, samples: 50, sample_size: 200, bins: 60 }
+    }
+}
+
+impl SpectrumConfig {
+    /// Reads the section.
+    pub fn read(node: &Node, problems: &Problems) -> Option<Self> {
+        let default = Self::default();
+        let section = Section::new(node, "spectrum", problems)?;
+        let number = |key, default| section.checked(key, |&k: &usize| k >= 1, "at least 1").unwrap_or(default);
+        let spectrum = Self {
+            from: number("from", default.from),
+            to: number("to", default.to),
+            samples: section.or("samples", default.samples),
+            sample_size: number("sample_size", default.sample_size),
+            bins: number("bins", default.bins),
+        };
+        if spectrum.to < spectrum.from {
+            section.refuse(
+                "to",
+                format!("`spectrum.to` is {}, but must be at least `from`, {}", spectrum.to, spectrum.from),
+            );
+        }
+        section.finish(&[]);
+        Some(spectrum)
+    }
+}

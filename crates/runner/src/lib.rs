@@ -1,0 +1,9 @@
+//! The program behind `runner`: from a YAML file to tables and figures.
+//!
+//! The only crate that prints, reads YAML, draws, or knows an experiment's whole story.
+
+pub mod config;
+pub mod registry;
+pub mod report;
+pub mod results;
+pub mod suggest;

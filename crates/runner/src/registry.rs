@@ -1,0 +1,132 @@
+//! The one list of everything a configuration can name.
+//!
+//! `runner list` and `runner show`, the tables in the README, the checks of a configuration and every "did you mean"
+//! come from here, so that they cannot disagree. Adding a method, an oracle or a task touches one line of one list.
+
+pub mod datasets;
+pub mod experiments;
+pub mod landmark_policies;
+pub mod methods;
+pub mod oracles;
+pub mod proxies;
+pub mod tasks;
+
+pub use datasets::DATASETS;
+pub use experiments::EXPERIMENTS;
+pub use landmark_policies::LANDMARK_POLICIES;
+pub use methods::{METHODS, MethodEntry};
+pub use oracles::ORACLES;
+pub use proxies::PROXIES;
+pub use tasks::TASKS;
+
+/// A key that an entry takes in a configuration.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Parameter {
+    /// The key.
+    pub name: &'static str,
+    /// The value it has when it is not written; empty where it must be.
+    pub default: &'static str,
+    /// What it does, in a line.
+    pub doc: &'static str,
+}
+
+/// Something a configuration can name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Entry {
+    /// The stable name.
+    pub id: &'static str,
+    /// One line: what it is.
+    pub summary: &'static str,
+    /// The keys it takes.
+    pub parameters: &'static [Parameter],
+    /// Paper and section, or where it can be had.
+    pub source: &'static str,
+}
+
+/// Shorthand for a [`Parameter`].
+pub const fn parameter(name: &'static str, default: &'static str, doc: &'static str) -> Parameter {
+    Parameter { name, default, doc }
+}
+
+/// The entry of this id.
+pub fn find(list: &'static [Entry], id: &str) -> Option<&'static Entry> {
+    list.iter().find(|entry| entry.id == id)
+}
+
+/// All ids of a list, in its order.
+pub fn ids(list: &'static [Entry]) -> impl Iterator<Item = &'static str> + Clone {
+    list.iter().map(|entry| entry.id)
+}
+
+/// A named list, as `runner list` shows it.
+#[derive(Debug, Clone, Copy)]
+pub struct Kind {
+    /// Plural, as typed: `methods`.
+    pub plural: &'static str,
+    /// One of them: `method`.
+    pub singular: &'static str,
+    /// What they are, in a line.
+    pub summary: &'static str,
+    /// The entries.
+    pub entries: fn() -> Vec<Entry>,
+}
+
+/// Every list, in the order it is shown.
+pub static KINDS: &[Kind] = &[
+    Kind {
+        plural: "methods",
+        singular: "method",
+        summary: "approximate a matrix from bought entries",
+        entries: || METHODS.iter().map(MethodEntry::entry).collect(),
+    },
+    Kind { plural: "oracles", singular: "oracle", summary: "score a pair of items", entries: || ORACLES.to_vec() },
+    Kind {
+        plural: "proxies",
+        singular: "proxy",
+        summary: "cheap relatives of an oracle",
+        entries: || PROXIES.to_vec(),
+    },
+    Kind {
+        plural: "landmarks",
+        singular: "landmark policy",
+        summary: "choose which columns to buy",
+        entries: || LANDMARK_POLICIES.to_vec(),
+    },
+    Kind {
+        plural: "experiments",
+        singular: "experiment",
+        summary: "what a configuration measures",
+        entries: || EXPERIMENTS.to_vec(),
+    },
+    Kind {
+        plural: "tasks",
+        singular: "task",
+        summary: "what a factored matrix is used for",
+        entries: || TASKS.to_vec(),
+    },
+    Kind {
+        plural: "datasets",
+        singular: "dataset",
+        summary: "where the items come from",
+        entries: || DATASETS.to_vec(),
+    },
+];
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn ids_are_unique_and_texts_are_there() {
+        for kind in KINDS {
+            let mut seen = HashSet::new();
+            for entry in (kind.entries)() {
+                assert!(seen.insert(entry.id), "`{}` twice in {}", entry.id, kind.plural);
+                assert!(!entry.summary.is_empty() && !entry.summary.ends_with('.'), "{}", entry.id);
+                assert!(!entry.source.is_empty(), "{}", entry.id);
+            }
+        }
+    }
+}

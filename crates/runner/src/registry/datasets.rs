@@ -1,0 +1,63 @@
+//! Where items come from: the documents of the catalog, and matrices.
+
+use std::sync::LazyLock;
+
+use landmark_data::catalog::{self, Holds};
+
+use super::{Entry, Parameter, parameter};
+
+const LIMIT: Parameter = parameter("limit", "all", "a seeded, stratified sample of so many items");
+const SPLIT: Parameter =
+    parameter("split", "{ train: 0.7 }", "`given`, or a random share to train on in each replicate");
+const HEADERS: Parameter = parameter("headers", "subject", "header lines of a post: `subject`, `keep` or `strip`");
+const VECTORS: Parameter = parameter("vectors", "", "word vectors: a name, `{ path, format }` or `{ kind: ppmi_svd }`");
+const MAX_WORDS: Parameter = parameter("max_words", "all", "keep a document's most frequent distinct words");
+const STOP_WORDS: Parameter = parameter("drop_stop_words", "true", "leave stop words out");
+const CLASSES: Parameter = parameter("classes", "all", "keep the first so many labels");
+const FALLBACK: Parameter =
+    parameter("fallback", "none", "`embedded`: use the sample inside when the files are missing");
+
+const INSIDE: &[Parameter] = &[LIMIT, SPLIT, VECTORS, MAX_WORDS, STOP_WORDS, CLASSES];
+const DOCUMENTS: &[Parameter] = &[LIMIT, SPLIT, VECTORS, MAX_WORDS, STOP_WORDS, CLASSES, FALLBACK];
+const POSTS: &[Parameter] = &[LIMIT, SPLIT, VECTORS, MAX_WORDS, STOP_WORDS, CLASSES, FALLBACK, HEADERS];
+
+const MATRICES: [Entry; 2] = [
+    Entry {
+        id: "precomputed",
+        summary: "your own n × n matrix",
+        parameters: &[
+            parameter("path", "", "the `.npy` file"),
+            parameter("labels", "none", "a file with one label a line, for classification"),
+            SPLIT,
+        ],
+        source: "yours",
+    },
+    Entry {
+        id: "random_psd",
+        summary: "Z Zᵀ of a random n × n matrix Z",
+        parameters: &[
+            parameter("n", "1000", "number of items"),
+            parameter("distribution", "normal", "entries of Z: `normal` (the paper's text) or `uniform` (its program)"),
+        ],
+        source: "SMS-Nyström paper, figure 3",
+    },
+];
+
+/// Every dataset.
+pub static DATASETS: LazyLock<Vec<Entry>> = LazyLock::new(|| {
+    let documents = catalog::all().filter_map(|dataset| {
+        let parameters = match (&dataset.holds, dataset.name) {
+            (Holds::EmbeddedDocuments, _) => INSIDE,
+            (Holds::Documents { .. }, "20news") => POSTS,
+            (Holds::Documents { .. }, _) => DOCUMENTS,
+            _ => return None,
+        };
+        Some(Entry { id: dataset.name, summary: dataset.title, parameters, source: dataset.how_to_get })
+    });
+    documents.chain(MATRICES).collect()
+});
+
+/// Names of the word vectors in the catalog.
+pub fn word_vectors() -> impl Iterator<Item = &'static str> {
+    catalog::all().filter(|dataset| matches!(dataset.holds, Holds::WordVectors { .. })).map(|dataset| dataset.name)
+}

@@ -1,0 +1,28 @@
+//! Cheap relatives of an oracle, whose entries cost nothing.
+
+use super::{Entry, Parameter, parameter};
+
+const FIT: Parameter = parameter("fit", "polynomial", "K ≈ q(P) on the bought columns: `polynomial` or `isotonic`");
+const DEGREE: Parameter = parameter("degree", "2", "degree of the polynomial, 1 to 3");
+
+/// Every proxy.
+pub static PROXIES: &[Entry] = &[
+    Entry {
+        id: "rwmd",
+        summary: "relaxed word mover's distance, a lower bound of WMD",
+        parameters: &[FIT, DEGREE],
+        source: "Kusner et al. 2015, §4",
+    },
+    Entry {
+        id: "wcd",
+        summary: "word centroid distance, the cheapest lower bound of WMD",
+        parameters: &[FIT, DEGREE],
+        source: "Kusner et al. 2015, §4",
+    },
+    Entry {
+        id: "embedding_cosine",
+        summary: "cosine of your own vectors, one row an item",
+        parameters: &[parameter("path", "", "an n × d `.npy` file"), FIT, DEGREE],
+        source: "this project, docs in ARCHITECTURE.md",
+    },
+];
