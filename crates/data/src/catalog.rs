@@ -59,6 +59,8 @@ pub enum Holds {
     WordVectors {
         /// The layout of the first file.
         format: VectorFormat,
+        /// Whether words it has only with a capital serve for those without.
+        fold_case: bool,
     },
 }
 
@@ -221,12 +223,12 @@ pub fn load_word_vectors(
     keep: &dyn Fn(&str) -> bool,
 ) -> Result<WordVectors, DataError> {
     let dataset = find(name)?;
-    let Holds::WordVectors { format } = dataset.holds else {
+    let Holds::WordVectors { format, fold_case } = dataset.holds else {
         return Err(wrong_kind(dataset, &dataset.holds, "word vectors"));
     };
     let mut paths = locate(name, data_dir)?.into_iter();
     let path = paths.next().expect("every set of word vectors has a file");
-    WordVectors::read(&VectorFiles { format, path, vocabulary: paths.next() }, keep)
+    WordVectors::read(&VectorFiles { format, path, vocabulary: paths.next(), fold_case }, keep)
 }
 
 fn wrong_kind(dataset: &Dataset, holds: &Holds, wanted: &'static str) -> DataError {

@@ -208,6 +208,24 @@ pub enum DataError {
         /// What is there.
         value: f64,
     },
+    /// A matrix file that its reader refused.
+    #[error("`{path}` cannot be read as a NumPy matrix")]
+    BadArray {
+        /// The file.
+        path: PathBuf,
+        /// The cause.
+        #[source]
+        source: ndarray_npy::ReadNpyError,
+    },
+    /// A factorisation of learned vectors that did not end.
+    #[error("cannot factor {what}")]
+    Factorisation {
+        /// What was to be factored.
+        what: &'static str,
+        /// The cause.
+        #[source]
+        source: landmark_core::linalg::LinalgError,
+    },
     /// A parameter outside its range.
     #[error("`{parameter}` is {seen}; wanted is {wanted}")]
     Parameter {
@@ -222,7 +240,7 @@ pub enum DataError {
 
 impl DataError {
     /// Wraps an I/O failure with the file it concerns.
-    pub(crate) fn io(path: &Path) -> impl FnOnce(std::io::Error) -> Self + '_ {
+    pub fn io(path: &Path) -> impl FnOnce(std::io::Error) -> Self + '_ {
         move |source| Self::Io { path: path.to_owned(), source }
     }
 }

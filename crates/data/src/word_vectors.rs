@@ -1,4 +1,4 @@
-//! Words as points: d numbers a word, read from the usual files.
+//! Words as points: d numbers a word, read from the usual files or [learned](ppmi_svd) from the corpus at hand.
 //!
 //! Vectors are held in f32 (as the files have them) and only for the words a corpus needs: 4·V·d bytes, so 20,000 words
 //! of 300 numbers cost 24 MB whatever the size of the file.
@@ -14,7 +14,10 @@ use crate::error::DataError;
 
 mod binary;
 mod npy;
+mod ppmi;
 mod text;
+
+pub use ppmi::{PpmiParams, ppmi_svd};
 
 /// How a file of word vectors is laid out. All but the matrix of `npy` may be gzipped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -42,6 +45,28 @@ pub struct VectorFiles {
     /// The words of an [`Npy`](VectorFormat::Npy) matrix.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub vocabulary: Option<PathBuf>,
+    /// Whether the vector of `Paris` serves for `paris` where the file has no `paris`; the first such word does. For
+    /// files that know some words only with a capital, since [tokens](crate::tokens) have none.
+    #[serde(default)]
+    pub fold_case: bool,
+}
+
+impl VectorFiles {
+    /// One file, case as it is.
+    pub fn new(format: VectorFormat, path: impl Into<PathBuf>) -> Self {
+        Self { format, path: path.into(), vocabulary: None, fold_case: false }
+    }
+
+    /// A NumPy matrix and its vocabulary, case as it is.
+    pub fn npy(path: impl Into<PathBuf>, vocabulary: impl Into<PathBuf>) -> Self {
+        Self { vocabulary: Some(vocabulary.into()), ..Self::new(VectorFormat::Npy, path) }
+    }
+}
+
+/// Which words of a file are held, and under which spelling.
+struct Wanted<'a> {
+    keep: &'a dyn Fn(&str) -> bool,
+    fold_case: bool,
 }
 
 /// V words with a vector of d numbers each.
@@ -67,14 +92,13 @@ impl WordVectors {
         if let Some(((row, _), value)) = vectors.indexed_iter().find(|(_, value)| !value.is_finite()) {
             return Err(refuse(format!("{value} for `{}`", words[row]), "finite numbers"));
         }
-        let mut gathered = Gathered::new(vectors.ncols());
-        for (word, row) in words.iter().zip(vectors.rows()) {
-            if !gathered.wants(word, &|_| true) {
+        let mut index = HashMap::with_capacity(words.len());
+        for (row, word) in (0u32..).zip(&words) {
+            if index.insert(word.clone(), row).is_some() {
                 return Err(refuse(format!("two vectors for `{word}`"), "one vector for each word"));
             }
-            gathered.push(word.clone(), row.iter().copied());
         }
-        Ok(gathered.finish(source.to_owned()))
+        Ok(Self { words, index, vectors, source: source.to_owned() })
     }
 
     /// Reads the vectors of the words that `keep` asks for; of a word that comes twice, the first.
@@ -82,7 +106,7 @@ impl WordVectors {
     /// ```no_run
     /// # use landmark_data::{WordVectors, VectorFiles, VectorFormat, corpus::Corpus};
     /// # fn example(corpus: &Corpus) -> Result<(), landmark_data::DataError> {
-    /// let files = VectorFiles { format: VectorFormat::GloveText, path: "glove.6B.50d.txt".into(), vocabulary: None };
+    /// let files = VectorFiles::new(VectorFormat::GloveText, "glove.6B.50d.txt");
     /// let vectors = WordVectors::read(&files, &|word| corpus.contains(word))?;
     /// println!("{}", corpus.coverage(&vectors));
     /// # Ok(()) }
@@ -93,12 +117,13 @@ impl WordVectors {
     /// not finite (with its word), a missing vocabulary, or counts that disagree.
     pub fn read(files: &VectorFiles, keep: &dyn Fn(&str) -> bool) -> Result<Self, DataError> {
         let path = &files.path;
+        let wanted = Wanted { keep, fold_case: files.fold_case };
         let gathered = match files.format {
-            VectorFormat::Word2vecText => text::read_word2vec(path, keep)?,
-            VectorFormat::GloveText => text::read_glove(path, keep)?,
-            VectorFormat::Word2vecBinary => binary::read(path, keep)?,
+            VectorFormat::Word2vecText => text::read_word2vec(path, &wanted)?,
+            VectorFormat::GloveText => text::read_glove(path, &wanted)?,
+            VectorFormat::Word2vecBinary => binary::read(path, &wanted)?,
             VectorFormat::Npy => match &files.vocabulary {
-                Some(vocabulary) => npy::read(path, vocabulary, keep)?,
+                Some(vocabulary) => npy::read(path, vocabulary, &wanted)?,
                 None => return Err(DataError::MissingVocabulary { path: path.clone() }),
             },
         };
@@ -188,8 +213,15 @@ fn file_name(path: &Path) -> String {
 struct Gathered {
     dimension: usize,
     words: Vec<String>,
-    index: HashMap<String, u32>,
+    /// Row of a word, and whether the file spells it so.
+    index: HashMap<String, (u32, bool)>,
     values: Vec<f32>,
+}
+
+/// A word whose vector is to be parsed.
+struct Slot {
+    word: String,
+    exact: bool,
 }
 
 impl Gathered {
@@ -197,18 +229,30 @@ impl Gathered {
         Self { dimension, words: Vec::new(), index: HashMap::new(), values: Vec::new() }
     }
 
-    /// Whether the next vector is to be parsed: asked for, and not seen before.
-    fn wants(&self, word: &str, keep: &dyn Fn(&str) -> bool) -> bool {
-        keep(word) && !self.index.contains_key(word)
+    /// Where the next vector of the file belongs, if anywhere: asked for, and not there already in as good a spelling.
+    fn slot(&self, word: &str, wanted: &Wanted<'_>) -> Option<Slot> {
+        if (wanted.keep)(word) {
+            let exact_is_here = self.index.get(word).is_some_and(|&(_, exact)| exact);
+            return (!exact_is_here).then(|| Slot { word: word.to_owned(), exact: true });
+        }
+        let lower = wanted.fold_case.then(|| word.to_lowercase()).filter(|lower| lower != word)?;
+        ((wanted.keep)(&lower) && !self.index.contains_key(&lower)).then_some(Slot { word: lower, exact: false })
     }
 
-    /// Adds a word that [is wanted](Self::wants) with its `dimension` values.
-    fn push(&mut self, word: String, values: impl IntoIterator<Item = f32>) {
+    /// Fills a [slot](Self::slot) with its `dimension` values; an exact spelling takes the row of a folded one.
+    fn fill(&mut self, slot: Slot, values: impl IntoIterator<Item = f32>) {
+        if let Some((row, exact)) = self.index.get_mut(&slot.word) {
+            *exact = slot.exact;
+            let start = *row as usize * self.dimension;
+            for (old, new) in self.values[start..].iter_mut().zip(values) {
+                *old = new;
+            }
+            return;
+        }
         let row = u32::try_from(self.words.len()).expect("fewer than 2^32 word vectors");
-        self.index.insert(word.clone(), row);
-        self.words.push(word);
+        self.index.insert(slot.word.clone(), (row, slot.exact));
+        self.words.push(slot.word);
         self.values.extend(values);
-        debug_assert_eq!(self.values.len(), self.words.len() * self.dimension);
     }
 
     fn check_finite(&self, path: &Path) -> Result<(), DataError> {
@@ -225,8 +269,9 @@ impl Gathered {
 
     fn finish(self, source: String) -> WordVectors {
         let vectors = Array2::from_shape_vec((self.words.len(), self.dimension), self.values)
-            .expect("every push adds one word and `dimension` values");
-        WordVectors { words: self.words, index: self.index, vectors, source }
+            .expect("every new word comes with `dimension` values");
+        let index = self.index.into_iter().map(|(word, (row, _))| (word, row)).collect();
+        WordVectors { words: self.words, index, vectors, source }
     }
 }
 

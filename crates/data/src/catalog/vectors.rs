@@ -8,7 +8,7 @@ pub(super) static VECTORS: &[Dataset] = &[
     Dataset {
         name: "self300",
         title: "Skip-gram vectors trained on the corpora themselves, 60,000 words, 300 dimensions",
-        holds: Holds::WordVectors { format: VectorFormat::Npy },
+        holds: Holds::WordVectors { format: VectorFormat::Npy, fold_case: false },
         files: &[
             DataFile {
                 path: "vectors/self300.f16.npy",
@@ -31,7 +31,7 @@ pub(super) static VECTORS: &[Dataset] = &[
     Dataset {
         name: "gn300_8k",
         title: "word2vec GoogleNews, 8,000 of its 3 million words, 300 dimensions",
-        holds: Holds::WordVectors { format: VectorFormat::Npy },
+        holds: Holds::WordVectors { format: VectorFormat::Npy, fold_case: true },
         files: &[
             DataFile {
                 path: "vectors/gn300_8k.f16.npy",
@@ -47,13 +47,14 @@ pub(super) static VECTORS: &[Dataset] = &[
         licence: "Apache 2.0 (GoogleNews release); by way of PsychWordVec (GPL-3)",
         how_to_get: "`data/demodata.rda` of https://github.com/psychbruce/PsychWordVec at commit 660631c, as a float16 matrix \
                      and a list of words; the whole set: https://code.google.com/archive/p/word2vec",
-        caveat: "genuine values, frequent words only: it covers 38 to 79 % of the tokens of these corpora",
+        caveat: "genuine values, frequent words only, 692 of them just with a capital (case is folded): it covers 38 to 79 % of the tokens \
+                 of these corpora",
         published: None,
     },
     Dataset {
         name: "glove50_8k",
         title: "GloVe 6B, its 7,844 most frequent words, 50 dimensions",
-        holds: Holds::WordVectors { format: VectorFormat::GloveText },
+        holds: Holds::WordVectors { format: VectorFormat::GloveText, fold_case: false },
         files: &[DataFile {
             path: "vectors/glove6B_50d_top7844.txt.gz",
             bytes: 1_327_969,

@@ -6,14 +6,14 @@
 use std::io::{BufRead, Read};
 use std::path::Path;
 
-use super::{Gathered, word2vec_header};
+use super::{Gathered, Wanted, word2vec_header};
 use crate::error::DataError;
 use crate::lines::open;
 
 /// Longer than any header line or word; keeps a file of another kind from being read whole as one word.
 const LONGEST_TEXT: u64 = 4096;
 
-pub(super) fn read(path: &Path, keep: &dyn Fn(&str) -> bool) -> Result<Gathered, DataError> {
+pub(super) fn read(path: &Path, wanted: &Wanted<'_>) -> Result<Gathered, DataError> {
     let mut reader = open(path)?;
     let header = text_until(path, &mut reader, b'\n')?;
     let (words, dimension) = word2vec_header(path, header.trim_end())?;
@@ -21,11 +21,11 @@ pub(super) fn read(path: &Path, keep: &dyn Fn(&str) -> bool) -> Result<Gathered,
     let mut bytes = vec![0; 4 * dimension];
     for k in 0..words {
         let text = text_until(path, &mut reader, b' ')?;
-        let truncated = |seen: u64, wanted: u64| DataError::Truncated {
+        let truncated = |seen: u64, missing: u64| DataError::Truncated {
             path: path.to_owned(),
             at: format!("word {} of {words}", k + 1),
             seen,
-            wanted,
+            wanted: missing,
         };
         let Some(word) = text.strip_suffix(' ') else {
             return Err(truncated(text.len() as u64, bytes.len() as u64 + 2));
@@ -35,9 +35,9 @@ pub(super) fn read(path: &Path, keep: &dyn Fn(&str) -> bool) -> Result<Gathered,
         if length < bytes.len() {
             return Err(truncated(length as u64, bytes.len() as u64));
         }
-        if gathered.wants(word, keep) {
+        if let Some(slot) = gathered.slot(word, wanted) {
             let values = bytes.chunks_exact(4).map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]]));
-            gathered.push(word.to_owned(), values);
+            gathered.fill(slot, values);
         }
     }
     let rest = reader.fill_buf().map_err(DataError::io(path))?;
@@ -96,8 +96,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("mine.bin");
         std::fs::write(&path, bytes).unwrap();
-        let files = VectorFiles { format: VectorFormat::Word2vecBinary, path, vocabulary: None };
-        WordVectors::read(&files, &|word| word != "skipped")
+        WordVectors::read(&VectorFiles::new(VectorFormat::Word2vecBinary, path), &|word| word != "skipped")
     }
 
     #[test]

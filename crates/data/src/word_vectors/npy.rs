@@ -5,12 +5,12 @@ use std::path::Path;
 use half::f16;
 
 use super::binary::read_up_to;
-use super::{Gathered, file_name};
+use super::{Gathered, Slot, Wanted, file_name};
 use crate::error::DataError;
 use crate::lines::{Lines, open};
 use crate::npy_header::{self, Dtype};
 
-pub(super) fn read(path: &Path, vocabulary: &Path, keep: &dyn Fn(&str) -> bool) -> Result<Gathered, DataError> {
+pub(super) fn read(path: &Path, vocabulary: &Path, wanted: &Wanted<'_>) -> Result<Gathered, DataError> {
     let words = read_vocabulary(vocabulary)?;
     let mut reader = open(path)?;
     let header = npy_header::read(path, &mut reader)?;
@@ -42,8 +42,8 @@ pub(super) fn read(path: &Path, vocabulary: &Path, keep: &dyn Fn(&str) -> bool) 
                 wanted: bytes.len() as u64,
             });
         }
-        if gathered.wants(&word, keep) {
-            push_row(&mut gathered, word, &bytes, header.dtype);
+        if let Some(slot) = gathered.slot(&word, wanted) {
+            fill_row(&mut gathered, slot, &bytes, header.dtype);
         }
     }
     Ok(gathered)
@@ -59,13 +59,13 @@ fn read_vocabulary(path: &Path) -> Result<Vec<String>, DataError> {
     Ok(words)
 }
 
-fn push_row(gathered: &mut Gathered, word: String, bytes: &[u8], dtype: Dtype) {
+fn fill_row(gathered: &mut Gathered, slot: Slot, bytes: &[u8], dtype: Dtype) {
     match dtype {
-        Dtype::F16 => gathered.push(word, bytes.chunks_exact(2).map(|b| f16::from_le_bytes([b[0], b[1]]).to_f32())),
-        Dtype::F32 => gathered.push(word, bytes.chunks_exact(4).map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]]))),
+        Dtype::F16 => gathered.fill(slot, bytes.chunks_exact(2).map(|b| f16::from_le_bytes([b[0], b[1]]).to_f32())),
+        Dtype::F32 => gathered.fill(slot, bytes.chunks_exact(4).map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]]))),
         Dtype::F64 => {
             let narrow = |b: &[u8]| f64::from_le_bytes([b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7]]) as f32;
-            gathered.push(word, bytes.chunks_exact(8).map(narrow));
+            gathered.fill(slot, bytes.chunks_exact(8).map(narrow));
         }
     }
 }
@@ -85,7 +85,9 @@ mod tests {
             std::fs::write(&words, text).unwrap();
             words.clone()
         });
-        WordVectors::read(&VectorFiles { format: VectorFormat::Npy, path, vocabulary }, &|word| word != "skipped")
+        WordVectors::read(&VectorFiles { vocabulary, ..VectorFiles::new(VectorFormat::Npy, path) }, &|word| {
+            word != "skipped"
+        })
     }
 
     fn matrix(dtype: &str, bytes: Vec<u8>) -> Vec<u8> {

@@ -5,11 +5,11 @@
 
 use std::path::Path;
 
-use super::{Gathered, word2vec_header};
+use super::{Gathered, Wanted, word2vec_header};
 use crate::error::{DataError, excerpt};
 use crate::lines::Lines;
 
-pub(super) fn read_word2vec(path: &Path, keep: &dyn Fn(&str) -> bool) -> Result<Gathered, DataError> {
+pub(super) fn read_word2vec(path: &Path, wanted: &Wanted<'_>) -> Result<Gathered, DataError> {
     let mut lines = Lines::open(path)?;
     let (words, dimension) = match lines.next_line()? {
         None => return Err(DataError::Empty { path: path.to_owned(), what: "header line" }),
@@ -18,7 +18,7 @@ pub(super) fn read_word2vec(path: &Path, keep: &dyn Fn(&str) -> bool) -> Result<
     let mut gathered = Gathered::new(dimension);
     let mut seen = 0;
     while let Some((number, line)) = lines.next_line()? {
-        read_line(path, number, line, keep, &mut gathered)?;
+        read_line(path, number, line, wanted, &mut gathered)?;
         seen += 1;
     }
     if seen != words {
@@ -28,7 +28,7 @@ pub(super) fn read_word2vec(path: &Path, keep: &dyn Fn(&str) -> bool) -> Result<
     Ok(gathered)
 }
 
-pub(super) fn read_glove(path: &Path, keep: &dyn Fn(&str) -> bool) -> Result<Gathered, DataError> {
+pub(super) fn read_glove(path: &Path, wanted: &Wanted<'_>) -> Result<Gathered, DataError> {
     let mut lines = Lines::open(path)?;
     let Some((number, first)) = lines.next_line()? else {
         return Err(DataError::Empty { path: path.to_owned(), what: "word vectors" });
@@ -43,9 +43,9 @@ pub(super) fn read_glove(path: &Path, keep: &dyn Fn(&str) -> bool) -> Result<Gat
         });
     }
     let mut gathered = Gathered::new(dimension);
-    read_line(path, number, first, keep, &mut gathered)?;
+    read_line(path, number, first, wanted, &mut gathered)?;
     while let Some((number, line)) = lines.next_line()? {
-        read_line(path, number, line, keep, &mut gathered)?;
+        read_line(path, number, line, wanted, &mut gathered)?;
     }
     Ok(gathered)
 }
@@ -54,7 +54,7 @@ fn read_line(
     path: &Path,
     number: usize,
     line: &str,
-    keep: &dyn Fn(&str) -> bool,
+    wanted: &Wanted<'_>,
     gathered: &mut Gathered,
 ) -> Result<(), DataError> {
     let fields: Vec<&str> = line.trim_end().split([' ', '\t']).collect();
@@ -70,9 +70,7 @@ fn read_line(
         });
     }
     let word = fields[..pieces].join(" ");
-    if !gathered.wants(&word, keep) {
-        return Ok(());
-    }
+    let Some(slot) = gathered.slot(&word, wanted) else { return Ok(()) };
     let mut values = Vec::with_capacity(dimension);
     for field in &fields[pieces..] {
         values.push(field.parse::<f32>().map_err(|_| DataError::Malformed {
@@ -82,7 +80,7 @@ fn read_line(
             wanted: "a number".into(),
         })?);
     }
-    gathered.push(word, values);
+    gathered.fill(slot, values);
     Ok(())
 }
 
@@ -97,7 +95,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("mine.txt");
         std::fs::write(&path, text).unwrap();
-        WordVectors::read(&VectorFiles { format, path, vocabulary: None }, &|word| word != "skipped")
+        WordVectors::read(&VectorFiles::new(format, path), &|word| word != "skipped")
     }
 
     #[test]
@@ -129,6 +127,19 @@ mod tests {
             let message = read(format, text).unwrap_err().to_string();
             assert!(message.contains(wanted), "{message}");
         }
+    }
+
+    #[test]
+    fn a_capital_serves_only_where_asked_for_and_nothing_better_is_there() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("mine.txt");
+        std::fs::write(&path, "Apple 1\nAPPLE 2\nMoon 3\nmoon 4\nMOON 5\n").unwrap();
+        let lower = |word: &str| ["apple", "moon"].contains(&word);
+        let folded = VectorFiles { fold_case: true, ..VectorFiles::new(VectorFormat::GloveText, &path) };
+        let vectors = WordVectors::read(&folded, &lower).unwrap();
+        assert_eq!((vectors.words().join(" "), vectors.vectors()), ("apple moon".into(), array![[1.0], [4.0]].view()));
+        let plain = WordVectors::read(&VectorFiles { fold_case: false, ..folded }, &lower).unwrap();
+        assert_eq!((plain.words().join(" "), plain.vectors()), ("moon".into(), array![[4.0]].view()));
     }
 
     proptest::proptest! {

@@ -1,0 +1,91 @@
+//! Matrices to test methods on.
+
+use landmark_core::linalg::{LinalgError, product, qr};
+use landmark_core::stream::Rng;
+use ndarray::Array2;
+use rand::Rng as _;
+
+use crate::normal::standard_normal;
+
+/// ZZᵀ with Z n × n of independent N(0, 1): the PSD matrix of SMS-Nyström, Figure 3 (there n = 1,000). Exactly
+/// symmetric. 2n³ flops.
+pub fn psd_gaussian(n: usize, rng: &mut Rng) -> Array2<f64> {
+    gram(&Array2::from_shape_simple_fn((n, n), || standard_normal(rng)))
+}
+
+/// ZZᵀ with Z n × n of independent uniform numbers in [0, 1), as the authors' program draws them: nearly of rank one,
+/// so that Nyström's error at s = 0.1 n is 0.013 in place of 0.854.
+pub fn psd_uniform(n: usize, rng: &mut Rng) -> Array2<f64> {
+    gram(&Array2::from_shape_simple_fn((n, n), || rng.r#gen()))
+}
+
+/// Q diag(λ) Qᵀ with a random orthogonal Q: a symmetric matrix with the eigenvalues λ and no other structure; with a
+/// few small negative ones, a near-PSD matrix as similarities of text are. Exactly symmetric.
+///
+/// ```
+/// use landmark_core::{linalg::eigvalsh, stream::stream};
+/// use landmark_data::matrices::with_spectrum;
+/// let matrix = with_spectrum(&[5.0, 1.0, -0.1], &mut stream(1, "example", "matrix", 0))?;
+/// assert!((eigvalsh(matrix.view())?[0] + 0.1).abs() < 1e-12);
+/// # Ok::<(), landmark_core::linalg::LinalgError>(())
+/// ```
+///
+/// # Errors
+/// [`LinalgError`] where the factorisation of the Gaussian matrix behind Q fails.
+pub fn with_spectrum(eigenvalues: &[f64], rng: &mut Rng) -> Result<Array2<f64>, LinalgError> {
+    let n = eigenvalues.len();
+    let gaussian = Array2::from_shape_simple_fn((n, n), || standard_normal(rng));
+    let (q, _) = qr(gaussian.view())?;
+    let mut scaled = q.clone();
+    for (mut column, &eigenvalue) in scaled.columns_mut().into_iter().zip(eigenvalues) {
+        column *= eigenvalue;
+    }
+    Ok(mirrored(product(scaled.view(), q.t())))
+}
+
+fn gram(z: &Array2<f64>) -> Array2<f64> {
+    mirrored(product(z.view(), z.t()))
+}
+
+/// The lower triangle on both sides: a product rounds (i, j) and (j, i) apart.
+fn mirrored(mut matrix: Array2<f64>) -> Array2<f64> {
+    for i in 0..matrix.nrows() {
+        for j in 0..i {
+            matrix[[j, i]] = matrix[[i, j]];
+        }
+    }
+    matrix
+}
+
+#[cfg(test)]
+mod tests {
+    use landmark_core::linalg::eigvalsh;
+    use landmark_core::stream::stream;
+
+    use super::*;
+
+    #[test]
+    fn the_spectrum_is_the_one_that_was_asked_for() {
+        let wanted = [-0.5, -0.01, 0.0, 1.0, 2.0, 40.0];
+        let matrix = with_spectrum(&wanted, &mut stream(1, "test", "matrix", 0)).unwrap();
+        assert_eq!(matrix, matrix.t());
+        for (seen, wanted) in eigvalsh(matrix.view()).unwrap().iter().zip(wanted) {
+            assert!((seen - wanted).abs() < 1e-12); // 40 times the rounding of a double is 1e-14
+        }
+    }
+
+    #[test]
+    fn gaussian_and_uniform_are_psd_and_only_the_uniform_is_nearly_of_rank_one() {
+        let rng = || stream(1, "test", "matrix", 0);
+        let share_of_the_largest = |matrix: Array2<f64>| {
+            assert_eq!(matrix, matrix.t());
+            let values = eigvalsh(matrix.view()).unwrap();
+            // ZZᵀ of 60 columns: the largest value is at most a few thousand, rounding 1e-12 of that
+            assert!(values[0] > -1e-8, "{}", values[0]);
+            values[values.len() - 1] / values.sum()
+        };
+        assert!(share_of_the_largest(psd_gaussian(60, &mut rng())) < 0.1); // about 4/60
+        assert!(share_of_the_largest(psd_uniform(60, &mut rng())) > 0.7); // about 3/4
+        assert_eq!(psd_gaussian(5, &mut rng()), psd_gaussian(5, &mut rng()));
+    }
+}

@@ -1,0 +1,92 @@
+//! The corpora and vectors of the catalog as they lie in the user's data folder. Without `LANDMARK_DATA` these tests say
+//! so and prove nothing.
+
+use std::path::PathBuf;
+
+use landmark_data::catalog::{self, DATA_VARIABLE, DocumentOptions, Holds};
+use landmark_data::{Corpus, Headers, TokenRules};
+
+fn data_folder() -> Option<PathBuf> {
+    let folder = std::env::var_os(DATA_VARIABLE).map(PathBuf::from);
+    if folder.is_none() {
+        eprintln!("skipped: `{DATA_VARIABLE}` is not set");
+    }
+    folder
+}
+
+#[test]
+fn every_file_of_the_catalog_is_there_with_its_digest_and_size() {
+    let Some(folder) = data_folder() else { return };
+    for status in catalog::status(Some(&folder)).unwrap() {
+        assert!(status.is_ready(), "{}: {:?}", status.dataset.name, status.files);
+        for file in status.dataset.files {
+            assert_eq!(std::fs::metadata(folder.join(file.path)).unwrap().len(), file.bytes, "{}", file.path);
+        }
+    }
+}
+
+#[test]
+fn every_corpus_loads_with_the_sizes_its_source_states() {
+    let Some(folder) = data_folder() else { return };
+    // (documents, labels, train)
+    let wanted = [
+        ("twitter", (3_115, 3, None)),
+        ("recipe_l", (39_774, 20, Some(27_841))),
+        ("ohsumed", (7_400, 23, Some(3_357))),
+        ("20news", (18_846, 20, Some(11_314))),
+        ("amazon", (8_000, 4, Some(5_600))),
+        ("classic", (7_095, 4, None)),
+    ];
+    for (name, (documents, labels, train)) in wanted {
+        let seen = catalog::load_documents(name, Some(&folder), &DocumentOptions::default(), 1).unwrap();
+        assert_eq!((seen.len(), seen.label_names().len()), (documents, labels), "{name}");
+        let split = seen.given_split().unwrap();
+        assert!(train.is_none_or(|train| train == split.train.len()), "{name}: {}", split.train.len());
+        let corpus = Corpus::tokenize(&seen, &TokenRules::default());
+        eprintln!("{name}: {} distinct words, {:.1} a document", corpus.words().len(), corpus.mean_distinct_words());
+    }
+    let documents = catalog::all().filter(|dataset| matches!(dataset.holds, Holds::Documents { .. })).count();
+    assert_eq!(documents, wanted.len(), "a corpus of the catalog is not tested here");
+}
+
+#[test]
+fn the_first_ten_classes_of_ohsumed_have_the_stated_sizes() {
+    let Some(folder) = data_folder() else { return };
+    let options = DocumentOptions { first_classes: Some(10), ..DocumentOptions::default() };
+    let split = catalog::load_documents("ohsumed", Some(&folder), &options, 1).unwrap().given_split().unwrap();
+    assert_eq!((split.train.len(), split.test.len()), (1_249, 1_632));
+}
+
+#[test]
+fn newsgroup_posts_lose_their_headers_and_keep_their_subject() {
+    let Some(folder) = data_folder() else { return };
+    let load = |headers| {
+        let options = DocumentOptions { headers: Some(headers), limit: Some(400), ..DocumentOptions::default() };
+        catalog::load_documents("20news", Some(&folder), &options, 1).unwrap()
+    };
+    let (kept, subject, stripped) = (load(Headers::Keep), load(Headers::Subject), load(Headers::Strip));
+    for i in 0..kept.len() {
+        assert!(kept.texts()[i].ends_with(&stripped.texts()[i]) && subject.texts()[i].ends_with(&stripped.texts()[i]));
+        let first = subject.texts()[i].lines().next().unwrap_or_default();
+        assert!(kept.texts()[i].contains(first), "{first}");
+        assert!(!subject.texts()[i].starts_with("From:"));
+    }
+}
+
+#[test]
+fn every_set_of_vectors_loads_for_the_tweets_and_covers_what_it_should() {
+    let Some(folder) = data_folder() else { return };
+    let documents = catalog::load_documents("twitter", Some(&folder), &DocumentOptions::default(), 1).unwrap();
+    let rules = TokenRules { drop_stop_words: false, ..TokenRules::default() };
+    let corpus = Corpus::tokenize(&documents, &rules);
+    // the percentages of tokens and of distinct words that the data folder's README states, with one digit
+    let wanted = [("self300", 300, 94.7, 73.6), ("gn300_8k", 300, 70.2, 42.2), ("glove50_8k", 50, 65.3, 34.3)];
+    for (name, dimension, tokens, types) in wanted {
+        let vectors = catalog::load_word_vectors(name, Some(&folder), &|word| corpus.contains(word)).unwrap();
+        let coverage = corpus.coverage(&vectors);
+        eprintln!("{name}: {coverage}");
+        assert_eq!((vectors.dimension(), vectors.len()), (dimension, coverage.known_types), "{name}");
+        assert!((coverage.token_percent() - tokens).abs() <= 0.05, "{name}: {coverage}");
+        assert!((coverage.type_percent() - types).abs() <= 0.05, "{name}: {coverage}");
+    }
+}
