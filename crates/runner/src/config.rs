@@ -22,7 +22,10 @@ pub mod values;
 
 mod check;
 
-pub use dataset::{DatasetConfig, Distribution, PpmiSvd, RandomMatrix, SplitConfig, VectorsConfig};
+pub use dataset::{
+    DatasetConfig, Distribution, DocumentsConfig, Fallback, Items, Learned, MatrixConfig, RandomMatrix, SplitConfig,
+    VectorsConfig,
+};
 pub use landmarks::LandmarkConfig;
 pub use method::{MethodConfig, ProxyConfig, ProxyFit, ProxyKind};
 pub use oracle::{EmptyDocuments, OracleConfig, Symmetrize};
@@ -79,7 +82,8 @@ pub struct Config {
     pub target_error: Option<f64>,
     /// What `experiment: spectrum` shows.
     pub spectrum: SpectrumConfig,
-    /// The profile this is, and whether it reduced anything.
+    /// The profile this is, and what it changed.
+    #[serde(skip)]
     pub profile: Profile,
     /// Folder of results.
     #[serde(skip)]
@@ -122,7 +126,7 @@ impl Experiment {
 }
 
 /// A profile as it was laid over the file.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Profile {
     /// Its name.
     pub name: String,
@@ -253,9 +257,10 @@ impl Config {
         Identity::of(&[("landmark config v1", json.to_string().as_bytes())])
     }
 
-    /// The resolved configuration as YAML, defaults included.
+    /// The resolved configuration as YAML, defaults included; reading it again gives the same configuration.
     pub fn to_yaml(&self) -> String {
-        serde_yaml::to_string(self).unwrap_or_else(|error| format!("# can't be written: {error}\n"))
+        let json = serde_json::to_value(self).map_or(serde_json::Value::Null, without_nulls);
+        serde_yaml::to_string(&json).unwrap_or_else(|error| format!("# can't be written: {error}\n"))
     }
 
     /// Why the numbers of this run are not the paper's, or `None` where nothing was reduced: stamped in every table.
@@ -264,10 +269,23 @@ impl Config {
         if self.profile.name != "paper" && !self.profile.changed.is_empty() {
             reasons.push(format!("profile `{}` ({})", self.profile.name, self.profile.changed.join(", ")));
         }
-        if let Some(limit) = self.dataset.limit {
+        if let Some(limit) = self.dataset.documents().and_then(|documents| documents.limit) {
             reasons.push(format!("at most {limit} items"));
         }
         (!reasons.is_empty()).then(|| reasons.join("; "))
+    }
+}
+
+/// The same value without keys that hold nothing.
+fn without_nulls(value: serde_json::Value) -> serde_json::Value {
+    use serde_json::Value as Json;
+    match value {
+        Json::Object(map) => {
+            let kept = map.into_iter().filter(|(_, value)| !value.is_null());
+            Json::Object(kept.map(|(key, value)| (key, without_nulls(value))).collect())
+        }
+        Json::Array(items) => Json::Array(items.into_iter().map(without_nulls).collect()),
+        other => other,
     }
 }
 

@@ -20,7 +20,7 @@ pub(super) fn name(name: &str, section: &Section<'_>) -> bool {
 
 /// Sections that contradict each other.
 pub(super) fn together(config: &Config, section: &Section<'_>) {
-    let documents = config.dataset.has_documents();
+    let documents = config.dataset.documents().is_some();
     match config.oracle {
         OracleConfig::Wmd { .. } if !documents => section.refuse(
             "oracle",
@@ -35,7 +35,7 @@ pub(super) fn together(config: &Config, section: &Section<'_>) {
         ),
         _ => {}
     }
-    if config.experiment == Experiment::Classification && !documents && config.dataset.labels.is_none() {
+    if config.experiment == Experiment::Classification && !config.dataset.has_labels() {
         let message = format!("`classification` needs labels, but the dataset `{}` has none", config.dataset.name);
         let problem = Problem::new(message).at(config.dataset.place);
         section.problems().add(problem.help("add `labels: FILE` to it, or use `experiment: error_curve`"));

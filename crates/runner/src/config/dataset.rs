@@ -2,10 +2,11 @@
 
 use std::path::Path;
 
-use landmark_data::{Headers, TokenRules, VectorFormat};
+use landmark_data::catalog::DocumentOptions;
+use landmark_data::{Headers, PpmiParams, TokenRules, VectorFormat};
 use serde::{Deserialize, Serialize};
 
-use super::problem::{Place, Problem};
+use super::problem::{Place, Problem, list};
 use super::read::{Problems, Section};
 use super::tree::{Node, Value};
 use super::values::ConfigPath;
@@ -16,76 +17,72 @@ use crate::registry::{self, DATASETS};
 pub struct DatasetConfig {
     /// Id in the registry.
     pub name: &'static str,
-    /// At most so many items, a seeded stratified sample.
-    pub limit: Option<usize>,
-    /// Who trains and who tests.
-    pub split: SplitConfig,
-    /// Keep the first so many labels.
-    pub classes: Option<usize>,
-    /// Header lines of newsgroup posts.
-    pub headers: Headers,
-    /// Which words count.
-    pub tokens: TokenRules,
-    /// Word vectors, for documents.
-    pub vectors: Option<VectorsConfig>,
-    /// Use the embedded sample where the files are missing.
-    pub fallback: bool,
-    /// The matrix of `precomputed`.
-    pub path: Option<ConfigPath>,
-    /// Labels of `precomputed`, one a line.
-    pub labels: Option<ConfigPath>,
-    /// `random_psd`: number of items and distribution of Z.
-    pub random: Option<RandomMatrix>,
-    /// Where the section stands, for complaints about the data itself.
+    /// What the items are.
+    #[serde(flatten)]
+    pub items: Items,
+    /// Where the name stands, for complaints about the data itself.
     #[serde(skip)]
     pub place: Place,
 }
 
-/// Who trains and who tests.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum SplitConfig {
-    /// The dataset's own split.
-    Given,
-    /// In each replicate a random share to train on.
-    Train(f64),
-}
-
-/// Where word vectors come from.
+/// What the items are.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Items {
+    /// Documents with labels.
+    Documents(DocumentsConfig),
+    /// The rows of a matrix in a file.
+    Matrix(MatrixConfig),
+    /// The rows of a random matrix.
+    Random(RandomMatrix),
+}
+
+/// Documents with labels.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct DocumentsConfig {
+    /// At most so many, a seeded stratified sample.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limit: Option<usize>,
+    /// Who trains and who tests.
+    pub split: SplitConfig,
+    /// Keep the first so many labels.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub classes: Option<usize>,
+    /// What becomes of header lines of newsgroup posts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub headers: Option<Headers>,
+    /// Leave stop words out.
+    pub drop_stop_words: bool,
+    /// Drop words that occur fewer times in all documents together.
+    pub min_count: u64,
+    /// Keep a document's most frequent distinct words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_words: Option<usize>,
+    /// Word vectors.
+    pub vectors: VectorsConfig,
+    /// What stands in for missing files.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fallback: Option<Fallback>,
+}
+
+/// What stands in for missing files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum VectorsConfig {
-    /// A set of the catalog, such as `self300`.
-    Named(String),
-    /// A file of yours.
-    File {
-        /// The vectors.
-        path: ConfigPath,
-        /// Its layout.
-        format: VectorFormat,
-        /// The words of a NumPy matrix.
-        vocabulary: Option<ConfigPath>,
-    },
-    /// Learned from the documents themselves.
-    PpmiSvd(PpmiSvd),
+pub enum Fallback {
+    /// The sample inside.
+    Embedded,
 }
 
-/// Positive pointwise mutual information of neighbouring words, factored.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct PpmiSvd {
-    /// Dimension of the vectors.
-    pub dim: usize,
-    /// Words to each side that count as neighbours.
-    pub window: usize,
-    /// Words seen less often get no vector.
-    pub min_count: usize,
-}
-
-impl Default for PpmiSvd {
-    fn default() -> Self {
-        Self { dim: 50, window: 5, min_count: 1 }
-    }
+/// A matrix in a file.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct MatrixConfig {
+    /// n × n `.npy`.
+    pub path: ConfigPath,
+    /// One label a line.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub labels: Option<ConfigPath>,
+    /// Who trains and who tests.
+    pub split: SplitConfig,
 }
 
 /// Z Zᵀ of a random n × n matrix Z.
@@ -107,10 +104,65 @@ pub enum Distribution {
     Uniform,
 }
 
+/// Who trains and who tests.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SplitConfig {
+    /// The dataset's own split.
+    Given,
+    /// In each replicate a random share to train on.
+    Train(f64),
+}
+
+/// Where word vectors come from.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum VectorsConfig {
+    /// A set of the catalog, such as `self300`.
+    Named(&'static str),
+    /// A file of yours.
+    File {
+        /// The vectors.
+        path: ConfigPath,
+        /// Its layout.
+        format: VectorFormat,
+        /// The words of a NumPy matrix.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        vocabulary: Option<ConfigPath>,
+    },
+    /// Learned from the documents themselves.
+    Learned(Learned),
+}
+
+/// Word vectors learned from the documents themselves.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Learned {
+    /// Positive pointwise mutual information of neighbouring words, factored.
+    PpmiSvd(PpmiParams),
+}
+
 impl DatasetConfig {
-    /// Whether the items are documents.
-    pub fn has_documents(&self) -> bool {
-        !matches!(self.name, "precomputed" | "random_psd")
+    /// The documents, where that is what the items are.
+    pub fn documents(&self) -> Option<&DocumentsConfig> {
+        match &self.items {
+            Items::Documents(documents) => Some(documents),
+            _ => None,
+        }
+    }
+
+    /// Whether items have labels.
+    pub fn has_labels(&self) -> bool {
+        self.split().is_some()
+    }
+
+    /// Who trains and who tests, where items have labels.
+    pub fn split(&self) -> Option<SplitConfig> {
+        match &self.items {
+            Items::Documents(documents) => Some(documents.split),
+            Items::Matrix(matrix) => matrix.labels.as_ref().map(|_| matrix.split),
+            Items::Random(_) => None,
+        }
     }
 
     /// Reads the section; a bare name is the whole section.
@@ -118,93 +170,109 @@ impl DatasetConfig {
         let short;
         let node = match &node.value {
             Value::Text(_) => {
-                let key = super::tree::Key { text: "name".to_owned(), place: node.place };
-                short = Node { value: Value::Map(vec![(key, node.clone())]), place: node.place };
+                short = Node::section("name", node.clone());
                 &short
             }
             _ => node,
         };
         let section = Section::new(node, "dataset", problems)?;
-        let name: Option<String> = section.required("name");
-        let entry = name.and_then(|name| known_dataset(&section, &name));
-        if let Some(entry) = entry {
-            refuse_keys_of_other_datasets(&section, entry);
-        }
-        let path = section.node("path").and_then(|node| ConfigPath::read(node, "dataset.path", folder, problems));
-        let labels = section.node("labels").and_then(|node| ConfigPath::read(node, "dataset.labels", folder, problems));
-        let config = Self {
-            name: entry.map_or("", |entry| entry.id),
-            limit: section.checked("limit", |&limit: &usize| limit >= 2, "at least 2"),
-            split: section
-                .node("split")
-                .map_or(Some(SplitConfig::Train(0.7)), |node| SplitConfig::read(node, problems))?,
-            classes: section.checked("classes", |&classes: &usize| classes >= 2, "at least 2"),
-            headers: section.or("headers", Headers::default()),
-            tokens: TokenRules {
-                drop_stop_words: section.or("drop_stop_words", true),
-                most_frequent_words: section.checked("max_words", |&words: &usize| words >= 1, "at least 1"),
-            },
-            vectors: section.node("vectors").and_then(|node| VectorsConfig::read(node, folder, problems)),
-            fallback: section.optional::<Fallback>("fallback").is_some(),
-            random: (entry.is_some_and(|e| e.id == "random_psd")).then(|| RandomMatrix {
-                n: section.checked("n", |&n: &usize| n >= 2, "at least 2").unwrap_or(1000),
-                distribution: section.or("distribution", Distribution::Normal),
-            }),
-            path,
-            labels,
-            place: section.place(),
+        let place = section.required_node("name")?.place;
+        let name: String = section.optional("name")?;
+        let Some(entry) = registry::find(&DATASETS, &name) else {
+            problems.add(Problem::unknown("dataset", &name, registry::ids(&DATASETS)).at(place));
+            return None;
         };
-        if config.name == "precomputed" && config.path.is_none() && !section.has("path") {
-            section.required_node("path");
-        }
-        if config.has_documents() && config.vectors.is_none() && !section.has("vectors") && entry.is_some() {
-            section
-                .refuse("name", "`dataset.vectors` is missing: documents are compared by the vectors of their words");
-        }
-        section.finish(&["n", "distribution"]);
-        Some(config)
+        let items = match entry.id {
+            "precomputed" => MatrixConfig::read(&section, folder).map(Items::Matrix),
+            "random_psd" => Some(Items::Random(RandomMatrix::read(&section))),
+            _ => DocumentsConfig::read(&section, folder).map(Items::Documents),
+        };
+        refuse_keys(section, entry);
+        Some(Self { name: entry.id, items: items?, place })
     }
 }
 
-#[derive(Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum Fallback {
-    Embedded,
-}
-
-/// A key that belongs to another dataset is no typo: say so.
-fn refuse_keys_of_other_datasets(section: &Section<'_>, entry: &registry::Entry) {
+/// Names the keys that this dataset does not take; one that belongs to another dataset is no typo.
+fn refuse_keys(section: Section<'_>, entry: &registry::Entry) {
     let takes = |entry: &registry::Entry, key: &str| entry.parameters.iter().any(|p| p.name == key);
+    let keys: Vec<&str> = entry.parameters.iter().map(|p| p.name).collect();
+    let mut known = vec!["name"];
+    known.extend(&keys);
     for (key, _) in section.entries().iter().filter(|(key, _)| key.text != "name" && !takes(entry, &key.text)) {
         if let Some(other) = DATASETS.iter().find(|other| takes(other, &key.text)) {
-            let keys: Vec<&str> = entry.parameters.iter().map(|p| p.name).collect();
             let message = format!("the dataset `{}` takes no `{}`, though `{}` does", entry.id, key.text, other.id);
-            section
-                .problems()
-                .add(Problem::new(message).at(key.place).help(format!("it takes: {}", super::problem::list(&keys))));
+            section.problems().add(Problem::new(message).at(key.place).help(format!("it takes: {}", list(&keys))));
+            known.push(&key.text);
         }
+    }
+    section.finish_among(known);
+}
+
+impl DocumentsConfig {
+    fn read(section: &Section<'_>, folder: &Path) -> Option<Self> {
+        let problems = section.problems();
+        let split = SplitConfig::of(section);
+        let vectors = section.required_node("vectors");
+        let vectors = vectors.and_then(|node| VectorsConfig::read(node, folder, problems));
+        Some(Self {
+            limit: section.checked("limit", |&limit: &usize| limit >= 2, "at least 2"),
+            classes: section.checked("classes", |&classes: &usize| classes >= 2, "at least 2"),
+            headers: section.optional("headers"),
+            drop_stop_words: section.or("drop_stop_words", true),
+            min_count: section.checked("min_count", |&count: &u64| count >= 1, "at least 1").unwrap_or(1),
+            max_words: section.checked("max_words", |&words: &usize| words >= 1, "at least 1"),
+            fallback: section.optional("fallback"),
+            split: split?,
+            vectors: vectors?,
+        })
+    }
+
+    /// Which words count.
+    pub fn token_rules(&self) -> TokenRules {
+        TokenRules {
+            drop_stop_words: self.drop_stop_words,
+            min_count: self.min_count,
+            most_frequent_words: self.max_words,
+        }
+    }
+
+    /// Which documents of the dataset.
+    pub fn options(&self) -> DocumentOptions {
+        DocumentOptions { first_classes: self.classes, headers: self.headers, limit: self.limit }
     }
 }
 
-fn known_dataset(section: &Section<'_>, name: &str) -> Option<&'static registry::Entry> {
-    let entry = registry::find(&DATASETS, name);
-    if entry.is_none() {
-        let place = section.node("name").map_or(section.place(), |node| node.place);
-        section.problems().add(Problem::unknown("dataset", name, registry::ids(&DATASETS)).at(place));
+impl MatrixConfig {
+    fn read(section: &Section<'_>, folder: &Path) -> Option<Self> {
+        let read = |node: &Node, key| ConfigPath::read(node, &section.path_of(key), folder, section.problems());
+        let path = section.required_node("path").and_then(|node| read(node, "path"));
+        let labels = section.node("labels").and_then(|node| read(node, "labels"));
+        let split = SplitConfig::of(section);
+        Some(Self { path: path?, labels, split: split? })
     }
-    entry
+}
+
+impl RandomMatrix {
+    fn read(section: &Section<'_>) -> Self {
+        Self {
+            n: section.checked("n", |&n: &usize| n >= 2, "at least 2").unwrap_or(1000),
+            distribution: section.or("distribution", Distribution::Normal),
+        }
+    }
 }
 
 impl SplitConfig {
+    fn of(section: &Section<'_>) -> Option<Self> {
+        section.node("split").map_or(Some(Self::Train(0.7)), |node| Self::read(node, section.problems()))
+    }
+
     fn read(node: &Node, problems: &Problems) -> Option<Self> {
         if let Value::Text(text) = &node.value {
             if text == "given" {
                 return Some(Self::Given);
             }
-            problems.add(
-                Problem::new(format!("`dataset.split` is `{text}`, but must be `given` or `{{ train: 0.7 }}`"))
-                    .at(node.place),
-            );
+            let message = format!("`dataset.split` is `{text}`, but must be `given` or `{{ train: 0.7 }}`");
+            problems.add(Problem::new(message).at(node.place));
             return None;
         }
         let section = Section::new(node, "dataset.split", problems)?;
@@ -229,34 +297,30 @@ impl VectorsConfig {
                 problems.add(Problem::unknown("kind of word vectors", &kind, ["ppmi_svd"]).at(place));
                 return None;
             }
-            let vectors: PpmiSvd = problems.read(&section.rest(), "dataset.vectors")?;
-            if vectors.dim == 0 || vectors.window == 0 {
-                section.refuse("kind", "`dataset.vectors` needs `dim` and `window` of at least 1");
-            }
-            return Some(Self::PpmiSvd(vectors));
+            let params = problems.read(&section.rest(), "dataset.vectors")?;
+            return Some(Self::Learned(Learned::PpmiSvd(params)));
         }
         let read =
             |key| section.node(key).and_then(|node| ConfigPath::read(node, &section.path_of(key), folder, problems));
-        let vectors =
-            match (section.optional::<String>("name"), read("path"), section.optional("format"), read("vocabulary")) {
-                (Some(name), None, None, None) => Self::named(&name, section.place(), problems),
-                (None, Some(path), Some(format), vocabulary) => Some(Self::File { path, format, vocabulary }),
-                _ => {
-                    let message =
-                        "`dataset.vectors` must have a `name`, or a `path` and its `format`, or `kind: ppmi_svd`";
-                    problems.add(Problem::new(message).at(section.place()));
-                    None
-                }
-            };
-        section.finish(&["dim", "window", "min_count"]);
+        let name = section.optional::<String>("name");
+        let vectors = match (name, read("path"), section.optional("format"), read("vocabulary")) {
+            (Some(name), None, None, None) => Self::named(&name, section.place(), problems),
+            (None, Some(path), Some(format), vocabulary) => Some(Self::File { path, format, vocabulary }),
+            _ => {
+                let message = "`dataset.vectors` must have a `name`, or a `path` and its `format`, or `kind: ppmi_svd`";
+                problems.add(Problem::new(message).at(section.place()));
+                None
+            }
+        };
+        section.finish(&["kind"]);
         vectors
     }
 
     fn named(name: &str, place: Place, problems: &Problems) -> Option<Self> {
-        if registry::datasets::word_vectors().any(|known| known == name) {
-            return Some(Self::Named(name.to_owned()));
+        let found = registry::datasets::word_vectors().find(|known| *known == name);
+        if found.is_none() {
+            problems.add(Problem::unknown("word vectors", name, registry::datasets::word_vectors()).at(place));
         }
-        problems.add(Problem::unknown("word vectors", name, registry::datasets::word_vectors()).at(place));
-        None
+        found.map(Self::Named)
     }
 }

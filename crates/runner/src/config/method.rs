@@ -25,12 +25,15 @@ pub struct MethodConfig {
     /// What tables call it; unique in a configuration.
     pub name: String,
     /// Its own parameters, after defaults.
+    #[serde(flatten)]
     pub params: Map<String, Json>,
     /// Which entries it returns exactly.
     pub known: Known,
     /// Approximate the residual of this instead of the matrix.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub proxy: Option<ProxyConfig>,
     /// Landmarks of its own, instead of those of the sweep.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub landmarks: Option<LandmarkConfig>,
     /// The method itself, checked.
     #[serde(skip)]

@@ -163,11 +163,16 @@ impl<'a> Section<'a> {
 
     /// Names every key nobody asked for. `also` are keys that were read by other means.
     pub fn finish(self, also: &[&'static str]) {
-        let mut asked = self.asked.into_inner();
-        asked.extend(also);
-        for (key, _) in self.entries.iter().filter(|(key, _)| !asked.contains(&key.text.as_str())) {
-            let place = if self.path.is_empty() { String::new() } else { format!(" in `{}`", self.path) };
-            let problem = Problem::unknown("key", &key.text, asked.iter().copied()).and(&place);
+        let asked: Vec<&str> = self.asked.borrow().iter().chain(also).copied().collect();
+        self.finish_among(asked);
+    }
+
+    /// Names every key that is not among these.
+    pub fn finish_among<'k>(self, known: impl IntoIterator<Item = &'k str>) {
+        let known: Vec<&str> = known.into_iter().collect();
+        let within = if self.path.is_empty() { String::new() } else { format!(" in `{}`", self.path) };
+        for (key, _) in self.entries.iter().filter(|(key, _)| !known.contains(&key.text.as_str())) {
+            let problem = Problem::unknown("key", &key.text, known.iter().copied()).and(&within);
             self.problems.add(problem.at(key.place).label("not known here"));
         }
     }

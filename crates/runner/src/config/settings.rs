@@ -1,7 +1,7 @@
 //! The smaller sections: budget, search, SVM, error estimate, spectrum.
 
 use landmark_tasks::linear_svm::LinearSvmParams;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
 use super::problem::Problem;
 use super::read::{Problems, Section};
@@ -84,12 +84,20 @@ impl SearchConfig {
 }
 
 /// The classifier: the machine of `landmark-tasks`, its cost C perhaps searched for.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct SvmConfig {
     /// Cost C of an error.
     pub c: Tuned,
     /// Everything else; its own `c` holds a fixed C, and 1 where C is searched for.
     pub params: LinearSvmParams,
+}
+
+impl Serialize for SvmConfig {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut params = serde_json::to_value(&self.params).map_err(serde::ser::Error::custom)?;
+        params["c"] = serde_json::to_value(self.c).map_err(serde::ser::Error::custom)?;
+        params.serialize(serializer)
+    }
 }
 
 impl Default for SvmConfig {

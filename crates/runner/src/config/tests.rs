@@ -45,7 +45,7 @@ fn a_good_file_is_read_whole() {
 #[test]
 fn a_profile_lies_over_the_file_and_says_what_it_changed() {
     let config = load(GOOD, "smoke", &[]).unwrap();
-    assert_eq!((config.dataset.limit, config.replicates), (Some(100), 2));
+    assert_eq!((config.dataset.documents().unwrap().limit, config.replicates), (Some(100), 2));
     let reduction = config.reduction().unwrap();
     assert!(reduction.contains("`smoke` (dataset.limit, ranks, replicates)"), "{reduction}");
 }
@@ -65,6 +65,21 @@ fn the_hash_sees_what_moves_a_result_and_nothing_else() {
     for moved in ["seed=1", "ranks=[1]", "methods[0]={ id: sms_nystrom, alpha: 1.6 }", "svm.c=2", "dataset.split=given"]
     {
         assert_ne!(hash(&[]), hash(&[moved]), "{moved}");
+    }
+}
+
+#[test]
+fn a_resolved_configuration_reads_back_as_itself() {
+    for set in [
+        &[][..],
+        &["dataset={ name: random_psd, n: 50 }", "experiment=error_curve", "oracle=precomputed", "methods=[optimal]"],
+        &["dataset.vectors={ kind: ppmi_svd, dimension: 9 }", "error_estimate=500", "target_error=0.1", "svm.c=2"],
+        &["landmarks={ policy: given, indices: [3, 1] }", "oracle.empty_documents={ distance: 4 }", "search.c=[1, 2]"],
+    ] {
+        let config = load(GOOD, "laptop", set).unwrap();
+        let again =
+            load(&config.to_yaml(), "laptop", &[]).unwrap_or_else(|error| panic!("{error}\n{}", config.to_yaml()));
+        assert_eq!(again.config_hash(), config.config_hash(), "{}", config.to_yaml());
     }
 }
 

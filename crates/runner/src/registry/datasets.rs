@@ -12,14 +12,15 @@ const SPLIT: Parameter =
 const HEADERS: Parameter = parameter("headers", "subject", "header lines of a post: `subject`, `keep` or `strip`");
 const VECTORS: Parameter = parameter("vectors", "", "word vectors: a name, `{ path, format }` or `{ kind: ppmi_svd }`");
 const MAX_WORDS: Parameter = parameter("max_words", "all", "keep a document's most frequent distinct words");
+const MIN_COUNT: Parameter = parameter("min_count", "1", "drop words that occur fewer times in all documents");
 const STOP_WORDS: Parameter = parameter("drop_stop_words", "true", "leave stop words out");
 const CLASSES: Parameter = parameter("classes", "all", "keep the first so many labels");
 const FALLBACK: Parameter =
     parameter("fallback", "none", "`embedded`: use the sample inside when the files are missing");
 
-const INSIDE: &[Parameter] = &[LIMIT, SPLIT, VECTORS, MAX_WORDS, STOP_WORDS, CLASSES];
-const DOCUMENTS: &[Parameter] = &[LIMIT, SPLIT, VECTORS, MAX_WORDS, STOP_WORDS, CLASSES, FALLBACK];
-const POSTS: &[Parameter] = &[LIMIT, SPLIT, VECTORS, MAX_WORDS, STOP_WORDS, CLASSES, FALLBACK, HEADERS];
+const INSIDE: &[Parameter] = &[LIMIT, SPLIT, VECTORS, MAX_WORDS, MIN_COUNT, STOP_WORDS, CLASSES];
+const DOCUMENTS: &[Parameter] = &[LIMIT, SPLIT, VECTORS, MAX_WORDS, MIN_COUNT, STOP_WORDS, CLASSES, FALLBACK];
+const POSTS: &[Parameter] = &[LIMIT, SPLIT, VECTORS, MAX_WORDS, MIN_COUNT, STOP_WORDS, CLASSES, FALLBACK, HEADERS];
 
 const MATRICES: [Entry; 2] = [
     Entry {
