@@ -10,8 +10,8 @@ use crate::approximation::{Approximation, Diagonal, Known};
 use crate::linalg;
 use crate::oracle::{Oracle, OracleError, Symmetry};
 
-/// Cells of one streamed block: 32 MB.
-const CELLS_PER_BLOCK: usize = 1 << 22;
+/// Cells of one streamed block: 8 MB, enough for a full-speed product and small beside the factors.
+const CELLS_PER_BLOCK: usize = 1 << 20;
 
 /// Columns in the course of being bought.
 pub(super) struct Purchase<'a> {

@@ -1,0 +1,60 @@
+//! Times each method on a matrix of the caller's: the Rust half of `scripts/peers/factor.py`.
+//!
+//! `factor_times MATRIX N S REPEATS`: MATRIX holds n·n little-endian f64, symmetric. Prints a line
+//! `method wall_seconds cpu_seconds` for each method, the run of median wall time.
+
+#![allow(clippy::print_stdout)] // it is a command-line tool
+
+use std::error::Error;
+use std::time::Instant;
+
+use landmark_core::approximate::{
+    Approximate, NystromParams, ShiftRidgeParams, SiCurParams, SmsNystromParams, StaCurParams,
+};
+use landmark_core::approximation::Known;
+use landmark_core::landmarks::Landmarks;
+use landmark_core::oracle::Precomputed;
+use landmark_core::stream::stream;
+use ndarray::Array2;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let [matrix, n, s, repeats] = arguments.as_slice() else {
+        return Err("usage: factor_times MATRIX N S REPEATS".into());
+    };
+    let (n, s, repeats): (usize, usize, usize) = (n.parse()?, s.parse()?, repeats.parse()?);
+    let values: Vec<f64> = std::fs::read(matrix)?
+        .chunks_exact(8)
+        .map(|bytes| bytes.try_into().map(f64::from_le_bytes))
+        .collect::<Result<_, _>>()?;
+    let oracle = Precomputed::new(Array2::from_shape_vec((n, n), values)?);
+    let landmarks = Landmarks::uniform(n, &mut stream(2022, "peers", "landmarks", 0));
+    let methods: [(Box<dyn Approximate>, usize); 5] = [
+        (Box::new(NystromParams::default().check()?), s),
+        (Box::new(SmsNystromParams::default().check()?), s),
+        (Box::new(SiCurParams::default().check()?), s / 2),
+        (Box::new(StaCurParams::default().check()?), s),
+        (Box::new(ShiftRidgeParams::default().check()?), s),
+    ];
+    for (method, rank) in &methods {
+        let mut times = Vec::new();
+        for _ in 0..repeats {
+            let (wall, cpu) = (Instant::now(), cpu_seconds()?);
+            let mut rng = stream(2022, "peers", "fit", 0);
+            method.fit(&oracle, &landmarks, *rank, Known::NOTHING, &mut rng)?;
+            times.push((wall.elapsed().as_secs_f64(), cpu_seconds()? - cpu));
+        }
+        times.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let (wall, cpu) = times[repeats / 2];
+        println!("{} {wall:.4} {cpu:.4}", method.id());
+    }
+    Ok(())
+}
+
+/// User and system time of this process, all threads (Linux, in ticks of 10 ms).
+fn cpu_seconds() -> Result<f64, Box<dyn Error>> {
+    let stat = std::fs::read_to_string("/proc/self/stat")?;
+    let after_name = stat.rsplit_once(')').ok_or("`/proc/self/stat` without a process name")?.1;
+    let fields: Vec<&str> = after_name.split_whitespace().collect();
+    Ok((fields[11].parse::<f64>()? + fields[12].parse::<f64>()?) / 100.0)
+}

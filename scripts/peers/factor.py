@@ -1,0 +1,145 @@
+#!/usr/bin/env python3
+"""Factoring against NumPy/SciPy: the same work on the same matrix in one run, with the same number of threads.
+
+    cargo build --release -p landmark-core --example factor_times
+    python scripts/peers/factor.py target/release/examples/factor_times [--threads 2] [--n 3000] [--s 700]
+
+Needs numpy and scipy. Prints seconds of both and their ratio (ours / theirs, at most 1 is the aim). Each twin starts from
+the full matrix in memory, picks its columns and ends with factors, as ours does; SMS takes SciPy's Lanczos for the
+smallest eigenvalue, shift_ridge the same quadratic form for its grid.
+"""
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+import time
+
+parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+parser.add_argument("ours", help="the built example `factor_times`")
+parser.add_argument("--threads", default="2")
+parser.add_argument("--n", type=int, default=3000)
+parser.add_argument("--s", type=int, default=700)
+parser.add_argument("--repeats", type=int, default=7)
+options = parser.parse_args()
+# before NumPy is loaded
+for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "RAYON_NUM_THREADS"):
+    os.environ[name] = options.threads
+
+import numpy as np  # noqa: E402
+from scipy.sparse.linalg import eigsh  # noqa: E402
+
+SHIFTS = (0, 0.25, 0.5, 1, 1.5, 2, 3, 5)
+RIDGES = (0, 1e-3, 3e-3, 0.01, 0.02, 0.04, 0.08, 0.15)
+
+
+def similarity(n, rng):
+    """A positive part of falling spectrum plus symmetric noise."""
+    signal = rng.uniform(-1, 1, (n, 100)) / (1 + np.arange(100) / 4)
+    noise = rng.uniform(-0.05, 0.05, (n, n))
+    matrix = signal @ signal.T + noise + noise.T
+    return (matrix + matrix.T) / 2
+
+
+def nystrom(K, order, s):
+    S = order[:s]
+    C = K[:, S]
+    w, V = np.linalg.eigh(C[S])
+    return C @ (V / np.sqrt(np.abs(w)))
+
+
+def sms_nystrom(K, order, s):
+    S, S2 = order[:s], order[: 2 * s]
+    C = K[:, S]
+    lambda_min = eigsh(K[np.ix_(S2, S2)], k=1, which="SA", tol=1e-3, return_eigenvectors=False)[0]
+    e = -1.5 * min(0.0, lambda_min)
+    w, V = np.linalg.eigh(C[S])
+    P = V / np.sqrt(np.abs(w + e))
+    Z = C @ P
+    Z[S] += e * P
+    return Z
+
+
+def sicur(K, order, s):
+    s1 = s // 2
+    C = K[:, order[:s]]
+    U = np.linalg.pinv(C[order[:s], :s1], rcond=1e-10)
+    return C[:, :s1].copy(), C @ U.T
+
+
+def stacur(K, order, s):
+    S = order[:s]
+    C = K[:, S]
+    U = (len(K) / s) * np.linalg.pinv(C.T @ C, rcond=s * np.finfo(float).eps) @ C[S]
+    return C, C @ U.T
+
+
+def weights(w, a, rho, clip):
+    shifted, size = w + a * max(0.0, -w.min()), rho * np.abs(w).max()
+    g = shifted / np.maximum(shifted**2 + size**2, 1e-300)
+    return np.maximum(g, 0) if clip else g
+
+
+def shift_ridge(K, order, s):
+    S = order[:s]
+    C = K[:, S]
+    W = C[S]
+    rng = np.random.default_rng(0)
+    unseen = rng.choice(order[s:], min(400, len(K) - s), replace=False)
+    positions = rng.permutation(s)
+    folds = []
+    for held in np.array_split(positions[: 3 * (s // 4)], 3):
+        kept = np.setdiff1d(positions, held)
+        rows = np.vstack([C[unseen], W[held]])
+        w, V = np.linalg.eigh(W[np.ix_(kept, kept)])
+        X, B, Y = rows[:, kept] @ V, W[np.ix_(held, kept)] @ V, rows[:, held]
+        folds.append((w, (X * (Y @ B)).sum(0), (X.T @ X) * (B.T @ B), (Y**2).sum()))
+    choice = {}
+    for clip in (False, True):
+        errors = {}
+        for a in SHIFTS:
+            for rho in RIDGES:
+                total = 0.0
+                for w, d, G, constant in folds:
+                    g = weights(w, a, rho, clip)
+                    total += constant - 2 * g @ d + g @ G @ g
+                errors[a, rho] = total
+        choice[clip] = min(errors, key=errors.get)
+    w, V = np.linalg.eigh(W)
+    return C @ (V * np.sqrt(np.abs(weights(w, *choice[False], False))))
+
+
+def cpu():
+    times = os.times()
+    return times.user + times.system
+
+
+def main():
+    rng = np.random.default_rng(2022)
+    K = similarity(options.n, rng)
+    order = rng.permutation(options.n)
+    with tempfile.NamedTemporaryFile(suffix=".f64") as file:
+        K.tofile(file)
+        file.flush()
+        arguments = [options.ours, file.name, str(options.n), str(options.s), str(options.repeats)]
+        lines = subprocess.run(arguments, check=True, capture_output=True, text=True).stdout.split("\n")
+    ours = {name: (float(wall), float(cpu)) for name, wall, cpu in (line.split() for line in lines if line)}
+    print(f"n = {options.n}, s = {options.s}, {options.threads} threads, median of {options.repeats}; numpy {np.__version__}")
+    print(f"{'method':12} {'ours':>8} {'cpu':>8} {'NumPy':>8} {'cpu':>8} {'ratio':>6}")
+    worst = 0.0
+    for method in (nystrom, sms_nystrom, sicur, stacur, shift_ridge):
+        times = []
+        for _ in range(options.repeats):
+            wall, used = time.perf_counter(), cpu()
+            method(K, order, options.s)
+            times.append((time.perf_counter() - wall, cpu() - used))
+        wall, used = sorted(times)[options.repeats // 2]
+        mine, mine_cpu = ours[method.__name__]
+        worst = max(worst, mine / wall)
+        print(f"{method.__name__:12} {mine:8.3f} {mine_cpu:8.3f} {wall:8.3f} {used:8.3f} {mine / wall:6.2f}")
+    return 0 if worst <= 1 else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
