@@ -13,7 +13,7 @@ use landmark_core::approximate::{
 use landmark_core::approximation::Known;
 use landmark_core::landmarks::Landmarks;
 use landmark_core::linalg::product;
-use landmark_core::oracle::Precomputed;
+use landmark_core::oracle::{AsymmetryPolicy, Precomputed};
 use landmark_core::stream::stream;
 use ndarray::Array2;
 use rand::Rng;
@@ -25,7 +25,8 @@ fn similarity() -> Precomputed {
     let mut rng = stream(2022, "bench", "factor", 0);
     let signal = Array2::from_shape_fn((N, 100), |(_, k)| rng.gen_range(-1.0..1.0) / (1.0 + k as f64 / 4.0));
     let noise = Array2::from_shape_fn((N, N), |_| rng.gen_range(-0.05..0.05));
-    Precomputed::new(product(signal.view(), signal.t()) + (&noise + &noise.t()))
+    let matrix = product(signal.view(), signal.t()) + (&noise + &noise.t());
+    Precomputed::new(matrix, AsymmetryPolicy::Mean).expect("a finite square matrix")
 }
 
 fn factor(criterion: &mut Criterion) {

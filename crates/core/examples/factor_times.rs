@@ -13,7 +13,7 @@ use landmark_core::approximate::{
 };
 use landmark_core::approximation::Known;
 use landmark_core::landmarks::Landmarks;
-use landmark_core::oracle::Precomputed;
+use landmark_core::oracle::{AsymmetryPolicy, Precomputed};
 use landmark_core::stream::stream;
 use ndarray::Array2;
 
@@ -27,7 +27,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         .chunks_exact(8)
         .map(|bytes| bytes.try_into().map(f64::from_le_bytes))
         .collect::<Result<_, _>>()?;
-    let oracle = Precomputed::new(Array2::from_shape_vec((n, n), values)?);
+    let oracle = Precomputed::new(Array2::from_shape_vec((n, n), values)?, AsymmetryPolicy::Reject)?;
     let landmarks = Landmarks::uniform(n, &mut stream(2022, "peers", "landmarks", 0));
     let methods: [(Box<dyn Approximate>, usize); 5] = [
         (Box::new(NystromParams::default().check()?), s),

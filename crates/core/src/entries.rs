@@ -3,11 +3,13 @@
 //! A [`Plan`] lists the blocks a method will request; an [`EntrySet`] is the union of several plans and counts its
 //! distinct evaluations, so that "if run alone" and "really bought" are both known before the first call.
 
-use std::collections::HashSet;
-
 use serde::Serialize;
 
 use crate::oracle::{OracleShape, Symmetry};
+
+pub(crate) mod pair_map;
+
+use pair_map::PairSet;
 
 /// Rows × columns of the matrix.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -77,20 +79,20 @@ impl EntryBlock {
 
 /// The union of plans, counting each evaluation once.
 ///
-/// Full columns are kept as a bit per column and scattered entries as a hash set, so a sweep of thousands of fits over
-/// n = 40,000 items stays small.
+/// Full columns are kept as a bit each (so are full rows; those of a symmetric oracle are columns) and scattered entries
+/// in a hash set, so a sweep of thousands of fits over n = 40,000 items stays small.
 #[derive(Debug, Clone)]
 pub struct EntrySet {
     shape: OracleShape,
     is_column: Vec<bool>,
-    columns: u64,
-    scattered: HashSet<u64>,
+    is_row: Vec<bool>,
+    scattered: PairSet,
 }
 
 impl EntrySet {
     /// The empty set over an oracle of this shape.
     pub fn new(shape: OracleShape) -> Self {
-        Self { shape, is_column: vec![false; shape.len], columns: 0, scattered: HashSet::new() }
+        Self { shape, is_column: vec![false; shape.len], is_row: vec![false; shape.len], scattered: PairSet::default() }
     }
 
     /// Adds everything a plan will request.
@@ -98,12 +100,12 @@ impl EntrySet {
         for block in &plan.blocks {
             match &block.rows {
                 Rows::All => block.cols.iter().for_each(|&j| self.add_column(j)),
+                Rows::These(rows) if rows.len() == self.shape.len => {
+                    block.cols.iter().for_each(|&j| self.add_column(j));
+                }
+                Rows::These(rows) if block.cols.len() == self.shape.len => rows.iter().for_each(|&i| self.add_row(i)),
                 Rows::These(rows) => {
-                    for &i in rows {
-                        for &j in &block.cols {
-                            self.scattered.insert(self.key(i, j));
-                        }
-                    }
+                    rows.iter().for_each(|&i| block.cols.iter().for_each(|&j| self.add_entry(i, j)));
                 }
             }
         }
@@ -111,9 +113,18 @@ impl EntrySet {
 
     /// Adds one full column.
     pub fn add_column(&mut self, j: usize) {
-        if !self.is_column[j] {
-            self.is_column[j] = true;
-            self.columns += 1;
+        self.is_column[j] = true;
+    }
+
+    /// Adds one full row: for a symmetric oracle the column.
+    pub fn add_row(&mut self, i: usize) {
+        if self.is_symmetric() { self.is_column[i] = true } else { self.is_row[i] = true }
+    }
+
+    /// Adds one entry.
+    pub fn add_entry(&mut self, i: usize, j: usize) {
+        if !self.covers(i, j) {
+            self.scattered.insert(if self.is_symmetric() && i < j { (j, i) } else { (i, j) });
         }
     }
 
@@ -122,50 +133,56 @@ impl EntrySet {
         self.is_column[j]
     }
 
+    /// Whether the entry (i, j) is in the set, in either order for a symmetric oracle.
+    pub fn contains(&self, i: usize, j: usize) -> bool {
+        self.covers(i, j) || self.scattered.contains(&if self.is_symmetric() && i < j { (j, i) } else { (i, j) })
+    }
+
     /// Indices of the full columns, ascending.
     pub fn columns(&self) -> Vec<usize> {
         (0..self.shape.len).filter(|&j| self.is_column[j]).collect()
     }
 
-    /// Scattered pairs that no full column covers, in the order they are evaluated (a symmetric pair as (max, min)), sorted.
+    /// Indices of the full rows of an asymmetric oracle, ascending.
+    pub fn rows(&self) -> Vec<usize> {
+        (0..self.shape.len).filter(|&i| self.is_row[i]).collect()
+    }
+
+    /// Scattered pairs that no full column or row covers, in the order they are evaluated (a symmetric pair as
+    /// (max, min)), sorted by column, then row.
     pub fn scattered(&self) -> Vec<(usize, usize)> {
-        let mut pairs: Vec<_> =
-            self.scattered.iter().map(|&key| self.pair(key)).filter(|&(i, j)| !self.covered(i, j)).collect();
+        let mut pairs: Vec<_> = self.scattered.iter().copied().filter(|&(i, j)| !self.covers(i, j)).collect();
         pairs.sort_unstable_by_key(|&(i, j)| (j, i));
         pairs
     }
 
     /// Calls of the similarity function that the whole set costs.
     pub fn evaluations(&self) -> u64 {
-        let (n, c) = (self.shape.len as u64, self.columns);
-        let (mut off_diagonal, mut diagonal) = match self.shape.symmetry {
-            Symmetry::Symmetric => (c * n - c * (c + 1) / 2, c),
-            Symmetry::Asymmetric => (c * (n - 1), c),
-        };
-        if self.shape.len == 0 {
-            (off_diagonal, diagonal) = (0, 0);
-        }
-        for &key in &self.scattered {
-            let (i, j) = self.pair(key);
-            if !self.covered(i, j) {
-                if i == j { diagonal += 1 } else { off_diagonal += 1 }
-            }
-        }
-        let diagonal = if self.shape.diagonal_known { 0 } else { diagonal };
-        off_diagonal * self.shape.evaluations_per_pair + diagonal
-    }
-
-    fn covered(&self, i: usize, j: usize) -> bool {
-        self.is_column[j] || (self.shape.symmetry == Symmetry::Symmetric && self.is_column[i])
-    }
-
-    fn key(&self, i: usize, j: usize) -> u64 {
-        let (i, j) = if self.shape.symmetry == Symmetry::Symmetric && i < j { (j, i) } else { (i, j) };
-        i as u64 * self.shape.len as u64 + j as u64
-    }
-
-    fn pair(&self, key: u64) -> (usize, usize) {
         let n = self.shape.len as u64;
-        ((key / n) as usize, (key % n) as usize)
+        let count = |marks: &[bool]| marks.iter().filter(|&&mark| mark).count() as u64;
+        let (columns, rows) = (count(&self.is_column), count(&self.is_row));
+        let mut diagonal =
+            self.is_column.iter().zip(&self.is_row).filter(|&(&column, &row)| column || row).count() as u64;
+        let cells = match self.shape.symmetry {
+            // a pair of two columns is one pair
+            Symmetry::Symmetric => columns * n - columns * columns.saturating_sub(1) / 2,
+            Symmetry::Asymmetric => (columns + rows) * n - columns * rows,
+        };
+        let mut off_diagonal = cells - diagonal;
+        for &(i, j) in self.scattered.iter().filter(|&&(i, j)| !self.covers(i, j)) {
+            if i == j { diagonal += 1 } else { off_diagonal += 1 }
+        }
+        self.shape.evaluations(off_diagonal, diagonal)
+    }
+
+    fn is_symmetric(&self) -> bool {
+        self.shape.symmetry == Symmetry::Symmetric
+    }
+
+    fn covers(&self, i: usize, j: usize) -> bool {
+        self.is_column[j] || self.is_row[i] || (self.is_symmetric() && self.is_column[i])
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,23 +1,38 @@
 //! What is being approximated: a similarity over the indices `0..n`, known only by asking.
 //!
-//! An [`Oracle`] is a function over pairs of indices. Everything else wraps one: counting and budget
-//! (`Metered`), symmetrising (`Symmetrized`), `exp(−γd)` (`Kernelized`), remembering (`Remembered`),
-//! and, in other crates, storing on disk. No approximator reaches an oracle around the meter.
+//! An [`Oracle`] is a function over pairs of indices. Everything else wraps one: counting and budget ([`Metered`]),
+//! symmetrising ([`Symmetrized`]), `exp(−γd)` ([`Kernelized`]), remembering ([`Remembered`]), and, in other crates,
+//! storing on disk. No approximator reaches an oracle around the meter.
 //!
 //! Cost model: an *entry* is one cell of the matrix; an *evaluation* is one call of the similarity function.
 //! A symmetric oracle evaluates each unordered pair once, a symmetrised one evaluates both orders, and a
 //! self-similarity that is known in advance costs nothing.
+//!
+//! Scores are checked for NaN and infinities where they enter: in [`evaluate_block`], and in every wrapper that reads
+//! an overridden `block` before it could hide one (`exp(−∞)` is a respectable 0).
 
 use std::fmt;
 
-use ndarray::ArrayViewMut2;
+use std::sync::Arc;
+
+use ndarray::{Array2, ArrayView2, ArrayViewMut2};
 use serde::{Deserialize, Serialize};
 
 mod distinct;
+mod embedded;
+mod kernelized;
+mod metered;
 mod precomputed;
+mod remembered;
+mod symmetrized;
 
 pub use distinct::{DistinctPairs, evaluate_block};
-pub use precomputed::Precomputed;
+pub use embedded::{EmbeddingProxy, EmbeddingSimilarity};
+pub use kernelized::{Kernel, Kernelized};
+pub use metered::{Budget, Metered, Spent};
+pub use precomputed::{AsymmetryPolicy, Precomputed};
+pub use remembered::Remembered;
+pub use symmetrized::{Symmetrization, Symmetrized};
 
 /// An ordered pair of item indices `(i, j)`: row, column.
 pub type Pair = (usize, usize);
@@ -52,7 +67,8 @@ pub trait Oracle: Send + Sync {
         1
     }
 
-    /// Scores `out[k] = f(pairs[k])`, batch first: a caller hands over thousands of pairs at once.
+    /// Scores `out[k] = f(pairs[k])`, batch first: a caller hands over thousands of pairs at once. A pair (i, i) must be
+    /// answered without a call where the diagonal is known.
     ///
     /// # Errors
     /// [`OracleError`] naming the pair, the budget or the failure behind it. `out` is then unspecified.
@@ -66,6 +82,53 @@ pub trait Oracle: Send + Sync {
     fn block(&self, rows: &[usize], cols: &[usize], out: ArrayViewMut2<'_, f64>) -> Result<(), OracleError> {
         evaluate_block(self, rows, cols, out)
     }
+}
+
+macro_rules! forward_to_the_pointee {
+    ($($pointer:ty),+) => {$(
+        impl<O: Oracle + ?Sized> Oracle for $pointer {
+            fn len(&self) -> usize {
+                (**self).len()
+            }
+
+            fn symmetry(&self) -> Symmetry {
+                (**self).symmetry()
+            }
+
+            fn identity(&self) -> Identity {
+                (**self).identity()
+            }
+
+            fn known_diagonal(&self) -> Option<f64> {
+                (**self).known_diagonal()
+            }
+
+            fn evaluations_per_pair(&self) -> u64 {
+                (**self).evaluations_per_pair()
+            }
+
+            fn evaluate(&self, pairs: &[Pair], out: &mut [f64]) -> Result<(), OracleError> {
+                (**self).evaluate(pairs, out)
+            }
+
+            fn block(&self, rows: &[usize], cols: &[usize], out: ArrayViewMut2<'_, f64>) -> Result<(), OracleError> {
+                (**self).block(rows, cols, out)
+            }
+        }
+    )+};
+}
+forward_to_the_pointee!(&O, Arc<O>, Box<O>);
+
+/// Buys `f(rows[a], cols[b])` as a new rows.len() × cols.len() matrix, every score checked.
+///
+/// # Errors
+/// An index out of range, a score that is not finite, or whatever the oracle answers.
+pub fn block_of<O: Oracle + ?Sized>(oracle: &O, rows: &[usize], cols: &[usize]) -> Result<Array2<f64>, OracleError> {
+    check_indices(oracle.len(), rows, cols)?;
+    let mut block = Array2::zeros((rows.len(), cols.len()));
+    oracle.block(rows, cols, block.view_mut())?;
+    check_finite_block(rows, cols, block.view())?;
+    Ok(block)
 }
 
 /// Whether a score depends on the order of its pair.
@@ -93,13 +156,18 @@ pub struct OracleShape {
 
 impl OracleShape {
     /// Reads the shape off an oracle.
-    pub fn of(oracle: &dyn Oracle) -> Self {
+    pub fn of<O: Oracle + ?Sized>(oracle: &O) -> Self {
         Self {
             len: oracle.len(),
             symmetry: oracle.symmetry(),
             diagonal_known: oracle.known_diagonal().is_some(),
             evaluations_per_pair: oracle.evaluations_per_pair(),
         }
+    }
+
+    /// Function calls behind this many distinct off-diagonal pairs and diagonal entries.
+    pub fn evaluations(&self, off_diagonal: u64, diagonal: u64) -> u64 {
+        off_diagonal * self.evaluations_per_pair + if self.diagonal_known { 0 } else { diagonal }
     }
 }
 
@@ -116,6 +184,20 @@ impl Identity {
             hasher.update(label.as_bytes());
             hasher.update(&(bytes.len() as u64).to_le_bytes());
             hasher.update(bytes);
+        }
+        Self(*hasher.finalize().as_bytes())
+    }
+
+    /// Digest of the numbers of a matrix, row by row, shape included; nothing is copied.
+    pub fn of_values(values: ArrayView2<'_, f64>) -> Self {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(&(values.nrows() as u64).to_le_bytes());
+        hasher.update(&(values.ncols() as u64).to_le_bytes());
+        let mut bytes = Vec::with_capacity(8 * values.ncols());
+        for row in values.rows() {
+            bytes.clear();
+            bytes.extend(row.iter().flat_map(|value| value.to_le_bytes()));
+            hasher.update(&bytes);
         }
         Self(*hasher.finalize().as_bytes())
     }
@@ -204,6 +286,40 @@ pub enum OracleError {
         /// Length of the output.
         room: usize,
     },
+    /// A matrix that must be square is not.
+    #[error(
+        "a similarity matrix must be square, but this one is {rows} × {cols}. Hand over one row and one column per item"
+    )]
+    NotSquare {
+        /// Its rows.
+        rows: usize,
+        /// Its columns.
+        cols: usize,
+    },
+    /// A matrix that must be symmetric is not.
+    #[error(
+        "the matrix is not symmetric: entry (i = {i}, j = {j}) is {forward}, but (j, i) is {backward}. Symmetrise it (`asymmetry: mean`) or keep both orders (`asymmetry: keep`)"
+    )]
+    NotSymmetric {
+        /// Row of the first entry, in reading order, that differs from its mirror.
+        i: usize,
+        /// Column of that entry.
+        j: usize,
+        /// `K[i, j]`.
+        forward: f64,
+        /// `K[j, i]`.
+        backward: f64,
+    },
+    /// A parameter of a wrapper outside its range.
+    #[error("`{parameter}` is {value}, but must be {wanted}")]
+    Parameter {
+        /// Parameter name as in the configuration.
+        parameter: &'static str,
+        /// The value seen.
+        value: f64,
+        /// The range wanted.
+        wanted: &'static str,
+    },
     /// Whatever the scorer itself says went wrong, with its own words kept as the source.
     #[error("the oracle failed on {what}")]
     Failed {
@@ -225,3 +341,46 @@ pub fn check_finite(pairs: &[Pair], scores: &[f64]) -> Result<(), OracleError> {
         Some(k) => Err(OracleError::NotFinite { i: pairs[k].0, j: pairs[k].1, value: scores[k] }),
     }
 }
+
+/// Refuses the first score of a block, in reading order, that is not finite, naming its pair of items.
+///
+/// # Errors
+/// [`OracleError::NotFinite`].
+pub fn check_finite_block(rows: &[usize], cols: &[usize], block: ArrayView2<'_, f64>) -> Result<(), OracleError> {
+    // one pass without bookkeeping over the good case, which is nearly every case
+    if block.iter().all(|score| score.is_finite()) {
+        return Ok(());
+    }
+    match block.indexed_iter().find(|(_, score)| !score.is_finite()) {
+        None => Ok(()),
+        Some(((a, b), &value)) => Err(OracleError::NotFinite { i: rows[a], j: cols[b], value }),
+    }
+}
+
+/// Refuses the first index beyond `len` items.
+///
+/// # Errors
+/// [`OracleError::OutOfRange`].
+pub fn check_indices(len: usize, rows: &[usize], cols: &[usize]) -> Result<(), OracleError> {
+    match rows.iter().chain(cols).find(|&&index| index >= len) {
+        None => Ok(()),
+        Some(&index) => Err(OracleError::OutOfRange { index, len }),
+    }
+}
+
+/// Refuses the first pair beyond `len` items, and an output of another length.
+///
+/// # Errors
+/// [`OracleError::OutOfRange`], [`OracleError::ShapeMismatch`].
+pub fn check_pairs(len: usize, pairs: &[Pair], room: usize) -> Result<(), OracleError> {
+    if pairs.len() != room {
+        return Err(OracleError::ShapeMismatch { op: "evaluate", pairs: pairs.len(), room });
+    }
+    match pairs.iter().flat_map(|&(i, j)| [i, j]).find(|&index| index >= len) {
+        None => Ok(()),
+        Some(index) => Err(OracleError::OutOfRange { index, len }),
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests;

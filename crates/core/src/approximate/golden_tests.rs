@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::*;
 use crate::approximation::Known;
 use crate::linalg::{frobenius_norm, relative_error};
-use crate::oracle::Precomputed;
+use crate::oracle::{AsymmetryPolicy, Precomputed};
 use crate::stream::stream;
 
 struct Case {
@@ -40,7 +40,7 @@ fn cases() -> Vec<Case> {
             assert!(indices(&raw["S2"]).starts_with(&indices(&raw["S1"])));
             Case {
                 id: raw["id"].as_str().unwrap().to_owned(),
-                oracle: Precomputed::new(matrix),
+                oracle: Precomputed::new(matrix, AsymmetryPolicy::Reject).unwrap(),
                 landmarks: Landmarks::from_orders(n, indices(&raw["S2"]), indices(&raw["Sr"])),
                 rank: indices(&raw["S1"]).len(),
                 raw: raw.clone(),

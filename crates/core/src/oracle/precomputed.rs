@@ -1,8 +1,26 @@
 //! A matrix that is already there: for studies, tests and a user's own `.npy`.
 
 use ndarray::{Array2, ArrayViewMut2};
+use serde::{Deserialize, Serialize};
 
-use super::{Identity, Oracle, OracleError, Pair, Symmetry};
+use super::{Identity, Oracle, OracleError, Pair, Symmetry, check_indices, check_pairs};
+
+/// `K[i, j]` and `K[j, i]` closer than this fraction of max|K| differ by rounding only (a few hundred f64 ulps: what a
+/// matrix product leaves).
+const ROUNDING: f64 = 1e-13;
+
+/// What to do with a matrix whose two triangles differ.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AsymmetryPolicy {
+    /// An error that names the first (i, j). Differences of rounding size are averaged away.
+    #[default]
+    Reject,
+    /// Average the two triangles.
+    Mean,
+    /// Keep both orders: an asymmetric oracle, unless `K = Kᵀ` bit for bit.
+    Keep,
+}
 
 /// An n × n matrix as an oracle. Costs 8n² bytes.
 #[derive(Debug, Clone)]
@@ -13,17 +31,68 @@ pub struct Precomputed {
 }
 
 impl Precomputed {
-    /// Wraps a square matrix; it counts as symmetric when `K = Kᵀ` bit for bit.
-    pub fn new(matrix: Array2<f64>) -> Self {
+    /// Checks and wraps a matrix. O(n²).
+    ///
+    /// # Errors
+    /// [`OracleError::NotSquare`]; [`OracleError::NotFinite`] for the first NaN or infinity;
+    /// [`OracleError::NotSymmetric`] where the policy is to reject.
+    ///
+    /// ```
+    /// use landmark_core::oracle::{AsymmetryPolicy, Precomputed};
+    /// let skewed = ndarray::array![[1.0, 0.5], [0.4, 1.0]];
+    /// let error = Precomputed::new(skewed.clone(), AsymmetryPolicy::Reject).unwrap_err();
+    /// assert!(error.to_string().contains("(i = 0, j = 1) is 0.5"));
+    /// let mean = Precomputed::new(skewed, AsymmetryPolicy::Mean).unwrap();
+    /// assert_eq!(mean.matrix()[[1, 0]], 0.45);
+    /// ```
+    pub fn new(mut matrix: Array2<f64>, policy: AsymmetryPolicy) -> Result<Self, OracleError> {
+        let (rows, cols) = matrix.dim();
+        if rows != cols {
+            return Err(OracleError::NotSquare { rows, cols });
+        }
+        if let Some(((i, j), &value)) = matrix.indexed_iter().find(|(_, value)| !value.is_finite()) {
+            return Err(OracleError::NotFinite { i, j, value });
+        }
+        match policy {
+            AsymmetryPolicy::Reject => {
+                refuse_asymmetry(&matrix)?;
+                average_triangles(&mut matrix);
+            }
+            AsymmetryPolicy::Mean => average_triangles(&mut matrix),
+            AsymmetryPolicy::Keep => {}
+        }
         let symmetry = if matrix == matrix.t() { Symmetry::Symmetric } else { Symmetry::Asymmetric };
-        let bytes: Vec<u8> = matrix.iter().flat_map(|value| value.to_le_bytes()).collect();
-        let identity = Identity::of(&[("kind", b"precomputed"), ("values", &bytes)]);
-        Self { matrix, symmetry, identity }
+        let values = Identity::of_values(matrix.view());
+        let identity = Identity::of(&[("kind", b"precomputed"), ("values", values.as_bytes())]);
+        Ok(Self { matrix, symmetry, identity })
     }
 
     /// The matrix itself, n × n.
     pub fn matrix(&self) -> &Array2<f64> {
         &self.matrix
+    }
+}
+
+fn refuse_asymmetry(matrix: &Array2<f64>) -> Result<(), OracleError> {
+    let tolerance = ROUNDING * matrix.iter().fold(0.0_f64, |largest, value| largest.max(value.abs()));
+    for i in 0..matrix.nrows() {
+        for j in i + 1..matrix.ncols() {
+            let (forward, backward) = (matrix[[i, j]], matrix[[j, i]]);
+            if (forward - backward).abs() > tolerance {
+                return Err(OracleError::NotSymmetric { i, j, forward, backward });
+            }
+        }
+    }
+    Ok(())
+}
+
+fn average_triangles(matrix: &mut Array2<f64>) {
+    for i in 0..matrix.nrows() {
+        for j in i + 1..matrix.ncols() {
+            let mean = 0.5 * (matrix[[i, j]] + matrix[[j, i]]);
+            matrix[[i, j]] = mean;
+            matrix[[j, i]] = mean;
+        }
     }
 }
 
@@ -41,20 +110,19 @@ impl Oracle for Precomputed {
     }
 
     fn evaluate(&self, pairs: &[Pair], out: &mut [f64]) -> Result<(), OracleError> {
-        for (&(i, j), score) in pairs.iter().zip(out) {
-            *score = self.matrix[[i, j]];
+        check_pairs(self.len(), pairs, out.len())?;
+        for (&pair, score) in pairs.iter().zip(out) {
+            *score = self.matrix[pair];
         }
         Ok(())
     }
 
     fn block(&self, rows: &[usize], cols: &[usize], mut out: ArrayViewMut2<'_, f64>) -> Result<(), OracleError> {
-        for (a, &i) in rows.iter().enumerate() {
-            for (b, &j) in cols.iter().enumerate() {
-                let value = self.matrix[[i, j]];
-                if !value.is_finite() {
-                    return Err(OracleError::NotFinite { i, j, value });
-                }
-                out[[a, b]] = value;
+        check_indices(self.len(), rows, cols)?;
+        for (&i, mut scores) in rows.iter().zip(out.rows_mut()) {
+            let row = self.matrix.row(i);
+            for (&j, score) in cols.iter().zip(scores.iter_mut()) {
+                *score = row[j];
             }
         }
         Ok(())

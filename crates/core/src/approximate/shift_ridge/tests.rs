@@ -6,7 +6,7 @@ use rand::Rng as _;
 use super::*;
 use crate::approximate::NystromParams;
 use crate::linalg::relative_error;
-use crate::oracle::Precomputed;
+use crate::oracle::{AsymmetryPolicy, Precomputed};
 use crate::stream::stream;
 
 fn random(rows: usize, cols: usize) -> Array2<f64> {
@@ -23,7 +23,15 @@ fn indefinite(n: usize) -> Array2<f64> {
 fn fit(method: &dyn Approximate, matrix: &Array2<f64>, rank: usize) -> Approximation {
     let landmarks = Landmarks::uniform(matrix.nrows(), &mut stream(5, "shift_ridge", "landmarks", 0));
     let mut rng = stream(5, "shift_ridge", "fit", 0);
-    method.fit(&Precomputed::new(matrix.clone()), &landmarks, rank, Known::NOTHING, &mut rng).unwrap()
+    method
+        .fit(
+            &Precomputed::new(matrix.clone(), AsymmetryPolicy::Reject).unwrap(),
+            &landmarks,
+            rank,
+            Known::NOTHING,
+            &mut rng,
+        )
+        .unwrap()
 }
 
 fn error(matrix: &Array2<f64>, fit: &Approximation) -> f64 {

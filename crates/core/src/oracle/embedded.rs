@@ -1,0 +1,123 @@
+//! Vectors as an oracle: cosine or inner product of the rows of an embedding, the usual cheap proxy.
+//!
+//! O(d) an entry; blocks are matrix products. Memory: one copy of the embedding, 8nd bytes.
+
+use ndarray::{Array2, ArrayView1, ArrayViewMut2, Axis};
+use serde::{Deserialize, Serialize};
+
+use super::{DistinctPairs, Identity, Oracle, OracleError, OracleShape, Pair, Symmetry, check_indices, check_pairs};
+use crate::linalg;
+
+/// Rows of the embedding gathered at a time, so that a tall block copies little.
+const ROWS_AT_A_TIME: usize = 4096;
+
+/// What two vectors are compared by.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EmbeddingSimilarity {
+    /// `⟨x, y⟩ / (‖x‖ ‖y‖)`; 0 with a zero vector.
+    #[default]
+    Cosine,
+    /// `⟨x, y⟩`
+    Dot,
+}
+
+/// Similarities of n vectors of length d. Its self-similarity is known (1) for the cosine, unless a vector is zero.
+///
+/// ```
+/// use landmark_core::oracle::{EmbeddingProxy, EmbeddingSimilarity, block_of};
+/// let vectors = ndarray::array![[1.0, 0.0], [3.0, 4.0]];
+/// let proxy = EmbeddingProxy::new(vectors, EmbeddingSimilarity::Cosine).unwrap();
+/// assert_eq!(block_of(&proxy, &[0], &[0, 1]).unwrap(), ndarray::array![[1.0, 0.6]]);
+/// ```
+#[derive(Debug, Clone)]
+pub struct EmbeddingProxy {
+    vectors: Array2<f64>,
+    known_diagonal: Option<f64>,
+    identity: Identity,
+}
+
+impl EmbeddingProxy {
+    /// Takes an n × d embedding.
+    ///
+    /// # Errors
+    /// [`OracleError::NotFinite`] for the first component that is NaN or infinite (i: item, j: component).
+    pub fn new(mut vectors: Array2<f64>, similarity: EmbeddingSimilarity) -> Result<Self, OracleError> {
+        if let Some(((i, j), &value)) = vectors.indexed_iter().find(|(_, value)| !value.is_finite()) {
+            return Err(OracleError::NotFinite { i, j, value });
+        }
+        let (kind, values): (&[u8], _) = match similarity {
+            EmbeddingSimilarity::Cosine => (b"embedding_cosine", Identity::of_values(vectors.view())),
+            EmbeddingSimilarity::Dot => (b"embedding_dot", Identity::of_values(vectors.view())),
+        };
+        let mut known_diagonal = None;
+        if similarity == EmbeddingSimilarity::Cosine {
+            known_diagonal = Some(1.0);
+            for mut vector in vectors.rows_mut() {
+                let norm = norm(vector.view());
+                if norm > 0.0 {
+                    vector /= norm;
+                } else {
+                    known_diagonal = None;
+                }
+            }
+        }
+        let identity = Identity::of(&[("kind", kind), ("vectors", values.as_bytes())]);
+        Ok(Self { vectors, known_diagonal, identity })
+    }
+
+    /// n × d, of unit length for the cosine.
+    pub fn vectors(&self) -> &Array2<f64> {
+        &self.vectors
+    }
+}
+
+/// Euclidean norm, of the largest component first so that no square overflows.
+fn norm(vector: ArrayView1<'_, f64>) -> f64 {
+    let largest = vector.iter().fold(0.0_f64, |largest, x| largest.max(x.abs()));
+    if largest == 0.0 {
+        return 0.0;
+    }
+    largest * vector.iter().map(|x| (x / largest) * (x / largest)).sum::<f64>().sqrt()
+}
+
+impl Oracle for EmbeddingProxy {
+    fn len(&self) -> usize {
+        self.vectors.nrows()
+    }
+
+    fn symmetry(&self) -> Symmetry {
+        Symmetry::Symmetric
+    }
+
+    fn identity(&self) -> Identity {
+        self.identity
+    }
+
+    fn known_diagonal(&self) -> Option<f64> {
+        self.known_diagonal
+    }
+
+    fn evaluate(&self, pairs: &[Pair], out: &mut [f64]) -> Result<(), OracleError> {
+        check_pairs(self.len(), pairs, out.len())?;
+        for (&(i, j), score) in pairs.iter().zip(out) {
+            *score = match self.known_diagonal {
+                Some(value) if i == j => value,
+                _ => self.vectors.row(i).dot(&self.vectors.row(j)),
+            };
+        }
+        Ok(())
+    }
+
+    fn block(&self, rows: &[usize], cols: &[usize], mut out: ArrayViewMut2<'_, f64>) -> Result<(), OracleError> {
+        check_indices(self.len(), rows, cols)?;
+        let right = self.vectors.select(Axis(0), cols);
+        for (rows, out) in rows.chunks(ROWS_AT_A_TIME).zip(out.axis_chunks_iter_mut(Axis(0), ROWS_AT_A_TIME)) {
+            let left = self.vectors.select(Axis(0), rows);
+            linalg::product_into(left.view(), right.t(), 1.0, out);
+        }
+        // both orders of a pair and the diagonal come out equal to the last bit
+        DistinctPairs::new(OracleShape::of(self), self.known_diagonal, rows, cols).complete(out);
+        Ok(())
+    }
+}

@@ -1,0 +1,145 @@
+//! A score turned into a similarity, entry by entry and for free: `exp(−γ·d)` and its relatives.
+//!
+//! Sits above the store, so that what is stored is the raw distance and a search over γ buys nothing. Its identity
+//! covers the parameters; a known diagonal maps through.
+
+use ndarray::ArrayViewMut2;
+use serde::{Deserialize, Serialize};
+
+use super::{Identity, Oracle, OracleError, Pair, Symmetry, check_finite, check_finite_block};
+
+/// The function applied to every score.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Kernel {
+    /// The score itself.
+    Identity,
+    /// `exp(−γ·d)`: word mover's similarity of papers 000/001.
+    Exponential {
+        /// γ > 0, in 1 / units of the distance.
+        gamma: f64,
+    },
+    /// `exp(−γ·d²)`, the Gaussian of a distance.
+    Rbf {
+        /// γ > 0, in 1 / squared units of the distance.
+        gamma: f64,
+    },
+    /// `scale·x + offset`; `1 − d` is scale −1, offset 1.
+    Linear {
+        /// Factor.
+        scale: f64,
+        /// Summand.
+        offset: f64,
+    },
+}
+
+impl Kernel {
+    /// The similarity of one score.
+    pub fn apply(&self, score: f64) -> f64 {
+        match *self {
+            Self::Identity => score,
+            Self::Exponential { gamma } => (-gamma * score).exp(),
+            Self::Rbf { gamma } => (-gamma * score * score).exp(),
+            Self::Linear { scale, offset } => scale * score + offset,
+        }
+    }
+
+    fn check(&self) -> Result<(), OracleError> {
+        let numbers: &[(&'static str, f64, bool)] = match self {
+            Self::Identity => &[],
+            Self::Exponential { gamma } | Self::Rbf { gamma } => &[("gamma", *gamma, true)],
+            Self::Linear { scale, offset } => &[("scale", *scale, false), ("offset", *offset, false)],
+        };
+        for &(parameter, value, positive) in numbers {
+            if !value.is_finite() || (positive && value <= 0.0) {
+                let wanted = if positive { "a finite number above 0" } else { "a finite number" };
+                return Err(OracleError::Parameter { parameter, value, wanted });
+            }
+        }
+        Ok(())
+    }
+
+    /// Name and parameters, as the identity sees them.
+    fn parts(&self) -> (&'static str, [f64; 2]) {
+        match *self {
+            Self::Identity => ("identity", [0.0; 2]),
+            Self::Exponential { gamma } => ("exponential", [gamma, 0.0]),
+            Self::Rbf { gamma } => ("rbf", [gamma, 0.0]),
+            Self::Linear { scale, offset } => ("linear", [scale, offset]),
+        }
+    }
+}
+
+/// An oracle whose scores pass through a [`Kernel`].
+#[derive(Debug, Clone)]
+pub struct Kernelized<O> {
+    inner: O,
+    kernel: Kernel,
+}
+
+impl<O: Oracle> Kernelized<O> {
+    /// Wraps an oracle.
+    ///
+    /// # Errors
+    /// A parameter that is not finite, or a γ that is not above 0.
+    pub fn new(inner: O, kernel: Kernel) -> Result<Self, OracleError> {
+        kernel.check()?;
+        Ok(Self { inner, kernel })
+    }
+
+    /// The oracle below.
+    pub fn inner(&self) -> &O {
+        &self.inner
+    }
+
+    /// The function applied.
+    pub fn kernel(&self) -> Kernel {
+        self.kernel
+    }
+}
+
+impl<O: Oracle> Oracle for Kernelized<O> {
+    fn len(&self) -> usize {
+        self.inner.len()
+    }
+
+    fn symmetry(&self) -> Symmetry {
+        self.inner.symmetry()
+    }
+
+    fn identity(&self) -> Identity {
+        if self.kernel == Kernel::Identity {
+            return self.inner.identity();
+        }
+        let (name, [first, second]) = self.kernel.parts();
+        Identity::of(&[
+            ("kind", b"kernelized"),
+            ("kernel", name.as_bytes()),
+            ("first", &first.to_le_bytes()),
+            ("second", &second.to_le_bytes()),
+            ("inner", self.inner.identity().as_bytes()),
+        ])
+    }
+
+    fn known_diagonal(&self) -> Option<f64> {
+        self.inner.known_diagonal().map(|score| self.kernel.apply(score))
+    }
+
+    fn evaluations_per_pair(&self) -> u64 {
+        self.inner.evaluations_per_pair()
+    }
+
+    fn evaluate(&self, pairs: &[Pair], out: &mut [f64]) -> Result<(), OracleError> {
+        self.inner.evaluate(pairs, out)?;
+        check_finite(pairs, out)?;
+        out.iter_mut().for_each(|score| *score = self.kernel.apply(*score));
+        check_finite(pairs, out)
+    }
+
+    fn block(&self, rows: &[usize], cols: &[usize], mut out: ArrayViewMut2<'_, f64>) -> Result<(), OracleError> {
+        self.inner.block(rows, cols, out.view_mut())?;
+        check_finite_block(rows, cols, out.view())?;
+        out.par_map_inplace(|score| *score = self.kernel.apply(*score));
+        check_finite_block(rows, cols, out.view())
+    }
+}

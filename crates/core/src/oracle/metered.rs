@@ -1,0 +1,176 @@
+//! Counts what is asked of an oracle, and refuses what would pass a hard budget.
+//!
+//! A stack has two meters. The one on top sees every request of a method and reports the papers' accounting, "if run
+//! alone" (cells); the one below the store sees only what nobody had bought before, "really bought" (evaluations), and
+//! holds the [`Budget`]. Counting a block costs O(rows + cols).
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use ndarray::ArrayViewMut2;
+use serde::{Deserialize, Serialize};
+
+use super::{
+    DistinctPairs, Identity, Oracle, OracleError, OracleShape, Pair, Symmetry, check_finite, check_finite_block,
+    check_indices, check_pairs,
+};
+
+/// Hard limits, checked before anything is evaluated; absent means unlimited.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Budget {
+    /// Evaluations of the similarity function.
+    pub entries: Option<u64>,
+    /// Seconds spent inside the oracle. A request that starts in time is finished, so small requests keep it tighter.
+    pub seconds: Option<f64>,
+}
+
+/// What a meter has counted so far.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct Spent {
+    /// Cells of K that were requested: the papers' accounting.
+    pub cells: u64,
+    /// Calls of the similarity function: distinct pairs, both orders of a symmetrised one, no known diagonal.
+    pub evaluations: u64,
+    /// Seconds inside the oracle, summed over concurrent requests.
+    pub seconds: f64,
+}
+
+impl Spent {
+    /// What was spent after an `earlier` reading of the same meter.
+    #[must_use]
+    pub fn since(&self, earlier: &Spent) -> Spent {
+        Spent {
+            cells: self.cells - earlier.cells,
+            evaluations: self.evaluations - earlier.evaluations,
+            seconds: self.seconds - earlier.seconds,
+        }
+    }
+}
+
+/// An oracle that counts, from any number of threads.
+///
+/// A request that fails stays counted, because it may have been paid for; a request the budget refuses does not.
+///
+/// ```
+/// use landmark_core::oracle::{AsymmetryPolicy, Budget, Metered, Oracle, Precomputed, block_of};
+/// # fn main() -> Result<(), landmark_core::oracle::OracleError> {
+/// let matrix = Precomputed::new(ndarray::Array2::eye(10), AsymmetryPolicy::Reject)?;
+/// let oracle = Metered::with_budget(matrix, Budget { entries: Some(20), seconds: None });
+/// block_of(&oracle, &(0..10).collect::<Vec<_>>(), &[3, 7])?;
+/// assert_eq!((oracle.spent().cells, oracle.spent().evaluations), (20, 19)); // {3, 7} is one pair
+/// assert!(oracle.evaluate(&[(0, 1), (0, 2)], &mut [0.0; 2]).is_err());
+/// assert_eq!(oracle.spent().evaluations, 19);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct Metered<O> {
+    inner: O,
+    budget: Budget,
+    cells: AtomicU64,
+    evaluations: AtomicU64,
+    nanoseconds: AtomicU64,
+}
+
+impl<O: Oracle> Metered<O> {
+    /// Counts without a limit.
+    pub fn new(inner: O) -> Self {
+        Self::with_budget(inner, Budget::default())
+    }
+
+    /// Counts and refuses whatever would pass the budget.
+    pub fn with_budget(inner: O, budget: Budget) -> Self {
+        Self { inner, budget, cells: AtomicU64::new(0), evaluations: AtomicU64::new(0), nanoseconds: AtomicU64::new(0) }
+    }
+
+    /// The oracle below.
+    pub fn inner(&self) -> &O {
+        &self.inner
+    }
+
+    /// The limits.
+    pub fn budget(&self) -> Budget {
+        self.budget
+    }
+
+    /// What was counted so far.
+    pub fn spent(&self) -> Spent {
+        Spent {
+            cells: self.cells.load(Ordering::Relaxed),
+            evaluations: self.evaluations.load(Ordering::Relaxed),
+            seconds: self.elapsed().as_secs_f64(),
+        }
+    }
+
+    fn elapsed(&self) -> Duration {
+        Duration::from_nanos(self.nanoseconds.load(Ordering::Relaxed))
+    }
+
+    /// Books a request, or refuses it whole.
+    fn reserve(&self, cells: u64, requested: u64) -> Result<(), OracleError> {
+        if let Some(budget_seconds) = self.budget.seconds
+            && requested > 0
+            && self.elapsed().as_secs_f64() >= budget_seconds
+        {
+            return Err(OracleError::TimeExhausted { budget_seconds, spent: self.evaluations.load(Ordering::Relaxed) });
+        }
+        let limit = self.budget.entries.unwrap_or(u64::MAX);
+        self.evaluations
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |spent| {
+                spent.checked_add(requested).filter(|&total| total <= limit || requested == 0)
+            })
+            .map_err(|spent| OracleError::BudgetExhausted { budget: limit, spent, requested })?;
+        self.cells.fetch_add(cells, Ordering::Relaxed);
+        Ok(())
+    }
+
+    fn timed<T>(&self, request: impl FnOnce() -> T) -> T {
+        let start = Instant::now();
+        let answer = request();
+        let nanoseconds = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        self.nanoseconds.fetch_add(nanoseconds, Ordering::Relaxed);
+        answer
+    }
+}
+
+impl<O: Oracle> Oracle for Metered<O> {
+    fn len(&self) -> usize {
+        self.inner.len()
+    }
+
+    fn symmetry(&self) -> Symmetry {
+        self.inner.symmetry()
+    }
+
+    fn identity(&self) -> Identity {
+        self.inner.identity()
+    }
+
+    fn known_diagonal(&self) -> Option<f64> {
+        self.inner.known_diagonal()
+    }
+
+    fn evaluations_per_pair(&self) -> u64 {
+        self.inner.evaluations_per_pair()
+    }
+
+    /// Counts every pair as it is listed; whoever lists a pair twice pays twice.
+    fn evaluate(&self, pairs: &[Pair], out: &mut [f64]) -> Result<(), OracleError> {
+        check_pairs(self.len(), pairs, out.len())?;
+        let cells = pairs.len() as u64;
+        let diagonal = pairs.iter().filter(|(i, j)| i == j).count() as u64;
+        self.reserve(cells, OracleShape::of(&self.inner).evaluations(cells - diagonal, diagonal))?;
+        self.timed(|| self.inner.evaluate(pairs, out))?;
+        check_finite(pairs, out)
+    }
+
+    fn block(&self, rows: &[usize], cols: &[usize], mut out: ArrayViewMut2<'_, f64>) -> Result<(), OracleError> {
+        check_indices(self.len(), rows, cols)?;
+        let shape = OracleShape::of(&self.inner);
+        let (off_diagonal, diagonal) = DistinctPairs::new(shape, self.known_diagonal(), rows, cols).count();
+        self.reserve(rows.len() as u64 * cols.len() as u64, shape.evaluations(off_diagonal, diagonal))?;
+        self.timed(|| self.inner.block(rows, cols, out.view_mut()))?;
+        check_finite_block(rows, cols, out.view())
+    }
+}

@@ -1,0 +1,282 @@
+//! A memory of bought entries: nothing is asked twice by a growing rank, a data-dependent choice or a second fit.
+//!
+//! A block of many rows is kept as whole columns (8n bytes each, NaN where nothing was bought yet, which no score may
+//! be), a block wider than tall as rows, scattered pairs in a hash map (≈ 40 bytes each). A symmetric oracle remembers
+//! f(i, j) as f(j, i) too. What is missing of a block is bought as rectangles, so that a fast `block` below stays fast.
+//!
+//! One memory serves one fit, or one sweep that fits in memory; the tile store of the `oracles` crate outlives a
+//! process. No lock is held while the oracle works: two threads that ask for one entry at one time may both buy it.
+
+use std::collections::HashMap;
+use std::sync::{PoisonError, RwLock, RwLockReadGuard};
+
+use ndarray::{Array2, ArrayView2, ArrayViewMut2};
+
+use super::{
+    Identity, Oracle, OracleError, Pair, Symmetry, check_finite, check_finite_block, check_indices, check_pairs,
+};
+use crate::entries::pair_map::{PairMap, PairSet};
+use crate::entries::{EntryBlock, Plan, Rows};
+
+/// A block of fewer rows than this, and than n / 256, is kept as scattered pairs.
+const FEW_ROWS: usize = 32;
+
+/// Cells of one request of a plan's columns: 32 MB.
+const CELLS_PER_REQUEST: usize = 1 << 22;
+
+/// Marks an entry of a column that is not bought yet.
+const UNKNOWN: f64 = f64::NAN;
+
+/// An oracle that never asks the inner one for the same entry twice.
+#[derive(Debug)]
+pub struct Remembered<O> {
+    inner: O,
+    memory: RwLock<Memory>,
+}
+
+impl<O: Oracle> Remembered<O> {
+    /// An empty memory.
+    pub fn new(inner: O) -> Self {
+        let memory = Memory {
+            len: inner.len(),
+            symmetric: inner.symmetry() == Symmetry::Symmetric,
+            known_diagonal: inner.known_diagonal(),
+            columns: HashMap::new(),
+            rows: HashMap::new(),
+            scattered: PairMap::default(),
+        };
+        Self { inner, memory: RwLock::new(memory) }
+    }
+
+    /// The oracle below.
+    pub fn inner(&self) -> &O {
+        &self.inner
+    }
+
+    /// Buys whatever a plan lists and is not here yet, in requests of at least 4M cells where there are as many.
+    ///
+    /// # Errors
+    /// As [`Oracle::block`].
+    pub fn buy(&self, plan: &Plan) -> Result<(), OracleError> {
+        for EntryBlock { rows, cols } in &plan.blocks {
+            match rows {
+                Rows::These(rows) => self.buy_block(rows, cols)?,
+                Rows::All => {
+                    // the square first: within one request its pairs are evaluated once
+                    self.buy_block(cols, cols)?;
+                    let mut is_bought = vec![false; self.len()];
+                    cols.iter().for_each(|&j| is_bought[j] = true);
+                    let rest: Vec<usize> = (0..self.len()).filter(|&i| !is_bought[i]).collect();
+                    for rows in rest.chunks((CELLS_PER_REQUEST / cols.len().max(1)).max(1)) {
+                        self.buy_block(rows, cols)?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn buy_block(&self, rows: &[usize], cols: &[usize]) -> Result<(), OracleError> {
+        check_indices(self.len(), rows, cols)?;
+        let mut bought = Array2::zeros((rows.len(), cols.len()));
+        self.buy_missing(rows, cols, &mut bought.view_mut()).map(|_| ())
+    }
+
+    /// Bytes held, near enough.
+    pub fn bytes(&self) -> usize {
+        let memory = self.read();
+        8 * memory.len * (memory.columns.len() + memory.rows.len()) + 40 * memory.scattered.len()
+    }
+
+    fn read(&self) -> RwLockReadGuard<'_, Memory> {
+        // a panic elsewhere cannot leave half an entry behind
+        self.memory.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn remember(&self, rows: &[usize], cols: &[usize], bought: ArrayView2<'_, f64>) {
+        self.memory.write().unwrap_or_else(PoisonError::into_inner).insert(rows, cols, bought);
+    }
+
+    /// Buys the missing cells of a block; true if all of them were missing and now stand in `out`.
+    fn buy_missing(
+        &self,
+        rows: &[usize],
+        cols: &[usize],
+        out: &mut ArrayViewMut2<'_, f64>,
+    ) -> Result<bool, OracleError> {
+        let mut first = 0;
+        loop {
+            // the lock is free again at the end of this line
+            let next = self.read().next_missing(rows, cols, first);
+            let Some(Rectangle { start, rows: places, cols: group }) = next else { return Ok(false) };
+            if places.len() == rows.len() && group.len() == cols.len() {
+                self.inner.block(rows, cols, out.view_mut())?;
+                check_finite_block(rows, cols, out.view())?;
+                self.remember(rows, cols, out.view());
+                return Ok(true);
+            }
+            let these_rows: Vec<usize> = places.iter().map(|&a| rows[a]).collect();
+            let these_cols: Vec<usize> = group.iter().map(|&b| cols[b]).collect();
+            let mut bought = Array2::zeros((these_rows.len(), these_cols.len()));
+            self.inner.block(&these_rows, &these_cols, bought.view_mut())?;
+            check_finite_block(&these_rows, &these_cols, bought.view())?;
+            self.remember(&these_rows, &these_cols, bought.view());
+            first = start;
+        }
+    }
+}
+
+impl<O: Oracle> Oracle for Remembered<O> {
+    fn len(&self) -> usize {
+        self.inner.len()
+    }
+
+    fn symmetry(&self) -> Symmetry {
+        self.inner.symmetry()
+    }
+
+    fn identity(&self) -> Identity {
+        self.inner.identity()
+    }
+
+    fn known_diagonal(&self) -> Option<f64> {
+        self.inner.known_diagonal()
+    }
+
+    fn evaluations_per_pair(&self) -> u64 {
+        self.inner.evaluations_per_pair()
+    }
+
+    fn evaluate(&self, pairs: &[Pair], out: &mut [f64]) -> Result<(), OracleError> {
+        check_pairs(self.len(), pairs, out.len())?;
+        let missing: Vec<Pair> = {
+            let (memory, mut listed) = (self.read(), PairSet::default());
+            let unknown = pairs.iter().filter(|&&(i, j)| memory.get(i, j).is_none());
+            unknown.filter(|&&(i, j)| listed.insert(memory.key(i, j))).copied().collect()
+        };
+        if !missing.is_empty() {
+            let mut scores = vec![0.0; missing.len()];
+            self.inner.evaluate(&missing, &mut scores)?;
+            check_finite(&missing, &scores)?;
+            let mut memory = self.memory.write().unwrap_or_else(PoisonError::into_inner);
+            missing.iter().zip(scores).for_each(|(&(i, j), score)| memory.insert_one(i, j, score));
+        }
+        let memory = self.read();
+        for (&(i, j), score) in pairs.iter().zip(out) {
+            *score = memory.get(i, j).unwrap_or(UNKNOWN);
+        }
+        Ok(())
+    }
+
+    fn block(&self, rows: &[usize], cols: &[usize], mut out: ArrayViewMut2<'_, f64>) -> Result<(), OracleError> {
+        check_indices(self.len(), rows, cols)?;
+        if self.symmetry() == Symmetry::Symmetric && cols.len() > rows.len() {
+            return self.block(cols, rows, out.reversed_axes());
+        }
+        if !self.buy_missing(rows, cols, &mut out)? {
+            self.read().fill(rows, cols, out);
+        }
+        Ok(())
+    }
+}
+
+#[derive(Debug)]
+struct Memory {
+    len: usize,
+    symmetric: bool,
+    known_diagonal: Option<f64>,
+    columns: HashMap<usize, Vec<f64>>,
+    /// Rows of an asymmetric oracle; a symmetric one keeps them as columns.
+    rows: HashMap<usize, Vec<f64>>,
+    scattered: PairMap<f64>,
+}
+
+/// Positions, not items, of a block that is missing; `start` is the first column that missed anything.
+struct Rectangle {
+    start: usize,
+    rows: Vec<usize>,
+    cols: Vec<usize>,
+}
+
+impl Memory {
+    fn key(&self, i: usize, j: usize) -> Pair {
+        if self.symmetric && i < j { (j, i) } else { (i, j) }
+    }
+
+    /// The row of item i: for a symmetric oracle, its column.
+    fn row(&self, i: usize) -> Option<&Vec<f64>> {
+        if self.symmetric { self.columns.get(&i) } else { self.rows.get(&i) }
+    }
+
+    fn get(&self, i: usize, j: usize) -> Option<f64> {
+        self.look_up(i, j, self.row(i), self.columns.get(&j))
+    }
+
+    /// The entry (i, j), given row i and column j where there are such.
+    fn look_up(&self, i: usize, j: usize, row: Option<&Vec<f64>>, column: Option<&Vec<f64>>) -> Option<f64> {
+        let bought = |line: Option<&Vec<f64>>, k: usize| line.map(|line| line[k]).filter(|score| !score.is_nan());
+        if i == j && self.known_diagonal.is_some() {
+            return self.known_diagonal;
+        }
+        bought(column, i)
+            .or_else(|| bought(row, j))
+            .or_else(|| if self.scattered.is_empty() { None } else { self.scattered.get(&self.key(i, j)).copied() })
+    }
+
+    fn fill(&self, rows: &[usize], cols: &[usize], mut out: ArrayViewMut2<'_, f64>) {
+        let columns: Vec<_> = cols.iter().map(|j| self.columns.get(j)).collect();
+        for (&i, mut scores) in rows.iter().zip(out.rows_mut()) {
+            let row = self.row(i);
+            for ((&j, column), score) in cols.iter().zip(&columns).zip(&mut scores) {
+                *score = self.look_up(i, j, row, *column).unwrap_or(UNKNOWN);
+            }
+        }
+    }
+
+    /// The first column from `from` on that misses rows, with every later column that misses the same ones.
+    fn next_missing(&self, rows: &[usize], cols: &[usize], from: usize) -> Option<Rectangle> {
+        let lines: Vec<_> = rows.iter().map(|&i| self.row(i)).collect();
+        let (start, missing) = (from..cols.len())
+            .map(|b| (b, self.missing_in(rows, &lines, cols[b])))
+            .find(|(_, missing)| !missing.is_empty())?;
+        let others = (start + 1..cols.len()).filter(|&b| self.missing_in(rows, &lines, cols[b]) == missing);
+        let cols = std::iter::once(start).chain(others).collect();
+        Some(Rectangle { start, rows: missing, cols })
+    }
+
+    /// Positions of the rows that column j misses. A known diagonal costs nothing and counts as missing beside others,
+    /// so that the columns of a square block miss the same rows.
+    fn missing_in(&self, rows: &[usize], lines: &[Option<&Vec<f64>>], j: usize) -> Vec<usize> {
+        let column = self.columns.get(&j);
+        let free = |i: usize| i == j && self.known_diagonal.is_some();
+        let is_missing = |a: usize| free(rows[a]) || self.look_up(rows[a], j, lines[a], column).is_none();
+        let missing: Vec<usize> = (0..rows.len()).filter(|&a| is_missing(a)).collect();
+        if missing.iter().all(|&a| free(rows[a])) { Vec::new() } else { missing }
+    }
+
+    fn insert(&mut self, rows: &[usize], cols: &[usize], bought: ArrayView2<'_, f64>) {
+        let wide = cols.len() > rows.len();
+        let (along, across, bought) = if wide { (cols, rows, bought.reversed_axes()) } else { (rows, cols, bought) };
+        let whole_lines = along.len() >= FEW_ROWS.max(self.len / 256).min(self.len);
+        for (&line, scores) in across.iter().zip(bought.columns()) {
+            if !whole_lines {
+                for (&k, &score) in along.iter().zip(scores) {
+                    let (i, j) = if wide { (line, k) } else { (k, line) };
+                    self.insert_one(i, j, score);
+                }
+                continue;
+            }
+            let lines = if wide && !self.symmetric { &mut self.rows } else { &mut self.columns };
+            let kept = lines.entry(line).or_insert_with(|| vec![UNKNOWN; self.len]);
+            along.iter().zip(scores).for_each(|(&k, &score)| kept[k] = score);
+        }
+    }
+
+    fn insert_one(&mut self, i: usize, j: usize, score: f64) {
+        if let Some(column) = self.columns.get_mut(&j) {
+            column[i] = score;
+        } else {
+            self.scattered.insert(self.key(i, j), score);
+        }
+    }
+}

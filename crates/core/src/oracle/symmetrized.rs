@@ -1,0 +1,197 @@
+//! Both orders of an asymmetric score as one symmetric score.
+//!
+//! `K[i, j] = (f(i, j) + f(j, i)) / 2` (or the larger, or the smaller), as paper 000/001 does for cross-encoders and
+//! coreference. Each off-diagonal pair costs two evaluations, the diagonal one.
+
+use ndarray::{Array2, ArrayViewMut2, Axis, Zip};
+use serde::{Deserialize, Serialize};
+
+use super::{Identity, Oracle, OracleError, Pair, Symmetry, check_finite, check_finite_block, check_indices};
+
+/// Cells of the reversed order held at a time: 8 MiB.
+const CHUNK: usize = 1 << 20;
+
+/// How the two orders become one score.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Symmetrization {
+    /// `(f(i, j) + f(j, i)) / 2`
+    #[default]
+    Mean,
+    /// The larger of the two.
+    Max,
+    /// The smaller of the two.
+    Min,
+}
+
+impl Symmetrization {
+    fn combine(self, forward: f64, backward: f64) -> f64 {
+        match self {
+            Self::Mean => 0.5 * (forward + backward),
+            Self::Max => forward.max(backward),
+            Self::Min => forward.min(backward),
+        }
+    }
+
+    fn id(self) -> &'static str {
+        match self {
+            Self::Mean => "mean",
+            Self::Max => "max",
+            Self::Min => "min",
+        }
+    }
+}
+
+/// A symmetric oracle over an asymmetric one. A symmetric inner oracle passes through untouched, at its own price.
+#[derive(Debug, Clone)]
+pub struct Symmetrized<O> {
+    inner: O,
+    mode: Symmetrization,
+}
+
+impl<O: Oracle> Symmetrized<O> {
+    /// Wraps an oracle.
+    pub fn new(inner: O, mode: Symmetrization) -> Self {
+        Self { inner, mode }
+    }
+
+    /// The oracle below.
+    pub fn inner(&self) -> &O {
+        &self.inner
+    }
+
+    fn is_symmetric_already(&self) -> bool {
+        self.inner.symmetry() == Symmetry::Symmetric
+    }
+}
+
+impl<O: Oracle> Oracle for Symmetrized<O> {
+    fn len(&self) -> usize {
+        self.inner.len()
+    }
+
+    fn symmetry(&self) -> Symmetry {
+        Symmetry::Symmetric
+    }
+
+    fn identity(&self) -> Identity {
+        if self.is_symmetric_already() {
+            return self.inner.identity();
+        }
+        let (mode, inner) = (self.mode.id(), self.inner.identity());
+        Identity::of(&[("kind", b"symmetrized"), ("mode", mode.as_bytes()), ("inner", inner.as_bytes())])
+    }
+
+    fn known_diagonal(&self) -> Option<f64> {
+        self.inner.known_diagonal()
+    }
+
+    fn evaluations_per_pair(&self) -> u64 {
+        self.inner.evaluations_per_pair() * if self.is_symmetric_already() { 1 } else { 2 }
+    }
+
+    fn evaluate(&self, pairs: &[Pair], out: &mut [f64]) -> Result<(), OracleError> {
+        if self.is_symmetric_already() {
+            return self.inner.evaluate(pairs, out);
+        }
+        let mut both: Vec<Pair> = Vec::with_capacity(2 * pairs.len());
+        for &(i, j) in pairs {
+            both.push((i, j));
+            if i != j {
+                both.push((j, i));
+            }
+        }
+        let mut scores = vec![0.0; both.len()];
+        self.inner.evaluate(&both, &mut scores)?;
+        check_finite(&both, &scores)?;
+        let mut scores = scores.into_iter();
+        for (&(i, j), score) in pairs.iter().zip(out) {
+            let forward = scores.next().unwrap_or(f64::NAN);
+            *score = if i == j { forward } else { self.mode.combine(forward, scores.next().unwrap_or(f64::NAN)) };
+        }
+        Ok(())
+    }
+
+    /// Three kinds of inner blocks, each ordered pair in exactly one. With X the items on both sides: rows × cols holds
+    /// both orders of X × X; (cols × rows∖X) and (cols∖X × X) hold the reversed order of the rest.
+    fn block(&self, rows: &[usize], cols: &[usize], mut out: ArrayViewMut2<'_, f64>) -> Result<(), OracleError> {
+        if self.is_symmetric_already() {
+            return self.inner.block(rows, cols, out);
+        }
+        check_indices(self.len(), rows, cols)?;
+        self.inner.block(rows, cols, out.view_mut())?;
+        check_finite_block(rows, cols, out.view())?;
+        let sides = Sides::new(rows, cols);
+        for own in sides.own_rows.chunks((CHUNK / cols.len().max(1)).max(1)) {
+            let all_cols: Vec<usize> = (0..cols.len()).collect();
+            self.combine_reversed(rows, cols, own, &all_cols, &mut out)?;
+        }
+        for own in sides.own_cols.chunks((CHUNK / sides.shared.len().max(1)).max(1)) {
+            let shared_rows: Vec<usize> = sides.shared.iter().map(|&(a, _)| a).collect();
+            self.combine_reversed(rows, cols, &shared_rows, own, &mut out)?;
+        }
+        for (k, &(a, b)) in sides.shared.iter().enumerate() {
+            for &(other_a, other_b) in &sides.shared[..k] {
+                let both = self.mode.combine(out[[a, other_b]], out[[other_a, b]]);
+                out[[a, other_b]] = both;
+                out[[other_a, b]] = both;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl<O: Oracle> Symmetrized<O> {
+    /// Buys `f(cols[b], rows[a])` for the listed positions and combines it with the forward order in `out`.
+    fn combine_reversed(
+        &self,
+        rows: &[usize],
+        cols: &[usize],
+        row_places: &[usize],
+        col_places: &[usize],
+        out: &mut ArrayViewMut2<'_, f64>,
+    ) -> Result<(), OracleError> {
+        if row_places.is_empty() || col_places.is_empty() {
+            return Ok(());
+        }
+        let row_items: Vec<usize> = row_places.iter().map(|&a| rows[a]).collect();
+        let col_items: Vec<usize> = col_places.iter().map(|&b| cols[b]).collect();
+        let mut reversed = Array2::zeros((col_items.len(), row_items.len()));
+        self.inner.block(&col_items, &row_items, reversed.view_mut())?;
+        check_finite_block(&col_items, &row_items, reversed.view())?;
+        for (&a, backward) in row_places.iter().zip(reversed.axis_iter(Axis(1))) {
+            let mut row = out.row_mut(a);
+            if col_places.len() == cols.len() {
+                Zip::from(&mut row).and(&backward).for_each(|x, &y| *x = self.mode.combine(*x, y));
+            } else {
+                for (&b, &y) in col_places.iter().zip(backward) {
+                    row[b] = self.mode.combine(row[b], y);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Positions of the items that only the rows, only the columns, or both list.
+struct Sides {
+    own_rows: Vec<usize>,
+    own_cols: Vec<usize>,
+    shared: Vec<(usize, usize)>,
+}
+
+impl Sides {
+    fn new(rows: &[usize], cols: &[usize]) -> Self {
+        let mut place_of: std::collections::HashMap<usize, usize> =
+            cols.iter().enumerate().map(|(b, &j)| (j, b)).collect();
+        let (mut own_rows, mut shared) = (Vec::new(), Vec::new());
+        for (a, i) in rows.iter().enumerate() {
+            match place_of.remove(i) {
+                Some(b) => shared.push((a, b)),
+                None => own_rows.push(a),
+            }
+        }
+        let own_cols = (0..cols.len()).filter(|&b| place_of.get(&cols[b]) == Some(&b)).collect();
+        Self { own_rows, own_cols, shared }
+    }
+}
