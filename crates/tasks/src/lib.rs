@@ -2,6 +2,12 @@
 //!
 //! Everything here sees factors, Gram matrices or item pairs, never an oracle.
 
+pub mod classification;
+pub mod cross_validation;
+mod error;
+pub mod kernel_svm;
 pub mod linear_svm;
 pub mod metrics;
 pub mod svm;
+
+pub use error::TaskError;

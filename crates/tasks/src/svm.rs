@@ -16,10 +16,11 @@ mod rows;
 mod training_set;
 pub(crate) mod vector;
 
-pub(crate) use rows::{BiasedSparseRows, DenseRows, Rows};
+pub(crate) use rows::{BiasedSparseRows, DenseRows, GramRows, Rows};
 pub use rows::{Features, SparseRows};
 
 pub use training_set::{ClassWeights, TrainingSet};
+pub(crate) use training_set::{check_labels, unit_costs};
 
 /// What an error of the margin costs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -194,6 +195,16 @@ pub enum SvmError {
         value: f64,
         /// K(column, row).
         mirrored: f64,
+    },
+    /// NaN or ∞ in a Gram matrix.
+    #[error("K({row}, {column}) of the Gram matrix is {value}, but must be finite")]
+    GramNotFinite {
+        /// Row, 0-based.
+        row: usize,
+        /// Column, 0-based.
+        column: usize,
+        /// The value seen.
+        value: f64,
     },
     /// New items described by another number of columns than the training items.
     #[error("the model was trained on {wanted} columns, but is asked about rows of {found}")]

@@ -56,6 +56,11 @@ impl<'a, R: Rows> DualDescent<'a, R> {
         &self.state
     }
 
+    /// α_i y_i.
+    pub(crate) fn coefficients(&self) -> Vec<f64> {
+        self.alpha.iter().zip(&self.signs).map(|(a, y)| a * y).collect()
+    }
+
     /// Goes on from the present α to the optimum for these costs C_i.
     pub(crate) fn solve(&mut self, costs: &[f64], rng: &mut Rng) -> SolveReport {
         self.rescale(costs);

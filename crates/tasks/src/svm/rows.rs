@@ -1,4 +1,8 @@
 //! Rows as the dual solvers see them: an inner product with the state, and a scaled addition to it.
+//!
+//! For features the state is the weight vector w = Σ α_i y_i x_i (with the bias as its last entry, where there is one). For a
+//! Gram matrix it is the vector of all scores f = K (α∘y), so the product is a look-up and the addition a row of K: the same
+//! solver, with n numbers of state instead of d.
 
 use std::borrow::Cow;
 
@@ -263,6 +267,41 @@ impl Rows for BiasedSparseRows<'_> {
         if let Some(bias) = self.bias {
             state[self.rows.columns] += factor * bias;
         }
+    }
+}
+
+/// The rows of a symmetric Gram matrix; the state is the vector of scores.
+pub(crate) struct GramRows<'a> {
+    rows: DenseRows<'a>,
+}
+
+impl<'a> GramRows<'a> {
+    pub(crate) fn new(gram: ArrayView2<'a, f64>) -> Self {
+        Self { rows: DenseRows::new(gram, None) }
+    }
+}
+
+impl Rows for GramRows<'_> {
+    fn len(&self) -> usize {
+        self.rows.rows
+    }
+
+    fn width(&self) -> usize {
+        self.rows.rows
+    }
+
+    fn curvature(&self, i: usize) -> f64 {
+        self.rows.row(i)[i]
+    }
+
+    #[inline]
+    fn score(&self, i: usize, state: &[f64]) -> f64 {
+        state[i]
+    }
+
+    #[inline]
+    fn add(&self, i: usize, factor: f64, state: &mut [f64]) {
+        add_scaled(factor, self.rows.row(i), state);
     }
 }
 

@@ -59,24 +59,32 @@ impl<'a> TrainingSet<'a> {
 
     /// What a unit of C costs at each row: the weight of its class times its own.
     pub(crate) fn unit_costs(&self, class_weights: &ClassWeights) -> Result<Vec<f64>, SvmError> {
-        let of_class = match class_weights {
-            ClassWeights::Equal => vec![1.0; self.classes],
-            ClassWeights::Balanced => {
-                let mut counts = vec![0.0; self.classes];
-                for &label in self.labels {
-                    counts[label] += 1.0;
-                }
-                counts.iter().map(|count| self.labels.len() as f64 / (self.classes as f64 * count)).collect()
-            }
-            ClassWeights::Given(given) if given.len() == self.classes => given.clone(),
-            ClassWeights::Given(given) => {
-                let value = format!("a list of {}", given.len());
-                return Err(SvmError::Parameter { parameter: "class_weights", value, wanted: "one factor a class" });
-            }
-        };
-        let unit = |row: usize| of_class[self.labels[row]] * self.weights.map_or(1.0, |w| w[row]);
-        Ok((0..self.labels.len()).map(unit).collect())
+        let mut costs = unit_costs(self.labels, self.classes, class_weights)?;
+        if let Some(weights) = self.weights {
+            costs.iter_mut().zip(weights).for_each(|(cost, weight)| *cost *= weight);
+        }
+        Ok(costs)
     }
+}
+
+/// The weight of each row's class.
+pub(crate) fn unit_costs(labels: &[usize], classes: usize, class_weights: &ClassWeights) -> Result<Vec<f64>, SvmError> {
+    let of_class = match class_weights {
+        ClassWeights::Equal => vec![1.0; classes],
+        ClassWeights::Balanced => {
+            let mut counts = vec![0.0; classes];
+            for &label in labels {
+                counts[label] += 1.0;
+            }
+            counts.iter().map(|count| labels.len() as f64 / (classes as f64 * count)).collect()
+        }
+        ClassWeights::Given(given) if given.len() == classes => given.clone(),
+        ClassWeights::Given(given) => {
+            let value = format!("a list of {}", given.len());
+            return Err(SvmError::Parameter { parameter: "class_weights", value, wanted: "one factor a class" });
+        }
+    };
+    Ok(labels.iter().map(|&label| of_class[label]).collect())
 }
 
 /// One label a row, all in range, at least two classes, each with an example.
