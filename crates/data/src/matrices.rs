@@ -21,7 +21,7 @@ pub use generated::{psd_gaussian, psd_uniform, with_spectrum};
 /// # Errors
 /// [`DataError`] naming the shape of a matrix that is not square, the first entry (i, j) in row order that is NaN or
 /// infinite, the type of numbers that are not read, a file that ends too soon.
-pub fn read_npy(path: &Path) -> Result<Array2<f64>, DataError> {
+pub fn read_square(path: &Path) -> Result<Array2<f64>, DataError> {
     let header = npy_header::read(path, &mut open(path)?)?;
     if header.rows != header.cols {
         return Err(DataError::NotSquare { path: path.to_owned(), rows: header.rows, cols: header.cols });
@@ -56,7 +56,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("mine.npy");
         std::fs::write(&path, bytes).unwrap();
-        read_npy(&path)
+        read_square(&path)
     }
 
     fn encoded(matrix: &Array2<f64>) -> Vec<u8> {
