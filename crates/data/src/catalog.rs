@@ -107,8 +107,8 @@ pub struct PublishedStatistics {
 pub struct DocumentOptions {
     /// Only the first k labels by name.
     pub first_classes: Option<usize>,
-    /// What becomes of header lines. Only newsgroup posts have any; other documents stay as they are.
-    pub headers: Headers,
+    /// What becomes of header lines; only newsgroup posts have any, and theirs give way to [`Headers::Subject`].
+    pub headers: Option<Headers>,
     /// At most so many documents, each label with its share; a reduced profile.
     pub limit: Option<usize>,
 }
@@ -193,7 +193,16 @@ pub fn load_documents(
         other => return Err(wrong_kind(dataset, other, "labelled documents")),
     };
     if name == documents::NEWSGROUPS {
-        documents = documents.with_headers(options.headers);
+        documents = documents.with_headers(options.headers.unwrap_or_default());
+    } else if options.headers.is_some() {
+        return Err(DataError::Parameter {
+            parameter: "headers",
+            seen: "given".into(),
+            wanted: format!(
+                "no such key: the documents of `{name}` have no header lines, only `{}` has",
+                documents::NEWSGROUPS
+            ),
+        });
     }
     if let Some(k) = options.first_classes {
         documents = documents.first_classes(k)?;
@@ -354,5 +363,8 @@ mod tests {
         assert_eq!(message, "the dataset `gn300_8k` holds word vectors, labelled documents are wanted here");
         let message = load_word_vectors("twitter", None, &|_| true).unwrap_err().to_string();
         assert_eq!(message, "the dataset `twitter` holds labelled documents, word vectors are wanted here");
+        let options = DocumentOptions { headers: Some(Headers::Strip), ..options };
+        let message = load_documents("embedded", None, &options, 1).unwrap_err().to_string();
+        assert!(message.contains("only `20news` has"), "{message}");
     }
 }

@@ -61,7 +61,7 @@ fn the_first_ten_classes_of_ohsumed_have_the_stated_sizes() {
 fn newsgroup_posts_lose_their_headers_and_keep_their_subject() {
     let Some(folder) = data_folder() else { return };
     let load = |headers| {
-        let options = DocumentOptions { headers, limit: Some(400), ..DocumentOptions::default() };
+        let options = DocumentOptions { headers: Some(headers), limit: Some(400), ..DocumentOptions::default() };
         catalog::load_documents("20news", Some(&folder), &options, 1).unwrap()
     };
     let (kept, subject, stripped) = (load(Headers::Keep), load(Headers::Subject), load(Headers::Strip));
