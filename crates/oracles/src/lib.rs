@@ -1,1 +1,3 @@
-//! landmark-oracles
+//! landmark-oracles: similarity functions over items, and the store that keeps what was bought from them.
+
+pub mod tile_store;

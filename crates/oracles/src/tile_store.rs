@@ -1,0 +1,167 @@
+//! The truth for bought entries: immutable, checksummed files that several runs and machines may share.
+//!
+//! ```text
+//! <store>/<oracle id>/oracle.json        what the oracle is, for people
+//!                     <blake3>.tile      bought entries, immutable, named by content
+//!                     buyer-<id>         a run that is buying right now; gone when it ends, ignored when it is old
+//! ```
+//!
+//! The folder is named by the oracle's identity, a digest of everything that moves a score, so scores of two models never
+//! mix. A tile is created whole or not at all and never changed; one that is torn, edited or of another oracle is
+//! refused by name and never read. The same files are cache (another method, rank, replicate or run reads what is there),
+//! resume (a killed run loses about a second of buying) and distribution (several machines, one store).
+//!
+//! A store is a folder or any URL that `object_store` knows: `file://`, `memory://`, and with the features `s3`, `gcs`, `azure`
+//! the clouds, with credentials from the environment. Cost: 8 bytes an entry where columns are whole.
+
+use std::sync::Arc;
+
+use landmark_core::oracle::{Oracle, Symmetry};
+use serde::{Deserialize, Serialize};
+
+mod backend;
+mod buyers;
+mod error;
+mod held;
+mod maintenance;
+mod pace;
+mod request;
+mod scratch;
+mod stored;
+mod tile;
+
+use backend::Backend;
+pub use error::StoreError;
+pub use maintenance::{Cleaned, Contents, Problem, Verified};
+pub use stored::Stored;
+
+/// Bytes of columns that one oracle may keep on the heap unless told otherwise: 1 GiB.
+pub const DEFAULT_MEMORY: u64 = 1 << 30;
+
+const MANIFEST: &str = "oracle.json";
+const MANIFEST_FORMAT: u32 = 1;
+
+/// A place that keeps bought entries of any number of oracles. Cheap to clone.
+///
+/// ```
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// use landmark_core::oracle::{Oracle, Precomputed};
+/// use landmark_oracles::tile_store::{OracleLabel, TileStore};
+/// use ndarray::array;
+///
+/// let folder = tempfile::tempdir()?;
+/// let store = TileStore::open(&folder.path().display().to_string())?;
+/// let oracle = Precomputed::new(array![[0.0, 2.0], [2.0, 0.0]]);
+/// let stored = store.attach(oracle.clone(), OracleLabel::new("precomputed", "a 2 × 2 example"))?;
+/// let mut scores = [0.0];
+/// stored.evaluate(&[(0, 1)], &mut scores)?;
+/// stored.flush()?;
+///
+/// // another run, or another machine, buys nothing
+/// let again = store.attach(oracle, OracleLabel::new("precomputed", "a 2 × 2 example"))?;
+/// again.evaluate(&[(1, 0)], &mut scores)?;
+/// assert_eq!((scores[0], again.bought()), (2.0, 0));
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct TileStore {
+    backend: Arc<Backend>,
+    memory: u64,
+}
+
+/// What a person wants to know of an oracle whose entries lie in a store.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OracleLabel {
+    /// Registry id: `wmd`, `cross_encoder`, …
+    pub kind: String,
+    /// One line: dataset, model, parameters.
+    pub description: String,
+}
+
+impl OracleLabel {
+    /// Both parts.
+    pub fn new(kind: impl Into<String>, description: impl Into<String>) -> Self {
+        Self { kind: kind.into(), description: description.into() }
+    }
+}
+
+/// `oracle.json`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct Manifest {
+    format: u32,
+    identity: String,
+    #[serde(flatten)]
+    label: OracleLabel,
+    items: usize,
+    symmetry: Symmetry,
+}
+
+impl TileStore {
+    /// Reaches a store: a folder, which is created by the first purchase, or a URL (`file:///…`, `s3://bucket/prefix`, `gs://…`, `az://…`).
+    ///
+    /// # Errors
+    /// [`StoreError::Address`] where it is a file, no URL, or a kind of URL that this build lacks.
+    pub fn open(address: &str) -> Result<Self, StoreError> {
+        Ok(Self { backend: Arc::new(Backend::open(address)?), memory: DEFAULT_MEMORY })
+    }
+
+    /// Lets each oracle attached from now on keep at most `bytes` of columns on the heap; further columns go to a scratch
+    /// file. 0 is right where the matrix just fits in memory.
+    #[must_use]
+    pub fn with_memory(self, bytes: u64) -> Self {
+        Self { memory: bytes, ..self }
+    }
+
+    /// The address as it was given.
+    pub fn address(&self) -> &str {
+        self.backend.address()
+    }
+
+    /// Wraps an oracle so that every score of it is looked up here first and kept here after.
+    ///
+    /// Reads all tiles of this oracle: 8 bytes an entry, as fast as storage and blake3 go.
+    ///
+    /// # Errors
+    /// The first tile that is torn, edited or foreign, by name; a store that cannot be read.
+    pub fn attach<O: Oracle>(&self, oracle: O, label: OracleLabel) -> Result<Stored<O>, StoreError> {
+        Stored::new(self.clone(), oracle, label)
+    }
+
+    /// Reads an oracle's description, if it is there.
+    fn manifest(&self, id: &str) -> Result<Option<Manifest>, StoreError> {
+        let name = format!("{id}/{MANIFEST}");
+        let Some(bytes) = self.backend.get(&name)? else { return Ok(None) };
+        let unreadable = |reason: String| StoreError::Manifest { file: self.backend.describe(&name), reason };
+        let manifest: Manifest = serde_json::from_slice(&bytes).map_err(|error| unreadable(error.to_string()))?;
+        if manifest.format != MANIFEST_FORMAT {
+            return Err(unreadable(format!("format {} is not {MANIFEST_FORMAT}", manifest.format)));
+        }
+        if manifest.identity != id {
+            return Err(StoreError::Foreign {
+                file: self.backend.describe(&name),
+                what: "the identity",
+                seen: manifest.identity,
+                wanted: id.to_owned(),
+            });
+        }
+        Ok(Some(manifest))
+    }
+}
+
+impl Manifest {
+    fn of(oracle: &dyn Oracle, label: OracleLabel) -> Self {
+        Self {
+            format: MANIFEST_FORMAT,
+            identity: oracle.identity().to_hex(),
+            label,
+            items: oracle.len(),
+            symmetry: oracle.symmetry(),
+        }
+    }
+}
+
+/// The identity that a folder of the store is named by.
+fn identity_of(folder: &str) -> Option<[u8; 32]> {
+    blake3::Hash::from_hex(folder).ok().map(|hash| *hash.as_bytes())
+}

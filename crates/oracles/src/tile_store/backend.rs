@@ -1,0 +1,227 @@
+//! The storage behind a store, made synchronous: a folder, memory, or a bucket, all through `object_store`.
+//!
+//! Requests run on a small runtime of their own and are waited for on a plain channel, so that any thread may call,
+//! inside a thread pool or an asynchronous program as well.
+
+use std::future::Future;
+use std::path::{Path as FilePath, PathBuf};
+use std::sync::Arc;
+use std::sync::mpsc;
+
+use object_store::local::LocalFileSystem;
+use object_store::path::Path;
+use object_store::{GetOptions, GetRange, ObjectStore, ObjectStoreExt, PutMode, PutPayload};
+use tokio::runtime::Runtime;
+use url::Url;
+
+use super::StoreError;
+
+/// Objects under one root, addressed by names relative to it (`<oracle id>/<tile>`).
+pub(super) struct Backend {
+    address: String,
+    storage: Arc<dyn ObjectStore>,
+    root: Path,
+    /// The root where the storage is a folder of this machine.
+    folder: Option<PathBuf>,
+    runtime: Option<Runtime>,
+}
+
+/// What stands directly under a name.
+pub(super) struct Listing {
+    /// Names of the folders.
+    pub(super) folders: Vec<String>,
+    /// The objects, by name.
+    pub(super) objects: Vec<Object>,
+}
+
+/// One object of a listing.
+pub(super) struct Object {
+    pub(super) name: String,
+    pub(super) bytes: u64,
+    /// Seconds since 1970.
+    pub(super) modified: i64,
+}
+
+impl Backend {
+    /// Reaches a folder (which need not exist yet) or a URL.
+    pub(super) fn open(address: &str) -> Result<Self, StoreError> {
+        let (storage, root, folder) = match parse(address)? {
+            Address::Folder(folder) => {
+                let storage: Arc<dyn ObjectStore> = Arc::new(LocalFileSystem::new().with_fsync(true));
+                let root = Path::from_absolute_path(&folder).map_err(|error| refused(address, &error))?;
+                (storage, root, Some(folder))
+            }
+            Address::Url(url) => {
+                // credentials and regions come from the environment, as each cloud's own tools read them
+                let options = std::env::vars().map(|(key, value)| (key.to_ascii_lowercase(), value));
+                let (storage, root) = object_store::parse_url_opts(&url, options)
+                    .map_err(|error| unreachable_url(address, &url, &error))?;
+                (Arc::from(storage), root, None)
+            }
+        };
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(1)
+            .thread_name("tile-store")
+            .enable_all()
+            .build()
+            .map_err(|source| StoreError::System { action: "start its worker thread", source })?;
+        Ok(Self { address: address.to_owned(), storage, root, folder, runtime: Some(runtime) })
+    }
+
+    /// The address as it was given.
+    pub(super) fn address(&self) -> &str {
+        &self.address
+    }
+
+    /// The folder of this machine that holds the store, if it is one.
+    pub(super) fn folder(&self) -> Option<&FilePath> {
+        self.folder.as_deref()
+    }
+
+    /// How a person finds the object `name`.
+    pub(super) fn describe(&self, name: &str) -> String {
+        match &self.folder {
+            Some(folder) => folder.join(name).display().to_string(),
+            None => format!("{}/{name}", self.address.trim_end_matches('/')),
+        }
+    }
+
+    /// Publishes `bytes` under `name`, whole or not at all; answers false where an object of that name is already there.
+    pub(super) fn create(&self, name: &str, bytes: Vec<u8>) -> Result<bool, StoreError> {
+        self.put(name, bytes, PutMode::Create)
+    }
+
+    /// Writes an object whether it is there or not.
+    pub(super) fn replace(&self, name: &str, bytes: Vec<u8>) -> Result<(), StoreError> {
+        self.put(name, bytes, PutMode::Overwrite).map(|_| ())
+    }
+
+    fn put(&self, name: &str, bytes: Vec<u8>, mode: PutMode) -> Result<bool, StoreError> {
+        let (storage, path) = (Arc::clone(&self.storage), self.path(name));
+        let done = self.wait(async move { storage.put_opts(&path, PutPayload::from(bytes), mode.into()).await });
+        match done {
+            Ok(_) => Ok(true),
+            Err(object_store::Error::AlreadyExists { .. }) => Ok(false),
+            Err(source) => Err(StoreError::storage("write", self.describe(name), source)),
+        }
+    }
+
+    /// All bytes of an object, or `None` where there is none of that name.
+    pub(super) fn get(&self, name: &str) -> Result<Option<Vec<u8>>, StoreError> {
+        self.get_with(name, GetOptions::default())
+    }
+
+    /// The first `len` bytes of an object, fewer where it is shorter.
+    pub(super) fn get_head(&self, name: &str, len: u64) -> Result<Option<Vec<u8>>, StoreError> {
+        self.get_with(name, GetOptions { range: Some(GetRange::Bounded(0..len)), ..GetOptions::default() })
+    }
+
+    fn get_with(&self, name: &str, options: GetOptions) -> Result<Option<Vec<u8>>, StoreError> {
+        let (storage, path) = (Arc::clone(&self.storage), self.path(name));
+        let got = self.wait(async move { storage.get_opts(&path, options).await?.bytes().await });
+        match got {
+            Ok(bytes) => Ok(Some(bytes.into())),
+            Err(object_store::Error::NotFound { .. }) => Ok(None),
+            Err(source) => Err(StoreError::storage("read", self.describe(name), source)),
+        }
+    }
+
+    /// What stands directly under `name` (`""` for the root), sorted.
+    pub(super) fn list(&self, name: &str) -> Result<Listing, StoreError> {
+        let (storage, path) = (Arc::clone(&self.storage), self.path(name));
+        let found = self
+            .wait(async move { storage.list_with_delimiter(Some(&path)).await })
+            .map_err(|source| StoreError::storage("list", self.describe(name), source))?;
+        let last = |path: &Path| path.filename().unwrap_or_default().to_owned();
+        let mut folders: Vec<_> = found.common_prefixes.iter().map(last).collect();
+        let object = |object: &object_store::ObjectMeta| Object {
+            name: last(&object.location),
+            bytes: object.size,
+            modified: object.last_modified.timestamp(),
+        };
+        let mut objects: Vec<_> = found.objects.iter().map(object).collect();
+        folders.sort_unstable();
+        objects.sort_unstable_by(|one, other| one.name.cmp(&other.name));
+        Ok(Listing { folders, objects })
+    }
+
+    /// Removes an object; one that is already gone is fine.
+    pub(super) fn remove(&self, name: &str) -> Result<(), StoreError> {
+        let (storage, path) = (Arc::clone(&self.storage), self.path(name));
+        match self.wait(async move { storage.delete(&path).await }) {
+            Ok(()) | Err(object_store::Error::NotFound { .. }) => Ok(()),
+            Err(source) => Err(StoreError::storage("remove", self.describe(name), source)),
+        }
+    }
+
+    fn path(&self, name: &str) -> Path {
+        name.split('/').filter(|part| !part.is_empty()).fold(self.root.clone(), |path, part| path.join(part))
+    }
+
+    fn wait<T: Send + 'static>(
+        &self,
+        request: impl Future<Output = object_store::Result<T>> + Send + 'static,
+    ) -> object_store::Result<T> {
+        let (answer, answered) = mpsc::sync_channel(1);
+        if let Some(runtime) = &self.runtime {
+            runtime.spawn(async move { answer.send(request.await) });
+        }
+        answered.recv().unwrap_or_else(|_| {
+            Err(object_store::Error::Generic { store: "tile store", source: "the request was abandoned".into() })
+        })
+    }
+}
+
+impl Drop for Backend {
+    /// Lets go of the runtime without waiting, which is also allowed inside an asynchronous program.
+    fn drop(&mut self) {
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_background();
+        }
+    }
+}
+
+enum Address {
+    Folder(PathBuf),
+    Url(Url),
+}
+
+fn parse(address: &str) -> Result<Address, StoreError> {
+    let folder = if address.contains("://") {
+        let url = Url::parse(address).map_err(|error| refused(address, &error))?;
+        if url.scheme() != "file" {
+            return Ok(Address::Url(url));
+        }
+        url.to_file_path().map_err(|()| refused(address, &"a `file://` URL needs an absolute path"))?
+    } else if address.is_empty() {
+        return Err(refused(address, &"give a folder or a URL with `--store`"));
+    } else {
+        std::path::absolute(address).map_err(|error| refused(address, &error))?
+    };
+    match std::fs::metadata(&folder) {
+        Ok(found) if !found.is_dir() => {
+            Err(refused(address, &"it is a file; a store is a folder, give another with `--store`"))
+        }
+        _ => Ok(Address::Folder(folder)),
+    }
+}
+
+fn refused(address: &str, reason: &dyn std::fmt::Display) -> StoreError {
+    StoreError::Address { address: address.to_owned(), reason: reason.to_string() }
+}
+
+fn unreachable_url(address: &str, url: &Url, error: &object_store::Error) -> StoreError {
+    let feature = match url.scheme() {
+        "s3" | "s3a" => Some("s3"),
+        "gs" => Some("gcs"),
+        "az" | "abfs" | "abfss" | "adl" | "azure" => Some("azure"),
+        _ => None,
+    };
+    match feature {
+        Some(feature) => refused(
+            address,
+            &format!("{error}. `{}://` needs a build with `--features landmark-oracles/{feature}`", url.scheme()),
+        ),
+        None => refused(address, &error),
+    }
+}

@@ -1,0 +1,106 @@
+//! Several runs that buy from one oracle at once, and how they keep out of each other's way.
+//!
+//! A run that buys leaves a small object beside the tiles and renews it. Every run thereby knows how many there are and
+//! which of them it is, begins its requests in another place (at 0, 1/2, 1/4, 3/4, … of the cells) and looks for new
+//! tiles before each batch, so that they meet in the middle instead of buying the same. This is advice, not a lock: a
+//! run that died is forgotten after a minute, and the worst that can happen is an entry bought twice.
+
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use super::StoreError;
+use super::backend::{Backend, Listing};
+
+/// How the names of these objects begin.
+pub(super) const PREFIX: &str = "buyer-";
+/// Seconds after which a run that has not renewed is taken for dead.
+const ALIVE_SECONDS: i64 = 60;
+/// How often a run renews.
+const RENEW: Duration = Duration::from_secs(15);
+
+/// This run among those that buy.
+pub(super) struct Buyers {
+    name: String,
+    renewed: Option<Instant>,
+    place: usize,
+    count: usize,
+}
+
+impl Buyers {
+    /// A run that has not bought yet; `salt` tells two of one process apart.
+    pub(super) fn new(salt: u64) -> Self {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(&now.to_le_bytes()).update(&std::process::id().to_le_bytes()).update(&salt.to_le_bytes());
+        // the time comes first, so that a run that joins later has a later place
+        let name = format!("{PREFIX}{now:032x}-{}", &hasher.finalize().to_hex()[..12]);
+        Self { name, renewed: None, place: 0, count: 1 }
+    }
+
+    /// Says that this run is buying, at most every [`RENEW`].
+    pub(super) fn announce(&mut self, backend: &Backend, folder: &str) -> Result<(), StoreError> {
+        if self.renewed.is_none_or(|renewed| renewed.elapsed() >= RENEW) {
+            let text = format!("process {} is buying entries\n", std::process::id());
+            backend.replace(&format!("{folder}/{}", self.name), text.into_bytes())?;
+            self.renewed = Some(Instant::now());
+        }
+        Ok(())
+    }
+
+    /// Whether this run has announced itself.
+    pub(super) fn is_announced(&self) -> bool {
+        self.renewed.is_some()
+    }
+
+    /// Takes note of who else is there.
+    pub(super) fn look(&mut self, listing: &Listing) {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+        let now = i64::try_from(now).unwrap_or(i64::MAX);
+        let others = || {
+            let alive = listing.objects.iter().filter(|object| now - object.modified < ALIVE_SECONDS);
+            alive.filter(|object| object.name.starts_with(PREFIX) && object.name != self.name)
+        };
+        self.place = others().filter(|object| object.name < self.name).count();
+        self.count = others().count() + 1;
+    }
+
+    /// Number of runs that are buying, this one included.
+    pub(super) fn count(&self) -> usize {
+        self.count
+    }
+
+    /// Where in a request this run begins: 0, 1/2, 1/4, 3/4, 1/8, … by place (van der Corput's sequence).
+    pub(super) fn share(&self) -> f64 {
+        let (mut place, mut share, mut step) = (self.place, 0.0, 0.5);
+        while place > 0 {
+            share += step * (place % 2) as f64;
+            (place, step) = (place / 2, step / 2.0);
+        }
+        share
+    }
+
+    /// Takes this run off the list; a failure only leaves an object that will be ignored.
+    pub(super) fn leave(&mut self, backend: &Backend, folder: &str) {
+        if self.renewed.take().is_some()
+            && let Err(error) = backend.remove(&format!("{folder}/{}", self.name))
+        {
+            tracing::debug!("could not remove `{}`: {error}", self.name);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_run_begins_in_the_largest_gap() {
+        let mut run = Buyers::new(0);
+        let shares: Vec<f64> = (0..5)
+            .map(|place| {
+                run.place = place;
+                run.share()
+            })
+            .collect();
+        assert_eq!(shares, [0.0, 0.5, 0.25, 0.75, 0.125]);
+    }
+}

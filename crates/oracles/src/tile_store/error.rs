@@ -1,0 +1,165 @@
+//! What can go wrong with a store, each with the file and the next step.
+
+use std::io;
+
+use landmark_core::oracle::OracleError;
+
+/// Why a store, or one of its files, could not be used.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StoreError {
+    /// The address is neither a folder nor a URL that this build can reach.
+    #[error("`{address}` is not a store: {reason}")]
+    Address {
+        /// What was given as the store.
+        address: String,
+        /// What is wrong with it and what would be right.
+        reason: String,
+    },
+    /// A tile is cut short, or its bytes do not add up to its checksum.
+    #[error(
+        "tile `{file}` is torn or edited: {reason}. `runner store gc` removes it; its entries are then bought again"
+    )]
+    Torn {
+        /// The tile.
+        file: String,
+        /// What does not fit.
+        reason: String,
+    },
+    /// The tile is whole, but its name is not that of its content.
+    #[error(
+        "tile `{file}` was renamed or replaced: its content is that of `{content}`. `runner store gc` removes it; its entries are then bought again"
+    )]
+    Renamed {
+        /// The tile.
+        file: String,
+        /// The name its content calls for.
+        content: String,
+    },
+    /// The tile was bought from another oracle.
+    #[error(
+        "tile `{file}` belongs to another oracle: {what} is {seen}, but here it must be {wanted}. Move it back, or let `runner store gc` remove it"
+    )]
+    Foreign {
+        /// The tile, or the `oracle.json`.
+        file: String,
+        /// Which field differs.
+        what: &'static str,
+        /// Its value in the file.
+        seen: String,
+        /// Its value for this oracle.
+        wanted: String,
+    },
+    /// The tile has a layout that this version cannot read.
+    #[error(
+        "tile `{file}` has format version {seen}, but this build reads version {wanted}; update the program or use another `--store`"
+    )]
+    Version {
+        /// The tile.
+        file: String,
+        /// Its version.
+        seen: u32,
+        /// Ours.
+        wanted: u32,
+    },
+    /// `oracle.json` is no description of an oracle.
+    #[error(
+        "`{file}` cannot be read as the description of an oracle: {reason}. Remove it; the next run writes it again"
+    )]
+    Manifest {
+        /// The file.
+        file: String,
+        /// What is wrong.
+        reason: String,
+    },
+    /// The store cannot be written to.
+    #[error(
+        "the store cannot write `{file}`: it is read-only. Use another folder with `--store`, or change its permissions"
+    )]
+    ReadOnly {
+        /// What was to be written.
+        file: String,
+        /// The cause.
+        #[source]
+        source: object_store::Error,
+    },
+    /// No room is left.
+    #[error(
+        "the store cannot write `{file}`: no space is left. What was published before is safe; free some space (`runner store gc` merges small tiles) or use another `--store`"
+    )]
+    Full {
+        /// What was to be written.
+        file: String,
+        /// The cause.
+        #[source]
+        source: object_store::Error,
+    },
+    /// What had been published is gone.
+    #[error(
+        "the store `{address}` has vanished: `{file}` was there and is not any more. Mount or restore it and run again; what it holds is not bought again"
+    )]
+    Vanished {
+        /// The store.
+        address: String,
+        /// What is missing.
+        file: String,
+    },
+    /// More items than a tile can number.
+    #[error("{len} items are too many for a tile store: its row and column ids have 32 bits")]
+    TooManyItems {
+        /// Number of items.
+        len: usize,
+    },
+    /// Any other failure of the storage.
+    #[error(
+        "the store failed to {action} `{file}`; check that it is reachable and run again, what was published is kept"
+    )]
+    Storage {
+        /// `read`, `write`, `list` or `remove`.
+        action: &'static str,
+        /// The object.
+        file: String,
+        /// The cause.
+        #[source]
+        source: object_store::Error,
+    },
+    /// The operating system refused threads or scratch space.
+    #[error("the store cannot {action}")]
+    System {
+        /// What was attempted.
+        action: &'static str,
+        /// The cause.
+        #[source]
+        source: io::Error,
+    },
+}
+
+impl StoreError {
+    /// Sorts a failure of the storage by what its user can do about it.
+    pub(super) fn storage(action: &'static str, file: String, source: object_store::Error) -> Self {
+        use io::ErrorKind::{PermissionDenied, QuotaExceeded, ReadOnlyFilesystem, StorageFull};
+        match io_kind(&source) {
+            Some(StorageFull | QuotaExceeded) => Self::Full { file, source },
+            Some(PermissionDenied | ReadOnlyFilesystem) if action != "read" => Self::ReadOnly { file, source },
+            _ => Self::Storage { action, file, source },
+        }
+    }
+}
+
+/// The operating system's own error at the bottom of the chain.
+fn io_kind(error: &object_store::Error) -> Option<io::ErrorKind> {
+    let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(error);
+    while let Some(error) = cause {
+        if let Some(error) = error.downcast_ref::<io::Error>() {
+            return Some(error.kind());
+        }
+        cause = error.source();
+    }
+    None
+}
+
+impl From<StoreError> for OracleError {
+    fn from(error: StoreError) -> Self {
+        Self::Failed { what: "its tile store".to_owned(), source: Box::new(error) }
+    }
+}

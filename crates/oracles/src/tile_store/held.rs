@@ -1,0 +1,310 @@
+//! The bought entries of one oracle, ready to be read.
+//!
+//! A column (of a symmetric oracle: an item's row and column at once) of which at least n/32 entries are there is held
+//! as n values, NaN where an entry is missing; every other entry in a hash map. Memory: 8n bytes a column, of which the
+//! first `memory` bytes are on the heap and the rest in a scratch file without a name that the system drops with the
+//! process; 24 to 48 bytes for a scattered entry.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+use std::io;
+
+use landmark_core::oracle::{OracleShape, Symmetry};
+use ndarray::ArrayViewMut2;
+
+use super::scratch::Scratch;
+use super::tile::Entry;
+
+/// A column of n items is held whole once n / `DENSE` of its entries are there.
+const DENSE: usize = 32;
+/// Rows copied at a time: the lines of the output they touch stay in the first-level cache.
+const ROWS_AT_A_TIME: usize = 128;
+
+/// Entries by pair.
+pub(super) struct Held {
+    len: usize,
+    symmetric: bool,
+    columns: Vec<Option<Column>>,
+    scattered: HashMap<u64, f64, BuildHasherDefault<PairHasher>>,
+    /// Scattered entries by column.
+    counts: Vec<u32>,
+    entries: u64,
+    memory: u64,
+    scratch: Option<Scratch>,
+}
+
+enum Column {
+    Heap(Box<[f64]>),
+    Scratch(u64),
+}
+
+impl Held {
+    /// Nothing yet; at most `memory` bytes of columns will be on the heap.
+    pub(super) fn new(shape: OracleShape, memory: u64) -> Self {
+        Self {
+            len: shape.len,
+            symmetric: shape.symmetry == Symmetry::Symmetric,
+            columns: (0..shape.len).map(|_| None).collect(),
+            scattered: HashMap::default(),
+            counts: vec![0; shape.len],
+            entries: 0,
+            memory,
+            scratch: None,
+        }
+    }
+
+    /// Number of distinct pairs held.
+    pub(super) fn entries(&self) -> u64 {
+        self.entries
+    }
+
+    /// f(i, j), if it is there.
+    pub(super) fn get(&self, i: usize, j: usize) -> io::Result<Option<f64>> {
+        let value = match (&self.columns[j], &self.columns[i]) {
+            (Some(column), _) => self.value(column, i)?,
+            (None, Some(column)) if self.symmetric => self.value(column, j)?,
+            _ => return Ok(self.scattered.get(&self.key(i, j)).copied()),
+        };
+        Ok(value.is_finite().then_some(value))
+    }
+
+    /// Adds entries; one that is there already stays as it is. Fastest where they come column by column.
+    pub(super) fn insert(&mut self, entries: &[Entry]) -> io::Result<()> {
+        self.open_columns(entries)?;
+        for run in entries.chunk_by(|one, next| one.col == next.col) {
+            match self.columns[run[0].col as usize] {
+                Some(Column::Scratch(at)) => self.insert_in_scratch(at, run)?,
+                _ => run.iter().try_for_each(|entry| self.insert_one(entry))?,
+            }
+        }
+        Ok(())
+    }
+
+    fn insert_one(&mut self, entry: &Entry) -> io::Result<()> {
+        let (i, j) = (entry.row as usize, entry.col as usize);
+        if self.get(i, j)?.is_some() {
+            return Ok(());
+        }
+        self.entries += 1;
+        if !self.write_both(i, j, entry.value)? {
+            self.scattered.insert(self.key(i, j), entry.value);
+            self.count(i, j, 1);
+        }
+        Ok(())
+    }
+
+    /// Entries of one column of the scratch file, in one read and one write.
+    fn insert_in_scratch(&mut self, at: u64, run: &[Entry]) -> io::Result<()> {
+        let rows = || run.iter().map(|entry| entry.row as usize);
+        let (first, last) = (rows().min().unwrap_or(0), rows().max().unwrap_or(0));
+        let mut values = vec![0.0; last + 1 - first];
+        self.scratch()?.read(at, first, &mut values)?;
+        let mut added = Vec::with_capacity(run.len());
+        for entry in run {
+            let value = &mut values[entry.row as usize - first];
+            if value.is_nan() {
+                *value = entry.value;
+                added.push(entry);
+            }
+        }
+        self.scratch()?.write(at, first, &values)?;
+        self.entries += added.len() as u64;
+        if self.symmetric {
+            for entry in added {
+                self.write(entry.row as usize, entry.col as usize, entry.value)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Fills `out` with f(rows[a], cols[b]), all of which are held or, on the diagonal, known.
+    ///
+    /// Answers the first pair that is neither.
+    pub(super) fn gather(
+        &self,
+        rows: &[usize],
+        cols: &[usize],
+        known_diagonal: Option<f64>,
+        mut out: ArrayViewMut2<'_, f64>,
+    ) -> io::Result<Option<(usize, usize)>> {
+        for (chunk, rows) in rows.chunks(ROWS_AT_A_TIME).enumerate() {
+            let first = chunk * ROWS_AT_A_TIME;
+            let mut scores = vec![0.0; rows.len()];
+            for (b, &j) in cols.iter().enumerate() {
+                self.gather_column(rows, j, &mut scores)?;
+                for (a, (&i, &score)) in rows.iter().zip(&scores).enumerate() {
+                    let score = if i == j { known_diagonal.unwrap_or(score) } else { score };
+                    if score.is_nan() {
+                        return Ok(Some((i, j)));
+                    }
+                    out[[first + a, b]] = score;
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// `scores[a]` = f(rows[a], j), NaN where missing.
+    pub(super) fn gather_column(&self, rows: &[usize], j: usize, scores: &mut [f64]) -> io::Result<()> {
+        match &self.columns[j] {
+            Some(Column::Heap(values)) => rows.iter().zip(scores).for_each(|(&i, score)| *score = values[i]),
+            Some(Column::Scratch(at)) => self.scratch()?.gather(*at, rows, scores)?,
+            None => {
+                for (&i, score) in rows.iter().zip(scores) {
+                    *score = self.get(i, j)?.unwrap_or(f64::NAN);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes room for the columns (of a symmetric oracle: then for the rows) that these entries fill by n/32 or more.
+    fn open_columns(&mut self, entries: &[Entry]) -> io::Result<()> {
+        let enough = (self.len / DENSE).max(1);
+        let mut incoming: HashMap<u32, usize> = HashMap::new();
+        for entry in entries.iter().filter(|entry| !self.is_covered(entry)) {
+            *incoming.entry(entry.col).or_default() += 1;
+        }
+        self.open(&self.filled(&incoming, enough))?;
+        if self.symmetric {
+            incoming.clear();
+            for entry in entries.iter().filter(|entry| !self.is_covered(entry)) {
+                *incoming.entry(entry.row).or_default() += 1;
+            }
+            self.open(&self.filled(&incoming, enough))?;
+        }
+        Ok(())
+    }
+
+    fn filled(&self, incoming: &HashMap<u32, usize>, enough: usize) -> Vec<usize> {
+        let mut filled: Vec<usize> = incoming
+            .iter()
+            .map(|(&j, &count)| (j as usize, count))
+            .filter(|&(j, count)| self.counts[j] as usize + count >= enough)
+            .map(|(j, _)| j)
+            .collect();
+        filled.sort_unstable();
+        filled
+    }
+
+    fn is_covered(&self, entry: &Entry) -> bool {
+        self.columns[entry.col as usize].is_some() || (self.symmetric && self.columns[entry.row as usize].is_some())
+    }
+
+    /// Opens columns and moves into them what is known of them already.
+    fn open(&mut self, opened: &[usize]) -> io::Result<()> {
+        if opened.is_empty() {
+            return Ok(());
+        }
+        for &j in opened {
+            let mut values = vec![f64::NAN; self.len].into_boxed_slice();
+            if self.symmetric {
+                for (i, column) in self.columns.iter().enumerate() {
+                    if let Some(column) = column {
+                        values[i] = self.value(column, j)?;
+                    }
+                }
+            }
+            self.columns[j] = Some(self.place(values)?);
+        }
+        let scattered = std::mem::take(&mut self.scattered);
+        for (key, value) in scattered {
+            let (i, j) = self.pair(key);
+            if self.write_both(i, j, value)? {
+                self.count(i, j, -1);
+            } else {
+                self.scattered.insert(key, value);
+            }
+        }
+        Ok(())
+    }
+
+    fn place(&mut self, values: Box<[f64]>) -> io::Result<Column> {
+        let bytes = 8 * values.len() as u64;
+        if let Some(left) = self.memory.checked_sub(bytes) {
+            self.memory = left;
+            return Ok(Column::Heap(values));
+        }
+        if self.scratch.is_none() {
+            self.scratch = Some(Scratch::create()?);
+        }
+        match &mut self.scratch {
+            Some(scratch) => Ok(Column::Scratch(scratch.append(&values)?)),
+            None => Ok(Column::Heap(values)),
+        }
+    }
+
+    fn value(&self, column: &Column, i: usize) -> io::Result<f64> {
+        match column {
+            Column::Heap(values) => Ok(values[i]),
+            Column::Scratch(at) => {
+                let mut value = [0.0];
+                self.scratch()?.read(*at, i, &mut value)?;
+                Ok(value[0])
+            }
+        }
+    }
+
+    /// Writes f(i, j) into every open column it belongs to; answers whether there was one.
+    fn write_both(&mut self, i: usize, j: usize, value: f64) -> io::Result<bool> {
+        let in_column = self.write(j, i, value)?;
+        let in_row = self.symmetric && i != j && self.write(i, j, value)?;
+        Ok(in_column || in_row)
+    }
+
+    /// Writes the i-th value of column j if that column is open.
+    fn write(&mut self, j: usize, i: usize, value: f64) -> io::Result<bool> {
+        match &mut self.columns[j] {
+            Some(Column::Heap(values)) => values[i] = value,
+            Some(Column::Scratch(at)) => {
+                let at = *at;
+                self.scratch()?.write(at, i, &[value])?;
+            }
+            None => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    /// One scattered entry more or less in the columns of (i, j).
+    fn count(&mut self, i: usize, j: usize, change: i32) {
+        self.counts[j] = self.counts[j].saturating_add_signed(change);
+        if self.symmetric && i != j {
+            self.counts[i] = self.counts[i].saturating_add_signed(change);
+        }
+    }
+
+    fn scratch(&self) -> io::Result<&Scratch> {
+        self.scratch.as_ref().ok_or_else(|| io::Error::other("its scratch file is not open"))
+    }
+
+    /// One number for a pair, the same for both orders where the oracle is symmetric.
+    pub(super) fn key(&self, i: usize, j: usize) -> u64 {
+        let (i, j) = if self.symmetric && i < j { (j, i) } else { (i, j) };
+        (i as u64) << 32 | j as u64
+    }
+
+    fn pair(&self, key: u64) -> (usize, usize) {
+        ((key >> 32) as usize, (key & 0xffff_ffff) as usize)
+    }
+}
+
+/// A hash of one number: the upper half of its product with an odd constant (Fibonacci hashing), folded once.
+#[derive(Default)]
+pub(super) struct PairHasher(u64);
+
+impl Hasher for PairHasher {
+    fn write(&mut self, bytes: &[u8]) {
+        for &byte in bytes {
+            self.write_u64(u64::from(byte));
+        }
+    }
+
+    fn write_u64(&mut self, number: u64) {
+        let product = (self.0 ^ number).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        self.0 = product ^ (product >> 32);
+    }
+
+    fn finish(&self) -> u64 {
+        self.0.wrapping_mul(0x9e37_79b9_7f4a_7c15)
+    }
+}

@@ -1,0 +1,255 @@
+//! Housekeeping: what a store holds, whether it is sound, and putting it in order.
+
+use std::collections::HashMap;
+
+use landmark_core::oracle::Symmetry;
+
+use super::buyers::PREFIX;
+use super::pace::LARGEST;
+use super::tile::{self, EXTENSION, Entry, Expected, HEADER};
+use super::{MANIFEST, Manifest, StoreError, TileStore, identity_of};
+
+/// A tile below this many entries is merged with its like.
+const SMALL: usize = LARGEST / 4;
+/// Entries gathered before merged tiles are written: 64 MB.
+const GATHERED: usize = 1 << 22;
+
+/// What a store holds of one oracle.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Contents {
+    /// The oracle's identity in hexadecimal, the name of its folder.
+    pub identity: String,
+    /// Registry id, empty where `oracle.json` is missing or unreadable.
+    pub kind: String,
+    /// One line about it.
+    pub description: String,
+    /// Number of items n, where known.
+    pub items: Option<usize>,
+    /// Number of tiles.
+    pub tiles: usize,
+    /// Entries in them; an entry that two runs bought at once counts twice.
+    pub entries: u64,
+    /// Bytes of the tiles.
+    pub bytes: u64,
+}
+
+/// A file that cannot be used.
+#[derive(Debug)]
+pub struct Problem {
+    /// Where it is, for people.
+    pub file: String,
+    /// What is wrong with it.
+    pub error: StoreError,
+    name: String,
+}
+
+/// What checking every byte of a store found.
+#[derive(Debug, Default)]
+pub struct Verified {
+    /// Sound tiles.
+    pub tiles: usize,
+    /// Entries in them.
+    pub entries: u64,
+    /// Files that cannot be used, by name.
+    pub problems: Vec<Problem>,
+}
+
+/// What putting a store in order did, or in a dry run would do.
+#[derive(Debug, Default)]
+pub struct Cleaned {
+    /// Files removed because they could not be used, or left by a run that was killed while writing.
+    pub removed: Vec<String>,
+    /// Small tiles that were merged.
+    pub merged: usize,
+    /// Tiles that took their place.
+    pub into: usize,
+}
+
+/// One oracle's folder as far as it can be understood.
+struct Folder {
+    id: String,
+    identity: Option<[u8; 32]>,
+    manifest: Option<Manifest>,
+    problem: Option<Problem>,
+    tiles: Vec<super::backend::Object>,
+}
+
+impl TileStore {
+    /// What the store holds, by oracle. Reads `oracle.json` and the head of every tile.
+    ///
+    /// # Errors
+    /// A store that cannot be read.
+    pub fn contents(&self) -> Result<Vec<Contents>, StoreError> {
+        self.folders()?.into_iter().map(|folder| self.contents_of(folder)).collect()
+    }
+
+    fn contents_of(&self, folder: Folder) -> Result<Contents, StoreError> {
+        let mut entries = 0;
+        for object in &folder.tiles {
+            let head = self.backend.get_head(&format!("{}/{}", folder.id, object.name), HEADER as u64)?;
+            entries += head.and_then(|head| tile::announced(&head)).map_or(0, |(_, entries)| entries);
+        }
+        let (kind, description, items) = match folder.manifest {
+            Some(manifest) => (manifest.label.kind, manifest.label.description, Some(manifest.items)),
+            None => (String::new(), String::new(), None),
+        };
+        let bytes = folder.tiles.iter().map(|object| object.bytes).sum();
+        Ok(Contents { identity: folder.id, kind, description, items, tiles: folder.tiles.len(), entries, bytes })
+    }
+
+    /// Reads every tile and checks its checksum, its name and whose it is.
+    ///
+    /// # Errors
+    /// A store that cannot be read; a bad file is no error but a [`Problem`].
+    pub fn verify(&self) -> Result<Verified, StoreError> {
+        let mut verified = Verified::default();
+        for mut folder in self.folders()? {
+            verified.problems.extend(folder.problem.take());
+            for object in &folder.tiles {
+                match self.read_tile(&folder, &object.name)? {
+                    Ok(Some(entries)) => {
+                        verified.tiles += 1;
+                        verified.entries += entries.len() as u64;
+                    }
+                    Ok(None) => {}
+                    Err(problem) => verified.problems.push(problem),
+                }
+            }
+        }
+        Ok(verified)
+    }
+
+    /// Removes files that cannot be used and what killed runs left, and merges small tiles into large ones. Safe while
+    /// others read and buy: a tile is removed only after its entries stand in another. In a dry run nothing changes.
+    ///
+    /// # Errors
+    /// A store that cannot be read or written; what was done so far is sound.
+    pub fn clean(&self, dry_run: bool) -> Result<Cleaned, StoreError> {
+        let mut cleaned = Cleaned::default();
+        for mut folder in self.folders()? {
+            let mut bad: Vec<Problem> = folder.problem.take().into_iter().collect();
+            let mut small = Vec::new();
+            for object in &folder.tiles {
+                match self.read_tile(&folder, &object.name)? {
+                    Ok(Some(entries)) if entries.len() < SMALL => small.push(object.name.clone()),
+                    Ok(_) => {}
+                    Err(problem) => bad.push(problem),
+                }
+            }
+            for problem in bad.into_iter().filter(|problem| !matches!(problem.error, StoreError::Version { .. })) {
+                if !dry_run {
+                    self.backend.remove(&problem.name)?;
+                }
+                cleaned.removed.push(problem.file);
+            }
+            self.merge(&folder, &small, dry_run, &mut cleaned)?;
+            self.remove_leftovers(&folder, dry_run, &mut cleaned)?;
+        }
+        Ok(cleaned)
+    }
+
+    /// Writes the entries of small tiles anew, in few tiles, then removes the small ones.
+    fn merge(&self, folder: &Folder, small: &[String], dry_run: bool, cleaned: &mut Cleaned) -> Result<(), StoreError> {
+        let (Some(identity), Some(manifest)) = (&folder.identity, &folder.manifest) else { return Ok(()) };
+        let symmetric = manifest.symmetry == Symmetry::Symmetric;
+        let mut names = small.iter().peekable();
+        while names.peek().is_some() {
+            let mut group = Vec::new();
+            // the first of two prices paid for one entry stands, as it does on reading
+            let mut entries: HashMap<(u32, u32), Entry> = HashMap::new();
+            while let Some(name) = names.next_if(|_| entries.len() < GATHERED) {
+                if let Ok(Some(read)) = self.read_tile(folder, name)? {
+                    for entry in read {
+                        let flip = symmetric && entry.row < entry.col;
+                        let key = if flip { (entry.col, entry.row) } else { (entry.row, entry.col) };
+                        entries.entry(key).or_insert(entry);
+                    }
+                    group.push(name);
+                }
+            }
+            let mut entries: Vec<Entry> = entries.into_values().collect();
+            entries.sort_unstable_by_key(|entry| (entry.col, entry.row));
+            let tiles = entries.len().div_ceil(LARGEST);
+            if tiles >= group.len() {
+                continue;
+            }
+            let mut written = Vec::new();
+            for entries in entries.chunks(LARGEST).filter(|_| !dry_run) {
+                let (name, bytes) = tile::encode(identity, manifest.items, entries.to_vec());
+                self.backend.create(&format!("{}/{name}", folder.id), bytes)?;
+                written.push(name);
+            }
+            for name in group.iter().filter(|name| !dry_run && !written.contains(name)) {
+                self.backend.remove(&format!("{}/{name}", folder.id))?;
+            }
+            cleaned.merged += group.len();
+            cleaned.into += tiles;
+        }
+        Ok(())
+    }
+
+    /// Removes half-written files of killed runs (`*.tile#1`, only in a folder of this machine) and old announcements.
+    fn remove_leftovers(&self, folder: &Folder, dry_run: bool, cleaned: &mut Cleaned) -> Result<(), StoreError> {
+        let listing = self.backend.list(&folder.id)?;
+        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default().as_secs();
+        let is_old = |seconds: u64| now.saturating_sub(seconds) > 3600;
+        for object in listing.objects.iter().filter(|object| object.name.starts_with(PREFIX)) {
+            if is_old(u64::try_from(object.modified).unwrap_or(0)) {
+                let name = format!("{}/{}", folder.id, object.name);
+                if !dry_run {
+                    self.backend.remove(&name)?;
+                }
+                cleaned.removed.push(self.backend.describe(&name));
+            }
+        }
+        let Some(root) = self.backend.folder() else { return Ok(()) };
+        let failed = |source| StoreError::System { action: "look for half-written files", source };
+        for found in std::fs::read_dir(root.join(&folder.id)).map_err(failed)? {
+            let found = found.map_err(failed)?;
+            let modified = found.metadata().and_then(|data| data.modified()).map_err(failed)?;
+            let age = modified.elapsed().unwrap_or_default().as_secs();
+            if found.file_name().to_string_lossy().contains(".tile#") && age > 3600 {
+                if !dry_run {
+                    std::fs::remove_file(found.path()).map_err(failed)?;
+                }
+                cleaned.removed.push(found.path().display().to_string());
+            }
+        }
+        Ok(())
+    }
+
+    fn folders(&self) -> Result<Vec<Folder>, StoreError> {
+        let names = self.backend.list("")?.folders;
+        // anything else in the same place is none of ours
+        let ids = names.into_iter().filter(|name| identity_of(name).is_some());
+        ids.map(|id| self.folder(id)).collect()
+    }
+
+    fn folder(&self, id: String) -> Result<Folder, StoreError> {
+        let (manifest, problem) = match self.manifest(&id) {
+            Ok(manifest) => (manifest, None),
+            Err(error @ (StoreError::Manifest { .. } | StoreError::Foreign { .. })) => {
+                let name = format!("{id}/{MANIFEST}");
+                (None, Some(Problem { file: self.backend.describe(&name), error, name }))
+            }
+            Err(error) => return Err(error),
+        };
+        let objects = self.backend.list(&id)?.objects;
+        let is_tile = |name: &str| name.strip_suffix(EXTENSION).is_some_and(|stem| stem.ends_with('.'));
+        let tiles = objects.into_iter().filter(|object| is_tile(&object.name)).collect();
+        Ok(Folder { identity: identity_of(&id), id, manifest, problem, tiles })
+    }
+
+    /// A tile's entries, `None` where it is gone, or what is wrong with it.
+    fn read_tile(&self, folder: &Folder, name: &str) -> Result<Result<Option<Vec<Entry>>, Problem>, StoreError> {
+        let path = format!("{}/{name}", folder.id);
+        let Some(bytes) = self.backend.get(&path)? else { return Ok(Ok(None)) };
+        let file = self.backend.describe(&path);
+        let Some(identity) = &folder.identity else { return Ok(Ok(None)) };
+        // without a description a tile can only be held against itself
+        let announced = || tile::announced(&bytes).map_or(0, |(items, _)| usize::try_from(items).unwrap_or(0));
+        let len = folder.manifest.as_ref().map_or_else(announced, |manifest| manifest.items);
+        let decoded = tile::decode(Expected { identity, len, name, file: &file }, &bytes);
+        Ok(decoded.map(Some).map_err(|error| Problem { file, error, name: path }))
+    }
+}

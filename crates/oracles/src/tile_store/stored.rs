@@ -1,0 +1,462 @@
+//! An oracle whose scores are looked up in the store first and kept there after.
+
+use std::collections::HashSet;
+use std::io;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::time::{Duration, Instant};
+
+use landmark_core::entries::EntrySet;
+use landmark_core::oracle::{Identity, Oracle, OracleError, OracleShape, Pair, Symmetry, check_finite};
+use ndarray::ArrayViewMut2;
+use rayon::{ThreadPool, ThreadPoolBuilder};
+
+use super::buyers::Buyers;
+use super::held::Held;
+use super::pace::{LARGEST, Pace};
+use super::request::{Batch, Request};
+use super::tile::{self, EXTENSION, Entry, Expected};
+use super::{MANIFEST, Manifest, OracleLabel, StoreError, TileStore};
+
+/// Looking for new tiles may take this share of the time at most.
+const LOOKING_SHARE: u32 = 20;
+/// Tiles read at a time.
+const TILES_AT_A_TIME: usize = 32;
+
+/// An [`Oracle`] that buys each entry once, from whichever run, method or machine comes first.
+///
+/// Missing pairs go to the inner oracle in batches of about half a second, in the order they were asked for, and are
+/// published about every second or 2¹⁸ entries; what waits is published by [`flush`](Stored::flush), on any error, and when
+/// this is dropped. When the inner oracle stops half-way (budget, a score that is not finite), what it
+/// had scored is kept, and a hard budget is spent to the last evaluation. A known diagonal is neither bought nor kept.
+///
+/// Any number of threads may ask at once. Buying happens one request at a time, on a thread pool of its own: a
+/// caller inside another pool therefore blocks without taking up other work that might ask again and wait for itself.
+pub struct Stored<O: Oracle> {
+    oracle: O,
+    identity: Identity,
+    shape: OracleShape,
+    store: TileStore,
+    held: RwLock<Held>,
+    purchase: Mutex<Purchase>,
+    bought: AtomicU64,
+}
+
+/// What only one request at a time may touch.
+struct Purchase {
+    manifest: Manifest,
+    /// Whether the manifest has been seen in the store.
+    is_described: bool,
+    seen: HashSet<String>,
+    looked: Option<(Instant, Duration)>,
+    unpublished: Vec<Entry>,
+    pace: Pace,
+    buyers: Buyers,
+    pool: Option<ThreadPool>,
+}
+
+impl<O: Oracle> Stored<O> {
+    pub(super) fn new(store: TileStore, oracle: O, label: OracleLabel) -> Result<Self, StoreError> {
+        let shape = OracleShape::of(&oracle);
+        if u32::try_from(shape.len).is_err() {
+            return Err(StoreError::TooManyItems { len: shape.len });
+        }
+        let manifest = Manifest::of(&oracle, label);
+        if let Some(there) = store.manifest(&manifest.identity)?
+            && there.items != shape.len
+        {
+            return Err(StoreError::Foreign {
+                file: store.backend.describe(&format!("{}/{MANIFEST}", manifest.identity)),
+                what: "the number of items",
+                seen: there.items.to_string(),
+                wanted: shape.len.to_string(),
+            });
+        }
+        let held = Held::new(shape, store.memory);
+        // two of one process differ in where their values lie
+        let buyers = Buyers::new(std::ptr::from_ref(&store).addr() as u64);
+        let purchase = Purchase {
+            manifest,
+            is_described: false,
+            seen: HashSet::new(),
+            looked: None,
+            unpublished: Vec::new(),
+            pace: Pace::new(),
+            buyers,
+            pool: None,
+        };
+        let identity = oracle.identity();
+        let (held, purchase, bought) = (RwLock::new(held), Mutex::new(purchase), AtomicU64::new(0));
+        let stored = Self { oracle, identity, shape, store, held, purchase, bought };
+        stored.refresh()?;
+        Ok(stored)
+    }
+
+    /// The oracle that is asked for what is not there.
+    pub fn inner(&self) -> &O {
+        &self.oracle
+    }
+
+    /// Distinct pairs that are there, from whichever run.
+    pub fn entries(&self) -> u64 {
+        self.held().entries()
+    }
+
+    /// Distinct pairs bought through this value.
+    pub fn bought(&self) -> u64 {
+        self.bought.load(Ordering::Relaxed)
+    }
+
+    /// Evaluations that `set` would still cost: what a dry run subtracts from
+    /// [`EntrySet::evaluations`]. One look per entry of the set.
+    ///
+    /// # Errors
+    /// [`StoreError::System`] where the scratch file cannot be read.
+    pub fn missing(&self, set: &EntrySet) -> Result<u64, StoreError> {
+        self.count_missing(set).map_err(scratch_failed)
+    }
+
+    fn count_missing(&self, set: &EntrySet) -> io::Result<u64> {
+        let held = self.held();
+        let all: Vec<usize> = (0..self.shape.len).collect();
+        let mut scores = vec![0.0; self.shape.len];
+        let symmetric = self.shape.symmetry == Symmetry::Symmetric;
+        let mut evaluations = 0;
+        for j in set.columns() {
+            held.gather_column(&all, j, &mut scores)?;
+            for (i, score) in scores.iter().enumerate() {
+                let counted = symmetric && i < j && set.has_column(i);
+                if score.is_nan() && !counted {
+                    evaluations += self.price(i, j);
+                }
+            }
+        }
+        for (i, j) in set.scattered() {
+            if held.get(i, j)?.is_none() {
+                evaluations += self.price(i, j);
+            }
+        }
+        Ok(evaluations)
+    }
+
+    fn price(&self, i: usize, j: usize) -> u64 {
+        match (i == j, self.shape.diagonal_known) {
+            (false, _) => self.shape.evaluations_per_pair,
+            (true, known) => u64::from(!known),
+        }
+    }
+
+    /// Publishes what was bought and waits. To be called at the end of a run, for only here a full disk can be reported.
+    ///
+    /// # Errors
+    /// A store that cannot be written; what waits is kept and tried again.
+    pub fn flush(&self) -> Result<(), StoreError> {
+        self.publish(&mut self.purchase())
+    }
+
+    /// Reads the tiles that other runs have published since the last look; answers how many.
+    ///
+    /// # Errors
+    /// The first tile that is torn, edited or foreign, by name; [`StoreError::Vanished`].
+    pub fn refresh(&self) -> Result<usize, StoreError> {
+        self.look(&mut self.purchase())
+    }
+
+    fn look(&self, purchase: &mut Purchase) -> Result<usize, StoreError> {
+        let start = Instant::now();
+        let mut read = 0;
+        // a tile may be merged into another between listing and reading: then the list is taken again
+        while !self.read_new_tiles(purchase, &mut read)? {}
+        purchase.looked = Some((Instant::now(), start.elapsed()));
+        Ok(read)
+    }
+
+    /// Reads what is listed and not seen yet; answers false where a listed tile was gone.
+    fn read_new_tiles(&self, purchase: &mut Purchase, read: &mut usize) -> Result<bool, StoreError> {
+        let folder = purchase.manifest.identity.clone();
+        let listing = self.store.backend.list(&folder)?;
+        let is_described = listing.objects.iter().any(|object| object.name == MANIFEST);
+        if purchase.is_described && !is_described {
+            let file = self.store.backend.describe(&format!("{folder}/{MANIFEST}"));
+            return Err(StoreError::Vanished { address: self.store.address().to_owned(), file });
+        }
+        purchase.is_described = is_described;
+        purchase.buyers.look(&listing);
+        let is_tile = |name: &String| name.strip_suffix(EXTENSION).is_some_and(|stem| stem.ends_with('.'));
+        let names = listing.objects.into_iter().map(|object| object.name).filter(is_tile);
+        let new: Vec<String> = names.filter(|name| !purchase.seen.contains(name)).collect();
+        let mut complete = true;
+        for names in new.chunks(TILES_AT_A_TIME) {
+            for (name, entries) in names.iter().zip(self.read_tiles(&folder, names)?) {
+                match entries {
+                    Some(entries) => {
+                        self.held_mut().insert(&entries).map_err(scratch_failed)?;
+                        purchase.seen.insert(name.clone());
+                        *read += 1;
+                    }
+                    None => complete = false,
+                }
+            }
+        }
+        Ok(complete)
+    }
+
+    /// The entries of several tiles, read and checked at once; `None` for one that is gone.
+    fn read_tiles(&self, folder: &str, names: &[String]) -> Result<Vec<Option<Vec<Entry>>>, StoreError> {
+        let read = |name: &String| {
+            let path = format!("{folder}/{name}");
+            let Some(bytes) = self.store.backend.get(&path)? else { return Ok(None) };
+            let file = self.store.backend.describe(&path);
+            let identity = self.identity.as_bytes();
+            tile::decode(Expected { identity, len: self.shape.len, name, file: &file }, &bytes).map(Some)
+        };
+        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        let share = names.len().div_ceil(threads).max(1);
+        // plain threads: waiting for a file must not hold up a thread pool
+        std::thread::scope(|scope| {
+            let workers: Vec<_> = names
+                .chunks(share)
+                .map(|names| scope.spawn(move || names.iter().map(read).collect::<Vec<_>>()))
+                .collect();
+            workers
+                .into_iter()
+                .flat_map(|worker| worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+                .collect()
+        })
+    }
+
+    /// Buys what of a request is not there yet.
+    fn buy(&self, request: Request<'_>) -> Result<(), OracleError> {
+        let mut purchase = self.purchase();
+        let (mut share, mut cursor) = (0.0, request.cursor(0.0));
+        loop {
+            if purchase.looked.is_none_or(|(when, took)| when.elapsed() >= took * LOOKING_SHARE) {
+                self.look(&mut purchase)?;
+            }
+            if purchase.buyers.share() != share {
+                share = purchase.buyers.share();
+                cursor = request.cursor(share);
+            }
+            let runs = purchase.buyers.count();
+            let limit = match runs {
+                1 => purchase.pace.batch(),
+                _ => purchase.pace.batch().min(request.cells().div_ceil(2 * runs)),
+            };
+            let batch = request.missing(&self.held(), self.shape.diagonal_known, &mut cursor, limit);
+            let batch = batch.map_err(scratch_failed)?;
+            if batch.pairs.is_empty() {
+                return Ok(());
+            }
+            if !purchase.buyers.is_announced() {
+                // nothing is bought that could not be kept
+                self.announce(&mut purchase)?;
+                purchase.looked = None;
+                cursor = request.cursor(share);
+                continue;
+            }
+            match self.buy_batch(&mut purchase, batch) {
+                Ok(Bought::All) => {}
+                Ok(Bought::Part) => cursor = request.cursor(share),
+                Err(error) => {
+                    self.publish(&mut purchase)?;
+                    return Err(error);
+                }
+            }
+            if purchase.pace.is_due() || runs > 1 {
+                self.announce(&mut purchase)?;
+                self.publish(&mut purchase)?;
+            }
+        }
+    }
+
+    /// Buys one batch, or as much of it as a budget allows.
+    fn buy_batch(&self, purchase: &mut Purchase, batch: Batch) -> Result<Bought, OracleError> {
+        let mut pairs = batch.pairs;
+        let mut scores = vec![f64::NAN; pairs.len()];
+        let mut bought = Bought::All;
+        let start = Instant::now();
+        match self.evaluate_inner(purchase, &pairs, &mut scores) {
+            Ok(()) => {}
+            Err(OracleError::BudgetExhausted { budget, spent, requested }) => {
+                let affordable = budget.saturating_sub(spent) / self.shape.evaluations_per_pair.max(1);
+                let affordable = usize::try_from(affordable).unwrap_or(usize::MAX);
+                if affordable == 0 || affordable >= pairs.len() {
+                    return Err(OracleError::BudgetExhausted { budget, spent, requested });
+                }
+                pairs.truncate(affordable);
+                scores.truncate(affordable);
+                self.evaluate_inner(purchase, &pairs, &mut scores)?;
+                bought = Bought::Part;
+            }
+            Err(error) => return Err(error),
+        }
+        purchase.pace.bought(pairs.len(), start.elapsed().as_secs_f64());
+        let entries: Vec<Entry> = pairs
+            .iter()
+            .zip(&scores)
+            .filter(|(_, value)| value.is_finite())
+            .map(|(&(i, j), &value)| Entry { row: id(i), col: id(j), value })
+            .collect();
+        self.held_mut().insert(&entries).map_err(scratch_failed)?;
+        self.bought.fetch_add(entries.len() as u64, Ordering::Relaxed);
+        purchase.unpublished.extend(entries);
+        check_finite(&pairs, &scores)?;
+        Ok(bought)
+    }
+
+    fn evaluate_inner(&self, purchase: &mut Purchase, pairs: &[Pair], scores: &mut [f64]) -> Result<(), OracleError> {
+        let pool = match purchase.pool.take() {
+            Some(pool) => pool,
+            None => ThreadPoolBuilder::new()
+                .num_threads(rayon::current_num_threads())
+                .thread_name(|thread| format!("buyer-{thread}"))
+                .build()
+                .map_err(|error| StoreError::System { action: "start threads", source: io::Error::other(error) })?,
+        };
+        let pool = purchase.pool.insert(pool);
+        let mut evaluate = || pool.install(|| self.oracle.evaluate(pairs, scores));
+        if rayon::current_thread_index().is_none() {
+            return evaluate();
+        }
+        // a worker of another pool would take up other work while it waits, and that work might ask this oracle
+        std::thread::scope(|scope| scope.spawn(evaluate).join())
+            .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    }
+
+    /// Describes the oracle in the store and joins those that buy, or stays with them.
+    fn announce(&self, purchase: &mut Purchase) -> Result<(), StoreError> {
+        let folder = purchase.manifest.identity.clone();
+        if !purchase.is_described {
+            let text = serde_json::to_vec_pretty(&purchase.manifest)
+                .map_err(|error| StoreError::System { action: "describe the oracle", source: error.into() })?;
+            self.store.backend.create(&format!("{folder}/{MANIFEST}"), text)?;
+            purchase.is_described = true;
+        }
+        purchase.buyers.announce(&self.store.backend, &folder)
+    }
+
+    fn publish(&self, purchase: &mut Purchase) -> Result<(), StoreError> {
+        let folder = purchase.manifest.identity.clone();
+        while !purchase.unpublished.is_empty() {
+            let first = purchase.unpublished.len().min(LARGEST);
+            let (name, bytes) =
+                tile::encode(self.identity.as_bytes(), self.shape.len, purchase.unpublished[..first].to_vec());
+            self.store.backend.create(&format!("{folder}/{name}"), bytes)?;
+            purchase.seen.insert(name);
+            purchase.unpublished.drain(..first);
+        }
+        purchase.pace.published();
+        Ok(())
+    }
+
+    fn held(&self) -> RwLockReadGuard<'_, Held> {
+        self.held.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn held_mut(&self) -> RwLockWriteGuard<'_, Held> {
+        self.held.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn purchase(&self) -> MutexGuard<'_, Purchase> {
+        self.purchase.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// How much of a batch a budget allowed.
+enum Bought {
+    All,
+    Part,
+}
+
+impl<O: Oracle> Oracle for Stored<O> {
+    fn len(&self) -> usize {
+        self.shape.len
+    }
+
+    fn symmetry(&self) -> Symmetry {
+        self.shape.symmetry
+    }
+
+    fn identity(&self) -> Identity {
+        self.identity
+    }
+
+    fn known_diagonal(&self) -> Option<f64> {
+        self.oracle.known_diagonal()
+    }
+
+    fn evaluations_per_pair(&self) -> u64 {
+        self.shape.evaluations_per_pair
+    }
+
+    fn evaluate(&self, pairs: &[Pair], out: &mut [f64]) -> Result<(), OracleError> {
+        if pairs.len() != out.len() {
+            return Err(OracleError::ShapeMismatch { op: "evaluate", pairs: pairs.len(), room: out.len() });
+        }
+        let request = Request::Pairs(pairs);
+        request.check(self.shape.len)?;
+        let diagonal = self.known_diagonal();
+        let look_up = |out: &mut &mut [f64]| {
+            let held = self.held();
+            for (&(i, j), score) in pairs.iter().zip(out.iter_mut()) {
+                let known = diagonal.filter(|_| i == j);
+                match known.map_or_else(|| held.get(i, j), |value| Ok(Some(value)))? {
+                    Some(value) => *score = value,
+                    None => return Ok(Some((i, j))),
+                }
+            }
+            Ok(None)
+        };
+        self.answer(request, out, look_up)
+    }
+
+    fn block(&self, rows: &[usize], cols: &[usize], out: ArrayViewMut2<'_, f64>) -> Result<(), OracleError> {
+        if out.dim() != (rows.len(), cols.len()) {
+            return Err(OracleError::ShapeMismatch { op: "block", pairs: rows.len() * cols.len(), room: out.len() });
+        }
+        let request = Request::Block { rows, cols };
+        request.check(self.shape.len)?;
+        let diagonal = self.known_diagonal();
+        self.answer(request, out, |out| self.held().gather(rows, cols, diagonal, out.view_mut()))
+    }
+}
+
+impl<O: Oracle> Stored<O> {
+    /// Looks a request up, buys what is missing, and looks again. `look_up` names the first pair that is not there.
+    fn answer<T>(
+        &self,
+        request: Request<'_>,
+        mut out: T,
+        look_up: impl Fn(&mut T) -> io::Result<Option<Pair>>,
+    ) -> Result<(), OracleError> {
+        if look_up(&mut out).map_err(scratch_failed)?.is_none() {
+            return Ok(());
+        }
+        self.buy(request)?;
+        match look_up(&mut out).map_err(scratch_failed)? {
+            None => Ok(()),
+            Some((i, j)) => Err(OracleError::NotFinite { i, j, value: f64::NAN }),
+        }
+    }
+}
+
+impl<O: Oracle> Drop for Stored<O> {
+    fn drop(&mut self) {
+        let mut purchase = self.purchase();
+        if let Err(error) = self.publish(&mut purchase) {
+            let lost = purchase.unpublished.len();
+            tracing::error!("{lost} bought entries could not be published and are lost: {error}");
+        }
+        let folder = purchase.manifest.identity.clone();
+        purchase.buyers.leave(&self.store.backend, &folder);
+    }
+}
+
+/// Items are fewer than 2³² (checked on attaching).
+fn id(index: usize) -> u32 {
+    u32::try_from(index).unwrap_or(u32::MAX)
+}
+
+fn scratch_failed(source: io::Error) -> StoreError {
+    StoreError::System { action: "use its scratch file in the folder for temporary files (`TMPDIR`)", source }
+}

@@ -1,0 +1,223 @@
+//! Files and folders that are not as they should be; each error names the file and the next step.
+
+use std::path::Path;
+use std::process::Command;
+
+use landmark_core::oracle::{Oracle, OracleError};
+use landmark_oracles::tile_store::{OracleLabel, StoreError, Stored, TileStore};
+use ndarray::Array2;
+
+use crate::counting::{Counting, attach, tiles};
+
+fn label() -> OracleLabel {
+    OracleLabel::new("counting", "")
+}
+
+fn open(folder: &Path) -> TileStore {
+    TileStore::open(&folder.display().to_string()).unwrap()
+}
+
+/// A store with one tile.
+fn bought(folder: &Path) {
+    let stored = attach(folder, Counting::symmetric(20));
+    stored.block(&[0, 1, 2, 3], &[5, 6, 7], Array2::zeros((4, 3)).view_mut()).unwrap();
+    stored.flush().unwrap();
+}
+
+/// The error of attaching, which must name the only tile.
+fn refusal(folder: &Path) -> StoreError {
+    let error = open(folder).attach(Counting::symmetric(20), label()).err().expect("a bad tile must be refused");
+    let tile = tiles(folder).remove(0);
+    assert!(error.to_string().contains(&tile.display().to_string()), "{error}");
+    error
+}
+
+fn root_cause(error: &OracleError) -> &StoreError {
+    match error {
+        OracleError::Failed { source, .. } => source.downcast_ref().expect("an error of the store"),
+        other => panic!("{other}"),
+    }
+}
+
+#[test]
+fn a_torn_tile_is_refused_by_name_wherever_it_is_cut() {
+    let folder = tempfile::tempdir().unwrap();
+    bought(folder.path());
+    let tile = tiles(folder.path()).remove(0);
+    let whole = std::fs::read(&tile).unwrap();
+    for len in [0, 1, 7, 8, 79, 80, 111, 112, whole.len() / 2, whole.len() - 1] {
+        std::fs::write(&tile, &whole[..len]).unwrap();
+        let error = refusal(folder.path());
+        assert!(matches!(error, StoreError::Torn { .. }), "{error}");
+        assert!(error.to_string().contains("runner store gc"), "{error}");
+    }
+}
+
+#[test]
+fn an_edited_tile_is_refused_whichever_byte_was_changed() {
+    let folder = tempfile::tempdir().unwrap();
+    bought(folder.path());
+    let tile = tiles(folder.path()).remove(0);
+    let whole = std::fs::read(&tile).unwrap();
+    for at in 0..whole.len() {
+        let mut edited = whole.clone();
+        edited[at] ^= 1;
+        std::fs::write(&tile, &edited).unwrap();
+        assert!(matches!(refusal(folder.path()), StoreError::Torn { .. }), "byte {at}");
+    }
+}
+
+#[test]
+fn an_edited_tile_with_a_mended_checksum_is_refused_by_its_name() {
+    let folder = tempfile::tempdir().unwrap();
+    bought(folder.path());
+    let tile = tiles(folder.path()).remove(0);
+    let mut bytes = std::fs::read(&tile).unwrap();
+    let body = bytes.len() - 32;
+    bytes[body - 1] ^= 1;
+    let checksum = blake3::hash(&bytes[..body]);
+    bytes[body..].copy_from_slice(checksum.as_bytes());
+    std::fs::write(&tile, bytes).unwrap();
+    assert!(matches!(refusal(folder.path()), StoreError::Renamed { .. }));
+}
+
+#[test]
+fn a_tile_of_another_oracle_is_refused_by_name() {
+    let (here, there) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    bought(here.path());
+    let other = attach(there.path(), Counting::symmetric(21));
+    other.evaluate(&[(3, 20)], &mut [0.0]).unwrap();
+    drop(other);
+    let (mine, foreign) = (tiles(here.path()).remove(0), tiles(there.path()).remove(0));
+    std::fs::copy(&foreign, mine.with_file_name(foreign.file_name().unwrap())).unwrap();
+    let error = open(here.path()).attach(Counting::symmetric(20), label()).err().unwrap();
+    assert!(matches!(&error, StoreError::Foreign { what: "the identity", .. }), "{error}");
+    assert!(error.to_string().contains(&foreign.file_name().unwrap().display().to_string()), "{error}");
+}
+
+#[test]
+fn a_description_of_another_oracle_or_of_none_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    bought(folder.path());
+    let manifest = tiles(folder.path()).remove(0).with_file_name("oracle.json");
+    let text = std::fs::read_to_string(&manifest).unwrap();
+    std::fs::write(&manifest, text.replace("\"items\": 20", "\"items\": 19")).unwrap();
+    let error = open(folder.path()).attach(Counting::symmetric(20), label()).err().unwrap();
+    assert!(matches!(error, StoreError::Foreign { what: "the number of items", .. }), "{error}");
+    std::fs::write(&manifest, "{ not json").unwrap();
+    let error = open(folder.path()).attach(Counting::symmetric(20), label()).err().unwrap();
+    assert!(matches!(error, StoreError::Manifest { .. }), "{error}");
+}
+
+#[test]
+fn a_file_in_place_of_the_folder_is_no_store() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("store");
+    std::fs::write(&file, "").unwrap();
+    let error = TileStore::open(&file.display().to_string()).err().unwrap();
+    assert!(matches!(error, StoreError::Address { .. }), "{error}");
+    assert!(error.to_string().contains("--store"), "{error}");
+    // a file on the way to the folder is found before anything is bought
+    let below = open(&file.join("below"));
+    let error = match below.attach(Counting::symmetric(5), label()) {
+        Err(error) => error.to_string(),
+        Ok(stored) => {
+            let error = stored.evaluate(&[(0, 1)], &mut [0.0]).unwrap_err();
+            assert_eq!(stored.inner().calls().0, 0);
+            root_cause(&error).to_string()
+        }
+    };
+    assert!(error.contains(&file.display().to_string()), "{error}");
+}
+
+#[test]
+fn a_cloud_this_build_cannot_reach_is_named_with_the_feature_it_needs() {
+    let Err(error) = TileStore::open("s3://bucket/prefix") else {
+        eprintln!("skipped: this build reaches S3");
+        return;
+    };
+    assert!(error.to_string().contains("--features landmark-oracles/s3"), "{error}");
+    assert!(TileStore::open("nonsense://x").is_err());
+}
+
+#[test]
+fn a_store_that_vanishes_in_the_middle_of_a_run_is_not_started_afresh() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().join("store");
+    bought(&root);
+    let stored = attach(&root, Counting::symmetric(20));
+    std::fs::rename(&root, folder.path().join("elsewhere")).unwrap();
+    let error = stored.refresh().unwrap_err();
+    assert!(matches!(error, StoreError::Vanished { .. }), "{error}");
+}
+
+const CHILD: &str = "LANDMARK_TEST_SMALL_DISK";
+
+/// Runs one of the two children below on a small file system of its own, mounted in a private namespace.
+fn on_a_small_disk(child: &str, mount: &str) {
+    let folder = tempfile::tempdir().unwrap();
+    let script = format!("mount {mount} || exit 99; exec \"$0\" --exact faults::{child} --nocapture");
+    let started = Command::new("unshare")
+        .args(["--map-root-user", "--mount", "sh", "-c", &script])
+        .arg(std::env::current_exe().unwrap())
+        .env(CHILD, folder.path())
+        .output();
+    match started {
+        Ok(done) if done.status.success() => {}
+        Ok(done) if done.status.code() == Some(99) || String::from_utf8_lossy(&done.stderr).contains("unshare") => {
+            eprintln!("SKIPPED {child}: this system does not let a test mount a file system");
+        }
+        Ok(done) => panic!("{}{}", String::from_utf8_lossy(&done.stdout), String::from_utf8_lossy(&done.stderr)),
+        Err(error) => eprintln!("SKIPPED {child}: no `unshare` here: {error}"),
+    }
+}
+
+#[test]
+fn a_full_disk_is_named_and_what_was_published_stays() {
+    on_a_small_disk("child_on_a_full_disk", "-t tmpfs -o size=160k none \"$LANDMARK_TEST_SMALL_DISK\"");
+}
+
+#[test]
+fn child_on_a_full_disk() {
+    let Some(folder) = std::env::var_os(CHILD) else { return };
+    let folder = Path::new(&folder);
+    let all: Vec<usize> = (0..400).collect();
+    let first = attach(folder, Counting::symmetric(400));
+    first.block(&all, &[0, 1, 2], Array2::zeros((400, 3)).view_mut()).unwrap();
+    first.flush().unwrap();
+    // 80,000 entries are 640 kB
+    first.block(&all, &all, Array2::zeros((400, 400)).view_mut()).unwrap();
+    let error = first.flush().unwrap_err();
+    assert!(matches!(error, StoreError::Full { .. }), "{error}");
+    assert!(error.to_string().contains("no space is left"), "{error}");
+    let calls = first.inner().calls();
+    drop(first);
+    let second: Stored<Counting> = attach(folder, Counting::symmetric(400));
+    assert_eq!((second.entries(), calls), (3 * 400 - 6, (400 * 399 / 2, 1)));
+}
+
+#[test]
+fn a_read_only_store_is_read_but_nothing_is_bought_for_it() {
+    on_a_small_disk(
+        "child_on_a_read_only_folder",
+        "-t tmpfs -o size=1m none \"$LANDMARK_TEST_SMALL_DISK\" && \"$0\" --exact faults::child_that_fills_a_folder && \
+         mount -o remount,ro \"$LANDMARK_TEST_SMALL_DISK\"",
+    );
+}
+
+#[test]
+fn child_that_fills_a_folder() {
+    let Some(folder) = std::env::var_os(CHILD) else { return };
+    bought(Path::new(&folder));
+}
+
+#[test]
+fn child_on_a_read_only_folder() {
+    let Some(folder) = std::env::var_os(CHILD) else { return };
+    let stored = attach(Path::new(&folder), Counting::symmetric(20));
+    assert_eq!(stored.entries(), 12);
+    stored.evaluate(&[(0, 5)], &mut [0.0]).unwrap();
+    let error = stored.evaluate(&[(0, 19)], &mut [0.0]).unwrap_err();
+    assert!(matches!(root_cause(&error), StoreError::ReadOnly { .. }), "{error}");
+    assert_eq!(stored.inner().calls().0, 0, "it cost something that could not be kept");
+}

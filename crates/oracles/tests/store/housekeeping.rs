@@ -1,0 +1,113 @@
+//! `runner store ls|verify|gc`, as functions.
+
+use std::path::Path;
+
+use landmark_core::oracle::Oracle;
+use landmark_oracles::tile_store::TileStore;
+
+use crate::counting::{Counting, attach, tiles};
+
+/// Forty tiles of one or two entries each.
+fn crumbs(folder: &Path) {
+    for k in 1..=40 {
+        let stored = attach(folder, Counting::symmetric(50));
+        stored.evaluate(&[(k, 0), (k / 2, k)], &mut [0.0; 2]).unwrap();
+    }
+}
+
+fn open(folder: &Path) -> TileStore {
+    TileStore::open(&folder.display().to_string()).unwrap()
+}
+
+#[test]
+fn a_store_that_does_not_exist_is_empty() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(&folder.path().join("nothing"));
+    assert!(store.contents().unwrap().is_empty());
+    assert!(store.verify().unwrap().problems.is_empty());
+    assert!(store.clean(false).unwrap().removed.is_empty());
+    assert!(!folder.path().join("nothing").exists());
+}
+
+#[test]
+fn contents_tell_what_lies_there() {
+    let folder = tempfile::tempdir().unwrap();
+    crumbs(folder.path());
+    std::fs::create_dir(folder.path().join("something else")).unwrap();
+    let contents = open(folder.path()).contents().unwrap();
+    assert_eq!(contents.len(), 1);
+    let found = &contents[0];
+    assert_eq!(found.identity, Counting::symmetric(50).identity().to_hex());
+    assert_eq!((found.kind.as_str(), found.description.as_str()), ("counting", "counts its calls"));
+    assert_eq!((found.items, found.tiles), (Some(50), 40));
+    assert_eq!(found.entries, attach(folder.path(), Counting::symmetric(50)).entries());
+    let bytes: u64 = tiles(folder.path()).iter().map(|tile| tile.metadata().unwrap().len()).sum();
+    assert_eq!(found.bytes, bytes);
+}
+
+#[test]
+fn merging_small_tiles_keeps_every_entry() {
+    let folder = tempfile::tempdir().unwrap();
+    crumbs(folder.path());
+    let before = attach(folder.path(), Counting::symmetric(50));
+    let would = open(folder.path()).clean(true).unwrap();
+    assert_eq!((would.merged, would.into, tiles(folder.path()).len()), (40, 1, 40));
+    let did = open(folder.path()).clean(false).unwrap();
+    assert_eq!((did.merged, did.into, tiles(folder.path()).len()), (40, 1, 1));
+    let after = attach(folder.path(), Counting::symmetric(50));
+    assert_eq!(after.entries(), before.entries());
+    let mut scores = [0.0];
+    for k in 1..=40 {
+        after.evaluate(&[(0, k)], &mut scores).unwrap();
+        assert_eq!(scores[0], after.inner().score(0, k));
+    }
+    assert_eq!(after.inner().calls().0, 0);
+    // a run that had read the small ones goes on with the large one
+    before.refresh().unwrap();
+    assert_eq!(before.entries(), after.entries());
+    // and putting in order what is in order changes nothing
+    let again = open(folder.path()).clean(false).unwrap();
+    assert_eq!((again.merged, again.into, again.removed.len()), (0, 0, 0));
+}
+
+#[test]
+fn bad_files_are_found_by_name_and_removed_and_only_they() {
+    let folder = tempfile::tempdir().unwrap();
+    crumbs(folder.path());
+    let all = tiles(folder.path());
+    let torn = &all[3];
+    let bytes = std::fs::read(torn).unwrap();
+    std::fs::write(torn, &bytes[..bytes.len() - 5]).unwrap();
+    let renamed = all[0].with_file_name(format!("{}.tile", "0".repeat(64)));
+    std::fs::copy(&all[8], &renamed).unwrap();
+
+    let verified = open(folder.path()).verify().unwrap();
+    assert_eq!(verified.tiles, 39);
+    let mut found: Vec<String> = verified.problems.iter().map(|problem| problem.file.clone()).collect();
+    found.sort();
+    let mut expected = vec![torn.display().to_string(), renamed.display().to_string()];
+    expected.sort();
+    assert_eq!(found, expected);
+
+    let cleaned = open(folder.path()).clean(false).unwrap();
+    assert_eq!(cleaned.removed.len(), 2);
+    let verified = open(folder.path()).verify().unwrap();
+    assert!(verified.problems.is_empty() && verified.tiles == 1);
+    // one crumb was torn: 2 entries, (3, 0) style, are bought again
+    let stored = attach(folder.path(), Counting::symmetric(50));
+    assert_eq!(stored.entries(), verified.entries);
+}
+
+#[test]
+fn a_bad_description_is_a_problem_and_the_next_run_writes_it_again() {
+    let folder = tempfile::tempdir().unwrap();
+    crumbs(folder.path());
+    let manifest = tiles(folder.path())[0].with_file_name("oracle.json");
+    std::fs::write(&manifest, "{}").unwrap();
+    let verified = open(folder.path()).verify().unwrap();
+    assert_eq!((verified.tiles, verified.problems.len()), (40, 1));
+    open(folder.path()).clean(false).unwrap();
+    assert!(!manifest.exists());
+    attach(folder.path(), Counting::symmetric(50)).evaluate(&[(48, 49)], &mut [0.0]).unwrap();
+    assert_eq!(open(folder.path()).contents().unwrap()[0].items, Some(50));
+}

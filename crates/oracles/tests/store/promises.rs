@@ -1,0 +1,156 @@
+//! One run: right values, every pair bought once, nothing lost when the oracle stops half-way.
+
+use landmark_core::entries::{EntrySet, Plan};
+use landmark_core::oracle::{Oracle, OracleError, OracleShape, Symmetry};
+use landmark_oracles::tile_store::{OracleLabel, TileStore};
+use ndarray::Array2;
+use proptest::prelude::*;
+
+use crate::counting::{Counting, attach, tiles};
+
+#[derive(Debug, Clone)]
+enum Ask {
+    Block(Vec<usize>, Vec<usize>),
+    Pairs(Vec<(usize, usize)>),
+    /// Publish, let go and attach again.
+    Restart,
+}
+
+fn asks(n: usize) -> impl Strategy<Value = Vec<Ask>> {
+    let items = || proptest::sample::subsequence((0..n).collect::<Vec<_>>(), 0..=n).prop_shuffle();
+    let ask = prop_oneof![
+        3 => (items(), items()).prop_map(|(rows, cols)| Ask::Block(rows, cols)),
+        3 => proptest::collection::vec((0..n, 0..n), 0..40).prop_map(Ask::Pairs),
+        1 => Just(Ask::Restart),
+    ];
+    proptest::collection::vec(ask, 1..8)
+}
+
+fn check(n: usize, symmetry: Symmetry, diagonal: Option<f64>, memory: u64, asks: Vec<Ask>) {
+    let folder = tempfile::tempdir().unwrap();
+    let store = TileStore::open(&folder.path().display().to_string()).unwrap().with_memory(memory);
+    let fresh = || Counting { symmetry, known_diagonal: diagonal, ..Counting::symmetric(n) };
+    let label = || OracleLabel::new("counting", "");
+    let reference = fresh();
+    let mut stored = store.attach(fresh(), label()).unwrap();
+    let (mut calls, mut largest) = (0, 0);
+    for ask in asks {
+        match ask {
+            Ask::Block(rows, cols) => {
+                let mut out = Array2::from_elem((rows.len(), cols.len()), f64::NAN);
+                stored.block(&rows, &cols, out.view_mut()).unwrap();
+                for ((a, b), &value) in out.indexed_iter() {
+                    assert_eq!(value, reference.score(rows[a], cols[b]));
+                }
+            }
+            Ask::Pairs(pairs) => {
+                let mut out = vec![f64::NAN; pairs.len()];
+                stored.evaluate(&pairs, &mut out).unwrap();
+                for (&(i, j), value) in pairs.iter().zip(out) {
+                    assert_eq!(value, reference.score(i, j));
+                }
+            }
+            Ask::Restart => {
+                calls += stored.inner().calls().0;
+                largest = largest.max(stored.inner().calls().1);
+                drop(stored);
+                stored = store.attach(fresh(), label()).unwrap();
+            }
+        }
+    }
+    calls += stored.inner().calls().0;
+    assert!(largest.max(stored.inner().calls().1) <= 1, "a pair was bought twice");
+    assert_eq!(calls, stored.entries(), "a pair was bought twice, or forgotten");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    #[test]
+    fn any_sequence_of_requests_gets_the_oracles_values_and_buys_each_pair_once(
+        asks in asks(23),
+        symmetric in any::<bool>(),
+        diagonal in proptest::option::of(Just(0.5)),
+        // none of the columns in memory, some of them, all
+        memory in prop_oneof![Just(0), Just(8 * 23 * 5), Just(u64::MAX)],
+    ) {
+        let symmetry = if symmetric { Symmetry::Symmetric } else { Symmetry::Asymmetric };
+        check(23, symmetry, diagonal, memory, asks);
+    }
+
+    #[test]
+    fn a_dry_run_knows_what_is_there(columns in proptest::sample::subsequence((0..40).collect::<Vec<usize>>(), 1..12), bought in 0..12usize) {
+        let folder = tempfile::tempdir().unwrap();
+        let stored = attach(folder.path(), Counting::symmetric(40));
+        let mut set = EntrySet::new(OracleShape::of(&stored));
+        set.add(&Plan::columns(&columns));
+        prop_assert_eq!(stored.missing(&set).unwrap(), set.evaluations());
+        let first = &columns[..bought.min(columns.len())];
+        let all: Vec<usize> = (0..40).collect();
+        stored.block(&all, first, Array2::zeros((40, first.len())).view_mut()).unwrap();
+        let before = stored.bought();
+        prop_assert_eq!(stored.missing(&set).unwrap(), set.evaluations() - before);
+        stored.block(&all, &columns, Array2::zeros((40, columns.len())).view_mut()).unwrap();
+        prop_assert_eq!(stored.missing(&set).unwrap(), 0);
+        prop_assert_eq!(stored.bought(), set.evaluations());
+    }
+}
+
+#[test]
+fn many_columns_fill_several_tiles_and_come_back_from_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let (n, s) = (3000, 200);
+    let (all, cols): (Vec<usize>, Vec<usize>) = ((0..n).collect(), (0..s).map(|k| 7 * k).collect());
+    let mut bought = Array2::zeros((n, s));
+    attach(folder.path(), Counting::symmetric(n)).block(&all, &cols, bought.view_mut()).unwrap();
+    assert!(tiles(folder.path()).len() > 1);
+
+    let again = attach(folder.path(), Counting::symmetric(n));
+    let mut read = Array2::zeros((n, s));
+    again.block(&all, &cols, read.view_mut()).unwrap();
+    assert_eq!(read, bought);
+    assert_eq!(again.inner().calls().0, 0);
+    assert_eq!(again.entries(), (n * s - s * (s + 1) / 2) as u64);
+}
+
+#[test]
+fn a_budget_is_spent_to_the_last_evaluation_and_all_of_it_is_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let all: Vec<usize> = (0..50).collect();
+    let stored = attach(folder.path(), Counting { budget: 333, ..Counting::symmetric(50) });
+    let error = stored.block(&all, &all, Array2::zeros((50, 50)).view_mut()).unwrap_err();
+    assert!(matches!(error, OracleError::BudgetExhausted { budget: 333, spent: 333, .. }), "{error}");
+    assert_eq!(stored.bought(), 333);
+    // published already, without a flush
+    let again = attach(folder.path(), Counting::symmetric(50));
+    assert_eq!(again.entries(), 333);
+    again.block(&all, &all, Array2::zeros((50, 50)).view_mut()).unwrap();
+    assert_eq!(again.inner().calls(), (50 * 49 / 2 - 333, 1));
+}
+
+#[test]
+fn a_score_that_is_not_a_number_is_refused_by_its_pair_and_the_rest_is_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let all: Vec<usize> = (0..30).collect();
+    let stored = attach(folder.path(), Counting { broken: Some((7, 2)), ..Counting::symmetric(30) });
+    let error = stored.block(&all, &[0, 1, 2], Array2::zeros((30, 3)).view_mut()).unwrap_err();
+    assert!(matches!(error, OracleError::NotFinite { i: 7, j: 2, .. }), "{error}");
+    let calls = stored.inner().calls().0;
+    let mended = attach(folder.path(), Counting::symmetric(30));
+    assert_eq!(mended.entries(), calls - 1);
+    let mut out = [0.0];
+    mended.evaluate(&[(2, 7)], &mut out).unwrap();
+    assert_eq!((out[0], mended.inner().calls().0), (mended.inner().score(2, 7), 1));
+}
+
+#[test]
+fn indices_and_shapes_are_checked_before_anything_is_bought() {
+    let folder = tempfile::tempdir().unwrap();
+    let stored = attach(folder.path(), Counting::symmetric(5));
+    let error = stored.evaluate(&[(0, 1), (5, 0)], &mut [0.0; 2]).unwrap_err();
+    assert_eq!(error.to_string(), "index 5 is out of range for an oracle over 5 items");
+    let error = stored.evaluate(&[(0, 1)], &mut [0.0; 2]).unwrap_err();
+    assert_eq!(error.to_string(), "evaluate: 1 pairs but room for 2 scores");
+    assert_eq!(stored.inner().calls().0, 0);
+    assert!(std::fs::read_dir(folder.path()).unwrap().next().is_none(), "looking must leave no trace");
+}
