@@ -173,7 +173,12 @@ impl Metric {
 
     /// Prints a difference with its sign.
     pub fn show_difference(self, value: f64) -> String {
-        let text = self.spec().notation.show(value.abs());
+        let notation = self.spec().notation;
+        let text = match notation {
+            // a difference below what the table prints is none
+            Notation::Fixed(decimals) if value.abs() < 1e5 => format!("{:.decimals$}", value.abs()),
+            _ => notation.show(value.abs()),
+        };
         let zero = text.chars().all(|c| matches!(c, '0' | '.'));
         match (zero, value < 0.0) {
             (true, _) => text,
@@ -215,7 +220,7 @@ fn fixed(value: f64, decimals: usize) -> String {
 }
 
 /// `1234567.8` → `1,234,567.8`.
-pub(crate) fn thousands(text: &str) -> String {
+pub fn thousands(text: &str) -> String {
     let (sign, digits) = text.strip_prefix('-').map_or(("", text), |rest| ("−", rest));
     let (whole, rest) = digits.split_at(digits.find('.').unwrap_or(digits.len()));
     let mut out = String::from(sign);
@@ -263,5 +268,6 @@ mod tests {
         assert_eq!(Metric::Accuracy.show_difference(0.012), "+1.2");
         assert_eq!(Metric::Accuracy.show_difference(-0.012), "−1.2");
         assert_eq!(Metric::Accuracy.show_difference(-0.0001), "0.0");
+        assert_eq!(Metric::RelativeError.show_difference(-2e-6), "0.000");
     }
 }

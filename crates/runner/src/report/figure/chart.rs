@@ -1,0 +1,292 @@
+//! What a figure shows, in plain data: panels, axes, series, legend.
+
+use super::axis::{Axis, limits};
+use super::style::{Look, Marker};
+use crate::report::groups::{Group, Order, groups};
+use crate::report::table::comparison_words;
+use crate::report::{Across, FigureKind, FigureSpec, ReportError, ReportInput, Stamp};
+use crate::results::{Notation, ResultRow};
+
+/// A figure before it is drawn.
+#[derive(Debug, Clone)]
+pub(super) struct Chart {
+    pub(super) panels: Vec<Panel>,
+    pub(super) x_label: String,
+    pub(super) y_label: String,
+    pub(super) legend: Vec<(String, Look)>,
+    /// What the reader must know, in small type below.
+    pub(super) stamp: String,
+}
+
+/// One plot.
+#[derive(Debug, Clone)]
+pub(super) struct Panel {
+    pub(super) title: String,
+    pub(super) x: Axis,
+    pub(super) y: Axis,
+    pub(super) series: Vec<Series>,
+}
+
+/// One method in one panel.
+#[derive(Debug, Clone)]
+pub(super) struct Series {
+    pub(super) look: Look,
+    pub(super) shape: Shape,
+}
+
+/// How it is drawn.
+#[derive(Debug, Clone)]
+pub(super) enum Shape {
+    /// x, mean, low, high.
+    Curve(Vec<(f64, f64, f64, f64)>),
+    /// Points only.
+    Points(Vec<(f64, f64)>),
+    /// left, right, height; from the bottom of the axis.
+    Bars(Vec<(f64, f64, f64)>),
+}
+
+/// Methods that read all of K.
+const CAPS: [&str; 2] = ["optimal", "exact"];
+
+impl Chart {
+    pub(super) fn build(spec: &FigureSpec, input: &ReportInput<'_>) -> Result<Self, ReportError> {
+        let groups = groups(input.rows, &spec.select)?;
+        if groups.is_empty() {
+            return Err(ReportError::EmptyFigure { figure: spec.id.clone(), metric: spec.select.metric.id() });
+        }
+        let looks = Looks::of(input.rows);
+        let mut chart = Self {
+            panels: Vec::new(),
+            x_label: String::new(),
+            y_label: spec.select.metric.spec().axis.to_string(),
+            legend: Vec::new(),
+            stamp: stamps(input, &groups).join(" · "),
+        };
+        for part in groups.chunk_by(|a, b| a.row.dataset == b.row.dataset && a.row.comparison == b.row.comparison) {
+            let panel = match spec.kind {
+                FigureKind::Curve { across, log_y, y_limits } => {
+                    chart.x_label = across.axis_label().to_string();
+                    curves(part, &looks, across, log_y, y_limits, &mut chart.legend)
+                }
+                FigureKind::Points { across } => {
+                    chart.x_label = across.axis_label().to_string();
+                    points(part, &looks, across, &mut chart.legend)
+                }
+                FigureKind::Spectrum { first, last } => {
+                    chart.x_label = "position by magnitude".to_string();
+                    spectrum(part, first, last, &mut chart.legend)
+                }
+                FigureKind::Histogram { bins, log_y } => {
+                    chart.x_label = spec.select.metric.spec().axis.to_string();
+                    chart.y_label = "how often".to_string();
+                    histogram(part, &looks, bins, log_y, &mut chart.legend)
+                }
+            };
+            chart.panels.push(panel);
+        }
+        // one entry says what the heading says already
+        if chart.legend.len() == 1 && !matches!(spec.kind, FigureKind::Curve { .. }) {
+            chart.legend.clear();
+        }
+        Ok(chart)
+    }
+}
+
+/// The stamps of the run and of the datasets that are shown.
+fn stamps(input: &ReportInput<'_>, groups: &[Group<'_>]) -> Vec<String> {
+    let shown = |dataset: &String| groups.iter().any(|group| group.row.dataset == *dataset);
+    let words = |stamp: &Stamp| match &stamp.dataset {
+        None => Some(stamp.text.clone()),
+        Some(dataset) => shown(dataset).then(|| format!("{dataset}: {}", stamp.text)),
+    };
+    input.stamps.iter().filter_map(words).collect()
+}
+
+/// Which look each method has: by first appearance in all rows, so that it is the same in every figure of a report.
+struct Looks<'a> {
+    names: Vec<(&'a str, Look)>,
+}
+
+impl<'a> Looks<'a> {
+    fn of(rows: &'a [ResultRow]) -> Self {
+        let (mut methods, mut caps) = (Order::starting(&[]), Order::starting(&[]));
+        let mut names: Vec<(&str, Look)> = Vec::new();
+        for row in rows {
+            if names.iter().all(|(name, _)| *name != row.method) {
+                let look = if CAPS.contains(&row.method_id.as_str()) {
+                    Look::of_cap(caps.place(&row.method))
+                } else {
+                    Look::of_method(methods.place(&row.method))
+                };
+                names.push((&row.method, look));
+            }
+        }
+        Self { names }
+    }
+
+    fn of_method(&self, method: &str) -> Look {
+        self.names.iter().find(|(name, _)| *name == method).map_or_else(|| Look::of_method(0), |(_, look)| *look)
+    }
+}
+
+fn title(row: &ResultRow) -> String {
+    let words = comparison_words(&row.comparison);
+    if words.is_empty() { row.dataset.clone() } else { format!("{} · {words}", row.dataset) }
+}
+
+fn remember(legend: &mut Vec<(String, Look)>, name: &str, look: Look) {
+    if legend.iter().all(|(known, _)| known != name) {
+        legend.push((name.to_string(), look));
+    }
+}
+
+/// The methods of a part, in the order of their groups.
+fn methods<'a>(part: &'a [Group<'a>]) -> Vec<&'a str> {
+    let mut names: Vec<&str> = Vec::new();
+    for group in part {
+        if !names.contains(&group.row.method.as_str()) {
+            names.push(&group.row.method);
+        }
+    }
+    names
+}
+
+fn x_axis(part: &[Group<'_>], across: Across) -> Axis {
+    let xs = part.iter().map(|group| across.of(group.row));
+    let (low, high) = limits(xs, (None, None));
+    // sizes start at 0: nothing bought
+    Axis::linear(low.max(0.0), high, 6, across.notation())
+}
+
+fn curves(
+    part: &[Group<'_>],
+    looks: &Looks<'_>,
+    across: Across,
+    log_y: bool,
+    y_limits: Option<(f64, f64)>,
+    legend: &mut Vec<(String, Look)>,
+) -> Panel {
+    let spec = part[0].row.metric.spec();
+    // a method that was measured at one size while others have several does not depend on size: it is a level, and does not stretch the axis
+    let many = methods(part).len() < part.len();
+    let alone = |method: &str| many && part.iter().filter(|group| group.row.method == method).count() == 1;
+    let sized: Vec<Group<'_>> = part.iter().filter(|group| !alone(&group.row.method)).cloned().collect();
+    let x = x_axis(if sized.is_empty() { part } else { &sized }, across);
+    let low_high = |group: &Group<'_>| group.estimate.interval.unwrap_or((group.estimate.mean, group.estimate.mean));
+    let means = || part.iter().map(|group| group.estimate.mean);
+    let y = if log_y {
+        let positive = means().filter(|mean| *mean > 0.0);
+        let (least, most) = positive.fold((f64::INFINITY, 0.0f64), |(a, b), mean| (a.min(mean), b.max(mean)));
+        let (low, high) = y_limits.unwrap_or((least / 1.2, (most * 1.2).min(1e4 * least)));
+        if low < high { Axis::log(low, high) } else { Axis::log(0.1, 1.0) }
+    } else {
+        let (low, high) = y_limits.unwrap_or_else(|| limits(means(), spec.limits));
+        Axis::linear(low, high, 6, spec.notation)
+    };
+    let mut series = Vec::new();
+    for method in methods(part) {
+        let look = looks.of_method(method);
+        let of_method = part.iter().filter(|group| group.row.method == method);
+        let mut points: Vec<_> = of_method
+            .map(|group| {
+                let (low, high) = low_high(group);
+                (across.of(group.row), group.estimate.mean, low, high)
+            })
+            .collect();
+        let mut look_here = look;
+        if alone(method) {
+            let (_, mean, low, high) = points[0];
+            points = vec![(x.low, mean, low, high), (x.high, mean, low, high)];
+            look_here.marker = Marker::None;
+        }
+        let visible = points.iter().any(|point| y.place(point.1).is_some_and(|place| (0.0..=1.0).contains(&place)));
+        let name = if visible { method.to_string() } else { format!("{method} (off the axis)") };
+        // a method that shows in one panel is not off the axis of the figure
+        legend.retain(|(known, _)| !(visible && *known == format!("{method} (off the axis)")));
+        if visible || legend.iter().all(|(known, _)| known != method) {
+            remember(legend, &name, look_here);
+        }
+        series.push(Series { look: look_here, shape: Shape::Curve(points) });
+    }
+    Panel { title: title(part[0].row), x, y, series }
+}
+
+fn points(part: &[Group<'_>], looks: &Looks<'_>, across: Across, legend: &mut Vec<(String, Look)>) -> Panel {
+    let spec = part[0].row.metric.spec();
+    let values = part.iter().flat_map(|group| group.values.iter().map(|(_, value)| *value));
+    let (low, high) = limits(values, (None, None));
+    let mut series = Vec::new();
+    for method in methods(part) {
+        let look = Look { width: 0.0, ..looks.of_method(method) };
+        let of_method = part.iter().filter(|group| group.row.method == method);
+        let points = of_method.flat_map(|group| group.values.iter().map(|(_, value)| (across.of(group.row), *value)));
+        series.push(Series { look, shape: Shape::Points(points.collect()) });
+        remember(legend, method, look);
+    }
+    Panel { title: title(part[0].row), x: x_axis(part, across), y: Axis::linear(low, high, 6, spec.notation), series }
+}
+
+fn spectrum(part: &[Group<'_>], first: u64, last: u64, legend: &mut Vec<(String, Look)>) -> Panel {
+    let shown = part.iter().filter_map(|group| group.row.position.map(|position| (position, group.estimate.mean)));
+    let shown: Vec<_> = shown.filter(|(position, _)| (first..=last).contains(position)).collect();
+    let (low, high) = limits(shown.iter().map(|(_, value)| *value), (None, None));
+    let signs = [
+        ("positive", 0, Marker::Disc, shown.iter().filter(|(_, value)| *value >= 0.0).collect::<Vec<_>>()),
+        ("negative", 1, Marker::Triangle, shown.iter().filter(|(_, value)| *value < 0.0).collect()),
+    ];
+    let mut series = Vec::new();
+    for (name, colour, marker, points) in signs {
+        let look = Look { colour: Some(colour), marker, dash: &[], width: 0.0 };
+        let points: Vec<_> = points.into_iter().map(|(position, value)| (*position as f64, *value)).collect();
+        if !points.is_empty() {
+            remember(legend, name, look);
+            series.push(Series { look, shape: Shape::Points(points) });
+        }
+    }
+    let end = shown.iter().map(|(position, _)| *position).max().unwrap_or(last);
+    let margin = 0.015 * (end - first.min(end)) as f64;
+    Panel {
+        title: title(part[0].row),
+        x: Axis::linear(first as f64 - margin, end as f64 + margin, 6, Notation::Whole),
+        y: Axis::linear(low, high, 6, Notation::Fixed(3)),
+        series,
+    }
+}
+
+fn histogram(
+    part: &[Group<'_>],
+    looks: &Looks<'_>,
+    bins: usize,
+    log_y: bool,
+    legend: &mut Vec<(String, Look)>,
+) -> Panel {
+    let all = || part.iter().flat_map(|group| group.values.iter().map(|(_, value)| *value));
+    let (least, most) = all().fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), value| (a.min(value), b.max(value)));
+    let width = ((most - least) / bins as f64).max(f64::MIN_POSITIVE);
+    let mut series = Vec::new();
+    let mut highest = 1u32;
+    for method in methods(part) {
+        let mut counts = vec![0u32; bins];
+        for (_, value) in part.iter().filter(|group| group.row.method == method).flat_map(|group| &group.values) {
+            // in [0, bins]: the value lies between least and most
+            let bin = ((value - least) / width).floor() as usize;
+            counts[bin.min(bins - 1)] += 1;
+        }
+        highest = counts.iter().copied().max().unwrap_or(1).max(highest);
+        let left = |bin: usize| least + bin as f64 * width;
+        let bars = counts.iter().enumerate().filter(|(_, count)| **count > 0);
+        let bars = bars.map(|(bin, &count)| (left(bin), left(bin + 1), f64::from(count))).collect();
+        let mut look = Look { marker: Marker::Square, width: 0.0, ..looks.of_method(method) };
+        // alone in its figure, the exact matrix needs no grey
+        look.colour = look.colour.or((methods(part).len() == 1).then_some(0));
+        remember(legend, method, look);
+        series.push(Series { look, shape: Shape::Bars(bars) });
+    }
+    let high = f64::from(highest);
+    Panel {
+        title: title(part[0].row),
+        x: Axis::linear(least, most, 6, Notation::Fixed(3)),
+        y: if log_y { Axis::log(0.7, high * 1.3) } else { Axis::linear(0.0, high * 1.05, 5, Notation::Whole) },
+        series,
+    }
+}

@@ -1,0 +1,117 @@
+//! Where everything goes, and all type of a figure. Lengths are logical pixels.
+
+use super::chart::{Chart, Panel};
+use super::lettering::{Anchor, CAPITALS, Lettering, width};
+use super::style::{Ink, Look, Palette};
+use crate::report::ReportError;
+
+const SIDE: f64 = 14.0;
+const LEFT: f64 = 62.0;
+const GAP: f64 = 56.0;
+const ABOVE: f64 = 34.0;
+const BELOW: f64 = 54.0;
+const LEGEND_LINE: f64 = 22.0;
+const LEGEND_GAP: f64 = 24.0;
+const TICK: f64 = 12.0;
+const LABEL: f64 = 13.0;
+const TITLE: f64 = 14.0;
+const SMALL: f64 = 11.0;
+
+/// The places of a chart.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Layout {
+    pub(super) width: f64,
+    pub(super) height: f64,
+    pub(super) plot: (f64, f64),
+    /// Left end and middle of each legend entry.
+    pub(super) legend: Vec<(f64, f64)>,
+    columns: usize,
+}
+
+/// How long the piece of line before a legend entry is; a mark without a line needs less.
+pub(super) fn sample(look: &Look) -> f64 {
+    if look.width > 0.0 { 34.0 } else { 12.0 }
+}
+
+impl Layout {
+    pub(super) fn of(chart: &Chart) -> Result<Self, ReportError> {
+        let columns = chart.panels.len().clamp(1, 3);
+        let rows = chart.panels.len().div_ceil(columns);
+        let (whole, plot_height) = match columns {
+            1 => (760.0, 370.0),
+            2 => (1000.0, 310.0),
+            _ => (1240.0, 280.0),
+        };
+        let gaps = GAP * (columns - 1) as f64;
+        let plot_width = (whole - LEFT - SIDE - gaps) / columns as f64;
+        let top = (ABOVE + plot_height + BELOW) * rows as f64 + 4.0;
+        let mut legend = Vec::new();
+        let (mut x, mut y) = (LEFT, top + 0.5 * LEGEND_LINE);
+        for (name, look) in &chart.legend {
+            let wide = sample(look) + 8.0 + width(name, TICK, false)?;
+            if x > LEFT && x + wide > whole - SIDE {
+                (x, y) = (LEFT, y + LEGEND_LINE);
+            }
+            legend.push((x, y));
+            x += wide + LEGEND_GAP;
+        }
+        let below_legend = if legend.is_empty() { top } else { y + 0.5 * LEGEND_LINE + 4.0 };
+        let stamp = if chart.stamp.is_empty() { 4.0 } else { 24.0 };
+        Ok(Self {
+            width: whole,
+            height: (below_legend + stamp).ceil(),
+            plot: (plot_width, plot_height),
+            legend,
+            columns,
+        })
+    }
+
+    /// The top left corner of a plot.
+    pub(super) fn corner(&self, panel: usize) -> (f64, f64) {
+        let (row, column) = (panel / self.columns, panel % self.columns);
+        let x = LEFT + (self.plot.0 + GAP) * column as f64;
+        (x, ABOVE + (ABOVE + self.plot.1 + BELOW) * row as f64)
+    }
+
+    /// Every piece of type.
+    pub(super) fn letterings(&self, chart: &Chart) -> Vec<Lettering> {
+        let mut all = Vec::new();
+        for (index, panel) in chart.panels.iter().enumerate() {
+            let (left, top) = self.corner(index);
+            self.of_panel(panel, (left, top), &mut all);
+            let below = (left + self.plot.0 / 2.0, top + self.plot.1 + 40.0);
+            all.push(line(&chart.x_label, below, LABEL, &Palette::TEXT, Anchor::Middle));
+            if index.is_multiple_of(self.columns) {
+                let beside = (SIDE + 8.0, top + self.plot.1 / 2.0);
+                let label = line(&chart.y_label, beside, LABEL, &Palette::TEXT, Anchor::Middle);
+                all.push(Lettering { upright: true, ..label });
+            }
+        }
+        for ((name, look), (x, y)) in chart.legend.iter().zip(&self.legend) {
+            let at = (x + sample(look) + 8.0, y + 0.5 * CAPITALS * TICK);
+            all.push(line(name, at, TICK, &Palette::TEXT, Anchor::Start));
+        }
+        if !chart.stamp.is_empty() {
+            all.push(line(&chart.stamp, (LEFT, self.height - 9.0), SMALL, &Palette::MUTED, Anchor::Start));
+        }
+        all
+    }
+
+    fn of_panel(&self, panel: &Panel, (left, top): (f64, f64), all: &mut Vec<Lettering>) {
+        let (wide, high) = self.plot;
+        for (tick, label) in &panel.y.ticks {
+            let y = top + high * (1.0 - panel.y.place_of_tick(*tick)) + 0.5 * CAPITALS * TICK;
+            all.push(line(label, (left - 8.0, y), TICK, &Palette::MUTED, Anchor::End));
+        }
+        for (tick, label) in &panel.x.ticks {
+            let x = left + wide * panel.x.place_of_tick(*tick);
+            all.push(line(label, (x, top + high + 19.0), TICK, &Palette::MUTED, Anchor::Middle));
+        }
+        let title = line(&panel.title, (left, top - 13.0), TITLE, &Palette::TEXT, Anchor::Start);
+        all.push(Lettering { bold: true, ..title });
+    }
+}
+
+fn line(text: &str, at: (f64, f64), em: f64, ink: &Ink, anchor: Anchor) -> Lettering {
+    Lettering { text: text.to_string(), at, em, bold: false, colour: ink.light, anchor, upright: false }
+}

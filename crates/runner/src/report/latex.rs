@@ -1,0 +1,105 @@
+//! `table*.tex`: one booktabs table a file, to be `\input` after `\usepackage{booktabs}`.
+
+use std::fmt::Write as _;
+
+use super::ReportInput;
+use super::table::{Block, Cell, Mark, Table};
+
+/// The whole file.
+pub(super) fn table(table: &Table, input: &ReportInput<'_>) -> String {
+    let mut out = String::from("% needs \\usepackage{booktabs}\n");
+    let _ = writeln!(out, "% made by: {}", input.command.replace('\n', " "));
+    for stamp in &input.stamps {
+        let _ = writeln!(out, "% {}", stamp.text.replace('\n', " "));
+    }
+    out.push_str("\\begin{table}\n\\centering\n");
+    let stamps: Vec<&str> = input.stamps.iter().map(|stamp| stamp.text.trim_end_matches('.')).collect();
+    let stamped = if stamps.is_empty() { String::new() } else { format!(" \\emph{{{}.}}", escape(&stamps.join("; "))) };
+    let caption = format!("{}. {}", escape(table.title.trim_end_matches('.')), escape(&table.caption));
+    let _ = writeln!(out, "\\caption{{{}{stamped}}}", caption.trim_end());
+    let _ = writeln!(out, "\\label{{tab:{}-{}}}", input.config_name, table.id);
+    for (index, block) in table.blocks.iter().enumerate() {
+        if index > 0 {
+            out.push_str("\n\\medskip\n\n");
+        }
+        write_block(&mut out, block);
+    }
+    if !table.footnotes.is_empty() {
+        out.push_str("\n\\smallskip\n{\\footnotesize\\raggedright\n");
+        for (index, note) in table.footnotes.iter().enumerate() {
+            let _ = writeln!(out, "$^{{{}}}$~{}\\par", index + 1, escape(note));
+        }
+        out.push_str("}\n");
+    }
+    out.push_str("\\end{table}\n");
+    out
+}
+
+fn write_block(out: &mut String, block: &Block) {
+    if !block.heading.is_empty() {
+        let _ = writeln!(out, "\\textit{{{}}}\\\\[2pt]", escape(&block.heading));
+    }
+    let columns: String = block.head.iter().map(|head| if head.figures { 'r' } else { 'l' }).collect();
+    let _ = writeln!(out, "\\begin{{tabular}}{{{columns}}}\n\\toprule");
+    let heads: Vec<String> = block.head.iter().map(|head| escape(&head.text)).collect();
+    let _ = writeln!(out, "{} \\\\\n\\midrule", heads.join(" & "));
+    for line in &block.lines {
+        let cells: Vec<String> = line.iter().map(cell).collect();
+        let _ = writeln!(out, "{} \\\\", cells.join(" & "));
+    }
+    out.push_str("\\bottomrule\n\\end{tabular}\n");
+}
+
+fn cell(cell: &Cell) -> String {
+    let text = escape(&cell.text);
+    let text = if cell.mark == Mark::Best { format!("\\textbf{{{text}}}") } else { text };
+    let notes: Vec<String> = cell.notes.iter().map(usize::to_string).collect();
+    if notes.is_empty() { text } else { format!("{text}$^{{{}}}$", notes.join(",")) }
+}
+
+/// Text that any LaTeX engine sets as it reads here.
+fn escape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '&' | '%' | '$' | '#' | '_' | '{' | '}' => out.extend(['\\', character]),
+            '\\' => out.push_str("\\textbackslash{}"),
+            '~' => out.push_str("\\textasciitilde{}"),
+            '^' => out.push_str("\\textasciicircum{}"),
+            '<' => out.push_str("$<$"),
+            '>' => out.push_str("$>$"),
+            '±' => out.push_str("$\\pm$"),
+            '−' => out.push_str("$-$"),
+            '×' => out.push_str("$\\times$"),
+            '≤' => out.push_str("$\\le$"),
+            '≥' => out.push_str("$\\ge$"),
+            '·' => out.push_str("$\\cdot$"),
+            '‖' => out.push_str("$\\|$"),
+            '²' => out.push_str("$^2$"),
+            '³' => out.push_str("$^3$"),
+            'α' => out.push_str("$\\alpha$"),
+            'γ' => out.push_str("$\\gamma$"),
+            'Δ' => out.push_str("$\\Delta$"),
+            'λ' => out.push_str("$\\lambda$"),
+            'ρ' => out.push_str("$\\rho$"),
+            '–' => out.push_str("--"),
+            '…' => out.push_str("\\ldots{}"),
+            '\u{a0}' => out.push('~'),
+            _ => out.push(character),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_sign_latex_gives_a_meaning_is_escaped() {
+        assert_eq!(escape("50 % of K_s & {x}"), "50 \\% of K\\_s \\& \\{x\\}");
+        assert_eq!(escape("−1.5 ± 0.1"), "$-$1.5 $\\pm$ 0.1");
+        assert_eq!(escape("a\\b~c^d#$"), "a\\textbackslash{}b\\textasciitilde{}c\\textasciicircum{}d\\#\\$");
+        assert_eq!(escape("Nyström γ"), "Nyström $\\gamma$");
+    }
+}
