@@ -2,7 +2,12 @@
 //!
 //! The only crate that prints, reads YAML, draws, or knows an experiment's whole story.
 
+pub mod cli;
+pub mod commands;
 pub mod config;
+pub mod exit;
+pub mod options;
+pub mod output;
 pub mod registry;
 pub mod report;
 pub mod results;

@@ -1,2 +1,7 @@
 //! `runner`: one command from a YAML file to the paper's tables and figures.
-fn main() {}
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    runner::commands::main()
+}

@@ -115,6 +115,7 @@ pub fn list(names: &[&str]) -> String {
 #[derive(Debug)]
 pub struct ConfigError {
     name: String,
+    profile: Option<String>,
     problems: Vec<Located>,
 }
 
@@ -127,7 +128,13 @@ impl ConfigError {
             let source = problem.place().and_then(|place| sources.0.get(place.source)).cloned();
             Located { problem, source }
         };
-        Self { name: name.to_owned(), problems: problems.into_iter().map(located).collect() }
+        Self { name: name.to_owned(), profile: None, problems: problems.into_iter().map(located).collect() }
+    }
+
+    /// Says in which profile the file is wrong.
+    #[must_use]
+    pub fn in_profile(self, profile: &str) -> Self {
+        Self { profile: Some(profile.to_owned()), ..self }
     }
 
     /// Number of problems.
@@ -151,8 +158,12 @@ impl ConfigError {
 impl fmt::Display for ConfigError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.only() {
-            Some(only) => only.fmt(f),
-            None => write!(f, "`{}` has {} problems", self.name, self.problems.len()),
+            Some(only) => only.fmt(f)?,
+            None => write!(f, "`{}` has {} problems", self.name, self.problems.len())?,
+        }
+        match &self.profile {
+            Some(profile) => write!(f, " (in profile `{profile}`)"),
+            None => Ok(()),
         }
     }
 }

@@ -1,0 +1,209 @@
+//! The command line.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
+
+use crate::config::Overlays;
+use crate::exit;
+
+/// Approximate an expensive similarity matrix from a few bought columns, and hold the result against the paper's
+#[derive(Debug, Parser)]
+#[command(
+    name = "runner",
+    version = env!("LANDMARK_VERSION"),
+    args_conflicts_with_subcommands = true,
+    arg_required_else_help = true,
+    disable_help_subcommand = true,
+    after_help = exit::HELP,
+    override_usage = "runner [OPTIONS] <CONFIG.yaml>\n       runner <COMMAND>"
+)]
+pub struct Cli {
+    /// What to do with a configuration; running it needs no command.
+    #[command(flatten)]
+    pub run: RunArgs,
+    /// Anything else.
+    #[command(subcommand)]
+    pub command: Option<Command>,
+    /// How much is logged.
+    #[command(flatten)]
+    pub log: LogArgs,
+}
+
+/// How much is logged.
+#[derive(Debug, Clone, Copy, Args)]
+pub struct LogArgs {
+    /// Log more: -v what is done, -vv every step
+    #[arg(short, long, action = clap::ArgAction::Count, global = true)]
+    pub verbose: u8,
+    /// Print no progress, only results and errors
+    #[arg(short, long, global = true, conflicts_with = "verbose")]
+    pub quiet: bool,
+}
+
+/// Running a configuration.
+#[derive(Debug, Clone, Args)]
+pub struct RunArgs {
+    /// Configuration to run
+    #[arg(value_name = "CONFIG.yaml", value_hint = ValueHint::FilePath)]
+    pub config: Option<PathBuf>,
+    /// What is laid over the file.
+    #[command(flatten)]
+    pub overlay: OverlayArgs,
+    /// Where things lie.
+    #[command(flatten)]
+    pub places: PlaceArgs,
+    /// Tell what would be bought, cell by cell, and buy nothing
+    #[arg(short = 'n', long)]
+    pub dry_run: bool,
+    /// Compute every cell again; bought entries are still reused
+    #[arg(long)]
+    pub force: bool,
+    /// Go on with the other cells when one fails, and end with code 4
+    #[arg(long, overrides_with = "fail_fast")]
+    pub keep_going: bool,
+    /// Stop at the first cell that fails (default)
+    #[arg(long, overrides_with = "keep_going")]
+    pub fail_fast: bool,
+    /// Threads to compute with; all cores by default
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub threads: Option<u16>,
+}
+
+/// What is laid over a file.
+#[derive(Debug, Clone, Default, Args)]
+pub struct OverlayArgs {
+    /// Profile of the configuration: `smoke` (seconds), `laptop` (minutes, default), `paper` (as published), or its own
+    #[arg(short, long, value_name = "NAME")]
+    pub profile: Option<String>,
+    /// Change one value, e.g. `--set ranks=[50,100]` or `--set methods[sicur].ratio=3`; may be repeated
+    #[arg(short, long = "set", value_name = "KEY=VALUE")]
+    pub set: Vec<String>,
+}
+
+impl OverlayArgs {
+    /// As the configuration takes them.
+    pub fn overlays(&self) -> Overlays {
+        Overlays { profile: self.profile.clone(), set: self.set.clone() }
+    }
+}
+
+/// Where things lie.
+#[derive(Debug, Clone, Default, Args)]
+pub struct PlaceArgs {
+    /// Folder of the corpora; the variable LANDMARK_DATA by default
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub data: Option<PathBuf>,
+    /// Folder or URL that keeps bought entries; `.landmark/store` by default
+    #[arg(long, value_name = "URL")]
+    pub store: Option<String>,
+    /// Folder of results; `results` by default
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub results: Option<PathBuf>,
+}
+
+impl PlaceArgs {
+    /// `--data`, else what LANDMARK_DATA names.
+    pub fn data(&self) -> Option<PathBuf> {
+        let variable = || std::env::var_os(landmark_data::catalog::DATA_VARIABLE).filter(|value| !value.is_empty());
+        self.data.clone().or_else(|| variable().map(PathBuf::from))
+    }
+}
+
+/// Everything but running.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// List what a configuration can name: methods, oracles, proxies, landmarks, experiments, tasks, datasets
+    List {
+        /// One of the lists; all of them by default
+        what: Option<String>,
+        /// How to print it
+        #[command(flatten)]
+        format: FormatArgs,
+    },
+    /// Explain a name of those lists, or print a configuration as it will run, defaults included
+    Show {
+        /// A name such as `sms_nystrom`, or a configuration
+        #[arg(value_name = "NAME|CONFIG.yaml", value_hint = ValueHint::FilePath)]
+        what: String,
+        /// What is laid over the file.
+        #[command(flatten)]
+        overlay: OverlayArgs,
+    },
+    /// Check configurations in every profile, without running them
+    Validate {
+        /// Configurations
+        #[arg(required = true, value_name = "CONFIG.yaml", value_hint = ValueHint::FilePath)]
+        files: Vec<PathBuf>,
+    },
+    /// Draw the tables and figures of a configuration again from its results
+    Report {
+        /// Configuration
+        #[arg(value_name = "CONFIG.yaml", value_hint = ValueHint::FilePath)]
+        config: PathBuf,
+        /// What is laid over the file.
+        #[command(flatten)]
+        overlay: OverlayArgs,
+        /// Where things lie.
+        #[command(flatten)]
+        places: PlaceArgs,
+    },
+    /// Show which corpora are there, and how to get the others
+    Data {
+        /// Only this dataset, in full
+        name: Option<String>,
+        /// Folder of the corpora; the variable LANDMARK_DATA by default
+        #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+        data: Option<PathBuf>,
+    },
+    /// Keep the generated tables of the README up to date
+    Docs {
+        /// The file that has the markers
+        #[arg(default_value = "README.md", value_hint = ValueHint::FilePath)]
+        file: PathBuf,
+        /// Fail if a table is out of date (default)
+        #[arg(long, conflicts_with = "write")]
+        check: bool,
+        /// Write the tables
+        #[arg(long)]
+        write: bool,
+    },
+    /// Print a completion script
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+}
+
+/// How a list is printed.
+#[derive(Debug, Clone, Copy, Args)]
+#[group(multiple = false)]
+pub struct FormatArgs {
+    /// As a Markdown table
+    #[arg(long)]
+    pub markdown: bool,
+    /// As JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// How a list is printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// For reading in a terminal.
+    Text,
+    /// A Markdown table.
+    Markdown,
+    /// JSON.
+    Json,
+}
+
+impl From<FormatArgs> for Format {
+    fn from(arguments: FormatArgs) -> Self {
+        match arguments {
+            FormatArgs { markdown: true, .. } => Self::Markdown,
+            FormatArgs { json: true, .. } => Self::Json,
+            FormatArgs { .. } => Self::Text,
+        }
+    }
+}

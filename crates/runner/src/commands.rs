@@ -1,0 +1,66 @@
+//! The commands, and how the program starts and ends.
+
+use std::process::ExitCode;
+
+use clap::Parser;
+use miette::{IntoDiagnostic, Result};
+use tracing_subscriber::EnvFilter;
+
+use crate::cli::{Cli, Command, LogArgs};
+use crate::config::ConfigError;
+use crate::exit::{Exit, UsageError};
+use crate::output;
+
+mod completions;
+mod data;
+mod docs;
+mod list;
+mod run;
+mod show;
+mod validate;
+
+/// The program.
+pub fn main() -> ExitCode {
+    let cli = Cli::parse();
+    start_log(cli.log);
+    match dispatch(cli) {
+        Ok(exit) => exit.into(),
+        Err(report) => {
+            output::print_error(&report);
+            let is_usage =
+                report.downcast_ref::<ConfigError>().is_some() || report.downcast_ref::<UsageError>().is_some();
+            if is_usage { Exit::Usage } else { Exit::Failed }.into()
+        }
+    }
+}
+
+fn dispatch(cli: Cli) -> Result<Exit> {
+    let text = match cli.command {
+        None => return run::run(&cli.run, cli.log),
+        Some(Command::Report { config, overlay, places }) => return run::report(&config, &overlay, &places, cli.log),
+        Some(Command::Docs { file, write, check: _ }) => return docs::docs(&file, write),
+        Some(Command::Validate { files }) => return validate::validate(&files, cli.log.quiet),
+        Some(Command::List { what, format }) => list::list(what.as_deref(), format.into())?,
+        Some(Command::Show { what, overlay }) => show::show(&what, &overlay)?,
+        Some(Command::Data { name, data }) => data::data(name.as_deref(), data)?,
+        Some(Command::Completions { shell }) => completions::script(shell),
+    };
+    output::print(&text).into_diagnostic()?;
+    Ok(Exit::Done)
+}
+
+/// Log lines go to standard error; RUST_LOG wins over `-v`.
+fn start_log(arguments: LogArgs) {
+    let level = match (arguments.quiet, arguments.verbose) {
+        (true, _) => "error",
+        (false, 0) => "warn",
+        (false, 1) => "info",
+        (false, _) => "debug",
+    };
+    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(level));
+    let subscriber = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_target(false);
+    let subscriber = subscriber.with_ansi(std::io::IsTerminal::is_terminal(&std::io::stderr())).without_time();
+    if let Err(error) = subscriber.try_init() {
+        tracing::debug!("the log was started before: {error}");
+    }
+}

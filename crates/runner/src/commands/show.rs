@@ -1,0 +1,92 @@
+//! `runner show`: one name explained, or one configuration as it will run.
+
+use std::path::Path;
+
+use miette::Result;
+
+use crate::cli::OverlayArgs;
+use crate::config::Config;
+use crate::exit::UsageError;
+use crate::output::columns;
+use crate::registry::{Entry, KINDS, Kind, Parameter, methods};
+use crate::suggest::did_you_mean;
+
+/// A name of the registry, or a file.
+pub(super) fn show(what: &str, overlay: &OverlayArgs) -> Result<String> {
+    let is_file = what.ends_with(".yaml") || what.ends_with(".yml") || Path::new(what).is_file();
+    if is_file {
+        return configuration(Path::new(what), overlay);
+    }
+    let found: Vec<String> = KINDS
+        .iter()
+        .flat_map(|kind| {
+            (kind.entries)().into_iter().filter(|entry| entry.id == what).map(move |entry| explain(kind, &entry))
+        })
+        .collect();
+    if !found.is_empty() {
+        return Ok(found.join("\n"));
+    }
+    let ids: Vec<&str> = KINDS.iter().flat_map(|kind| (kind.entries)()).map(|entry| entry.id).collect();
+    let help = match did_you_mean(what, ids) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => "`runner list` shows every name; a configuration ends in `.yaml`".to_owned(),
+    };
+    Err(UsageError::new(format!("nothing is called `{what}`"), Some(help)).into())
+}
+
+fn configuration(file: &Path, overlay: &OverlayArgs) -> Result<String> {
+    let config = Config::load(file, &overlay.overlays())?;
+    let reduced = match config.reduction() {
+        Some(reduction) => format!("# reduced: {reduction}\n"),
+        None => String::new(),
+    };
+    let head =
+        format!("# {}, profile `{}`, hash {}\n", file.display(), config.profile.name, config.config_hash().short());
+    Ok(format!("{head}{reduced}{}", config.to_yaml()))
+}
+
+fn explain(kind: &Kind, entry: &Entry) -> String {
+    let mut text = format!("{} — {}\n\n", entry.id, entry.summary);
+    let mut facts = vec![vec!["  kind".to_owned(), kind.singular.to_owned()]];
+    let method = methods::find(entry.id).filter(|_| kind.singular == "method");
+    if let Some(method) = method {
+        facts.push(vec!["  K̃".to_owned(), method.formula.to_owned()]);
+        facts.push(vec!["  entries".to_owned(), method.entries.to_owned()]);
+    }
+    facts.push(vec!["  source".to_owned(), entry.source.to_owned()]);
+    text += &columns(&facts);
+    if !entry.parameters.is_empty() {
+        let row = |p: &Parameter| {
+            let default = if p.default.is_empty() { "required" } else { p.default };
+            vec![format!("  {}", p.name), default.to_owned(), p.doc.to_owned()]
+        };
+        let rows: Vec<_> = entry.parameters.iter().map(row).collect();
+        text += &format!("\nParameters, with their defaults:\n{}", columns(&rows));
+    }
+    if let Some(example) = example(kind, entry) {
+        text += &format!("\nIn a configuration:\n{example}");
+    }
+    text
+}
+
+/// The shortest YAML that names it, with its defaults written out.
+fn example(kind: &Kind, entry: &Entry) -> Option<String> {
+    let written: Vec<String> = entry
+        .parameters
+        .iter()
+        .filter(|p| !matches!(p.default, "" | "none" | "all" | "null"))
+        .map(|p| format!("{}: {}", p.name, p.default))
+        .collect();
+    let section = |key: &str| {
+        let keys: Vec<String> = std::iter::once(format!("{key}: {}", entry.id)).chain(written.clone()).collect();
+        format!("{{ {} }}", keys.join(", "))
+    };
+    Some(match kind.singular {
+        "method" => format!("  methods:\n    - {}\n", section("id")),
+        "oracle" => format!("  oracle: {}\n", section("kind")),
+        "proxy" => format!("  methods:\n    - {{ id: shift_ridge, proxy: {} }}\n", section("kind")),
+        "landmark policy" => format!("  landmarks: {}\n", section("policy")),
+        "experiment" => format!("  experiment: {}\n", entry.id),
+        _ => return None,
+    })
+}

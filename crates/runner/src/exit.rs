@@ -1,0 +1,51 @@
+//! How the program ends: one number a script can rely on.
+
+use std::process::ExitCode;
+
+/// The exit codes, as `--help` lists them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Exit {
+    /// All that was asked for is there.
+    Done = 0,
+    /// Something failed; what was bought is kept.
+    Failed = 1,
+    /// The command line or a configuration is wrong; nothing was started.
+    Usage = 2,
+    /// A budget ended the run; the best so far is written.
+    Budget = 3,
+    /// Some cells failed, the others are written (`--keep-going`).
+    Partial = 4,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(exit as u8)
+    }
+}
+
+/// The part of `--help` that explains the numbers. 130 is what a shell reports of a program ended by Ctrl-C.
+pub const HELP: &str = "\
+Exit codes:
+    0  done
+    1  failed; what was bought is kept, and running again goes on from there
+    2  the command line or a configuration is wrong; nothing was started
+    3  the budget is exhausted; the best so far is written
+    4  some cells failed and the others are written (--keep-going)
+  130  interrupted; what was bought is kept";
+
+/// A mistake on the command line that is found after parsing it.
+#[derive(Debug, thiserror::Error, miette::Diagnostic)]
+#[error("{message}")]
+pub struct UsageError {
+    message: String,
+    #[help]
+    help: Option<String>,
+}
+
+impl UsageError {
+    /// With a message and what to do about it.
+    pub fn new(message: impl Into<String>, help: Option<String>) -> Self {
+        Self { message: message.into(), help }
+    }
+}
