@@ -14,7 +14,7 @@ fn noisy(rows: usize, columns: usize, classes: usize, seed: u64) -> (Array2<f64>
     let rng = &mut stream(seed, "test", "noisy", 0);
     let labels: Vec<usize> = (0..rows).map(|i| i % classes).collect();
     let mut noise = || (0..4).map(|_| rng.gen_range(-1.0..1.0)).sum::<f64>();
-    let centres = Array2::from_shape_simple_fn((classes, columns), || noise());
+    let centres = Array2::from_shape_simple_fn((classes, columns), &mut noise);
     let x = Array2::from_shape_fn((rows, columns), |(i, j)| centres[[labels[i], j]] + noise());
     (x, labels)
 }

@@ -1,0 +1,276 @@
+//! Hyper-parameter search: grid, random, or tree-structured Parzen estimators, recorded and resumable.
+//!
+//! The next point is a pure function of the space, the strategy, the seed and the trials so far. A search that was interrupted goes on
+//! from its recorded trials exactly as if it had not been. Failures are trials too: they are recorded, never the best, and TPE
+//! keeps away from them.
+
+use serde::{Deserialize, Serialize};
+
+use landmark_core::stream::stream;
+
+mod parzen;
+mod space;
+
+pub use space::{Dimension, Point, Space, Value};
+
+/// How points are chosen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Strategy {
+    /// Every combination; a dimension that is no list is cut into `points` values.
+    Grid {
+        /// Values of a dimension that is no list.
+        points: usize,
+    },
+    /// Independent draws.
+    Random {
+        /// How many.
+        trials: usize,
+    },
+    /// `startup` independent draws, then Parzen estimators.
+    Tpe {
+        /// How many in all.
+        trials: usize,
+        /// How many of them are independent draws.
+        startup: usize,
+    },
+}
+
+/// Which way is better.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Direction {
+    /// An error.
+    Minimize,
+    /// An accuracy.
+    Maximize,
+}
+
+/// One evaluated point.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Trial {
+    /// Where.
+    pub point: Point,
+    /// What came of it.
+    pub outcome: TrialOutcome,
+}
+
+/// What came of a trial.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TrialOutcome {
+    /// The objective, finite.
+    Value(f64),
+    /// Why there is none.
+    Failed(String),
+}
+
+/// Why a search cannot go on.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SearchError {
+    /// Nothing to search.
+    #[error("the search space has no dimension: name at least one")]
+    EmptySpace,
+    /// A dimension that cannot be searched.
+    #[error("dimension `{name}`: {problem}")]
+    Dimension {
+        /// Its name.
+        name: String,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// A strategy without points or trials.
+    #[error("`{parameter}` of the strategy is 0, but must be at least 1")]
+    Strategy {
+        /// The parameter.
+        parameter: &'static str,
+    },
+    /// A recorded trial of another space.
+    #[error(
+        "recorded trial {trial} does not belong to this space: {problem}; search with the space it was made for, or without it"
+    )]
+    History {
+        /// Number of the trial, 0-based.
+        trial: usize,
+        /// What does not fit.
+        problem: String,
+    },
+    /// A point does not have the value asked for.
+    #[error("the point has no {kind} `{name}`")]
+    NoSuchValue {
+        /// The name asked for.
+        name: String,
+        /// The kind asked for.
+        kind: &'static str,
+    },
+    /// No trial has a value.
+    #[error("all {trials} trials failed; the last one: {last}")]
+    AllFailed {
+        /// How many.
+        trials: usize,
+        /// Why the last one did.
+        last: String,
+    },
+}
+
+/// A search in progress.
+///
+/// ```
+/// use landmark_tasks::search::{Dimension, Direction, Search, Space, Strategy};
+/// let space = Space::from([("gamma".to_string(), Dimension::LogUniform { low: 1e-3, high: 10.0 })]);
+/// let mut search = Search::new(space, Strategy::Tpe { trials: 40, startup: 10 }, Direction::Maximize, 2022)?;
+/// let best = search.run(|point| Ok::<_, landmark_tasks::search::SearchError>(-(point.float("gamma")?.ln()).powi(2)))?;
+/// assert!((best.point.float("gamma")? - 1.0).abs() < 0.5);
+/// # Ok::<(), landmark_tasks::search::SearchError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Search {
+    space: Space,
+    strategy: Strategy,
+    direction: Direction,
+    seed: u64,
+    trials: Vec<Trial>,
+}
+
+impl Search {
+    /// A search that has seen nothing yet.
+    ///
+    /// # Errors
+    /// An empty space, a dimension without values, a strategy without trials.
+    pub fn new(space: Space, strategy: Strategy, direction: Direction, seed: u64) -> Result<Self, SearchError> {
+        if space.is_empty() {
+            return Err(SearchError::EmptySpace);
+        }
+        for (name, dimension) in &space {
+            if let Some(problem) = dimension.problem() {
+                return Err(SearchError::Dimension { name: name.clone(), problem });
+            }
+        }
+        match strategy {
+            Strategy::Grid { points: 0 } => Err(SearchError::Strategy { parameter: "points" }),
+            Strategy::Random { trials: 0 } | Strategy::Tpe { trials: 0, .. } => {
+                Err(SearchError::Strategy { parameter: "trials" })
+            }
+            _ => Ok(Self { space, strategy, direction, seed, trials: Vec::new() }),
+        }
+    }
+
+    /// Goes on from recorded trials.
+    ///
+    /// # Errors
+    /// [`SearchError::History`] for a trial outside this space.
+    pub fn with_history(mut self, trials: Vec<Trial>) -> Result<Self, SearchError> {
+        for (trial, recorded) in trials.iter().enumerate() {
+            let values = recorded.point.values();
+            let stranger = values.keys().find(|name| !self.space.contains_key(*name));
+            let unfit = self.space.iter().find(|(name, d)| !values.get(*name).is_some_and(|v| d.contains(v)));
+            let problem = match (stranger, unfit) {
+                (Some(name), _) => format!("it has a value `{name}` that the space lacks"),
+                (None, Some((name, _))) => format!("its `{name}` is {:?}", values.get(name)),
+                (None, None) => continue,
+            };
+            return Err(SearchError::History { trial, problem });
+        }
+        self.trials = trials;
+        Ok(self)
+    }
+
+    /// The point to try next; `None` when the strategy has no more.
+    ///
+    /// # Errors
+    /// A dimension that `tpe` cannot model (bounds too close to tell apart).
+    pub fn suggest(&self) -> Result<Option<Point>, SearchError> {
+        match self.strategy {
+            Strategy::Grid { points } => Ok(self.next_of_grid(points)),
+            Strategy::Random { trials } => Ok((self.trials.len() < trials).then(|| self.draw())),
+            Strategy::Tpe { trials, .. } if self.trials.len() >= trials => Ok(None),
+            Strategy::Tpe { startup, .. } if self.trials.len() < startup => Ok(Some(self.draw())),
+            Strategy::Tpe { .. } => self.propose().map(Some),
+        }
+    }
+
+    /// Records what came of a point. A value that is not finite is recorded as a failure.
+    pub fn observe(&mut self, point: Point, outcome: Result<f64, String>) {
+        let outcome = match outcome {
+            Ok(value) if value.is_finite() => TrialOutcome::Value(value),
+            Ok(value) => TrialOutcome::Failed(format!("the objective is {value}")),
+            Err(message) => TrialOutcome::Failed(message),
+        };
+        self.trials.push(Trial { point, outcome });
+    }
+
+    /// All trials, in order.
+    pub fn trials(&self) -> &[Trial] {
+        &self.trials
+    }
+
+    /// The best trial, the earliest in a tie; `None` while none has a value.
+    pub fn best(&self) -> Option<&Trial> {
+        let losses = self.trials.iter().map(|trial| (trial, self.loss(trial)));
+        losses.filter(|(_, loss)| loss.is_finite()).min_by(|a, b| a.1.total_cmp(&b.1)).map(|(trial, _)| trial)
+    }
+
+    /// Tries points until the strategy has no more, and answers the best. What the objective refuses is recorded as failed.
+    ///
+    /// # Errors
+    /// [`SearchError::AllFailed`], or as [`suggest`](Self::suggest).
+    pub fn run<E: std::fmt::Display>(
+        &mut self,
+        mut objective: impl FnMut(&Point) -> Result<f64, E>,
+    ) -> Result<&Trial, SearchError> {
+        while let Some(point) = self.suggest()? {
+            let outcome = objective(&point).map_err(|error| error.to_string());
+            self.observe(point, outcome);
+        }
+        let last = match self.trials.last() {
+            Some(Trial { outcome: TrialOutcome::Failed(message), .. }) => message.clone(),
+            _ => String::new(),
+        };
+        let trials = self.trials.len();
+        self.best().ok_or(SearchError::AllFailed { trials, last })
+    }
+
+    /// Lower is better; ∞ for a failure.
+    fn loss(&self, trial: &Trial) -> f64 {
+        match (&trial.outcome, self.direction) {
+            (TrialOutcome::Value(value), Direction::Minimize) => *value,
+            (TrialOutcome::Value(value), Direction::Maximize) => -value,
+            (TrialOutcome::Failed(_), _) => f64::INFINITY,
+        }
+    }
+
+    /// The first combination without a trial; the last dimension turns fastest.
+    fn next_of_grid(&self, points: usize) -> Option<Point> {
+        let axes: Vec<(&String, Vec<Value>)> = self.space.iter().map(|(name, d)| (name, d.grid(points))).collect();
+        let combinations: usize = axes.iter().map(|(_, values)| values.len()).product();
+        let at = |mut number: usize| {
+            let mut point = Point::default();
+            for (name, values) in axes.iter().rev() {
+                point.0.insert((*name).clone(), values[number % values.len()].clone());
+                number /= values.len();
+            }
+            point
+        };
+        (0..combinations).map(at).find(|point| !self.trials.iter().any(|trial| trial.point == *point))
+    }
+
+    /// Independent of all trials but their number.
+    fn draw(&self) -> Point {
+        let rng = &mut stream(self.seed, "", "search", self.trials.len() as u64);
+        Point(self.space.iter().map(|(name, dimension)| (name.clone(), dimension.draw(rng))).collect())
+    }
+
+    fn propose(&self) -> Result<Point, SearchError> {
+        let rng = &mut stream(self.seed, "", "search", self.trials.len() as u64);
+        let mut point = Point::default();
+        for (name, dimension) in &self.space {
+            let history = self.trials.iter().map(|trial| (&trial.point.0[name], self.loss(trial)));
+            point.0.insert(name.clone(), parzen::propose(name, dimension, history, rng)?);
+        }
+        Ok(point)
+    }
+}
+
+#[cfg(test)]
+mod tests;
