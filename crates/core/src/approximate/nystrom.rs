@@ -1,6 +1,6 @@
 //! Classic Nyström: K̃ = C W⁺ Cᵀ with C = K[:,S], W = K[S,S].
 //!
-//! Williams & Seeger 2001; the baseline of the SMS-Nyström paper, §2. Exact where rank K = rank W; on an indefinite matrix
+//! Williams & Seeger 2001; the baseline of the SMS-Nyström paper, §2.1. Exact where rank K = rank W; on an indefinite matrix
 //! W has eigenvalues near zero and the error explodes, which is why the other methods exist.
 //!
 //! Cost: n·s entries; ≈ 9s³ + 2ns² flops; 8ns bytes.

@@ -4,8 +4,8 @@
 //! K̃ = (C + eE)(W + eI)⁺(C + eE)ᵀ,   e = −α · min(0, λmin(K[S2,S2])),   S1 ⊂ S2, |S2| = z·|S1|
 //! ```
 //! with C = K[:,S1], W = K[S1,S1] and E the columns S1 of the identity: `e` is added where row and column are the same
-//! item. Ray, Monath, McCallum & Musco, *Sublinear time approximation of text similarity matrices*, Algorithm 1; the
-//! rescaling is in the appendix. K̃ = K + eI on the landmark columns, so the shift stays on s diagonal entries and the
+//! item. Ray, Monath, McCallum & Musco, *Sublinear time approximation of text similarity matrices*, §2.3, Algorithm 1;
+//! the rescaling is in the appendix. K̃ = K + eI on the landmark columns, so the shift stays on s diagonal entries and the
 //! error rises again with s; `correct_diagonal` takes it off.
 //!
 //! Cost: n·s1 + (s2−s1)² entries; 9s1³ + 2ns1² flops, and 2s2² a Lanczos step; 8ns1 + 8s2² bytes.

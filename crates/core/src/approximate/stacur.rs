@@ -1,6 +1,6 @@
 //! StaCUR, stable CUR: K̃ = (n/s) · C (CᵀC)⁺ K[S1,S2] K[S2,:] with C = K[:,S1].
 //!
-//! Drineas, Mahoney & Muthukrishnan's linear-time CUR as the SMS-Nyström paper, §3, uses it; S2 = S1 (`same: true`, half
+//! The linear-time CUR of Drineas, Kannan & Mahoney 2006 as the SMS-Nyström paper, §3, uses it; S2 = S1 (`same: true`, half
 //! the entries) or an independent set of the same size. Stable in the sense that no nearly singular sample is inverted,
 //! but the n/s estimate is crude: 0.5–1.2 relative error on indefinite matrices. Not symmetric.
 //!
