@@ -94,7 +94,7 @@ pub struct PlaceArgs {
     /// Folder of the corpora; the variable LANDMARK_DATA by default
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub data: Option<PathBuf>,
-    /// Folder or URL that keeps bought entries; `.landmark/store` by default
+    /// Folder or URL that keeps bought entries; `store` by default
     #[arg(long, value_name = "URL")]
     pub store: Option<String>,
     /// Folder of results; `results` by default
@@ -156,6 +156,9 @@ pub enum Command {
         #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
         data: Option<PathBuf>,
     },
+    /// Look after the bought entries: list, check, clean up
+    #[command(subcommand, arg_required_else_help = true)]
+    Store(StoreCommand),
     /// Keep the generated tables of the README up to date
     Docs {
         /// The file that has the markers
@@ -172,6 +175,29 @@ pub enum Command {
     Completions {
         /// The shell
         shell: clap_complete::Shell,
+    },
+}
+
+/// Looking after the bought entries.
+#[derive(Debug, Subcommand)]
+pub enum StoreCommand {
+    /// List the oracles whose entries are kept
+    Ls {
+        /// Folder or URL of the store; `store` by default
+        store: Option<String>,
+    },
+    /// Check every byte; ends with code 1 if a file can't be used
+    Verify {
+        /// Folder or URL of the store; `store` by default
+        store: Option<String>,
+    },
+    /// Remove files that can't be used and merge small ones; safe while others read and buy
+    Gc {
+        /// Folder or URL of the store; `store` by default
+        store: Option<String>,
+        /// Tell what would be done, and do nothing
+        #[arg(short = 'n', long)]
+        dry_run: bool,
     },
 }
 

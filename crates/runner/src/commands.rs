@@ -17,6 +17,7 @@ mod docs;
 mod list;
 mod run;
 mod show;
+mod store;
 mod validate;
 
 /// The program.
@@ -38,6 +39,7 @@ fn dispatch(cli: Cli) -> Result<Exit> {
     let text = match cli.command {
         None => return run::run(&cli.run, cli.log),
         Some(Command::Report { config, overlay, places }) => return run::report(&config, &overlay, &places, cli.log),
+        Some(Command::Store(command)) => return store::store(&command),
         Some(Command::Docs { file, write, check: _ }) => return docs::docs(&file, write),
         Some(Command::Validate { files }) => return validate::validate(&files, cli.log.quiet),
         Some(Command::List { what, format }) => list::list(what.as_deref(), format.into())?,

@@ -28,7 +28,7 @@ pub use dataset::{
 };
 pub use landmarks::LandmarkConfig;
 pub use method::{MethodConfig, ProxyConfig, ProxyFit, ProxyKind};
-pub use oracle::{EmptyDocuments, OracleConfig, Symmetrize};
+pub use oracle::{EmptyDocuments, OracleConfig};
 pub use problem::ConfigError;
 pub use settings::{Budget, ErrorEstimateConfig, SearchConfig, SpectrumConfig, Strategy, SvmConfig};
 pub use values::{Axis, Compare, ConfigPath, Range, Rank, Scale, Tuned};

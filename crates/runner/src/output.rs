@@ -2,7 +2,9 @@
 
 use std::io::{self, IsTerminal, Write};
 
-use miette::{GraphicalReportHandler, GraphicalTheme, Report};
+use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme, Report};
+
+use crate::config::ConfigError;
 
 /// Prints a text to standard output. A reader that has gone away (`runner list | head`) is no error.
 ///
@@ -22,28 +24,50 @@ pub fn print_error(report: &Report) {
     let is_coloured = io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
     let theme = if is_coloured { GraphicalTheme::unicode() } else { GraphicalTheme::unicode_nocolor() };
     let handler = GraphicalReportHandler::new_themed(theme).with_width(110).with_context_lines(1).with_links(false);
-    let mut text = String::new();
-    if handler.render_report(&mut text, report.as_ref()).is_err() {
-        text = format!("{report}\n");
-    }
+    let render = |diagnostic: &dyn Diagnostic| {
+        let mut text = String::new();
+        match handler.render_report(&mut text, diagnostic) {
+            Ok(()) => text.trim_start_matches('\n').to_owned(),
+            Err(_) => format!("{diagnostic}\n"),
+        }
+    };
+    let text = match report.downcast_ref::<ConfigError>() {
+        // each with its own frame, the sum last: that is where a reader looks first
+        Some(error) => {
+            let each: Vec<String> = error.each().map(render).collect();
+            let sum = if each.len() > 1 || error.profile().is_some() {
+                format!("\n{}\n", error.summary())
+            } else {
+                String::new()
+            };
+            each.join("\n") + &sum
+        }
+        None => render(report.as_ref()),
+    };
     let mut err = io::stderr().lock();
     // there is nowhere left to complain to
-    let _ = err.write_all(text.trim_start_matches('\n').as_bytes()).and_then(|()| err.flush());
+    let _ = err.write_all(text.as_bytes()).and_then(|()| err.flush());
 }
 
 /// Rows of cells as aligned columns, two blanks apart; the last column is not padded.
 pub fn columns(rows: &[Vec<String>]) -> String {
     let count = rows.iter().map(Vec::len).max().unwrap_or(0);
-    let width = |column: usize| rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max();
-    let widths: Vec<usize> = (0..count).map(|column| width(column).unwrap_or(0)).collect();
+    let width_in = |column: usize| rows.iter().filter_map(|row| row.get(column)).map(|cell| width_of(cell)).max();
+    let widths: Vec<usize> = (0..count).map(|column| width_in(column).unwrap_or(0)).collect();
     let mut text = String::new();
     for row in rows {
         let mut line = String::new();
         for (cell, width) in row.iter().zip(&widths) {
-            line += &format!("{cell:width$}  ");
+            line += cell;
+            line += &" ".repeat(width - width_of(cell) + 2);
         }
         text += line.trim_end();
         text.push('\n');
     }
     text
+}
+
+/// Columns a text takes on a terminal: combining accents (K̃) take none.
+fn width_of(text: &str) -> usize {
+    text.chars().filter(|c| !('\u{300}'..='\u{36f}').contains(c)).count()
 }

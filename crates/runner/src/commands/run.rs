@@ -7,31 +7,23 @@ use miette::{Result, miette};
 use crate::cli::{LogArgs, OverlayArgs, PlaceArgs, RunArgs};
 use crate::config::Config;
 use crate::exit::{Exit, UsageError};
-use crate::options::RunOptions;
 use crate::suggest::did_you_mean;
 
 /// Runs a configuration, or tells what it would buy.
-pub(super) fn run(arguments: &RunArgs, log: LogArgs) -> Result<Exit> {
+pub(super) fn run(arguments: &RunArgs, _log: LogArgs) -> Result<Exit> {
     let Some(file) = arguments.config.as_deref() else {
         let help = "for example `runner configs/quickstart.yaml`; `runner --help` lists the commands";
         return Err(UsageError::new("there is no configuration to run", Some(help.to_owned())).into());
     };
     refuse_mistyped_command(file)?;
     let config = Config::load(file, &arguments.overlay.overlays())?;
-    let options = RunOptions {
-        force: arguments.force,
-        keep_going: arguments.keep_going,
-        threads: arguments.threads.map(usize::from).or(config.threads),
-        ..RunOptions::new(&config, &arguments.places, log)
-    };
-    Err(miette!("`{}` is good, but this build can't run it yet ({options:?})", config.name))
+    Err(miette!("`{}` is good, but this build can't run it yet", config.name))
 }
 
 /// Draws the tables and figures again.
-pub(super) fn report(file: &Path, overlay: &OverlayArgs, places: &PlaceArgs, log: LogArgs) -> Result<Exit> {
+pub(super) fn report(file: &Path, overlay: &OverlayArgs, _places: &PlaceArgs, _log: LogArgs) -> Result<Exit> {
     let config = Config::load(file, &overlay.overlays())?;
-    let options = RunOptions::new(&config, places, log);
-    Err(miette!("`{}` is good, but this build can't draw it yet ({options:?})", config.name))
+    Err(miette!("`{}` is good, but this build can't draw it yet", config.name))
 }
 
 /// A bare word that is no file is a mistyped command.

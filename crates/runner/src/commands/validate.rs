@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use miette::{IntoDiagnostic, Report, Result};
 
-use crate::config::{Config, ConfigError, Overlays};
+use crate::config::{Config, Overlays};
 use crate::exit::Exit;
 use crate::output;
 
@@ -26,12 +26,15 @@ pub(super) fn validate(files: &[PathBuf], quiet: bool) -> Result<Exit> {
     Ok(exit)
 }
 
-/// The first profile that is wrong speaks for the file; mistakes outside profiles show up in the first.
+/// The first profile that is wrong speaks for the file, and is named unless all of them are wrong.
 fn check(file: &Path) -> Result<Vec<String>, Report> {
     let profiles = Config::profiles(file)?;
-    for profile in &profiles {
-        let overlays = Overlays { profile: Some(profile.clone()), set: Vec::new() };
-        Config::load(file, &overlays).map_err(|error: ConfigError| error.in_profile(profile))?;
+    let load = |profile: &String| Config::load(file, &Overlays { profile: Some(profile.clone()), set: Vec::new() });
+    let mut wrong: Vec<_> = profiles.iter().filter_map(|profile| Some((profile, load(profile).err()?))).collect();
+    let all_wrong = wrong.len() == profiles.len();
+    if wrong.is_empty() {
+        return Ok(profiles);
     }
-    Ok(profiles)
+    let (profile, error) = wrong.swap_remove(0);
+    Err(if all_wrong { error } else { error.in_profile(profile) }.into())
 }

@@ -1,5 +1,6 @@
 //! `oracle:` — what scores a pair.
 
+use landmark_core::oracle::Symmetrization;
 use serde::{Deserialize, Serialize};
 
 use super::problem::Problem;
@@ -24,7 +25,7 @@ pub enum OracleConfig {
         /// Where given, the matrix holds distances and the similarity is exp(−γ·d).
         gamma: Option<Tuned>,
         /// Where given, what makes an asymmetric matrix symmetric.
-        symmetrize: Option<Symmetrize>,
+        symmetrize: Option<Symmetrization>,
     },
 }
 
@@ -38,16 +39,6 @@ pub enum EmptyDocuments {
     Drop,
     /// It is this far from every other.
     Distance(f64),
-}
-
-/// How both orders of an asymmetric score become one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Symmetrize {
-    /// (f(i, j) + f(j, i)) / 2.
-    Mean,
-    /// The larger.
-    Max,
 }
 
 impl OracleConfig {

@@ -137,33 +137,30 @@ impl ConfigError {
         Self { profile: Some(profile.to_owned()), ..self }
     }
 
-    /// Number of problems.
-    pub fn len(&self) -> usize {
-        self.problems.len()
+    /// Every problem with its place.
+    pub fn each(&self) -> impl Iterator<Item = &dyn Diagnostic> {
+        self.problems.iter().map(|problem| problem as &dyn Diagnostic)
     }
 
-    /// Whether there are none (there never are none).
-    pub fn is_empty(&self) -> bool {
-        self.problems.is_empty()
+    /// The profile it was said to be wrong in.
+    pub fn profile(&self) -> Option<&str> {
+        self.profile.as_deref()
     }
 
-    fn only(&self) -> Option<&Located> {
-        match self.problems.as_slice() {
-            [only] => Some(only),
-            _ => None,
-        }
+    /// `` `configs/a.yaml` has 3 problems ``.
+    pub fn summary(&self) -> String {
+        let many =
+            if self.problems.len() == 1 { "a problem".to_owned() } else { format!("{} problems", self.problems.len()) };
+        let profile = self.profile.as_ref().map_or(String::new(), |profile| format!(" in the profile `{profile}`"));
+        format!("`{}` has {many}{profile}", self.name)
     }
 }
 
 impl fmt::Display for ConfigError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.only() {
-            Some(only) => only.fmt(f)?,
-            None => write!(f, "`{}` has {} problems", self.name, self.problems.len())?,
-        }
-        match &self.profile {
-            Some(profile) => write!(f, " (in profile `{profile}`)"),
-            None => Ok(()),
+        match self.problems.as_slice() {
+            [only] => only.fmt(f),
+            _ => f.write_str(&self.summary()),
         }
     }
 }
@@ -171,23 +168,8 @@ impl fmt::Display for ConfigError {
 impl std::error::Error for ConfigError {}
 
 impl Diagnostic for ConfigError {
-    fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
-        self.only()?.help()
-    }
-
-    fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
-        self.only()?.labels()
-    }
-
-    fn source_code(&self) -> Option<&dyn SourceCode> {
-        self.only()?.source_code()
-    }
-
     fn related<'a>(&'a self) -> Option<Box<dyn Iterator<Item = &'a dyn Diagnostic> + 'a>> {
-        match self.only() {
-            Some(_) => None,
-            None => Some(Box::new(self.problems.iter().map(|problem| problem as &dyn Diagnostic))),
-        }
+        Some(Box::new(self.each()))
     }
 }
 

@@ -26,10 +26,7 @@ fn load(text: &str, profile: &str, set: &[&str]) -> Result<Config, ConfigError> 
 /// All messages, in the order of the file.
 fn complaints(text: &str) -> Vec<String> {
     let error = load(text, "paper", &[]).unwrap_err();
-    match miette::Diagnostic::related(&error) {
-        Some(problems) => problems.map(ToString::to_string).collect(),
-        None => vec![error.to_string()],
-    }
+    error.each().map(ToString::to_string).collect()
 }
 
 #[test]

@@ -22,7 +22,7 @@ pub static ORACLES: &[Entry] = &[
         summary: "a matrix that is already there, read from the dataset",
         parameters: &[
             parameter("gamma", "none", "turns distances into exp(−γ·d); absent: the matrix holds similarities"),
-            parameter("symmetrize", "none", "an asymmetric matrix becomes its `mean` or `max` over both orders"),
+            parameter("symmetrize", "none", "an asymmetric matrix becomes the `mean`, `max` or `min` of both orders"),
         ],
         source: "any `.npy`",
     },
