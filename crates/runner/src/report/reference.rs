@@ -76,7 +76,7 @@ impl Reference {
     }
 
     /// The numbers of one table.
-    pub fn table<'a>(&'a self, id: &'a str) -> impl Iterator<Item = &'a ReferenceValue> {
+    pub fn table(&self, id: &str) -> impl Iterator<Item = &ReferenceValue> {
         self.values.iter().filter(move |value| value.table == id)
     }
 }
@@ -108,6 +108,8 @@ struct Table {
 #[serde(deny_unknown_fields)]
 struct ColumnHead {
     dataset: String,
+    #[serde(default)]
+    comparison: Option<String>,
     #[serde(default)]
     metric: Option<Metric>,
     #[serde(default)]
@@ -170,7 +172,7 @@ impl Table {
                 table: self.id.clone(),
                 dataset: column.dataset.clone(),
                 method: row.method.clone(),
-                comparison: row.comparison.clone(),
+                comparison: row.comparison.clone().or_else(|| column.comparison.clone()),
                 rank: cell.rank,
                 metric,
                 value: cell.value * scale,
@@ -256,6 +258,25 @@ mod tests {
         assert_eq!(Cell::parse("2176"), Some(Cell { value: 2176.0, sd: None, rank: None, rounding: 0.5 }));
         assert_eq!(Cell::parse("about 3"), None);
         assert_eq!(Cell::parse("1 @ many"), None);
+    }
+
+    #[test]
+    fn the_papers_numbers_read_as_printed() {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments/sms-nystrom/reference.yaml");
+        let reference = Reference::read(&path).unwrap();
+        let find = |table, dataset: &str, method: &str, comparison: Option<&str>| {
+            let is_it = |value: &&ReferenceValue| {
+                value.dataset == dataset && value.method == method && value.comparison.as_deref() == comparison
+            };
+            let value = reference.table(table).find(is_it).unwrap();
+            (value.value, value.sd)
+        };
+        assert_eq!(find("table2", "twitter", "sms_nystrom", Some("small_rank")), (75.3 * 0.01, Some(1.3 * 0.01)));
+        assert_eq!(find("table2", "20news", "exact", None), (89.37 * 0.01, None));
+        assert_eq!(find("table7", "ohsumed", "stacur", Some("large_rank")), (2489.0, None));
+        assert_eq!(find("figure4_error", "ecbplus", "skeleton", Some("fraction_0.2")), (77728.0, None));
+        let counts = [1, 2, 3, 4, 5, 6, 7].map(|number| reference.table(&format!("table{number}")).count());
+        assert_eq!(counts, [20, 44, 44, 6, 33, 16, 32]);
     }
 
     fn read(text: &str) -> Result<Reference, ReferenceError> {

@@ -23,8 +23,6 @@ pub(super) enum Verdict {
     NotComparable(Vec<String>),
     /// The paper has a number, this run has none.
     NotRun,
-    /// The paper has none.
-    NotInPaper,
 }
 
 impl Verdict {
@@ -61,7 +59,6 @@ impl Verdict {
             Self::Different => "different",
             Self::NotComparable(_) => "not comparable",
             Self::NotRun => "not run",
-            Self::NotInPaper => "–",
         }
     }
 }

@@ -89,7 +89,7 @@ fn verdict_cell(verdict: &Verdict, footnotes: &mut Footnotes) -> Cell {
         Verdict::Within | Verdict::Different => Mark::Even,
         Verdict::Better => Mark::Good,
         Verdict::Worse => Mark::Bad,
-        Verdict::NotComparable(_) | Verdict::NotRun | Verdict::NotInPaper => Mark::Faint,
+        Verdict::NotComparable(_) | Verdict::NotRun => Mark::Faint,
     };
     let mut cell = Cell::text(verdict.word()).marked(mark);
     if let Verdict::NotComparable(reasons) = verdict {
