@@ -1,5 +1,7 @@
-//! landmark-oracles: similarity functions over items, and the store that keeps what was bought from them.
+//! landmark-oracles: similarity functions over items (word mover's distance and its bounds), and the store that keeps what was bought
+//! from them.
 
 pub mod tile_store;
 #[cfg(feature = "torch")]
 pub mod torch;
+pub mod wmd;

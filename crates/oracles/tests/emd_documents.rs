@@ -1,0 +1,206 @@
+//! Word mover's distance and its bounds over documents.
+
+#![allow(clippy::unwrap_used)] // a test file
+
+use std::sync::Arc;
+
+use landmark_core::oracle::{Oracle, OracleError, Pair};
+use landmark_core::stream::stream;
+use landmark_data::BagsOfWords;
+use landmark_oracles::wmd::{
+    EmdScratch, EmptyDocuments, Rwmd, Wcd, Wmd, WordCloudError, WordClouds, emd, ground_distances,
+};
+use ndarray::{Array2, array};
+use proptest::prelude::*;
+use rand::Rng;
+
+const VOCABULARY: usize = 60;
+
+/// Documents that share many words, word vectors among which some are equal or nearly so.
+fn sample(seed: u64, documents: usize, longest: usize) -> (BagsOfWords, Array2<f32>) {
+    let mut rng = stream(seed, "documents", "sample", 0);
+    let mut vectors = Array2::from_shape_fn((VOCABULARY, 13), |_| rng.gen_range(-1.0_f32..1.0));
+    let first = vectors.row(0).to_owned();
+    vectors.row_mut(1).assign(&first);
+    vectors.row_mut(2).assign(&(&first + 1e-4));
+    let bags = (0..documents).map(|_| {
+        let tokens = rng.gen_range(1..=longest);
+        (0..tokens).map(|_| (rng.gen_range(0..VOCABULARY as u32), 1.0)).collect()
+    });
+    (BagsOfWords::from_counts(bags.collect::<Vec<_>>()), vectors)
+}
+
+fn clouds(bags: &BagsOfWords, vectors: &Array2<f32>) -> Arc<WordClouds> {
+    Arc::new(WordClouds::new(bags, vectors.view(), EmptyDocuments::Error).unwrap())
+}
+
+fn all_pairs(n: usize) -> Vec<Pair> {
+    (0..n).flat_map(|j| (0..n).map(move |i| (i, j))).collect()
+}
+
+fn evaluate(oracle: &dyn Oracle, pairs: &[Pair]) -> Vec<f64> {
+    let mut out = vec![f64::NAN; pairs.len()];
+    oracle.evaluate(pairs, &mut out).unwrap();
+    out
+}
+
+/// The definition: no word cancelled, all distances of the pair, one problem.
+fn by_definition(bags: &BagsOfWords, vectors: &Array2<f32>, (i, j): Pair) -> f64 {
+    let points = |words: &[u32]| {
+        Array2::from_shape_fn((words.len(), vectors.ncols()), |(k, d)| f64::from(vectors[[words[k] as usize, d]]))
+    };
+    let ((x, a), (y, b)) = (bags.document(i), bags.document(j));
+    let costs = ground_distances(points(x).view(), points(y).view());
+    emd(costs.as_slice().unwrap(), a, b, &mut EmdScratch::default()).unwrap()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(40))]
+
+    #[test]
+    fn cancelling_common_words_changes_no_distance(seed in any::<u64>(), longest in 1_usize..=60) {
+        let (bags, vectors) = sample(seed, 9, longest);
+        let wmd = Wmd::new(clouds(&bags, &vectors));
+        for (pair, distance) in all_pairs(9).into_iter().zip(evaluate(&wmd, &all_pairs(9))) {
+            // distances up to 8; a pivot is taken below −1e-12 of the largest
+            prop_assert!((distance - by_definition(&bags, &vectors, pair)).abs() <= 1e-11);
+        }
+    }
+
+    #[test]
+    fn bounds_stay_below_and_the_distance_is_a_metric(seed in any::<u64>(), longest in 1_usize..=40) {
+        let (bags, vectors) = sample(seed, 8, longest);
+        let clouds = clouds(&bags, &vectors);
+        let pairs = all_pairs(8);
+        let distances = evaluate(&Wmd::new(clouds.clone()), &pairs);
+        let bounds: [Box<dyn Oracle>; 2] = [Box::new(Wcd::new(clouds.clone())), Box::new(Rwmd::new(clouds))];
+        for bound in bounds {
+            for (bound, distance) in evaluate(&*bound, &pairs).into_iter().zip(&distances) {
+                prop_assert!(bound <= distance + 1e-12, "{bound} > {distance}"); // rounding of sums up to 8
+            }
+        }
+        let at = |i: usize, j: usize| distances[j * 8 + i];
+        for (i, j) in pairs {
+            prop_assert_eq!(at(i, j).to_bits(), at(j, i).to_bits());
+            // word 1 has the vector of word 0, so documents may differ and still be at distance 0, but not the reverse
+            let same = bags.document(i) == bags.document(j);
+            prop_assert!(!same || at(i, j) == 0.0);
+            let apart = bags.document(i).0.iter().chain(bags.document(j).0).all(|word| *word > 1);
+            prop_assert!(same || !apart || at(i, j) > 0.0);
+            for k in 0..8 {
+                prop_assert!(at(i, k) <= at(i, j) + at(j, k) + 1e-11);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_score_depends_on_its_pair_alone() {
+    let (bags, vectors) = sample(3, 70, 25);
+    let clouds = clouds(&bags, &vectors);
+    let mut rng = stream(3, "documents", "scattered", 0);
+    let scattered: Vec<Pair> = (0..500).map(|_| (rng.gen_range(0..70), rng.gen_range(0..70))).collect();
+    let oracles: [Box<dyn Oracle>; 3] =
+        [Box::new(Wmd::new(clouds.clone())), Box::new(Rwmd::new(clouds.clone())), Box::new(Wcd::new(clouds))];
+    let (rows, cols): (Vec<usize>, Vec<usize>) = ((0..70).rev().collect(), (0..70).step_by(3).collect());
+    for oracle in oracles {
+        let together = evaluate(&*oracle, &scattered);
+        let mut block = Array2::zeros((70, cols.len()));
+        oracle.block(&rows, &cols, block.view_mut()).unwrap();
+        let mut turned = Array2::zeros((cols.len(), 70));
+        oracle.block(&cols, &rows, turned.view_mut()).unwrap();
+        for (&(i, j), score) in scattered.iter().zip(together) {
+            assert_eq!(score.to_bits(), evaluate(&*oracle, &[(j, i)])[0].to_bits());
+            if j % 3 == 0 {
+                assert_eq!(score.to_bits(), block[[69 - i, j / 3]].to_bits());
+                assert_eq!(score.to_bits(), turned[[j / 3, 69 - i]].to_bits());
+            }
+        }
+    }
+}
+
+#[test]
+fn scores_are_the_same_on_one_thread_and_on_three() {
+    let (bags, vectors) = sample(4, 40, 25);
+    let wmd = Wmd::new(clouds(&bags, &vectors));
+    let on = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| evaluate(&wmd, &all_pairs(40)))
+    };
+    assert_eq!(on(1), on(3));
+}
+
+#[test]
+fn empty_documents_are_named_or_filled_and_counted() {
+    let vectors = array![[0.0_f32, 0.0], [3.0, 4.0]];
+    let ids = ["a", "b", "c", "d"].map(String::from).to_vec();
+    let bags = BagsOfWords::from_counts([vec![(0, 1.0)], vec![], vec![(1, 2.0)], vec![]]).with_ids(ids);
+    let error = WordClouds::new(&bags, vectors.view(), EmptyDocuments::Error).unwrap_err();
+    assert_eq!(error, WordCloudError::EmptyDocuments { ids: vec!["b".into(), "d".into()], total: 4 });
+    assert_eq!(
+        error.to_string(),
+        "2 of 4 documents have no word with a vector: `b`, `d`; drop them, load vectors that cover them, or set a fill \
+         distance (`empty_documents: { fill: 1.0 }`)"
+    );
+    let clouds = Arc::new(WordClouds::new(&bags, vectors.view(), EmptyDocuments::Fill(7.0)).unwrap());
+    assert_eq!(clouds.empty_documents(), [1, 3]);
+    let pairs = [(0, 1), (1, 2), (1, 3), (0, 2), (1, 1)];
+    let oracles: [Box<dyn Oracle>; 3] =
+        [Box::new(Wmd::new(clouds.clone())), Box::new(Rwmd::new(clouds.clone())), Box::new(Wcd::new(clouds.clone()))];
+    for oracle in oracles {
+        assert_eq!(evaluate(&*oracle, &pairs), [7.0, 7.0, 0.0, 5.0, 0.0]);
+        let mut block = Array2::zeros((4, 2));
+        oracle.block(&[0, 1, 2, 3], &[1, 2], block.view_mut()).unwrap();
+        assert_eq!(block, array![[7.0, 5.0], [0.0, 7.0], [7.0, 0.0], [0.0, 7.0]]);
+    }
+    let refused = WordClouds::new(&bags, vectors.view(), EmptyDocuments::Fill(-1.0)).unwrap_err();
+    assert_eq!(refused.to_string(), "the fill distance for empty documents is -1; want a finite number ≥ 0");
+}
+
+#[test]
+fn words_without_vectors_and_broken_vectors_are_refused() {
+    let bags = BagsOfWords::from_counts([vec![(0, 1.0), (5, 1.0)]]);
+    let error = WordClouds::new(&bags, Array2::zeros((2, 3)).view(), EmptyDocuments::Error).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "document `0` has the word 5, but there are vectors for 2 words; build both from one vocabulary"
+    );
+    let broken = array![[0.0_f32], [1.0], [1.0], [1.0], [1.0], [f32::NAN]];
+    let error = WordClouds::new(&bags, broken.view(), EmptyDocuments::Error).unwrap_err();
+    assert_eq!(error.to_string(), "the vector of word 5 holds NaN; want finite numbers");
+}
+
+#[test]
+fn pairs_out_of_range_and_short_buffers_are_refused() {
+    let (bags, vectors) = sample(5, 4, 5);
+    let clouds = clouds(&bags, &vectors);
+    let oracles: [Box<dyn Oracle>; 3] =
+        [Box::new(Wmd::new(clouds.clone())), Box::new(Rwmd::new(clouds.clone())), Box::new(Wcd::new(clouds))];
+    for oracle in oracles {
+        let error = oracle.evaluate(&[(0, 4)], &mut [0.0]).unwrap_err();
+        assert!(matches!(error, OracleError::OutOfRange { index: 4, len: 4 }), "{error}");
+        let error = oracle.evaluate(&[(0, 1)], &mut []).unwrap_err();
+        assert!(matches!(error, OracleError::ShapeMismatch { pairs: 1, room: 0, .. }), "{error}");
+        let error = oracle.block(&[0, 9], &[1], Array2::zeros((2, 1)).view_mut()).unwrap_err();
+        assert!(matches!(error, OracleError::OutOfRange { index: 9, len: 4 }), "{error}");
+        assert_eq!(evaluate(&*oracle, &[]), Vec::<f64>::new());
+    }
+}
+
+#[test]
+fn identity_moves_with_whatever_moves_a_score_and_with_nothing_else() {
+    let (bags, vectors) = sample(6, 5, 10);
+    let identity = |bags: &BagsOfWords, vectors: &Array2<f32>| Wmd::new(clouds(bags, vectors)).identity();
+    let own = identity(&bags, &vectors);
+    assert_eq!(own, identity(&bags, &vectors));
+    let mut moved = vectors.clone();
+    moved[[bags.document(0).0[0] as usize, 0]] += 1e-3;
+    assert_ne!(own, identity(&bags, &moved));
+    assert_ne!(own, identity(&bags.subset(&[0, 1, 2, 4, 3]), &vectors));
+    // a word that no document has
+    let larger = ndarray::concatenate![ndarray::Axis(0), vectors, Array2::ones((1, 13))];
+    assert_eq!(own, identity(&bags, &larger));
+    let clouds = clouds(&bags, &vectors);
+    assert_ne!(own, Rwmd::new(clouds.clone()).identity());
+    assert_ne!(own, Wcd::new(clouds).identity());
+}
