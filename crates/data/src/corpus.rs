@@ -168,7 +168,7 @@ impl Corpus {
         }
     }
 
-    /// Mean number of distinct words of a document: the "length" of the papers' dataset tables.
+    /// Mean number of distinct words of a document, the "length" of the papers' dataset tables; 0 of nothing.
     pub fn mean_distinct_words(&self) -> f64 {
         let distinct = |document: &Vec<u32>| {
             let mut words = document.clone();
@@ -176,7 +176,7 @@ impl Corpus {
             words.dedup();
             words.len()
         };
-        self.documents.iter().map(distinct).sum::<usize>() as f64 / self.len() as f64
+        self.documents.iter().map(distinct).sum::<usize>() as f64 / self.len().max(1) as f64
     }
 
     fn rows(&self, vectors: &WordVectors) -> Vec<Option<u32>> {

@@ -1,4 +1,20 @@
 //! landmark-data: datasets in, typed items out.
+//!
+//! One way through: the [`catalog`] finds and checks files (or a path names one's own), [`LabelledDocuments`] reads them,
+//! [`Corpus`] cuts them into words, [`WordVectors`] are read for these words or learned from them ([`ppmi_svd`]), and
+//! [`Corpus::bags`] gives the items of word mover's distance. [`matrices`] are similarities that need no oracle.
+//!
+//! ```
+//! use landmark_data::{Corpus, PpmiParams, TokenRules, embedded, ppmi_svd};
+//! let documents = embedded::documents()?;
+//! let corpus = Corpus::tokenize(&documents, &TokenRules::default());
+//! let vectors = ppmi_svd(&corpus, &PpmiParams::default(), 2022)?;
+//! println!("{}", corpus.coverage(&vectors));
+//! let (bags, kept) = corpus.bags(&vectors).drop_empty();
+//! let documents = documents.subset(&kept);
+//! assert_eq!(bags.len(), documents.len());
+//! # Ok::<(), landmark_data::DataError>(())
+//! ```
 
 pub mod bag_of_words;
 pub mod catalog;

@@ -38,13 +38,13 @@ pub struct PpmiParams {
     pub min_count: u64,
     /// The k whose logarithm is taken off every mutual information; 1 takes off nothing.
     pub shift: f64,
-    /// Power iterations; more sharpen the last dimensions.
+    /// Power iterations, two products with M each; more sharpen the last dimensions.
     pub iterations: usize,
 }
 
 impl Default for PpmiParams {
     fn default() -> Self {
-        Self { dimension: 50, window: 10, min_count: 2, shift: 1.0, iterations: 6 }
+        Self { dimension: 50, window: 10, min_count: 2, shift: 1.0, iterations: 3 }
     }
 }
 
