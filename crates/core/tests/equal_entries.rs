@@ -11,7 +11,7 @@ use landmark_core::approximate::{
 use landmark_core::approximation::Known;
 use landmark_core::landmarks::Landmarks;
 use landmark_core::linalg::{product, qr, relative_error};
-use landmark_core::oracle::Precomputed;
+use landmark_core::oracle::{AsymmetryPolicy, Precomputed};
 use landmark_core::stream::stream;
 use ndarray::{Array1, Array2};
 use rand::Rng;
@@ -21,12 +21,12 @@ const TRIALS: u64 = 3;
 
 fn cross_encoder_like() -> Precomputed {
     let mut rng = stream(2022, "equal entries", "matrix", 0);
-    let (directions, _) = qr(Array2::from_shape_fn((N, N), |_| rng.gen_range(-1.0..1.0)).view()).unwrap();
+    let (directions, _) = qr(Array2::from_shape_fn((N, N), |_| rng.gen_range(-1.0..1.0)).view()).expect("finite");
     let spectrum: Array1<f64> = (0..N)
         .map(|k| if k < 55 { -8.5 / (1.0 + k as f64).powf(0.7) } else { 62.0 / (k as f64 - 54.0).powf(0.9) })
         .collect();
     let matrix = product((&directions * &spectrum).view(), directions.t());
-    Precomputed::new((&matrix + &matrix.t()) * 0.5)
+    Precomputed::new(matrix, AsymmetryPolicy::Reject).expect("symmetric up to rounding")
 }
 
 /// Mean relative error at the price of `columns` full columns.
@@ -35,8 +35,8 @@ fn error(oracle: &Precomputed, method: &dyn Approximate, columns: usize, known: 
     let errors = (0..TRIALS).map(|replicate| {
         let landmarks = Landmarks::uniform(N, &mut stream(2022, "equal entries", "landmarks", replicate));
         let mut rng = stream(2022, "equal entries", "fit", replicate);
-        let fit = method.fit(oracle, &landmarks, rank, known, &mut rng).unwrap();
-        relative_error(oracle.matrix().view(), fit.to_dense().unwrap().view())
+        let fit = method.fit(oracle, &landmarks, rank, known, &mut rng).expect("a possible rank");
+        relative_error(oracle.matrix().view(), fit.to_dense().expect("no addend").view())
     });
     errors.sum::<f64>() / TRIALS as f64
 }
