@@ -13,8 +13,6 @@ use crate::linalg::LinalgError;
 use crate::oracle::{Oracle, OracleError, OracleShape};
 use crate::stream::Rng;
 
-#[cfg(test)]
-mod conformance_tests;
 mod core_weights;
 mod cur;
 mod exact;

@@ -73,3 +73,10 @@ impl Approximate for Exact {
         columns.clamp(1, n.max(1))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    crate::conformance!(exact, ExactParams::default().check().unwrap());
+}

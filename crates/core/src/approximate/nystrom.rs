@@ -83,3 +83,10 @@ impl Approximate for Nystrom {
         columns.clamp(1, n.max(1))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    crate::conformance!(nystrom, NystromParams::default().check().unwrap());
+}

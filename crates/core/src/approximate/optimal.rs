@@ -101,3 +101,10 @@ fn keep_largest(values: &Array1<f64>, k: usize) -> Array1<f64> {
     order[..k].iter().for_each(|&a| kept[a] = values[a]);
     kept
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    crate::conformance!(optimal, OptimalParams::default().check().unwrap());
+}

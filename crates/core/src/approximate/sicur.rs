@@ -111,3 +111,21 @@ impl Approximate for SiCur {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    crate::conformance!(sicur, SiCurParams::default().check().unwrap());
+
+    #[test]
+    fn a_ratio_below_one_is_refused_by_name() {
+        let refused = SiCurParams { ratio: 0.9 }.check().unwrap_err().to_string();
+        assert_eq!(refused, "`sicur`: `ratio` is 0.9, but must be a number ≥ 1");
+    }
+
+    #[test]
+    fn half_the_columns_are_the_rank() {
+        assert_eq!(SiCurParams::default().check().unwrap().rank_for_columns(3000, 700), 350);
+    }
+}

@@ -103,3 +103,10 @@ pub(super) fn two_sets(
     }
     Ok(Columns::new(&landmarks.order()[..rank], &landmarks.independent()[..rank]))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    crate::conformance!(skeleton, SkeletonParams::default().check().unwrap());
+}

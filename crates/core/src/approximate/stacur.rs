@@ -126,3 +126,11 @@ fn multiply_in_place(matrix: &mut Array2<f64>, factor: ArrayView2<'_, f64>) {
         rows.assign(&product);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    crate::conformance!(same, StaCurParams { same: true }.check().unwrap());
+    crate::conformance!(different, StaCurParams { same: false }.check().unwrap());
+}

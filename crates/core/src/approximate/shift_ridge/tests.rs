@@ -128,3 +128,12 @@ fn impossible_parameters_are_refused_by_name() {
     let fixed = Some(FixedShiftRidge { shift: 0.0, ridge: -1.0 });
     assert!(refused(ShiftRidgeParams { fixed, ..Default::default() }).contains("`fixed` is (0, -1)"));
 }
+
+fn variant(change: impl Fn(&mut ShiftRidgeParams)) -> ShiftRidge {
+    let mut params = ShiftRidgeParams::default();
+    change(&mut params);
+    params.check().unwrap()
+}
+
+crate::conformance!(chosen, variant(|_| ()));
+crate::conformance!(clipped, variant(|params| params.clip = true));

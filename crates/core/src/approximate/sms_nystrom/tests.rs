@@ -112,3 +112,14 @@ fn equal_price_is_s_minus_half_s_squared_over_n() {
     // s − s²/2n = 700 − 81.7, up to the half columns that a whole rank cannot have
     assert!((617..=619).contains(&method.rank_for_columns(3000, 700)));
 }
+
+fn variant(change: impl Fn(&mut SmsNystromParams)) -> SmsNystrom {
+    let mut params = SmsNystromParams::default();
+    change(&mut params);
+    params.check().unwrap()
+}
+
+crate::conformance!(as_printed, variant(|_| ()));
+crate::conformance!(corrected, variant(|params| params.correct_diagonal = true));
+crate::conformance!(inner_shift_only, variant(|params| params.outer_shift = false));
+crate::conformance!(wide, variant(|params| params.z = 3.0));
