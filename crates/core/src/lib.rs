@@ -6,6 +6,7 @@ pub mod approximate;
 pub mod approximation;
 pub mod conformance;
 pub mod entries;
+pub mod error_estimate;
 pub mod landmarks;
 pub mod linalg;
 pub mod oracle;
