@@ -373,3 +373,27 @@ proptest! {
         }
     }
 }
+
+/// Nyström-like features of overlapping clouds: the square root of a Gaussian kernel's columns, strongly uneven in scale.
+fn kernel_features(rows: usize, landmarks: usize, seed: u64) -> (Array2<f64>, Vec<usize>) {
+    let (x, labels) = noisy(rows, 5, 3, seed);
+    let gaussian = |a: usize, b: usize| {
+        let difference = &x.row(a) - &x.row(b);
+        (-0.1 * difference.dot(&difference)).exp()
+    };
+    (Array2::from_shape_fn((rows, landmarks), |(i, j)| gaussian(i, j)), labels)
+}
+
+#[test]
+fn the_costs_of_the_paper_up_to_1e12_are_solved() {
+    // 380 features tell the 400 rows apart, 60 do not
+    for landmarks in [60, 380] {
+        let (x, labels) = kernel_features(400, landmarks, 18);
+        let set = TrainingSet::new(&x, &labels, 3).unwrap();
+        let costs: Vec<f64> = (0..=12).map(|k| 10f64.powi(k)).collect();
+        let path = LinearSvmParams::default().check().unwrap().train_path(&set, &costs, 1).unwrap();
+        for (machine, c) in path.iter().zip(costs) {
+            assert!(machine.report().converged(), "{landmarks} features, C = {c:e}: {:?}", machine.report());
+        }
+    }
+}
