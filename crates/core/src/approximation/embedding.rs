@@ -149,26 +149,47 @@ fn from_signed(signed: Signed) -> Embedding {
 }
 
 fn symmetric_part(general: &General) -> Result<Signed, LinalgError> {
-    let both = concatenate(Axis(1), &[general.left.view(), general.right.view()]).expect("L and R have n rows");
-    let triangle = linalg::qr_triangle(both.view())?;
-    // M swaps the halves and halves them
     let r = general.left.ncols();
-    let swapped = concatenate(Axis(1), &[triangle.slice(s![.., r..]), triangle.slice(s![.., ..r])])
-        .expect("halves of one matrix")
-        * 0.5;
-    let Split { values, vectors, positive } =
-        split(linalg::eigh(linalg::product(swapped.view(), triangle.t()).view())?);
-    let weights = values.mapv(|w| w.abs().sqrt() / w);
-    let map = linalg::product(swapped.t(), vectors.view()) * &weights;
-    let projectors = concatenate(Axis(1), &[general.left_projector.view(), general.right_projector.view()])
-        .expect("both projectors have t rows");
+    let triangle = triangle_beside(general.left.view(), general.right.view())?;
+    // T M Tᵀ, where M swaps the halves of T and halves them
+    let (first, second) = (triangle.slice(s![.., ..r]), triangle.slice(s![.., r..]));
+    let mut small = linalg::product(first, second.t());
+    small = (&small + &small.t()) * 0.5;
+    let Split { values, vectors, positive } = split(linalg::eigh(small.view())?);
+    let weights = values.mapv(|w| 0.5 * w.abs().sqrt() / w);
+    let map_left = linalg::product(second.t(), vectors.view()) * &weights;
+    let map_right = linalg::product(first.t(), vectors.view()) * &weights;
+    let map = |left: &Array2<f64>, right: &Array2<f64>| {
+        let mut mapped = linalg::product(left.view(), map_left.view());
+        linalg::add_product(right.view(), map_right.view(), 1.0, mapped.view_mut());
+        mapped
+    };
     Ok(Signed {
-        vectors: linalg::product(both.view(), map.view()),
+        vectors: map(&general.left, &general.right),
         positive,
         negative: values.len() - positive,
-        projector: Some(linalg::product(projectors.view(), map.view())),
+        projector: Some(map(&general.left_projector, &general.right_projector)),
         psd_scale: None,
     })
+}
+
+/// The triangle of a QR decomposition of [L R], by blocks of rows: the triangle so far takes part in the next block's, so
+/// that no second n × 2r matrix is held.
+fn triangle_beside(left: ArrayView2<'_, f64>, right: ArrayView2<'_, f64>) -> Result<Array2<f64>, LinalgError> {
+    let width = 2 * left.ncols();
+    let rows_at_a_time = (4 * width).max(256);
+    let mut triangle = Array2::zeros((0, width));
+    for (left, right) in
+        left.axis_chunks_iter(Axis(0), rows_at_a_time).zip(right.axis_chunks_iter(Axis(0), rows_at_a_time))
+    {
+        let mut stacked = Array2::zeros((triangle.nrows() + left.nrows(), width));
+        let (mut above, mut below) = stacked.view_mut().split_at(Axis(0), triangle.nrows());
+        above.assign(&triangle);
+        below.slice_mut(s![.., ..left.ncols()]).assign(&left);
+        below.slice_mut(s![.., left.ncols()..]).assign(&right);
+        triangle = linalg::qr_triangle(stacked.view())?;
+    }
+    Ok(triangle)
 }
 
 /// Z = V |w|^½ of a symmetric matrix, and V w⁻¹ |w|^½ for new items.

@@ -143,6 +143,21 @@ fn the_embedding_of_a_cur_product_keeps_negative_directions() {
 }
 
 #[test]
+fn many_rows_go_through_the_small_space_by_blocks() {
+    let n = 700;
+    let projector = Array2::zeros((1, 3));
+    let (left, right) = (random(n, 3, 20), random(n, 3, 21));
+    let general = General { left, right, left_projector: projector.clone(), right_projector: projector };
+    let approximation = Approximation::new(Factors::General(general), vec![0], FitReport::default());
+    let dense = approximation.to_dense().unwrap();
+    let symmetric = approximation.symmetrized().unwrap();
+    assert_eq!(symmetric.rank(), 6);
+    let expected = (&dense + &dense.t()) * 0.5;
+    // six well-conditioned directions
+    assert!((&symmetric.to_dense().unwrap() - &expected).iter().all(|difference| difference.abs() < 1e-11));
+}
+
+#[test]
 fn a_core_of_rank_zero_reads_as_zero() {
     let nothing = Signed { vectors: Array2::zeros((N, 0)), positive: 0, negative: 0, projector: None, psd_scale: None };
     let approximation = plain(Factors::Signed(nothing));
