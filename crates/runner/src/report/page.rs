@@ -161,12 +161,57 @@ impl Mark {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::report::fixture;
 
     #[test]
     fn base64_agrees_with_the_rfc() {
         for (plain, coded) in [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foobar", "Zm9vYmFy")] {
             assert_eq!(base64(plain.as_bytes()), coded);
         }
+    }
+
+    /// Needs a browser; says so where there is none.
+    #[test]
+    fn in_a_browser_the_page_fits_a_narrow_screen_and_its_tables_sort() {
+        let Some(browser) = ["chromium", "chromium-browser", "google-chrome"].into_iter().find(|name| is_program(name))
+        else {
+            eprintln!("skipped: no chromium on this machine");
+            return;
+        };
+        let folder = tempfile::tempdir().unwrap();
+        let (rows, reference) = (fixture::rows(), fixture::reference());
+        let page = crate::report::render_page(&[fixture::input(&rows, &reference)]).unwrap();
+        // what a reader would do, then what he sees, as a line of the page
+        let probe = "<script>
+            const head = document.querySelectorAll('#fixture-table5 th button')[4];
+            head.click();
+            const text = () => document.querySelector('#fixture-table5 tbody tr').children[4].textContent;
+            const up = text();
+            head.click();
+            const fits = document.documentElement.scrollWidth <= innerWidth;
+            const font = [...document.fonts].length;
+            document.body.innerHTML = `<p>fits ${fits}, least ${up}, most ${text()}, fonts ${font}</p>`;
+        </script></body>";
+        let path = folder.path().join("report.html");
+        std::fs::write(&path, page.replace("</body>", probe)).unwrap();
+        let answer = std::process::Command::new(browser)
+            .args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"])
+            .args([
+                "--disable-background-networking",
+                "--disable-component-update",
+                "--window-size=500,900",
+                "--dump-dom",
+            ])
+            .arg(format!("--user-data-dir={}", folder.path().join("profile").display()))
+            .arg(format!("file://{}", path.display()))
+            .output()
+            .unwrap();
+        let seen = String::from_utf8_lossy(&answer.stdout);
+        assert!(seen.contains("fits true, least 0.072, most 14.172 ± 0.954, fonts 2"), "{seen}");
+    }
+
+    fn is_program(name: &str) -> bool {
+        std::process::Command::new(name).arg("--version").output().is_ok_and(|output| output.status.success())
     }
 
     #[test]
