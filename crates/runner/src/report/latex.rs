@@ -59,9 +59,17 @@ fn cell(cell: &Cell) -> String {
 
 /// Text that any LaTeX engine sets as it reads here.
 fn escape(text: &str) -> String {
+    // a Frobenius norm and an approximation are formulas: they go in before their signs are taken one by one
+    let text = text.replace("‖_F", "\u{e000}");
     let mut out = String::with_capacity(text.len());
-    for character in text.chars() {
+    let mut characters = text.chars().peekable();
+    while let Some(character) = characters.next() {
+        if characters.next_if_eq(&'\u{303}').is_some() {
+            let _ = write!(out, "$\\tilde{{{character}}}$");
+            continue;
+        }
         match character {
+            '\u{e000}' => out.push_str("$\\|_F$"),
             '&' | '%' | '$' | '#' | '_' | '{' | '}' => out.extend(['\\', character]),
             '\\' => out.push_str("\\textbackslash{}"),
             '~' => out.push_str("\\textasciitilde{}"),
@@ -101,5 +109,6 @@ mod tests {
         assert_eq!(escape("−1.5 ± 0.1"), "$-$1.5 $\\pm$ 0.1");
         assert_eq!(escape("a\\b~c^d#$"), "a\\textbackslash{}b\\textasciitilde{}c\\textasciicircum{}d\\#\\$");
         assert_eq!(escape("Nyström γ"), "Nyström $\\gamma$");
+        assert_eq!(escape("‖K − K̃‖_F"), "$\\|$K $-$ $\\tilde{K}$$\\|_F$");
     }
 }
