@@ -19,7 +19,7 @@ use landmark_core::linalg::add_product;
 
 use crate::svm::descent::DescentOptions;
 use crate::svm::vector::{add_scaled, dot};
-use crate::svm::{DenseRows, Rows, SolveReport};
+use crate::svm::{DenseRows, Rows, SolveReport, Tolerance};
 
 /// Rows that enter or leave the Gram matrix in one product.
 const BLOCK_ROWS: usize = 1024;
@@ -73,24 +73,32 @@ impl<'a> Newton<'a> {
 
     /// Goes on from the present w to the optimum for the costs C_i = c·u_i.
     pub(super) fn solve(&mut self, c: f64) -> SolveReport {
+        let by_violation = matches!(self.options.tolerance, Tolerance::Violation(_));
         let mut steps = 0;
         loop {
-            let (gradient, mut report) = self.measure(c);
+            let (dual_weights, mut report) = self.measure(c);
+            // a pass over all rows: only where it decides, or is reported
+            if by_violation {
+                report.violation = self.violation(&dual_weights);
+            }
             report.epochs = steps;
             report.converged = report.meets(self.options.tolerance);
-            if report.converged || steps >= self.options.max_epochs {
-                return report;
-            }
-            self.update_gram();
-            let step = newton_step(&self.gram, c, &gradient);
-            if !self.advance(c, &step) {
+            let go_on = !report.converged && steps < self.options.max_epochs && {
+                self.update_gram();
+                let mut gradient = self.weights.clone();
+                add_scaled(-1.0, &dual_weights, &mut gradient);
+                let step = newton_step(&self.gram, c, &gradient);
+                self.advance(c, &step)
+            };
+            if !go_on {
+                report.violation = self.violation(&dual_weights);
                 return report;
             }
             steps += 1;
         }
     }
 
-    /// The gradient of the primal, both objectives, and the violation of the dual point α_i = 2 C_i max(0, 1 − margin_i).
+    /// v = Σ α_i y_i x_i of the dual point α_i = 2 C_i max(0, 1 − margin_i), and both objectives; the primal's gradient is w − v.
     fn measure(&self, c: f64) -> (Vec<f64>, SolveReport) {
         let mut dual_weights = vec![0.0; self.weights.len()];
         let (mut losses, mut linear, mut support) = (0.0, 0.0, 0);
@@ -104,19 +112,16 @@ impl<'a> Newton<'a> {
                 self.rows.add(i, alpha * self.signs[i], &mut dual_weights);
             }
         }
-        let violation = self.violation(&dual_weights);
-        let mut gradient = self.weights.clone();
-        add_scaled(-1.0, &dual_weights, &mut gradient);
         // Σ α²/4C_i = Σ C_i error² = losses
         let report = SolveReport {
             primal: 0.5 * dot(&self.weights, &self.weights) + losses,
             dual: linear - 0.5 * dot(&dual_weights, &dual_weights) - losses,
-            violation,
+            violation: f64::INFINITY,
             epochs: 0,
             support,
             converged: false,
         };
-        (gradient, report)
+        (dual_weights, report)
     }
 
     /// Largest minus smallest projected gradient y_i v·x_i − 1 + α_i/2C_i of the dual at α, where v = Σ α_i y_i x_i.
