@@ -31,7 +31,7 @@ mod stacur;
 pub use exact::{Exact, ExactParams};
 pub use nystrom::{Nystrom, NystromParams};
 pub use optimal::{Optimal, OptimalParams};
-pub use proxy::{Link, Proxied};
+pub use proxy::{FittedLink, Link, Proxied};
 pub use shift_ridge::{FixedShiftRidge, ShiftRidge, ShiftRidgeParams};
 pub use sicur::{SiCur, SiCurParams};
 pub use skeleton::{Skeleton, SkeletonParams};
@@ -147,8 +147,12 @@ pub struct FitReport {
     pub condition: Option<f64>,
     /// Eigenvalues or singular values dropped by the pseudo-inverse.
     pub dropped: usize,
-    /// Error of the proxy alone on the bought columns, where a proxy was used.
+    /// Identity of the proxy, 64 hexadecimal digits, where one was used.
+    pub proxy: Option<String>,
+    /// Relative error of the proxy alone on the bought columns, off the diagonal.
     pub proxy_error: Option<f64>,
+    /// Whether the method's core was left out, because held-out columns were predicted better by the proxy alone.
+    pub core_dropped: bool,
     /// Held-out relative error of the chosen (shift, ridge), where one was chosen.
     pub validation_error: Option<f64>,
     /// The (shift, ridge) of the positive semi-definite embedding, where it was chosen apart.

@@ -26,7 +26,7 @@ mod known;
 mod projection;
 
 pub use addend::Addend;
-pub use embedding::Embedding;
+pub use embedding::{AddendProjector, Embedding};
 pub use factors::{Factors, General, Signed};
 pub use known::{Diagonal, Known};
 

@@ -27,7 +27,7 @@ mod remembered;
 mod symmetrized;
 
 pub use distinct::{DistinctPairs, evaluate_block};
-pub use embedded::{EmbeddingProxy, EmbeddingSimilarity};
+pub use embedded::EmbeddingProxy;
 pub use kernelized::{Kernel, Kernelized};
 pub use metered::{Budget, Metered, Spent};
 pub use precomputed::{AsymmetryPolicy, Precomputed};

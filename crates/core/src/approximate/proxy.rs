@@ -1,80 +1,126 @@
-//! Proxy + residual: approximate what a cheap relative of the score misses, not the score.
+//! Proxy and residual: approximate what a cheap relative of the oracle leaves over, not the oracle itself.
 //!
 //! ```text
-//! K̃ = q(P) + method(K − q(P)),   q = argmin Σ (K[i,j] − q(P[i,j]))² over the bought off-diagonal entries
+//! K̃ = q(P) + method(K − q(P))
 //! ```
-//! Most expensive similarities have a cheap relative P: the cosine of a bi-encoder for a cross-encoder, word centroid or relaxed
-//! distance for word mover's distance. Its entries are free, so the residual's columns are known wherever K's are, and any method runs on it.
-//! Whether the residual can be learned at all is tried on held-out columns (a quarter of the landmarks, rows outside all of
-//! them): where the method does not beat 0 there, its core is dropped and K̃ = q(P) with the known entries. This project's own
-//! method (ALGORITHMS §2f).
+//! Most expensive similarities have a cheap relative P: the cosine of bi-encoder embeddings for a cross-encoder, relaxed
+//! for exact word mover's distance. q is fitted by least squares on the off-diagonal entries of the bought columns. Any
+//! method then factors the residual, whose columns are known because K's and P's are, so no further entry is bought. The
+//! zero core competes: a quarter of the bought columns is predicted from the others with and without the method, and a
+//! residual that holds nothing to be learned is left alone, so that K̃ does no worse there than the proxy does.
+//! This project's own method (ALGORITHMS §2f).
 //!
-//! Cost: the entries of the method, no more; n·s entries of P at the fit, one of P a cell at reading. Besides the method's own work one fit
-//! at ¾ of the rank. Memory: the bought entries (8ns bytes) while fitting.
+//! q(P) is evaluated where it is read. Vectors: the residual's own, beside shift_ridge vectors of q(P) on many more
+//! landmarks, for its entries are free.
+//!
+//! Cost: entries as the method; its flops twice at most; one proxy score a bought entry; 16 bytes more a bought entry
+//! during the fit.
 
 use std::fmt;
 use std::sync::Arc;
 use std::time::Instant;
 
-use ndarray::{Array2, ArrayViewMut2};
-use rand::seq::index;
+use ndarray::Array2;
+use rand::seq::SliceRandom;
+use rand::seq::index::sample;
 
-use super::purchase::{Purchase, with_known};
-use super::{Approximate, ApproximateError, FitReport, ShiftRidgeParams};
-use crate::approximation::{Addend, Approximation, Embedding, Factors, Known, Signed};
-use crate::entries::{EntryBlock, Plan, Rows};
+use super::purchase::{buy_block, require_symmetric};
+use super::{Approximate, ApproximateError, FitReport};
+use crate::approximation::{Approximation, Diagonal, Factors, Known, Signed};
+use crate::entries::{EntrySet, Plan, Rows};
 use crate::landmarks::Landmarks;
-use crate::oracle::{Identity, Oracle, OracleError, OracleShape, Pair, Remembered, Symmetry, check_finite};
+use crate::oracle::{Oracle, OracleError, OracleShape, Remembered};
 use crate::stream::Rng;
 
 mod link;
+mod linked;
+mod residual;
+#[cfg(test)]
+mod tests;
 
-use link::Fitted;
-pub use link::Link;
+pub use link::{FittedLink, Link};
 
-/// Rows outside the landmarks on which the residual is tried, at most.
-const VALIDATION_ROWS: usize = 400;
-/// Cells of P evaluated at a time while q is fitted: 8 MB.
-const CELLS_PER_BLOCK: usize = 1 << 20;
-/// Entries q is fitted to, at most: an even share of those that were bought.
-const FITTED_ENTRIES: u64 = 1 << 22;
-/// Landmarks of the embedding of q(P), at least and as a multiple of the rank.
-const EMBEDDING_LANDMARKS: (usize, usize) = (500, 2);
+use linked::Linked;
+use residual::Residual;
 
-/// Any method, on the residual of a proxy.
+/// Bought entries that q is fitted to, at most: far more than its few parameters need.
+const FIT_ENTRIES: usize = 1 << 20;
+
+/// Rows that held-out columns are predicted on, at most.
+const VALIDATION_ROWS: usize = 2000;
+
+/// The part of the rank that is left for judging the core.
+const HELD_OUT: f64 = 0.25;
+
+/// A method that learns the residual of a proxy.
+///
+/// ```
+/// use std::sync::Arc;
+/// use landmark_core::approximate::{Approximate, Link, Proxied, ShiftRidgeParams};
+/// use landmark_core::approximation::Known;
+/// use landmark_core::landmarks::Landmarks;
+/// use landmark_core::oracle::{AsymmetryPolicy, EmbeddingProxy, Precomputed};
+/// use landmark_core::stream::stream;
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let vectors = ndarray::Array2::from_shape_fn((50, 3), |(i, k)| ((7 * i + 3 * k) as f64).sin());
+/// let cosine = EmbeddingProxy::cosine(vectors)?;
+/// let all: Vec<usize> = (0..50).collect();
+/// let scores = landmark_core::oracle::block_of(&cosine, &all, &all)?.mapv(|p| 0.2 + 0.8 * p * p);
+/// let oracle = Precomputed::new(scores, AsymmetryPolicy::Reject)?;
+///
+/// let method = Proxied::new(Arc::new(ShiftRidgeParams::default().check()?), Arc::new(cosine), Link::default());
+/// let landmarks = Landmarks::uniform(50, &mut stream(1, "doc", "landmarks", 0));
+/// let fit = method.fit(&oracle, &landmarks, 5, Known::LANDMARKS, &mut stream(1, "doc", "fit", 0))?;
+/// assert!((fit.entry(3, 44)? - oracle.matrix()[[3, 44]]).abs() < 1e-9);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone)]
 pub struct Proxied {
     method: Arc<dyn Approximate>,
     proxy: Arc<dyn Oracle>,
     link: Link,
+    anchors: Option<usize>,
 }
 
 impl fmt::Debug for Proxied {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Proxied({} on the residual of {:?} by {:?})", self.method.id(), self.proxy.identity(), self.link)
+        f.debug_struct("Proxied")
+            .field("method", &self.method.id())
+            .field("proxy", &self.proxy.identity())
+            .field("link", &self.link)
+            .finish_non_exhaustive()
     }
 }
 
 impl Proxied {
-    /// Wraps `method`. `proxy` must be symmetric, over the same items, and cheap: it is read n² times by whoever reads all of K̃.
+    /// Any method on the residual of a symmetric proxy over the same items. The proxy goes unmetered; one that is not
+    /// quite free is best handed over [`Remembered`].
     pub fn new(method: Arc<dyn Approximate>, proxy: Arc<dyn Oracle>, link: Link) -> Self {
-        Self { method, proxy, link }
+        Self { method, proxy, link, anchors: None }
+    }
+
+    /// Landmarks of the vectors of q(P); 4 · rank between 256 and 1024 unless said here, and n at most.
+    #[must_use]
+    pub fn with_anchors(mut self, anchors: usize) -> Self {
+        self.anchors = Some(anchors);
+        self
     }
 
     /// The proxy.
     pub fn proxy(&self) -> &dyn Oracle {
-        self.proxy.as_ref()
+        &*self.proxy
     }
 
     fn check(&self, shape: OracleShape) -> Result<(), ApproximateError> {
         let refuse = |parameter, value: String, wanted| {
             Err(ApproximateError::Parameter { method: "proxy", parameter, value, wanted })
         };
+        require_symmetric(self.id(), shape.symmetry)?;
+        require_symmetric("proxy", self.proxy.symmetry())?;
         if self.proxy.len() != shape.len {
-            return refuse("proxy", format!("over {} items", self.proxy.len()), "over the items of the oracle");
-        }
-        if self.proxy.symmetry() != Symmetry::Symmetric {
-            return refuse("proxy", "asymmetric".into(), "symmetric: wrap it in `Symmetrized`");
+            let value = format!("over {} items, the oracle over {}", self.proxy.len(), shape.len);
+            return refuse("proxy", value, "over the items of the oracle");
         }
         match self.link {
             Link::Polynomial { degree } if !(1..=3).contains(&degree) => {
@@ -83,9 +129,25 @@ impl Proxied {
             _ => Ok(()),
         }
     }
+
+    /// The nested order first, then whatever items it leaves out.
+    fn choose_anchors(&self, landmarks: &Landmarks, rank: usize, rng: &mut Rng) -> Vec<usize> {
+        let n = landmarks.len();
+        let wanted = self.anchors.unwrap_or((4 * rank).clamp(256, 1024)).clamp(1, n);
+        let mut anchors: Vec<usize> = landmarks.order().iter().copied().take(wanted).collect();
+        if anchors.len() < wanted {
+            let mut is_taken = vec![false; n];
+            anchors.iter().for_each(|&i| is_taken[i] = true);
+            let mut others: Vec<usize> = (0..n).filter(|&i| !is_taken[i]).collect();
+            others.shuffle(rng);
+            anchors.extend(&others[..wanted - anchors.len()]);
+        }
+        anchors
+    }
 }
 
 impl Approximate for Proxied {
+    /// That of the method: the proxy is told apart by [`FitReport::proxy`].
     fn id(&self) -> &'static str {
         self.method.id()
     }
@@ -105,34 +167,37 @@ impl Approximate for Proxied {
     ) -> Result<Approximation, ApproximateError> {
         let start = Instant::now();
         let plan = self.plan(OracleShape::of(oracle), landmarks, rank)?;
-        let bought = Remembered::new(oracle);
-        bought.buy(&plan)?;
-        let (link, proxy_error) = self.fit_link(&bought, &plan)?;
-        let linked = Arc::new(Linked {
-            identity: Identity::of(&[("proxy", self.proxy.identity().as_bytes()), ("link", &link.bytes())]),
-            proxy: Arc::clone(&self.proxy),
-            link,
-            landmarks: Landmarks::uniform(oracle.len(), rng),
-            rank: (EMBEDDING_LANDMARKS.1 * rank).max(EMBEDDING_LANDMARKS.0).min(oracle.len()),
-        });
-        let residual = Residual { inner: &bought, linked: &linked };
-
-        let trial = self.try_residual(&residual, landmarks, rank, rng)?;
-        let columns = Known { diagonal: false, ..known };
-        let core = match trial {
-            Some(trial) if trial.method < trial.zero => self.method.fit(&residual, landmarks, rank, columns, rng)?,
-            Some(_) => zero_core(&residual, landmarks, rank, columns)?,
-            // nothing to try it on: all items are landmarks, or there are too few
-            None => self.method.fit(&residual, landmarks, rank, columns, rng)?,
+        let diagonal = match (known.diagonal, oracle.known_diagonal()) {
+            (true, None) => return Err(ApproximateError::NoKnownDiagonal),
+            (true, Some(value)) => Some(Diagonal::Constant(value)),
+            (false, _) => None,
         };
+        let (bought, proxy) = (Remembered::new(oracle), Remembered::new(&*self.proxy));
+        bought.buy(&plan)?;
+
+        let pairs = scored_by_both(&bought, &proxy, &plan, rng)?;
+        let link = self.link.fit(&pairs);
+        let residual = Residual { bought: &bought, proxy: &proxy, link: &link };
+        let on_core = Known { diagonal: false, ..known };
+        let judgement = self.judge(&residual, landmarks, rank, rng)?;
+        let core = match judgement.core {
+            Core::Method => self.method.fit(&residual, landmarks, rank, on_core, rng)?,
+            Core::Zero => zero_core(&residual, full_columns(&plan), rank, on_core)?,
+        };
+
         let report = FitReport {
-            proxy_error: Some(proxy_error),
-            validation_error: trial.map(|trial| (trial.method.min(trial.zero) / trial.scale).sqrt()),
+            method: self.id().to_owned(),
+            proxy: Some(self.proxy.identity().to_hex()),
+            proxy_error: relative_error(&pairs, &link),
+            core_dropped: judgement.core == Core::Zero,
+            validation_error: judgement.error,
             seconds: start.elapsed().as_secs_f64(),
             ..core.report().clone()
         };
-        let whole = core.with_addend(linked).with_report(report);
-        with_known(whole, oracle, Known { landmarks: false, ..known }, None)
+        let anchors = self.choose_anchors(landmarks, rank, rng);
+        let linked = Linked { proxy: Arc::clone(&self.proxy), link, anchors };
+        let sum = core.with_addend(Arc::new(linked)).with_report(report);
+        Ok(diagonal.into_iter().fold(sum, Approximation::with_diagonal))
     }
 
     fn rank_for_columns(&self, n: usize, columns: usize) -> usize {
@@ -140,222 +205,152 @@ impl Approximate for Proxied {
     }
 }
 
-/// Squared errors on held-out residual columns.
-#[derive(Debug, Clone, Copy)]
-struct Trial {
-    method: f64,
-    zero: f64,
-    /// ‖K‖² of the same cells.
-    scale: f64,
+/// What held-out columns say.
+struct Judgement {
+    core: Core,
+    /// Relative error of K̃ on them, where there were any.
+    error: Option<f64>,
+}
+
+/// The method's core, or none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Core {
+    Method,
+    Zero,
+}
+
+impl Judgement {
+    fn without_evidence(core: Core) -> Self {
+        Self { core, error: None }
+    }
 }
 
 impl Proxied {
-    /// q, and the relative error of q(P) alone on the bought off-diagonal entries.
-    fn fit_link(&self, bought: &Remembered<&dyn Oracle>, plan: &Plan) -> Result<(Fitted, f64), ApproximateError> {
-        let (mut p, mut k) = (Vec::new(), Vec::new());
-        let stride = plan.cells(bought.len()).div_ceil(FITTED_ENTRIES).max(1);
-        let mut seen = 0;
-        let all: Vec<usize> = (0..bought.len()).collect();
-        for EntryBlock { rows, cols } in &plan.blocks {
-            let rows = match rows {
-                Rows::All => &all,
-                Rows::These(rows) => rows,
-            };
-            for rows in rows.chunks((CELLS_PER_BLOCK / cols.len().max(1)).max(1)) {
-                let (mut proxies, mut scores) =
-                    (Array2::zeros((rows.len(), cols.len())), Array2::zeros((rows.len(), cols.len())));
-                self.proxy.block(rows, cols, proxies.view_mut())?;
-                bought.block(rows, cols, scores.view_mut())?;
-                for (a, &i) in rows.iter().enumerate() {
-                    for (b, _) in cols.iter().enumerate().filter(|&(_, &j)| i != j) {
-                        seen += 1;
-                        if seen % stride == 0 {
-                            p.push(proxies[[a, b]]);
-                            k.push(scores[[a, b]]);
-                        }
-                    }
-                }
-            }
-        }
-        let link = self.link.fit(&p, &k)?;
-        let missed: f64 = p.iter().zip(&k).map(|(&p, &k)| (k - link.at(p)).powi(2)).sum();
-        let total: f64 = k.iter().map(|k| k * k).sum();
-        Ok((link, if total > 0.0 { (missed / total).sqrt() } else { 0.0 }))
-    }
-
-    /// Whether the method needs all of K, so that nothing is left to try it on.
-    fn reads_all(&self, residual: &Residual<'_>, landmarks: &Landmarks, rank: usize) -> Result<bool, ApproximateError> {
-        let n = residual.len() as u64;
-        Ok(self.method.plan(OracleShape::of(residual), landmarks, rank)?.cells(residual.len()) >= n * n)
-    }
-
-    /// Fits the method on ¾ of the landmarks and predicts the residual columns of the others. Everything it reads is bought:
-    /// plans are nested. `None` where there is nothing to hold out, or the method reads all of K anyway.
-    fn try_residual(
+    /// Fits the method at three quarters of the rank, all of it bought already, and predicts the bought columns that it
+    /// did not use, on rows that it did not use. Where all of K is bought there is nothing to predict and the method
+    /// stands; where nothing can be held out (rank 1) the proxy does.
+    fn judge(
         &self,
         residual: &Residual<'_>,
         landmarks: &Landmarks,
         rank: usize,
         rng: &mut Rng,
-    ) -> Result<Option<Trial>, ApproximateError> {
-        let kept = rank * 3 / 4;
-        let mut is_landmark = vec![false; residual.len()];
-        landmarks.order()[..rank].iter().for_each(|&j| is_landmark[j] = true);
-        let outside: Vec<usize> = (0..residual.len()).filter(|&i| !is_landmark[i]).collect();
-        if kept == 0 || outside.is_empty() || self.reads_all(residual, landmarks, rank)? {
-            return Ok(None);
+    ) -> Result<Judgement, ApproximateError> {
+        let shape = OracleShape::of(residual);
+        let plan = self.method.plan(shape, landmarks, rank)?;
+        let mut bought = EntrySet::new(shape);
+        bought.add(&plan);
+        if bought.columns().len() == shape.len {
+            return Ok(Judgement::without_evidence(Core::Method));
         }
-        let held = &landmarks.order()[kept..rank];
-        let mut rows: Vec<usize> =
-            index::sample(rng, outside.len(), VALIDATION_ROWS.min(outside.len())).iter().map(|k| outside[k]).collect();
-        rows.sort_unstable();
-        let core = self.method.fit(residual, landmarks, kept, Known::NOTHING, rng)?;
-        let cells = (rows.len(), held.len());
-        let (mut truth, mut guess, mut scores) = (Array2::zeros(cells), Array2::zeros(cells), Array2::zeros(cells));
-        residual.block(&rows, held, truth.view_mut())?;
-        residual.inner.block(&rows, held, scores.view_mut())?;
-        core.block(&rows, held, guess.view_mut())?;
-        let squared = |matrix: &Array2<f64>| matrix.iter().map(|v| v * v).sum::<f64>();
-        Ok(Some(Trial {
-            method: squared(&(&truth - &guess)),
-            zero: squared(&truth),
-            scale: squared(&scores).max(f64::MIN_POSITIVE),
-        }))
+        // a quarter of the rank, rounded, but at least one: counts far below 2^52
+        let fewer = rank - ((HELD_OUT * rank as f64).round() as usize).max(1);
+        if fewer == 0 {
+            return Ok(Judgement::without_evidence(Core::Zero));
+        }
+        let training = self.method.plan(shape, landmarks, fewer)?;
+        let price = bought.evaluations();
+        bought.add(&training);
+        if bought.evaluations() > price {
+            // a method whose smaller fit is no part of the larger one can't be judged for free
+            return Ok(Judgement::without_evidence(Core::Method));
+        }
+        let (held, rows) = unused(&plan, &training, shape.len, rng);
+        if held.is_empty() || rows.is_empty() {
+            return Ok(Judgement::without_evidence(Core::Method));
+        }
+        let (scores, truth) = (buy_block(residual.bought, &rows, &held)?, buy_block(residual, &rows, &held)?);
+        let smaller = self.method.fit(residual, landmarks, fewer, Known::NOTHING, rng)?;
+        let mut predicted = Array2::zeros(truth.dim());
+        smaller.block(&rows, &held, predicted.view_mut())?;
+        let squares = |values: &Array2<f64>| values.iter().map(|value| value * value).sum::<f64>();
+        let (with_method, alone) = (squares(&(&truth - &predicted)), squares(&truth));
+        let core = if with_method < alone { Core::Method } else { Core::Zero };
+        let norm = squares(&scores);
+        Ok(Judgement { core, error: (norm > 0.0).then(|| (with_method.min(alone) / norm).sqrt()) })
     }
 }
 
-/// K̃ = 0 with the known columns of the residual.
+/// Columns that only the larger plan buys, and rows that the smaller one names nowhere.
+fn unused(plan: &Plan, training: &Plan, n: usize, rng: &mut Rng) -> (Vec<usize>, Vec<usize>) {
+    let mut is_used = vec![false; n];
+    for block in &training.blocks {
+        block.cols.iter().for_each(|&j| is_used[j] = true);
+        if let Rows::These(rows) = &block.rows {
+            rows.iter().for_each(|&i| is_used[i] = true);
+        }
+    }
+    let in_training = full_columns(training);
+    let held: Vec<usize> = full_columns(plan).into_iter().filter(|j| !in_training.contains(j)).collect();
+    let free: Vec<usize> = (0..n).filter(|&i| !is_used[i]).collect();
+    let mut rows: Vec<usize> =
+        sample(rng, free.len(), VALIDATION_ROWS.min(free.len())).iter().map(|k| free[k]).collect();
+    rows.sort_unstable();
+    (held, rows)
+}
+
+/// The columns that a plan buys in full, in its order.
+fn full_columns(plan: &Plan) -> Vec<usize> {
+    let full = plan.blocks.iter().filter(|block| block.rows == Rows::All);
+    full.flat_map(|block| block.cols.iter().copied()).collect()
+}
+
+/// (proxy score, score) of bought off-diagonal entries: all of them, or those in some rows drawn at random.
+fn scored_by_both(
+    bought: &dyn Oracle,
+    proxy: &dyn Oracle,
+    plan: &Plan,
+    rng: &mut Rng,
+) -> Result<Vec<(f64, f64)>, OracleError> {
+    let n = bought.len();
+    let mut pairs = Vec::new();
+    let full: Vec<_> = plan.blocks.iter().filter(|block| block.rows == Rows::All).collect();
+    let blocks = if full.is_empty() { plan.blocks.iter().collect() } else { full };
+    for block in blocks {
+        let mut rows = match &block.rows {
+            Rows::All => (0..n).collect(),
+            Rows::These(rows) => rows.clone(),
+        };
+        let affordable = (FIT_ENTRIES / block.cols.len().max(1)).max(1);
+        if rows.len() > affordable {
+            rows = sample(rng, rows.len(), affordable).iter().map(|k| rows[k]).collect();
+            rows.sort_unstable();
+        }
+        let (scores, cheap) = (buy_block(bought, &rows, &block.cols)?, buy_block(proxy, &rows, &block.cols)?);
+        for (((a, b), &score), &cheap) in scores.indexed_iter().zip(&cheap) {
+            if rows[a] != block.cols[b] {
+                pairs.push((cheap, score));
+            }
+        }
+    }
+    Ok(pairs)
+}
+
+/// ‖K − q(P)‖ / ‖K‖ over the pairs; none where there is nothing to divide by.
+fn relative_error(pairs: &[(f64, f64)], link: &FittedLink) -> Option<f64> {
+    let norm: f64 = pairs.iter().map(|(_, score)| score * score).sum();
+    let error: f64 = pairs.iter().map(|&(cheap, score)| (score - link.at(cheap)).powi(2)).sum();
+    (norm > 0.0).then(|| (error / norm).sqrt())
+}
+
+/// No core at all: K̃ = q(P) but for the entries that are known.
 fn zero_core(
     residual: &Residual<'_>,
-    landmarks: &Landmarks,
+    columns: Vec<usize>,
     rank: usize,
     known: Known,
 ) -> Result<Approximation, ApproximateError> {
-    let columns = &landmarks.order()[..rank];
-    let mut purchase = Purchase::new(residual, columns);
-    purchase.corner()?;
-    let ([], kept) = purchase.finish([], known.landmarks)?;
+    let n = residual.len();
     let factors = Factors::Signed(Signed {
-        vectors: Array2::zeros((residual.len(), 0)),
+        vectors: Array2::zeros((n, 0)),
         positive: 0,
         negative: 0,
-        projector: Some(Array2::zeros((rank, 0))),
+        projector: Some(Array2::zeros((columns.len(), 0))),
         psd_scale: None,
     });
-    let report = FitReport { method: "zero".to_owned(), rank, ..FitReport::default() };
-    with_known(Approximation::new(factors, columns.to_vec(), report), residual, known, kept)
+    let report = FitReport { rank, ..FitReport::default() };
+    let all: Vec<usize> = (0..n).collect();
+    let bought = known.landmarks.then(|| buy_block(residual, &all, &columns)).transpose()?;
+    let core = Approximation::new(factors, columns, report);
+    Ok(bought.into_iter().fold(core, Approximation::with_known_columns))
 }
-
-/// K − q(P), over entries that are bought already.
-struct Residual<'a> {
-    inner: &'a Remembered<&'a dyn Oracle>,
-    linked: &'a Linked,
-}
-
-impl Oracle for Residual<'_> {
-    fn len(&self) -> usize {
-        self.inner.len()
-    }
-
-    fn symmetry(&self) -> Symmetry {
-        self.inner.symmetry()
-    }
-
-    fn identity(&self) -> Identity {
-        Identity::of(&[("residual", self.inner.identity().as_bytes()), ("of", self.linked.identity.as_bytes())])
-    }
-
-    fn evaluations_per_pair(&self) -> u64 {
-        self.inner.evaluations_per_pair()
-    }
-
-    fn evaluate(&self, pairs: &[Pair], out: &mut [f64]) -> Result<(), OracleError> {
-        self.inner.evaluate(pairs, out)?;
-        let mut expected = vec![0.0; pairs.len()];
-        Addend::pairs(self.linked, pairs, &mut expected)?;
-        out.iter_mut().zip(&expected).for_each(|(score, expected)| *score -= expected);
-        Ok(())
-    }
-
-    fn block(&self, rows: &[usize], cols: &[usize], mut out: ArrayViewMut2<'_, f64>) -> Result<(), OracleError> {
-        self.inner.block(rows, cols, out.view_mut())?;
-        let mut expected = Array2::zeros(out.raw_dim());
-        Addend::block(self.linked, rows, cols, expected.view_mut())?;
-        out -= &expected;
-        Ok(())
-    }
-}
-
-/// q(P): evaluated where it is read.
-struct Linked {
-    proxy: Arc<dyn Oracle>,
-    link: Fitted,
-    identity: Identity,
-    /// Landmarks of its own embedding, and how many.
-    landmarks: Landmarks,
-    rank: usize,
-}
-
-impl fmt::Debug for Linked {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Linked({:?}, {:?})", self.identity, self.link)
-    }
-}
-
-impl Addend for Linked {
-    fn len(&self) -> usize {
-        self.proxy.len()
-    }
-
-    fn identity(&self) -> Identity {
-        self.identity
-    }
-
-    fn pairs(&self, pairs: &[Pair], out: &mut [f64]) -> Result<(), OracleError> {
-        self.proxy.evaluate(pairs, out)?;
-        check_finite(pairs, out)?;
-        out.iter_mut().for_each(|value| *value = self.link.at(*value));
-        Ok(())
-    }
-
-    fn block(&self, rows: &[usize], cols: &[usize], mut out: ArrayViewMut2<'_, f64>) -> Result<(), OracleError> {
-        self.proxy.block(rows, cols, out.view_mut())?;
-        ndarray::Zip::from(&mut out).par_for_each(|value| *value = self.link.at(*value));
-        Ok(())
-    }
-
-    /// shift_ridge on many more landmarks than were bought: entries of P are free.
-    fn embedding(&self) -> Result<Embedding, ApproximateError> {
-        let method = ShiftRidgeParams::default().check()?;
-        let mut rng = crate::stream::stream(0, "proxy", "embedding", 0);
-        method.fit(&Free(self), &self.landmarks, self.rank, Known::NOTHING, &mut rng)?.into_embedding()
-    }
-}
-
-/// q(P) as an oracle of its own, for its embedding.
-struct Free<'a>(&'a Linked);
-
-impl Oracle for Free<'_> {
-    fn len(&self) -> usize {
-        self.0.proxy.len()
-    }
-
-    fn symmetry(&self) -> Symmetry {
-        Symmetry::Symmetric
-    }
-
-    fn identity(&self) -> Identity {
-        self.0.identity
-    }
-
-    fn evaluate(&self, pairs: &[Pair], out: &mut [f64]) -> Result<(), OracleError> {
-        Addend::pairs(self.0, pairs, out)
-    }
-
-    fn block(&self, rows: &[usize], cols: &[usize], out: ArrayViewMut2<'_, f64>) -> Result<(), OracleError> {
-        Addend::block(self.0, rows, cols, out)
-    }
-}
-
-#[cfg(test)]
-mod tests;

@@ -58,4 +58,10 @@ pub trait Addend: Send + Sync + fmt::Debug {
     /// # Errors
     /// Whatever stands behind it, or a factorisation.
     fn embedding(&self) -> Result<Embedding, ApproximateError>;
+
+    /// Items whose cheap scores with a new item decide its vector in [`embedding`](Self::embedding).
+    fn anchors(&self) -> &[usize];
+
+    /// Turns cheap scores of new items into values of this matrix, in place.
+    fn link(&self, scores: ArrayViewMut2<'_, f64>);
 }

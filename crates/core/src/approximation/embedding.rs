@@ -7,9 +7,11 @@
 //! space: F = Q T, T M Tᵀ = V diag(w) Vᵀ, and Z = Q V |w|^½ = F M Tᵀ V w⁻¹ |w|^½, so that Q is never formed and new items
 //! take the same map. Cost O(nr²).
 
+use std::sync::Arc;
+
 use ndarray::{Array1, Array2, ArrayView2, Axis, concatenate, s};
 
-use super::{Approximation, Factors, General, Signed};
+use super::{Addend, Approximation, Factors, General, Signed};
 use crate::approximate::ApproximateError;
 use crate::linalg::{self, Eigh, LinalgError, PINV_TOLERANCE};
 
@@ -24,6 +26,18 @@ pub struct Embedding {
     pub projector: Option<Array2<f64>>,
     /// Whether negative directions were cut off, so that K̃ is reproduced only as far as it is positive semi-definite.
     pub clipped: bool,
+    /// How new items are embedded where an addend takes part.
+    pub with_addend: Option<AddendProjector>,
+}
+
+/// Vectors of new items from their similarities and their cheap scores.
+#[derive(Debug, Clone)]
+pub struct AddendProjector {
+    addend: Arc<dyn Addend>,
+    /// Residual similarities to the landmarks → vectors, t × r; zero in the columns of the addend.
+    core: Array2<f64>,
+    /// Values of the addend at its anchors → vectors, a × r; zero in the columns of the core.
+    added: Array2<f64>,
 }
 
 impl Embedding {
@@ -34,12 +48,53 @@ impl Embedding {
         self.projector.as_ref().map(|projector| linalg::product(similarities, projector.view()))
     }
 
-    fn beside(self, other: Self) -> Result<Self, ndarray::ShapeError> {
+    /// The same where a proxy takes part. Beside the similarities to the landmarks (m × t) it takes the proxy's scores
+    /// of the new items with the landmarks (m × t) and with the [`anchors`](Self::anchors) (m × a); free, as a rule.
+    ///
+    /// `None` where no proxy takes part, or the core does not come from bought columns.
+    pub fn project_with_proxy(
+        &self,
+        similarities: ArrayView2<'_, f64>,
+        proxy_to_landmarks: ArrayView2<'_, f64>,
+        proxy_to_anchors: ArrayView2<'_, f64>,
+    ) -> Option<Array2<f64>> {
+        let AddendProjector { addend, core, added } = self.with_addend.as_ref()?;
+        let linked = |scores: ArrayView2<'_, f64>| {
+            let mut values = scores.to_owned();
+            addend.link(values.view_mut());
+            values
+        };
+        let residual = &similarities - &linked(proxy_to_landmarks);
+        let mut vectors = linalg::product(residual.view(), core.view());
+        linalg::add_product(linked(proxy_to_anchors).view(), added.view(), 1.0, vectors.view_mut());
+        Some(vectors)
+    }
+
+    /// Items whose proxy scores embed a new one; none without a proxy.
+    pub fn anchors(&self) -> &[usize] {
+        self.with_addend.as_ref().map_or(&[], |part| part.addend.anchors())
+    }
+
+    /// The columns of both; new items need the projectors of both.
+    fn beside(self, other: Self, addend: &Arc<dyn Addend>) -> Result<Self, ndarray::ShapeError> {
+        let with_addend = match (self.projector, other.projector) {
+            (Some(core), Some(added)) => {
+                let beside = Array2::zeros((core.nrows(), added.ncols()));
+                let before = Array2::zeros((added.nrows(), core.ncols()));
+                Some(AddendProjector {
+                    addend: Arc::clone(addend),
+                    core: concatenate(Axis(1), &[core.view(), beside.view()])?,
+                    added: concatenate(Axis(1), &[before.view(), added.view()])?,
+                })
+            }
+            _ => None,
+        };
         Ok(Self {
             vectors: concatenate(Axis(1), &[self.vectors.view(), other.vectors.view()])?,
             signature: concatenate(Axis(0), &[self.signature.view(), other.signature.view()])?,
             projector: None,
             clipped: self.clipped || other.clipped,
+            with_addend,
         })
     }
 
@@ -52,6 +107,11 @@ impl Embedding {
             signature: Array1::ones(positive.len()),
             projector: self.projector.map(|projector| projector.select(Axis(1), &positive)),
             clipped: true,
+            with_addend: self.with_addend.map(|AddendProjector { addend, core, added }| AddendProjector {
+                addend,
+                core: core.select(Axis(1), &positive),
+                added: added.select(Axis(1), &positive),
+            }),
         }
     }
 }
@@ -95,6 +155,7 @@ impl Approximation {
                     signature: Array1::ones(kept.len()),
                     projector: projector.as_ref().map(rescaled),
                     clipped: true,
+                    with_addend: None,
                 }
             }
             factors => embed(factors)?.clip(),
@@ -126,7 +187,7 @@ impl Approximation {
             let (rows, cols) = added.vectors.dim();
             return Err(LinalgError { op: "joining the addend's embedding", rows, cols }.into());
         }
-        Ok(core.beside(added).expect("both have a row an item"))
+        Ok(core.beside(added, addend).expect("both have a row an item"))
     }
 }
 
@@ -145,7 +206,7 @@ fn embed(factors: &Factors) -> Result<Embedding, LinalgError> {
 
 fn from_signed(signed: Signed) -> Embedding {
     let signature = (0..signed.rank()).map(|k| if k < signed.positive { 1.0 } else { -1.0 }).collect();
-    Embedding { vectors: signed.vectors, signature, projector: signed.projector, clipped: false }
+    Embedding { vectors: signed.vectors, signature, projector: signed.projector, clipped: false, with_addend: None }
 }
 
 fn symmetric_part(general: &General) -> Result<Signed, LinalgError> {

@@ -10,9 +10,8 @@ impl Approximation {
     /// Approximated similarities (m × items.len()) of m new items to `items`, from their similarities to the landmarks
     /// (m × t, columns in the order of [`landmarks`](Self::landmarks)). O(m·t·r + m·r·items).
     ///
-    /// Columns of landmarks are exact where K̃ knows its bought columns. With an addend this is the residual's part:
-    /// hand over similarities less q(P) and add q(P) of the new items to the answer. `None` where the core does not come
-    /// from bought columns.
+    /// Columns of landmarks are exact where K̃ knows its bought columns. With an addend this is the residual's part; see
+    /// [`project_with_proxy`](Self::project_with_proxy). `None` where the core does not come from bought columns.
     ///
     /// # Panics
     /// When `similarities` has not one column a landmark.
@@ -44,5 +43,27 @@ impl Approximation {
             }
         }
         Some(out)
+    }
+
+    /// [`project`](Self::project) where a proxy takes part: K̃ = q(P) + project(similarities − q(P)). Beside the
+    /// similarities to the landmarks (m × t) it takes the proxy's scores of the new items with the landmarks (m × t) and
+    /// with `items` (m × items.len()). `None` where no proxy takes part, or the core does not come from bought columns.
+    ///
+    /// # Panics
+    /// When a matrix has another shape.
+    pub fn project_with_proxy(
+        &self,
+        similarities: ArrayView2<'_, f64>,
+        proxy_to_landmarks: ArrayView2<'_, f64>,
+        proxy_to_items: ArrayView2<'_, f64>,
+        items: &[usize],
+    ) -> Option<Array2<f64>> {
+        let addend = self.addend()?;
+        let mut at_landmarks = proxy_to_landmarks.to_owned();
+        addend.link(at_landmarks.view_mut());
+        let mut sum = proxy_to_items.to_owned();
+        addend.link(sum.view_mut());
+        sum += &self.project((&similarities - &at_landmarks).view(), items)?;
+        Some(sum)
     }
 }

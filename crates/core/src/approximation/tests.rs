@@ -47,6 +47,12 @@ impl Addend for Matrix {
     fn embedding(&self) -> Result<Embedding, ApproximateError> {
         Approximation::new(Factors::Dense(self.0.clone()), (0..N).collect(), FitReport::default()).embedding()
     }
+
+    fn anchors(&self) -> &[usize] {
+        &[]
+    }
+
+    fn link(&self, _: ArrayViewMut2<'_, f64>) {}
 }
 
 fn signed() -> Signed {

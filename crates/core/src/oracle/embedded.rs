@@ -3,7 +3,6 @@
 //! O(d) an entry; blocks are matrix products. Memory: one copy of the embedding, 8nd bytes.
 
 use ndarray::{Array2, ArrayView1, ArrayViewMut2, Axis};
-use serde::{Deserialize, Serialize};
 
 use super::{DistinctPairs, Identity, Oracle, OracleError, OracleShape, Pair, Symmetry, check_indices, check_pairs};
 use crate::linalg;
@@ -11,23 +10,11 @@ use crate::linalg;
 /// Rows of the embedding gathered at a time, so that a tall block copies little.
 const ROWS_AT_A_TIME: usize = 4096;
 
-/// What two vectors are compared by.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum EmbeddingSimilarity {
-    /// `⟨x, y⟩ / (‖x‖ ‖y‖)`; 0 with a zero vector.
-    #[default]
-    Cosine,
-    /// `⟨x, y⟩`
-    Dot,
-}
-
-/// Similarities of n vectors of length d. Its self-similarity is known (1) for the cosine, unless a vector is zero.
+/// Similarities of n vectors of length d.
 ///
 /// ```
-/// use landmark_core::oracle::{EmbeddingProxy, EmbeddingSimilarity, block_of};
-/// let vectors = ndarray::array![[1.0, 0.0], [3.0, 4.0]];
-/// let proxy = EmbeddingProxy::new(vectors, EmbeddingSimilarity::Cosine).unwrap();
+/// use landmark_core::oracle::{EmbeddingProxy, block_of};
+/// let proxy = EmbeddingProxy::cosine(ndarray::array![[1.0, 0.0], [3.0, 4.0]]).unwrap();
 /// assert_eq!(block_of(&proxy, &[0], &[0, 1]).unwrap(), ndarray::array![[1.0, 0.6]]);
 /// ```
 #[derive(Debug, Clone)]
@@ -38,32 +25,39 @@ pub struct EmbeddingProxy {
 }
 
 impl EmbeddingProxy {
-    /// Takes an n × d embedding.
+    /// `⟨x, y⟩ / (‖x‖ ‖y‖)` of an n × d embedding; 0 with a zero vector. Self-similarity is known to be 1, unless a
+    /// vector is zero.
     ///
     /// # Errors
     /// [`OracleError::NotFinite`] for the first component that is NaN or infinite (i: item, j: component).
-    pub fn new(mut vectors: Array2<f64>, similarity: EmbeddingSimilarity) -> Result<Self, OracleError> {
+    pub fn cosine(vectors: Array2<f64>) -> Result<Self, OracleError> {
+        let mut proxy = Self::checked(b"embedding_cosine", vectors)?;
+        proxy.known_diagonal = Some(1.0);
+        for mut vector in proxy.vectors.rows_mut() {
+            let norm = norm(vector.view());
+            if norm > 0.0 {
+                vector /= norm;
+            } else {
+                proxy.known_diagonal = None;
+            }
+        }
+        Ok(proxy)
+    }
+
+    /// `⟨x, y⟩` of an n × d embedding.
+    ///
+    /// # Errors
+    /// As [`cosine`](Self::cosine).
+    pub fn dot(vectors: Array2<f64>) -> Result<Self, OracleError> {
+        Self::checked(b"embedding_dot", vectors)
+    }
+
+    fn checked(kind: &[u8], vectors: Array2<f64>) -> Result<Self, OracleError> {
         if let Some(((i, j), &value)) = vectors.indexed_iter().find(|(_, value)| !value.is_finite()) {
             return Err(OracleError::NotFinite { i, j, value });
         }
-        let (kind, values): (&[u8], _) = match similarity {
-            EmbeddingSimilarity::Cosine => (b"embedding_cosine", Identity::of_values(vectors.view())),
-            EmbeddingSimilarity::Dot => (b"embedding_dot", Identity::of_values(vectors.view())),
-        };
-        let mut known_diagonal = None;
-        if similarity == EmbeddingSimilarity::Cosine {
-            known_diagonal = Some(1.0);
-            for mut vector in vectors.rows_mut() {
-                let norm = norm(vector.view());
-                if norm > 0.0 {
-                    vector /= norm;
-                } else {
-                    known_diagonal = None;
-                }
-            }
-        }
-        let identity = Identity::of(&[("kind", kind), ("vectors", values.as_bytes())]);
-        Ok(Self { vectors, known_diagonal, identity })
+        let identity = Identity::of(&[("kind", kind), ("vectors", Identity::of_values(vectors.view()).as_bytes())]);
+        Ok(Self { vectors, known_diagonal: None, identity })
     }
 
     /// n × d, of unit length for the cosine.

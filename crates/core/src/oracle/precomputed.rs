@@ -3,7 +3,7 @@
 use ndarray::{Array2, ArrayViewMut2};
 use serde::{Deserialize, Serialize};
 
-use super::{Identity, Oracle, OracleError, Pair, Symmetry, check_indices, check_pairs};
+use super::{Identity, Oracle, OracleError, Pair, Symmetrization, Symmetry, check_indices, check_pairs};
 
 /// `K[i, j]` and `K[j, i]` closer than this fraction of max|K| differ by rounding only (a few hundred f64 ulps: what a
 /// matrix product leaves).
@@ -18,6 +18,10 @@ pub enum AsymmetryPolicy {
     Reject,
     /// Average the two triangles.
     Mean,
+    /// The larger of the two scores of a pair.
+    Max,
+    /// The smaller of the two scores of a pair.
+    Min,
     /// Keep both orders: an asymmetric oracle, unless `K = Kᵀ` bit for bit.
     Keep,
 }
@@ -56,9 +60,11 @@ impl Precomputed {
         match policy {
             AsymmetryPolicy::Reject => {
                 refuse_asymmetry(&matrix)?;
-                average_triangles(&mut matrix);
+                combine_triangles(&mut matrix, Symmetrization::Mean);
             }
-            AsymmetryPolicy::Mean => average_triangles(&mut matrix),
+            AsymmetryPolicy::Mean => combine_triangles(&mut matrix, Symmetrization::Mean),
+            AsymmetryPolicy::Max => combine_triangles(&mut matrix, Symmetrization::Max),
+            AsymmetryPolicy::Min => combine_triangles(&mut matrix, Symmetrization::Min),
             AsymmetryPolicy::Keep => {}
         }
         let symmetry = if matrix == matrix.t() { Symmetry::Symmetric } else { Symmetry::Asymmetric };
@@ -86,12 +92,12 @@ fn refuse_asymmetry(matrix: &Array2<f64>) -> Result<(), OracleError> {
     Ok(())
 }
 
-fn average_triangles(matrix: &mut Array2<f64>) {
+fn combine_triangles(matrix: &mut Array2<f64>, mode: Symmetrization) {
     for i in 0..matrix.nrows() {
         for j in i + 1..matrix.ncols() {
-            let mean = 0.5 * (matrix[[i, j]] + matrix[[j, i]]);
-            matrix[[i, j]] = mean;
-            matrix[[j, i]] = mean;
+            let both = mode.combine(matrix[[i, j]], matrix[[j, i]]);
+            matrix[[i, j]] = both;
+            matrix[[j, i]] = both;
         }
     }
 }

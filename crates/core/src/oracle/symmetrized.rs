@@ -25,9 +25,9 @@ pub enum Symmetrization {
 }
 
 impl Symmetrization {
-    fn combine(self, forward: f64, backward: f64) -> f64 {
+    pub(super) fn combine(self, forward: f64, backward: f64) -> f64 {
         match self {
-            Self::Mean => 0.5 * (forward + backward),
+            Self::Mean => 0.5 * forward + 0.5 * backward,
             Self::Max => forward.max(backward),
             Self::Min => forward.min(backward),
         }

@@ -185,9 +185,8 @@ proptest! {
 
     #[test]
     fn vectors_score_a_block_as_they_score_its_pairs(rows in items(), cols in items(), cosine in any::<bool>()) {
-        let similarity = if cosine { EmbeddingSimilarity::Cosine } else { EmbeddingSimilarity::Dot };
         let vectors = Ledger::random(N, Symmetry::Asymmetric, false, 3).matrix;
-        let proxy = EmbeddingProxy::new(vectors, similarity).unwrap();
+        let proxy = if cosine { EmbeddingProxy::cosine(vectors) } else { EmbeddingProxy::dot(vectors) }.unwrap();
         let block = block_of(&proxy, &rows, &cols).unwrap();
         for ((a, b), &score) in block.indexed_iter() {
             let mut pair = [0.0];
@@ -396,10 +395,10 @@ fn a_matrix_that_is_symmetric_but_for_rounding_is_accepted_and_made_exactly_so()
 
 #[test]
 fn a_zero_vector_is_similar_to_nothing_and_unsettles_the_known_diagonal() {
-    let proxy = EmbeddingProxy::new(array![[0.0, 0.0], [1.0, 2.0]], EmbeddingSimilarity::Cosine).unwrap();
+    let proxy = EmbeddingProxy::cosine(array![[0.0, 0.0], [1.0, 2.0]]).unwrap();
     assert_eq!(proxy.known_diagonal(), None);
     assert_eq!(block_of(&proxy, &[0], &[0, 1]).unwrap(), array![[0.0, 0.0]]);
-    let proxy = EmbeddingProxy::new(array![[3.0, 4.0], [1e200, 0.0]], EmbeddingSimilarity::Cosine).unwrap();
+    let proxy = EmbeddingProxy::cosine(array![[3.0, 4.0], [1e200, 0.0]]).unwrap();
     assert_eq!(proxy.known_diagonal(), Some(1.0));
     assert_eq!(block_of(&proxy, &[0, 1], &[1]).unwrap(), array![[0.6], [1.0]]);
 }

@@ -1,143 +1,330 @@
-//! What the wrapper promises, on matrices whose answer is known.
+//! The proxy with each method: what it gains, what it costs, what it promises.
 
-use std::sync::Arc;
-
-use ndarray::Array2;
+use ndarray::{Array2, Axis};
 use rand::Rng as _;
 
 use super::*;
-use crate::approximate::{NystromParams, SiCurParams, SmsNystromParams};
-use crate::linalg::relative_error;
-use crate::oracle::{AsymmetryPolicy, Metered, Precomputed};
+use crate::approximate::{ExactParams, NystromParams, ShiftRidgeParams, SiCurParams, SmsNystromParams, StaCurParams};
+use crate::conformance;
+use crate::linalg;
+use crate::oracle::{AsymmetryPolicy, EmbeddingProxy, Identity, Metered, Pair, Precomputed, Symmetry, block_of};
 use crate::stream::stream;
 
-fn normal(rows: usize, cols: usize, purpose: &str) -> Array2<f64> {
-    let mut rng = stream(1, "proxy tests", purpose, 0);
-    // Irwin–Hall: near enough to normal for a test matrix
-    Array2::from_shape_fn((rows, cols), |_| (0..12).map(|_| rng.r#gen::<f64>()).sum::<f64>() - 6.0)
+const N: usize = 300;
+const S: usize = 60;
+
+fn uniform(rows: usize, cols: usize, name: &str) -> Array2<f64> {
+    let mut rng = stream(5, "proxy", name, 0);
+    Array2::from_shape_fn((rows, cols), |_| rng.gen_range(-1.0..1.0))
 }
 
-/// Cosines of random vectors.
-fn cosines(n: usize, d: usize) -> Array2<f64> {
-    let mut x = normal(n, d, "vectors");
-    for mut row in x.rows_mut() {
-        let length = row.dot(&row).sqrt();
-        row /= length;
-    }
-    x.dot(&x.t())
+fn symmetric(matrix: Array2<f64>) -> Array2<f64> {
+    (&matrix + &matrix.t()) * 0.5
 }
 
-/// An indefinite matrix: a square of the cosine, a low-rank part that the proxy misses, and noise.
-fn expensive(p: &Array2<f64>, residual: f64, noise: f64) -> Array2<f64> {
-    let n = p.nrows();
-    let z = normal(n, 6, "residual");
-    let signs = Array2::from_diag(&ndarray::arr1(&[1.0, 1.0, 1.0, -1.0, -1.0, 1.0]));
-    let e = normal(n, n, "noise");
-    let k = p.mapv(|p| 0.2 + 0.5 * p + 0.3 * p * p) + z.dot(&signs).dot(&z.t()) * residual + (&e + &e.t()) * noise;
-    (&k + &k.t()) * 0.5
+fn cosine() -> EmbeddingProxy {
+    EmbeddingProxy::cosine(uniform(N, 8, "embedding")).unwrap()
 }
 
-fn oracle(matrix: &Array2<f64>) -> Precomputed {
-    Precomputed::new(matrix.clone(), AsymmetryPolicy::Mean).unwrap()
+fn all() -> Vec<usize> {
+    (0..N).collect()
 }
 
-fn proxied(method: Arc<dyn Approximate>, p: &Array2<f64>) -> Proxied {
-    Proxied::new(method, Arc::new(oracle(p)), Link::Polynomial { degree: 2 })
+/// f(cos) + `residual` of both signs and rank 6 + `noise`, as a cross-encoder is to a bi-encoder.
+fn cross_encoder(residual: f64, noise: f64) -> Precomputed {
+    let mut matrix = block_of(&cosine(), &all(), &all()).unwrap().mapv(|p| 0.1 + 0.5 * p + 0.6 * p * p);
+    let factor = uniform(N, 6, "residual");
+    let signs = ndarray::array![1.0, 1.0, 1.0, -1.0, -1.0, 1.0];
+    matrix += &((&factor * &signs).dot(&factor.t()) * residual);
+    matrix += &(symmetric(uniform(N, N, "noise")) * noise);
+    let matrix = symmetric(matrix);
+    let values = linalg::eigvalsh(matrix.view()).unwrap();
+    assert!(values[0] < -0.1 || residual == 0.0, "an indefinite matrix");
+    Precomputed::new(matrix, AsymmetryPolicy::Reject).unwrap()
 }
 
-fn error_of(method: &dyn Approximate, k: &Array2<f64>, rank: usize, known: Known) -> (f64, FitReport) {
-    let landmarks = Landmarks::uniform(k.nrows(), &mut stream(2, "proxy tests", "landmarks", 0));
-    let fitted = method.fit(&oracle(k), &landmarks, rank, known, &mut stream(2, "proxy tests", "fit", 0)).unwrap();
-    (relative_error(k.view(), fitted.to_dense().unwrap().view()), fitted.report().clone())
+fn landmarks() -> Landmarks {
+    Landmarks::uniform(N, &mut stream(5, "proxy", "landmarks", 0))
+}
+
+fn shift_ridge() -> Arc<dyn Approximate> {
+    Arc::new(ShiftRidgeParams::default().check().unwrap())
+}
+
+fn nystrom() -> Arc<dyn Approximate> {
+    Arc::new(NystromParams::default().check().unwrap())
+}
+
+/// A residual is indefinite even where K is not, so only the corrected diagonal is exact at s = n.
+fn corrected_sms() -> Arc<dyn Approximate> {
+    Arc::new(SmsNystromParams { correct_diagonal: true, ..SmsNystromParams::default() }.check().unwrap())
+}
+
+fn with_cosine(method: Arc<dyn Approximate>, degree: usize) -> Proxied {
+    Proxied::new(method, Arc::new(cosine()), Link::Polynomial { degree })
+}
+
+fn fit(method: &dyn Approximate, oracle: &dyn Oracle, known: Known) -> Approximation {
+    method.fit(oracle, &landmarks(), S, known, &mut stream(5, "proxy", "fit", 0)).unwrap()
+}
+
+fn error(oracle: &Precomputed, approximation: &Approximation) -> f64 {
+    linalg::relative_error(oracle.matrix().view(), approximation.to_dense().unwrap().view())
 }
 
 #[test]
-fn the_sum_beats_the_proxy_alone_and_the_method_alone() {
-    let p = cosines(300, 60);
-    let k = expensive(&p, 0.02, 0.002);
-    let methods: [Arc<dyn Approximate>; 3] = [
-        Arc::new(ShiftRidgeParams::default().check().unwrap()),
-        Arc::new(SiCurParams::default().check().unwrap()),
-        Arc::new(SmsNystromParams::default().check().unwrap()),
-    ];
+fn proxy_and_method_together_beat_either_alone() {
+    let oracle = cross_encoder(0.15, 0.02);
+    let method = error(&oracle, &fit(&*shift_ridge(), &oracle, Known::LANDMARKS));
+    let both = fit(&with_cosine(shift_ridge(), 2), &oracle, Known::LANDMARKS);
+    let proxy = both.report().proxy_error.unwrap();
+    let error = error(&oracle, &both);
+    assert!(!both.report().core_dropped);
+    // predicted from 45 of the 60 columns, so a little larger than off the landmarks
+    let validation = both.report().validation_error.unwrap();
+    assert!(validation > error && validation < proxy, "{validation} on held-out columns");
+    // rank 6 under noise of a tenth its size is nearly all learned from 60 columns; rank 36 of cos² is not
+    assert!(error < 0.5 * proxy && error < 0.5 * method, "{error} of the sum, {proxy} alone, {method} without");
+}
+
+#[test]
+fn any_method_takes_a_proxy() {
+    let oracle = cross_encoder(0.15, 0.02);
+    let methods: Vec<Arc<dyn Approximate>> =
+        vec![nystrom(), corrected_sms(), Arc::new(SiCurParams::default().check().unwrap())];
     for method in methods {
-        let (alone, _) = error_of(method.as_ref(), &k, 40, Known::LANDMARKS);
-        let (sum, report) = error_of(&proxied(Arc::clone(&method), &p), &k, 40, Known::LANDMARKS);
-        let proxy = report.proxy_error.unwrap();
-        assert!(sum < 0.7 * alone && sum < proxy, "{}: sum {sum}, alone {alone}, proxy {proxy}", method.id());
+        let alone = error(&oracle, &fit(&*method, &oracle, Known::NOTHING));
+        let both = error(&oracle, &fit(&with_cosine(Arc::clone(&method), 2), &oracle, Known::NOTHING));
+        assert!(both < alone, "{}: {both} with a proxy, {alone} without", method.id());
     }
 }
 
 #[test]
 fn a_residual_of_noise_is_left_alone() {
-    let p = cosines(200, 40);
-    let k = expensive(&p, 0.0, 0.02);
-    let method = proxied(Arc::new(NystromParams::default().check().unwrap()), &p);
-    let (error, report) = error_of(&method, &k, 30, Known::NOTHING);
-    assert_eq!(report.method, "zero");
-    assert!(error < 1.1 * report.proxy_error.unwrap(), "{error} {report:?}");
+    let oracle = cross_encoder(0.0, 0.2);
+    for method in [nystrom(), Arc::new(SmsNystromParams::default().check().unwrap()) as Arc<dyn Approximate>] {
+        let fitted = fit(&with_cosine(method, 2), &oracle, Known::NOTHING);
+        assert!(fitted.report().core_dropped, "{}", fitted.report().method);
+        assert_eq!(fitted.rank(), 0);
+        let proxy = fitted.report().proxy_error.unwrap();
+        // the same matrix on other entries: 60 of 300 columns sample its error to a few per cent; its diagonal adds some
+        assert!((error(&oracle, &fitted) / proxy - 1.0).abs() < 0.1);
+    }
 }
 
 #[test]
-fn it_buys_what_the_method_buys_and_nothing_twice() {
-    let p = cosines(60, 10);
-    let k = oracle(&expensive(&p, 0.1, 0.001));
-    let landmarks = Landmarks::uniform(60, &mut stream(3, "proxy tests", "landmarks", 0));
-    let methods: [Arc<dyn Approximate>; 3] = [
-        Arc::new(ShiftRidgeParams::default().check().unwrap()),
-        Arc::new(SiCurParams::default().check().unwrap()),
+fn a_dropped_core_still_returns_what_was_bought() {
+    let oracle = cross_encoder(0.0, 0.2);
+    let fitted = fit(&with_cosine(nystrom(), 2), &oracle, Known::LANDMARKS);
+    assert!(fitted.report().core_dropped);
+    let (bought, order) = (fitted.landmarks().to_vec(), landmarks());
+    assert_eq!(bought, order.order()[..S]);
+    for &t in &bought {
+        // subtracted and added again
+        assert!((fitted.entry(7, t).unwrap() - oracle.matrix()[[7, t]]).abs() < 1e-12);
+    }
+}
+
+#[test]
+fn a_function_of_the_proxy_is_recovered_from_five_columns() {
+    let oracle = cross_encoder(0.0, 0.0);
+    let method = with_cosine(shift_ridge(), 2);
+    let mut rng = stream(5, "proxy", "fit", 0);
+    let fitted = method.fit(&oracle, &landmarks(), 5, Known::NOTHING, &mut rng).unwrap();
+    // q is exact to rounding, and what is left to learn is rounding
+    assert!(error(&oracle, &fitted) < 1e-9);
+}
+
+#[test]
+fn a_monotone_link_needs_no_degree() {
+    let scores = block_of(&cosine(), &all(), &all()).unwrap().mapv(|p| 1.0 / (1.0 + (-8.0 * (p - 0.2)).exp()));
+    let oracle = Precomputed::new(scores, AsymmetryPolicy::Reject).unwrap();
+    let proxied = |link| fit(&Proxied::new(nystrom(), Arc::new(cosine()), link), &oracle, Known::NOTHING);
+    let isotonic = proxied(Link::Isotonic).report().proxy_error.unwrap();
+    let quadratic = proxied(Link::Polynomial { degree: 2 }).report().proxy_error.unwrap();
+    assert!(isotonic < 0.01 * quadratic, "{isotonic} against {quadratic}");
+}
+
+#[test]
+fn the_known_diagonal_is_neither_bought_nor_fitted() {
+    // a diagonal far from what q says of cos = 1
+    let mut matrix = cross_encoder(0.15, 0.02).matrix().clone();
+    matrix.diag_mut().fill(5.0);
+    let oracle = Metered::new(Pinned(matrix));
+    let fitted = fit(&with_cosine(shift_ridge(), 2), &oracle, Known::ALL);
+    let shape = OracleShape::of(&oracle);
+    assert_eq!(oracle.spent().evaluations, Plan::columns(&landmarks().order()[..S]).evaluations(shape));
+    assert!((0..N).all(|i| fitted.entry(i, i).unwrap() == 5.0));
+    let without = fit(&with_cosine(shift_ridge(), 2), &cross_encoder(0.15, 0.02), Known::LANDMARKS);
+    assert_eq!(fitted.report().proxy_error, without.report().proxy_error, "q must not see the diagonal");
+}
+
+/// A matrix whose diagonal is known to be 5.
+struct Pinned(Array2<f64>);
+
+impl Oracle for Pinned {
+    fn len(&self) -> usize {
+        self.0.nrows()
+    }
+
+    fn symmetry(&self) -> Symmetry {
+        Symmetry::Symmetric
+    }
+
+    fn identity(&self) -> Identity {
+        Identity::of(&[("kind", b"pinned")])
+    }
+
+    fn known_diagonal(&self) -> Option<f64> {
+        Some(5.0)
+    }
+
+    fn evaluate(&self, pairs: &[Pair], out: &mut [f64]) -> Result<(), OracleError> {
+        pairs.iter().zip(out).for_each(|(&pair, score)| *score = self.0[pair]);
+        Ok(())
+    }
+}
+
+#[test]
+fn every_plan_is_bought_once_whatever_the_method() {
+    let oracle = cross_encoder(0.15, 0.02);
+    let methods: Vec<Arc<dyn Approximate>> = vec![
+        shift_ridge(),
         Arc::new(SmsNystromParams::default().check().unwrap()),
+        Arc::new(SiCurParams::default().check().unwrap()),
+        Arc::new(StaCurParams { same: false }.check().unwrap()),
     ];
-    for inner in methods {
-        let method = proxied(inner, &p);
-        let metered = Metered::new(&k);
-        method.fit(&metered, &landmarks, 12, Known::LANDMARKS, &mut stream(3, "t", "fit", 0)).unwrap();
-        let plan = method.plan(OracleShape::of(&k), &landmarks, 12).unwrap();
-        assert_eq!(metered.spent().cells, plan.cells(60));
-        assert_eq!(metered.spent().evaluations, plan.evaluations(OracleShape::of(&k)));
+    for method in methods {
+        let (oracle, method) = (Metered::new(&oracle), with_cosine(method, 2));
+        let shape = OracleShape::of(&oracle);
+        let plan = method.plan(shape, &landmarks(), S).unwrap();
+        fit(&method, &oracle, Known::LANDMARKS);
+        assert_eq!(oracle.spent().evaluations, plan.evaluations(shape), "{}", method.id());
+        assert_eq!(oracle.spent().cells, plan.cells(N), "{}", method.id());
     }
 }
 
 #[test]
-fn known_columns_come_back_exactly_and_every_door_agrees() {
-    let p = cosines(80, 12);
-    let k = expensive(&p, 0.1, 0.01);
-    let landmarks = Landmarks::uniform(80, &mut stream(4, "proxy tests", "landmarks", 0));
-    let method = proxied(Arc::new(ShiftRidgeParams::default().check().unwrap()), &p);
-    let fitted = method.fit(&oracle(&k), &landmarks, 16, Known::LANDMARKS, &mut stream(4, "t", "fit", 0)).unwrap();
-    for &j in &landmarks.order()[..16] {
-        for i in 0..80 {
-            // (K − q) + q loses at most the last digits
-            assert!((fitted.entry(i, j).unwrap() - k[[i, j]]).abs() < 1e-12);
-        }
-    }
+fn vectors_of_the_sum_reproduce_the_sum() {
+    let oracle = cross_encoder(0.15, 0.0);
+    let fitted = fit(&with_cosine(shift_ridge(), 2), &oracle, Known::NOTHING);
+    let embedding = fitted.embedding().unwrap();
+    assert!(embedding.signature.iter().any(|&sign| sign < 0.0), "an indefinite residual keeps its negative directions");
+    let gram = (&embedding.vectors * &embedding.signature).dot(&embedding.vectors.t());
     let dense = fitted.to_dense().unwrap();
-    let x: Vec<f64> = (0..80).map(|i| (i as f64).sin()).collect();
-    let mut y = vec![0.0; 80];
-    fitted.apply(&x, &mut y).unwrap();
-    let expected = dense.dot(&ndarray::arr1(&x));
-    y.iter().zip(&expected).for_each(|(a, b)| assert!((a - b).abs() < 1e-9));
+    // q(P) has rank 1 + 8 + 36 < 240 anchors, so its vectors are exact up to the choice of a small ridge
+    assert!(linalg::relative_error(dense.view(), gram.view()) < 0.02);
 }
 
 #[test]
-fn the_embedding_holds_proxy_and_residual() {
-    let p = cosines(150, 20);
-    let k = expensive(&p, 0.1, 0.0);
-    let landmarks = Landmarks::uniform(150, &mut stream(5, "proxy tests", "landmarks", 0));
-    let method = proxied(Arc::new(ShiftRidgeParams::default().check().unwrap()), &p);
-    let fitted = method.fit(&oracle(&k), &landmarks, 30, Known::NOTHING, &mut stream(5, "t", "fit", 0)).unwrap();
-    let Embedding { vectors, signature, .. } = fitted.embedding().unwrap();
-    let product = (&vectors * &signature).dot(&vectors.t());
-    // all items are landmarks of q(P) here, so only its small ridge is lost
-    let difference = relative_error(fitted.to_dense().unwrap().view(), product.view());
-    assert!(difference < 0.05, "{difference}");
+fn new_items_take_the_same_maps() {
+    let oracle = cross_encoder(0.15, 0.02);
+    let fitted = fit(&with_cosine(shift_ridge(), 2), &oracle, Known::LANDMARKS);
+    let (bought, cosine) = (fitted.landmarks().to_vec(), block_of(&cosine(), &all(), &all()).unwrap());
+    let new: Vec<usize> = (0..N).filter(|i| !bought.contains(i)).take(20).collect();
+    let to = |matrix: &Array2<f64>, items: &[usize]| matrix.select(Axis(0), &new).select(Axis(1), items);
+    let (similarities, proxy) = (to(oracle.matrix(), &bought), to(&cosine, &bought));
+
+    let rows =
+        fitted.project_with_proxy(similarities.view(), proxy.view(), to(&cosine, &all()).view(), &all()).unwrap();
+    let dense = fitted.to_dense().unwrap().select(Axis(0), &new);
+    // a row of K̃ from the same numbers in another order
+    assert!((&rows - &dense).iter().all(|difference| difference.abs() < 1e-9));
+
+    for embedding in [fitted.embedding().unwrap(), fitted.psd_embedding().unwrap()] {
+        assert!(embedding.project(similarities.view()).is_none(), "the proxy's scores are needed");
+        let anchors = to(&cosine, embedding.anchors());
+        let vectors = embedding.project_with_proxy(similarities.view(), proxy.view(), anchors.view()).unwrap();
+        let there = embedding.vectors.select(Axis(0), &new);
+        // the small eigenvalues that the ridge keeps are amplified by their inverse roots
+        assert!((&vectors - &there).iter().all(|difference| difference.abs() < 1e-6));
+    }
 }
 
 #[test]
-fn a_proxy_over_other_items_is_refused() {
-    let k = oracle(&cosines(20, 5));
-    let method = proxied(Arc::new(NystromParams::default().check().unwrap()), &cosines(19, 5));
-    let landmarks = Landmarks::uniform(20, &mut stream(6, "proxy tests", "landmarks", 0));
-    let error = method.plan(OracleShape::of(&k), &landmarks, 4).unwrap_err().to_string();
-    assert_eq!(error, "`proxy`: `proxy` is over 19 items, but must be over the items of the oracle");
+fn anchors_are_the_landmarks_and_then_others() {
+    let method = with_cosine(shift_ridge(), 2).with_anchors(100);
+    let given = Landmarks::from_orders(N, (0..70).collect(), Vec::new());
+    let anchors = method.choose_anchors(&given, S, &mut stream(5, "proxy", "fit", 0));
+    assert_eq!(anchors[..70], given.order()[..]);
+    let mut sorted = anchors.clone();
+    sorted.sort_unstable();
+    sorted.dedup();
+    assert_eq!((anchors.len(), sorted.len()), (100, 100));
 }
+
+#[test]
+fn a_mat_vec_by_blocks_is_the_product() {
+    let oracle = cross_encoder(0.15, 0.02);
+    let fitted = fit(&with_cosine(shift_ridge(), 3), &oracle, Known::LANDMARKS);
+    let x: Vec<f64> = (0..N).map(|i| (i as f64).cos()).collect();
+    let mut out = vec![0.0; N];
+    fitted.apply(&x, &mut out).unwrap();
+    let expected = fitted.to_dense().unwrap().dot(&ndarray::aview1(&x));
+    // 300 terms of size 1 in another order
+    assert!(out.iter().zip(&expected).all(|(a, b)| (a - b).abs() < 1e-10));
+}
+
+#[test]
+fn the_provenance_names_the_proxy() {
+    let oracle = cross_encoder(0.15, 0.02);
+    let fitted = fit(&with_cosine(shift_ridge(), 2), &oracle, Known::NOTHING);
+    assert_eq!(fitted.report().proxy, Some(cosine().identity().to_hex()));
+    assert_eq!(fitted.report().method, "shift_ridge");
+    let other = fit(&with_cosine(shift_ridge(), 1), &oracle, Known::NOTHING);
+    assert_ne!(fitted.addend().unwrap().identity(), other.addend().unwrap().identity(), "another q is another addend");
+}
+
+#[test]
+fn a_proxy_that_does_not_fit_is_refused_before_anything_is_bought() {
+    let oracle = Metered::new(cross_encoder(0.15, 0.02));
+    let small: Arc<dyn Oracle> = Arc::new(EmbeddingProxy::dot(Array2::ones((3, 2))).unwrap());
+    let skewed: Arc<dyn Oracle> = Arc::new(Precomputed::new(uniform(N, N, "skewed"), AsymmetryPolicy::Keep).unwrap());
+    let refusal = |proxy: Arc<dyn Oracle>, link| {
+        let method = Proxied::new(nystrom(), proxy, link);
+        let mut rng = stream(5, "proxy", "fit", 0);
+        method.fit(&oracle, &landmarks(), S, Known::NOTHING, &mut rng).unwrap_err().to_string()
+    };
+    assert_eq!(
+        refusal(small, Link::default()),
+        "`proxy`: `proxy` is over 3 items, the oracle over 300, but must be over the items of the oracle"
+    );
+    assert!(refusal(skewed, Link::default()).starts_with("`proxy` needs a symmetric oracle"));
+    assert_eq!(
+        refusal(Arc::new(cosine()), Link::Polynomial { degree: 4 }),
+        "`proxy`: `degree` is 4, but must be 1, 2 or 3"
+    );
+    assert_eq!(oracle.spent().cells, 0);
+}
+
+/// Equal for all pairs, so that renumbering the items of the conformance suite leaves it as it is.
+struct Same;
+
+impl Oracle for Same {
+    fn len(&self) -> usize {
+        24
+    }
+
+    fn symmetry(&self) -> Symmetry {
+        Symmetry::Symmetric
+    }
+
+    fn identity(&self) -> Identity {
+        Identity::of(&[("kind", b"same")])
+    }
+
+    fn evaluate(&self, _: &[Pair], out: &mut [f64]) -> Result<(), OracleError> {
+        out.fill(0.5);
+        Ok(())
+    }
+}
+
+fn with_same(method: Arc<dyn Approximate>, link: Link) -> Proxied {
+    Proxied::new(method, Arc::new(Same), link)
+}
+
+conformance!(proxied_nystrom, with_same(nystrom(), Link::default()));
+conformance!(proxied_shift_ridge, with_same(shift_ridge(), Link::Isotonic));
+conformance!(proxied_sms_nystrom, with_same(corrected_sms(), Link::Polynomial { degree: 1 }));
+conformance!(proxied_sicur, with_same(Arc::new(SiCurParams::default().check().unwrap()), Link::default()));
+conformance!(proxied_exact, with_same(Arc::new(ExactParams::default().check().unwrap()), Link::default()));
