@@ -1,19 +1,20 @@
-//! `table*.tex`: one booktabs table a file, to be `\input` after `\usepackage{booktabs}`.
+//! `table*.tex`: one booktabs table a file, to be `\input` after `\usepackage{booktabs,graphicx}`. A table wider than the
+//! line is shrunk to it.
 
 use std::fmt::Write as _;
 
-use super::ReportInput;
 use super::table::{Block, Cell, Mark, Table};
+use super::{ReportInput, Stamp};
 
 /// The whole file.
 pub(super) fn table(table: &Table, input: &ReportInput<'_>) -> String {
-    let mut out = String::from("% needs \\usepackage{booktabs}\n");
+    let mut out = String::from("% needs \\usepackage{booktabs,graphicx}\n");
     let _ = writeln!(out, "% made by: {}", input.command.replace('\n', " "));
     for stamp in &input.stamps {
-        let _ = writeln!(out, "% {}", stamp.text.replace('\n', " "));
+        let _ = writeln!(out, "% {}", stamp.words().replace('\n', " "));
     }
-    out.push_str("\\begin{table}\n\\centering\n");
-    let stamps: Vec<&str> = input.stamps.iter().map(|stamp| stamp.text.trim_end_matches('.')).collect();
+    out.push_str("\\begin{table}\n\\centering\\small\n");
+    let stamps: Vec<String> = input.stamps.iter().map(Stamp::words).collect();
     let stamped = if stamps.is_empty() { String::new() } else { format!(" \\emph{{{}.}}", escape(&stamps.join("; "))) };
     let caption = format!("{}. {}", escape(table.title.trim_end_matches('.')), escape(&table.caption));
     let _ = writeln!(out, "\\caption{{{}{stamped}}}", caption.trim_end());
@@ -40,6 +41,7 @@ fn write_block(out: &mut String, block: &Block) {
         let _ = writeln!(out, "\\textit{{{}}}\\\\[2pt]", escape(&block.heading));
     }
     let columns: String = block.head.iter().map(|head| if head.figures { 'r' } else { 'l' }).collect();
+    let _ = writeln!(out, "\\resizebox{{\\ifdim\\width>\\linewidth\\linewidth\\else\\width\\fi}}{{!}}{{%");
     let _ = writeln!(out, "\\begin{{tabular}}{{{columns}}}\n\\toprule");
     let heads: Vec<String> = block.head.iter().map(|head| escape(&head.text)).collect();
     let _ = writeln!(out, "{} \\\\\n\\midrule", heads.join(" & "));
@@ -47,7 +49,7 @@ fn write_block(out: &mut String, block: &Block) {
         let cells: Vec<String> = line.iter().map(cell).collect();
         let _ = writeln!(out, "{} \\\\", cells.join(" & "));
     }
-    out.push_str("\\bottomrule\n\\end{tabular}\n");
+    out.push_str("\\bottomrule\n\\end{tabular}}\n");
 }
 
 fn cell(cell: &Cell) -> String {

@@ -9,9 +9,8 @@ use super::{Rendered, ReportInput};
 pub(super) fn summary(input: &ReportInput<'_>, tables: &[Table]) -> String {
     let mut out = format!("# {}\n\n", input.title);
     for stamp in &input.stamps {
-        let whose = stamp.dataset.as_ref().map_or(String::new(), |dataset| format!("{dataset}: "));
         let weight = if stamp.breaks_comparison { " Not comparable with the paper." } else { "" };
-        let _ = writeln!(out, "> **{whose}{}.**{weight}", stamp.text.trim_end_matches('.'));
+        let _ = writeln!(out, "> **{}.**{weight}", stamp.words());
         out.push_str(">\n");
     }
     if let Some(reference) = input.reference {

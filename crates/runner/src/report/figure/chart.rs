@@ -95,11 +95,8 @@ impl Chart {
 /// The stamps of the run and of the datasets that are shown.
 fn stamps(input: &ReportInput<'_>, groups: &[Group<'_>]) -> Vec<String> {
     let shown = |dataset: &String| groups.iter().any(|group| group.row.dataset == *dataset);
-    let words = |stamp: &Stamp| match &stamp.dataset {
-        None => Some(stamp.text.clone()),
-        Some(dataset) => shown(dataset).then(|| format!("{dataset}: {}", stamp.text)),
-    };
-    input.stamps.iter().filter_map(words).collect()
+    let concerns = |stamp: &&Stamp| stamp.dataset.as_ref().is_none_or(shown);
+    input.stamps.iter().filter(concerns).map(Stamp::words).collect()
 }
 
 /// Which look each method has: by first appearance in all rows, so that it is the same in every figure of a report.

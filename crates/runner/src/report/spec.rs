@@ -1,0 +1,211 @@
+//! What an experiment asks of a report: which tables, which figures, which warnings.
+
+use crate::results::{Metric, Notation, ResultRow};
+
+/// Something that was reduced, replaced or missing in this run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stamp {
+    /// The dataset it concerns, or all of them.
+    pub dataset: Option<String>,
+    /// In words: `profile laptop: 600 of 3,115 documents`.
+    pub text: String,
+    /// Whether figures can no longer be held against the paper's.
+    pub breaks_comparison: bool,
+}
+
+impl Stamp {
+    /// `recipe_l: 600 of 39,774 documents`.
+    pub(super) fn words(&self) -> String {
+        let text = self.text.trim_end_matches('.');
+        self.dataset.as_ref().map_or_else(|| text.to_string(), |dataset| format!("{dataset}: {text}"))
+    }
+}
+
+/// Which rows a table or figure is made of.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Selection {
+    /// The metric.
+    pub metric: Metric,
+    /// Only rows of this comparison (`rank`, `entries`, …).
+    pub comparison: Option<String>,
+    /// Only these datasets, in this order; all when empty.
+    pub datasets: Vec<String>,
+    /// Only these methods (display names), in this order; all when empty.
+    pub methods: Vec<String>,
+}
+
+impl Selection {
+    /// All rows of a metric.
+    pub fn of(metric: Metric) -> Self {
+        Self { metric, comparison: None, datasets: Vec::new(), methods: Vec::new() }
+    }
+
+    /// All rows of a metric in one comparison.
+    pub fn compared_at(metric: Metric, comparison: &str) -> Self {
+        Self { comparison: Some(comparison.to_string()), ..Self::of(metric) }
+    }
+
+    /// Whether a row belongs.
+    pub fn holds(&self, row: &ResultRow) -> bool {
+        row.metric == self.metric
+            && self.comparison.as_ref().is_none_or(|comparison| *comparison == row.comparison)
+            && (self.datasets.is_empty() || self.datasets.contains(&row.dataset))
+            && (self.methods.is_empty() || self.methods.contains(&row.method))
+    }
+}
+
+/// One table.
+#[derive(Debug, Clone)]
+pub struct TableSpec {
+    /// File stem and anchor: `table2`.
+    pub id: String,
+    /// Heading.
+    pub title: String,
+    /// What the reader should know, one or two sentences.
+    pub caption: String,
+    /// What it shows.
+    pub kind: TableKind,
+}
+
+/// The kinds of table.
+#[derive(Debug, Clone)]
+pub enum TableKind {
+    /// A line per dataset, comparison, rank and method: rank, cells, paper ± sd, ours ± interval, Δ, verdict.
+    Comparison {
+        /// Which rows.
+        select: Selection,
+        /// Which table of `reference.yaml` stands beside them (`table2`), if any.
+        reference: Option<String>,
+    },
+    /// Methods down, dataset × size across: mean ± half the 95 % interval, the best of each column in bold.
+    Grid {
+        /// Which rows.
+        select: Selection,
+        /// How the columns are labelled.
+        across: Across,
+    },
+    /// Our methods against the best of the baselines at each size: the mean paired difference with its bootstrap interval.
+    Paired {
+        /// Which rows.
+        select: Selection,
+        /// Display names of our methods.
+        ours: Vec<String>,
+        /// Display names of what they have to beat.
+        baselines: Vec<String>,
+    },
+    /// Cells if alone, calls if alone, per method and size.
+    Entries {
+        /// Which rows (the metric only picks one row per cell).
+        select: Selection,
+    },
+    /// Text as given: corpora, counts of the run, search results.
+    Plain {
+        /// Head of each column.
+        head: Vec<String>,
+        /// Lines; each as long as the head.
+        lines: Vec<Vec<String>>,
+        /// Columns that hold figures (aligned right), by index.
+        figures: Vec<usize>,
+    },
+}
+
+/// The column label of a grid, the x axis of a curve.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Across {
+    /// The rank s.
+    Rank,
+    /// `columns`: s of the comparison.
+    Columns,
+    /// `columns / items`: s/n, the paper's axis.
+    Fraction,
+    /// Cells of K bought, as a share of n².
+    CellShare,
+}
+
+impl Across {
+    pub(super) fn of(self, row: &ResultRow) -> f64 {
+        let (columns, items) = (row.columns as f64, row.items as f64);
+        match self {
+            Self::Rank => row.rank as f64,
+            Self::Columns => columns,
+            Self::Fraction => columns / items,
+            Self::CellShare => row.cells as f64 / (items * items),
+        }
+    }
+
+    /// The head of a column of this size.
+    pub(super) fn head(self, row: &ResultRow) -> String {
+        match self {
+            Self::Rank => format!("rank {}", row.rank),
+            Self::Columns => format!("s = {}", row.columns),
+            Self::Fraction => format!("s/n = {:.2}", self.of(row)),
+            Self::CellShare => format!("{:.1} % of K", 100.0 * self.of(row)),
+        }
+    }
+
+    pub(super) fn axis_label(self) -> &'static str {
+        match self {
+            Self::Rank => "rank",
+            Self::Columns => "columns s",
+            Self::Fraction => "s / n",
+            Self::CellShare => "share of the cells of K (%)",
+        }
+    }
+
+    pub(super) fn notation(self) -> Notation {
+        match self {
+            Self::Rank | Self::Columns => Notation::Whole,
+            Self::Fraction => Notation::Fixed(2),
+            Self::CellShare => Notation::Percent,
+        }
+    }
+}
+
+/// One figure; a panel for each dataset and comparison.
+#[derive(Debug, Clone)]
+pub struct FigureSpec {
+    /// File stem and anchor: `figure3`.
+    pub id: String,
+    /// Heading.
+    pub title: String,
+    /// What the reader should see in it.
+    pub caption: String,
+    /// Which rows.
+    pub select: Selection,
+    /// What it draws.
+    pub kind: FigureKind,
+}
+
+/// The kinds of figure.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum FigureKind {
+    /// Mean over replicates against size, with the band of the 95 % interval, a line per method. A method that does not depend on
+    /// size is a horizontal line.
+    Curve {
+        /// The x axis.
+        across: Across,
+        /// Logarithmic y axis.
+        log_y: bool,
+        /// Limits of the y axis, instead of the metric's own.
+        y_limits: Option<(f64, f64)>,
+    },
+    /// Value by `position` (eigenvalues by magnitude), between these positions.
+    Spectrum {
+        /// First position shown: figure 1 of the paper starts at 2.
+        first: u64,
+        /// Last position shown.
+        last: u64,
+    },
+    /// How often values fall into equal bins, all replicates together.
+    Histogram {
+        /// Number of bins.
+        bins: usize,
+        /// Logarithmic counts.
+        log_y: bool,
+    },
+    /// Every row a point, against size: trials of a search.
+    Points {
+        /// The x axis.
+        across: Across,
+    },
+}
