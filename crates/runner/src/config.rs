@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use landmark_core::oracle::Identity;
 use serde::Serialize;
+use serde_json::Value as Json;
 
 pub mod dataset;
 pub mod landmarks;
@@ -16,6 +17,7 @@ pub mod oracle;
 pub mod overlay;
 pub mod problem;
 pub mod read;
+pub mod section;
 pub mod settings;
 pub mod tree;
 pub mod values;
@@ -35,7 +37,8 @@ pub use values::{Axis, Compare, ConfigPath, Range, Rank, Scale, Tuned};
 
 use crate::registry::{self, EXPERIMENTS};
 use problem::{Problem, Sources, list};
-use read::{Problems, Section};
+use read::Problems;
+use section::Section;
 use tree::{Node, Value};
 
 /// The profile used where none is named.
@@ -101,6 +104,32 @@ pub struct Config {
     #[serde(skip)]
     pub file: PathBuf,
 }
+
+/// Every key of a configuration.
+const KEYS: [&str; 22] = [
+    "name",
+    "title",
+    "paper",
+    "experiment",
+    "dataset",
+    "oracle",
+    "methods",
+    "landmarks",
+    "ranks",
+    "compare",
+    "replicates",
+    "seed",
+    "budget",
+    "search",
+    "svm",
+    "error_estimate",
+    "target_error",
+    "spectrum",
+    "results",
+    "store",
+    "threads",
+    "profiles",
+];
 
 /// What is measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
@@ -210,6 +239,7 @@ impl Config {
         let ranks = ranks.map(|node| read_ranks(node, problems)).unwrap_or_default();
         let landmarks = section.node("landmarks");
         let landmarks = landmarks.map(|node| LandmarkConfig::read(node, "landmarks", folder, problems));
+        section.finish(&KEYS);
         let config = Self {
             name: name.unwrap_or_default(),
             title: section.optional("title"),
@@ -246,21 +276,33 @@ impl Config {
             oracle: oracle?,
         };
         check::together(&config, &section);
-        section.finish(&["profiles"]);
         Some(config)
     }
 
     /// blake3 of everything that moves a result: the resolved configuration as JSON with sorted keys, without the
     /// paths of results and store and without the number of threads.
     pub fn config_hash(&self) -> Identity {
-        let json = serde_json::to_value(self).map_or(serde_json::Value::Null, sorted);
-        Identity::of(&[("landmark config v1", json.to_string().as_bytes())])
+        Identity::of(&[("landmark config v1", sorted(self.to_json()).to_string().as_bytes())])
     }
 
     /// The resolved configuration as YAML, defaults included; reading it again gives the same configuration.
     pub fn to_yaml(&self) -> String {
-        let json = serde_json::to_value(self).map_or(serde_json::Value::Null, without_nulls);
+        let json = without_blanks(self.to_json());
         serde_yaml::to_string(&json).unwrap_or_else(|error| format!("# can't be written: {error}\n"))
+    }
+
+    /// Without the sections that this experiment does not read.
+    fn to_json(&self) -> Json {
+        let mut json = serde_json::to_value(self).unwrap_or(Json::Null);
+        let unread: &[&str] = match self.experiment {
+            Experiment::Classification => &["spectrum"],
+            Experiment::ErrorCurve => &["spectrum", "svm", "search"],
+            Experiment::Spectrum => &["svm", "search"],
+        };
+        if let Json::Object(map) = &mut json {
+            map.retain(|key, _| !unread.contains(&key.as_str()));
+        }
+        json
     }
 
     /// Why the numbers of this run are not the paper's, or `None` where nothing was reduced: stamped in every table.
@@ -277,21 +319,28 @@ impl Config {
 }
 
 /// The same value without keys that hold nothing.
-fn without_nulls(value: serde_json::Value) -> serde_json::Value {
-    use serde_json::Value as Json;
+fn without_blanks(value: Json) -> Json {
     match value {
         Json::Object(map) => {
-            let kept = map.into_iter().filter(|(_, value)| !value.is_null());
-            Json::Object(kept.map(|(key, value)| (key, without_nulls(value))).collect())
+            let entries = map.into_iter().map(|(key, value)| (key, without_blanks(value)));
+            Json::Object(entries.filter(|(_, value)| !is_blank(value)).collect())
         }
-        Json::Array(items) => Json::Array(items.into_iter().map(without_nulls).collect()),
+        Json::Array(items) => Json::Array(items.into_iter().map(without_blanks).collect()),
         other => other,
     }
 }
 
+fn is_blank(value: &Json) -> bool {
+    match value {
+        Json::Null => true,
+        Json::Object(map) => map.is_empty(),
+        Json::Array(items) => items.is_empty(),
+        _ => false,
+    }
+}
+
 /// The same value with the keys of every object in alphabetical order.
-fn sorted(value: serde_json::Value) -> serde_json::Value {
-    use serde_json::Value as Json;
+fn sorted(value: Json) -> Json {
     match value {
         Json::Object(map) => {
             let mut entries: Vec<_> = map.into_iter().map(|(key, value)| (key, sorted(value))).collect();
@@ -312,7 +361,7 @@ fn missing_help(file: &Path) -> String {
     let wanted = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let yaml = names.iter().map(String::as_str).filter(|name| name.ends_with(".yaml"));
     match crate::suggest::did_you_mean(&wanted, yaml) {
-        Some(near) => format!("did you mean `{}`?", folder.join(near).display()),
+        Some(near) => format!("did you mean `{}`?", file.with_file_name(near).display()),
         None => "`configs/` holds examples to start from".to_owned(),
     }
 }

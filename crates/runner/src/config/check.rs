@@ -1,7 +1,7 @@
 //! What no section can see alone.
 
 use super::problem::Problem;
-use super::read::Section;
+use super::section::Section;
 use super::{Config, Experiment, OracleConfig, Tuned};
 
 /// A name becomes a folder.

@@ -7,7 +7,8 @@ use landmark_data::{Headers, PpmiParams, TokenRules, VectorFormat};
 use serde::{Deserialize, Serialize};
 
 use super::problem::{Place, Problem, list};
-use super::read::{Problems, Section};
+use super::read::Problems;
+use super::section::Section;
 use super::tree::{Node, Value};
 use super::values::ConfigPath;
 use crate::registry::{self, DATASETS};
@@ -187,13 +188,13 @@ impl DatasetConfig {
             "random_psd" => Some(Items::Random(RandomMatrix::read(&section))),
             _ => DocumentsConfig::read(&section, folder).map(Items::Documents),
         };
-        refuse_keys(section, entry);
+        refuse_keys(&section, entry);
         Some(Self { name: entry.id, items: items?, place })
     }
 }
 
 /// Names the keys that this dataset does not take; one that belongs to another dataset is no typo.
-fn refuse_keys(section: Section<'_>, entry: &registry::Entry) {
+fn refuse_keys(section: &Section<'_>, entry: &registry::Entry) {
     let takes = |entry: &registry::Entry, key: &str| entry.parameters.iter().any(|p| p.name == key);
     let keys: Vec<&str> = entry.parameters.iter().map(|p| p.name).collect();
     let mut known = vec!["name"];

@@ -5,7 +5,8 @@ use std::path::Path;
 use serde::Serialize;
 
 use super::problem::Problem;
-use super::read::{Problems, Section};
+use super::read::Problems;
+use super::section::Section;
 use super::tree::{Node, Value};
 use super::values::ConfigPath;
 use crate::registry::{self, LANDMARK_POLICIES};

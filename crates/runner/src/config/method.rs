@@ -11,7 +11,8 @@ use serde_json::{Map, Value as Json};
 
 use super::landmarks::LandmarkConfig;
 use super::problem::{Place, Problem};
-use super::read::{Problems, Section};
+use super::read::Problems;
+use super::section::Section;
 use super::tree::{Node, Value};
 use super::values::ConfigPath;
 use crate::registry::methods::{self, METHODS, MethodEntry};
@@ -156,7 +157,7 @@ impl MethodConfig {
         };
         let Some(entry) = methods::find(&id) else {
             let known = METHODS.iter().map(|method| method.id);
-            problems.add(Problem::unknown("method", &id, known).at(id_place).label("no such method"));
+            problems.add(Problem::unknown("method", &id, known).at(id_place));
             return None;
         };
         let name: Option<String> = section.optional("name");

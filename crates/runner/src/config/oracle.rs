@@ -4,7 +4,8 @@ use landmark_core::oracle::Symmetrization;
 use serde::{Deserialize, Serialize};
 
 use super::problem::Problem;
-use super::read::{Problems, Section};
+use super::read::Problems;
+use super::section::Section;
 use super::tree::{Node, Value};
 use super::values::Tuned;
 use crate::registry::{self, ORACLES};

@@ -37,7 +37,7 @@ impl Sources {
 pub struct Problem {
     message: String,
     /// The place itself, then others that matter.
-    marks: Vec<(Place, String)>,
+    marks: Vec<(Place, Option<String>)>,
     help: Option<String>,
 }
 
@@ -68,7 +68,7 @@ impl Problem {
     /// Points at a place.
     #[must_use]
     pub fn at(mut self, place: Place) -> Self {
-        self.marks.insert(0, (place, "here".to_owned()));
+        self.marks.insert(0, (place, None));
         self
     }
 
@@ -76,7 +76,7 @@ impl Problem {
     #[must_use]
     pub fn label(mut self, label: impl Into<String>) -> Self {
         if let Some((_, text)) = self.marks.first_mut() {
-            *text = label.into();
+            *text = Some(label.into());
         }
         self
     }
@@ -84,7 +84,7 @@ impl Problem {
     /// A second place that matters.
     #[must_use]
     pub fn also(mut self, place: Place, label: impl Into<String>) -> Self {
-        self.marks.push((place, label.into()));
+        self.marks.push((place, Some(label.into())));
         self
     }
 
@@ -197,8 +197,8 @@ impl Diagnostic for Located {
         let source = self.problem.place()?.source;
         let marks = self.problem.marks.iter().filter(move |(place, _)| place.source == source).enumerate();
         Some(Box::new(marks.map(|(index, (place, label))| match index {
-            0 => LabeledSpan::new_primary_with_span(Some(label.clone()), (place.offset, place.len)),
-            _ => LabeledSpan::new(Some(label.clone()), place.offset, place.len),
+            0 => LabeledSpan::new_primary_with_span(label.clone(), (place.offset, place.len)),
+            _ => LabeledSpan::new(label.clone(), place.offset, place.len),
         })))
     }
 

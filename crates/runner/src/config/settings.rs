@@ -4,7 +4,8 @@ use landmark_tasks::linear_svm::LinearSvmParams;
 use serde::{Deserialize, Serialize, Serializer};
 
 use super::problem::Problem;
-use super::read::{Problems, Section};
+use super::read::Problems;
+use super::section::Section;
 use super::tree::{Node, Value};
 use super::values::{Axis, Range, Scale, Tuned};
 

@@ -1,0 +1,123 @@
+//! The command line: the real binary in a scratch folder.
+
+use assert_cmd::Command;
+use predicates::str::contains;
+
+fn runner(arguments: &[&str]) -> Command {
+    let mut command = Command::new(assert_cmd::cargo::cargo_bin!("runner"));
+    command
+        .args(arguments)
+        .env_remove("LANDMARK_DATA")
+        .env_remove("RUST_LOG")
+        .env("NO_COLOR", "1")
+        .env("COLUMNS", "100");
+    command
+}
+
+fn printed(arguments: &[&str]) -> String {
+    String::from_utf8_lossy(&runner(arguments).assert().success().get_output().stdout).into_owned()
+}
+
+fn complaint(arguments: &[&str]) -> String {
+    String::from_utf8_lossy(&runner(arguments).assert().code(2).get_output().stderr).into_owned()
+}
+
+#[test]
+fn the_lists_are_those_of_the_registry() {
+    insta::assert_snapshot!(printed(&["list", "methods"]));
+    insta::assert_snapshot!(printed(&["list", "methods", "--markdown"]));
+}
+
+#[test]
+fn all_lists_come_as_json_for_programs() {
+    let lists: serde_json::Value = serde_json::from_str(&printed(&["list", "--json"])).unwrap();
+    for kind in ["methods", "oracles", "proxies", "landmarks", "experiments", "tasks", "datasets"] {
+        assert!(lists[kind].as_array().is_some_and(|entries| !entries.is_empty()), "{kind}");
+    }
+    assert_eq!(lists["methods"][1]["parameters"][0]["name"], "alpha");
+}
+
+#[test]
+fn a_name_is_explained() {
+    insta::assert_snapshot!(printed(&["show", "sms_nystrom"]));
+    insta::assert_snapshot!(printed(&["show", "wmd"]));
+}
+
+#[test]
+fn the_example_of_every_method_is_a_configuration() {
+    let lists: serde_json::Value = serde_json::from_str(&printed(&["list", "methods", "--json"])).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    for method in lists["methods"].as_array().unwrap() {
+        let id = method["id"].as_str().unwrap();
+        let shown = printed(&["show", id]);
+        let (_, example) = shown.split_once("In a configuration:\n").unwrap();
+        let example =
+            example.lines().map(|line| format!("{}\n", line.strip_prefix("  ").unwrap_or(line))).collect::<String>();
+        let file = folder.path().join(format!("{id}.yaml"));
+        let rest = "name: example\nexperiment: error_curve\ndataset: random_psd\noracle: precomputed\nranks: [5]\n";
+        std::fs::write(&file, format!("{rest}{example}")).unwrap();
+        runner(&["validate"]).arg(&file).assert().success();
+    }
+}
+
+#[test]
+fn a_mistyped_name_list_or_command_is_guessed() {
+    insta::assert_snapshot!(complaint(&["show", "sicurr"]));
+    insta::assert_snapshot!(complaint(&["list", "metods"]));
+    insta::assert_snapshot!(complaint(&["valdate"]));
+}
+
+#[test]
+fn the_version_names_the_revision() {
+    let version = printed(&["--version"]);
+    assert!(version.starts_with(&format!("runner {} (", env!("CARGO_PKG_VERSION"))), "{version}");
+}
+
+#[test]
+fn the_help_lists_commands_and_exit_codes() {
+    runner(&["--help"]).assert().success().stdout(contains("Exit codes:")).stdout(contains("validate"));
+    runner(&[]).assert().code(2).stderr(contains("Usage:"));
+    runner(&["--no-such-flag"]).assert().code(2);
+}
+
+#[test]
+fn completions_exist_for_the_usual_shells() {
+    for shell in ["bash", "zsh", "fish"] {
+        assert!(printed(&["completions", shell]).contains("dry-run"), "{shell}");
+    }
+}
+
+#[test]
+fn corpora_that_are_not_there_are_named_with_the_variable() {
+    let empty = tempfile::tempdir().unwrap();
+    let folder = empty.path().to_str().unwrap();
+    let listed = printed(&["data", "--data", folder]);
+    assert!(listed.lines().any(|line| line.contains("twitter") && line.contains("missing")), "{listed}");
+    assert!(listed.lines().any(|line| line.contains("embedded") && line.contains("inside")), "{listed}");
+    assert!(printed(&["data"]).contains("set LANDMARK_DATA or pass `--data DIR`"));
+    assert!(printed(&["data", "twitter"]).contains("sha256"));
+    assert!(complaint(&["data", "twiter"]).contains("did you mean `twitter`?"));
+}
+
+#[test]
+fn an_empty_store_holds_nothing_and_is_sound() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = folder.path().join("store");
+    let store = store.to_str().unwrap();
+    assert!(printed(&["store", "ls", store]).contains("holds nothing"));
+    assert!(printed(&["store", "verify", store]).contains("0 sound tiles"));
+    assert!(printed(&["store", "gc", "--dry-run", store]).contains("0 files would be removed"));
+}
+
+#[test]
+fn stale_tables_are_refused_and_written_anew() {
+    let folder = tempfile::tempdir().unwrap();
+    let readme = folder.path().join("README.md");
+    std::fs::write(&readme, "# Mine\n<!-- registry:begin -->\nold\n<!-- registry:end -->\nend\n").unwrap();
+    runner(&["docs"]).arg(&readme).assert().code(1).stderr(contains("out of date"));
+    runner(&["docs", "--write"]).arg(&readme).assert().success();
+    runner(&["docs", "--check"]).arg(&readme).assert().success();
+    assert!(std::fs::read_to_string(&readme).unwrap().ends_with("<!-- registry:end -->\nend\n"));
+    std::fs::write(&readme, "# Mine\n").unwrap();
+    runner(&["docs"]).arg(&readme).assert().code(2).stderr(contains("no place for the tables"));
+}
