@@ -12,7 +12,11 @@
 //! resume (a killed run loses about a second of buying) and distribution (several machines, one store).
 //!
 //! A store is a folder or any URL that `object_store` knows: `file://`, `memory://`, and with the features `s3`, `gcs`, `azure`
-//! the clouds, with credentials from the environment. Cost: 8 bytes an entry where columns are whole.
+//! the clouds, with credentials from the environment.
+//!
+//! Cost: 8 bytes an entry on disk where columns are whole. In memory a column of which n/32 is there takes 8n bytes, up to
+//! [`TileStore::with_memory`]; what exceeds that goes to a scratch file, so a matrix that just fits in memory needs no
+//! second copy of its columns. Buying adds about 0.1 µs an entry (`examples/store_times.rs`).
 
 use std::sync::Arc;
 

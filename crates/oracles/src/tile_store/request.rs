@@ -63,6 +63,8 @@ impl Request<'_> {
         limit: usize,
     ) -> io::Result<Batch> {
         let mut batch = Batch::default();
+        batch.keys.reserve(limit.min(cursor.left));
+        batch.pairs.reserve(limit.min(cursor.left));
         let mut scores = Vec::new();
         while cursor.left > 0 && batch.pairs.len() < limit {
             let seen = match self {

@@ -53,7 +53,8 @@ pub(super) struct Expected<'a> {
 pub(super) fn encode(identity: &[u8; 32], len: usize, mut entries: Vec<Entry>) -> (String, Vec<u8>) {
     entries.sort_unstable_by_key(|entry| (entry.col, entry.row));
     let rows = distinct(entries.iter().map(|entry| entry.row));
-    let cols = distinct(entries.iter().map(|entry| entry.col));
+    let mut cols: Vec<u32> = entries.iter().map(|entry| entry.col).collect();
+    cols.dedup();
     let rectangle = 4 * (rows.len() + cols.len()) + 8 * rows.len() * cols.len() <= 16 * entries.len();
     let (layout, r, c) = match rectangle {
         true => (RECTANGLE, rows.len(), cols.len()),
@@ -75,8 +76,12 @@ pub(super) fn encode(identity: &[u8; 32], len: usize, mut entries: Vec<Entry>) -
             if cols[b] != entry.col {
                 (b, a) = (b + 1, 0);
             }
-            a += rows[a..].partition_point(|&row| row < entry.row);
+            // without holes it is simply the next row
+            if rows.get(a) != Some(&entry.row) {
+                a = rows.partition_point(|&row| row < entry.row);
+            }
             values[b * r + a] = entry.value;
+            a += 1;
         }
         bytes.extend(values.iter().flat_map(|value| value.to_le_bytes()));
     } else {
@@ -159,11 +164,31 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
+/// The distinct ids, ascending; columns of a block repeat one another's, so most are found without sorting.
 fn distinct(ids: impl Iterator<Item = u32>) -> Vec<u32> {
-    let mut ids: Vec<u32> = ids.collect();
-    ids.sort_unstable();
-    ids.dedup();
-    ids
+    let (mut found, mut at): (Vec<u32>, usize) = (Vec::new(), 0);
+    let mut others = Vec::new();
+    for id in ids {
+        match found.last() {
+            _ if found.get(at) == Some(&id) => {}
+            Some(&last) if id <= last => match found.binary_search(&id) {
+                Ok(place) => at = place,
+                Err(_) => {
+                    others.push(id);
+                    continue;
+                }
+            },
+            _ => {
+                found.push(id);
+                at = found.len() - 1;
+            }
+        }
+        at += 1;
+    }
+    found.extend(others);
+    found.sort_unstable();
+    found.dedup();
+    found
 }
 
 fn u32_at(bytes: &[u8], at: usize) -> u32 {
