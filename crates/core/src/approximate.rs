@@ -99,6 +99,12 @@ pub enum ApproximateError {
         /// Landmarks at hand.
         given: usize,
     },
+    /// A landmark listed twice.
+    #[error("item {index} is among the landmarks twice; list each once")]
+    RepeatedLandmark {
+        /// The item.
+        index: usize,
+    },
     /// A parameter outside its range.
     #[error("`{method}`: `{parameter}` is {value}, but must be {wanted}")]
     Parameter {

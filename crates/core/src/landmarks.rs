@@ -5,6 +5,8 @@
 
 use rand::seq::SliceRandom;
 
+use crate::approximate::ApproximateError;
+use crate::oracle::OracleError;
 use crate::stream::Rng;
 
 /// A nested order of landmarks, and a second, independent one for the methods that draw twice (skeleton, StaCUR(d)).
@@ -28,6 +30,24 @@ impl Landmarks {
     /// Two orders as they are: distinct items below `len` each.
     pub(crate) fn from_orders(len: usize, order: Vec<usize>, independent: Vec<usize>) -> Self {
         Self { len, order, independent }
+    }
+
+    /// The landmarks a user lists, most important first, and an independent order of all items. Buys nothing.
+    ///
+    /// # Errors
+    /// An item that is not there, or is listed twice.
+    pub fn given(len: usize, indices: &[usize], rng: &mut Rng) -> Result<Self, ApproximateError> {
+        let mut is_listed = vec![false; len];
+        for &index in indices {
+            match is_listed.get_mut(index) {
+                None => return Err(OracleError::OutOfRange { index, len }.into()),
+                Some(listed) if *listed => return Err(ApproximateError::RepeatedLandmark { index }),
+                Some(listed) => *listed = true,
+            }
+        }
+        let mut independent: Vec<usize> = (0..len).collect();
+        independent.shuffle(rng);
+        Ok(Self { len, order: indices.to_vec(), independent })
     }
 
     /// Number of items n that were drawn from.

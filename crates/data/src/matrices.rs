@@ -26,6 +26,11 @@ pub fn read_square(path: &Path) -> Result<Array2<f64>, DataError> {
     if header.rows != header.cols {
         return Err(DataError::NotSquare { path: path.to_owned(), rows: header.rows, cols: header.cols });
     }
+    read(path)
+}
+
+fn read(path: &Path) -> Result<Array2<f64>, DataError> {
+    let header = npy_header::read(path, &mut open(path)?)?;
     let reader = open(path)?;
     let matrix = match header.dtype {
         Dtype::F64 => Array2::<f64>::read_npy(reader),
@@ -34,7 +39,7 @@ pub fn read_square(path: &Path) -> Result<Array2<f64>, DataError> {
             return Err(DataError::UnsupportedArray {
                 path: path.to_owned(),
                 seen: "numbers of type `<f2`".into(),
-                wanted: "`<f4` or `<f8`: half precision is too coarse for a similarity matrix",
+                wanted: "`<f4` or `<f8`: half precision is too coarse for similarities",
             });
         }
     };
@@ -43,6 +48,14 @@ pub fn read_square(path: &Path) -> Result<Array2<f64>, DataError> {
         None => Ok(matrix),
         Some(((i, j), &value)) => Err(DataError::NotFiniteEntry { path: path.to_owned(), i, j, value }),
     }
+}
+
+/// Reads an n × d matrix of f32 or f64, one row an item: embeddings of a model of one's own.
+///
+/// # Errors
+/// As [`read_square`], except for the shape.
+pub fn read_rows(path: &Path) -> Result<Array2<f64>, DataError> {
+    read(path)
 }
 
 #[cfg(test)]

@@ -2,28 +2,65 @@
 
 use std::path::Path;
 
-use miette::{Result, miette};
+use miette::{IntoDiagnostic, Result};
 
 use crate::cli::{LogArgs, OverlayArgs, PlaceArgs, RunArgs};
 use crate::config::Config;
 use crate::exit::{Exit, UsageError};
+use crate::run::{self, Ended, RunOptions};
 use crate::suggest::did_you_mean;
 
 /// Runs a configuration, or tells what it would buy.
-pub(super) fn run(arguments: &RunArgs, _log: LogArgs) -> Result<Exit> {
+pub(super) fn run(arguments: &RunArgs, log: LogArgs) -> Result<Exit> {
     let Some(file) = arguments.config.as_deref() else {
         let help = "for example `runner configs/quickstart.yaml`; `runner --help` lists the commands";
         return Err(UsageError::new("there is no configuration to run", Some(help.to_owned())).into());
     };
     refuse_mistyped_command(file)?;
     let config = Config::load(file, &arguments.overlay.overlays())?;
-    Err(miette!("`{}` is good, but this build can't run it yet", config.name))
+    let options = RunOptions {
+        dry_run: arguments.dry_run,
+        force: arguments.force,
+        keep_going: arguments.keep_going,
+        ..options(&arguments.places, log)
+    };
+    start_threads(arguments.threads.map(usize::from).or(config.threads))?;
+    Ok(match run::run(&config, &options).into_diagnostic()? {
+        Ended::Done => Exit::Done,
+        Ended::BudgetExhausted => Exit::Budget,
+        Ended::SomeFailed(_) => Exit::Partial,
+    })
+}
+
+fn options(places: &PlaceArgs, log: LogArgs) -> RunOptions {
+    RunOptions {
+        data: places.data(),
+        results: places.results.clone(),
+        store: places.store.clone(),
+        quiet: log.quiet,
+        verbose: log.verbose > 0,
+        command: command_line(),
+        ..RunOptions::default()
+    }
+}
+
+/// The command as it was typed, for the report; the program by its bare name.
+fn command_line() -> String {
+    let arguments = std::env::args().skip(1).map(|word| if word.contains(' ') { format!("'{word}'") } else { word });
+    std::iter::once("runner".to_owned()).chain(arguments).collect::<Vec<_>>().join(" ")
+}
+
+fn start_threads(wanted: Option<usize>) -> Result<()> {
+    let Some(threads) = wanted else { return Ok(()) };
+    rayon::ThreadPoolBuilder::new().num_threads(threads).build_global().into_diagnostic()
 }
 
 /// Draws the tables and figures again.
-pub(super) fn report(file: &Path, overlay: &OverlayArgs, _places: &PlaceArgs, _log: LogArgs) -> Result<Exit> {
+pub(super) fn report(file: &Path, overlay: &OverlayArgs, places: &PlaceArgs, log: LogArgs) -> Result<Exit> {
     let config = Config::load(file, &overlay.overlays())?;
-    Err(miette!("`{}` is good, but this build can't draw it yet", config.name))
+    let folder = run::report_again(&config, &options(places, log)).into_diagnostic()?;
+    eprintln!("drawn again in `{}`", folder.display());
+    Ok(Exit::Done)
 }
 
 /// A bare word that is no file is a mistyped command.

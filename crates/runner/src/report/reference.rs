@@ -75,6 +75,20 @@ impl Reference {
         Ok(Self { paper: file.paper, values, facts: file.facts })
     }
 
+    /// The numbers of a paper for a configuration: `experiments/<paper>/reference.yaml` in the working directory, or beside or above the
+    /// configuration's folder.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read); `None` where no such file is found.
+    pub fn find(paper: &str, config: &Path) -> Result<Option<Self>, ReferenceError> {
+        let inside = Path::new("experiments").join(paper).join("reference.yaml");
+        let above = config.ancestors().skip(1).map(|folder| folder.join(&inside));
+        match std::iter::once(inside.clone()).chain(above).find(|path| path.is_file()) {
+            Some(path) => Self::read(&path).map(Some),
+            None => Ok(None),
+        }
+    }
+
     /// The numbers of one table.
     pub fn table(&self, id: &str) -> impl Iterator<Item = &ReferenceValue> {
         self.values.iter().filter(move |value| value.table == id)

@@ -4,7 +4,7 @@
 //! The file is locked while a run writes to it, so two runs of one configuration cannot interleave. A cell's measured seconds are
 //! stored with it, so that running a finished configuration again changes no byte of any result.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
@@ -148,6 +148,30 @@ impl ResultStore {
             log.seek(SeekFrom::End(0)).map_err(FileError::new("mend", &path))?;
         }
         Ok(Self { folder: folder.to_path_buf(), log, cells, warnings: warning.into_iter().collect() })
+    }
+
+    /// The keys of the cells that are finished, without taking the folder: for a dry run. A folder that is not there has none.
+    ///
+    /// # Errors
+    /// A file that cannot be read, a damaged line.
+    pub fn peek(folder: &Path) -> Result<HashSet<CellKey>, ResultsError> {
+        let path = folder.join("cells.jsonl");
+        match fs::read(&path) {
+            Ok(text) => Ok(parse(&path, &text)?.cells.into_keys().collect()),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(HashSet::new()),
+            Err(error) => Err(FileError::new("read", &path)(error).into()),
+        }
+    }
+
+    /// Forgets every cell of a configuration, so that all are computed again.
+    ///
+    /// # Errors
+    /// A file that cannot be removed, another run at work there.
+    pub fn forget(folder: &Path) -> Result<(), ResultsError> {
+        let store = Self::open(folder)?;
+        let path = folder.join("cells.jsonl");
+        store.log.set_len(0).map_err(FileError::new("empty", &path))?;
+        Ok(())
     }
 
     /// What was dropped while opening, for the user to read.

@@ -1,0 +1,265 @@
+//! The kinds of experiment: what is measured, in which jobs, and which tables and figures it becomes.
+
+use landmark_core::approximate::ApproximateError;
+use landmark_core::approximation::Approximation;
+use landmark_core::entries::{Certainty, EntryBlock, Plan, Rows};
+use landmark_core::oracle::{Metered, OracleError, Spent};
+use landmark_core::stream::stream;
+use landmark_tasks::TaskError;
+
+use crate::config::{Config, Experiment, OracleConfig, Tuned};
+use crate::report::{FigureSpec, TableSpec};
+use crate::results::{CellKey, Metric, ResultRow, ResultStore, ResultsError, cell_key};
+use crate::stage::{Stage, StageError};
+use crate::sweep::{Cell, Comparison, Sweep};
+use crate::till::Till;
+
+mod classification;
+mod error_curve;
+mod errors;
+mod spectrum;
+
+/// A unit of work: planned, run, resumed and written as a whole.
+pub struct Job {
+    /// Names its results: a hash of everything that moves them.
+    pub key: CellKey,
+    /// What it is, for the progress line.
+    pub title: String,
+    /// The line of the dry run it belongs to: the title without the replicate.
+    pub group: String,
+    /// What it will request.
+    pub plan: Plan,
+    /// What it does.
+    pub task: Task,
+}
+
+/// What a job does.
+#[derive(Debug, Clone)]
+pub enum Task {
+    /// Buys all of K, against which errors are measured.
+    Reference,
+    /// Chooses γ and C for a method at a size by cross-validation on the training items of a split.
+    Tune(Cell),
+    /// Fits and measures.
+    Measure(Cell),
+    /// All eigenvalues of K.
+    Spectrum,
+    /// Eigenvalues of one sampled principal submatrix.
+    Sample(u64),
+}
+
+/// Why a job failed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum JobError {
+    /// The approximation.
+    #[error(transparent)]
+    Approximate(#[from] ApproximateError),
+    /// The oracle.
+    #[error(transparent)]
+    Oracle(#[from] OracleError),
+    /// The task.
+    #[error(transparent)]
+    Task(#[from] TaskError),
+    /// The search for γ.
+    #[error(transparent)]
+    Search(#[from] landmark_tasks::search::SearchError),
+    /// The data.
+    #[error(transparent)]
+    Stage(#[from] StageError),
+    /// The results.
+    #[error(transparent)]
+    Results(#[from] ResultsError),
+    /// A factorisation.
+    #[error(transparent)]
+    Linalg(#[from] landmark_core::linalg::LinalgError),
+    /// A job that must come first has no result.
+    #[error("`{title}` needs `{needs}`, which did not finish")]
+    Needs {
+        /// The job.
+        title: String,
+        /// What it waits for.
+        needs: &'static str,
+    },
+}
+
+impl JobError {
+    /// Whether the budget ended, so that what is finished is the result.
+    pub fn is_budget(&self) -> bool {
+        let oracle = match self {
+            Self::Oracle(error) | Self::Approximate(ApproximateError::Oracle(error)) => error,
+            _ => return false,
+        };
+        matches!(oracle, OracleError::BudgetExhausted { .. } | OracleError::TimeExhausted { .. })
+    }
+}
+
+/// Which tables and figures the rows become.
+pub struct Layout {
+    /// Tables, in order.
+    pub tables: Vec<TableSpec>,
+    /// Figures, in order.
+    pub figures: Vec<FigureSpec>,
+    /// What departs from the paper, in sentences.
+    pub notes: Vec<String>,
+}
+
+/// Everything a job can reach.
+pub struct Bench<'a> {
+    /// The checked configuration.
+    pub config: &'a Config,
+    /// Items, labels, proxies.
+    pub stage: &'a Stage,
+    /// Where entries are bought.
+    pub till: &'a Till,
+    /// Methods × sizes × replicates.
+    pub sweep: &'a Sweep<'a>,
+}
+
+impl Bench<'_> {
+    /// The jobs of the experiment, in the order they run.
+    ///
+    /// # Errors
+    /// An impossible rank, too few landmarks, a dataset without a split.
+    pub fn jobs(&self) -> Result<Vec<Job>, JobError> {
+        match self.config.experiment {
+            Experiment::Classification => classification::jobs(self),
+            Experiment::ErrorCurve => error_curve::jobs(self),
+            Experiment::Spectrum => spectrum::jobs(self),
+        }
+    }
+
+    /// Runs one job; `results` holds what came before it.
+    ///
+    /// # Errors
+    /// Whatever it meets, named.
+    pub fn run(&self, job: &Job, results: &ResultStore) -> Result<Vec<ResultRow>, JobError> {
+        match (&job.task, self.config.experiment) {
+            (Task::Reference, _) => errors::buy_reference(self).map(|()| Vec::new()),
+            (Task::Tune(cell), _) => classification::tune(self, cell),
+            (Task::Measure(cell), Experiment::Classification) => classification::measure(self, job, cell, results),
+            (Task::Measure(cell), _) => error_curve::measure(self, cell),
+            (Task::Spectrum, _) => spectrum::of_all(self),
+            (Task::Sample(number), _) => spectrum::of_sample(self, *number),
+        }
+    }
+
+    /// The tables and figures of the experiment.
+    pub fn layout(&self, rows: &[ResultRow]) -> Layout {
+        match self.config.experiment {
+            Experiment::Classification => classification::layout(self, rows),
+            Experiment::ErrorCurve => error_curve::layout(self, rows),
+            Experiment::Spectrum => spectrum::layout(self, rows),
+        }
+    }
+
+    /// γ where the configuration fixes it.
+    fn fixed_gamma(&self) -> Option<f64> {
+        match self.config.oracle.gamma() {
+            Some(Tuned::Fixed(gamma)) => Some(gamma),
+            Some(Tuned::Search) | None => None,
+        }
+    }
+
+    /// Fits the method of a cell through a meter of its own: the approximation, and what it would have cost alone.
+    fn fit(&self, cell: &Cell, gamma: Option<f64>) -> Result<(Approximation, Spent), JobError> {
+        let oracle = Metered::new(self.till.similarities(gamma)?);
+        let mut rng = stream(self.config.seed, &self.stage.dataset, "fit", cell.replicate);
+        let method = self.sweep.approximator(cell, gamma)?;
+        let landmarks = self.sweep.landmarks(cell)?;
+        let known = self.sweep.method(cell).known;
+        let approximation = method.fit(&oracle, &landmarks, cell.rank, known, &mut rng)?;
+        Ok((approximation, oracle.spent()))
+    }
+
+    /// A row of a cell, to be filled with metric and value.
+    fn row(&self, cell: &Cell, spent: &Spent, metric: Metric, value: f64) -> ResultRow {
+        let method = self.sweep.method(cell);
+        ResultRow {
+            dataset: self.stage.dataset.clone(),
+            method: method.name.clone(),
+            method_id: method.id.to_owned(),
+            variant: variant(method),
+            comparison: cell.comparison.id().to_owned(),
+            items: self.stage.len() as u64,
+            columns: cell.columns as u64,
+            rank: cell.rank as u64,
+            cells: spent.cells,
+            evaluations: spent.evaluations,
+            replicate: cell.replicate,
+            metric,
+            position: None,
+            value,
+            lower: None,
+            upper: None,
+            seconds: None,
+            note: None,
+            profile: self.config.profile.name.clone(),
+        }
+    }
+
+    /// The key of a job: everything that moves its rows.
+    fn key(&self, what: &str, cell: Option<&Cell>, more: &serde_json::Value) -> Result<CellKey, ResultsError> {
+        let config = self.config;
+        let method = cell.map(|cell| {
+            let method = self.sweep.method(cell);
+            let proxy = method.proxy.as_ref().map(|proxy| {
+                let identity = self.stage.proxies.get(&proxy.kind).map(|oracle| oracle.identity().to_hex());
+                (proxy, identity)
+            });
+            (method.id, &method.name, &method.params, method.known, proxy, cell.comparison, cell.columns, cell.rank)
+        });
+        cell_key(&serde_json::json!({
+            "version": 1,
+            "what": what,
+            "dataset": self.stage.dataset,
+            "oracle": self.stage.raw.identity().to_hex(),
+            "gamma": config.oracle.gamma(),
+            "landmarks": config.landmarks,
+            "seed": config.seed,
+            "replicate": cell.map(|cell| cell.replicate),
+            "method": method,
+            "profile": config.profile.name,
+            "more": more,
+        }))
+    }
+}
+
+/// Extras of a method in words, empty for the paper's own.
+fn variant(method: &crate::config::MethodConfig) -> String {
+    let mut parts = Vec::new();
+    parts.extend(method.entry().parameters.iter().filter_map(|parameter| {
+        let text = method.params.get(parameter.name)?.to_string();
+        let is_default = text.trim_matches('"') == parameter.default;
+        (!is_default).then(|| format!("{}: {text}", parameter.name))
+    }));
+    match (method.known.landmarks, method.known.diagonal) {
+        (false, false) => {}
+        (true, false) => parts.push("known: landmarks".to_owned()),
+        (false, true) => parts.push("known: diagonal".to_owned()),
+        (true, true) => parts.push("known: landmarks, diagonal".to_owned()),
+    }
+    if let Some(proxy) = &method.proxy {
+        parts.push(format!("proxy: {}", proxy.kind.id()));
+    }
+    parts.join(" · ")
+}
+
+/// All of K.
+fn whole(n: usize) -> Plan {
+    Plan { blocks: vec![EntryBlock { rows: Rows::All, cols: (0..n).collect() }], certainty: Certainty::Exact }
+}
+
+/// A title without its replicate.
+fn group(sweep: &Sweep<'_>, what: &str, cell: &Cell) -> String {
+    let by = match cell.comparison {
+        Comparison::Rank => "rank",
+        Comparison::Entries => "entries of",
+    };
+    format!("{what}{} · {by} {}", sweep.method(cell).name, cell.columns)
+}
+
+/// Whether the raw score is a distance seen through γ.
+fn has_gamma(config: &Config) -> bool {
+    matches!(config.oracle, OracleConfig::Wmd { .. }) || config.oracle.gamma().is_some()
+}

@@ -1,0 +1,317 @@
+//! `experiment: classification` — linear SVMs on the factors of K̃: table 2 of the SMS-Nyström paper (§4.1, appendix A).
+//!
+//! K̃ approximates the similarities of all items, test items included; no label of a test item is seen before it is predicted. γ and C are
+//! chosen for each method and size by cross-validation on the training items of the split, on the landmarks of the first replicate of that
+//! split; distances are bought once and serve every γ. The exact kernel is a kernel SVM on K itself.
+
+use landmark_data::Split;
+use landmark_tasks::TaskError;
+use landmark_tasks::classification::{
+    self as task, ClassificationParams, ClassificationValidParams, KernelClassificationParams,
+    KernelClassificationValidParams, Outcome,
+};
+use landmark_tasks::search::{Dimension, Direction, Search, Space, Strategy as SearchStrategy};
+use ndarray::Array2;
+use serde_json::json;
+
+use super::error_curve::{error_layout, reference, report_rows};
+use super::errors::{self, Errors};
+use super::{Bench, Job, JobError, Layout, Task, group, has_gamma};
+use crate::config::{SplitConfig, Strategy, Tuned};
+use crate::report::{Across, FigureKind, FigureSpec, Selection, TableKind, TableSpec};
+use crate::results::{CellKey, Metric, ResultRow, ResultStore};
+use crate::sweep::{Cell, Comparison};
+
+pub(super) fn jobs(bench: &Bench<'_>) -> Result<Vec<Job>, JobError> {
+    let errors = Errors::of(bench);
+    let mut jobs = Vec::new();
+    if errors == Errors::Exact && bench.stage.is_priced {
+        jobs.push(reference(bench)?);
+    }
+    for cell in bench.sweep.cells() {
+        let fit = bench.sweep.plan(&cell, bench.till.shape())?;
+        if is_tuned(bench) && first_of_split(bench, &cell) == cell.replicate {
+            jobs.push(Job {
+                key: tuning_key(bench, &cell)?,
+                title: format!("γ and C of {}", bench.sweep.title(&cell)),
+                group: group(bench.sweep, "γ and C of ", &cell),
+                plan: fit.clone(),
+                task: Task::Tune(cell.clone()),
+            });
+        }
+        let more = json!({ "svm": bench.config.svm, "search": bench.config.search, "split": bench.config.dataset.split(),
+            "errors": format!("{errors:?}") });
+        jobs.push(Job {
+            key: bench.key("classification", Some(&cell), &more)?,
+            title: bench.sweep.title(&cell),
+            group: group(bench.sweep, "", &cell),
+            plan: errors::plan(bench, errors, &cell, &fit)?,
+            task: Task::Measure(cell),
+        });
+    }
+    Ok(jobs)
+}
+
+fn is_tuned(bench: &Bench<'_>) -> bool {
+    bench.config.oracle.gamma() == Some(Tuned::Search) || bench.config.svm.c == Tuned::Search
+}
+
+/// The first replicate with the same split: all of them where the split is given, itself where each draws its own.
+fn first_of_split(bench: &Bench<'_>, cell: &Cell) -> u64 {
+    match bench.config.dataset.split() {
+        Some(SplitConfig::Train(_)) => cell.replicate,
+        Some(SplitConfig::Given) | None => 0,
+    }
+}
+
+fn tuning_key(bench: &Bench<'_>, cell: &Cell) -> Result<CellKey, JobError> {
+    let cell = Cell { replicate: first_of_split(bench, cell), ..cell.clone() };
+    let more = json!({ "svm": bench.config.svm, "search": bench.config.search, "split": bench.config.dataset.split() });
+    Ok(bench.key("tuning", Some(&cell), &more)?)
+}
+
+/// What an SVM is trained on.
+enum Evidence {
+    /// n × r factors of K̃.
+    Factors(Array2<f64>),
+    /// K itself.
+    Gram(Array2<f64>),
+}
+
+/// The factors of K̃ at a γ, or K where the method is `exact`.
+fn evidence(bench: &Bench<'_>, cell: &Cell, gamma: Option<f64>) -> Result<Evidence, JobError> {
+    if bench.sweep.method(cell).id == "exact" {
+        let oracle = bench.till.similarities(gamma)?;
+        let all: Vec<usize> = (0..bench.stage.len()).collect();
+        let mut gram = Array2::zeros((all.len(), all.len()));
+        oracle.block(&all, &all, gram.view_mut())?;
+        return Ok(Evidence::Gram(gram));
+    }
+    let (approximation, _) = bench.fit(cell, gamma)?;
+    Ok(Evidence::Factors(approximation.into_embedding()?.vectors))
+}
+
+/// The class of every item.
+fn labels<'a>(bench: &'a Bench<'_>) -> Result<&'a [usize], JobError> {
+    match &bench.stage.labels {
+        Some(labels) => Ok(&labels.of),
+        None => Err(JobError::Needs { title: bench.stage.dataset.clone(), needs: "labels" }),
+    }
+}
+
+/// The linear machine with these costs to choose from.
+fn linear(bench: &Bench<'_>, costs: &[f64]) -> Result<ClassificationValidParams, JobError> {
+    let params = ClassificationParams {
+        svm: bench.config.svm.params.clone(),
+        costs: costs.to_vec(),
+        folds: bench.config.search.folds,
+        ..ClassificationParams::default()
+    };
+    Ok(params.check().map_err(TaskError::from)?)
+}
+
+/// The kernel machine with these costs to choose from.
+fn kernel(bench: &Bench<'_>, costs: &[f64]) -> Result<KernelClassificationValidParams, JobError> {
+    let folds = bench.config.search.folds;
+    let params = KernelClassificationParams { costs: costs.to_vec(), folds, ..KernelClassificationParams::default() };
+    Ok(params.check().map_err(TaskError::from)?)
+}
+
+/// The best cost and its accuracy by cross-validation on the training items.
+fn validate(bench: &Bench<'_>, evidence: &Evidence, split: &Split, costs: &[f64]) -> Result<(f64, f64), JobError> {
+    let labels = labels(bench)?;
+    let seed = bench.config.seed;
+    let scores = match evidence {
+        Evidence::Factors(features) => {
+            task::cross_validate(features.view(), labels, &split.train, &linear(bench, costs)?, seed)?
+        }
+        Evidence::Gram(gram) => {
+            task::cross_validate_kernel(gram.view(), labels, &split.train, &kernel(bench, costs)?, seed)?
+        }
+    };
+    let best = scores.best();
+    Ok((best.c, best.accuracy.mean))
+}
+
+/// Trains on the training items and scores the test items.
+fn test(bench: &Bench<'_>, evidence: &Evidence, split: &Split, cost: f64) -> Result<Outcome, JobError> {
+    let labels = labels(bench)?;
+    let seed = bench.config.seed;
+    let Split { train, test } = split;
+    Ok(match evidence {
+        Evidence::Factors(features) => {
+            task::classify(features.view(), labels, train, test, &linear(bench, &[cost])?, seed)?
+        }
+        Evidence::Gram(gram) => {
+            task::classify_kernel(gram.view(), labels, train, test, &kernel(bench, &[cost])?, seed)?
+        }
+    })
+}
+
+/// Candidates for C, or the one that is fixed.
+fn costs(bench: &Bench<'_>) -> Vec<f64> {
+    match bench.config.svm.c {
+        Tuned::Fixed(cost) => vec![cost],
+        Tuned::Search => bench.config.search.c.points(),
+    }
+}
+
+/// Random candidates before TPE starts to model.
+const STARTUP: usize = 8;
+
+struct Trial {
+    gamma: Option<f64>,
+    cost: f64,
+    accuracy: f64,
+}
+
+pub(super) fn tune(bench: &Bench<'_>, cell: &Cell) -> Result<Vec<ResultRow>, JobError> {
+    let split = bench.stage.split(bench.config, cell.replicate)?;
+    let costs = costs(bench);
+    let try_gamma = |gamma: Option<f64>| -> Result<Trial, JobError> {
+        let (cost, accuracy) = validate(bench, &evidence(bench, cell, gamma)?, &split, &costs)?;
+        Ok(Trial { gamma, cost, accuracy })
+    };
+    let mut trials = Vec::new();
+    match (bench.config.oracle.gamma(), bench.config.search.strategy) {
+        (Some(Tuned::Search), Strategy::Grid) => {
+            for gamma in bench.config.search.gamma.points() {
+                trials.push(try_gamma(Some(gamma))?);
+            }
+        }
+        (Some(Tuned::Search), strategy) => {
+            let (from, to) = bench.config.search.gamma.bounds();
+            let trials_wanted = bench.config.search.trials;
+            let strategy = match strategy {
+                Strategy::Tpe => SearchStrategy::Tpe { trials: trials_wanted, startup: STARTUP.min(trials_wanted) },
+                Strategy::Random | Strategy::Grid => SearchStrategy::Random { trials: trials_wanted },
+            };
+            let space = Space::from([("gamma".to_owned(), Dimension::LogUniform { low: from, high: to })]);
+            let mut search = Search::new(space, strategy, Direction::Maximize, bench.config.seed)?;
+            while let Some(point) = search.suggest()? {
+                let trial = try_gamma(Some(point.float("gamma")?))?;
+                search.observe(point, Ok(trial.accuracy));
+                trials.push(trial);
+            }
+        }
+        (Some(Tuned::Fixed(gamma)), _) => trials.push(try_gamma(Some(gamma))?),
+        (None, _) => trials.push(try_gamma(None)?),
+    }
+    Ok(trial_rows(bench, cell, &trials))
+}
+
+/// Every trial, then the best of them (the first in a tie) as γ and C.
+fn trial_rows(bench: &Bench<'_>, cell: &Cell, trials: &[Trial]) -> Vec<ResultRow> {
+    let nothing = landmark_core::oracle::Spent::default();
+    let blank = |metric, value| bench.row(cell, &nothing, metric, value);
+    let mut rows: Vec<ResultRow> = trials
+        .iter()
+        .zip(1..)
+        .map(|(trial, number)| ResultRow {
+            position: Some(number),
+            note: Some(match trial.gamma {
+                Some(gamma) => format!("γ = {gamma:.4}, C = {:.4}", trial.cost),
+                None => format!("C = {:.4}", trial.cost),
+            }),
+            ..blank(Metric::ValidationAccuracy, trial.accuracy)
+        })
+        .collect();
+    let best = trials.iter().rev().max_by(|a, b| a.accuracy.total_cmp(&b.accuracy));
+    if let Some(best) = best {
+        rows.extend(best.gamma.map(|gamma| blank(Metric::Gamma, gamma)));
+        rows.push(blank(Metric::Cost, best.cost));
+    }
+    rows
+}
+
+/// γ and C of a cell: fixed, or as its tuning chose.
+fn chosen(bench: &Bench<'_>, job: &Job, cell: &Cell, results: &ResultStore) -> Result<(Option<f64>, f64), JobError> {
+    let fixed_cost = match bench.config.svm.c {
+        Tuned::Fixed(cost) => Some(cost),
+        Tuned::Search => None,
+    };
+    let rows = if is_tuned(bench) {
+        let needs = JobError::Needs { title: job.title.clone(), needs: "the choice of γ and C" };
+        results.get(&tuning_key(bench, cell)?).ok_or(needs)?
+    } else {
+        &[]
+    };
+    let value = |metric| rows.iter().find(|row| row.metric == metric).map(|row| row.value);
+    let gamma = if has_gamma(bench.config) { value(Metric::Gamma).or(bench.fixed_gamma()) } else { None };
+    Ok((gamma, value(Metric::Cost).or(fixed_cost).unwrap_or(1.0)))
+}
+
+pub(super) fn measure(
+    bench: &Bench<'_>,
+    job: &Job,
+    cell: &Cell,
+    results: &ResultStore,
+) -> Result<Vec<ResultRow>, JobError> {
+    let (gamma, cost) = chosen(bench, job, cell, results)?;
+    let split = bench.stage.split(bench.config, cell.replicate)?;
+    let (approximation, spent) = bench.fit(cell, gamma)?;
+    let blank = |metric, value| bench.row(cell, &spent, metric, value);
+    let mut rows = report_rows(&approximation, &blank);
+    let seconds = approximation.report().seconds;
+    if bench.sweep.method(cell).id != "exact" {
+        rows.extend(errors::row(bench, Errors::of(bench), cell, gamma, &approximation, &blank)?);
+    }
+    let evidence = match bench.sweep.method(cell).id {
+        "exact" => evidence(bench, cell, gamma)?,
+        _ => Evidence::Factors(approximation.into_embedding()?.vectors),
+    };
+    let outcome = test(bench, &evidence, &split, cost)?;
+    let note = (!outcome.report.converged()).then(|| "the SVM stopped at its limit of epochs".to_owned());
+    let settings = match gamma {
+        Some(gamma) => format!("γ = {gamma:.4}, C = {cost:.4}"),
+        None => format!("C = {cost:.4}"),
+    };
+    let note = note.map_or(settings.clone(), |note| format!("{settings}; {note}"));
+    rows.push(ResultRow { seconds: Some(seconds), note: Some(note), ..blank(Metric::Accuracy, outcome.accuracy) });
+    rows.push(blank(Metric::MacroF1, outcome.f1_macro));
+    Ok(rows)
+}
+
+pub(super) fn layout(bench: &Bench<'_>, rows: &[ResultRow]) -> Layout {
+    let mut tables = Vec::new();
+    let mut figures = Vec::new();
+    for (comparison, words) in [(Comparison::Rank, "equal rank"), (Comparison::Entries, "equal entries")] {
+        let select = Selection::compared_at(Metric::Accuracy, comparison.id());
+        if !rows.iter().any(|row| select.holds(row)) {
+            continue;
+        }
+        tables.push(TableSpec {
+            id: format!("table-accuracy-{}", comparison.id()),
+            title: format!("Accuracy at {words}"),
+            caption: "Share of test documents classified rightly by a linear SVM on the factors of K̃.".to_owned(),
+            kind: TableKind::Comparison {
+                select: select.clone(),
+                reference: bench.config.paper.is_some().then(|| "table2".to_owned()),
+            },
+        });
+        figures.push(FigureSpec {
+            id: format!("figure-accuracy-{}", comparison.id()),
+            title: format!("Accuracy at {words}"),
+            caption: "Mean test accuracy against the number of landmarks; the band is the 95 % interval.".to_owned(),
+            select,
+            kind: FigureKind::Curve { across: Across::Columns, log_y: false, y_limits: None },
+        });
+    }
+    let (error_tables, error_figures) = error_layout(rows);
+    tables.extend(error_tables);
+    figures.extend(error_figures);
+    let notes = vec![
+        "K̃ covers all documents, test documents included (transductive, as in the paper); no test label is used"
+            .to_owned(),
+        match bench.config.dataset.split() {
+            Some(SplitConfig::Given) | None => "one fixed split; replicates differ in their landmarks".to_owned(),
+            Some(SplitConfig::Train(share)) => {
+                format!(
+                    "each replicate draws its own split, {:.0} % to train on, and is tuned on its own training part",
+                    100.0 * share
+                )
+            }
+        },
+    ];
+    Layout { tables, figures, notes }
+}

@@ -1,0 +1,106 @@
+//! `experiment: error_curve` — relative error against the size of the landmark set: figure 3 of the SMS-Nyström paper.
+
+use serde_json::json;
+
+use super::errors::{self, Errors};
+use super::{Bench, Job, JobError, Layout, Task, group, whole};
+use crate::report::{Across, FigureKind, FigureSpec, Selection, TableKind, TableSpec};
+use crate::results::{Metric, ResultRow};
+use crate::sweep::{Cell, Comparison};
+
+pub(super) fn jobs(bench: &Bench<'_>) -> Result<Vec<Job>, JobError> {
+    let errors = Errors::of(bench);
+    let mut jobs = Vec::new();
+    if errors == Errors::Exact && bench.stage.is_priced {
+        jobs.push(reference(bench)?);
+    }
+    for cell in bench.sweep.cells() {
+        let fit = bench.sweep.plan(&cell, bench.till.shape())?;
+        jobs.push(Job {
+            key: bench.key("error", Some(&cell), &json!({ "errors": format!("{errors:?}") }))?,
+            title: bench.sweep.title(&cell),
+            group: group(bench.sweep, "", &cell),
+            plan: errors::plan(bench, errors, &cell, &fit)?,
+            task: Task::Measure(cell),
+        });
+    }
+    Ok(jobs)
+}
+
+/// The job that buys all of K.
+pub(super) fn reference(bench: &Bench<'_>) -> Result<Job, JobError> {
+    let name = "all of K, the reference".to_owned();
+    Ok(Job {
+        key: bench.key("reference", None, &json!(null))?,
+        title: name.clone(),
+        group: name,
+        plan: whole(bench.stage.len()),
+        task: Task::Reference,
+    })
+}
+
+pub(super) fn measure(bench: &Bench<'_>, cell: &Cell) -> Result<Vec<ResultRow>, JobError> {
+    let gamma = bench.fixed_gamma();
+    let (approximation, spent) = bench.fit(cell, gamma)?;
+    let blank = |metric, value| bench.row(cell, &spent, metric, value);
+    let mut rows = report_rows(&approximation, &blank);
+    let error = errors::row(bench, Errors::of(bench), cell, gamma, &approximation, &blank)?;
+    rows.extend(error.map(|row| ResultRow { seconds: Some(approximation.report().seconds), ..row }));
+    Ok(rows)
+}
+
+/// What a fit says about itself, as rows.
+pub(super) fn report_rows(
+    approximation: &landmark_core::approximation::Approximation,
+    blank: &dyn Fn(Metric, f64) -> ResultRow,
+) -> Vec<ResultRow> {
+    let report = approximation.report();
+    let mut rows = vec![blank(Metric::Shift, report.shift)];
+    rows.extend(report.lambda_min.map(|value| blank(Metric::LambdaMin, value)));
+    rows.extend(report.negative_eigenvalues.map(|count| blank(Metric::NegativeEigenvalues, count as f64)));
+    rows.extend(report.proxy_error.map(|value| blank(Metric::ProxyError, value)));
+    rows
+}
+
+/// Tables and figures of relative errors, for every comparison that was run.
+pub(super) fn error_layout(rows: &[ResultRow]) -> (Vec<TableSpec>, Vec<FigureSpec>) {
+    let metric = match rows.iter().find(|row| matches!(row.metric, Metric::RelativeError | Metric::EstimatedError)) {
+        Some(row) => row.metric,
+        None => return (Vec::new(), Vec::new()),
+    };
+    let (mut tables, mut figures) = (Vec::new(), Vec::new());
+    for (comparison, words) in [(Comparison::Rank, "equal rank"), (Comparison::Entries, "equal entries")] {
+        let select = Selection::compared_at(metric, comparison.id());
+        if !rows.iter().any(|row| select.holds(row)) {
+            continue;
+        }
+        tables.push(TableSpec {
+            id: format!("table-error-{}", comparison.id()),
+            title: format!("Relative error at {words}"),
+            caption: format!(
+                "‖K − K̃‖_F / ‖K‖_F over replicates, mean ± half the 95 % interval. Methods are given {words}; s is the column."
+            ),
+            kind: TableKind::Grid { select: select.clone(), across: Across::Columns },
+        });
+        figures.push(FigureSpec {
+            id: format!("figure-error-{}", comparison.id()),
+            title: format!("Relative error at {words}"),
+            caption: "‖K − K̃‖_F / ‖K‖_F against the share s/n of landmarks; the band is the 95 % interval.".to_owned(),
+            select,
+            kind: FigureKind::Curve { across: Across::Fraction, log_y: true, y_limits: None },
+        });
+    }
+    tables.push(TableSpec {
+        id: "table-entries".to_owned(),
+        title: "What each method buys".to_owned(),
+        caption: "Cells of K as the papers count them, and calls of the similarity function had the method run alone."
+            .to_owned(),
+        kind: TableKind::Entries { select: Selection::of(metric) },
+    });
+    (tables, figures)
+}
+
+pub(super) fn layout(_bench: &Bench<'_>, rows: &[ResultRow]) -> Layout {
+    let (tables, figures) = error_layout(rows);
+    Layout { tables, figures, notes: Vec::new() }
+}

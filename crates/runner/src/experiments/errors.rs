@@ -1,0 +1,99 @@
+//! The relative error of an approximation: exact where all of K is at hand, estimated from a sample of extra entries otherwise.
+
+use landmark_core::approximation::Approximation;
+use landmark_core::entries::Plan;
+use landmark_core::error_estimate::{self, ErrorEstimate, Sample};
+use landmark_core::stream::stream;
+use ndarray::Array2;
+
+use super::{Bench, JobError, whole};
+use crate::config::{ErrorEstimateConfig, Experiment};
+use crate::registry::methods;
+use crate::results::{Metric, ResultRow};
+use crate::sweep::Cell;
+
+/// Cells of K bought at a time: 8 MB.
+const CELLS_PER_BLOCK: usize = 1 << 20;
+
+/// How the errors of a run are known.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Errors {
+    /// Against all of K.
+    Exact,
+    /// From a sample.
+    Estimated(ErrorEstimateConfig),
+    /// Not at all.
+    Unknown,
+}
+
+impl Errors {
+    /// Exact where K is there anyway (a matrix that is given, an error curve, a method that needs all of it) and within the budget.
+    pub(super) fn of(bench: &Bench<'_>) -> Self {
+        let needs_all = |id: &str| methods::find(id).is_some_and(|method| !method.draws);
+        let is_there = !bench.stage.is_priced
+            || bench.config.experiment == Experiment::ErrorCurve && bench.config.error_estimate.is_none()
+            || bench.config.methods.iter().any(|method| needs_all(method.id));
+        let all = whole(bench.stage.len()).evaluations(bench.till.shape());
+        let affordable = bench.config.budget.entries.is_none_or(|budget| budget >= all);
+        match bench.config.error_estimate {
+            _ if is_there && affordable => Self::Exact,
+            Some(estimate) => Self::Estimated(estimate),
+            None if is_there && bench.config.experiment == Experiment::ErrorCurve => Self::Exact,
+            None => Self::Unknown,
+        }
+    }
+}
+
+/// The entries of K that the error of a cell is measured against, beyond its fit.
+pub(super) fn plan(bench: &Bench<'_>, errors: Errors, cell: &Cell, fit: &Plan) -> Result<Plan, JobError> {
+    let mut plan = fit.clone();
+    if let Errors::Estimated(estimate) = errors {
+        let sample = sample(bench, estimate, cell)?;
+        plan.blocks.extend(sample.plan().blocks);
+    }
+    Ok(plan)
+}
+
+/// Buys all of K by blocks of rows.
+pub(super) fn buy_reference(bench: &Bench<'_>) -> Result<(), JobError> {
+    let scores = bench.till.scores();
+    let all: Vec<usize> = (0..scores.len()).collect();
+    let height = (CELLS_PER_BLOCK / all.len().max(1)).max(1);
+    let mut block = Array2::zeros((height.min(all.len()), all.len()));
+    for rows in all.chunks(height) {
+        scores.block(rows, &all, block.slice_mut(ndarray::s![..rows.len(), ..]))?;
+    }
+    Ok(())
+}
+
+/// The row of the error of a cell, where it is known.
+pub(super) fn row(
+    bench: &Bench<'_>,
+    errors: Errors,
+    cell: &Cell,
+    gamma: Option<f64>,
+    approximation: &Approximation,
+    blank: &dyn Fn(Metric, f64) -> ResultRow,
+) -> Result<Option<ResultRow>, JobError> {
+    let reference = bench.till.similarities(gamma)?;
+    Ok(match errors {
+        Errors::Unknown => None,
+        Errors::Exact => {
+            let error = error_estimate::relative_error(&reference, approximation)?;
+            Some(blank(Metric::RelativeError, error))
+        }
+        Errors::Estimated(estimate) => {
+            let sample = sample(bench, estimate, cell)?;
+            let ErrorEstimate { relative_error, lower, upper, .. } =
+                sample.estimate(&reference, approximation, estimate.confidence)?;
+            let row = blank(Metric::EstimatedError, relative_error);
+            Some(ResultRow { lower: Some(lower), upper: Some(upper), ..row })
+        }
+    })
+}
+
+fn sample(bench: &Bench<'_>, estimate: ErrorEstimateConfig, cell: &Cell) -> Result<Sample, JobError> {
+    let mut rng = stream(bench.config.seed, &bench.stage.dataset, "error estimate", cell.replicate);
+    let landmarks = bench.sweep.landmarks(cell)?;
+    Ok(Sample::draw(bench.stage.len(), &landmarks.order()[..cell.rank], estimate.samples, &mut rng))
+}

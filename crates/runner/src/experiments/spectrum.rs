@@ -1,0 +1,149 @@
+//! `experiment: spectrum` — the eigenvalues of K (figure 1 of the SMS-Nyström paper) and of sampled principal submatrices (figure 2).
+//!
+//! Buys all of K: 8n² bytes, ≈ 9n³ flops.
+
+use landmark_core::linalg;
+use landmark_core::stream::stream;
+use ndarray::Array2;
+use rand::seq::index;
+use serde_json::json;
+
+use super::error_curve::reference;
+use super::{Bench, Job, JobError, Layout, Task};
+use crate::report::{FigureKind, FigureSpec, Selection, TableKind, TableSpec};
+use crate::results::{Metric, ResultRow};
+
+/// What the rows of all eigenvalues are called.
+const ALL: &str = "K";
+/// What the rows of the samples are called.
+const SAMPLED: &str = "sampled K[S, S]";
+
+pub(super) fn jobs(bench: &Bench<'_>) -> Result<Vec<Job>, JobError> {
+    let mut jobs = Vec::new();
+    let whole = reference(bench)?;
+    let plan = whole.plan.clone();
+    if bench.stage.is_priced {
+        jobs.push(whole);
+    }
+    let job = |what: &str, more, task| {
+        Ok::<_, JobError>(Job {
+            key: bench.key(what, None, &more)?,
+            title: what.to_owned(),
+            group: what.to_owned(),
+            plan: plan.clone(),
+            task,
+        })
+    };
+    jobs.push(job("all eigenvalues", json!(null), Task::Spectrum)?);
+    for number in 0..bench.config.spectrum.samples as u64 {
+        let more = json!([number, bench.config.spectrum.sample_size]);
+        jobs.push(job("eigenvalues of samples", more, Task::Sample(number))?);
+    }
+    Ok(jobs)
+}
+
+fn eigenvalues(bench: &Bench<'_>, items: &[usize]) -> Result<Vec<f64>, JobError> {
+    let oracle = bench.till.similarities(bench.fixed_gamma())?;
+    let mut block = Array2::zeros((items.len(), items.len()));
+    oracle.block(items, items, block.view_mut())?;
+    let mut values = linalg::eigh(block.view())?.values.to_vec();
+    values.sort_by(|a, b| b.abs().total_cmp(&a.abs()));
+    Ok(values)
+}
+
+fn rows(bench: &Bench<'_>, name: &str, replicate: u64, values: &[f64]) -> Vec<ResultRow> {
+    values
+        .iter()
+        .zip(1..)
+        .map(|(&value, position)| ResultRow {
+            position: Some(position),
+            method: name.to_owned(),
+            method_id: name.to_owned(),
+            ..blank(bench, values.len(), replicate, value)
+        })
+        .collect()
+}
+
+fn blank(bench: &Bench<'_>, size: usize, replicate: u64, value: f64) -> ResultRow {
+    ResultRow {
+        dataset: bench.stage.dataset.clone(),
+        method: String::new(),
+        method_id: String::new(),
+        variant: String::new(),
+        comparison: String::new(),
+        items: bench.stage.len() as u64,
+        columns: size as u64,
+        rank: size as u64,
+        cells: 0,
+        evaluations: 0,
+        replicate,
+        metric: Metric::Eigenvalue,
+        position: None,
+        value,
+        lower: None,
+        upper: None,
+        seconds: None,
+        note: None,
+        profile: bench.config.profile.name.clone(),
+    }
+}
+
+pub(super) fn of_all(bench: &Bench<'_>) -> Result<Vec<ResultRow>, JobError> {
+    let items: Vec<usize> = (0..bench.stage.len()).collect();
+    Ok(rows(bench, ALL, 0, &eigenvalues(bench, &items)?))
+}
+
+pub(super) fn of_sample(bench: &Bench<'_>, number: u64) -> Result<Vec<ResultRow>, JobError> {
+    let mut rng = stream(bench.config.seed, &bench.stage.dataset, "spectrum sample", number);
+    let size = bench.config.spectrum.sample_size.min(bench.stage.len());
+    let items = index::sample(&mut rng, bench.stage.len(), size).into_vec();
+    Ok(rows(bench, SAMPLED, number, &eigenvalues(bench, &items)?))
+}
+
+pub(super) fn layout(bench: &Bench<'_>, rows: &[ResultRow]) -> Layout {
+    let settings = &bench.config.spectrum;
+    let all: Vec<f64> = rows.iter().filter(|row| row.method == ALL).map(|row| row.value).collect();
+    let negative = all.iter().filter(|&&value| value < 0.0).count();
+    let (least, most) = all.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), &v| (a.min(v), b.max(v)));
+    let mass = all.iter().filter(|&&v| v < 0.0).map(|v| v * v).sum::<f64>() / all.iter().map(|v| v * v).sum::<f64>();
+    let of = |method: &str| Selection { methods: vec![method.to_owned()], ..Selection::of(Metric::Eigenvalue) };
+    let table = TableSpec {
+        id: "table-spectrum".to_owned(),
+        title: "How far K is from positive semidefinite".to_owned(),
+        caption: "Eigenvalues of the whole matrix.".to_owned(),
+        kind: TableKind::Plain {
+            head: ["dataset", "n", "negative", "λmin", "λmax", "share of ‖K‖²_F in negative ones"]
+                .map(String::from)
+                .to_vec(),
+            lines: vec![vec![
+                bench.stage.dataset.clone(),
+                all.len().to_string(),
+                negative.to_string(),
+                format!("{least:.4}"),
+                format!("{most:.4}"),
+                format!("{:.3} %", 100.0 * mass),
+            ]],
+            figures: vec![1, 2, 3, 4, 5],
+        },
+    };
+    let figures = vec![
+        FigureSpec {
+            id: "figure-spectrum".to_owned(),
+            title: "Eigenvalues by magnitude".to_owned(),
+            caption: format!("Eigenvalues {} to {} of K in decreasing order of magnitude.", settings.from, settings.to),
+            select: of(ALL),
+            kind: FigureKind::Spectrum { first: settings.from as u64, last: settings.to as u64 },
+        },
+        FigureSpec {
+            id: "figure-histogram".to_owned(),
+            title: "Eigenvalues of sampled principal submatrices".to_owned(),
+            caption: format!(
+                "{} samples of size {}, all eigenvalues together: how often K[S, S] has one near zero.",
+                settings.samples, settings.sample_size
+            ),
+            select: of(SAMPLED),
+            kind: FigureKind::Histogram { bins: settings.bins, log_y: true },
+        },
+    ];
+    Layout { tables: vec![table], figures, notes: Vec::new() }
+}

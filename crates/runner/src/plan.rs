@@ -1,0 +1,106 @@
+//! The dry run: what a configuration will buy, job by job and in total, before the first call.
+//!
+//! Every job's plan is a pure function of the configuration, so the forecast is arithmetic on sets of entries: what a job would cost if it
+//! ran alone, what it adds to the jobs before it, and what the store holds already.
+
+use landmark_core::entries::{Certainty, EntrySet};
+use landmark_core::oracle::OracleShape;
+
+use crate::experiments::Job;
+
+/// What one job will cost.
+#[derive(Debug, Clone)]
+pub struct JobForecast {
+    /// Its group in the printed table: the title without the replicate.
+    pub group: String,
+    /// Cells of K it requests: the papers' accounting.
+    pub cells: u64,
+    /// Evaluations if it ran alone.
+    pub alone: u64,
+    /// Evaluations it adds to the jobs before it.
+    pub added: u64,
+    /// Whether these are exact or upper bounds.
+    pub certainty: Certainty,
+}
+
+/// What a whole run will cost.
+#[derive(Debug, Clone)]
+pub struct Forecast {
+    /// Job by job, in the order they run; finished jobs request nothing.
+    pub jobs: Vec<JobForecast>,
+    /// The union of all requests.
+    pub entries: EntrySet,
+    /// Jobs whose results are there already.
+    pub finished: usize,
+}
+
+impl Forecast {
+    /// Forecasts `jobs`; `is_finished` tells those whose results are kept.
+    pub fn of(jobs: &[Job], shape: OracleShape, is_finished: impl Fn(&Job) -> bool) -> Self {
+        let mut entries = EntrySet::new(shape);
+        let mut forecasts = Vec::new();
+        let mut so_far = 0;
+        for job in jobs.iter().filter(|job| !is_finished(job)) {
+            entries.add(&job.plan);
+            let total = entries.evaluations();
+            forecasts.push(JobForecast {
+                group: job.group.clone(),
+                cells: job.plan.cells(shape.len),
+                alone: job.plan.evaluations(shape),
+                added: total - so_far,
+                certainty: job.plan.certainty,
+            });
+            so_far = total;
+        }
+        let finished = jobs.len() - forecasts.len();
+        Self { jobs: forecasts, entries, finished }
+    }
+
+    /// Evaluations of the whole run on an empty store.
+    pub fn evaluations(&self) -> u64 {
+        self.jobs.iter().map(|job| job.added).sum()
+    }
+
+    /// Whether every count is exact.
+    pub fn is_exact(&self) -> bool {
+        self.jobs.iter().all(|job| job.certainty == Certainty::Exact)
+    }
+
+    /// One line per group, in the order of first appearance: (group, jobs, cells each, alone each, added together).
+    pub fn groups(&self) -> Vec<GroupForecast> {
+        let mut groups: Vec<GroupForecast> = Vec::new();
+        for job in &self.jobs {
+            match groups.iter_mut().find(|group| group.name == job.group) {
+                Some(group) => {
+                    group.jobs += 1;
+                    group.cells = group.cells.max(job.cells);
+                    group.alone = group.alone.max(job.alone);
+                    group.added += job.added;
+                }
+                None => groups.push(GroupForecast {
+                    name: job.group.clone(),
+                    jobs: 1,
+                    cells: job.cells,
+                    alone: job.alone,
+                    added: job.added,
+                }),
+            }
+        }
+        groups
+    }
+}
+
+/// The replicates of one method at one size.
+#[derive(Debug, Clone)]
+pub struct GroupForecast {
+    /// Which.
+    pub name: String,
+    /// How many jobs it has.
+    pub jobs: u64,
+    /// Cells of K of each of them.
+    pub cells: u64,
+    /// Evaluations of each, if it ran alone.
+    pub alone: u64,
+    /// Evaluations all of them add to what comes before.
+    pub added: u64,
+}

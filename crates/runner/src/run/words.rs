@@ -1,0 +1,166 @@
+//! What a run says before, and after: the only place where numbers become sentences.
+
+use std::io::Write as _;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use super::{BYTES_PER_ENTRY, Outcome, RunError};
+use crate::experiments::{Bench, JobError};
+use crate::plan::Forecast;
+use crate::provenance::Calls;
+use crate::results::ResultRow;
+
+/// Entries bought to time a dry run: so many rows of so many columns.
+const TIMED: (usize, usize) = (256, 4);
+
+/// `1234567` as `1,234,567`.
+pub fn count(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at) % 3 == 0 {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// A size a person can compare.
+pub fn bytes(number: u64) -> String {
+    let mut size = number as f64;
+    for unit in ["B", "kB", "MB", "GB"] {
+        if size < 1000.0 {
+            return if unit == "B" { format!("{number} B") } else { format!("{size:.1} {unit}") };
+        }
+        size /= 1000.0;
+    }
+    format!("{size:.1} TB")
+}
+
+/// A time a person can wait for.
+pub fn duration(seconds: f64) -> String {
+    match seconds {
+        s if s < 0.95 => format!("{:.0} ms", s * 1e3),
+        s if s < 90.0 => format!("{s:.0} s"),
+        s if s < 5400.0 => format!("{:.0} min", s / 60.0),
+        s if s < 172_800.0 => format!("{:.1} h", s / 3600.0),
+        s => format!("{:.1} days", s / 86_400.0),
+    }
+}
+
+/// Title, items, warnings.
+pub(super) fn introduce(bench: &Bench<'_>) {
+    let config = bench.config;
+    eprintln!("{} · {} · profile {}", config.name, config.experiment.id(), config.profile.name);
+    eprintln!("{}", bench.stage.description);
+    bench.stage.stamps.iter().for_each(|stamp| eprintln!("warning: {}", stamp.text));
+    bench.stage.notes.iter().for_each(|note| eprintln!("note: {note}"));
+}
+
+/// One line on what will be bought.
+pub(super) fn announce(forecast: &Forecast, jobs: usize, missing: u64, is_priced: bool) {
+    let at_most = if forecast.is_exact() { "" } else { "at most " };
+    let todo = format!("{} of {jobs} jobs to do", jobs - forecast.finished);
+    if is_priced {
+        let planned = forecast.evaluations();
+        eprintln!(
+            "{todo}: {at_most}{} evaluations, {} of them in the store, {at_most}{} to buy",
+            count(planned),
+            count(planned.saturating_sub(missing)),
+            count(missing)
+        );
+    } else {
+        eprintln!("{todo}; the matrix is given, nothing is bought");
+    }
+}
+
+/// The whole forecast as a table, on standard output.
+pub(super) fn print_dry_run(bench: &Bench<'_>, forecast: &Forecast, verbose: bool) -> Result<(), RunError> {
+    let mut out = std::io::stdout().lock();
+    let mut line = |text: String| {
+        // a closed pipe (`| head`) ends the listing, not the run
+        let _ = writeln!(out, "{text}");
+    };
+    line(format!("{:<58} {:>5} {:>14} {:>14} {:>14}", "", "jobs", "cells each", "if alone each", "really bought"));
+    if verbose {
+        for job in &forecast.jobs {
+            line(row(&job.group, 1, job.cells, job.alone, job.added));
+        }
+    } else {
+        for group in forecast.groups() {
+            line(row(&group.name, group.jobs, group.cells, group.alone, group.added));
+        }
+    }
+    let planned = forecast.evaluations();
+    line(row("total", forecast.jobs.len() as u64, sum(forecast, |j| j.cells), sum(forecast, |j| j.alone), planned));
+    if !bench.stage.is_priced {
+        line("the matrix is given: nothing is bought".to_owned());
+        return Ok(());
+    }
+    let timed = time_sample(bench, forecast).map_err(RunError::Plan)?;
+    let missing = bench.till.missing(&forecast.entries)?;
+    let exact = if forecast.is_exact() { "exactly" } else { "at most" };
+    line(format!("{} jobs are finished", forecast.finished));
+    line(format!(
+        "planned {exact} {} evaluations: {} are in the store, {} to buy ({})",
+        count(planned),
+        count(planned.saturating_sub(missing)),
+        count(missing),
+        bytes(missing * BYTES_PER_ENTRY)
+    ));
+    if let Some((evaluations, seconds)) = timed {
+        let each = seconds.as_secs_f64() / evaluations as f64;
+        line(format!(
+            "about {} of buying at {:.1} µs each (timed on {} entries of this plan, which are kept in the store)",
+            duration(each * missing as f64),
+            each * 1e6,
+            count(evaluations)
+        ));
+    }
+    Ok(())
+}
+
+fn row(name: &str, jobs: u64, cells: u64, alone: u64, added: u64) -> String {
+    format!("{name:<58} {jobs:>5} {:>14} {:>14} {:>14}", count(cells), count(alone), count(added))
+}
+
+fn sum(forecast: &Forecast, of: impl Fn(&crate::plan::JobForecast) -> u64) -> u64 {
+    forecast.jobs.iter().map(of).sum()
+}
+
+/// Buys a corner of the plan to learn what an entry takes; nothing is wasted, it goes to the store.
+fn time_sample(bench: &Bench<'_>, forecast: &Forecast) -> Result<Option<(u64, Duration)>, JobError> {
+    let columns = forecast.entries.columns();
+    let columns: Vec<usize> = columns.into_iter().take(TIMED.1).collect();
+    if columns.is_empty() {
+        return Ok(None);
+    }
+    let height = TIMED.0.min(bench.stage.len());
+    let rows: Vec<usize> = (0..height).map(|k| k * bench.stage.len() / height).collect();
+    let mut block = ndarray::Array2::zeros((rows.len(), columns.len()));
+    let (before, start) = (bench.till.spent().evaluations, Instant::now());
+    bench.till.scores().block(&rows, &columns, block.view_mut())?;
+    let bought = bench.till.spent().evaluations - before;
+    Ok((bought > 0).then(|| (bought, start.elapsed())))
+}
+
+/// What came out and where it lies.
+pub(super) fn conclude(bench: &Bench<'_>, rows: &[ResultRow], folder: &Path, calls: &Calls, outcome: &Outcome) {
+    if bench.stage.is_priced {
+        eprintln!("{} entries bought, {} reused", count(calls.bought), count(calls.reused));
+    }
+    if let Ok(summary) = std::fs::read_to_string(folder.join("summary.md")) {
+        let mut out = std::io::stdout().lock();
+        let _ = writeln!(out, "{}", summary.trim_end());
+    }
+    if outcome.budget {
+        eprintln!("the budget is exhausted: what was finished is written; raise `budget` and run again to go on");
+    }
+    eprintln!(
+        "{} rows in `{}`; open `{}`",
+        count(rows.len() as u64),
+        folder.display(),
+        folder.join("report.html").display()
+    );
+}

@@ -1,0 +1,144 @@
+//! Setting the stage: from a checked configuration to items, a raw oracle, its proxies and labels.
+//!
+//! Nothing is bought here. The stack that buys is built by [`Till`](crate::till::Till) on top of [`Stage::raw`].
+
+use std::path::Path;
+use std::sync::Arc;
+
+use landmark_core::oracle::{Kernel, Kernelized, Oracle, OracleError};
+use landmark_data::{DataError, Split};
+use serde_json::{Value as Json, json};
+
+use crate::config::dataset::Items;
+use crate::config::{Config, ProxyKind, SplitConfig};
+use crate::report::Stamp;
+
+mod documents;
+mod matrix;
+mod proxies;
+
+pub use proxies::Proxies;
+
+/// Everything an experiment is about.
+pub struct Stage {
+    /// Names the random streams and the rows; `embedded` where the run fell back to the sample.
+    pub dataset: String,
+    /// Scores a pair, unmetered and unstored.
+    pub raw: Arc<dyn Oracle>,
+    /// What the oracle is, in words, for the store's listing.
+    pub description: String,
+    /// Whether an evaluation costs anything worth keeping: a matrix that is already there does not.
+    pub is_priced: bool,
+    /// Cheap relatives of the raw score.
+    pub proxies: Proxies,
+    /// Labels of the items, where there are any.
+    pub labels: Option<Labels>,
+    /// What a reader must be warned of.
+    pub stamps: Vec<Stamp>,
+    /// What was dropped, filled or replaced, in sentences.
+    pub notes: Vec<String>,
+    /// Hashes and counts for `run.json`.
+    pub facts: Json,
+}
+
+/// A class for every item.
+#[derive(Debug, Clone)]
+pub struct Labels {
+    /// Class of item i.
+    pub of: Vec<usize>,
+    /// Names of the classes.
+    pub names: Vec<String>,
+    /// The dataset's own split, where it has one.
+    pub given_split: Option<Split>,
+}
+
+/// Why the stage could not be set.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StageError {
+    /// Loading failed.
+    #[error(transparent)]
+    Data(#[from] DataError),
+    /// The oracle could not be built.
+    #[error(transparent)]
+    Oracle(#[from] OracleError),
+    /// Documents could not be placed among the word vectors.
+    #[error(transparent)]
+    WordClouds(#[from] landmark_oracles::wmd::WordCloudError),
+    /// Items and something that goes with them differ in number.
+    #[error("`{what}` has {seen} lines, but the dataset has {wanted} items")]
+    Count {
+        /// The file or key.
+        what: String,
+        /// How many it has.
+        seen: usize,
+        /// How many there are.
+        wanted: usize,
+    },
+    /// The dataset has no split of its own.
+    #[error("the dataset `{dataset}` has no split of its own; write `split: {{ train: 0.7 }}`")]
+    NoSplit {
+        /// Its id.
+        dataset: String,
+    },
+}
+
+impl Stage {
+    /// Loads the data and builds the oracle and the proxies that the methods name.
+    ///
+    /// # Errors
+    /// What is missing or malformed, named with the next step.
+    pub fn set(config: &Config, data: Option<&Path>) -> Result<Self, StageError> {
+        match &config.dataset.items {
+            Items::Documents(items) => documents::set(config, items, data),
+            Items::Matrix(items) => matrix::set_given(config, items),
+            Items::Random(items) => matrix::set_random(config, items),
+        }
+    }
+
+    /// Number of items n.
+    pub fn len(&self) -> usize {
+        self.raw.len()
+    }
+
+    /// The proxy of this kind as a similarity, seen through the same γ as the oracle.
+    ///
+    /// # Errors
+    /// A γ that is no positive number.
+    pub fn proxy(&self, kind: &ProxyKind, gamma: Option<f64>) -> Result<Option<Arc<dyn Oracle>>, OracleError> {
+        let Some(proxy) = self.proxies.get(kind) else { return Ok(None) };
+        let through = if kind.needs_documents() { gamma } else { None };
+        similarity(proxy, through).map(Some)
+    }
+
+    /// Who trains and who tests in a replicate.
+    ///
+    /// # Errors
+    /// A dataset without labels or without a split of its own.
+    pub fn split(&self, config: &Config, replicate: u64) -> Result<Split, StageError> {
+        let given = self.labels.as_ref().and_then(|labels| labels.given_split.clone());
+        match (config.dataset.split(), given) {
+            (Some(SplitConfig::Given), Some(split)) => Ok(split),
+            (Some(SplitConfig::Given) | None, _) => Err(StageError::NoSplit { dataset: self.dataset.clone() }),
+            (Some(SplitConfig::Train(share)), _) => {
+                Ok(Split::random(self.len(), share, config.seed, &self.dataset, replicate)?)
+            }
+        }
+    }
+}
+
+/// A raw score seen through exp(−γd), or as it is.
+///
+/// # Errors
+/// A γ that is no positive number.
+pub fn similarity(raw: Arc<dyn Oracle>, gamma: Option<f64>) -> Result<Arc<dyn Oracle>, OracleError> {
+    match gamma {
+        None => Ok(raw),
+        Some(gamma) => Ok(Arc::new(Kernelized::new(raw, Kernel::Exponential { gamma })?)),
+    }
+}
+
+/// Facts of a stage that every kind has.
+fn facts(dataset: &str, n: usize, raw: &dyn Oracle, more: Json) -> Json {
+    json!({ "dataset": dataset, "items": n, "oracle": raw.identity().to_hex(), "more": more })
+}

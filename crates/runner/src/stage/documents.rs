@@ -1,0 +1,152 @@
+//! Documents under word mover's distance.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use landmark_data::catalog::{self, DocumentOptions};
+use landmark_data::{
+    Corpus, Coverage, DataError, LabelledDocuments, PpmiParams, Split, VectorFiles, WordVectors, ppmi_svd,
+};
+use landmark_oracles::wmd::{EmptyDocuments as Empty, Wmd, WordClouds};
+use serde_json::json;
+
+use super::{Labels, Proxies, Stage, StageError, facts};
+use crate::config::dataset::{DocumentsConfig, Learned};
+use crate::config::{Config, EmptyDocuments, OracleConfig, VectorsConfig};
+use crate::report::Stamp;
+
+/// The sample that ships inside.
+const SAMPLE: &str = "embedded";
+
+pub(super) fn set(config: &Config, items: &DocumentsConfig, data: Option<&Path>) -> Result<Stage, StageError> {
+    let mut stamps = Vec::new();
+    let mut notes = Vec::new();
+    let (documents, name) = load(config, items, data, &mut stamps)?;
+    let total = documents.len();
+    let corpus = Corpus::tokenize(&documents, &items.token_rules());
+    let vectors = load_vectors(config, &items.vectors, data, name, &corpus)?;
+    let coverage = corpus.coverage(&vectors);
+    let bags = corpus.bags(&vectors);
+
+    let empty_policy = match config.oracle {
+        OracleConfig::Wmd { empty_documents, .. } => empty_documents,
+        OracleConfig::Precomputed { .. } => EmptyDocuments::Error,
+    };
+    let (bags, kept) = match empty_policy {
+        EmptyDocuments::Drop => bags.drop_empty(),
+        EmptyDocuments::Error | EmptyDocuments::Distance(_) => (bags, (0..total).collect()),
+    };
+    let documents = if kept.len() < total { documents.subset(&kept) } else { documents };
+    if kept.len() < total {
+        notes.push(format!("{} of {total} documents have no known word and were left out", total - kept.len()));
+    }
+    let fill = match empty_policy {
+        EmptyDocuments::Distance(distance) => Empty::Fill(distance),
+        EmptyDocuments::Error | EmptyDocuments::Drop => Empty::Error,
+    };
+    if let Some(note) = coverage_note(&coverage, vectors.source()) {
+        notes.push(note);
+    }
+    let clouds = Arc::new(WordClouds::new(&bags, vectors.vectors(), fill)?);
+    let wmd = Wmd::new(Arc::clone(&clouds));
+    let given_split: Option<Split> = documents.given_split();
+    let facts = facts(
+        name,
+        bags.len(),
+        &wmd,
+        json!({
+            "documents": documents.identity().to_hex(),
+            "vectors": vectors.identity().to_hex(),
+            "vectors_source": vectors.source(),
+            "coverage": coverage,
+            "mean_distinct_words": corpus.mean_distinct_words(),
+            "left_out": total - kept.len(),
+        }),
+    );
+    Ok(Stage {
+        dataset: name.to_owned(),
+        description: format!("WMD of {} `{name}` documents with vectors {}", bags.len(), vectors.source()),
+        is_priced: true,
+        proxies: Proxies::for_documents(config, &clouds)?,
+        labels: Some(Labels { of: documents.labels().to_vec(), names: documents.label_names().to_vec(), given_split }),
+        stamps,
+        notes,
+        facts,
+        raw: Arc::new(wmd),
+    })
+}
+
+fn load<'a>(
+    config: &'a Config,
+    items: &DocumentsConfig,
+    data: Option<&Path>,
+    stamps: &mut Vec<Stamp>,
+) -> Result<(LabelledDocuments, &'a str), StageError> {
+    let dataset = &config.dataset;
+    match catalog::load_documents(dataset.name, data, &items.options(), config.seed) {
+        Ok(documents) => {
+            if let Some(limit) = items.limit.filter(|_| documents.len() < catalog_size(dataset.name)) {
+                stamps.push(Stamp {
+                    dataset: Some(dataset.name.to_owned()),
+                    text: format!("{} documents: `dataset.limit` is {limit}", documents.len()),
+                    breaks_comparison: true,
+                });
+            }
+            Ok((documents, dataset.name))
+        }
+        Err(error @ (DataError::MissingFile { .. } | DataError::NoDataFolder { .. })) if items.fallback.is_some() => {
+            stamps.push(Stamp {
+                dataset: None,
+                text: format!("FELL BACK to the embedded sample, because {error}"),
+                breaks_comparison: true,
+            });
+            let options = DocumentOptions { limit: items.limit, ..DocumentOptions::default() };
+            Ok((catalog::load_documents(SAMPLE, None, &options, config.seed)?, SAMPLE))
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Documents the papers have; a limit above that reduces nothing.
+fn catalog_size(name: &str) -> usize {
+    catalog::find(name)
+        .ok()
+        .and_then(|dataset| dataset.published.as_ref())
+        .map_or(usize::MAX, |published| published.train + published.test)
+}
+
+fn load_vectors(
+    config: &Config,
+    wanted: &VectorsConfig,
+    data: Option<&Path>,
+    name: &str,
+    corpus: &Corpus,
+) -> Result<WordVectors, StageError> {
+    let keep = |word: &str| corpus.contains(word);
+    let vectors = match wanted {
+        // a run that fell back has no vectors either: they are learned from the sample
+        _ if name == SAMPLE && config.dataset.name != SAMPLE => ppmi_svd(corpus, &PpmiParams::default(), config.seed)?,
+        VectorsConfig::Named(set) => catalog::load_word_vectors(set, data, &keep)?,
+        VectorsConfig::File { path, format, vocabulary } => WordVectors::read(
+            &VectorFiles {
+                format: *format,
+                path: path.resolved.clone(),
+                vocabulary: vocabulary.as_ref().map(|path| path.resolved.clone()),
+                fold_case: false,
+            },
+            &keep,
+        )?,
+        VectorsConfig::Learned(Learned::PpmiSvd(params)) => ppmi_svd(corpus, params, config.seed)?,
+    };
+    Ok(vectors)
+}
+
+fn coverage_note(coverage: &Coverage, source: &str) -> Option<String> {
+    (coverage.token_percent() < 100.0).then(|| {
+        format!(
+            "word vectors `{source}` know {:.1} % of the running words and {:.1} % of the distinct ones; the rest is dropped",
+            coverage.token_percent(),
+            coverage.type_percent()
+        )
+    })
+}

@@ -1,0 +1,182 @@
+//! A sweep: methods × sizes × replicates, enumerated before anything is bought.
+//!
+//! Every method of a replicate sees the same landmarks, whatever else the sweep holds, because they are drawn from the stream
+//! (seed, dataset, "landmarks", replicate). Sizes are nested, so the largest pays for the smaller ones.
+
+use std::sync::Arc;
+
+use landmark_core::approximate::{Approximate, ApproximateError, Link, Proxied};
+use landmark_core::entries::Plan;
+use landmark_core::landmarks::Landmarks;
+use landmark_core::oracle::{OracleError, OracleShape};
+use landmark_core::stream::stream;
+use serde::Serialize;
+
+use crate::config::{Compare, Config, LandmarkConfig, MethodConfig, ProxyFit};
+use crate::registry::methods;
+use crate::stage::Stage;
+
+/// How methods are held against each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Comparison {
+    /// The same size of the first landmark set.
+    Rank,
+    /// No more cells than the same number of full columns.
+    Entries,
+}
+
+impl Comparison {
+    /// The id in results.
+    pub fn id(self) -> &'static str {
+        match self {
+            Self::Rank => "rank",
+            Self::Entries => "entries",
+        }
+    }
+}
+
+/// One cell of the sweep: what is computed, resumed and written as a whole.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cell {
+    /// Index of the method in the configuration.
+    pub method: usize,
+    /// How its rank was chosen.
+    pub comparison: Comparison,
+    /// The s of the axis: the rank itself, or the number of columns whose cells it may not exceed.
+    pub columns: usize,
+    /// s1, handed to the method.
+    pub rank: usize,
+    /// Replicate number, from 0.
+    pub replicate: u64,
+}
+
+/// The comparison that a configuration asks for.
+pub struct Sweep<'a> {
+    config: &'a Config,
+    stage: &'a Stage,
+    given: Option<Vec<usize>>,
+}
+
+impl<'a> Sweep<'a> {
+    /// A sweep over the methods of a configuration; `given` are its landmarks, where they are listed.
+    pub fn new(config: &'a Config, stage: &'a Stage, given: Option<Vec<usize>>) -> Self {
+        Self { config, stage, given }
+    }
+
+    /// The method of a cell.
+    pub fn method(&self, cell: &Cell) -> &'a MethodConfig {
+        &self.config.methods[cell.method]
+    }
+
+    /// The s of the axis, ascending.
+    pub fn sizes(&self) -> Vec<usize> {
+        let mut sizes: Vec<usize> = self.config.ranks.iter().map(|rank| rank.of(self.stage.len())).collect();
+        sizes.sort_unstable();
+        sizes.dedup();
+        sizes
+    }
+
+    /// Every cell in the order it is run: replicate by replicate, size by size, so that a run that ends early leaves complete comparisons
+    /// behind. What needs all of K comes last.
+    pub fn cells(&self) -> Vec<Cell> {
+        let comparisons: &[Comparison] = match self.config.compare {
+            Compare::Rank => &[Comparison::Rank],
+            Compare::Entries => &[Comparison::Entries],
+            Compare::Both => &[Comparison::Rank, Comparison::Entries],
+        };
+        let sizes = self.sizes();
+        let (mut drawn, mut fixed) = (Vec::new(), Vec::new());
+        for replicate in 0..self.config.replicates as u64 {
+            for (at, &columns) in sizes.iter().enumerate() {
+                for &comparison in comparisons {
+                    for (method, entry) in self.config.methods.iter().enumerate() {
+                        let (draws, sized) = methods::find(entry.id).map_or((true, true), |m| (m.draws, m.sized));
+                        if draws {
+                            let rank = self.rank(entry, comparison, columns);
+                            drawn.push(Cell { method, comparison, columns, rank, replicate });
+                        } else if replicate == 0 && comparison == comparisons[0] && (sized || at == 0) {
+                            let rank = if sized { columns } else { self.stage.len() };
+                            fixed.push(Cell { method, comparison, columns: rank, rank, replicate });
+                        }
+                    }
+                }
+            }
+        }
+        drawn.append(&mut fixed);
+        drawn
+    }
+
+    fn rank(&self, method: &MethodConfig, comparison: Comparison, columns: usize) -> usize {
+        match comparison {
+            Comparison::Rank => columns,
+            Comparison::Entries => method.approximator.rank_for_columns(self.stage.len(), columns),
+        }
+    }
+
+    /// The landmarks of a cell: those of its replicate, shared by all methods that don't have their own.
+    ///
+    /// # Errors
+    /// Given landmarks that are out of range or repeated.
+    pub fn landmarks(&self, cell: &Cell) -> Result<Landmarks, ApproximateError> {
+        let mut rng = stream(self.config.seed, &self.stage.dataset, "landmarks", cell.replicate);
+        match &self.given {
+            None => Ok(Landmarks::uniform(self.stage.len(), &mut rng)),
+            Some(indices) => Landmarks::given(self.stage.len(), indices, &mut rng),
+        }
+    }
+
+    /// What a cell's fit will request.
+    ///
+    /// # Errors
+    /// An impossible rank, or too few given landmarks.
+    pub fn plan(&self, cell: &Cell, shape: OracleShape) -> Result<Plan, ApproximateError> {
+        self.method(cell).approximator.plan(shape, &self.landmarks(cell)?, cell.rank)
+    }
+
+    /// The method of a cell, wrapped in its proxy as seen through γ.
+    ///
+    /// # Errors
+    /// A γ that is no positive number.
+    pub fn approximator(&self, cell: &Cell, gamma: Option<f64>) -> Result<Arc<dyn Approximate>, OracleError> {
+        let method = self.method(cell);
+        let inner = Arc::clone(&method.approximator);
+        let Some(wanted) = &method.proxy else { return Ok(inner) };
+        let Some(proxy) = self.stage.proxy(&wanted.kind, gamma)? else { return Ok(inner) };
+        let link = match wanted.fit {
+            ProxyFit::Polynomial { degree } => Link::Polynomial { degree },
+            ProxyFit::Isotonic => Link::Isotonic,
+        };
+        Ok(Arc::new(Proxied::new(inner, proxy, link)))
+    }
+
+    /// A name for progress lines and the dry run.
+    pub fn title(&self, cell: &Cell) -> String {
+        let method = self.method(cell);
+        format!("{} at {} {}, replicate {}", method.name, cell.comparison.id(), cell.columns, cell.replicate + 1)
+    }
+}
+
+/// The landmarks that a configuration lists, if it does.
+///
+/// # Errors
+/// A file that cannot be read or a line that is no item number, in words.
+pub fn given_landmarks(config: &Config) -> Result<Option<Vec<usize>>, String> {
+    let LandmarkConfig::Given { indices, path } = &config.landmarks else { return Ok(None) };
+    if let Some(indices) = indices {
+        return Ok(Some(indices.clone()));
+    }
+    let Some(path) = path else { return Ok(None) };
+    let text = std::fs::read_to_string(&path.resolved)
+        .map_err(|error| format!("the landmarks `{}` can't be read: {error}", path.written))?;
+    let parse = |(number, line): (usize, &str)| {
+        line.trim().parse().map_err(|_| {
+            format!(
+                "`{}` line {}: `{line}` is no item number; write one number from 0 a line",
+                path.written,
+                number + 1
+            )
+        })
+    };
+    text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()).map(parse).collect::<Result<_, _>>().map(Some)
+}

@@ -1,0 +1,95 @@
+//! The till: where entries are really bought, counted, limited and kept.
+//!
+//! ```text
+//! approximator → Metered (cells) → exp(−γd) → Stored → Metered (budget, evaluations) → raw oracle
+//!                one per cell of the sweep              └──────────── the till ────────────┘
+//! ```
+//!
+//! γ is applied above the store, so a search over γ buys nothing.
+
+use std::sync::Arc;
+
+use landmark_core::entries::EntrySet;
+use landmark_core::oracle::{Budget, Metered, Oracle, OracleError, OracleShape, Spent};
+use landmark_oracles::tile_store::{OracleLabel, StoreError, Stored, TileStore};
+
+use crate::config::Config;
+use crate::stage::{Stage, similarity};
+
+/// The meter at the bottom, shared with the progress line.
+type Meter = Arc<Metered<Arc<dyn Oracle>>>;
+
+/// Buys raw scores, each at most once.
+pub struct Till {
+    meter: Meter,
+    stored: Option<Arc<Stored<Meter>>>,
+}
+
+impl Till {
+    /// Stacks budget and store on the raw oracle of a stage; a matrix that is already there needs no store.
+    ///
+    /// # Errors
+    /// A store that cannot be opened, or holds a file that is torn or foreign.
+    pub fn open(stage: &Stage, config: &Config, store: &str) -> Result<Self, StoreError> {
+        let budget = Budget { entries: config.budget.entries, seconds: config.budget.seconds };
+        let meter = Arc::new(Metered::with_budget(Arc::clone(&stage.raw), budget));
+        let stored = if stage.is_priced {
+            let label = OracleLabel::new(config.oracle.kind(), stage.description.clone());
+            Some(Arc::new(TileStore::open(store)?.attach(Arc::clone(&meter), label)?))
+        } else {
+            None
+        };
+        Ok(Self { meter, stored })
+    }
+
+    /// Raw scores, bought when they are not there.
+    pub fn scores(&self) -> Arc<dyn Oracle> {
+        match &self.stored {
+            Some(stored) => Arc::clone(stored) as Arc<dyn Oracle>,
+            None => Arc::clone(&self.meter) as Arc<dyn Oracle>,
+        }
+    }
+
+    /// Similarities exp(−γ·score), or the scores themselves.
+    ///
+    /// # Errors
+    /// A γ that is no positive number.
+    pub fn similarities(&self, gamma: Option<f64>) -> Result<Arc<dyn Oracle>, OracleError> {
+        similarity(self.scores(), gamma)
+    }
+
+    /// Size, symmetry and price.
+    pub fn shape(&self) -> OracleShape {
+        OracleShape::of(&self.meter)
+    }
+
+    /// Evaluations of a set that are not in the store yet.
+    ///
+    /// # Errors
+    /// A store that cannot be read.
+    pub fn missing(&self, entries: &EntrySet) -> Result<u64, StoreError> {
+        match &self.stored {
+            Some(stored) => stored.missing(entries),
+            None => Ok(entries.evaluations()),
+        }
+    }
+
+    /// Publishes what waits to be written to the store.
+    ///
+    /// # Errors
+    /// A store that cannot be written.
+    pub fn flush(&self) -> Result<(), StoreError> {
+        self.stored.as_ref().map_or(Ok(()), |stored| stored.flush())
+    }
+
+    /// What was really bought so far.
+    pub fn spent(&self) -> Spent {
+        self.meter.spent()
+    }
+
+    /// A reader of the evaluations made so far, for the progress line.
+    pub fn counter(&self) -> impl Fn() -> u64 + Send + 'static {
+        let meter = Arc::clone(&self.meter);
+        move || meter.spent().evaluations
+    }
+}
