@@ -1,4 +1,4 @@
-//! `methods:` — the approximators of a sweep, each with its parameters, exact entries, proxy and landmarks.
+//! `methods:` — the approximators of a sweep, each with its parameters, exact entries and proxy.
 
 use std::fmt;
 use std::path::Path;
@@ -9,7 +9,6 @@ use landmark_core::approximation::Known;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 
-use super::landmarks::LandmarkConfig;
 use super::problem::{Place, Problem};
 use super::read::Problems;
 use super::section::Section;
@@ -33,9 +32,6 @@ pub struct MethodConfig {
     /// Approximate the residual of this instead of the matrix.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub proxy: Option<ProxyConfig>,
-    /// Landmarks of its own, instead of those of the sweep.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub landmarks: Option<LandmarkConfig>,
     /// The method itself, checked.
     #[serde(skip)]
     pub approximator: Arc<dyn Approximate>,
@@ -164,13 +160,10 @@ impl MethodConfig {
         let known = section.or("known", Known::NOTHING);
         let proxy =
             section.node("proxy").map(|node| ProxyConfig::read(node, &section.path_of("proxy"), folder, problems));
-        let landmarks = section
-            .node("landmarks")
-            .map(|node| LandmarkConfig::read(node, &section.path_of("landmarks"), folder, problems));
         let own = section.rest();
         if let Value::Map(entries) = &own.value {
             let takes: Vec<&str> = entry.parameters.iter().map(|p| p.name).collect();
-            let also = ["id", "name", "known", "proxy", "landmarks"];
+            let also = ["id", "name", "known", "proxy"];
             for (key, _) in entries.iter().filter(|(key, _)| !takes.contains(&key.text.as_str())) {
                 let known = takes.iter().copied().chain(also);
                 let problem = Problem::unknown("parameter", &key.text, known).and(&format!(" of `{id}`"));
@@ -185,18 +178,13 @@ impl MethodConfig {
             Some(proxy) => Some(proxy?),
             None => None,
         };
-        let landmarks = match landmarks {
-            Some(landmarks) => Some(landmarks?),
-            None => None,
-        };
-        let name = name.unwrap_or_else(|| default_name(entry.id, known, proxy.as_ref(), landmarks.as_ref()));
+        let name = name.unwrap_or_else(|| default_name(entry.id, known, proxy.as_ref()));
         Some(Self {
             id: entry.id,
             name,
             params: built.params,
             known,
             proxy,
-            landmarks,
             approximator: built.approximator,
             place: node.place,
         })
@@ -204,7 +192,7 @@ impl MethodConfig {
 }
 
 /// `shift_ridge + known + rwmd`: what distinguishes it from the bare method.
-fn default_name(id: &str, known: Known, proxy: Option<&ProxyConfig>, landmarks: Option<&LandmarkConfig>) -> String {
+fn default_name(id: &str, known: Known, proxy: Option<&ProxyConfig>) -> String {
     let mut name = id.to_owned();
     match (known.landmarks, known.diagonal) {
         (false, false) => {}
@@ -213,9 +201,6 @@ fn default_name(id: &str, known: Known, proxy: Option<&ProxyConfig>, landmarks: 
     }
     if let Some(proxy) = proxy {
         name = format!("{name} + {}", proxy.kind.id());
-    }
-    if let Some(landmarks) = landmarks {
-        name = format!("{name} ({} landmarks)", landmarks.id());
     }
     name
 }
