@@ -24,11 +24,13 @@ mod embedding;
 mod factors;
 mod known;
 mod projection;
+mod transformer;
 
 pub use addend::Addend;
 pub use embedding::{AddendProjector, Embedding};
 pub use factors::{Factors, General, Signed};
 pub use known::{Diagonal, Known};
+pub use transformer::LandmarkTransformer;
 
 use known::KnownColumns;
 
