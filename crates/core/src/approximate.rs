@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::approximation::{Approximation, Known};
 use crate::entries::Plan;
-use crate::landmarks::Landmarks;
+use crate::landmarks::{LandmarkError, Landmarks};
 use crate::linalg::LinalgError;
 use crate::oracle::{Oracle, OracleError, OracleShape};
 use crate::stream::Rng;
@@ -99,12 +99,6 @@ pub enum ApproximateError {
         /// Landmarks at hand.
         given: usize,
     },
-    /// A landmark listed twice.
-    #[error("item {index} is among the landmarks twice; list each once")]
-    RepeatedLandmark {
-        /// The item.
-        index: usize,
-    },
     /// A parameter outside its range.
     #[error("`{method}`: `{parameter}` is {value}, but must be {wanted}")]
     Parameter {
@@ -117,6 +111,9 @@ pub enum ApproximateError {
         /// The range wanted.
         wanted: &'static str,
     },
+    /// Landmarks that can't be had.
+    #[error(transparent)]
+    Landmarks(#[from] LandmarkError),
     /// The oracle's own error.
     #[error(transparent)]
     Oracle(#[from] OracleError),

@@ -1,13 +1,24 @@
 //! Which items to buy columns of.
 //!
 //! Landmark sets are nested: the set of size s is the first s of one order, so rank 50 is a prefix of rank 100 and a
-//! rank sweep costs its largest rank.
+//! rank sweep costs its largest rank. Drawing uniformly ([`Landmarks::uniform`]) buys nothing and is hard to beat; a
+//! [`LandmarkPolicy`] names the alternatives.
+
+use std::collections::HashMap;
 
 use rand::seq::SliceRandom;
 
-use crate::approximate::ApproximateError;
+use crate::linalg::LinalgError;
 use crate::oracle::OracleError;
 use crate::stream::Rng;
+
+mod leverage;
+mod policy;
+mod sequential;
+#[cfg(test)]
+mod tests;
+
+pub use policy::{LandmarkPolicy, SelectionPlan};
 
 /// A nested order of landmarks, and a second, independent one for the methods that draw twice (skeleton, StaCUR(d)).
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,37 +28,107 @@ pub struct Landmarks {
     independent: Vec<usize>,
 }
 
+/// Why there are no such landmarks.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum LandmarkError {
+    /// An item that does not exist.
+    #[error("landmark {place} is item {item}, but there are {len} items, numbered from 0; remove it")]
+    OutOfRange {
+        /// Position in the list, from 0.
+        place: usize,
+        /// The item listed there.
+        item: usize,
+        /// Number of items.
+        len: usize,
+    },
+    /// An item that is listed twice.
+    #[error("item {item} is landmark {first} and again landmark {second}; remove one of them")]
+    Repeated {
+        /// The item.
+        item: usize,
+        /// Position, from 0, where it is listed first.
+        first: usize,
+        /// Position where it is listed again.
+        second: usize,
+    },
+    /// None, or more than there are.
+    #[error("{size} landmarks are impossible: {available} can be had; ask for at least 1 and at most that many")]
+    Size {
+        /// How many were asked for.
+        size: usize,
+        /// How many there are.
+        available: usize,
+    },
+    /// A policy that needs K = Kᵀ was handed an asymmetric oracle.
+    #[error(
+        "landmark policy `{policy}` needs a symmetric oracle; wrap it in `Symmetrized` (`oracle.symmetrize: mean`)"
+    )]
+    Asymmetric {
+        /// Policy id.
+        policy: &'static str,
+    },
+    /// A parameter outside its range.
+    #[error("landmark policy `{policy}`: `{parameter}` is {value}, but must be {wanted}")]
+    Parameter {
+        /// Policy id.
+        policy: &'static str,
+        /// Parameter name as in the configuration.
+        parameter: &'static str,
+        /// The value seen.
+        value: f64,
+        /// The range wanted.
+        wanted: &'static str,
+    },
+    /// The oracle's own error.
+    #[error(transparent)]
+    Oracle(#[from] OracleError),
+    /// A factorisation failed.
+    #[error(transparent)]
+    Linalg(#[from] LinalgError),
+}
+
 impl Landmarks {
     /// Uniform without replacement: two independent permutations of the n items. Buys nothing.
     pub fn uniform(len: usize, rng: &mut Rng) -> Self {
-        let mut order: Vec<usize> = (0..len).collect();
-        order.shuffle(rng);
-        let mut independent: Vec<usize> = (0..len).collect();
-        independent.shuffle(rng);
+        let order = permutation(len, rng);
+        let independent = permutation(len, rng);
         Self { len, order, independent }
+    }
+
+    /// These, in this order; the independent order is a uniform permutation of all items.
+    ///
+    /// # Errors
+    /// [`LandmarkError::OutOfRange`] and [`LandmarkError::Repeated`] for the first item in the list that is wrong,
+    /// [`LandmarkError::Size`] for an empty list.
+    ///
+    /// ```
+    /// use landmark_core::landmarks::Landmarks;
+    /// let mut rng = landmark_core::stream::stream(1, "doc", "landmarks", 0);
+    /// let error = Landmarks::given(10, &[3, 1, 3], &mut rng).unwrap_err();
+    /// assert_eq!(error.to_string(), "item 3 is landmark 0 and again landmark 2; remove one of them");
+    /// ```
+    pub fn given(len: usize, order: &[usize], rng: &mut Rng) -> Result<Self, LandmarkError> {
+        check_order(len, order)?;
+        if order.is_empty() {
+            return Err(LandmarkError::Size { size: 0, available: len });
+        }
+        Ok(Self { len, order: order.to_vec(), independent: permutation(len, rng) })
+    }
+
+    /// Two orders, each of distinct items below `len`.
+    ///
+    /// # Errors
+    /// [`LandmarkError::OutOfRange`] and [`LandmarkError::Repeated`].
+    pub fn new(len: usize, order: Vec<usize>, independent: Vec<usize>) -> Result<Self, LandmarkError> {
+        check_order(len, &order)?;
+        check_order(len, &independent)?;
+        Ok(Self { len, order, independent })
     }
 
     /// Two orders as they are: distinct items below `len` each.
     pub(crate) fn from_orders(len: usize, order: Vec<usize>, independent: Vec<usize>) -> Self {
         Self { len, order, independent }
-    }
-
-    /// The landmarks a user lists, most important first, and an independent order of all items. Buys nothing.
-    ///
-    /// # Errors
-    /// An item that is not there, or is listed twice.
-    pub fn given(len: usize, indices: &[usize], rng: &mut Rng) -> Result<Self, ApproximateError> {
-        let mut is_listed = vec![false; len];
-        for &index in indices {
-            match is_listed.get_mut(index) {
-                None => return Err(OracleError::OutOfRange { index, len }.into()),
-                Some(listed) if *listed => return Err(ApproximateError::RepeatedLandmark { index }),
-                Some(listed) => *listed = true,
-            }
-        }
-        let mut independent: Vec<usize> = (0..len).collect();
-        independent.shuffle(rng);
-        Ok(Self { len, order: indices.to_vec(), independent })
     }
 
     /// Number of items n that were drawn from.
@@ -69,4 +150,46 @@ impl Landmarks {
     pub fn independent(&self) -> &[usize] {
         &self.independent
     }
+
+    /// The landmarks of rank `size`.
+    ///
+    /// # Errors
+    /// [`LandmarkError::Size`] for none, or more than were drawn.
+    pub fn prefix(&self, size: usize) -> Result<&[usize], LandmarkError> {
+        prefix(&self.order, size)
+    }
+
+    /// The first `size` of the independent order.
+    ///
+    /// # Errors
+    /// As [`prefix`](Self::prefix).
+    pub fn independent_prefix(&self, size: usize) -> Result<&[usize], LandmarkError> {
+        prefix(&self.independent, size)
+    }
+}
+
+fn prefix(order: &[usize], size: usize) -> Result<&[usize], LandmarkError> {
+    order
+        .get(..size)
+        .filter(|landmarks| !landmarks.is_empty())
+        .ok_or(LandmarkError::Size { size, available: order.len() })
+}
+
+fn permutation(len: usize, rng: &mut Rng) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..len).collect();
+    order.shuffle(rng);
+    order
+}
+
+fn check_order(len: usize, order: &[usize]) -> Result<(), LandmarkError> {
+    let mut place_of = HashMap::with_capacity(order.len());
+    for (place, &item) in order.iter().enumerate() {
+        if item >= len {
+            return Err(LandmarkError::OutOfRange { place, item, len });
+        }
+        if let Some(first) = place_of.insert(item, place) {
+            return Err(LandmarkError::Repeated { item, first, second: place });
+        }
+    }
+    Ok(())
 }

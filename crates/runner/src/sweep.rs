@@ -122,7 +122,7 @@ impl<'a> Sweep<'a> {
         let mut rng = stream(self.config.seed, &self.stage.dataset, "landmarks", cell.replicate);
         match &self.given {
             None => Ok(Landmarks::uniform(self.stage.len(), &mut rng)),
-            Some(indices) => Landmarks::given(self.stage.len(), indices, &mut rng),
+            Some(indices) => Ok(Landmarks::given(self.stage.len(), indices, &mut rng)?),
         }
     }
 

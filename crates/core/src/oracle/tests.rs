@@ -13,9 +13,9 @@ use crate::stream::stream;
 /// A matrix that writes down every pair it is asked for.
 pub(crate) struct Ledger {
     pub(crate) matrix: Array2<f64>,
-    symmetry: Symmetry,
-    known_diagonal: Option<f64>,
-    asked: Mutex<Vec<Pair>>,
+    pub(crate) symmetry: Symmetry,
+    pub(crate) known_diagonal: Option<f64>,
+    pub(crate) asked: Mutex<Vec<Pair>>,
 }
 
 impl Ledger {
