@@ -54,6 +54,12 @@ impl Plan {
         Self { blocks: vec![EntryBlock { rows: Rows::All, cols: cols.to_vec() }], certainty: Certainty::Exact }
     }
 
+    /// The columns that are requested in full, in order.
+    pub fn full_columns(&self) -> Vec<usize> {
+        let full = self.blocks.iter().filter(|block| block.rows == Rows::All);
+        full.flat_map(|block| block.cols.iter().copied()).collect()
+    }
+
     /// Cells of K: the papers' accounting.
     pub fn cells(&self, n: usize) -> u64 {
         self.blocks.iter().map(|block| block.cells(n)).sum()

@@ -182,7 +182,7 @@ impl Approximate for Proxied {
         let judgement = self.judge(&residual, landmarks, rank, rng)?;
         let core = match judgement.core {
             Core::Method => self.method.fit(&residual, landmarks, rank, on_core, rng)?,
-            Core::Zero => zero_core(&residual, full_columns(&plan), rank, on_core)?,
+            Core::Zero => zero_core(&residual, plan.full_columns(), rank, on_core)?,
         };
 
         let report = FitReport {
@@ -280,19 +280,13 @@ fn unused(plan: &Plan, training: &Plan, n: usize, rng: &mut Rng) -> (Vec<usize>,
             rows.iter().for_each(|&i| is_used[i] = true);
         }
     }
-    let in_training = full_columns(training);
-    let held: Vec<usize> = full_columns(plan).into_iter().filter(|j| !in_training.contains(j)).collect();
+    let in_training = training.full_columns();
+    let held: Vec<usize> = plan.full_columns().into_iter().filter(|j| !in_training.contains(j)).collect();
     let free: Vec<usize> = (0..n).filter(|&i| !is_used[i]).collect();
     let mut rows: Vec<usize> =
         sample(rng, free.len(), VALIDATION_ROWS.min(free.len())).iter().map(|k| free[k]).collect();
     rows.sort_unstable();
     (held, rows)
-}
-
-/// The columns that a plan buys in full, in its order.
-fn full_columns(plan: &Plan) -> Vec<usize> {
-    let full = plan.blocks.iter().filter(|block| block.rows == Rows::All);
-    full.flat_map(|block| block.cols.iter().copied()).collect()
 }
 
 /// (proxy score, score) of bought off-diagonal entries: all of them, or those in some rows drawn at random.

@@ -1,0 +1,128 @@
+//! The error over all n² cells.
+//!
+//! Row blocks I = lo..hi are held against the columns from lo on, so that a symmetric K is read as a triangle and an
+//! asymmetric one once. Memory: a few blocks of 8 MB. Sums are cut alike whatever the number of threads.
+
+use ndarray::{Array2, ArrayView2};
+use rayon::prelude::*;
+
+use crate::approximation::Approximation;
+use crate::oracle::{Oracle, OracleError, Symmetry, block_of};
+
+/// Cells of one block of rows: 8 MB.
+const CELLS_PER_BLOCK: usize = 1 << 20;
+
+/// Relative errors against a matrix as it is, and against its symmetric part.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ExactErrors {
+    /// Against K. For an asymmetric K no symmetric K̃ can be below the error of symmetrising it.
+    pub raw: f64,
+    /// Against (K + Kᵀ)/2.
+    pub symmetrized: f64,
+}
+
+/// ‖K − K̃‖_F / ‖K‖_F; 0 where K̃ = K = 0, infinite where only K is 0. Reads all of the reference, each pair once.
+///
+/// # Errors
+/// Whatever the reference answers, or the addend of the approximation.
+pub fn relative_error(reference: &dyn Oracle, approximation: &Approximation) -> Result<f64, OracleError> {
+    relative_errors(reference, approximation).map(|errors| errors.raw)
+}
+
+/// The same against K and against its symmetric part in one reading.
+///
+/// # Errors
+/// As [`relative_error`].
+pub fn relative_errors(reference: &dyn Oracle, approximation: &Approximation) -> Result<ExactErrors, OracleError> {
+    let n = reference.len();
+    let all: Vec<usize> = (0..n).collect();
+    let mut sums = Sums::default();
+    let mut low = 0;
+    while low < n {
+        let high = n.min(low + (CELLS_PER_BLOCK / (n - low)).max(1));
+        let (rows, right, below) = (&all[low..high], &all[low..], &all[high..]);
+        let forward = block_of(reference, rows, right)?;
+        let ours = read(approximation, rows, right)?;
+        let backward = match reference.symmetry() {
+            Symmetry::Symmetric => None,
+            Symmetry::Asymmetric => Some(block_of(reference, below, rows)?),
+        };
+        let ours_below = if approximation.is_symmetric() { None } else { Some(read(approximation, below, rows)?) };
+        let stripe = Stripe {
+            forward: forward.view(),
+            backward: backward.as_ref().map(Array2::view),
+            ours: ours.view(),
+            ours_below: ours_below.as_ref().map(Array2::view),
+        };
+        let by_row: Vec<Sums> = (0..rows.len()).into_par_iter().map(|a| stripe.row(a)).collect();
+        by_row.iter().for_each(|row| sums.add(row));
+        low = high;
+    }
+    Ok(ExactErrors {
+        raw: ratio(sums.missed, sums.total).sqrt(),
+        symmetrized: ratio(sums.missed_symmetric, sums.total_symmetric).sqrt(),
+    })
+}
+
+pub(super) fn read(approximation: &Approximation, rows: &[usize], cols: &[usize]) -> Result<Array2<f64>, OracleError> {
+    let mut out = Array2::zeros((rows.len(), cols.len()));
+    approximation.block(rows, cols, out.view_mut())?;
+    Ok(out)
+}
+
+/// A / B, where nothing missed of nothing is no error.
+pub(super) fn ratio(missed: f64, total: f64) -> f64 {
+    if missed == 0.0 { 0.0 } else { missed / total }
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Sums {
+    missed: f64,
+    total: f64,
+    missed_symmetric: f64,
+    total_symmetric: f64,
+}
+
+impl Sums {
+    fn add(&mut self, other: &Self) {
+        self.missed += other.missed;
+        self.total += other.total;
+        self.missed_symmetric += other.missed_symmetric;
+        self.total_symmetric += other.total_symmetric;
+    }
+
+    /// One cell: K, its mirror, K̃.
+    fn cell(&mut self, value: f64, mirrored: f64, ours: f64) {
+        let mean = 0.5 * (value + mirrored);
+        self.missed += (value - ours).powi(2);
+        self.total += value * value;
+        self.missed_symmetric += (mean - ours).powi(2);
+        self.total_symmetric += mean * mean;
+    }
+}
+
+/// Rows I against columns from lo on, and where it differs the mirror of what is right of the square I × I.
+struct Stripe<'a> {
+    forward: ArrayView2<'a, f64>,
+    backward: Option<ArrayView2<'a, f64>>,
+    ours: ArrayView2<'a, f64>,
+    ours_below: Option<ArrayView2<'a, f64>>,
+}
+
+impl Stripe<'_> {
+    fn row(&self, a: usize) -> Sums {
+        let mut sums = Sums::default();
+        let square = self.forward.nrows();
+        for b in 0..self.forward.ncols() {
+            let (value, ours) = (self.forward[[a, b]], self.ours[[a, b]]);
+            let Some(below) = b.checked_sub(square) else {
+                sums.cell(value, self.forward[[b, a]], ours);
+                continue;
+            };
+            let mirrored = self.backward.map_or(value, |backward| backward[[below, a]]);
+            sums.cell(value, mirrored, ours);
+            sums.cell(mirrored, value, self.ours_below.map_or(ours, |ours_below| ours_below[[below, a]]));
+        }
+        sums
+    }
+}

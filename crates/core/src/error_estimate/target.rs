@@ -1,0 +1,261 @@
+//! As many landmarks as an error needs: grows the rank along nested landmarks until the estimate meets a target.
+//!
+//! Ranks rise geometrically, columns of smaller ranks are part of the larger and sampled entries stay in the sample, all
+//! behind one memory: nothing is bought twice. When the budget ends, the best approximation so far is the answer.
+//!
+//! Cost: the entries of the last rank and about m·(1 + log of the growth) for the estimates; a fit a rank, so at most
+//! 1/(1 − 1/growth) times the flops of the last for methods linear in the rank.
+
+use rand::RngCore;
+use rand::SeedableRng;
+use serde::{Deserialize, Serialize};
+
+use super::{ErrorEstimate, Sample};
+use crate::approximate::{Approximate, ApproximateError};
+use crate::approximation::{Approximation, Known};
+use crate::entries::EntrySet;
+use crate::landmarks::Landmarks;
+use crate::oracle::{Oracle, OracleError, OracleShape, Remembered};
+use crate::stream::Rng;
+
+/// What is held against the target.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Judged {
+    /// The upper end of the interval: the target is met with that confidence.
+    #[default]
+    UpperBound,
+    /// The estimate itself.
+    Estimate,
+}
+
+/// When to stop, and how to get there.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct TargetError {
+    /// The relative error wanted, above 0.
+    pub target: f64,
+    /// Rank of the first fit.
+    pub first_rank: usize,
+    /// Factor from rank to rank, above 1.
+    pub growth: f64,
+    /// The largest rank tried; as many as the landmarks allow where nothing is said.
+    pub largest_rank: Option<usize>,
+    /// Entries sampled for each estimate.
+    pub samples: usize,
+    /// Confidence of its interval, between 0 and 1.
+    pub confidence: f64,
+    /// What is held against the target.
+    pub judged: Judged,
+}
+
+impl Default for TargetError {
+    fn default() -> Self {
+        Self {
+            target: 0.1,
+            first_rank: 50,
+            growth: 1.5,
+            largest_rank: None,
+            samples: 1000,
+            confidence: 0.95,
+            judged: Judged::UpperBound,
+        }
+    }
+}
+
+/// One rank that was tried.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Step {
+    /// s.
+    pub rank: usize,
+    /// Its error.
+    pub estimate: ErrorEstimate,
+}
+
+/// Why the growth ended.
+#[derive(Debug)]
+pub enum Stop {
+    /// The target is met.
+    Reached,
+    /// The largest rank does not meet it.
+    RanksExhausted,
+    /// The budget does not allow the next rank, or its estimate.
+    BudgetExhausted(OracleError),
+}
+
+/// The best that could be had.
+#[derive(Debug)]
+pub struct TargetOutcome {
+    /// Of the ranks that were estimated, the one with the lowest error; the last one where none was.
+    pub approximation: Approximation,
+    /// Its estimate; none where the budget ended before the first one.
+    pub estimate: Option<ErrorEstimate>,
+    /// Why there is no better one.
+    pub stop: Stop,
+    /// Every rank that was fitted and estimated.
+    pub steps: Vec<Step>,
+}
+
+impl TargetError {
+    /// The ranks that would be tried, the largest last.
+    ///
+    /// # Errors
+    /// A parameter out of range.
+    pub fn ranks(&self, landmarks: &Landmarks) -> Result<Vec<usize>, ApproximateError> {
+        self.check()?;
+        let largest = self.largest_rank.unwrap_or(usize::MAX).min(landmarks.order().len());
+        let mut ranks = Vec::new();
+        let mut rank = self.first_rank.min(largest);
+        while rank < largest {
+            ranks.push(rank);
+            // counts far below 2^52, and the product is at least one more
+            rank = ((rank as f64 * self.growth).ceil() as usize).max(rank + 1);
+        }
+        ranks.push(largest);
+        Ok(ranks)
+    }
+
+    /// All that could be bought if the target is never met: an upper bound. Pure.
+    ///
+    /// # Errors
+    /// A parameter out of range, or a first rank that the method refuses.
+    pub fn most(
+        &self,
+        method: &dyn Approximate,
+        shape: OracleShape,
+        landmarks: &Landmarks,
+        rng: &mut Rng,
+    ) -> Result<EntrySet, ApproximateError> {
+        let streams = Streams::new(rng);
+        let mut entries = EntrySet::new(shape);
+        for (k, rank) in self.ranks(landmarks)?.into_iter().enumerate() {
+            let plan = match method.plan(shape, landmarks, rank) {
+                Ok(plan) => plan,
+                Err(ApproximateError::TooFewLandmarks { .. }) if k > 0 => break,
+                Err(error) => return Err(error),
+            };
+            entries.add(&plan);
+            entries.add(&self.sample(shape.len, &plan.full_columns(), &streams).plan());
+        }
+        Ok(entries)
+    }
+
+    /// Fits rank after rank until the target is met.
+    ///
+    /// # Errors
+    /// A parameter out of range, a first rank that the method refuses or the budget does not allow, and any error of
+    /// the oracle but an exhausted budget.
+    pub fn run(
+        &self,
+        method: &dyn Approximate,
+        oracle: &dyn Oracle,
+        landmarks: &Landmarks,
+        known: Known,
+        rng: &mut Rng,
+    ) -> Result<TargetOutcome, ApproximateError> {
+        let streams = Streams::new(rng);
+        let memory = Remembered::new(oracle);
+        let mut best: Option<(Approximation, Option<ErrorEstimate>)> = None;
+        let mut steps: Vec<Step> = Vec::new();
+        let mut stop = Stop::RanksExhausted;
+        for rank in self.ranks(landmarks)? {
+            let fitted = fit(method, &memory, landmarks, rank, known, &mut streams.fit.clone());
+            let (approximation, columns) = match (fitted, &best) {
+                (Ok(fitted), _) => fitted,
+                (Err(ApproximateError::TooFewLandmarks { .. }), Some(_)) => break,
+                (Err(ApproximateError::Oracle(error)), Some(_)) if is_budget(&error) => {
+                    stop = Stop::BudgetExhausted(error);
+                    break;
+                }
+                (Err(error), _) => return Err(error),
+            };
+            let sample = self.sample(oracle.len(), &columns, &streams);
+            let estimate = match sample.estimate(&memory, &approximation, self.confidence) {
+                Ok(estimate) => estimate,
+                Err(error) if is_budget(&error) => {
+                    best = best.or(Some((approximation, None)));
+                    stop = Stop::BudgetExhausted(error);
+                    break;
+                }
+                Err(error) => return Err(error.into()),
+            };
+            steps.push(Step { rank, estimate });
+            let lowest = best.as_ref().and_then(|(_, estimate)| estimate.map(|estimate| estimate.relative_error));
+            if lowest.is_none_or(|lowest| estimate.relative_error < lowest) {
+                best = Some((approximation, Some(estimate)));
+            }
+            if self.is_met(&estimate) {
+                stop = Stop::Reached;
+                break;
+            }
+        }
+        let Some((approximation, estimate)) = best else {
+            return Err(ApproximateError::Rank { rank: 0, len: oracle.len() });
+        };
+        Ok(TargetOutcome { approximation, estimate, stop, steps })
+    }
+
+    fn is_met(&self, estimate: &ErrorEstimate) -> bool {
+        let error = match self.judged {
+            Judged::UpperBound => estimate.upper,
+            Judged::Estimate => estimate.relative_error,
+        };
+        error <= self.target
+    }
+
+    fn sample(&self, len: usize, columns: &[usize], streams: &Streams) -> Sample {
+        Sample::draw(len, columns, self.samples, &mut streams.sample.clone())
+    }
+
+    fn check(&self) -> Result<(), ApproximateError> {
+        let refuse = |parameter, value: String, wanted| {
+            Err(ApproximateError::Parameter { method: "target_error", parameter, value, wanted })
+        };
+        if !(self.target > 0.0 && self.target.is_finite()) {
+            return refuse("target", self.target.to_string(), "a number above 0");
+        }
+        if self.first_rank == 0 {
+            return refuse("first_rank", "0".to_owned(), "at least 1");
+        }
+        if !(self.growth > 1.0 && self.growth.is_finite()) {
+            return refuse("growth", self.growth.to_string(), "a number above 1");
+        }
+        if self.samples < 20 {
+            return refuse("samples", self.samples.to_string(), "at least 20");
+        }
+        if !(self.confidence > 0.0 && self.confidence < 1.0) {
+            return refuse("confidence", self.confidence.to_string(), "between 0 and 1");
+        }
+        Ok(())
+    }
+}
+
+/// The same draws for every rank, so that samples are nested and a fit is the one that its rank alone would get.
+struct Streams {
+    sample: Rng,
+    fit: Rng,
+}
+
+impl Streams {
+    fn new(rng: &mut Rng) -> Self {
+        Self { sample: Rng::seed_from_u64(rng.next_u64()), fit: Rng::seed_from_u64(rng.next_u64()) }
+    }
+}
+
+fn is_budget(error: &OracleError) -> bool {
+    matches!(error, OracleError::BudgetExhausted { .. } | OracleError::TimeExhausted { .. })
+}
+
+/// A fit, and the columns it bought in full.
+fn fit(
+    method: &dyn Approximate,
+    memory: &Remembered<&dyn Oracle>,
+    landmarks: &Landmarks,
+    rank: usize,
+    known: Known,
+    rng: &mut Rng,
+) -> Result<(Approximation, Vec<usize>), ApproximateError> {
+    let plan = method.plan(OracleShape::of(memory), landmarks, rank)?;
+    memory.buy(&plan)?;
+    Ok((method.fit(memory, landmarks, rank, known, rng)?, plan.full_columns()))
+}
