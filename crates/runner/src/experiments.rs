@@ -96,6 +96,8 @@ impl JobError {
 
 /// Which tables and figures the rows become.
 pub struct Layout {
+    /// Rows that repeat others under the paper's own headings, for the report alone.
+    pub restated: Vec<ResultRow>,
     /// Tables, in order.
     pub tables: Vec<TableSpec>,
     /// Figures, in order.
@@ -138,7 +140,7 @@ impl Bench<'_> {
             (Task::Reference, _) => errors::buy_reference(self).map(|()| Vec::new()),
             (Task::Tune(cell), _) => classification::tune(self, cell),
             (Task::Measure(cell), Experiment::Classification) => classification::measure(self, job, cell, results),
-            (Task::Measure(cell), _) => error_curve::measure(self, cell),
+            (Task::Measure(cell), _) => error_curve::measure(self, cell, results),
             (Task::Spectrum, _) => spectrum::of_all(self),
             (Task::Sample(number), _) => spectrum::of_sample(self, *number),
         }
@@ -223,6 +225,12 @@ impl Bench<'_> {
             "more": more,
         }))
     }
+}
+
+/// The rows of a cell whose twin was computed.
+fn rows_of_twin(rows: &[ResultRow], cell: &Cell) -> Vec<ResultRow> {
+    let comparison = cell.comparison.id();
+    rows.iter().map(|row| ResultRow { comparison: comparison.to_owned(), ..row.clone() }).collect()
 }
 
 /// Extras of a method in words, empty for the paper's own.

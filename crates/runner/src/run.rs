@@ -258,6 +258,7 @@ fn write_report(
 ) -> Result<(), RunError> {
     let config = bench.config;
     let layout = bench.layout(rows);
+    let shown: Vec<ResultRow> = rows.iter().cloned().chain(layout.restated).collect();
     let reference = match &config.paper {
         None => None,
         Some(paper) => Reference::find(paper, &config.file)?,
@@ -277,7 +278,7 @@ fn write_report(
         profile: config.profile.name.clone(),
         command: options.command.clone(),
         stamps,
-        rows,
+        rows: &shown,
         reference: reference.as_ref(),
         tables: layout.tables,
         figures: layout.figures,

@@ -114,6 +114,13 @@ impl<'a> Sweep<'a> {
         }
     }
 
+    /// The cell at equal rank that computes the very same thing, where both comparisons are made: it is computed once.
+    pub fn twin(&self, cell: &Cell) -> Option<Cell> {
+        let is_same =
+            self.config.compare == Compare::Both && cell.comparison == Comparison::Entries && cell.rank == cell.columns;
+        is_same.then(|| Cell { comparison: Comparison::Rank, ..cell.clone() })
+    }
+
     /// The landmarks of a cell: those of its replicate, shared by all methods that don't have their own.
     ///
     /// # Errors

@@ -3,9 +3,9 @@
 use serde_json::json;
 
 use super::errors::{self, Errors};
-use super::{Bench, Job, JobError, Layout, Task, group, whole};
+use super::{Bench, Job, JobError, Layout, Task, group, rows_of_twin, whole};
 use crate::report::{Across, FigureKind, FigureSpec, Selection, TableKind, TableSpec};
-use crate::results::{Metric, ResultRow};
+use crate::results::{CellKey, Metric, ResultRow, ResultStore};
 use crate::sweep::{Cell, Comparison};
 
 pub(super) fn jobs(bench: &Bench<'_>) -> Result<Vec<Job>, JobError> {
@@ -17,7 +17,7 @@ pub(super) fn jobs(bench: &Bench<'_>) -> Result<Vec<Job>, JobError> {
     for cell in bench.sweep.cells() {
         let fit = bench.sweep.plan(&cell, bench.till.shape())?;
         jobs.push(Job {
-            key: bench.key("error", Some(&cell), &json!({ "errors": format!("{errors:?}") }))?,
+            key: key(bench, &cell)?,
             title: bench.sweep.title(&cell),
             group: group(bench.sweep, "", &cell),
             plan: errors::plan(bench, errors, &cell, &fit)?,
@@ -25,6 +25,10 @@ pub(super) fn jobs(bench: &Bench<'_>) -> Result<Vec<Job>, JobError> {
         });
     }
     Ok(jobs)
+}
+
+fn key(bench: &Bench<'_>, cell: &Cell) -> Result<CellKey, JobError> {
+    Ok(bench.key("error", Some(cell), &json!({ "errors": format!("{:?}", Errors::of(bench)) }))?)
 }
 
 /// The job that buys all of K.
@@ -39,7 +43,12 @@ pub(super) fn reference(bench: &Bench<'_>) -> Result<Job, JobError> {
     })
 }
 
-pub(super) fn measure(bench: &Bench<'_>, cell: &Cell) -> Result<Vec<ResultRow>, JobError> {
+pub(super) fn measure(bench: &Bench<'_>, cell: &Cell, results: &ResultStore) -> Result<Vec<ResultRow>, JobError> {
+    if let Some(twin) = bench.sweep.twin(cell)
+        && let Some(rows) = results.get(&key(bench, &twin)?)
+    {
+        return Ok(rows_of_twin(rows, cell));
+    }
     let gamma = bench.fixed_gamma();
     let (approximation, spent) = bench.fit(cell, gamma)?;
     let blank = |metric, value| bench.row(cell, &spent, metric, value);
@@ -102,5 +111,5 @@ pub(super) fn error_layout(rows: &[ResultRow]) -> (Vec<TableSpec>, Vec<FigureSpe
 
 pub(super) fn layout(_bench: &Bench<'_>, rows: &[ResultRow]) -> Layout {
     let (tables, figures) = error_layout(rows);
-    Layout { tables, figures, notes: Vec::new() }
+    Layout { restated: Vec::new(), tables, figures, notes: Vec::new() }
 }

@@ -145,5 +145,5 @@ pub(super) fn layout(bench: &Bench<'_>, rows: &[ResultRow]) -> Layout {
             kind: FigureKind::Histogram { bins: settings.bins, log_y: true },
         },
     ];
-    Layout { tables: vec![table], figures, notes: Vec::new() }
+    Layout { restated: Vec::new(), tables: vec![table], figures, notes: Vec::new() }
 }

@@ -17,6 +17,8 @@ use crate::report::Stamp;
 
 /// The sample that ships inside.
 const SAMPLE: &str = "embedded";
+/// What files of the paper's word vectors are called.
+const PAPER_VECTORS: &str = "GoogleNews-vectors-negative300";
 
 pub(super) fn set(config: &Config, items: &DocumentsConfig, data: Option<&Path>) -> Result<Stage, StageError> {
     let mut stamps = Vec::new();
@@ -27,6 +29,13 @@ pub(super) fn set(config: &Config, items: &DocumentsConfig, data: Option<&Path>)
     let vectors = load_vectors(config, &items.vectors, data, name, &corpus)?;
     let coverage = corpus.coverage(&vectors);
     let bags = corpus.bags(&vectors);
+    if config.paper.is_some() && name != SAMPLE && !vectors.source().contains(PAPER_VECTORS) {
+        stamps.push(Stamp {
+            dataset: Some(name.to_owned()),
+            text: format!("word vectors `{}` instead of the paper's word2vec of Google News", vectors.source()),
+            breaks_comparison: true,
+        });
+    }
 
     let empty_policy = match config.oracle {
         OracleConfig::Wmd { empty_documents, .. } => empty_documents,
