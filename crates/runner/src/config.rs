@@ -81,8 +81,6 @@ pub struct Config {
     pub svm: SvmConfig,
     /// Whether and how the error is estimated from extra entries.
     pub error_estimate: Option<ErrorEstimateConfig>,
-    /// Grow the rank until the estimate of the relative error is below this.
-    pub target_error: Option<f64>,
     /// What `experiment: spectrum` shows.
     pub spectrum: SpectrumConfig,
     /// The profile this is, and what it changed.
@@ -106,7 +104,7 @@ pub struct Config {
 }
 
 /// Every key of a configuration.
-const KEYS: [&str; 22] = [
+const KEYS: [&str; 21] = [
     "name",
     "title",
     "paper",
@@ -123,7 +121,6 @@ const KEYS: [&str; 22] = [
     "search",
     "svm",
     "error_estimate",
-    "target_error",
     "spectrum",
     "results",
     "store",
@@ -258,7 +255,6 @@ impl Config {
                 .node("error_estimate")
                 .and_then(|node| ErrorEstimateConfig::read(node, problems))
                 .unwrap_or_default(),
-            target_error: section.checked("target_error", |&e: &f64| e > 0.0 && e < 1.0, "between 0 and 1"),
             spectrum: section
                 .node("spectrum")
                 .and_then(|node| SpectrumConfig::read(node, problems))

@@ -26,6 +26,8 @@ pub struct Parameter {
     pub name: &'static str,
     /// The value it has when it is not written; empty where it must be.
     pub default: &'static str,
+    /// A value to show where it must be written.
+    pub example: &'static str,
     /// What it does, in a line.
     pub doc: &'static str,
 }
@@ -43,9 +45,14 @@ pub struct Entry {
     pub source: &'static str,
 }
 
-/// Shorthand for a [`Parameter`].
+/// A [`Parameter`] that may be left out.
 pub const fn parameter(name: &'static str, default: &'static str, doc: &'static str) -> Parameter {
-    Parameter { name, default, doc }
+    Parameter { name, default, example: "", doc }
+}
+
+/// A [`Parameter`] that must be written.
+pub const fn required(name: &'static str, example: &'static str, doc: &'static str) -> Parameter {
+    Parameter { name, default: "", example, doc }
 }
 
 /// The entry of this id.

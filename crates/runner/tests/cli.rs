@@ -1,5 +1,7 @@
 //! The command line: the real binary in a scratch folder.
 
+use std::path::Path;
+
 use assert_cmd::Command;
 use predicates::str::contains;
 
@@ -43,20 +45,46 @@ fn a_name_is_explained() {
     insta::assert_snapshot!(printed(&["show", "wmd"]));
 }
 
+/// Documents and a matrix: an example belongs to one of them.
+const AROUND: [&[(&str, &str)]; 2] = [
+    &[
+        ("experiment", "error_curve"),
+        ("dataset", "{ name: embedded, vectors: { kind: ppmi_svd } }"),
+        ("oracle", "{ kind: wmd, gamma: 1 }"),
+        ("methods", "[nystrom]"),
+    ],
+    &[("experiment", "error_curve"), ("dataset", "random_psd"), ("oracle", "precomputed"), ("methods", "[nystrom]")],
+];
+
 #[test]
-fn the_example_of_every_method_is_a_configuration() {
-    let lists: serde_json::Value = serde_json::from_str(&printed(&["list", "methods", "--json"])).unwrap();
+fn the_example_of_every_name_is_part_of_a_good_configuration() {
+    let lists: serde_json::Value = serde_json::from_str(&printed(&["list", "--json"])).unwrap();
     let folder = tempfile::tempdir().unwrap();
-    for method in lists["methods"].as_array().unwrap() {
-        let id = method["id"].as_str().unwrap();
-        let shown = printed(&["show", id]);
-        let (_, example) = shown.split_once("In a configuration:\n").unwrap();
-        let example =
-            example.lines().map(|line| format!("{}\n", line.strip_prefix("  ").unwrap_or(line))).collect::<String>();
-        let file = folder.path().join(format!("{id}.yaml"));
-        let rest = "name: example\nexperiment: error_curve\ndataset: random_psd\noracle: precomputed\nranks: [5]\n";
-        std::fs::write(&file, format!("{rest}{example}")).unwrap();
-        runner(&["validate"]).arg(&file).assert().success();
+    for kind in ["methods", "oracles", "proxies", "landmarks", "experiments", "datasets"] {
+        for entry in lists[kind].as_array().unwrap() {
+            let id = entry["id"].as_str().unwrap();
+            let shown = printed(&["show", id]);
+            let examples = shown.split("In a configuration:\n").skip(1).map(|rest| rest.split("\n\n").next().unwrap());
+            let file = folder.path().join(format!("{id}.yaml"));
+            let is_good = |example: &str, around: &[(&str, &str)]| {
+                let example: String =
+                    example.lines().map(|line| format!("{}\n", line.strip_prefix("  ").unwrap_or(line))).collect();
+                // what searches for γ is classification
+                let around = around.iter().map(|&(key, value)| match value {
+                    "error_curve" if example.contains("search") => (key, "classification"),
+                    _ => (key, value),
+                });
+                let rest: String = around
+                    .filter(|(key, _)| !example.starts_with(&format!("{key}:")))
+                    .map(|(key, value)| format!("{key}: {value}\n"))
+                    .collect();
+                std::fs::write(&file, format!("name: example\nranks: [5]\n{rest}{example}")).unwrap();
+                runner(&["validate"]).arg(&file).ok().is_ok()
+            };
+            for example in examples {
+                assert!(AROUND.iter().any(|around| is_good(example, around)), "{kind} {id}: {example}");
+            }
+        }
     }
 }
 
@@ -120,4 +148,10 @@ fn stale_tables_are_refused_and_written_anew() {
     assert!(std::fs::read_to_string(&readme).unwrap().ends_with("<!-- registry:end -->\nend\n"));
     std::fs::write(&readme, "# Mine\n").unwrap();
     runner(&["docs"]).arg(&readme).assert().code(2).stderr(contains("no place for the tables"));
+}
+
+#[test]
+fn the_tables_of_the_readme_are_those_of_the_registry() {
+    let readme = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../README.md");
+    runner(&["docs", "--check"]).arg(readme).assert().success();
 }

@@ -69,14 +69,14 @@ fn explain(kind: &Kind, entry: &Entry) -> String {
     text
 }
 
-/// The shortest YAML that names it, with its defaults written out.
+/// YAML that names it, with its defaults written out.
 fn example(kind: &Kind, entry: &Entry) -> Option<String> {
-    let written: Vec<String> = entry
-        .parameters
-        .iter()
-        .filter(|p| !matches!(p.default, "" | "none" | "all" | "null"))
-        .map(|p| format!("{}: {}", p.name, p.default))
-        .collect();
+    let value = |p: &Parameter| match p.default {
+        "none" | "all" | "null" => None,
+        "" => Some(format!("{}: {}", p.name, p.example)),
+        default => Some(format!("{}: {default}", p.name)),
+    };
+    let written: Vec<String> = entry.parameters.iter().filter_map(value).collect();
     let section = |key: &str| {
         let keys: Vec<String> = std::iter::once(format!("{key}: {}", entry.id)).chain(written.clone()).collect();
         format!("{{ {} }}", keys.join(", "))
@@ -87,6 +87,7 @@ fn example(kind: &Kind, entry: &Entry) -> Option<String> {
         "proxy" => format!("  methods:\n    - {{ id: shift_ridge, proxy: {} }}\n", section("kind")),
         "landmark policy" => format!("  landmarks: {}\n", section("policy")),
         "experiment" => format!("  experiment: {}\n", entry.id),
+        "dataset" => format!("  dataset: {}\n", section("name")),
         _ => return None,
     })
 }

@@ -70,7 +70,7 @@ fn a_resolved_configuration_reads_back_as_itself() {
     for set in [
         &[][..],
         &["dataset={ name: random_psd, n: 50 }", "experiment=error_curve", "oracle=precomputed", "methods=[optimal]"],
-        &["dataset.vectors={ kind: ppmi_svd, dimension: 9 }", "error_estimate=500", "target_error=0.1", "svm.c=2"],
+        &["dataset.vectors={ kind: ppmi_svd, dimension: 9 }", "error_estimate=500", "svm.c=2"],
         &["landmarks={ policy: given, indices: [3, 1] }", "oracle.empty_documents={ distance: 4 }", "search.c=[1, 2]"],
     ] {
         let config = load(GOOD, "laptop", set).unwrap();

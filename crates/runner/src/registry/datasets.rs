@@ -4,13 +4,14 @@ use std::sync::LazyLock;
 
 use landmark_data::catalog::{self, Holds};
 
-use super::{Entry, Parameter, parameter};
+use super::{Entry, Parameter, parameter, required};
 
 const LIMIT: Parameter = parameter("limit", "all", "a seeded, stratified sample of so many items");
 const SPLIT: Parameter =
     parameter("split", "{ train: 0.7 }", "`given`, or a random share to train on in each replicate");
 const HEADERS: Parameter = parameter("headers", "subject", "header lines of a post: `subject`, `keep` or `strip`");
-const VECTORS: Parameter = parameter("vectors", "", "word vectors: a name, `{ path, format }` or `{ kind: ppmi_svd }`");
+const VECTORS: Parameter =
+    required("vectors", "self300", "word vectors: a name, `{ path, format }` or `{ kind: ppmi_svd }`");
 const MAX_WORDS: Parameter = parameter("max_words", "all", "keep a document's most frequent distinct words");
 const MIN_COUNT: Parameter = parameter("min_count", "1", "drop words that occur fewer times in all documents");
 const STOP_WORDS: Parameter = parameter("drop_stop_words", "true", "leave stop words out");
@@ -27,7 +28,7 @@ const MATRICES: [Entry; 2] = [
         id: "precomputed",
         summary: "your own n × n matrix",
         parameters: &[
-            parameter("path", "", "the `.npy` file"),
+            required("path", "matrix.npy", "the `.npy` file"),
             parameter("labels", "none", "a file with one label a line, for classification"),
             SPLIT,
         ],

@@ -1,6 +1,6 @@
 //! How landmarks are chosen.
 
-use super::{Entry, parameter};
+use super::{Entry, parameter, required};
 
 /// Every policy.
 pub static LANDMARK_POLICIES: &[Entry] = &[
@@ -14,8 +14,8 @@ pub static LANDMARK_POLICIES: &[Entry] = &[
         id: "given",
         summary: "your own list, most important first",
         parameters: &[
-            parameter("indices", "", "item numbers from 0"),
-            parameter("path", "", "a file with one item number a line, instead of `indices`"),
+            required("indices", "[3, 1, 4]", "item numbers from 0, or `path`"),
+            parameter("path", "none", "a file with one item number a line, instead of `indices`"),
         ],
         source: "yours",
     },

@@ -1,6 +1,6 @@
 //! Cheap relatives of an oracle, whose entries cost nothing.
 
-use super::{Entry, Parameter, parameter};
+use super::{Entry, Parameter, parameter, required};
 
 const FIT: Parameter = parameter("fit", "polynomial", "K ≈ q(P) on the bought columns: `polynomial` or `isotonic`");
 const DEGREE: Parameter = parameter("degree", "2", "degree of the polynomial, 1 to 3");
@@ -22,7 +22,7 @@ pub static PROXIES: &[Entry] = &[
     Entry {
         id: "embedding_cosine",
         summary: "cosine of your own vectors, one row an item",
-        parameters: &[parameter("path", "", "an n × d `.npy` file"), FIT, DEGREE],
+        parameters: &[required("path", "vectors.npy", "an n × d `.npy` file"), FIT, DEGREE],
         source: "this project, docs in ARCHITECTURE.md",
     },
 ];
