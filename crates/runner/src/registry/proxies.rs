@@ -23,6 +23,6 @@ pub static PROXIES: &[Entry] = &[
         id: "embedding_cosine",
         summary: "cosine of your own vectors, one row an item",
         parameters: &[required("path", "vectors.npy", "an n × d `.npy` file"), FIT, DEGREE],
-        source: "this project, docs in ARCHITECTURE.md",
+        source: "this project",
     },
 ];
