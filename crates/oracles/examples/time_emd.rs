@@ -13,7 +13,7 @@ use std::error::Error;
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use landmark_core::oracle::{Oracle, Pair};
 use landmark_core::stream::stream;
@@ -25,13 +25,16 @@ use rayon::ThreadPoolBuilder;
 mod shapes;
 use shapes::{Shape, real, synthetic_news, synthetic_tweets};
 
+/// The system counts processor time in ticks of some milliseconds.
+const SHORTEST_ROUND: Duration = Duration::from_millis(200);
+
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [name, folder, sizes @ ..] = &arguments[..] else {
         return Err("usage: time_emd SHAPE FOLDER [COLUMNS ROWS ROUNDS]".into());
     };
     let size = |k: usize, default: usize| sizes.get(k).map_or(Ok(default), |text| text.parse::<usize>());
-    let (columns, rows, rounds) = (size(0, 10)?, size(1, 400)?, size(2, 7)?);
+    let (columns, rows, rounds) = (size(0, 10)?, size(1, 400)?, size(2, 5)?);
     let shape = match name.as_str() {
         "synthetic_tweets" => synthetic_tweets(),
         "synthetic_news" => synthetic_news(),
@@ -90,9 +93,12 @@ fn measure(
         .install(|| {
             let start = Instant::now();
             for _ in 0..rounds {
-                let before = seconds(start);
-                oracle.evaluate(pairs, &mut scores)?;
-                times.push(seconds(start) - before);
+                let (begin, before, mut repeats) = (Instant::now(), seconds(start), 0);
+                while begin.elapsed() < SHORTEST_ROUND {
+                    oracle.evaluate(pairs, &mut scores)?;
+                    repeats += 1;
+                }
+                times.push((seconds(start) - before) / f64::from(repeats));
             }
             Ok::<(), Box<dyn Error + Send + Sync>>(())
         })

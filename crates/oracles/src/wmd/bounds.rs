@@ -15,7 +15,7 @@ use ndarray::{Array2, ArrayView2, ArrayViewMut2, Axis};
 use rayon::prelude::*;
 
 use super::distance_tables::{PairTable, score_pairs};
-use super::points::{Points, Selection, distances_f64};
+use super::points::{Points, Selection, distances};
 use super::processor::widest_registers;
 use super::word_clouds::WordClouds;
 
@@ -87,7 +87,7 @@ impl Wcd {
                 for (mut out, cols) in out.axis_chunks_iter_mut(Axis(1), PIECE).zip(cols.chunks(PIECE)) {
                     selected.load(&self.centroids, cols);
                     piece.resize(rows.len() * cols.len(), 0.0);
-                    distances_f64(&self.centroids, rows, selected, piece);
+                    distances(&self.centroids, rows, selected, piece);
                     out.iter_mut().zip(&*piece).for_each(|(to, &distance)| *to = distance);
                 }
             },
@@ -119,7 +119,7 @@ impl Oracle for Wcd {
             *out = self.clouds.distance_without_words((i, j)).unwrap_or_else(|| {
                 let mut distance = [0.0];
                 selected.load(&self.centroids, &[j as u32]);
-                distances_f64(&self.centroids, &[i as u32], selected, &mut distance);
+                distances(&self.centroids, &[i as u32], selected, &mut distance);
                 distance[0]
             });
         });

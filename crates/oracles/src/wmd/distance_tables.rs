@@ -12,7 +12,7 @@
 use landmark_core::oracle::Pair;
 use rayon::prelude::*;
 
-use super::points::{Selection, distances_f32};
+use super::points::{Selection, distances};
 use super::word_clouds::{Cloud, WordClouds};
 
 /// Distances held at a time, 8 bytes each.
@@ -277,7 +277,7 @@ struct Task<'a> {
 
 impl Task<'_> {
     fn run(self, clouds: &WordClouds, column: Cloud<'_>, document: &Selection) {
-        distances_f32(clouds.vectors(), self.words, document, self.table);
+        distances(clouds.vectors(), self.words, document, self.table);
         for (row, nearest) in self.table.chunks_exact(self.group.m).zip(self.nearest) {
             *nearest = row.iter().fold(f64::INFINITY, |a, &b| if b < a { b } else { a });
         }
