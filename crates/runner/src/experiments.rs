@@ -1,10 +1,12 @@
 //! The kinds of experiment: what is measured, in which jobs, and which tables and figures it becomes.
 
-use landmark_core::approximate::ApproximateError;
-use landmark_core::approximation::Approximation;
+use landmark_core::approximate::{Approximate, ApproximateError};
+use landmark_core::approximation::{Approximation, Known};
 use landmark_core::entries::{Certainty, EntryBlock, Plan, Rows};
-use landmark_core::oracle::{Metered, OracleError, Spent};
-use landmark_core::stream::stream;
+use landmark_core::error_estimate::{Stop, TargetError};
+use landmark_core::landmarks::Landmarks;
+use landmark_core::oracle::{Metered, Oracle, OracleError, Spent};
+use landmark_core::stream::{Rng, stream};
 use landmark_tasks::TaskError;
 
 use crate::config::{Config, Experiment, OracleConfig, Tuned};
@@ -116,6 +118,8 @@ pub struct Bench<'a> {
     pub till: &'a Till,
     /// Methods × sizes × replicates.
     pub sweep: &'a Sweep<'a>,
+    /// Whether a budget ended the growth of a rank: its best so far is a result.
+    pub is_cut_short: std::cell::Cell<bool>,
 }
 
 impl Bench<'_> {
@@ -168,10 +172,67 @@ impl Bench<'_> {
         let oracle = Metered::new(self.till.similarities(gamma)?);
         let mut rng = stream(self.config.seed, &self.stage.dataset, "fit", cell.replicate);
         let method = self.sweep.approximator(cell, gamma)?;
-        let landmarks = self.sweep.landmarks(cell)?;
+        let landmarks = self.landmarks(cell)?;
         let known = self.sweep.method(cell).known;
-        let approximation = method.fit(&oracle, &landmarks, cell.rank, known, &mut rng)?;
+        let approximation = match self.target(cell) {
+            Some(target) => self.grow(&target, method.as_ref(), &oracle, &landmarks, known, &mut rng)?,
+            None => method.fit(&oracle, &landmarks, cell.rank, known, &mut rng)?,
+        };
         Ok((approximation, oracle.spent()))
+    }
+
+    /// What the growth of a cell's rank stops at, where `target_error` asks for one and the method draws landmarks.
+    fn target(&self, cell: &Cell) -> Option<TargetError> {
+        let (target, estimate) = (self.config.target_error?, self.config.error_estimate?);
+        let draws = self.sweep.method(cell).entry().draws;
+        draws.then(|| TargetError {
+            target,
+            first_rank: self.sweep.sizes().first().copied().unwrap_or(1),
+            largest_rank: Some(cell.rank),
+            samples: estimate.samples,
+            confidence: estimate.confidence,
+            ..TargetError::default()
+        })
+    }
+
+    fn grow(
+        &self,
+        target: &TargetError,
+        method: &dyn Approximate,
+        oracle: &dyn Oracle,
+        landmarks: &Landmarks,
+        known: Known,
+        rng: &mut Rng,
+    ) -> Result<Approximation, JobError> {
+        let outcome = target.run(method, oracle, landmarks, known, rng)?;
+        if matches!(outcome.stop, Stop::BudgetExhausted(_)) {
+            self.is_cut_short.set(true);
+        }
+        Ok(outcome.approximation)
+    }
+
+    /// What the fit of a cell will request: exactly, or all that a growing rank may come to.
+    fn plan(&self, cell: &Cell) -> Result<Plan, JobError> {
+        let shape = self.till.shape();
+        let Some(target) = self.target(cell) else { return Ok(self.sweep.plan(cell, shape)?) };
+        let method = self.sweep.method(cell).approximator.as_ref();
+        let mut rng = stream(self.config.seed, &self.stage.dataset, "fit", cell.replicate);
+        let most = target.most(method, shape, &self.sweep.drawn_landmarks(cell)?, &mut rng)?;
+        let mut blocks = vec![EntryBlock { rows: Rows::All, cols: most.columns() }];
+        blocks.extend(
+            most.scattered().into_iter().map(|(i, j)| EntryBlock { rows: Rows::These(vec![i]), cols: vec![j] }),
+        );
+        Ok(Plan { blocks, certainty: Certainty::UpperBound })
+    }
+
+    /// The landmarks of a cell, chosen on the similarities at the γ that is fixed, or at the middle of those searched.
+    fn landmarks(&self, cell: &Cell) -> Result<Landmarks, JobError> {
+        let searched = || {
+            let (from, to) = self.config.search.gamma.bounds();
+            (from * to).sqrt()
+        };
+        let gamma = has_gamma(self.config).then(|| self.fixed_gamma().unwrap_or_else(searched));
+        Ok(self.sweep.landmarks(cell, self.till.similarities(gamma)?.as_ref())?)
     }
 
     /// A row of a cell, to be filled with metric and value.
@@ -219,6 +280,7 @@ impl Bench<'_> {
             "gamma": config.oracle.gamma(),
             "landmarks": config.landmarks,
             "seed": config.seed,
+            "target_error": config.target_error.map(|target| (target, config.error_estimate, self.sweep.sizes(), config.budget)),
             "replicate": cell.map(|cell| cell.replicate),
             "method": method,
             "profile": config.profile.name,

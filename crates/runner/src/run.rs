@@ -114,7 +114,7 @@ pub fn run(config: &Config, options: &RunOptions) -> Result<Ended, RunError> {
     let given = given_landmarks(config).map_err(RunError::Landmarks)?;
     let till = Till::open(&stage, config, &store_address(config, options))?;
     let sweep = Sweep::new(config, &stage, given);
-    let bench = Bench { config, stage: &stage, till: &till, sweep: &sweep };
+    let bench = Bench { config, stage: &stage, till: &till, sweep: &sweep, is_cut_short: false.into() };
     let jobs = bench.jobs().map_err(RunError::Plan)?;
     let folder = results_folder(config, options);
 
@@ -169,7 +169,7 @@ pub fn report_again(config: &Config, options: &RunOptions) -> Result<PathBuf, Ru
     let given = given_landmarks(config).map_err(RunError::Landmarks)?;
     let till = Till::open(&stage, config, &store_address(config, options))?;
     let sweep = Sweep::new(config, &stage, given);
-    let bench = Bench { config, stage: &stage, till: &till, sweep: &sweep };
+    let bench = Bench { config, stage: &stage, till: &till, sweep: &sweep, is_cut_short: false.into() };
     let jobs = bench.jobs().map_err(RunError::Plan)?;
     let folder = results_folder(config, options);
     let results = ResultStore::open(&folder)?;
@@ -204,7 +204,10 @@ fn work(
         }
         progress.now(job.title.clone());
         match bench.run(job, results) {
-            Ok(rows) => results.record(&job.key, rows)?,
+            Ok(rows) => {
+                results.record(&job.key, rows)?;
+                outcome.budget |= bench.is_cut_short.get();
+            }
             Err(error) if error.is_budget() => {
                 if !outcome.budget {
                     progress.say(&format!("{error}; going on with what is bought"));

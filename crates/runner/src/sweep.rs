@@ -3,12 +3,13 @@
 //! Every method of a replicate sees the same landmarks, whatever else the sweep holds, because they are drawn from the stream
 //! (seed, dataset, "landmarks", replicate). Sizes are nested, so the largest pays for the smaller ones.
 
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use landmark_core::approximate::{Approximate, ApproximateError, Link, Proxied};
-use landmark_core::entries::Plan;
+use landmark_core::entries::{Certainty, Plan};
 use landmark_core::landmarks::Landmarks;
-use landmark_core::oracle::{OracleError, OracleShape};
+use landmark_core::oracle::{Oracle, OracleError, OracleShape};
 use landmark_core::stream::stream;
 use serde::Serialize;
 
@@ -56,12 +57,14 @@ pub struct Sweep<'a> {
     config: &'a Config,
     stage: &'a Stage,
     given: Option<Vec<usize>>,
+    /// Those chosen by what was seen, by replicate.
+    seen: Mutex<HashMap<u64, Landmarks>>,
 }
 
 impl<'a> Sweep<'a> {
     /// A sweep over the methods of a configuration; `given` are its landmarks, where they are listed.
     pub fn new(config: &'a Config, stage: &'a Stage, given: Option<Vec<usize>>) -> Self {
-        Self { config, stage, given }
+        Self { config, stage, given, seen: Mutex::default() }
     }
 
     /// The method of a cell.
@@ -85,7 +88,11 @@ impl<'a> Sweep<'a> {
             Compare::Entries => &[Comparison::Entries],
             Compare::Both => &[Comparison::Rank, Comparison::Entries],
         };
-        let sizes = self.sizes();
+        // with a target, the largest rank is how far a method may grow
+        let (sizes, comparisons) = match self.config.target_error {
+            Some(_) => (self.sizes().into_iter().rev().take(1).collect(), &[Comparison::Rank][..]),
+            None => (self.sizes(), comparisons),
+        };
         let (mut drawn, mut fixed) = (Vec::new(), Vec::new());
         for replicate in 0..self.config.replicates as u64 {
             for (at, &columns) in sizes.iter().enumerate() {
@@ -121,11 +128,34 @@ impl<'a> Sweep<'a> {
         is_same.then(|| Cell { comparison: Comparison::Rank, ..cell.clone() })
     }
 
-    /// The landmarks of a cell: those of its replicate, shared by all methods that don't have their own.
+    /// The landmarks of a cell: those of its replicate, shared by all methods. Where a policy must see scores to choose, they are bought
+    /// from `oracle` the first time; every fit uses some of those columns.
+    ///
+    /// # Errors
+    /// As [`drawn_landmarks`](Self::drawn_landmarks), and whatever the oracle answers.
+    pub fn landmarks(&self, cell: &Cell, oracle: &dyn Oracle) -> Result<Landmarks, ApproximateError> {
+        let LandmarkConfig::Seen(policy) = &self.config.landmarks else { return self.drawn_landmarks(cell) };
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(landmarks) = seen.get(&cell.replicate) {
+            return Ok(landmarks.clone());
+        }
+        let mut rng = stream(self.config.seed, &self.stage.dataset, "landmarks", cell.replicate);
+        let landmarks = policy.select(oracle, self.longest_order(), &mut rng)?;
+        seen.insert(cell.replicate, landmarks.clone());
+        Ok(landmarks)
+    }
+
+    /// Landmarks that the largest fit can ask for: SMS-Nyström and SiCUR take a second set of twice the rank.
+    fn longest_order(&self) -> usize {
+        let largest = self.sizes().last().copied().unwrap_or(1);
+        (2 * largest).min(self.stage.len())
+    }
+
+    /// Landmarks that need no score: uniform or given. For a plan they stand in for those that do, which are as many.
     ///
     /// # Errors
     /// Given landmarks that are out of range or repeated.
-    pub fn landmarks(&self, cell: &Cell) -> Result<Landmarks, ApproximateError> {
+    pub fn drawn_landmarks(&self, cell: &Cell) -> Result<Landmarks, ApproximateError> {
         let mut rng = stream(self.config.seed, &self.stage.dataset, "landmarks", cell.replicate);
         match &self.given {
             None => Ok(Landmarks::uniform(self.stage.len(), &mut rng)),
@@ -138,7 +168,16 @@ impl<'a> Sweep<'a> {
     /// # Errors
     /// An impossible rank, or too few given landmarks.
     pub fn plan(&self, cell: &Cell, shape: OracleShape) -> Result<Plan, ApproximateError> {
-        self.method(cell).approximator.plan(shape, &self.landmarks(cell)?, cell.rank)
+        let fit = self.method(cell).approximator.plan(shape, &self.drawn_landmarks(cell)?, cell.rank)?;
+        match &self.config.landmarks {
+            LandmarkConfig::Uniform | LandmarkConfig::Given { .. } => Ok(fit),
+            // the choice reads columns of its own landmarks, and the diagonal: no more than this
+            LandmarkConfig::Seen(_) => {
+                let longest = Plan::columns(&self.drawn_landmarks(cell)?.order()[..self.longest_order()]);
+                let blocks = if fit.cells(shape.len) > longest.cells(shape.len) { fit.blocks } else { longest.blocks };
+                Ok(Plan { blocks, certainty: Certainty::UpperBound })
+            }
+        }
     }
 
     /// The method of a cell, wrapped in its proxy as seen through γ.

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use landmark_core::landmarks::LandmarkPolicy;
 use serde::Serialize;
 
 use super::problem::Problem;
@@ -10,6 +11,9 @@ use super::section::Section;
 use super::tree::{Node, Value};
 use super::values::ConfigPath;
 use crate::registry::{self, LANDMARK_POLICIES};
+
+/// The part of the landmarks that `leverage` draws uniformly, where nothing else is said.
+const FIRST_ROUND: f64 = 0.5;
 
 /// Which columns are bought.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -26,6 +30,9 @@ pub enum LandmarkConfig {
         #[serde(skip_serializing_if = "Option::is_none")]
         path: Option<ConfigPath>,
     },
+    /// Chosen by what their scores look like: `leverage`, `rpcholesky`, `kmeans++`, `farthest`.
+    #[serde(untagged)]
+    Seen(LandmarkPolicy),
 }
 
 impl LandmarkConfig {
@@ -34,6 +41,7 @@ impl LandmarkConfig {
         match self {
             Self::Uniform => "uniform",
             Self::Given { .. } => "given",
+            Self::Seen(policy) => policy.id(),
         }
     }
 
@@ -63,6 +71,14 @@ impl LandmarkConfig {
                     section.refuse("indices", format!("`{path}.indices` has item {twice} twice"));
                 }
                 Self::Given { indices, path: file }
+            }
+            "rpcholesky" => Self::Seen(LandmarkPolicy::RpCholesky),
+            "kmeans++" => Self::Seen(LandmarkPolicy::KMeansPlusPlus),
+            "farthest" => Self::Seen(LandmarkPolicy::Farthest),
+            "leverage" => {
+                let part =
+                    section.checked("first_round", |part: &f64| *part > 0.0 && *part <= 1.0, "above 0 and at most 1");
+                Self::Seen(LandmarkPolicy::Leverage { first_round: part.unwrap_or(FIRST_ROUND) })
             }
             other => {
                 let place = section.node("policy").unwrap_or(node).place;

@@ -29,7 +29,7 @@ pub(super) fn jobs(bench: &Bench<'_>) -> Result<Vec<Job>, JobError> {
         jobs.push(reference(bench)?);
     }
     for cell in bench.sweep.cells() {
-        let fit = bench.sweep.plan(&cell, bench.till.shape())?;
+        let fit = bench.plan(&cell)?;
         if is_tuned(bench) && first_of_split(bench, &cell) == cell.replicate && bench.sweep.twin(&cell).is_none() {
             jobs.push(Job {
                 key: tuning_key(bench, &cell)?,
@@ -259,6 +259,8 @@ pub(super) fn measure(
     let (gamma, cost) = chosen(bench, job, cell, results)?;
     let split = bench.stage.split(bench.config, cell.replicate)?;
     let (approximation, spent) = bench.fit(cell, gamma)?;
+    // a growing rank ends where it ends
+    let cell = &Cell { rank: approximation.report().rank.clamp(1, cell.rank), ..cell.clone() };
     let blank = |metric, value| bench.row(cell, &spent, metric, value);
     let mut rows = report_rows(&approximation, &blank);
     let seconds = approximation.report().seconds;

@@ -15,7 +15,7 @@ pub(super) fn jobs(bench: &Bench<'_>) -> Result<Vec<Job>, JobError> {
         jobs.push(reference(bench)?);
     }
     for cell in bench.sweep.cells() {
-        let fit = bench.sweep.plan(&cell, bench.till.shape())?;
+        let fit = bench.plan(&cell)?;
         jobs.push(Job {
             key: key(bench, &cell)?,
             title: bench.sweep.title(&cell),
@@ -51,6 +51,8 @@ pub(super) fn measure(bench: &Bench<'_>, cell: &Cell, results: &ResultStore) -> 
     }
     let gamma = bench.fixed_gamma();
     let (approximation, spent) = bench.fit(cell, gamma)?;
+    // a growing rank ends where it ends
+    let cell = &Cell { rank: approximation.report().rank.clamp(1, cell.rank), ..cell.clone() };
     let blank = |metric, value| bench.row(cell, &spent, metric, value);
     let mut rows = report_rows(&approximation, &blank);
     let error = errors::row(bench, Errors::of(bench), cell, gamma, &approximation, &blank)?;

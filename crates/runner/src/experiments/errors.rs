@@ -3,6 +3,7 @@
 use landmark_core::approximation::Approximation;
 use landmark_core::entries::Plan;
 use landmark_core::error_estimate::{self, ErrorEstimate, Sample};
+use landmark_core::landmarks::Landmarks;
 use landmark_core::stream::stream;
 use ndarray::Array2;
 
@@ -48,7 +49,7 @@ impl Errors {
 pub(super) fn plan(bench: &Bench<'_>, errors: Errors, cell: &Cell, fit: &Plan) -> Result<Plan, JobError> {
     let mut plan = fit.clone();
     if let Errors::Estimated(estimate) = errors {
-        let sample = sample(bench, estimate, cell)?;
+        let sample = sample(bench, estimate, cell, &bench.sweep.drawn_landmarks(cell)?);
         plan.blocks.extend(sample.plan().blocks);
     }
     Ok(plan)
@@ -83,7 +84,7 @@ pub(super) fn row(
             Some(blank(Metric::RelativeError, error))
         }
         Errors::Estimated(estimate) => {
-            let sample = sample(bench, estimate, cell)?;
+            let sample = sample(bench, estimate, cell, &bench.landmarks(cell)?);
             let ErrorEstimate { relative_error, lower, upper, .. } =
                 sample.estimate(&reference, approximation, estimate.confidence)?;
             let row = blank(Metric::EstimatedError, relative_error);
@@ -92,8 +93,7 @@ pub(super) fn row(
     })
 }
 
-fn sample(bench: &Bench<'_>, estimate: ErrorEstimateConfig, cell: &Cell) -> Result<Sample, JobError> {
+fn sample(bench: &Bench<'_>, estimate: ErrorEstimateConfig, cell: &Cell, landmarks: &Landmarks) -> Sample {
     let mut rng = stream(bench.config.seed, &bench.stage.dataset, "error estimate", cell.replicate);
-    let landmarks = bench.sweep.landmarks(cell)?;
-    Ok(Sample::draw(bench.stage.len(), &landmarks.order()[..cell.rank], estimate.samples, &mut rng))
+    Sample::draw(bench.stage.len(), &landmarks.order()[..cell.rank], estimate.samples, &mut rng)
 }
