@@ -81,6 +81,9 @@ pub struct Config {
     pub svm: SvmConfig,
     /// Whether and how the error is estimated from extra entries.
     pub error_estimate: Option<ErrorEstimateConfig>,
+    /// Grow the rank, up to the largest of `ranks`, until the estimate of the relative error is below this.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub target_error: Option<f64>,
     /// What `experiment: spectrum` shows.
     pub spectrum: SpectrumConfig,
     /// The profile this is, and what it changed.
@@ -104,7 +107,7 @@ pub struct Config {
 }
 
 /// Every key of a configuration.
-const KEYS: [&str; 21] = [
+const KEYS: [&str; 22] = [
     "name",
     "title",
     "paper",
@@ -121,6 +124,7 @@ const KEYS: [&str; 21] = [
     "search",
     "svm",
     "error_estimate",
+    "target_error",
     "spectrum",
     "results",
     "store",
@@ -251,6 +255,7 @@ impl Config {
             budget: section.node("budget").and_then(|node| Budget::read(node, problems)).unwrap_or_default(),
             search: section.node("search").and_then(|node| SearchConfig::read(node, problems)).unwrap_or_default(),
             svm: section.node("svm").and_then(|node| SvmConfig::read(node, problems)).unwrap_or_default(),
+            target_error: section.checked("target_error", |&e: &f64| e > 0.0 && e < 1.0, "between 0 and 1"),
             error_estimate: section
                 .node("error_estimate")
                 .and_then(|node| ErrorEstimateConfig::read(node, problems))

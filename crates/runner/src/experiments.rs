@@ -244,7 +244,7 @@ impl Bench<'_> {
             method_id: method.id.to_owned(),
             variant: variant(method),
             comparison: cell.comparison.id().to_owned(),
-            items: self.stage.len() as u64,
+            items: self.stage.items() as u64,
             columns: cell.columns as u64,
             rank: cell.rank as u64,
             cells: spent.cells,

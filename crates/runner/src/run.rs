@@ -89,7 +89,7 @@ pub enum RunError {
     Reference(#[from] ReferenceError),
     /// A job could not be planned.
     #[error(transparent)]
-    Plan(JobError),
+    Plan(Box<JobError>),
     /// A job failed.
     #[error("{title} failed")]
     Job {
@@ -97,7 +97,7 @@ pub enum RunError {
         title: String,
         /// Why.
         #[source]
-        source: JobError,
+        source: Box<JobError>,
     },
     /// The list of landmarks.
     #[error("{0}")]
@@ -115,7 +115,7 @@ pub fn run(config: &Config, options: &RunOptions) -> Result<Ended, RunError> {
     let till = Till::open(&stage, config, &store_address(config, options))?;
     let sweep = Sweep::new(config, &stage, given);
     let bench = Bench { config, stage: &stage, till: &till, sweep: &sweep, is_cut_short: false.into() };
-    let jobs = bench.jobs().map_err(RunError::Plan)?;
+    let jobs = bench.jobs().map_err(|error| RunError::Plan(Box::new(error)))?;
     let folder = results_folder(config, options);
 
     if options.dry_run {
@@ -170,7 +170,7 @@ pub fn report_again(config: &Config, options: &RunOptions) -> Result<PathBuf, Ru
     let till = Till::open(&stage, config, &store_address(config, options))?;
     let sweep = Sweep::new(config, &stage, given);
     let bench = Bench { config, stage: &stage, till: &till, sweep: &sweep, is_cut_short: false.into() };
-    let jobs = bench.jobs().map_err(RunError::Plan)?;
+    let jobs = bench.jobs().map_err(|error| RunError::Plan(Box::new(error)))?;
     let folder = results_folder(config, options);
     let results = ResultStore::open(&folder)?;
     let keys: Vec<_> = jobs.iter().map(|job| job.key.clone()).collect();
@@ -222,7 +222,7 @@ fn work(
             }
             Err(source) => {
                 bench.till.flush()?;
-                return Err(RunError::Job { title: job.title.clone(), source });
+                return Err(RunError::Job { title: job.title.clone(), source: Box::new(source) });
             }
         }
     }

@@ -97,7 +97,7 @@ impl Stage {
     }
 
     /// Number of items n.
-    pub fn len(&self) -> usize {
+    pub fn items(&self) -> usize {
         self.raw.len()
     }
 
@@ -121,7 +121,7 @@ impl Stage {
             (Some(SplitConfig::Given), Some(split)) => Ok(split),
             (Some(SplitConfig::Given) | None, _) => Err(StageError::NoSplit { dataset: self.dataset.clone() }),
             (Some(SplitConfig::Train(share)), _) => {
-                Ok(Split::random(self.len(), share, config.seed, &self.dataset, replicate)?)
+                Ok(Split::random(self.items(), share, config.seed, &self.dataset, replicate)?)
             }
         }
     }

@@ -13,7 +13,7 @@ use landmark_core::oracle::{Oracle, OracleError, OracleShape};
 use landmark_core::stream::stream;
 use serde::Serialize;
 
-use crate::config::{Compare, Config, LandmarkConfig, MethodConfig, ProxyFit};
+use crate::config::{Compare, Config, Experiment, LandmarkConfig, MethodConfig, ProxyFit, SplitConfig};
 use crate::registry::methods;
 use crate::stage::Stage;
 
@@ -74,7 +74,7 @@ impl<'a> Sweep<'a> {
 
     /// The s of the axis, ascending.
     pub fn sizes(&self) -> Vec<usize> {
-        let mut sizes: Vec<usize> = self.config.ranks.iter().map(|rank| rank.of(self.stage.len())).collect();
+        let mut sizes: Vec<usize> = self.config.ranks.iter().map(|rank| rank.of(self.stage.items())).collect();
         sizes.sort_unstable();
         sizes.dedup();
         sizes
@@ -102,8 +102,11 @@ impl<'a> Sweep<'a> {
                         if draws {
                             let rank = self.rank(entry, comparison, columns);
                             drawn.push(Cell { method, comparison, columns, rank, replicate });
-                        } else if replicate == 0 && comparison == comparisons[0] && (sized || at == 0) {
-                            let rank = if sized { columns } else { self.stage.len() };
+                        } else if (replicate == 0 || self.splits_anew())
+                            && comparison == comparisons[0]
+                            && (sized || at == 0)
+                        {
+                            let rank = if sized { columns } else { self.stage.items() };
                             fixed.push(Cell { method, comparison, columns: rank, rank, replicate });
                         }
                     }
@@ -114,10 +117,16 @@ impl<'a> Sweep<'a> {
         drawn
     }
 
+    /// Whether each replicate trains on other items, so that even what does not depend on landmarks differs.
+    fn splits_anew(&self) -> bool {
+        self.config.experiment == Experiment::Classification
+            && matches!(self.config.dataset.split(), Some(SplitConfig::Train(_)))
+    }
+
     fn rank(&self, method: &MethodConfig, comparison: Comparison, columns: usize) -> usize {
         match comparison {
             Comparison::Rank => columns,
-            Comparison::Entries => method.approximator.rank_for_columns(self.stage.len(), columns),
+            Comparison::Entries => method.approximator.rank_for_columns(self.stage.items(), columns),
         }
     }
 
@@ -148,7 +157,7 @@ impl<'a> Sweep<'a> {
     /// Landmarks that the largest fit can ask for: SMS-Nyström and SiCUR take a second set of twice the rank.
     fn longest_order(&self) -> usize {
         let largest = self.sizes().last().copied().unwrap_or(1);
-        (2 * largest).min(self.stage.len())
+        (2 * largest).min(self.stage.items())
     }
 
     /// Landmarks that need no score: uniform or given. For a plan they stand in for those that do, which are as many.
@@ -158,8 +167,8 @@ impl<'a> Sweep<'a> {
     pub fn drawn_landmarks(&self, cell: &Cell) -> Result<Landmarks, ApproximateError> {
         let mut rng = stream(self.config.seed, &self.stage.dataset, "landmarks", cell.replicate);
         match &self.given {
-            None => Ok(Landmarks::uniform(self.stage.len(), &mut rng)),
-            Some(indices) => Ok(Landmarks::given(self.stage.len(), indices, &mut rng)?),
+            None => Ok(Landmarks::uniform(self.stage.items(), &mut rng)),
+            Some(indices) => Ok(Landmarks::given(self.stage.items(), indices, &mut rng)?),
         }
     }
 

@@ -52,4 +52,8 @@ pub(super) fn together(config: &Config, section: &Section<'_>) {
             section.problems().add(Problem::new(message).at(method.place));
         }
     }
+    if config.target_error.is_some() && config.error_estimate.is_none() {
+        section
+            .refuse("target_error", "`target_error` is held against an `error_estimate`, but there is none: add one");
+    }
 }

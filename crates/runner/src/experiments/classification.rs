@@ -86,7 +86,7 @@ enum Evidence {
 fn evidence(bench: &Bench<'_>, cell: &Cell, gamma: Option<f64>) -> Result<Evidence, JobError> {
     if bench.sweep.method(cell).id == "exact" {
         let oracle = bench.till.similarities(gamma)?;
-        let all: Vec<usize> = (0..bench.stage.len()).collect();
+        let all: Vec<usize> = (0..bench.stage.items()).collect();
         let mut gram = Array2::zeros((all.len(), all.len()));
         oracle.block(&all, &all, gram.view_mut())?;
         return Ok(Evidence::Gram(gram));

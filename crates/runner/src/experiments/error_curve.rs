@@ -38,7 +38,7 @@ pub(super) fn reference(bench: &Bench<'_>) -> Result<Job, JobError> {
         key: bench.key("reference", None, &json!(null))?,
         title: name.clone(),
         group: name,
-        plan: whole(bench.stage.len()),
+        plan: whole(bench.stage.items()),
         task: Task::Reference,
     })
 }

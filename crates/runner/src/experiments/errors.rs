@@ -34,7 +34,7 @@ impl Errors {
         let is_there = !bench.stage.is_priced
             || bench.config.experiment == Experiment::ErrorCurve && bench.config.error_estimate.is_none()
             || bench.config.methods.iter().any(|method| needs_all(method.id));
-        let all = whole(bench.stage.len()).evaluations(bench.till.shape());
+        let all = whole(bench.stage.items()).evaluations(bench.till.shape());
         let affordable = bench.config.budget.entries.is_none_or(|budget| budget >= all);
         match bench.config.error_estimate {
             _ if is_there && affordable => Self::Exact,
@@ -95,5 +95,5 @@ pub(super) fn row(
 
 fn sample(bench: &Bench<'_>, estimate: ErrorEstimateConfig, cell: &Cell, landmarks: &Landmarks) -> Sample {
     let mut rng = stream(bench.config.seed, &bench.stage.dataset, "error estimate", cell.replicate);
-    Sample::draw(bench.stage.len(), &landmarks.order()[..cell.rank], estimate.samples, &mut rng)
+    Sample::draw(bench.stage.items(), &landmarks.order()[..cell.rank], estimate.samples, &mut rng)
 }

@@ -71,7 +71,7 @@ fn blank(bench: &Bench<'_>, size: usize, replicate: u64, value: f64) -> ResultRo
         method_id: String::new(),
         variant: String::new(),
         comparison: String::new(),
-        items: bench.stage.len() as u64,
+        items: bench.stage.items() as u64,
         columns: size as u64,
         rank: size as u64,
         cells: 0,
@@ -89,14 +89,14 @@ fn blank(bench: &Bench<'_>, size: usize, replicate: u64, value: f64) -> ResultRo
 }
 
 pub(super) fn of_all(bench: &Bench<'_>) -> Result<Vec<ResultRow>, JobError> {
-    let items: Vec<usize> = (0..bench.stage.len()).collect();
+    let items: Vec<usize> = (0..bench.stage.items()).collect();
     Ok(rows(bench, ALL, 0, &eigenvalues(bench, &items)?))
 }
 
 pub(super) fn of_sample(bench: &Bench<'_>, number: u64) -> Result<Vec<ResultRow>, JobError> {
     let mut rng = stream(bench.config.seed, &bench.stage.dataset, "spectrum sample", number);
-    let size = bench.config.spectrum.sample_size.min(bench.stage.len());
-    let items = index::sample(&mut rng, bench.stage.len(), size).into_vec();
+    let size = bench.config.spectrum.sample_size.min(bench.stage.items());
+    let items = index::sample(&mut rng, bench.stage.items(), size).into_vec();
     Ok(rows(bench, SAMPLED, number, &eigenvalues(bench, &items)?))
 }
 

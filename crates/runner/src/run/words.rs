@@ -18,7 +18,7 @@ pub fn count(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
     for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at) % 3 == 0 {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
             text.push(',');
         }
         text.push(digit);
@@ -98,7 +98,7 @@ pub(super) fn print_dry_run(bench: &Bench<'_>, forecast: &Forecast, verbose: boo
         line("the matrix is given: nothing is bought".to_owned());
         return Ok(());
     }
-    let timed = time_sample(bench, forecast).map_err(RunError::Plan)?;
+    let timed = time_sample(bench, forecast).map_err(|error| RunError::Plan(Box::new(error)))?;
     let missing = bench.till.missing(&forecast.entries)?;
     let exact = if forecast.is_exact() { "exactly" } else { "at most" };
     line(format!("{} jobs are finished", forecast.finished));
@@ -136,8 +136,8 @@ fn time_sample(bench: &Bench<'_>, forecast: &Forecast) -> Result<Option<(u64, Du
     if columns.is_empty() {
         return Ok(None);
     }
-    let height = TIMED.0.min(bench.stage.len());
-    let rows: Vec<usize> = (0..height).map(|k| k * bench.stage.len() / height).collect();
+    let height = TIMED.0.min(bench.stage.items());
+    let rows: Vec<usize> = (0..height).map(|k| k * bench.stage.items() / height).collect();
     let mut block = ndarray::Array2::zeros((rows.len(), columns.len()));
     let (before, start) = (bench.till.spent().evaluations, Instant::now());
     bench.till.scores().block(&rows, &columns, block.view_mut())?;
