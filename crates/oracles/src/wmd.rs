@@ -32,6 +32,7 @@ mod distance_tables;
 mod emd;
 mod points;
 mod processor;
+mod rooms;
 mod transport;
 mod word_clouds;
 
@@ -84,7 +85,7 @@ impl Oracle for Wmd {
 
     fn evaluate(&self, pairs: &[Pair], out: &mut [f64]) -> Result<(), OracleError> {
         self.clouds.check(pairs, out.len(), "wmd")?;
-        score_pairs(&self.clouds, pairs, out, WmdScratch::default, |scratch, pair| scratch.distance(pair));
+        score_pairs(&self.clouds, pairs, out, WmdScratch::distance);
         Ok(())
     }
 }

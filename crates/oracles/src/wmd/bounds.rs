@@ -173,7 +173,7 @@ impl Oracle for Rwmd {
 
     fn evaluate(&self, pairs: &[Pair], out: &mut [f64]) -> Result<(), OracleError> {
         self.clouds.check(pairs, out.len(), "rwmd")?;
-        score_pairs(&self.clouds, pairs, out, Vec::new, relaxed);
+        score_pairs(&self.clouds, pairs, out, relaxed);
         Ok(())
     }
 

@@ -13,6 +13,7 @@ use landmark_core::oracle::Pair;
 use rayon::prelude::*;
 
 use super::points::{Selection, distances};
+use super::rooms::Rooms;
 use super::word_clouds::{Cloud, WordClouds};
 
 /// Distances held at a time, 8 bytes each.
@@ -82,14 +83,14 @@ struct BatchedJob {
 
 /// Scores every pair that words decide with `score`, in parallel, and the others without.
 ///
-/// `init` makes the room that a thread works in. The score of a pair depends on that pair alone.
-pub(super) fn score_pairs<S>(
+/// `S` is the room that a thread scores in. The score of a pair depends on that pair alone.
+pub(super) fn score_pairs<S: Default + Send>(
     clouds: &WordClouds,
     pairs: &[Pair],
     out: &mut [f64],
-    init: impl Fn() -> S + Sync,
     score: impl Fn(&mut S, &PairTable<'_>) -> f64 + Sync,
 ) {
+    let rooms = Rooms::new();
     let mut jobs = Vec::with_capacity(pairs.len());
     for (index, (&(i, j), out)) in pairs.iter().zip(out.iter_mut()).enumerate() {
         match clouds.distance_without_words((i, j)) {
@@ -101,12 +102,12 @@ pub(super) fn score_pairs<S>(
     let mut batch = Batch::new(clouds);
     for job in jobs {
         if !batch.add(job) {
-            batch.run(out, &init, &score);
+            batch.run(out, &rooms, &score);
             batch.clear();
             batch.add(job);
         }
     }
-    batch.run(out, &init, &score);
+    batch.run(out, &rooms, &score);
 }
 
 /// Turns pairs over where fewer documents then serve as columns, and sorts them by column.
@@ -137,6 +138,8 @@ struct Batch<'c> {
     seen: Vec<(usize, u32)>,
     groups_so_far: usize,
     scores: Vec<f64>,
+    /// Where a thread unpacks a column document, with its index.
+    selections: Rooms<(Option<usize>, Selection)>,
 }
 
 impl<'c> Batch<'c> {
@@ -154,6 +157,7 @@ impl<'c> Batch<'c> {
             seen: vec![(0, 0); clouds.vocabulary_len()],
             groups_so_far: 0,
             scores: Vec::new(),
+            selections: Rooms::new(),
         }
     }
 
@@ -200,10 +204,10 @@ impl<'c> Batch<'c> {
         true
     }
 
-    fn run<S>(
+    fn run<S: Default + Send>(
         &mut self,
         out: &mut [f64],
-        init: &(impl Fn() -> S + Sync),
+        rooms: &Rooms<S>,
         score: &(impl Fn(&mut S, &PairTable<'_>) -> f64 + Sync),
     ) {
         self.fill_tables();
@@ -213,7 +217,7 @@ impl<'c> Batch<'c> {
         self.jobs
             .par_iter()
             .zip(&mut scores)
-            .for_each_init(init, |room, (job, to)| *to = score(room, &self.pair_table(job)));
+            .for_each_init(|| rooms.lend(), |room, (job, to)| *to = score(room, &self.pair_table(job)));
         self.jobs.iter().zip(&scores).for_each(|(job, &score)| out[job.job.index] = score);
         self.scores = scores;
     }
@@ -253,15 +257,19 @@ impl<'c> Batch<'c> {
                 });
             }
         }
-        let room = || (None, Selection::default());
-        tasks.into_par_iter().for_each_init(room, |(loaded, document), task| {
-            let column = self.clouds.cloud(task.group.column);
-            if *loaded != Some(task.group.column) {
-                document.load(self.clouds.vectors(), column.words);
-                *loaded = Some(task.group.column);
-            }
-            task.run(self.clouds, column, document);
-        });
+        let rooms = &self.selections;
+        tasks.into_par_iter().for_each_init(
+            || rooms.lend(),
+            |room, task| {
+                let (loaded, document) = &mut **room;
+                let column = self.clouds.cloud(task.group.column);
+                if *loaded != Some(task.group.column) {
+                    document.load(self.clouds.vectors(), column.words);
+                    *loaded = Some(task.group.column);
+                }
+                task.run(self.clouds, column, document);
+            },
+        );
         (self.table, self.nearest, self.twins) = (table, nearest, twins);
     }
 }
