@@ -7,15 +7,17 @@
 //! One memory serves one fit, or one sweep that fits in memory; the tile store of the `oracles` crate outlives a
 //! process. No lock is held while the oracle works: two threads that ask for one entry at one time may both buy it.
 
-use std::collections::HashMap;
-use std::sync::{PoisonError, RwLock, RwLockReadGuard};
+use std::collections::{HashMap, HashSet};
+use std::hash::Hasher;
+use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use ndarray::{Array2, ArrayView2, ArrayViewMut2};
 
 use super::{
-    Identity, Oracle, OracleError, Pair, Symmetry, check_finite, check_finite_block, check_indices, check_pairs,
+    Identity, Oracle, OracleError, Pair, Symmetry, block_of, check_finite, check_finite_block, check_indices,
+    check_pairs,
 };
-use crate::entries::pair_map::{PairMap, PairSet};
+use crate::entries::pair_map::{PairHasher, PairMap, PairSet};
 use crate::entries::{EntryBlock, Plan, Rows};
 
 /// A block of fewer rows than this, and than n / 256, is kept as scattered pairs.
@@ -78,6 +80,8 @@ impl<O: Oracle> Remembered<O> {
 
     fn buy_block(&self, rows: &[usize], cols: &[usize]) -> Result<(), OracleError> {
         check_indices(self.len(), rows, cols)?;
+        let turned = self.symmetry() == Symmetry::Symmetric && cols.len() > rows.len();
+        let (rows, cols) = if turned { (cols, rows) } else { (rows, cols) };
         let mut bought = Array2::zeros((rows.len(), cols.len()));
         self.buy_missing(rows, cols, &mut bought.view_mut()).map(|_| ())
     }
@@ -93,8 +97,8 @@ impl<O: Oracle> Remembered<O> {
         self.memory.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn remember(&self, rows: &[usize], cols: &[usize], bought: ArrayView2<'_, f64>) {
-        self.memory.write().unwrap_or_else(PoisonError::into_inner).insert(rows, cols, bought);
+    fn write(&self) -> RwLockWriteGuard<'_, Memory> {
+        self.memory.write().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Buys the missing cells of a block; true if all of them were missing and now stand in `out`.
@@ -104,25 +108,31 @@ impl<O: Oracle> Remembered<O> {
         cols: &[usize],
         out: &mut ArrayViewMut2<'_, f64>,
     ) -> Result<bool, OracleError> {
-        let mut first = 0;
-        loop {
-            // the lock is free again at the end of this line
-            let next = self.read().next_missing(rows, cols, first);
-            let Some(Rectangle { start, rows: places, cols: group }) = next else { return Ok(false) };
-            if places.len() == rows.len() && group.len() == cols.len() {
-                self.inner.block(rows, cols, out.view_mut())?;
-                check_finite_block(rows, cols, out.view())?;
-                self.remember(rows, cols, out.view());
-                return Ok(true);
-            }
-            let these_rows: Vec<usize> = places.iter().map(|&a| rows[a]).collect();
-            let these_cols: Vec<usize> = group.iter().map(|&b| cols[b]).collect();
-            let mut bought = Array2::zeros((these_rows.len(), these_cols.len()));
-            self.inner.block(&these_rows, &these_cols, bought.view_mut())?;
-            check_finite_block(&these_rows, &these_cols, bought.view())?;
-            self.remember(&these_rows, &these_cols, bought.view());
-            first = start;
+        let tall = self.read().keeps_lines(rows.len());
+        if tall {
+            self.write().gather(cols);
         }
+        let groups = self.read().groups(rows, cols);
+        for group in groups {
+            let mut first = 0;
+            loop {
+                // the lock is free again at the end of this line
+                let next = self.read().next_missing(rows, cols, &group, first);
+                let Some(Rectangle { start, rows: places, cols: group }) = next else { break };
+                if places.len() == rows.len() && group.len() == cols.len() {
+                    self.inner.block(rows, cols, out.view_mut())?;
+                    check_finite_block(rows, cols, out.view())?;
+                    self.write().insert(rows, cols, out.view(), tall);
+                    return Ok(true);
+                }
+                let these_rows: Vec<usize> = places.iter().map(|&a| rows[a]).collect();
+                let these_cols: Vec<usize> = group.iter().map(|&b| cols[b]).collect();
+                let bought = block_of(&self.inner, &these_rows, &these_cols)?;
+                self.write().insert(&these_rows, &these_cols, bought.view(), tall);
+                first = start;
+            }
+        }
+        Ok(false)
     }
 }
 
@@ -158,7 +168,7 @@ impl<O: Oracle> Oracle for Remembered<O> {
             let mut scores = vec![0.0; missing.len()];
             self.inner.evaluate(&missing, &mut scores)?;
             check_finite(&missing, &scores)?;
-            let mut memory = self.memory.write().unwrap_or_else(PoisonError::into_inner);
+            let mut memory = self.write();
             missing.iter().zip(scores).for_each(|(&(i, j), score)| memory.insert_one(i, j, score));
         }
         let memory = self.read();
@@ -191,7 +201,7 @@ struct Memory {
     scattered: PairMap<f64>,
 }
 
-/// Positions, not items, of a block that is missing; `start` is the first column that missed anything.
+/// Positions, not items, of a block that is missing; `start` is where in its group the first such column stands.
 struct Rectangle {
     start: usize,
     rows: Vec<usize>,
@@ -214,13 +224,14 @@ impl Memory {
 
     /// The entry (i, j), given row i and column j where there are such.
     fn look_up(&self, i: usize, j: usize, row: Option<&Vec<f64>>, column: Option<&Vec<f64>>) -> Option<f64> {
-        let bought = |line: Option<&Vec<f64>>, k: usize| line.map(|line| line[k]).filter(|score| !score.is_nan());
         if i == j && self.known_diagonal.is_some() {
             return self.known_diagonal;
         }
-        bought(column, i)
-            .or_else(|| bought(row, j))
-            .or_else(|| if self.scattered.is_empty() { None } else { self.scattered.get(&self.key(i, j)).copied() })
+        in_lines(i, j, row, column).or_else(|| self.in_scattered(i, j))
+    }
+
+    fn in_scattered(&self, i: usize, j: usize) -> Option<f64> {
+        if self.scattered.is_empty() { None } else { self.scattered.get(&self.key(i, j)).copied() }
     }
 
     fn fill(&self, rows: &[usize], cols: &[usize], mut out: ArrayViewMut2<'_, f64>) {
@@ -233,14 +244,61 @@ impl Memory {
         }
     }
 
-    /// The first column from `from` on that misses rows, with every later column that misses the same ones.
-    fn next_missing(&self, rows: &[usize], cols: &[usize], from: usize) -> Option<Rectangle> {
+    /// Whether a block of so many rows is kept as whole lines.
+    fn keeps_lines(&self, along: usize) -> bool {
+        along >= FEW_ROWS.max(self.len / 256).min(self.len)
+    }
+
+    /// Moves the scattered entries of these columns into whole columns, so that no cell of a tall block needs to be looked
+    /// up among the scattered ones.
+    fn gather(&mut self, cols: &[usize]) {
+        if self.scattered.is_empty() {
+            return;
+        }
+        let (wanted, len): (HashSet<usize>, usize) = (cols.iter().copied().collect(), self.len);
+        let (columns, orders) = (&mut self.columns, if self.symmetric { 2 } else { 1 });
+        self.scattered.retain(|&(i, j), &mut score| {
+            let mut is_moved = false;
+            // a symmetric entry belongs to two columns
+            for (row, column) in [(i, j), (j, i)].into_iter().take(orders) {
+                if wanted.contains(&column) || columns.contains_key(&column) {
+                    columns.entry(column).or_insert_with(|| vec![UNKNOWN; len])[row] = score;
+                    is_moved = true;
+                }
+            }
+            !is_moved
+        });
+    }
+
+    /// Columns by what they miss, so that few are compared with each other; complete ones are left out. Two sets of rows
+    /// may share a digest: [`next_missing`](Self::next_missing) compares the sets themselves.
+    fn groups(&self, rows: &[usize], cols: &[usize]) -> Vec<Vec<usize>> {
         let lines: Vec<_> = rows.iter().map(|&i| self.row(i)).collect();
-        let (start, missing) = (from..cols.len())
-            .map(|b| (b, self.missing_in(rows, &lines, cols[b])))
-            .find(|(_, missing)| !missing.is_empty())?;
-        let others = (start + 1..cols.len()).filter(|&b| self.missing_in(rows, &lines, cols[b]) == missing);
-        let cols = std::iter::once(start).chain(others).collect();
+        let (mut groups, mut group_of): (Vec<Vec<usize>>, HashMap<u64, usize>) = Default::default();
+        for b in 0..cols.len() {
+            let missing = self.missing_in(rows, &lines, cols[b]);
+            if missing.is_empty() {
+                continue;
+            }
+            let mut digest = PairHasher::default();
+            missing.iter().for_each(|&a| digest.write_usize(a));
+            let group = *group_of.entry(digest.finish()).or_insert(groups.len());
+            if group == groups.len() {
+                groups.push(Vec::new());
+            }
+            groups[group].push(b);
+        }
+        groups
+    }
+
+    /// The first column of a group, from place `from` on, that misses rows, with every later one that misses the same.
+    fn next_missing(&self, rows: &[usize], cols: &[usize], group: &[usize], from: usize) -> Option<Rectangle> {
+        let lines: Vec<_> = rows.iter().map(|&i| self.row(i)).collect();
+        let missing_at = |place: usize| self.missing_in(rows, &lines, cols[group[place]]);
+        let (start, missing) =
+            (from..group.len()).map(|place| (place, missing_at(place))).find(|(_, missing)| !missing.is_empty())?;
+        let others = (start + 1..group.len()).filter(|&place| missing_at(place) == missing);
+        let cols = std::iter::once(start).chain(others).map(|place| group[place]).collect();
         Some(Rectangle { start, rows: missing, cols })
     }
 
@@ -248,16 +306,21 @@ impl Memory {
     /// so that the columns of a square block miss the same rows.
     fn missing_in(&self, rows: &[usize], lines: &[Option<&Vec<f64>>], j: usize) -> Vec<usize> {
         let column = self.columns.get(&j);
+        let is_gathered = self.keeps_lines(rows.len());
         let free = |i: usize| i == j && self.known_diagonal.is_some();
-        let is_missing = |a: usize| free(rows[a]) || self.look_up(rows[a], j, lines[a], column).is_none();
+        let is_missing = |a: usize| {
+            let (i, in_line) = (rows[a], in_lines(rows[a], j, lines[a], column));
+            free(i) || in_line.or_else(|| if is_gathered { None } else { self.in_scattered(i, j) }).is_none()
+        };
         let missing: Vec<usize> = (0..rows.len()).filter(|&a| is_missing(a)).collect();
         if missing.iter().all(|&a| free(rows[a])) { Vec::new() } else { missing }
     }
 
-    fn insert(&mut self, rows: &[usize], cols: &[usize], bought: ArrayView2<'_, f64>) {
-        let wide = cols.len() > rows.len();
+    /// Keeps a bought rectangle, in whole columns where it belongs to a `tall` request.
+    fn insert(&mut self, rows: &[usize], cols: &[usize], bought: ArrayView2<'_, f64>, tall: bool) {
+        let wide = !tall && cols.len() > rows.len();
         let (along, across, bought) = if wide { (cols, rows, bought.reversed_axes()) } else { (rows, cols, bought) };
-        let whole_lines = along.len() >= FEW_ROWS.max(self.len / 256).min(self.len);
+        let whole_lines = tall || self.keeps_lines(along.len());
         for (&line, scores) in across.iter().zip(bought.columns()) {
             if !whole_lines {
                 for (&k, &score) in along.iter().zip(scores) {
@@ -279,4 +342,10 @@ impl Memory {
             self.scattered.insert(self.key(i, j), score);
         }
     }
+}
+
+/// The entry (i, j) of row i or column j, where it is bought.
+fn in_lines(i: usize, j: usize, row: Option<&Vec<f64>>, column: Option<&Vec<f64>>) -> Option<f64> {
+    let bought = |line: Option<&Vec<f64>>, k: usize| line.map(|line| line[k]).filter(|score| !score.is_nan());
+    bought(column, i).or_else(|| bought(row, j))
 }

@@ -235,6 +235,50 @@ fn every_wrapper_forwards_a_block_as_blocks() {
     block_of(&stack, &[5, 9, 2, 6], &[3, 5, 8, 9]).unwrap();
 }
 
+/// Counts the requests for blocks.
+struct Requests(Ledger, std::sync::atomic::AtomicUsize);
+
+impl Oracle for Requests {
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    fn symmetry(&self) -> Symmetry {
+        self.0.symmetry()
+    }
+
+    fn identity(&self) -> Identity {
+        self.0.identity()
+    }
+
+    fn evaluate(&self, pairs: &[Pair], out: &mut [f64]) -> Result<(), OracleError> {
+        self.0.evaluate(pairs, out)
+    }
+
+    fn block(&self, rows: &[usize], cols: &[usize], out: ArrayViewMut2<'_, f64>) -> Result<(), OracleError> {
+        self.1.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        self.0.block(rows, cols, out)
+    }
+}
+
+#[test]
+fn what_is_missing_is_bought_in_few_rectangles() {
+    let n = 200;
+    let oracle = Remembered::new(Requests(Ledger::random(n, Symmetry::Symmetric, false, 9), Default::default()));
+    let all: Vec<usize> = (0..n).collect();
+    let requests = || oracle.inner().1.swap(0, std::sync::atomic::Ordering::Relaxed);
+    block_of(&oracle, &all, &all[..40]).unwrap();
+    assert_eq!(requests(), 1);
+    block_of(&oracle, &all, &all[..60]).unwrap();
+    assert_eq!(requests(), 1, "the new columns miss the same rows");
+    oracle.evaluate(&[(70, 150), (71, 150), (90, 95), (180, 181)], &mut [0.0; 4]).unwrap();
+    block_of(&oracle, &all, &all[50..100]).unwrap();
+    // 36 columns that were not sampled, then 70 and 71 together and 90 and 95 one by one
+    assert_eq!(requests(), 4);
+    assert_eq!(block_of(&oracle, &all, &all).unwrap(), oracle.inner().0.matrix);
+    oracle.inner().0.expect_each_pair_once();
+}
+
 #[test]
 fn a_failed_request_leaves_nothing_half_remembered() {
     let mut ledger = Ledger::random(N, Symmetry::Symmetric, false, 2);
