@@ -298,7 +298,7 @@ pub enum OracleError {
     },
     /// A matrix that must be symmetric is not.
     #[error(
-        "the matrix is not symmetric: entry (i = {i}, j = {j}) is {forward}, but (j, i) is {backward}. Symmetrise it (`asymmetry: mean`) or keep both orders (`asymmetry: keep`)"
+        "the matrix is not symmetric: entry (i = {i}, j = {j}) is {forward}, but (j, i) is {backward}. Make it symmetric, or let `oracle.symmetrize: mean` do so"
     )]
     NotSymmetric {
         /// Row of the first entry, in reading order, that differs from its mirror.

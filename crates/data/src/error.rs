@@ -67,7 +67,7 @@ pub enum DataError {
         wanted: String,
     },
     /// The operating system refused.
-    #[error("cannot read `{path}`")]
+    #[error("cannot read `{path}`; check the path (one in a configuration starts at the folder of that file)")]
     Io {
         /// The file.
         path: PathBuf,

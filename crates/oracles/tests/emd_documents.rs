@@ -139,8 +139,8 @@ fn empty_documents_are_named_or_filled_and_counted() {
     assert_eq!(error, WordCloudError::EmptyDocuments { ids: vec!["b".into(), "d".into()], total: 4 });
     assert_eq!(
         error.to_string(),
-        "2 of 4 documents have no word with a vector: `b`, `d`; drop them, load vectors that cover them, or set a fill \
-         distance (`empty_documents: { fill: 1.0 }`)"
+        "2 of 4 documents have no word with a vector: `b`, `d`; drop them (`oracle.empty_documents: drop`), set \
+         their distance from all others (`{ distance: 1.0 }`), or load vectors that cover them"
     );
     let clouds = Arc::new(WordClouds::new(&bags, vectors.view(), EmptyDocuments::Fill(7.0)).unwrap());
     assert_eq!(clouds.empty_documents(), [1, 3]);

@@ -8,6 +8,7 @@ use landmark_core::landmarks::Landmarks;
 use landmark_core::oracle::{Metered, Oracle, OracleError, Spent};
 use landmark_core::stream::{Rng, stream};
 use landmark_tasks::TaskError;
+use serde_json::json;
 
 use crate::config::{Config, Experiment, OracleConfig, Tuned};
 use crate::report::{FigureSpec, TableSpec};
@@ -272,13 +273,15 @@ impl Bench<'_> {
             });
             (method.id, &method.name, &method.params, method.known, proxy, cell.comparison, cell.columns, cell.rank)
         });
-        cell_key(&serde_json::json!({
+        cell_key(&json!({
             "version": 1,
             "what": what,
             "dataset": self.stage.dataset,
             "oracle": self.stage.raw.identity().to_hex(),
             "gamma": config.oracle.gamma(),
-            "landmarks": config.landmarks,
+            // a file may change under its name: what counts is what it holds
+            "landmarks": self.sweep.given().map_or_else(|| json!(config.landmarks), |indices| json!(indices)),
+            "labels": self.stage.labels.as_ref().map(|labels| (&labels.of, &labels.names)),
             "seed": config.seed,
             "target_error": config.target_error.map(|target| (target, config.error_estimate, self.sweep.sizes(), config.budget)),
             "replicate": cell.map(|cell| cell.replicate),

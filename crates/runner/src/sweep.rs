@@ -72,6 +72,11 @@ impl<'a> Sweep<'a> {
         &self.config.methods[cell.method]
     }
 
+    /// The landmarks that the configuration lists, where it does.
+    pub fn given(&self) -> Option<&[usize]> {
+        self.given.as_deref()
+    }
+
     /// The s of the axis, ascending.
     pub fn sizes(&self) -> Vec<usize> {
         let mut sizes: Vec<usize> = self.config.ranks.iter().map(|rank| rank.of(self.stage.items())).collect();

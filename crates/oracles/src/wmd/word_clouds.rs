@@ -30,7 +30,7 @@ pub enum EmptyDocuments {
 pub enum WordCloudError {
     /// Documents without any known word, and no fill distance.
     #[error(
-        "{} of {total} documents have no word with a vector: {}; drop them, load vectors that cover them, or set a fill distance (`empty_documents: {{ fill: 1.0 }}`)",
+        "{} of {total} documents have no word with a vector: {}; drop them (`oracle.empty_documents: drop`), set their distance from all others (`{{ distance: 1.0 }}`), or load vectors that cover them",
         ids.len(),
         first_few(ids)
     )]

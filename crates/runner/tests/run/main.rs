@@ -1,0 +1,9 @@
+//! Whole runs of the real binary in scratch folders: what they buy, what they keep, and what they say when something is wrong.
+
+#![allow(clippy::unwrap_used, reason = "the scratch folder may unwrap as the tests do")]
+
+mod input;
+mod measures;
+mod resume;
+mod scratch;
+mod store;

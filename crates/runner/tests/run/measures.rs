@@ -1,0 +1,81 @@
+//! What is measured: error curves and spectra of a matrix, errors from a sample, and that results follow their files.
+
+use crate::scratch::{MATRIX, SAMPLE, Scratch, smooth_matrix};
+
+fn mine(config: &str) -> Scratch {
+    let scratch = Scratch::with(config);
+    scratch.write_matrix("matrix.npy", &smooth_matrix());
+    scratch
+}
+
+/// The values of one metric of one method, in the order of the rows.
+fn values(scratch: &Scratch, folder: &str, metric: &str, method: &str) -> Vec<f64> {
+    let is_wanted = |row: &&serde_json::Value| row["metric"] == metric && row["method"] == method;
+    scratch.figures(folder).iter().filter(is_wanted).map(|row| row["value"].as_f64().unwrap()).collect()
+}
+
+#[test]
+fn an_error_curve_of_a_matrix_falls_along_given_landmarks() {
+    let given = "landmarks: { policy: given, indices: [2, 14, 27, 8, 20, 5, 11, 23, 17, 0] }\n";
+    let scratch = mine(&format!("{}compare: rank\n{given}", MATRIX.replace("ranks: [5]", "ranks: [2, 3, 5]")));
+    let said = scratch.run_well(&[]);
+    said.must_complain("the matrix is given, nothing is bought");
+    assert!(!scratch.path("store").exists());
+    let errors = values(&scratch, "results/mine", "relative_error", "nystrom");
+    assert!(errors.len() == 3 && errors[0] > errors[1] && errors[1] > errors[2] && errors[2] < 0.05, "{errors:?}");
+}
+
+#[test]
+fn a_spectrum_of_a_matrix_sums_to_its_trace() {
+    let scratch = mine(&MATRIX.replace("error_curve", "spectrum"));
+    scratch.run_well(&["--set", "spectrum={ from: 1, to: 30, samples: 3, sample_size: 10 }"]);
+    let eigenvalues = values(&scratch, "results/mine", "eigenvalue", "K");
+    assert_eq!(eigenvalues.len(), 30);
+    assert!(eigenvalues.windows(2).all(|pair| pair[0].abs() >= pair[1].abs()));
+    // the diagonal is 30 ones; an eigenvalue is exact to some 1e-14 of the largest
+    assert!((eigenvalues.iter().sum::<f64>() - 30.0).abs() < 1e-11, "{eigenvalues:?}");
+    assert_eq!(values(&scratch, "results/mine", "eigenvalue", "sampled K[S, S]").len(), 30);
+}
+
+#[test]
+fn an_estimated_error_costs_less_than_the_matrix_and_covers_the_exact_one() {
+    let scratch = Scratch::with(SAMPLE);
+    scratch.run_well(&["--quiet"]);
+    let [planned, ..] = scratch.calls("results/sample");
+    assert!(planned < 60 * 59 / 2, "{planned}");
+    scratch.run_well(&["--quiet", "--results", "exact", "--set", "error_estimate=false"]);
+    assert_eq!(scratch.calls("exact/sample")[0], 60 * 59 / 2);
+    let exact = values(&scratch, "exact/sample", "relative_error", "nystrom")[0];
+    let rows = scratch.figures("results/sample");
+    let row = rows.iter().find(|row| row["metric"] == "estimated_error" && row["method"] == "nystrom").unwrap();
+    let [lower, upper] = ["lower", "upper"].map(|end| row[end].as_f64().unwrap());
+    assert!(lower <= exact && exact <= upper, "{exact} is not in {lower} to {upper}");
+}
+
+#[test]
+fn another_list_of_landmarks_under_the_same_name_is_computed_anew() {
+    let scratch = mine(&format!("{MATRIX}landmarks: {{ policy: given, path: list.txt }}\n"));
+    scratch.write("list.txt", "0\n1\n2\n3\n4\n5\n6\n7\n8\n9\n");
+    scratch.run_well(&["--quiet"]);
+    let crowded = values(&scratch, "results/mine", "relative_error", "nystrom");
+    scratch.write("list.txt", "2\n8\n14\n20\n26\n5\n11\n17\n23\n29\n");
+    scratch.run_well(&["--quiet"]);
+    let spread = values(&scratch, "results/mine", "relative_error", "nystrom");
+    assert!(spread[0] < crowded[0], "{spread:?} {crowded:?}");
+}
+
+#[test]
+fn other_labels_under_the_same_name_are_learned_anew() {
+    let config =
+        MATRIX.replace("error_curve", "classification").replace("matrix.npy }", "matrix.npy, labels: labels.txt }");
+    let scratch = mine(&format!("{config}search: {{ folds: 2, c: [10] }}\n"));
+    let labels = |of: fn(usize) -> bool| (0..30).map(|i| if of(i) { "a\n" } else { "b\n" }).collect::<String>();
+    scratch.write("labels.txt", &labels(|i| i < 15));
+    scratch.run_well(&["--quiet"]);
+    let halves = values(&scratch, "results/mine", "accuracy", "nystrom");
+    scratch.write("labels.txt", &labels(|i| i % 2 == 0));
+    scratch.run_well(&["--quiet"]);
+    // neighbours tell which half an item is in, and nothing about its parity
+    let parity = values(&scratch, "results/mine", "accuracy", "nystrom");
+    assert!(halves[0] > parity[0], "{halves:?} {parity:?}");
+}

@@ -1,0 +1,185 @@
+//! Running again, running on, and running elsewhere: nothing is bought twice and no figure moves.
+
+#[cfg(unix)]
+use std::time::Duration;
+
+use crate::scratch::{SAMPLE, Said, Scratch, number_before, shipped};
+
+#[test]
+fn quickstart_run_again_buys_nothing_and_changes_no_byte() {
+    let scratch = Scratch::with("");
+    let quickstart = shipped("quickstart.yaml");
+    let arguments = [quickstart.as_str(), "--profile", "smoke", "--set", "dataset.limit=80"];
+    let first = scratch.say(&arguments);
+    assert_eq!(first.code, Some(0), "{}", first.err);
+    assert!(number_before(&first.err, " entries bought") > 0, "{}", first.err);
+    let (before, figures) = (scratch.files("results"), scratch.figures("results/quickstart"));
+
+    let again = scratch.say(&arguments);
+    assert_eq!((again.code, number_before(&again.err, " entries bought")), (Some(0), 0), "{}", again.err);
+    assert_eq!(again.out, first.out);
+    let after = scratch.files("results");
+    assert_eq!(after.keys().collect::<Vec<_>>(), before.keys().collect::<Vec<_>>());
+    let changed: Vec<_> = before.iter().filter(|(path, bytes)| after[*path] != **bytes).map(|(path, _)| path).collect();
+    assert!(changed.is_empty(), "{changed:?}");
+
+    let forced = scratch.say(&[&arguments[..], &["--force"]].concat());
+    assert_eq!((forced.code, number_before(&forced.err, " entries bought")), (Some(0), 0), "{}", forced.err);
+    assert_eq!(scratch.figures("results/quickstart"), figures);
+}
+
+#[test]
+fn a_dry_run_predicts_exactly_what_is_bought() {
+    let everything = SAMPLE.replace(
+        "methods: [nystrom,",
+        "methods: [nystrom, sms_nystrom, { id: stacur, name: same, same: true }, stacur, { id: shift_ridge, name: rest, proxy: rwmd },",
+    );
+    let classification = SAMPLE
+        .replace("error_curve", "classification")
+        .replace("ranks: [8]", "ranks: [6, 8]\nreplicates: 2\nsearch: { folds: 2, c: [1, 10] }");
+    let whole = SAMPLE.replace("error_curve", "spectrum").replace("limit: 60", "limit: 30");
+    for config in [SAMPLE, &everything, &classification, &whole] {
+        let scratch = Scratch::with(config);
+        let dry = scratch.run_well(&["--dry-run"]);
+        let planned = number_before(&dry.out, " evaluations: ");
+        assert!(dry.out.contains("planned exactly"), "{}", dry.out);
+        let (kept, to_buy) = (number_before(&dry.out, " are in the store"), number_before(&dry.out, " to buy ("));
+        // the timed sample is part of the plan and stays in the store
+        assert_eq!(number_before(&dry.out, " entries of this plan"), kept, "{}", dry.out);
+        assert_eq!(kept + to_buy, planned, "{}", dry.out);
+        assert!(to_buy > 0 && !scratch.path("results").exists(), "{}", dry.out);
+
+        scratch.run_well(&[]);
+        assert_eq!(scratch.calls("results/sample"), [planned, to_buy, kept], "{config}");
+        assert_eq!(scratch.entries_kept("store"), planned, "{config}");
+        let dry = scratch.run_well(&["--dry-run"]);
+        assert!(dry.out.contains("planned exactly 0 evaluations"), "{}", dry.out);
+    }
+}
+
+/// Sends a signal to a run.
+#[cfg(unix)]
+fn signal(run: &std::process::Child, name: &str) {
+    let sent = std::process::Command::new("kill").args([name, &run.id().to_string()]).status().unwrap();
+    assert!(sent.success(), "no {name} for process {}", run.id());
+}
+
+#[cfg(unix)]
+#[test]
+fn a_killed_run_goes_on_with_what_it_had_published() {
+    // all of K of 200 documents
+    let whole = SAMPLE.replace("limit: 60, ", "drop_stop_words: false, ").replace("error_estimate: 200\n", "");
+    let scratch = Scratch::with(&whole);
+    let is_there = |begin: &str, end: &str| {
+        scratch.names("store").iter().any(|name| name.starts_with(begin) && name.ends_with(end))
+    };
+    let mut run = scratch.command(&["config.yaml", "--quiet", "--threads", "1"]).spawn().unwrap();
+    while run.try_wait().unwrap().is_none() {
+        if is_there("", ".tile") {
+            run.kill().unwrap();
+        } else if is_there("buyer-", "") {
+            // a second of buying is published: it passes while the run is held within a batch, however fast the machine
+            signal(&run, "-STOP");
+            std::thread::sleep(Duration::from_millis(1100));
+            signal(&run, "-CONT");
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let (kept, all) = (scratch.entries_kept("store"), 200 * 199 / 2);
+    if kept == all {
+        eprintln!("SKIPPED: everything was bought before the run could be killed");
+        return;
+    }
+    assert!(kept > 0);
+    assert!(!scratch.path("results/sample/results.json").exists());
+    scratch.run_well(&["--quiet"]);
+    assert_eq!(scratch.calls("results/sample"), [all, all - kept, kept]);
+
+    scratch.run_well(&["--quiet", "--store", "another", "--results", "at_one_go"]);
+    assert_eq!(scratch.calls("at_one_go/sample"), [all, all, 0]);
+    assert_eq!(scratch.figures("results/sample"), scratch.figures("at_one_go/sample"));
+}
+
+#[test]
+fn a_spent_budget_leaves_the_best_so_far_and_a_higher_one_goes_on() {
+    let scratch = Scratch::with(SAMPLE);
+    let planned = number_before(&scratch.run_well(&["--dry-run", "--store", "other"]).out, " evaluations: ");
+    let budget = (planned - 40).to_string();
+    let short = scratch.run(&["--set", &format!("budget.entries={budget}")]);
+    assert_eq!(short.code, Some(3), "{}", short.err);
+    short.must_complain(&format!("the budget of {budget} evaluations is exhausted"));
+    short.must_complain("raise `budget` and run again to go on");
+    assert!(short.out.contains("the budget was exhausted: some cells are missing"), "{}", short.out);
+    assert_eq!(scratch.entries_kept("store"), planned - 40);
+    let so_far = scratch.figures("results/sample");
+    assert!(!so_far.is_empty() && scratch.path("results/sample/report.html").exists());
+
+    let rest = scratch.run_well(&["--set", &format!("budget.entries={planned}")]);
+    assert_eq!(number_before(&rest.err, " entries bought"), 40);
+    assert!(!rest.out.contains("the budget was exhausted"), "{}", rest.out);
+    let all = scratch.figures("results/sample");
+    assert!(all.len() > so_far.len() && so_far.iter().all(|row| all.contains(row)));
+    let at_one_go = Scratch::with(SAMPLE);
+    at_one_go.run_well(&[]);
+    assert_eq!(all, at_one_go.figures("results/sample"));
+}
+
+#[test]
+fn a_budget_that_buys_no_cell_still_says_so() {
+    let scratch = Scratch::with(SAMPLE);
+    let short = scratch.run(&["--set", "budget.entries=50"]);
+    assert_eq!(short.code, Some(3), "{}", short.err);
+    assert_eq!((scratch.figures("results/sample").len(), scratch.entries_kept("store")), (0, 50));
+}
+
+#[test]
+fn another_method_moves_no_figure_of_the_others() {
+    let (few, many) =
+        (Scratch::with(SAMPLE), Scratch::with(&SAMPLE.replace("[nystrom,", "[sms_nystrom, stacur, nystrom,")));
+    few.run_well(&["--quiet"]);
+    many.run_well(&["--quiet"]);
+    let all = many.figures("results/sample");
+    for row in few.figures("results/sample") {
+        assert!(all.contains(&row), "{row} is gone");
+    }
+}
+
+#[test]
+fn the_number_of_threads_moves_no_figure() {
+    let config = SAMPLE.replace("experiment: error_curve", "experiment: classification\nsearch: { folds: 2, c: [1] }");
+    let scratch = Scratch::with(&config);
+    let figures = ["1", "2", "5"].map(|threads| {
+        let places = ["config.yaml", "--quiet", "--store", &format!("s{threads}"), "--results", &format!("r{threads}")];
+        let said = Said::of(scratch.command(&places).env("RAYON_NUM_THREADS", threads));
+        assert_eq!(said.code, Some(0), "{}", said.err);
+        scratch.figures(&format!("r{threads}/sample"))
+    });
+    assert_eq!(figures[0], figures[1]);
+    assert_eq!(figures[0], figures[2]);
+}
+
+#[test]
+fn two_runs_at_once_share_a_store() {
+    let scratch = Scratch::with(SAMPLE);
+    let runs = ["one", "two"].map(|results| scratch.command(&["config.yaml", "--results", results]).spawn().unwrap());
+    for run in runs {
+        let output = run.wait_with_output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+    assert_eq!(scratch.figures("one/sample"), scratch.figures("two/sample"));
+    assert_eq!(number_before(&scratch.run_well(&["--results", "three"]).err, " entries bought"), 0);
+}
+
+#[test]
+fn a_second_run_into_the_same_results_is_refused() {
+    let scratch = Scratch::with(SAMPLE);
+    scratch.run_well(&["--quiet"]);
+    let held = std::fs::File::open(scratch.path("results/sample/cells.jsonl")).unwrap();
+    held.lock().unwrap();
+    scratch.complains(&[], &["another run is writing to `results/sample`; wait for it to end"]);
+    scratch.complains(&["--force"], &["another run is writing to `results/sample`"]);
+    // looking is allowed
+    scratch.run_well(&["--dry-run"]);
+    held.unlock().unwrap();
+    scratch.run_well(&["--quiet"]);
+}

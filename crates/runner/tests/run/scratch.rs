@@ -1,0 +1,191 @@
+//! A scratch folder with a small configuration, the binary run in it, and what came of that.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use ndarray::Array2;
+use serde_json::Value as Json;
+
+/// 60 documents of the sample, three methods, errors estimated from a sample: about a thousand entries.
+pub(crate) const SAMPLE: &str = "\
+name: sample
+experiment: error_curve
+dataset: { name: embedded, limit: 60, vectors: { kind: ppmi_svd, dimension: 20 } }
+oracle: { kind: wmd, gamma: 0.5, empty_documents: drop }
+methods: [nystrom, sicur, { id: shift_ridge, known: [landmarks] }]
+ranks: [8]
+error_estimate: 200
+";
+
+/// A matrix of the user's, `matrix.npy`.
+pub(crate) const MATRIX: &str = "\
+name: mine
+experiment: error_curve
+dataset: { name: precomputed, path: matrix.npy }
+oracle: precomputed
+methods: [nystrom, sms_nystrom, { id: sicur, ratio: 2 }]
+ranks: [5]
+";
+
+/// A scratch folder, gone when it is dropped.
+pub(crate) struct Scratch(tempfile::TempDir);
+
+/// How a run ended and what it printed.
+pub(crate) struct Said {
+    pub(crate) code: Option<i32>,
+    pub(crate) out: String,
+    pub(crate) err: String,
+}
+
+impl Scratch {
+    /// With `text` in `config.yaml`.
+    pub(crate) fn with(text: &str) -> Self {
+        let scratch = Self(tempfile::tempdir().unwrap());
+        scratch.write("config.yaml", text);
+        scratch
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    pub(crate) fn write(&self, name: &str, text: &str) {
+        std::fs::write(self.path(name), text).unwrap();
+    }
+
+    pub(crate) fn write_matrix(&self, name: &str, matrix: &Array2<f64>) {
+        ndarray_npy::write_npy(self.path(name), matrix).unwrap();
+    }
+
+    /// The binary in this folder, not started yet.
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(assert_cmd::cargo::cargo_bin!("runner"));
+        command
+            .args(arguments)
+            .current_dir(self.0.path())
+            .env_remove("LANDMARK_DATA")
+            .env_remove("RUST_LOG")
+            .env("NO_COLOR", "1")
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        command
+    }
+
+    /// Runs the binary with these arguments.
+    pub(crate) fn say(&self, arguments: &[&str]) -> Said {
+        Said::of(&mut self.command(arguments))
+    }
+
+    /// Runs `config.yaml`.
+    pub(crate) fn run(&self, arguments: &[&str]) -> Said {
+        self.say(&[&["config.yaml"], arguments].concat())
+    }
+
+    /// Runs `config.yaml`, which must end well.
+    pub(crate) fn run_well(&self, arguments: &[&str]) -> Said {
+        let said = self.run(arguments);
+        assert_eq!(said.code, Some(0), "{}", said.err);
+        said
+    }
+
+    /// Runs `config.yaml`, which must fail with all of these words.
+    pub(crate) fn complains(&self, arguments: &[&str], words: &[&str]) {
+        let said = self.run(arguments);
+        assert!(matches!(said.code, Some(1 | 2)), "exit code {:?}: {}", said.code, said.err);
+        words.iter().for_each(|words| said.must_complain(words));
+    }
+
+    /// Every file below `folder`, by its path there.
+    pub(crate) fn files(&self, folder: &str) -> BTreeMap<PathBuf, Vec<u8>> {
+        let root = self.path(folder);
+        let mut files = BTreeMap::new();
+        let mut folders = vec![root.clone()];
+        while let Some(folder) = folders.pop() {
+            for entry in std::fs::read_dir(&folder).unwrap() {
+                let path = entry.unwrap().path();
+                if path.is_dir() {
+                    folders.push(path);
+                } else {
+                    files.insert(path.strip_prefix(&root).unwrap().to_owned(), std::fs::read(&path).unwrap());
+                }
+            }
+        }
+        files
+    }
+
+    /// The names of the files below `folder`, by listing alone: they may come and go.
+    pub(crate) fn names(&self, folder: &str) -> Vec<String> {
+        let folders = std::fs::read_dir(self.path(folder)).into_iter().flatten().flatten();
+        let files = folders.flat_map(|found| std::fs::read_dir(found.path()).into_iter().flatten().flatten());
+        files.map(|file| file.file_name().to_string_lossy().into_owned()).collect()
+    }
+
+    /// The tiles of a store, sorted.
+    pub(crate) fn tiles(&self, store: &str) -> Vec<PathBuf> {
+        let root = self.path(store);
+        let is_tile = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "tile");
+        self.files(store).into_keys().filter(is_tile).map(|path| root.join(path)).collect()
+    }
+
+    /// Sound entries in a store.
+    pub(crate) fn entries_kept(&self, store: &str) -> u64 {
+        let said = self.say(&["store", "verify", store]);
+        assert_eq!(said.code, Some(0), "{}{}", said.out, said.err);
+        number_before(&said.out, " entries")
+    }
+
+    pub(crate) fn json(&self, path: &str) -> Json {
+        serde_json::from_slice(&std::fs::read(self.path(path)).unwrap()).unwrap()
+    }
+
+    /// Entries planned, bought, reused, as `run.json` of a configuration has them.
+    pub(crate) fn calls(&self, folder: &str) -> [u64; 3] {
+        let calls = &self.json(&format!("{folder}/run.json"))["calls"];
+        ["planned", "bought", "reused"].map(|key| calls[key].as_u64().unwrap())
+    }
+
+    /// The rows of `results.json` without seconds, the only figure that no seed determines.
+    pub(crate) fn figures(&self, folder: &str) -> Vec<Json> {
+        let mut rows = self.json(&format!("{folder}/results.json")).as_array().unwrap().clone();
+        for row in &mut rows {
+            assert!(row.as_object_mut().unwrap().remove("seconds").is_some(), "{row}");
+        }
+        rows
+    }
+}
+
+impl Said {
+    pub(crate) fn of(command: &mut Command) -> Self {
+        let output = command.output().unwrap();
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        Self { code: output.status.code(), out: text(&output.stdout), err: text(&output.stderr) }
+    }
+
+    /// Fails unless standard error has these words, however they are wrapped.
+    pub(crate) fn must_complain(&self, words: &str) {
+        assert!(squeezed(&self.err).contains(&squeezed(words)), "`{words}` is not in:\n{}", self.err);
+    }
+}
+
+/// Without blanks and frames: an error is wrapped to the width of the terminal.
+fn squeezed(text: &str) -> String {
+    text.chars().filter(|c| !c.is_whitespace() && *c != '│').collect()
+}
+
+/// The number, perhaps with commas, that stands right before `words`.
+pub(crate) fn number_before(text: &str, words: &str) -> u64 {
+    let end = text.find(words).unwrap_or_else(|| panic!("`{words}` is not in:\n{text}"));
+    let digits: Vec<char> = text[..end].chars().rev().take_while(|c| c.is_ascii_digit() || *c == ',').collect();
+    digits.into_iter().rev().filter(|c| *c != ',').collect::<String>().parse().unwrap()
+}
+
+/// A 30 × 30 similarity matrix with a decaying spectrum.
+pub(crate) fn smooth_matrix() -> Array2<f64> {
+    Array2::from_shape_fn((30, 30), |(i, j)| (-((i as f64 - j as f64) / 10.0).powi(2)).exp())
+}
+
+/// The configurations that come with the program.
+pub(crate) fn shipped(name: &str) -> String {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../configs").join(name).display().to_string()
+}

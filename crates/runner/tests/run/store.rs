@@ -1,0 +1,113 @@
+//! Stores that are torn, foreign, misplaced or full: refused by name, with the next step, and mended by it.
+
+use std::path::{Path, PathBuf};
+
+use crate::scratch::{SAMPLE, Scratch, number_before};
+
+fn name_of(path: &Path) -> String {
+    path.file_name().unwrap().to_string_lossy().into_owned()
+}
+
+/// A store is refused because of `file`; `verify` lists it, `gc` removes it, and a run buys what it held.
+fn refused_then_mended(scratch: &Scratch, file: &Path, because: &[&str], lost: u64) {
+    let name = name_of(file);
+    scratch.complains(&["--force"], &[&[name.as_str(), "runner store gc"], because].concat());
+    let verified = scratch.say(&["store", "verify"]);
+    assert_eq!(verified.code, Some(1), "{}", verified.out);
+    assert!(verified.out.contains(&format!("{name}: ")) && verified.out.contains("store gc"), "{}", verified.out);
+    let planned = scratch.say(&["store", "gc", "--dry-run"]);
+    assert!(planned.out.contains("1 files would be removed") && file.exists(), "{}", planned.out);
+    let cleaned = scratch.say(&["store", "gc"]);
+    assert!(cleaned.code == Some(0) && cleaned.out.contains(&name) && !file.exists(), "{}", cleaned.out);
+    let again = scratch.run_well(&["--force"]);
+    assert_eq!(number_before(&again.err, " entries bought"), lost, "{}", again.err);
+    scratch.entries_kept("store");
+}
+
+/// A finished run and one of its tiles.
+fn bought() -> (Scratch, PathBuf) {
+    let scratch = Scratch::with(SAMPLE);
+    scratch.run_well(&["--quiet"]);
+    let tile = scratch.tiles("store").remove(0);
+    (scratch, tile)
+}
+
+#[test]
+fn a_tile_with_a_flipped_byte_is_refused_by_name() {
+    let (scratch, tile) = bought();
+    let (figures, all) = (scratch.figures("results/sample"), scratch.entries_kept("store"));
+    let mut bytes = std::fs::read(&tile).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    std::fs::write(&tile, bytes).unwrap();
+    let sound = number_before(&scratch.say(&["store", "verify"]).out, " entries");
+    refused_then_mended(&scratch, &tile, &["is torn or edited"], all - sound);
+    assert_eq!(scratch.figures("results/sample"), figures);
+}
+
+#[test]
+fn a_tile_that_is_cut_short_is_refused_by_name() {
+    let (scratch, tile) = bought();
+    let all = scratch.entries_kept("store");
+    let bytes = std::fs::read(&tile).unwrap();
+    std::fs::write(&tile, &bytes[..bytes.len() - 7]).unwrap();
+    let sound = number_before(&scratch.say(&["store", "verify"]).out, " entries");
+    refused_then_mended(&scratch, &tile, &["is torn or edited"], all - sound);
+}
+
+#[test]
+fn a_tile_of_another_oracle_is_refused_by_name() {
+    let (scratch, tile) = bought();
+    scratch.run_well(&["--quiet", "--set", "dataset.vectors.dimension=21", "--store", "other", "--results", "other"]);
+    let foreign = scratch.tiles("other").remove(0);
+    let misplaced = tile.with_file_name(name_of(&foreign));
+    std::fs::copy(&foreign, &misplaced).unwrap();
+    refused_then_mended(&scratch, &misplaced, &["belongs to another oracle"], 0);
+}
+
+#[test]
+fn a_file_is_no_store_and_no_folder_of_results() {
+    let scratch = Scratch::with(SAMPLE);
+    scratch.write("taken", "");
+    scratch.complains(&["--store", "taken"], &["`taken` is not a store", "it is a file", "--store"]);
+    scratch.complains(&["--results", "taken"], &["create the folder `taken/sample`", "run the same command again"]);
+    scratch.complains(&["--store", "nowhere://x"], &["nowhere://x", "is not a store"]);
+}
+
+/// A file system of a few kilobytes, unmounted when it is dropped.
+#[cfg(target_os = "linux")]
+struct TinyDisk(PathBuf);
+
+#[cfg(target_os = "linux")]
+impl TinyDisk {
+    fn mount(folder: PathBuf) -> Option<Self> {
+        std::fs::create_dir(&folder).unwrap();
+        let mut mount = std::process::Command::new("mount");
+        mount.args(["-t", "tmpfs", "-o", "size=8k", "tmpfs"]).arg(&folder);
+        mount.output().is_ok_and(|output| output.status.success()).then_some(Self(folder))
+    }
+}
+
+#[cfg(target_os = "linux")]
+impl Drop for TinyDisk {
+    fn drop(&mut self) {
+        let _ = std::process::Command::new("umount").arg(&self.0).status();
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_named_with_the_next_step() {
+    let scratch = Scratch::with(SAMPLE);
+    let Some(disk) = TinyDisk::mount(scratch.path("tiny")) else {
+        eprintln!("SKIPPED: no file system can be mounted here");
+        return;
+    };
+    let on_disk = disk.0.join("store").display().to_string();
+    scratch.complains(&["--store", &on_disk], &["no space is left", "free some space"]);
+    std::fs::remove_dir_all(&on_disk).unwrap();
+    let on_disk = disk.0.join("results").display().to_string();
+    scratch.complains(&["--results", &on_disk], &["free some space and run the same command again"]);
+    // nothing bought is lost to a results folder that is full
+    assert_eq!(number_before(&scratch.run_well(&[]).err, " entries bought"), 0);
+}
