@@ -2,7 +2,7 @@
 //!
 //! O(d) an entry; blocks are matrix products. Memory: one copy of the embedding, 8nd bytes.
 
-use ndarray::{Array2, ArrayView1, ArrayViewMut2, Axis};
+use ndarray::{Array2, ArrayView1, ArrayViewMut2, Axis, CowArray, Ix2, s};
 
 use super::{DistinctPairs, Identity, Oracle, OracleError, OracleShape, Pair, Symmetry, check_indices, check_pairs};
 use crate::linalg;
@@ -50,6 +50,16 @@ impl EmbeddingProxy {
     /// As [`cosine`](Self::cosine).
     pub fn dot(vectors: Array2<f64>) -> Result<Self, OracleError> {
         Self::checked(b"embedding_dot", vectors)
+    }
+
+    /// The vectors of some items; a view where they are a range.
+    fn vectors_of(&self, items: &[usize]) -> CowArray<'_, f64, Ix2> {
+        match items.first() {
+            Some(&first) if items.windows(2).all(|pair| pair[1] == pair[0] + 1) => {
+                self.vectors.slice(s![first..first + items.len(), ..]).into()
+            }
+            _ => self.vectors.select(Axis(0), items).into(),
+        }
     }
 
     fn checked(kind: &[u8], vectors: Array2<f64>) -> Result<Self, OracleError> {
@@ -105,9 +115,9 @@ impl Oracle for EmbeddingProxy {
 
     fn block(&self, rows: &[usize], cols: &[usize], mut out: ArrayViewMut2<'_, f64>) -> Result<(), OracleError> {
         check_indices(self.len(), rows, cols)?;
-        let right = self.vectors.select(Axis(0), cols);
+        let right = self.vectors_of(cols);
         for (rows, out) in rows.chunks(ROWS_AT_A_TIME).zip(out.axis_chunks_iter_mut(Axis(0), ROWS_AT_A_TIME)) {
-            let left = self.vectors.select(Axis(0), rows);
+            let left = self.vectors_of(rows);
             linalg::product_into(left.view(), right.t(), 1.0, out);
         }
         // both orders of a pair and the diagonal come out equal to the last bit

@@ -275,8 +275,8 @@ impl Memory {
     fn groups(&self, rows: &[usize], cols: &[usize]) -> Vec<Vec<usize>> {
         let lines: Vec<_> = rows.iter().map(|&i| self.row(i)).collect();
         let (mut groups, mut group_of): (Vec<Vec<usize>>, HashMap<u64, usize>) = Default::default();
-        for b in 0..cols.len() {
-            let missing = self.missing_in(rows, &lines, cols[b]);
+        for (b, &j) in cols.iter().enumerate() {
+            let missing = self.missing_in(rows, &lines, j);
             if missing.is_empty() {
                 continue;
             }
