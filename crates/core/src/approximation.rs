@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 use ndarray::{Array2, ArrayViewMut2};
 
-use crate::approximate::FitReport;
+use crate::fit::FitReport;
 use crate::oracle::{OracleError, Pair};
 
 mod addend;

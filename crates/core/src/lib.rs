@@ -7,6 +7,7 @@ pub mod approximation;
 pub mod conformance;
 pub mod entries;
 pub mod error_estimate;
+pub mod fit;
 pub mod landmarks;
 pub mod linalg;
 pub mod oracle;

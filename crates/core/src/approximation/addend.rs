@@ -5,7 +5,7 @@ use std::fmt;
 use ndarray::{Array2, ArrayViewMut2};
 
 use super::Embedding;
-use crate::approximate::ApproximateError;
+use crate::fit::ApproximateError;
 use crate::linalg;
 use crate::oracle::{Identity, OracleError, Pair};
 

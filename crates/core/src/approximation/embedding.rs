@@ -12,7 +12,7 @@ use std::sync::Arc;
 use ndarray::{Array1, Array2, ArrayView2, Axis, concatenate, s};
 
 use super::{Addend, Approximation, Factors, General, Signed};
-use crate::approximate::ApproximateError;
+use crate::fit::ApproximateError;
 use crate::linalg::{self, Eigh, LinalgError, PINV_TOLERANCE};
 
 /// Items as vectors: core ≈ `vectors` · diag(`signature`) · `vectors`ᵀ.

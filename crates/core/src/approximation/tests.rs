@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use rand::Rng as _;
 
 use super::*;
-use crate::approximate::ApproximateError;
+use crate::fit::ApproximateError;
 use crate::oracle::Identity;
 use crate::stream::stream;
 
