@@ -347,7 +347,7 @@ pub(super) fn layout(bench: &Bench<'_>, rows: &[ResultRow]) -> Layout {
         });
         figures.push(FigureSpec {
             id: format!("figure-accuracy-{}", comparison.id()),
-            title: format!("Accuracy at {words}"),
+            title: format!("Accuracy against the number of landmarks, {words}"),
             caption: "Mean test accuracy against the number of landmarks; the band is the 95 % interval.".to_owned(),
             select,
             kind: FigureKind::Curve { across: Across::Columns, log_y: false, y_limits: None },

@@ -95,7 +95,7 @@ pub(super) fn error_layout(rows: &[ResultRow]) -> (Vec<TableSpec>, Vec<FigureSpe
         });
         figures.push(FigureSpec {
             id: format!("figure-error-{}", comparison.id()),
-            title: format!("Relative error at {words}"),
+            title: format!("Relative error against s/n, {words}"),
             caption: "‖K − K̃‖_F / ‖K‖_F against the share s/n of landmarks; the band is the 95 % interval.".to_owned(),
             select,
             kind: FigureKind::Curve { across: Across::Fraction, log_y: true, y_limits: None },
