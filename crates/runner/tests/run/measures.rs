@@ -1,6 +1,6 @@
 //! What is measured: error curves and spectra of a matrix, errors from a sample, and that results follow their files.
 
-use crate::scratch::{MATRIX, SAMPLE, Scratch, smooth_matrix};
+use crate::scratch::{MATRIX, SAMPLE, Scratch, number_before, smooth_matrix};
 
 fn mine(config: &str) -> Scratch {
     let scratch = Scratch::with(config);
@@ -78,4 +78,19 @@ fn other_labels_under_the_same_name_are_learned_anew() {
     // neighbours tell which half an item is in, and nothing about its parity
     let parity = values(&scratch, "results/mine", "accuracy", "nystrom");
     assert!(halves[0] > parity[0], "{halves:?} {parity:?}");
+}
+
+#[test]
+fn a_rank_grows_to_the_target_error_within_the_forecast() {
+    let scratch =
+        Scratch::with(&format!("{}target_error: 0.2\n", SAMPLE.replace("ranks: [8]", "ranks: [4, 8, 16, 32]")));
+    let dry = scratch.run_well(&["--dry-run"]);
+    assert!(dry.out.contains("planned at most"), "{}", dry.out);
+    let most = number_before(&dry.out, " evaluations: ");
+    scratch.run_well(&["--quiet"]);
+    let [planned, bought, reused] = scratch.calls("results/sample");
+    assert!(planned == most && bought + reused <= most && bought > 0, "{planned} {bought} {reused} of {most}");
+    let errors = values(&scratch, "results/sample", "estimated_error", "sicur");
+    assert!(!errors.is_empty() && errors.iter().all(|&error| error <= 0.2), "{errors:?}");
+    assert_eq!(number_before(&scratch.run_well(&["--force"]).err, " entries bought"), 0);
 }
