@@ -3,7 +3,7 @@
 //! Every job's plan is a pure function of the configuration, so the forecast is arithmetic on sets of entries: what a job would cost if it
 //! ran alone, what it adds to the jobs before it, and what the store holds already.
 
-use landmark_core::entries::{Certainty, EntrySet};
+use landmark_core::entries::{Certainty, EntrySet, Plan};
 use landmark_core::oracle::OracleShape;
 
 use crate::experiments::Job;
@@ -32,6 +32,7 @@ pub struct Forecast {
     pub entries: EntrySet,
     /// Jobs whose results are there already.
     pub finished: usize,
+    shape: OracleShape,
 }
 
 impl Forecast {
@@ -53,12 +54,25 @@ impl Forecast {
             so_far = total;
         }
         let finished = jobs.len() - forecasts.len();
-        Self { jobs: forecasts, entries, finished }
+        Self { jobs: forecasts, entries, finished, shape }
     }
 
-    /// Evaluations of the whole run on an empty store.
+    /// Evaluations of the whole run on an empty store; where a plan is no more than a bound, its columns are stand-ins that may
+    /// overlap with nothing, so all are added up, and all of K is the most there is.
     pub fn evaluations(&self) -> u64 {
-        self.jobs.iter().map(|job| job.added).sum()
+        if self.is_exact() {
+            return self.jobs.iter().map(|job| job.added).sum();
+        }
+        let all = Plan::columns(&(0..self.shape.len).collect::<Vec<_>>()).evaluations(self.shape);
+        self.jobs.iter().map(|job| job.alone).sum::<u64>().min(all)
+    }
+
+    /// Those of them that are not in the store, of which `missing` knows. Of stand-ins it cannot be told.
+    ///
+    /// # Errors
+    /// As `missing`.
+    pub fn to_buy<E>(&self, missing: impl FnOnce(&EntrySet) -> Result<u64, E>) -> Result<u64, E> {
+        if self.is_exact() { missing(&self.entries) } else { Ok(self.evaluations()) }
     }
 
     /// Whether every count is exact.

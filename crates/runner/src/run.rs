@@ -130,7 +130,7 @@ pub fn run(config: &Config, options: &RunOptions) -> Result<Ended, RunError> {
     }
     let mut results = ResultStore::open(&folder)?;
     let forecast = Forecast::of(&jobs, till.shape(), |job| results.get(&job.key).is_some());
-    let missing = till.missing(&forecast.entries)?;
+    let missing = forecast.to_buy(|entries| till.missing(entries))?;
     if !options.quiet {
         words::introduce(&bench);
         words::announce(&forecast, jobs.len(), missing, stage.is_priced);

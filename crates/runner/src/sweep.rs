@@ -185,11 +185,11 @@ impl<'a> Sweep<'a> {
         let fit = self.method(cell).approximator.plan(shape, &self.drawn_landmarks(cell)?, cell.rank)?;
         match &self.config.landmarks {
             LandmarkConfig::Uniform | LandmarkConfig::Given { .. } => Ok(fit),
-            // the choice reads columns of its own landmarks, and the diagonal: no more than this
+            // the choice reads columns of its landmarks, the fit those and perhaps independent ones: no more than this
             LandmarkConfig::Seen(_) => {
-                let longest = Plan::columns(&self.drawn_landmarks(cell)?.order()[..self.longest_order()]);
-                let blocks = if fit.cells(shape.len) > longest.cells(shape.len) { fit.blocks } else { longest.blocks };
-                Ok(Plan { blocks, certainty: Certainty::UpperBound })
+                let columns = (self.longest_order() + fit.full_columns().len()).min(shape.len);
+                let most = Plan::columns(&self.drawn_landmarks(cell)?.order()[..columns]);
+                Ok(Plan { certainty: Certainty::UpperBound, ..most })
             }
         }
     }

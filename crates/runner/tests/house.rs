@@ -4,25 +4,25 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 fn crates() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("a workspace").to_owned()
 }
 
 /// Names under `[dependencies]` of a crate.
 fn dependencies(name: &str) -> Vec<String> {
-    let manifest = fs::read_to_string(crates().join(name).join("Cargo.toml")).unwrap();
-    let section = manifest.split("[dependencies]\n").nth(1).unwrap();
+    let manifest = fs::read_to_string(crates().join(name).join("Cargo.toml")).expect("a manifest");
+    let section = manifest.split("[dependencies]\n").nth(1).expect("dependencies");
     let lines = section.lines().take_while(|line| !line.starts_with('['));
     lines.filter_map(|line| line.split(['.', ' ', '=']).next()).filter(|n| !n.is_empty()).map(str::to_owned).collect()
 }
 
 fn sources(folder: &Path) -> Vec<(PathBuf, String)> {
     let mut found = Vec::new();
-    for entry in fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
+    for entry in fs::read_dir(folder).expect("a folder") {
+        let path = entry.expect("an entry").path();
         if path.is_dir() {
             found.extend(sources(&path));
         } else if path.extension().is_some_and(|extension| extension == "rs") {
-            let text = fs::read_to_string(&path).unwrap();
+            let text = fs::read_to_string(&path).expect("a source");
             found.push((path, text));
         }
     }

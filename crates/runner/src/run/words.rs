@@ -99,7 +99,7 @@ pub(super) fn print_dry_run(bench: &Bench<'_>, forecast: &Forecast, verbose: boo
         return Ok(());
     }
     let timed = time_sample(bench, forecast).map_err(|error| RunError::Plan(Box::new(error)))?;
-    let missing = bench.till.missing(&forecast.entries)?;
+    let missing = forecast.to_buy(|entries| bench.till.missing(entries))?;
     let exact = if forecast.is_exact() { "exactly" } else { "at most" };
     line(format!("{} jobs are finished", forecast.finished));
     line(format!(
@@ -133,7 +133,7 @@ fn sum(forecast: &Forecast, of: impl Fn(&crate::plan::JobForecast) -> u64) -> u6
 fn time_sample(bench: &Bench<'_>, forecast: &Forecast) -> Result<Option<(u64, Duration)>, JobError> {
     let columns = forecast.entries.columns();
     let columns: Vec<usize> = columns.into_iter().take(TIMED.1).collect();
-    if columns.is_empty() {
+    if columns.is_empty() || !forecast.is_exact() {
         return Ok(None);
     }
     let height = TIMED.0.min(bench.stage.items());
