@@ -49,13 +49,13 @@ const MANIFEST_FORMAT: u32 = 1;
 ///
 /// ```
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// use landmark_core::oracle::{Oracle, Precomputed};
+/// use landmark_core::oracle::{AsymmetryPolicy, Oracle, Precomputed};
 /// use landmark_oracles::tile_store::{OracleLabel, TileStore};
 /// use ndarray::array;
 ///
 /// let folder = tempfile::tempdir()?;
 /// let store = TileStore::open(&folder.path().display().to_string())?;
-/// let oracle = Precomputed::new(array![[0.0, 2.0], [2.0, 0.0]]);
+/// let oracle = Precomputed::new(array![[0.0, 2.0], [2.0, 0.0]], AsymmetryPolicy::Reject)?;
 /// let stored = store.attach(oracle.clone(), OracleLabel::new("precomputed", "a 2 × 2 example"))?;
 /// let mut scores = [0.0];
 /// stored.evaluate(&[(0, 1)], &mut scores)?;

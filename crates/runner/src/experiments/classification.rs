@@ -356,7 +356,7 @@ pub(super) fn layout(bench: &Bench<'_>, rows: &[ResultRow]) -> Layout {
     let (error_tables, error_figures) = error_layout(rows);
     tables.extend(error_tables);
     figures.extend(error_figures);
-    let notes = vec![
+    let mut notes = vec![
         "K̃ covers all documents, test documents included (transductive, as in the paper); no test label is used"
             .to_owned(),
         match bench.config.dataset.split() {
@@ -369,5 +369,11 @@ pub(super) fn layout(bench: &Bench<'_>, rows: &[ResultRow]) -> Layout {
             }
         },
     ];
+    if bench.config.oracle.gamma() == Some(Tuned::Search) {
+        notes.push(
+            "each method's relative error is that of its own γ (see the notes of its accuracy) and is no comparison between methods; an `error_curve` with one γ is"
+                .to_owned(),
+        );
+    }
     Layout { restated, tables, figures, notes }
 }
