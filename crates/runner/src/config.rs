@@ -5,13 +5,15 @@
 //! Rust that nobody checks again.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use landmark_core::oracle::Identity;
-use serde::Serialize;
-use serde_json::Value as Json;
+use serde::{Deserialize, Serialize, Serializer};
+use serde_json::{Value as Json, json};
 
 pub mod dataset;
 pub mod landmarks;
+pub mod matrix;
 pub mod method;
 pub mod oracle;
 pub mod overlay;
@@ -29,13 +31,15 @@ pub use dataset::{
     VectorsConfig,
 };
 pub use landmarks::LandmarkConfig;
+pub use matrix::{Experiment, MatrixSubject};
 pub use method::{MethodConfig, ProxyConfig, ProxyFit, ProxyKind};
 pub use oracle::{EmptyDocuments, OracleConfig};
 pub use problem::ConfigError;
 pub use settings::{Budget, ErrorEstimateConfig, SearchConfig, SpectrumConfig, Strategy, SvmConfig};
 pub use values::{Axis, Compare, ConfigPath, Range, Rank, Scale, Tuned};
 
-use crate::registry::{self, EXPERIMENTS};
+use crate::registry::{self, studies};
+use crate::study::Study;
 use problem::{Problem, Sources, list};
 use read::Problems;
 use section::Section;
@@ -55,37 +59,13 @@ pub struct Config {
     pub title: Option<String>,
     /// Folder of `experiments/` with the paper's numbers.
     pub paper: Option<String>,
-    /// What is measured.
-    pub experiment: Experiment,
-    /// The items.
-    pub dataset: DatasetConfig,
-    /// What scores a pair.
-    pub oracle: OracleConfig,
-    /// The methods, in the order of the tables.
-    pub methods: Vec<MethodConfig>,
-    /// Which columns are bought.
-    pub landmarks: LandmarkConfig,
-    /// The ranks, as written: counts or shares of n.
-    pub ranks: Vec<Rank>,
-    /// How methods are held against each other.
-    pub compare: Compare,
-    /// Repetitions with other landmarks and splits.
+    /// What is measured, and on what.
+    #[serde(flatten)]
+    pub subject: Subject,
+    /// Repetitions with other landmarks, splits, draws.
     pub replicates: usize,
     /// Every random draw follows from it.
     pub seed: u64,
-    /// Hard limits.
-    pub budget: Budget,
-    /// How hyper-parameters are chosen.
-    pub search: SearchConfig,
-    /// The classifier.
-    pub svm: SvmConfig,
-    /// Whether and how the error is estimated from extra entries.
-    pub error_estimate: Option<ErrorEstimateConfig>,
-    /// Grow the rank, up to the largest of `ranks`, until the estimate of the relative error is below this.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub target_error: Option<f64>,
-    /// What `experiment: spectrum` shows.
-    pub spectrum: SpectrumConfig,
     /// The profile this is, and what it changed.
     #[serde(skip)]
     pub profile: Profile,
@@ -106,54 +86,77 @@ pub struct Config {
     pub file: PathBuf,
 }
 
-/// Every key of a configuration.
-const KEYS: [&str; 22] = [
-    "name",
-    "title",
-    "paper",
-    "experiment",
-    "dataset",
-    "oracle",
-    "methods",
-    "landmarks",
-    "ranks",
-    "compare",
-    "replicates",
-    "seed",
-    "budget",
-    "search",
-    "svm",
-    "error_estimate",
-    "target_error",
-    "spectrum",
-    "results",
-    "store",
-    "threads",
-    "profiles",
-];
-
-/// What is measured.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Experiment {
-    /// SVM accuracy on factors.
-    Classification,
-    /// Relative error against rank.
-    ErrorCurve,
-    /// Eigenvalues.
-    Spectrum,
+/// The three families of experiment.
+#[derive(Debug, Clone)]
+pub enum Subject {
+    /// Approximators swept over one similarity matrix.
+    Matrix(Box<MatrixSubject>),
+    /// Something else, which reads a section of its own.
+    Study(Arc<dyn Study>),
+    /// Other configurations, shown on one page.
+    Collection(Collection),
 }
 
-impl Experiment {
-    /// Id in the registry.
-    pub fn id(self) -> &'static str {
+impl Subject {
+    /// Id of the experiment in the registry.
+    pub fn id(&self) -> &'static str {
         match self {
-            Self::Classification => "classification",
-            Self::ErrorCurve => "error_curve",
-            Self::Spectrum => "spectrum",
+            Self::Matrix(matrix) => matrix.experiment.id(),
+            Self::Study(study) => study.id(),
+            Self::Collection(_) => COLLECTION,
+        }
+    }
+
+    /// The sweep over a matrix, if it is one.
+    pub fn matrix(&self) -> Option<&MatrixSubject> {
+        match self {
+            Self::Matrix(matrix) => Some(matrix),
+            Self::Study(_) | Self::Collection(_) => None,
         }
     }
 }
+
+impl Serialize for Subject {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Matrix(matrix) => matrix.to_json().serialize(serializer),
+            Self::Study(study) => {
+                json!({ "experiment": study.id(), study.id(): study.settings() }).serialize(serializer)
+            }
+            Self::Collection(Collection { members, shown }) => {
+                let files: Vec<_> = members.iter().map(|member| member.file.display().to_string()).collect();
+                json!({ "experiment": COLLECTION, "members": files, "shown": shown }).serialize(serializer)
+            }
+        }
+    }
+}
+
+/// Configurations that are run one after the other and shown on one page.
+#[derive(Debug, Clone)]
+pub struct Collection {
+    /// Each in the profile of the collection.
+    pub members: Vec<Config>,
+    /// How.
+    pub shown: Shown,
+}
+
+/// How the members of a collection are shown.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Shown {
+    /// A section of the page for each.
+    #[default]
+    InTurn,
+    /// One section: tables and figures of the same id hold the rows of all members.
+    Together,
+}
+
+/// The experiment that gathers others.
+pub const COLLECTION: &str = "collection";
+
+/// Keys that every configuration has.
+const KEYS: [&str; 10] =
+    ["name", "title", "paper", "experiment", "replicates", "seed", "results", "store", "threads", "profiles"];
 
 /// A profile as it was laid over the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -230,40 +233,17 @@ impl Config {
         let folder = file.parent().unwrap_or(Path::new(""));
         let section = Section::new(root, "", problems)?;
         let name = section.required::<String>("name").filter(|name| check::name(name, &section));
-        let experiment = section.required_node("experiment").and_then(|node| experiment(node, problems));
-        let dataset = section.required_node("dataset").and_then(|node| DatasetConfig::read(node, folder, problems));
-        let oracle = section.required_node("oracle").and_then(|node| OracleConfig::read(node, problems));
-        let has_methods = section.has("methods") || experiment != Some(Experiment::Spectrum);
-        let methods = if has_methods { section.required_node("methods") } else { None };
-        let methods = methods.map(|node| MethodConfig::read_all(node, folder, problems)).unwrap_or_default();
-        let ranks = if has_methods { section.required_node("ranks") } else { section.node("ranks") };
-        let ranks = ranks.map(|node| read_ranks(node, problems)).unwrap_or_default();
-        let landmarks = section.node("landmarks");
-        let landmarks = landmarks.map(|node| LandmarkConfig::read(node, "landmarks", folder, problems));
+        let subject = section.required_node("experiment").and_then(|node| {
+            let id: String = problems.read(node, "experiment")?;
+            read_subject(&id, node, &section, folder, &profile)
+        });
         section.finish(&KEYS);
-        let config = Self {
+        Some(Self {
             name: name.unwrap_or_default(),
             title: section.optional("title"),
             paper: section.optional("paper"),
-            experiment: experiment.unwrap_or(Experiment::ErrorCurve),
-            landmarks: landmarks.unwrap_or(Some(LandmarkConfig::Uniform)).unwrap_or(LandmarkConfig::Uniform),
-            methods,
-            ranks,
-            compare: section.or("compare", Compare::Both),
             replicates: section.checked("replicates", |&r: &usize| r >= 1, "at least 1").unwrap_or(1),
             seed: section.or("seed", 2022),
-            budget: section.node("budget").and_then(|node| Budget::read(node, problems)).unwrap_or_default(),
-            search: section.node("search").and_then(|node| SearchConfig::read(node, problems)).unwrap_or_default(),
-            svm: section.node("svm").and_then(|node| SvmConfig::read(node, problems)).unwrap_or_default(),
-            target_error: section.checked("target_error", |&e: &f64| e > 0.0 && e < 1.0, "between 0 and 1"),
-            error_estimate: section
-                .node("error_estimate")
-                .and_then(|node| ErrorEstimateConfig::read(node, problems))
-                .unwrap_or_default(),
-            spectrum: section
-                .node("spectrum")
-                .and_then(|node| SpectrumConfig::read(node, problems))
-                .unwrap_or_default(),
             profile,
             results: section
                 .node("results")
@@ -273,37 +253,21 @@ impl Config {
             threads: section.checked("threads", |&threads: &usize| threads >= 1, "at least 1"),
             text: text.to_owned(),
             file: file.to_owned(),
-            dataset: dataset?,
-            oracle: oracle?,
-        };
-        check::together(&config, &section);
-        Some(config)
+            subject: subject?,
+        })
     }
 
     /// blake3 of everything that moves a result: the resolved configuration as JSON with sorted keys, without the
     /// paths of results and store and without the number of threads.
     pub fn config_hash(&self) -> Identity {
-        Identity::of(&[("landmark config v1", sorted(self.to_json()).to_string().as_bytes())])
+        let json = serde_json::to_value(self).unwrap_or(Json::Null);
+        Identity::of(&[("landmark config v1", sorted(json).to_string().as_bytes())])
     }
 
     /// The resolved configuration as YAML, defaults included; reading it again gives the same configuration.
     pub fn to_yaml(&self) -> String {
-        let json = without_blanks(self.to_json());
+        let json = without_blanks(serde_json::to_value(self).unwrap_or(Json::Null));
         serde_yaml::to_string(&json).unwrap_or_else(|error| format!("# can't be written: {error}\n"))
-    }
-
-    /// Without the sections that this experiment does not read.
-    fn to_json(&self) -> Json {
-        let mut json = serde_json::to_value(self).unwrap_or(Json::Null);
-        let unread: &[&str] = match self.experiment {
-            Experiment::Classification => &["spectrum"],
-            Experiment::ErrorCurve => &["spectrum", "svm", "search"],
-            Experiment::Spectrum => &["svm", "search"],
-        };
-        if let Json::Object(map) = &mut json {
-            map.retain(|key, _| !unread.contains(&key.as_str()));
-        }
-        json
     }
 
     /// Why the numbers of this run are not the paper's, or `None` where nothing was reduced: stamped in every table.
@@ -312,7 +276,8 @@ impl Config {
         if self.profile.name != "paper" && !self.profile.changed.is_empty() {
             reasons.push(format!("profile `{}` ({})", self.profile.name, self.profile.changed.join(", ")));
         }
-        if let Some(limit) = self.dataset.documents().and_then(|documents| documents.limit) {
+        let documents = self.subject.matrix().and_then(|matrix| matrix.dataset.documents());
+        if let Some(limit) = documents.and_then(|documents| documents.limit) {
             reasons.push(format!("at most {limit} items"));
         }
         (!reasons.is_empty()).then(|| reasons.join("; "))
@@ -431,38 +396,57 @@ fn leaves(node: &Node, path: &str, out: &mut Vec<String>) {
     }
 }
 
-fn experiment(node: &Node, problems: &Problems) -> Option<Experiment> {
-    let id: String = problems.read(node, "experiment")?;
-    match id.as_str() {
-        "classification" => Some(Experiment::Classification),
-        "error_curve" => Some(Experiment::ErrorCurve),
-        "spectrum" => Some(Experiment::Spectrum),
-        planned if registry::experiments::PLANNED.contains(&planned) => {
-            let now: Vec<&str> = registry::ids(EXPERIMENTS).collect();
-            let message = format!("the experiment `{planned}` is planned, but this version can't run it");
-            problems.add(Problem::new(message).at(node.place).help(format!("it can run: {}", list(&now))));
-            None
-        }
-        other => {
-            problems.add(Problem::unknown("experiment", other, registry::ids(EXPERIMENTS)).at(node.place));
-            None
-        }
+/// The sections of an experiment, by its id.
+fn read_subject(id: &str, node: &Node, section: &Section<'_>, folder: &Path, profile: &Profile) -> Option<Subject> {
+    let problems = section.problems();
+    if let Some(experiment) = Experiment::of(id) {
+        return MatrixSubject::read(experiment, section, folder).map(|matrix| Subject::Matrix(Box::new(matrix)));
     }
+    if let Some(study) = studies::find(id) {
+        let empty = Node { value: Value::Map(Vec::new()), place: node.place };
+        let settings = section.node(study.entry.id).unwrap_or(&empty);
+        return (study.read)(settings, folder, problems).map(Subject::Study);
+    }
+    if id == COLLECTION {
+        let shown = section.or("shown", Shown::default());
+        let members = read_members(section, folder, profile)?;
+        return Some(Subject::Collection(Collection { members, shown }));
+    }
+    let experiments: Vec<&str> = registry::experiments::all().iter().map(|entry| entry.id).collect();
+    if registry::experiments::PLANNED.contains(&id) {
+        let message = format!("the experiment `{id}` is planned, but this version can't run it");
+        problems.add(Problem::new(message).at(node.place).help(format!("it can run: {}", list(&experiments))));
+    } else {
+        problems.add(Problem::unknown("experiment", id, experiments.iter().copied()).at(node.place));
+    }
+    // most files are about a matrix: what else is wrong with this one is said as well
+    MatrixSubject::read(Experiment::ErrorCurve, section, folder);
+    None
 }
 
-fn read_ranks(node: &Node, problems: &Problems) -> Vec<Rank> {
-    match &node.value {
-        Value::List(items) if !items.is_empty() => {
-            let read = |(index, item)| Rank::read(item, &format!("ranks[{index}]"), problems);
-            items.iter().enumerate().filter_map(read).collect()
-        }
-        Value::Integer(_) | Value::Number(_) => Rank::read(node, "ranks", problems).into_iter().collect(),
-        _ => {
-            let message = format!("`ranks` is {}, but must be a list of at least one", node.describe());
-            problems.add(Problem::new(message).at(node.place).help("for example `[50, 100, 200]` or `[0.1, 0.2]`"));
-            Vec::new()
-        }
+/// The configurations of a collection, each in the profile of the collection where it has it.
+fn read_members(section: &Section<'_>, folder: &Path, profile: &Profile) -> Option<Vec<Config>> {
+    let problems = section.problems();
+    let node = section.required_node("members")?;
+    let files: Vec<String> = problems.read(node, "members")?;
+    if files.is_empty() {
+        section.refuse("members", "`members` is empty, but must list at least one configuration");
     }
+    let read = |file: &String| {
+        let overlays = Overlays { profile: Some(profile.name.clone()), set: Vec::new() };
+        let path = folder.join(file);
+        match Config::load(&path, &overlays) {
+            Ok(member) => Some(member),
+            Err(error) => {
+                let first = error.each().next().map(ToString::to_string).unwrap_or_default();
+                let message = format!("the member `{file}` is wrong: {first}");
+                let help = format!("`runner validate {}` shows where", path.display());
+                problems.add(Problem::new(message).at(node.place).help(help));
+                None
+            }
+        }
+    };
+    files.iter().map(read).collect()
 }
 
 #[cfg(test)]

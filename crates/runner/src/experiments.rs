@@ -7,13 +7,16 @@ use landmark_core::error_estimate::{Stop, TargetError};
 use landmark_core::landmarks::Landmarks;
 use landmark_core::oracle::{Metered, Oracle, OracleError, Spent};
 use landmark_core::stream::{Rng, stream};
+use landmark_data::Split;
 use landmark_tasks::TaskError;
-use serde_json::json;
+use serde_json::{Value as Json, json};
 
-use crate::config::{Config, Experiment, OracleConfig, Tuned};
-use crate::report::{FigureSpec, TableSpec};
+use crate::config::{Config, Experiment, MatrixSubject, OracleConfig, Tuned};
+use crate::progress::Progress;
+use crate::report::{FigureSpec, Stamp, TableSpec};
 use crate::results::{CellKey, Metric, ResultRow, ResultStore, ResultsError, cell_key};
 use crate::stage::{Stage, StageError};
+use crate::study::StudyError;
 use crate::sweep::{Cell, Comparison, Sweep};
 use crate::till::Till;
 
@@ -23,6 +26,7 @@ mod errors;
 mod spectrum;
 
 /// A unit of work: planned, run, resumed and written as a whole.
+#[derive(Debug, Clone)]
 pub struct Job {
     /// Names its results: a hash of everything that moves them.
     pub key: CellKey,
@@ -49,6 +53,8 @@ pub enum Task {
     Spectrum,
     /// Eigenvalues of one sampled principal submatrix.
     Sample(u64),
+    /// The part of a study of this number.
+    Part(usize),
 }
 
 /// Why a job failed.
@@ -76,6 +82,9 @@ pub enum JobError {
     /// A factorisation.
     #[error(transparent)]
     Linalg(#[from] landmark_core::linalg::LinalgError),
+    /// A study.
+    #[error(transparent)]
+    Study(#[from] StudyError),
     /// A job that must come first has no result.
     #[error("`{title}` needs `{needs}`, which did not finish")]
     Needs {
@@ -98,6 +107,7 @@ impl JobError {
 }
 
 /// Which tables and figures the rows become.
+#[derive(Debug, Clone, Default)]
 pub struct Layout {
     /// Rows that repeat others under the paper's own headings, for the report alone.
     pub restated: Vec<ResultRow>,
@@ -109,10 +119,56 @@ pub struct Layout {
     pub notes: Vec<String>,
 }
 
-/// Everything a job can reach.
+/// What a run walks through: jobs, then tables and figures.
+pub trait Workplace {
+    /// What it works on.
+    fn about(&self) -> About<'_>;
+
+    /// Where entries are bought, if any are.
+    fn till(&self) -> Option<&Till> {
+        None
+    }
+
+    /// Whether a budget ended a job early, whose best so far is a result.
+    fn is_cut_short(&self) -> bool {
+        false
+    }
+
+    /// The jobs, in the order they run.
+    ///
+    /// # Errors
+    /// An impossible rank, too few landmarks, a dataset without a split.
+    fn jobs(&self) -> Result<Vec<Job>, JobError>;
+
+    /// Runs one job; `results` holds what came before it.
+    ///
+    /// # Errors
+    /// Whatever it meets, named.
+    fn run(&self, job: &Job, results: &ResultStore, progress: &Progress) -> Result<Vec<ResultRow>, JobError>;
+
+    /// The tables and figures that the rows become.
+    fn layout(&self, rows: &[ResultRow]) -> Layout;
+}
+
+/// What a workplace works on, in words and figures.
+#[derive(Debug, Clone, Copy)]
+pub struct About<'a> {
+    /// The items and the score, in a line.
+    pub description: &'a str,
+    /// What a reader must be warned of.
+    pub stamps: &'a [Stamp],
+    /// What was dropped, filled or replaced, in sentences.
+    pub notes: &'a [String],
+    /// Hashes and counts for `run.json`.
+    pub facts: &'a Json,
+}
+
+/// Everything a job of a sweep can reach.
 pub struct Bench<'a> {
     /// The checked configuration.
     pub config: &'a Config,
+    /// Its part about the matrix.
+    pub matrix: &'a MatrixSubject,
     /// Items, labels, proxies.
     pub stage: &'a Stage,
     /// Where entries are bought.
@@ -123,46 +179,59 @@ pub struct Bench<'a> {
     pub is_cut_short: std::cell::Cell<bool>,
 }
 
-impl Bench<'_> {
-    /// The jobs of the experiment, in the order they run.
-    ///
-    /// # Errors
-    /// An impossible rank, too few landmarks, a dataset without a split.
-    pub fn jobs(&self) -> Result<Vec<Job>, JobError> {
-        match self.config.experiment {
+impl Workplace for Bench<'_> {
+    fn about(&self) -> About<'_> {
+        let Stage { dataset: _, description, stamps, notes, facts, .. } = self.stage;
+        About { description, stamps, notes, facts }
+    }
+
+    fn till(&self) -> Option<&Till> {
+        Some(self.till)
+    }
+
+    fn is_cut_short(&self) -> bool {
+        self.is_cut_short.get()
+    }
+
+    fn jobs(&self) -> Result<Vec<Job>, JobError> {
+        match self.matrix.experiment {
             Experiment::Classification => classification::jobs(self),
             Experiment::ErrorCurve => error_curve::jobs(self),
             Experiment::Spectrum => spectrum::jobs(self),
         }
     }
 
-    /// Runs one job; `results` holds what came before it.
-    ///
-    /// # Errors
-    /// Whatever it meets, named.
-    pub fn run(&self, job: &Job, results: &ResultStore) -> Result<Vec<ResultRow>, JobError> {
-        match (&job.task, self.config.experiment) {
+    fn run(&self, job: &Job, results: &ResultStore, _progress: &Progress) -> Result<Vec<ResultRow>, JobError> {
+        match (&job.task, self.matrix.experiment) {
             (Task::Reference, _) => errors::buy_reference(self).map(|()| Vec::new()),
             (Task::Tune(cell), _) => classification::tune(self, cell),
             (Task::Measure(cell), Experiment::Classification) => classification::measure(self, job, cell, results),
             (Task::Measure(cell), _) => error_curve::measure(self, cell, results),
             (Task::Spectrum, _) => spectrum::of_all(self),
             (Task::Sample(number), _) => spectrum::of_sample(self, *number),
+            // parts belong to studies
+            (Task::Part(_), _) => Ok(Vec::new()),
         }
     }
 
-    /// The tables and figures of the experiment.
-    pub fn layout(&self, rows: &[ResultRow]) -> Layout {
-        match self.config.experiment {
+    fn layout(&self, rows: &[ResultRow]) -> Layout {
+        match self.matrix.experiment {
             Experiment::Classification => classification::layout(self, rows),
             Experiment::ErrorCurve => error_curve::layout(self, rows),
             Experiment::Spectrum => spectrum::layout(self, rows),
         }
     }
+}
+
+impl Bench<'_> {
+    /// Who trains and who tests in a replicate.
+    fn split(&self, replicate: u64) -> Result<Split, StageError> {
+        self.stage.split(self.matrix.dataset.split(), self.config.seed, replicate)
+    }
 
     /// γ where the configuration fixes it.
     fn fixed_gamma(&self) -> Option<f64> {
-        match self.config.oracle.gamma() {
+        match self.matrix.oracle.gamma() {
             Some(Tuned::Fixed(gamma)) => Some(gamma),
             Some(Tuned::Search) | None => None,
         }
@@ -184,7 +253,7 @@ impl Bench<'_> {
 
     /// What the growth of a cell's rank stops at, where `target_error` asks for one and the method draws landmarks.
     fn target(&self, cell: &Cell) -> Option<TargetError> {
-        let (target, estimate) = (self.config.target_error?, self.config.error_estimate?);
+        let (target, estimate) = (self.matrix.target_error?, self.matrix.error_estimate?);
         let draws = self.sweep.method(cell).entry().draws;
         draws.then(|| TargetError {
             target,
@@ -229,10 +298,10 @@ impl Bench<'_> {
     /// The landmarks of a cell, chosen on the similarities at the γ that is fixed, or at the middle of those searched.
     fn landmarks(&self, cell: &Cell) -> Result<Landmarks, JobError> {
         let searched = || {
-            let (from, to) = self.config.search.gamma.bounds();
+            let (from, to) = self.matrix.search.gamma.bounds();
             (from * to).sqrt()
         };
-        let gamma = has_gamma(self.config).then(|| self.fixed_gamma().unwrap_or_else(searched));
+        let gamma = has_gamma(self.matrix).then(|| self.fixed_gamma().unwrap_or_else(searched));
         Ok(self.sweep.landmarks(cell, self.till.similarities(gamma)?.as_ref())?)
     }
 
@@ -264,7 +333,7 @@ impl Bench<'_> {
 
     /// The key of a job: everything that moves its rows.
     fn key(&self, what: &str, cell: Option<&Cell>, more: &serde_json::Value) -> Result<CellKey, ResultsError> {
-        let config = self.config;
+        let (config, matrix) = (self.config, self.matrix);
         let method = cell.map(|cell| {
             let method = self.sweep.method(cell);
             let proxy = method.proxy.as_ref().map(|proxy| {
@@ -278,12 +347,12 @@ impl Bench<'_> {
             "what": what,
             "dataset": self.stage.dataset,
             "oracle": self.stage.raw.identity().to_hex(),
-            "gamma": config.oracle.gamma(),
+            "gamma": matrix.oracle.gamma(),
             // a file may change under its name: what counts is what it holds
-            "landmarks": self.sweep.given().map_or_else(|| json!(config.landmarks), |indices| json!(indices)),
+            "landmarks": self.sweep.given().map_or_else(|| json!(matrix.landmarks), |indices| json!(indices)),
             "labels": self.stage.labels.as_ref().map(|labels| (&labels.of, &labels.names)),
             "seed": config.seed,
-            "target_error": config.target_error.map(|target| (target, config.error_estimate, self.sweep.sizes(), config.budget)),
+            "target_error": matrix.target_error.map(|target| (target, matrix.error_estimate, self.sweep.sizes(), matrix.budget)),
             "replicate": cell.map(|cell| cell.replicate),
             "method": method,
             "profile": config.profile.name,
@@ -333,6 +402,6 @@ fn group(sweep: &Sweep<'_>, what: &str, cell: &Cell) -> String {
 }
 
 /// Whether the raw score is a distance seen through γ.
-fn has_gamma(config: &Config) -> bool {
-    matches!(config.oracle, OracleConfig::Wmd { .. }) || config.oracle.gamma().is_some()
+fn has_gamma(matrix: &MatrixSubject) -> bool {
+    matches!(matrix.oracle, OracleConfig::Wmd { .. }) || matrix.oracle.gamma().is_some()
 }

@@ -16,6 +16,8 @@ pub mod report;
 pub mod results;
 pub mod run;
 pub mod stage;
+pub mod studies;
+pub mod study;
 pub mod suggest;
 pub mod sweep;
 pub mod till;

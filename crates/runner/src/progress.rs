@@ -25,22 +25,22 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Shows `bought()` on its way to `planned` entries.
-    pub fn start(planned: u64, quiet: bool, bought: impl Fn() -> u64 + Send + 'static) -> Self {
+    /// Shows `bought()` on its way to `planned`; `what` are they: `entries bought`.
+    pub fn start(planned: u64, what: &'static str, quiet: bool, bought: impl Fn() -> u64 + Send + 'static) -> Self {
         let plain = !std::io::stderr().is_terminal();
         let bar = ProgressBar::with_draw_target(
             Some(planned),
             if quiet || plain { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() },
         );
-        let template = "{bar:30} {human_pos}/{human_len} entries · {per_sec} · {eta} left · {msg}";
-        if let Ok(style) = ProgressStyle::with_template(template) {
+        let template = format!("{{bar:30}} {{human_pos}}/{{human_len}} {what} · {{per_sec}} · {{eta}} left · {{msg}}");
+        if let Ok(style) = ProgressStyle::with_template(&template) {
             bar.set_style(style);
         }
         let done = Arc::new(AtomicBool::new(false));
         let watcher = {
             let (bar, done) = (bar.clone(), Arc::clone(&done));
             let speaks = plain && !quiet;
-            thread::spawn(move || watch(&bar, &done, speaks, &bought))
+            thread::spawn(move || watch(&bar, what, &done, speaks, &bought))
         };
         Self { bar, done, watcher: Some(watcher), quiet, plain }
     }
@@ -71,7 +71,7 @@ impl Drop for Progress {
     }
 }
 
-fn watch(bar: &ProgressBar, done: &AtomicBool, speaks: bool, bought: &dyn Fn() -> u64) {
+fn watch(bar: &ProgressBar, what: &str, done: &AtomicBool, speaks: bool, bought: &dyn Fn() -> u64) {
     let start = Instant::now();
     let mut last_line = Instant::now();
     while !done.load(Ordering::Relaxed) {
@@ -82,8 +82,8 @@ fn watch(bar: &ProgressBar, done: &AtomicBool, speaks: bool, bought: &dyn Fn() -
             let rate = so_far as f64 / start.elapsed().as_secs_f64();
             let planned = bar.length().unwrap_or(0);
             let left = planned.saturating_sub(so_far) as f64 / rate.max(1e-9);
-            let left = if so_far == 0 || left < 0.5 { String::new() } else { format!(", {left:.0} s of buying left") };
-            eprintln!("{so_far} of {planned} entries bought, {rate:.0}/s{left}; {}", bar.message());
+            let left = if so_far == 0 || left < 0.5 { String::new() } else { format!(", {left:.0} s left") };
+            eprintln!("{so_far} of {planned} {what}, {rate:.0}/s{left}; {}", bar.message());
         }
         thread::park_timeout(TICK);
     }

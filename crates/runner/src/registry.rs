@@ -9,6 +9,7 @@ pub mod landmark_policies;
 pub mod methods;
 pub mod oracles;
 pub mod proxies;
+pub mod studies;
 pub mod tasks;
 
 pub use datasets::DATASETS;
@@ -103,7 +104,7 @@ pub static KINDS: &[Kind] = &[
         plural: "experiments",
         singular: "experiment",
         summary: "what a configuration measures",
-        entries: || EXPERIMENTS.to_vec(),
+        entries: experiments::all,
     },
     Kind {
         plural: "tasks",

@@ -4,23 +4,31 @@
 //! running a finished configuration again buys nothing and changes no byte of a result.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
+use landmark_core::oracle::{OracleShape, Symmetry};
 use landmark_oracles::tile_store::StoreError;
 use serde_json::json;
 
-use crate::config::Config;
-use crate::experiments::{Bench, Job, JobError};
+use crate::config::{Config, Subject};
+use crate::experiments::{Bench, Job, JobError, Workplace};
 use crate::plan::Forecast;
 use crate::progress::Progress;
 use crate::provenance::{Calls, Provenance};
-use crate::report::{self, Reference, ReferenceError, ReportError, ReportInput, Stamp};
-use crate::results::{FileError, ResultRow, ResultStore, ResultsError, write_file};
+use crate::report::{self, ReferenceError, ReportError};
+use crate::results::{FileError, ResultStore, ResultsError, write_file};
 use crate::stage::{Stage, StageError};
+use crate::study::{Desk, StudyBench};
 use crate::sweep::{Sweep, given_landmarks};
 use crate::till::Till;
 
+mod collection;
+mod sheet;
 mod words;
+
+use sheet::Sheet;
 
 pub use words::{bytes, count, duration};
 
@@ -30,6 +38,10 @@ const RESULTS: &str = "results";
 const STORE: &str = "store";
 /// Bytes of a stored entry: a 64-bit score, its share of ids and checksum.
 const BYTES_PER_ENTRY: u64 = 8;
+
+/// The shape of what a study buys.
+const NO_MATRIX: OracleShape =
+    OracleShape { len: 0, symmetry: Symmetry::Symmetric, diagonal_known: true, evaluations_per_pair: 1 };
 
 /// What a person may ask of a run beyond its configuration.
 #[derive(Debug, Clone, Default)]
@@ -109,55 +121,91 @@ pub enum RunError {
 /// # Errors
 /// Whatever stops it; what was bought and what was finished are kept.
 pub fn run(config: &Config, options: &RunOptions) -> Result<Ended, RunError> {
+    let (ended, _) = run_sheets(config, options)?;
+    Ok(ended)
+}
+
+/// Runs a configuration; what its report is made of comes back, a sheet for each section of the page. A dry run has none.
+fn run_sheets(config: &Config, options: &RunOptions) -> Result<(Ended, Vec<Sheet>), RunError> {
+    match &config.subject {
+        Subject::Collection(collection) => collection::run(config, collection, options),
+        _ => with_workplace(config, options, |workplace| run_at(config, workplace, options)),
+    }
+}
+
+/// Opens what a configuration is about, and hands it over.
+fn with_workplace<T>(
+    config: &Config,
+    options: &RunOptions,
+    visit: impl FnOnce(&dyn Workplace) -> Result<T, RunError>,
+) -> Result<T, RunError> {
+    let plan = |error| RunError::Plan(Box::new(error));
+    match &config.subject {
+        Subject::Matrix(matrix) => {
+            let stage = Stage::set(config, matrix, options.data.as_deref())?;
+            let given = given_landmarks(matrix).map_err(RunError::Landmarks)?;
+            let till = Till::open(&stage, matrix, &store_address(config, options))?;
+            let sweep = Sweep::new(config, matrix, &stage, given);
+            visit(&Bench { config, matrix, stage: &stage, till: &till, sweep: &sweep, is_cut_short: false.into() })
+        }
+        Subject::Study(study) => {
+            let folder = results_folder(config, options);
+            let desk = Desk { config, data: options.data.as_deref(), folder: &folder };
+            visit(&StudyBench::open(study.as_ref(), &desk).map_err(plan)?)
+        }
+        Subject::Collection(_) => Err(plan(JobError::Study("a collection has no work of its own".into()))),
+    }
+}
+
+fn run_at(config: &Config, workplace: &dyn Workplace, options: &RunOptions) -> Result<(Ended, Vec<Sheet>), RunError> {
     let start = Instant::now();
-    let stage = Stage::set(config, options.data.as_deref())?;
-    let given = given_landmarks(config).map_err(RunError::Landmarks)?;
-    let till = Till::open(&stage, config, &store_address(config, options))?;
-    let sweep = Sweep::new(config, &stage, given);
-    let bench = Bench { config, stage: &stage, till: &till, sweep: &sweep, is_cut_short: false.into() };
-    let jobs = bench.jobs().map_err(|error| RunError::Plan(Box::new(error)))?;
+    let jobs = workplace.jobs().map_err(|error| RunError::Plan(Box::new(error)))?;
     let folder = results_folder(config, options);
+    let till = workplace.till();
+    let shape = till.map_or(NO_MATRIX, Till::shape);
 
     if options.dry_run {
         let finished = ResultStore::peek(&folder)?;
-        let forecast = Forecast::of(&jobs, till.shape(), |job| !options.force && finished.contains(&job.key));
-        words::introduce(&bench);
-        words::print_dry_run(&bench, &forecast, options.verbose)?;
-        return Ok(Ended::Done);
+        let forecast = Forecast::of(&jobs, shape, |job| !options.force && finished.contains(&job.key));
+        words::introduce(config, workplace);
+        words::print_dry_run(till, &forecast, options.verbose)?;
+        return Ok((Ended::Done, Vec::new()));
     }
     if options.force {
         ResultStore::forget(&folder)?;
     }
     let mut results = ResultStore::open(&folder)?;
-    let forecast = Forecast::of(&jobs, till.shape(), |job| results.get(&job.key).is_some());
-    let missing = forecast.to_buy(|entries| till.missing(entries))?;
+    let forecast = Forecast::of(&jobs, shape, |job| results.get(&job.key).is_some());
+    let missing = till.map_or(Ok(0), |till| forecast.to_buy(|entries| till.missing(entries)))?;
     if !options.quiet {
-        words::introduce(&bench);
-        words::announce(&forecast, jobs.len(), missing, stage.is_priced);
+        words::introduce(config, workplace);
+        words::announce(till, &forecast, jobs.len(), missing);
         results.warnings().iter().for_each(|warning| eprintln!("warning: {warning}"));
     }
-    let outcome = work(&bench, &jobs, &mut results, missing, options)?;
-    till.flush()?;
+    let outcome = work(workplace, &jobs, &mut results, missing, options)?;
+    till.map_or(Ok(()), Till::flush)?;
 
     let keys: Vec<_> = jobs.iter().map(|job| job.key.clone()).collect();
     let rows = results.finished_rows(&keys);
     results.publish(&rows)?;
     let calls = Calls {
         planned: forecast.evaluations(),
-        bought: till.spent().evaluations,
+        bought: till.map_or(0, |till| till.spent().evaluations),
         reused: forecast.evaluations().saturating_sub(missing),
     };
     let was_work = forecast.finished < jobs.len();
-    let provenance = provenance(&bench, &calls, start, &folder, was_work)?;
-    write_report(&bench, &rows, &folder, &outcome, provenance, options)?;
+    let provenance = provenance(config, workplace, &calls, start, &folder, was_work)?;
+    let sheet = Sheet::new(config, workplace, rows, &outcome, provenance, options)?;
+    report::render(&sheet.input())?.write(&folder)?;
     if !options.quiet {
-        words::conclude(&bench, &rows, &folder, &calls, &outcome);
+        words::conclude(till, sheet.rows.len(), &folder, &calls, &outcome);
     }
-    Ok(match outcome {
+    let ended = match outcome {
         Outcome { budget: true, .. } => Ended::BudgetExhausted,
         Outcome { failed: 0, .. } => Ended::Done,
         Outcome { failed, .. } => Ended::SomeFailed(failed),
-    })
+    };
+    Ok((ended, vec![sheet]))
 }
 
 /// Draws tables, figures and the page again from what a run has kept.
@@ -165,20 +213,25 @@ pub fn run(config: &Config, options: &RunOptions) -> Result<Ended, RunError> {
 /// # Errors
 /// Results that are not there or cannot be written.
 pub fn report_again(config: &Config, options: &RunOptions) -> Result<PathBuf, RunError> {
-    let stage = Stage::set(config, options.data.as_deref())?;
-    let given = given_landmarks(config).map_err(RunError::Landmarks)?;
-    let till = Till::open(&stage, config, &store_address(config, options))?;
-    let sweep = Sweep::new(config, &stage, given);
-    let bench = Bench { config, stage: &stage, till: &till, sweep: &sweep, is_cut_short: false.into() };
-    let jobs = bench.jobs().map_err(|error| RunError::Plan(Box::new(error)))?;
-    let folder = results_folder(config, options);
-    let results = ResultStore::open(&folder)?;
-    let keys: Vec<_> = jobs.iter().map(|job| job.key.clone()).collect();
-    let rows = results.rows(&keys)?;
-    let calls = Calls { planned: 0, bought: 0, reused: 0 };
-    let provenance = provenance(&bench, &calls, Instant::now(), &folder, false)?;
-    write_report(&bench, &rows, &folder, &Outcome::default(), provenance, options)?;
-    Ok(folder)
+    sheets_again(config, options)?;
+    Ok(results_folder(config, options))
+}
+
+fn sheets_again(config: &Config, options: &RunOptions) -> Result<Vec<Sheet>, RunError> {
+    if let Subject::Collection(collection) = &config.subject {
+        return collection::report_again(config, collection, options);
+    }
+    with_workplace(config, options, |workplace| {
+        let jobs = workplace.jobs().map_err(|error| RunError::Plan(Box::new(error)))?;
+        let folder = results_folder(config, options);
+        let results = ResultStore::open(&folder)?;
+        let keys: Vec<_> = jobs.iter().map(|job| job.key.clone()).collect();
+        let rows = results.rows(&keys)?;
+        let provenance = provenance(config, workplace, &Calls::default(), Instant::now(), &folder, false)?;
+        let sheet = Sheet::new(config, workplace, rows, &Outcome::default(), provenance, options)?;
+        report::render(&sheet.input())?.write(&folder)?;
+        Ok(vec![sheet])
+    })
 }
 
 /// How the jobs went.
@@ -190,23 +243,31 @@ struct Outcome {
 }
 
 fn work(
-    bench: &Bench<'_>,
+    workplace: &dyn Workplace,
     jobs: &[Job],
     results: &mut ResultStore,
     missing: u64,
     options: &RunOptions,
 ) -> Result<Outcome, RunError> {
     let mut outcome = Outcome::default();
-    let progress = Progress::start(missing, options.quiet, bench.till.counter());
+    let finished = Arc::new(AtomicU64::new(0));
+    let progress = match workplace.till() {
+        Some(till) => Progress::start(missing, "entries bought", options.quiet, till.counter()),
+        None => {
+            let finished = Arc::clone(&finished);
+            Progress::start(jobs.len() as u64, "parts done", options.quiet, move || finished.load(Ordering::Relaxed))
+        }
+    };
     for job in jobs {
+        finished.fetch_add(1, Ordering::Relaxed);
         if results.get(&job.key).is_some() {
             continue;
         }
         progress.now(job.title.clone());
-        match bench.run(job, results) {
+        match workplace.run(job, results, &progress) {
             Ok(rows) => {
                 results.record(&job.key, rows)?;
-                outcome.budget |= bench.is_cut_short.get();
+                outcome.budget |= workplace.is_cut_short();
             }
             Err(error) if error.is_budget() => {
                 if !outcome.budget {
@@ -216,12 +277,13 @@ fn work(
             }
             Err(JobError::Needs { .. }) if outcome.budget || outcome.failed > 0 => {}
             Err(error) if options.keep_going => {
-                progress.say(&format!("{} failed: {error}", job.title));
+                let complaint = format!("{} failed: {}", job.title, with_causes(&error));
+                progress.say(&complaint);
                 outcome.failed += 1;
-                outcome.complaints.push(format!("{} failed: {error}", job.title));
+                outcome.complaints.push(complaint);
             }
             Err(source) => {
-                bench.till.flush()?;
+                workplace.till().map_or(Ok(()), Till::flush)?;
                 return Err(RunError::Job { title: job.title.clone(), source: Box::new(source) });
             }
         }
@@ -229,9 +291,24 @@ fn work(
     Ok(outcome)
 }
 
+/// An error with what caused it: `A: B: C`. A cause that only repeats what stands above it is left out.
+fn with_causes(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(inner) = cause {
+        let words = inner.to_string();
+        if !text.contains(&words) {
+            text = format!("{text}: {words}");
+        }
+        cause = inner.source();
+    }
+    text
+}
+
 /// `run.json`: written by a run that did some work; one that found all done leaves the file as it is.
 fn provenance(
-    bench: &Bench<'_>,
+    config: &Config,
+    workplace: &dyn Workplace,
     calls: &Calls,
     start: Instant,
     folder: &Path,
@@ -244,52 +321,11 @@ fn provenance(
     {
         return Ok(value);
     }
-    let facts = Provenance::gather(bench.config, bench.stage.facts.clone(), calls, start.elapsed());
+    let facts = Provenance::gather(config, workplace.about().facts.clone(), calls, start.elapsed());
     let value = json!(facts);
     let text = serde_json::to_string_pretty(&value).unwrap_or_default() + "\n";
     write_file(&path, text.as_bytes())?;
     Ok(value)
-}
-
-fn write_report(
-    bench: &Bench<'_>,
-    rows: &[ResultRow],
-    folder: &Path,
-    outcome: &Outcome,
-    provenance: serde_json::Value,
-    options: &RunOptions,
-) -> Result<(), RunError> {
-    let config = bench.config;
-    let layout = bench.layout(rows);
-    let shown: Vec<ResultRow> = rows.iter().cloned().chain(layout.restated).collect();
-    let reference = match &config.paper {
-        None => None,
-        Some(paper) => Reference::find(paper, &config.file)?,
-    };
-    let mut stamps = bench.stage.stamps.clone();
-    stamps.extend(config.reduction().map(|text| Stamp { dataset: None, text, breaks_comparison: false }));
-    if outcome.budget {
-        let text = "the budget was exhausted: some cells are missing".to_owned();
-        stamps.push(Stamp { dataset: None, text, breaks_comparison: true });
-    }
-    let mut notes = bench.stage.notes.clone();
-    notes.extend(layout.notes);
-    notes.extend(outcome.complaints.iter().cloned());
-    let input = ReportInput {
-        title: config.title.clone().unwrap_or_else(|| config.name.clone()),
-        config_name: config.name.clone(),
-        profile: config.profile.name.clone(),
-        command: options.command.clone(),
-        stamps,
-        rows: &shown,
-        reference: reference.as_ref(),
-        tables: layout.tables,
-        figures: layout.figures,
-        provenance,
-        notes,
-    };
-    report::render(&input)?.write(folder)?;
-    Ok(())
 }
 
 fn results_folder(config: &Config, options: &RunOptions) -> PathBuf {

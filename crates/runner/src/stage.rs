@@ -10,7 +10,7 @@ use landmark_data::{DataError, Split};
 use serde_json::{Value as Json, json};
 
 use crate::config::dataset::Items;
-use crate::config::{Config, ProxyKind, SplitConfig};
+use crate::config::{Config, MatrixSubject, ProxyKind, SplitConfig};
 use crate::report::Stamp;
 
 mod documents;
@@ -88,11 +88,11 @@ impl Stage {
     ///
     /// # Errors
     /// What is missing or malformed, named with the next step.
-    pub fn set(config: &Config, data: Option<&Path>) -> Result<Self, StageError> {
-        match &config.dataset.items {
-            Items::Documents(items) => documents::set(config, items, data),
-            Items::Matrix(items) => matrix::set_given(config, items),
-            Items::Random(items) => matrix::set_random(config, items),
+    pub fn set(config: &Config, matrix: &MatrixSubject, data: Option<&Path>) -> Result<Self, StageError> {
+        match &matrix.dataset.items {
+            Items::Documents(items) => documents::set(config, matrix, items, data),
+            Items::Matrix(items) => matrix::set_given(matrix, items),
+            Items::Random(items) => matrix::set_random(config, matrix, items),
         }
     }
 
@@ -115,13 +115,13 @@ impl Stage {
     ///
     /// # Errors
     /// A dataset without labels or without a split of its own.
-    pub fn split(&self, config: &Config, replicate: u64) -> Result<Split, StageError> {
+    pub fn split(&self, split: Option<SplitConfig>, seed: u64, replicate: u64) -> Result<Split, StageError> {
         let given = self.labels.as_ref().and_then(|labels| labels.given_split.clone());
-        match (config.dataset.split(), given) {
+        match (split, given) {
             (Some(SplitConfig::Given), Some(split)) => Ok(split),
             (Some(SplitConfig::Given) | None, _) => Err(StageError::NoSplit { dataset: self.dataset.clone() }),
             (Some(SplitConfig::Train(share)), _) => {
-                Ok(Split::random(self.items(), share, config.seed, &self.dataset, replicate)?)
+                Ok(Split::random(self.items(), share, seed, &self.dataset, replicate)?)
             }
         }
     }

@@ -13,7 +13,7 @@ use landmark_core::oracle::{Oracle, OracleError, OracleShape};
 use landmark_core::stream::stream;
 use serde::Serialize;
 
-use crate::config::{Compare, Config, Experiment, LandmarkConfig, MethodConfig, ProxyFit, SplitConfig};
+use crate::config::{Compare, Config, Experiment, LandmarkConfig, MatrixSubject, MethodConfig, ProxyFit, SplitConfig};
 use crate::registry::methods;
 use crate::stage::Stage;
 
@@ -55,6 +55,7 @@ pub struct Cell {
 /// The comparison that a configuration asks for.
 pub struct Sweep<'a> {
     config: &'a Config,
+    matrix: &'a MatrixSubject,
     stage: &'a Stage,
     given: Option<Vec<usize>>,
     /// Those chosen by what was seen, by replicate.
@@ -63,13 +64,13 @@ pub struct Sweep<'a> {
 
 impl<'a> Sweep<'a> {
     /// A sweep over the methods of a configuration; `given` are its landmarks, where they are listed.
-    pub fn new(config: &'a Config, stage: &'a Stage, given: Option<Vec<usize>>) -> Self {
-        Self { config, stage, given, seen: Mutex::default() }
+    pub fn new(config: &'a Config, matrix: &'a MatrixSubject, stage: &'a Stage, given: Option<Vec<usize>>) -> Self {
+        Self { config, matrix, stage, given, seen: Mutex::default() }
     }
 
     /// The method of a cell.
     pub fn method(&self, cell: &Cell) -> &'a MethodConfig {
-        &self.config.methods[cell.method]
+        &self.matrix.methods[cell.method]
     }
 
     /// The landmarks that the configuration lists, where it does.
@@ -79,7 +80,7 @@ impl<'a> Sweep<'a> {
 
     /// The s of the axis, ascending.
     pub fn sizes(&self) -> Vec<usize> {
-        let mut sizes: Vec<usize> = self.config.ranks.iter().map(|rank| rank.of(self.stage.items())).collect();
+        let mut sizes: Vec<usize> = self.matrix.ranks.iter().map(|rank| rank.of(self.stage.items())).collect();
         sizes.sort_unstable();
         sizes.dedup();
         sizes
@@ -88,13 +89,13 @@ impl<'a> Sweep<'a> {
     /// Every cell in the order it is run: replicate by replicate, size by size, so that a run that ends early leaves complete comparisons
     /// behind. What needs all of K comes last.
     pub fn cells(&self) -> Vec<Cell> {
-        let comparisons: &[Comparison] = match self.config.compare {
+        let comparisons: &[Comparison] = match self.matrix.compare {
             Compare::Rank => &[Comparison::Rank],
             Compare::Entries => &[Comparison::Entries],
             Compare::Both => &[Comparison::Rank, Comparison::Entries],
         };
         // with a target, the largest rank is how far a method may grow
-        let (sizes, comparisons) = match self.config.target_error {
+        let (sizes, comparisons) = match self.matrix.target_error {
             Some(_) => (self.sizes().into_iter().rev().take(1).collect(), &[Comparison::Rank][..]),
             None => (self.sizes(), comparisons),
         };
@@ -102,7 +103,7 @@ impl<'a> Sweep<'a> {
         for replicate in 0..self.config.replicates as u64 {
             for (at, &columns) in sizes.iter().enumerate() {
                 for &comparison in comparisons {
-                    for (method, entry) in self.config.methods.iter().enumerate() {
+                    for (method, entry) in self.matrix.methods.iter().enumerate() {
                         let (draws, sized) = methods::find(entry.id).map_or((true, true), |m| (m.draws, m.sized));
                         if draws {
                             let rank = self.rank(entry, comparison, columns);
@@ -124,8 +125,8 @@ impl<'a> Sweep<'a> {
 
     /// Whether each replicate trains on other items, so that even what does not depend on landmarks differs.
     fn splits_anew(&self) -> bool {
-        self.config.experiment == Experiment::Classification
-            && matches!(self.config.dataset.split(), Some(SplitConfig::Train(_)))
+        self.matrix.experiment == Experiment::Classification
+            && matches!(self.matrix.dataset.split(), Some(SplitConfig::Train(_)))
     }
 
     fn rank(&self, method: &MethodConfig, comparison: Comparison, columns: usize) -> usize {
@@ -138,7 +139,7 @@ impl<'a> Sweep<'a> {
     /// The cell at equal rank that computes the very same thing, where both comparisons are made: it is computed once.
     pub fn twin(&self, cell: &Cell) -> Option<Cell> {
         let is_same =
-            self.config.compare == Compare::Both && cell.comparison == Comparison::Entries && cell.rank == cell.columns;
+            self.matrix.compare == Compare::Both && cell.comparison == Comparison::Entries && cell.rank == cell.columns;
         is_same.then(|| Cell { comparison: Comparison::Rank, ..cell.clone() })
     }
 
@@ -148,7 +149,7 @@ impl<'a> Sweep<'a> {
     /// # Errors
     /// As [`drawn_landmarks`](Self::drawn_landmarks), and whatever the oracle answers.
     pub fn landmarks(&self, cell: &Cell, oracle: &dyn Oracle) -> Result<Landmarks, ApproximateError> {
-        let LandmarkConfig::Seen(policy) = &self.config.landmarks else { return self.drawn_landmarks(cell) };
+        let LandmarkConfig::Seen(policy) = &self.matrix.landmarks else { return self.drawn_landmarks(cell) };
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(landmarks) = seen.get(&cell.replicate) {
             return Ok(landmarks.clone());
@@ -183,7 +184,7 @@ impl<'a> Sweep<'a> {
     /// An impossible rank, or too few given landmarks.
     pub fn plan(&self, cell: &Cell, shape: OracleShape) -> Result<Plan, ApproximateError> {
         let fit = self.method(cell).approximator.plan(shape, &self.drawn_landmarks(cell)?, cell.rank)?;
-        match &self.config.landmarks {
+        match &self.matrix.landmarks {
             LandmarkConfig::Uniform | LandmarkConfig::Given { .. } => Ok(fit),
             // the choice reads columns of its landmarks, the fit those and perhaps independent ones: no more than this
             LandmarkConfig::Seen(_) => {
@@ -221,8 +222,8 @@ impl<'a> Sweep<'a> {
 ///
 /// # Errors
 /// A file that cannot be read or a line that is no item number, in words.
-pub fn given_landmarks(config: &Config) -> Result<Option<Vec<usize>>, String> {
-    let LandmarkConfig::Given { indices, path } = &config.landmarks else { return Ok(None) };
+pub fn given_landmarks(matrix: &MatrixSubject) -> Result<Option<Vec<usize>>, String> {
+    let LandmarkConfig::Given { indices, path } = &matrix.landmarks else { return Ok(None) };
     if let Some(indices) = indices {
         return Ok(Some(indices.clone()));
     }

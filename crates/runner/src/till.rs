@@ -13,7 +13,7 @@ use landmark_core::entries::EntrySet;
 use landmark_core::oracle::{Budget, Metered, Oracle, OracleError, OracleShape, Spent};
 use landmark_oracles::tile_store::{OracleLabel, StoreError, Stored, TileStore};
 
-use crate::config::Config;
+use crate::config::MatrixSubject;
 use crate::stage::{Stage, similarity};
 
 /// The meter at the bottom, shared with the progress line.
@@ -30,11 +30,11 @@ impl Till {
     ///
     /// # Errors
     /// A store that cannot be opened, or holds a file that is torn or foreign.
-    pub fn open(stage: &Stage, config: &Config, store: &str) -> Result<Self, StoreError> {
-        let budget = Budget { entries: config.budget.entries, seconds: config.budget.seconds };
+    pub fn open(stage: &Stage, matrix: &MatrixSubject, store: &str) -> Result<Self, StoreError> {
+        let budget = Budget { entries: matrix.budget.entries, seconds: matrix.budget.seconds };
         let meter = Arc::new(Metered::with_budget(Arc::clone(&stage.raw), budget));
         let stored = if stage.is_priced {
-            let label = OracleLabel::new(config.oracle.kind(), stage.description.clone());
+            let label = OracleLabel::new(matrix.oracle.kind(), stage.description.clone());
             Some(Arc::new(TileStore::open(store)?.attach(Arc::clone(&meter), label)?))
         } else {
             None
@@ -56,6 +56,11 @@ impl Till {
     /// A γ that is no positive number.
     pub fn similarities(&self, gamma: Option<f64>) -> Result<Arc<dyn Oracle>, OracleError> {
         similarity(self.scores(), gamma)
+    }
+
+    /// Whether an entry costs anything worth keeping: a matrix that is already there does not.
+    pub fn is_priced(&self) -> bool {
+        self.stored.is_some()
     }
 
     /// Size, symmetry and price.

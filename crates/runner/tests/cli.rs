@@ -45,21 +45,32 @@ fn a_name_is_explained() {
     insta::assert_snapshot!(printed(&["show", "wmd"]));
 }
 
-/// Documents and a matrix: an example belongs to one of them.
-const AROUND: [&[(&str, &str)]; 2] = [
+/// Documents, a matrix, or an experiment with a section of its own: an example belongs to one of them.
+const AROUND: [&[(&str, &str)]; 3] = [
     &[
+        ("ranks", "[5]"),
         ("experiment", "error_curve"),
         ("dataset", "{ name: embedded, vectors: { kind: ppmi_svd } }"),
         ("oracle", "{ kind: wmd, gamma: 1 }"),
         ("methods", "[nystrom]"),
     ],
-    &[("experiment", "error_curve"), ("dataset", "random_psd"), ("oracle", "precomputed"), ("methods", "[nystrom]")],
+    &[
+        ("ranks", "[5]"),
+        ("experiment", "error_curve"),
+        ("dataset", "random_psd"),
+        ("oracle", "precomputed"),
+        ("methods", "[nystrom]"),
+    ],
+    &[],
 ];
 
 #[test]
 fn the_example_of_every_name_is_part_of_a_good_configuration() {
     let lists: serde_json::Value = serde_json::from_str(&printed(&["list", "--json"])).unwrap();
     let folder = tempfile::tempdir().unwrap();
+    // the member that the example of a collection names
+    let member: String = AROUND[0].iter().map(|(key, value)| format!("{key}: {value}\n")).collect();
+    std::fs::write(folder.path().join("member.yaml"), format!("name: member\n{member}")).unwrap();
     for kind in ["methods", "oracles", "proxies", "landmarks", "experiments", "datasets"] {
         for entry in lists[kind].as_array().unwrap() {
             let id = entry["id"].as_str().unwrap();
@@ -78,7 +89,7 @@ fn the_example_of_every_name_is_part_of_a_good_configuration() {
                     .filter(|(key, _)| !example.starts_with(&format!("{key}:")))
                     .map(|(key, value)| format!("{key}: {value}\n"))
                     .collect();
-                std::fs::write(&file, format!("name: example\nranks: [5]\n{rest}{example}")).unwrap();
+                std::fs::write(&file, format!("name: example\n{rest}{example}")).unwrap();
                 runner(&["validate"]).arg(&file).ok().is_ok()
             };
             for example in examples {

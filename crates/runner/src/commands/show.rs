@@ -5,7 +5,7 @@ use std::path::Path;
 use miette::Result;
 
 use crate::cli::OverlayArgs;
-use crate::config::Config;
+use crate::config::{COLLECTION, Config};
 use crate::exit::UsageError;
 use crate::output::columns;
 use crate::registry::{Entry, KINDS, Kind, Parameter, methods};
@@ -69,6 +69,16 @@ fn explain(kind: &Kind, entry: &Entry) -> String {
     text
 }
 
+/// The keys of an experiment: a section named as it, unless they stand at the top of the file.
+fn sections(entry: &Entry, written: &[String]) -> String {
+    let at_top = entry.id == COLLECTION || entry.parameters.iter().any(|parameter| parameter.name == entry.id);
+    match (written, at_top) {
+        ([], _) => String::new(),
+        (keys, true) => keys.iter().map(|key| format!("  {key}\n")).collect(),
+        (keys, false) => format!("  {}: {{ {} }}\n", entry.id, keys.join(", ")),
+    }
+}
+
 /// YAML that names it, with its defaults written out.
 fn example(kind: &Kind, entry: &Entry) -> Option<String> {
     let value = |p: &Parameter| match p.default {
@@ -86,7 +96,7 @@ fn example(kind: &Kind, entry: &Entry) -> Option<String> {
         "oracle" => format!("  oracle: {}\n", section("kind")),
         "proxy" => format!("  methods:\n    - {{ id: shift_ridge, proxy: {} }}\n", section("kind")),
         "landmark policy" => format!("  landmarks: {}\n", section("policy")),
-        "experiment" => format!("  experiment: {}\n", entry.id),
+        "experiment" => format!("  experiment: {}\n{}", entry.id, sections(entry, &written)),
         "dataset" => format!("  dataset: {}\n", section("name")),
         _ => return None,
     })

@@ -2,7 +2,7 @@
 
 use super::problem::Problem;
 use super::section::Section;
-use super::{Config, Experiment, OracleConfig, Tuned};
+use super::{Experiment, MatrixSubject, OracleConfig, Tuned};
 
 /// A name becomes a folder.
 pub(super) fn name(name: &str, section: &Section<'_>) -> bool {
@@ -19,40 +19,40 @@ pub(super) fn name(name: &str, section: &Section<'_>) -> bool {
 }
 
 /// Sections that contradict each other.
-pub(super) fn together(config: &Config, section: &Section<'_>) {
-    let documents = config.dataset.documents().is_some();
-    match config.oracle {
+pub(super) fn together(matrix: &MatrixSubject, section: &Section<'_>) {
+    let documents = matrix.dataset.documents().is_some();
+    match matrix.oracle {
         OracleConfig::Wmd { .. } if !documents => section.refuse(
             "oracle",
             format!(
                 "`wmd` compares documents, but the dataset `{}` is a matrix: use `precomputed`",
-                config.dataset.name
+                matrix.dataset.name
             ),
         ),
         OracleConfig::Precomputed { .. } if documents => section.refuse(
             "oracle",
-            format!("`precomputed` reads a matrix, but the dataset `{}` has documents: use `wmd`", config.dataset.name),
+            format!("`precomputed` reads a matrix, but the dataset `{}` has documents: use `wmd`", matrix.dataset.name),
         ),
         _ => {}
     }
-    if config.experiment == Experiment::Classification && !config.dataset.has_labels() {
-        let message = format!("`classification` needs labels, but the dataset `{}` has none", config.dataset.name);
-        let problem = Problem::new(message).at(config.dataset.place);
+    if matrix.experiment == Experiment::Classification && !matrix.dataset.has_labels() {
+        let message = format!("`classification` needs labels, but the dataset `{}` has none", matrix.dataset.name);
+        let problem = Problem::new(message).at(matrix.dataset.place);
         section.problems().add(problem.help("add `labels: FILE` to it, or use `experiment: error_curve`"));
     }
-    if config.experiment != Experiment::Classification && config.oracle.gamma() == Some(Tuned::Search) {
+    if matrix.experiment != Experiment::Classification && matrix.oracle.gamma() == Some(Tuned::Search) {
         section.refuse(
             "oracle",
-            format!("`oracle.gamma` is searched for by classification; `{}` needs a number", config.experiment.id()),
+            format!("`oracle.gamma` is searched for by classification; `{}` needs a number", matrix.experiment.id()),
         );
     }
-    for method in config.methods.iter().filter(|_| !documents) {
+    for method in matrix.methods.iter().filter(|_| !documents) {
         if let Some(proxy) = method.proxy.as_ref().filter(|proxy| proxy.kind.needs_documents()) {
             let message = format!("the proxy `{}` compares documents, but the dataset is a matrix", proxy.kind.id());
             section.problems().add(Problem::new(message).at(method.place));
         }
     }
-    if config.target_error.is_some() && config.error_estimate.is_none() {
+    if matrix.target_error.is_some() && matrix.error_estimate.is_none() {
         section
             .refuse("target_error", "`target_error` is held against an `error_estimate`, but there is none: add one");
     }

@@ -128,8 +128,13 @@ impl<'a> Section<'a> {
 
     /// Names every key nobody asked for. `also` are keys that were read by other means.
     pub fn finish(&self, also: &[&'static str]) {
-        let asked: Vec<&str> = self.asked.borrow().iter().chain(also).copied().collect();
-        self.finish_among(asked);
+        let mut known: Vec<&str> = Vec::new();
+        for key in also.iter().chain(self.asked.borrow().iter()) {
+            if !known.contains(key) {
+                known.push(key);
+            }
+        }
+        self.finish_among(known);
     }
 
     /// Names every key that is not among these.

@@ -23,6 +23,10 @@ fn load(text: &str, profile: &str, set: &[&str]) -> Result<Config, ConfigError> 
     Config::parse(Path::new("configs/tweets.yaml"), text, &Overlays { profile: Some(profile.to_owned()), set })
 }
 
+fn matrix(config: &Config) -> &MatrixSubject {
+    config.subject.matrix().unwrap()
+}
+
 /// All messages, in the order of the file.
 fn complaints(text: &str) -> Vec<String> {
     let error = load(text, "paper", &[]).unwrap_err();
@@ -32,17 +36,17 @@ fn complaints(text: &str) -> Vec<String> {
 #[test]
 fn a_good_file_is_read_whole() {
     let config = load(GOOD, "laptop", &[]).unwrap();
-    assert_eq!(config.ranks, [Rank::Count(50), Rank::Fraction(0.1)]);
-    assert_eq!(config.methods[1].name, "shift_ridge + known + rwmd");
-    assert_eq!(config.methods[1].params["folds"], 3);
-    assert_eq!(config.budget.entries, Some(10_000_000));
+    assert_eq!(matrix(&config).ranks, [Rank::Count(50), Rank::Fraction(0.1)]);
+    assert_eq!(matrix(&config).methods[1].name, "shift_ridge + known + rwmd");
+    assert_eq!(matrix(&config).methods[1].params["folds"], 3);
+    assert_eq!(matrix(&config).budget.entries, Some(10_000_000));
     assert_eq!(config.reduction(), None);
 }
 
 #[test]
 fn a_profile_lies_over_the_file_and_says_what_it_changed() {
     let config = load(GOOD, "smoke", &[]).unwrap();
-    assert_eq!((config.dataset.documents().unwrap().limit, config.replicates), (Some(100), 2));
+    assert_eq!((matrix(&config).dataset.documents().unwrap().limit, config.replicates), (Some(100), 2));
     let reduction = config.reduction().unwrap();
     assert!(reduction.contains("`smoke` (dataset.limit, ranks, replicates)"), "{reduction}");
 }
@@ -50,8 +54,8 @@ fn a_profile_lies_over_the_file_and_says_what_it_changed() {
 #[test]
 fn assignments_lie_over_the_profile() {
     let config = load(GOOD, "smoke", &["ranks=[7]", "methods[0]={ id: sms_nystrom, alpha: 2 }"]).unwrap();
-    assert_eq!(config.ranks, [Rank::Count(7)]);
-    assert_eq!(config.methods[0].params["alpha"], 2.0);
+    assert_eq!(matrix(&config).ranks, [Rank::Count(7)]);
+    assert_eq!(matrix(&config).methods[0].params["alpha"], 2.0);
 }
 
 #[test]

@@ -51,26 +51,26 @@ pub(super) fn jobs(bench: &Bench<'_>) -> Result<Vec<Job>, JobError> {
 }
 
 fn is_tuned(bench: &Bench<'_>) -> bool {
-    bench.config.oracle.gamma() == Some(Tuned::Search) || bench.config.svm.c == Tuned::Search
+    bench.matrix.oracle.gamma() == Some(Tuned::Search) || bench.matrix.svm.c == Tuned::Search
 }
 
 /// The first replicate with the same split: all of them where the split is given, itself where each draws its own.
 fn first_of_split(bench: &Bench<'_>, cell: &Cell) -> u64 {
-    match bench.config.dataset.split() {
+    match bench.matrix.dataset.split() {
         Some(SplitConfig::Train(_)) => cell.replicate,
         Some(SplitConfig::Given) | None => 0,
     }
 }
 
 fn measuring_key(bench: &Bench<'_>, cell: &Cell) -> Result<CellKey, JobError> {
-    let more = json!({ "svm": bench.config.svm, "search": bench.config.search, "split": bench.config.dataset.split(),
+    let more = json!({ "svm": bench.matrix.svm, "search": bench.matrix.search, "split": bench.matrix.dataset.split(),
         "errors": format!("{:?}", Errors::of(bench)) });
     Ok(bench.key("classification", Some(cell), &more)?)
 }
 
 fn tuning_key(bench: &Bench<'_>, cell: &Cell) -> Result<CellKey, JobError> {
     let cell = Cell { replicate: first_of_split(bench, cell), ..cell.clone() };
-    let more = json!({ "svm": bench.config.svm, "search": bench.config.search, "split": bench.config.dataset.split() });
+    let more = json!({ "svm": bench.matrix.svm, "search": bench.matrix.search, "split": bench.matrix.dataset.split() });
     Ok(bench.key("tuning", Some(&cell), &more)?)
 }
 
@@ -106,9 +106,9 @@ fn labels<'a>(bench: &'a Bench<'_>) -> Result<&'a [usize], JobError> {
 /// The linear machine with these costs to choose from.
 fn linear(bench: &Bench<'_>, costs: &[f64]) -> Result<ClassificationValidParams, JobError> {
     let params = ClassificationParams {
-        svm: bench.config.svm.params.clone(),
+        svm: bench.matrix.svm.params.clone(),
         costs: costs.to_vec(),
-        folds: bench.config.search.folds,
+        folds: bench.matrix.search.folds,
         ..ClassificationParams::default()
     };
     Ok(params.check().map_err(TaskError::from)?)
@@ -116,7 +116,7 @@ fn linear(bench: &Bench<'_>, costs: &[f64]) -> Result<ClassificationValidParams,
 
 /// The kernel machine with these costs to choose from.
 fn kernel(bench: &Bench<'_>, costs: &[f64]) -> Result<KernelClassificationValidParams, JobError> {
-    let folds = bench.config.search.folds;
+    let folds = bench.matrix.search.folds;
     let params = KernelClassificationParams { costs: costs.to_vec(), folds, ..KernelClassificationParams::default() };
     Ok(params.check().map_err(TaskError::from)?)
 }
@@ -154,9 +154,9 @@ fn test(bench: &Bench<'_>, evidence: &Evidence, split: &Split, cost: f64) -> Res
 
 /// Candidates for C, or the one that is fixed.
 fn costs(bench: &Bench<'_>) -> Vec<f64> {
-    match bench.config.svm.c {
+    match bench.matrix.svm.c {
         Tuned::Fixed(cost) => vec![cost],
-        Tuned::Search => bench.config.search.c.points(),
+        Tuned::Search => bench.matrix.search.c.points(),
     }
 }
 
@@ -170,22 +170,22 @@ struct Trial {
 }
 
 pub(super) fn tune(bench: &Bench<'_>, cell: &Cell) -> Result<Vec<ResultRow>, JobError> {
-    let split = bench.stage.split(bench.config, cell.replicate)?;
+    let split = bench.split(cell.replicate)?;
     let costs = costs(bench);
     let try_gamma = |gamma: Option<f64>| -> Result<Trial, JobError> {
         let (cost, accuracy) = validate(bench, &evidence(bench, cell, gamma)?, &split, &costs)?;
         Ok(Trial { gamma, cost, accuracy })
     };
     let mut trials = Vec::new();
-    match (bench.config.oracle.gamma(), bench.config.search.strategy) {
+    match (bench.matrix.oracle.gamma(), bench.matrix.search.strategy) {
         (Some(Tuned::Search), Strategy::Grid) => {
-            for gamma in bench.config.search.gamma.points() {
+            for gamma in bench.matrix.search.gamma.points() {
                 trials.push(try_gamma(Some(gamma))?);
             }
         }
         (Some(Tuned::Search), strategy) => {
-            let (from, to) = bench.config.search.gamma.bounds();
-            let trials_wanted = bench.config.search.trials;
+            let (from, to) = bench.matrix.search.gamma.bounds();
+            let trials_wanted = bench.matrix.search.trials;
             let strategy = match strategy {
                 Strategy::Tpe => SearchStrategy::Tpe { trials: trials_wanted, startup: STARTUP.min(trials_wanted) },
                 Strategy::Random | Strategy::Grid => SearchStrategy::Random { trials: trials_wanted },
@@ -230,7 +230,7 @@ fn trial_rows(bench: &Bench<'_>, cell: &Cell, trials: &[Trial]) -> Vec<ResultRow
 
 /// γ and C of a cell: fixed, or as its tuning chose.
 fn chosen(bench: &Bench<'_>, job: &Job, cell: &Cell, results: &ResultStore) -> Result<(Option<f64>, f64), JobError> {
-    let fixed_cost = match bench.config.svm.c {
+    let fixed_cost = match bench.matrix.svm.c {
         Tuned::Fixed(cost) => Some(cost),
         Tuned::Search => None,
     };
@@ -241,7 +241,7 @@ fn chosen(bench: &Bench<'_>, job: &Job, cell: &Cell, results: &ResultStore) -> R
         &[]
     };
     let value = |metric| rows.iter().find(|row| row.metric == metric).map(|row| row.value);
-    let gamma = if has_gamma(bench.config) { value(Metric::Gamma).or(bench.fixed_gamma()) } else { None };
+    let gamma = if has_gamma(bench.matrix) { value(Metric::Gamma).or(bench.fixed_gamma()) } else { None };
     Ok((gamma, value(Metric::Cost).or(fixed_cost).unwrap_or(1.0)))
 }
 
@@ -257,7 +257,7 @@ pub(super) fn measure(
         return Ok(rows_of_twin(rows, cell));
     }
     let (gamma, cost) = chosen(bench, job, cell, results)?;
-    let split = bench.stage.split(bench.config, cell.replicate)?;
+    let split = bench.split(cell.replicate)?;
     let (approximation, spent) = bench.fit(cell, gamma)?;
     // a growing rank ends where it ends
     let cell = &Cell { rank: approximation.report().rank.clamp(1, cell.rank), ..cell.clone() };
@@ -359,7 +359,7 @@ pub(super) fn layout(bench: &Bench<'_>, rows: &[ResultRow]) -> Layout {
     let mut notes = vec![
         "K̃ covers all documents, test documents included (transductive, as in the paper); no test label is used"
             .to_owned(),
-        match bench.config.dataset.split() {
+        match bench.matrix.dataset.split() {
             Some(SplitConfig::Given) | None => "one fixed split; replicates differ in their landmarks".to_owned(),
             Some(SplitConfig::Train(share)) => {
                 format!(
@@ -369,7 +369,7 @@ pub(super) fn layout(bench: &Bench<'_>, rows: &[ResultRow]) -> Layout {
             }
         },
     ];
-    if bench.config.oracle.gamma() == Some(Tuned::Search) {
+    if bench.matrix.oracle.gamma() == Some(Tuned::Search) {
         notes.push(
             "each method's relative error is that of its own γ (see the notes of its accuracy) and is no comparison between methods; an `error_curve` with one γ is"
                 .to_owned(),

@@ -32,14 +32,14 @@ impl Errors {
     pub(super) fn of(bench: &Bench<'_>) -> Self {
         let needs_all = |id: &str| methods::find(id).is_some_and(|method| !method.draws);
         let is_there = !bench.stage.is_priced
-            || bench.config.experiment == Experiment::ErrorCurve && bench.config.error_estimate.is_none()
-            || bench.config.methods.iter().any(|method| needs_all(method.id));
+            || bench.matrix.experiment == Experiment::ErrorCurve && bench.matrix.error_estimate.is_none()
+            || bench.matrix.methods.iter().any(|method| needs_all(method.id));
         let all = whole(bench.stage.items()).evaluations(bench.till.shape());
-        let affordable = bench.config.budget.entries.is_none_or(|budget| budget >= all);
-        match bench.config.error_estimate {
+        let affordable = bench.matrix.budget.entries.is_none_or(|budget| budget >= all);
+        match bench.matrix.error_estimate {
             _ if is_there && affordable => Self::Exact,
             Some(estimate) => Self::Estimated(estimate),
-            None if is_there && bench.config.experiment == Experiment::ErrorCurve => Self::Exact,
+            None if is_there && bench.matrix.experiment == Experiment::ErrorCurve => Self::Exact,
             None => Self::Unknown,
         }
     }

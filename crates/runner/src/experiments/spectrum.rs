@@ -35,8 +35,8 @@ pub(super) fn jobs(bench: &Bench<'_>) -> Result<Vec<Job>, JobError> {
         })
     };
     jobs.push(job("all eigenvalues", json!(null), Task::Spectrum)?);
-    for number in 0..bench.config.spectrum.samples as u64 {
-        let more = json!([number, bench.config.spectrum.sample_size]);
+    for number in 0..bench.matrix.spectrum.samples as u64 {
+        let more = json!([number, bench.matrix.spectrum.sample_size]);
         jobs.push(job("eigenvalues of samples", more, Task::Sample(number))?);
     }
     Ok(jobs)
@@ -95,13 +95,13 @@ pub(super) fn of_all(bench: &Bench<'_>) -> Result<Vec<ResultRow>, JobError> {
 
 pub(super) fn of_sample(bench: &Bench<'_>, number: u64) -> Result<Vec<ResultRow>, JobError> {
     let mut rng = stream(bench.config.seed, &bench.stage.dataset, "spectrum sample", number);
-    let size = bench.config.spectrum.sample_size.min(bench.stage.items());
+    let size = bench.matrix.spectrum.sample_size.min(bench.stage.items());
     let items = index::sample(&mut rng, bench.stage.items(), size).into_vec();
     Ok(rows(bench, SAMPLED, number, &eigenvalues(bench, &items)?))
 }
 
 pub(super) fn layout(bench: &Bench<'_>, rows: &[ResultRow]) -> Layout {
-    let settings = &bench.config.spectrum;
+    let settings = &bench.matrix.spectrum;
     let all: Vec<f64> = rows.iter().filter(|row| row.method == ALL).map(|row| row.value).collect();
     let negative = all.iter().filter(|&&value| value < 0.0).count();
     let (least, most) = all.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), &v| (a.min(v), b.max(v)));

@@ -1,8 +1,9 @@
 //! What a configuration can measure.
 
-use super::Entry;
+use super::studies::STUDIES;
+use super::{Entry, parameter, required};
 
-/// Every experiment.
+/// Every experiment that is no study.
 pub static EXPERIMENTS: &[Entry] = &[
     Entry {
         id: "classification",
@@ -22,7 +23,21 @@ pub static EXPERIMENTS: &[Entry] = &[
         parameters: &[],
         source: "SMS-Nyström paper, figures 1 and 2",
     },
+    Entry {
+        id: crate::config::COLLECTION,
+        summary: "other configurations, run one after the other and shown on one page",
+        parameters: &[
+            required("members", "[member.yaml]", "their files, relative to this one"),
+            parameter("shown", "in_turn", "a section each (`in_turn`), or one with the rows of all (`together`)"),
+        ],
+        source: "this project",
+    },
 ];
+
+/// Sweeps over a matrix, collections and studies.
+pub fn all() -> Vec<Entry> {
+    EXPERIMENTS.iter().copied().chain(STUDIES.iter().map(|study| study.entry)).collect()
+}
 
 /// Experiments that this version knows of but cannot run.
 pub static PLANNED: &[&str] = &["glue", "coref", "cqa", "intent", "sketching", "structured", "own_data"];

@@ -5,10 +5,11 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use super::{BYTES_PER_ENTRY, Outcome, RunError};
-use crate::experiments::{Bench, JobError};
+use crate::config::Config;
+use crate::experiments::{About, JobError, Workplace};
 use crate::plan::Forecast;
 use crate::provenance::Calls;
-use crate::results::ResultRow;
+use crate::till::Till;
 
 /// Entries bought to time a dry run: so many rows of so many columns.
 const TIMED: (usize, usize) = (256, 4);
@@ -50,19 +51,23 @@ pub fn duration(seconds: f64) -> String {
 }
 
 /// Title, items, warnings.
-pub(super) fn introduce(bench: &Bench<'_>) {
-    let config = bench.config;
-    eprintln!("{} · {} · profile {}", config.name, config.experiment.id(), config.profile.name);
-    eprintln!("{}", bench.stage.description);
-    bench.stage.stamps.iter().for_each(|stamp| eprintln!("warning: {}", stamp.text));
-    bench.stage.notes.iter().for_each(|note| eprintln!("note: {note}"));
+pub(super) fn introduce(config: &Config, workplace: &dyn Workplace) {
+    let About { description, stamps, notes, .. } = workplace.about();
+    eprintln!("{} · {} · profile {}", config.name, config.subject.id(), config.profile.name);
+    eprintln!("{description}");
+    stamps.iter().for_each(|stamp| eprintln!("warning: {}", stamp.text));
+    notes.iter().for_each(|note| eprintln!("note: {note}"));
 }
 
 /// One line on what will be bought.
-pub(super) fn announce(forecast: &Forecast, jobs: usize, missing: u64, is_priced: bool) {
+pub(super) fn announce(till: Option<&Till>, forecast: &Forecast, jobs: usize, missing: u64) {
     let at_most = if forecast.is_exact() { "" } else { "at most " };
     let todo = format!("{} of {jobs} jobs to do", jobs - forecast.finished);
-    if is_priced {
+    let Some(till) = till else {
+        eprintln!("{todo}");
+        return;
+    };
+    if till.is_priced() {
         let planned = forecast.evaluations();
         eprintln!(
             "{todo}: {at_most}{} evaluations, {} of them in the store, {at_most}{} to buy",
@@ -76,8 +81,17 @@ pub(super) fn announce(forecast: &Forecast, jobs: usize, missing: u64, is_priced
 }
 
 /// The whole forecast as a table, on standard output.
-pub(super) fn print_dry_run(bench: &Bench<'_>, forecast: &Forecast, verbose: bool) -> Result<(), RunError> {
+pub(super) fn print_dry_run(till: Option<&Till>, forecast: &Forecast, verbose: bool) -> Result<(), RunError> {
     let mut out = std::io::stdout().lock();
+    // a study buys nothing: its parts are all there is to tell
+    let Some(till) = till else {
+        for group in forecast.groups() {
+            let _ = writeln!(out, "{:<58} {:>5} parts", group.name, group.jobs);
+        }
+        let _ =
+            writeln!(out, "{} parts are finished, {} to do; nothing is bought", forecast.finished, forecast.jobs.len());
+        return Ok(());
+    };
     let mut line = |text: String| {
         // a closed pipe (`| head`) ends the listing, not the run
         let _ = writeln!(out, "{text}");
@@ -94,12 +108,12 @@ pub(super) fn print_dry_run(bench: &Bench<'_>, forecast: &Forecast, verbose: boo
     }
     let planned = forecast.evaluations();
     line(row("total", forecast.jobs.len() as u64, sum(forecast, |j| j.cells), sum(forecast, |j| j.alone), planned));
-    if !bench.stage.is_priced {
+    if !till.is_priced() {
         line("the matrix is given: nothing is bought".to_owned());
         return Ok(());
     }
-    let timed = time_sample(bench, forecast).map_err(|error| RunError::Plan(Box::new(error)))?;
-    let missing = forecast.to_buy(|entries| bench.till.missing(entries))?;
+    let timed = time_sample(till, forecast).map_err(|error| RunError::Plan(Box::new(error)))?;
+    let missing = forecast.to_buy(|entries| till.missing(entries))?;
     let exact = if forecast.is_exact() { "exactly" } else { "at most" };
     line(format!("{} jobs are finished", forecast.finished));
     line(format!(
@@ -130,24 +144,25 @@ fn sum(forecast: &Forecast, of: impl Fn(&crate::plan::JobForecast) -> u64) -> u6
 }
 
 /// Buys a corner of the plan to learn what an entry takes; nothing is wasted, it goes to the store.
-fn time_sample(bench: &Bench<'_>, forecast: &Forecast) -> Result<Option<(u64, Duration)>, JobError> {
+fn time_sample(till: &Till, forecast: &Forecast) -> Result<Option<(u64, Duration)>, JobError> {
     let columns = forecast.entries.columns();
     let columns: Vec<usize> = columns.into_iter().take(TIMED.1).collect();
     if columns.is_empty() || !forecast.is_exact() {
         return Ok(None);
     }
-    let height = TIMED.0.min(bench.stage.items());
-    let rows: Vec<usize> = (0..height).map(|k| k * bench.stage.items() / height).collect();
+    let n = till.shape().len;
+    let height = TIMED.0.min(n);
+    let rows: Vec<usize> = (0..height).map(|k| k * n / height).collect();
     let mut block = ndarray::Array2::zeros((rows.len(), columns.len()));
-    let (before, start) = (bench.till.spent().evaluations, Instant::now());
-    bench.till.scores().block(&rows, &columns, block.view_mut())?;
-    let bought = bench.till.spent().evaluations - before;
+    let (before, start) = (till.spent().evaluations, Instant::now());
+    till.scores().block(&rows, &columns, block.view_mut())?;
+    let bought = till.spent().evaluations - before;
     Ok((bought > 0).then(|| (bought, start.elapsed())))
 }
 
 /// What came out and where it lies.
-pub(super) fn conclude(bench: &Bench<'_>, rows: &[ResultRow], folder: &Path, calls: &Calls, outcome: &Outcome) {
-    if bench.stage.is_priced {
+pub(super) fn conclude(till: Option<&Till>, rows: usize, folder: &Path, calls: &Calls, outcome: &Outcome) {
+    if till.is_some_and(Till::is_priced) {
         eprintln!("{} entries bought, {} reused", count(calls.bought), count(calls.reused));
     }
     if let Ok(summary) = std::fs::read_to_string(folder.join("summary.md")) {
@@ -157,10 +172,5 @@ pub(super) fn conclude(bench: &Bench<'_>, rows: &[ResultRow], folder: &Path, cal
     if outcome.budget {
         eprintln!("the budget is exhausted: what was finished is written; raise `budget` and run again to go on");
     }
-    eprintln!(
-        "{} rows in `{}`; open `{}`",
-        count(rows.len() as u64),
-        folder.display(),
-        folder.join("report.html").display()
-    );
+    eprintln!("{} rows in `{}`; open `{}`", count(rows as u64), folder.display(), folder.join("report.html").display());
 }

@@ -12,7 +12,7 @@ use serde_json::json;
 
 use super::{Labels, Proxies, Stage, StageError, facts};
 use crate::config::dataset::{DocumentsConfig, Learned};
-use crate::config::{Config, EmptyDocuments, OracleConfig, VectorsConfig};
+use crate::config::{Config, DatasetConfig, EmptyDocuments, MatrixSubject, OracleConfig, VectorsConfig};
 use crate::report::Stamp;
 
 /// The sample that ships inside.
@@ -20,13 +20,18 @@ const SAMPLE: &str = "embedded";
 /// What files of the paper's word vectors are called.
 const PAPER_VECTORS: &str = "GoogleNews-vectors-negative300";
 
-pub(super) fn set(config: &Config, items: &DocumentsConfig, data: Option<&Path>) -> Result<Stage, StageError> {
+pub(super) fn set(
+    config: &Config,
+    matrix: &MatrixSubject,
+    items: &DocumentsConfig,
+    data: Option<&Path>,
+) -> Result<Stage, StageError> {
     let mut stamps = Vec::new();
     let mut notes = Vec::new();
-    let (documents, name) = load(config, items, data, &mut stamps)?;
+    let (documents, name) = load(&matrix.dataset, items, config.seed, data, &mut stamps)?;
     let total = documents.len();
     let corpus = Corpus::tokenize(&documents, &items.token_rules());
-    let vectors = load_vectors(config, &items.vectors, data, name, &corpus)?;
+    let vectors = load_vectors(matrix.dataset.name, &items.vectors, config.seed, data, name, &corpus)?;
     let coverage = corpus.coverage(&vectors);
     let bags = corpus.bags(&vectors);
     if config.paper.is_some() && name != SAMPLE && !vectors.source().contains(PAPER_VECTORS) {
@@ -37,7 +42,7 @@ pub(super) fn set(config: &Config, items: &DocumentsConfig, data: Option<&Path>)
         });
     }
 
-    let empty_policy = match config.oracle {
+    let empty_policy = match matrix.oracle {
         OracleConfig::Wmd { empty_documents, .. } => empty_documents,
         OracleConfig::Precomputed { .. } => EmptyDocuments::Error,
     };
@@ -76,7 +81,7 @@ pub(super) fn set(config: &Config, items: &DocumentsConfig, data: Option<&Path>)
         dataset: name.to_owned(),
         description: format!("WMD of {} `{name}` documents with vectors {}", bags.len(), vectors.source()),
         is_priced: true,
-        proxies: Proxies::for_documents(config, &clouds)?,
+        proxies: Proxies::for_documents(matrix, &clouds)?,
         labels: Some(Labels { of: documents.labels().to_vec(), names: documents.label_names().to_vec(), given_split }),
         stamps,
         notes,
@@ -86,13 +91,13 @@ pub(super) fn set(config: &Config, items: &DocumentsConfig, data: Option<&Path>)
 }
 
 fn load<'a>(
-    config: &'a Config,
+    dataset: &'a DatasetConfig,
     items: &DocumentsConfig,
+    seed: u64,
     data: Option<&Path>,
     stamps: &mut Vec<Stamp>,
 ) -> Result<(LabelledDocuments, &'a str), StageError> {
-    let dataset = &config.dataset;
-    match catalog::load_documents(dataset.name, data, &items.options(), config.seed) {
+    match catalog::load_documents(dataset.name, data, &items.options(), seed) {
         Ok(documents) => {
             if let Some(limit) = items.limit.filter(|_| documents.len() < catalog_size(dataset.name)) {
                 stamps.push(Stamp {
@@ -110,7 +115,7 @@ fn load<'a>(
                 breaks_comparison: true,
             });
             let options = DocumentOptions { limit: items.limit, ..DocumentOptions::default() };
-            Ok((catalog::load_documents(SAMPLE, None, &options, config.seed)?, SAMPLE))
+            Ok((catalog::load_documents(SAMPLE, None, &options, seed)?, SAMPLE))
         }
         Err(error) => Err(error.into()),
     }
@@ -125,8 +130,9 @@ fn catalog_size(name: &str) -> usize {
 }
 
 fn load_vectors(
-    config: &Config,
+    wanted_dataset: &str,
     wanted: &VectorsConfig,
+    seed: u64,
     data: Option<&Path>,
     name: &str,
     corpus: &Corpus,
@@ -134,7 +140,7 @@ fn load_vectors(
     let keep = |word: &str| corpus.contains(word);
     let vectors = match wanted {
         // a run that fell back has no vectors either: they are learned from the sample
-        _ if name == SAMPLE && config.dataset.name != SAMPLE => ppmi_svd(corpus, &PpmiParams::default(), config.seed)?,
+        _ if name == SAMPLE && wanted_dataset != SAMPLE => ppmi_svd(corpus, &PpmiParams::default(), seed)?,
         VectorsConfig::Named(set) => catalog::load_word_vectors(set, data, &keep)?,
         VectorsConfig::File { path, format, vocabulary } => WordVectors::read(
             &VectorFiles {
@@ -145,7 +151,7 @@ fn load_vectors(
             },
             &keep,
         )?,
-        VectorsConfig::Learned(Learned::PpmiSvd(params)) => ppmi_svd(corpus, params, config.seed)?,
+        VectorsConfig::Learned(Learned::PpmiSvd(params)) => ppmi_svd(corpus, params, seed)?,
     };
     Ok(vectors)
 }

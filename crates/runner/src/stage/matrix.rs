@@ -10,44 +10,44 @@ use serde_json::json;
 
 use super::{Labels, Proxies, Stage, StageError, facts};
 use crate::config::dataset::MatrixConfig;
-use crate::config::{Config, ConfigPath, Distribution, OracleConfig, RandomMatrix};
+use crate::config::{Config, ConfigPath, Distribution, MatrixSubject, OracleConfig, RandomMatrix};
 
 /// A matrix of the user's.
-pub(super) fn set_given(config: &Config, items: &MatrixConfig) -> Result<Stage, StageError> {
+pub(super) fn set_given(subject: &MatrixSubject, items: &MatrixConfig) -> Result<Stage, StageError> {
     let matrix = matrices::read_square(&items.path.resolved)?;
     let labels = items.labels.as_ref().map(|path| read_labels(path, matrix.nrows())).transpose()?;
     let description = format!("matrix `{}`, {} × {}", items.path.written, matrix.nrows(), matrix.nrows());
-    let stage = set(config, matrix, description)?;
+    let stage = set(subject, matrix, description)?;
     Ok(Stage { labels, ..stage })
 }
 
 /// A random one, whose spectrum is known.
-pub(super) fn set_random(config: &Config, items: &RandomMatrix) -> Result<Stage, StageError> {
-    let mut rng = stream(config.seed, config.dataset.name, "matrix", 0);
+pub(super) fn set_random(config: &Config, subject: &MatrixSubject, items: &RandomMatrix) -> Result<Stage, StageError> {
+    let mut rng = stream(config.seed, subject.dataset.name, "matrix", 0);
     let matrix = match items.distribution {
         Distribution::Normal => matrices::psd_gaussian(items.n, &mut rng),
         Distribution::Uniform => matrices::psd_uniform(items.n, &mut rng),
     };
-    set(config, matrix, format!("random positive semidefinite matrix, {} × {}", items.n, items.n))
+    set(subject, matrix, format!("random positive semidefinite matrix, {} × {}", items.n, items.n))
 }
 
-fn set(config: &Config, matrix: Array2<f64>, description: String) -> Result<Stage, StageError> {
-    let raw = oracle(config, matrix)?;
+fn set(subject: &MatrixSubject, matrix: Array2<f64>, description: String) -> Result<Stage, StageError> {
+    let raw = oracle(subject, matrix)?;
     Ok(Stage {
-        dataset: config.dataset.name.to_owned(),
+        dataset: subject.dataset.name.to_owned(),
         description,
         is_priced: false,
-        proxies: Proxies::for_matrix(config, raw.len())?,
+        proxies: Proxies::for_matrix(subject, raw.len())?,
         labels: None,
         stamps: Vec::new(),
         notes: Vec::new(),
-        facts: facts(config.dataset.name, raw.len(), raw.as_ref(), json!({})),
+        facts: facts(subject.dataset.name, raw.len(), raw.as_ref(), json!({})),
         raw,
     })
 }
 
-fn oracle(config: &Config, matrix: Array2<f64>) -> Result<Arc<dyn Oracle>, OracleError> {
-    Ok(match config.oracle {
+fn oracle(subject: &MatrixSubject, matrix: Array2<f64>) -> Result<Arc<dyn Oracle>, OracleError> {
+    Ok(match subject.oracle {
         OracleConfig::Precomputed { symmetrize: Some(mode), .. } => {
             Arc::new(Symmetrized::new(Precomputed::new(matrix, AsymmetryPolicy::Keep)?, mode))
         }

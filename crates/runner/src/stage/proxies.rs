@@ -8,7 +8,7 @@ use landmark_oracles::wmd::{Rwmd, Wcd, WordClouds};
 use ndarray::{Array2, ArrayViewMut2};
 
 use super::StageError;
-use crate::config::{Config, ConfigPath, ProxyKind};
+use crate::config::{ConfigPath, MatrixSubject, ProxyKind};
 
 /// Up to so many items a proxy's matrix is computed once and kept (8n² bytes: 288 MB at most); above, entries are computed as they are read.
 const KEPT_UP_TO: usize = 6_000;
@@ -23,8 +23,8 @@ impl Proxies {
         self.0.iter().find(|(known, _)| known == kind).map(|(_, proxy)| Arc::clone(proxy))
     }
 
-    pub(super) fn for_documents(config: &Config, clouds: &Arc<WordClouds>) -> Result<Self, StageError> {
-        Self::build(config, clouds.len(), |kind| {
+    pub(super) fn for_documents(matrix: &MatrixSubject, clouds: &Arc<WordClouds>) -> Result<Self, StageError> {
+        Self::build(matrix, clouds.len(), |kind| {
             Ok(match kind {
                 ProxyKind::Rwmd => Arc::new(Rwmd::new(Arc::clone(clouds))),
                 ProxyKind::Wcd => Arc::new(Wcd::new(Arc::clone(clouds))),
@@ -33,20 +33,20 @@ impl Proxies {
         })
     }
 
-    pub(super) fn for_matrix(config: &Config, n: usize) -> Result<Self, StageError> {
-        Self::build(config, n, |kind| match kind {
+    pub(super) fn for_matrix(matrix: &MatrixSubject, n: usize) -> Result<Self, StageError> {
+        Self::build(matrix, n, |kind| match kind {
             ProxyKind::EmbeddingCosine { path } => embedding(path, n),
             ProxyKind::Rwmd | ProxyKind::Wcd => unreachable!("refused when the configuration was checked"),
         })
     }
 
     fn build(
-        config: &Config,
+        matrix: &MatrixSubject,
         n: usize,
         new: impl Fn(&ProxyKind) -> Result<Arc<dyn Oracle>, StageError>,
     ) -> Result<Self, StageError> {
         let mut proxies = Self::default();
-        for kind in config.methods.iter().filter_map(|method| method.proxy.as_ref()).map(|proxy| &proxy.kind) {
+        for kind in matrix.methods.iter().filter_map(|method| method.proxy.as_ref()).map(|proxy| &proxy.kind) {
             if proxies.get(kind).is_none() {
                 let proxy = new(kind)?;
                 let proxy = if n <= KEPT_UP_TO { Arc::new(Kept::new(proxy)) } else { proxy };

@@ -1,0 +1,143 @@
+//! A sweep of approximators over one similarity matrix: items, oracle, methods, ranks, and how the outcome is measured.
+
+use std::path::Path;
+
+use serde::Serialize;
+use serde_json::Value as Json;
+
+use super::check;
+use super::dataset::DatasetConfig;
+use super::landmarks::LandmarkConfig;
+use super::method::MethodConfig;
+use super::oracle::OracleConfig;
+use super::problem::Problem;
+use super::read::Problems;
+use super::section::Section;
+use super::settings::{Budget, ErrorEstimateConfig, SearchConfig, SpectrumConfig, SvmConfig};
+use super::tree::{Node, Value};
+use super::values::{Compare, Rank};
+
+/// What is swept over which matrix.
+#[derive(Debug, Clone, Serialize)]
+pub struct MatrixSubject {
+    /// What is measured.
+    pub experiment: Experiment,
+    /// The items.
+    pub dataset: DatasetConfig,
+    /// What scores a pair.
+    pub oracle: OracleConfig,
+    /// The methods, in the order of the tables.
+    pub methods: Vec<MethodConfig>,
+    /// Which columns are bought.
+    pub landmarks: LandmarkConfig,
+    /// The ranks, as written: counts or shares of n.
+    pub ranks: Vec<Rank>,
+    /// How methods are held against each other.
+    pub compare: Compare,
+    /// Hard limits.
+    pub budget: Budget,
+    /// How hyper-parameters are chosen.
+    pub search: SearchConfig,
+    /// The classifier.
+    pub svm: SvmConfig,
+    /// Whether and how the error is estimated from extra entries.
+    pub error_estimate: Option<ErrorEstimateConfig>,
+    /// Grow the rank, up to the largest of `ranks`, until the estimate of the relative error is below this.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub target_error: Option<f64>,
+    /// What `experiment: spectrum` shows.
+    pub spectrum: SpectrumConfig,
+}
+
+/// What is measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Experiment {
+    /// SVM accuracy on factors.
+    Classification,
+    /// Relative error against rank.
+    ErrorCurve,
+    /// Eigenvalues.
+    Spectrum,
+}
+
+impl Experiment {
+    /// The one of this id.
+    pub fn of(id: &str) -> Option<Self> {
+        [Self::Classification, Self::ErrorCurve, Self::Spectrum].into_iter().find(|experiment| experiment.id() == id)
+    }
+
+    /// Id in the registry.
+    pub fn id(self) -> &'static str {
+        match self {
+            Self::Classification => "classification",
+            Self::ErrorCurve => "error_curve",
+            Self::Spectrum => "spectrum",
+        }
+    }
+}
+
+impl MatrixSubject {
+    /// Reads its sections, which stand at the top of the file.
+    pub(super) fn read(experiment: Experiment, section: &Section<'_>, folder: &Path) -> Option<Self> {
+        let problems = section.problems();
+        let dataset = section.required_node("dataset").and_then(|node| DatasetConfig::read(node, folder, problems));
+        let oracle = section.required_node("oracle").and_then(|node| OracleConfig::read(node, problems));
+        let has_methods = section.has("methods") || experiment != Experiment::Spectrum;
+        let methods = if has_methods { section.required_node("methods") } else { None };
+        let methods = methods.map(|node| MethodConfig::read_all(node, folder, problems)).unwrap_or_default();
+        let ranks = if has_methods { section.required_node("ranks") } else { section.node("ranks") };
+        let ranks = ranks.map(|node| read_ranks(node, problems)).unwrap_or_default();
+        let landmarks = section.node("landmarks");
+        let landmarks = landmarks.map(|node| LandmarkConfig::read(node, "landmarks", folder, problems));
+        let part = |key| section.node(key);
+        let matrix = Self {
+            experiment,
+            landmarks: landmarks.unwrap_or(Some(LandmarkConfig::Uniform)).unwrap_or(LandmarkConfig::Uniform),
+            methods,
+            ranks,
+            compare: section.or("compare", Compare::Both),
+            budget: part("budget").and_then(|node| Budget::read(node, problems)).unwrap_or_default(),
+            search: part("search").and_then(|node| SearchConfig::read(node, problems)).unwrap_or_default(),
+            svm: part("svm").and_then(|node| SvmConfig::read(node, problems)).unwrap_or_default(),
+            target_error: section.checked("target_error", |&e: &f64| e > 0.0 && e < 1.0, "between 0 and 1"),
+            error_estimate: part("error_estimate")
+                .and_then(|node| ErrorEstimateConfig::read(node, problems))
+                .unwrap_or_default(),
+            spectrum: part("spectrum").and_then(|node| SpectrumConfig::read(node, problems)).unwrap_or_default(),
+            dataset: dataset?,
+            oracle: oracle?,
+        };
+        check::together(&matrix, section);
+        Some(matrix)
+    }
+
+    /// Without the sections that this experiment does not read.
+    pub(super) fn to_json(&self) -> Json {
+        let mut json = serde_json::to_value(self).unwrap_or(Json::Null);
+        let unread: &[&str] = match self.experiment {
+            Experiment::Classification => &["spectrum"],
+            Experiment::ErrorCurve => &["spectrum", "svm", "search"],
+            Experiment::Spectrum => &["svm", "search"],
+        };
+        if let Json::Object(map) = &mut json {
+            map.retain(|key, _| !unread.contains(&key.as_str()));
+        }
+        json
+    }
+}
+
+fn read_ranks(node: &Node, problems: &Problems) -> Vec<Rank> {
+    match &node.value {
+        Value::List(items) if !items.is_empty() => {
+            let read = |(index, item)| Rank::read(item, &format!("ranks[{index}]"), problems);
+            items.iter().enumerate().filter_map(read).collect()
+        }
+        Value::Integer(_) | Value::Number(_) => Rank::read(node, "ranks", problems).into_iter().collect(),
+        _ => {
+            let message = format!("`ranks` is {}, but must be a list of at least one", node.describe());
+            problems.add(Problem::new(message).at(node.place).help("for example `[50, 100, 200]` or `[0.1, 0.2]`"));
+            Vec::new()
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! What a section of a report is made of, once a run has it.
+
+use serde_json::{Map, Value as Json};
+
+use super::{Outcome, RunError, RunOptions};
+use crate::config::Config;
+use crate::experiments::Workplace;
+use crate::report::{FigureSpec, Reference, ReportInput, Stamp, TableSpec};
+use crate::results::ResultRow;
+
+/// Rows, tables, figures and warnings of one section of a page.
+pub(super) struct Sheet {
+    pub(super) rows: Vec<ResultRow>,
+    title: String,
+    name: String,
+    profile: String,
+    command: String,
+    stamps: Vec<Stamp>,
+    reference: Option<Reference>,
+    tables: Vec<TableSpec>,
+    figures: Vec<FigureSpec>,
+    provenance: Json,
+    notes: Vec<String>,
+}
+
+impl Sheet {
+    /// The sheet of one configuration.
+    pub(super) fn new(
+        config: &Config,
+        workplace: &dyn Workplace,
+        mut rows: Vec<ResultRow>,
+        outcome: &Outcome,
+        provenance: Json,
+        options: &RunOptions,
+    ) -> Result<Self, RunError> {
+        let about = workplace.about();
+        let layout = workplace.layout(&rows);
+        rows.extend(layout.restated);
+        let mut stamps = about.stamps.to_vec();
+        stamps.extend(config.reduction().map(|text| Stamp { dataset: None, text, breaks_comparison: false }));
+        if outcome.budget {
+            let text = "the budget was exhausted: some cells are missing".to_owned();
+            stamps.push(Stamp { dataset: None, text, breaks_comparison: true });
+        }
+        let mut notes = about.notes.to_vec();
+        notes.extend(layout.notes);
+        notes.extend(outcome.complaints.iter().cloned());
+        Ok(Self {
+            rows,
+            title: title(config),
+            name: config.name.clone(),
+            profile: config.profile.name.clone(),
+            command: options.command.clone(),
+            stamps,
+            reference: reference(config)?,
+            tables: layout.tables,
+            figures: layout.figures,
+            provenance,
+            notes,
+        })
+    }
+
+    /// The sheets of several configurations as one: tables and figures of the same id hold the rows of all of them.
+    pub(super) fn together(config: &Config, sheets: Vec<Self>, options: &RunOptions) -> Result<Self, RunError> {
+        let mut one = Self {
+            rows: Vec::new(),
+            title: title(config),
+            name: config.name.clone(),
+            profile: config.profile.name.clone(),
+            command: options.command.clone(),
+            stamps: Vec::new(),
+            reference: reference(config)?,
+            tables: Vec::new(),
+            figures: Vec::new(),
+            provenance: Json::Null,
+            notes: Vec::new(),
+        };
+        let mut provenance = Map::new();
+        for sheet in sheets {
+            one.rows.extend(sheet.rows);
+            // what was reduced in one member is said of its datasets by the member's own stamps
+            one.stamps.extend(sheet.stamps.into_iter().filter(|stamp| !one.stamps.contains(stamp)).collect::<Vec<_>>());
+            let unseen = |known: &[TableSpec], table: &TableSpec| known.iter().all(|other| other.id != table.id);
+            for table in sheet.tables {
+                if unseen(&one.tables, &table) {
+                    one.tables.push(table);
+                }
+            }
+            for figure in sheet.figures {
+                if one.figures.iter().all(|other| other.id != figure.id) {
+                    one.figures.push(figure);
+                }
+            }
+            one.notes.extend(sheet.notes.into_iter().filter(|note| !one.notes.contains(note)).collect::<Vec<_>>());
+            provenance.insert(sheet.name, sheet.provenance);
+        }
+        one.provenance = Json::Object(provenance);
+        Ok(one)
+    }
+
+    /// As the report wants it.
+    pub(super) fn input(&self) -> ReportInput<'_> {
+        ReportInput {
+            title: self.title.clone(),
+            config_name: self.name.clone(),
+            profile: self.profile.clone(),
+            command: self.command.clone(),
+            stamps: self.stamps.clone(),
+            rows: &self.rows,
+            reference: self.reference.as_ref(),
+            tables: self.tables.clone(),
+            figures: self.figures.clone(),
+            provenance: self.provenance.clone(),
+            notes: self.notes.clone(),
+        }
+    }
+}
+
+fn title(config: &Config) -> String {
+    config.title.clone().unwrap_or_else(|| config.name.clone())
+}
+
+fn reference(config: &Config) -> Result<Option<Reference>, RunError> {
+    match &config.paper {
+        None => Ok(None),
+        Some(paper) => Ok(Reference::find(paper, &config.file)?),
+    }
+}

@@ -1,0 +1,3 @@
+//! The studies: one file each, and one line in `registry/studies.rs`.
+
+pub mod corpora;
