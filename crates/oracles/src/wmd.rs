@@ -3,6 +3,7 @@
 //! `WMD(x, y) = emd(|x_i − y_j|, weights of x, weights of y)`: Euclidean distance between word vectors, normalised word
 //! counts as masses, stop words and unknown words left out beforehand. Two lower bounds, far cheaper, come with it:
 //! `WCD ≤ WMD` (distance of the centroids) and `RWMD ≤ WMD` (every word goes to its nearest); both serve as proxies.
+//! Distances to random documents make the features of [`wme`].
 //!
 //! ```
 //! use std::sync::Arc;
@@ -26,6 +27,8 @@
 //! Cost of a pair of documents with m and n words in d dimensions: its share of the distance tables
 //! (`distance_tables.rs`: at most d·m·n, far less where row documents share words) and one transportation problem
 //! (`transport.rs`). Nothing is allocated per pair.
+
+pub mod wme;
 
 mod bounds;
 mod distance_tables;

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use landmark_core::oracle::{Oracle, Pair};
 use landmark_core::stream::stream;
 use landmark_data::BagsOfWords;
+use landmark_oracles::wmd::wme::{RandomDocuments, WmeParams};
 use landmark_oracles::wmd::{EmdScratch, EmptyDocuments, Rwmd, Wmd, WordClouds, emd};
 use ndarray::Array2;
 use rand::Rng;
@@ -73,9 +74,11 @@ fn documents_oracles_allocate_per_call_and_not_per_pair() {
     let documents: Vec<_> = (0..300).map(|_| (0..8).map(|_| (rng.gen_range(0..200), 1.0)).collect()).collect();
     let bags = BagsOfWords::from_counts(documents);
     let clouds = Arc::new(WordClouds::new(&bags, vectors.view(), EmptyDocuments::Error).unwrap());
-    let oracles: [Box<dyn Oracle>; 2] = [Box::new(Wmd::new(clouds.clone())), Box::new(Rwmd::new(clouds))];
-    for oracle in oracles {
-        let pairs: Vec<Pair> = (0..40).flat_map(|j| (40..300).map(move |i| (i, j))).collect();
+    let random = RandomDocuments::draw(&clouds, WmeParams { max_words: 6, documents: 40 }, 1).unwrap();
+    let oracles: [(Box<dyn Oracle>, usize); 3] =
+        [(Box::new(Wmd::new(clouds.clone())), 0), (Box::new(Rwmd::new(clouds)), 0), (Box::new(random), 300)];
+    for (oracle, first) in oracles {
+        let pairs: Vec<Pair> = (first..first + 40).flat_map(|j| (40..300).map(move |i| (i, j))).collect();
         let mut out = vec![0.0; pairs.len()];
         oracle.evaluate(&pairs, &mut out).unwrap();
         let counted = allocations(|| oracle.evaluate(&pairs, &mut out).unwrap());

@@ -34,13 +34,19 @@ impl<T: Coordinate> Points<T> {
         T: 'a,
     {
         let mut gathered = Self { stride: padded(dimension).max(LANES), values: Vec::new(), squared_norms: Vec::new() };
-        for point in points {
-            let begin = gathered.values.len();
-            gathered.values.extend(point);
-            gathered.values.resize(begin + gathered.stride, T::default());
-            gathered.squared_norms.push(squared_norm(&gathered.values[begin..]));
-        }
+        points.for_each(|point| gathered.push(point));
         gathered
+    }
+
+    /// Adds a point, which has the next index.
+    pub(super) fn push<'a>(&mut self, point: impl IntoIterator<Item = &'a T>)
+    where
+        T: 'a,
+    {
+        let begin = self.values.len();
+        self.values.extend(point);
+        self.values.resize(begin + self.stride, T::default());
+        self.squared_norms.push(squared_norm(&self.values[begin..]));
     }
 
     pub(super) fn len(&self) -> usize {

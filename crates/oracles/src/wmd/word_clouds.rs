@@ -149,6 +149,25 @@ impl WordClouds {
         Ok(clouds)
     }
 
+    /// These documents and then others, each the vectors of its words one after the other, all of one weight and none of them
+    /// equal to a word in use. `identity` is that of the whole.
+    pub(super) fn with_equal_weights(&self, others: &[Vec<f32>], identity: Identity) -> Self {
+        let mut clouds = Self { identity, ..self.clone() };
+        for document in others {
+            let words = document.chunks_exact(self.dimension.max(1));
+            let weights = vec![1.0 / words.len() as f64; words.len()];
+            let first = clouds.vectors.len();
+            words.for_each(|word| clouds.vectors.push(word));
+            whole_units(&weights, weights.iter().sum(), |k, units| {
+                clouds.words.push((first + k) as u32);
+                clouds.weights.push(weights[k]);
+                clouds.units.push(units);
+            });
+            clouds.offsets.push(clouds.words.len());
+        }
+        clouds
+    }
+
     /// Number of documents n.
     pub fn len(&self) -> usize {
         self.offsets.len() - 1
