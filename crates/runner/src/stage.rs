@@ -17,6 +17,7 @@ mod documents;
 mod matrix;
 mod proxies;
 
+pub use documents::PlacedDocuments;
 pub use proxies::Proxies;
 
 /// Everything an experiment is about.

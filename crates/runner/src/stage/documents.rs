@@ -1,4 +1,4 @@
-//! Documents under word mover's distance.
+//! Documents among their word vectors, and under word mover's distance.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use landmark_data::{
     Corpus, Coverage, DataError, LabelledDocuments, PpmiParams, Split, VectorFiles, WordVectors, ppmi_svd,
 };
 use landmark_oracles::wmd::{EmptyDocuments as Empty, Wmd, WordClouds};
-use serde_json::json;
+use serde_json::{Value as Json, json};
 
 use super::{Labels, Proxies, Stage, StageError, facts};
 use crate::config::dataset::{DocumentsConfig, Learned};
@@ -20,72 +20,110 @@ const SAMPLE: &str = "embedded";
 /// What files of the paper's word vectors are called.
 const PAPER_VECTORS: &str = "GoogleNews-vectors-negative300";
 
-pub(super) fn set(
-    config: &Config,
-    matrix: &MatrixSubject,
-    items: &DocumentsConfig,
-    data: Option<&Path>,
-) -> Result<Stage, StageError> {
-    let mut stamps = Vec::new();
-    let mut notes = Vec::new();
-    let (documents, name) = load(&matrix.dataset, items, config.seed, data, &mut stamps)?;
-    let total = documents.len();
-    let corpus = Corpus::tokenize(&documents, &items.token_rules());
-    let vectors = load_vectors(matrix.dataset.name, &items.vectors, config.seed, data, name, &corpus)?;
-    let coverage = corpus.coverage(&vectors);
-    let bags = corpus.bags(&vectors);
-    if config.paper.is_some() && name != SAMPLE && !vectors.source().contains(PAPER_VECTORS) {
-        stamps.push(Stamp {
-            dataset: Some(name.to_owned()),
-            text: format!("word vectors `{}` instead of the paper's word2vec of Google News", vectors.source()),
-            breaks_comparison: true,
-        });
-    }
+/// Documents among the vectors of their words.
+pub struct PlacedDocuments {
+    /// Names the random streams and the rows; `embedded` where the sample stands in.
+    pub dataset: String,
+    /// Those that stay.
+    pub documents: LabelledDocuments,
+    /// Their words.
+    pub clouds: Arc<WordClouds>,
+    /// Where the word vectors come from.
+    pub vectors: String,
+    /// What a reader must be warned of.
+    pub stamps: Vec<Stamp>,
+    /// What was dropped or filled, in sentences.
+    pub notes: Vec<String>,
+    /// Hashes and counts for `run.json`.
+    pub facts: Json,
+}
 
-    let empty_policy = match matrix.oracle {
-        OracleConfig::Wmd { empty_documents, .. } => empty_documents,
-        OracleConfig::Precomputed { .. } => EmptyDocuments::Error,
-    };
-    let (bags, kept) = match empty_policy {
-        EmptyDocuments::Drop => bags.drop_empty(),
-        EmptyDocuments::Error | EmptyDocuments::Distance(_) => (bags, (0..total).collect()),
-    };
-    let documents = if kept.len() < total { documents.subset(&kept) } else { documents };
-    if kept.len() < total {
-        notes.push(format!("{} of {total} documents have no known word and were left out", total - kept.len()));
-    }
-    let fill = match empty_policy {
-        EmptyDocuments::Distance(distance) => Empty::Fill(distance),
-        EmptyDocuments::Error | EmptyDocuments::Drop => Empty::Error,
-    };
-    if let Some(note) = coverage_note(&coverage, vectors.source()) {
-        notes.push(note);
-    }
-    let clouds = Arc::new(WordClouds::new(&bags, vectors.vectors(), fill)?);
-    let wmd = Wmd::new(Arc::clone(&clouds));
-    let given_split: Option<Split> = documents.given_split();
-    let facts = facts(
-        name,
-        bags.len(),
-        &wmd,
-        json!({
+impl PlacedDocuments {
+    /// Loads documents and vectors, and puts the ones among the others.
+    ///
+    /// # Errors
+    /// What is missing or malformed, named with the next step.
+    pub fn load(
+        config: &Config,
+        dataset: &DatasetConfig,
+        items: &DocumentsConfig,
+        empty: EmptyDocuments,
+        data: Option<&Path>,
+    ) -> Result<Self, StageError> {
+        let mut stamps = Vec::new();
+        let mut notes = Vec::new();
+        let (documents, name) = load(dataset, items, config.seed, data, &mut stamps)?;
+        let total = documents.len();
+        let corpus = Corpus::tokenize(&documents, &items.token_rules());
+        let vectors = load_vectors(dataset.name, &items.vectors, config.seed, data, name, &corpus)?;
+        let coverage = corpus.coverage(&vectors);
+        let bags = corpus.bags(&vectors);
+        if config.paper.is_some() && name != SAMPLE && !vectors.source().contains(PAPER_VECTORS) {
+            stamps.push(Stamp {
+                dataset: Some(name.to_owned()),
+                text: format!("word vectors `{}` instead of the paper's word2vec of Google News", vectors.source()),
+                breaks_comparison: true,
+            });
+        }
+
+        let (bags, kept) = match empty {
+            EmptyDocuments::Drop => bags.drop_empty(),
+            EmptyDocuments::Error | EmptyDocuments::Distance(_) => (bags, (0..total).collect()),
+        };
+        let documents = if kept.len() < total { documents.subset(&kept) } else { documents };
+        if kept.len() < total {
+            notes.push(format!("{} of {total} documents have no known word and were left out", total - kept.len()));
+        }
+        let fill = match empty {
+            EmptyDocuments::Distance(distance) => Empty::Fill(distance),
+            EmptyDocuments::Error | EmptyDocuments::Drop => Empty::Error,
+        };
+        if let Some(note) = coverage_note(&coverage, vectors.source()) {
+            notes.push(note);
+        }
+        let facts = json!({
             "documents": documents.identity().to_hex(),
             "vectors": vectors.identity().to_hex(),
             "vectors_source": vectors.source(),
             "coverage": coverage,
             "mean_distinct_words": corpus.mean_distinct_words(),
             "left_out": total - kept.len(),
-        }),
-    );
+        });
+        Ok(Self {
+            dataset: name.to_owned(),
+            clouds: Arc::new(WordClouds::new(&bags, vectors.vectors(), fill)?),
+            vectors: vectors.source().to_owned(),
+            documents,
+            stamps,
+            notes,
+            facts,
+        })
+    }
+}
+
+pub(super) fn set(
+    config: &Config,
+    matrix: &MatrixSubject,
+    items: &DocumentsConfig,
+    data: Option<&Path>,
+) -> Result<Stage, StageError> {
+    let empty = match matrix.oracle {
+        OracleConfig::Wmd { empty_documents, .. } => empty_documents,
+        OracleConfig::Precomputed { .. } => EmptyDocuments::Error,
+    };
+    let placed = PlacedDocuments::load(config, &matrix.dataset, items, empty, data)?;
+    let PlacedDocuments { dataset, documents, clouds, vectors, stamps, notes, facts: more } = placed;
+    let wmd = Wmd::new(Arc::clone(&clouds));
+    let given_split: Option<Split> = documents.given_split();
     Ok(Stage {
-        dataset: name.to_owned(),
-        description: format!("WMD of {} `{name}` documents with vectors {}", bags.len(), vectors.source()),
+        description: format!("WMD of {} `{dataset}` documents with vectors {vectors}", clouds.len()),
         is_priced: true,
         proxies: Proxies::for_documents(matrix, &clouds)?,
         labels: Some(Labels { of: documents.labels().to_vec(), names: documents.label_names().to_vec(), given_split }),
         stamps,
         notes,
-        facts,
+        facts: facts(&dataset, clouds.len(), &wmd, more),
+        dataset,
         raw: Arc::new(wmd),
     })
 }
