@@ -1,6 +1,7 @@
 //! landmark-oracles: similarity functions over items (word mover's distance and its bounds), and the store that keeps what was bought
 //! from them.
 
+mod rooms;
 pub mod tile_store;
 #[cfg(feature = "torch")]
 pub mod torch;

@@ -35,7 +35,6 @@ mod distance_tables;
 mod emd;
 mod points;
 mod processor;
-mod rooms;
 mod transport;
 mod word_clouds;
 

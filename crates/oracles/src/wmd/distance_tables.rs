@@ -13,7 +13,7 @@ use landmark_core::oracle::Pair;
 use rayon::prelude::*;
 
 use super::points::{Selection, distances};
-use super::rooms::Rooms;
+use crate::rooms::Rooms;
 use super::word_clouds::{Cloud, WordClouds};
 
 /// Distances held at a time, 8 bytes each.

@@ -6,24 +6,24 @@ use std::sync::{Mutex, PoisonError};
 
 /// Rooms that nobody works in.
 #[derive(Debug)]
-pub(super) struct Rooms<S> {
+pub(crate) struct Rooms<S> {
     free: Mutex<Vec<S>>,
 }
 
 /// A room until it is dropped.
 #[derive(Debug)]
-pub(super) struct Lent<'a, S: Default> {
+pub(crate) struct Lent<'a, S: Default> {
     rooms: &'a Rooms<S>,
     room: S,
 }
 
 impl<S: Default> Rooms<S> {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self { free: Mutex::new(Vec::new()) }
     }
 
     /// A room that was used before, if there is one.
-    pub(super) fn lend(&self) -> Lent<'_, S> {
+    pub(crate) fn lend(&self) -> Lent<'_, S> {
         let used = self.free.lock().unwrap_or_else(PoisonError::into_inner).pop();
         Lent { rooms: self, room: used.unwrap_or_default() }
     }
