@@ -3,7 +3,7 @@
 //! Corpora are never part of the project. They lie in a folder of the user's, named by `--data` or by the variable
 //! [`DATA_VARIABLE`]; a caller hands the folder in. A file counts only if its sha256 is the catalog's.
 //!
-//! To add a dataset: one entry in `catalog/documents.rs` or `catalog/vectors.rs`; a new kind of item adds a variant to
+//! To add a dataset: one entry in `catalog/documents.rs`, `catalog/questions.rs` or `catalog/vectors.rs`; a new kind of item adds a variant to
 //! [`Holds`] and its loader.
 
 use std::io::Read;
@@ -14,9 +14,13 @@ use sha2::{Digest, Sha256};
 
 use crate::documents::{Columns, DocumentFormat, Headers, LabelledDocuments};
 use crate::error::DataError;
+use crate::kelp::KelpExamples;
+use crate::splits::Part;
+use crate::threads::Threads;
 use crate::word_vectors::{VectorFiles, VectorFormat, WordVectors};
 
 mod documents;
+mod questions;
 mod vectors;
 
 /// The environment variable that names the data folder.
@@ -55,6 +59,15 @@ pub enum Holds {
     },
     /// The sample that ships inside.
     EmbeddedDocuments,
+    /// Examples with named representations (texts, vectors, trees): one file to train on, one to test on.
+    Kelp {
+        /// The representation that is the text.
+        text: &'static str,
+    },
+    /// Question threads: files to train on, then one to tune on and one to test on.
+    Threads,
+    /// The question threads that ship inside.
+    EmbeddedThreads,
     /// Word vectors; the second file, where there is one, is the vocabulary.
     WordVectors {
         /// The layout of the first file.
@@ -68,6 +81,8 @@ impl Holds {
     fn kind(&self) -> &'static str {
         match self {
             Self::Documents { .. } | Self::EmbeddedDocuments => "labelled documents",
+            Self::Kelp { .. } => "examples with trees",
+            Self::Threads | Self::EmbeddedThreads => "question threads",
             Self::WordVectors { .. } => "word vectors",
         }
     }
@@ -115,7 +130,7 @@ pub struct DocumentOptions {
 
 /// Every dataset, documents first.
 pub fn all() -> impl Iterator<Item = &'static Dataset> {
-    documents::DOCUMENTS.iter().chain(vectors::VECTORS)
+    documents::DOCUMENTS.iter().chain(questions::QUESTIONS).chain(vectors::VECTORS)
 }
 
 /// The dataset of this name.
@@ -190,6 +205,7 @@ pub fn load_documents(
             let paths = locate(name, data_dir)?;
             LabelledDocuments::read(name, &paths[0], *format, columns)?
         }
+        Holds::Kelp { text } => load_kelp(name, data_dir)?.documents(text)?,
         other => return Err(wrong_kind(dataset, other, "labelled documents")),
     };
     if name == documents::NEWSGROUPS {
@@ -211,6 +227,44 @@ pub fn load_documents(
         Some(limit) => documents.sample(limit, seed),
         None => documents,
     })
+}
+
+/// Loads examples with named representations by the name of their dataset; as documents, [`load_documents`] has them too.
+///
+/// # Errors
+/// As [`locate`] and [`KelpExamples::read`]; [`DataError::WrongKind`] for a dataset of another kind.
+pub fn load_kelp(name: &str, data_dir: Option<&Path>) -> Result<KelpExamples, DataError> {
+    let dataset = find(name)?;
+    let Holds::Kelp { .. } = dataset.holds else {
+        return Err(wrong_kind(dataset, &dataset.holds, "examples with trees"));
+    };
+    let paths = locate(name, data_dir)?;
+    let parts = [Some(Part::Train), Some(Part::Test)];
+    let files: Vec<(&Path, Option<Part>)> = paths.iter().map(PathBuf::as_path).zip(parts).collect();
+    KelpExamples::read(name, &files)
+}
+
+/// Loads question threads by the name of their dataset, one set a file, called as the file is without its extension; the
+/// last is for testing. The embedded sample is two sets, `train` and `test`.
+///
+/// # Errors
+/// As [`locate`] and [`Threads::read`]; [`DataError::WrongKind`] for a dataset of another kind.
+pub fn load_threads(name: &str, data_dir: Option<&Path>) -> Result<Vec<Threads>, DataError> {
+    let dataset = find(name)?;
+    match dataset.holds {
+        Holds::EmbeddedThreads => {
+            let (train, test) = crate::embedded::threads()?.split_at(crate::embedded::TRAINING_THREADS);
+            Ok(vec![train, test])
+        }
+        Holds::Threads => {
+            let read = |path: &PathBuf| {
+                let file = path.file_name().map(|file| file.to_string_lossy().into_owned()).unwrap_or_default();
+                Threads::read(file.split('.').next().unwrap_or_default(), path)
+            };
+            locate(name, data_dir)?.iter().map(read).collect()
+        }
+        _ => Err(wrong_kind(dataset, &dataset.holds, "question threads")),
+    }
 }
 
 /// Loads the word vectors that `keep` asks for, by the name of their dataset.

@@ -67,6 +67,20 @@ impl LabelledDocuments {
         builder.finish()
     }
 
+    /// Documents that a reader of this crate has at hand: (id, label, text, part), ids distinct, parts all or none.
+    pub(crate) fn from_records(
+        name: &str,
+        records: Vec<(String, String, String, Option<Part>)>,
+    ) -> Result<Self, DataError> {
+        let columns = Columns::default();
+        let mut builder = Builder::new(name, Path::new(name), &columns);
+        for (number, (id, label, text, part)) in records.into_iter().enumerate() {
+            let part = part.map(|part| part.name().to_owned());
+            builder.push(number + 1, Record { id: Some(id), label, text, part })?;
+        }
+        builder.finish()
+    }
+
     /// What the dataset is called; random streams are named after it.
     pub fn name(&self) -> &str {
         &self.name

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 
 use crate::documents::{Columns, LabelledDocuments};
 use crate::error::DataError;
+use crate::threads::Threads;
 
 /// Short documents about cooking, astronomy, gardening and cycling, with a split of their own.
 ///
@@ -15,11 +16,36 @@ pub fn documents() -> Result<LabelledDocuments, DataError> {
     LabelledDocuments::from_tsv("embedded", include_bytes!("../embedded/documents.tsv"), &columns)
 }
 
+/// Question threads of a made-up city, each with three to six comments and the labels of SemEval-2016 Task 3.
+///
+/// # Errors
+/// None in a build that passed its tests; the file goes through the same reader as a user's.
+pub fn threads() -> Result<Threads, DataError> {
+    Threads::from_jsonl("embedded_threads", include_bytes!("../embedded/threads.jsonl"))
+}
+
+/// How many of the [`threads`] are for training; the others are for testing.
+pub const TRAINING_THREADS: usize = 16;
+
 #[cfg(test)]
 mod tests {
     use std::collections::HashSet;
 
     use super::*;
+
+    #[test]
+    fn the_threads_are_24_questions_with_three_to_six_comments_good_and_bad() {
+        let threads = threads().unwrap();
+        assert_eq!((threads.threads().len(), threads.comments()), (24, 101));
+        for thread in threads.threads() {
+            assert!((3..=6).contains(&thread.comments.len()), "{}", thread.id);
+            let good = thread.comments.iter().filter(|comment| comment.label.is_good()).count();
+            assert!(good > 0 && good < thread.comments.len(), "{}", thread.id);
+        }
+        let texts: HashSet<&str> =
+            threads.threads().iter().flat_map(|thread| &thread.comments).map(|comment| comment.text.as_str()).collect();
+        assert_eq!(texts.len(), threads.comments());
+    }
 
     #[test]
     fn the_documents_are_two_hundred_distinct_short_texts_in_four_labels() {

@@ -16,6 +16,16 @@ pub enum Part {
     Test,
 }
 
+impl Part {
+    /// `train` or `test`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Train => "train",
+            Self::Test => "test",
+        }
+    }
+}
+
 /// Two disjoint, ascending sets of indices.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Split {

@@ -1,0 +1,199 @@
+//! The files a ranking is scored from, as SemEval-2016 Task 3's official scorer reads them: a line a comment,
+//! `qid cid rank score true|false` with tabs. In the gold file the last column is the truth, in a submission what the
+//! system says.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use crate::error::{DataError, excerpt};
+use crate::lines::Lines;
+
+/// One line.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Judgement {
+    /// The question.
+    pub question: String,
+    /// The comment.
+    pub comment: String,
+    /// Higher is better.
+    pub score: f64,
+    /// Whether it is good.
+    pub good: bool,
+}
+
+/// The lines of one file.
+#[derive(Debug, Clone)]
+pub struct Judgements {
+    path: PathBuf,
+    lines: Vec<(usize, Judgement)>,
+}
+
+/// A comment with the truth and what a system says of it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Judged {
+    /// The system's score.
+    pub score: f64,
+    /// Whether the system calls it good.
+    pub predicted: bool,
+    /// Whether it is good.
+    pub relevant: bool,
+}
+
+impl Judgements {
+    /// Reads a plain or gzip file.
+    ///
+    /// # Errors
+    /// [`DataError`] with file and line: another number of columns, a score that is no finite number, a label other than
+    /// `true` and `false`, a comment that was seen before; a file without lines.
+    pub fn read(path: &Path) -> Result<Self, DataError> {
+        let mut judgements = Self { path: path.to_owned(), lines: Vec::new() };
+        let mut seen: HashMap<(String, String), usize> = HashMap::new();
+        let mut lines = Lines::open(path)?;
+        while let Some((number, line)) = lines.next_line()? {
+            if line.trim().is_empty() {
+                continue;
+            }
+            let malformed = |seen: String, wanted: &str| DataError::Malformed {
+                path: path.to_owned(),
+                line: number,
+                seen,
+                wanted: wanted.to_owned(),
+            };
+            let columns: Vec<&str> = line.split('\t').map(str::trim).collect();
+            let [question, comment, _, score, good] = columns[..] else {
+                return Err(malformed(
+                    format!("{} columns in `{}`", columns.len(), excerpt(line)),
+                    "five with tabs between: qid, cid, rank, score, true|false",
+                ));
+            };
+            let score = score.parse::<f64>().ok().filter(|score| score.is_finite());
+            let score = score.ok_or_else(|| malformed(format!("the score `{}`", columns[3]), "a finite number"))?;
+            let good = match good {
+                "true" => true,
+                "false" => false,
+                other => return Err(malformed(format!("the label `{other}`"), "`true` or `false`")),
+            };
+            if let Some(first) = seen.insert((question.to_owned(), comment.to_owned()), number) {
+                let seen = format!("the comment `{comment}` was seen before, in line {first}");
+                return Err(malformed(seen, "one line a comment"));
+            }
+            let (question, comment) = (question.to_owned(), comment.to_owned());
+            judgements.lines.push((number, Judgement { question, comment, score, good }));
+        }
+        if judgements.lines.is_empty() {
+            return Err(DataError::Empty { path: path.to_owned(), what: "judgements" });
+        }
+        Ok(judgements)
+    }
+
+    /// Number of comments.
+    pub fn len(&self) -> usize {
+        self.lines.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.lines.is_empty()
+    }
+
+    /// The judgements in the order of the file.
+    pub fn judgements(&self) -> impl Iterator<Item = &Judgement> {
+        self.lines.iter().map(|(_, judgement)| judgement)
+    }
+
+    /// Sets the predictions beside this truth: for each question of the gold file its comments in the order of the
+    /// predictions, which decides between equal scores.
+    ///
+    /// # Errors
+    /// [`DataError`] with file and line for a prediction whose comment the gold file does not have, and for a comment of
+    /// the gold file without a prediction (how many more there are is said).
+    pub fn beside(&self, predictions: &Self) -> Result<Vec<Vec<Judged>>, DataError> {
+        let mut questions: HashMap<&str, usize> = HashMap::new();
+        let mut truth: HashMap<(&str, &str), bool> = HashMap::new();
+        for judgement in self.judgements() {
+            let next = questions.len();
+            questions.entry(&judgement.question).or_insert(next);
+            truth.insert((&judgement.question, &judgement.comment), judgement.good);
+        }
+        let mut judged = vec![Vec::new(); questions.len()];
+        for (line, prediction) in &predictions.lines {
+            let id = (prediction.question.as_str(), prediction.comment.as_str());
+            let Some(relevant) = truth.remove(&id) else {
+                return Err(DataError::Malformed {
+                    path: predictions.path.clone(),
+                    line: *line,
+                    seen: format!("the unknown comment `{}` of question `{}`", id.1, id.0),
+                    wanted: format!("a comment of `{}`", self.path.display()),
+                });
+            };
+            let Judgement { score, good: predicted, .. } = *prediction;
+            judged[questions[id.0]].push(Judged { score, predicted, relevant });
+        }
+        let missing =
+            self.lines.iter().find(|(_, gold)| truth.contains_key(&(gold.question.as_str(), gold.comment.as_str())));
+        match missing {
+            None => Ok(judged),
+            Some((line, gold)) => Err(DataError::Malformed {
+                path: self.path.clone(),
+                line: *line,
+                seen: format!(
+                    "the comment `{}` of question `{}` has no prediction, one of {} without",
+                    gold.comment,
+                    gold.question,
+                    truth.len()
+                ),
+                wanted: format!("a line for each in `{}`", predictions.path.display()),
+            }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(name: &str, text: &str) -> Result<Judgements, DataError> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        Judgements::read(&path)
+    }
+
+    const GOLD: &str = "q1\ta\t1\t1\ttrue\nq1\tb\t2\t0.5\tfalse\nq2\tc\t1\t1\tfalse\n";
+
+    #[test]
+    fn predictions_stand_beside_the_truth_in_their_own_order() {
+        let gold = read("gold", GOLD).unwrap();
+        let judged =
+            gold.beside(&read("mine", "q2\tc\t0\t7\ttrue\nq1\tb\t0\t3\tfalse\nq1\ta\t0\t3\tfalse\n").unwrap()).unwrap();
+        let of = |score, predicted, relevant| Judged { score, predicted, relevant };
+        assert_eq!(judged, [vec![of(3.0, false, false), of(3.0, false, true)], vec![of(7.0, true, false)]]);
+    }
+
+    #[test]
+    fn unknown_and_missing_comments_are_named_with_file_and_line() {
+        let gold = read("gold", GOLD).unwrap();
+        let message = |text: &str| gold.beside(&read("mine", text).unwrap()).unwrap_err().to_string();
+        let unknown = message("q1\ta\t0\t1\ttrue\nq1\tc\t0\t1\ttrue\n");
+        assert!(unknown.contains("mine:2: the unknown comment `c` of question `q1`"), "{unknown}");
+        let missing = message("q1\ta\t0\t1\ttrue\n");
+        assert!(
+            missing.contains("gold:2: the comment `b` of question `q1` has no prediction, one of 2 without"),
+            "{missing}"
+        );
+    }
+
+    #[test]
+    fn lines_that_are_none_are_named() {
+        for (text, wanted) in [
+            ("q a 1 1 true\n", "1 columns in `q a 1 1 true`; wanted is five"),
+            ("q\ta\t1\tnan\ttrue\n", "the score `nan`; wanted is a finite number"),
+            ("q\ta\t1\t1\tyes\n", "the label `yes`"),
+            ("q\ta\t1\t1\ttrue\nq\ta\t1\t1\ttrue\n", "mine:2: the comment `a` was seen before, in line 1"),
+            ("\n", "holds no judgements"),
+        ] {
+            let message = read("mine", text).unwrap_err().to_string();
+            assert!(message.contains(wanted), "{message}");
+        }
+    }
+}
