@@ -1,8 +1,10 @@
 //! landmark-oracles: similarity functions over items (word mover's distance and its bounds), and the store that keeps what was bought
 //! from them.
 
+pub mod combined;
 mod rooms;
 pub mod tile_store;
 #[cfg(feature = "torch")]
 pub mod torch;
+pub mod tree_kernel;
 pub mod wmd;

@@ -13,8 +13,8 @@ use landmark_core::oracle::Pair;
 use rayon::prelude::*;
 
 use super::points::{Selection, distances};
-use crate::rooms::Rooms;
 use super::word_clouds::{Cloud, WordClouds};
+use crate::rooms::Rooms;
 
 /// Distances held at a time, 8 bytes each.
 const TABLE_ENTRIES: usize = 1 << 23;

@@ -1,0 +1,148 @@
+//! Kernels over examples that are made of items: a question and a comment, two sentences.
+//!
+//! Many examples may share an item (one question has ten comments); each distinct pair of items of a call is scored once.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use landmark_core::oracle::{Identity, Oracle, OracleError, Pair, Symmetry, check_finite, check_pairs};
+
+use super::{BoxedOracle, CombineError, WeightedSum};
+
+/// k(item of x, item of y): a kernel over items as one over examples.
+pub struct OnItems {
+    inner: Arc<dyn Oracle>,
+    items: Vec<usize>,
+}
+
+impl OnItems {
+    /// Example e is item `items[e]`; several examples may be one item.
+    ///
+    /// # Errors
+    /// An item that is not there.
+    pub fn new(inner: Arc<dyn Oracle>, items: Vec<usize>) -> Result<Self, CombineError> {
+        check_items(&inner, &items)?;
+        Ok(Self { inner, items })
+    }
+}
+
+fn check_items(oracle: &Arc<dyn Oracle>, items: &[usize]) -> Result<(), CombineError> {
+    let len = oracle.len();
+    match items.iter().position(|&item| item >= len) {
+        Some(example) => Err(CombineError::NoSuchItem { example, item: items[example], len }),
+        None => Ok(()),
+    }
+}
+
+/// Scores pairs of items, each distinct one once (in one order, where the order does not matter).
+fn score_distinct(oracle: &dyn Oracle, pairs: &[Pair], out: &mut [f64]) -> Result<(), OracleError> {
+    let symmetric = oracle.symmetry() == Symmetry::Symmetric;
+    let mut place: HashMap<Pair, usize> = HashMap::with_capacity(pairs.len());
+    let mut distinct: Vec<Pair> = Vec::new();
+    let places: Vec<usize> = pairs
+        .iter()
+        .map(|&(i, j)| {
+            let pair = if symmetric { (i.min(j), i.max(j)) } else { (i, j) };
+            *place.entry(pair).or_insert_with(|| {
+                distinct.push(pair);
+                distinct.len() - 1
+            })
+        })
+        .collect();
+    let mut scores = vec![0.0; distinct.len()];
+    oracle.evaluate(&distinct, &mut scores)?;
+    check_finite(&distinct, &scores)?;
+    out.iter_mut().zip(places).for_each(|(out, place)| *out = scores[place]);
+    Ok(())
+}
+
+fn digest_of(items: &[usize]) -> Vec<u8> {
+    items.iter().flat_map(|&item| (item as u64).to_le_bytes()).collect()
+}
+
+impl Oracle for OnItems {
+    fn len(&self) -> usize {
+        self.items.len()
+    }
+
+    fn symmetry(&self) -> Symmetry {
+        self.inner.symmetry()
+    }
+
+    fn identity(&self) -> Identity {
+        let items = digest_of(&self.items);
+        Identity::of(&[("kind", b"on_items"), ("items", &items), ("inner", self.inner.identity().as_bytes())])
+    }
+
+    fn known_diagonal(&self) -> Option<f64> {
+        self.inner.known_diagonal()
+    }
+
+    fn evaluate(&self, pairs: &[Pair], out: &mut [f64]) -> Result<(), OracleError> {
+        check_pairs(self.len(), pairs, out.len())?;
+        let of_items: Vec<Pair> = pairs.iter().map(|&(x, y)| (self.items[x], self.items[y])).collect();
+        score_distinct(&self.inner, &of_items, out)
+    }
+}
+
+/// k(x₁, y₁) + k(x₂, y₂): the pair kernel of paper 004, where x₁ is the question and x₂ the comment of example x.
+///
+/// # Errors
+/// As [`OnItems::new`]; lists of different lengths.
+pub fn pair_sum(inner: Arc<dyn Oracle>, first: Vec<usize>, second: Vec<usize>) -> Result<WeightedSum, CombineError> {
+    let first: BoxedOracle = Box::new(OnItems::new(inner.clone(), first)?);
+    let second: BoxedOracle = Box::new(OnItems::new(inner, second)?);
+    WeightedSum::new(vec![(1.0, first), (1.0, second)])
+}
+
+/// k(x₁, y₁) k(x₂, y₂) + k(x₁, y₂) k(x₂, y₁): for pairs without an order, such as paraphrases.
+pub struct SymmetricPairs {
+    inner: Arc<dyn Oracle>,
+    pairs: Vec<Pair>,
+}
+
+impl SymmetricPairs {
+    /// Example e is the items `pairs[e]`.
+    ///
+    /// # Errors
+    /// An item that is not there.
+    pub fn new(inner: Arc<dyn Oracle>, pairs: Vec<Pair>) -> Result<Self, CombineError> {
+        let (first, second): (Vec<usize>, Vec<usize>) = pairs.iter().copied().unzip();
+        check_items(&inner, &first)?;
+        check_items(&inner, &second)?;
+        Ok(Self { inner, pairs })
+    }
+}
+
+impl Oracle for SymmetricPairs {
+    fn len(&self) -> usize {
+        self.pairs.len()
+    }
+
+    fn symmetry(&self) -> Symmetry {
+        self.inner.symmetry()
+    }
+
+    fn identity(&self) -> Identity {
+        let items: Vec<usize> = self.pairs.iter().flat_map(|&(first, second)| [first, second]).collect();
+        let items = digest_of(&items);
+        Identity::of(&[("kind", b"symmetric_pairs"), ("items", &items), ("inner", self.inner.identity().as_bytes())])
+    }
+
+    fn evaluate(&self, pairs: &[Pair], out: &mut [f64]) -> Result<(), OracleError> {
+        check_pairs(self.len(), pairs, out.len())?;
+        let of_items: Vec<Pair> = pairs
+            .iter()
+            .flat_map(|&(x, y)| {
+                let ((a, b), (c, d)) = (self.pairs[x], self.pairs[y]);
+                [(a, c), (b, d), (a, d), (b, c)]
+            })
+            .collect();
+        let mut scores = vec![0.0; of_items.len()];
+        score_distinct(&self.inner, &of_items, &mut scores)?;
+        for (out, scores) in out.iter_mut().zip(scores.chunks_exact(4)) {
+            *out = scores[0] * scores[1] + scores[2] * scores[3];
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,32 @@
+//! KeLP's recorded scores on TREC's test questions. Without `LANDMARK_DATA` this test says so and proves nothing.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use landmark_core::oracle::Oracle;
+use landmark_data::catalog;
+use landmark_oracles::combined::Normalised;
+use landmark_oracles::tree_kernel::{Forest, TreeKernel, TreeKernelParams};
+
+#[test]
+fn partial_trees_have_the_499_scores_that_kelp_recorded() {
+    let Some(folder) = std::env::var_os(catalog::DATA_VARIABLE).map(PathBuf::from) else {
+        eprintln!("skipped: `{}` is not set", catalog::DATA_VARIABLE);
+        return;
+    };
+    let examples = catalog::load_kelp("trec", Some(&folder)).unwrap();
+    let ids: Vec<String> = (1..=500).map(|line| format!("test/{line}")).collect();
+    let forest = Arc::new(Forest::new(&examples.trees("grct", &ids).unwrap()).unwrap());
+    let kernel = TreeKernel::new(forest, TreeKernelParams::ptk().check().unwrap());
+    let kernel = Normalised::new(Box::new(kernel)).unwrap();
+    let wanted = std::fs::read_to_string(folder.join("qc_kelp/expected_ptk_scores.txt")).unwrap();
+    let wanted: Vec<f64> = wanted.lines().map(|line| line.trim().parse().unwrap()).collect();
+    assert_eq!(wanted.len(), 499);
+    let pairs: Vec<(usize, usize)> = (0..499).map(|i| (i, i + 1)).collect();
+    let mut seen = vec![0.0; pairs.len()];
+    kernel.evaluate(&pairs, &mut seen).unwrap();
+    for ((&(i, _), seen), wanted) in pairs.iter().zip(&seen).zip(&wanted) {
+        // KeLP counts in 32 bits and sums a few hundred terms
+        assert!((seen - wanted).abs() < 1e-6, "line {}: {seen} and {wanted}", i + 1);
+    }
+}
