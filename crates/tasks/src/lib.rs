@@ -8,6 +8,7 @@ mod error;
 pub mod kernel_svm;
 pub mod linear_svm;
 pub mod metrics;
+pub mod ranking;
 pub mod search;
 pub mod svm;
 
