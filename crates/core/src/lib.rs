@@ -12,3 +12,4 @@ pub mod landmarks;
 pub mod linalg;
 pub mod oracle;
 pub mod stream;
+pub mod structured;

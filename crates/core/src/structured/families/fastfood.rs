@@ -1,0 +1,148 @@
+//! Fastfood (Le, Sarlós & Smola 2013): blocks HGΠHB/√N with signs B, a permutation Π and Gaussian numbers G on the diagonal,
+//! N the power of two ≥ n (items are padded with zeros). Pᵢ[q][j] = H[i][q] (HB)[π(q)][j]/√N has orthonormal columns, so
+//! that each row is N(0, I); all rows of a block have one length, ‖G‖. With S of the original they get independent lengths:
+//! row i is multiplied by sᵢ/‖G‖, sᵢ² chi-squared with N degrees, and the matrix is no P-model any more.
+//!
+//! Cost of a row and block: two Walsh–Hadamard transforms of length N; 3N numbers.
+
+use ndarray::Array2;
+use rand::seq::SliceRandom;
+
+use crate::stream::Rng;
+use crate::structured::StructuredMatrix;
+use crate::structured::gaussian::{normals, signs};
+use crate::structured::p_model::{PModel, Term, block_pairs};
+use crate::structured::transforms::{HadamardScalar, Room, padded_length, sized};
+
+/// Stacked Fastfood blocks.
+#[derive(Debug)]
+pub(in super::super) struct Fastfood {
+    rows: usize,
+    cols: usize,
+    blocks: Vec<Block>,
+}
+
+#[derive(Debug)]
+struct Block {
+    /// B.
+    signs: Vec<f64>,
+    /// Π: place q is taken from π(q).
+    permutation: Vec<usize>,
+    /// G.
+    gaussian: Vec<f64>,
+    /// sᵢ/‖G‖.
+    lengths: Option<Vec<f64>>,
+}
+
+impl Fastfood {
+    pub(in super::super) fn draw(rows: usize, cols: usize, independent_norms: bool, rng: &mut Rng) -> Self {
+        let n = padded_length(cols);
+        let blocks = (0..rows.div_ceil(n)).map(|_| Block::draw(n, independent_norms, rng)).collect();
+        Self { rows, cols, blocks }
+    }
+
+    fn padded(&self) -> usize {
+        padded_length(self.cols)
+    }
+
+    /// √N times entry (q, j) of ΠHB/√N … H: ±1.
+    fn inner(&self, block: &Block, q: usize, column: usize) -> f64 {
+        hadamard_entry(block.permutation[q], column) * block.signs[column]
+    }
+}
+
+impl Block {
+    fn draw(n: usize, independent_norms: bool, rng: &mut Rng) -> Self {
+        let (signs, gaussian) = (signs(rng, n), normals(rng, n));
+        let mut permutation: Vec<usize> = (0..n).collect();
+        permutation.shuffle(rng);
+        let norm = gaussian.iter().map(|g| g * g).sum::<f64>().sqrt();
+        // a chi variable is the length of a Gaussian vector
+        let chi = |rng: &mut Rng| normals(rng, n).iter().map(|g| g * g).sum::<f64>().sqrt();
+        let lengths = independent_norms.then(|| (0..n).map(|_| chi(rng) / norm).collect());
+        Self { signs, permutation, gaussian, lengths }
+    }
+
+    /// The factor of row i.
+    fn row_factor(&self, i: usize) -> f64 {
+        self.lengths.as_ref().map_or(1.0, |lengths| lengths[i]) / (self.signs.len() as f64).sqrt()
+    }
+}
+
+/// H[i][j] = (−1)^|i ∧ j|.
+pub(super) fn hadamard_entry(i: usize, j: usize) -> f64 {
+    if (i & j).count_ones().is_multiple_of(2) { 1.0 } else { -1.0 }
+}
+
+impl StructuredMatrix for Fastfood {
+    fn id(&self) -> &'static str {
+        "fastfood"
+    }
+
+    fn rows(&self) -> usize {
+        self.rows
+    }
+
+    fn cols(&self) -> usize {
+        self.cols
+    }
+
+    fn budget(&self) -> usize {
+        self.blocks.iter().map(|block| block.gaussian.len() + block.lengths.as_ref().map_or(0, Vec::len)).sum()
+    }
+
+    fn stored(&self) -> usize {
+        self.blocks.iter().map(|block| 3 * block.signs.len() + block.lengths.as_ref().map_or(0, Vec::len)).sum()
+    }
+
+    fn apply_row(&self, x: &[f64], out: &mut [f64], room: &mut Room) {
+        let n = self.padded();
+        for (block, out) in self.blocks.iter().zip(out.chunks_mut(n)) {
+            let mixed = sized(&mut room.first, n);
+            mixed[x.len()..].fill(0.0);
+            mixed.iter_mut().zip(x).zip(&block.signs).for_each(|((out, x), sign)| *out = x * sign);
+            f64::transform(mixed);
+            let permuted = sized(&mut room.second, n);
+            for ((out, &from), g) in permuted.iter_mut().zip(&block.permutation).zip(&block.gaussian) {
+                *out = mixed[from] * g;
+            }
+            f64::transform(permuted);
+            out.iter_mut().zip(permuted).enumerate().for_each(|(i, (out, value))| *out = *value * block.row_factor(i));
+        }
+    }
+
+    fn to_dense(&self) -> Array2<f64> {
+        let n = self.padded();
+        Array2::from_shape_fn((self.rows, self.cols), |(i, j)| {
+            let (block, i) = (&self.blocks[i / n], i % n);
+            let term = |q: usize| hadamard_entry(i, q) * block.gaussian[q] * self.inner(block, q, j);
+            block.row_factor(i) * (0..n).map(term).sum::<f64>()
+        })
+    }
+
+    fn p_model(&self) -> Option<&dyn PModel> {
+        if self.blocks.iter().any(|block| block.lengths.is_some()) { None } else { Some(self) }
+    }
+}
+
+impl PModel for Fastfood {
+    fn shape(&self) -> (usize, usize, usize) {
+        (self.rows, self.cols, self.budget())
+    }
+
+    fn randomness(&self) -> Vec<f64> {
+        self.blocks.iter().flat_map(|block| block.gaussian.iter().copied()).collect()
+    }
+
+    fn column(&self, row: usize, column: usize) -> Vec<Term> {
+        let n = self.padded();
+        let (number, i) = (row / n, row % n);
+        let block = &self.blocks[number];
+        let entry = |q: usize| hadamard_entry(i, q) * self.inner(block, q, column) * block.row_factor(i);
+        (0..n).map(|q| (number * n + q, entry(q))).collect()
+    }
+
+    fn row_pairs(&self) -> Vec<(usize, usize)> {
+        block_pairs(self.rows, self.padded())
+    }
+}

@@ -1,0 +1,191 @@
+//! The families of structured Gaussian matrices, behind one trait.
+//!
+//! Choromanski & Fagan 2016, §2.2. All conventions are those of the paper's P-models: row i is gᵀPᵢ, rows marginally N(0, I).
+//!
+//! | id | A | budget t | a row costs |
+//! |---|---|---|---|
+//! | `dense` | independent | mn | mn |
+//! | `circulant` | A[i][j] = g[(j − i) mod n] | n a block of n rows | n log n |
+//! | `toeplitz` | A[i][j] = g[j − i + m − 1] | n + m − 1 | (n + m) log n |
+//! | `hankel` | A[i][j] = g[i + j] | n + m − 1 | (n + m) log n |
+//! | `low_displacement` | Σ_k Circ(g_k) Skew(h_k), h_k of `nonzeros` entries ±1/√(nonzeros·rank) | n·rank a block | rank·n log n |
+//! | `fastfood` | HGΠHB/√N | N a block, N the power of two ≥ n | N log N |
+//! | `hd3` | HD₃HD₂HD₁/N | 3N signs a block | N log N |
+
+use std::fmt;
+
+use ndarray::{Array2, ArrayView2, ArrayViewMut2};
+use serde::{Deserialize, Serialize};
+
+use super::StructuredError;
+use super::chunks::{for_each_chunk, rows_per_chunk};
+use super::error::{require_length, require_some};
+use super::families::{Circulant, Dense, Fastfood, Hankel, Hd3, LowDisplacement};
+use super::p_model::PModel;
+use super::transforms::{Plans, Room};
+use crate::stream::Rng;
+
+/// A drawn m × n matrix.
+pub trait StructuredMatrix: fmt::Debug + Send + Sync {
+    /// The stable id of the family.
+    fn id(&self) -> &'static str;
+
+    /// m.
+    fn rows(&self) -> usize;
+
+    /// n.
+    fn cols(&self) -> usize;
+
+    /// t, the random numbers (for `hd3` random signs) behind the matrix.
+    fn budget(&self) -> usize;
+
+    /// Numbers of 8 bytes kept for the product.
+    fn stored(&self) -> usize;
+
+    /// `out` (length m) = A x (length n). Finite numbers are the caller's promise.
+    ///
+    /// # Panics
+    /// When the lengths do not fit.
+    fn apply_row(&self, x: &[f64], out: &mut [f64], room: &mut Room);
+
+    /// `out` (r × m) = X Aᵀ for a contiguous batch X (r × n), on this thread.
+    fn apply_chunk(&self, batch: ArrayView2<'_, f64>, mut out: ArrayViewMut2<'_, f64>, room: &mut Room) {
+        for (x, mut out) in batch.rows().into_iter().zip(out.rows_mut()) {
+            if let (Some(x), Some(out)) = (x.as_slice(), out.as_slice_mut()) {
+                self.apply_row(x, out, room);
+            }
+        }
+    }
+
+    /// A, entry by entry from its definition, without the fast product. 8mn bytes.
+    fn to_dense(&self) -> Array2<f64>;
+
+    /// The P-model behind the matrix; `None` where rows are not linear in a Gaussian budget (`hd3`, `fastfood` with
+    /// independent norms).
+    fn p_model(&self) -> Option<&dyn PModel>;
+
+    /// X Aᵀ for a batch X (r × n): one row an item, rows in parallel.
+    ///
+    /// # Errors
+    /// Items of another length, NaN or infinities.
+    fn apply(&self, batch: ArrayView2<'_, f64>) -> Result<Array2<f64>, StructuredError> {
+        require_length("an item", batch.ncols(), self.cols())?;
+        let mut out = Array2::zeros((batch.nrows(), self.rows()));
+        let rows = rows_per_chunk(self.rows().max(self.cols()));
+        for_each_chunk(batch, out.view_mut(), rows, |chunk, mut out, room| {
+            self.apply_chunk(chunk.rows(), out.view_mut(), room);
+            chunk.unscale(out);
+        })?;
+        Ok(out)
+    }
+}
+
+/// Which structure, with its parameters. In a configuration a map with the key `id`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "id", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Family {
+    /// Independent entries: the reference.
+    Dense,
+    /// One Gaussian row and its right shifts.
+    #[default]
+    Circulant,
+    /// Constant along diagonals.
+    Toeplitz,
+    /// Constant along anti-diagonals.
+    Hankel,
+    /// Σ_k Circ(g_k) Skew(h_k) of displacement rank `rank`.
+    LowDisplacement {
+        /// r ≥ 1, the number of terms.
+        rank: usize,
+        /// a, the nonzeros of each h_k. With 1 every row is exactly N(0, I); with more only on average over the h_k.
+        nonzeros: usize,
+    },
+    /// Le, Sarlós & Smola 2013 without (or with) their scaling S.
+    Fastfood {
+        /// Whether rows get independent lengths (S) instead of a common one. The matrix is then no P-model.
+        #[serde(default)]
+        independent_norms: bool,
+    },
+    /// Three blocks HD: rows exactly orthogonal, entries not Gaussian.
+    Hd3,
+}
+
+impl Family {
+    /// Every id, in the order of the documentation.
+    pub const IDS: [&'static str; 7] =
+        ["dense", "circulant", "toeplitz", "hankel", "low_displacement", "fastfood", "hd3"];
+
+    /// The stable id.
+    pub fn id(&self) -> &'static str {
+        match self {
+            Self::Dense => "dense",
+            Self::Circulant => "circulant",
+            Self::Toeplitz => "toeplitz",
+            Self::Hankel => "hankel",
+            Self::LowDisplacement { .. } => "low_displacement",
+            Self::Fastfood { .. } => "fastfood",
+            Self::Hd3 => "hd3",
+        }
+    }
+
+    /// Whether the parameters suit some number of columns.
+    ///
+    /// # Errors
+    /// Rank or nonzeros 0.
+    pub fn check(self) -> Result<Self, StructuredError> {
+        if let Self::LowDisplacement { rank, nonzeros } = self {
+            for (parameter, value) in [("rank", rank), ("nonzeros", nonzeros)] {
+                if value == 0 {
+                    let wanted = "at least 1";
+                    return Err(StructuredError::Parameter {
+                        owner: self.id(),
+                        parameter,
+                        value: value.to_string(),
+                        wanted,
+                    });
+                }
+            }
+        }
+        Ok(self)
+    }
+
+    /// Draws an m × n matrix. The same state of `rng` gives the same matrix.
+    ///
+    /// ```
+    /// use landmark_core::stream::stream;
+    /// use landmark_core::structured::{Family, transforms::Plans};
+    /// use ndarray::array;
+    ///
+    /// let mut rng = stream(2022, "example", "matrix", 0);
+    /// let matrix = Family::Circulant.draw(2, 3, &mut rng, &mut Plans::new())?;
+    /// let product = matrix.apply(array![[1.0, 0.0, -1.0]].view())?;
+    /// let dense = matrix.to_dense();
+    /// assert_eq!(dense[[0, 0]], dense[[1, 1]]);
+    /// assert!((product[[0, 1]] - (dense[[1, 0]] - dense[[1, 2]])).abs() < 1e-12);
+    /// # Ok::<(), landmark_core::structured::StructuredError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// m or n = 0, parameters out of range, a dense matrix that does not fit in memory.
+    pub fn draw(
+        self,
+        rows: usize,
+        cols: usize,
+        rng: &mut Rng,
+        plans: &mut Plans,
+    ) -> Result<Box<dyn StructuredMatrix>, StructuredError> {
+        require_some("the number of rows (features)", rows)?;
+        require_some("the number of columns (input dimensions)", cols)?;
+        Ok(match self.check()? {
+            Self::Dense => Box::new(Dense::draw(rows, cols, rng)?),
+            Self::Circulant => Box::new(Circulant::draw(rows, cols, rng, plans)?),
+            Self::Toeplitz => Box::new(Hankel::draw(rows, cols, true, rng, plans)?),
+            Self::Hankel => Box::new(Hankel::draw(rows, cols, false, rng, plans)?),
+            Self::LowDisplacement { rank, nonzeros } => {
+                Box::new(LowDisplacement::draw(rows, cols, rank, nonzeros, rng, plans)?)
+            }
+            Self::Fastfood { independent_norms } => Box::new(Fastfood::draw(rows, cols, independent_norms, rng)),
+            Self::Hd3 => Box::new(Hd3::draw(rows, cols, rng)),
+        })
+    }
+}
