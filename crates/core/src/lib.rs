@@ -1,6 +1,7 @@
 //! landmark-core: approximates a huge, expensive, possibly indefinite similarity matrix from a few bought columns.
 //!
-//! The crate knows no text, file, YAML, torch or thread-pool choice. Its only input is an [`Oracle`](oracle::Oracle).
+//! The crate knows no text, file, YAML, torch or thread-pool choice. Its only input is an [`Oracle`](oracle::Oracle), or rows of numbers
+//! for a [sketch].
 
 pub mod approximate;
 pub mod approximation;
@@ -11,5 +12,6 @@ pub mod fit;
 pub mod landmarks;
 pub mod linalg;
 pub mod oracle;
+pub mod sketch;
 pub mod stream;
 pub mod structured;

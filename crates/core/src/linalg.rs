@@ -147,6 +147,15 @@ pub fn add_product(left: ArrayView2<'_, f64>, right: ArrayView2<'_, f64>, alpha:
     backend::product(left, right, alpha, true, out);
 }
 
+/// `out` += AᵀA of an m × n matrix A; only the lower triangle of `out` (n × n) is to be read afterwards. m·n² flops. For AAᵀ hand in Aᵀ.
+///
+/// # Panics
+/// When the shapes do not fit.
+pub fn add_gram(matrix: ArrayView2<'_, f64>, out: ArrayViewMut2<'_, f64>) {
+    assert_eq!(out.dim(), (matrix.ncols(), matrix.ncols()), "the Gram matrix of a matrix that does not fit");
+    backend::add_gram(matrix, out);
+}
+
 /// Rows handed to one task of a mat-vec: fixed, so that sums are cut alike whatever the thread count.
 const ROWS_PER_TASK: usize = 256;
 

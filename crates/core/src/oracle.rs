@@ -202,6 +202,11 @@ impl Identity {
         Self(*hasher.finalize().as_bytes())
     }
 
+    /// An identity that was written down as its raw bytes.
+    pub fn from_bytes(bytes: [u8; 32]) -> Self {
+        Self(bytes)
+    }
+
     /// The raw 32 bytes.
     pub fn as_bytes(&self) -> &[u8; 32] {
         &self.0

@@ -7,6 +7,7 @@ use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::evd::{self, ComputeEigenvectors};
 use faer::linalg::householder;
 use faer::linalg::matmul::matmul;
+use faer::linalg::matmul::triangular::{self, BlockStructure};
 use faer::linalg::qr::no_pivoting::factor;
 use faer::linalg::svd::{self, ComputeSvdVectors};
 use faer::{Accum, Conj, Mat, MatMut, MatRef, Par};
@@ -21,6 +22,12 @@ const PARALLEL: Par = Par::Rayon(PIECES);
 
 /// Multiply–adds below which a product is not worth handing to other threads.
 const SMALL_PRODUCT: usize = 1 << 16;
+
+/// The same for a Gram matrix, which is cut into smaller pieces.
+const SMALL_GRAM: usize = 1 << 22;
+
+/// Columns up to which an eigendecomposition is faster on one thread: handing out pieces costs more than they take.
+const SMALL_EIGEN: usize = 256;
 
 pub(super) fn eigh(matrix: ArrayView2<'_, f64>) -> Result<Eigh, LinalgError> {
     let n = matrix.nrows();
@@ -44,9 +51,10 @@ fn self_adjoint(
     const OP: &str = "the eigendecomposition";
     refuse_non_finite(OP, matrix)?;
     let wanted = if vectors.is_some() { ComputeEigenvectors::Yes } else { ComputeEigenvectors::No };
-    let scratch = evd::self_adjoint_evd_scratch::<f64>(matrix.nrows(), wanted, PARALLEL, Default::default());
+    let parallelism = if matrix.nrows() <= SMALL_EIGEN { Par::Seq } else { PARALLEL };
+    let scratch = evd::self_adjoint_evd_scratch::<f64>(matrix.nrows(), wanted, parallelism, Default::default());
     let mut buffer = MemBuffer::new(scratch);
-    evd::self_adjoint_evd(view(matrix), values, vectors, PARALLEL, MemStack::new(&mut buffer), Default::default())
+    evd::self_adjoint_evd(view(matrix), values, vectors, parallelism, MemStack::new(&mut buffer), Default::default())
         .map_err(|_| failed(OP, matrix))
 }
 
@@ -151,6 +159,22 @@ pub(super) fn product(
     let parallelism = if work < SMALL_PRODUCT { Par::Seq } else { PARALLEL };
     let accumulate = if add { Accum::Add } else { Accum::Replace };
     matmul(view_mut(out), accumulate, view(left), view(right), alpha, parallelism);
+}
+
+pub(super) fn add_gram(matrix: ArrayView2<'_, f64>, out: ArrayViewMut2<'_, f64>) {
+    let work = matrix.nrows() * matrix.ncols() * matrix.ncols();
+    let parallelism = if work < SMALL_GRAM { Par::Seq } else { PARALLEL };
+    triangular::matmul(
+        view_mut(out),
+        BlockStructure::TriangularLower,
+        Accum::Add,
+        view(matrix.t()),
+        BlockStructure::Rectangular,
+        view(matrix),
+        BlockStructure::Rectangular,
+        1.0,
+        parallelism,
+    );
 }
 
 fn view<'a>(matrix: ArrayView2<'a, f64>) -> MatRef<'a, f64> {

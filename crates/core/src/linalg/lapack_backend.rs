@@ -60,6 +60,10 @@ pub(super) fn product(
     ndarray::linalg::general_mat_mul(alpha, &left, &right, if add { 1.0 } else { 0.0 }, &mut out);
 }
 
+pub(super) fn add_gram(matrix: ArrayView2<'_, f64>, out: ArrayViewMut2<'_, f64>) {
+    product(matrix.t(), matrix, 1.0, true, out);
+}
+
 fn refuse_non_finite(op: &'static str, matrix: ArrayView2<'_, f64>) -> Result<(), LinalgError> {
     if matrix.iter().all(|value| value.is_finite()) { Ok(()) } else { Err(failed(op, matrix)(())) }
 }

@@ -174,3 +174,16 @@ fn both_backends_agree() {
         (faer_backend::eigvalsh(matrix.view()).unwrap(), lapack_backend::eigvalsh(matrix.view()).unwrap());
     assert!((&ours - &theirs).iter().all(|difference| difference.abs() <= bound));
 }
+
+#[test]
+fn a_gram_matrix_is_added_to_the_lower_triangle() {
+    for (rows, cols) in [(1, 1), (40, 9), (9, 40), (300, 120)] {
+        let matrix = random(rows, cols);
+        let mut gram = Array2::ones((cols, cols));
+        add_gram(matrix.view(), gram.view_mut());
+        let whole = product(matrix.t(), matrix.view()) + 1.0;
+        for (i, j) in (0..cols).flat_map(|i| (0..=i).map(move |j| (i, j))) {
+            assert!((gram[[i, j]] - whole[[i, j]]).abs() <= tolerance(rows), "{rows} × {cols} at ({i}, {j})");
+        }
+    }
+}

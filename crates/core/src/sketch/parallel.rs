@@ -1,0 +1,76 @@
+//! Blocks of rows sketched side by side, then merged in a tree.
+//!
+//! The blocks are cut by number, each is sketched by one task in its own order, and neighbours are merged level by level: the result
+//! depends on the number of blocks and not on that of threads. Bounds survive merging, so more blocks cost no accuracy in the bound.
+
+use ndarray::{ArrayView2, s};
+use rayon::prelude::*;
+
+use super::{FrequentDirections, FrequentDirectionsParams, SketchError};
+use crate::oracle::Identity;
+
+/// Sketches blocks `0..blocks` in parallel, `fill` appending the rows of one, and merges them. Memory: a sketch and a buffer a thread, and
+/// a sketch for each block that waits.
+///
+/// # Errors
+/// The first error of `fill` by block, or as [`FrequentDirectionsParams::check`]; `blocks` = 0.
+pub fn sketch_blocks<E: From<SketchError> + Send>(
+    params: &FrequentDirectionsParams,
+    columns: usize,
+    features: Identity,
+    blocks: usize,
+    fill: impl Fn(usize, &mut FrequentDirections) -> Result<(), E> + Sync,
+) -> Result<FrequentDirections, E> {
+    let of_block = |block| {
+        let mut sketch = params.check(columns, features)?;
+        fill(block, &mut sketch)?;
+        Ok(sketch)
+    };
+    let sketches: Vec<Result<FrequentDirections, E>> = (0..blocks).into_par_iter().map(of_block).collect();
+    let sketches = sketches.into_iter().collect::<Result<Vec<_>, E>>()?;
+    Ok(merge_tree(sketches)?)
+}
+
+/// The rows of X (n × d) in `batches` blocks of nearly equal size, in order: the "batch" of the paper's table 3.
+///
+/// # Errors
+/// `batches` = 0 or above n; a NaN or ∞ (its row counted within its batch), or as [`FrequentDirectionsParams::check`].
+pub fn sketch_batches(
+    params: &FrequentDirectionsParams,
+    features: Identity,
+    x: ArrayView2<'_, f64>,
+    batches: usize,
+) -> Result<FrequentDirections, SketchError> {
+    let n = x.nrows();
+    if batches == 0 || batches > n {
+        let wanted = format!("between 1 and the {n} rows");
+        return Err(SketchError::Parameter { parameter: "batches", value: batches.to_string(), wanted });
+    }
+    sketch_blocks(params, x.ncols(), features, batches, |block, sketch| {
+        sketch.append_block(x.slice(s![block * n / batches..(block + 1) * n / batches, ..]))
+    })
+}
+
+/// Merges neighbours until one sketch is left, and finishes it.
+///
+/// # Errors
+/// No sketch, or sketches that do not belong together.
+pub fn merge_tree(mut sketches: Vec<FrequentDirections>) -> Result<FrequentDirections, SketchError> {
+    while sketches.len() > 1 {
+        let pairs: Vec<Result<FrequentDirections, SketchError>> = sketches
+            .par_chunks_mut(2)
+            .map(|pair| {
+                let [left, rest @ ..] = pair else { unreachable!("a chunk has a sketch") };
+                for right in rest {
+                    left.merge(right)?;
+                }
+                Ok(left.clone())
+            })
+            .collect();
+        sketches = pairs.into_iter().collect::<Result<_, _>>()?;
+    }
+    let nothing = SketchError::Parameter { parameter: "blocks", value: "0".into(), wanted: "at least 1".into() };
+    let mut sketch = sketches.pop().ok_or(nothing)?;
+    sketch.finish()?;
+    Ok(sketch)
+}
