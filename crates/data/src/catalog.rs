@@ -3,7 +3,7 @@
 //! Corpora are never part of the project. They lie in a folder of the user's, named by `--data` or by the variable
 //! [`DATA_VARIABLE`]; a caller hands the folder in. A file counts only if its sha256 is the catalog's.
 //!
-//! To add a dataset: one entry in `catalog/documents.rs`, `catalog/questions.rs` or `catalog/vectors.rs`; a new kind of item adds a variant to
+//! To add a dataset: one entry in the file of its kind below `catalog/` (`documents.rs`, `questions.rs`, `utterances.rs`, `vectors.rs`); a new kind of item adds a variant to
 //! [`Holds`] and its loader.
 
 use std::io::Read;
@@ -14,14 +14,19 @@ use sha2::{Digest, Sha256};
 
 use crate::documents::{Columns, DocumentFormat, Headers, LabelledDocuments};
 use crate::error::DataError;
+use crate::intents::IntentLayout;
 use crate::kelp::KelpExamples;
 use crate::splits::Part;
+use crate::texts::TextLayout;
 use crate::threads::Threads;
 use crate::word_vectors::{VectorFiles, VectorFormat, WordVectors};
 
 mod documents;
 mod questions;
+mod utterances;
 mod vectors;
+
+pub use utterances::{load_intents, load_texts};
 
 /// The environment variable that names the data folder.
 pub const DATA_VARIABLE: &str = "LANDMARK_DATA";
@@ -68,6 +73,18 @@ pub enum Holds {
     Threads,
     /// The question threads that ship inside.
     EmbeddedThreads,
+    /// Utterances with an intent each, by domain: a file to train on, one to test on, perhaps one that says which domain an intent is of.
+    Intents {
+        /// Where the domains come from.
+        layout: IntentLayout,
+    },
+    /// The sample of utterances that ships inside.
+    EmbeddedIntents,
+    /// Texts without labels.
+    Texts {
+        /// Where the texts are in each file.
+        layouts: &'static [TextLayout],
+    },
     /// Word vectors; the second file, where there is one, is the vocabulary.
     WordVectors {
         /// The layout of the first file.
@@ -83,6 +100,8 @@ impl Holds {
             Self::Documents { .. } | Self::EmbeddedDocuments => "labelled documents",
             Self::Kelp { .. } => "examples with trees",
             Self::Threads | Self::EmbeddedThreads => "question threads",
+            Self::Intents { .. } | Self::EmbeddedIntents => "utterances with intents",
+            Self::Texts { .. } => "texts without labels",
             Self::WordVectors { .. } => "word vectors",
         }
     }
@@ -130,7 +149,7 @@ pub struct DocumentOptions {
 
 /// Every dataset, documents first.
 pub fn all() -> impl Iterator<Item = &'static Dataset> {
-    documents::DOCUMENTS.iter().chain(questions::QUESTIONS).chain(vectors::VECTORS)
+    documents::DOCUMENTS.iter().chain(questions::QUESTIONS).chain(utterances::UTTERANCES).chain(vectors::VECTORS)
 }
 
 /// The dataset of this name.

@@ -14,6 +14,7 @@ use crate::splits::{Part, Split, stratified_sample};
 
 mod columns;
 mod headers;
+mod joined;
 mod jsonl;
 mod tsv;
 

@@ -27,6 +27,23 @@ pub fn threads() -> Result<Threads, DataError> {
 /// How many of the [`threads`] are for training; the others are for testing.
 pub const TRAINING_THREADS: usize = 16;
 
+/// Requests to an assistant in two domains of five intents each, with a split of their own.
+///
+/// # Errors
+/// As [`documents`].
+pub fn utterances() -> Result<Vec<LabelledDocuments>, DataError> {
+    let bytes = include_bytes!("../embedded/utterances.tsv");
+    let columns =
+        |label| Columns { label: Cow::Borrowed(label), split: Some(Cow::Borrowed("split")), ..Columns::default() };
+    let of_domains = LabelledDocuments::from_tsv("utterances", bytes, &columns("domain"))?;
+    let of_intents = LabelledDocuments::from_tsv("utterances", bytes, &columns("intent"))?;
+    let domain = |(number, name): (usize, &String)| {
+        let members: Vec<usize> = (0..of_domains.len()).filter(|&i| of_domains.labels()[i] == number).collect();
+        of_intents.subset(&members).renamed(name).with_used_labels()
+    };
+    Ok(of_domains.label_names().iter().enumerate().map(domain).collect())
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::HashSet;
@@ -61,6 +78,24 @@ mod tests {
         assert_eq!((split.train.len(), split.test.len()), (140, 60));
         for label in 0..4 {
             assert_eq!(split.test.iter().filter(|&&i| documents.labels()[i] == label).count(), 15);
+        }
+    }
+
+    #[test]
+    fn the_utterances_are_twelve_an_intent_in_two_domains_and_none_comes_twice() {
+        let domains = utterances().unwrap();
+        assert_eq!(domains.iter().map(LabelledDocuments::name).collect::<Vec<_>>(), ["home", "travel"]);
+        let mut distinct = HashSet::new();
+        for domain in &domains {
+            assert_eq!(domain.label_names().len(), 5);
+            let split = domain.given_split().unwrap();
+            assert_eq!((split.train.len(), split.test.len()), (40, 20));
+            for label in 0..5 {
+                assert_eq!(domain.labels().iter().filter(|&&seen| seen == label).count(), 12);
+            }
+            for text in domain.texts() {
+                assert!(distinct.insert(text.clone()), "{text} comes twice");
+            }
         }
     }
 }

@@ -226,6 +226,24 @@ pub enum DataError {
         #[source]
         source: landmark_core::linalg::LinalgError,
     },
+    /// A saved sketch that cannot be gone on from.
+    #[error("cannot go on from `{path}`; remove it to start the stream again")]
+    SavedSketch {
+        /// The file.
+        path: PathBuf,
+        /// The cause.
+        #[source]
+        source: landmark_core::sketch::SketchError,
+    },
+    /// A file that cannot be written.
+    #[error("cannot write `{path}`; check the folder and the room on the disk")]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// The cause.
+        #[source]
+        source: std::io::Error,
+    },
     /// A parameter outside its range.
     #[error("`{parameter}` is {seen}; wanted is {wanted}")]
     Parameter {

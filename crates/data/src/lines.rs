@@ -9,7 +9,7 @@ use flate2::read::MultiGzDecoder;
 use crate::error::DataError;
 
 /// The two bytes every gzip member opens with; the name of a file is not asked.
-const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
+pub(crate) const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
 
 /// Opens a file for reading, through gzip where its first bytes say so.
 pub(crate) fn open(path: &Path) -> Result<Box<dyn BufRead>, DataError> {

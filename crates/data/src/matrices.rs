@@ -13,7 +13,7 @@ use crate::npy_header::{self, Dtype};
 
 mod generated;
 
-pub use generated::{psd_gaussian, psd_uniform, with_spectrum};
+pub use generated::{gaussian, psd_gaussian, psd_uniform, with_spectrum};
 
 /// Reads an n × n matrix of f32 or f64 in C or Fortran order. Whether it is symmetric is for the reader to say: an
 /// asymmetric similarity is one, too.

@@ -90,3 +90,33 @@ fn every_set_of_vectors_loads_for_the_tweets_and_covers_what_it_should() {
         assert!((coverage.type_percent() - types).abs() <= 0.05, "{name}: {coverage}");
     }
 }
+
+#[test]
+fn the_intent_corpora_have_the_published_sizes_domain_by_domain() {
+    let Some(folder) = data_folder() else { return };
+    // (domains, intents, train, test): in scope for CLINC150, all for the others; ATIS counts joined intents as labels of their own
+    for (name, wanted) in
+        [("clinc150", (10, 150, 15_000, 4_500)), ("snips", (1, 7, 13_784, 700)), ("atis", (1, 26, 4_978, 893))]
+    {
+        let domains = catalog::load_intents(name, Some(&folder)).unwrap();
+        let splits: Vec<_> = domains.iter().filter_map(|domain| domain.given_split()).collect();
+        let intents: usize = domains.iter().map(|domain| domain.label_names().len()).sum();
+        let train: usize = splits.iter().map(|split| split.train.len()).sum();
+        let test: usize = splits.iter().map(|split| split.test.len()).sum();
+        assert_eq!((domains.len(), intents, train, test), wanted, "{name}");
+    }
+}
+
+#[test]
+fn the_texts_without_labels_are_all_read() {
+    let Some(folder) = data_folder() else { return };
+    let (mut texts, mut words) = (0_usize, 0_usize);
+    let mut count = |text: &str| {
+        texts += 1;
+        words += text.split_whitespace().count();
+    };
+    catalog::load_texts("sentences", Some(&folder), &mut count).unwrap();
+    eprintln!("sentences: {texts} texts, {words} words");
+    // the smallest count any source could have been read at, were one of the others lost
+    assert!(texts > 100_000 && words > 1_500_000, "{texts} texts, {words} words");
+}

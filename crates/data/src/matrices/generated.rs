@@ -7,6 +7,11 @@ use rand::Rng as _;
 
 use crate::normal::standard_normal;
 
+/// Independent N(0, 1): the rows of table 3 of the matrix-sketching paper.
+pub fn gaussian(rows: usize, cols: usize, rng: &mut Rng) -> Array2<f64> {
+    Array2::from_shape_simple_fn((rows, cols), || standard_normal(rng))
+}
+
 /// ZZᵀ with Z n × n of independent N(0, 1): the PSD matrix of SMS-Nyström, Figure 3 (there n = 1,000). Exactly
 /// symmetric. 2n³ flops.
 pub fn psd_gaussian(n: usize, rng: &mut Rng) -> Array2<f64> {

@@ -1,0 +1,289 @@
+//! A text file of any size, one text a line, with its place: what a sketch of a stream is fed from.
+//!
+//! Plain or gzip. Empty lines and lines that are not UTF-8 are counted, and skipped or refused as asked. The place is the number
+//! of bytes of text consumed, so that a stream can go on where it stopped; a plain file is entered there at once, a gzip file is read up to
+//! there. Memory: one line.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use flate2::read::MultiGzDecoder;
+use serde::{Deserialize, Serialize};
+
+use crate::error::DataError;
+use crate::lines::GZIP_MAGIC;
+
+/// What becomes of a line that holds no text.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum BadLine {
+    /// Counted and passed over.
+    #[default]
+    Skip,
+    /// An error that names file and line.
+    Error,
+}
+
+/// Which lines are passed over.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct LinePolicy {
+    /// Lines without anything but white space.
+    pub empty: BadLine,
+    /// Lines whose bytes are not UTF-8.
+    pub invalid_utf8: BadLine,
+}
+
+/// Where a stream stands, and what it has seen.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StreamPlace {
+    /// Bytes of text consumed, line ends included.
+    pub bytes: u64,
+    /// Lines consumed.
+    pub lines: u64,
+    /// Of these, empty ones.
+    pub empty: u64,
+    /// Of these, lines that are not UTF-8.
+    pub invalid_utf8: u64,
+}
+
+impl StreamPlace {
+    /// Lines that held a text.
+    pub fn texts(&self) -> u64 {
+        self.lines - self.empty - self.invalid_utf8
+    }
+}
+
+/// A file read text by text.
+///
+/// ```no_run
+/// use landmark_data::text_stream::{LinePolicy, TextStream};
+/// let mut stream = TextStream::open("queries.txt".as_ref(), LinePolicy::default())?;
+/// while let Some(text) = stream.next_text()? {
+///     println!("{}", text.len());
+/// }
+/// println!("{} texts, {} lines skipped", stream.place().texts(), stream.place().empty);
+/// # Ok::<(), landmark_data::DataError>(())
+/// ```
+pub struct TextStream {
+    path: PathBuf,
+    reader: Box<dyn BufRead + Send>,
+    policy: LinePolicy,
+    place: StreamPlace,
+    file_bytes: u64,
+    consumed: Arc<AtomicU64>,
+    line: Vec<u8>,
+    text: String,
+}
+
+/// Counts what is read from the file itself, which for gzip is not what comes out.
+struct Counting {
+    file: File,
+    consumed: Arc<AtomicU64>,
+}
+
+impl Read for Counting {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let read = self.file.read(buffer)?;
+        self.consumed.fetch_add(read as u64, Ordering::Relaxed);
+        Ok(read)
+    }
+}
+
+impl TextStream {
+    /// From the beginning.
+    ///
+    /// # Errors
+    /// [`DataError::Io`].
+    pub fn open(path: &Path, policy: LinePolicy) -> Result<Self, DataError> {
+        Self::open_at(path, policy, StreamPlace::default())
+    }
+
+    /// From where another reader of the same file stood.
+    ///
+    /// # Errors
+    /// [`DataError::Io`]; [`DataError::Truncated`] where the file is shorter than that.
+    pub fn open_at(path: &Path, policy: LinePolicy, place: StreamPlace) -> Result<Self, DataError> {
+        let io = || DataError::io(path);
+        let mut file = File::open(path).map_err(io())?;
+        let file_bytes = file.metadata().map_err(io())?.len();
+        let mut magic = [0; 2];
+        let compressed = file_bytes >= 2 && {
+            file.read_exact(&mut magic).map_err(io())?;
+            magic == GZIP_MAGIC
+        };
+        let short = |seen: u64| DataError::Truncated {
+            path: path.to_owned(),
+            at: format!("line {}, where the saved sketch stands", place.lines),
+            seen,
+            wanted: place.bytes,
+        };
+        let start = if compressed { 0 } else { place.bytes };
+        if start > file_bytes {
+            return Err(short(file_bytes));
+        }
+        file.seek(SeekFrom::Start(start)).map_err(io())?;
+        let consumed = Arc::new(AtomicU64::new(start));
+        let plain = BufReader::with_capacity(1 << 16, Counting { file, consumed: Arc::clone(&consumed) });
+        let mut reader: Box<dyn BufRead + Send> = if compressed {
+            Box::new(BufReader::with_capacity(1 << 16, MultiGzDecoder::new(plain)))
+        } else {
+            Box::new(plain)
+        };
+        if compressed {
+            let passed = std::io::copy(&mut (&mut reader).take(place.bytes), &mut std::io::sink()).map_err(io())?;
+            if passed < place.bytes {
+                return Err(short(passed));
+            }
+        }
+        let (line, text) = (Vec::new(), String::new());
+        Ok(Self { path: path.to_owned(), reader, policy, place, file_bytes, consumed, line, text })
+    }
+
+    /// The next line that holds a text, without its end, or nothing at the end of the file.
+    ///
+    /// # Errors
+    /// [`DataError::Io`] (a gzip file that was cut short among them); a bad line where the policy refuses it.
+    pub fn next_text(&mut self) -> Result<Option<&str>, DataError> {
+        loop {
+            self.line.clear();
+            let read = self.reader.read_until(b'\n', &mut self.line).map_err(DataError::io(&self.path))?;
+            if read == 0 {
+                return Ok(None);
+            }
+            let line = self.line.strip_suffix(b"\n").unwrap_or(&self.line);
+            let line = line.strip_suffix(b"\r").unwrap_or(line);
+            let number = usize::try_from(self.place.lines + 1).unwrap_or(usize::MAX);
+            let path = || self.path.clone();
+            let usable = match std::str::from_utf8(line) {
+                Err(error) if self.policy.invalid_utf8 == BadLine::Error => {
+                    return Err(DataError::NotUtf8 { path: path(), line: number, byte: error.valid_up_to() });
+                }
+                Err(_) => {
+                    self.place.invalid_utf8 += 1;
+                    false
+                }
+                Ok(text) if !text.trim().is_empty() => {
+                    self.text.clear();
+                    self.text.push_str(text);
+                    true
+                }
+                Ok(_) if self.policy.empty == BadLine::Error => {
+                    let (seen, wanted) = ("an empty line".into(), "a text (or `empty: skip`)".into());
+                    return Err(DataError::Malformed { path: path(), line: number, seen, wanted });
+                }
+                Ok(_) => {
+                    self.place.empty += 1;
+                    false
+                }
+            };
+            self.place.bytes += read as u64;
+            self.place.lines += 1;
+            if usable {
+                return Ok(Some(&self.text));
+            }
+        }
+    }
+
+    /// Where the stream stands.
+    pub fn place(&self) -> StreamPlace {
+        self.place
+    }
+
+    /// Bytes of the file read so far and its size, both as it lies on disk: how far a run is.
+    pub fn progress(&self) -> (u64, u64) {
+        (self.consumed.load(Ordering::Relaxed), self.file_bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+
+    const TEXT: &[u8] = b"first\r\n\nse\xffcond\n  \t\nthird caf\xc3\xa9\nlast without an end";
+
+    fn all(stream: &mut TextStream) -> Vec<String> {
+        let mut texts = Vec::new();
+        while let Some(text) = stream.next_text().unwrap() {
+            texts.push(text.to_owned());
+        }
+        texts
+    }
+
+    fn files() -> (tempfile::TempDir, [PathBuf; 2]) {
+        let folder = tempfile::tempdir().unwrap();
+        let paths = [folder.path().join("plain.txt"), folder.path().join("packed.txt")];
+        std::fs::write(&paths[0], TEXT).unwrap();
+        let mut encoder = flate2::write::GzEncoder::new(File::create(&paths[1]).unwrap(), flate2::Compression::fast());
+        encoder.write_all(TEXT).unwrap();
+        encoder.finish().unwrap();
+        (folder, paths)
+    }
+
+    #[test]
+    fn bad_lines_are_counted_and_skipped() {
+        let (_folder, paths) = files();
+        for path in &paths {
+            let mut stream = TextStream::open(path, LinePolicy::default()).unwrap();
+            assert_eq!(all(&mut stream), ["first", "third café", "last without an end"]);
+            let bytes = TEXT.len() as u64;
+            assert_eq!(stream.place(), StreamPlace { bytes, lines: 6, empty: 2, invalid_utf8: 1 });
+            assert_eq!(stream.place().texts(), 3);
+            assert_eq!(stream.progress().0, stream.progress().1);
+        }
+    }
+
+    #[test]
+    fn a_stream_goes_on_from_any_line_in_plain_and_gzip_files() {
+        let (_folder, paths) = files();
+        for path in &paths {
+            for stop in 0..4 {
+                let mut first = TextStream::open(path, LinePolicy::default()).unwrap();
+                let mut texts: Vec<String> =
+                    (0..stop).filter_map(|_| first.next_text().unwrap().map(str::to_owned)).collect();
+                let mut second = TextStream::open_at(path, LinePolicy::default(), first.place()).unwrap();
+                texts.extend(all(&mut second));
+                assert_eq!(texts, ["first", "third café", "last without an end"]);
+                assert_eq!(second.place().lines, 6);
+            }
+            let place = StreamPlace { bytes: 1000, lines: 99, ..StreamPlace::default() };
+            let message = TextStream::open_at(path, LinePolicy::default(), place).err().unwrap().to_string();
+            assert!(message.contains("truncated at line 99, where the saved sketch stands"), "{message}");
+        }
+    }
+
+    #[test]
+    fn bad_lines_are_errors_where_the_policy_says_so() {
+        let (_folder, [path, _]) = files();
+        let first_error = |policy| {
+            let mut stream = TextStream::open(&path, policy).unwrap();
+            loop {
+                match stream.next_text() {
+                    Ok(Some(_)) => {}
+                    Ok(None) => panic!("no error"),
+                    Err(error) => return error.to_string(),
+                }
+            }
+        };
+        let message = first_error(LinePolicy { empty: BadLine::Error, ..LinePolicy::default() });
+        assert!(message.ends_with("plain.txt:2: an empty line; wanted is a text (or `empty: skip`)"), "{message}");
+        let message = first_error(LinePolicy { invalid_utf8: BadLine::Error, ..LinePolicy::default() });
+        assert!(message.contains("plain.txt:3: byte 2 of the line is not UTF-8"), "{message}");
+    }
+
+    #[test]
+    fn an_empty_file_is_an_empty_stream_and_a_missing_one_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("empty.txt");
+        std::fs::write(&path, b"").unwrap();
+        assert!(all(&mut TextStream::open(&path, LinePolicy::default()).unwrap()).is_empty());
+        let missing = TextStream::open(&folder.path().join("missing.txt"), LinePolicy::default());
+        assert!(missing.err().unwrap().to_string().contains("missing.txt"));
+    }
+}

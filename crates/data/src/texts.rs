@@ -1,0 +1,114 @@
+//! Texts without labels from the files of other corpora: what a representation may be learned from.
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::error::{DataError, excerpt};
+use crate::lines::Lines;
+
+/// Where the texts are in a file, plain or gzip.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TextLayout {
+    /// These columns of tab-separated values under a header line.
+    Tsv(&'static [&'static str]),
+    /// JSON lines of forum threads: `subject`, `body`, and the `text` of each of the `comments`.
+    Threads,
+    /// JSON lines of tokenised documents: `tokens` is a list of `[sentence, token, text]`.
+    SentenceTokens,
+    /// The text representation of this name in lines of KeLP examples.
+    KelpText(&'static str),
+}
+
+/// Hands every text that is not blank to `each`.
+pub(crate) fn read(path: &Path, layout: TextLayout, each: &mut dyn FnMut(&str)) -> Result<(), DataError> {
+    let mut lines = Lines::open(path)?;
+    let mut places: Vec<usize> = Vec::new();
+    let mut hand_over = |text: &str| {
+        if !text.trim().is_empty() {
+            each(text.trim());
+        }
+    };
+    while let Some((number, line)) = lines.next_line()? {
+        let malformed = |wanted: String| DataError::Malformed {
+            path: path.to_owned(),
+            line: number,
+            seen: format!("`{}`", excerpt(line)),
+            wanted,
+        };
+        match layout {
+            TextLayout::Tsv(columns) => {
+                let cells: Vec<&str> = line.split('\t').collect();
+                if number == 1 {
+                    let place = |column: &&str| cells.iter().position(|cell| cell == column);
+                    let found: Option<Vec<usize>> = columns.iter().map(place).collect();
+                    places = found.ok_or_else(|| malformed(format!("a header with the columns {columns:?}")))?;
+                    continue;
+                }
+                for &place in &places {
+                    hand_over(cells.get(place).ok_or_else(|| malformed("as many columns as the header has".into()))?);
+                }
+            }
+            TextLayout::KelpText(name) => {
+                let open = format!("|BS:{name}|");
+                let inside = line.split_once(&open).and_then(|(_, rest)| rest.split_once("|ES|"));
+                hand_over(inside.ok_or_else(|| malformed(format!("a text `{open} … |ES|`")))?.0);
+            }
+            TextLayout::Threads => {
+                let thread: Value = serde_json::from_str(line).map_err(|_| malformed("a JSON object".into()))?;
+                ["subject", "body"].iter().filter_map(|field| thread[field].as_str()).for_each(&mut hand_over);
+                let comments = thread["comments"].as_array().ok_or_else(|| malformed("a list `comments`".into()))?;
+                comments.iter().filter_map(|comment| comment["text"].as_str()).for_each(&mut hand_over);
+            }
+            TextLayout::SentenceTokens => {
+                let document: Value = serde_json::from_str(line).map_err(|_| malformed("a JSON object".into()))?;
+                let tokens = document["tokens"].as_array().ok_or_else(|| malformed("a list `tokens`".into()))?;
+                for sentence in tokens.chunk_by(|a, b| a[0] == b[0]) {
+                    let words: Vec<&str> = sentence.iter().filter_map(|token| token[2].as_str()).collect();
+                    hand_over(&words.join(" "));
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn texts(content: &str, layout: TextLayout) -> Result<Vec<String>, String> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("texts");
+        std::fs::write(&path, content).unwrap();
+        let mut seen = Vec::new();
+        read(&path, layout, &mut |text| seen.push(text.to_owned())).map_err(|error| error.to_string())?;
+        Ok(seen)
+    }
+
+    #[test]
+    fn each_layout_gives_its_texts_and_no_blank_ones() {
+        let columns = TextLayout::Tsv(&["b", "a"]);
+        assert_eq!(texts("a\tx\tb\none\t-\ttwo\n\t-\tthree\n", columns).unwrap(), ["two", "one", "three"]);
+        let thread = r#"{"subject": "Bank", "body": " ", "comments": [{"text": "try it"}, {"text": "why"}]}"#;
+        assert_eq!(texts(thread, TextLayout::Threads).unwrap(), ["Bank", "try it", "why"]);
+        let tokens = r#"{"tokens": [[0, 1, "It"], [0, 2, "rained"], [1, 3, "Why"]]}"#;
+        assert_eq!(texts(tokens, TextLayout::SentenceTokens).unwrap(), ["It rained", "Why"]);
+        let kelp = "DESC |BS:quest| Who asked ? |ES| |BT:grct| (x) |ET|\n";
+        assert_eq!(texts(kelp, TextLayout::KelpText("quest")).unwrap(), ["Who asked ?"]);
+    }
+
+    #[test]
+    fn what_does_not_follow_its_layout_is_named_by_line() {
+        for (content, layout, wanted) in [
+            ("a\tb\n", TextLayout::Tsv(&["text"]), ":1: `a\tb`; wanted is a header with the columns [\"text\"]"),
+            ("x\ttext\nonly\n", TextLayout::Tsv(&["text"]), ":2: `only`; wanted is as many columns as the header has"),
+            ("{}\n", TextLayout::Threads, ":1: `{}`; wanted is a list `comments`"),
+            ("nothing\n", TextLayout::SentenceTokens, ":1: `nothing`; wanted is a JSON object"),
+            ("x |BS:bow| y |ES|\n", TextLayout::KelpText("quest"), "wanted is a text `|BS:quest| … |ES|`"),
+        ] {
+            let message = texts(content, layout).unwrap_err();
+            assert!(message.contains(wanted), "{message}");
+        }
+    }
+}
