@@ -19,6 +19,10 @@ use crate::linear_svm::{LinearSvmParams, LinearSvmValidParams, TrainingReport};
 use crate::metrics::{accuracy, f1_macro};
 use crate::svm::{Features, SvmError, TrainingSet, check_positive};
 
+mod sparse;
+
+pub use sparse::classify_sparse;
+
 /// What is done to features before the machine sees them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -10,6 +10,7 @@ pub mod linear_svm;
 pub mod metrics;
 pub mod ranking;
 pub mod search;
+pub mod sentence_features;
 pub mod svm;
 
 pub use error::TaskError;

@@ -233,6 +233,39 @@ impl SparseRows {
     }
 }
 
+impl SparseRows {
+    /// The columns that these rows use, ascending.
+    pub(crate) fn used_columns(&self, rows: &[usize]) -> Vec<u32> {
+        let of_row = |&i: &usize| &self.indices[self.starts[i]..self.starts[i + 1]];
+        let mut used: Vec<u32> = rows.iter().flat_map(of_row).copied().collect();
+        used.sort_unstable();
+        used.dedup();
+        used
+    }
+
+    /// The rows of these numbers, in this order, with only these columns (ascending), which become `0..used.len()`.
+    pub(crate) fn cut(&self, rows: &[usize], used: &[u32]) -> Self {
+        let (mut starts, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());
+        for &i in rows {
+            for k in self.starts[i]..self.starts[i + 1] {
+                if let Ok(place) = used.binary_search(&self.indices[k]) {
+                    // a place among u32 columns is below 2³²
+                    indices.push(place as u32);
+                    values.push(self.values[k]);
+                }
+            }
+            starts.push(values.len());
+        }
+        Self { columns: used.len(), starts, indices, values }
+    }
+
+    /// The (columns, values) of a row, as they are stored.
+    pub fn row_parts(&self, i: usize) -> (&[u32], &[f64]) {
+        let range = self.starts[i]..self.starts[i + 1];
+        (&self.indices[range.clone()], &self.values[range])
+    }
+}
+
 /// Sparse rows with an optional constant feature behind each.
 pub(crate) struct BiasedSparseRows<'a> {
     pub(crate) rows: &'a SparseRows,

@@ -1,0 +1,109 @@
+//! Classification of sparse rows: hashed words and what is conjoined with them.
+
+use super::{Choice, Classes, ClassificationValidParams, Outcome, Scaling, at_item, classify_with};
+use crate::cross_validation::{Answer, Learner};
+use crate::error::TaskError;
+use crate::linear_svm::{LinearSvm, LinearSvmValidParams};
+use crate::svm::{Features, SparseRows, SvmError, TrainingSet};
+
+/// As [`classify`](super::classify), on sparse rows. Columns that no training row uses carry no weight and are left out, so that a hash of
+/// 2²⁰ columns costs no more than the words at hand.
+///
+/// # Errors
+/// As [`classify`](super::classify); a scaling, which would have to fill rows or move their zeros.
+pub fn classify_sparse(
+    features: &SparseRows,
+    labels: &[usize],
+    train: &[usize],
+    test: &[usize],
+    params: &ClassificationValidParams,
+    seed: u64,
+) -> Result<Outcome, TaskError> {
+    if params.scaling != Scaling::None {
+        let value = format!("{:?}", params.scaling).to_lowercase();
+        return Err(SvmError::Parameter { parameter: "scaling", value, wanted: "`none` for sparse rows" }.into());
+    }
+    let learner = SparseLearner { features, labels, svm: &params.svm };
+    let choice: &Choice = &params.choice;
+    classify_with(&learner, features.rows(), train, test, choice, seed)
+}
+
+struct SparseLearner<'a> {
+    features: &'a SparseRows,
+    labels: &'a [usize],
+    svm: &'a LinearSvmValidParams,
+}
+
+impl Learner for SparseLearner<'_> {
+    fn labels(&self) -> &[usize] {
+        self.labels
+    }
+
+    fn path(&self, train: &[usize], test: &[usize], costs: &[f64], seed: u64) -> Result<Vec<Answer>, TaskError> {
+        let used = self.features.used_columns(train);
+        let (known, asked) = (self.features.cut(train, &used), self.features.cut(test, &used));
+        let classes = Classes::of(self.labels, train);
+        let encoded = classes.encode(self.labels, train);
+        let set = TrainingSet::new(&known, &encoded, classes.labels.len())
+            .map_err(|error| classes.rename(at_item(error, train)))?;
+        Features::from(&asked).check_finite().map_err(|error| at_item(error, test))?;
+        let answer = |machine: &LinearSvm| {
+            let predictions = classes.decode(machine.predict(&asked)?);
+            Ok(Answer { predictions, report: machine.report().clone(), support: None })
+        };
+        self.svm.train_path(&set, costs, seed)?.iter().map(answer).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ndarray::Array2;
+    use rand::Rng;
+
+    use super::super::{ClassificationParams, classify};
+    use super::*;
+    use crate::linear_svm::{LinearSvmParams, MultiClass, Solver};
+    use landmark_core::stream::stream;
+
+    fn rows() -> (Array2<f64>, Vec<usize>) {
+        let mut rng = stream(4, "test", "sparse classification", 0);
+        let labels: Vec<usize> = (0..90).map(|i| 10 * (i % 3)).collect();
+        let x = Array2::from_shape_fn((90, 40), |(i, j)| {
+            let signal = if j / 10 == labels[i] / 10 { 0.4 } else { 0.1 };
+            if rng.gen_bool(signal) { rng.gen_range(0.5..1.5) } else { 0.0 }
+        });
+        (x, labels)
+    }
+
+    #[test]
+    fn sparse_rows_are_classified_as_the_same_dense_rows_are() {
+        let (x, labels) = rows();
+        let (train, test): (Vec<usize>, Vec<usize>) = (0..90).partition(|i| i % 5 != 0);
+        for multi_class in [MultiClass::OneVsRest, MultiClass::CrammerSinger] {
+            let svm = LinearSvmParams { multi_class, solver: Solver::DualDescent, ..LinearSvmParams::default() };
+            let params =
+                ClassificationParams { svm, costs: vec![0.1, 1.0], folds: 3, ..ClassificationParams::default() };
+            let params = params.check().unwrap();
+            let sparse = SparseRows::from_dense(x.view()).unwrap();
+            let dense = classify(x.view(), &labels, &train, &test, &params, 7).unwrap();
+            let sparse = classify_sparse(&sparse, &labels, &train, &test, &params, 7).unwrap();
+            assert_eq!((dense.predictions, dense.c), (sparse.predictions, sparse.c));
+            assert!(sparse.accuracy > 0.6, "{}", sparse.accuracy); // a third by chance
+        }
+    }
+
+    #[test]
+    fn scaling_and_nan_are_refused_by_name() {
+        let (mut x, labels) = rows();
+        let params =
+            ClassificationParams { scaling: Scaling::Rows, ..ClassificationParams::default() }.check().unwrap();
+        let sparse = SparseRows::from_dense(x.view()).unwrap();
+        let message = classify_sparse(&sparse, &labels, &[0, 1, 2], &[3], &params, 1).unwrap_err().to_string();
+        assert_eq!(message, "`scaling` is rows, but must be `none` for sparse rows");
+        x[[2, 5]] = f64::NAN;
+        let params = ClassificationParams::default().check().unwrap();
+        let sparse = SparseRows::from_dense(x.view()).unwrap();
+        let message = classify_sparse(&sparse, &labels, &[0, 1, 2], &[3], &params, 1).unwrap_err().to_string();
+        assert!(message.contains("row 2"), "{message}");
+    }
+}
