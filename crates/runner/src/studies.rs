@@ -1,3 +1,4 @@
 //! The studies: one file each, and one line in `registry/studies.rs`.
 
 pub mod corpora;
+pub mod feature_time;

@@ -19,7 +19,7 @@ pub struct StudyEntry {
 }
 
 /// Every study.
-pub static STUDIES: &[StudyEntry] = &[studies::corpora::ENTRY];
+pub static STUDIES: &[StudyEntry] = &[studies::corpora::ENTRY, studies::feature_time::ENTRY];
 
 /// The study of this id.
 pub fn find(id: &str) -> Option<&'static StudyEntry> {
