@@ -10,6 +10,7 @@ use crate::cli::{Cli, Command, LogArgs};
 use crate::config::ConfigError;
 use crate::exit::{Exit, UsageError};
 use crate::output;
+use crate::run::RunError;
 
 mod completions;
 mod data;
@@ -28,8 +29,9 @@ pub fn main() -> ExitCode {
         Ok(exit) => exit.into(),
         Err(report) => {
             output::print_error(&report);
-            let is_usage =
-                report.downcast_ref::<ConfigError>().is_some() || report.downcast_ref::<UsageError>().is_some();
+            let is_usage = report.downcast_ref::<ConfigError>().is_some()
+                || report.downcast_ref::<UsageError>().is_some()
+                || report.downcast_ref::<RunError>().is_some_and(RunError::is_before_start);
             if is_usage { Exit::Usage } else { Exit::Failed }.into()
         }
     }

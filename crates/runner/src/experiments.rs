@@ -237,6 +237,15 @@ impl Bench<'_> {
         }
     }
 
+    /// The γ that all methods share: the one that is fixed, or the (geometric) middle of those searched.
+    fn common_gamma(&self) -> Option<f64> {
+        let searched = || {
+            let (from, to) = self.matrix.search.gamma.bounds();
+            (from * to).sqrt()
+        };
+        has_gamma(self.matrix).then(|| self.fixed_gamma().unwrap_or_else(searched))
+    }
+
     /// Fits the method of a cell through a meter of its own: the approximation, and what it would have cost alone.
     fn fit(&self, cell: &Cell, gamma: Option<f64>) -> Result<(Approximation, Spent), JobError> {
         let oracle = Metered::new(self.till.similarities(gamma)?);
@@ -297,12 +306,7 @@ impl Bench<'_> {
 
     /// The landmarks of a cell, chosen on the similarities at the γ that is fixed, or at the middle of those searched.
     fn landmarks(&self, cell: &Cell) -> Result<Landmarks, JobError> {
-        let searched = || {
-            let (from, to) = self.matrix.search.gamma.bounds();
-            (from * to).sqrt()
-        };
-        let gamma = has_gamma(self.matrix).then(|| self.fixed_gamma().unwrap_or_else(searched));
-        Ok(self.sweep.landmarks(cell, self.till.similarities(gamma)?.as_ref())?)
+        Ok(self.sweep.landmarks(cell, self.till.similarities(self.common_gamma())?.as_ref())?)
     }
 
     /// A row of a cell, to be filled with metric and value.

@@ -78,7 +78,7 @@ pub enum Ended {
 }
 
 /// Why a run could not be made.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, thiserror::Error, miette::Diagnostic)]
 #[non_exhaustive]
 pub enum RunError {
     /// Data or oracle.
@@ -114,6 +114,13 @@ pub enum RunError {
     /// The list of landmarks.
     #[error("{0}")]
     Landmarks(String),
+}
+
+impl RunError {
+    /// Whether the configuration and the data do not fit together, so that nothing was started.
+    pub fn is_before_start(&self) -> bool {
+        matches!(self, Self::Stage(_) | Self::Reference(_) | Self::Landmarks(_) | Self::Plan(_))
+    }
 }
 
 /// Runs a configuration, or says what it would cost.

@@ -25,7 +25,7 @@ pub(super) fn run(arguments: &RunArgs, log: LogArgs) -> Result<Exit> {
         ..options(&arguments.places, log)
     };
     start_threads(arguments.threads.map(usize::from).or(config.threads))?;
-    Ok(match run::run(&config, &options).into_diagnostic()? {
+    Ok(match run::run(&config, &options)? {
         Ended::Done => Exit::Done,
         Ended::BudgetExhausted => Exit::Budget,
         Ended::SomeFailed(_) => Exit::Partial,
@@ -58,7 +58,7 @@ fn start_threads(wanted: Option<usize>) -> Result<()> {
 /// Draws the tables and figures again.
 pub(super) fn report(file: &Path, overlay: &OverlayArgs, places: &PlaceArgs, log: LogArgs) -> Result<Exit> {
     let config = Config::load(file, &overlay.overlays())?;
-    let folder = run::report_again(&config, &options(places, log)).into_diagnostic()?;
+    let folder = run::report_again(&config, &options(places, log))?;
     eprintln!("drawn again in `{}`", folder.display());
     Ok(Exit::Done)
 }

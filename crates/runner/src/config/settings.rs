@@ -9,7 +9,7 @@ use super::section::Section;
 use super::tree::{Node, Value};
 use super::values::{Axis, Range, Scale, Tuned};
 
-/// Hard limits; a run that reaches one writes what it has and says so.
+/// Hard limits of one run; a run that reaches one writes what it has and says so, and the next one may spend as much again.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub struct Budget {
     /// Evaluations of the oracle.

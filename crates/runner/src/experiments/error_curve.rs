@@ -74,15 +74,17 @@ pub(super) fn report_rows(
 }
 
 /// Tables and figures of relative errors, for every comparison that was run.
-pub(super) fn error_layout(rows: &[ResultRow]) -> (Vec<TableSpec>, Vec<FigureSpec>) {
+pub(super) fn error_layout(rows: &[ResultRow]) -> Layout {
     let metric = match rows.iter().find(|row| matches!(row.metric, Metric::RelativeError | Metric::EstimatedError)) {
         Some(row) => row.metric,
-        None => return (Vec::new(), Vec::new()),
+        None => return Layout::default(),
     };
+    let restated = optimum_at_equal_entries(rows, metric);
+    let all: Vec<&ResultRow> = rows.iter().chain(&restated).collect();
     let (mut tables, mut figures) = (Vec::new(), Vec::new());
     for (comparison, words) in [(Comparison::Rank, "equal rank"), (Comparison::Entries, "equal entries")] {
         let select = Selection::compared_at(metric, comparison.id());
-        if !rows.iter().any(|row| select.holds(row)) {
+        if !all.iter().any(|row| select.holds(row)) {
             continue;
         }
         tables.push(TableSpec {
@@ -93,6 +95,7 @@ pub(super) fn error_layout(rows: &[ResultRow]) -> (Vec<TableSpec>, Vec<FigureSpe
             ),
             kind: TableKind::Grid { select: select.clone(), across: Across::Columns },
         });
+        tables.extend(paired(rows, &select, comparison, words));
         figures.push(FigureSpec {
             id: format!("figure-error-{}", comparison.id()),
             title: format!("Relative error against s/n, {words}"),
@@ -108,10 +111,51 @@ pub(super) fn error_layout(rows: &[ResultRow]) -> (Vec<TableSpec>, Vec<FigureSpe
             .to_owned(),
         kind: TableKind::Entries { select: Selection::of(metric) },
     });
-    (tables, figures)
+    Layout { restated, tables, figures, notes: Vec::new() }
 }
 
+/// The optimum of rank s has no twin at equal entries, for it needs all of K; it stands there as the line that s full columns could reach.
+fn optimum_at_equal_entries(rows: &[ResultRow], metric: Metric) -> Vec<ResultRow> {
+    let entries = Comparison::Entries.id();
+    if !rows.iter().any(|row| row.comparison == entries) {
+        return Vec::new();
+    }
+    let is_optimum = |row: &&ResultRow| {
+        row.metric == metric && row.method_id == "optimal" && row.comparison == Comparison::Rank.id()
+    };
+    rows.iter().filter(is_optimum).map(|row| ResultRow { comparison: entries.to_owned(), ..row.clone() }).collect()
+}
+
+/// Our methods against the best of the published ones, replicate by replicate.
+fn paired(rows: &[ResultRow], select: &Selection, comparison: Comparison, words: &str) -> Option<TableSpec> {
+    let (mut ours, mut baselines) = (Vec::new(), Vec::new());
+    for row in rows.iter().filter(|row| select.holds(row)) {
+        let adds_ours = row.variant.contains("known: ") || row.variant.contains("proxy: ");
+        let list = match (PUBLISHED.contains(&row.method_id.as_str()), adds_ours) {
+            (true, false) => &mut baselines,
+            _ if FULL.contains(&row.method_id.as_str()) => continue,
+            _ => &mut ours,
+        };
+        if !list.contains(&row.method) {
+            list.push(row.method.clone());
+        }
+    }
+    let replicates = rows.iter().map(|row| row.replicate).max().unwrap_or(0);
+    (replicates > 0 && !ours.is_empty() && !baselines.is_empty()).then(|| TableSpec {
+        id: format!("table-paired-{}", comparison.id()),
+        title: format!("Ours against the best published method at {words}"),
+        caption: "Difference of the relative errors on the same landmarks, mean over replicates with its 95 % bootstrap interval; below \
+                  zero ours is better."
+            .to_owned(),
+        kind: TableKind::Paired { select: select.clone(), ours, baselines },
+    })
+}
+
+/// Methods of the papers.
+const PUBLISHED: [&str; 5] = ["nystrom", "sms_nystrom", "skeleton", "sicur", "stacur"];
+/// Methods that need all of K.
+const FULL: [&str; 2] = ["optimal", "exact"];
+
 pub(super) fn layout(_bench: &Bench<'_>, rows: &[ResultRow]) -> Layout {
-    let (tables, figures) = error_layout(rows);
-    Layout { restated: Vec::new(), tables, figures, notes: Vec::new() }
+    error_layout(rows)
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 /// A file that could not be read or written, and what to do about it.
 #[derive(Debug, thiserror::Error)]
-#[error("could not {action} `{}`: {source}; {}", path.display(), next_step(source))]
+#[error("could not {action} `{}`; {}", path.display(), next_step(source))]
 pub struct FileError {
     /// The file.
     pub path: PathBuf,
