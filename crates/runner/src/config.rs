@@ -35,7 +35,7 @@ pub use matrix::{Experiment, MatrixSubject};
 pub use method::{MethodConfig, ProxyConfig, ProxyFit, ProxyKind};
 pub use oracle::{EmptyDocuments, OracleConfig};
 pub use problem::ConfigError;
-pub use settings::{Budget, ErrorEstimateConfig, SearchConfig, SpectrumConfig, Strategy, SvmConfig};
+pub use settings::{Budget, ErrorEstimateConfig, Regimes, SearchConfig, SpectrumConfig, Strategy, SvmConfig};
 pub use values::{Axis, Compare, ConfigPath, Range, Rank, Scale, Tuned};
 
 use crate::registry::{self, studies};
@@ -123,9 +123,10 @@ impl Serialize for Subject {
             Self::Study(study) => {
                 json!({ "experiment": study.id(), study.id(): study.settings() }).serialize(serializer)
             }
-            Self::Collection(Collection { members, shown }) => {
+            Self::Collection(Collection { members, shown, only }) => {
                 let files: Vec<_> = members.iter().map(|member| member.file.display().to_string()).collect();
-                json!({ "experiment": COLLECTION, "members": files, "shown": shown }).serialize(serializer)
+                json!({ "experiment": COLLECTION, "members": files, "shown": shown, "only": only })
+                    .serialize(serializer)
             }
         }
     }
@@ -138,6 +139,8 @@ pub struct Collection {
     pub members: Vec<Config>,
     /// How.
     pub shown: Shown,
+    /// Only tables and figures whose ids begin with one of these; all when empty.
+    pub only: Vec<String>,
 }
 
 /// How the members of a collection are shown.
@@ -409,8 +412,9 @@ fn read_subject(id: &str, node: &Node, section: &Section<'_>, folder: &Path, pro
     }
     if id == COLLECTION {
         let shown = section.or("shown", Shown::default());
+        let only = section.or("only", Vec::new());
         let members = read_members(section, folder, profile)?;
-        return Some(Subject::Collection(Collection { members, shown }));
+        return Some(Subject::Collection(Collection { members, shown, only }));
     }
     let experiments: Vec<&str> = registry::experiments::all().iter().map(|entry| entry.id).collect();
     if registry::experiments::PLANNED.contains(&id) {

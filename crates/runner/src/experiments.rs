@@ -17,12 +17,13 @@ use crate::report::{FigureSpec, Stamp, TableSpec};
 use crate::results::{CellKey, Metric, ResultRow, ResultStore, ResultsError, cell_key};
 use crate::stage::{Stage, StageError};
 use crate::study::StudyError;
-use crate::sweep::{Cell, Comparison, Sweep};
+use crate::sweep::{Cell, Comparison, Setting, Sweep};
 use crate::till::Till;
 
 mod classification;
 mod error_curve;
 mod errors;
+mod ranked_search;
 mod spectrum;
 
 /// A unit of work: planned, run, resumed and written as a whole.
@@ -47,6 +48,10 @@ pub enum Task {
     Reference,
     /// Chooses γ and C for a method at a size by cross-validation on the training items of a split.
     Tune(Cell),
+    /// Buys what a search over ranks will read.
+    Stock(Cell),
+    /// The trial of this number of a search over ranks.
+    Trial(Cell, usize),
     /// Fits and measures.
     Measure(Cell),
     /// All eigenvalues of K.
@@ -205,6 +210,8 @@ impl Workplace for Bench<'_> {
         match (&job.task, self.matrix.experiment) {
             (Task::Reference, _) => errors::buy_reference(self).map(|()| Vec::new()),
             (Task::Tune(cell), _) => classification::tune(self, cell),
+            (Task::Stock(_), _) => errors::buy(self, &job.plan).map(|()| Vec::new()),
+            (Task::Trial(cell, number), _) => ranked_search::run_trial(self, cell, *number, results),
             (Task::Measure(cell), Experiment::Classification) => classification::measure(self, job, cell, results),
             (Task::Measure(cell), _) => error_curve::measure(self, cell, results),
             (Task::Spectrum, _) => spectrum::of_all(self),
@@ -247,10 +254,10 @@ impl Bench<'_> {
     }
 
     /// Fits the method of a cell through a meter of its own: the approximation, and what it would have cost alone.
-    fn fit(&self, cell: &Cell, gamma: Option<f64>) -> Result<(Approximation, Spent), JobError> {
-        let oracle = Metered::new(self.till.similarities(gamma)?);
+    fn fit(&self, cell: &Cell, setting: Setting) -> Result<(Approximation, Spent), JobError> {
+        let oracle = Metered::new(self.till.similarities(setting.gamma)?);
         let mut rng = stream(self.config.seed, &self.stage.dataset, "fit", cell.replicate);
-        let method = self.sweep.approximator(cell, gamma)?;
+        let method = self.sweep.approximator(cell, setting)?;
         let landmarks = self.landmarks(cell)?;
         let known = self.sweep.method(cell).known;
         let approximation = match self.target(cell) {
@@ -401,6 +408,8 @@ fn group(sweep: &Sweep<'_>, what: &str, cell: &Cell) -> String {
     let by = match cell.comparison {
         Comparison::Rank => "rank",
         Comparison::Entries => "entries of",
+        Comparison::SmallRank => "small rank, at most",
+        Comparison::LargeRank => "large rank, at most",
     };
     format!("{what}{} · {by} {}", sweep.method(cell).name, cell.columns)
 }

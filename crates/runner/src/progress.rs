@@ -79,8 +79,12 @@ fn watch(bar: &ProgressBar, what: &str, done: &AtomicBool, speaks: bool, bought:
         bar.set_position(so_far);
         if speaks && last_line.elapsed() >= LINE {
             last_line = Instant::now();
-            let rate = so_far as f64 / start.elapsed().as_secs_f64();
             let planned = bar.length().unwrap_or(0);
+            if so_far >= planned {
+                eprintln!("all {planned} {what}; {}", bar.message());
+                continue;
+            }
+            let rate = so_far as f64 / start.elapsed().as_secs_f64();
             let left = planned.saturating_sub(so_far) as f64 / rate.max(1e-9);
             let left = if so_far == 0 || left < 0.5 { String::new() } else { format!(", {left:.0} s left") };
             eprintln!("{so_far} of {planned} {what}, {rate:.0}/s{left}; {}", bar.message());

@@ -13,7 +13,9 @@ use landmark_core::oracle::{Oracle, OracleError, OracleShape};
 use landmark_core::stream::stream;
 use serde::Serialize;
 
-use crate::config::{Compare, Config, Experiment, LandmarkConfig, MatrixSubject, MethodConfig, ProxyFit, SplitConfig};
+use crate::config::{
+    Compare, Config, Experiment, LandmarkConfig, MatrixSubject, MethodConfig, ProxyFit, Regimes, SplitConfig,
+};
 use crate::registry::methods;
 use crate::stage::Stage;
 
@@ -25,6 +27,10 @@ pub enum Comparison {
     Rank,
     /// No more cells than the same number of full columns.
     Entries,
+    /// The best rank among those the paper calls small.
+    SmallRank,
+    /// The best rank among those it calls large.
+    LargeRank,
 }
 
 impl Comparison {
@@ -33,7 +39,25 @@ impl Comparison {
         match self {
             Self::Rank => "rank",
             Self::Entries => "entries",
+            Self::SmallRank => "small_rank",
+            Self::LargeRank => "large_rank",
         }
+    }
+}
+
+/// What cross-validation chose for a fit besides its rank.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Setting {
+    /// γ of exp(−γd), where the score is a distance.
+    pub gamma: Option<f64>,
+    /// |S2| / |S1|, where it is not the method's own.
+    pub s2: Option<f64>,
+}
+
+impl Setting {
+    /// A γ, and the method as it is.
+    pub fn at(gamma: Option<f64>) -> Self {
+        Self { gamma, s2: None }
     }
 }
 
@@ -89,38 +113,54 @@ impl<'a> Sweep<'a> {
     /// Every cell in the order it is run: replicate by replicate, size by size, so that a run that ends early leaves complete comparisons
     /// behind. What needs all of K comes last.
     pub fn cells(&self) -> Vec<Cell> {
-        let comparisons: &[Comparison] = match self.matrix.compare {
-            Compare::Rank => &[Comparison::Rank],
-            Compare::Entries => &[Comparison::Entries],
-            Compare::Both => &[Comparison::Rank, Comparison::Entries],
-        };
-        // with a target, the largest rank is how far a method may grow
-        let (sizes, comparisons) = match self.matrix.target_error {
-            Some(_) => (self.sizes().into_iter().rev().take(1).collect(), &[Comparison::Rank][..]),
-            None => (self.sizes(), comparisons),
-        };
+        let axis = self.axis();
         let (mut drawn, mut fixed) = (Vec::new(), Vec::new());
         for replicate in 0..self.config.replicates as u64 {
-            for (at, &columns) in sizes.iter().enumerate() {
-                for &comparison in comparisons {
-                    for (method, entry) in self.matrix.methods.iter().enumerate() {
-                        let (draws, sized) = methods::find(entry.id).map_or((true, true), |m| (m.draws, m.sized));
-                        if draws {
-                            let rank = self.rank(entry, comparison, columns);
-                            drawn.push(Cell { method, comparison, columns, rank, replicate });
-                        } else if (replicate == 0 || self.splits_anew())
-                            && comparison == comparisons[0]
-                            && (sized || at == 0)
-                        {
-                            let rank = if sized { columns } else { self.stage.items() };
-                            fixed.push(Cell { method, comparison, columns: rank, rank, replicate });
-                        }
+            for &(comparison, columns) in &axis {
+                for (method, entry) in self.matrix.methods.iter().enumerate() {
+                    let (draws, sized) = methods::find(entry.id).map_or((true, true), |m| (m.draws, m.sized));
+                    if draws {
+                        let rank = self.rank(entry, comparison, columns);
+                        drawn.push(Cell { method, comparison, columns, rank, replicate });
+                        continue;
+                    }
+                    // what needs all of K is the same whatever the comparison, and what has no rank the same at all
+                    let is_first =
+                        axis.iter().find(|(_, other)| !sized || *other == columns) == Some(&(comparison, columns));
+                    if (replicate == 0 || self.splits_anew()) && is_first {
+                        let rank = if sized { columns } else { self.stage.items() };
+                        fixed.push(Cell { method, comparison, columns: rank, rank, replicate });
                     }
                 }
             }
         }
         drawn.append(&mut fixed);
         drawn
+    }
+
+    /// Comparisons with their s, in the order they run.
+    fn axis(&self) -> Vec<(Comparison, usize)> {
+        let n = self.stage.items();
+        let Regimes { small, large } = self.matrix.search.rank;
+        let regimes = [(Comparison::SmallRank, small), (Comparison::LargeRank, large)];
+        let searched: Vec<_> =
+            regimes.into_iter().filter_map(|(regime, range)| Some((regime, range?.1.min(n)))).collect();
+        if !searched.is_empty() {
+            return searched;
+        }
+        // with a target, the largest rank is how far a method may grow
+        if self.matrix.target_error.is_some() {
+            return self.sizes().last().map(|&largest| (Comparison::Rank, largest)).into_iter().collect();
+        }
+        let comparisons: &[Comparison] = match self.matrix.compare {
+            Compare::Rank => &[Comparison::Rank],
+            Compare::Entries => &[Comparison::Entries],
+            Compare::Both => &[Comparison::Rank, Comparison::Entries],
+        };
+        self.sizes()
+            .into_iter()
+            .flat_map(|size| comparisons.iter().map(move |&comparison| (comparison, size)))
+            .collect()
     }
 
     /// Whether each replicate trains on other items, so that even what does not depend on landmarks differs.
@@ -131,7 +171,7 @@ impl<'a> Sweep<'a> {
 
     fn rank(&self, method: &MethodConfig, comparison: Comparison, columns: usize) -> usize {
         match comparison {
-            Comparison::Rank => columns,
+            Comparison::Rank | Comparison::SmallRank | Comparison::LargeRank => columns,
             Comparison::Entries => method.approximator.rank_for_columns(self.stage.items(), columns),
         }
     }
@@ -162,7 +202,7 @@ impl<'a> Sweep<'a> {
 
     /// Landmarks that the largest fit can ask for: SMS-Nyström and SiCUR take a second set of twice the rank.
     fn longest_order(&self) -> usize {
-        let largest = self.sizes().last().copied().unwrap_or(1);
+        let largest = self.axis().iter().map(|&(_, size)| size).max().unwrap_or(1);
         (2 * largest).min(self.stage.items())
     }
 
@@ -183,7 +223,20 @@ impl<'a> Sweep<'a> {
     /// # Errors
     /// An impossible rank, or too few given landmarks.
     pub fn plan(&self, cell: &Cell, shape: OracleShape) -> Result<Plan, ApproximateError> {
-        let fit = self.method(cell).approximator.plan(shape, &self.drawn_landmarks(cell)?, cell.rank)?;
+        self.plan_of(cell, &self.method(cell).approximator, shape)
+    }
+
+    /// The same of a method that is not quite the one of the configuration.
+    ///
+    /// # Errors
+    /// As [`plan`](Self::plan).
+    pub fn plan_of(
+        &self,
+        cell: &Cell,
+        approximator: &Arc<dyn Approximate>,
+        shape: OracleShape,
+    ) -> Result<Plan, ApproximateError> {
+        let fit = approximator.plan(shape, &self.drawn_landmarks(cell)?, cell.rank)?;
         match &self.matrix.landmarks {
             LandmarkConfig::Uniform | LandmarkConfig::Given { .. } => Ok(fit),
             // the choice reads columns of its landmarks, the fit those and perhaps independent ones: no more than this
@@ -199,11 +252,14 @@ impl<'a> Sweep<'a> {
     ///
     /// # Errors
     /// A γ that is no positive number.
-    pub fn approximator(&self, cell: &Cell, gamma: Option<f64>) -> Result<Arc<dyn Approximate>, OracleError> {
+    pub fn approximator(&self, cell: &Cell, setting: Setting) -> Result<Arc<dyn Approximate>, OracleError> {
         let method = self.method(cell);
-        let inner = Arc::clone(&method.approximator);
+        let inner = match setting.s2 {
+            Some(ratio) => method.with_second_set(ratio),
+            None => Arc::clone(&method.approximator),
+        };
         let Some(wanted) = &method.proxy else { return Ok(inner) };
-        let Some(proxy) = self.stage.proxy(&wanted.kind, gamma)? else { return Ok(inner) };
+        let Some(proxy) = self.stage.proxy(&wanted.kind, setting.gamma)? else { return Ok(inner) };
         let link = match wanted.fit {
             ProxyFit::Polynomial { degree } => Link::Polynomial { degree },
             ProxyFit::Isotonic => Link::Isotonic,

@@ -46,6 +46,18 @@ pub(super) fn together(matrix: &MatrixSubject, section: &Section<'_>) {
             format!("`oracle.gamma` is searched for by classification; `{}` needs a number", matrix.experiment.id()),
         );
     }
+    if !matrix.search.rank.is_empty() {
+        if matrix.experiment != Experiment::Classification {
+            section
+                .refuse("search", format!("`search.rank` is for `classification`, not `{}`", matrix.experiment.id()));
+        }
+        if section.has("ranks") {
+            section.refuse("ranks", "`ranks` and `search.rank` exclude each other: ranks are given or searched for");
+        }
+        if matrix.target_error.is_some() {
+            section.refuse("target_error", "`target_error` and `search.rank` exclude each other: both choose the rank");
+        }
+    }
     for method in matrix.methods.iter().filter(|_| !documents) {
         if let Some(proxy) = method.proxy.as_ref().filter(|proxy| proxy.kind.needs_documents()) {
             let message = format!("the proxy `{}` compares documents, but the dataset is a matrix", proxy.kind.id());

@@ -86,7 +86,10 @@ impl MatrixSubject {
         let has_methods = section.has("methods") || experiment != Experiment::Spectrum;
         let methods = if has_methods { section.required_node("methods") } else { None };
         let methods = methods.map(|node| MethodConfig::read_all(node, folder, problems)).unwrap_or_default();
-        let ranks = if has_methods { section.required_node("ranks") } else { section.node("ranks") };
+        let search = section.node("search").and_then(|node| SearchConfig::read(node, problems)).unwrap_or_default();
+        // ranks that are searched for need no list
+        let has_ranks = has_methods && search.rank.is_empty();
+        let ranks = if has_ranks { section.required_node("ranks") } else { section.node("ranks") };
         let ranks = ranks.map(|node| read_ranks(node, problems)).unwrap_or_default();
         let landmarks = section.node("landmarks");
         let landmarks = landmarks.map(|node| LandmarkConfig::read(node, "landmarks", folder, problems));
@@ -98,7 +101,7 @@ impl MatrixSubject {
             ranks,
             compare: section.or("compare", Compare::Both),
             budget: part("budget").and_then(|node| Budget::read(node, problems)).unwrap_or_default(),
-            search: part("search").and_then(|node| SearchConfig::read(node, problems)).unwrap_or_default(),
+            search,
             svm: part("svm").and_then(|node| SvmConfig::read(node, problems)).unwrap_or_default(),
             target_error: section.checked("target_error", |&e: &f64| e > 0.0 && e < 1.0, "between 0 and 1"),
             error_estimate: part("error_estimate")

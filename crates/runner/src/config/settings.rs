@@ -44,6 +44,37 @@ pub struct SearchConfig {
     pub gamma: Axis,
     /// Candidates for C.
     pub c: Axis,
+    /// Ranks searched for as well, small and large ones apart, as appendix A of the SMS-Nyström paper does.
+    #[serde(skip_serializing_if = "Regimes::is_empty")]
+    pub rank: Regimes,
+    /// Candidates for s2/s1 of the methods that have a second landmark set.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub s2: Option<Axis>,
+}
+
+/// Ranks to choose from.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Regimes {
+    /// What the paper calls small: up to 550.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub small: Option<(usize, usize)>,
+    /// What the paper calls large: up to 4,096.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub large: Option<(usize, usize)>,
+}
+
+impl Regimes {
+    /// Whether ranks are not searched for.
+    pub fn is_empty(&self) -> bool {
+        self.small.is_none() && self.large.is_none()
+    }
+
+    fn problem(&self) -> Option<String> {
+        let bad = |(from, to): &(usize, usize)| *from == 0 || from > to;
+        let (from, to) = [self.small, self.large].into_iter().flatten().find(bad)?;
+        Some(format!("`search.rank` goes from {from} to {to}, but must go from at least 1 to no less"))
+    }
 }
 
 /// Which candidates are tried.
@@ -62,7 +93,15 @@ pub enum Strategy {
 impl Default for SearchConfig {
     fn default() -> Self {
         let log = |from, to, steps| Axis::Range(Range { from, to, steps, scale: Scale::Log });
-        Self { strategy: Strategy::Grid, folds: 10, trials: 30, gamma: log(0.01, 10.0, 7), c: log(0.01, 1000.0, 6) }
+        Self {
+            strategy: Strategy::Grid,
+            folds: 10,
+            trials: 30,
+            gamma: log(0.01, 10.0, 7),
+            c: log(0.01, 1000.0, 6),
+            rank: Regimes::default(),
+            s2: None,
+        }
     }
 }
 
@@ -78,7 +117,18 @@ impl SearchConfig {
             trials: section.checked("trials", |&trials: &usize| trials >= 1, "at least 1").unwrap_or(default.trials),
             gamma: axis("gamma").unwrap_or(default.gamma),
             c: axis("c").unwrap_or(default.c),
+            rank: section.or("rank", default.rank),
+            s2: axis("s2"),
         };
+        if let Some(problem) = search.rank.problem() {
+            section.refuse("rank", problem);
+        }
+        if !search.rank.is_empty() && search.strategy == Strategy::Grid {
+            section.refuse(
+                "strategy",
+                "`search.rank` needs `strategy: random` or `tpe`: a grid over ranks is what `ranks` is for",
+            );
+        }
         section.finish(&[]);
         Some(search)
     }

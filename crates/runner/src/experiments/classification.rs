@@ -11,17 +11,18 @@ use landmark_tasks::classification::{
     self as task, ClassificationParams, ClassificationValidParams, KernelClassificationParams,
     KernelClassificationValidParams, Outcome,
 };
-use landmark_tasks::search::{Dimension, Direction, Search, Space, Strategy as SearchStrategy};
+use landmark_tasks::search::{Direction, Search, Space, Strategy as SearchStrategy};
 use ndarray::Array2;
 use serde_json::json;
 
 use super::error_curve::{error_layout, reference, report_rows};
 use super::errors::{self, Errors};
+use super::ranked_search::{self, Choice, dimension};
 use super::{Bench, Job, JobError, Layout, Task, group, has_gamma, rows_of_twin};
 use crate::config::{SplitConfig, Strategy, Tuned};
 use crate::report::{Across, FigureKind, FigureSpec, Selection, TableKind, TableSpec};
 use crate::results::{CellKey, Metric, ResultRow, ResultStore};
-use crate::sweep::{Cell, Comparison};
+use crate::sweep::{Cell, Comparison, Setting};
 
 pub(super) fn jobs(bench: &Bench<'_>) -> Result<Vec<Job>, JobError> {
     let errors = Errors::of(bench);
@@ -30,6 +31,17 @@ pub(super) fn jobs(bench: &Bench<'_>) -> Result<Vec<Job>, JobError> {
         jobs.push(reference(bench)?);
     }
     for cell in bench.sweep.cells() {
+        if ranked_search::is_searched(bench, &cell) {
+            jobs.extend(ranked_search::jobs(bench, &cell)?);
+            jobs.push(Job {
+                key: measuring_key(bench, &cell)?,
+                title: bench.sweep.title(&cell),
+                group: group(bench.sweep, "", &cell),
+                plan: ranked_search::measuring_plan(bench, &cell)?,
+                task: Task::Measure(cell),
+            });
+            continue;
+        }
         let fit = bench.plan(&cell)?;
         if is_tuned(bench) && first_of_split(bench, &cell) == cell.replicate && bench.sweep.twin(&cell).is_none() {
             jobs.push(Job {
@@ -56,7 +68,7 @@ fn is_tuned(bench: &Bench<'_>) -> bool {
 }
 
 /// The first replicate with the same split: all of them where the split is given, itself where each draws its own.
-fn first_of_split(bench: &Bench<'_>, cell: &Cell) -> u64 {
+pub(super) fn first_of_split(bench: &Bench<'_>, cell: &Cell) -> u64 {
     match bench.matrix.dataset.split() {
         Some(SplitConfig::Train(_)) => cell.replicate,
         Some(SplitConfig::Given) | None => 0,
@@ -76,7 +88,7 @@ fn tuning_key(bench: &Bench<'_>, cell: &Cell) -> Result<CellKey, JobError> {
 }
 
 /// What an SVM is trained on.
-enum Evidence {
+pub(super) enum Evidence {
     /// n × r factors of K̃.
     Factors(Array2<f64>),
     /// K itself.
@@ -84,15 +96,15 @@ enum Evidence {
 }
 
 /// The factors of K̃ at a γ, or K where the method is `exact`.
-fn evidence(bench: &Bench<'_>, cell: &Cell, gamma: Option<f64>) -> Result<Evidence, JobError> {
+pub(super) fn evidence(bench: &Bench<'_>, cell: &Cell, setting: Setting) -> Result<Evidence, JobError> {
     if bench.sweep.method(cell).id == "exact" {
-        let oracle = bench.till.similarities(gamma)?;
+        let oracle = bench.till.similarities(setting.gamma)?;
         let all: Vec<usize> = (0..bench.stage.items()).collect();
         let mut gram = Array2::zeros((all.len(), all.len()));
         oracle.block(&all, &all, gram.view_mut())?;
         return Ok(Evidence::Gram(gram));
     }
-    let (approximation, _) = bench.fit(cell, gamma)?;
+    let (approximation, _) = bench.fit(cell, setting)?;
     Ok(Evidence::Factors(approximation.into_embedding()?.vectors))
 }
 
@@ -123,7 +135,12 @@ fn kernel(bench: &Bench<'_>, costs: &[f64]) -> Result<KernelClassificationValidP
 }
 
 /// The best cost and its accuracy by cross-validation on the training items.
-fn validate(bench: &Bench<'_>, evidence: &Evidence, split: &Split, costs: &[f64]) -> Result<(f64, f64), JobError> {
+pub(super) fn validate(
+    bench: &Bench<'_>,
+    evidence: &Evidence,
+    split: &Split,
+    costs: &[f64],
+) -> Result<(f64, f64), JobError> {
     let labels = labels(bench)?;
     let seed = bench.config.seed;
     let scores = match evidence {
@@ -174,7 +191,7 @@ pub(super) fn tune(bench: &Bench<'_>, cell: &Cell) -> Result<Vec<ResultRow>, Job
     let split = bench.split(cell.replicate)?;
     let costs = costs(bench);
     let try_gamma = |gamma: Option<f64>| -> Result<Trial, JobError> {
-        let (cost, accuracy) = validate(bench, &evidence(bench, cell, gamma)?, &split, &costs)?;
+        let (cost, accuracy) = validate(bench, &evidence(bench, cell, Setting::at(gamma))?, &split, &costs)?;
         Ok(Trial { gamma, cost, accuracy })
     };
     let mut trials = Vec::new();
@@ -185,13 +202,12 @@ pub(super) fn tune(bench: &Bench<'_>, cell: &Cell) -> Result<Vec<ResultRow>, Job
             }
         }
         (Some(Tuned::Search), strategy) => {
-            let (from, to) = bench.matrix.search.gamma.bounds();
             let trials_wanted = bench.matrix.search.trials;
             let strategy = match strategy {
                 Strategy::Tpe => SearchStrategy::Tpe { trials: trials_wanted, startup: STARTUP.min(trials_wanted) },
                 Strategy::Random | Strategy::Grid => SearchStrategy::Random { trials: trials_wanted },
             };
-            let space = Space::from([("gamma".to_owned(), Dimension::LogUniform { low: from, high: to })]);
+            let space = Space::from([("gamma".to_owned(), dimension(&bench.matrix.search.gamma))]);
             let mut search = Search::new(space, strategy, Direction::Maximize, bench.config.seed)?;
             while let Some(point) = search.suggest()? {
                 let trial = try_gamma(Some(point.float("gamma")?))?;
@@ -229,8 +245,11 @@ fn trial_rows(bench: &Bench<'_>, cell: &Cell, trials: &[Trial]) -> Vec<ResultRow
     rows
 }
 
-/// γ and C of a cell: fixed, or as its tuning chose.
-fn chosen(bench: &Bench<'_>, job: &Job, cell: &Cell, results: &ResultStore) -> Result<(Option<f64>, f64), JobError> {
+/// Rank, γ and C of a cell: fixed, or as its tuning or search chose.
+fn chosen(bench: &Bench<'_>, job: &Job, cell: &Cell, results: &ResultStore) -> Result<Choice, JobError> {
+    if ranked_search::is_searched(bench, cell) {
+        return ranked_search::best(bench, job, cell, results);
+    }
     let fixed_cost = match bench.matrix.svm.c {
         Tuned::Fixed(cost) => Some(cost),
         Tuned::Search => None,
@@ -243,7 +262,8 @@ fn chosen(bench: &Bench<'_>, job: &Job, cell: &Cell, results: &ResultStore) -> R
     };
     let value = |metric| rows.iter().find(|row| row.metric == metric).map(|row| row.value);
     let gamma = if has_gamma(bench.matrix) { value(Metric::Gamma).or(bench.fixed_gamma()) } else { None };
-    Ok((gamma, value(Metric::Cost).or(fixed_cost).unwrap_or(1.0)))
+    let cost = value(Metric::Cost).or(fixed_cost).unwrap_or(1.0);
+    Ok(Choice { rank: cell.rank, setting: Setting::at(gamma), cost })
 }
 
 pub(super) fn measure(
@@ -257,27 +277,33 @@ pub(super) fn measure(
     {
         return Ok(rows_of_twin(rows, cell));
     }
-    let (gamma, cost) = chosen(bench, job, cell, results)?;
+    let chosen = chosen(bench, job, cell, results)?;
+    let Choice { rank, setting, cost } = chosen;
+    let cell = &Cell { rank, ..cell.clone() };
     let split = bench.split(cell.replicate)?;
-    let (approximation, spent) = bench.fit(cell, gamma)?;
+    let (approximation, spent) = bench.fit(cell, setting)?;
     // a growing rank ends where it ends
     let cell = &Cell { rank: approximation.report().rank.clamp(1, cell.rank), ..cell.clone() };
     let blank = |metric, value| bench.row(cell, &spent, metric, value);
     let mut rows = report_rows(&approximation, &blank);
     let seconds = approximation.report().seconds;
     if bench.sweep.method(cell).id != "exact" {
-        rows.extend(error(bench, cell, gamma, &approximation, &blank)?);
+        rows.extend(error(bench, cell, setting, &approximation, &blank)?);
     }
     let evidence = match bench.sweep.method(cell).id {
-        "exact" => evidence(bench, cell, gamma)?,
+        "exact" => evidence(bench, cell, setting)?,
         _ => Evidence::Factors(approximation.into_embedding()?.vectors),
     };
     let outcome = test(bench, &evidence, &split, cost)?;
     let note = (!outcome.report.converged()).then(|| "the SVM stopped at its limit of epochs".to_owned());
-    let settings = match gamma {
+    let settings = match setting.gamma {
+        _ if ranked_search::is_searched(bench, cell) => chosen.words(),
         Some(gamma) => format!("γ = {gamma:.4}, C = {cost:.4}"),
         None => format!("C = {cost:.4}"),
     };
+    if ranked_search::is_searched(bench, cell) {
+        rows.push(blank(Metric::Rank, rank as f64));
+    }
     let note = note.map_or(settings.clone(), |note| format!("{settings}; {note}"));
     rows.push(ResultRow { seconds: Some(seconds), note: Some(note), ..blank(Metric::Accuracy, outcome.accuracy) });
     rows.push(blank(Metric::MacroF1, outcome.f1_macro));
@@ -289,16 +315,16 @@ pub(super) fn measure(
 fn error(
     bench: &Bench<'_>,
     cell: &Cell,
-    gamma: Option<f64>,
+    setting: Setting,
     approximation: &Approximation,
     blank: &dyn Fn(Metric, f64) -> ResultRow,
 ) -> Result<Option<ResultRow>, JobError> {
     let errors = Errors::of(bench);
     let common = bench.common_gamma();
-    if common == gamma || errors == Errors::Unknown {
-        return errors::row(bench, errors, cell, gamma, approximation, blank);
+    if common == setting.gamma || errors == Errors::Unknown {
+        return errors::row(bench, errors, cell, setting.gamma, approximation, blank);
     }
-    let (approximation, _) = bench.fit(cell, common)?;
+    let (approximation, _) = bench.fit(cell, Setting { gamma: common, ..setting })?;
     let row = errors::row(bench, errors, cell, common, &approximation, blank)?;
     Ok(row.map(|row| ResultRow { note: common.map(|gamma| format!("γ = {gamma:.4}")), ..row }))
 }
@@ -306,13 +332,14 @@ fn error(
 /// The largest rank that the paper calls small.
 const SMALL_RANK: u64 = 550;
 /// What the paper calls them, and what it stands for.
-const HEADINGS: [(&str, &str); 2] = [
-    ("small_rank", "Small rank: the largest of ours up to 550"),
-    ("large_rank", "Large rank: the largest of ours above 550"),
-];
+const HEADINGS: [(&str, &str); 2] =
+    [("small_rank", "Small rank: at most 550"), ("large_rank", "Large rank: above 550")];
 
 /// Accuracies at equal rank under the headings of table 2. `exact` has no rank and stands under both.
 fn under_paper_headings(bench: &Bench<'_>, rows: &[ResultRow]) -> Vec<ResultRow> {
+    if !bench.matrix.search.rank.is_empty() {
+        return exact_in_both_regimes(rows);
+    }
     if bench.config.paper.is_none() {
         return Vec::new();
     }
@@ -333,11 +360,50 @@ fn under_paper_headings(bench: &Bench<'_>, rows: &[ResultRow]) -> Vec<ResultRow>
     restated
 }
 
-fn paper_tables(restated: &[ResultRow]) -> Vec<TableSpec> {
+/// The exact kernel has no rank: it was measured once, and stands under both headings.
+fn exact_in_both_regimes(rows: &[ResultRow]) -> Vec<ResultRow> {
+    let is_exact = |row: &&ResultRow| row.method_id == "exact" && row.metric == Metric::Accuracy;
+    let Some(here) = rows.iter().find(is_exact).map(|row| &row.comparison) else { return Vec::new() };
+    let Some(other) = rows.iter().map(|row| &row.comparison).find(|comparison| *comparison != here) else {
+        return Vec::new();
+    };
+    rows.iter().filter(is_exact).map(|row| ResultRow { comparison: other.clone(), ..row.clone() }).collect()
+}
+
+/// Tables 2 and 7 and figures 7 and 8, where ranks were searched for.
+fn searched_layout(rows: &[ResultRow]) -> Layout {
+    let mut layout = Layout::default();
+    for (number, (heading, words)) in (7..).zip([("small_rank", "small"), ("large_rank", "large")]) {
+        let trials = Selection::compared_at(Metric::ValidationAccuracy, heading);
+        if rows.iter().any(|row| trials.holds(row)) {
+            layout.figures.push(FigureSpec {
+                id: format!("figure{number}"),
+                title: format!("Figure {number} of the paper. Validation accuracy for {words} ranks"),
+                caption:
+                    "A point for each trial of the search: mean accuracy over the folds against the rank it tried."
+                        .to_owned(),
+                select: trials,
+                kind: FigureKind::Points { across: Across::Rank },
+            });
+        }
+        let ranks = Selection::compared_at(Metric::Rank, heading);
+        if rows.iter().any(|row| ranks.holds(row)) {
+            layout.tables.push(TableSpec {
+                id: format!("table7-{}", number - 6),
+                title: format!("Table 7 of the paper. Best of the {words} ranks"),
+                caption: "The rank of the trial with the highest validation accuracy.".to_owned(),
+                kind: TableKind::Comparison { select: ranks, reference: Some("table7".to_owned()) },
+            });
+        }
+    }
+    layout
+}
+
+fn paper_tables(rows: &[ResultRow]) -> Vec<TableSpec> {
     let mut tables = Vec::new();
     for (number, (heading, words)) in HEADINGS.iter().enumerate() {
         let select = Selection::compared_at(Metric::Accuracy, heading);
-        if restated.iter().any(|row| select.holds(row)) {
+        if rows.iter().any(|row| select.holds(row)) {
             tables.push(TableSpec {
                 id: format!("table2-{}", number + 1),
                 title: format!("Table 2 of the paper. {words}"),
@@ -352,8 +418,11 @@ fn paper_tables(restated: &[ResultRow]) -> Vec<TableSpec> {
 
 pub(super) fn layout(bench: &Bench<'_>, rows: &[ResultRow]) -> Layout {
     let mut restated = under_paper_headings(bench, rows);
-    let mut tables = paper_tables(&restated);
-    let mut figures = Vec::new();
+    let shown: Vec<ResultRow> = rows.iter().chain(&restated).cloned().collect();
+    let mut tables = paper_tables(&shown);
+    let searched = searched_layout(rows);
+    let mut figures = searched.figures;
+    tables.extend(searched.tables);
     for (comparison, words) in [(Comparison::Rank, "equal rank"), (Comparison::Entries, "equal entries")] {
         let select = Selection::compared_at(Metric::Accuracy, comparison.id());
         if !rows.iter().any(|row| select.holds(row)) {
@@ -382,6 +451,12 @@ pub(super) fn layout(bench: &Bench<'_>, rows: &[ResultRow]) -> Layout {
             .to_owned(),
         match bench.matrix.dataset.split() {
             Some(SplitConfig::Given) | None => "one fixed split; replicates differ in their landmarks".to_owned(),
+            Some(SplitConfig::Train(share)) if !bench.matrix.search.rank.is_empty() => {
+                format!(
+                    "each replicate draws its own split, {:.0} % to train on; rank, γ, C and s2 are searched for on the training part of the first one",
+                    100.0 * share
+                )
+            }
             Some(SplitConfig::Train(share)) => {
                 format!(
                     "each replicate draws its own split, {:.0} % to train on, and is tuned on its own training part",

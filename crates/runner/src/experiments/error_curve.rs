@@ -6,7 +6,7 @@ use super::errors::{self, Errors};
 use super::{Bench, Job, JobError, Layout, Task, group, rows_of_twin, whole};
 use crate::report::{Across, FigureKind, FigureSpec, Selection, TableKind, TableSpec};
 use crate::results::{CellKey, Metric, ResultRow, ResultStore};
-use crate::sweep::{Cell, Comparison};
+use crate::sweep::{Cell, Comparison, Setting};
 
 pub(super) fn jobs(bench: &Bench<'_>) -> Result<Vec<Job>, JobError> {
     let errors = Errors::of(bench);
@@ -50,7 +50,7 @@ pub(super) fn measure(bench: &Bench<'_>, cell: &Cell, results: &ResultStore) -> 
         return Ok(rows_of_twin(rows, cell));
     }
     let gamma = bench.fixed_gamma();
-    let (approximation, spent) = bench.fit(cell, gamma)?;
+    let (approximation, spent) = bench.fit(cell, Setting::at(gamma))?;
     // a growing rank ends where it ends
     let cell = &Cell { rank: approximation.report().rank.clamp(1, cell.rank), ..cell.clone() };
     let blank = |metric, value| bench.row(cell, &spent, metric, value);

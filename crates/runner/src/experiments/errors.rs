@@ -1,7 +1,7 @@
 //! The relative error of an approximation: exact where all of K is at hand, estimated from a sample of extra entries otherwise.
 
 use landmark_core::approximation::Approximation;
-use landmark_core::entries::Plan;
+use landmark_core::entries::{EntryBlock, Plan, Rows};
 use landmark_core::error_estimate::{self, ErrorEstimate, Sample};
 use landmark_core::landmarks::Landmarks;
 use landmark_core::stream::stream;
@@ -57,12 +57,23 @@ pub(super) fn plan(bench: &Bench<'_>, errors: Errors, cell: &Cell, fit: &Plan) -
 
 /// Buys all of K by blocks of rows.
 pub(super) fn buy_reference(bench: &Bench<'_>) -> Result<(), JobError> {
+    buy(bench, &whole(bench.stage.items()))
+}
+
+/// Buys the entries of a plan by blocks.
+pub(super) fn buy(bench: &Bench<'_>, plan: &Plan) -> Result<(), JobError> {
     let scores = bench.till.scores();
     let all: Vec<usize> = (0..scores.len()).collect();
-    let height = (CELLS_PER_BLOCK / all.len().max(1)).max(1);
-    let mut block = Array2::zeros((height.min(all.len()), all.len()));
-    for rows in all.chunks(height) {
-        scores.block(rows, &all, block.slice_mut(ndarray::s![..rows.len(), ..]))?;
+    for EntryBlock { rows, cols } in &plan.blocks {
+        let rows = match rows {
+            Rows::All => &all,
+            Rows::These(rows) => rows,
+        };
+        let height = (CELLS_PER_BLOCK / cols.len().max(1)).max(1);
+        for rows in rows.chunks(height) {
+            let mut block = Array2::zeros((rows.len(), cols.len()));
+            scores.block(rows, cols, block.view_mut())?;
+        }
     }
     Ok(())
 }

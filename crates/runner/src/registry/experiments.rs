@@ -29,6 +29,7 @@ pub static EXPERIMENTS: &[Entry] = &[
         parameters: &[
             required("members", "[member.yaml]", "their files, relative to this one"),
             parameter("shown", "in_turn", "a section each (`in_turn`), or one with the rows of all (`together`)"),
+            parameter("only", "[]", "show only tables and figures whose ids begin with one of these"),
         ],
         source: "this project",
     },

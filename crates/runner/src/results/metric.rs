@@ -44,6 +44,8 @@ pub enum Metric {
     Gamma,
     /// Inverse regularisation of a support vector machine.
     Cost,
+    /// |S2| / |S1| of a method with a second landmark set.
+    Ratio,
     /// Cells of K.
     Cells,
     /// Calls of the similarity function.
@@ -150,6 +152,7 @@ impl Metric {
             Self::Rank => spec("rank", "rank", "rank", Neither, Whole, positive),
             Self::Gamma => spec("gamma", "γ", "γ", Neither, Fixed(3), positive),
             Self::Cost => spec("cost", "C", "C", Neither, Fixed(3), positive),
+            Self::Ratio => spec("ratio", "s2 / s1", "s2 / s1", Neither, Fixed(2), positive),
             Self::Cells => spec("cells", "cells", "cells of K", Lower, Whole, positive),
             Self::Evaluations => spec("evaluations", "evaluations", "evaluations", Lower, Whole, positive),
             Self::Seconds => spec("seconds", "seconds", "seconds", Lower, Seconds, positive),

@@ -63,9 +63,10 @@ fn worse(a: Ended, b: Ended) -> Ended {
 fn show(
     config: &Config,
     collection: &Collection,
-    sheets: Vec<Sheet>,
+    mut sheets: Vec<Sheet>,
     options: &RunOptions,
 ) -> Result<Vec<Sheet>, RunError> {
+    sheets.iter_mut().for_each(|sheet| sheet.keep(&collection.only));
     let folder = results_folder(config, options);
     match collection.shown {
         Shown::Together => {

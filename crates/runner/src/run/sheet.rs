@@ -5,7 +5,7 @@ use serde_json::{Map, Value as Json};
 use super::{Outcome, RunError, RunOptions};
 use crate::config::Config;
 use crate::experiments::Workplace;
-use crate::report::{FigureSpec, Reference, ReportInput, Stamp, TableSpec};
+use crate::report::{FigureSpec, Reference, ReportInput, Stamp, TableKind, TableSpec};
 use crate::results::ResultRow;
 
 /// Rows, tables, figures and warnings of one section of a page.
@@ -80,12 +80,7 @@ impl Sheet {
             one.rows.extend(sheet.rows);
             // what was reduced in one member is said of its datasets by the member's own stamps
             one.stamps.extend(sheet.stamps.into_iter().filter(|stamp| !one.stamps.contains(stamp)).collect::<Vec<_>>());
-            let unseen = |known: &[TableSpec], table: &TableSpec| known.iter().all(|other| other.id != table.id);
-            for table in sheet.tables {
-                if unseen(&one.tables, &table) {
-                    one.tables.push(table);
-                }
-            }
+            sheet.tables.into_iter().for_each(|table| add_table(&mut one.tables, table));
             for figure in sheet.figures {
                 if one.figures.iter().all(|other| other.id != figure.id) {
                     one.figures.push(figure);
@@ -96,6 +91,13 @@ impl Sheet {
         }
         one.provenance = Json::Object(provenance);
         Ok(one)
+    }
+
+    /// Drops tables and figures whose ids begin with none of `only`; an empty list drops nothing.
+    pub(super) fn keep(&mut self, only: &[String]) {
+        let is_kept = |id: &str| only.is_empty() || only.iter().any(|start| id.starts_with(start.as_str()));
+        self.tables.retain(|table| is_kept(&table.id));
+        self.figures.retain(|figure| is_kept(&figure.id));
     }
 
     /// As the report wants it.
@@ -113,6 +115,20 @@ impl Sheet {
             provenance: self.provenance.clone(),
             notes: self.notes.clone(),
         }
+    }
+}
+
+/// A table that is there already selects the new rows as well; one of given text takes over the lines.
+fn add_table(tables: &mut Vec<TableSpec>, table: TableSpec) {
+    let Some(known) = tables.iter_mut().find(|known| known.id == table.id) else {
+        tables.push(table);
+        return;
+    };
+    if let (TableKind::Plain { head, lines, .. }, TableKind::Plain { head: new, lines: more, .. }) =
+        (&mut known.kind, table.kind)
+        && *head == new
+    {
+        lines.extend(more);
     }
 }
 

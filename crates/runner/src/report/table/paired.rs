@@ -77,7 +77,10 @@ fn line(group: &Group<'_>, best: &Group<'_>, lower_is_better: bool) -> Result<Ve
     let (left, right): (Vec<f64>, Vec<f64>) = pairs.into_iter().unzip();
     let rng = &mut stream(0, &group.row.dataset, "report/paired", group.row.columns);
     let interval = paired_bootstrap(&left, &right, 0.95, RESAMPLES, rng)?;
+    let is_nothing = metric.show_difference(interval.estimate) == metric.show_difference(0.0);
     let (verdict, mark) = match (interval.high < 0.0, interval.low > 0.0) {
+        // what the table prints as zero is no difference, however sure it is
+        _ if is_nothing => ("even", Mark::Even),
         (false, false) => ("undecided", Mark::Even),
         (below, _) if below == lower_is_better => ("better", Mark::Good),
         _ => ("worse", Mark::Bad),

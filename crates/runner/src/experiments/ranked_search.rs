@@ -1,0 +1,218 @@
+//! Searching for the rank together with γ, C and |S2|/|S1|: appendix A of the SMS-Nyström paper, figures 7 and 8, table 7.
+//!
+//! For each method, and for small and large ranks apart: the columns that any trial may read are bought first, then every trial fits on
+//! them and is validated on the training items of the first replicate's split. A trial is a job of its own, so a search that was
+//! interrupted goes on where it was; the point it tries follows from the trials before it.
+
+use landmark_core::approximate::ApproximateError;
+use landmark_core::entries::{Certainty, Plan};
+use landmark_core::oracle::Spent;
+use landmark_tasks::search::{Dimension, Direction, Point, Search, Space, Strategy as SearchStrategy};
+use serde_json::json;
+
+use super::classification::{evidence, first_of_split, validate};
+use super::{Bench, Job, JobError, Task, errors, group};
+use crate::config::{Axis, Regimes, Scale, Strategy, Tuned};
+use crate::results::{CellKey, Metric, ResultRow, ResultStore};
+use crate::sweep::{Cell, Comparison, Setting};
+
+/// Random candidates before TPE starts to model.
+const STARTUP: usize = 8;
+
+/// What a trial tries, and what a search ends with.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Choice {
+    /// The rank.
+    pub(super) rank: usize,
+    /// γ and |S2|/|S1|.
+    pub(super) setting: Setting,
+    /// C.
+    pub(super) cost: f64,
+}
+
+impl Choice {
+    /// `rank 412, γ = 0.1000, C = 3.0000, s2 = 1.70·s1`.
+    pub(super) fn words(&self) -> String {
+        let mut words = format!("rank {}", self.rank);
+        if let Some(gamma) = self.setting.gamma {
+            words += &format!(", γ = {gamma:.4}");
+        }
+        words += &format!(", C = {:.4}", self.cost);
+        if let Some(ratio) = self.setting.s2 {
+            words += &format!(", s2 = {ratio:.2}·s1");
+        }
+        words
+    }
+}
+
+/// Whether the rank of a cell is searched for: of everything that has a rank.
+pub(super) fn is_searched(bench: &Bench<'_>, cell: &Cell) -> bool {
+    matches!(cell.comparison, Comparison::SmallRank | Comparison::LargeRank) && bench.sweep.method(cell).entry().sized
+}
+
+/// The search of a cell's method: its purchase and its trials. The replicates of a method share it.
+pub(super) fn jobs(bench: &Bench<'_>, cell: &Cell) -> Result<Vec<Job>, JobError> {
+    if cell.replicate != 0 {
+        return Ok(Vec::new());
+    }
+    let job = |title: String, group: String, plan, task, key| Job { key, title, group, plan, task };
+    let named = |what: &str| format!("{what} of {}", bench.sweep.title(cell));
+    let grouped = |what: &str| group(bench.sweep, &format!("{what} of "), cell);
+    let stock = key(bench, cell, "stock", 0)?;
+    let mut jobs =
+        vec![job(named("columns"), grouped("columns"), largest_plan(bench, cell)?, Task::Stock(cell.clone()), stock)];
+    for number in 0..bench.matrix.search.trials {
+        let key = key(bench, cell, "trial", number)?;
+        let title = named(&format!("trial {}", number + 1));
+        // what it reads was bought before the first one
+        let plan = Plan { blocks: Vec::new(), certainty: Certainty::Exact };
+        jobs.push(job(title, grouped("trials"), plan, Task::Trial(cell.clone(), number), key));
+    }
+    Ok(jobs)
+}
+
+/// What the largest fit of a search requests; every smaller one takes a part of it, because landmark sets are nested.
+pub(super) fn largest_plan(bench: &Bench<'_>, cell: &Cell) -> Result<Plan, JobError> {
+    let shape = bench.till.shape();
+    let largest = bench.matrix.search.s2.as_ref().filter(|_| has_second_set(bench, cell)).map(|axis| axis.bounds().1);
+    let Some(ratio) = largest else { return Ok(bench.sweep.plan(cell, shape)?) };
+    let method = bench.sweep.method(cell).with_second_set(ratio);
+    Ok(bench.sweep.plan_of(cell, &method, shape)?)
+}
+
+fn has_second_set(bench: &Bench<'_>, cell: &Cell) -> bool {
+    bench.sweep.method(cell).second_set().is_some()
+}
+
+fn key(bench: &Bench<'_>, cell: &Cell, what: &str, number: usize) -> Result<CellKey, JobError> {
+    let cell = Cell { replicate: first_of_split(bench, cell), ..cell.clone() };
+    // what a trial tries does not depend on how many follow it
+    let search = crate::config::SearchConfig { trials: 0, ..bench.matrix.search.clone() };
+    let more =
+        json!({ "svm": bench.matrix.svm, "search": search, "split": bench.matrix.dataset.split(), "number": number });
+    Ok(bench.key(what, Some(&cell), &more)?)
+}
+
+/// The dimensions that are searched for this cell.
+fn space(bench: &Bench<'_>, cell: &Cell) -> Space {
+    let search = &bench.matrix.search;
+    let Regimes { small, large } = search.rank;
+    let range = if cell.comparison == Comparison::SmallRank { small } else { large };
+    let (from, _) = range.unwrap_or((1, cell.columns));
+    // no rank exceeds the number of items, nor do those of a small corpus leave a gap below it
+    let whole = |rank: usize| i64::try_from(rank).unwrap_or(i64::MAX);
+    let mut space = Space::from([(
+        "rank".to_owned(),
+        Dimension::Integer { low: whole(from.min(cell.columns)), high: whole(cell.columns) },
+    )]);
+    if bench.matrix.oracle.gamma() == Some(Tuned::Search) {
+        space.insert("gamma".to_owned(), dimension(&search.gamma));
+    }
+    if bench.matrix.svm.c == Tuned::Search {
+        space.insert("c".to_owned(), dimension(&search.c));
+    }
+    if let Some(axis) = search.s2.as_ref().filter(|_| has_second_set(bench, cell)) {
+        space.insert("s2".to_owned(), dimension(axis));
+    }
+    space
+}
+
+/// The candidates of an axis as a dimension of a search.
+pub(super) fn dimension(axis: &Axis) -> Dimension {
+    match axis {
+        Axis::Values(values) => Dimension::Values(values.clone()),
+        Axis::Range(range) => match range.scale {
+            _ if range.from == range.to => Dimension::Values(vec![range.from]),
+            Scale::Log => Dimension::LogUniform { low: range.from, high: range.to },
+            Scale::Linear => Dimension::Uniform { low: range.from, high: range.to },
+        },
+    }
+}
+
+fn choice(bench: &Bench<'_>, point: &Point, most: usize) -> Result<Choice, JobError> {
+    let cost = match bench.matrix.svm.c {
+        Tuned::Fixed(cost) => cost,
+        Tuned::Search => point.float("c")?,
+    };
+    let gamma = match bench.matrix.oracle.gamma() {
+        Some(Tuned::Search) => Some(point.float("gamma")?),
+        _ => bench.common_gamma(),
+    };
+    let rank = usize::try_from(point.integer("rank")?).unwrap_or(most);
+    Ok(Choice { rank, setting: Setting { gamma, s2: point.float("s2").ok() }, cost })
+}
+
+/// Runs the trial of this number.
+pub(super) fn run_trial(
+    bench: &Bench<'_>,
+    cell: &Cell,
+    number: usize,
+    results: &ResultStore,
+) -> Result<Vec<ResultRow>, JobError> {
+    let strategy = match bench.matrix.search.strategy {
+        Strategy::Tpe => SearchStrategy::Tpe { trials: number + 1, startup: STARTUP.min(number + 1) },
+        Strategy::Random | Strategy::Grid => SearchStrategy::Random { trials: number + 1 },
+    };
+    let mut search = Search::new(space(bench, cell), strategy, Direction::Maximize, bench.config.seed)?;
+    let needs = || JobError::Needs { title: bench.sweep.title(cell), needs: "the trials before it" };
+    for earlier in 0..number {
+        let rows = results.get(&key(bench, cell, "trial", earlier)?).ok_or_else(needs)?;
+        let point = search.suggest()?.ok_or_else(needs)?;
+        let accuracy = rows.iter().find(|row| row.metric == Metric::ValidationAccuracy).map(|row| row.value);
+        search.observe(point, accuracy.ok_or_else(|| "the method refused this point".to_owned()));
+    }
+    let point = search.suggest()?.ok_or_else(needs)?;
+    let choice = choice(bench, &point, cell.columns)?;
+    let tried = Cell { rank: choice.rank, replicate: first_of_split(bench, cell), ..cell.clone() };
+    let split = bench.split(tried.replicate)?;
+    let accuracy = match evidence(bench, &tried, choice.setting) {
+        Ok(evidence) => Some(validate(bench, &evidence, &split, &[choice.cost])?.1),
+        // a point that the method cannot take (a second set larger than n) is a failed trial, not a failed run
+        Err(JobError::Approximate(ApproximateError::Oracle(error))) => return Err(error.into()),
+        Err(JobError::Approximate(_)) => None,
+        Err(error) => return Err(error),
+    };
+    Ok(rows(bench, &tried, number, &choice, accuracy))
+}
+
+fn rows(bench: &Bench<'_>, cell: &Cell, number: usize, choice: &Choice, accuracy: Option<f64>) -> Vec<ResultRow> {
+    let position = Some(number as u64 + 1);
+    let row = |metric, value| ResultRow { position, ..bench.row(cell, &Spent::default(), metric, value) };
+    let mut rows: Vec<ResultRow> = accuracy
+        .map(|accuracy| ResultRow { note: Some(choice.words()), ..row(Metric::ValidationAccuracy, accuracy) })
+        .into_iter()
+        .collect();
+    rows.extend(choice.setting.gamma.map(|gamma| row(Metric::Gamma, gamma)));
+    rows.push(row(Metric::Cost, choice.cost));
+    rows.extend(choice.setting.s2.map(|ratio| row(Metric::Ratio, ratio)));
+    rows
+}
+
+/// What the search of a cell's method ended with: the trial of the best accuracy, the first in a tie.
+pub(super) fn best(bench: &Bench<'_>, job: &Job, cell: &Cell, results: &ResultStore) -> Result<Choice, JobError> {
+    let first = Cell { replicate: 0, ..cell.clone() };
+    let mut best: Option<(f64, Choice)> = None;
+    for number in 0..bench.matrix.search.trials {
+        let needs = || JobError::Needs { title: job.title.clone(), needs: "the search for its rank" };
+        let rows = results.get(&key(bench, &first, "trial", number)?).ok_or_else(needs)?;
+        let value = |metric| rows.iter().find(|row| row.metric == metric).map(|row| row.value);
+        let Some(accuracy) = value(Metric::ValidationAccuracy) else { continue };
+        if best.is_some_and(|(highest, _)| accuracy <= highest) {
+            continue;
+        }
+        let rank = rows.first().map_or(cell.columns, |row| usize::try_from(row.rank).unwrap_or(cell.columns));
+        let setting = Setting { gamma: value(Metric::Gamma), s2: value(Metric::Ratio) };
+        best = Some((accuracy, Choice { rank, setting, cost: value(Metric::Cost).unwrap_or(1.0) }));
+    }
+    let none = JobError::Needs { title: job.title.clone(), needs: "a trial that did not fail" };
+    best.map(|(_, choice)| choice).ok_or(none)
+}
+
+/// What measuring a cell requests at most: its rank is known only after the search.
+pub(super) fn measuring_plan(bench: &Bench<'_>, cell: &Cell) -> Result<Plan, JobError> {
+    let most = largest_plan(bench, cell)?;
+    let plan = errors::plan(bench, errors::Errors::of(bench), cell, &most)?;
+    // the first replicate takes a part of what its search has bought
+    let certainty = if cell.replicate == 0 { plan.certainty } else { Certainty::UpperBound };
+    Ok(Plan { certainty, ..plan })
+}
