@@ -25,6 +25,9 @@ mod error_curve;
 mod errors;
 mod ranked_search;
 mod spectrum;
+mod wme;
+
+pub use wme::RandomTills;
 
 /// A unit of work: planned, run, resumed and written as a whole.
 #[derive(Debug, Clone)]
@@ -37,6 +40,8 @@ pub struct Job {
     pub group: String,
     /// What it will request.
     pub plan: Plan,
+    /// Evaluations that it may buy of pairs outside the matrix.
+    pub beside: u64,
     /// What it does.
     pub task: Task,
 }
@@ -180,6 +185,8 @@ pub struct Bench<'a> {
     pub till: &'a Till,
     /// Methods × sizes × replicates.
     pub sweep: &'a Sweep<'a>,
+    /// Where distances to random documents are bought (WME).
+    pub random: RandomTills,
     /// Whether a budget ended the growth of a rank: its best so far is a result.
     pub is_cut_short: std::cell::Cell<bool>,
 }
@@ -257,14 +264,20 @@ impl Bench<'_> {
     fn fit(&self, cell: &Cell, setting: Setting) -> Result<(Approximation, Spent), JobError> {
         let oracle = Metered::new(self.till.similarities(setting.gamma)?);
         let mut rng = stream(self.config.seed, &self.stage.dataset, "fit", cell.replicate);
-        let method = self.sweep.approximator(cell, setting)?;
+        let is_wme = self.sweep.method(cell).id == wme::ID;
+        let method = if is_wme { wme::method(self, cell, setting)? } else { self.sweep.approximator(cell, setting)? };
         let landmarks = self.landmarks(cell)?;
         let known = self.sweep.method(cell).known;
         let approximation = match self.target(cell) {
             Some(target) => self.grow(&target, method.as_ref(), &oracle, &landmarks, known, &mut rng)?,
             None => method.fit(&oracle, &landmarks, cell.rank, known, &mut rng)?,
         };
-        Ok((approximation, oracle.spent()))
+        let mut spent = oracle.spent();
+        if is_wme {
+            // no cell of K, but so many distances to random documents
+            spent.evaluations = (self.stage.items() * cell.rank) as u64;
+        }
+        Ok((approximation, spent))
     }
 
     /// What the growth of a cell's rank stops at, where `target_error` asks for one and the method draws landmarks.

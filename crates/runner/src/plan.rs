@@ -30,6 +30,8 @@ pub struct Forecast {
     pub jobs: Vec<JobForecast>,
     /// The union of all requests.
     pub entries: EntrySet,
+    /// Evaluations at most of pairs outside the matrix.
+    pub beside: u64,
     /// Jobs whose results are there already.
     pub finished: usize,
     shape: OracleShape,
@@ -40,9 +42,10 @@ impl Forecast {
     pub fn of(jobs: &[Job], shape: OracleShape, is_finished: impl Fn(&Job) -> bool) -> Self {
         let mut entries = EntrySet::new(shape);
         let mut forecasts = Vec::new();
-        let mut so_far = 0;
+        let (mut so_far, mut beside) = (0, 0);
         for job in jobs.iter().filter(|job| !is_finished(job)) {
             entries.add(&job.plan);
+            beside += job.beside;
             let total = entries.evaluations();
             forecasts.push(JobForecast {
                 group: job.group.clone(),
@@ -54,7 +57,7 @@ impl Forecast {
             so_far = total;
         }
         let finished = jobs.len() - forecasts.len();
-        Self { jobs: forecasts, entries, finished, shape }
+        Self { jobs: forecasts, entries, beside, finished, shape }
     }
 
     /// Evaluations of the whole run on an empty store; where a plan is no more than a bound, its columns are stand-ins that may

@@ -13,7 +13,7 @@ use landmark_oracles::tile_store::StoreError;
 use serde_json::json;
 
 use crate::config::{Config, Subject};
-use crate::experiments::{Bench, Job, JobError, Workplace};
+use crate::experiments::{Bench, Job, JobError, RandomTills, Workplace};
 use crate::plan::Forecast;
 use crate::progress::Progress;
 use crate::provenance::{Calls, Provenance};
@@ -153,7 +153,15 @@ fn with_workplace<T>(
             let given = given_landmarks(matrix).map_err(RunError::Landmarks)?;
             let till = Till::open(&stage, matrix, &store_address(config, options))?;
             let sweep = Sweep::new(config, matrix, &stage, given);
-            visit(&Bench { config, matrix, stage: &stage, till: &till, sweep: &sweep, is_cut_short: false.into() })
+            visit(&Bench {
+                config,
+                matrix,
+                stage: &stage,
+                till: &till,
+                sweep: &sweep,
+                random: RandomTills::default(),
+                is_cut_short: false.into(),
+            })
         }
         Subject::Study(study) => {
             let folder = results_folder(config, options);

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use landmark_core::oracle::{Kernel, Kernelized, Oracle, OracleError};
 use landmark_data::{DataError, Split};
+use landmark_oracles::wmd::WordClouds;
 use serde_json::{Value as Json, json};
 
 use crate::config::dataset::Items;
@@ -32,6 +33,8 @@ pub struct Stage {
     pub is_priced: bool,
     /// Cheap relatives of the raw score.
     pub proxies: Proxies,
+    /// The words of the items, where they are documents.
+    pub clouds: Option<Arc<WordClouds>>,
     /// Labels of the items, where there are any.
     pub labels: Option<Labels>,
     /// What a reader must be warned of.

@@ -112,7 +112,7 @@ impl StudyBench {
                 "part": part.key,
             }))?;
             let plan = Plan { blocks: Vec::new(), certainty: Certainty::Exact };
-            Ok(Job { key, title: part.title, group: part.group, plan, task: Task::Part(number) })
+            Ok(Job { key, title: part.title, group: part.group, plan, beside: 0, task: Task::Part(number) })
         };
         let jobs = work.parts().into_iter().enumerate().map(job).collect::<Result<_, JobError>>()?;
         Ok(Self { work, jobs })

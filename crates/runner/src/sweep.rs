@@ -52,12 +52,14 @@ pub struct Setting {
     pub gamma: Option<f64>,
     /// |S2| / |S1|, where it is not the method's own.
     pub s2: Option<f64>,
+    /// The most words of a random document (WME), where it is not the method's own.
+    pub max_words: Option<usize>,
 }
 
 impl Setting {
     /// A γ, and the method as it is.
     pub fn at(gamma: Option<f64>) -> Self {
-        Self { gamma, s2: None }
+        Self { gamma, ..Self::default() }
     }
 }
 

@@ -7,7 +7,7 @@
 //!
 //! γ is applied above the store, so a search over γ buys nothing.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use landmark_core::entries::EntrySet;
 use landmark_core::oracle::{Budget, Metered, Oracle, OracleError, OracleShape, Spent};
@@ -23,6 +23,9 @@ type Meter = Arc<Metered<Arc<dyn Oracle>>>;
 pub struct Till {
     meter: Meter,
     stored: Option<Arc<Stored<Meter>>>,
+    store: Option<TileStore>,
+    budget: Budget,
+    beside: Mutex<Vec<Arc<Till>>>,
 }
 
 impl Till {
@@ -32,14 +35,46 @@ impl Till {
     /// A store that cannot be opened, or holds a file that is torn or foreign.
     pub fn open(stage: &Stage, matrix: &MatrixSubject, store: &str) -> Result<Self, StoreError> {
         let budget = Budget { entries: matrix.budget.entries, seconds: matrix.budget.seconds };
-        let meter = Arc::new(Metered::with_budget(Arc::clone(&stage.raw), budget));
-        let stored = if stage.is_priced {
-            let label = OracleLabel::new(matrix.oracle.kind(), stage.description.clone());
-            Some(Arc::new(TileStore::open(store)?.attach(Arc::clone(&meter), label)?))
-        } else {
-            None
+        let store = if stage.is_priced { Some(TileStore::open(store)?) } else { None };
+        Self::of(
+            Arc::clone(&stage.raw),
+            OracleLabel::new(matrix.oracle.kind(), stage.description.clone()),
+            store,
+            budget,
+        )
+    }
+
+    fn of(
+        raw: Arc<dyn Oracle>,
+        label: OracleLabel,
+        store: Option<TileStore>,
+        budget: Budget,
+    ) -> Result<Self, StoreError> {
+        let meter = Arc::new(Metered::with_budget(raw, budget));
+        let stored = match &store {
+            Some(store) => Some(Arc::new(store.attach(Arc::clone(&meter), label)?)),
+            None => None,
         };
-        Ok(Self { meter, stored })
+        Ok(Self { meter, stored, store, budget, beside: Mutex::default() })
+    }
+
+    /// A till for another oracle, which a method reads besides the matrix: it keeps its scores in the same store, and may spend what
+    /// is left of the budget now.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub fn beside(&self, raw: Arc<dyn Oracle>, label: OracleLabel) -> Result<Arc<Self>, StoreError> {
+        let spent = self.spent().evaluations + self.spent_beside();
+        let entries = self.budget.entries.map(|entries| entries.saturating_sub(spent));
+        let till = Arc::new(Self::of(raw, label, self.store.clone(), Budget { entries, ..self.budget })?);
+        self.beside.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::clone(&till));
+        Ok(till)
+    }
+
+    /// Evaluations bought besides the matrix.
+    pub fn spent_beside(&self) -> u64 {
+        let beside = self.beside.lock().unwrap_or_else(PoisonError::into_inner);
+        beside.iter().map(|till| till.spent().evaluations).sum()
     }
 
     /// Raw scores, bought when they are not there.
@@ -84,7 +119,9 @@ impl Till {
     /// # Errors
     /// A store that cannot be written.
     pub fn flush(&self) -> Result<(), StoreError> {
-        self.stored.as_ref().map_or(Ok(()), |stored| stored.flush())
+        self.stored.as_ref().map_or(Ok(()), |stored| stored.flush())?;
+        let beside = self.beside.lock().unwrap_or_else(PoisonError::into_inner);
+        beside.iter().try_for_each(|till| till.flush())
     }
 
     /// What was really bought so far.

@@ -25,6 +25,10 @@ use serde::{Deserialize, Serialize};
 
 use super::{Wmd, WordClouds};
 
+mod method;
+
+pub use method::{Wme, WmeMethodParams};
+
 /// Random documents there can be at most: the largest rank of the paper.
 ///
 /// It is also how many items an oracle over random documents has beyond the true ones, however many are drawn: a store

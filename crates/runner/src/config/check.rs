@@ -1,5 +1,7 @@
 //! What no section can see alone.
 
+use landmark_core::approximation::Known;
+
 use super::problem::Problem;
 use super::section::Section;
 use super::{Experiment, MatrixSubject, OracleConfig, Tuned};
@@ -57,6 +59,19 @@ pub(super) fn together(matrix: &MatrixSubject, section: &Section<'_>) {
         if matrix.target_error.is_some() {
             section.refuse("target_error", "`target_error` and `search.rank` exclude each other: both choose the rank");
         }
+    }
+    for method in matrix.methods.iter().filter(|method| method.id == "wme") {
+        let is_wmd = matches!(matrix.oracle, OracleConfig::Wmd { .. });
+        let problem = match () {
+            () if !is_wmd => {
+                "`wme` makes features of documents under word mover's distance, which is not the oracle here"
+            }
+            () if method.proxy.is_some() || method.known != Known::NOTHING => {
+                "`wme` buys no entry of the matrix: it takes neither `known` nor a `proxy`"
+            }
+            () => continue,
+        };
+        section.problems().add(Problem::new(problem).at(method.place));
     }
     for method in matrix.methods.iter().filter(|_| !documents) {
         if let Some(proxy) = method.proxy.as_ref().filter(|proxy| proxy.kind.needs_documents()) {

@@ -50,6 +50,9 @@ pub struct SearchConfig {
     /// Candidates for s2/s1 of the methods that have a second landmark set.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub s2: Option<Axis>,
+    /// Candidates for the most words of WME's random documents.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_words: Option<Axis>,
 }
 
 /// Ranks to choose from.
@@ -101,6 +104,7 @@ impl Default for SearchConfig {
             c: log(0.01, 1000.0, 6),
             rank: Regimes::default(),
             s2: None,
+            max_words: None,
         }
     }
 }
@@ -119,6 +123,7 @@ impl SearchConfig {
             c: axis("c").unwrap_or(default.c),
             rank: section.or("rank", default.rank),
             s2: axis("s2"),
+            max_words: axis("max_words"),
         };
         if let Some(problem) = search.rank.problem() {
             section.refuse("rank", problem);

@@ -15,14 +15,17 @@ use landmark_tasks::search::{Direction, Search, Space, Strategy as SearchStrateg
 use ndarray::Array2;
 use serde_json::json;
 
-use super::error_curve::{error_layout, reference, report_rows};
+use super::error_curve::{reference, report_rows};
 use super::errors::{self, Errors};
 use super::ranked_search::{self, Choice, dimension};
-use super::{Bench, Job, JobError, Layout, Task, group, has_gamma, rows_of_twin};
+use super::{Bench, Job, JobError, Task, group, has_gamma, rows_of_twin, wme};
 use crate::config::{SplitConfig, Strategy, Tuned};
-use crate::report::{Across, FigureKind, FigureSpec, Selection, TableKind, TableSpec};
 use crate::results::{CellKey, Metric, ResultRow, ResultStore};
-use crate::sweep::{Cell, Comparison, Setting};
+use crate::sweep::{Cell, Setting};
+
+mod layout;
+
+pub(super) use layout::layout;
 
 pub(super) fn jobs(bench: &Bench<'_>) -> Result<Vec<Job>, JobError> {
     let errors = Errors::of(bench);
@@ -38,6 +41,7 @@ pub(super) fn jobs(bench: &Bench<'_>) -> Result<Vec<Job>, JobError> {
                 title: bench.sweep.title(&cell),
                 group: group(bench.sweep, "", &cell),
                 plan: ranked_search::measuring_plan(bench, &cell)?,
+                beside: beside(bench, &cell),
                 task: Task::Measure(cell),
             });
             continue;
@@ -49,6 +53,7 @@ pub(super) fn jobs(bench: &Bench<'_>) -> Result<Vec<Job>, JobError> {
                 title: format!("γ and C of {}", bench.sweep.title(&cell)),
                 group: group(bench.sweep, "γ and C of ", &cell),
                 plan: fit.clone(),
+                beside: 0,
                 task: Task::Tune(cell.clone()),
             });
         }
@@ -57,10 +62,17 @@ pub(super) fn jobs(bench: &Bench<'_>) -> Result<Vec<Job>, JobError> {
             title: bench.sweep.title(&cell),
             group: group(bench.sweep, "", &cell),
             plan: errors::plan(bench, errors, &cell, &fit)?,
+            beside: beside(bench, &cell),
             task: Task::Measure(cell),
         });
     }
     Ok(jobs)
+}
+
+/// Distances to random documents of a replicate that no search has drawn.
+fn beside(bench: &Bench<'_>, cell: &Cell) -> u64 {
+    let is_drawn = ranked_search::is_searched(bench, cell) && cell.replicate == 0;
+    if bench.sweep.method(cell).id == wme::ID && !is_drawn { wme::most_evaluations(bench, cell, 1) } else { 0 }
 }
 
 fn is_tuned(bench: &Bench<'_>) -> bool {
@@ -327,150 +339,4 @@ fn error(
     let (approximation, _) = bench.fit(cell, Setting { gamma: common, ..setting })?;
     let row = errors::row(bench, errors, cell, common, &approximation, blank)?;
     Ok(row.map(|row| ResultRow { note: common.map(|gamma| format!("γ = {gamma:.4}")), ..row }))
-}
-
-/// The largest rank that the paper calls small.
-const SMALL_RANK: u64 = 550;
-/// What the paper calls them, and what it stands for.
-const HEADINGS: [(&str, &str); 2] =
-    [("small_rank", "Small rank: at most 550"), ("large_rank", "Large rank: above 550")];
-
-/// Accuracies at equal rank under the headings of table 2. `exact` has no rank and stands under both.
-fn under_paper_headings(bench: &Bench<'_>, rows: &[ResultRow]) -> Vec<ResultRow> {
-    if !bench.matrix.search.rank.is_empty() {
-        return exact_in_both_regimes(rows);
-    }
-    if bench.config.paper.is_none() {
-        return Vec::new();
-    }
-    let sizes = bench.sweep.sizes();
-    let largest = |is_small: bool| sizes.iter().map(|&s| s as u64).filter(|&s| (s <= SMALL_RANK) == is_small).max();
-    let mut restated = Vec::new();
-    for ((heading, _), size) in HEADINGS.iter().zip([largest(true), largest(false)]) {
-        let Some(size) = size else { continue };
-        let is_here = |row: &&ResultRow| {
-            row.metric == Metric::Accuracy
-                && row.comparison == Comparison::Rank.id()
-                && (row.columns == size || row.method_id == "exact")
-        };
-        restated.extend(
-            rows.iter().filter(is_here).map(|row| ResultRow { comparison: (*heading).to_owned(), ..row.clone() }),
-        );
-    }
-    restated
-}
-
-/// The exact kernel has no rank: it was measured once, and stands under both headings.
-fn exact_in_both_regimes(rows: &[ResultRow]) -> Vec<ResultRow> {
-    let is_exact = |row: &&ResultRow| row.method_id == "exact" && row.metric == Metric::Accuracy;
-    let Some(here) = rows.iter().find(is_exact).map(|row| &row.comparison) else { return Vec::new() };
-    let Some(other) = rows.iter().map(|row| &row.comparison).find(|comparison| *comparison != here) else {
-        return Vec::new();
-    };
-    rows.iter().filter(is_exact).map(|row| ResultRow { comparison: other.clone(), ..row.clone() }).collect()
-}
-
-/// Tables 2 and 7 and figures 7 and 8, where ranks were searched for.
-fn searched_layout(rows: &[ResultRow]) -> Layout {
-    let mut layout = Layout::default();
-    for (number, (heading, words)) in (7..).zip([("small_rank", "small"), ("large_rank", "large")]) {
-        let trials = Selection::compared_at(Metric::ValidationAccuracy, heading);
-        if rows.iter().any(|row| trials.holds(row)) {
-            layout.figures.push(FigureSpec {
-                id: format!("figure{number}"),
-                title: format!("Figure {number} of the paper. Validation accuracy for {words} ranks"),
-                caption:
-                    "A point for each trial of the search: mean accuracy over the folds against the rank it tried."
-                        .to_owned(),
-                select: trials,
-                kind: FigureKind::Points { across: Across::Rank },
-            });
-        }
-        let ranks = Selection::compared_at(Metric::Rank, heading);
-        if rows.iter().any(|row| ranks.holds(row)) {
-            layout.tables.push(TableSpec {
-                id: format!("table7-{}", number - 6),
-                title: format!("Table 7 of the paper. Best of the {words} ranks"),
-                caption: "The rank of the trial with the highest validation accuracy.".to_owned(),
-                kind: TableKind::Comparison { select: ranks, reference: Some("table7".to_owned()) },
-            });
-        }
-    }
-    layout
-}
-
-fn paper_tables(rows: &[ResultRow]) -> Vec<TableSpec> {
-    let mut tables = Vec::new();
-    for (number, (heading, words)) in HEADINGS.iter().enumerate() {
-        let select = Selection::compared_at(Metric::Accuracy, heading);
-        if rows.iter().any(|row| select.holds(row)) {
-            tables.push(TableSpec {
-                id: format!("table2-{}", number + 1),
-                title: format!("Table 2 of the paper. {words}"),
-                caption: "Share of test documents classified rightly by a linear SVM on the factors of K̃, and by a kernel SVM on K."
-                    .to_owned(),
-                kind: TableKind::Comparison { select, reference: Some("table2".to_owned()) },
-            });
-        }
-    }
-    tables
-}
-
-pub(super) fn layout(bench: &Bench<'_>, rows: &[ResultRow]) -> Layout {
-    let mut restated = under_paper_headings(bench, rows);
-    let shown: Vec<ResultRow> = rows.iter().chain(&restated).cloned().collect();
-    let mut tables = paper_tables(&shown);
-    let searched = searched_layout(rows);
-    let mut figures = searched.figures;
-    tables.extend(searched.tables);
-    for (comparison, words) in [(Comparison::Rank, "equal rank"), (Comparison::Entries, "equal entries")] {
-        let select = Selection::compared_at(Metric::Accuracy, comparison.id());
-        if !rows.iter().any(|row| select.holds(row)) {
-            continue;
-        }
-        tables.push(TableSpec {
-            id: format!("table-accuracy-{}", comparison.id()),
-            title: format!("Accuracy at {words}"),
-            caption: "Share of test documents classified rightly by a linear SVM on the factors of K̃.".to_owned(),
-            kind: TableKind::Grid { select: select.clone(), across: Across::Columns },
-        });
-        figures.push(FigureSpec {
-            id: format!("figure-accuracy-{}", comparison.id()),
-            title: format!("Accuracy against the number of landmarks, {words}"),
-            caption: "Mean test accuracy against the number of landmarks; the band is the 95 % interval.".to_owned(),
-            select,
-            kind: FigureKind::Curve { across: Across::Columns, log_y: false, y_limits: None },
-        });
-    }
-    let errors = error_layout(rows);
-    tables.extend(errors.tables);
-    figures.extend(errors.figures);
-    restated.extend(errors.restated);
-    let mut notes = vec![
-        "K̃ covers all documents, test documents included (transductive, as in the paper); no test label is used"
-            .to_owned(),
-        match bench.matrix.dataset.split() {
-            Some(SplitConfig::Given) | None => "one fixed split; replicates differ in their landmarks".to_owned(),
-            Some(SplitConfig::Train(share)) if !bench.matrix.search.rank.is_empty() => {
-                format!(
-                    "each replicate draws its own split, {:.0} % to train on; rank, γ, C and s2 are searched for on the training part of the first one",
-                    100.0 * share
-                )
-            }
-            Some(SplitConfig::Train(share)) => {
-                format!(
-                    "each replicate draws its own split, {:.0} % to train on, and is tuned on its own training part",
-                    100.0 * share
-                )
-            }
-        },
-    ];
-    if bench.matrix.oracle.gamma() == Some(Tuned::Search)
-        && let Some(gamma) = bench.common_gamma()
-    {
-        notes.push(format!(
-            "each method is classified with the γ it chose by cross-validation; relative errors are all at γ = {gamma:.4}, the middle of the candidates"
-        ));
-    }
-    Layout { restated, tables, figures, notes }
 }

@@ -21,6 +21,7 @@ pub(super) fn jobs(bench: &Bench<'_>) -> Result<Vec<Job>, JobError> {
             title: bench.sweep.title(&cell),
             group: group(bench.sweep, "", &cell),
             plan: errors::plan(bench, errors, &cell, &fit)?,
+            beside: 0,
             task: Task::Measure(cell),
         });
     }
@@ -39,6 +40,7 @@ pub(super) fn reference(bench: &Bench<'_>) -> Result<Job, JobError> {
         title: name.clone(),
         group: name,
         plan: whole(bench.stage.items()),
+        beside: 0,
         task: Task::Reference,
     })
 }

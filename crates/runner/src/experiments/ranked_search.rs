@@ -11,7 +11,7 @@ use landmark_tasks::search::{Dimension, Direction, Point, Search, Space, Strateg
 use serde_json::json;
 
 use super::classification::{evidence, first_of_split, validate};
-use super::{Bench, Job, JobError, Task, errors, group};
+use super::{Bench, Job, JobError, Task, errors, group, wme};
 use crate::config::{Axis, Regimes, Scale, Strategy, Tuned};
 use crate::results::{CellKey, Metric, ResultRow, ResultStore};
 use crate::sweep::{Cell, Comparison, Setting};
@@ -41,6 +41,9 @@ impl Choice {
         if let Some(ratio) = self.setting.s2 {
             words += &format!(", s2 = {ratio:.2}·s1");
         }
+        if let Some(most) = self.setting.max_words {
+            words += &format!(", Dmax = {most}");
+        }
         words
     }
 }
@@ -55,12 +58,17 @@ pub(super) fn jobs(bench: &Bench<'_>, cell: &Cell) -> Result<Vec<Job>, JobError>
     if cell.replicate != 0 {
         return Ok(Vec::new());
     }
-    let job = |title: String, group: String, plan, task, key| Job { key, title, group, plan, task };
+    let is_wme = bench.sweep.method(cell).id == wme::ID;
+    let job = |title: String, group: String, plan, task, key| Job { key, title, group, plan, beside: 0, task };
     let named = |what: &str| format!("{what} of {}", bench.sweep.title(cell));
     let grouped = |what: &str| group(bench.sweep, &format!("{what} of "), cell);
     let stock = key(bench, cell, "stock", 0)?;
     let mut jobs =
         vec![job(named("columns"), grouped("columns"), largest_plan(bench, cell)?, Task::Stock(cell.clone()), stock)];
+    if is_wme {
+        let candidates = bench.matrix.search.max_words.as_ref().map_or(1, |axis| axis.points().len());
+        jobs[0].beside = wme::most_evaluations(bench, cell, candidates);
+    }
     for number in 0..bench.matrix.search.trials {
         let key = key(bench, cell, "trial", number)?;
         let title = named(&format!("trial {}", number + 1));
@@ -114,6 +122,10 @@ fn space(bench: &Bench<'_>, cell: &Cell) -> Space {
     if let Some(axis) = search.s2.as_ref().filter(|_| has_second_set(bench, cell)) {
         space.insert("s2".to_owned(), dimension(axis));
     }
+    if let Some(axis) = search.max_words.as_ref().filter(|_| bench.sweep.method(cell).id == wme::ID) {
+        // a list, so that no more random documents are scored than the dry run says
+        space.insert("max_words".to_owned(), Dimension::Values(axis.points()));
+    }
     space
 }
 
@@ -139,7 +151,14 @@ fn choice(bench: &Bench<'_>, point: &Point, most: usize) -> Result<Choice, JobEr
         _ => bench.common_gamma(),
     };
     let rank = usize::try_from(point.integer("rank")?).unwrap_or(most);
-    Ok(Choice { rank, setting: Setting { gamma, s2: point.float("s2").ok() }, cost })
+    let max_words = point.float("max_words").ok().map(whole_words);
+    Ok(Choice { rank, setting: Setting { gamma, s2: point.float("s2").ok(), max_words }, cost })
+}
+
+/// Candidates are whole and far below 2³².
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+fn whole_words(value: f64) -> usize {
+    value.round().max(1.0) as usize
 }
 
 /// Runs the trial of this number.
@@ -185,6 +204,7 @@ fn rows(bench: &Bench<'_>, cell: &Cell, number: usize, choice: &Choice, accuracy
     rows.extend(choice.setting.gamma.map(|gamma| row(Metric::Gamma, gamma)));
     rows.push(row(Metric::Cost, choice.cost));
     rows.extend(choice.setting.s2.map(|ratio| row(Metric::Ratio, ratio)));
+    rows.extend(choice.setting.max_words.map(|words| row(Metric::MaxWords, words as f64)));
     rows
 }
 
@@ -201,7 +221,11 @@ pub(super) fn best(bench: &Bench<'_>, job: &Job, cell: &Cell, results: &ResultSt
             continue;
         }
         let rank = rows.first().map_or(cell.columns, |row| usize::try_from(row.rank).unwrap_or(cell.columns));
-        let setting = Setting { gamma: value(Metric::Gamma), s2: value(Metric::Ratio) };
+        let setting = Setting {
+            gamma: value(Metric::Gamma),
+            s2: value(Metric::Ratio),
+            max_words: value(Metric::MaxWords).map(whole_words),
+        };
         best = Some((accuracy, Choice { rank, setting, cost: value(Metric::Cost).unwrap_or(1.0) }));
     }
     let none = JobError::Needs { title: job.title.clone(), needs: "a trial that did not fail" };

@@ -31,6 +31,7 @@ pub(super) fn jobs(bench: &Bench<'_>) -> Result<Vec<Job>, JobError> {
             title: what.to_owned(),
             group: what.to_owned(),
             plan: plan.clone(),
+            beside: 0,
             task,
         })
     };

@@ -4,6 +4,7 @@ use landmark_core::approximate::{
     Approximate, ApproximateError, ExactParams, NystromParams, OptimalParams, ShiftRidgeParams, SiCurParams,
     SkeletonParams, SmsNystromParams, StaCurParams,
 };
+use landmark_oracles::wmd::wme::WmeMethodParams;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value as Json};
@@ -118,6 +119,17 @@ pub static METHODS: &[MethodEntry] = &[
         draws: true,
         sized: true,
         read: |node, path, problems| read(node, path, problems, StaCurParams::check),
+    },
+    MethodEntry {
+        id: "wme",
+        summary: "baseline: word mover's embeddings, random features of another kernel; for documents only",
+        formula: "φ(X) φ(X)ᵀ, φ_r(x) = exp(−γ·WMD(x, ω_r)) / √R, ω_r random documents",
+        entries: "none of K; n·R distances to random documents",
+        source: "Wu et al. 2018; SMS-Nyström paper, §4.1",
+        parameters: &[parameter("max_words", "9", "Dmax, the most words of a random document; R is the rank")],
+        draws: true,
+        sized: true,
+        read: |node, path, problems| read(node, path, problems, WmeMethodParams::check),
     },
     MethodEntry {
         id: "optimal",

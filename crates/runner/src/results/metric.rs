@@ -46,6 +46,8 @@ pub enum Metric {
     Cost,
     /// |S2| / |S1| of a method with a second landmark set.
     Ratio,
+    /// Most words of a random document (WME).
+    MaxWords,
     /// Cells of K.
     Cells,
     /// Calls of the similarity function.
@@ -153,6 +155,7 @@ impl Metric {
             Self::Gamma => spec("gamma", "γ", "γ", Neither, Fixed(3), positive),
             Self::Cost => spec("cost", "C", "C", Neither, Fixed(3), positive),
             Self::Ratio => spec("ratio", "s2 / s1", "s2 / s1", Neither, Fixed(2), positive),
+            Self::MaxWords => spec("max_words", "Dmax", "most words of a random document", Neither, Whole, positive),
             Self::Cells => spec("cells", "cells", "cells of K", Lower, Whole, positive),
             Self::Evaluations => spec("evaluations", "evaluations", "evaluations", Lower, Whole, positive),
             Self::Seconds => spec("seconds", "seconds", "seconds", Lower, Seconds, positive),

@@ -123,6 +123,9 @@ pub(super) fn print_dry_run(till: Option<&Till>, forecast: &Forecast, verbose: b
         count(missing),
         bytes(missing * BYTES_PER_ENTRY)
     ));
+    if forecast.beside > 0 {
+        line(format!("and at most {} distances to random documents (wme)", count(forecast.beside)));
+    }
     if let Some((evaluations, seconds)) = timed {
         let each = seconds.as_secs_f64() / evaluations as f64;
         line(format!(
@@ -164,6 +167,9 @@ fn time_sample(till: &Till, forecast: &Forecast) -> Result<Option<(u64, Duration
 pub(super) fn conclude(till: Option<&Till>, rows: usize, folder: &Path, calls: &Calls, outcome: &Outcome) {
     if till.is_some_and(Till::is_priced) {
         eprintln!("{} entries bought, {} reused", count(calls.bought), count(calls.reused));
+    }
+    if let Some(beside) = till.map(Till::spent_beside).filter(|&beside| beside > 0) {
+        eprintln!("{} distances to random documents bought (wme)", count(beside));
     }
     if let Ok(summary) = std::fs::read_to_string(folder.join("summary.md")) {
         let mut out = std::io::stdout().lock();

@@ -124,6 +124,7 @@ pub(super) fn set(
         notes,
         facts: facts(&dataset, clouds.len(), &wmd, more),
         dataset,
+        clouds: Some(clouds),
         raw: Arc::new(wmd),
     })
 }

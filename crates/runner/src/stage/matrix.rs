@@ -38,6 +38,7 @@ fn set(subject: &MatrixSubject, matrix: Array2<f64>, description: String) -> Res
         description,
         is_priced: false,
         proxies: Proxies::for_matrix(subject, raw.len())?,
+        clouds: None,
         labels: None,
         stamps: Vec::new(),
         notes: Vec::new(),

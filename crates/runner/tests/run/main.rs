@@ -6,4 +6,5 @@ mod input;
 mod measures;
 mod resume;
 mod scratch;
+mod search;
 mod store;

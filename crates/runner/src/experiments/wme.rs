@@ -1,0 +1,71 @@
+//! Word mover's embeddings in a sweep: the random documents of a replicate, scored through a till of their own.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use landmark_core::approximate::{Approximate, ApproximateError};
+use landmark_core::oracle::OracleError;
+use landmark_oracles::tile_store::OracleLabel;
+use landmark_oracles::wmd::wme::{MOST_DOCUMENTS, RandomDocuments, WmeMethodParams, WmeParams};
+use serde_json::Value as Json;
+
+use super::{Bench, JobError};
+use crate::config::MethodConfig;
+use crate::stage::similarity;
+use crate::sweep::{Cell, Setting};
+use crate::till::Till;
+
+/// The id in the registry.
+pub(super) const ID: &str = "wme";
+
+/// Tills by seed and Dmax: the documents of one serve every γ and every R.
+#[derive(Default)]
+pub struct RandomTills(Mutex<HashMap<(u64, usize), Arc<Till>>>);
+
+/// Dmax of a cell.
+fn max_words(method: &MethodConfig, setting: Setting) -> usize {
+    let own = method.params.get("max_words").and_then(Json::as_u64).and_then(|words| usize::try_from(words).ok());
+    setting.max_words.or(own).unwrap_or(WmeMethodParams::default().max_words)
+}
+
+/// Distances to random documents that a search over the method's ranks may buy: its largest R for every Dmax it may try.
+pub(super) fn most_evaluations(bench: &Bench<'_>, cell: &Cell, candidates: usize) -> u64 {
+    (bench.stage.items() * cell.columns * candidates) as u64
+}
+
+/// The method of a cell over the random documents of its replicate.
+pub(super) fn method(bench: &Bench<'_>, cell: &Cell, setting: Setting) -> Result<Arc<dyn Approximate>, JobError> {
+    let max_words = max_words(bench.sweep.method(cell), setting);
+    // every replicate draws its own documents
+    let seed = bench.config.seed.wrapping_add(cell.replicate);
+    let till = till(bench, seed, max_words)?;
+    let method = WmeMethodParams { max_words }.check()?;
+    Ok(Arc::new(method.over(similarity(till.scores(), setting.gamma)?)))
+}
+
+fn till(bench: &Bench<'_>, seed: u64, max_words: usize) -> Result<Arc<Till>, JobError> {
+    let mut tills = bench.random.0.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(till) = tills.get(&(seed, max_words)) {
+        return Ok(Arc::clone(till));
+    }
+    let failed = |what: &str, source| JobError::Oracle(OracleError::Failed { what: what.to_owned(), source });
+    let Some(clouds) = &bench.stage.clouds else {
+        let error = ApproximateError::Parameter {
+            method: ID,
+            parameter: "oracle",
+            value: "over a matrix".to_owned(),
+            wanted: "word mover's distance between documents",
+        };
+        return Err(error.into());
+    };
+    let params = WmeParams { max_words, documents: MOST_DOCUMENTS };
+    let random = RandomDocuments::draw(clouds, params, seed)
+        .map_err(|error| failed("drawing random documents", error.into()))?;
+    let description = format!("{}, and random documents of at most {max_words} words", bench.stage.description);
+    let till = bench
+        .till
+        .beside(Arc::new(random), OracleLabel::new("wme", description))
+        .map_err(|error| failed("the store of distances to random documents", error.into()))?;
+    tills.insert((seed, max_words), Arc::clone(&till));
+    Ok(till)
+}

@@ -1,0 +1,124 @@
+//! Searching for ranks, random documents beside the matrix, and collections of configurations.
+
+use crate::scratch::{MATRIX, Scratch, number_before, smooth_matrix};
+
+/// Ranks, γ and C of three methods searched for on 60 documents of the sample.
+const SEARCHED: &str = "\
+name: searched
+experiment: classification
+dataset: { name: embedded, limit: 60, vectors: { kind: ppmi_svd, dimension: 20 }, split: { train: 0.7 } }
+oracle: { kind: wmd, gamma: search, empty_documents: drop }
+methods: [wme, sms_nystrom, exact]
+replicates: 2
+search:
+  { strategy: tpe, trials: 4, folds: 3, rank: { small: [4, 9], large: [10, 16] }, gamma: [0.3, 1], c: [1, 10], s2: [1.5, 2],
+    max_words: [3, 6] }
+";
+
+fn searched() -> Scratch {
+    Scratch::with(SEARCHED)
+}
+
+#[test]
+fn a_search_keeps_to_its_ranks_and_its_bill_and_is_not_repeated() {
+    let scratch = searched();
+    let forecast = scratch.run_well(&["--dry-run"]);
+    let said = scratch.run_well(&[]);
+    // the exact kernel needs all of K, so the bill is exact
+    assert_eq!(number_before(&said.err, " entries bought, "), number_before(&forecast.out, " to buy ("));
+    let beside = number_before(&said.err, " distances to random documents bought");
+    assert!(beside > 0 && beside <= number_before(&forecast.out, " distances to random documents (wme)"), "{beside}");
+    let rows = scratch.figures("results/searched");
+    for (comparison, range) in [("small_rank", 4..=9), ("large_rank", 10..=16)] {
+        for method in ["wme", "sms_nystrom"] {
+            let is_it = |metric: &str, row: &&serde_json::Value| {
+                row["metric"] == metric && row["comparison"] == comparison && row["method"] == method
+            };
+            let trials: Vec<_> = rows.iter().filter(|row| is_it("validation_accuracy", row)).collect();
+            assert_eq!(trials.len(), 4, "{method} {comparison}");
+            assert!(trials.iter().all(|row| range.contains(&row["rank"].as_u64().unwrap())));
+            // the rank that is tested is that of the best trial, the first in a tie
+            let accuracy = |row: &serde_json::Value| row["value"].as_f64().unwrap();
+            let best = trials.iter().rev().max_by(|a, b| accuracy(a).total_cmp(&accuracy(b))).unwrap();
+            let tested: Vec<_> = rows.iter().filter(|row| is_it("accuracy", row)).collect();
+            assert_eq!(tested.len(), 2, "{method} {comparison}");
+            assert!(tested.iter().all(|row| row["rank"] == best["rank"]), "{method} {comparison}");
+        }
+    }
+    let before = scratch.files("results");
+    let again = scratch.run_well(&[]);
+    assert_eq!(number_before(&again.err, " entries bought, "), 0);
+    assert_eq!(scratch.files("results"), before);
+}
+
+#[test]
+fn a_longer_search_begins_with_the_trials_of_the_shorter_one() {
+    let scratch = searched();
+    let trials = |scratch: &Scratch| -> Vec<(u64, f64)> {
+        let is_trial =
+            |row: &&serde_json::Value| row["metric"] == "validation_accuracy" && row["method"] == "sms_nystrom";
+        let rows = scratch.figures("results/searched");
+        let rows = rows.iter().filter(is_trial).filter(|row| row["comparison"] == "small_rank");
+        rows.map(|row| (row["rank"].as_u64().unwrap(), row["value"].as_f64().unwrap())).collect()
+    };
+    scratch.run_well(&["--quiet", "--set", "search.trials=2"]);
+    let short = trials(&scratch);
+    scratch.run_well(&["--quiet"]);
+    assert_eq!(trials(&scratch)[..2], short[..]);
+}
+
+#[test]
+fn ranks_are_given_or_searched_for() {
+    let scratch = searched();
+    scratch.complains(&["--set", "ranks=[5]"], &["`ranks` and `search.rank` exclude each other"]);
+    scratch.complains(&["--set", "search.rank.small=[9, 4]"], &["goes from 9 to 4"]);
+    scratch.complains(&["--set", "search.strategy=grid"], &["`search.rank` needs `strategy: random` or `tpe`"]);
+    scratch.complains(&["--set", "methods=[{ id: wme, known: [landmarks] }]"], &["`wme` buys no entry of the matrix"]);
+}
+
+/// Two matrices, each in a configuration of its own, and a collection of both.
+fn collected(shown: &str) -> Scratch {
+    let scratch = Scratch::with(&format!(
+        "name: both\nexperiment: collection\nshown: {shown}\nmembers: [first.yaml, second.yaml]\n"
+    ));
+    scratch.write_matrix("matrix.npy", &smooth_matrix());
+    scratch.write("first.yaml", &MATRIX.replace("name: mine", "name: first"));
+    let second = "name: second\nexperiment: error_curve\ndataset: { name: random_psd, n: 20 }\noracle: precomputed\n";
+    scratch.write("second.yaml", &format!("{second}methods: [nystrom]\nranks: [5]\n"));
+    scratch
+}
+
+#[test]
+fn a_collection_runs_its_members_and_shows_them_on_one_page() {
+    for shown in ["together", "in_turn"] {
+        let scratch = collected(shown);
+        scratch.run_well(&["--quiet"]);
+        let page =
+            String::from_utf8(scratch.files("results/both").remove(std::path::Path::new("report.html")).unwrap())
+                .unwrap();
+        assert!(page.contains("precomputed") && page.contains("random_psd"), "{shown}");
+        // a member is a configuration like any other
+        assert!(scratch.path("results/first/report.html").exists() && scratch.path("results/second/run.json").exists());
+        let before = scratch.files("results");
+        scratch.run_well(&["--quiet"]);
+        assert_eq!(scratch.files("results"), before, "{shown}");
+    }
+}
+
+#[test]
+fn a_collection_shows_only_what_it_is_asked_for() {
+    let scratch = collected("together");
+    scratch.run_well(&["--quiet", "--set", "only=[table-entries]"]);
+    let names: Vec<String> = scratch.files("results/both").keys().map(|path| path.display().to_string()).collect();
+    assert!(names.contains(&"table-entries.tex".to_owned()), "{names:?}");
+    assert!(!names.iter().any(|name| name.starts_with("figure")), "{names:?}");
+}
+
+#[test]
+fn a_broken_or_missing_member_is_named_with_its_file() {
+    let scratch = collected("together");
+    scratch.write("second.yaml", "name: second\nexperiment: eror_curve\n");
+    scratch.complains(&[], &["the member `second.yaml` is wrong", "`eror_curve`"]);
+    scratch.complains(&["--set", "members=[third.yaml]"], &["`third.yaml` is wrong", "can't be read"]);
+    scratch.complains(&["--set", "members=[]"], &["`members` is empty"]);
+}
