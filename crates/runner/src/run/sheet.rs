@@ -118,17 +118,32 @@ impl Sheet {
     }
 }
 
-/// A table that is there already selects the new rows as well; one of given text takes over the lines.
+/// A table that is there already selects the new rows as well; one of given text takes over the lines, one of differences the methods.
 fn add_table(tables: &mut Vec<TableSpec>, table: TableSpec) {
     let Some(known) = tables.iter_mut().find(|known| known.id == table.id) else {
         tables.push(table);
         return;
     };
-    if let (TableKind::Plain { head, lines, .. }, TableKind::Plain { head: new, lines: more, .. }) =
-        (&mut known.kind, table.kind)
-        && *head == new
-    {
-        lines.extend(more);
+    match (&mut known.kind, table.kind) {
+        (TableKind::Plain { head, lines, .. }, TableKind::Plain { head: new, lines: more, .. }) if *head == new => {
+            lines.extend(more);
+        }
+        (
+            TableKind::Paired { ours, baselines, .. },
+            TableKind::Paired { ours: more_ours, baselines: more_baselines, .. },
+        ) => {
+            add_names(ours, more_ours);
+            add_names(baselines, more_baselines);
+        }
+        _ => {}
+    }
+}
+
+fn add_names(names: &mut Vec<String>, more: Vec<String>) {
+    for name in more {
+        if !names.contains(&name) {
+            names.push(name);
+        }
     }
 }
 

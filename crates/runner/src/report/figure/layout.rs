@@ -16,6 +16,7 @@ const TICK: f64 = 12.0;
 const LABEL: f64 = 13.0;
 const TITLE: f64 = 14.0;
 const SMALL: f64 = 11.0;
+const STAMP_LINE: f64 = 16.0;
 
 /// The places of a chart.
 #[derive(Debug, Clone, PartialEq)]
@@ -25,6 +26,8 @@ pub(super) struct Layout {
     pub(super) plot: (f64, f64),
     /// Left end and middle of each legend entry.
     pub(super) legend: Vec<(f64, f64)>,
+    /// The stamps, cut into lines that fit.
+    stamp: Vec<String>,
     columns: usize,
 }
 
@@ -56,10 +59,12 @@ impl Layout {
             x += wide + LEGEND_GAP;
         }
         let below_legend = if legend.is_empty() { top } else { y + 0.5 * LEGEND_LINE + 4.0 };
-        let stamp = if chart.stamp.is_empty() { 4.0 } else { 24.0 };
+        let stamp = wrapped(&chart.stamp, SMALL, whole - LEFT - SIDE)?;
+        let below_stamp = if stamp.is_empty() { 4.0 } else { 8.0 + STAMP_LINE * stamp.len() as f64 };
         Ok(Self {
             width: whole,
-            height: (below_legend + stamp).ceil(),
+            height: (below_legend + below_stamp).ceil(),
+            stamp,
             plot: (plot_width, plot_height),
             legend,
             columns,
@@ -91,8 +96,9 @@ impl Layout {
             let at = (x + sample(look) + 8.0, y + 0.5 * CAPITALS * TICK);
             all.push(line(name, at, TICK, &Palette::TEXT, Anchor::Start));
         }
-        if !chart.stamp.is_empty() {
-            all.push(line(&chart.stamp, (LEFT, self.height - 9.0), SMALL, &Palette::MUTED, Anchor::Start));
+        for (from_last, text) in self.stamp.iter().rev().enumerate() {
+            let y = self.height - 9.0 - STAMP_LINE * from_last as f64;
+            all.push(line(text, (LEFT, y), SMALL, &Palette::MUTED, Anchor::Start));
         }
         all
     }
@@ -112,6 +118,36 @@ impl Layout {
     }
 }
 
+/// Lines of whole words no wider than the room; a word that is wider stands alone.
+fn wrapped(text: &str, em: f64, room: f64) -> Result<Vec<String>, ReportError> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split(' ').filter(|word| !word.is_empty()) {
+        let longer = lines.last().map(|line| format!("{line} {word}"));
+        match longer {
+            Some(longer) if width(&longer, em, false)? <= room => {
+                lines.pop();
+                lines.push(longer);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    Ok(lines)
+}
+
 fn line(text: &str, at: (f64, f64), em: f64, ink: &Ink, anchor: Anchor) -> Lettering {
     Lettering { text: text.to_string(), at, em, bold: false, colour: ink.light, anchor, upright: false }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_stamp_is_cut_into_lines_that_fit_and_loses_no_word() {
+        let text = "at most 2000 documents of 3115 and other vectors than the paper has";
+        let lines = wrapped(text, SMALL, 120.0).unwrap();
+        assert!(lines.len() > 2 && lines.iter().all(|line| width(line, SMALL, false).unwrap() <= 120.0), "{lines:?}");
+        assert_eq!(lines.join(" "), text);
+        assert!(wrapped("", SMALL, 120.0).unwrap().is_empty());
+    }
 }
