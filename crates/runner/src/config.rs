@@ -424,7 +424,9 @@ fn read_subject(id: &str, node: &Node, section: &Section<'_>, folder: &Path, pro
         problems.add(Problem::unknown("experiment", id, experiments.iter().copied()).at(node.place));
     }
     // most files are about a matrix: what else is wrong with this one is said as well
-    MatrixSubject::read(Experiment::ErrorCurve, section, folder);
+    if section.has("dataset") {
+        MatrixSubject::read(Experiment::ErrorCurve, section, folder);
+    }
     None
 }
 
