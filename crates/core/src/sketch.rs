@@ -19,6 +19,7 @@ mod pending;
 mod projection;
 mod shrink;
 
+pub use crate::oracle::Identity;
 pub use bound::ErrorBound;
 pub use frequent_directions::{Form, FrequentDirections, FrequentDirectionsParams};
 pub use parallel::{merge_tree, sketch_batches, sketch_blocks};

@@ -127,8 +127,7 @@ pub fn few_per_label(
 
 #[cfg(test)]
 mod tests {
-    use landmark_core::oracle::Identity;
-    use landmark_core::sketch::FrequentDirectionsParams;
+    use landmark_core::sketch::{FrequentDirectionsParams, Identity};
     use ndarray::array;
 
     use super::*;
