@@ -1,14 +1,14 @@
 //! The Walsh–Hadamard transform in place: y = Hx with H₁ = (1), H₂ₙ = (Hₙ Hₙ; Hₙ −Hₙ), unnormalised, natural order.
 //!
-//! log₂ n levels of sums and differences at distances 1, 2, 4 …. Levels inside a vector register come first, then three at
-//! once across eight registers, then up to four at once; lengths beyond the first-level cache are cut into sixteenths, top
-//! levels first, so that each pass over slow memory does four levels. Additions only, in one order for every register
-//! width: a result has the same bits on every processor.
+//! log₂ n levels of sums and differences at distances 1, 2, 4 …, the lowest first. In the first-level cache two levels at once,
+//! then two, then three, in loops of fixed length that the compiler turns into vector instructions. Above, up to four levels in
+//! one pass: panels of contiguous pieces of 2 to 16 rows go to a small buffer and back. Beyond the second-level cache the top
+//! levels come first, so that a part stays in the cache until it is done. Additions only, in one order on every processor.
 //!
 //! Cost: n log₂ n additions, no memory.
 
 use std::array::from_fn;
-use std::ops::{Add, Mul, Sub};
+use std::ops::{Add, Sub};
 
 use ndarray::{ArrayViewMut2, Axis};
 use rayon::prelude::*;
@@ -17,36 +17,28 @@ use crate::structured::StructuredError;
 use crate::structured::registers::widest_registers;
 
 /// A number that can be transformed: f32 or f64.
-pub trait HadamardScalar:
-    Copy + Send + Sync + Default + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + 'static
-{
-    #[doc(hidden)]
-    const ONE: Self;
+pub trait HadamardScalar: Copy + Send + Sync + Default + Add<Output = Self> + Sub<Output = Self> + 'static {
     #[doc(hidden)]
     fn transform(data: &mut [Self]);
 }
 
 impl HadamardScalar for f64 {
-    const ONE: Self = 1.0;
-
     fn transform(data: &mut [Self]) {
         transform_f64(data);
     }
 }
 
 impl HadamardScalar for f32 {
-    const ONE: Self = 1.0;
-
     fn transform(data: &mut [Self]) {
         transform_f32(data);
     }
 }
 
 widest_registers! {
-    fn transform_f64(data: &mut [f64]) = by_cache::<f64, 8>
+    fn transform_f64(data: &mut [f64]) = by_cache::<f64>
 }
 widest_registers! {
-    fn transform_f32(data: &mut [f32]) = by_cache::<f32, 16>
+    fn transform_f32(data: &mut [f32]) = by_cache::<f32>
 }
 
 /// Transforms in place.
@@ -117,148 +109,131 @@ fn rows_per_task(length: usize) -> usize {
     (1_usize << 16).div_euclid(length).max(1)
 }
 
-/// Bytes that stay in the first-level cache: 32 KiB.
-const CACHED_BYTES: usize = 32 << 10;
+/// Numbers that are transformed in the first-level cache.
+const LEAF: usize = 1 << 12;
+/// Numbers that stay in the second-level cache.
+const PART: usize = 1 << 16;
+/// Numbers of the buffer that panels go through.
+const BUFFER: usize = 1 << 11;
+/// Rows of a panel of slow memory: four levels at once, in pieces that are long enough to be fetched ahead.
+const SLOW_ROWS: usize = 16;
 
 #[inline(always)]
-fn by_cache<T: HadamardScalar, const W: usize>(data: &mut [T]) {
-    let cached = CACHED_BYTES / size_of::<T>();
-    // lengths whose blocks are next in turn; at most four cuts to sixteenths reach 2⁶⁴
-    let mut length = data.len();
-    if length <= cached {
-        return in_cache::<T, W>(data);
-    }
-    let mut cuts = [0_usize; 16];
-    let mut depth = 0;
-    while length > cached {
-        cuts[depth] = length;
-        length = length.div_euclid(16).max(cached);
+fn by_cache<T: HadamardScalar>(data: &mut [T]) {
+    let n = data.len();
+    let mut buffer = [T::default(); BUFFER];
+    // lengths that are cut, longest first; sixteen cuts by 16 would reach 2⁸⁰
+    let mut cuts = [(0_usize, 0_usize); 16];
+    let (mut depth, mut length) = (0, n);
+    while length > PART {
+        let rows = (length / PART).min(SLOW_ROWS);
+        cuts[depth] = (length, rows);
+        length /= rows;
         depth += 1;
     }
-    cut::<T, W>(data, &cuts[..depth], length);
-}
-
-/// Top levels of `data`, then each part on its own, down to blocks of `leaf`: depth first, so that a part stays cached.
-#[inline(always)]
-fn cut<T: HadamardScalar, const W: usize>(data: &mut [T], cuts: &[usize], leaf: usize) {
-    // counts leaves and does at each the cuts that begin there: a recursion without calls, which registers need
-    for start in (0..data.len()).step_by(leaf) {
-        for (depth, &length) in cuts.iter().enumerate() {
-            if start.is_multiple_of(length) {
-                let next = cuts.get(depth + 1).copied().unwrap_or(leaf);
-                columns::<T, W>(&mut data[start..start + length], length / next, next);
+    // part by part, each cut where it begins: depth first, so that what was just read is read again soon
+    for part in (0..n).step_by(length) {
+        for &(length, rows) in &cuts[..depth] {
+            if part.is_multiple_of(length) {
+                across_rows(&mut data[part..part + length], rows, &mut buffer);
             }
         }
-        in_cache::<T, W>(&mut data[start..start + leaf]);
+        // leaves in a row, as memory is fetched fastest; then the levels above them, which are in the cache by now
+        let part = &mut data[part..part + length];
+        part.chunks_mut(LEAF).for_each(in_cache);
+        if length > LEAF {
+            across_rows(part, length / LEAF, &mut buffer);
+        }
     }
 }
 
-/// All levels of a block that stays in the first-level cache.
+/// The top log₂ `rows` levels of `data`, read as `rows` rows.
 #[inline(always)]
-fn in_cache<T: HadamardScalar, const W: usize>(data: &mut [T]) {
+fn across_rows<T: HadamardScalar>(data: &mut [T], rows: usize, buffer: &mut [T; BUFFER]) {
+    let (stride, width) = (data.len() / rows, BUFFER / rows);
+    for column in (0..stride).step_by(width) {
+        for (panel, row) in buffer.chunks_exact_mut(width).zip(data.chunks_exact(stride)) {
+            panel.copy_from_slice(&row[column..column + width]);
+        }
+        from_distance(buffer, width);
+        for (panel, row) in buffer.chunks_exact(width).zip(data.chunks_exact_mut(stride)) {
+            row[column..column + width].copy_from_slice(panel);
+        }
+    }
+}
+
+/// All levels of at most `LEAF` numbers.
+#[inline(always)]
+fn in_cache<T: HadamardScalar>(data: &mut [T]) {
     let n = data.len();
-    let mut stride = if n < W {
-        let mut distance = 1;
-        while distance < n {
-            for block in data.chunks_exact_mut(2 * distance) {
-                let (low, high) = block.split_at_mut(distance);
-                low.iter_mut().zip(high).for_each(|(low, high)| (*low, *high) = (*low + *high, *low - *high));
-            }
-            distance *= 2;
+    if n >= 16 {
+        for four in data.as_chunks_mut::<4>().0 {
+            *four = hadamard_4(*four);
         }
-        n
-    } else if n < 8 * W {
-        data.as_chunks_mut::<W>().0.iter_mut().for_each(|vector| *vector = in_register(*vector));
-        W
-    } else {
-        for eight in data.as_chunks_mut::<W>().0.as_chunks_mut::<8>().0 {
-            *eight = hadamard_8(from_fn(|k| in_register(eight[k])));
-        }
-        8 * W
-    };
-    while stride < n {
-        let radix = (n / stride).min(16);
-        for block in data.chunks_exact_mut(radix * stride) {
-            columns::<T, W>(block, radix, stride);
-        }
-        stride *= radix;
+        levels::<T, 4, 4, 16>(data, hadamard_4);
+        return from_distance(data, 16);
     }
-}
-
-/// log₂ `radix` levels at distances `stride`, 2·`stride` …, of a block of `radix`·`stride` numbers.
-#[inline(always)]
-fn columns<T: HadamardScalar, const W: usize>(block: &mut [T], radix: usize, stride: usize) {
-    match radix {
-        2 => each_column::<T, W, 2>(block, stride, hadamard_2),
-        4 => each_column::<T, W, 4>(block, stride, hadamard_4),
-        8 => each_column::<T, W, 8>(block, stride, hadamard_8),
-        _ => each_column::<T, W, 16>(block, stride, hadamard_16),
-    }
-}
-
-#[inline(always)]
-fn each_column<T: HadamardScalar, const W: usize, const R: usize>(
-    block: &mut [T],
-    stride: usize,
-    levels: impl Fn([[T; W]; R]) -> [[T; W]; R],
-) {
-    let vectors = block.as_chunks_mut::<W>().0;
-    let step = stride / W;
-    assert_eq!(vectors.len(), R * step, "a block of R strides");
-    for j in 0..step {
-        let transformed = levels(from_fn(|k| vectors[k * step + j]));
-        for (k, vector) in transformed.into_iter().enumerate() {
-            vectors[k * step + j] = vector;
-        }
-    }
-}
-
-#[inline(always)]
-fn sum_and_difference<T: HadamardScalar, const W: usize>(a: [T; W], b: [T; W]) -> [[T; W]; 2] {
-    [from_fn(|lane| a[lane] + b[lane]), from_fn(|lane| a[lane] - b[lane])]
-}
-
-#[inline(always)]
-fn hadamard_2<T: HadamardScalar, const W: usize>([a, b]: [[T; W]; 2]) -> [[T; W]; 2] {
-    sum_and_difference(a, b)
-}
-
-#[inline(always)]
-fn hadamard_4<T: HadamardScalar, const W: usize>([a, b, c, d]: [[T; W]; 4]) -> [[T; W]; 4] {
-    let ([a, c], [b, d]) = (sum_and_difference(a, c), sum_and_difference(b, d));
-    let ([a, b], [c, d]) = (sum_and_difference(a, b), sum_and_difference(c, d));
-    [a, b, c, d]
-}
-
-#[inline(always)]
-fn hadamard_8<T: HadamardScalar, const W: usize>([a, b, c, d, e, f, g, h]: [[T; W]; 8]) -> [[T; W]; 8] {
-    let ([a, e], [b, f]) = (sum_and_difference(a, e), sum_and_difference(b, f));
-    let ([c, g], [d, h]) = (sum_and_difference(c, g), sum_and_difference(d, h));
-    let ([a, b, c, d], [e, f, g, h]) = (hadamard_4([a, b, c, d]), hadamard_4([e, f, g, h]));
-    [a, b, c, d, e, f, g, h]
-}
-
-#[inline(always)]
-fn hadamard_16<T: HadamardScalar, const W: usize>(v: [[T; W]; 16]) -> [[T; W]; 16] {
-    let low = hadamard_8(from_fn(|k| from_fn(|lane| v[k][lane] + v[k + 8][lane])));
-    let high = hadamard_8(from_fn(|k| from_fn(|lane| v[k][lane] - v[k + 8][lane])));
-    from_fn(|k| if k < 8 { low[k] } else { high[k - 8] })
-}
-
-/// All levels inside one register: at distance d, lane l becomes x[l xor d] ± x[l].
-#[inline(always)]
-fn in_register<T: HadamardScalar, const W: usize>(mut vector: [T; W]) -> [T; W] {
-    let minus = T::default() - T::ONE;
     let mut distance = 1;
-    while distance < W {
-        let before = vector;
-        vector = from_fn(|lane| {
-            let sign = if lane & distance == 0 { T::ONE } else { minus };
-            before[lane ^ distance] + sign * before[lane]
-        });
+    while distance < n {
+        for block in data.chunks_exact_mut(2 * distance) {
+            let (low, high) = block.split_at_mut(distance);
+            low.iter_mut().zip(high).for_each(|(low, high)| (*low, *high) = (*low + *high, *low - *high));
+        }
         distance *= 2;
     }
-    vector
+}
+
+/// The levels at `distance` (at least 16), 2·`distance` … of at most `LEAF` numbers: three at once, what is over first.
+#[inline(always)]
+fn from_distance<T: HadamardScalar>(data: &mut [T], mut distance: usize) {
+    // distances and radices as constants: with them the compiler knows that no two numbers of a loop are one
+    macro_rules! at {
+        ($($distance:literal)*) => {
+            match ((data.len() / distance).ilog2() % 3, distance) {
+                $((1, $distance) => { levels::<T, 2, $distance, { 2 * $distance }>(data, hadamard_2); 2 })*
+                $((2, $distance) => { levels::<T, 4, $distance, { 4 * $distance }>(data, hadamard_4); 4 })*
+                $((0, $distance) => { levels::<T, 8, $distance, { 8 * $distance }>(data, hadamard_8); 8 })*
+                _ => unreachable!("distances are powers of two from 16 to half of {LEAF}"),
+            }
+        };
+    }
+    while distance < data.len() {
+        distance *= at!(16 32 64 128 256 512 1024 2048);
+    }
+}
+
+/// log₂ R levels from `DISTANCE` on, in blocks of `BLOCK` = R · `DISTANCE` numbers.
+#[inline(always)]
+fn levels<T: HadamardScalar, const R: usize, const DISTANCE: usize, const BLOCK: usize>(
+    data: &mut [T],
+    transform: impl Fn([T; R]) -> [T; R],
+) {
+    for block in data.as_chunks_mut::<BLOCK>().0 {
+        for column in 0..DISTANCE {
+            let transformed = transform(from_fn(|row| block[row * DISTANCE + column]));
+            for row in 0..R {
+                block[row * DISTANCE + column] = transformed[row];
+            }
+        }
+    }
+}
+
+#[inline(always)]
+fn hadamard_2<T: HadamardScalar>([a, b]: [T; 2]) -> [T; 2] {
+    [a + b, a - b]
+}
+
+#[inline(always)]
+fn hadamard_4<T: HadamardScalar>([a, b, c, d]: [T; 4]) -> [T; 4] {
+    let (a, c, b, d) = (a + c, a - c, b + d, b - d);
+    [a + b, a - b, c + d, c - d]
+}
+
+#[inline(always)]
+fn hadamard_8<T: HadamardScalar>([a, b, c, d, e, f, g, h]: [T; 8]) -> [T; 8] {
+    let [p, q, r, s] = hadamard_4([a + e, b + f, c + g, d + h]);
+    let [t, u, v, w] = hadamard_4([a - e, b - f, c - g, d - h]);
+    [p, q, r, s, t, u, v, w]
 }
 
 #[cfg(test)]
