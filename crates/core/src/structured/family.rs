@@ -21,6 +21,7 @@ use super::StructuredError;
 use super::chunks::{for_each_chunk, rows_per_chunk};
 use super::error::{require_length, require_some};
 use super::families::{Circulant, Dense, Fastfood, Hankel, Hd3, LowDisplacement};
+use super::named::name_or_map;
 use super::p_model::PModel;
 use super::transforms::{Plans, Room};
 use crate::stream::Rng;
@@ -80,9 +81,9 @@ pub trait StructuredMatrix: fmt::Debug + Send + Sync {
     }
 }
 
-/// Which structure, with its parameters. In a configuration a map with the key `id`.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "id", rename_all = "snake_case", deny_unknown_fields)]
+/// Which structure, with its parameters. In a configuration a name, or a map with the key `id` and the family's own keys.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[serde(tag = "id", rename_all = "snake_case")]
 pub enum Family {
     /// Independent entries: the reference.
     Dense,
@@ -103,12 +104,45 @@ pub enum Family {
     /// Le, Sarlós & Smola 2013 without (or with) their scaling S.
     Fastfood {
         /// Whether rows get independent lengths (S) instead of a common one. The matrix is then no P-model.
-        #[serde(default)]
         independent_norms: bool,
     },
     /// Three blocks HD: rows exactly orthogonal, entries not Gaussian.
     Hd3,
 }
+
+#[derive(Deserialize)]
+#[serde(tag = "id", rename_all = "snake_case", deny_unknown_fields)]
+enum Map {
+    Dense {},
+    Circulant {},
+    Toeplitz {},
+    Hankel {},
+    LowDisplacement {
+        rank: usize,
+        nonzeros: usize,
+    },
+    Fastfood {
+        #[serde(default)]
+        independent_norms: bool,
+    },
+    Hd3 {},
+}
+
+impl From<Map> for Family {
+    fn from(map: Map) -> Self {
+        match map {
+            Map::Dense {} => Self::Dense,
+            Map::Circulant {} => Self::Circulant,
+            Map::Toeplitz {} => Self::Toeplitz,
+            Map::Hankel {} => Self::Hankel,
+            Map::LowDisplacement { rank, nonzeros } => Self::LowDisplacement { rank, nonzeros },
+            Map::Fastfood { independent_norms } => Self::Fastfood { independent_norms },
+            Map::Hd3 {} => Self::Hd3,
+        }
+    }
+}
+
+name_or_map!(Family by Map, "the name of a family, or a map with the key `id`");
 
 impl Family {
     /// Every id, in the order of the documentation.

@@ -18,8 +18,8 @@ pub(super) fn fill_normal(rng: &mut Rng, out: &mut [f64]) {
     }
 }
 
-/// `n` independent N(0, 1).
-pub(super) fn normals(rng: &mut Rng, n: usize) -> Vec<f64> {
+/// `n` independent draws from N(0, 1).
+pub fn normals(rng: &mut Rng, n: usize) -> Vec<f64> {
     let mut out = vec![0.0; n];
     fill_normal(rng, &mut out);
     out

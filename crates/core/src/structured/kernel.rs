@@ -20,10 +20,12 @@ use serde::{Deserialize, Serialize};
 
 use super::StructuredError;
 use super::error::require_length;
+use super::named::name_or_map;
 
-/// A kernel that a pointwise function of Gaussian projections estimates. In a configuration a map with the key `id`.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "id", rename_all = "snake_case", deny_unknown_fields)]
+/// A kernel that a pointwise function of Gaussian projections estimates. In a configuration a name, or a map with
+/// the key `id` and the kernel's own keys.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[serde(tag = "id", rename_all = "snake_case")]
 pub enum SphericalKernel {
     /// x·y (Johnson–Lindenstrauss).
     InnerProduct,
@@ -44,6 +46,32 @@ pub enum SphericalKernel {
         sigma: f64,
     },
 }
+
+#[derive(Deserialize)]
+#[serde(tag = "id", rename_all = "snake_case", deny_unknown_fields)]
+enum Map {
+    InnerProduct {},
+    Step {},
+    Sign {},
+    Relu {},
+    ArcCosine { order: u8 },
+    Gaussian { sigma: f64 },
+}
+
+impl From<Map> for SphericalKernel {
+    fn from(map: Map) -> Self {
+        match map {
+            Map::InnerProduct {} => Self::InnerProduct,
+            Map::Step {} => Self::Step,
+            Map::Sign {} => Self::Sign,
+            Map::Relu {} => Self::Relu,
+            Map::ArcCosine { order } => Self::ArcCosine { order },
+            Map::Gaussian { sigma } => Self::Gaussian { sigma },
+        }
+    }
+}
+
+name_or_map!(SphericalKernel by Map, "the name of a kernel, or a map with the key `id`");
 
 impl Default for SphericalKernel {
     fn default() -> Self {

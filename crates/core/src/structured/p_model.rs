@@ -165,7 +165,11 @@ impl PModelReport {
     }
 
     fn add_pair(&mut self, correlations: &[(usize, usize, f64)], effort: u64) {
-        let diagonal = correlations.iter().filter(|(a, b, _)| a == b).map(|(_, _, value)| value.abs()).sum();
+        let diagonal = correlations
+            .iter()
+            .filter(|(a, b, _)| a == b)
+            .map(|(_, _, value)| value.abs())
+            .fold(0.0, |sum, value| sum + value);
         self.unicoherence = self.unicoherence.max(diagonal);
         self.coherence = self.coherence.max(off_diagonal(correlations, self.cols));
         let graph = CoherenceGraph::new(self.cols, correlations);

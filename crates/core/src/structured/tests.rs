@@ -338,6 +338,12 @@ fn families_and_kernels_are_written_as_in_a_configuration() {
         assert_eq!(serde_json::from_str::<SphericalKernel>(&text).unwrap(), kernel);
         assert!(SphericalKernel::IDS.contains(&kernel.id()) && text.contains(kernel.id()));
     }
+    assert_eq!(serde_json::from_str::<Family>("\"hankel\"").unwrap(), Family::Hankel);
+    assert_eq!(serde_json::from_str::<Family>("\"fastfood\"").unwrap(), Family::Fastfood { independent_norms: false });
+    assert_eq!(serde_json::from_str::<SphericalKernel>("\"relu\"").unwrap(), SphericalKernel::Relu);
+    for wrong in ["\"hankle\"", "3", "\"low_displacement\"", r#"{"id": "circulant", "rank": 2}"#] {
+        assert!(serde_json::from_str::<Family>(wrong).is_err(), "{wrong}");
+    }
     let params: StructuredFeaturesParams =
         serde_json::from_str(r#"{"family": {"id": "low_displacement", "rank": 2, "nonzeros": 1}, "features": 64}"#)
             .unwrap();
