@@ -11,7 +11,7 @@
 use std::sync::Arc;
 
 use landmark_core::oracle::{Identity, Oracle, OracleError, Pair, Symmetry};
-use ndarray::{Array2, ArrayView2, ArrayViewMut2, Axis};
+use ndarray::{ArrayView2, ArrayViewMut2, Axis};
 use rayon::prelude::*;
 
 use super::distance_tables::{PairTable, score_pairs};
@@ -65,15 +65,7 @@ pub struct Wcd {
 impl Wcd {
     /// Computes the n centroids.
     pub fn new(clouds: Arc<WordClouds>) -> Self {
-        let mut centroids = Array2::<f64>::zeros((clouds.len(), clouds.dimension()));
-        for (i, mut centroid) in centroids.rows_mut().into_iter().enumerate() {
-            let cloud = clouds.cloud(i);
-            for (&word, &weight) in cloud.words.iter().zip(cloud.weights) {
-                for (sum, &x) in centroid.iter_mut().zip(clouds.vectors().point(word)) {
-                    *sum += weight * f64::from(x);
-                }
-            }
-        }
+        let centroids = clouds.centroids();
         let centroids = Arc::new(Points::new(clouds.dimension(), centroids.rows().into_iter()));
         Self { clouds, centroids }
     }

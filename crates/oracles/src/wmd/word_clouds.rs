@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use landmark_core::oracle::{Identity, OracleError, Pair};
 use landmark_data::BagsOfWords;
-use ndarray::ArrayView2;
+use ndarray::{Array2, ArrayView2};
 use serde::{Deserialize, Serialize};
 
 use super::emd::whole_units;
@@ -191,6 +191,20 @@ impl WordClouds {
     /// Mean number of distinct words a document.
     pub fn mean_words(&self) -> f64 {
         self.words.len() as f64 / self.len().max(1) as f64
+    }
+
+    /// Σ aᵢ xᵢ of each document: n × d. A document without words gets zeros.
+    pub fn centroids(&self) -> Array2<f64> {
+        let mut centroids = Array2::<f64>::zeros((self.len(), self.dimension()));
+        for (i, mut centroid) in centroids.rows_mut().into_iter().enumerate() {
+            let cloud = self.cloud(i);
+            for (&word, &weight) in cloud.words.iter().zip(cloud.weights) {
+                for (sum, &x) in centroid.iter_mut().zip(self.vectors().point(word)) {
+                    *sum += weight * f64::from(x);
+                }
+            }
+        }
+        centroids
     }
 
     /// Indices of the documents without words, to be counted in a report.
