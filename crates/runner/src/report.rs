@@ -22,7 +22,7 @@ mod table;
 mod verdict;
 
 pub use reference::{Fact, Reference, ReferenceError, ReferenceValue};
-pub use spec::{Across, FigureKind, FigureSpec, Selection, Stamp, TableKind, TableSpec};
+pub use spec::{Across, FigureKind, FigureSpec, GraphPanel, Selection, Stamp, TableKind, TableSpec};
 
 const INTER_REGULAR: &[u8] = include_bytes!("../assets/Inter-Regular.otf");
 const INTER_SEMIBOLD: &[u8] = include_bytes!("../assets/Inter-SemiBold.otf");

@@ -9,6 +9,7 @@ mod axis;
 mod canvas;
 mod chart;
 mod encode;
+mod graph;
 mod layout;
 mod lettering;
 mod style;

@@ -120,6 +120,12 @@ pub enum Across {
     Fraction,
     /// Cells of K bought, as a share of n².
     CellShare,
+    /// `columns`: random projections m. Logarithmic.
+    Features,
+    /// `columns`: random numbers t behind a matrix. Logarithmic.
+    Budget,
+    /// `items`: the dimension n. Logarithmic.
+    Dimension,
 }
 
 impl Across {
@@ -130,6 +136,8 @@ impl Across {
             Self::Columns => columns,
             Self::Fraction => columns / items,
             Self::CellShare => row.cells as f64 / (items * items),
+            Self::Features | Self::Budget => columns,
+            Self::Dimension => items,
         }
     }
 
@@ -140,6 +148,10 @@ impl Across {
             Self::Columns => format!("s = {}", row.columns),
             Self::Fraction => format!("s/n = {:.2}", self.of(row)),
             Self::CellShare => format!("{:.1} % of K", 100.0 * self.of(row)),
+            Self::Features if row.columns == 0 => "no features".to_owned(),
+            Self::Features => format!("m = {}", row.columns),
+            Self::Budget => format!("t = {}", row.columns),
+            Self::Dimension => format!("n = {}", row.items),
         }
     }
 
@@ -149,12 +161,19 @@ impl Across {
             Self::Columns => "columns s",
             Self::Fraction => "s / n",
             Self::CellShare => "share of the cells of K (%)",
+            Self::Features => "projections m",
+            Self::Budget => "budget of randomness t",
+            Self::Dimension => "dimension n",
         }
+    }
+
+    pub(super) fn is_logarithmic(self) -> bool {
+        matches!(self, Self::Features | Self::Budget | Self::Dimension)
     }
 
     pub(super) fn notation(self) -> Notation {
         match self {
-            Self::Rank | Self::Columns => Notation::Whole,
+            Self::Rank | Self::Columns | Self::Features | Self::Budget | Self::Dimension => Notation::Whole,
             Self::Fraction => Notation::Fixed(2),
             Self::CellShare => Notation::Percent,
         }
@@ -176,8 +195,19 @@ pub struct FigureSpec {
     pub kind: FigureKind,
 }
 
+/// A graph with coloured vertices.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GraphPanel {
+    /// Heading.
+    pub title: String,
+    /// Label and colour of each vertex, in their order around a circle.
+    pub vertices: Vec<(String, usize)>,
+    /// Pairs of vertices.
+    pub edges: Vec<(usize, usize)>,
+}
+
 /// The kinds of figure.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum FigureKind {
     /// Mean over replicates against size, with the band of the 95 % interval, a line per method. A method that does not depend on
     /// size is a horizontal line.
@@ -208,4 +238,6 @@ pub enum FigureKind {
         /// The x axis.
         across: Across,
     },
+    /// Graphs, whatever the rows are.
+    Graphs(Vec<GraphPanel>),
 }

@@ -58,6 +58,16 @@ impl Axis {
         Some((value - self.low) / (self.high - self.low))
     }
 
+    /// The values at both ends.
+    pub(super) fn ends(&self) -> (f64, f64) {
+        if self.log { (10f64.powf(self.low), 10f64.powf(self.high)) } else { (self.low, self.high) }
+    }
+
+    /// From `low` to `high` without a tick.
+    pub(super) fn bare(low: f64, high: f64) -> Self {
+        Self { low, high, ticks: Vec::new(), log: false }
+    }
+
     /// Where a tick lies.
     pub(super) fn place_of_tick(&self, tick: f64) -> f64 {
         (tick - self.low) / (self.high - self.low)

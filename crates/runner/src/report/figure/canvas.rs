@@ -83,6 +83,10 @@ where
             let x = left + wide * panel.x.place_of_tick(*tick);
             self.line(&[(x, bottom), (x, bottom + 4.0)], Palette::AXIS.colour(), 1.0)?;
         }
+        // a panel without a tick has no axes
+        if panel.x.ticks.is_empty() {
+            return Ok(());
+        }
         // the level 0 inside a panel is an axis of its own
         if panel.y.low < 0.0 && panel.y.high > 0.0 && panel.y.place(0.0).is_some() {
             let y = bottom - high * panel.y.place_of_tick(0.0);
@@ -132,6 +136,10 @@ where
                 .filter_map(|&(x, y)| place(x, y))
                 .filter(|place| inside(place))
                 .try_for_each(|place| self.marker(&series.look, pixel(place), 2.7)),
+            Shape::Segments(segments) => segments.iter().try_for_each(|ends| {
+                let [Some(from), Some(to)] = ends.map(|(x, y)| place(x, y)) else { return Ok(()) };
+                self.line(&[pixel(from), pixel(to)], Palette::MUTED.colour(), 1.2)
+            }),
             Shape::Bars(bars) => {
                 for &(left, right, height) in bars {
                     let (Some((x0, y)), Some(x1)) = (place(left, height), panel.x.place(right)) else { continue };

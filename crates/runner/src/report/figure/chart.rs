@@ -1,6 +1,7 @@
 //! What a figure shows, in plain data: panels, axes, series, legend.
 
 use super::axis::{Axis, limits};
+use super::graph;
 use super::style::{Look, Marker};
 use crate::report::groups::{Group, Order, groups};
 use crate::report::table::comparison_words;
@@ -25,6 +26,8 @@ pub(super) struct Panel {
     pub(super) x: Axis,
     pub(super) y: Axis,
     pub(super) series: Vec<Series>,
+    /// Small type in the plot: x, y, text.
+    pub(super) labels: Vec<(f64, f64, String)>,
 }
 
 /// One method in one panel.
@@ -43,6 +46,8 @@ pub(super) enum Shape {
     Points(Vec<(f64, f64)>),
     /// left, right, height; from the bottom of the axis.
     Bars(Vec<(f64, f64, f64)>),
+    /// Thin grey lines between two points.
+    Segments(Vec<[(f64, f64); 2]>),
 }
 
 /// Methods that read all of K.
@@ -50,6 +55,9 @@ const CAPS: [&str; 2] = ["optimal", "exact"];
 
 impl Chart {
     pub(super) fn build(spec: &FigureSpec, input: &ReportInput<'_>) -> Result<Self, ReportError> {
+        if let FigureKind::Graphs(graphs) = &spec.kind {
+            return Ok(graph::chart(graphs, input));
+        }
         let groups = groups(input.rows, &spec.select)?;
         if groups.is_empty() {
             return Err(ReportError::EmptyFigure { figure: spec.id.clone(), metric: spec.select.metric.id() });
@@ -64,6 +72,8 @@ impl Chart {
         };
         for part in groups.chunk_by(|a, b| a.row.dataset == b.row.dataset && a.row.comparison == b.row.comparison) {
             let panel = match spec.kind {
+                // drawn above
+                FigureKind::Graphs(_) => continue,
                 FigureKind::Curve { across, log_y, y_limits } => {
                     chart.x_label = across.axis_label().to_string();
                     curves(part, &looks, across, log_y, y_limits, &mut chart.legend)
@@ -93,7 +103,7 @@ impl Chart {
 }
 
 /// The stamps of the run and of the datasets that are shown.
-fn stamps(input: &ReportInput<'_>, groups: &[Group<'_>]) -> Vec<String> {
+pub(super) fn stamps(input: &ReportInput<'_>, groups: &[Group<'_>]) -> Vec<String> {
     let shown = |dataset: &String| groups.iter().any(|group| group.row.dataset == *dataset);
     let concerns = |stamp: &&Stamp| stamp.dataset.as_ref().is_none_or(shown);
     input.stamps.iter().filter(concerns).map(Stamp::words).collect()
@@ -152,6 +162,15 @@ fn x_axis(part: &[Group<'_>], across: Across) -> Axis {
     let xs = part.iter().map(|group| across.of(group.row));
     let (low, high) = limits(xs, (None, None));
     // sizes start at 0: nothing bought
+    if across.is_logarithmic() {
+        let positive = part.iter().map(|group| across.of(group.row)).filter(|x| *x > 0.0);
+        let (least, most) = positive.fold((f64::INFINITY, 0.0f64), |(a, b), x| (a.min(x), b.max(x)));
+        return if least < most {
+            Axis::log(least / 1.15, most * 1.15)
+        } else {
+            Axis::log(0.8 * most.max(1.0), 1.25 * most.max(1.0))
+        };
+    }
     Axis::linear(low.max(0.0), high, 6, across.notation())
 }
 
@@ -172,7 +191,9 @@ fn curves(
     let low_high = |group: &Group<'_>| group.estimate.interval.unwrap_or((group.estimate.mean, group.estimate.mean));
     let means = || part.iter().map(|group| group.estimate.mean);
     let y = if log_y {
-        let positive = means().filter(|mean| *mean > 0.0);
+        // what lies nine decades below the rest is rounding, not a size that an axis has to hold
+        let rounding = 1e-9 * means().fold(0.0, f64::max);
+        let positive = means().filter(|mean| *mean > rounding);
         let (least, most) = positive.fold((f64::INFINITY, 0.0f64), |(a, b), mean| (a.min(mean), b.max(mean)));
         let (low, high) = y_limits.unwrap_or((least / 1.2, (most * 1.2).min(1e4 * least)));
         if low < high { Axis::log(low, high) } else { Axis::log(0.1, 1.0) }
@@ -193,7 +214,8 @@ fn curves(
         let mut look_here = look;
         if alone(method) {
             let (_, mean, low, high) = points[0];
-            points = vec![(x.low, mean, low, high), (x.high, mean, low, high)];
+            let (left, right) = x.ends();
+            points = vec![(left, mean, low, high), (right, mean, low, high)];
             look_here.marker = Marker::None;
         }
         let visible = points.iter().any(|point| y.place(point.1).is_some_and(|place| (0.0..=1.0).contains(&place)));
@@ -205,7 +227,7 @@ fn curves(
         }
         series.push(Series { look: look_here, shape: Shape::Curve(points) });
     }
-    Panel { title: title(part[0].row), x, y, series }
+    Panel { title: title(part[0].row), x, y, series, labels: Vec::new() }
 }
 
 fn points(part: &[Group<'_>], looks: &Looks<'_>, across: Across, legend: &mut Vec<(String, Look)>) -> Panel {
@@ -220,7 +242,13 @@ fn points(part: &[Group<'_>], looks: &Looks<'_>, across: Across, legend: &mut Ve
         series.push(Series { look, shape: Shape::Points(points.collect()) });
         remember(legend, method, look);
     }
-    Panel { title: title(part[0].row), x: x_axis(part, across), y: Axis::linear(low, high, 6, spec.notation), series }
+    Panel {
+        title: title(part[0].row),
+        x: x_axis(part, across),
+        y: Axis::linear(low, high, 6, spec.notation),
+        series,
+        labels: Vec::new(),
+    }
 }
 
 fn spectrum(part: &[Group<'_>], first: u64, last: u64, legend: &mut Vec<(String, Look)>) -> Panel {
@@ -247,6 +275,7 @@ fn spectrum(part: &[Group<'_>], first: u64, last: u64, legend: &mut Vec<(String,
         x: Axis::linear(first as f64 - margin, end as f64 + margin, 6, Notation::Whole),
         y: Axis::linear(low, high, 6, Notation::Fixed(3)),
         series,
+        labels: Vec::new(),
     }
 }
 
@@ -285,5 +314,6 @@ fn histogram(
         x: Axis::linear(least, most, 6, Notation::Fixed(3)),
         y: if log_y { Axis::log(0.7, high * 1.3) } else { Axis::linear(0.0, high * 1.05, 5, Notation::Whole) },
         series,
+        labels: Vec::new(),
     }
 }

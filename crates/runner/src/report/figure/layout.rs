@@ -113,6 +113,11 @@ impl Layout {
             let x = left + wide * panel.x.place_of_tick(*tick);
             all.push(line(label, (x, top + high + 19.0), TICK, &Palette::MUTED, Anchor::Middle));
         }
+        for (x, y, text) in &panel.labels {
+            let (Some(x), Some(y)) = (panel.x.place(*x), panel.y.place(*y)) else { continue };
+            let at = (left + wide * x, top + high * (1.0 - y) + 0.5 * CAPITALS * TICK);
+            all.push(line(text, at, TICK, &Palette::MUTED, Anchor::Middle));
+        }
         let title = line(&panel.title, (left, top - 13.0), TITLE, &Palette::TEXT, Anchor::Start);
         all.push(Lettering { bold: true, ..title });
     }
