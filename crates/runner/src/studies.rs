@@ -2,3 +2,4 @@
 
 pub mod corpora;
 pub mod feature_time;
+pub mod structured;

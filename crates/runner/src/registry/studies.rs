@@ -19,7 +19,8 @@ pub struct StudyEntry {
 }
 
 /// Every study.
-pub static STUDIES: &[StudyEntry] = &[studies::corpora::ENTRY, studies::feature_time::ENTRY];
+pub static STUDIES: &[StudyEntry] =
+    &[studies::corpora::ENTRY, studies::feature_time::ENTRY, studies::structured::ENTRY];
 
 /// The study of this id.
 pub fn find(id: &str) -> Option<&'static StudyEntry> {

@@ -60,6 +60,26 @@ pub enum Metric {
     Count,
     /// Mean length of a document, in words.
     Length,
+    /// √ of the mean squared error of a kernel estimate over pairs of items.
+    RootMeanSquaredError,
+    /// Microseconds it takes to make the features of one item.
+    ItemMicroseconds,
+    /// Memory, in 10⁶ bytes.
+    Megabytes,
+    /// Random numbers behind a structured matrix.
+    Budget,
+    /// What the chromatic number of a P-model is at least.
+    ChromaticLower,
+    /// What it is at most.
+    ChromaticUpper,
+    /// μ of a P-model.
+    Coherence,
+    /// μ̃ of a P-model.
+    Unicoherence,
+    /// By how much a squared norm of a column of a P-model departs from 1, at most.
+    NormalisationError,
+    /// How far columns of one matrix of a P-model are from orthogonal, at most.
+    OrthogonalityError,
 }
 
 /// Which way a metric is good.
@@ -164,6 +184,24 @@ impl Metric {
             }
             Self::Count => spec("count", "count", "count", Neither, Whole, positive),
             Self::Length => spec("length", "length", "mean length (words)", Neither, Fixed(1), positive),
+            Self::RootMeanSquaredError => {
+                spec("root_mean_squared_error", "RMSE", "root mean squared error", Lower, Fixed(4), positive)
+            }
+            Self::ItemMicroseconds => {
+                spec("item_microseconds", "µs an item", "microseconds an item", Lower, Fixed(2), positive)
+            }
+            Self::Megabytes => spec("megabytes", "MB", "memory (MB)", Lower, Fixed(3), positive),
+            Self::Budget => spec("budget", "t", "budget of randomness t", Neither, Whole, positive),
+            Self::ChromaticLower => spec("chromatic_lower", "χ at least", "χ at least", Lower, Whole, positive),
+            Self::ChromaticUpper => spec("chromatic_upper", "χ at most", "χ at most", Lower, Whole, positive),
+            Self::Coherence => spec("coherence", "μ", "coherence μ", Lower, Fixed(3), positive),
+            Self::Unicoherence => spec("unicoherence", "μ̃", "unicoherence μ̃", Lower, Fixed(3), positive),
+            Self::NormalisationError => {
+                spec("normalisation_error", "normalisation error", "normalisation error", Lower, Fixed(3), positive)
+            }
+            Self::OrthogonalityError => {
+                spec("orthogonality_error", "orthogonality error", "orthogonality error", Lower, Fixed(3), positive)
+            }
         }
     }
 

@@ -8,3 +8,4 @@ mod resume;
 mod scratch;
 mod search;
 mod store;
+mod structured;
