@@ -21,6 +21,7 @@ mod spec;
 mod table;
 mod verdict;
 
+pub use groups::half_width;
 pub use reference::{Fact, Reference, ReferenceError, ReferenceValue};
 pub use spec::{Across, FigureKind, FigureSpec, GraphPanel, Selection, Stamp, TableKind, TableSpec};
 

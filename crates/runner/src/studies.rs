@@ -3,3 +3,6 @@
 pub mod corpora;
 pub mod feature_time;
 pub mod structured;
+pub mod intent;
+pub mod sketching;
+pub mod text_sketch;

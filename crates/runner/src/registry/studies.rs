@@ -19,8 +19,14 @@ pub struct StudyEntry {
 }
 
 /// Every study.
-pub static STUDIES: &[StudyEntry] =
-    &[studies::corpora::ENTRY, studies::feature_time::ENTRY, studies::structured::ENTRY];
+pub static STUDIES: &[StudyEntry] = &[
+    studies::corpora::ENTRY,
+    studies::feature_time::ENTRY,
+    studies::structured::ENTRY,
+    studies::sketching::ENTRY,
+    studies::intent::ENTRY,
+    studies::text_sketch::ENTRY,
+];
 
 /// The study of this id.
 pub fn find(id: &str) -> Option<&'static StudyEntry> {

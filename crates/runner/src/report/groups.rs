@@ -32,12 +32,9 @@ pub(super) struct Estimate {
 impl Estimate {
     fn of(rows: &[&ResultRow]) -> Result<Self, ReportError> {
         let values: Vec<f64> = rows.iter().map(|row| row.value).collect();
-        let Summary { mean, sd, count } = Summary::of(&values)?;
-        let interval = match (sd, rows) {
-            (Some(sd), _) => {
-                let half = t_975(count - 1) * sd / (count as f64).sqrt();
-                Some((mean - half, mean + half))
-            }
+        let Summary { mean, sd, .. } = Summary::of(&values)?;
+        let interval = match (half_width(&values), rows) {
+            (Some(half), _) => Some((mean - half, mean + half)),
             (None, [row]) => row.lower.zip(row.upper),
             (None, _) => None,
         };
@@ -48,6 +45,12 @@ impl Estimate {
     pub(super) fn half_width(&self) -> f64 {
         self.interval.map_or(0.0, |(low, high)| 0.5 * (high - low))
     }
+}
+
+/// Half the 95 % interval of a mean over replicates; `None` for fewer than two.
+pub fn half_width(values: &[f64]) -> Option<f64> {
+    let Summary { sd, count, .. } = Summary::of(values).ok()?;
+    sd.map(|sd| t_975(count - 1) * sd / (count as f64).sqrt())
 }
 
 /// Groups the selected rows by (dataset, comparison, columns, method, rank, position): datasets and methods in the order of the selection, else

@@ -126,6 +126,10 @@ pub enum Across {
     Budget,
     /// `items`: the dimension n. Logarithmic.
     Dimension,
+    /// `rank`: the blocks that a stream was cut into.
+    Batches,
+    /// `position`: how much of the unlabelled text was used, in per cent.
+    TextShare,
 }
 
 impl Across {
@@ -138,6 +142,8 @@ impl Across {
             Self::CellShare => row.cells as f64 / (items * items),
             Self::Features | Self::Budget => columns,
             Self::Dimension => items,
+            Self::Batches => row.rank as f64,
+            Self::TextShare => row.position.unwrap_or_default() as f64 / 100.0,
         }
     }
 
@@ -152,6 +158,8 @@ impl Across {
             Self::Features => format!("m = {}", row.columns),
             Self::Budget => format!("t = {}", row.columns),
             Self::Dimension => format!("n = {}", row.items),
+            Self::Batches => format!("{} batches", row.rank),
+            Self::TextShare => format!("{:.0} % of the text", 100.0 * self.of(row)),
         }
     }
 
@@ -164,6 +172,8 @@ impl Across {
             Self::Features => "projections m",
             Self::Budget => "budget of randomness t",
             Self::Dimension => "dimension n",
+            Self::Batches => "batches",
+            Self::TextShare => "share of the unlabelled text (%)",
         }
     }
 
@@ -173,9 +183,9 @@ impl Across {
 
     pub(super) fn notation(self) -> Notation {
         match self {
-            Self::Rank | Self::Columns | Self::Features | Self::Budget | Self::Dimension => Notation::Whole,
+            Self::Rank | Self::Columns | Self::Features | Self::Budget | Self::Dimension | Self::Batches => Notation::Whole,
             Self::Fraction => Notation::Fixed(2),
-            Self::CellShare => Notation::Percent,
+            Self::CellShare | Self::TextShare => Notation::Percent,
         }
     }
 }

@@ -80,6 +80,18 @@ pub enum Metric {
     NormalisationError,
     /// How far columns of one matrix of a P-model are from orthogonal, at most.
     OrthogonalityError,
+    /// ‖XᵀX − YᵀY‖₂ of a sketch Y of X.
+    SketchError,
+    /// Σδ, what the sketch itself knows to bound that error.
+    SketchBound,
+    /// σ² of a direction of a sketch as a share of ‖X‖²_F; `position` is its number, from 1.
+    DirectionShare,
+    /// Items that are right where the baseline is wrong.
+    Wins,
+    /// Items that are wrong where the baseline is right.
+    Losses,
+    /// Accuracy above that of the baseline on the same items.
+    Gain,
 }
 
 /// Which way a metric is good.
@@ -202,6 +214,14 @@ impl Metric {
             Self::OrthogonalityError => {
                 spec("orthogonality_error", "orthogonality error", "orthogonality error", Lower, Fixed(3), positive)
             }
+            Self::SketchError => spec("sketch_error", "‖XᵀX − YᵀY‖₂", "‖XᵀX − YᵀY‖₂", Lower, Whole, positive),
+            Self::SketchBound => spec("sketch_bound", "Σδ", "bound Σδ", Lower, Whole, positive),
+            Self::DirectionShare => {
+                spec("direction_share", "share of ‖X‖²", "share of ‖X‖² (%)", Neither, Percent, positive)
+            }
+            Self::Wins => spec("wins", "wins", "items won", Neither, Whole, positive),
+            Self::Gain => spec("gain", "gain", "gain (points)", Higher, Percent, score),
+            Self::Losses => spec("losses", "losses", "items lost", Neither, Whole, positive),
         }
     }
 

@@ -7,5 +7,6 @@ mod measures;
 mod resume;
 mod scratch;
 mod search;
+mod sketches;
 mod store;
 mod structured;

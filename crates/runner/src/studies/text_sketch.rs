@@ -1,0 +1,365 @@
+//! `experiment: text_sketch` — a sketch of a text file of the user's, of any size, one text a line: its directions, its bound, and Π in a file.
+//!
+//! The sketch is saved beside the results with the place in the file, every `save_every` texts and at the end. A run that was stopped goes on there;
+//! a file that has grown is read from where it ended. Never more than the sketch, one buffer and one line are in memory.
+
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Instant;
+
+use landmark_core::sketch::{Form, FrequentDirectionsParams, Projection};
+use landmark_data::DataError;
+use landmark_data::feature_hashing::{HashedRow, NgramHash, NgramHashParams};
+use landmark_data::sketch_file::SavedStream;
+use landmark_data::text_stream::{BadLine, LinePolicy, StreamPlace, TextStream};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value as Json, json};
+
+use crate::config::Config;
+use crate::config::problem::Problem;
+use crate::config::read::Problems;
+use crate::config::section::Section;
+use crate::config::tree::Node;
+use crate::config::values::ConfigPath;
+use crate::experiments::{About, Layout};
+use crate::progress::Progress;
+use crate::registry::studies::StudyEntry;
+use crate::registry::{Entry, parameter, required};
+use crate::report::{FigureKind, FigureSpec, Selection, Stamp, TableKind, TableSpec};
+use crate::results::{Metric, ResultRow};
+use crate::study::{Desk, Finished, Part, Study, StudyError, StudyWork, row};
+
+/// Its line in the registry.
+pub const ENTRY: StudyEntry = StudyEntry {
+    entry: Entry {
+        id: "text_sketch",
+        summary: "a sketch of a text file of yours, one text a line: its directions, its bound, and the projection",
+        parameters: &[
+            required("file", "texts.txt", "the file, plain or gzip; relative to this one"),
+            parameter("hash", "{ bits: 16, max_n: 3, first_words: 0 }", "columns 2^bits, longest n-gram"),
+            parameter("sketch_rows", "200", "l, rows of the sketch"),
+            parameter("form", "buffered", "`buffered` or `figure_1`"),
+            parameter("dimension", "100", "m, directions that are written to `projection.npy`"),
+            parameter("empty", "skip", "empty lines: `skip` (counted) or `error`"),
+            parameter("invalid_utf8", "skip", "lines that are not UTF-8: `skip` (counted) or `error`"),
+            parameter("save_every", "100000", "texts between two saved sketches"),
+        ],
+        source: "matrix-sketching paper, section 3",
+    },
+    read,
+};
+
+/// The saved sketch, beside the results.
+const SAVED: &str = "stream.sketch";
+/// Π, beside the results.
+const PROJECTION: &str = "projection.npy";
+/// Bytes at the beginning of a file by which it is known again.
+const FINGERPRINT: u64 = 1 << 16;
+/// Texts between two looks at the clock.
+const TEXTS_PER_LOOK: u64 = 1000;
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Settings {
+    #[serde(skip_serializing)]
+    file: String,
+    hash: NgramHashParams,
+    sketch_rows: usize,
+    form: Form,
+    dimension: usize,
+    empty: BadLine,
+    invalid_utf8: BadLine,
+    save_every: u64,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            file: String::new(),
+            hash: NgramHashParams::default(),
+            sketch_rows: 200,
+            form: Form::default(),
+            dimension: 100,
+            empty: BadLine::default(),
+            invalid_utf8: BadLine::default(),
+            save_every: 100_000,
+        }
+    }
+}
+
+impl Settings {
+    fn sketch(&self) -> FrequentDirectionsParams {
+        FrequentDirectionsParams { rows: self.sketch_rows, form: self.form, buffer: None }
+    }
+
+    fn policy(&self) -> LinePolicy {
+        LinePolicy { empty: self.empty, invalid_utf8: self.invalid_utf8 }
+    }
+}
+
+#[derive(Debug, Clone)]
+struct TextSketch {
+    settings: Settings,
+    file: ConfigPath,
+}
+
+fn read(node: &Node, folder: &Path, problems: &Problems) -> Option<Arc<dyn Study>> {
+    let section = Section::new(node, ENTRY.entry.id, problems)?;
+    let file =
+        section.required_node("file").and_then(|node| ConfigPath::read(node, "text_sketch.file", folder, problems));
+    let settings: Settings = problems.read(node, ENTRY.entry.id)?;
+    match settings.hash.check() {
+        Err(error) => section.refuse("hash", format!("`text_sketch.hash`: {error}")),
+        Ok(hash) if settings.sketch_rows > hash.columns() => {
+            let (rows, columns) = (settings.sketch_rows, hash.columns());
+            let message =
+                format!("`text_sketch.sketch_rows` is {rows}, but must be at most the {columns} columns of the hash");
+            section.refuse("sketch_rows", message);
+        }
+        Ok(hash) => {
+            if let Err(error) = settings.sketch().check(hash.columns(), hash.identity()) {
+                section.refuse("sketch_rows", format!("`text_sketch.sketch_rows`: {error}"));
+            }
+        }
+    }
+    if settings.dimension == 0 || settings.dimension > settings.sketch_rows {
+        let Settings { dimension, sketch_rows, .. } = settings;
+        let message = format!(
+            "`text_sketch.dimension` is {dimension}, but must be between 1 and the {sketch_rows} rows of the sketch"
+        );
+        section.refuse("dimension", message);
+    }
+    if settings.save_every == 0 {
+        section.refuse("save_every", "`text_sketch.save_every` is 0, but must be at least 1");
+    }
+    let file = file?;
+    if !file.resolved.is_file() {
+        let message = format!("`text_sketch.file` is `{}`, which does not exist", file.resolved.display());
+        problems.add(
+            Problem::new(message)
+                .at(section.place())
+                .help("a path in a configuration starts at the folder of that file"),
+        );
+    }
+    Some(Arc::new(TextSketch { settings, file }))
+}
+
+impl Study for TextSketch {
+    fn id(&self) -> &'static str {
+        ENTRY.entry.id
+    }
+
+    fn settings(&self) -> Json {
+        let mut settings = json!(self.settings);
+        settings["file"] = json!(self.file);
+        settings
+    }
+
+    fn open(&self, desk: &Desk<'_>) -> Result<Box<dyn StudyWork>, StudyError> {
+        let path = self.file.resolved.clone();
+        let bytes = std::fs::metadata(&path).map_err(DataError::io(&path))?.len();
+        let fingerprint = fingerprint(&path, FINGERPRINT.min(bytes))?;
+        let name = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+        let Settings { sketch_rows, hash, .. } = &self.settings;
+        let description =
+            format!("{bytes} bytes of `{name}`, sketched to {sketch_rows} rows of 2^{} columns", hash.bits);
+        let hash = self.settings.hash.check()?;
+        let notes = vec![format!(
+            "`{SAVED}` holds the sketch and its place in the file: a run that was stopped, or a file that has grown, goes on there. `{PROJECTION}` holds Π ({} × m), \
+             a text's vector is its hashed row times Π.",
+            hash.columns()
+        )];
+        Ok(Box::new(Streaming {
+            settings: self.settings.clone(),
+            hash,
+            path,
+            name,
+            bytes,
+            fingerprint,
+            folder: desk.folder.to_owned(),
+            config: desk.config.clone(),
+            description,
+            notes,
+            facts: json!({ "bytes": bytes }),
+        }))
+    }
+}
+
+/// blake3 of the first bytes of a file as it lies.
+fn fingerprint(path: &Path, bytes: u64) -> Result<String, DataError> {
+    let file = std::fs::File::open(path).map_err(DataError::io(path))?;
+    let mut head = Vec::new();
+    file.take(bytes).read_to_end(&mut head).map_err(DataError::io(path))?;
+    Ok(blake3::hash(&head).to_hex().to_string())
+}
+
+struct Streaming {
+    settings: Settings,
+    hash: NgramHash,
+    path: PathBuf,
+    name: String,
+    bytes: u64,
+    fingerprint: String,
+    folder: PathBuf,
+    config: Config,
+    description: String,
+    notes: Vec<String>,
+    facts: Json,
+}
+
+impl Streaming {
+    /// Where an earlier run stood, or the beginning.
+    fn begin(&self, progress: &Progress) -> Result<SavedStream, StudyError> {
+        let path = self.folder.join(SAVED);
+        let empty = self.settings.sketch().check(self.hash.columns(), self.hash.identity())?;
+        if !path.is_file() {
+            let fingerprint = self.fingerprint.clone();
+            let head_bytes = FINGERPRINT.min(self.bytes);
+            return Ok(SavedStream { sketch: empty, place: StreamPlace::default(), head_bytes, fingerprint });
+        }
+        let saved = SavedStream::load(&path, self.hash.identity())?;
+        let differs = |what: &str, seen: String, wanted: String| -> StudyError {
+            let remove = format!("remove it to start the stream again, or give this configuration another `name`");
+            format!("`{}` was made with {what} {seen}, but now {wanted} is asked for; {remove}", path.display()).into()
+        };
+        if saved.sketch.sketch_rows() != empty.sketch_rows() {
+            return Err(differs("rows", saved.sketch.sketch_rows().to_string(), empty.sketch_rows().to_string()));
+        }
+        if saved.sketch.form() != empty.form() {
+            return Err(differs("the form", saved.sketch.form().id().to_owned(), empty.form().id().to_owned()));
+        }
+        if self.bytes < saved.head_bytes || fingerprint(&self.path, saved.head_bytes)? != saved.fingerprint {
+            return Err(differs("a file", "of another beginning".into(), format!("`{}`", self.name)));
+        }
+        progress.say(&format!("going on after line {} from `{}`", saved.place.lines, path.display()));
+        Ok(saved)
+    }
+
+    /// Streams the file to its end; the sketch is saved now and then.
+    fn stream(&self, progress: &Progress) -> Result<(SavedStream, f64), StudyError> {
+        let mut saved = self.begin(progress)?;
+        let mut stream = TextStream::open_at(&self.path, self.settings.policy(), saved.place)?;
+        std::fs::create_dir_all(&self.folder)
+            .map_err(|source| DataError::Write { path: self.folder.clone(), source })?;
+        let path = self.folder.join(SAVED);
+        let (start, mut row, mut texts) = (Instant::now(), HashedRow::default(), 0);
+        while let Some(text) = stream.next_text()? {
+            self.hash.hash(text, &mut row);
+            saved.sketch.append_sparse(row.columns(), row.values())?;
+            texts += 1;
+            if texts % TEXTS_PER_LOOK == 0 {
+                let (read, all) = stream.progress();
+                let seconds = start.elapsed().as_secs_f64();
+                let mega = |bytes: u64| bytes as f64 / 1e6;
+                progress.now(format!(
+                    "{:.1} of {:.1} MB ({:.0} %), {:.0} texts/s",
+                    mega(read),
+                    mega(all),
+                    100.0 * read as f64 / all.max(1) as f64,
+                    texts as f64 / seconds
+                ));
+            }
+            if texts % self.settings.save_every == 0 {
+                saved.place = stream.place();
+                saved.save(&path)?;
+            }
+        }
+        saved.place = stream.place();
+        if saved.place.texts() == 0 {
+            let StreamPlace { lines, empty, invalid_utf8, .. } = saved.place;
+            let seen = format!("{lines} lines, {empty} of them empty and {invalid_utf8} not UTF-8");
+            return Err(format!("`{}` holds no text: {seen}", self.path.display()).into());
+        }
+        saved.save(&path)?;
+        Ok((saved, start.elapsed().as_secs_f64()))
+    }
+
+    fn write_projection(&self, projection: &Projection) -> Result<(), StudyError> {
+        let path = self.folder.join(PROJECTION);
+        let directions = projection.directions().as_standard_layout().into_owned();
+        ndarray_npy::write_npy(&path, &directions)
+            .map_err(|error| format!("cannot write `{}`: {error}", path.display()))?;
+        Ok(())
+    }
+}
+
+impl StudyWork for Streaming {
+    fn about(&self) -> About<'_> {
+        const NO_STAMPS: &[Stamp] = &[];
+        About { description: &self.description, stamps: NO_STAMPS, notes: &self.notes, facts: &self.facts }
+    }
+
+    fn parts(&self) -> Vec<Part> {
+        let mut settings = json!(self.settings);
+        if let Json::Object(map) = &mut settings {
+            map.shift_remove("save_every");
+        }
+        let key = json!({ "settings": settings, "bytes": self.bytes, "fingerprint": self.fingerprint });
+        vec![Part { title: self.name.clone(), group: self.name.clone(), key }]
+    }
+
+    fn measure(&self, _: usize, _: &Finished<'_>, progress: &Progress) -> Result<Vec<ResultRow>, StudyError> {
+        let (saved, seconds) = self.stream(progress)?;
+        // the file goes on from the sketch as it is; what is reported is that of a finished one
+        let mut finished = saved.sketch.clone();
+        finished.finish()?;
+        let projection = finished.projection(self.settings.dimension)?;
+        self.write_projection(&projection)?;
+        let (bound, place) = (finished.bound(), saved.place);
+        let of = |id: &str, metric, value| ResultRow {
+            items: place.texts(),
+            seconds: Some(seconds),
+            ..row(&self.config, &self.name, id, metric, value)
+        };
+        let mut rows = vec![
+            of("texts", Metric::Count, place.texts() as f64),
+            of("empty", Metric::Count, place.empty as f64),
+            of("invalid_utf8", Metric::Count, place.invalid_utf8 as f64),
+            of("shrinks", Metric::Count, bound.shrinks as f64),
+            of("directions", Metric::Count, projection.dimension() as f64),
+            of("bound", Metric::SketchBound, bound.subtracted),
+            of("relative bound", Metric::DirectionShare, bound.relative()),
+            of("time", Metric::Seconds, seconds),
+        ];
+        let shares = projection.squares().iter().map(|square| square / bound.squared_norm.max(f64::MIN_POSITIVE));
+        rows.extend((1u64..).zip(shares).map(|(position, share)| ResultRow {
+            position: Some(position),
+            ..of("direction", Metric::DirectionShare, share)
+        }));
+        Ok(rows)
+    }
+
+    fn layout(&self, rows: &[ResultRow]) -> Layout {
+        let names = [
+            ("texts", "texts"),
+            ("empty", "empty lines, skipped"),
+            ("invalid_utf8", "lines that are not UTF-8, skipped"),
+            ("shrinks", "shrinks"),
+            ("directions", "directions of Π"),
+            ("bound", "Σδ, by which any direction may be short"),
+            ("relative bound", "the same as a share of ‖X‖²_F (%)"),
+            ("time", "seconds of the last run"),
+        ];
+        let line = |(id, name): &(&str, &str)| {
+            let row = rows.iter().find(|row| row.method == *id)?;
+            Some(vec![(*name).to_owned(), row.metric.show(row.value)])
+        };
+        let lines = names.iter().filter_map(line).collect();
+        let head = vec!["of the stream".to_owned(), "value".to_owned()];
+        let table = TableSpec {
+            id: "table-stream".to_owned(),
+            title: format!("The stream `{}`", self.name),
+            caption: "Counts are those of the whole file, whichever run read them.".to_owned(),
+            kind: TableKind::Plain { head, lines, figures: vec![1] },
+        };
+        let figure = FigureSpec {
+            id: "figure-directions".to_owned(),
+            title: "Directions of the sketch".to_owned(),
+            caption: "The squared singular values of the sketch as shares of ‖X‖²_F, largest first: how much of the counts each direction of Π holds.".to_owned(),
+            select: Selection { methods: vec!["direction".to_owned()], ..Selection::of(Metric::DirectionShare) },
+            kind: FigureKind::Spectrum { first: 1, last: self.settings.dimension as u64 },
+        };
+        Layout { tables: vec![table], figures: vec![figure], ..Layout::default() }
+    }
+}

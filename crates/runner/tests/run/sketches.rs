@@ -1,0 +1,141 @@
+//! The sketching studies on the real binary: bounds, smoke runs without a download, a stream that is stopped, and bad input.
+
+use crate::scratch::Scratch;
+
+const STREAM: &str = "\
+name: mine
+experiment: text_sketch
+text_sketch: { file: texts.txt, hash: { bits: 8 }, sketch_rows: 6, dimension: 4, save_every: 10 }
+";
+
+const INTENT: &str = "\
+name: requests
+experiment: intent
+intent: { texts: 200, representations: [none, sent, sent_plus], labels: [5, all], shares: [0, 100], hash: { bits: 10 }, sketch_rows: 20, dimension: 10 }
+";
+
+const SKETCHING: &str = "\
+name: batches
+experiment: sketching
+sketching: { rows: 600, columns: 20, sketch_rows: 8, batches: [1, 3] }
+";
+
+fn lines(from: usize, to: usize) -> String {
+    (from..to).map(|i| format!("turn the lamp number {} on in room {}\n", i % 17, i % 5)).collect()
+}
+
+/// [`STREAM`] over these bytes.
+fn stream(bytes: &[u8]) -> Scratch {
+    let scratch = Scratch::with(STREAM);
+    std::fs::write(scratch.path("texts.txt"), bytes).unwrap();
+    scratch
+}
+
+#[test]
+fn batches_are_within_their_bounds_and_a_second_run_changes_nothing() {
+    let scratch = Scratch::with(SKETCHING);
+    let said = scratch.run_well(&[]);
+    assert!(said.out.contains("figure_1") && said.out.contains("buffered"), "{}", said.out);
+    let before = scratch.files("results/batches");
+    scratch.run_well(&[]);
+    assert_eq!(before, scratch.files("results/batches"));
+}
+
+#[test]
+fn intents_are_classified_without_a_download_and_the_average_is_that_of_the_domains() {
+    let scratch = Scratch::with(INTENT);
+    let said = scratch.run_well(&[]);
+    for word in ["home", "travel", "average", "sent_plus", "no benchmark"] {
+        assert!(said.out.contains(word), "{word}: {}", said.out);
+    }
+    let rows = scratch.figures("results/requests");
+    let accuracy = |dataset: &str| {
+        let is_it = |row: &&serde_json::Value| {
+            row["dataset"] == dataset
+                && row["method"] == "sent"
+                && row["metric"] == "accuracy"
+                && row["position"] == 100
+        };
+        rows.iter().find(is_it).unwrap()["value"].as_f64().unwrap()
+    };
+    let mean = (accuracy("home") + accuracy("travel")) / 2.0;
+    assert!((accuracy("average") - mean).abs() < 1e-12); // two numbers
+    assert!(mean > 0.2, "{mean}"); // a fifth by chance
+}
+
+#[test]
+fn a_stream_counts_what_it_skips_and_writes_its_projection() {
+    let scratch = stream(&[lines(0, 50).as_bytes(), b"\n  \ncaf\xe9\n", lines(50, 60).as_bytes()].concat());
+    let said = scratch.run_well(&[]);
+    assert!(said.out.contains("empty lines, skipped") && said.out.contains("not UTF-8, skipped"), "{}", said.out);
+    let rows = scratch.figures("results/mine");
+    let count = |id: &str| rows.iter().find(|row| row["method"] == id).unwrap()["value"].as_f64().unwrap();
+    assert_eq!((count("texts"), count("empty"), count("invalid_utf8")), (60.0, 2.0, 1.0));
+    let projection: ndarray::Array2<f64> = ndarray_npy::read_npy(scratch.path("results/mine/projection.npy")).unwrap();
+    assert_eq!(projection.dim(), (256, 4));
+}
+
+#[test]
+fn a_file_that_has_grown_is_read_from_where_it_ended_to_the_same_sketch() {
+    let (grown, whole) = (stream(lines(0, 40).as_bytes()), stream(lines(0, 90).as_bytes()));
+    grown.run_well(&[]);
+    grown.write("texts.txt", &lines(0, 90));
+    grown.run_well(&[]).must_complain("going on after line 40");
+    whole.run_well(&[]);
+    let saved = |scratch: &Scratch| {
+        let bytes = std::fs::read(scratch.path("results/mine/stream.sketch")).unwrap();
+        // what stands before the sketch names the beginning it was first made from
+        let sketch = bytes.windows(8).position(|bytes| bytes == b"LMSKETCH").unwrap();
+        bytes[sketch..].to_vec()
+    };
+    assert_eq!(saved(&grown), saved(&whole));
+}
+
+#[test]
+fn a_saved_sketch_that_does_not_fit_is_named_with_the_next_step() {
+    let scratch = stream(lines(0, 30).as_bytes());
+    scratch.run_well(&[]);
+    let saved = "results/mine/stream.sketch";
+    let other = ["--set", "text_sketch.sketch_rows=5", "--set", "text_sketch.dimension=2"];
+    scratch.complains(
+        &other,
+        &["`./results/mine/stream.sketch` was made with rows 6, but now 5 is asked for", "remove it"],
+    );
+    scratch.complains(&["--set", "text_sketch.hash.bits=9"], &["cannot go on from", "another hash", "remove it"]);
+    scratch.complains(&["--set", "text_sketch.form=figure_1"], &["made with the form buffered"]);
+    let bytes = std::fs::read(scratch.path(saved)).unwrap();
+    std::fs::write(scratch.path(saved), &bytes[..bytes.len() / 2]).unwrap();
+    scratch.complains(&["--force"], &["cannot go on from", "truncated", "remove it"]);
+    std::fs::write(scratch.path(saved), &bytes).unwrap();
+    scratch.write("texts.txt", &lines(7, 60));
+    scratch.complains(&[], &["made with a file of another beginning"]);
+}
+
+#[test]
+fn bad_lines_are_errors_where_that_is_asked_for() {
+    let scratch = stream(b"one text\n\ncaf\xe9\n");
+    scratch.complains(&["--set", "text_sketch.empty=error"], &["texts.txt:2: an empty line", "`empty: skip`"]);
+    scratch.complains(&["--set", "text_sketch.invalid_utf8=error"], &["texts.txt:3: byte 3 of the line is not UTF-8"]);
+    let nothing = stream(b"\n \n\xff\n");
+    nothing.complains(&[], &["holds no text: 3 lines, 2 of them empty and 1 not UTF-8"]);
+}
+
+#[test]
+fn impossible_sketches_are_refused_before_anything_is_read() {
+    let scratch = stream(b"one text\n");
+    let set = |assignment: &'static str| ["--set", assignment];
+    scratch.complains(&set("text_sketch.sketch_rows=0"), &["`rows` is 0, but must be at least 1"]);
+    scratch.complains(&set("text_sketch.sketch_rows=257"), &["257, but must be at most the 256 columns"]);
+    scratch.complains(&set("text_sketch.dimension=7"), &["between 1 and the 6 rows of the sketch"]);
+    scratch.complains(&set("text_sketch.file=gone.txt"), &["`gone.txt`, which does not exist"]);
+    scratch.complains(&set("text_sketch.hash.bits=40"), &["1 to 24"]);
+    let batches = Scratch::with(SKETCHING);
+    batches.complains(&set("sketching.sketch_rows=21"), &["21, but must be at most the 20 columns"]);
+    batches.complains(&set("sketching.batches=[601]"), &["lists 601, but each must be between 1 and the 600 rows"]);
+    let intent = Scratch::with(INTENT);
+    intent.complains(&set("intent.corpora=[clinc15]"), &["there is no `clinc15`", "did you mean `clinc150`?"]);
+    intent.complains(&set("intent.representations=[sent]"), &["must list `none`"]);
+    intent.complains(&set("intent.labels=[0]"), &["numbers of at least 1, or `all`"]);
+    intent.complains(&set("intent.corpora=[clinc150]"), &["LANDMARK_DATA", "Public source"]);
+    assert!(!intent.path("results").exists());
+}
