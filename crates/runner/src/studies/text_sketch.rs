@@ -220,7 +220,7 @@ impl Streaming {
         }
         let saved = SavedStream::load(&path, self.hash.identity())?;
         let differs = |what: &str, seen: String, wanted: String| -> StudyError {
-            let remove = format!("remove it to start the stream again, or give this configuration another `name`");
+            let remove = "remove it to start the stream again, or give this configuration another `name`";
             format!("`{}` was made with {what} {seen}, but now {wanted} is asked for; {remove}", path.display()).into()
         };
         if saved.sketch.sketch_rows() != empty.sketch_rows() {
