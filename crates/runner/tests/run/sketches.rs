@@ -97,10 +97,8 @@ fn a_saved_sketch_that_does_not_fit_is_named_with_the_next_step() {
     scratch.run_well(&[]);
     let saved = "results/mine/stream.sketch";
     let other = ["--set", "text_sketch.sketch_rows=5", "--set", "text_sketch.dimension=2"];
-    scratch.complains(
-        &other,
-        &["`results/mine/stream.sketch` was made with rows 6, but now 5 is asked for", "remove it"],
-    );
+    scratch
+        .complains(&other, &["`results/mine/stream.sketch` was made with rows 6, but now 5 is asked for", "remove it"]);
     scratch.complains(&["--set", "text_sketch.hash.bits=9"], &["cannot go on from", "another hash", "remove it"]);
     scratch.complains(&["--set", "text_sketch.form=figure_1"], &["made with the form buffered"]);
     let bytes = std::fs::read(scratch.path(saved)).unwrap();
