@@ -2,7 +2,7 @@
 
 pub mod corpora;
 pub mod feature_time;
-pub mod structured;
 pub mod intent;
 pub mod sketching;
+pub mod structured;
 pub mod text_sketch;

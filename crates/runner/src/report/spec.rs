@@ -183,7 +183,9 @@ impl Across {
 
     pub(super) fn notation(self) -> Notation {
         match self {
-            Self::Rank | Self::Columns | Self::Features | Self::Budget | Self::Dimension | Self::Batches => Notation::Whole,
+            Self::Rank | Self::Columns | Self::Features | Self::Budget | Self::Dimension | Self::Batches => {
+                Notation::Whole
+            }
             Self::Fraction => Notation::Fixed(2),
             Self::CellShare | Self::TextShare => Notation::Percent,
         }
