@@ -156,6 +156,9 @@ pub enum Command {
         #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
         data: Option<PathBuf>,
     },
+    /// Score a file of predictions as the official scorer of its task does
+    #[command(subcommand, arg_required_else_help = true)]
+    Score(ScoreCommand),
     /// Look after the bought entries: list, check, clean up
     #[command(subcommand, arg_required_else_help = true)]
     Store(StoreCommand),
@@ -175,6 +178,20 @@ pub enum Command {
     Completions {
         /// The shell
         shell: clap_complete::Shell,
+    },
+}
+
+/// Scoring predictions.
+#[derive(Debug, Subcommand)]
+pub enum ScoreCommand {
+    /// Answer ranking, SemEval-2016 Task 3: MAP, AvgRec, MRR, P, R, F1, Acc
+    Cqa {
+        /// Gold: lines of `qid cid rank score true|false` with tabs, plain or gzip
+        #[arg(value_name = "GOLD", value_hint = ValueHint::FilePath)]
+        gold: PathBuf,
+        /// Predictions in the same format
+        #[arg(value_name = "PREDICTIONS", value_hint = ValueHint::FilePath)]
+        predictions: PathBuf,
     },
 }
 

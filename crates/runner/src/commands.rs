@@ -17,6 +17,7 @@ mod data;
 mod docs;
 mod list;
 mod run;
+mod score;
 mod show;
 mod store;
 mod validate;
@@ -47,6 +48,7 @@ fn dispatch(cli: Cli) -> Result<Exit> {
         Some(Command::List { what, format }) => list::list(what.as_deref(), format.into())?,
         Some(Command::Show { what, overlay }) => show::show(&what, &overlay)?,
         Some(Command::Data { name, data }) => data::data(name.as_deref(), data)?,
+        Some(Command::Score(command)) => score::score(&command)?,
         Some(Command::Completions { shell }) => completions::script(shell),
     };
     output::print(&text).into_diagnostic()?;

@@ -22,13 +22,14 @@ pub mod read;
 pub mod section;
 pub mod settings;
 pub mod tree;
+pub mod tree_kernel;
 pub mod values;
 
 mod check;
 
 pub use dataset::{
-    DatasetConfig, Distribution, DocumentsConfig, Fallback, Items, Learned, MatrixConfig, RandomMatrix, SplitConfig,
-    VectorsConfig,
+    DatasetConfig, Distribution, DocumentsConfig, Fallback, Items, Learned, MatrixConfig, QuestionsConfig,
+    RandomMatrix, SplitConfig, VectorsConfig,
 };
 pub use landmarks::LandmarkConfig;
 pub use matrix::{Experiment, MatrixSubject};
@@ -36,6 +37,7 @@ pub use method::{MethodConfig, ProxyConfig, ProxyFit, ProxyKind};
 pub use oracle::{EmptyDocuments, OracleConfig};
 pub use problem::ConfigError;
 pub use settings::{Budget, ErrorEstimateConfig, Regimes, SearchConfig, SpectrumConfig, Strategy, SvmConfig};
+pub use tree_kernel::{KernelConfig, TreeKernelConfig};
 pub use values::{Axis, Compare, ConfigPath, Range, Rank, Scale, Tuned};
 
 use crate::registry::{self, studies};

@@ -17,6 +17,7 @@ use crate::report::Stamp;
 mod documents;
 mod matrix;
 mod proxies;
+mod questions;
 
 pub use documents::PlacedDocuments;
 pub use proxies::Proxies;
@@ -69,6 +70,23 @@ pub enum StageError {
     /// Documents could not be placed among the word vectors.
     #[error(transparent)]
     WordClouds(#[from] landmark_oracles::wmd::WordCloudError),
+    /// Trees could not be numbered.
+    #[error(transparent)]
+    Forest(#[from] landmark_oracles::tree_kernel::ForestError),
+    /// Labels could not be compared.
+    #[error(transparent)]
+    Similarity(#[from] landmark_oracles::tree_kernel::SimilarityError),
+    /// Kernels could not be combined.
+    #[error(transparent)]
+    Combine(#[from] landmark_oracles::combined::CombineError),
+    /// An oracle that cannot score these items.
+    #[error("`{oracle}` cannot score the items of `{dataset}`")]
+    Pair {
+        /// The dataset.
+        dataset: String,
+        /// The oracle.
+        oracle: &'static str,
+    },
     /// Items and something that goes with them differ in number.
     #[error("`{what}` has {seen} lines, but the dataset has {wanted} items")]
     Count {
@@ -95,6 +113,7 @@ impl Stage {
     pub fn set(config: &Config, matrix: &MatrixSubject, data: Option<&Path>) -> Result<Self, StageError> {
         match &matrix.dataset.items {
             Items::Documents(items) => documents::set(config, matrix, items, data),
+            Items::Questions(items) => questions::set(config, matrix, items, data),
             Items::Matrix(items) => matrix::set_given(matrix, items),
             Items::Random(items) => matrix::set_random(config, matrix, items),
         }

@@ -1,6 +1,7 @@
 //! The studies: one file each, and one line in `registry/studies.rs`.
 
 pub mod corpora;
+pub mod cqa;
 pub mod feature_time;
 pub mod intent;
 pub mod sketching;

@@ -45,8 +45,8 @@ fn a_name_is_explained() {
     insta::assert_snapshot!(printed(&["show", "wmd"]));
 }
 
-/// Documents, a matrix, or an experiment with a section of its own: an example belongs to one of them.
-const AROUND: [&[(&str, &str)]; 3] = [
+/// Documents, a matrix, questions with trees, or an experiment with a section of its own: an example belongs to one of them.
+const AROUND: [&[(&str, &str)]; 4] = [
     &[
         ("ranks", "[5]"),
         ("experiment", "error_curve"),
@@ -59,6 +59,13 @@ const AROUND: [&[(&str, &str)]; 3] = [
         ("experiment", "error_curve"),
         ("dataset", "random_psd"),
         ("oracle", "precomputed"),
+        ("methods", "[nystrom]"),
+    ],
+    &[
+        ("ranks", "[5]"),
+        ("experiment", "error_curve"),
+        ("dataset", "{ name: trec, split: given }"),
+        ("oracle", "tree_kernel"),
         ("methods", "[nystrom]"),
     ],
     &[],

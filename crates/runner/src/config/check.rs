@@ -23,13 +23,25 @@ pub(super) fn name(name: &str, section: &Section<'_>) -> bool {
 /// Sections that contradict each other.
 pub(super) fn together(matrix: &MatrixSubject, section: &Section<'_>) {
     let documents = matrix.dataset.documents().is_some();
+    let questions = matrix.dataset.has_trees();
+    let name = matrix.dataset.name;
     match matrix.oracle {
+        OracleConfig::Wmd { .. } | OracleConfig::Precomputed { .. } if questions => {
+            let kind = matrix.oracle.kind();
+            let message = format!(
+                "`{kind}` cannot score the dataset `{name}`, whose items are questions with trees: use `tree_kernel`"
+            );
+            section.refuse("oracle", message);
+        }
+        OracleConfig::TreeKernel(_) if !questions => {
+            section.refuse(
+                "oracle",
+                format!("`tree_kernel` compares trees, but the dataset `{name}` has none: use `trec`"),
+            );
+        }
         OracleConfig::Wmd { .. } if !documents => section.refuse(
             "oracle",
-            format!(
-                "`wmd` compares documents, but the dataset `{}` is a matrix: use `precomputed`",
-                matrix.dataset.name
-            ),
+            format!("`wmd` compares documents, but the dataset `{name}` is a matrix: use `precomputed`"),
         ),
         OracleConfig::Precomputed { .. } if documents => section.refuse(
             "oracle",
@@ -73,11 +85,16 @@ pub(super) fn together(matrix: &MatrixSubject, section: &Section<'_>) {
         };
         section.problems().add(Problem::new(problem).at(method.place));
     }
-    for method in matrix.methods.iter().filter(|_| !documents) {
-        if let Some(proxy) = method.proxy.as_ref().filter(|proxy| proxy.kind.needs_documents()) {
-            let message = format!("the proxy `{}` compares documents, but the dataset is a matrix", proxy.kind.id());
-            section.problems().add(Problem::new(message).at(method.place));
-        }
+    for method in &matrix.methods {
+        let Some(proxy) = &method.proxy else { continue };
+        let compares = match (proxy.kind.needs_documents(), proxy.kind.needs_questions()) {
+            (true, _) if !documents => "documents",
+            (_, true) if !questions => "questions with bags of words",
+            _ => continue,
+        };
+        let items = if documents || questions { "has other items" } else { "is a matrix" };
+        let message = format!("the proxy `{}` compares {compares}, but the dataset {items}", proxy.kind.id());
+        section.problems().add(Problem::new(message).at(method.place));
     }
     if matrix.target_error.is_some() && matrix.error_estimate.is_none() {
         section

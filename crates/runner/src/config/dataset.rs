@@ -32,6 +32,8 @@ pub struct DatasetConfig {
 pub enum Items {
     /// Documents with labels.
     Documents(DocumentsConfig),
+    /// Questions with labels and trees.
+    Questions(QuestionsConfig),
     /// The rows of a matrix in a file.
     Matrix(MatrixConfig),
     /// The rows of a random matrix.
@@ -64,6 +66,16 @@ pub struct DocumentsConfig {
     /// What stands in for missing files.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fallback: Option<Fallback>,
+}
+
+/// Questions with labels and trees.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct QuestionsConfig {
+    /// At most so many, a seeded stratified sample.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limit: Option<usize>,
+    /// Who trains and who tests.
+    pub split: SplitConfig,
 }
 
 /// What stands in for missing files.
@@ -152,6 +164,11 @@ impl DatasetConfig {
         }
     }
 
+    /// Whether the items are questions with trees.
+    pub fn has_trees(&self) -> bool {
+        matches!(self.items, Items::Questions(_))
+    }
+
     /// Whether items have labels.
     pub fn has_labels(&self) -> bool {
         self.split().is_some()
@@ -161,6 +178,7 @@ impl DatasetConfig {
     pub fn split(&self) -> Option<SplitConfig> {
         match &self.items {
             Items::Documents(documents) => Some(documents.split),
+            Items::Questions(questions) => Some(questions.split),
             Items::Matrix(matrix) => matrix.labels.as_ref().map(|_| matrix.split),
             Items::Random(_) => None,
         }
@@ -186,6 +204,7 @@ impl DatasetConfig {
         let items = match entry.id {
             "precomputed" => MatrixConfig::read(&section, folder).map(Items::Matrix),
             "random_psd" => Some(Items::Random(RandomMatrix::read(&section))),
+            _ if registry::datasets::has_trees(entry.id) => QuestionsConfig::read(&section).map(Items::Questions),
             _ => DocumentsConfig::read(&section, folder).map(Items::Documents),
         };
         refuse_keys(&section, entry);
@@ -240,6 +259,13 @@ impl DocumentsConfig {
     /// Which documents of the dataset.
     pub fn options(&self) -> DocumentOptions {
         DocumentOptions { first_classes: self.classes, headers: self.headers, limit: self.limit }
+    }
+}
+
+impl QuestionsConfig {
+    fn read(section: &Section<'_>) -> Option<Self> {
+        let limit = section.checked("limit", |&limit: &usize| limit >= 2, "at least 2");
+        Some(Self { limit, split: SplitConfig::of(section)? })
     }
 }
 

@@ -65,6 +65,8 @@ pub enum ProxyKind {
     Rwmd,
     /// Word centroid distance.
     Wcd,
+    /// Cosine of bags of words.
+    BagOfWords,
     /// Cosine of the rows of a file.
     EmbeddingCosine {
         /// n × d `.npy`.
@@ -98,13 +100,19 @@ impl ProxyKind {
         match self {
             Self::Rwmd => "rwmd",
             Self::Wcd => "wcd",
+            Self::BagOfWords => "bag_of_words",
             Self::EmbeddingCosine { .. } => "embedding_cosine",
         }
     }
 
     /// Whether it compares documents by the vectors of their words.
     pub fn needs_documents(&self) -> bool {
-        !matches!(self, Self::EmbeddingCosine { .. })
+        matches!(self, Self::Rwmd | Self::Wcd)
+    }
+
+    /// Whether it compares questions by their bags of words.
+    pub fn needs_questions(&self) -> bool {
+        matches!(self, Self::BagOfWords)
     }
 }
 
@@ -233,6 +241,7 @@ impl ProxyConfig {
         let kind = match kind.as_str() {
             "rwmd" => ProxyKind::Rwmd,
             "wcd" => ProxyKind::Wcd,
+            "bag_of_words" => ProxyKind::BagOfWords,
             "embedding_cosine" => {
                 let node = section.required_node("path")?;
                 ProxyKind::EmbeddingCosine { path: ConfigPath::read(node, &section.path_of("path"), folder, problems)? }

@@ -7,6 +7,7 @@ use super::problem::Problem;
 use super::read::Problems;
 use super::section::Section;
 use super::tree::{Node, Value};
+use super::tree_kernel::TreeKernelConfig;
 use super::values::Tuned;
 use crate::registry::{self, ORACLES};
 
@@ -21,6 +22,8 @@ pub enum OracleConfig {
         /// What becomes of a document without a known word.
         empty_documents: EmptyDocuments,
     },
+    /// A normalised kernel over trees.
+    TreeKernel(TreeKernelConfig),
     /// The matrix of the dataset.
     Precomputed {
         /// Where given, the matrix holds distances and the similarity is exp(−γ·d).
@@ -47,6 +50,7 @@ impl OracleConfig {
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Wmd { .. } => "wmd",
+            Self::TreeKernel(_) => "tree_kernel",
             Self::Precomputed { .. } => "precomputed",
         }
     }
@@ -55,6 +59,7 @@ impl OracleConfig {
     pub fn gamma(&self) -> Option<Tuned> {
         match self {
             Self::Wmd { gamma, .. } => Some(*gamma),
+            Self::TreeKernel(_) => None,
             Self::Precomputed { gamma, .. } => *gamma,
         }
     }
@@ -81,6 +86,12 @@ impl OracleConfig {
                     section.refuse("empty_documents", message);
                 }
                 Self::Wmd { gamma: gamma.unwrap_or(Some(Tuned::Search))?, empty_documents }
+            }
+            "tree_kernel" => {
+                if gamma.is_some() {
+                    section.refuse("gamma", "`tree_kernel` is a similarity and takes no `gamma`: remove it");
+                }
+                Self::TreeKernel(TreeKernelConfig::read(&section)?)
             }
             "precomputed" => Self::Precomputed {
                 gamma: match gamma {

@@ -308,11 +308,14 @@ pub(super) fn measure(
     };
     let outcome = test(bench, &evidence, &split, cost)?;
     let note = (!outcome.report.converged()).then(|| "the SVM stopped at its limit of epochs".to_owned());
-    let settings = match setting.gamma {
+    let mut settings = match setting.gamma {
         _ if ranked_search::is_searched(bench, cell) => chosen.words(),
         Some(gamma) => format!("γ = {gamma:.4}, C = {cost:.4}"),
         None => format!("C = {cost:.4}"),
     };
+    if let Some(support) = outcome.support {
+        settings += &format!("; {support} support vectors");
+    }
     if ranked_search::is_searched(bench, cell) {
         rows.push(blank(Metric::Rank, rank as f64));
     }

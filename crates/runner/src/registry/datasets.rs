@@ -23,6 +23,8 @@ const INSIDE: &[Parameter] = &[LIMIT, SPLIT, VECTORS, MAX_WORDS, MIN_COUNT, STOP
 const DOCUMENTS: &[Parameter] = &[LIMIT, SPLIT, VECTORS, MAX_WORDS, MIN_COUNT, STOP_WORDS, CLASSES, FALLBACK];
 const POSTS: &[Parameter] = &[LIMIT, SPLIT, VECTORS, MAX_WORDS, MIN_COUNT, STOP_WORDS, CLASSES, FALLBACK, HEADERS];
 
+const QUESTIONS: &[Parameter] = &[LIMIT, SPLIT];
+
 const MATRICES: [Entry; 2] = [
     Entry {
         id: "precomputed",
@@ -52,6 +54,7 @@ pub static DATASETS: LazyLock<Vec<Entry>> = LazyLock::new(|| {
             (Holds::EmbeddedDocuments, _) => INSIDE,
             (Holds::Documents { .. }, "20news") => POSTS,
             (Holds::Documents { .. }, _) => DOCUMENTS,
+            (Holds::Kelp { .. }, _) => QUESTIONS,
             _ => return None,
         };
         Some(Entry { id: dataset.name, summary: dataset.title, parameters, source: dataset.how_to_get })
@@ -62,4 +65,9 @@ pub static DATASETS: LazyLock<Vec<Entry>> = LazyLock::new(|| {
 /// Names of the word vectors in the catalog.
 pub fn word_vectors() -> impl Iterator<Item = &'static str> {
     catalog::all().filter(|dataset| matches!(dataset.holds, Holds::WordVectors { .. })).map(|dataset| dataset.name)
+}
+
+/// Whether the dataset of this name holds examples with trees.
+pub fn has_trees(name: &str) -> bool {
+    catalog::find(name).is_ok_and(|dataset| matches!(dataset.holds, Holds::Kelp { .. }))
 }

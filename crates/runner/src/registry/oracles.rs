@@ -18,6 +18,25 @@ pub static ORACLES: &[Entry] = &[
         source: "Kusner et al. 2015; SMS-Nyström paper, §4.1",
     },
     Entry {
+        id: "tree_kernel",
+        summary: "normalised tree kernel between dependency trees: shared fragments, weighed by size",
+        parameters: &[
+            parameter("kernel", "ptk", "`bow`, `st`, `sst`, `ptk` or `sptk`"),
+            parameter(
+                "trees",
+                "grct",
+                "the representation that is compared: `grct`, `lct` (default of `sptk`), `loct`, …",
+            ),
+            parameter("lambda", "0.4", "decay of gaps (`ptk`, `sptk`), of depth (`st`, `sst`)"),
+            parameter("mu", "0.4", "decay of depth (`ptk`, `sptk`)"),
+            parameter("terminal_factor", "5", "what a match with a leaf is worth more (`ptk`; `sptk`: 0.2)"),
+            parameter("leaves", "none", "whether equal leaves count λ (`st`, `sst`: true)"),
+            parameter("vectors", "none", "word vectors whose cosine makes lemmas similar (`sptk`: `self300`)"),
+            parameter("threshold", "none", "cosines below this count 0 (`sptk`: 0.01)"),
+        ],
+        source: "Collins & Duffy 2001; Moschitti 2006; Croce, Moschitti & Basili 2011",
+    },
+    Entry {
         id: "precomputed",
         summary: "a matrix that is already there, read from the dataset",
         parameters: &[

@@ -20,6 +20,12 @@ pub static PROXIES: &[Entry] = &[
         source: "Kusner et al. 2015, §4",
     },
     Entry {
+        id: "bag_of_words",
+        summary: "cosine of the bags of words of two questions",
+        parameters: &[FIT, DEGREE],
+        source: "this project",
+    },
+    Entry {
         id: "embedding_cosine",
         summary: "cosine of your own vectors, one row an item",
         parameters: &[required("path", "vectors.npy", "an n × d `.npy` file"), FIT, DEGREE],

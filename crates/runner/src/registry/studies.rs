@@ -26,6 +26,7 @@ pub static STUDIES: &[StudyEntry] = &[
     studies::sketching::ENTRY,
     studies::intent::ENTRY,
     studies::text_sketch::ENTRY,
+    studies::cqa::ENTRY,
 ];
 
 /// The study of this id.

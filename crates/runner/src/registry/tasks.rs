@@ -2,14 +2,24 @@
 
 use super::{Entry, parameter};
 
+const ANSWER_RANKING: Entry = Entry {
+    id: "answer_ranking",
+    summary: "comments of a question by the score of a machine: MAP, AvgRec, MRR, P, R, F1, accuracy",
+    parameters: &[],
+    source: "SemEval-2016 Task 3, subtask A",
+};
+
 /// Every task.
-pub static TASKS: &[Entry] = &[Entry {
-    id: "classification",
-    summary: "linear SVM by dual coordinate descent on the embedding, kernel SVM on the exact matrix",
-    parameters: &[
-        parameter("c", "search", "cost of an error: a number, or `search`"),
-        parameter("loss", "squared_hinge", "`hinge` or `squared_hinge`"),
-        parameter("multi_class", "one_vs_rest", "`one_vs_rest` or `crammer_singer`"),
-    ],
-    source: "Hsieh et al. 2008; Crammer & Singer 2001",
-}];
+pub static TASKS: &[Entry] = &[
+    ANSWER_RANKING,
+    Entry {
+        id: "classification",
+        summary: "linear SVM by dual coordinate descent on the embedding, kernel SVM on the exact matrix",
+        parameters: &[
+            parameter("c", "search", "cost of an error: a number, or `search`"),
+            parameter("loss", "squared_hinge", "`hinge` or `squared_hinge`"),
+            parameter("multi_class", "one_vs_rest", "`one_vs_rest` or `crammer_singer`"),
+        ],
+        source: "Hsieh et al. 2008; Crammer & Singer 2001",
+    },
+];

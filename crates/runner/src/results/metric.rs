@@ -30,6 +30,18 @@ pub enum Metric {
     ConllF1,
     /// Mean average precision.
     MeanAveragePrecision,
+    /// Mean over ranks 1 to 10 of the share of good answers found by then.
+    AverageRecall,
+    /// Mean of 1 / rank of the first good answer.
+    ReciprocalRank,
+    /// Precision of the positive class.
+    Precision,
+    /// Recall of the positive class.
+    Recall,
+    /// 1 − landmarks / support vectors of the exact machine.
+    Saving,
+    /// Training items that carry a kernel machine.
+    SupportVectors,
     /// One eigenvalue; `position` is its number by magnitude, from 1.
     Eigenvalue,
     /// λmin of the landmark block that decided a shift.
@@ -176,6 +188,14 @@ impl Metric {
             Self::ConllF1 => spec("conll_f1", "CoNLL F1", "CoNLL F1 (%)", Higher, Percent, score),
             Self::MeanAveragePrecision => {
                 spec("mean_average_precision", "MAP", "mean average precision (%)", Higher, Percent, score)
+            }
+            Self::AverageRecall => spec("average_recall", "AvgRec", "average recall (%)", Higher, Percent, score),
+            Self::ReciprocalRank => spec("reciprocal_rank", "MRR", "mean reciprocal rank (%)", Higher, Percent, score),
+            Self::Precision => spec("precision", "precision", "precision (%)", Higher, Percent, score),
+            Self::Recall => spec("recall", "recall", "recall (%)", Higher, Percent, score),
+            Self::Saving => spec("saving", "saving", "kernel operations saved (%)", Higher, Percent, score),
+            Self::SupportVectors => {
+                spec("support_vectors", "support vectors", "support vectors", Lower, Whole, positive)
             }
             Self::Eigenvalue => spec("eigenvalue", "eigenvalue", "eigenvalue", Neither, Fixed(3), score),
             Self::LambdaMin => spec("lambda_min", "λmin", "smallest eigenvalue", Neither, Fixed(3), score),

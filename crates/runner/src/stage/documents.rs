@@ -109,7 +109,7 @@ pub(super) fn set(
 ) -> Result<Stage, StageError> {
     let empty = match matrix.oracle {
         OracleConfig::Wmd { empty_documents, .. } => empty_documents,
-        OracleConfig::Precomputed { .. } => EmptyDocuments::Error,
+        OracleConfig::TreeKernel(_) | OracleConfig::Precomputed { .. } => EmptyDocuments::Error,
     };
     let placed = PlacedDocuments::load(config, &matrix.dataset, items, empty, data)?;
     let PlacedDocuments { dataset, documents, clouds, vectors, stamps, notes, facts: more } = placed;

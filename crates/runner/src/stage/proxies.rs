@@ -4,6 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use landmark_core::oracle::{EmbeddingProxy, Identity, Oracle, OracleError, Pair, Symmetry};
 use landmark_data::matrices;
+use landmark_oracles::combined::{Normalised, SparseVectors};
 use landmark_oracles::wmd::{Rwmd, Wcd, WordClouds};
 use ndarray::{Array2, ArrayViewMut2};
 
@@ -29,14 +30,27 @@ impl Proxies {
                 ProxyKind::Rwmd => Arc::new(Rwmd::new(Arc::clone(clouds))),
                 ProxyKind::Wcd => Arc::new(Wcd::new(Arc::clone(clouds))),
                 ProxyKind::EmbeddingCosine { path } => embedding(path, clouds.len())?,
+                ProxyKind::BagOfWords => unreachable!("refused when the configuration was checked"),
             })
+        })
+    }
+
+    pub(super) fn for_questions(matrix: &MatrixSubject, bags: SparseVectors) -> Result<Self, StageError> {
+        let n = bags.len();
+        let cosine: Arc<dyn Oracle> = Arc::new(Normalised::new(Box::new(bags))?);
+        Self::build(matrix, n, |kind| match kind {
+            ProxyKind::BagOfWords => Ok(Arc::clone(&cosine)),
+            ProxyKind::EmbeddingCosine { path } => embedding(path, n),
+            ProxyKind::Rwmd | ProxyKind::Wcd => unreachable!("refused when the configuration was checked"),
         })
     }
 
     pub(super) fn for_matrix(matrix: &MatrixSubject, n: usize) -> Result<Self, StageError> {
         Self::build(matrix, n, |kind| match kind {
             ProxyKind::EmbeddingCosine { path } => embedding(path, n),
-            ProxyKind::Rwmd | ProxyKind::Wcd => unreachable!("refused when the configuration was checked"),
+            ProxyKind::Rwmd | ProxyKind::Wcd | ProxyKind::BagOfWords => {
+                unreachable!("refused when the configuration was checked")
+            }
         })
     }
 
