@@ -101,7 +101,7 @@ fn a_set_of_threads_that_is_not_there_ends_the_run_with_those_there_are() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("threads.yaml"), CQA.replace("landmarks", "test: dev, landmarks")).unwrap();
     let (code, said) = complaint(folder.path(), &["threads.yaml", "--quiet"]);
-    assert_eq!(code, Some(1), "{said}");
+    assert_eq!(code, Some(2), "{said}");
     assert!(said.contains("`cqa.test` names `dev`, but `embedded_threads` has the sets `train`, `test`"), "{said}");
 }
 
