@@ -33,6 +33,8 @@ fn the_lists_are_those_of_the_registry() {
 #[test]
 fn all_lists_come_as_json_for_programs() {
     let lists: serde_json::Value = serde_json::from_str(&printed(&["list", "--json"])).unwrap();
+    // the file that the example of a text stream names
+    std::fs::write(folder.path().join("texts.txt"), "one text\n").unwrap();
     for kind in ["methods", "oracles", "proxies", "landmarks", "experiments", "tasks", "datasets"] {
         assert!(lists[kind].as_array().is_some_and(|entries| !entries.is_empty()), "{kind}");
     }

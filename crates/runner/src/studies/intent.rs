@@ -45,7 +45,11 @@ pub const ENTRY: StudyEntry = StudyEntry {
             parameter("corpora", "[utterances]", "utterances with intents: `utterances`, `clinc150`, `snips`, `atis`"),
             parameter("domains", "all", "at most so many domains"),
             parameter("unlabelled", "synthetic", "texts without labels: `sentences`, or `synthetic` from templates"),
-            parameter("texts", "all; 4000 synthetic ones", "at most so many of them, in an order drawn by replicate"),
+            parameter(
+                "texts",
+                "null",
+                "all by default, or 4000 synthetic ones: at most so many of them, in an order drawn by replicate",
+            ),
             parameter(
                 "representations",
                 "[none, sent, sent_plus]",

@@ -40,7 +40,11 @@ pub const ENTRY: StudyEntry = StudyEntry {
             parameter("sketch_rows", "100", "l, rows of the sketch"),
             parameter("batches", "[1, 2, 4, 5, 8, 10, 16, 20, 25, 40, 50]", "blocks of rows sketched side by side"),
             parameter("forms", "[figure_1, buffered]", "the algorithm of the paper, and the buffered one"),
-            parameter("buffer", "chosen by size", "rows the buffered form holds before it shrinks, sketch included"),
+            parameter(
+                "buffer",
+                "null",
+                "rows the buffered form holds before it shrinks, sketch included; chosen by size where none is given",
+            ),
         ],
         source: "matrix-sketching paper, table 3",
     },
