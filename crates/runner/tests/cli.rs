@@ -33,8 +33,6 @@ fn the_lists_are_those_of_the_registry() {
 #[test]
 fn all_lists_come_as_json_for_programs() {
     let lists: serde_json::Value = serde_json::from_str(&printed(&["list", "--json"])).unwrap();
-    // the file that the example of a text stream names
-    std::fs::write(folder.path().join("texts.txt"), "one text\n").unwrap();
     for kind in ["methods", "oracles", "proxies", "landmarks", "experiments", "tasks", "datasets"] {
         assert!(lists[kind].as_array().is_some_and(|entries| !entries.is_empty()), "{kind}");
     }
@@ -77,6 +75,8 @@ const AROUND: [&[(&str, &str)]; 4] = [
 fn the_example_of_every_name_is_part_of_a_good_configuration() {
     let lists: serde_json::Value = serde_json::from_str(&printed(&["list", "--json"])).unwrap();
     let folder = tempfile::tempdir().unwrap();
+    // the file that the example of a text stream names
+    std::fs::write(folder.path().join("texts.txt"), "one text\n").unwrap();
     // the member that the example of a collection names
     let member: String = AROUND[0].iter().map(|(key, value)| format!("{key}: {value}\n")).collect();
     std::fs::write(folder.path().join("member.yaml"), format!("name: member\n{member}")).unwrap();
