@@ -1,5 +1,7 @@
 //! Which tables and figures classification becomes: table 2, table 7, figures 7 and 8 of the SMS-Nyström paper, and the same at every size.
 
+use std::collections::HashSet;
+
 use super::super::error_curve::error_layout;
 use super::super::{Bench, Layout};
 use crate::config::{OracleConfig, SplitConfig, Tuned};
@@ -52,8 +54,14 @@ fn exact_in_both_regimes(rows: &[ResultRow]) -> Vec<ResultRow> {
 fn searched_layout(rows: &[ResultRow]) -> Layout {
     let mut layout = Layout::default();
     for (number, (heading, words)) in (7..).zip([("small_rank", "small"), ("large_rank", "large")]) {
-        let trials = Selection::compared_at(Metric::ValidationAccuracy, heading);
-        if rows.iter().any(|row| trials.holds(row)) {
+        let mut trials = Selection::compared_at(Metric::ValidationAccuracy, heading);
+        // the exact kernel has no rank to search, and the optimum is no method
+        let is_method = |row: &&ResultRow| trials.holds(row) && !["exact", "optimal"].contains(&row.method_id.as_str());
+        let mut methods: Vec<String> = rows.iter().filter(is_method).map(|row| row.method.clone()).collect();
+        let mut seen = HashSet::new();
+        methods.retain(|method| seen.insert(method.clone()));
+        if !methods.is_empty() {
+            trials.methods = methods;
             layout.figures.push(FigureSpec {
                 id: format!("figure{number}"),
                 title: format!("Figure {number} of the paper. Validation accuracy for {words} ranks"),
