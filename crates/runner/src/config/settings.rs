@@ -125,6 +125,13 @@ impl SearchConfig {
             s2: axis("s2"),
             max_words: axis("max_words"),
         };
+        let whole = |words: &f64| words.fract() == 0.0 && (1.0..=500.0).contains(words);
+        if let Some(words) = search.max_words.iter().flat_map(Axis::points).find(|words| !whole(words)) {
+            section.refuse(
+                "max_words",
+                format!("`search.max_words` has {words}, but must be whole numbers from 1 to 500: write a list like `[3, 9, 15]`"),
+            );
+        }
         if let Some(problem) = search.rank.problem() {
             section.refuse("rank", problem);
         }

@@ -154,7 +154,7 @@ fn paired(rows: &[ResultRow], select: &Selection, comparison: Comparison, words:
 }
 
 /// Methods of the papers.
-const PUBLISHED: [&str; 5] = ["nystrom", "sms_nystrom", "skeleton", "sicur", "stacur"];
+const PUBLISHED: [&str; 6] = ["nystrom", "sms_nystrom", "skeleton", "sicur", "stacur", "wme"];
 /// Methods that need all of K.
 const FULL: [&str; 2] = ["optimal", "exact"];
 

@@ -171,6 +171,18 @@ fn require_kernels(section: &Section<'_>, kernels: &[SphericalKernel]) -> Option
     Some(())
 }
 
+/// The families whose estimates differ, at their usual parameters: Hankel gives those of Toeplitz.
+fn distinct_families() -> Vec<Family> {
+    vec![
+        Family::Dense,
+        Family::Circulant,
+        Family::Toeplitz,
+        Family::LowDisplacement { rank: 4, nonzeros: 1 },
+        Family::Fastfood { independent_norms: false },
+        Family::Hd3,
+    ]
+}
+
 /// What tables and legends call a family.
 fn family_name(family: Family) -> String {
     match family {

@@ -72,6 +72,7 @@ fn ranks_are_given_or_searched_for() {
     let scratch = searched();
     scratch.complains(&["--set", "ranks=[5]"], &["`ranks` and `search.rank` exclude each other"]);
     scratch.complains(&["--set", "search.rank.small=[9, 4]"], &["goes from 9 to 4"]);
+    scratch.complains(&["--set", "search.max_words=[3, 4.5]"], &["`search.max_words` has 4.5", "from 1 to 500"]);
     scratch.complains(&["--set", "search.strategy=grid"], &["`search.rank` needs `strategy: random` or `tpe`"]);
     scratch.complains(&["--set", "methods=[{ id: wme, known: [landmarks] }]"], &["`wme` buys no entry of the matrix"]);
 }

@@ -45,14 +45,7 @@ struct Choices {
 impl Default for Choices {
     fn default() -> Self {
         Self {
-            families: vec![
-                Family::Dense,
-                Family::Circulant,
-                Family::Toeplitz,
-                Family::LowDisplacement { rank: 4, nonzeros: 1 },
-                Family::Fastfood { independent_norms: false },
-                Family::Hd3,
-            ],
+            families: super::distinct_families(),
             features: vec![64, 256, 1024],
             width: 1.0,
             costs: vec![0.1, 1.0, 10.0, 100.0],

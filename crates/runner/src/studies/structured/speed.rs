@@ -33,14 +33,7 @@ pub(super) struct SpeedSettings {
 impl Default for SpeedSettings {
     fn default() -> Self {
         Self {
-            families: vec![
-                Family::Dense,
-                Family::Circulant,
-                Family::Toeplitz,
-                Family::LowDisplacement { rank: 4, nonzeros: 1 },
-                Family::Fastfood { independent_norms: false },
-                Family::Hd3,
-            ],
+            families: super::distinct_families(),
             dimensions: vec![64, 256, 1024, 4096, 16384, 65536, 262_144, 1_048_576],
             largest_dense: 8192,
             runs: 5,
