@@ -124,6 +124,22 @@ pub fn pinv(matrix: ArrayView2<'_, f64>, tolerance: f64) -> Result<PseudoInverse
     Ok(PseudoInverse { inverse: product(right.view(), left.t()), dropped: values.len() - kept, condition })
 }
 
+/// Moore–Penrose pseudo-inverse of a symmetric matrix by its eigendecomposition, less than half the work of [`pinv`];
+/// eigenvalues of size ≤ `tolerance` · max|w| are dropped.
+///
+/// # Errors
+/// As [`eigh`].
+pub fn symmetric_pinv(matrix: ArrayView2<'_, f64>, tolerance: f64) -> Result<PseudoInverse, LinalgError> {
+    let Eigh { values, vectors } = eigh(matrix)?;
+    let largest = values.iter().fold(0.0, |largest: f64, w| largest.max(w.abs()));
+    let kept: Vec<usize> = (0..values.len()).filter(|&k| values[k].abs() > tolerance * largest).collect();
+    let basis = vectors.select(Axis(1), &kept);
+    let inverted: Array1<f64> = kept.iter().map(|&k| values[k].recip()).collect();
+    let condition = inverted.iter().fold(1.0, |condition: f64, inverse| condition.max(largest * inverse.abs()));
+    let inverse = product((&basis * &inverted).view(), basis.t());
+    Ok(PseudoInverse { inverse, dropped: values.len() - kept.len(), condition })
+}
+
 /// AB as a new row-major matrix, in parallel. Any strides; nothing is copied.
 pub fn product(left: ArrayView2<'_, f64>, right: ArrayView2<'_, f64>) -> Array2<f64> {
     let mut out = Array2::zeros((left.nrows(), right.ncols()));
@@ -154,6 +170,19 @@ pub fn add_product(left: ArrayView2<'_, f64>, right: ArrayView2<'_, f64>, alpha:
 pub fn add_gram(matrix: ArrayView2<'_, f64>, out: ArrayViewMut2<'_, f64>) {
     assert_eq!(out.dim(), (matrix.ncols(), matrix.ncols()), "the Gram matrix of a matrix that does not fit");
     backend::add_gram(matrix, out);
+}
+
+/// AᵀA of an m × n matrix, both triangles: half the work of the product.
+pub fn gram(matrix: ArrayView2<'_, f64>) -> Array2<f64> {
+    let n = matrix.ncols();
+    let mut out = Array2::zeros((n, n));
+    add_gram(matrix, out.view_mut());
+    for i in 0..n {
+        for j in i + 1..n {
+            out[[i, j]] = out[[j, i]];
+        }
+    }
+    out
 }
 
 /// Rows handed to one task of a mat-vec: fixed, so that sums are cut alike whatever the thread count.

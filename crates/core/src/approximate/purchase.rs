@@ -60,6 +60,9 @@ pub(super) fn require_symmetric(method: &'static str, symmetry: Symmetry) -> Res
 pub(super) fn buy_block(oracle: &dyn Oracle, rows: &[usize], cols: &[usize]) -> Result<Array2<f64>, OracleError> {
     let mut block = Array2::zeros((rows.len(), cols.len()));
     oracle.block(rows, cols, block.view_mut())?;
+    if block.iter().all(|value| value.is_finite()) {
+        return Ok(block);
+    }
     match block.indexed_iter().find(|(_, value)| !value.is_finite()) {
         None => Ok(block),
         Some(((a, b), &value)) => Err(OracleError::NotFinite { i: rows[a], j: cols[b], value }),
@@ -82,6 +85,11 @@ impl<'a> Purchase<'a> {
         rows.iter().for_each(|&i| self.is_bought[i] = true);
         self.blocks.push((rows.to_vec(), block.clone()));
         Ok(block)
+    }
+
+    /// t, the columns.
+    pub(super) fn width(&self) -> usize {
+        self.columns.len()
     }
 
     /// Items whose rows are not bought yet, ascending.

@@ -19,6 +19,7 @@ use std::time::Instant;
 use ndarray::{Array1, Array2};
 use rand::seq::SliceRandom;
 use rand::seq::index::sample;
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::core_weights::{CoreWeights, count_negative, largest};
@@ -144,9 +145,9 @@ impl Approximate for ShiftRidge {
         let columns = &landmarks.order()[..rank];
         let mut purchase = Purchase::new(oracle, columns);
         let corner = purchase.corner()?;
-        let choice = self.choose(&mut purchase, &corner, rng)?;
-
-        let eigen = linalg::eigh(corner.view())?;
+        let seen = self.validation_rows(&mut purchase, rng)?;
+        let (choice, eigen) = rayon::join(|| self.choose(&corner, seen.as_ref(), rng), || linalg::eigh(corner.view()));
+        let (choice, eigen) = (choice?, eigen?);
         let scale = Scale::of(&eigen.values);
         let weights = choice.plain.weights(&eigen.values, scale, self.0.clip);
         let clipped = choice.clipped.map(|candidate| candidate.weights(&eigen.values, scale, true));
@@ -235,30 +236,39 @@ struct Choice {
 }
 
 impl ShiftRidge {
-    /// Chooses (a, ρ) on columns already bought. Where there is nothing to predict (one landmark, or all items), Nyström.
-    fn choose(
+    /// K[rows, T] of rows outside the landmarks, bought ahead of the others. None where there is nothing to choose: (a, ρ)
+    /// is given, there is one landmark, or there are no other items.
+    fn validation_rows(
         &self,
         purchase: &mut Purchase<'_>,
-        corner: &Array2<f64>,
         rng: &mut Rng,
-    ) -> Result<Choice, ApproximateError> {
-        let nothing_to_choose = |plain| Choice { plain, clipped: None, error: None };
-        if let Some(fixed) = self.0.fixed {
-            return Ok(nothing_to_choose(Candidate::Fixed(fixed)));
-        }
+    ) -> Result<Option<Array2<f64>>, ApproximateError> {
         let unseen = purchase.unseen();
-        let t = corner.nrows();
-        if t < 2 || unseen.is_empty() {
-            return Ok(nothing_to_choose(Candidate::Relative { shift: 0.0, ridge: 0.0 }));
+        if self.0.fixed.is_some() || purchase.width() < 2 || unseen.is_empty() {
+            return Ok(None);
         }
         let mut rows: Vec<usize> =
             sample(rng, unseen.len(), self.0.validation_rows.min(unseen.len())).iter().map(|k| unseen[k]).collect();
         rows.sort_unstable();
-        let seen = purchase.rows(&rows)?;
+        Ok(Some(purchase.rows(&rows)?))
+    }
+
+    /// Chooses (a, ρ) on columns already bought; Nyström where nothing was seen to choose by.
+    fn choose(
+        &self,
+        corner: &Array2<f64>,
+        seen: Option<&Array2<f64>>,
+        rng: &mut Rng,
+    ) -> Result<Choice, ApproximateError> {
+        let Some(seen) = seen else {
+            let nystrom = Candidate::Relative { shift: 0.0, ridge: 0.0 };
+            let plain = self.0.fixed.map_or(nystrom, Candidate::Fixed);
+            return Ok(Choice { plain, clipped: None, error: None });
+        };
         let folds = self
-            .held_out_sets(t, rng)
-            .iter()
-            .map(|(held, kept)| Fold::new(corner, &seen, held, kept))
+            .held_out_sets(corner.nrows(), rng)
+            .par_iter()
+            .map(|(held, kept)| Fold::new(corner, seen, held, kept))
             .collect::<Result<Vec<_>, _>>()?;
 
         let candidates = self.candidates();

@@ -93,9 +93,9 @@ impl Approximate for StaCur {
         let maps = [Map::Columns(&columns.first), Map::Columns(&columns.second)];
         let ([left, mut right], bought) = purchase.finish(maps, known.landmarks)?;
 
-        let gram = linalg::product(left.t(), left.view());
+        let gram = linalg::gram(left.view());
         // rounding of a Gram matrix: what NumPy's matrix_rank cuts at
-        let inverse = linalg::pinv(gram.view(), gram.nrows() as f64 * f64::EPSILON)?;
+        let inverse = linalg::symmetric_pinv(gram.view(), gram.nrows() as f64 * f64::EPSILON)?;
         let scale = oracle.len() as f64 / rank as f64;
         let middle = linalg::product(inverse.inverse.view(), block.view()) * scale;
         multiply_in_place(&mut right, middle.t());

@@ -54,7 +54,8 @@ fn self_adjoint(
     let parallelism = if matrix.nrows() <= SMALL_EIGEN { Par::Seq } else { PARALLEL };
     let scratch = evd::self_adjoint_evd_scratch::<f64>(matrix.nrows(), wanted, parallelism, Default::default());
     let mut buffer = MemBuffer::new(scratch);
-    evd::self_adjoint_evd(view(matrix), values, vectors, parallelism, MemStack::new(&mut buffer), Default::default())
+    let stack = MemStack::new(&mut buffer);
+    on_a_worker(|| evd::self_adjoint_evd(view(matrix), values, vectors, parallelism, stack, Default::default()))
         .map_err(|_| failed(OP, matrix))
 }
 
@@ -86,8 +87,9 @@ fn singular(
     let wanted = if vectors.is_some() { ComputeSvdVectors::Thin } else { ComputeSvdVectors::No };
     let scratch = svd::svd_scratch::<f64>(rows, cols, wanted, wanted, PARALLEL, Default::default());
     let mut buffer = MemBuffer::new(scratch);
+    let stack = MemStack::new(&mut buffer);
     let (left, right) = vectors.unzip();
-    svd::svd(view(matrix), values, left, right, PARALLEL, MemStack::new(&mut buffer), Default::default())
+    on_a_worker(|| svd::svd(view(matrix), values, left, right, PARALLEL, stack, Default::default()))
         .map_err(|_| failed(OP, matrix))
 }
 
@@ -137,13 +139,11 @@ fn reflect(matrix: ArrayView2<'_, f64>) -> Result<Reflected, LinalgError> {
     let mut coefficients = Mat::zeros(block_size, size);
     let mut buffer =
         MemBuffer::new(factor::qr_in_place_scratch::<f64>(rows, cols, block_size, PARALLEL, Default::default()));
-    factor::qr_in_place(
-        view_mut(packed.view_mut()),
-        coefficients.as_mut(),
-        PARALLEL,
-        MemStack::new(&mut buffer),
-        Default::default(),
-    );
+    let stack = MemStack::new(&mut buffer);
+    on_a_worker(|| {
+        let reflections = coefficients.as_mut();
+        factor::qr_in_place(view_mut(packed.view_mut()), reflections, PARALLEL, stack, Default::default())
+    });
     let triangle = Array2::from_shape_fn((size, cols), |(a, b)| if a <= b { packed[[a, b]] } else { 0.0 });
     Ok(Reflected { packed, coefficients, triangle })
 }
@@ -175,6 +175,11 @@ pub(super) fn add_gram(matrix: ArrayView2<'_, f64>, out: ArrayViewMut2<'_, f64>)
         1.0,
         parallelism,
     );
+}
+
+/// Runs a factorisation on a thread of the pool: its thousands of small parallel steps would each wake one otherwise.
+fn on_a_worker<T: Send>(factorise: impl FnOnce() -> T + Send) -> T {
+    rayon::scope(|_| factorise())
 }
 
 fn view<'a>(matrix: ArrayView2<'a, f64>) -> MatRef<'a, f64> {

@@ -75,6 +75,27 @@ fn pinv_drops_what_a_singular_matrix_does_not_have() {
 }
 
 #[test]
+fn the_symmetric_pseudo_inverse_is_the_pseudo_inverse() {
+    let thin = random(20, 6);
+    let signs = Array2::from_diag(&array![1.0, -1.0, 1.0, -1.0, 1.0, 1.0]);
+    let indefinite = product(product(thin.view(), signs.view()).view(), thin.t());
+    let by_svd = pinv(indefinite.view(), PINV_TOLERANCE).unwrap();
+    let by_eigen = symmetric_pinv(indefinite.view(), PINV_TOLERANCE).unwrap();
+    assert_eq!(by_eigen.dropped, 14);
+    // both condition numbers are of the same six values, each good to rounding times the condition
+    assert!((by_eigen.condition / by_svd.condition - 1.0).abs() < tolerance(20) * by_svd.condition);
+    assert!(close(&by_eigen.inverse, &by_svd.inverse, tolerance(20) * by_svd.condition.powi(2)));
+    let nothing = Array2::zeros((3, 3));
+    assert_eq!(symmetric_pinv(nothing.view(), PINV_TOLERANCE).unwrap().inverse, nothing);
+}
+
+#[test]
+fn a_gram_matrix_is_the_product_with_itself_in_both_triangles() {
+    let matrix = random(31, 12);
+    assert!(close(&gram(matrix.view()), &matrix.t().dot(&matrix), tolerance(31)));
+}
+
+#[test]
 fn products_take_any_strides() {
     let (a, b) = (random(33, 21), random(21, 50));
     let expected = a.dot(&b);

@@ -1,6 +1,7 @@
 //! A matrix that is already there: for studies, tests and a user's own `.npy`.
 
-use ndarray::{Array2, ArrayViewMut2};
+use ndarray::{Array2, ArrayViewMut2, Axis};
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::{Identity, Oracle, OracleError, Pair, Symmetrization, Symmetry, check_indices, check_pairs};
@@ -8,6 +9,9 @@ use super::{Identity, Oracle, OracleError, Pair, Symmetrization, Symmetry, check
 /// `K[i, j]` and `K[j, i]` closer than this fraction of max|K| differ by rounding only (a few hundred f64 ulps: what a
 /// matrix product leaves).
 const ROUNDING: f64 = 1e-13;
+
+/// Scores looked up by one task: enough to be worth handing to another thread.
+const CELLS_PER_TASK: usize = 1 << 16;
 
 /// What to do with a matrix whose two triangles differ.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -125,12 +129,15 @@ impl Oracle for Precomputed {
 
     fn block(&self, rows: &[usize], cols: &[usize], mut out: ArrayViewMut2<'_, f64>) -> Result<(), OracleError> {
         check_indices(self.len(), rows, cols)?;
-        for (&i, mut scores) in rows.iter().zip(out.rows_mut()) {
-            let row = self.matrix.row(i);
-            for (&j, score) in cols.iter().zip(scores.iter_mut()) {
-                *score = row[j];
-            }
-        }
+        let rows_a_task = (CELLS_PER_TASK / cols.len().max(1)).max(1);
+        out.axis_chunks_iter_mut(Axis(0), rows_a_task).into_par_iter().zip(rows.par_chunks(rows_a_task)).for_each(
+            |(mut out, rows)| {
+                for (&i, mut scores) in rows.iter().zip(out.rows_mut()) {
+                    let row = self.matrix.row(i);
+                    cols.iter().zip(&mut scores).for_each(|(&j, score)| *score = row[j]);
+                }
+            },
+        );
         Ok(())
     }
 }

@@ -1,6 +1,6 @@
 //! Predicting held-out landmark columns, for all of the grid at once.
 
-use ndarray::{Array1, Array2, ArrayView2, Axis, concatenate};
+use ndarray::{Array1, Array2, Axis, concatenate};
 
 use super::{FixedShiftRidge, Scale};
 use crate::linalg::{self, LinalgError};
@@ -53,28 +53,31 @@ impl Fold {
             scale: Scale::of(&eigen.values),
             values: eigen.values,
             linear: (&x * &yb).sum_axis(Axis(0)),
-            quadratic: gram(x.view()) * gram(b.view()),
+            quadratic: linalg::gram(x.view()) * linalg::gram(b.view()),
             constant: y.iter().map(|value| value * value).sum(),
         })
     }
 
-    pub(super) fn squared_error(&self, candidate: Candidate, clip: bool) -> f64 {
-        let g = candidate.weights(&self.values, self.scale, clip);
+    /// ‖Y − X diag(g) Bᵀ‖² of each candidate: one product with G for all of them.
+    pub(super) fn squared_errors(&self, candidates: &[Candidate], clip: bool) -> Array1<f64> {
+        let mut weights = Array2::zeros((candidates.len(), self.values.len()));
+        for (&candidate, mut g) in candidates.iter().zip(weights.rows_mut()) {
+            g.assign(&candidate.weights(&self.values, self.scale, clip));
+        }
+        let bent = linalg::product(weights.view(), self.quadratic.view());
+        let form = (&weights * &(bent - 2.0 * &self.linear)).sum_axis(Axis(1));
         // the form cancels where the prediction is exact: below zero is rounding
-        (self.constant - 2.0 * g.dot(&self.linear) + g.dot(&self.quadratic.dot(&g))).max(0.0)
+        (form + self.constant).mapv_into(|error| error.max(0.0))
     }
-}
-
-fn gram(matrix: ArrayView2<'_, f64>) -> Array2<f64> {
-    linalg::product(matrix.t(), matrix)
 }
 
 /// The candidate of least squared error over all folds, the first of equals, and its relative error.
 pub(super) fn choose(folds: &[Fold], candidates: &[Candidate], clip: bool) -> (Candidate, f64) {
     let constant: f64 = folds.iter().map(|fold| fold.constant).sum();
+    let errors = folds.iter().map(|fold| fold.squared_errors(candidates, clip));
+    let errors = errors.fold(Array1::zeros(candidates.len()), |sum, errors| sum + errors);
     let mut best = (Candidate::Relative { shift: 0.0, ridge: 0.0 }, f64::INFINITY);
-    for &candidate in candidates {
-        let error: f64 = folds.iter().map(|fold| fold.squared_error(candidate, clip)).sum();
+    for (&candidate, &error) in candidates.iter().zip(&errors) {
         if error < best.1 {
             best = (candidate, error);
         }

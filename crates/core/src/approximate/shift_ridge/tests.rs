@@ -79,7 +79,7 @@ fn the_quadratic_form_is_the_error_of_the_prediction() {
         let truth = matrix.select(ndarray::Axis(0), &rows).slice(ndarray::s![.., ..5]).to_owned();
         let expected = linalg::frobenius_norm((&truth - &predicted).view()).powi(2);
         // cancellation between ‖Y‖² and the form: rounding of the larger of the two
-        let form = fold.squared_error(candidate, false);
+        let form = fold.squared_errors(&[candidate], false)[0];
         assert!((form - expected).abs() <= 1e-9 * expected, "{form} {expected}");
     }
 }
