@@ -55,8 +55,9 @@ fn self_adjoint(
     let scratch = evd::self_adjoint_evd_scratch::<f64>(matrix.nrows(), wanted, parallelism, Default::default());
     let mut buffer = MemBuffer::new(scratch);
     let stack = MemStack::new(&mut buffer);
-    on_a_worker(|| evd::self_adjoint_evd(view(matrix), values, vectors, parallelism, stack, Default::default()))
-        .map_err(|_| failed(OP, matrix))
+    let decompose = || evd::self_adjoint_evd(view(matrix), values, vectors, parallelism, stack, Default::default());
+    let done = if parallelism == Par::Seq { decompose() } else { on_a_worker(decompose) };
+    done.map_err(|_| failed(OP, matrix))
 }
 
 pub(super) fn svd(matrix: ArrayView2<'_, f64>) -> Result<Svd, LinalgError> {
