@@ -1,7 +1,9 @@
-//! landmark-oracles: similarity functions over items (word mover's distance and its bounds), and the store that keeps what was bought
+//! landmark-oracles: similarity functions over items (word mover's distance and its bounds, tree kernels, cross-encoders), and the store that keeps what was bought
 //! from them.
 
 pub mod combined;
+#[cfg(feature = "torch")]
+pub mod encoder;
 mod rooms;
 pub mod tile_store;
 #[cfg(feature = "torch")]
