@@ -3,7 +3,7 @@
 //! Corpora are never part of the project. They lie in a folder of the user's, named by `--data` or by the variable
 //! [`DATA_VARIABLE`]; a caller hands the folder in. A file counts only if its sha256 is the catalog's.
 //!
-//! To add a dataset: one entry in the file of its kind below `catalog/` (`documents.rs`, `questions.rs`, `utterances.rs`, `vectors.rs`); a new kind of item adds a variant to
+//! To add a dataset: one entry in the file of its kind below `catalog/` (`documents.rs`, `questions.rs`, `mentions.rs`, `utterances.rs`, `vectors.rs`); a new kind of item adds a variant to
 //! [`Holds`] and its loader.
 
 use std::io::Read;
@@ -22,10 +22,12 @@ use crate::threads::Threads;
 use crate::word_vectors::{VectorFiles, VectorFormat, WordVectors};
 
 mod documents;
+mod mentions;
 mod questions;
 mod utterances;
 mod vectors;
 
+pub use mentions::load_mentions;
 pub use utterances::{load_intents, load_texts};
 
 /// The environment variable that names the data folder.
@@ -78,6 +80,10 @@ pub enum Holds {
         /// Where the domains come from.
         layout: IntentLayout,
     },
+    /// News documents and their mentions of events and entities: a file of each.
+    Mentions,
+    /// The news stories that ship inside.
+    EmbeddedMentions,
     /// The sample of utterances that ships inside.
     EmbeddedIntents,
     /// Texts without labels.
@@ -101,6 +107,7 @@ impl Holds {
             Self::Kelp { .. } => "examples with trees",
             Self::Threads | Self::EmbeddedThreads => "question threads",
             Self::Intents { .. } | Self::EmbeddedIntents => "utterances with intents",
+            Self::Mentions | Self::EmbeddedMentions => "documents with mentions",
             Self::Texts { .. } => "texts without labels",
             Self::WordVectors { .. } => "word vectors",
         }
@@ -149,7 +156,12 @@ pub struct DocumentOptions {
 
 /// Every dataset, documents first.
 pub fn all() -> impl Iterator<Item = &'static Dataset> {
-    documents::DOCUMENTS.iter().chain(questions::QUESTIONS).chain(utterances::UTTERANCES).chain(vectors::VECTORS)
+    documents::DOCUMENTS
+        .iter()
+        .chain(questions::QUESTIONS)
+        .chain(mentions::MENTIONS)
+        .chain(utterances::UTTERANCES)
+        .chain(vectors::VECTORS)
 }
 
 /// The dataset of this name.

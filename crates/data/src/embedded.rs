@@ -5,6 +5,7 @@ use std::borrow::Cow;
 
 use crate::documents::{Columns, LabelledDocuments};
 use crate::error::DataError;
+use crate::mentions::MentionCorpus;
 use crate::threads::Threads;
 
 /// Short documents about cooking, astronomy, gardening and cycling, with a split of their own.
@@ -22,6 +23,18 @@ pub fn documents() -> Result<LabelledDocuments, DataError> {
 /// None in a build that passed its tests; the file goes through the same reader as a user's.
 pub fn threads() -> Result<Threads, DataError> {
     Threads::from_jsonl("embedded_threads", include_bytes!("../embedded/threads.jsonl"))
+}
+
+/// News stories on six made-up events, three stories an event, with gold mentions; three events train, one is for tuning, two test.
+///
+/// # Errors
+/// As [`documents`].
+pub fn news() -> Result<MentionCorpus, DataError> {
+    MentionCorpus::from_jsonl(
+        "news",
+        include_bytes!("../embedded/news.jsonl"),
+        include_bytes!("../embedded/news_mentions.jsonl"),
+    )
 }
 
 /// How many of the [`threads`] are for training; the others are for testing.
@@ -49,6 +62,7 @@ mod tests {
     use std::collections::HashSet;
 
     use super::*;
+    use crate::mentions::{CorefPart, MentionKinds};
 
     #[test]
     fn the_threads_are_24_questions_with_three_to_six_comments_good_and_bad() {
@@ -62,6 +76,29 @@ mod tests {
         let texts: HashSet<&str> =
             threads.threads().iter().flat_map(|thread| &thread.comments).map(|comment| comment.text.as_str()).collect();
         assert_eq!(texts.len(), threads.comments());
+    }
+
+    #[test]
+    fn the_news_are_18_stories_on_six_events_with_clusters_across_documents() {
+        let news = news().unwrap();
+        assert_eq!((news.documents().len(), news.mentions().len()), (18, 171));
+        for (part, topics) in [(CorefPart::Train, 3), (CorefPart::Dev, 1), (CorefPart::Test, 2)] {
+            assert_eq!(news.topics(part).len(), topics);
+            for topic in news.topics(part) {
+                assert_eq!(news.documents_of(topic).len(), 3);
+                for kind in [MentionKinds::Events, MentionKinds::Entities] {
+                    let mentions = news.mentions_of(topic, kind);
+                    let across = mentions
+                        .iter()
+                        .any(|a| mentions.iter().any(|b| a.cluster == b.cluster && a.document != b.document));
+                    assert!(across, "{topic} {kind:?}");
+                }
+            }
+        }
+        // a cluster is of events or of entities, never of both
+        for a in news.mentions() {
+            assert!(news.mentions().iter().all(|b| a.cluster != b.cluster || a.kind == b.kind), "{}", a.cluster);
+        }
     }
 
     #[test]

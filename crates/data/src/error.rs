@@ -217,6 +217,16 @@ pub enum DataError {
         #[source]
         source: ndarray_npy::ReadNpyError,
     },
+    /// A key and a response that are not of the same documents.
+    #[error("cannot compare `{key}` with `{response}`: {what}; score a response to the same documents")]
+    CoreferenceFiles {
+        /// The truth.
+        key: PathBuf,
+        /// The answer.
+        response: PathBuf,
+        /// Where they disagree.
+        what: String,
+    },
     /// A factorisation of learned vectors that did not end.
     #[error("cannot factor {what}")]
     Factorisation {

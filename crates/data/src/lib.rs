@@ -18,6 +18,7 @@
 
 pub mod bag_of_words;
 pub mod catalog;
+pub mod conll;
 pub mod corpus;
 pub mod cqa;
 pub mod dependencies;
@@ -29,6 +30,7 @@ pub mod intents;
 pub mod kelp;
 mod lines;
 pub mod matrices;
+pub mod mentions;
 mod normal;
 mod npy_header;
 pub mod relevancy;
@@ -47,6 +49,7 @@ pub use corpus::{Corpus, Coverage, TokenRules};
 pub use documents::{Columns, DocumentFormat, Headers, LabelledDocuments};
 pub use error::DataError;
 pub use kelp::{KelpExamples, NamedVectors};
+pub use mentions::{CorefPart, Mention, MentionCorpus, MentionKind, MentionKinds, NewsDocument};
 pub use splits::{Part, Split, stratified_sample};
 pub use threads::{Comment, CommentLabel, Thread, Threads};
 pub use tree::{BracketError, Tree, TreeBuilder};

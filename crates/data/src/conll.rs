@@ -1,0 +1,408 @@
+//! Coreference in the CoNLL-2012 format: what the reference scorers read.
+//!
+//! ```text
+//! #begin document (name); part 000
+//! name 0 0 Fire (12)
+//! name 0 1 at -
+//! name 0 2 the (3|(7
+//! name 0 3 mill 3)|7)
+//!
+//! #end document
+//! ```
+//!
+//! The last column opens and closes mentions by the number of their cluster; every other column is free. Cluster numbers hold
+//! within a document. Mentions may nest and cross; two of the same words are an error, in one cluster or in two, since every
+//! figure would count them twice (the reference scorer drops the second silently).
+
+use std::collections::{BTreeMap, HashMap};
+use std::fmt;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use crate::error::{DataError, excerpt};
+use crate::lines::Lines;
+
+/// A mention: its first and last word, counted from 0 in its document, both included.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Span {
+    /// First word.
+    pub start: usize,
+    /// Last word.
+    pub end: usize,
+}
+
+impl fmt::Display for Span {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.start == self.end {
+            write!(f, "word {}", self.start)
+        } else {
+            write!(f, "words {}–{}", self.start, self.end)
+        }
+    }
+}
+
+/// A document, or a part of one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ConllDocument {
+    /// What stands between the parentheses of `#begin document`.
+    pub name: String,
+    /// What follows, such as `part 000`; may be empty.
+    pub part: String,
+    /// Its words by sentence.
+    pub sentences: Vec<Vec<String>>,
+    /// Clusters with their numbers, ascending; mentions in the order of the text.
+    pub clusters: Vec<(u64, Vec<Span>)>,
+}
+
+impl ConllDocument {
+    /// Number of words.
+    pub fn words(&self) -> usize {
+        self.sentences.iter().map(Vec::len).sum()
+    }
+
+    /// Name and part.
+    pub fn title(&self) -> String {
+        if self.part.is_empty() { self.name.clone() } else { format!("{}; {}", self.name, self.part) }
+    }
+}
+
+/// The documents of one file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ConllFile {
+    path: PathBuf,
+    documents: Vec<ConllDocument>,
+}
+
+impl ConllFile {
+    /// Reads a plain or gzip file.
+    ///
+    /// # Errors
+    /// [`DataError`] with file and line: words outside of a document, a document inside of another or without an end, one that was
+    /// seen before, a last column of another form, a mention that closes without having opened or never closes, two mentions of the
+    /// same words; a file without documents.
+    pub fn read(path: &Path) -> Result<Self, DataError> {
+        let mut lines = Lines::open(path)?;
+        let mut documents: Vec<ConllDocument> = Vec::new();
+        let mut titles: HashMap<String, usize> = HashMap::new();
+        let mut current: Option<OpenDocument> = None;
+        while let Some((number, line)) = lines.next_line()? {
+            let place = Place { path, line: number };
+            if let Some(header) = line.strip_prefix("#begin document") {
+                if let Some(open) = &current {
+                    return Err(place
+                        .refuse(format!("a document inside of `{}`", open.document.title()), "`#end document` first"));
+                }
+                let open = OpenDocument::new(&place, header)?;
+                if let Some(first) = titles.insert(open.document.title(), number) {
+                    let seen = format!("the document `{}` was seen before, in line {first}", open.document.title());
+                    return Err(place.refuse(seen, "a name or part of its own"));
+                }
+                current = Some(open);
+            } else if line.starts_with("#end document") {
+                let open = current
+                    .take()
+                    .ok_or_else(|| place.refuse("`#end document` outside of one".into(), "`#begin document` first"))?;
+                documents.push(open.finish(path)?);
+            } else if line.trim().is_empty() {
+                if let Some(open) = &mut current {
+                    open.end_sentence();
+                }
+            } else if !line.starts_with('#') {
+                let open = current.as_mut().ok_or_else(|| {
+                    place.refuse(
+                        format!("`{}` outside of a document", excerpt(line)),
+                        "`#begin document (name); part 000` first",
+                    )
+                })?;
+                open.word(&place, line)?;
+            }
+        }
+        if let Some(open) = current {
+            let seen = format!("the document `{}` has no end", open.document.title());
+            return Err(Place { path, line: open.line }.refuse(seen, "a line `#end document`"));
+        }
+        if documents.is_empty() {
+            return Err(DataError::Empty { path: path.to_owned(), what: "documents" });
+        }
+        Ok(Self { path: path.to_owned(), documents })
+    }
+
+    /// The documents in the order of the file.
+    pub fn documents(&self) -> &[ConllDocument] {
+        &self.documents
+    }
+
+    /// Each document of this key with the document of the same name and part of a response.
+    ///
+    /// # Errors
+    /// [`DataError::CoreferenceFiles`] for a document that only one of the files has, and for one with another number of words.
+    pub fn beside<'a>(&'a self, response: &'a Self) -> Result<Vec<(&'a ConllDocument, &'a ConllDocument)>, DataError> {
+        let disagree = |what: String| DataError::CoreferenceFiles {
+            key: self.path.clone(),
+            response: response.path.clone(),
+            what,
+        };
+        let mut answers: BTreeMap<String, &ConllDocument> =
+            response.documents.iter().map(|document| (document.title(), document)).collect();
+        let mut pairs = Vec::with_capacity(self.documents.len());
+        for key in &self.documents {
+            let title = key.title();
+            let answer =
+                answers.remove(&title).ok_or_else(|| disagree(format!("the response has no document `{title}`")))?;
+            if answer.words() != key.words() {
+                let counts = (key.words(), answer.words());
+                return Err(disagree(format!(
+                    "`{title}` has {} words in the key and {} in the response",
+                    counts.0, counts.1
+                )));
+            }
+            pairs.push((key, answer));
+        }
+        match answers.keys().next() {
+            None => Ok(pairs),
+            Some(title) => Err(disagree(format!("the key has no document `{title}`"))),
+        }
+    }
+}
+
+/// Writes documents so that [`ConllFile::read`] and the reference scorers read them back.
+///
+/// # Errors
+/// Those of `out`.
+pub fn write_conll(out: &mut dyn Write, documents: &[ConllDocument]) -> io::Result<()> {
+    for document in documents {
+        writeln!(
+            out,
+            "#begin document ({});{}{}",
+            document.name,
+            if document.part.is_empty() { "" } else { " " },
+            document.part
+        )?;
+        let labels = labels(document);
+        let mut word = 0;
+        for sentence in &document.sentences {
+            for (place, text) in sentence.iter().enumerate() {
+                let label = labels.get(&word).map_or_else(|| "-".to_owned(), |marks| marks.join("|"));
+                writeln!(out, "{}\t0\t{place}\t{text}\t{label}", document.name)?;
+                word += 1;
+            }
+            writeln!(out)?;
+        }
+        writeln!(out, "#end document")?;
+    }
+    Ok(())
+}
+
+/// The marks of each word that has any: longer mentions open first and close last.
+fn labels(document: &ConllDocument) -> BTreeMap<usize, Vec<String>> {
+    let mut opening: Vec<(usize, usize, String)> = Vec::new();
+    let mut closing: Vec<(usize, usize, String)> = Vec::new();
+    for (number, mentions) in &document.clusters {
+        for &Span { start, end } in mentions {
+            if start == end {
+                opening.push((start, 0, format!("({number})")));
+            } else {
+                opening.push((start, usize::MAX - (end - start), format!("({number}")));
+                closing.push((end, end - start, format!("{number})")));
+            }
+        }
+    }
+    opening.sort();
+    closing.sort();
+    let mut labels: BTreeMap<usize, Vec<String>> = BTreeMap::new();
+    for (word, _, mark) in opening.into_iter().chain(closing) {
+        labels.entry(word).or_default().push(mark);
+    }
+    labels
+}
+
+struct Place<'a> {
+    path: &'a Path,
+    line: usize,
+}
+
+impl Place<'_> {
+    fn refuse(&self, seen: String, wanted: &str) -> DataError {
+        DataError::Malformed { path: self.path.to_owned(), line: self.line, seen, wanted: wanted.to_owned() }
+    }
+}
+
+/// A document while it is read.
+struct OpenDocument {
+    document: ConllDocument,
+    line: usize,
+    words: usize,
+    sentence: Vec<String>,
+    /// By cluster: where mentions opened that have not closed yet, with their lines.
+    open: BTreeMap<u64, Vec<(usize, usize)>>,
+    clusters: BTreeMap<u64, Vec<Span>>,
+    seen: HashMap<Span, usize>,
+}
+
+impl OpenDocument {
+    fn new(place: &Place, header: &str) -> Result<Self, DataError> {
+        let named = header.trim().strip_prefix('(').and_then(|rest| {
+            let (name, part) = rest.rsplit_once(')')?;
+            Some((name.trim(), part.trim().trim_start_matches(';').trim()))
+        });
+        let (name, part) = named
+            .ok_or_else(|| place.refuse(format!("`#begin document{header}`"), "`#begin document (name); part 000`"))?;
+        let (name, part) = (name.to_owned(), part.to_owned());
+        Ok(Self {
+            document: ConllDocument { name, part, sentences: Vec::new(), clusters: Vec::new() },
+            line: place.line,
+            words: 0,
+            sentence: Vec::new(),
+            open: BTreeMap::new(),
+            clusters: BTreeMap::new(),
+            seen: HashMap::new(),
+        })
+    }
+
+    fn word(&mut self, place: &Place, line: &str) -> Result<(), DataError> {
+        let columns: Vec<&str> = line.split_whitespace().collect();
+        let label = columns[columns.len() - 1];
+        // the fourth column is the word in CoNLL-2012; files for scoring alone may have fewer
+        let word = if columns.len() > 4 { columns[3] } else { "-" };
+        if label != "-" && label != "_" {
+            for mark in label.split('|') {
+                self.mark(place, label, mark)?;
+            }
+        }
+        self.sentence.push(word.to_owned());
+        self.words += 1;
+        Ok(())
+    }
+
+    fn mark(&mut self, place: &Place, label: &str, mark: &str) -> Result<(), DataError> {
+        let (opens, closes) = (mark.starts_with('('), mark.ends_with(')'));
+        let number = mark.trim_start_matches('(').trim_end_matches(')').parse::<u64>().ok();
+        let Some(number) = number.filter(|_| opens || closes) else {
+            let seen = format!("`{mark}` in the last column `{label}`");
+            return Err(
+                place.refuse(seen, "`-`, or marks `(7`, `7)`, `(7)` with `|` between, 7 the number of a cluster")
+            );
+        };
+        if opens {
+            self.open.entry(number).or_default().push((self.words, place.line));
+        }
+        if closes {
+            let opened = self.open.get_mut(&number).and_then(Vec::pop);
+            let (start, _) = opened.ok_or_else(|| {
+                place.refuse(format!("`{mark}` closes a mention of cluster {number} that did not open"), "`(` before")
+            })?;
+            let span = Span { start, end: self.words };
+            if let Some(first) = self.seen.insert(span, place.line) {
+                let seen = format!(
+                    "a second mention of {span} in `{}`, the first ends in line {first}",
+                    self.document.title()
+                );
+                return Err(place.refuse(seen, "one mention of the same words; drop one"));
+            }
+            self.clusters.entry(number).or_default().push(span);
+        }
+        Ok(())
+    }
+
+    fn end_sentence(&mut self) {
+        if !self.sentence.is_empty() {
+            self.document.sentences.push(std::mem::take(&mut self.sentence));
+        }
+    }
+
+    fn finish(mut self, path: &Path) -> Result<ConllDocument, DataError> {
+        self.end_sentence();
+        if let Some((number, &(_, line))) = self.open.iter().find_map(|(number, open)| Some((number, open.last()?))) {
+            let seen = format!("a mention of cluster {number} opens and does not close in `{}`", self.document.title());
+            return Err(Place { path, line }.refuse(seen, &format!("`{number})` before the end of the document")));
+        }
+        for mentions in self.clusters.values_mut() {
+            mentions.sort_unstable();
+        }
+        self.document.clusters = self.clusters.into_iter().collect();
+        Ok(self.document)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<ConllFile, String> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("key.conll");
+        std::fs::write(&path, text).unwrap();
+        ConllFile::read(&path).map_err(|error| error.to_string())
+    }
+
+    fn span(start: usize, end: usize) -> Span {
+        Span { start, end }
+    }
+
+    const TEXT: &str = "#begin document (news/a); part 000
+a 0 0 Fire (12)
+a 0 1 at -
+a 0 2 the (3|(7|(12
+a 0 3 old (3|7)
+a 0 4 mill 3)|3)
+
+a 0 0 burned 12)
+#end document
+#begin document (b);
+x -
+#end document
+";
+
+    #[test]
+    fn nested_and_crossing_mentions_are_read_and_written_back() {
+        let file = read(TEXT).unwrap();
+        let first = &file.documents()[0];
+        assert_eq!((first.title().as_str(), first.words(), first.sentences.len()), ("news/a; part 000", 6, 2));
+        let wanted = [(3, vec![span(2, 4), span(3, 4)]), (7, vec![span(2, 3)]), (12, vec![span(0, 0), span(2, 5)])];
+        assert_eq!(first.clusters, wanted);
+        assert_eq!(file.documents()[1].title(), "b");
+        let mut written = Vec::new();
+        write_conll(&mut written, file.documents()).unwrap();
+        let again = read(&String::from_utf8(written).unwrap()).unwrap();
+        assert_eq!(again.documents()[0], *first);
+        assert_eq!(again.documents()[1].clusters, []);
+    }
+
+    #[test]
+    fn what_is_wrong_is_named_with_file_and_line() {
+        let rows = |rows: &str| format!("#begin document (a); part 0\n{rows}\n#end document\n");
+        for (text, wanted) in [
+            (rows("a 0 0 x (1"), "key.conll:2: a mention of cluster 1 opens and does not close in `a; part 0`"),
+            (rows("a 0 0 x 1)"), "key.conll:2: `1)` closes a mention of cluster 1 that did not open"),
+            (rows("a 0 0 x (one)"), "key.conll:2: `(one)` in the last column `(one)`"),
+            (rows("a 0 0 x 5"), "`5` in the last column"),
+            (
+                rows("a 0 0 x (1)|(2)"),
+                "key.conll:2: a second mention of word 0 in `a; part 0`, the first ends in line 2",
+            ),
+            ("a 0 0 x -\n".to_owned(), "key.conll:1: `a 0 0 x -` outside of a document"),
+            ("#end document\n".to_owned(), "key.conll:1: `#end document` outside of one"),
+            ("#begin document a\n".to_owned(), "key.conll:1: `#begin document a`"),
+            ("#begin document (a);\nx -\n".to_owned(), "key.conll:1: the document `a` has no end"),
+            (
+                format!("{}{}", rows("x -"), rows("x -")),
+                "key.conll:4: the document `a; part 0` was seen before, in line 1",
+            ),
+            (String::new(), "holds no documents"),
+        ] {
+            let message = read(&text).unwrap_err();
+            assert!(message.contains(wanted), "{wanted}: {message}");
+        }
+    }
+
+    #[test]
+    fn files_of_other_documents_are_not_compared() {
+        let (key, other) = (read(TEXT).unwrap(), read(&TEXT.replace("(b)", "(c)")).unwrap());
+        let message = key.beside(&other).unwrap_err().to_string();
+        assert!(message.contains("the response has no document `b`"), "{message}");
+        let longer = read(&TEXT.replace("x -", "x -\ny -")).unwrap();
+        let message = key.beside(&longer).unwrap_err().to_string();
+        assert!(message.contains("`b` has 1 words in the key and 2 in the response"), "{message}");
+        assert_eq!(key.beside(&key).unwrap().len(), 2);
+    }
+}

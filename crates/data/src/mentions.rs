@@ -1,0 +1,333 @@
+//! News documents with mentions of events and entities, and which mentions are of the same thing: the items of
+//! cross-document coreference.
+//!
+//! A corpus is documents by topic, each cut into tokens and sentences, and the mentions of its *validated* sentences, those
+//! whose annotation was checked; the others are context. Two formats: JSON lines (`jsonl.rs`) and the CAT XML of ECB+
+//! (Cybulska & Vossen 2014; `ecb_xml.rs`), which give the same corpus. Nested and overlapping mentions are kept, two mentions of
+//! the same tokens are an error.
+
+use std::collections::{BTreeSet, HashMap};
+
+use landmark_core::oracle::Identity;
+use serde::{Deserialize, Serialize};
+
+mod ecb_xml;
+mod jsonl;
+
+/// The part of the standard split that a topic is in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CorefPart {
+    /// Learned from.
+    Train,
+    /// Tuned on.
+    Dev,
+    /// Tested on.
+    Test,
+}
+
+impl CorefPart {
+    /// As it is written.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Train => "train",
+            Self::Dev => "dev",
+            Self::Test => "test",
+        }
+    }
+}
+
+/// What a mention is of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MentionKind {
+    /// Something that happens; tags that begin with `ACT` or `NEG`.
+    Event,
+    /// Someone or something that takes part, a place, a time.
+    Entity,
+}
+
+impl MentionKind {
+    /// The rule of Cattan et al. 2021 for the tags of ECB+.
+    pub fn of_tag(tag: &str) -> Self {
+        if tag.starts_with("ACT") || tag.starts_with("NEG") { Self::Event } else { Self::Entity }
+    }
+
+    /// As it is written.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Event => "event",
+            Self::Entity => "entity",
+        }
+    }
+}
+
+/// Which mentions are looked at.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MentionKinds {
+    /// Events alone.
+    Events,
+    /// Entities alone.
+    Entities,
+    /// Both together (`ALL`, `mixed` of the literature).
+    #[default]
+    Both,
+}
+
+impl MentionKinds {
+    /// Whether a kind is among them.
+    pub fn include(self, kind: MentionKind) -> bool {
+        match self {
+            Self::Events => kind == MentionKind::Event,
+            Self::Entities => kind == MentionKind::Entity,
+            Self::Both => true,
+        }
+    }
+}
+
+/// A word of a document.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Token {
+    /// The number of its sentence, from 0.
+    pub sentence: usize,
+    /// What is written.
+    pub text: String,
+}
+
+/// A document.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewsDocument {
+    /// Its id, distinct among all.
+    pub id: String,
+    /// What the news is about; mentions corefer within a topic.
+    pub topic: String,
+    /// Which of the events of a topic, where the source tells them apart.
+    pub subtopic: String,
+    /// The part of the split.
+    pub part: CorefPart,
+    /// Sentences whose annotation was checked, ascending.
+    pub validated: Vec<usize>,
+    /// Its words in order.
+    pub tokens: Vec<Token>,
+}
+
+impl NewsDocument {
+    /// The positions of the tokens of a sentence.
+    pub fn sentence(&self, sentence: usize) -> std::ops::Range<usize> {
+        let start = self.tokens.partition_point(|token| token.sentence < sentence);
+        start..self.tokens.partition_point(|token| token.sentence <= sentence)
+    }
+
+    /// Number of tokens in validated sentences.
+    pub fn validated_tokens(&self) -> usize {
+        self.validated.iter().map(|&sentence| self.sentence(sentence).len()).sum()
+    }
+}
+
+/// A mention.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mention {
+    /// Which document, by its place in the corpus.
+    pub document: usize,
+    /// The number of its sentence.
+    pub sentence: usize,
+    /// Positions of its tokens in the document, ascending; they need not be neighbours.
+    pub tokens: Vec<usize>,
+    /// What it is of.
+    pub kind: MentionKind,
+    /// The label of the annotation.
+    pub tag: String,
+    /// Mentions with equal names are of the same thing.
+    pub cluster: String,
+}
+
+impl Mention {
+    /// Position of its first token.
+    pub fn start(&self) -> usize {
+        self.tokens[0]
+    }
+
+    /// Position of its last token.
+    pub fn end(&self) -> usize {
+        self.tokens[self.tokens.len() - 1]
+    }
+}
+
+/// Documents and their mentions by one name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MentionCorpus {
+    name: String,
+    documents: Vec<NewsDocument>,
+    mentions: Vec<Mention>,
+}
+
+/// What a part of a corpus holds, as papers count it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CorefCounts {
+    /// Documents with a validated sentence.
+    pub documents: usize,
+    /// Validated sentences.
+    pub sentences: usize,
+    /// Mentions.
+    pub mentions: usize,
+    /// Clusters, those of one mention included.
+    pub clusters: usize,
+    /// Clusters of one mention.
+    pub singletons: usize,
+}
+
+impl MentionCorpus {
+    /// What it is called.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Its documents in the order of the source.
+    pub fn documents(&self) -> &[NewsDocument] {
+        &self.documents
+    }
+
+    /// All mentions, by document, then by where they are.
+    pub fn mentions(&self) -> &[Mention] {
+        &self.mentions
+    }
+
+    /// The topics of a part, in the order of the source.
+    pub fn topics(&self, part: CorefPart) -> Vec<&str> {
+        let mut topics: Vec<&str> = Vec::new();
+        for document in self.documents.iter().filter(|document| document.part == part) {
+            if !topics.contains(&document.topic.as_str()) {
+                topics.push(&document.topic);
+            }
+        }
+        topics
+    }
+
+    /// The documents of a topic, by their places in the corpus.
+    pub fn documents_of(&self, topic: &str) -> Vec<usize> {
+        (0..self.documents.len()).filter(|&document| self.documents[document].topic == topic).collect()
+    }
+
+    /// The mentions of a topic; none is an empty list.
+    pub fn mentions_of(&self, topic: &str, kinds: MentionKinds) -> Vec<&Mention> {
+        let wanted =
+            |mention: &&Mention| self.documents[mention.document].topic == topic && kinds.include(mention.kind);
+        self.mentions.iter().filter(wanted).collect()
+    }
+
+    /// What a part holds. Clusters are counted by name, whatever the topic, as the published figures are.
+    pub fn counts(&self, part: CorefPart, kinds: MentionKinds) -> CorefCounts {
+        let of_part = |document: usize| self.documents[document].part == part;
+        let documents =
+            self.documents.iter().filter(|document| document.part == part && !document.validated.is_empty());
+        let mut sizes: HashMap<&str, usize> = HashMap::new();
+        for mention in self.mentions.iter().filter(|mention| of_part(mention.document) && kinds.include(mention.kind)) {
+            *sizes.entry(&mention.cluster).or_default() += 1;
+        }
+        CorefCounts {
+            documents: documents.clone().count(),
+            sentences: documents.map(|document| document.validated.len()).sum(),
+            mentions: sizes.values().sum(),
+            clusters: sizes.len(),
+            singletons: sizes.values().filter(|&&size| size == 1).count(),
+        }
+    }
+
+    /// Only the first so many topics of each part, with their documents and mentions.
+    #[must_use]
+    pub fn first_topics(self, topics: usize) -> Self {
+        let parts = [CorefPart::Train, CorefPart::Dev, CorefPart::Test];
+        let kept: BTreeSet<String> = parts
+            .iter()
+            .flat_map(|&part| self.topics(part).into_iter().take(topics).map(str::to_owned).collect::<Vec<_>>())
+            .collect();
+        let mut places: HashMap<usize, usize> = HashMap::new();
+        let mut documents = Vec::new();
+        for (place, document) in self.documents.into_iter().enumerate() {
+            if kept.contains(&document.topic) {
+                places.insert(place, documents.len());
+                documents.push(document);
+            }
+        }
+        let moved = |mention: Mention| places.get(&mention.document).map(|&document| Mention { document, ..mention });
+        let mentions = self.mentions.into_iter().filter_map(moved).collect();
+        Self { documents, mentions, ..self }
+    }
+
+    /// A digest of everything read.
+    pub fn identity(&self) -> Identity {
+        let mut parts: Vec<(&str, Vec<u8>)> =
+            vec![("kind", b"mentions v1".to_vec()), ("name", self.name.as_bytes().to_vec())];
+        for document in &self.documents {
+            parts.push(("document", document.id.as_bytes().to_vec()));
+            parts.push(("topic", document.topic.as_bytes().to_vec()));
+            parts.push(("part", document.part.name().as_bytes().to_vec()));
+            parts.push(("validated", format!("{:?}", document.validated).into_bytes()));
+            for token in &document.tokens {
+                parts.push(("sentence", token.sentence.to_le_bytes().to_vec()));
+                parts.push(("token", token.text.as_bytes().to_vec()));
+            }
+        }
+        for mention in &self.mentions {
+            parts.push(("mention", format!("{} {:?}", mention.document, mention.tokens).into_bytes()));
+            parts.push(("tag", mention.tag.as_bytes().to_vec()));
+            parts.push(("cluster", mention.cluster.as_bytes().to_vec()));
+        }
+        let parts: Vec<(&str, &[u8])> = parts.iter().map(|(name, bytes)| (*name, bytes.as_slice())).collect();
+        Identity::of(&parts)
+    }
+
+    /// Puts the mentions in their order: by document, then by first and last token.
+    fn sorted(name: &str, documents: Vec<NewsDocument>, mut mentions: Vec<Mention>) -> Self {
+        mentions.sort_by(|a, b| {
+            (a.document, a.start(), a.end(), &a.tokens).cmp(&(b.document, b.start(), b.end(), &b.tokens))
+        });
+        Self { name: name.to_owned(), documents, mentions }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_corpus_is_cut_by_topic_part_and_kind() {
+        let corpus = crate::embedded::news().unwrap();
+        for part in [CorefPart::Train, CorefPart::Dev, CorefPart::Test] {
+            let both = corpus.counts(part, MentionKinds::Both);
+            let events = corpus.counts(part, MentionKinds::Events);
+            let entities = corpus.counts(part, MentionKinds::Entities);
+            assert_eq!(both.mentions, events.mentions + entities.mentions);
+            assert_eq!(both.clusters, events.clusters + entities.clusters);
+            let by_topic: usize =
+                corpus.topics(part).iter().map(|topic| corpus.mentions_of(topic, MentionKinds::Both).len()).sum();
+            assert_eq!(by_topic, both.mentions);
+        }
+        let first = corpus.clone().first_topics(1);
+        assert_eq!(first.topics(CorefPart::Test).len(), 1);
+        let topic = first.topics(CorefPart::Test)[0];
+        let texts = |corpus: &MentionCorpus| -> Vec<String> {
+            corpus
+                .mentions_of(topic, MentionKinds::Events)
+                .iter()
+                .map(|mention| corpus.documents()[mention.document].tokens[mention.start()].text.clone())
+                .collect()
+        };
+        assert_eq!(texts(&first), texts(&corpus));
+        assert_ne!(first.identity(), corpus.identity());
+    }
+
+    #[test]
+    fn the_kind_follows_from_the_tag() {
+        for (tag, kind) in [
+            ("ACTION_OCCURRENCE", MentionKind::Event),
+            ("NEG_ACTION_STATE", MentionKind::Event),
+            ("HUMAN_PART_PER", MentionKind::Entity),
+            ("NON_HUMAN_PART", MentionKind::Entity),
+            ("TIME_DATE", MentionKind::Entity),
+        ] {
+            assert_eq!(MentionKind::of_tag(tag), kind, "{tag}");
+        }
+    }
+}
