@@ -3,6 +3,7 @@
 //! Everything here sees factors, Gram matrices or item pairs, never an oracle.
 
 pub mod classification;
+pub mod coreference;
 pub mod cross_validation;
 mod error;
 pub mod kernel_svm;

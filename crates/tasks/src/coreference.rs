@@ -1,0 +1,62 @@
+//! Coreference: from similarities of mentions to clusters, and how clusters are scored.
+//!
+//! Mentions are clustered agglomeratively on 1 − K̃, merging strictly below a threshold ([`clustering`](CondensedDistances)); for
+//! large n the same average linkage runs on the factors of K̃ and never forms a matrix ([`average_linkage_of_factors`]). A
+//! response is scored against a key by MUC, B³, CEAFm, CEAFe, BLANC and LEA ([`score_coreference`]).
+
+mod assignment;
+mod blanc;
+mod clustering;
+mod contingency;
+mod factored;
+mod scores;
+
+pub use assignment::heaviest_matching;
+pub use clustering::{CondensedDistances, Dendrogram, Linkage, Merge};
+pub use factored::average_linkage_of_factors;
+pub use scores::{CorefScores, PrecisionRecall, Singletons, score_coreference};
+
+/// Why mentions could not be clustered or scored.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CorefError {
+    /// A similarity or distance that nothing can be compared with.
+    #[error("the {what} of mentions {i} and {j} is {value}; it must be finite")]
+    NotFinite {
+        /// `similarity`, `distance`, `similarity from the factors`.
+        what: &'static str,
+        /// One mention.
+        i: usize,
+        /// The other.
+        j: usize,
+        /// What was seen.
+        value: f64,
+    },
+    /// A matrix that does not fit the mentions.
+    #[error("{what} has {seen} {unit}; wanted are {wanted}")]
+    Shape {
+        /// Which matrix or list.
+        what: &'static str,
+        /// How large it is.
+        seen: usize,
+        /// Of what.
+        unit: &'static str,
+        /// How large it should be.
+        wanted: usize,
+    },
+    /// A mention that is named twice.
+    #[error(
+        "the mention `{mention}` is in the {side} twice (document {document}): every figure would count it twice, drop one"
+    )]
+    Duplicate {
+        /// Its name.
+        mention: String,
+        /// `key` or `response`.
+        side: &'static str,
+        /// Which document, from 0.
+        document: usize,
+    },
+    /// Approximate entries that could not be read.
+    #[error("the similarities cannot be read: {0}")]
+    Unreadable(String),
+}
