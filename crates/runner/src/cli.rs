@@ -193,6 +193,18 @@ pub enum ScoreCommand {
         #[arg(value_name = "PREDICTIONS", value_hint = ValueHint::FilePath)]
         predictions: PathBuf,
     },
+    /// Coreference, CoNLL-2012: MUC, B³, CEAFm, CEAFe, BLANC, LEA and the CoNLL score
+    Coref {
+        /// Key: CoNLL-2012, clusters in the last column, plain or gzip
+        #[arg(value_name = "KEY", value_hint = ValueHint::FilePath)]
+        key: PathBuf,
+        /// Response of the same documents in the same format
+        #[arg(value_name = "RESPONSE", value_hint = ValueHint::FilePath)]
+        response: PathBuf,
+        /// Count clusters of one mention, too; without it both files lose them
+        #[arg(long)]
+        keep_singletons: bool,
+    },
 }
 
 /// Looking after the bought entries.

@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
+use landmark_data::conll::{ConllDocument, ConllFile, Span};
 use landmark_data::relevancy::Judgements;
+use landmark_tasks::coreference::{PrecisionRecall, Singletons, score_coreference};
 use landmark_tasks::ranking::{Answer, score_ranking};
 use miette::{IntoDiagnostic, Result};
 
@@ -12,6 +14,7 @@ use crate::cli::ScoreCommand;
 pub(super) fn score(command: &ScoreCommand) -> Result<String> {
     match command {
         ScoreCommand::Cqa { gold, predictions } => cqa(gold, predictions),
+        ScoreCommand::Coref { key, response, keep_singletons } => coref(key, response, *keep_singletons),
     }
 }
 
@@ -44,5 +47,48 @@ fn cqa(gold: &Path, predictions: &Path) -> Result<String> {
         scores.accuracy,
         scores.questions,
         scores.answers
+    ))
+}
+
+/// The table that the reference scorers print: per cent with two decimals.
+fn coref(key: &Path, response: &Path, keep_singletons: bool) -> Result<String> {
+    let (key, response) = (ConllFile::read(key).into_diagnostic()?, ConllFile::read(response).into_diagnostic()?);
+    let pairs = key.beside(&response).into_diagnostic()?;
+    let clusters = |document: &ConllDocument| -> Vec<Vec<Span>> {
+        document.clusters.iter().map(|(_, mentions)| mentions.clone()).collect()
+    };
+    let documents: Vec<_> = pairs.iter().map(|(key, response)| (clusters(key), clusters(response))).collect();
+    let documents: Vec<_> = documents.iter().map(|(key, response)| (&key[..], &response[..])).collect();
+    let singletons = if keep_singletons { Singletons::Keep } else { Singletons::Drop };
+    let scores = score_coreference(&documents, singletons).into_diagnostic()?;
+    let row = |(name, score): (&str, PrecisionRecall)| {
+        let percent = |share: f64| 100.0 * share;
+        let (recall, precision, f1) = (percent(score.recall), percent(score.precision), percent(score.f1));
+        format!("{name:<10}{recall:>10.2}{precision:>11.2}{f1:>10.2}\n")
+    };
+    let rows: String = [
+        ("mentions", scores.mentions),
+        ("muc", scores.muc),
+        ("bcub", scores.b_cubed),
+        ("ceafm", scores.ceaf_m),
+        ("ceafe", scores.ceaf_e),
+        ("blanc", scores.blanc),
+        ("lea", scores.lea),
+    ]
+    .into_iter()
+    .map(row)
+    .collect();
+    Ok(format!(
+        "{:<10}{:>10}{:>11}{:>10}\n{rows}CoNLL score: {:.2}\nkey: {} mentions in {} clusters, response: {} in {}, singletons {}\n",
+        "",
+        "recall",
+        "precision",
+        "F1",
+        100.0 * scores.conll,
+        scores.key_mentions,
+        scores.key_clusters,
+        scores.response_mentions,
+        scores.response_clusters,
+        if keep_singletons { "kept" } else { "dropped" }
     ))
 }
