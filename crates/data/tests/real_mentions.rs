@@ -21,7 +21,7 @@ fn data_folder() -> Option<PathBuf> {
 #[test]
 fn ecb_plus_has_the_published_documents_sentences_mentions_clusters_and_singletons() {
     let Some(folder) = data_folder() else { return };
-    let corpus = catalog::load_mentions("ecb_plus", Some(&folder)).unwrap();
+    let corpus = catalog::load_mentions("ecbplus", Some(&folder)).unwrap();
     assert_eq!(corpus.documents().len(), 982);
     // Cattan et al. 2021, table 1
     for (part, topics, documents, sentences, events, entities) in [
@@ -50,8 +50,8 @@ fn the_xml_of_ecb_plus_is_the_same_corpus_as_its_json_lines() {
         return;
     }
     let sentences = folder.join("ecbplus/ECBplus_coreference_sentences.csv");
-    let from_xml = MentionCorpus::read_ecb_xml("ecb_plus", &unpacked.path().join("ECB+"), &sentences).unwrap();
-    let from_lines = catalog::load_mentions("ecb_plus", Some(&folder)).unwrap();
+    let from_xml = MentionCorpus::read_ecb_xml("ecbplus", &unpacked.path().join("ECB+"), &sentences).unwrap();
+    let from_lines = catalog::load_mentions("ecbplus", Some(&folder)).unwrap();
     let by_id = |corpus: &MentionCorpus| {
         let mut documents = corpus.documents().to_vec();
         documents.sort_by(|a, b| a.id.cmp(&b.id));

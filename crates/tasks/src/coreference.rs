@@ -14,7 +14,7 @@ mod scores;
 pub use assignment::heaviest_matching;
 pub use clustering::{CondensedDistances, Dendrogram, Linkage, Merge};
 pub use factored::average_linkage_of_factors;
-pub use scores::{CorefScores, PrecisionRecall, Singletons, score_coreference};
+pub use scores::{CorefScores, PrecisionRecall, Sides, Singletons, score_coreference};
 
 /// Why mentions could not be clustered or scored.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]

@@ -42,7 +42,7 @@ pub(super) static MENTIONS: &[Dataset] = &[
         published: None,
     },
     Dataset {
-        name: "ecb_plus",
+        name: "ecbplus",
         title: "ECB+: event and entity coreference across news documents",
         holds: Holds::Mentions,
         files: &[

@@ -110,6 +110,9 @@ pub struct CorefScores {
     pub response_clusters: usize,
 }
 
+/// The clusters of one document: key and response.
+pub type Sides<'a, M> = (&'a [Vec<M>], &'a [Vec<M>]);
+
 /// Scores the clusters of each document, (key, response). A mention is whatever names it within its document; across documents,
 /// all mentions of a topic are one document.
 ///
@@ -125,7 +128,7 @@ pub struct CorefScores {
 /// # Errors
 /// [`CorefError::Duplicate`] for a mention that one side has twice.
 pub fn score_coreference<M: Hash + Eq + Display>(
-    documents: &[(&[Vec<M>], &[Vec<M>])],
+    documents: &[Sides<'_, M>],
     singletons: Singletons,
 ) -> Result<CorefScores, CorefError> {
     let mut links = Links::default();
