@@ -2,10 +2,14 @@
 //!
 //! BERT: `classifier(tanh(pooler(h)))`; RoBERTa: `out_proj(tanh(dense(h)))`. Both are two matrices with a tanh between.
 
+use std::collections::BTreeMap;
+
 use landmark_core::oracle::Identity;
+use landmark_core::stream::Rng;
+use rand::Rng as _;
 use tch::{Device, Kind, Tensor};
 
-use super::network::{Linear, identity, read_config};
+use super::network::{Linear, identity, read_config, unstacked};
 use super::{Architecture, Dropout, Encoder, EncoderConfig, ModelError, ModelFiles, Precision, TokenBatch, Weights};
 
 /// An encoder with a classification head.
@@ -25,6 +29,9 @@ fn names(architecture: Architecture) -> (&'static str, &'static str) {
     }
 }
 
+/// Standard deviation of fresh weights, as published.
+const FRESH: f64 = 0.02;
+
 impl Classifier {
     /// Reads a model that was fine-tuned, for use as it is.
     ///
@@ -40,6 +47,33 @@ impl Classifier {
         classifier.identity = identity(files, precision)?;
         classifier.encoder.freeze()?;
         Ok(classifier)
+    }
+
+    /// Reads a model to be fine-tuned; a head that the file lacks is drawn from `rng`.
+    ///
+    /// # Errors
+    /// As [`Encoder::open`]; [`ModelError::WrongShape`] for a head of another number of outputs.
+    pub(crate) fn fresh(
+        files: &ModelFiles,
+        device: Device,
+        precision: Precision,
+        outputs: i64,
+        rng: &mut Rng,
+    ) -> Result<Self, ModelError> {
+        let config = read_config(files)?;
+        let weights = Weights::of(files, device)?;
+        let (pooler, output) = names(config.architecture);
+        let hidden = config.hidden;
+        let mut linear = |name: &str, rows: i64| {
+            if weights.rows(&format!("{name}.weight")) == Some(rows) {
+                return Linear::read(&weights, name, [rows, hidden]);
+            }
+            let weight = normal(rows * hidden, rng)?.f_view([rows, hidden])?.f_to_device(device)?;
+            Ok::<_, ModelError>(Linear { weight, bias: Tensor::f_zeros([rows], (Kind::Float, device))? })
+        };
+        let (pooler, output) = (linear(pooler, hidden)?, linear(output, outputs)?);
+        let encoder = Encoder::new(config, &weights, device, precision)?;
+        Ok(Self { encoder, pooler, output, identity: Identity::of(&[]) })
     }
 
     fn read(
@@ -90,4 +124,27 @@ impl Classifier {
         let pooled = self.pooler.apply(&first)?.f_tanh()?.f_dropout(dropout.hidden, training)?;
         self.output.apply(&pooled)
     }
+
+    /// All tensors by name, for training; query, key and value are one.
+    pub(crate) fn visit<'a>(&'a mut self, visit: &mut dyn FnMut(String, &'a mut Tensor)) {
+        let (pooler, output) = names(self.encoder.config().architecture);
+        self.encoder.visit(visit);
+        self.pooler.visit(pooler, visit);
+        self.output.visit(output, visit);
+    }
+
+    /// Writes weights that [`open`](Self::open) reads.
+    pub(crate) fn write(tensors: BTreeMap<String, Tensor>, path: &std::path::Path) -> Result<(), ModelError> {
+        Weights::write(&unstacked(tensors)?, path)
+    }
+}
+
+/// Normal numbers by the method of Box and Muller.
+fn normal(count: i64, rng: &mut Rng) -> Result<Tensor, ModelError> {
+    let mut draw = |_: i64| {
+        let (u, v): (f64, f64) = (1.0 - rng.r#gen::<f64>(), rng.r#gen());
+        FRESH * (-2.0 * u.ln()).sqrt() * (std::f64::consts::TAU * v).cos()
+    };
+    let values: Vec<f64> = (0..count).map(&mut draw).collect();
+    Ok(Tensor::f_from_slice(&values)?.f_to_kind(Kind::Float)?)
 }

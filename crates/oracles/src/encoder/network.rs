@@ -4,6 +4,8 @@
 //! accumulate in f32 inside libtorch; a frozen encoder rounds its matrices once, one that is being trained at each use, so
 //! that gradients reach the f32 weights.
 
+use std::collections::BTreeMap;
+
 use landmark_core::oracle::Identity;
 use ndarray::Array2;
 use tch::{Device, Kind, Tensor};
@@ -74,6 +76,11 @@ impl Linear {
         self.bias = self.bias.f_to_kind(kind)?;
         Ok(())
     }
+
+    pub(super) fn visit<'a>(&'a mut self, name: &str, visit: &mut dyn FnMut(String, &'a mut Tensor)) {
+        visit(format!("{name}.weight"), &mut self.weight);
+        visit(format!("{name}.bias"), &mut self.bias);
+    }
 }
 
 /// A layer norm.
@@ -103,6 +110,11 @@ impl Norm {
         self.scale = self.scale.f_to_kind(kind)?;
         self.shift = self.shift.f_to_kind(kind)?;
         Ok(())
+    }
+
+    fn visit<'a>(&'a mut self, name: &str, visit: &mut dyn FnMut(String, &'a mut Tensor)) {
+        visit(format!("{name}.weight"), &mut self.scale);
+        visit(format!("{name}.bias"), &mut self.shift);
     }
 }
 
@@ -173,6 +185,16 @@ impl Layer {
         }
         self.output_norm.round(kind)?;
         self.down_norm.round(kind)
+    }
+
+    fn visit<'a>(&'a mut self, number: usize, visit: &mut dyn FnMut(String, &'a mut Tensor)) {
+        let at = |part: &str| format!("encoder.layer.{number}.{part}");
+        self.qkv.visit(&at("attention.self.qkv"), visit);
+        self.output.visit(&at("attention.output.dense"), visit);
+        self.output_norm.visit(&at("attention.output.LayerNorm"), visit);
+        self.up.visit(&at("intermediate.dense"), visit);
+        self.down.visit(&at("output.dense"), visit);
+        self.down_norm.visit(&at("output.LayerNorm"), visit);
     }
 }
 
@@ -294,6 +316,17 @@ impl Encoder {
             shaped.map_err(|error| ModelError::Torch(error.into()))
         })
     }
+
+    /// Its tensors by name, for training; query, key and value are one.
+    pub(super) fn visit<'a>(&'a mut self, visit: &mut dyn FnMut(String, &'a mut Tensor)) {
+        visit("embeddings.word_embeddings.weight".to_owned(), &mut self.words);
+        visit("embeddings.position_embeddings.weight".to_owned(), &mut self.positions);
+        visit("embeddings.token_type_embeddings.weight".to_owned(), &mut self.types);
+        self.norm.visit("embeddings.LayerNorm", visit);
+        for (number, layer) in self.layers.iter_mut().enumerate() {
+            layer.visit(number, visit);
+        }
+    }
 }
 
 pub(super) fn read_config(files: &ModelFiles) -> Result<EncoderConfig, ModelError> {
@@ -315,4 +348,19 @@ pub(super) fn to_vec(tensor: &Tensor) -> Result<Vec<f32>, ModelError> {
     let mut values = vec![0.0_f32; tensor.numel()];
     tensor.f_copy_data(&mut values, tensor.numel())?;
     Ok(values)
+}
+
+/// Tensors as files name them: what [`Encoder::visit`] calls `qkv` is query, key and value again.
+pub(super) fn unstacked(tensors: BTreeMap<String, Tensor>) -> Result<BTreeMap<String, Tensor>, ModelError> {
+    let mut named = BTreeMap::new();
+    for (name, tensor) in tensors {
+        if !name.contains(".self.qkv.") {
+            named.insert(name, tensor);
+            continue;
+        }
+        for (part, piece) in QKV.iter().zip(tensor.f_chunk(3, 0)?) {
+            named.insert(name.replace(".self.qkv.", &format!(".self.{part}.")), piece);
+        }
+    }
+    Ok(named)
 }

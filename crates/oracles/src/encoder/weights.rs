@@ -3,7 +3,7 @@
 //! Names are those of HuggingFace; the prefix `bert.` or `roberta.`, which files with a head have and others lack, is taken
 //! off when read.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
 use safetensors::{Dtype, SafeTensors};
@@ -58,6 +58,15 @@ impl Weights {
     /// # Errors
     /// [`ModelError::Io`], [`ModelError::Torch`].
     pub fn write(tensors: &BTreeMap<String, Tensor>, path: &Path) -> Result<(), ModelError> {
+        Self::write_with(tensors, None, path)
+    }
+
+    /// The same with facts in the header.
+    pub(crate) fn write_with(
+        tensors: &BTreeMap<String, Tensor>,
+        facts: Option<HashMap<String, String>>,
+        path: &Path,
+    ) -> Result<(), ModelError> {
         let mut held = Vec::with_capacity(tensors.len());
         for (name, tensor) in tensors {
             let tensor = tensor.f_detach()?.f_to_device(Device::Cpu)?.f_to_kind(Kind::Float)?.f_contiguous()?;
@@ -76,7 +85,7 @@ impl Weights {
             })
             .collect::<Result<Vec<_>, _>>()
             .map_err(wrong)?;
-        let bytes = safetensors::serialize(views, None).map_err(wrong)?;
+        let bytes = safetensors::serialize(views, facts).map_err(wrong)?;
         let unfinished = path.with_extension("unfinished");
         std::fs::write(&unfinished, bytes).map_err(ModelError::io(&unfinished))?;
         std::fs::rename(&unfinished, path).map_err(ModelError::io(path))
@@ -111,6 +120,12 @@ impl Weights {
             });
         }
         Ok(tensor.shallow_clone())
+    }
+
+    /// All tensors called `part/…`, in the order of their names.
+    pub(crate) fn under(&self, part: &str) -> Vec<Tensor> {
+        let within = |name: &str| name.strip_prefix(part).is_some_and(|rest| rest.starts_with('/'));
+        self.tensors.iter().filter(|(name, _)| within(name)).map(|(_, tensor)| tensor.shallow_clone()).collect()
     }
 
     /// Rows of a tensor, where it is there.

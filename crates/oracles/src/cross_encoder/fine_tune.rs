@@ -1,0 +1,477 @@
+//! Fine-tuning: a head is added to a pre-trained encoder, and both learn from labelled pairs.
+//!
+//! AdamW (Loshchilov & Hutter 2019) on f32 weights, products in bfloat16 where the processor has instructions for it;
+//! learning rate up for the first share of the steps, then down to 0, both linearly; the gradient's norm clipped; batches of
+//! similar length, their order random; the two texts of a pair in random order, so that the score is nearly symmetric.
+//!
+//! Only the embeddings of words that occur are trained: those of the others would get no gradient. That is the same result
+//! for a third of the optimiser's memory and time.
+//!
+//! After each epoch everything that moves the rest is written to one file, atomically: a run that is killed goes on from its
+//! last epoch and ends with the weights it would have had. Same seed, same machine, same weights; another processor rounds
+//! differently, so what identifies the result is the digest of its weights, not its recipe.
+
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use landmark_core::oracle::Identity;
+use landmark_core::stream::{Rng, stream};
+use rand::Rng as _;
+use rand::seq::SliceRandom;
+use serde::{Deserialize, Serialize};
+use tch::{Device, Kind, Reduction, Tensor};
+
+use super::sigmoid;
+use crate::encoder::{
+    Batcher, Classifier, Dropout, ModelError, ModelFiles, Precision, Sequence, TokenBatch, Tokenizer,
+};
+
+mod adamw;
+mod checkpoint;
+mod trainable;
+
+use adamw::{AdamW, AdamWParams};
+use checkpoint::Checkpoint;
+use trainable::Trainable;
+
+/// Pairs with what a score should be.
+#[derive(Debug, Clone, Copy)]
+pub struct LabelledPairs<'a> {
+    /// The texts.
+    pub texts: &'a [String],
+    /// Pairs of them.
+    pub pairs: &'a [(usize, usize)],
+    /// One a pair, between 0 and 1.
+    pub targets: &'a [f64],
+}
+
+/// What a model is trained to say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Target {
+    /// A grade: an epoch is judged by Pearson's correlation.
+    Grade,
+    /// Yes or no: an epoch is judged by accuracy.
+    Label,
+}
+
+/// What is minimised, with one output x and its target t in 0..1.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Loss {
+    /// Cross-entropy of σ(x) and t.
+    #[default]
+    Bce,
+    /// (x − t)².
+    Mse,
+}
+
+/// How a model is fine-tuned.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct FineTuneParams {
+    /// Passes over the training pairs.
+    pub epochs: usize,
+    /// Pairs of a step.
+    pub batch: usize,
+    /// The largest learning rate.
+    pub learning_rate: f64,
+    /// Share of the steps over which it rises.
+    pub warmup: f64,
+    /// Decay of matrices; vectors have none.
+    pub weight_decay: f64,
+    /// The largest norm of the gradient.
+    pub clip: f64,
+    /// What is minimised.
+    pub loss: Loss,
+    /// Dropout of hidden states and attention; the model's own where absent.
+    pub dropout: Option<f64>,
+    /// Whether the texts of a pair change places at random.
+    pub random_order: bool,
+    /// What products are computed in; bf16 where the device is quick with it where absent.
+    pub precision: Option<Precision>,
+    /// Ends when so many epochs in a row were no better than the best.
+    pub patience: Option<usize>,
+}
+
+impl Default for FineTuneParams {
+    fn default() -> Self {
+        Self {
+            epochs: 4,
+            batch: 32,
+            learning_rate: 1e-4,
+            warmup: 0.1,
+            weight_decay: 0.01,
+            clip: 1.0,
+            loss: Loss::Bce,
+            dropout: None,
+            random_order: true,
+            precision: None,
+            patience: None,
+        }
+    }
+}
+
+impl FineTuneParams {
+    /// The first parameter out of its range: name, value, what is wanted.
+    pub fn wrong(&self) -> Option<(&'static str, String, &'static str)> {
+        let share = |x: f64| (0.0..1.0).contains(&x);
+        let checks = [
+            ("epochs", self.epochs >= 1, self.epochs.to_string(), "at least 1"),
+            ("batch", self.batch >= 1, self.batch.to_string(), "at least 1"),
+            (
+                "learning_rate",
+                self.learning_rate > 0.0 && self.learning_rate < 1.0,
+                self.learning_rate.to_string(),
+                "between 0 and 1",
+            ),
+            ("warmup", share(self.warmup), self.warmup.to_string(), "a share from 0 up to, but not, 1"),
+            ("weight_decay", self.weight_decay >= 0.0, self.weight_decay.to_string(), "at least 0"),
+            ("clip", self.clip > 0.0, self.clip.to_string(), "above 0"),
+            (
+                "dropout",
+                self.dropout.is_none_or(share),
+                self.dropout.map_or_else(String::new, |share| share.to_string()),
+                "a share from 0 up to, but not, 1",
+            ),
+            ("patience", self.patience != Some(0), "0".to_owned(), "at least 1"),
+        ];
+        checks.into_iter().find(|(_, is_good, _, _)| !is_good).map(|(name, _, seen, wanted)| (name, seen, wanted))
+    }
+
+    /// The learning rate of a step, counted from 0, as a share of the largest.
+    fn schedule(&self, step: usize, steps: usize) -> f64 {
+        let (step, steps) = (step as f64, steps as f64);
+        let rise = (self.warmup * steps).max(1.0);
+        if step + 1.0 < rise { (step + 1.0) / rise } else { ((steps - step) / (steps - rise + 1.0)).min(1.0) }
+    }
+}
+
+/// How an epoch went.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Epoch {
+    /// From 1.
+    pub number: usize,
+    /// Mean loss over the training pairs.
+    pub loss: f64,
+    /// Pearson's correlation or accuracy on the development pairs.
+    pub score: f64,
+    /// Wall seconds of the training alone.
+    pub seconds: f64,
+}
+
+/// A model that was fine-tuned.
+#[derive(Debug, Clone)]
+pub struct FineTuned {
+    /// The weights of the best epoch.
+    pub files: ModelFiles,
+    /// All epochs.
+    pub curve: Vec<Epoch>,
+}
+
+/// A recipe and its ingredients.
+#[derive(Debug, Clone, Copy)]
+pub struct FineTune<'a> {
+    /// The model to start from.
+    pub base: &'a ModelFiles,
+    /// Names the random streams.
+    pub dataset: &'a str,
+    /// What is learned from.
+    pub train: LabelledPairs<'a>,
+    /// What the epochs are judged by.
+    pub dev: LabelledPairs<'a>,
+    /// What is learned.
+    pub target: Target,
+    /// How.
+    pub params: FineTuneParams,
+    /// Tokens of a pair at most.
+    pub max_length: usize,
+    /// Every draw follows from it.
+    pub seed: u64,
+}
+
+/// What a finished folder holds besides the model.
+const CURVE: &str = "curve.json";
+
+impl FineTune<'_> {
+    /// A digest of everything that moves the result but the rounding of the processor: it names the folder.
+    ///
+    /// # Errors
+    /// [`ModelError::Io`] of the base model.
+    pub fn recipe(&self) -> Result<Identity, ModelError> {
+        let base = self.base.identity()?;
+        let params = serde_json::to_vec(&(self.params, self.target, self.max_length)).unwrap_or_default();
+        let mut hasher = blake3::Hasher::new();
+        for part in [&self.train, &self.dev] {
+            hasher.update(&(part.pairs.len() as u64).to_le_bytes());
+            for (&(i, j), target) in part.pairs.iter().zip(part.targets) {
+                for text in [&part.texts[i], &part.texts[j]] {
+                    hasher.update(&(text.len() as u64).to_le_bytes());
+                    hasher.update(text.as_bytes());
+                }
+                hasher.update(&target.to_le_bytes());
+            }
+        }
+        Ok(Identity::of(&[
+            ("kind", b"fine_tune"),
+            ("version", b"1"),
+            ("base", base.as_bytes()),
+            ("params", &params),
+            ("pairs", hasher.finalize().as_bytes()),
+            ("dataset", self.dataset.as_bytes()),
+            ("seed", &self.seed.to_le_bytes()),
+        ]))
+    }
+
+    /// The folder of the result below `models`.
+    ///
+    /// # Errors
+    /// As [`recipe`](Self::recipe).
+    pub fn folder(&self, models: &Path) -> Result<PathBuf, ModelError> {
+        Ok(models.join("fine-tuned").join(format!("{}-{}", self.dataset, self.recipe()?.short())))
+    }
+
+    /// The result, if it is there.
+    ///
+    /// # Errors
+    /// A folder that says it is finished and is not.
+    pub fn finished(&self, models: &Path) -> Result<Option<FineTuned>, ModelError> {
+        let folder = self.folder(models)?;
+        let path = folder.join(CURVE);
+        if !path.exists() {
+            return Ok(None);
+        }
+        let bytes = std::fs::read(&path).map_err(ModelError::io(&path))?;
+        let curve =
+            serde_json::from_slice(&bytes).map_err(|error| ModelError::Config { path, why: error.to_string() })?;
+        Ok(Some(FineTuned { files: ModelFiles::at(folder)?, curve }))
+    }
+
+    /// Trains, or goes on with a training that was interrupted, or finds the result of one that was not. `on_epoch` hears of
+    /// each epoch as it ends.
+    ///
+    /// # Errors
+    /// [`ModelError`]: the base model, the disk, libtorch; a loss that is no number.
+    pub fn run(
+        &self,
+        models: &Path,
+        device: Device,
+        on_epoch: &mut dyn FnMut(&Epoch),
+    ) -> Result<FineTuned, ModelError> {
+        if let Some(finished) = self.finished(models)? {
+            return Ok(finished);
+        }
+        let folder = self.folder(models)?;
+        std::fs::create_dir_all(&folder).map_err(ModelError::io(&folder))?;
+        let mut training = Training::start(self, &folder, device)?;
+        while !training.is_over() {
+            let epoch = training.epoch()?;
+            on_epoch(&epoch);
+        }
+        let curve = training.curve;
+        checkpoint::finish(self.base, &folder, &serde_json::to_vec_pretty(&curve).unwrap_or_default(), CURVE)?;
+        Ok(FineTuned { files: ModelFiles::at(folder)?, curve })
+    }
+
+    fn sequences(&self, tokenizer: &Tokenizer, part: &LabelledPairs<'_>) -> Result<Vec<PairTokens>, ModelError> {
+        let tokens = part.texts.iter().map(|text| tokenizer.text(text)).collect::<Result<Vec<_>, _>>()?;
+        let pair = |(&(i, j), &target): (&(usize, usize), &f64)| PairTokens {
+            forward: tokenizer.pair(&tokens[i], &tokens[j], self.max_length),
+            backward: tokenizer.pair(&tokens[j], &tokens[i], self.max_length),
+            target,
+        };
+        Ok(part.pairs.iter().zip(part.targets).map(pair).collect())
+    }
+}
+
+/// A pair in both orders.
+struct PairTokens {
+    forward: Sequence,
+    backward: Sequence,
+    target: f64,
+}
+
+/// Precision where nothing is said: bf16 where there are instructions for it.
+fn quick_precision(device: Device) -> Precision {
+    #[cfg(target_arch = "x86_64")]
+    if std::arch::is_x86_feature_detected!("avx512bf16") {
+        return Precision::Bf16;
+    }
+    if device.is_cuda() { Precision::Bf16 } else { Precision::F32 }
+}
+
+struct Training<'a> {
+    recipe: &'a FineTune<'a>,
+    folder: &'a Path,
+    model: Trainable,
+    optimiser: AdamW,
+    dropout: Dropout,
+    train: Vec<PairTokens>,
+    dev: Vec<PairTokens>,
+    curve: Vec<Epoch>,
+}
+
+impl<'a> Training<'a> {
+    fn start(recipe: &'a FineTune<'a>, folder: &'a Path, device: Device) -> Result<Self, ModelError> {
+        let params = &recipe.params;
+        let tokenizer = Tokenizer::open(recipe.base)?;
+        let mut train = recipe.sequences(&tokenizer, &recipe.train)?;
+        let mut dev = recipe.sequences(&tokenizer, &recipe.dev)?;
+        let mut rng = stream(recipe.seed, recipe.dataset, "fresh head", 0);
+        let precision = params.precision.unwrap_or_else(|| quick_precision(device));
+        let classifier = Classifier::fresh(recipe.base, device, precision, 1, &mut rng)?;
+        let config = classifier.encoder().config();
+        let dropout = Dropout {
+            hidden: params.dropout.unwrap_or(config.hidden_dropout),
+            attention: params.dropout.unwrap_or(config.attention_dropout),
+        };
+        let all = train.iter_mut().chain(&mut dev).flat_map(|pair| [&mut pair.forward, &mut pair.backward]);
+        let mut model = Trainable::new(classifier, all)?;
+        let optimiser = AdamWParams { weight_decay: params.weight_decay, ..AdamWParams::default() };
+        let mut optimiser = AdamW::new(optimiser, model.parameters())?;
+        let curve = match Checkpoint::read(folder, device)? {
+            Some(checkpoint) => {
+                model.load(&checkpoint.weights)?;
+                optimiser.load(&checkpoint.first, &checkpoint.second, checkpoint.steps)?;
+                checkpoint.curve
+            }
+            None => Vec::new(),
+        };
+        Ok(Self { recipe, folder, model, optimiser, dropout, train, dev, curve })
+    }
+
+    fn is_over(&self) -> bool {
+        let since_best = self.curve.len() - best(&self.curve).map_or(0, |epoch| epoch.number);
+        self.curve.len() >= self.recipe.params.epochs
+            || self.recipe.params.patience.is_some_and(|patience| since_best >= patience)
+    }
+
+    /// Trains on every pair once, looks at the development pairs, and writes the checkpoint.
+    fn epoch(&mut self) -> Result<Epoch, ModelError> {
+        let start = Instant::now();
+        let params = self.recipe.params;
+        let number = self.curve.len() + 1;
+        let mut rng = stream(self.recipe.seed, self.recipe.dataset, "fine-tuning", number as u64);
+        // dropout is drawn inside libtorch; from here, so that an epoch does not depend on those before it
+        tch::manual_seed(rng.r#gen::<i64>() & i64::MAX);
+        let batches = self.batches(&mut rng);
+        let steps = batches.len() * params.epochs;
+        let mut loss = 0.0;
+        for (k, batch) in batches.iter().enumerate() {
+            let rate = params.learning_rate * params.schedule((number - 1) * batches.len() + k, steps);
+            loss += self.step(batch, rate)? * batch.len() as f64;
+        }
+        let seconds = start.elapsed().as_secs_f64();
+        let loss = loss / self.train.len().max(1) as f64;
+        if !loss.is_finite() {
+            let message = format!("the loss of epoch {number} is {loss}; lower `fine_tune.learning_rate`");
+            return Err(ModelError::Torch(tch::TchError::Torch(message)));
+        }
+        let epoch = Epoch { number, loss, score: self.score()?, seconds };
+        let is_best = best(&self.curve).is_none_or(|best| epoch.score > best.score);
+        self.curve.push(epoch);
+        if is_best {
+            checkpoint::keep_best(&self.model, self.folder)?;
+        }
+        Checkpoint::write(self.folder, &self.model, &self.optimiser, &self.curve)?;
+        Ok(epoch)
+    }
+
+    /// Batches of similar length in random order: (pair, whether its texts change places).
+    fn batches(&self, rng: &mut Rng) -> Vec<Vec<(usize, bool)>> {
+        let params = &self.recipe.params;
+        let mut order: Vec<(usize, bool)> =
+            (0..self.train.len()).map(|k| (k, params.random_order && rng.r#gen::<bool>())).collect();
+        order.shuffle(rng);
+        let mut batches = Vec::with_capacity(order.len().div_ceil(params.batch));
+        for pool in order.chunks_mut(BATCHES_OF_A_POOL * params.batch) {
+            pool.sort_by_key(|&(k, _)| self.train[k].forward.ids.len());
+            batches.extend(pool.chunks(params.batch).map(<[_]>::to_vec));
+        }
+        batches.shuffle(rng);
+        batches
+    }
+
+    /// One step of the optimiser; the loss before it. A batch that the device has no room for is halved, its gradients added.
+    fn step(&mut self, batch: &[(usize, bool)], rate: f64) -> Result<f64, ModelError> {
+        let (loss, gradients) = self.gradients(batch)?;
+        self.optimiser.step(gradients, rate, self.recipe.params.clip)?;
+        Ok(loss)
+    }
+
+    fn gradients(&self, batch: &[(usize, bool)]) -> Result<(f64, Vec<Tensor>), ModelError> {
+        match self.gradients_at_once(batch) {
+            Err(error) if error.is_out_of_memory() && batch.len() > 1 => {
+                tracing::warn!("no memory to train on {} pairs at once; going on in halves", batch.len());
+                let (left, right) = batch.split_at(batch.len() / 2);
+                let share = |part: &[(usize, bool)]| part.len() as f64 / batch.len() as f64;
+                let (a, b) = (self.gradients(left)?, self.gradients(right)?);
+                let mean = |(x, y): (&Tensor, &Tensor)| Ok((x * share(left)).f_add(&(y * share(right)))?);
+                let gradients = a.1.iter().zip(&b.1).map(mean).collect::<Result<_, ModelError>>()?;
+                Ok((a.0 * share(left) + b.0 * share(right), gradients))
+            }
+            other => other,
+        }
+    }
+
+    fn gradients_at_once(&self, batch: &[(usize, bool)]) -> Result<(f64, Vec<Tensor>), ModelError> {
+        let sequence = |&(k, swapped): &(usize, bool)| {
+            if swapped { &self.train[k].backward } else { &self.train[k].forward }
+        };
+        let tokens = TokenBatch::new(batch.iter().map(sequence), self.model.padding());
+        let outputs = self.model.classifier().logits(&tokens, self.dropout)?.f_squeeze_dim(1)?;
+        let targets: Vec<f64> = batch.iter().map(|&(k, _)| self.train[k].target).collect();
+        let targets = Tensor::f_from_slice(&targets)?.f_to_kind(Kind::Float)?.f_to_device(outputs.device())?;
+        let loss = match self.recipe.params.loss {
+            Loss::Bce => outputs.f_binary_cross_entropy_with_logits::<Tensor>(&targets, None, None, Reduction::Mean)?,
+            Loss::Mse => outputs.f_mse_loss(&targets, Reduction::Mean)?,
+        };
+        let gradients = Tensor::f_run_backward(&[&loss], &self.model.parameters(), false, false)?;
+        Ok((loss.f_double_value(&[])?, gradients))
+    }
+
+    /// Pearson's correlation or accuracy on the development pairs.
+    fn score(&self) -> Result<f64, ModelError> {
+        let classifier = self.model.classifier();
+        let _no_gradients = tch::no_grad_guard();
+        let sequences: Vec<Sequence> = self.dev.iter().map(|pair| pair.forward.clone()).collect();
+        let outputs = Batcher::new(classifier.encoder().device(), self.model.padding()).run(&sequences, |batch| {
+            let outputs = classifier.logits(batch, Dropout::default())?.f_squeeze_dim(1)?;
+            Ok(Vec::<f32>::try_from(outputs.f_to_device(Device::Cpu)?)?)
+        })?;
+        let scores: Vec<f64> = match self.recipe.params.loss {
+            Loss::Bce => outputs.iter().map(|&x| sigmoid(f64::from(x))).collect(),
+            Loss::Mse => outputs.iter().map(|&x| f64::from(x)).collect(),
+        };
+        let targets: Vec<f64> = self.dev.iter().map(|pair| pair.target).collect();
+        Ok(match self.recipe.target {
+            Target::Grade => pearson(&scores, &targets),
+            Target::Label => {
+                let right = scores.iter().zip(&targets).filter(|(score, target)| (**score > 0.5) == (**target > 0.5));
+                right.count() as f64 / targets.len().max(1) as f64
+            }
+        })
+    }
+}
+
+/// Batches that are sorted by length together: enough that little is padded, few enough that a batch is a random one.
+const BATCHES_OF_A_POOL: usize = 50;
+
+/// The first epoch of the best score.
+fn best(curve: &[Epoch]) -> Option<&Epoch> {
+    curve.iter().reduce(|best, epoch| if epoch.score > best.score { epoch } else { best })
+}
+
+/// Pearson's correlation; 0 where either does not vary.
+fn pearson(x: &[f64], y: &[f64]) -> f64 {
+    let n = x.len() as f64;
+    let (mean_x, mean_y) = (x.iter().sum::<f64>() / n, y.iter().sum::<f64>() / n);
+    let (mut xy, mut xx, mut yy) = (0.0, 0.0, 0.0);
+    for (x, y) in x.iter().zip(y) {
+        let (x, y) = (x - mean_x, y - mean_y);
+        xy += x * y;
+        xx += x * x;
+        yy += y * y;
+    }
+    if xx > 0.0 && yy > 0.0 { xy / (xx * yy).sqrt() } else { 0.0 }
+}
