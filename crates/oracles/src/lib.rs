@@ -3,6 +3,8 @@
 
 pub mod combined;
 #[cfg(feature = "torch")]
+pub mod coref;
+#[cfg(feature = "torch")]
 pub mod cross_encoder;
 #[cfg(feature = "torch")]
 pub mod encoder;
