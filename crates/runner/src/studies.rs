@@ -1,5 +1,6 @@
 //! The studies: one file each, and one line in `registry/studies.rs`.
 
+pub mod coref;
 pub mod corpora;
 pub mod cqa;
 pub mod feature_time;

@@ -7,7 +7,12 @@ use std::process::{Command, Output};
 
 fn runner(folder: &Path, arguments: &[&str]) -> Output {
     let mut command = Command::new(assert_cmd::cargo::cargo_bin!("runner"));
-    command.args(arguments).current_dir(folder).env_remove("LANDMARK_DATA").env_remove("RUST_LOG");
+    command
+        .args(arguments)
+        .current_dir(folder)
+        .env_remove("LANDMARK_DATA")
+        .env_remove("LANDMARK_MODELS")
+        .env_remove("RUST_LOG");
     command.env("NO_COLOR", "1").output().unwrap()
 }
 
@@ -55,6 +60,119 @@ fn a_mention_twice_and_files_of_other_documents_are_refused_by_name() {
         write("bad", &text);
         let (code, said) = complaint(folder.path(), &["score", "coref", "key", "bad"]);
         assert_eq!(code, Some(1), "{said}");
+        assert!(said.contains(wanted), "{wanted}: {said}");
+    }
+}
+
+/// Seconds on two cores: the stories inside, and an encoder that knows nothing.
+const NEWS: &str = "\
+name: news
+experiment: coref
+replicates: 2
+coref:
+  dataset: news
+  encoder: tiny
+  mentions: [gold, predicted]
+  pairs: { hidden: 8, width: 3, epochs: 2, batch: 64, learning_rate: 1e-2, negatives: 2 }
+  spans: { hidden: 8, width: 3, epochs: 1, batch: 256, learning_rate: 1e-2 }
+  longest: 3
+  fractions: [0.3, 1.0]
+  methods:
+    - nystrom
+    - sicur
+    - { id: sms_nystrom, name: rescaled, outer_shift: false, rescale: frobenius }
+    - { id: shift_ridge, known: [landmarks], proxy: mention_cosine }
+    - optimal
+";
+
+#[cfg(feature = "torch")]
+#[test]
+fn the_news_are_clustered_and_a_second_run_changes_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("news.yaml"), NEWS).unwrap();
+    let first = runner(folder.path(), &["news.yaml", "--quiet"]);
+    assert!(first.status.success(), "{}", String::from_utf8_lossy(&first.stderr));
+    let results = folder.path().join("results/news");
+    let summary = std::fs::read_to_string(results.join("summary.md")).unwrap();
+    for wanted in [
+        "news, gold mentions",
+        "news, predicted mentions",
+        "exact, both orders",
+        "proxy alone, its best threshold",
+        "shift_ridge + known + mention_cosine",
+        "with singletons",
+        "not the paper's corpus",
+    ] {
+        assert!(summary.contains(wanted), "{wanted}: {summary}");
+    }
+    let before = std::fs::read(results.join("results.parquet")).unwrap();
+    // nothing is trained again: the models are gone and are not missed
+    std::fs::remove_dir_all(folder.path().join("models")).unwrap();
+    let second = runner(folder.path(), &["news.yaml", "--quiet"]);
+    assert!(second.status.success(), "{}", String::from_utf8_lossy(&second.stderr));
+    assert!(!folder.path().join("models").exists());
+    assert_eq!(before, std::fs::read(results.join("results.parquet")).unwrap());
+}
+
+#[cfg(feature = "torch")]
+#[test]
+fn an_approximation_from_all_mentions_clusters_as_the_exact_scores_do() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = NEWS.replace("[gold, predicted]", "[gold]").replace("replicates: 2", "replicates: 1");
+    std::fs::write(folder.path().join("news.yaml"), text).unwrap();
+    assert!(runner(folder.path(), &["news.yaml", "--quiet"]).status.success());
+    let rows = std::fs::read_to_string(folder.path().join("results/news/cells.jsonl")).unwrap();
+    let mut f1 = std::collections::BTreeMap::new();
+    for line in rows.lines() {
+        let cell: serde_json::Value = serde_json::from_str(line).unwrap();
+        for row in cell["rows"].as_array().unwrap() {
+            if row["metric"] == "conll_f1" && row["columns"] == row["items"] {
+                f1.insert(row["method"].as_str().unwrap().to_owned(), row["value"].as_f64().unwrap());
+            }
+        }
+    }
+    // at s = n Nyström and the optimum reproduce K, and known columns are K
+    for method in ["nystrom", "optimal", "shift_ridge + known + mention_cosine"] {
+        assert_eq!(f1[method], f1["exact, both orders"], "{method}: {f1:?}");
+    }
+}
+
+#[test]
+fn what_is_wrong_with_a_clustering_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    for (text, wanted) in [
+        (NEWS.replace("dataset: news", "dataset: ecbpluss"), "did you mean `ecbplus`?"),
+        (NEWS.replace("[0.3, 1.0]", "[0.3, 1.5]"), "`coref.fractions` is [0.3, 1.5], but must be a list of shares"),
+        (NEWS.replace("longest: 3", "longest: 0"), "`coref.longest` is 0, but must be at least 1"),
+        (NEWS.replace("longest: 3", "top: 0"), "`coref.top` is 0, but must be a share above 0 and at most 1"),
+        (NEWS.replace("epochs: 2", "epochs: 0"), "`coref.pairs.epochs` is 0, but must be at least 1"),
+        (NEWS.replace("[gold, predicted]", "[silver]"), "silver"),
+        (NEWS.replace("mention_cosine", "rwmd"), "the proxy `rwmd` does not compare mentions: use `mention_cosine`"),
+        (NEWS.replace("- optimal", "- exact"), "the exact scores are always among the rows"),
+        (NEWS.replace("- optimal", "- optimum"), "did you mean `optimal`?"),
+        (
+            "name: m\nexperiment: error_curve\nranks: [5]\ndataset: random_psd\noracle: precomputed\nmethods: [{ id: nystrom, proxy: mention_cosine }]\n".to_owned(),
+            "the proxy `mention_cosine` compares mentions, but the dataset is a matrix",
+        ),
+    ] {
+        std::fs::write(folder.path().join("bad.yaml"), &text).unwrap();
+        let (code, said) = complaint(folder.path(), &["validate", "bad.yaml"]);
+        assert_eq!(code, Some(2), "{text}: {said}");
+        assert!(said.contains(wanted), "{wanted}: {said}");
+    }
+}
+
+#[cfg(feature = "torch")]
+#[test]
+fn a_model_that_is_not_there_and_a_corpus_that_is_not_there_are_named() {
+    let folder = tempfile::tempdir().unwrap();
+    for (text, wanted) in [
+        (NEWS.replace("encoder: tiny", "encoder: no-such-model"), "no-such-model"),
+        (NEWS.replace("dataset: news", "dataset: ecbplus"), "ecbplus/docs.jsonl.gz"),
+    ] {
+        std::fs::write(folder.path().join("news.yaml"), &text).unwrap();
+        let (code, said) = complaint(folder.path(), &["news.yaml", "--quiet"]);
+        assert_ne!(code, Some(0));
         assert!(said.contains(wanted), "{wanted}: {said}");
     }
 }

@@ -87,9 +87,10 @@ pub(super) fn together(matrix: &MatrixSubject, section: &Section<'_>) {
     }
     for method in &matrix.methods {
         let Some(proxy) = &method.proxy else { continue };
-        let compares = match (proxy.kind.needs_documents(), proxy.kind.needs_questions()) {
-            (true, _) if !documents => "documents",
-            (_, true) if !questions => "questions with bags of words",
+        let compares = match &proxy.kind {
+            kind if kind.needs_documents() && !documents => "documents",
+            kind if kind.needs_questions() && !questions => "questions with bags of words",
+            kind if kind.needs_mentions() => "mentions",
             _ => continue,
         };
         let items = if documents || questions { "has other items" } else { "is a matrix" };

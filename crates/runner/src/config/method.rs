@@ -67,6 +67,8 @@ pub enum ProxyKind {
     Wcd,
     /// Cosine of bags of words.
     BagOfWords,
+    /// Cosine of the representations of two mentions.
+    MentionCosine,
     /// Cosine of the rows of a file.
     EmbeddingCosine {
         /// n × d `.npy`.
@@ -101,6 +103,7 @@ impl ProxyKind {
             Self::Rwmd => "rwmd",
             Self::Wcd => "wcd",
             Self::BagOfWords => "bag_of_words",
+            Self::MentionCosine => "mention_cosine",
             Self::EmbeddingCosine { .. } => "embedding_cosine",
         }
     }
@@ -108,6 +111,11 @@ impl ProxyKind {
     /// Whether it compares documents by the vectors of their words.
     pub fn needs_documents(&self) -> bool {
         matches!(self, Self::Rwmd | Self::Wcd)
+    }
+
+    /// Whether it compares mentions, which only `coref` has.
+    pub fn needs_mentions(&self) -> bool {
+        matches!(self, Self::MentionCosine)
     }
 
     /// Whether it compares questions by their bags of words.
@@ -242,6 +250,7 @@ impl ProxyConfig {
             "rwmd" => ProxyKind::Rwmd,
             "wcd" => ProxyKind::Wcd,
             "bag_of_words" => ProxyKind::BagOfWords,
+            "mention_cosine" => ProxyKind::MentionCosine,
             "embedding_cosine" => {
                 let node = section.required_node("path")?;
                 ProxyKind::EmbeddingCosine { path: ConfigPath::read(node, &section.path_of("path"), folder, problems)? }

@@ -26,6 +26,12 @@ pub static PROXIES: &[Entry] = &[
         source: "this project",
     },
     Entry {
+        id: "mention_cosine",
+        summary: "cosine of the representations of two mentions; for `coref`",
+        parameters: &[FIT, DEGREE],
+        source: "this project",
+    },
+    Entry {
         id: "embedding_cosine",
         summary: "cosine of your own vectors, one row an item",
         parameters: &[required("path", "vectors.npy", "an n × d `.npy` file"), FIT, DEGREE],

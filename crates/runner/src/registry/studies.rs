@@ -27,6 +27,7 @@ pub static STUDIES: &[StudyEntry] = &[
     studies::intent::ENTRY,
     studies::text_sketch::ENTRY,
     studies::cqa::ENTRY,
+    studies::coref::ENTRY,
 ];
 
 /// The study of this id.

@@ -22,4 +22,10 @@ pub static TASKS: &[Entry] = &[
         ],
         source: "Hsieh et al. 2008; Crammer & Singer 2001",
     },
+    Entry {
+        id: "coreference",
+        summary: "average linkage on 1 − K̃, cut below a threshold: MUC, B³, CEAFm, CEAFe, BLANC, LEA, CoNLL F1",
+        parameters: &[],
+        source: "Pradhan et al. 2014; Moosavi & Strube 2016",
+    },
 ];

@@ -28,6 +28,22 @@ pub enum Metric {
     F1,
     /// Mean of MUC, B³ and CEAFe.
     ConllF1,
+    /// The same with clusters of one mention kept.
+    ConllF1Singletons,
+    /// Mean of MUC, B³ and CEAFe on the development part.
+    DevConllF1,
+    /// F1 by links.
+    MucF1,
+    /// F1 by mentions.
+    BCubedF1,
+    /// F1 by aligned clusters.
+    CeafEF1,
+    /// F1 by links, weighed by the size of their cluster.
+    LeaF1,
+    /// Distance below which clusters merge.
+    Threshold,
+    /// Mean loss of an epoch; `position` is its number.
+    TrainingLoss,
     /// Mean average precision.
     MeanAveragePrecision,
     /// Mean over ranks 1 to 10 of the share of good answers found by then.
@@ -186,6 +202,23 @@ impl Metric {
             Self::Spearman => spec("spearman", "Spearman", "Spearman correlation (%)", Higher, Percent, score),
             Self::F1 => spec("f1", "F1", "F1 (%)", Higher, Percent, score),
             Self::ConllF1 => spec("conll_f1", "CoNLL F1", "CoNLL F1 (%)", Higher, Percent, score),
+            Self::ConllF1Singletons => spec(
+                "conll_f1_singletons",
+                "CoNLL F1, with singletons",
+                "CoNLL F1 with singletons (%)",
+                Higher,
+                Percent,
+                score,
+            ),
+            Self::DevConllF1 => {
+                spec("dev_conll_f1", "CoNLL F1, dev", "CoNLL F1 on the development part (%)", Higher, Percent, score)
+            }
+            Self::MucF1 => spec("muc_f1", "MUC", "MUC F1 (%)", Higher, Percent, score),
+            Self::BCubedF1 => spec("b_cubed_f1", "B³", "B³ F1 (%)", Higher, Percent, score),
+            Self::CeafEF1 => spec("ceaf_e_f1", "CEAFe", "CEAFe F1 (%)", Higher, Percent, score),
+            Self::LeaF1 => spec("lea_f1", "LEA", "LEA F1 (%)", Higher, Percent, score),
+            Self::Threshold => spec("threshold", "threshold", "threshold", Neither, Fixed(3), score),
+            Self::TrainingLoss => spec("training_loss", "loss", "training loss", Lower, Fixed(4), positive),
             Self::MeanAveragePrecision => {
                 spec("mean_average_precision", "MAP", "mean average precision (%)", Higher, Percent, score)
             }

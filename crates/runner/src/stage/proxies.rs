@@ -30,7 +30,9 @@ impl Proxies {
                 ProxyKind::Rwmd => Arc::new(Rwmd::new(Arc::clone(clouds))),
                 ProxyKind::Wcd => Arc::new(Wcd::new(Arc::clone(clouds))),
                 ProxyKind::EmbeddingCosine { path } => embedding(path, clouds.len())?,
-                ProxyKind::BagOfWords => unreachable!("refused when the configuration was checked"),
+                ProxyKind::BagOfWords | ProxyKind::MentionCosine => {
+                    unreachable!("refused when the configuration was checked")
+                }
             })
         })
     }
@@ -41,14 +43,16 @@ impl Proxies {
         Self::build(matrix, n, |kind| match kind {
             ProxyKind::BagOfWords => Ok(Arc::clone(&cosine)),
             ProxyKind::EmbeddingCosine { path } => embedding(path, n),
-            ProxyKind::Rwmd | ProxyKind::Wcd => unreachable!("refused when the configuration was checked"),
+            ProxyKind::Rwmd | ProxyKind::Wcd | ProxyKind::MentionCosine => {
+                unreachable!("refused when the configuration was checked")
+            }
         })
     }
 
     pub(super) fn for_matrix(matrix: &MatrixSubject, n: usize) -> Result<Self, StageError> {
         Self::build(matrix, n, |kind| match kind {
             ProxyKind::EmbeddingCosine { path } => embedding(path, n),
-            ProxyKind::Rwmd | ProxyKind::Wcd | ProxyKind::BagOfWords => {
+            ProxyKind::Rwmd | ProxyKind::Wcd | ProxyKind::BagOfWords | ProxyKind::MentionCosine => {
                 unreachable!("refused when the configuration was checked")
             }
         })
