@@ -60,3 +60,9 @@ pub enum CorefError {
     #[error("the similarities cannot be read: {0}")]
     Unreadable(String),
 }
+
+impl CorefError {
+    fn unreadable(error: impl std::error::Error) -> Self {
+        Self::Unreadable(error.to_string())
+    }
+}

@@ -93,16 +93,15 @@ impl CondensedDistances {
         const ROWS: usize = 64;
         let items = approximation.len();
         let all: Vec<usize> = (0..items).collect();
-        let unreadable = |error: landmark_core::oracle::OracleError| CorefError::Unreadable(error.to_string());
         let mut values = Vec::with_capacity(items * items.saturating_sub(1) / 2);
         for rows in all.chunks(ROWS) {
             let first = rows[0];
             let columns = &all[first..];
             let mut block = Array2::zeros((rows.len(), columns.len()));
-            approximation.block(rows, columns, block.view_mut()).map_err(unreadable)?;
+            approximation.block(rows, columns, block.view_mut()).map_err(CorefError::unreadable)?;
             if !approximation.is_symmetric() {
                 let mut mirrored = Array2::zeros((columns.len(), rows.len()));
-                approximation.block(columns, rows, mirrored.view_mut()).map_err(unreadable)?;
+                approximation.block(columns, rows, mirrored.view_mut()).map_err(CorefError::unreadable)?;
                 block.zip_mut_with(&mirrored.t(), |value, &other| *value = 0.5 * (*value + other));
             }
             for (row, &i) in block.outer_iter().zip(rows) {
