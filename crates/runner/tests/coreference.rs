@@ -76,6 +76,7 @@ coref:
   pairs: { hidden: 8, width: 3, epochs: 2, batch: 64, learning_rate: 1e-2, negatives: 2 }
   spans: { hidden: 8, width: 3, epochs: 1, batch: 256, learning_rate: 1e-2 }
   longest: 3
+  top: 1.0
   fractions: [0.3, 1.0]
   methods:
     - nystrom
@@ -144,7 +145,7 @@ fn what_is_wrong_with_a_clustering_is_named() {
         (NEWS.replace("dataset: news", "dataset: ecbpluss"), "did you mean `ecbplus`?"),
         (NEWS.replace("[0.3, 1.0]", "[0.3, 1.5]"), "`coref.fractions` is [0.3, 1.5], but must be a list of shares"),
         (NEWS.replace("longest: 3", "longest: 0"), "`coref.longest` is 0, but must be at least 1"),
-        (NEWS.replace("longest: 3", "top: 0"), "`coref.top` is 0, but must be a share above 0 and at most 1"),
+        (NEWS.replace("top: 1.0", "top: 0"), "`coref.top` is 0, but must be a share above 0 and at most 1"),
         (NEWS.replace("epochs: 2", "epochs: 0"), "`coref.pairs.epochs` is 0, but must be at least 1"),
         (NEWS.replace("[gold, predicted]", "[silver]"), "silver"),
         (NEWS.replace("mention_cosine", "rwmd"), "the proxy `rwmd` does not compare mentions: use `mention_cosine`"),
