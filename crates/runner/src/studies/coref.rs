@@ -50,7 +50,7 @@ pub const ENTRY: StudyEntry = StudyEntry {
             parameter("top", "0.4", "predicted mentions kept, as a share of the words"),
             parameter("longest", "20", "most words of a predicted mention"),
             parameter("linkage", "average", "`average`, `single` or `complete`"),
-            parameter("thresholds", "[0.3, …, 0.8]", "candidates for the threshold, chosen on the development topics"),
+            parameter("thresholds", "[0.05, …, 0.8]", "candidates for the threshold, chosen on the development topics"),
             parameter("fractions", "[0.1, …, 0.9]", "landmark mentions, as a share of a topic's"),
             parameter("topics", "all", "at most so many topics of each part of the split"),
             required("methods", "[{ id: shift_ridge }]", "as in a sweep; the proxy is `mention_cosine`"),
@@ -135,7 +135,7 @@ struct Settings {
     longest: usize,
     #[serde(default)]
     linkage: Linkage,
-    #[serde(default = "eleven_thresholds")]
+    #[serde(default = "sixteen_thresholds")]
     thresholds: Vec<f64>,
     #[serde(default = "nine_fractions")]
     fractions: Vec<f64>,
@@ -163,8 +163,8 @@ fn authors_longest() -> usize {
     20
 }
 
-fn eleven_thresholds() -> Vec<f64> {
-    (6..=16).map(|step| 0.05 * f64::from(step)).collect()
+fn sixteen_thresholds() -> Vec<f64> {
+    (1..=16).map(|step| f64::from(step) / 20.0).collect()
 }
 
 fn nine_fractions() -> Vec<f64> {

@@ -130,8 +130,7 @@ impl Clustering {
             rows.extend(figures(&scored.topics, &labels, &of)?);
             rows.push(of(Metric::RelativeError, error));
         }
-        let proxies =
-            scored.topics.iter().map(|topic| Ok(whole(&topic.proxy)?)).collect::<Result<Vec<_>, StudyError>>()?;
+        let proxies = scored.topics.iter().map(|topic| whole(&topic.proxy)).collect::<Result<Vec<_>, StudyError>>()?;
         let dendrograms =
             proxies.iter().map(|matrix| self.workshop.link(matrix.view())).collect::<Result<Vec<_>, _>>()?;
         let of = |metric, value| blank("proxy", "proxy alone, its best threshold", 0, metric, value);
