@@ -3,7 +3,7 @@
 //! Rows that a method wants to see first (K[T,T], a sample for validation) are bought first and remembered; the rest
 //! streams by. Each block is multiplied into the factors as it comes, so that K[:,T] itself is only kept when asked for.
 
-use ndarray::{Array2, ArrayView2, Axis};
+use ndarray::{Array2, ArrayView2, ArrayViewMut2, Axis};
 
 use super::ApproximateError;
 use crate::approximation::{Approximation, Diagonal, Known};
@@ -12,6 +12,9 @@ use crate::oracle::{Oracle, OracleError, Symmetry};
 
 /// Cells of one streamed block: 8 MB, enough for a full-speed product and small beside the factors.
 const CELLS_PER_BLOCK: usize = 1 << 20;
+
+/// Cells put in place by one task.
+const CELLS_PER_TASK: usize = 1 << 16;
 
 /// Columns in the course of being bought.
 pub(super) struct Purchase<'a> {
@@ -104,10 +107,10 @@ impl<'a> Purchase<'a> {
         let mut columns = keep.then(|| Array2::zeros((n, self.columns.len())));
         let mut place = |rows: &[usize], block: ArrayView2<'_, f64>| {
             for (map, factor) in maps.iter().zip(&mut factors) {
-                scatter(map.apply(block).view(), rows, factor);
+                scatter(map.apply(block).view(), rows, 0, factor.view_mut());
             }
             if let Some(columns) = &mut columns {
-                scatter(block, rows, columns);
+                scatter(block, rows, 0, columns.view_mut());
             }
         };
         for (rows, block) in std::mem::take(&mut self.blocks) {
@@ -121,10 +124,18 @@ impl<'a> Purchase<'a> {
     }
 }
 
-fn scatter(block: ArrayView2<'_, f64>, rows: &[usize], out: &mut Array2<f64>) {
-    for (row, &i) in block.axis_iter(Axis(0)).zip(rows) {
-        out.row_mut(i).assign(&row);
+/// Row a of `block` becomes row `rows[a] − first` of `out`. Ascending rows are written in parallel, halves apart.
+fn scatter(block: ArrayView2<'_, f64>, rows: &[usize], first: usize, mut out: ArrayViewMut2<'_, f64>) {
+    if rows.len() < 2 || block.len() <= CELLS_PER_TASK || !rows.is_sorted() {
+        for (row, &i) in block.axis_iter(Axis(0)).zip(rows) {
+            out.row_mut(i - first).assign(&row);
+        }
+        return;
     }
+    let half = rows.len() / 2;
+    let (block, rest) = block.split_at(Axis(0), half);
+    let (out, below) = out.split_at(Axis(0), rows[half] - first);
+    rayon::join(|| scatter(block, &rows[..half], first, out), || scatter(rest, &rows[half..], rows[half], below));
 }
 
 /// Puts in place what the result is to return exactly.
