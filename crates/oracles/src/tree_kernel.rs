@@ -47,6 +47,7 @@ use landmark_core::oracle::{Identity, Oracle, OracleError, Pair, Symmetry, check
 use rayon::prelude::*;
 
 mod forest;
+mod fragments;
 mod key_lists;
 mod params;
 mod partial;
@@ -55,6 +56,7 @@ mod subset;
 mod subtree;
 
 pub use forest::{Forest, ForestError};
+pub use fragments::fragments;
 pub use params::{TreeKernelParams, TreeKernelValidParams};
 pub use similarity::{LabelSimilarity, SimilarityError, SimilarityTable, WordSimilarity, lexical};
 

@@ -85,7 +85,7 @@ fn what_is_wrong_with_a_ranking_or_a_tree_kernel_is_named() {
             format!(
                 "{matrix}dataset: random_psd\noracle: precomputed\nmethods: [{{ id: nystrom, proxy: bag_of_words }}]\n"
             ),
-            "the proxy `bag_of_words` compares questions with bags of words",
+            "the proxy `bag_of_words` compares questions, but the dataset is a matrix",
         ),
     ];
     for (text, wanted) in cases {

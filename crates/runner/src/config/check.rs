@@ -89,7 +89,7 @@ pub(super) fn together(matrix: &MatrixSubject, section: &Section<'_>) {
         let Some(proxy) = &method.proxy else { continue };
         let compares = match &proxy.kind {
             kind if kind.needs_documents() && !documents => "documents",
-            kind if kind.needs_questions() && !questions => "questions with bags of words",
+            kind if kind.needs_questions() && !questions => "questions",
             kind if kind.needs_mentions() => "mentions",
             _ => continue,
         };

@@ -69,6 +69,11 @@ pub enum ProxyKind {
     BagOfWords,
     /// Cosine of the representations of two mentions.
     MentionCosine,
+    /// Cosine of the small fragments that a tree kernel counts.
+    Fragments {
+        /// Nodes (productions) of the largest.
+        size: usize,
+    },
     /// Cosine of the rows of a file.
     EmbeddingCosine {
         /// n × d `.npy`.
@@ -104,6 +109,7 @@ impl ProxyKind {
             Self::Wcd => "wcd",
             Self::BagOfWords => "bag_of_words",
             Self::MentionCosine => "mention_cosine",
+            Self::Fragments { .. } => "fragments",
             Self::EmbeddingCosine { .. } => "embedding_cosine",
         }
     }
@@ -118,9 +124,9 @@ impl ProxyKind {
         matches!(self, Self::MentionCosine)
     }
 
-    /// Whether it compares questions by their bags of words.
+    /// Whether it compares questions by their bags of words or trees.
     pub fn needs_questions(&self) -> bool {
-        matches!(self, Self::BagOfWords)
+        matches!(self, Self::BagOfWords | Self::Fragments { .. })
     }
 }
 
@@ -251,6 +257,10 @@ impl ProxyConfig {
             "wcd" => ProxyKind::Wcd,
             "bag_of_words" => ProxyKind::BagOfWords,
             "mention_cosine" => ProxyKind::MentionCosine,
+            "fragments" => {
+                let size = section.checked("size", |size: &usize| (1..=4).contains(size), "between 1 and 4");
+                ProxyKind::Fragments { size: size.unwrap_or(3) }
+            }
             "embedding_cosine" => {
                 let node = section.required_node("path")?;
                 ProxyKind::EmbeddingCosine { path: ConfigPath::read(node, &section.path_of("path"), folder, problems)? }

@@ -30,31 +30,33 @@ impl Proxies {
                 ProxyKind::Rwmd => Arc::new(Rwmd::new(Arc::clone(clouds))),
                 ProxyKind::Wcd => Arc::new(Wcd::new(Arc::clone(clouds))),
                 ProxyKind::EmbeddingCosine { path } => embedding(path, clouds.len())?,
-                ProxyKind::BagOfWords | ProxyKind::MentionCosine => {
-                    unreachable!("refused when the configuration was checked")
-                }
+                other => unreachable!("`{}` is refused when a configuration is checked", other.id()),
             })
         })
     }
 
-    pub(super) fn for_questions(matrix: &MatrixSubject, bags: SparseVectors) -> Result<Self, StageError> {
-        let n = bags.len();
-        let cosine: Arc<dyn Oracle> = Arc::new(Normalised::new(Box::new(bags))?);
+    /// `fragments` writes out those of at most so many nodes.
+    pub(super) fn for_questions(
+        matrix: &MatrixSubject,
+        n: usize,
+        bags: impl Fn() -> Result<SparseVectors, StageError>,
+        fragments: impl Fn(usize) -> Result<SparseVectors, StageError>,
+    ) -> Result<Self, StageError> {
+        let cosine = |vectors: SparseVectors| -> Result<Arc<dyn Oracle>, StageError> {
+            Ok(Arc::new(Normalised::new(Box::new(vectors))?))
+        };
         Self::build(matrix, n, |kind| match kind {
-            ProxyKind::BagOfWords => Ok(Arc::clone(&cosine)),
+            ProxyKind::BagOfWords => cosine(bags()?),
+            ProxyKind::Fragments { size } => cosine(fragments(*size)?),
             ProxyKind::EmbeddingCosine { path } => embedding(path, n),
-            ProxyKind::Rwmd | ProxyKind::Wcd | ProxyKind::MentionCosine => {
-                unreachable!("refused when the configuration was checked")
-            }
+            other => unreachable!("`{}` is refused when a configuration is checked", other.id()),
         })
     }
 
     pub(super) fn for_matrix(matrix: &MatrixSubject, n: usize) -> Result<Self, StageError> {
         Self::build(matrix, n, |kind| match kind {
             ProxyKind::EmbeddingCosine { path } => embedding(path, n),
-            ProxyKind::Rwmd | ProxyKind::Wcd | ProxyKind::BagOfWords | ProxyKind::MentionCosine => {
-                unreachable!("refused when the configuration was checked")
-            }
+            other => unreachable!("`{}` is refused when a configuration is checked", other.id()),
         })
     }
 

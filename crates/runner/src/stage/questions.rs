@@ -7,7 +7,7 @@ use landmark_core::oracle::Oracle;
 use landmark_data::catalog::{self, DocumentOptions};
 use landmark_data::{KelpExamples, Tree};
 use landmark_oracles::combined::{BoxedOracle, Normalised, SparseVectors};
-use landmark_oracles::tree_kernel::{Forest, TreeKernel, TreeKernelParams, WordSimilarity, lexical};
+use landmark_oracles::tree_kernel::{self, Forest, TreeKernel, TreeKernelParams, WordSimilarity, lexical};
 use serde_json::json;
 
 use super::{Labels, Proxies, Stage, StageError, facts};
@@ -39,7 +39,15 @@ pub(super) fn set(
     let mut notes = Vec::new();
     let kernel = kernel(wanted, &examples, documents.ids(), data, &mut notes)?;
     let raw: Arc<dyn Oracle> = Arc::new(Normalised::new(kernel)?);
-    let bags = SparseVectors::new(examples.vectors(BAG_OF_WORDS, documents.ids())?.rows())?;
+    let bags = || Ok(SparseVectors::new(examples.vectors(BAG_OF_WORDS, documents.ids())?.rows())?);
+    let fragments = |size| match wanted.kernel {
+        // a bag of words has fragments of one word
+        KernelConfig::Bow(_) => bags(),
+        KernelConfig::Tree(params) => {
+            let trees: Vec<Tree> = examples.trees(&wanted.trees, documents.ids())?;
+            Ok(tree_kernel::fragments(&Forest::new(&trees)?, params.check()?, size)?)
+        }
+    };
     let more = json!({ "documents": documents.identity().to_hex(), "kernel": wanted });
     let facts = facts(name, raw.len(), raw.as_ref(), more);
     Ok(Stage {
@@ -47,7 +55,7 @@ pub(super) fn set(
         description: format!("{} of {} `{name}` questions over `{}`", wanted.id(), raw.len(), wanted.trees),
         is_priced: true,
         clouds: None,
-        proxies: Proxies::for_questions(matrix, bags)?,
+        proxies: Proxies::for_questions(matrix, raw.len(), bags, fragments)?,
         labels: Some(Labels {
             of: documents.labels().to_vec(),
             names: documents.label_names().to_vec(),
