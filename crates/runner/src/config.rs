@@ -36,7 +36,9 @@ pub use matrix::{Experiment, MatrixSubject};
 pub use method::{MethodConfig, ProxyConfig, ProxyFit, ProxyKind};
 pub use oracle::{EmptyDocuments, OracleConfig};
 pub use problem::ConfigError;
-pub use settings::{Budget, ErrorEstimateConfig, Regimes, SearchConfig, SpectrumConfig, Strategy, SvmConfig};
+pub use settings::{
+    Budget, ErrorEstimateConfig, Regimes, SearchConfig, SpectrumConfig, Strategy, SvmConfig, TrainedOn,
+};
 pub use tree_kernel::{KernelConfig, TreeKernelConfig};
 pub use values::{Axis, Compare, ConfigPath, Range, Rank, Scale, Tuned};
 

@@ -146,9 +146,22 @@ impl SearchConfig {
     }
 }
 
+/// What a classifier is trained on.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TrainedOn {
+    /// A linear machine on the rows of the embedding, n × r.
+    #[default]
+    Embedding,
+    /// A kernel machine on all of K̃, 8n² bytes: nothing of a proxy is lost to the rank of an embedding.
+    Matrix,
+}
+
 /// The classifier: the machine of `landmark-tasks`, its cost C perhaps searched for.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SvmConfig {
+    /// What it is trained on.
+    pub on: TrainedOn,
     /// Cost C of an error.
     pub c: Tuned,
     /// Everything else; its own `c` holds a fixed C, and 1 where C is searched for.
@@ -159,13 +172,16 @@ impl Serialize for SvmConfig {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut params = serde_json::to_value(&self.params).map_err(serde::ser::Error::custom)?;
         params["c"] = serde_json::to_value(self.c).map_err(serde::ser::Error::custom)?;
+        if self.on != TrainedOn::default() {
+            params["on"] = serde_json::to_value(self.on).map_err(serde::ser::Error::custom)?;
+        }
         params.serialize(serializer)
     }
 }
 
 impl Default for SvmConfig {
     fn default() -> Self {
-        Self { c: Tuned::Search, params: LinearSvmParams::default() }
+        Self { on: TrainedOn::default(), c: Tuned::Search, params: LinearSvmParams::default() }
     }
 }
 
@@ -174,6 +190,7 @@ impl SvmConfig {
     pub fn read(node: &Node, problems: &Problems) -> Option<Self> {
         let section = Section::new(node, "svm", problems)?;
         let c = section.node("c").map_or(Some(Tuned::Search), |node| Tuned::read(node, "svm.c", problems));
+        let on = section.or("on", TrainedOn::default());
         let mut params: LinearSvmParams = problems.read(&section.rest(), "svm")?;
         if let Some(Tuned::Fixed(c)) = c {
             params.c = c;
@@ -181,7 +198,7 @@ impl SvmConfig {
         if let Err(error) = params.clone().check() {
             problems.add(Problem::new(format!("`svm`: {error}")).at(section.place()));
         }
-        Some(Self { c: c?, params })
+        Some(Self { on, c: c?, params })
     }
 }
 

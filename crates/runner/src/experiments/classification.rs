@@ -19,7 +19,7 @@ use super::error_curve::{reference, report_rows};
 use super::errors::{self, Errors};
 use super::ranked_search::{self, Choice, dimension};
 use super::{Bench, Job, JobError, Task, group, has_gamma, rows_of_twin, wme};
-use crate::config::{SplitConfig, Strategy, Tuned};
+use crate::config::{SplitConfig, Strategy, TrainedOn, Tuned};
 use crate::results::{CellKey, Metric, ResultRow, ResultStore};
 use crate::sweep::{Cell, Setting};
 
@@ -103,8 +103,23 @@ fn tuning_key(bench: &Bench<'_>, cell: &Cell) -> Result<CellKey, JobError> {
 pub(super) enum Evidence {
     /// n × r factors of K̃.
     Factors(Array2<f64>),
-    /// K itself.
+    /// K itself, or all of K̃.
     Gram(Array2<f64>),
+}
+
+impl Evidence {
+    /// As `svm.on` says.
+    fn of(bench: &Bench<'_>, approximation: Approximation) -> Result<Self, JobError> {
+        match bench.matrix.svm.on {
+            TrainedOn::Embedding => Ok(Self::Factors(approximation.into_embedding()?.vectors)),
+            TrainedOn::Matrix => {
+                let all: Vec<usize> = (0..bench.stage.items()).collect();
+                let mut gram = Array2::zeros((all.len(), all.len()));
+                approximation.block(&all, &all, gram.view_mut())?;
+                Ok(Self::Gram(gram))
+            }
+        }
+    }
 }
 
 /// The factors of K̃ at a γ, or K where the method is `exact`.
@@ -117,7 +132,7 @@ pub(super) fn evidence(bench: &Bench<'_>, cell: &Cell, setting: Setting) -> Resu
         return Ok(Evidence::Gram(gram));
     }
     let (approximation, _) = bench.fit(cell, setting)?;
-    Ok(Evidence::Factors(approximation.into_embedding()?.vectors))
+    Evidence::of(bench, approximation)
 }
 
 /// The class of every item.
@@ -304,7 +319,7 @@ pub(super) fn measure(
     }
     let evidence = match bench.sweep.method(cell).id {
         "exact" => evidence(bench, cell, setting)?,
-        _ => Evidence::Factors(approximation.into_embedding()?.vectors),
+        _ => Evidence::of(bench, approximation)?,
     };
     let outcome = test(bench, &evidence, &split, cost)?;
     let note = (!outcome.report.converged()).then(|| "the SVM stopped at its limit of epochs".to_owned());
