@@ -29,6 +29,9 @@ pub static PROXIES: &[Entry] = &[
         id: "mention_cosine",
         summary: "cosine of the representations of two mentions; for `coref`",
         parameters: &[FIT, DEGREE],
+        source: "this project",
+    },
+    Entry {
         id: "fragments",
         summary: "cosine of the small fragments that the tree kernel counts, written out",
         parameters: &[parameter("size", "3", "nodes (productions) of the largest fragment, 1 to 4"), FIT, DEGREE],

@@ -17,6 +17,11 @@ pub static TASKS: &[Entry] = &[
         summary: "linear SVM by dual coordinate descent on the embedding, kernel SVM on the exact matrix",
         parameters: &[
             parameter("c", "search", "cost of an error: a number, or `search`"),
+            parameter(
+                "on",
+                "embedding",
+                "`embedding`, or `matrix`: a kernel SVM on all of K̃ (8n² bytes), which keeps what a proxy knows beyond the rank",
+            ),
             parameter("loss", "squared_hinge", "`hinge` or `squared_hinge`"),
             parameter("multi_class", "one_vs_rest", "`one_vs_rest` or `crammer_singer`"),
         ],

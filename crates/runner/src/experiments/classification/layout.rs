@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::super::error_curve::error_layout;
 use super::super::{Bench, Layout};
-use crate::config::{OracleConfig, SplitConfig, Tuned};
+use crate::config::{OracleConfig, SplitConfig, TrainedOn, Tuned};
 use crate::report::{Across, FigureKind, FigureSpec, Selection, TableKind, TableSpec};
 use crate::results::{Metric, ResultRow};
 use crate::sweep::Comparison;
@@ -85,7 +85,15 @@ fn searched_layout(rows: &[ResultRow]) -> Layout {
     layout
 }
 
-fn paper_tables(rows: &[ResultRow]) -> Vec<TableSpec> {
+/// What a method is judged by.
+fn machine(bench: &Bench<'_>) -> &'static str {
+    match bench.matrix.svm.on {
+        TrainedOn::Embedding => "a linear SVM on the factors of K̃",
+        TrainedOn::Matrix => "a kernel SVM on all of K̃",
+    }
+}
+
+fn paper_tables(bench: &Bench<'_>, rows: &[ResultRow]) -> Vec<TableSpec> {
     let mut tables = Vec::new();
     for (number, (heading, words)) in HEADINGS.iter().enumerate() {
         let select = Selection::compared_at(Metric::Accuracy, heading);
@@ -93,8 +101,10 @@ fn paper_tables(rows: &[ResultRow]) -> Vec<TableSpec> {
             tables.push(TableSpec {
                 id: format!("table2-{}", number + 1),
                 title: format!("Table 2 of the paper. {words}"),
-                caption: "Share of test documents classified rightly by a linear SVM on the factors of K̃, and by a kernel SVM on K."
-                    .to_owned(),
+                caption: format!(
+                    "Share of test documents classified rightly by {}, and by a kernel SVM on K.",
+                    machine(bench)
+                ),
                 kind: TableKind::Comparison { select, reference: Some("table2".to_owned()) },
             });
         }
@@ -121,7 +131,7 @@ fn tree_kernel_tables(bench: &Bench<'_>) -> Vec<TableSpec> {
 pub(in super::super) fn layout(bench: &Bench<'_>, rows: &[ResultRow]) -> Layout {
     let mut restated = under_paper_headings(bench, rows);
     let shown: Vec<ResultRow> = rows.iter().chain(&restated).cloned().collect();
-    let mut tables = paper_tables(&shown);
+    let mut tables = paper_tables(bench, &shown);
     tables.extend(tree_kernel_tables(bench));
     let searched = searched_layout(rows);
     let mut figures = searched.figures;
@@ -134,7 +144,7 @@ pub(in super::super) fn layout(bench: &Bench<'_>, rows: &[ResultRow]) -> Layout 
         tables.push(TableSpec {
             id: format!("table-accuracy-{}", comparison.id()),
             title: format!("Accuracy at {words}"),
-            caption: "Share of test documents classified rightly by a linear SVM on the factors of K̃.".to_owned(),
+            caption: format!("Share of test documents classified rightly by {}.", machine(bench)),
             kind: TableKind::Grid { select: select.clone(), across: Across::Columns },
         });
         figures.push(FigureSpec {
