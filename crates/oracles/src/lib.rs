@@ -1,5 +1,5 @@
-//! landmark-oracles: similarity functions over items (word mover's distance and its bounds, tree kernels, cross-encoders), and the store that keeps what was bought
-//! from them.
+//! landmark-oracles: similarity functions over items (word mover's distance and its bounds, tree kernels, cross-encoders, any program), and the
+//! store that keeps what was bought from them.
 
 pub mod combined;
 #[cfg(feature = "torch")]
@@ -9,6 +9,7 @@ pub mod cross_encoder;
 #[cfg(feature = "torch")]
 pub mod encoder;
 mod rooms;
+pub mod subprocess;
 pub mod tile_store;
 #[cfg(feature = "torch")]
 pub mod torch;

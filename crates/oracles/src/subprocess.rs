@@ -1,0 +1,359 @@
+//! Any program in any language as an oracle: JSON lines over its standard input and output.
+//!
+//! ```text
+//! Landmark → program   {"landmark":1,"items":40000}
+//! program → Landmark   {"landmark":1,"identity":"my scorer, version 3","symmetric":true}
+//! Landmark → program   {"batch":1,"pairs":[["a text","another"],["a text","a third"]]}
+//! program → Landmark   {"batch":1,"scores":[0.93,{"error":"empty text"}]}
+//!                      … until standard input ends, upon which the program ends
+//! ```
+//!
+//! That is version 1 of the protocol. One JSON object a line, UTF-8. In its greeting a program names everything that moves
+//! its scores (`identity`: a new model, a new identity), says whether `f(a, b) = f(b, a)`, and may add `"pairs": "id"` or
+//! `"index"` to be handed ids or numbers instead of texts, and `"diagonal": 1` where every item is that similar to itself.
+//! It answers each batch once, in order, with one score a pair: a finite number, or an error in words. Everything else it
+//! prints goes to standard error, whose last lines appear in messages. The answer must be flushed: a batch or two are on
+//! their way at a time, never more.
+//!
+//! A program that ends or is silent for too long is started again and handed its batch again; where that ends it
+//! once more, the batch is halved, on fresh processes, until the pair that does so stands alone and is named. Garbage, a
+//! wrong number of scores or another order ends the run at once: no later score could be trusted.
+//!
+//! Cost: about 1 µs a pair on top of the program's own work (`examples/subprocess_rate.rs`), and twice the batch in memory.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use landmark_core::oracle::{Identity, Oracle, OracleError, Pair, Symmetry, check_pairs};
+
+mod error;
+mod items;
+mod message;
+mod params;
+mod process;
+
+pub use error::SubprocessError;
+pub use items::ScoredItems;
+pub use message::{Greeting, PairForm};
+pub use params::{FailedPairs, SubprocessParams};
+
+use error::excerpt;
+use message::{Answer, EXAMPLE, Score};
+use process::{Heard, Lost, Process};
+
+/// Batches that are on their way to one process: it need not wait for us.
+const WINDOW: usize = 2;
+
+/// A scoring program as an oracle.
+pub struct Subprocess {
+    params: SubprocessParams,
+    items: Arc<ScoredItems>,
+    greeting: Greeting,
+    identity: Identity,
+    slots: Vec<Mutex<Slot>>,
+    batches: AtomicU64,
+    failed: AtomicU64,
+    restarts: AtomicU64,
+}
+
+/// Room for one process, which is there once it was needed.
+#[derive(Default)]
+struct Slot(Option<Process>);
+
+/// A batch, and where its scores go.
+type Work<'a> = (&'a [Pair], &'a mut [f64]);
+
+/// Why a batch has no scores.
+enum Trouble {
+    /// The process is gone or hangs: a fresh one may do better.
+    Lost(Lost),
+    /// No later answer could be trusted.
+    Broken(OracleError),
+}
+
+impl Subprocess {
+    /// Starts the program and reads its greeting; further processes start when they are needed.
+    ///
+    /// # Errors
+    /// A parameter out of range, a program that does not start, or greets wrongly or not at all.
+    pub fn start(params: SubprocessParams, items: Arc<ScoredItems>) -> Result<Self, SubprocessError> {
+        let params = params.check()?;
+        let (process, greeting) = greet(&params, items.len())?;
+        let identity = Identity::of(&[
+            ("kind", b"subprocess v1"),
+            ("program", greeting.identity.as_bytes()),
+            ("symmetric", &[u8::from(greeting.symmetric)]),
+            ("diagonal", format!("{:?}", greeting.diagonal).as_bytes()),
+            ("failed pairs", format!("{:?}", params.failed_pairs).as_bytes()),
+            ("items", items.identity().as_bytes()),
+        ]);
+        let mut slots: Vec<Mutex<Slot>> = (0..params.processes).map(|_| Mutex::default()).collect();
+        slots[0] = Mutex::new(Slot(Some(process)));
+        let (batches, failed, restarts) = (AtomicU64::new(0), AtomicU64::new(0), AtomicU64::new(0));
+        Ok(Self { params, items, greeting, identity, slots, batches, failed, restarts })
+    }
+
+    /// How the program introduced itself.
+    pub fn greeting(&self) -> &Greeting {
+        &self.greeting
+    }
+
+    /// The items.
+    pub fn items(&self) -> &Arc<ScoredItems> {
+        &self.items
+    }
+
+    /// Pairs that got the score of `failed_pairs` so far.
+    pub fn failed(&self) -> u64 {
+        self.failed.load(Ordering::Relaxed)
+    }
+
+    /// Processes that were started again so far.
+    pub fn restarts(&self) -> u64 {
+        self.restarts.load(Ordering::Relaxed)
+    }
+
+    fn score(&self, pairs: &[Pair], out: &mut [f64]) -> Result<(), OracleError> {
+        let size = self.params.batch.min(pairs.len().div_ceil(self.slots.len())).max(1);
+        let queue = Mutex::new(pairs.chunks(size).zip(out.chunks_mut(size)));
+        let next = || queue.lock().unwrap_or_else(PoisonError::into_inner).next();
+        let stop = AtomicBool::new(false);
+        let busy = pairs.len().div_ceil(size).min(self.slots.len());
+        let stop = &stop;
+        std::thread::scope(|scope| {
+            // this thread serves the first process itself
+            let Some((first, others)) = self.slots[..busy].split_first() else { return Ok(()) };
+            let helpers: Vec<_> = others.iter().map(|slot| scope.spawn(move || self.work(slot, next, stop))).collect();
+            let mut outcome = self.work(first, next, stop);
+            for helper in helpers {
+                let ended = helper.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+                outcome = outcome.and(ended);
+            }
+            outcome
+        })
+    }
+
+    /// Has one process answer batches until there are none.
+    fn work<'a>(
+        &self,
+        slot: &Mutex<Slot>,
+        next: impl Fn() -> Option<Work<'a>>,
+        stop: &AtomicBool,
+    ) -> Result<(), OracleError> {
+        let mut slot: MutexGuard<'_, Slot> = slot.lock().unwrap_or_else(PoisonError::into_inner);
+        let outcome = self.work_with(&mut slot, next, stop);
+        if outcome.is_err() {
+            stop.store(true, Ordering::Relaxed);
+            // answers may be on their way that nobody waits for any more
+            slot.end();
+        }
+        outcome
+    }
+
+    fn work_with<'a>(
+        &self,
+        slot: &mut Slot,
+        next: impl Fn() -> Option<Work<'a>>,
+        stop: &AtomicBool,
+    ) -> Result<(), OracleError> {
+        let mut flying: VecDeque<(u64, Work<'a>)> = VecDeque::new();
+        loop {
+            while flying.len() < WINDOW && !stop.load(Ordering::Relaxed) {
+                let Some(work) = next() else { break };
+                flying.push_back((self.send(slot, work.0)?, work));
+            }
+            let Some((number, (pairs, scores))) = flying.pop_front() else { return Ok(()) };
+            match self.receive(slot, number, pairs, scores) {
+                Ok(()) => {}
+                Err(Trouble::Broken(error)) => return Err(error),
+                Err(Trouble::Lost(lost)) => {
+                    self.lose(slot, &lost);
+                    self.insist(slot, pairs, scores)?;
+                    for (number, (pairs, _)) in &mut flying {
+                        *number = self.send(slot, pairs)?;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Has a batch scored that was on its way when a process was lost: whole, else halved until the pair stands alone.
+    fn insist(&self, slot: &mut Slot, pairs: &[Pair], scores: &mut [f64]) -> Result<(), OracleError> {
+        let number = self.send(slot, pairs)?;
+        let lost = match self.receive(slot, number, pairs, scores) {
+            Ok(()) => return Ok(()),
+            Err(Trouble::Broken(error)) => return Err(error),
+            Err(Trouble::Lost(lost)) => lost,
+        };
+        self.lose(slot, &lost);
+        if pairs.len() > 1 {
+            let (first, second) = pairs.split_at(pairs.len() / 2);
+            let (first_scores, second_scores) = scores.split_at_mut(first.len());
+            self.insist(slot, first, first_scores)?;
+            return self.insist(slot, second, second_scores);
+        }
+        let (i, j) = pairs[0];
+        scores[0] = self.fail(SubprocessError::Poisoned {
+            command: self.params.in_words(),
+            first: self.items.ids()[i].clone(),
+            second: self.items.ids()[j].clone(),
+            what: lost.what,
+            said: lost.said,
+        })?;
+        Ok(())
+    }
+
+    fn send(&self, slot: &mut Slot, pairs: &[Pair]) -> Result<u64, OracleError> {
+        let process = match slot.0.take() {
+            Some(process) => process,
+            None => self.start_another()?,
+        };
+        let process = slot.0.insert(process);
+        let number = self.batches.fetch_add(1, Ordering::Relaxed) + 1;
+        process.send(message::batch(number, pairs, self.greeting.pairs, &self.items));
+        Ok(number)
+    }
+
+    fn receive(&self, slot: &mut Slot, number: u64, pairs: &[Pair], scores: &mut [f64]) -> Result<(), Trouble> {
+        let Some(process) = &mut slot.0 else {
+            return Err(Trouble::Lost(Lost { what: "is gone".to_owned(), said: String::new() }));
+        };
+        let heard = process.hear(self.params.timeout()).map_err(Trouble::Lost)?;
+        let broken = |error: SubprocessError| Trouble::Broken(error.into());
+        let command = || self.params.in_words();
+        let garbage = |line: &[u8], reason: String, said| {
+            broken(SubprocessError::Garbage {
+                command: command(),
+                batch: number,
+                line: excerpt(line.trim_ascii()),
+                reason,
+                said,
+            })
+        };
+        let line = match heard {
+            Heard::Line(line) => line,
+            Heard::TooLong(line) => return Err(garbage(&line, "a line without an end".to_owned(), process.said())),
+        };
+        let answer = Answer::parse(&line).map_err(|reason| garbage(&line, reason, process.said()))?;
+        if answer.batch != number {
+            return Err(broken(SubprocessError::Order { command: command(), seen: answer.batch, wanted: number }));
+        }
+        if answer.scores.len() != pairs.len() {
+            let (seen, wanted) = (answer.scores.len(), pairs.len());
+            return Err(broken(SubprocessError::Count { command: command(), batch: number, seen, wanted }));
+        }
+        for ((&pair, score), out) in pairs.iter().zip(answer.scores).zip(scores) {
+            *out = self.read(pair, score).map_err(Trouble::Broken)?;
+        }
+        Ok(())
+    }
+
+    fn read(&self, (i, j): Pair, score: Score) -> Result<f64, OracleError> {
+        match score {
+            Score::Number(value) if value.is_finite() => Ok(value),
+            Score::Number(value) => Err(OracleError::NotFinite { i, j, value }),
+            Score::NoNumber => Err(OracleError::NotFinite { i, j, value: f64::NAN }),
+            Score::Refused(reason) => self.fail(SubprocessError::Refused {
+                command: self.params.in_words(),
+                first: self.items.ids()[i].clone(),
+                second: self.items.ids()[j].clone(),
+                reason,
+            }),
+        }
+    }
+
+    /// What a pair gets that cannot be scored.
+    fn fail(&self, error: SubprocessError) -> Result<f64, OracleError> {
+        match self.params.failed_pairs {
+            FailedPairs::Error => Err(error.into()),
+            FailedPairs::Score(score) => {
+                self.failed.fetch_add(1, Ordering::Relaxed);
+                tracing::warn!("{error}; it gets the score {score}");
+                Ok(score)
+            }
+        }
+    }
+
+    fn lose(&self, slot: &mut Slot, lost: &Lost) {
+        tracing::warn!("the program `{}` {}; it is started again{}", self.params.in_words(), lost.what, lost.said);
+        self.restarts.fetch_add(1, Ordering::Relaxed);
+        slot.end();
+    }
+
+    fn start_another(&self) -> Result<Process, SubprocessError> {
+        let (process, greeting) = greet(&self.params, self.items.len())?;
+        if greeting != self.greeting {
+            let in_words = |greeting: &Greeting| serde_json::to_string(greeting).unwrap_or_default();
+            return Err(SubprocessError::Changed {
+                command: self.params.in_words(),
+                first: in_words(&self.greeting),
+                second: in_words(&greeting),
+            });
+        }
+        Ok(process)
+    }
+}
+
+impl Slot {
+    fn end(&mut self) {
+        if let Some(process) = self.0.take() {
+            process.kill();
+        }
+    }
+}
+
+/// Starts a process and exchanges greetings.
+fn greet(params: &SubprocessParams, items: usize) -> Result<(Process, Greeting), SubprocessError> {
+    let command = || params.in_words();
+    let mut process = Process::start(params).map_err(|source| SubprocessError::Start { command: command(), source })?;
+    process.send(message::hello(items));
+    match process.hear(params.patience()) {
+        Ok(Heard::Line(line) | Heard::TooLong(line)) => match Greeting::parse(&line) {
+            Ok(greeting) => Ok((process, greeting)),
+            Err(reason) => {
+                let said = process.said();
+                process.kill();
+                let seen = excerpt(line.trim_ascii());
+                Err(SubprocessError::BadGreeting { command: command(), seen, reason, wanted: EXAMPLE, said })
+            }
+        },
+        Err(Lost { what, said }) => {
+            process.kill();
+            Err(SubprocessError::NoGreeting { command: command(), what, wanted: EXAMPLE, said })
+        }
+    }
+}
+
+impl Oracle for Subprocess {
+    fn len(&self) -> usize {
+        self.items.len()
+    }
+
+    fn symmetry(&self) -> Symmetry {
+        if self.greeting.symmetric { Symmetry::Symmetric } else { Symmetry::Asymmetric }
+    }
+
+    fn identity(&self) -> Identity {
+        self.identity
+    }
+
+    fn known_diagonal(&self) -> Option<f64> {
+        self.greeting.diagonal
+    }
+
+    fn evaluate(&self, pairs: &[Pair], out: &mut [f64]) -> Result<(), OracleError> {
+        check_pairs(self.len(), pairs, out.len())?;
+        let Some(diagonal) = self.greeting.diagonal.filter(|_| pairs.iter().any(|(i, j)| i == j)) else {
+            return self.score(pairs, out);
+        };
+        let asked: Vec<Pair> = pairs.iter().copied().filter(|(i, j)| i != j).collect();
+        let mut scores = vec![0.0; asked.len()];
+        self.score(&asked, &mut scores)?;
+        let mut scores = scores.into_iter();
+        for ((i, j), out) in pairs.iter().zip(out) {
+            *out = if i == j { diagonal } else { scores.next().unwrap_or(f64::NAN) };
+        }
+        Ok(())
+    }
+}

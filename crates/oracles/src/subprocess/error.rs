@@ -1,0 +1,166 @@
+//! What can go wrong with a scoring program, each with what it did and the next step.
+
+use std::io;
+
+use landmark_core::oracle::OracleError;
+
+/// Why a program could not score.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SubprocessError {
+    /// A parameter outside its range.
+    #[error("`{parameter}` is {value}, but must be {wanted}")]
+    Parameter {
+        /// Parameter name as in the configuration.
+        parameter: &'static str,
+        /// The value seen.
+        value: String,
+        /// The range wanted.
+        wanted: &'static str,
+    },
+    /// Ids and texts differ in number.
+    #[error("there are {ids} ids for {texts} texts; every item needs both")]
+    Items {
+        /// Number of ids.
+        ids: usize,
+        /// Number of texts.
+        texts: usize,
+    },
+    /// The program does not exist or may not be run.
+    #[error(
+        "the program `{command}` cannot be started; check the path (it starts at the folder of the configuration) and that it is executable"
+    )]
+    Start {
+        /// The command line.
+        command: String,
+        /// The cause.
+        #[source]
+        source: io::Error,
+    },
+    /// It ended or fell silent before its greeting.
+    #[error("the program `{command}` {what} before it greeted; it must answer the first line with `{wanted}`{said}")]
+    NoGreeting {
+        /// The command line.
+        command: String,
+        /// How it ended, or how long it was silent.
+        what: String,
+        /// An example of a greeting.
+        wanted: &'static str,
+        /// The end of its standard error.
+        said: String,
+    },
+    /// Its first line is no greeting of this version.
+    #[error("the program `{command}` greeted with `{seen}` ({reason}); it must be like `{wanted}`{said}")]
+    BadGreeting {
+        /// The command line.
+        command: String,
+        /// Its first line.
+        seen: String,
+        /// What is wrong with it.
+        reason: String,
+        /// An example of a greeting.
+        wanted: &'static str,
+        /// The end of its standard error.
+        said: String,
+    },
+    /// Two of its processes, or one before and after a restart, are not the same scorer.
+    #[error(
+        "the program `{command}` greeted with `{first}` and, started again, with `{second}`; its greeting must not change within a run"
+    )]
+    Changed {
+        /// The command line.
+        command: String,
+        /// The first greeting.
+        first: String,
+        /// The later one.
+        second: String,
+    },
+    /// A line that is no answer.
+    #[error(
+        "the program `{command}` printed `{line}` where the scores of batch {batch} were expected ({reason}); standard output is for answers only, print anything else to standard error{said}"
+    )]
+    Garbage {
+        /// The command line.
+        command: String,
+        /// The batch that waits.
+        batch: u64,
+        /// The beginning of the line.
+        line: String,
+        /// What the parser said.
+        reason: String,
+        /// The end of its standard error.
+        said: String,
+    },
+    /// The answer to another batch.
+    #[error(
+        "the program `{command}` answered batch {seen} where batch {wanted} was next; answer each batch once, in the order they come"
+    )]
+    Order {
+        /// The command line.
+        command: String,
+        /// The batch it answered.
+        seen: u64,
+        /// The batch that waits.
+        wanted: u64,
+    },
+    /// More or fewer scores than pairs.
+    #[error(
+        "the program `{command}` gave {seen} scores for the {wanted} pairs of batch {batch}; give one each, in their order"
+    )]
+    Count {
+        /// The command line.
+        command: String,
+        /// The batch.
+        batch: u64,
+        /// Scores it gave.
+        seen: usize,
+        /// Pairs it was handed.
+        wanted: usize,
+    },
+    /// It says itself that it cannot score this pair.
+    #[error(
+        "the program `{command}` cannot score the pair (`{first}`, `{second}`): {reason}. Repair these two items, or set `oracle.failed_pairs: {{ score: 0 }}`"
+    )]
+    Refused {
+        /// The command line.
+        command: String,
+        /// Id of the first item.
+        first: String,
+        /// Id of the second.
+        second: String,
+        /// In its own words.
+        reason: String,
+    },
+    /// It ends or hangs on this pair, alone and in a fresh process.
+    #[error(
+        "the program `{command}` {what} on the pair (`{first}`, `{second}`), alone in a fresh process; look at these two items, or set `oracle.failed_pairs: {{ score: 0 }}`{said}"
+    )]
+    Poisoned {
+        /// The command line.
+        command: String,
+        /// Id of the first item.
+        first: String,
+        /// Id of the second.
+        second: String,
+        /// How it ended, or how long it was silent.
+        what: String,
+        /// The end of its standard error.
+        said: String,
+    },
+}
+
+impl From<SubprocessError> for OracleError {
+    fn from(error: SubprocessError) -> Self {
+        Self::Failed { what: "a scoring program".to_owned(), source: Box::new(error) }
+    }
+}
+
+/// The beginning of a line, for a message.
+pub(super) fn excerpt(line: &[u8]) -> String {
+    const SHOWN: usize = 120;
+    let text = String::from_utf8_lossy(line);
+    match text.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.into_owned(),
+    }
+}

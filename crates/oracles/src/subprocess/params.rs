@@ -1,0 +1,106 @@
+//! What a configuration can say of a scoring program.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::SubprocessError;
+
+/// The program, and how it is treated.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct SubprocessParams {
+    /// The program and its arguments.
+    pub command: Vec<String>,
+    /// How many of it run at a time; each answers batches of its own.
+    pub processes: usize,
+    /// Pairs in a batch, at most.
+    pub batch: usize,
+    /// Seconds that a batch may take before the program counts as hanging.
+    pub timeout_seconds: f64,
+    /// Seconds from the start of the program to its greeting: loading a model takes time.
+    pub start_seconds: f64,
+    /// What becomes of a pair that it cannot score.
+    pub failed_pairs: FailedPairs,
+    /// Variables it sees beside ours.
+    pub environment: BTreeMap<String, String>,
+    /// The folder it runs in; ours where absent.
+    #[serde(skip)]
+    pub folder: Option<PathBuf>,
+}
+
+/// What becomes of a pair that the program refuses, or that ends it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FailedPairs {
+    /// The run ends and names it.
+    #[default]
+    Error,
+    /// It gets this score, and is counted.
+    Score(f64),
+}
+
+impl Default for SubprocessParams {
+    fn default() -> Self {
+        Self {
+            command: Vec::new(),
+            processes: 1,
+            batch: 256,
+            timeout_seconds: 60.0,
+            start_seconds: 300.0,
+            failed_pairs: FailedPairs::Error,
+            environment: BTreeMap::new(),
+            folder: None,
+        }
+    }
+}
+
+impl SubprocessParams {
+    /// The parameters, if a program can be run with them.
+    ///
+    /// # Errors
+    /// [`SubprocessError::Parameter`].
+    pub fn check(self) -> Result<Self, SubprocessError> {
+        let refuse = |parameter, value: String, wanted| Err(SubprocessError::Parameter { parameter, value, wanted });
+        if self.command.first().is_none_or(String::is_empty) {
+            return refuse(
+                "command",
+                format!("{:?}", self.command),
+                "a program and its arguments, like `[python3, score.py]`",
+            );
+        }
+        if self.processes == 0 {
+            return refuse("processes", "0".to_owned(), "at least 1");
+        }
+        if self.batch == 0 {
+            return refuse("batch", "0".to_owned(), "at least 1");
+        }
+        for (parameter, seconds) in [("timeout_seconds", self.timeout_seconds), ("start_seconds", self.start_seconds)] {
+            // Duration counts to 1.8e19 seconds
+            if !(seconds > 0.0 && seconds <= 1e9) {
+                return refuse(parameter, seconds.to_string(), "a number of seconds above 0");
+            }
+        }
+        if let FailedPairs::Score(score) = self.failed_pairs
+            && !score.is_finite()
+        {
+            return refuse("failed_pairs", score.to_string(), "`error`, or a finite score like `{ score: 0 }`");
+        }
+        Ok(self)
+    }
+
+    pub(super) fn timeout(&self) -> Duration {
+        Duration::from_secs_f64(self.timeout_seconds)
+    }
+
+    pub(super) fn patience(&self) -> Duration {
+        Duration::from_secs_f64(self.start_seconds)
+    }
+
+    /// The command line, for messages.
+    pub(super) fn in_words(&self) -> String {
+        self.command.join(" ")
+    }
+}

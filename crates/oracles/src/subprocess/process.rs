@@ -1,0 +1,192 @@
+//! One running program: its pipes, and how long it may be silent.
+//!
+//! Three threads serve it, because each of the three pipes may block: one writes batches, one reads answers, one keeps
+//! the end of standard error for messages. All of them end when the program does.
+
+use std::collections::VecDeque;
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::params::SubprocessParams;
+
+/// Longest line of an answer: 64 MiB.
+const LONGEST_LINE: usize = 1 << 26;
+/// Lines of standard error that are kept for a message.
+const LINES_KEPT: usize = 8;
+/// Lines that may wait on either side.
+const WAITING: usize = 4;
+/// How long an ending program may take to end.
+const FAREWELL: Duration = Duration::from_secs(2);
+
+/// A program that runs.
+pub(super) struct Process {
+    child: Child,
+    orders: Option<SyncSender<Vec<u8>>>,
+    answers: Receiver<Heard>,
+    complaints: Arc<Mutex<VecDeque<String>>>,
+}
+
+/// What came out of it.
+pub(super) enum Heard {
+    Line(Vec<u8>),
+    TooLong(Vec<u8>),
+}
+
+/// Why nothing came out of it.
+pub(super) struct Lost {
+    /// `exited with status 3`, `was killed by signal 9`, `gave no answer for 60 s`.
+    pub(super) what: String,
+    /// The end of its standard error, as it goes into a message.
+    pub(super) said: String,
+}
+
+impl Process {
+    /// Starts it.
+    pub(super) fn start(params: &SubprocessParams) -> io::Result<Self> {
+        let mut command = Command::new(&params.command[0]);
+        command.args(&params.command[1..]).envs(&params.environment);
+        // the folder of a file that is named without one
+        if let Some(folder) = params.folder.as_ref().filter(|folder| !folder.as_os_str().is_empty()) {
+            command.current_dir(folder);
+        }
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
+        let missing = || io::Error::other("a pipe is missing");
+        let stdin = child.stdin.take().ok_or_else(missing)?;
+        let stdout = child.stdout.take().ok_or_else(missing)?;
+        let stderr = child.stderr.take().ok_or_else(missing)?;
+        let (orders, to_write) = mpsc::sync_channel(WAITING);
+        let (heard, answers) = mpsc::sync_channel(WAITING);
+        let complaints = Arc::new(Mutex::new(VecDeque::new()));
+        let kept = Arc::clone(&complaints);
+        thread::spawn(move || write_orders(stdin, &to_write));
+        thread::spawn(move || read_answers(BufReader::with_capacity(1 << 16, stdout), &heard));
+        thread::spawn(move || keep_complaints(BufReader::new(stderr), &kept));
+        Ok(Self { child, orders: Some(orders), answers, complaints })
+    }
+
+    /// Hands over a line. One that cannot be written is noticed when its answer stays away.
+    pub(super) fn send(&self, line: Vec<u8>) {
+        if let Some(orders) = &self.orders {
+            let _ = orders.send(line);
+        }
+    }
+
+    /// The next line, if it comes in time.
+    pub(super) fn hear(&mut self, patience: Duration) -> Result<Heard, Lost> {
+        match self.answers.recv_timeout(patience) {
+            Ok(heard) => Ok(heard),
+            Err(RecvTimeoutError::Timeout) => {
+                let what = format!("gave no answer for {} s", patience.as_secs_f64());
+                Err(Lost { what, said: self.said() })
+            }
+            Err(RecvTimeoutError::Disconnected) => {
+                let what = match self.ended() {
+                    Some(status) => describe(status),
+                    None => "closed its standard output".to_owned(),
+                };
+                Err(Lost { what, said: self.said() })
+            }
+        }
+    }
+
+    /// The end of its standard error: `; it said: …`, or nothing.
+    pub(super) fn said(&self) -> String {
+        let lines = self.complaints.lock().unwrap_or_else(PoisonError::into_inner);
+        if lines.is_empty() {
+            return String::new();
+        }
+        format!("; it said: {}", lines.iter().map(String::as_str).collect::<Vec<_>>().join(" / "))
+    }
+
+    /// Waits a little for it to end.
+    fn ended(&mut self) -> Option<std::process::ExitStatus> {
+        let start = Instant::now();
+        while start.elapsed() < FAREWELL {
+            if let Ok(Some(status)) = self.child.try_wait() {
+                // what it said last may still be on its way
+                thread::sleep(Duration::from_millis(20));
+                return Some(status);
+            }
+            thread::sleep(Duration::from_millis(5));
+        }
+        None
+    }
+}
+
+impl Drop for Process {
+    /// Closes its standard input, upon which it should end, and ends it where it does not.
+    fn drop(&mut self) {
+        self.orders = None;
+        let idle = matches!(self.answers.try_recv(), Err(mpsc::TryRecvError::Empty | mpsc::TryRecvError::Disconnected));
+        if !idle || self.ended().is_none() {
+            let _ = self.child.kill();
+            let _ = self.child.wait();
+        }
+    }
+}
+
+impl Process {
+    /// Ends it at once: it hangs, or its answers are of no use any more.
+    pub(super) fn kill(mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn describe(status: std::process::ExitStatus) -> String {
+    match status.code() {
+        Some(code) => format!("exited with status {code}"),
+        None => format!("was ended by {status}"),
+    }
+}
+
+fn write_orders(mut stdin: ChildStdin, orders: &Receiver<Vec<u8>>) {
+    for line in orders {
+        if stdin.write_all(&line).and_then(|()| stdin.flush()).is_err() {
+            return;
+        }
+    }
+}
+
+fn read_answers(mut stdout: impl BufRead, heard: &SyncSender<Heard>) {
+    loop {
+        let mut line = Vec::new();
+        let read = stdout.by_ref().take(LONGEST_LINE as u64).read_until(b'\n', &mut line);
+        if !matches!(read, Ok(bytes) if bytes > 0) {
+            return;
+        }
+        let is_whole = line.last() == Some(&b'\n');
+        if !is_whole && line.len() < LONGEST_LINE {
+            // ended in the middle of a line: how it ended says more
+            return;
+        }
+        if line.iter().all(u8::is_ascii_whitespace) {
+            continue;
+        }
+        let next = if is_whole { Heard::Line(line) } else { Heard::TooLong(line) };
+        if heard.send(next).is_err() {
+            return;
+        }
+    }
+}
+
+fn keep_complaints(mut stderr: impl BufRead, kept: &Mutex<VecDeque<String>>) {
+    loop {
+        let mut line = Vec::new();
+        let read = stderr.by_ref().take(1 << 16).read_until(b'\n', &mut line);
+        if !matches!(read, Ok(bytes) if bytes > 0) {
+            return;
+        }
+        let line = String::from_utf8_lossy(&line).trim_end().to_owned();
+        tracing::debug!("scoring program: {line}");
+        let mut lines = kept.lock().unwrap_or_else(PoisonError::into_inner);
+        lines.push_back(line);
+        if lines.len() > LINES_KEPT {
+            lines.pop_front();
+        }
+    }
+}
