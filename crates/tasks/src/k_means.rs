@@ -1,0 +1,236 @@
+//! k-means on the vectors of items, seeded by k-means++: clusters of items from the factors of a similarity matrix.
+//!
+//! Lloyd's iteration: every point goes to its nearest centre, every centre to the mean of its points, until no point moves.
+//! Distances are ‖x‖² − 2x·c + ‖c‖², so that a block of points costs one matrix product. Arthur & Vassilvitskii, *k-means++: the
+//! advantages of careful seeding*, 2007. Cost: 2ncr flops an iteration; memory one block of n × c.
+
+use landmark_core::linalg;
+use landmark_core::stream::Rng;
+use ndarray::{Array1, Array2, ArrayView2, Axis};
+use rand::Rng as _;
+use serde::{Deserialize, Serialize};
+
+/// Points handled at a time.
+const POINTS_AT_A_TIME: usize = 4096;
+
+/// What a configuration can say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct KMeansParams {
+    /// Number of clusters, at least 1.
+    pub clusters: usize,
+    /// Iterations at most.
+    pub iterations: usize,
+}
+
+impl Default for KMeansParams {
+    fn default() -> Self {
+        Self { clusters: 10, iterations: 100 }
+    }
+}
+
+/// Clusters of points.
+#[derive(Debug, Clone, PartialEq)]
+pub struct KMeans {
+    /// Cluster of each point, length n.
+    pub labels: Vec<usize>,
+    /// Their means, c × r.
+    pub centres: Array2<f64>,
+    /// Σ ‖x − centre‖².
+    pub inertia: f64,
+    /// Iterations until no point moved, or as many as were allowed.
+    pub iterations: usize,
+    /// Clusters that lost all points and began anew at the point farthest from its centre.
+    pub restarted: usize,
+}
+
+/// Clusters the rows of `points` (n × r).
+///
+/// # Errors
+/// No cluster, no iteration, or more clusters than points.
+pub fn k_means(points: ArrayView2<'_, f64>, params: KMeansParams, rng: &mut Rng) -> Result<KMeans, KMeansError> {
+    let KMeansParams { clusters, iterations } = params;
+    if clusters == 0 || clusters > points.nrows() || iterations == 0 {
+        return Err(KMeansError { clusters, iterations, points: points.nrows() });
+    }
+    let lengths: Array1<f64> = points.rows().into_iter().map(|row| row.dot(&row)).collect();
+    let mut centres = seed(points, &lengths, clusters, rng);
+    let mut labels = vec![usize::MAX; points.nrows()];
+    let mut restarted = 0;
+    for iteration in 1..=iterations {
+        let (now, distances) = assign(points, &lengths, centres.view());
+        let moved = now != labels;
+        labels = now;
+        if !moved || iteration == iterations {
+            return Ok(KMeans { labels, centres, inertia: distances.sum(), iterations: iteration, restarted });
+        }
+        restarted += update(points, &labels, distances, &mut centres);
+    }
+    Err(KMeansError { clusters, iterations, points: points.nrows() })
+}
+
+/// An impossible number of clusters or iterations.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "{clusters} clusters of {points} points in {iterations} iterations are impossible: ask for 1 to {points} clusters and at least 1 iteration"
+)]
+pub struct KMeansError {
+    clusters: usize,
+    iterations: usize,
+    points: usize,
+}
+
+/// k-means++: the first centre uniformly, each further one with probability proportional to the squared distance to the
+/// nearest so far.
+fn seed(points: ArrayView2<'_, f64>, lengths: &Array1<f64>, clusters: usize, rng: &mut Rng) -> Array2<f64> {
+    let n = points.nrows();
+    let mut centres = Array2::zeros((clusters, points.ncols()));
+    let mut nearest = Array1::from_elem(n, f64::INFINITY);
+    let mut chosen = rng.gen_range(0..n);
+    for c in 0..clusters {
+        centres.row_mut(c).assign(&points.row(chosen));
+        let mut products = vec![0.0; n];
+        let centre = points.row(chosen).to_vec();
+        linalg::apply(points, &centre, &mut products);
+        for ((near, product), length) in nearest.iter_mut().zip(&products).zip(lengths) {
+            *near = near.min((length - 2.0 * product + lengths[chosen]).max(0.0));
+        }
+        nearest[chosen] = 0.0;
+        chosen = draw(&nearest, rng);
+    }
+    centres
+}
+
+/// A point with probability proportional to its weight; any where all weigh nothing.
+fn draw(weights: &Array1<f64>, rng: &mut Rng) -> usize {
+    let total = weights.sum();
+    if total <= 0.0 {
+        return rng.gen_range(0..weights.len());
+    }
+    let mut left = rng.gen_range(0.0..total);
+    for (point, weight) in weights.iter().enumerate() {
+        left -= weight;
+        if left < 0.0 {
+            return point;
+        }
+    }
+    weights.len() - 1
+}
+
+/// The nearest centre of each point, ties to the smaller, and the squared distance to it.
+fn assign(
+    points: ArrayView2<'_, f64>,
+    lengths: &Array1<f64>,
+    centres: ArrayView2<'_, f64>,
+) -> (Vec<usize>, Array1<f64>) {
+    let of_centres: Array1<f64> = centres.rows().into_iter().map(|row| row.dot(&row)).collect();
+    let mut labels = Vec::with_capacity(points.nrows());
+    let mut distances = Vec::with_capacity(points.nrows());
+    for block in points.axis_chunks_iter(Axis(0), POINTS_AT_A_TIME) {
+        let products = linalg::product(block, centres.t());
+        for row in products.rows() {
+            let (mut label, mut least) = (0, f64::INFINITY);
+            for (c, (&product, &length)) in row.iter().zip(&of_centres).enumerate() {
+                let distance = length - 2.0 * product;
+                if distance < least {
+                    (label, least) = (c, distance);
+                }
+            }
+            distances.push((least + lengths[labels.len()]).max(0.0));
+            labels.push(label);
+        }
+    }
+    (labels, Array1::from(distances))
+}
+
+/// Moves the centres to the means of their points; one without points goes to the farthest point. Answers how many did.
+fn update(
+    points: ArrayView2<'_, f64>,
+    labels: &[usize],
+    mut distances: Array1<f64>,
+    centres: &mut Array2<f64>,
+) -> usize {
+    let mut counts = vec![0_usize; centres.nrows()];
+    centres.fill(0.0);
+    for (row, &label) in points.rows().into_iter().zip(labels) {
+        centres.row_mut(label).scaled_add(1.0, &row);
+        counts[label] += 1;
+    }
+    let mut restarted = 0;
+    for (mut centre, &count) in centres.rows_mut().into_iter().zip(&counts) {
+        if count > 0 {
+            centre /= count as f64;
+            continue;
+        }
+        let farthest = (0..distances.len()).max_by(|&a, &b| distances[a].total_cmp(&distances[b]).then(b.cmp(&a)));
+        if let Some(farthest) = farthest {
+            centre.assign(&points.row(farthest));
+            distances[farthest] = 0.0;
+            restarted += 1;
+        }
+    }
+    restarted
+}
+
+#[cfg(test)]
+mod tests {
+    use landmark_core::stream::stream;
+
+    use super::*;
+
+    /// Three clouds far apart, 50 points each.
+    fn clouds() -> Array2<f64> {
+        let mut rng = stream(3, "clouds", "test", 0);
+        Array2::from_shape_fn((150, 2), |(i, k)| {
+            let centre = [[0.0, 0.0], [10.0, 0.0], [0.0, 10.0]][i % 3][k];
+            centre + rng.gen_range(-1.0..1.0)
+        })
+    }
+
+    #[test]
+    fn clouds_that_lie_apart_are_found_from_any_seed() {
+        let points = clouds();
+        for replicate in 0..5 {
+            let params = KMeansParams { clusters: 3, iterations: 50 };
+            let found = k_means(points.view(), params, &mut stream(1, "x", "seed", replicate)).unwrap();
+            for i in 0..150 {
+                assert_eq!(found.labels[i], found.labels[i % 3], "point {i}");
+            }
+            assert!(found.inertia < 150.0 * 2.0, "each point is within √2 of its centre: {}", found.inertia);
+            assert!(found.iterations < 50);
+        }
+    }
+
+    #[test]
+    fn the_inertia_is_the_sum_of_squared_distances_to_the_means() {
+        let points = clouds();
+        let found =
+            k_means(points.view(), KMeansParams { clusters: 4, iterations: 100 }, &mut stream(1, "x", "y", 0)).unwrap();
+        let wanted: f64 =
+            (0..150).map(|i| (&points.row(i) - &found.centres.row(found.labels[i])).mapv(|x| x * x).sum()).sum();
+        assert!((found.inertia / wanted - 1.0).abs() < 1e-10, "{} and {wanted}", found.inertia);
+        for c in 0..4 {
+            let members: Vec<usize> = (0..150).filter(|&i| found.labels[i] == c).collect();
+            let mean = points.select(Axis(0), &members).mean_axis(Axis(0)).unwrap();
+            assert!((&mean - &found.centres.row(c)).iter().all(|difference| difference.abs() < 1e-12));
+        }
+    }
+
+    #[test]
+    fn equal_points_fill_as_many_clusters_as_wanted_without_failing() {
+        let points = Array2::ones((6, 2));
+        let found =
+            k_means(points.view(), KMeansParams { clusters: 3, iterations: 5 }, &mut stream(1, "x", "y", 0)).unwrap();
+        assert_eq!(found.inertia, 0.0);
+    }
+
+    #[test]
+    fn impossible_numbers_are_refused() {
+        let points = Array2::<f64>::zeros((3, 1));
+        for (clusters, iterations) in [(0, 5), (4, 5), (2, 0)] {
+            let error =
+                k_means(points.view(), KMeansParams { clusters, iterations }, &mut stream(1, "x", "y", 0)).unwrap_err();
+            assert!(error.to_string().contains("1 to 3 clusters"), "{error}");
+        }
+    }
+}

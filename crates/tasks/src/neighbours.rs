@@ -1,0 +1,356 @@
+//! The nearest neighbours of every item, and the best pairs of all, from the factors of K̃ = Z diag(±1) Zᵀ.
+//!
+//! K̃ is walked in square blocks of its upper triangle: each block is one matrix product, and serves its rows and, mirrored,
+//! its columns, so that half the products of a brute-force search are enough. Only what beats the worst of the best so far
+//! is looked at twice. Exact: ties go to the smaller index, and nothing depends on the number of threads.
+//!
+//! Cost: n²r flops and n²/2 comparisons for [`top_k`], [`best_pairs`] the same; memory 16nk bytes and one block (8 MB).
+
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
+
+use landmark_core::linalg;
+use ndarray::{Array1, Array2, ArrayView2, Axis, s};
+use rayon::prelude::*;
+
+/// Rows and columns of a block: 8 MB of scores.
+const BLOCK: usize = 1024;
+/// Columns of a block that one task looks through.
+const COLUMNS_PER_TASK: usize = 64;
+
+/// Vectors of the items and the sign of each column: what an embedding is made of.
+#[derive(Debug, Clone, Copy)]
+pub struct SignedVectors<'a> {
+    /// Z, n × r.
+    pub vectors: ArrayView2<'a, f64>,
+    /// +1 or −1 for each column, length r.
+    pub signature: &'a Array1<f64>,
+}
+
+impl SignedVectors<'_> {
+    /// Number of items n.
+    pub fn len(&self) -> usize {
+        self.vectors.nrows()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// K̃ between rows `a..b` and rows `c..d`.
+    fn block(&self, (a, b): (usize, usize), (c, d): (usize, usize)) -> Array2<f64> {
+        let left = &self.vectors.slice(s![a..b, ..]) * self.signature;
+        linalg::product(left.view(), self.vectors.slice(s![c..d, ..]).t())
+    }
+
+    /// K̃ at one pair. O(r).
+    pub fn score(&self, i: usize, j: usize) -> f64 {
+        let products = self.vectors.row(i).to_owned() * self.vectors.row(j) * self.signature;
+        products.sum()
+    }
+}
+
+/// An item and how similar it is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Neighbour {
+    /// The item.
+    pub item: usize,
+    /// K̃.
+    pub score: f64,
+}
+
+/// Two items, `first < second`, and how similar they are.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ScoredPair {
+    /// The item of the smaller index.
+    pub first: usize,
+    /// The other.
+    pub second: usize,
+    /// K̃.
+    pub score: f64,
+}
+
+/// The k best so far, best first.
+#[derive(Debug, Clone)]
+struct Best {
+    k: usize,
+    found: Vec<Neighbour>,
+    /// What a score must beat, or equal at a smaller index.
+    threshold: f64,
+}
+
+impl Best {
+    fn new(k: usize) -> Self {
+        Self { k, found: Vec::with_capacity(k), threshold: f64::NEG_INFINITY }
+    }
+
+    #[inline]
+    fn offer(&mut self, item: usize, score: f64) {
+        if score >= self.threshold {
+            self.take(Neighbour { item, score });
+        }
+    }
+
+    fn take(&mut self, new: Neighbour) {
+        let place = self.found.partition_point(|other| is_better(other.score, other.item, new.score, new.item));
+        if place == self.k {
+            return;
+        }
+        if self.found.len() == self.k {
+            self.found.pop();
+        }
+        self.found.insert(place, new);
+        if self.found.len() == self.k {
+            self.threshold = self.found[self.k - 1].score;
+        }
+    }
+}
+
+fn is_better(score: f64, item: usize, than: f64, other: usize) -> bool {
+    match score.total_cmp(&than) {
+        Ordering::Equal => item < other,
+        order => order == Ordering::Greater,
+    }
+}
+
+/// The `k` most similar other items of every item, best first; fewer only where there are not as many. `done` is told now
+/// and then how much of the work is behind, from 0 to 1.
+pub fn top_k(vectors: SignedVectors<'_>, k: usize, mut done: impl FnMut(f64)) -> Vec<Vec<Neighbour>> {
+    let n = vectors.len();
+    let k = k.min(n.saturating_sub(1));
+    let mut best = vec![Best::new(k); n];
+    if k == 0 {
+        return best.into_iter().map(|best| best.found).collect();
+    }
+    for_each_block(n, |rows, cols| {
+        let block = vectors.block(rows, cols);
+        offer_rows(&mut best[rows.0..rows.1], block.view(), rows.0, cols.0);
+        if rows != cols {
+            offer_columns(&mut best[cols.0..cols.1], block.view(), rows.0);
+        }
+        done(share(n, rows.0, cols.1));
+    });
+    best.into_iter().map(|best| best.found).collect()
+}
+
+/// The `k` items most similar to each of the `queries` (m × r: items embedded later), best first.
+///
+/// # Panics
+/// When queries have another number of columns.
+pub fn nearest(queries: ArrayView2<'_, f64>, vectors: SignedVectors<'_>, k: usize) -> Vec<Vec<Neighbour>> {
+    let signed = &queries * vectors.signature;
+    let mut best = vec![Best::new(k.min(vectors.len())); queries.nrows()];
+    for (number, items) in vectors.vectors.axis_chunks_iter(Axis(0), BLOCK).enumerate().filter(|_| k > 0) {
+        let block = linalg::product(signed.view(), items.t());
+        best.par_iter_mut().zip(block.axis_iter(Axis(0)).into_par_iter()).for_each(|(best, scores)| {
+            scores.iter().enumerate().for_each(|(b, &score)| best.offer(number * BLOCK + b, score));
+        });
+    }
+    best.into_iter().map(|best| best.found).collect()
+}
+
+/// Row a of the block is item `first_row + a`; an item is no neighbour of itself.
+fn offer_rows(best: &mut [Best], block: ArrayView2<'_, f64>, first_row: usize, first_col: usize) {
+    best.par_iter_mut().zip(block.axis_iter(Axis(0)).into_par_iter()).enumerate().for_each(|(a, (best, scores))| {
+        for (b, &score) in scores.iter().enumerate() {
+            if score >= best.threshold && first_col + b != first_row + a {
+                best.offer(first_col + b, score);
+            }
+        }
+    });
+}
+
+/// The block mirrored: column b offers its rows. Rows outside, so that memory is read as it lies.
+fn offer_columns(best: &mut [Best], block: ArrayView2<'_, f64>, first_row: usize) {
+    let columns = block.axis_chunks_iter(Axis(1), COLUMNS_PER_TASK).into_par_iter();
+    best.par_chunks_mut(COLUMNS_PER_TASK).zip(columns).for_each(|(best, columns)| {
+        for (a, scores) in columns.axis_iter(Axis(0)).enumerate() {
+            for (best, &score) in best.iter_mut().zip(scores) {
+                best.offer(first_row + a, score);
+            }
+        }
+    });
+}
+
+/// The `count` most similar pairs of different items, best first, none below `at_least`.
+pub fn best_pairs(
+    vectors: SignedVectors<'_>,
+    count: usize,
+    at_least: f64,
+    mut done: impl FnMut(f64),
+) -> Vec<ScoredPair> {
+    let n = vectors.len();
+    let mut best: BinaryHeap<Worst> = BinaryHeap::new();
+    let mut threshold = at_least;
+    for_each_block(n, |rows, cols| {
+        if count == 0 {
+            return;
+        }
+        let block = vectors.block(rows, cols);
+        let candidates: Vec<ScoredPair> = block
+            .axis_iter(Axis(0))
+            .into_par_iter()
+            .enumerate()
+            .flat_map_iter(|(a, scores)| {
+                let i = rows.0 + a;
+                let good =
+                    move |(b, &score): (usize, &f64)| (score >= threshold && i < cols.0 + b).then_some((b, score));
+                let pair = move |(b, score)| ScoredPair { first: i, second: cols.0 + b, score };
+                // collected row by row: a block may have a million of them
+                scores.iter().enumerate().filter_map(good).map(pair).collect::<Vec<_>>()
+            })
+            .collect();
+        for pair in candidates {
+            best.push(Worst(pair));
+            if best.len() > count {
+                best.pop();
+            }
+        }
+        if best.len() == count {
+            threshold = best.peek().map_or(at_least, |worst| worst.0.score.max(at_least));
+        }
+        done(share(n, rows.0, cols.1));
+    });
+    best.into_sorted_vec().into_iter().map(|worst| worst.0).collect()
+}
+
+/// Ordered so that the worst pair is the greatest, on top of a heap.
+struct Worst(ScoredPair);
+
+impl Ord for Worst {
+    fn cmp(&self, other: &Self) -> Ordering {
+        let places = |pair: &ScoredPair| (pair.first, pair.second);
+        other.0.score.total_cmp(&self.0.score).then_with(|| places(&self.0).cmp(&places(&other.0)))
+    }
+}
+
+impl PartialOrd for Worst {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Worst {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for Worst {}
+
+/// Visits the blocks of the upper triangle, row by row of blocks.
+fn for_each_block(n: usize, mut visit: impl FnMut((usize, usize), (usize, usize))) {
+    for a in (0..n).step_by(BLOCK) {
+        for c in (a..n).step_by(BLOCK) {
+            visit((a, (a + BLOCK).min(n)), (c, (c + BLOCK).min(n)));
+        }
+    }
+}
+
+/// How much of the upper triangle is behind, when the blocks of row `a` are done up to column `d`.
+fn share(n: usize, a: usize, d: usize) -> f64 {
+    let (n, a, d) = (n as f64, a as f64, d as f64);
+    let height = (BLOCK as f64).min(n - a);
+    let before = a * (2.0 * n - a) / 2.0;
+    (2.0 * (before + height * (d - a)) / (n * (n + height))).min(1.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use landmark_core::stream::stream;
+    use rand::Rng;
+
+    use super::*;
+
+    fn random(n: usize, r: usize) -> (Array2<f64>, Array1<f64>) {
+        let mut rng = stream(7, "neighbours", "test", n as u64);
+        let vectors = Array2::from_shape_fn((n, r), |_| rng.gen_range(-1.0..1.0));
+        (vectors, Array1::from_shape_fn(r, |k| if k < r / 2 + 1 { 1.0 } else { -1.0 }))
+    }
+
+    /// All of K̃, sorted.
+    fn brute_force(vectors: SignedVectors<'_>, i: usize) -> Vec<Neighbour> {
+        let block = vectors.block((i, i + 1), (0, vectors.len()));
+        let mut all: Vec<Neighbour> =
+            block.row(0).iter().enumerate().map(|(item, &score)| Neighbour { item, score }).collect();
+        all.retain(|neighbour| neighbour.item != i);
+        all.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.item.cmp(&b.item)));
+        all
+    }
+
+    #[test]
+    fn the_neighbours_are_those_of_all_of_k_across_blocks() {
+        // two full blocks and a part, so that mirrored blocks take part
+        let (z, signature) = random(2 * BLOCK + 100, 6);
+        let vectors = SignedVectors { vectors: z.view(), signature: &signature };
+        let found = top_k(vectors, 7, |_| {});
+        for i in [0, 1, BLOCK - 1, BLOCK, 2 * BLOCK + 99] {
+            let wanted = brute_force(vectors, i);
+            for (found, wanted) in found[i].iter().zip(&wanted[..7]) {
+                assert_eq!(found.item, wanted.item, "item {i}");
+                // a product of another shape may add in another order
+                assert!((found.score - wanted.score).abs() < 1e-12);
+            }
+        }
+    }
+
+    #[test]
+    fn equal_scores_go_to_the_smaller_index_and_an_item_is_not_its_own_neighbour() {
+        let z = Array2::ones((5, 1));
+        let signature = Array1::ones(1);
+        let found = top_k(SignedVectors { vectors: z.view(), signature: &signature }, 2, |_| {});
+        let items: Vec<Vec<usize>> = found.iter().map(|best| best.iter().map(|one| one.item).collect()).collect();
+        assert_eq!(items, [[1, 2], [0, 2], [0, 1], [0, 1], [0, 1]]);
+    }
+
+    #[test]
+    fn more_neighbours_than_items_are_all_of_them() {
+        let (z, signature) = random(4, 2);
+        let found = top_k(SignedVectors { vectors: z.view(), signature: &signature }, 10, |_| {});
+        assert!(found.iter().all(|best| best.len() == 3));
+        assert!(top_k(SignedVectors { vectors: z.view(), signature: &signature }, 0, |_| {}).iter().all(Vec::is_empty));
+    }
+
+    #[test]
+    fn the_best_pairs_are_those_of_all_of_k() {
+        let (z, signature) = random(BLOCK + 60, 4);
+        let vectors = SignedVectors { vectors: z.view(), signature: &signature };
+        let mut wanted: Vec<ScoredPair> = (0..vectors.len())
+            .flat_map(|first| {
+                let later = brute_force(vectors, first).into_iter().filter(move |other| other.item > first);
+                later.map(move |other| ScoredPair { first, second: other.item, score: other.score })
+            })
+            .collect();
+        wanted.sort_by(|a, b| b.score.total_cmp(&a.score));
+        let found = best_pairs(vectors, 50, f64::NEG_INFINITY, |_| {});
+        let places = |pairs: &[ScoredPair]| pairs.iter().map(|p| (p.first, p.second)).collect::<Vec<_>>();
+        assert_eq!(places(&found), places(&wanted[..50]));
+        let at_least = wanted[20].score - 1e-9;
+        assert_eq!(best_pairs(vectors, 50, at_least, |_| {}).len(), 21);
+    }
+
+    #[test]
+    fn a_query_that_is_an_item_finds_what_the_item_finds_and_itself() {
+        let (z, signature) = random(BLOCK + 10, 5);
+        let vectors = SignedVectors { vectors: z.view(), signature: &signature };
+        let found = nearest(z.slice(s![3..5, ..]), vectors, 4);
+        for (row, found) in found.iter().enumerate() {
+            let item = 3 + row;
+            let mut wanted = brute_force(vectors, item);
+            wanted.push(Neighbour { item, score: vectors.score(item, item) });
+            wanted.sort_by(|a, b| b.score.total_cmp(&a.score));
+            let items = |list: &[Neighbour]| list.iter().map(|one| one.item).collect::<Vec<_>>();
+            assert_eq!(items(found), items(&wanted[..4]));
+        }
+    }
+
+    #[test]
+    fn progress_rises_to_one() {
+        let (z, signature) = random(3 * BLOCK, 2);
+        let mut seen = Vec::new();
+        top_k(SignedVectors { vectors: z.view(), signature: &signature }, 1, |share| seen.push(share));
+        assert!(seen.windows(2).all(|pair| pair[0] <= pair[1]), "{seen:?}");
+        assert!((seen.last().unwrap() - 1.0).abs() < 0.01, "{seen:?}");
+    }
+}
