@@ -3,6 +3,7 @@
 //! ```text
 //! <store>/<oracle id>/oracle.json        what the oracle is, for people
 //!                     <blake3>.tile      bought entries, immutable, named by content
+//!                     <part>-<blake3>.tile   the same, bought as part of a plan
 //!                     buyer-<id>         a run that is buying right now; gone when it ends, ignored when it is old
 //! ```
 //!
@@ -29,6 +30,7 @@ mod error;
 mod held;
 mod maintenance;
 mod pace;
+mod plans;
 mod request;
 mod scratch;
 mod stored;
@@ -37,6 +39,7 @@ mod tile;
 use backend::Backend;
 pub use error::StoreError;
 pub use maintenance::{Cleaned, Contents, Problem, Verified};
+pub use plans::Claim;
 pub use stored::Stored;
 
 /// Bytes of columns that one oracle may keep on the heap unless told otherwise: 1 GiB.
@@ -129,7 +132,20 @@ impl TileStore {
     /// # Errors
     /// The first tile that is torn, edited or foreign, by name; a store that cannot be read.
     pub fn attach<O: Oracle>(&self, oracle: O, label: OracleLabel) -> Result<Stored<O>, StoreError> {
-        Stored::new(self.clone(), oracle, label)
+        Stored::new(self.clone(), oracle, label, None)
+    }
+
+    /// The same for one part of a purchase that several machines share: only tiles of this part are read, and those bought
+    /// bear its name. To everybody else they are tiles like any other.
+    ///
+    /// # Errors
+    /// As [`attach`](Self::attach).
+    ///
+    /// # Panics
+    /// When the name of the part is not made of letters and digits.
+    pub fn attach_part<O: Oracle>(&self, oracle: O, label: OracleLabel, part: &str) -> Result<Stored<O>, StoreError> {
+        assert!(part.chars().all(|c| c.is_ascii_alphanumeric()), "`{part}` would not do in the name of a file");
+        Stored::new(self.clone(), oracle, label, Some(part.to_owned()))
     }
 
     /// Reads an oracle's description, if it is there.

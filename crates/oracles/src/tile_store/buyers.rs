@@ -19,6 +19,8 @@ const RENEW: Duration = Duration::from_secs(15);
 
 /// This run among those that buy.
 pub(super) struct Buyers {
+    /// How its name and those of the others in the same part begin.
+    prefix: String,
     name: String,
     renewed: Option<Instant>,
     place: usize,
@@ -26,14 +28,15 @@ pub(super) struct Buyers {
 }
 
 impl Buyers {
-    /// A run that has not bought yet; `salt` tells two of one process apart.
-    pub(super) fn new(salt: u64) -> Self {
+    /// A run that has not bought yet; `salt` tells two of one process apart. Buyers of a part only mind each other.
+    pub(super) fn new(salt: u64, part: Option<&str>) -> Self {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
         let mut hasher = blake3::Hasher::new();
         hasher.update(&now.to_le_bytes()).update(&std::process::id().to_le_bytes()).update(&salt.to_le_bytes());
         // the time comes first, so that a run that joins later has a later place
-        let name = format!("{PREFIX}{now:032x}-{}", &hasher.finalize().to_hex()[..12]);
-        Self { name, renewed: None, place: 0, count: 1 }
+        let prefix = part.map_or_else(|| PREFIX.to_owned(), |part| format!("{PREFIX}{part}."));
+        let name = format!("{prefix}{now:032x}-{}", &hasher.finalize().to_hex()[..12]);
+        Self { prefix, name, renewed: None, place: 0, count: 1 }
     }
 
     /// Says that this run is buying, at most every [`RENEW`].
@@ -57,7 +60,10 @@ impl Buyers {
         let now = i64::try_from(now).unwrap_or(i64::MAX);
         let others = || {
             let alive = listing.objects.iter().filter(|object| now - object.modified < ALIVE_SECONDS);
-            alive.filter(|object| object.name.starts_with(PREFIX) && object.name != self.name)
+            alive.filter(|object| {
+                let rest = object.name.strip_prefix(&self.prefix);
+                rest.is_some_and(|rest| !rest.contains('.')) && object.name != self.name
+            })
         };
         self.place = others().filter(|object| object.name < self.name).count();
         self.count = others().count() + 1;
@@ -94,7 +100,7 @@ mod tests {
 
     #[test]
     fn each_run_begins_in_the_largest_gap() {
-        let mut run = Buyers::new(0);
+        let mut run = Buyers::new(0, None);
         let shares: Vec<f64> = (0..5)
             .map(|place| {
                 run.place = place;

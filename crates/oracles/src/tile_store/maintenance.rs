@@ -131,7 +131,10 @@ impl TileStore {
             let mut small = Vec::new();
             for object in &folder.tiles {
                 match self.read_tile(&folder, &object.name)? {
-                    Ok(Some(entries)) if entries.len() < SMALL => small.push(object.name.clone()),
+                    // those of a plan stay: whoever buys the rest of a part knows them by their names
+                    Ok(Some(entries)) if entries.len() < SMALL && tile::part_of(&object.name).is_none() => {
+                        small.push(object.name.clone());
+                    }
                     Ok(_) => {}
                     Err(problem) => bad.push(problem),
                 }

@@ -18,6 +18,8 @@ use super::request::{Batch, Request};
 use super::tile::{self, EXTENSION, Entry, Expected};
 use super::{MANIFEST, Manifest, OracleLabel, StoreError, TileStore};
 
+mod parts;
+
 /// Looking for new tiles may take this share of the time at most.
 const LOOKING_SHARE: u32 = 20;
 /// Tiles read at a time.
@@ -37,6 +39,8 @@ pub struct Stored<O: Oracle> {
     identity: Identity,
     shape: OracleShape,
     store: TileStore,
+    /// The part of a plan that this is about, where it is one.
+    part: Option<String>,
     held: RwLock<Held>,
     purchase: Mutex<Purchase>,
     bought: AtomicU64,
@@ -56,7 +60,12 @@ struct Purchase {
 }
 
 impl<O: Oracle> Stored<O> {
-    pub(super) fn new(store: TileStore, oracle: O, label: OracleLabel) -> Result<Self, StoreError> {
+    pub(super) fn new(
+        store: TileStore,
+        oracle: O,
+        label: OracleLabel,
+        part: Option<String>,
+    ) -> Result<Self, StoreError> {
         let shape = OracleShape::of(&oracle);
         if u32::try_from(shape.len).is_err() {
             return Err(StoreError::TooManyItems { len: shape.len });
@@ -74,7 +83,7 @@ impl<O: Oracle> Stored<O> {
         }
         let held = Held::new(shape, store.memory);
         // two of one process differ in where their values lie
-        let buyers = Buyers::new(std::ptr::from_ref(&store).addr() as u64);
+        let buyers = Buyers::new(std::ptr::from_ref(&store).addr() as u64, part.as_deref());
         let purchase = Purchase {
             manifest,
             is_described: false,
@@ -87,7 +96,7 @@ impl<O: Oracle> Stored<O> {
         };
         let identity = oracle.identity();
         let (held, purchase, bought) = (RwLock::new(held), Mutex::new(purchase), AtomicU64::new(0));
-        let stored = Self { oracle, identity, shape, store, held, purchase, bought };
+        let stored = Self { oracle, identity, shape, store, part, held, purchase, bought };
         stored.refresh()?;
         Ok(stored)
     }
@@ -184,7 +193,8 @@ impl<O: Oracle> Stored<O> {
         purchase.buyers.look(&listing);
         let is_tile = |name: &String| name.strip_suffix(EXTENSION).is_some_and(|stem| stem.ends_with('.'));
         let names = listing.objects.into_iter().map(|object| object.name).filter(is_tile);
-        let new: Vec<String> = names.filter(|name| !purchase.seen.contains(name)).collect();
+        let concerns_us = |name: &String| self.part.as_deref().is_none_or(|part| tile::part_of(name) == Some(part));
+        let new: Vec<String> = names.filter(concerns_us).filter(|name| !purchase.seen.contains(name)).collect();
         let mut complete = true;
         for names in new.chunks(TILES_AT_A_TIME) {
             for (name, entries) in names.iter().zip(self.read_tiles(&folder, names)?) {
@@ -341,6 +351,7 @@ impl<O: Oracle> Stored<O> {
             let first = purchase.unpublished.len().min(LARGEST);
             let (name, bytes) =
                 tile::encode(self.identity.as_bytes(), self.shape.len, purchase.unpublished[..first].to_vec());
+            let name = tile::named(self.part.as_deref(), &name);
             self.store.backend.create(&format!("{folder}/{name}"), bytes)?;
             purchase.seen.insert(name);
             purchase.unpublished.drain(..first);

@@ -113,7 +113,8 @@ pub(super) fn decode(expected: Expected<'_>, bytes: &[u8]) -> Result<Vec<Entry>,
         return Err(StoreError::Version { file: expected.file.to_owned(), seen: version, wanted: VERSION });
     }
     let content = format!("{}.{EXTENSION}", hash.to_hex());
-    if content != expected.name {
+    let bare = part_of(expected.name).map_or(expected.name, |part| &expected.name[part.len() + 1..]);
+    if content != bare {
         return Err(StoreError::Renamed { file: expected.file.to_owned(), content });
     }
     let foreign = |what, seen, wanted| StoreError::Foreign { file: expected.file.to_owned(), what, seen, wanted };
@@ -129,6 +130,16 @@ pub(super) fn decode(expected: Expected<'_>, bytes: &[u8]) -> Result<Vec<Entry>,
         Some(entry) => Err(torn(format!("it holds ({}, {}) of {} items", entry.row, entry.col, expected.len))),
         None => Ok(entries),
     }
+}
+
+/// The name of a tile that belongs to a part of a plan.
+pub(super) fn named(part: Option<&str>, name: &str) -> String {
+    part.map_or_else(|| name.to_owned(), |part| format!("{part}-{name}"))
+}
+
+/// The part that the name of a tile begins with, if any: a digest has no `-`.
+pub(super) fn part_of(name: &str) -> Option<&str> {
+    name.split_once('-').map(|(part, _)| part)
 }
 
 /// Number of items and of entries that the first [`HEADER`] bytes of a tile announce.

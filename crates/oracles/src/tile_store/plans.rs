@@ -1,0 +1,159 @@
+//! What several machines agree on by way of a store: documents, and who works on what.
+//!
+//! ```text
+//! <store>/plans/<name>/plan.json             a document, replaced as a whole
+//!                      <work>.done           a document that is created once
+//!                      <work>.claim-<g>      held by one worker, renewed while it lives
+//! ```
+//!
+//! A claim is taken by creating an object that must not exist yet, which every storage does for exactly one of several. One
+//! that was not renewed for its lease belongs to a worker that died; the next generation of it is free to be taken. Clocks
+//! that differ by more than a lease make workers share a piece, which wastes little and breaks nothing.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use super::backend::Backend;
+use super::{StoreError, TileStore};
+
+/// The folder of all plans.
+const PLANS: &str = "plans";
+/// A claim is renewed so many times a lease.
+const RENEWALS: u32 = 4;
+
+/// A piece of work that nobody else works on, until this is dropped.
+pub struct Claim {
+    backend: Arc<Backend>,
+    object: String,
+    is_over: Arc<AtomicBool>,
+    renewer: Option<JoinHandle<()>>,
+}
+
+impl TileStore {
+    /// A document of a plan, if it is there.
+    ///
+    /// # Errors
+    /// A store that cannot be read.
+    pub fn plan_document(&self, plan: &str, name: &str) -> Result<Option<Vec<u8>>, StoreError> {
+        self.backend.get(&format!("{PLANS}/{plan}/{name}"))
+    }
+
+    /// Writes a document of a plan, in place of one that is there.
+    ///
+    /// # Errors
+    /// A store that cannot be written.
+    pub fn write_plan_document(&self, plan: &str, name: &str, bytes: Vec<u8>) -> Result<(), StoreError> {
+        self.backend.replace(&format!("{PLANS}/{plan}/{name}"), bytes)
+    }
+
+    /// Names of the documents and claims of a plan, with the seconds since each was written or renewed.
+    ///
+    /// # Errors
+    /// A store that cannot be read.
+    pub fn plan_documents(&self, plan: &str) -> Result<Vec<(String, u64)>, StoreError> {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+        let age = |modified: i64| now.saturating_sub(u64::try_from(modified).unwrap_or(0));
+        let listing = self.backend.list(&format!("{PLANS}/{plan}"))?;
+        Ok(listing.objects.into_iter().map(|object| (object.name, age(object.modified))).collect())
+    }
+
+    /// Takes a piece of work, or answers `None` where a living worker has it. `lease` is how long one may be silent.
+    ///
+    /// # Errors
+    /// A store that cannot be read or written.
+    pub fn claim(&self, plan: &str, work: &str, lease: Duration) -> Result<Option<Claim>, StoreError> {
+        let prefix = format!("{work}.claim-");
+        let documents = self.plan_documents(plan)?;
+        let claims =
+            documents.iter().filter_map(|(name, age)| Some((name.strip_prefix(&prefix)?.parse::<u64>().ok()?, *age)));
+        let generation = match claims.max() {
+            Some((_, age)) if age < lease.as_secs().max(1) => return Ok(None),
+            Some((generation, _)) => generation + 1,
+            None => 0,
+        };
+        let object = format!("{PLANS}/{plan}/{prefix}{generation}");
+        if !self.backend.create(&object, signature())? {
+            return Ok(None);
+        }
+        let is_over = Arc::new(AtomicBool::new(false));
+        let renewer = {
+            let (backend, object, is_over) = (Arc::clone(&self.backend), object.clone(), Arc::clone(&is_over));
+            thread::spawn(move || renew(&backend, &object, &is_over, lease / RENEWALS))
+        };
+        Ok(Some(Claim { backend: Arc::clone(&self.backend), object, is_over, renewer: Some(renewer) }))
+    }
+}
+
+impl Drop for Claim {
+    fn drop(&mut self) {
+        self.is_over.store(true, Ordering::Relaxed);
+        if let Some(renewer) = self.renewer.take() {
+            renewer.thread().unpark();
+            // one that panicked renews no more, which is all that is wanted
+            let _ = renewer.join();
+        }
+        if let Err(error) = self.backend.remove(&self.object) {
+            tracing::debug!("the claim `{}` could not be removed and will run out: {error}", self.object);
+        }
+    }
+}
+
+fn renew(backend: &Backend, object: &str, is_over: &AtomicBool, every: Duration) {
+    loop {
+        thread::park_timeout(every);
+        if is_over.load(Ordering::Relaxed) {
+            return;
+        }
+        if let Err(error) = backend.replace(object, signature()) {
+            tracing::warn!("the claim `{object}` could not be renewed: {error}");
+        }
+    }
+}
+
+fn signature() -> Vec<u8> {
+    format!("process {} of {}\n", std::process::id(), std::env::var("HOSTNAME").unwrap_or_default()).into_bytes()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_piece_of_work_is_had_by_one_until_it_is_given_back() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = TileStore::open(&folder.path().display().to_string()).unwrap();
+        let lease = Duration::from_secs(60);
+        let first = store.claim("mine", "t1", lease).unwrap();
+        assert!(first.is_some() && store.claim("mine", "t1", lease).unwrap().is_none());
+        assert!(store.claim("mine", "t2", lease).unwrap().is_some(), "another piece is free");
+        drop(first);
+        assert!(store.claim("mine", "t1", lease).unwrap().is_some());
+    }
+
+    #[test]
+    fn of_many_that_want_one_piece_at_once_one_gets_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = TileStore::open(&folder.path().display().to_string()).unwrap();
+        let taken = thread::scope(|scope| {
+            let takers: Vec<_> =
+                (0..8).map(|_| scope.spawn(|| store.claim("mine", "t1", Duration::from_secs(60)).unwrap())).collect();
+            // the claims live until all have tried
+            takers.into_iter().map(|taker| taker.join().unwrap()).collect::<Vec<_>>()
+        });
+        assert_eq!(taken.iter().flatten().count(), 1);
+    }
+
+    #[test]
+    fn the_claim_of_a_worker_that_died_runs_out() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = TileStore::open(&folder.path().display().to_string()).unwrap();
+        // an object that nobody renews
+        store.write_plan_document("mine", "t1.claim-0", b"gone".to_vec()).unwrap();
+        assert!(store.claim("mine", "t1", Duration::from_secs(60)).unwrap().is_none());
+        thread::sleep(Duration::from_millis(2100)); // times of files are whole seconds here
+        let claim = store.claim("mine", "t1", Duration::from_secs(1)).unwrap();
+        assert!(claim.is_some_and(|claim| claim.object.ends_with("t1.claim-1")));
+    }
+}
