@@ -6,6 +6,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 
 use crate::config::Overlays;
 use crate::exit;
+use crate::scale::executor::Executor;
 
 /// Approximate an expensive similarity matrix from a few bought columns, and hold the result against the paper's
 #[derive(Debug, Parser)]
@@ -148,6 +149,126 @@ pub enum Command {
         #[command(flatten)]
         places: PlaceArgs,
     },
+    /// Cut what a configuration buys into tiles, for any number of workers that reach one store
+    Plan {
+        /// Who runs the workers; for Slurm and HyperQueue the files that submit them are written
+        #[arg(long, value_enum, default_value_t = Executor::Local)]
+        executor: Executor,
+        /// Seconds that a tile should take
+        #[arg(long, value_name = "SECONDS", default_value_t = 120.0)]
+        tile_seconds: f64,
+        /// Entries of a tile, instead of seconds
+        #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+        tile_entries: Option<u64>,
+        /// Replace a plan that differs
+        #[arg(long)]
+        force: bool,
+        /// Which configuration
+        #[command(flatten)]
+        scale: ScaleArgs,
+    },
+    /// Buy tiles of a plan until all of them are done; may be started, killed and started again at will
+    Worker {
+        /// Only these tiles: `0-9,12`
+        #[arg(long, value_name = "LIST", conflicts_with = "share")]
+        tiles: Option<String>,
+        /// Only the K-th of every N tiles, K from 0
+        #[arg(long, value_name = "K/N")]
+        share: Option<String>,
+        /// Seconds without a sign of life after which another worker's tile is taken over
+        #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..))]
+        lease: u64,
+        /// Which configuration
+        #[command(flatten)]
+        scale: ScaleArgs,
+    },
+    /// Show how far the workers of a plan are
+    Status {
+        /// Seconds without a sign of life after which a worker counts as dead
+        #[arg(long, value_name = "SECONDS", default_value_t = 60)]
+        lease: u64,
+        /// Which configuration
+        #[command(flatten)]
+        scale: ScaleArgs,
+    },
+    /// Run a configuration whose plan is done: factors, tables, figures, and not one call of the oracle
+    Merge {
+        /// Which configuration
+        #[command(flatten)]
+        scale: ScaleArgs,
+    },
+    /// Embed new items with the factors of a configuration, from their scores with the landmarks alone
+    Project {
+        /// Configuration with `experiment: own_data`, run before
+        #[arg(value_name = "CONFIG.yaml", value_hint = ValueHint::FilePath)]
+        config: PathBuf,
+        /// The new items: a file with the columns of the configuration's dataset
+        #[arg(value_name = "ITEMS", value_hint = ValueHint::FilePath)]
+        items: PathBuf,
+        /// Embeddings of the new items (`.npy`), where the method has the proxy `embedding_cosine`
+        #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+        embeddings: Option<PathBuf>,
+        /// Neighbours listed for each new item, among the items of the configuration
+        #[arg(short, long, default_value_t = 10)]
+        k: usize,
+        /// What is laid over the file.
+        #[command(flatten)]
+        overlay: OverlayArgs,
+        /// Where things lie.
+        #[command(flatten)]
+        places: PlaceArgs,
+    },
+    /// List the most similar items of every item, from factors; exact scores for the best of them on demand
+    Topk {
+        /// Neighbours of each item
+        #[arg(short, long, default_value_t = 10)]
+        k: usize,
+        /// Score so many of the best by the oracle itself, and rank them anew
+        #[arg(long, value_name = "N")]
+        rescore: Option<usize>,
+        /// Evaluations that `--rescore` may buy
+        #[arg(long, value_name = "ENTRIES", requires = "rescore")]
+        budget: Option<u64>,
+        /// Which factors, and where the answer goes
+        #[command(flatten)]
+        own: OwnArgs,
+    },
+    /// List the most similar pairs of all, from factors
+    Mine {
+        /// How many pairs
+        #[arg(long, value_name = "N", default_value_t = 1000)]
+        pairs: usize,
+        /// None below this similarity
+        #[arg(long, value_name = "SCORE", allow_negative_numbers = true)]
+        at_least: Option<f64>,
+        /// Which factors, and where the answer goes
+        #[command(flatten)]
+        own: OwnArgs,
+    },
+    /// Cluster the items by k-means on their factors
+    Cluster {
+        /// How many clusters
+        #[arg(long, value_name = "N", default_value_t = 10)]
+        clusters: usize,
+        /// Which factors, and where the answer goes
+        #[command(flatten)]
+        own: OwnArgs,
+    },
+    /// Label all items from the labels of some, by linear machines on their factors
+    Classify {
+        /// A file with an id and a label a row
+        #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+        labels: PathBuf,
+        /// Its column of ids
+        #[arg(long, value_name = "COLUMN", default_value = "id")]
+        id: String,
+        /// Its column of labels
+        #[arg(long, value_name = "COLUMN", default_value = "label")]
+        label: String,
+        /// Which factors, and where the answer goes
+        #[command(flatten)]
+        own: OwnArgs,
+    },
     /// Show which corpora are there, and how to get the others
     Data {
         /// Only this dataset, in full
@@ -179,6 +300,37 @@ pub enum Command {
         /// The shell
         shell: clap_complete::Shell,
     },
+}
+
+/// Which configuration is planned, and where things lie.
+#[derive(Debug, Clone, Args)]
+pub struct ScaleArgs {
+    /// Configuration of a sweep over a matrix
+    #[arg(value_name = "CONFIG.yaml", value_hint = ValueHint::FilePath)]
+    pub config: PathBuf,
+    /// What is laid over the file.
+    #[command(flatten)]
+    pub overlay: OverlayArgs,
+    /// Where things lie.
+    #[command(flatten)]
+    pub places: PlaceArgs,
+}
+
+/// Which factors a command reads, and where its answer goes.
+#[derive(Debug, Clone, Args)]
+pub struct OwnArgs {
+    /// Configuration with `experiment: own_data`, run before
+    #[arg(value_name = "CONFIG.yaml", value_hint = ValueHint::FilePath)]
+    pub config: PathBuf,
+    /// File for the answer: `.tsv`, `.csv` or `.parquet`; beside the results by default
+    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub out: Option<PathBuf>,
+    /// What is laid over the file.
+    #[command(flatten)]
+    pub overlay: OverlayArgs,
+    /// Where things lie.
+    #[command(flatten)]
+    pub places: PlaceArgs,
 }
 
 /// Scoring predictions.

@@ -6,7 +6,7 @@ use clap::Parser;
 use miette::{IntoDiagnostic, Result};
 use tracing_subscriber::EnvFilter;
 
-use crate::cli::{Cli, Command, LogArgs};
+use crate::cli::{Cli, Command, LogArgs, OwnArgs};
 use crate::config::ConfigError;
 use crate::exit::{Exit, UsageError};
 use crate::output;
@@ -16,7 +16,9 @@ mod completions;
 mod data;
 mod docs;
 mod list;
+mod own;
 mod run;
+mod scale;
 mod score;
 mod show;
 mod store;
@@ -42,6 +44,15 @@ fn dispatch(cli: Cli) -> Result<Exit> {
     let text = match cli.command {
         None => return run::run(&cli.run, cli.log),
         Some(Command::Report { config, overlay, places }) => return run::report(&config, &overlay, &places, cli.log),
+        Some(Command::Plan { executor, tile_seconds, tile_entries, force, scale }) => {
+            let size = scale::TileSize { seconds: tile_seconds, entries: tile_entries };
+            scale::plan(&scale, executor, size, force, cli.log)?
+        }
+        Some(Command::Worker { tiles, share, lease, scale }) => {
+            scale::worker(&scale, tiles.as_deref(), share.as_deref(), lease, cli.log)?
+        }
+        Some(Command::Status { lease, scale }) => scale::status(&scale, lease, cli.log)?,
+        Some(Command::Merge { scale }) => return scale::merge(&scale, cli.log),
         Some(Command::Store(command)) => return store::store(&command),
         Some(Command::Docs { file, write, check: _ }) => return docs::docs(&file, write),
         Some(Command::Validate { files }) => return validate::validate(&files, cli.log.quiet),
@@ -49,6 +60,14 @@ fn dispatch(cli: Cli) -> Result<Exit> {
         Some(Command::Show { what, overlay }) => show::show(&what, &overlay)?,
         Some(Command::Data { name, data }) => data::data(name.as_deref(), data)?,
         Some(Command::Score(command)) => score::score(&command)?,
+        Some(Command::Project { config, items, embeddings, k, overlay, places }) => {
+            let own = OwnArgs { config, out: None, overlay, places };
+            own::project(&own, &items, embeddings.as_deref(), k, cli.log)?
+        }
+        Some(Command::Topk { k, rescore, budget, own }) => own::top_k(&own, k, rescore, budget, cli.log)?,
+        Some(Command::Mine { pairs, at_least, own }) => own::mine(&own, pairs, at_least, cli.log)?,
+        Some(Command::Cluster { clusters, own }) => own::cluster(&own, clusters, cli.log)?,
+        Some(Command::Classify { labels, id, label, own }) => own::classify(&own, &labels, &id, &label, cli.log)?,
         Some(Command::Completions { shell }) => completions::script(shell),
     };
     output::print(&text).into_diagnostic()?;

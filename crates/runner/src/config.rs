@@ -21,6 +21,7 @@ pub mod problem;
 pub mod read;
 pub mod section;
 pub mod settings;
+pub mod texts;
 pub mod tree;
 pub mod tree_kernel;
 pub mod values;
@@ -29,20 +30,23 @@ mod check;
 
 pub use dataset::{
     DatasetConfig, Distribution, DocumentsConfig, Fallback, Items, Learned, MatrixConfig, QuestionsConfig,
-    RandomMatrix, SplitConfig, VectorsConfig,
+    RandomMatrix, SplitConfig, TextsConfig, VectorsConfig,
 };
 pub use landmarks::LandmarkConfig;
 pub use matrix::{Experiment, MatrixSubject};
 pub use method::{MethodConfig, ProxyConfig, ProxyFit, ProxyKind};
-pub use oracle::{EmptyDocuments, OracleConfig};
+pub use oracle::{EmptyDocuments, OracleConfig, SubprocessConfig};
 pub use problem::ConfigError;
 pub use settings::{
-    Budget, ErrorEstimateConfig, Regimes, SearchConfig, SpectrumConfig, Strategy, SvmConfig, TrainedOn,
+    Budget, ErrorEstimateConfig, FactorFormat, OutputConfig, Regimes, SearchConfig, SpectrumConfig, Strategy, SvmConfig,
+    TrainedOn,
 };
+pub use texts::TextsFormat;
 pub use tree_kernel::{KernelConfig, TreeKernelConfig};
 pub use values::{Axis, Compare, ConfigPath, Range, Rank, Scale, Tuned};
 
 use crate::registry::{self, studies};
+use crate::scale::executor::ClusterConfig;
 use crate::study::Study;
 use problem::{Problem, Sources, list};
 use read::Problems;
@@ -79,6 +83,9 @@ pub struct Config {
     /// Folder or URL of the tile store.
     #[serde(skip)]
     pub store: Option<String>,
+    /// What a cluster wants to be told.
+    #[serde(skip)]
+    pub cluster: ClusterConfig,
     /// Threads; all cores where absent.
     #[serde(skip)]
     pub threads: Option<usize>,
@@ -162,8 +169,19 @@ pub enum Shown {
 pub const COLLECTION: &str = "collection";
 
 /// Keys that every configuration has.
-const KEYS: [&str; 10] =
-    ["name", "title", "paper", "experiment", "replicates", "seed", "results", "store", "threads", "profiles"];
+const KEYS: [&str; 11] = [
+    "name",
+    "title",
+    "paper",
+    "experiment",
+    "replicates",
+    "seed",
+    "results",
+    "store",
+    "cluster",
+    "threads",
+    "profiles",
+];
 
 /// A profile as it was laid over the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -257,6 +275,7 @@ impl Config {
                 .and_then(|node| ConfigPath::read(node, "results", Path::new(""), problems))
                 .map(|path| path.resolved),
             store: section.optional("store"),
+            cluster: section.optional("cluster").unwrap_or_default(),
             threads: section.checked("threads", |&threads: &usize| threads >= 1, "at least 1"),
             text: text.to_owned(),
             file: file.to_owned(),

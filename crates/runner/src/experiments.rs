@@ -1,5 +1,7 @@
 //! The kinds of experiment: what is measured, in which jobs, and which tables and figures it becomes.
 
+use std::path::Path;
+
 use landmark_core::approximate::{Approximate, ApproximateError};
 use landmark_core::approximation::{Approximation, Known};
 use landmark_core::entries::{Certainty, EntryBlock, Plan, Rows};
@@ -23,6 +25,7 @@ use crate::till::Till;
 mod classification;
 mod error_curve;
 mod errors;
+pub(crate) mod own_data;
 mod ranked_search;
 mod spectrum;
 mod wme;
@@ -187,6 +190,8 @@ pub struct Bench<'a> {
     pub sweep: &'a Sweep<'a>,
     /// Where distances to random documents are bought (WME).
     pub random: RandomTills,
+    /// Its folder of results.
+    pub folder: &'a Path,
     /// Whether a budget ended the growth of a rank: its best so far is a result.
     pub is_cut_short: std::cell::Cell<bool>,
 }
@@ -210,6 +215,7 @@ impl Workplace for Bench<'_> {
             Experiment::Classification => classification::jobs(self),
             Experiment::ErrorCurve => error_curve::jobs(self),
             Experiment::Spectrum => spectrum::jobs(self),
+            Experiment::OwnData => own_data::jobs(self),
         }
     }
 
@@ -220,6 +226,7 @@ impl Workplace for Bench<'_> {
             (Task::Stock(_), _) => errors::buy(self, &job.plan).map(|()| Vec::new()),
             (Task::Trial(cell, number), _) => ranked_search::run_trial(self, cell, *number, results),
             (Task::Measure(cell), Experiment::Classification) => classification::measure(self, job, cell, results),
+            (Task::Measure(cell), Experiment::OwnData) => own_data::measure(self, cell),
             (Task::Measure(cell), _) => error_curve::measure(self, cell, results),
             (Task::Spectrum, _) => spectrum::of_all(self),
             (Task::Sample(number), _) => spectrum::of_sample(self, *number),
@@ -233,6 +240,7 @@ impl Workplace for Bench<'_> {
             Experiment::Classification => classification::layout(self, rows),
             Experiment::ErrorCurve => error_curve::layout(self, rows),
             Experiment::Spectrum => spectrum::layout(self, rows),
+            Experiment::OwnData => own_data::layout(self, rows),
         }
     }
 }
@@ -262,13 +270,27 @@ impl Bench<'_> {
 
     /// Fits the method of a cell through a meter of its own: the approximation, and what it would have cost alone.
     fn fit(&self, cell: &Cell, setting: Setting) -> Result<(Approximation, Spent), JobError> {
+        self.fit_to(self.target(cell), cell, setting)
+    }
+
+    /// The same at the rank of the cell, whatever the configuration says of growing.
+    fn fit_at(&self, cell: &Cell, setting: Setting) -> Result<(Approximation, Spent), JobError> {
+        self.fit_to(None, cell, setting)
+    }
+
+    fn fit_to(
+        &self,
+        target: Option<TargetError>,
+        cell: &Cell,
+        setting: Setting,
+    ) -> Result<(Approximation, Spent), JobError> {
         let oracle = Metered::new(self.till.similarities(setting.gamma)?);
         let mut rng = stream(self.config.seed, &self.stage.dataset, "fit", cell.replicate);
         let is_wme = self.sweep.method(cell).id == wme::ID;
         let method = if is_wme { wme::method(self, cell, setting)? } else { self.sweep.approximator(cell, setting)? };
         let landmarks = self.landmarks(cell)?;
         let known = self.sweep.method(cell).known;
-        let approximation = match self.target(cell) {
+        let approximation = match target {
             Some(target) => self.grow(&target, method.as_ref(), &oracle, &landmarks, known, &mut rng)?,
             None => method.fit(&oracle, &landmarks, cell.rank, known, &mut rng)?,
         };
@@ -282,11 +304,19 @@ impl Bench<'_> {
 
     /// What the growth of a cell's rank stops at, where `target_error` asks for one and the method draws landmarks.
     fn target(&self, cell: &Cell) -> Option<TargetError> {
-        let (target, estimate) = (self.matrix.target_error?, self.matrix.error_estimate?);
+        if self.matrix.experiment == Experiment::OwnData {
+            return own_data::target(self, cell);
+        }
+        self.grown(cell, self.matrix.target_error?, self.sweep.sizes().first().copied().unwrap_or(1))
+    }
+
+    /// A rank that grows from `first_rank` to that of the cell until the estimate is below `target`.
+    fn grown(&self, cell: &Cell, target: f64, first_rank: usize) -> Option<TargetError> {
+        let estimate = self.matrix.error_estimate?;
         let draws = self.sweep.method(cell).entry().draws;
         draws.then(|| TargetError {
             target,
-            first_rank: self.sweep.sizes().first().copied().unwrap_or(1),
+            first_rank,
             largest_rank: Some(cell.rank),
             samples: estimate.samples,
             confidence: estimate.confidence,

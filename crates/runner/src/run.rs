@@ -12,7 +12,7 @@ use landmark_core::oracle::{OracleShape, Symmetry};
 use landmark_oracles::tile_store::StoreError;
 use serde_json::json;
 
-use crate::config::{Config, Subject};
+use crate::config::{Config, MatrixSubject, Subject};
 use crate::experiments::{Bench, Job, JobError, RandomTills, Workplace};
 use crate::plan::Forecast;
 use crate::progress::Progress;
@@ -52,6 +52,8 @@ pub struct RunOptions {
     pub results: Option<PathBuf>,
     /// Tile store, instead of the configuration's.
     pub store: Option<String>,
+    /// Refuse to begin where anything is left to buy: workers have bought it.
+    pub bought_already: bool,
     /// Only say what the run would cost.
     pub dry_run: bool,
     /// Compute again what is finished; bought entries stay.
@@ -111,6 +113,14 @@ pub enum RunError {
         #[source]
         source: Box<JobError>,
     },
+    /// Entries that workers should have bought.
+    #[error(
+        "{missing} entries of the configuration are not in the store, although the plan is done; it was made for other settings: run `runner plan` again"
+    )]
+    Unbought {
+        /// How many.
+        missing: u64,
+    },
     /// The list of landmarks.
     #[error("{0}")]
     Landmarks(String),
@@ -148,21 +158,7 @@ fn with_workplace<T>(
 ) -> Result<T, RunError> {
     let plan = |error| RunError::Plan(Box::new(error));
     match &config.subject {
-        Subject::Matrix(matrix) => {
-            let stage = Stage::set(config, matrix, options.data.as_deref())?;
-            let given = given_landmarks(matrix).map_err(RunError::Landmarks)?;
-            let till = Till::open(&stage, matrix, &store_address(config, options))?;
-            let sweep = Sweep::new(config, matrix, &stage, given);
-            visit(&Bench {
-                config,
-                matrix,
-                stage: &stage,
-                till: &till,
-                sweep: &sweep,
-                random: RandomTills::default(),
-                is_cut_short: false.into(),
-            })
-        }
+        Subject::Matrix(matrix) => with_bench(config, matrix, options, |bench| visit(bench)),
         Subject::Study(study) => {
             let folder = results_folder(config, options);
             let desk = Desk { config, data: options.data.as_deref(), folder: &folder };
@@ -170,6 +166,33 @@ fn with_workplace<T>(
         }
         Subject::Collection(_) => Err(plan(JobError::Study("a collection has no work of its own".into()))),
     }
+}
+
+/// Loads the items, starts the oracle, opens the store, and hands all of it over.
+///
+/// # Errors
+/// What is missing or malformed.
+pub(crate) fn with_bench<T>(
+    config: &Config,
+    matrix: &MatrixSubject,
+    options: &RunOptions,
+    visit: impl FnOnce(&Bench<'_>) -> Result<T, RunError>,
+) -> Result<T, RunError> {
+    let stage = Stage::set(config, matrix, options.data.as_deref())?;
+    let given = given_landmarks(matrix).map_err(RunError::Landmarks)?;
+    let till = Till::open(&stage, matrix, &store_address(config, options))?;
+    let sweep = Sweep::new(config, matrix, &stage, given);
+    let folder = results_folder(config, options);
+    visit(&Bench {
+        config,
+        matrix,
+        stage: &stage,
+        till: &till,
+        sweep: &sweep,
+        random: RandomTills::default(),
+        folder: &folder,
+        is_cut_short: false.into(),
+    })
 }
 
 fn run_at(config: &Config, workplace: &dyn Workplace, options: &RunOptions) -> Result<(Ended, Vec<Sheet>), RunError> {
@@ -192,6 +215,9 @@ fn run_at(config: &Config, workplace: &dyn Workplace, options: &RunOptions) -> R
     let mut results = ResultStore::open(&folder)?;
     let forecast = Forecast::of(&jobs, shape, |job| results.get(&job.key).is_some());
     let missing = till.map_or(Ok(0), |till| forecast.to_buy(|entries| till.missing(entries)))?;
+    if options.bought_already && missing > 0 {
+        return Err(RunError::Unbought { missing });
+    }
     if !options.quiet {
         words::introduce(config, workplace);
         words::announce(till, &forecast, jobs.len(), missing);
@@ -343,11 +369,11 @@ fn provenance(
     Ok(value)
 }
 
-fn results_folder(config: &Config, options: &RunOptions) -> PathBuf {
+pub(crate) fn results_folder(config: &Config, options: &RunOptions) -> PathBuf {
     let base = options.results.clone().or_else(|| config.results.clone()).unwrap_or_else(|| PathBuf::from(RESULTS));
     base.join(&config.name)
 }
 
-fn store_address(config: &Config, options: &RunOptions) -> String {
+pub(crate) fn store_address(config: &Config, options: &RunOptions) -> String {
     options.store.clone().or_else(|| config.store.clone()).unwrap_or_else(|| STORE.to_owned())
 }

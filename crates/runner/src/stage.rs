@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use landmark_core::oracle::{Kernel, Kernelized, Oracle, OracleError};
 use landmark_data::{DataError, Split};
+use landmark_oracles::subprocess::{ScoredItems, Subprocess, SubprocessError};
 use landmark_oracles::wmd::WordClouds;
 use serde_json::{Value as Json, json};
 
@@ -18,9 +19,11 @@ mod documents;
 mod matrix;
 mod proxies;
 mod questions;
+mod texts;
 
 pub use documents::PlacedDocuments;
 pub use proxies::Proxies;
+pub(crate) use texts::symmetrized;
 
 /// Everything an experiment is about.
 pub struct Stage {
@@ -38,6 +41,10 @@ pub struct Stage {
     pub clouds: Option<Arc<WordClouds>>,
     /// Labels of the items, where there are any.
     pub labels: Option<Labels>,
+    /// The user's own items, where that is what they are.
+    pub own: Option<Arc<ScoredItems>>,
+    /// The program that scores them, where there is one.
+    pub program: Option<Arc<Subprocess>>,
     /// What a reader must be warned of.
     pub stamps: Vec<Stamp>,
     /// What was dropped, filled or replaced, in sentences.
@@ -79,6 +86,12 @@ pub enum StageError {
     /// Kernels could not be combined.
     #[error(transparent)]
     Combine(#[from] landmark_oracles::combined::CombineError),
+    /// The user's items could not be read.
+    #[error(transparent)]
+    Items(#[from] crate::items::ItemsError),
+    /// The user's program does not score.
+    #[error(transparent)]
+    Program(#[from] SubprocessError),
     /// An oracle that cannot score these items.
     #[error("`{oracle}` cannot score the items of `{dataset}`")]
     Pair {
@@ -116,6 +129,7 @@ impl Stage {
             Items::Questions(items) => questions::set(config, matrix, items, data),
             Items::Matrix(items) => matrix::set_given(matrix, items),
             Items::Random(items) => matrix::set_random(config, matrix, items),
+            Items::Texts(items) => texts::set(config, matrix, items, data),
         }
     }
 

@@ -34,7 +34,7 @@ impl Till {
     /// # Errors
     /// A store that cannot be opened, or holds a file that is torn or foreign.
     pub fn open(stage: &Stage, matrix: &MatrixSubject, store: &str) -> Result<Self, StoreError> {
-        let budget = Budget { entries: matrix.budget.entries, seconds: matrix.budget.seconds };
+        let budget = Budget { entries: matrix.budget.limit(), seconds: matrix.budget.seconds };
         let store = if stage.is_priced { Some(TileStore::open(store)?) } else { None };
         Self::of(
             Arc::clone(&stage.raw),
@@ -44,7 +44,11 @@ impl Till {
         )
     }
 
-    fn of(
+    /// Stacks budget and store on an oracle.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub fn of(
         raw: Arc<dyn Oracle>,
         label: OracleLabel,
         store: Option<TileStore>,
@@ -75,6 +79,11 @@ impl Till {
     pub fn spent_beside(&self) -> u64 {
         let beside = self.beside.lock().unwrap_or_else(PoisonError::into_inner);
         beside.iter().map(|till| till.spent().evaluations).sum()
+    }
+
+    /// The store's side of it, where entries are kept.
+    pub fn stored(&self) -> Option<&Stored<impl Oracle + use<>>> {
+        self.stored.as_deref()
     }
 
     /// Raw scores, bought when they are not there.

@@ -32,7 +32,7 @@ pub(super) fn run(arguments: &RunArgs, log: LogArgs) -> Result<Exit> {
     })
 }
 
-fn options(places: &PlaceArgs, log: LogArgs) -> RunOptions {
+pub(super) fn options(places: &PlaceArgs, log: LogArgs) -> RunOptions {
     RunOptions {
         data: places.data(),
         results: places.results.clone(),

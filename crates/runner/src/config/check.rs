@@ -39,6 +39,17 @@ pub(super) fn together(matrix: &MatrixSubject, section: &Section<'_>) {
                 format!("`tree_kernel` compares trees, but the dataset `{name}` has none: use `trec`"),
             );
         }
+        OracleConfig::Subprocess(_) if matrix.dataset.texts().is_none() => section.refuse(
+            "oracle",
+            format!("`subprocess` scores texts of yours, but the dataset is `{name}`: use `dataset: {{ name: texts, path: … }}`"),
+        ),
+        OracleConfig::Wmd { .. } if matrix.dataset.texts().is_some_and(|texts| texts.vectors.is_some()) => {}
+        OracleConfig::Wmd { .. } if matrix.dataset.texts().is_some() => section.refuse(
+            "oracle",
+            "`wmd` needs word vectors: add `vectors: { kind: ppmi_svd }` to `dataset`, or a file of yours",
+        ),
+        OracleConfig::Precomputed { .. } if matrix.dataset.texts().is_some() => section
+            .refuse("oracle", "`precomputed` reads a matrix, but the dataset has texts: use `subprocess` or `wmd`"),
         OracleConfig::Wmd { .. } if !documents => section.refuse(
             "oracle",
             format!("`wmd` compares documents, but the dataset `{name}` is a matrix: use `precomputed`"),
@@ -85,10 +96,14 @@ pub(super) fn together(matrix: &MatrixSubject, section: &Section<'_>) {
         };
         section.problems().add(Problem::new(problem).at(method.place));
     }
+    if matrix.experiment == Experiment::OwnData {
+        own_data(matrix, section);
+    }
+    let has_words = documents || matrix.dataset.texts().is_some_and(|texts| texts.vectors.is_some());
     for method in &matrix.methods {
         let Some(proxy) = &method.proxy else { continue };
         let compares = match &proxy.kind {
-            kind if kind.needs_documents() && !documents => "documents",
+            kind if kind.needs_documents() && !has_words => "documents",
             kind if kind.needs_questions() && !questions => "questions",
             kind if kind.needs_mentions() => "mentions",
             _ => continue,
@@ -100,5 +115,33 @@ pub(super) fn together(matrix: &MatrixSubject, section: &Section<'_>) {
     if matrix.target_error.is_some() && matrix.error_estimate.is_none() {
         section
             .refuse("target_error", "`target_error` is held against an `error_estimate`, but there is none: add one");
+    }
+}
+
+/// What makes one set of factors: one method at one rank, which draws landmarks.
+fn own_data(matrix: &MatrixSubject, section: &Section<'_>) {
+    if matrix.methods.len() > 1 {
+        section.refuse(
+            "methods",
+            "`own_data` writes the factors of one method: name one, and compare with `experiment: error_curve`",
+        );
+    }
+    if matrix.ranks.len() > 1 && matrix.target_error.is_none() {
+        section.refuse(
+            "ranks",
+            "`own_data` writes factors of one rank: name one, or set `target_error` to grow from the first to the last",
+        );
+    }
+    for method in matrix.methods.iter().filter(|method| !method.entry().draws || method.id == "wme") {
+        let message = format!("`{}` has no factors of bought columns, which `own_data` writes", method.id);
+        section
+            .problems()
+            .add(Problem::new(message).at(method.place).help("use `shift_ridge`, `sms_nystrom` or `sicur`"));
+    }
+    if matrix.budget.seconds.is_some() && matrix.error_estimate.is_none() {
+        section.refuse(
+            "budget",
+            "`budget.seconds` grows the rank step by step and keeps the best: it needs an `error_estimate`",
+        );
     }
 }

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::problem::{Place, Problem, list};
 use super::read::Problems;
 use super::section::Section;
+pub use super::texts::TextsConfig;
 use super::tree::{Node, Value};
 use super::values::ConfigPath;
 use crate::registry::{self, DATASETS};
@@ -38,6 +39,8 @@ pub enum Items {
     Matrix(MatrixConfig),
     /// The rows of a random matrix.
     Random(RandomMatrix),
+    /// Texts of the user's.
+    Texts(Box<TextsConfig>),
 }
 
 /// Documents with labels.
@@ -164,6 +167,14 @@ impl DatasetConfig {
         }
     }
 
+    /// The user's texts, where that is what the items are.
+    pub fn texts(&self) -> Option<&TextsConfig> {
+        match &self.items {
+            Items::Texts(texts) => Some(texts),
+            _ => None,
+        }
+    }
+
     /// Whether the items are questions with trees.
     pub fn has_trees(&self) -> bool {
         matches!(self.items, Items::Questions(_))
@@ -180,7 +191,7 @@ impl DatasetConfig {
             Items::Documents(documents) => Some(documents.split),
             Items::Questions(questions) => Some(questions.split),
             Items::Matrix(matrix) => matrix.labels.as_ref().map(|_| matrix.split),
-            Items::Random(_) => None,
+            Items::Random(_) | Items::Texts(_) => None,
         }
     }
 
@@ -204,6 +215,7 @@ impl DatasetConfig {
         let items = match entry.id {
             "precomputed" => MatrixConfig::read(&section, folder).map(Items::Matrix),
             "random_psd" => Some(Items::Random(RandomMatrix::read(&section))),
+            "texts" => TextsConfig::read(&section, folder).map(|texts| Items::Texts(Box::new(texts))),
             _ if registry::datasets::has_trees(entry.id) => QuestionsConfig::read(&section).map(Items::Questions),
             _ => DocumentsConfig::read(&section, folder).map(Items::Documents),
         };
@@ -313,7 +325,7 @@ impl SplitConfig {
 }
 
 impl VectorsConfig {
-    fn read(node: &Node, folder: &Path, problems: &Problems) -> Option<Self> {
+    pub(super) fn read(node: &Node, folder: &Path, problems: &Problems) -> Option<Self> {
         if let Value::Text(name) = &node.value {
             return Self::named(name, node.place, problems);
         }

@@ -13,7 +13,7 @@ use super::oracle::OracleConfig;
 use super::problem::Problem;
 use super::read::Problems;
 use super::section::Section;
-use super::settings::{Budget, ErrorEstimateConfig, SearchConfig, SpectrumConfig, SvmConfig};
+use super::settings::{Budget, ErrorEstimateConfig, OutputConfig, SearchConfig, SpectrumConfig, SvmConfig};
 use super::tree::{Node, Value};
 use super::values::{Compare, Rank};
 
@@ -47,6 +47,8 @@ pub struct MatrixSubject {
     pub target_error: Option<f64>,
     /// What `experiment: spectrum` shows.
     pub spectrum: SpectrumConfig,
+    /// What `experiment: own_data` writes.
+    pub output: OutputConfig,
 }
 
 /// What is measured.
@@ -59,12 +61,16 @@ pub enum Experiment {
     ErrorCurve,
     /// Eigenvalues.
     Spectrum,
+    /// Factors of the user's own matrix.
+    OwnData,
 }
 
 impl Experiment {
     /// The one of this id.
     pub fn of(id: &str) -> Option<Self> {
-        [Self::Classification, Self::ErrorCurve, Self::Spectrum].into_iter().find(|experiment| experiment.id() == id)
+        [Self::Classification, Self::ErrorCurve, Self::Spectrum, Self::OwnData]
+            .into_iter()
+            .find(|experiment| experiment.id() == id)
     }
 
     /// Id in the registry.
@@ -73,6 +79,7 @@ impl Experiment {
             Self::Classification => "classification",
             Self::ErrorCurve => "error_curve",
             Self::Spectrum => "spectrum",
+            Self::OwnData => "own_data",
         }
     }
 }
@@ -82,7 +89,7 @@ impl MatrixSubject {
     pub(super) fn read(experiment: Experiment, section: &Section<'_>, folder: &Path) -> Option<Self> {
         let problems = section.problems();
         let dataset = section.required_node("dataset").and_then(|node| DatasetConfig::read(node, folder, problems));
-        let oracle = section.required_node("oracle").and_then(|node| OracleConfig::read(node, problems));
+        let oracle = section.required_node("oracle").and_then(|node| OracleConfig::read(node, folder, problems));
         let has_methods = section.has("methods") || experiment != Experiment::Spectrum;
         let methods = if has_methods { section.required_node("methods") } else { None };
         let methods = methods.map(|node| MethodConfig::read_all(node, folder, problems)).unwrap_or_default();
@@ -94,19 +101,22 @@ impl MatrixSubject {
         let landmarks = section.node("landmarks");
         let landmarks = landmarks.map(|node| LandmarkConfig::read(node, "landmarks", folder, problems));
         let part = |key| section.node(key);
+        let is_own = experiment == Experiment::OwnData;
+        let output = if is_own { part("output") } else { None };
+        let estimate = part("error_estimate").and_then(|node| ErrorEstimateConfig::read(node, problems));
         let matrix = Self {
             experiment,
             landmarks: landmarks.unwrap_or(Some(LandmarkConfig::Uniform)).unwrap_or(LandmarkConfig::Uniform),
             methods,
             ranks,
-            compare: section.or("compare", Compare::Both),
+            compare: if is_own { Compare::Rank } else { section.or("compare", Compare::Both) },
             budget: part("budget").and_then(|node| Budget::read(node, problems)).unwrap_or_default(),
             search,
             svm: part("svm").and_then(|node| SvmConfig::read(node, problems)).unwrap_or_default(),
             target_error: section.checked("target_error", |&e: &f64| e > 0.0 && e < 1.0, "between 0 and 1"),
-            error_estimate: part("error_estimate")
-                .and_then(|node| ErrorEstimateConfig::read(node, problems))
-                .unwrap_or_default(),
+            // whoever approximates a matrix of their own wants to know how well, unless they say `false`
+            error_estimate: estimate.unwrap_or_else(|| is_own.then(ErrorEstimateConfig::default)),
+            output: output.and_then(|node| OutputConfig::read(node, problems)).unwrap_or_default(),
             spectrum: part("spectrum").and_then(|node| SpectrumConfig::read(node, problems)).unwrap_or_default(),
             dataset: dataset?,
             oracle: oracle?,
@@ -119,9 +129,10 @@ impl MatrixSubject {
     pub(super) fn to_json(&self) -> Json {
         let mut json = serde_json::to_value(self).unwrap_or(Json::Null);
         let unread: &[&str] = match self.experiment {
-            Experiment::Classification => &["spectrum"],
-            Experiment::ErrorCurve => &["spectrum", "svm", "search"],
-            Experiment::Spectrum => &["svm", "search"],
+            Experiment::Classification => &["spectrum", "output"],
+            Experiment::ErrorCurve => &["spectrum", "svm", "search", "output"],
+            Experiment::Spectrum => &["svm", "search", "output"],
+            Experiment::OwnData => &["spectrum", "svm", "search", "compare"],
         };
         if let Json::Object(map) = &mut json {
             map.retain(|key, _| !unread.contains(&key.as_str()));

@@ -1,6 +1,9 @@
 //! `oracle:` — what scores a pair.
 
+use std::path::Path;
+
 use landmark_core::oracle::Symmetrization;
+use landmark_oracles::subprocess::SubprocessParams;
 use serde::{Deserialize, Serialize};
 
 use super::problem::Problem;
@@ -31,6 +34,22 @@ pub enum OracleConfig {
         /// Where given, what makes an asymmetric matrix symmetric.
         symmetrize: Option<Symmetrization>,
     },
+    /// A program of the user's.
+    Subprocess(Box<SubprocessConfig>),
+}
+
+/// A program of the user's.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct SubprocessConfig {
+    /// The program, and how it is treated. It runs in the folder of the configuration.
+    #[serde(flatten)]
+    pub params: SubprocessParams,
+    /// Where given, its score is a distance and the similarity is exp(−γ·d).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gamma: Option<Tuned>,
+    /// Where given, what makes an asymmetric score symmetric.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub symmetrize: Option<Symmetrization>,
 }
 
 /// What becomes of a document without a known word.
@@ -52,6 +71,7 @@ impl OracleConfig {
             Self::Wmd { .. } => "wmd",
             Self::TreeKernel(_) => "tree_kernel",
             Self::Precomputed { .. } => "precomputed",
+            Self::Subprocess(_) => "subprocess",
         }
     }
 
@@ -61,11 +81,12 @@ impl OracleConfig {
             Self::Wmd { gamma, .. } => Some(*gamma),
             Self::TreeKernel(_) => None,
             Self::Precomputed { gamma, .. } => *gamma,
+            Self::Subprocess(program) => program.gamma,
         }
     }
 
-    /// Reads the section; a bare id is the whole section.
-    pub fn read(node: &Node, problems: &Problems) -> Option<Self> {
+    /// Reads the section; a bare id is the whole section. Programs run in `folder`, that of the configuration.
+    pub fn read(node: &Node, folder: &Path, problems: &Problems) -> Option<Self> {
         let empty = Node::empty(node.place);
         let (kind, section) = match &node.value {
             Value::Text(kind) => (kind.clone(), Section::new(&empty, "oracle", problems)?),
@@ -100,6 +121,20 @@ impl OracleConfig {
                 },
                 symmetrize: section.optional("symmetrize"),
             },
+            "subprocess" => {
+                let symmetrize = section.optional("symmetrize");
+                let rest = section.rest();
+                let params: SubprocessParams = problems.read(&rest, "oracle")?;
+                let params = SubprocessParams { folder: Some(folder.to_owned()), ..params };
+                if let Err(error) = params.clone().check() {
+                    problems.add(Problem::new(format!("`oracle`: {error}")).at(section.place()));
+                }
+                let gamma = match gamma {
+                    Some(gamma) => Some(gamma?),
+                    None => None,
+                };
+                return Some(Self::Subprocess(Box::new(SubprocessConfig { params, gamma, symmetrize })));
+            }
             other => {
                 let place = section.node("kind").unwrap_or(node).place;
                 problems.add(Problem::unknown("oracle", other, registry::ids(ORACLES)).at(place));

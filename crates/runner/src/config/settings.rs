@@ -16,6 +16,12 @@ pub struct Budget {
     pub entries: Option<u64>,
     /// Wall seconds.
     pub seconds: Option<f64>,
+    /// What may be paid, in the currency of `cost_per_entry`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub money: Option<f64>,
+    /// What an evaluation costs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cost_per_entry: Option<f64>,
 }
 
 impl Budget {
@@ -25,9 +31,70 @@ impl Budget {
         let budget = Self {
             entries: section.checked("entries", |&entries: &u64| entries > 0, "at least 1"),
             seconds: section.checked("seconds", |&s: &f64| s > 0.0 && s.is_finite(), "a number above 0"),
+            money: section.checked("money", |&m: &f64| m > 0.0 && m.is_finite(), "a number above 0"),
+            cost_per_entry: section.checked("cost_per_entry", |&c: &f64| c > 0.0 && c.is_finite(), "a number above 0"),
         };
+        if budget.money.is_some() && budget.cost_per_entry.is_none() {
+            section.refuse("money", "`budget.money` needs `budget.cost_per_entry`: what does one evaluation cost?");
+        }
         section.finish(&[]);
         Some(budget)
+    }
+
+    /// The most evaluations that entries and money allow.
+    pub fn limit(&self) -> Option<u64> {
+        let affordable = self.money.zip(self.cost_per_entry).map(|(money, cost)| {
+            let entries = (money / cost).floor();
+            // beyond 2^53 nobody counts
+            if entries >= 9e15 { u64::MAX } else { entries as u64 }
+        });
+        match (self.entries, affordable) {
+            (Some(entries), Some(affordable)) => Some(entries.min(affordable)),
+            (entries, affordable) => entries.or(affordable),
+        }
+    }
+
+    /// What so many evaluations cost, where a price is known.
+    pub fn price(&self, evaluations: u64) -> Option<f64> {
+        self.cost_per_entry.map(|cost| cost * evaluations as f64)
+    }
+}
+
+/// What `experiment: own_data` writes beside its tables.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct OutputConfig {
+    /// In which forms the factors are written.
+    pub formats: Vec<FactorFormat>,
+}
+
+/// A form of the factors.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FactorFormat {
+    /// NumPy, which the commands that use factors read.
+    Npy,
+    /// Safetensors.
+    Safetensors,
+    /// Parquet, a row an item with its id.
+    Parquet,
+}
+
+impl Default for OutputConfig {
+    fn default() -> Self {
+        Self { formats: vec![FactorFormat::Npy, FactorFormat::Safetensors, FactorFormat::Parquet] }
+    }
+}
+
+impl OutputConfig {
+    /// Reads the section.
+    pub fn read(node: &Node, problems: &Problems) -> Option<Self> {
+        let output: Self = problems.read(node, "output")?;
+        if !output.formats.contains(&FactorFormat::Npy) {
+            let message = "`output.formats` lacks `npy`, from which `project`, `topk` and the others read";
+            problems.add(Problem::new(message).at(node.place));
+        }
+        Some(output)
     }
 }
 
@@ -211,10 +278,16 @@ pub struct ErrorEstimateConfig {
     pub confidence: f64,
 }
 
+impl Default for ErrorEstimateConfig {
+    fn default() -> Self {
+        Self { samples: 1000, confidence: 0.95 }
+    }
+}
+
 impl ErrorEstimateConfig {
     /// Reads the section; `true` is the default, a number the samples.
     pub fn read(node: &Node, problems: &Problems) -> Option<Option<Self>> {
-        let default = Self { samples: 1000, confidence: 0.95 };
+        let default = Self::default();
         match node.value {
             Value::Bool(wanted) => return Some(wanted.then_some(default)),
             Value::Integer(_) => {

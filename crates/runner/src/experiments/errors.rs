@@ -35,7 +35,7 @@ impl Errors {
             || bench.matrix.experiment == Experiment::ErrorCurve && bench.matrix.error_estimate.is_none()
             || bench.matrix.methods.iter().any(|method| needs_all(method.id));
         let all = whole(bench.stage.items()).evaluations(bench.till.shape());
-        let affordable = bench.matrix.budget.entries.is_none_or(|budget| budget >= all);
+        let affordable = bench.matrix.budget.limit().is_none_or(|budget| budget >= all);
         match bench.matrix.error_estimate {
             _ if is_there && affordable => Self::Exact,
             Some(estimate) => Self::Estimated(estimate),

@@ -7,6 +7,7 @@ use landmark_data::catalog::{self, Holds};
 use super::{Entry, Parameter, parameter, required};
 
 const LIMIT: Parameter = parameter("limit", "all", "a seeded, stratified sample of so many items");
+const LIMIT_FIRST: Parameter = parameter("limit", "all", "only the first so many items");
 const SPLIT: Parameter =
     parameter("split", "{ train: 0.7 }", "`given`, or a random share to train on in each replicate");
 const HEADERS: Parameter = parameter("headers", "subject", "header lines of a post: `subject`, `keep` or `strip`");
@@ -25,7 +26,7 @@ const POSTS: &[Parameter] = &[LIMIT, SPLIT, VECTORS, MAX_WORDS, MIN_COUNT, STOP_
 
 const QUESTIONS: &[Parameter] = &[LIMIT, SPLIT];
 
-const MATRICES: [Entry; 2] = [
+const MATRICES: [Entry; 3] = [
     Entry {
         id: "precomputed",
         summary: "your own n × n matrix",
@@ -33,6 +34,19 @@ const MATRICES: [Entry; 2] = [
             required("path", "matrix.npy", "the `.npy` file"),
             parameter("labels", "none", "a file with one label a line, for classification"),
             SPLIT,
+        ],
+        source: "yours",
+    },
+    Entry {
+        id: "texts",
+        summary: "your own texts: a TXT, TSV, CSV, JSONL or Parquet file with an id and a text an item",
+        parameters: &[
+            required("path", "sentences.tsv", "the file"),
+            parameter("format", "by its ending", "`txt` (a text a line), `tsv`, `csv`, `jsonl` or `parquet`"),
+            parameter("id", "row number", "the column of the ids"),
+            parameter("text", "text", "the column of the texts"),
+            LIMIT_FIRST,
+            parameter("vectors", "none", "word vectors, for `wmd`: a name, `{ path, format }` or `{ kind: ppmi_svd }`"),
         ],
         source: "yours",
     },

@@ -1,6 +1,6 @@
 //! The similarity functions, as a configuration names them.
 
-use super::{Entry, parameter};
+use super::{Entry, parameter, required};
 
 /// Every oracle.
 pub static ORACLES: &[Entry] = &[
@@ -44,5 +44,21 @@ pub static ORACLES: &[Entry] = &[
             parameter("symmetrize", "none", "an asymmetric matrix becomes the `mean`, `max` or `min` of both orders"),
         ],
         source: "any `.npy`",
+    },
+    Entry {
+        id: "subprocess",
+        summary: "any program in any language: JSON lines over its standard input and output",
+        parameters: &[
+            required("command", "[python3, score.py]", "the program and its arguments; runs in the folder of the file"),
+            parameter("processes", "1", "how many of it run at a time"),
+            parameter("batch", "256", "pairs in a batch, at most"),
+            parameter("timeout_seconds", "60", "how long a batch may take before the program counts as hanging"),
+            parameter("start_seconds", "300", "how long it may take to greet: loading a model takes time"),
+            parameter("failed_pairs", "error", "a pair that it cannot score: `error`, or `{ score: 0 }`, counted"),
+            parameter("environment", "{}", "variables it sees beside ours"),
+            parameter("gamma", "none", "turns distances into exp(−γ·d); absent: the scores are similarities"),
+            parameter("symmetrize", "none", "an asymmetric score becomes the `mean`, `max` or `min` of both orders"),
+        ],
+        source: "yours; the protocol is in docs/own_data.md",
     },
 ];

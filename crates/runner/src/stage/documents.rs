@@ -109,7 +109,9 @@ pub(super) fn set(
 ) -> Result<Stage, StageError> {
     let empty = match matrix.oracle {
         OracleConfig::Wmd { empty_documents, .. } => empty_documents,
-        OracleConfig::TreeKernel(_) | OracleConfig::Precomputed { .. } => EmptyDocuments::Error,
+        OracleConfig::TreeKernel(_) | OracleConfig::Precomputed { .. } | OracleConfig::Subprocess(_) => {
+            EmptyDocuments::Error
+        }
     };
     let placed = PlacedDocuments::load(config, &matrix.dataset, items, empty, data)?;
     let PlacedDocuments { dataset, documents, clouds, vectors, stamps, notes, facts: more } = placed;
@@ -125,6 +127,8 @@ pub(super) fn set(
         facts: facts(&dataset, clouds.len(), &wmd, more),
         dataset,
         clouds: Some(clouds),
+        own: None,
+        program: None,
         raw: Arc::new(wmd),
     })
 }
@@ -168,7 +172,7 @@ fn catalog_size(name: &str) -> usize {
         .map_or(usize::MAX, |published| published.train + published.test)
 }
 
-fn load_vectors(
+pub(super) fn load_vectors(
     wanted_dataset: &str,
     wanted: &VectorsConfig,
     seed: u64,
@@ -195,7 +199,7 @@ fn load_vectors(
     Ok(vectors)
 }
 
-fn coverage_note(coverage: &Coverage, source: &str) -> Option<String> {
+pub(super) fn coverage_note(coverage: &Coverage, source: &str) -> Option<String> {
     (coverage.token_percent() < 100.0).then(|| {
         format!(
             "word vectors `{source}` know {:.1} % of the running words and {:.1} % of the distinct ones; the rest is dropped",

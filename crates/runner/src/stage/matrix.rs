@@ -39,6 +39,8 @@ fn set(subject: &MatrixSubject, matrix: Array2<f64>, description: String) -> Res
         is_priced: false,
         proxies: Proxies::for_matrix(subject, raw.len())?,
         clouds: None,
+        own: None,
+        program: None,
         labels: None,
         stamps: Vec::new(),
         notes: Vec::new(),

@@ -4,7 +4,9 @@
 
 mod input;
 mod measures;
+mod own_data;
 mod resume;
+mod scale;
 mod scratch;
 mod search;
 mod sketches;

@@ -1,0 +1,134 @@
+//! `runner project | topk | mine | cluster | classify`: what the factors of one's own matrix are good for.
+//!
+//! All of them read the factors of a finished `own_data` run and stream over them: none forms an n × n matrix, and none but
+//! `project` and `topk --rescore` asks the oracle for anything.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use landmark_tasks::neighbours::SignedVectors;
+use miette::{IntoDiagnostic, Result};
+use polars::prelude::{Column, CsvWriter, DataFrame, ParquetWriter, SerWriter};
+
+use crate::cli::{LogArgs, OwnArgs};
+use crate::config::{Config, Experiment, MatrixSubject, Subject};
+use crate::exit::UsageError;
+use crate::experiments::own_data::FACTORS;
+use crate::factors::Factors;
+use crate::items::OwnItems;
+use crate::progress::Progress;
+use crate::run::{self, RunOptions};
+
+mod classify;
+mod cluster;
+mod neighbours;
+mod project;
+
+pub(super) use classify::classify;
+pub(super) use cluster::cluster;
+pub(super) use neighbours::{mine, top_k};
+pub(super) use project::project;
+
+/// A finished run of `own_data`.
+struct Own {
+    config: Config,
+    matrix: MatrixSubject,
+    options: RunOptions,
+    folder: PathBuf,
+    factors: Factors,
+    items: Option<OwnItems>,
+    out: Option<PathBuf>,
+}
+
+impl Own {
+    fn open(arguments: &OwnArgs, log: LogArgs) -> Result<Self> {
+        let config = Config::load(&arguments.config, &arguments.overlay.overlays())?;
+        let matrix = own_matrix(&config)?.clone();
+        let options = super::run::options(&arguments.places, log);
+        let folder = run::results_folder(&config, &options);
+        let factors = Factors::read(&folder.join(FACTORS)).into_diagnostic()?;
+        let items = matrix.dataset.texts().map(OwnItems::of).transpose().into_diagnostic()?;
+        let own = Self { config, matrix, options, folder, factors, items, out: arguments.out.clone() };
+        own.check_items()?;
+        Ok(own)
+    }
+
+    /// Refuses factors of other items than those of the file now.
+    fn check_items(&self) -> Result<()> {
+        let (Some(items), Some(then)) = (&self.items, &self.factors.info.texts) else { return Ok(()) };
+        let scored = landmark_oracles::subprocess::ScoredItems::new(items.ids.clone(), items.texts.clone());
+        let now = scored.into_diagnostic()?.identity().to_hex();
+        if now == *then {
+            return Ok(());
+        }
+        let message = format!("the items have changed since the factors were made: they were `{then}` and are `{now}`");
+        let help = "run the configuration again; scores of items that are the same are not bought again if the program names them so";
+        Err(UsageError::new(message, Some(help.to_owned())).into())
+    }
+
+    fn vectors(&self) -> SignedVectors<'_> {
+        SignedVectors { vectors: self.factors.vectors.view(), signature: &self.factors.signature }
+    }
+
+    /// The id of an item; its number where there are none.
+    fn id(&self, item: usize) -> String {
+        self.items.as_ref().and_then(|items| items.ids.get(item)).map_or_else(|| item.to_string(), Clone::clone)
+    }
+
+    fn ids(&self) -> Vec<String> {
+        (0..self.factors.info.items).map(|item| self.id(item)).collect()
+    }
+
+    /// Writes the answer and says where.
+    fn write(&self, default: &str, columns: Vec<Column>) -> Result<PathBuf> {
+        let path = self.out.clone().unwrap_or_else(|| self.folder.join(default));
+        write_table(&path, columns)?;
+        Ok(path)
+    }
+
+    /// A progress line over the items, and a function that moves it.
+    fn progress(&self, what: &'static str) -> (Progress, impl FnMut(f64) + use<>) {
+        let (items, done) = (self.factors.info.items as u64, Arc::new(AtomicU64::new(0)));
+        let seen = Arc::clone(&done);
+        let progress = Progress::start(items, what, self.options.quiet, move || seen.load(Ordering::Relaxed));
+        // a share of a count that fits in an f64
+        (progress, move |share: f64| done.store((share * items as f64) as u64, Ordering::Relaxed))
+    }
+}
+
+/// The matrix of a configuration whose experiment is `own_data`.
+pub(super) fn own_matrix(config: &Config) -> Result<&MatrixSubject> {
+    match &config.subject {
+        Subject::Matrix(matrix) if matrix.experiment == Experiment::OwnData => Ok(matrix),
+        other => {
+            let message = format!("`{}` is `experiment: {}`, which leaves no factors", config.name, other.id());
+            let help = "use a configuration with `experiment: own_data`, such as `configs/own_data.yaml`".to_owned();
+            Err(UsageError::new(message, Some(help)).into())
+        }
+    }
+}
+
+/// Writes a table in the form that the ending of the file names.
+fn write_table(path: &Path, columns: Vec<Column>) -> Result<()> {
+    let height = columns.first().map_or(0, Column::len);
+    let mut frame = DataFrame::new(height, columns).into_diagnostic()?;
+    if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+        std::fs::create_dir_all(folder).into_diagnostic()?;
+    }
+    let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
+    let separator = match ending {
+        "tsv" => b'\t',
+        "csv" => b',',
+        "parquet" => {
+            let file = std::fs::File::create(path).into_diagnostic()?;
+            return ParquetWriter::new(file).finish(&mut frame).map(|_| ()).into_diagnostic();
+        }
+        _ => {
+            let message = format!("`{}` has no ending that names a form", path.display());
+            return Err(UsageError::new(message, Some("end it in `.tsv`, `.csv` or `.parquet`".to_owned())).into());
+        }
+    };
+    let file = std::fs::File::create(path).into_diagnostic()?;
+    CsvWriter::new(file).include_header(true).with_separator(separator).finish(&mut frame).into_diagnostic()
+}

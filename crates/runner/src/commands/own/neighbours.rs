@@ -1,0 +1,135 @@
+//! `runner topk` and `runner mine`: the nearest items of each, and the best pairs of all.
+
+use std::collections::HashMap;
+
+use landmark_core::oracle::{OracleError, Pair};
+use landmark_tasks::neighbours::{Neighbour, best_pairs, top_k as most_similar};
+use miette::{IntoDiagnostic, Result};
+use polars::prelude::Column;
+
+use super::Own;
+use crate::cli::{LogArgs, OwnArgs};
+use crate::config::Budget;
+use crate::experiments::JobError;
+use crate::run::{self, RunError, count};
+
+/// Pairs asked of the oracle at a time: what a budget cuts off is no more than that.
+const PAIRS_AT_A_TIME: usize = 256;
+
+/// Lists the `k` most similar items of every item.
+pub(in crate::commands) fn top_k(
+    arguments: &OwnArgs,
+    k: usize,
+    rescore: Option<usize>,
+    budget: Option<u64>,
+    log: LogArgs,
+) -> Result<String> {
+    let own = Own::open(arguments, log)?;
+    let wide = rescore.unwrap_or(k).max(k);
+    let (progress, done) = own.progress("items done");
+    let mut found = most_similar(own.vectors(), wide, done);
+    drop(progress);
+    let mut text = String::new();
+    let exact = match rescore {
+        Some(_) => {
+            let (exact, bought, asked) = own.rescore(&found, budget)?;
+            let (scored, bought) = (count(exact.len() as u64), count(bought));
+            text += &format!("{scored} of {} pairs scored by the oracle, {bought} of them bought now\n", count(asked));
+            exact
+        }
+        None => HashMap::new(),
+    };
+    for (item, list) in found.iter_mut().enumerate() {
+        rank_anew(item, list, &exact);
+        list.truncate(k);
+    }
+    let path = own.write("neighbours.tsv", columns(&own, &found, rescore.map(|_| &exact)))?;
+    text += &format!("the {k} most similar of each of {} items: `{}`\n", count(found.len() as u64), path.display());
+    Ok(text)
+}
+
+/// Lists the most similar pairs of all.
+pub(in crate::commands) fn mine(
+    arguments: &OwnArgs,
+    pairs: usize,
+    at_least: Option<f64>,
+    log: LogArgs,
+) -> Result<String> {
+    let own = Own::open(arguments, log)?;
+    let (progress, done) = own.progress("items done");
+    let found = best_pairs(own.vectors(), pairs, at_least.unwrap_or(f64::NEG_INFINITY), done);
+    drop(progress);
+    let ids = |of: fn(&landmark_tasks::neighbours::ScoredPair) -> usize| -> Vec<String> {
+        found.iter().map(|pair| own.id(of(pair))).collect()
+    };
+    let columns = vec![
+        Column::new("first".into(), ids(|pair| pair.first)),
+        Column::new("second".into(), ids(|pair| pair.second)),
+        Column::new("score".into(), found.iter().map(|pair| pair.score).collect::<Vec<_>>()),
+    ];
+    let path = own.write("pairs.tsv", columns)?;
+    Ok(format!("the {} most similar pairs: `{}`\n", count(found.len() as u64), path.display()))
+}
+
+/// Scores by pair, the smaller item first.
+type Exact = HashMap<Pair, f64>;
+
+impl Own {
+    /// Asks the oracle for the pairs found, everyone's nearest first, until the budget ends: the scores, how many were bought,
+    /// and how many there are in all.
+    fn rescore(&self, found: &[Vec<Neighbour>], budget: Option<u64>) -> Result<(Exact, u64, u64)> {
+        let mut pairs: Vec<Pair> = Vec::new();
+        let mut seen = std::collections::HashSet::new();
+        for place in 0..found.iter().map(Vec::len).max().unwrap_or(0) {
+            let at_place = found.iter().enumerate().filter_map(|(item, list)| Some((item, list.get(place)?.item)));
+            pairs.extend(at_place.map(|(i, j)| (i.min(j), i.max(j))).filter(|&pair| seen.insert(pair)));
+        }
+        let budget = Budget { entries: budget, ..Budget::default() };
+        let matrix = crate::config::MatrixSubject { budget, ..self.matrix.clone() };
+        let asked = pairs.len() as u64;
+        run::with_bench(&self.config, &matrix, &self.options, |bench| {
+            let failed = |error: OracleError| RunError::Plan(Box::new(JobError::from(error)));
+            let oracle = bench.till.similarities(self.factors.info.gamma).map_err(failed)?;
+            let mut exact = Exact::new();
+            for pairs in pairs.chunks(PAIRS_AT_A_TIME) {
+                let mut scores = vec![0.0; pairs.len()];
+                match oracle.evaluate(pairs, &mut scores) {
+                    Ok(()) => exact.extend(pairs.iter().copied().zip(scores)),
+                    Err(OracleError::BudgetExhausted { .. } | OracleError::TimeExhausted { .. }) => break,
+                    Err(error) => return Err(failed(error)),
+                }
+            }
+            bench.till.flush()?;
+            Ok((exact, bench.till.spent().evaluations, asked))
+        })
+        .into_diagnostic()
+    }
+}
+
+/// Orders a list by what is known best: the oracle's score where there is one, else that of the factors.
+fn rank_anew(item: usize, list: &mut [Neighbour], exact: &Exact) {
+    if exact.is_empty() {
+        return;
+    }
+    for neighbour in list.iter_mut() {
+        let pair = (item.min(neighbour.item), item.max(neighbour.item));
+        neighbour.score = exact.get(&pair).copied().unwrap_or(neighbour.score);
+    }
+    list.sort_by(|one, other| other.score.total_cmp(&one.score).then(one.item.cmp(&other.item)));
+}
+
+fn columns(own: &Own, found: &[Vec<Neighbour>], exact: Option<&Exact>) -> Vec<Column> {
+    let all = || found.iter().enumerate().flat_map(|(item, list)| list.iter().map(move |one| (item, one)));
+    let ranks = found.iter().flat_map(|list| 1..=list.len() as u64);
+    let mut columns = vec![
+        Column::new("id".into(), all().map(|(item, _)| own.id(item)).collect::<Vec<_>>()),
+        Column::new("rank".into(), ranks.collect::<Vec<_>>()),
+        Column::new("neighbour".into(), all().map(|(_, one)| own.id(one.item)).collect::<Vec<_>>()),
+        Column::new("score".into(), all().map(|(_, one)| one.score).collect::<Vec<_>>()),
+    ];
+    if let Some(exact) = exact {
+        let is_exact = |(item, one): (usize, &Neighbour)| exact.contains_key(&(item.min(one.item), item.max(one.item)));
+        columns.push(Column::new("exact".into(), all().map(is_exact).collect::<Vec<_>>()));
+    }
+    columns
+}

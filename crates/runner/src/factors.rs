@@ -1,0 +1,379 @@
+//! The factors of a matrix in files: what a run of `own_data` leaves, and what `project`, `topk`, `mine`, `cluster` and `classify` read.
+//!
+//! ```text
+//! results/<name>/factors/vectors.npy          Z, n × r, f64: K̃ = Z · diag(signature) · Zᵀ
+//!                        signature.npy        r numbers, +1 or −1, the positive ones first
+//!                        projector.npy        t × r: similarities of a new item to the landmarks → its row of Z
+//!                        factors.safetensors  the same three
+//!                        factors.parquet      one row an item: id, vector
+//!                        factors.json         method, landmarks, identity, error estimate
+//! ```
+//!
+//! The folder is written beside its place and moved there whole. Cost: the bytes of Z for each form, streamed.
+
+use std::borrow::Cow;
+use std::fs;
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use ndarray::{Array1, Array2, ArrayView2, Axis};
+use ndarray_npy::{read_npy, write_npy};
+use polars::prelude::{
+    Column, DataFrame, DataType, Float64Type, IntoColumn, ListBuilderTrait, ListPrimitiveChunkedBuilder,
+    ParquetCompression, ParquetWriter,
+};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use crate::config::FactorFormat;
+
+/// Rows of a Parquet row group.
+const ROWS_PER_GROUP: usize = 1 << 14;
+
+const VECTORS: &str = "vectors.npy";
+const SIGNATURE: &str = "signature.npy";
+const PROJECTOR: &str = "projector.npy";
+const INFO: &str = "factors.json";
+
+/// What the numbers are.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct FactorInfo {
+    /// Version of this layout.
+    pub version: u32,
+    /// Number of items n.
+    pub items: usize,
+    /// Columns r of Z.
+    pub columns: usize,
+    /// What the tables call the method.
+    pub method: String,
+    /// s, the landmarks of the fit.
+    pub rank: usize,
+    /// T: items whose columns were bought, in the order of the projector's rows.
+    pub landmarks: Vec<usize>,
+    /// Identity of the oracle, 64 hexadecimal digits.
+    pub oracle: String,
+    /// Digest of ids and texts, where the items are the user's own texts.
+    pub texts: Option<String>,
+    /// γ, where the score is exp(−γ·d).
+    pub gamma: Option<f64>,
+    /// What is known of ‖K − K̃‖_F / ‖K‖_F.
+    pub error: Option<FactorError>,
+    /// Whether a proxy takes part: new items then need its scores as well.
+    pub proxy: bool,
+    /// Whether a budget ended the fit before the rank or the error that was asked for.
+    pub cut_short: bool,
+    /// Pairs that got the score of `oracle.failed_pairs`, where that is allowed.
+    pub failed_pairs: u64,
+}
+
+/// An estimated relative error with its interval.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct FactorError {
+    /// The estimate; exact where all of K was read.
+    pub relative: f64,
+    /// Lower end.
+    pub lower: Option<f64>,
+    /// Upper end.
+    pub upper: Option<f64>,
+}
+
+/// The factors themselves.
+#[derive(Debug, Clone)]
+pub struct Factors {
+    /// What they are.
+    pub info: FactorInfo,
+    /// Z, n × r.
+    pub vectors: Array2<f64>,
+    /// Signs of its columns, length r.
+    pub signature: Array1<f64>,
+    /// t × r, where new items can be embedded.
+    pub projector: Option<Array2<f64>>,
+}
+
+/// Why factors could not be written or read.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum FactorsError {
+    /// The file system refused.
+    #[error("could not {action} `{}`: {source}", path.display())]
+    File {
+        /// `write`, `read` or `move`.
+        action: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// There are none.
+    #[error("there are no factors in `{}`; run the configuration first", .0.display())]
+    Missing(PathBuf),
+    /// A file that is not what it should be.
+    #[error("`{}` is damaged ({reason}); run the configuration again with `--force`, which buys nothing anew", path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What does not fit.
+        reason: String,
+    },
+    /// The frame library refused.
+    #[error("could not encode `{}`: {reason}", path.display())]
+    Parquet {
+        /// The file.
+        path: PathBuf,
+        /// What it said.
+        reason: String,
+    },
+}
+
+impl Factors {
+    /// Writes all files; `ids` name the rows.
+    ///
+    /// # Errors
+    /// A folder that cannot be written, or a full disk.
+    pub fn write(&self, folder: &Path, ids: Option<&[String]>, formats: &[FactorFormat]) -> Result<(), FactorsError> {
+        let mut name = folder.file_name().unwrap_or_default().to_os_string();
+        name.push(format!(".{}.part", std::process::id()));
+        let part = folder.with_file_name(name);
+        fs::create_dir_all(&part).map_err(file("write", &part))?;
+        let written = self.write_files(&part, ids, formats).and_then(|()| {
+            if folder.exists() {
+                fs::remove_dir_all(folder).map_err(file("replace", folder))?;
+            }
+            fs::rename(&part, folder).map_err(file("move", folder))
+        });
+        if written.is_err() {
+            // half-written factors are of no use; that they may be gone already is no news
+            let _ = fs::remove_dir_all(&part);
+        }
+        written
+    }
+
+    fn write_files(&self, folder: &Path, ids: Option<&[String]>, formats: &[FactorFormat]) -> Result<(), FactorsError> {
+        for format in formats {
+            match format {
+                FactorFormat::Npy => self.write_numpy(folder)?,
+                FactorFormat::Safetensors => {
+                    let path = folder.join("factors.safetensors");
+                    self.write_safetensors(&path).map_err(file("write", &path))?;
+                }
+                FactorFormat::Parquet => write_parquet(&folder.join("factors.parquet"), self.vectors.view(), ids)?,
+            }
+        }
+        let path = folder.join(INFO);
+        let text = serde_json::to_string_pretty(&self.info).unwrap_or_default() + "\n";
+        fs::write(&path, text).map_err(file("write", &path))
+    }
+
+    fn write_numpy(&self, folder: &Path) -> Result<(), FactorsError> {
+        let failed = |path: &Path, error: ndarray_npy::WriteNpyError| {
+            file("write", path)(std::io::Error::other(error.to_string()))
+        };
+        let path = folder.join(VECTORS);
+        write_npy(&path, &self.vectors).map_err(|error| failed(&path, error))?;
+        let path = folder.join(SIGNATURE);
+        write_npy(&path, &self.signature).map_err(|error| failed(&path, error))?;
+        if let Some(projector) = &self.projector {
+            let path = folder.join(PROJECTOR);
+            write_npy(&path, projector).map_err(|error| failed(&path, error))?;
+        }
+        Ok(())
+    }
+
+    /// Written by hand, 8 bytes of length, a JSON header and the numbers: the library wants all bytes in memory a second time.
+    fn write_safetensors(&self, path: &Path) -> std::io::Result<()> {
+        let signature = self.signature.view().insert_axis(Axis(0));
+        let mut tensors = vec![("vectors", self.vectors.view(), vec![self.vectors.nrows(), self.vectors.ncols()])];
+        tensors.push(("signature", signature, vec![signature.ncols()]));
+        if let Some(projector) = &self.projector {
+            tensors.push(("projector", projector.view(), vec![projector.nrows(), projector.ncols()]));
+        }
+        let mut header = serde_json::Map::new();
+        let info = serde_json::to_string(&self.info).unwrap_or_default();
+        header.insert("__metadata__".to_owned(), json!({ "landmark": info }));
+        let mut offset = 0;
+        for (name, values, shape) in &tensors {
+            let end = offset + 8 * values.len();
+            header.insert((*name).to_owned(), json!({ "dtype": "F64", "shape": shape, "data_offsets": [offset, end] }));
+            offset = end;
+        }
+        let mut text = serde_json::Value::Object(header).to_string();
+        // numbers begin at a multiple of 8
+        text += &" ".repeat(text.len().next_multiple_of(8) - text.len());
+        let mut out = BufWriter::with_capacity(1 << 20, fs::File::create(path)?);
+        out.write_all(&(text.len() as u64).to_le_bytes())?;
+        out.write_all(text.as_bytes())?;
+        for (_, values, _) in &tensors {
+            for value in values {
+                out.write_all(&value.to_le_bytes())?;
+            }
+        }
+        out.flush()
+    }
+
+    /// Reads the factors of a folder.
+    ///
+    /// # Errors
+    /// A folder without factors, or files that do not fit together.
+    pub fn read(folder: &Path) -> Result<Self, FactorsError> {
+        let path = folder.join(INFO);
+        if !path.exists() {
+            return Err(FactorsError::Missing(folder.to_owned()));
+        }
+        let damaged = |path: &Path, reason: String| FactorsError::Damaged { path: path.to_owned(), reason };
+        let text = fs::read_to_string(&path).map_err(file("read", &path))?;
+        let info: FactorInfo = serde_json::from_str(&text).map_err(|error| damaged(&path, error.to_string()))?;
+        let vectors_path = folder.join(VECTORS);
+        let vectors: Array2<f64> =
+            read_npy(&vectors_path).map_err(|error| damaged(&vectors_path, error.to_string()))?;
+        let signature_path = folder.join(SIGNATURE);
+        let signature: Array1<f64> =
+            read_npy(&signature_path).map_err(|error| damaged(&signature_path, error.to_string()))?;
+        let projector_path = folder.join(PROJECTOR);
+        let projector: Option<Array2<f64>> = match projector_path.exists() {
+            true => Some(read_npy(&projector_path).map_err(|error| damaged(&projector_path, error.to_string()))?),
+            false => None,
+        };
+        if vectors.dim() != (info.items, info.columns) || signature.len() != info.columns {
+            let reason = format!(
+                "it is {} × {} with {} signs, but `{INFO}` says {} × {}",
+                vectors.nrows(),
+                vectors.ncols(),
+                signature.len(),
+                info.items,
+                info.columns
+            );
+            return Err(damaged(&vectors_path, reason));
+        }
+        Ok(Self { info, vectors, signature, projector })
+    }
+}
+
+/// One row an item: id and vector, in row groups.
+///
+/// # Errors
+/// A file that cannot be written.
+pub fn write_parquet(path: &Path, vectors: ArrayView2<'_, f64>, ids: Option<&[String]>) -> Result<(), FactorsError> {
+    let failed =
+        |error: polars::error::PolarsError| FactorsError::Parquet { path: path.to_owned(), reason: error.to_string() };
+    let out = fs::File::create(path).map_err(file("write", path))?;
+    let mut writer = None;
+    let mut out = Some(out);
+    for (group, rows) in vectors.axis_chunks_iter(Axis(0), ROWS_PER_GROUP).enumerate() {
+        let first = group * ROWS_PER_GROUP;
+        let names: Vec<Cow<'_, str>> = (first..first + rows.nrows())
+            .map(|row| ids.and_then(|ids| ids.get(row)).map_or_else(|| row.to_string().into(), |id| id.as_str().into()))
+            .collect();
+        let mut lists = ListPrimitiveChunkedBuilder::<Float64Type>::new(
+            "vector".into(),
+            rows.nrows(),
+            rows.len(),
+            DataType::Float64,
+        );
+        rows.rows().into_iter().for_each(|row| lists.append_values_iter(row.iter().copied()));
+        let columns = vec![Column::new("id".into(), names.as_slice()), lists.finish().into_column()];
+        let frame = DataFrame::new(rows.nrows(), columns).map_err(failed)?;
+        if let Some(out) = out.take() {
+            let options = ParquetWriter::new(out).with_compression(ParquetCompression::Uncompressed);
+            writer = Some(options.batched(frame.schema()).map_err(failed)?);
+        }
+        if let Some(writer) = &mut writer {
+            writer.write_batch(&frame).map_err(failed)?;
+        }
+    }
+    if let Some(writer) = writer {
+        writer.finish().map_err(failed)?;
+    }
+    Ok(())
+}
+
+fn file(action: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> FactorsError {
+    let path = path.to_owned();
+    move |source| FactorsError::File { action, path, source }
+}
+
+#[cfg(test)]
+mod tests {
+    use ndarray::array;
+    use polars::prelude::{ParquetReader, SerReader};
+
+    use super::*;
+
+    fn factors() -> Factors {
+        let info = FactorInfo {
+            version: 1,
+            items: 3,
+            columns: 2,
+            method: "nystrom".into(),
+            rank: 2,
+            landmarks: vec![2, 0],
+            oracle: "00".into(),
+            texts: None,
+            gamma: None,
+            error: Some(FactorError { relative: 0.1, lower: Some(0.05), upper: Some(0.2) }),
+            proxy: false,
+            cut_short: false,
+            failed_pairs: 0,
+        };
+        let (vectors, signature) = (array![[1.0, 2.0], [0.1, -4.0], [5.0, 6.0]], array![1.0, -1.0]);
+        Factors { info, vectors, signature, projector: Some(array![[1.0, 0.0], [0.5, 2.0]]) }
+    }
+
+    #[test]
+    fn what_was_written_is_read_and_a_second_writing_replaces_the_first() {
+        let folder = tempfile::tempdir().unwrap();
+        let place = folder.path().join("factors");
+        let mut factors = factors();
+        for rank in [2, 3] {
+            factors.info.rank = rank;
+            factors.write(&place, None, &[FactorFormat::Npy]).unwrap();
+        }
+        let read = Factors::read(&place).unwrap();
+        assert_eq!((&read.info, &read.vectors, &read.projector), (&factors.info, &factors.vectors, &factors.projector));
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "nothing is left beside it");
+        let error = Factors::read(folder.path()).unwrap_err().to_string();
+        assert!(error.contains("there are no factors") && error.contains("run the configuration first"), "{error}");
+    }
+
+    #[test]
+    fn safetensors_hold_the_same_numbers() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("f.safetensors");
+        factors().write_safetensors(&path).unwrap();
+        let bytes = fs::read(&path).unwrap();
+        let length = usize::try_from(u64::from_le_bytes(bytes[..8].try_into().unwrap())).unwrap();
+        assert_eq!(length % 8, 0);
+        let header: serde_json::Value = serde_json::from_slice(&bytes[8..8 + length]).unwrap();
+        assert_eq!(header["vectors"]["shape"], json!([3, 2]));
+        let offsets: Vec<usize> = serde_json::from_value(header["projector"]["data_offsets"].clone()).unwrap();
+        let numbers: Vec<f64> = bytes[8 + length..][offsets[0]..offsets[1]]
+            .chunks(8)
+            .map(|bytes| f64::from_le_bytes(bytes.try_into().unwrap()))
+            .collect();
+        assert_eq!(numbers, [1.0, 0.0, 0.5, 2.0]);
+        assert_eq!(bytes.len(), 8 + length + offsets[1]);
+    }
+
+    #[test]
+    fn parquet_has_a_row_an_item_with_its_id() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("f.parquet");
+        let ids = ["a", "b", "c"].map(str::to_owned);
+        write_parquet(&path, factors().vectors.view(), Some(&ids)).unwrap();
+        let frame = ParquetReader::new(fs::File::open(&path).unwrap()).finish().unwrap();
+        assert_eq!(frame.shape(), (3, 2));
+        let second = frame.column("vector").unwrap().list().unwrap().get_as_series(1).unwrap();
+        let numbers: Vec<f64> = second.f64().unwrap().into_no_null_iter().collect();
+        assert_eq!(numbers, [0.1, -4.0]);
+        assert_eq!(frame.column("id").unwrap().str().unwrap().get(2), Some("c"));
+    }
+
+    #[test]
+    fn factors_that_do_not_fit_together_are_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let place = folder.path().join("factors");
+        factors().write(&place, None, &[FactorFormat::Npy]).unwrap();
+        write_npy(place.join(VECTORS), &Array2::<f64>::zeros((2, 2))).unwrap();
+        let error = Factors::read(&place).unwrap_err().to_string();
+        assert!(error.contains("2 × 2") && error.contains("3 × 2"), "{error}");
+    }
+}

@@ -1,0 +1,286 @@
+//! A user's own items under a program of theirs: factors, budgets, and what the factors are good for.
+#![cfg(unix)]
+
+use std::collections::HashMap;
+
+use ndarray::{Array1, Array2};
+use ndarray_npy::read_npy;
+
+use crate::scratch::{Scratch, number_before};
+
+/// Texts are whole numbers; the program answers how far apart two of them are, and writes a line for each pair.
+pub(crate) const PROGRAM: &str = r#"#!/bin/sh
+read -r hello
+echo '{"landmark":1,"identity":"difference","symmetric":true,"diagonal":0}'
+while read -r line; do
+  number=${line#*:}; number=${number%%,*}; scores=
+  set -- $(echo "${line#*pairs}" | tr -c '0-9' ' ')
+  while [ $# -gt 0 ]; do
+    d=$(($1 - $2)); scores="$scores,${d#-}"; echo "$1 $2" >> asked; shift 2
+  done
+  echo "{\"batch\":$number,\"scores\":[${scores#,}]}"
+done
+"#;
+
+pub(crate) const CONFIG: &str = "\
+name: mine
+experiment: own_data
+dataset: { name: texts, path: items.tsv, id: key }
+oracle: { kind: subprocess, command: [/bin/sh, scorer.sh], gamma: 0.05 }
+methods: [shift_ridge]
+ranks: 12
+error_estimate: 100
+";
+
+/// 60 items, the numbers from 0 to 59.
+pub(crate) fn place() -> Scratch {
+    let scratch = Scratch::with(CONFIG);
+    let rows: String = (0..60).map(|i| format!("n{i}\t{i}\n")).collect();
+    scratch.write("items.tsv", &format!("key\ttext\n{rows}"));
+    scratch.write("scorer.sh", PROGRAM);
+    scratch
+}
+
+/// Pairs that were really scored.
+pub(crate) fn asked(scratch: &Scratch) -> Vec<String> {
+    let text = std::fs::read_to_string(scratch.path("asked")).unwrap_or_default();
+    text.lines().map(str::to_owned).collect()
+}
+
+/// Rows of a table by its columns.
+fn table(scratch: &Scratch, path: &str) -> Vec<HashMap<String, String>> {
+    let text = std::fs::read_to_string(scratch.path(path)).unwrap();
+    let mut lines = text.lines();
+    let head: Vec<&str> = lines.next().unwrap().split('\t').collect();
+    let row = |line: &str| head.iter().zip(line.split('\t')).map(|(k, v)| ((*k).to_owned(), v.to_owned())).collect();
+    lines.map(row).collect()
+}
+
+#[test]
+fn the_factors_reproduce_the_score_and_are_made_once() {
+    let scratch = place();
+    let planned = number_before(&scratch.run_well(&["--dry-run"]).out, " evaluations");
+    let said = scratch.run_well(&[]);
+    let z: Array2<f64> = read_npy(scratch.path("results/mine/factors/vectors.npy")).unwrap();
+    let signs: Array1<f64> = read_npy(scratch.path("results/mine/factors/signature.npy")).unwrap();
+    let approximated = (&z * &signs).dot(&z.t());
+    let wanted = Array2::from_shape_fn((60, 60), |(i, j)| (-0.05 * (i as f64 - j as f64).abs()).exp());
+    let error = (&approximated - &wanted).mapv(|x| x * x).sum().sqrt() / wanted.mapv(|x| x * x).sum().sqrt();
+    assert!(error < 0.2, "12 of 60 columns of a smooth kernel: {error}");
+    let info = scratch.json("results/mine/factors/factors.json");
+    let [lower, upper] = ["lower", "upper"].map(|end| info["error"][end].as_f64().unwrap());
+    assert!(lower <= error && error <= upper, "{error} is not between {lower} and {upper}");
+    for file in ["factors.safetensors", "factors.parquet", "projector.npy"] {
+        assert!(scratch.path(&format!("results/mine/factors/{file}")).exists(), "{file}");
+    }
+    // as many as were planned, each once
+    let mut pairs = asked(&scratch);
+    assert_eq!(pairs.len() as u64, planned, "{}", said.err);
+    pairs.sort();
+    pairs.dedup();
+    assert_eq!(pairs.len() as u64, planned);
+    let folder = "results/mine/factors";
+    let before = scratch.files(folder);
+    scratch.run_well(&[]);
+    assert!(scratch.files(folder) == before, "a finished run changes no byte");
+    assert_eq!(asked(&scratch).len() as u64, planned);
+}
+
+#[test]
+fn a_budget_of_entries_or_money_pays_for_the_largest_rank_that_it_can() {
+    for budget in ["budget.entries=450", "budget={ money: 4.5, cost_per_entry: 0.01 }"] {
+        let scratch = place();
+        let said = scratch.run(&["--set", budget]);
+        assert_eq!(said.code, Some(3), "{}", said.err);
+        let info = scratch.json("results/mine/factors/factors.json");
+        // 60 r − r(r+1)/2 entries and 100 sampled ones, the diagonal known
+        assert_eq!((info["rank"].as_u64(), info["cut_short"].as_bool()), (Some(6), Some(true)), "{}", said.err);
+        assert!(asked(&scratch).len() <= 450);
+        // more budget goes on from there
+        let said = scratch.run_well(&["--set", "budget.entries=1000"]);
+        let info = scratch.json("results/mine/factors/factors.json");
+        assert_eq!(info["rank"].as_u64(), Some(12), "{}", said.err);
+    }
+    let scratch = place();
+    let said = scratch.run(&["--set", "budget.entries=5"]);
+    assert_eq!(said.code, Some(3), "{}", said.err);
+    assert!(!scratch.path("results/mine/factors").exists() && asked(&scratch).is_empty(), "not even rank 1");
+}
+
+#[test]
+fn a_budget_of_seconds_keeps_the_best_so_far() {
+    let scratch = place();
+    scratch.write("scorer.sh", &PROGRAM.replace("shift 2", "sleep 0.003; shift 2"));
+    let said = scratch.run(&["--set", "budget.seconds=1"]);
+    assert_eq!(said.code, Some(3), "{}", said.err);
+    let rank = scratch.json("results/mine/factors/factors.json")["rank"].as_u64().unwrap();
+    assert!((1..12).contains(&rank), "{rank}");
+}
+
+#[test]
+fn a_target_error_is_met_with_no_more_landmarks_than_it_takes() {
+    let scratch = place();
+    scratch.run_well(&["--set", "target_error=0.3", "--set", "ranks=[4, 40]", "--set", "error_estimate=400"]);
+    let info = scratch.json("results/mine/factors/factors.json");
+    assert!(info["error"]["upper"].as_f64().unwrap() <= 0.3, "{info}");
+    assert!(info["rank"].as_u64().unwrap() < 40, "{info}");
+}
+
+#[test]
+fn neighbours_pairs_clusters_and_labels_follow_the_score() {
+    let scratch = place();
+    scratch.run_well(&["--quiet", "--set", "ranks=30"]);
+    let bought = asked(&scratch).len();
+    let set = ["--set", "ranks=30"];
+    let well = |arguments: &[&str]| {
+        let said = scratch.say(&[arguments, &set].concat());
+        assert_eq!(said.code, Some(0), "{}", said.err);
+        said.out
+    };
+    well(&["topk", "config.yaml", "-k", "2"]);
+    let near = table(&scratch, "results/mine/neighbours.tsv");
+    assert_eq!(near.len(), 120);
+    let mean_gap = near
+        .iter()
+        .map(|row| {
+            let number = |key: &str| row[key][1..].parse::<f64>().unwrap();
+            (number("id") - number("neighbour")).abs()
+        })
+        .sum::<f64>()
+        / 120.0;
+    // the two nearest of a number are 1 away, at the ends 2
+    assert!(mean_gap < 2.0, "{mean_gap}");
+    let said = well(&["mine", "config.yaml", "--pairs", "5", "--out", "pairs.csv"]);
+    assert!(said.contains("the 5 most similar pairs: `pairs.csv`"), "{said}");
+    assert_eq!(std::fs::read_to_string(scratch.path("pairs.csv")).unwrap().lines().count(), 6);
+    let said = well(&["cluster", "config.yaml", "--clusters", "3"]);
+    assert!(said.contains("60 items in 3 clusters"), "{said}");
+    let clusters = table(&scratch, "results/mine/clusters.tsv");
+    assert_eq!((clusters.len(), &clusters[0]["cluster"]), (60, &clusters[1]["cluster"]), "0 and 1 lie together");
+    let labels: String =
+        (0..60).step_by(3).map(|i| format!("n{i}\t{}\n", if i < 30 { "low" } else { "high" })).collect();
+    scratch.write("labels.tsv", &format!("id\tlabel\n{labels}"));
+    let said = well(&["classify", "config.yaml", "--labels", "labels.tsv"]);
+    assert!(said.contains("20 labelled items in 2 classes, 40 labelled now"), "{said}");
+    let labelled = table(&scratch, "results/mine/labels.tsv");
+    let right = labelled.iter().enumerate().filter(|(i, row)| (row["label"] == "low") == (*i < 30)).count();
+    assert!(right >= 57, "{right} of 60");
+    assert_eq!(asked(&scratch).len(), bought, "factors cost nothing");
+}
+
+#[test]
+fn rescoring_ranks_by_the_program_itself_within_a_budget() {
+    let scratch = place();
+    scratch.run_well(&["--quiet"]);
+    let before = asked(&scratch).len();
+    let said = scratch.say(&["topk", "config.yaml", "-k", "3", "--rescore", "20"]);
+    assert_eq!(said.code, Some(0), "{}", said.err);
+    let near = table(&scratch, "results/mine/neighbours.tsv");
+    for row in near.iter().filter(|row| row["rank"] == "1") {
+        let number = |key: &str| row[key][1..].parse::<i64>().unwrap();
+        assert_eq!((number("id") - number("neighbour")).abs(), 1, "{row:?}");
+        assert_eq!(row["exact"], "true");
+    }
+    assert!(asked(&scratch).len() > before);
+    // a fresh place, and little to spend
+    let scratch = place();
+    scratch.run_well(&["--quiet"]);
+    let before = asked(&scratch).len();
+    let said = scratch.say(&["topk", "config.yaml", "-k", "3", "--rescore", "20", "--budget", "40"]);
+    assert_eq!(said.code, Some(0), "{}", said.err);
+    assert!(asked(&scratch).len() <= before + 40, "{}", asked(&scratch).len() - before);
+}
+
+#[test]
+fn new_items_are_embedded_from_their_scores_with_the_landmarks_alone() {
+    let scratch = place();
+    scratch.run_well(&["--quiet", "--set", "ranks=30"]);
+    let before = asked(&scratch).len();
+    scratch.write("new.tsv", "key\ttext\nfirst\t7\nsecond\t41\n");
+    for bought in [60, 0] {
+        let already = asked(&scratch).len();
+        let said = scratch.say(&["project", "config.yaml", "new.tsv", "-k", "1", "--set", "ranks=30"]);
+        assert_eq!(said.code, Some(0), "{}", said.err);
+        assert_eq!(asked(&scratch).len() - already, bought, "2 items and 30 landmarks, once: {}", said.out);
+    }
+    assert_eq!(asked(&scratch).len(), before + 60);
+    let near = table(&scratch, "results/mine/projected/new/neighbours.tsv");
+    for (row, wanted) in near.iter().zip([7.0, 41.0]) {
+        let number = row["neighbour"][1..].parse::<f64>().unwrap();
+        assert!((number - wanted).abs() <= 2.0, "{row:?}");
+    }
+    let vectors: Array2<f64> = read_npy(scratch.path("results/mine/projected/new/vectors.npy")).unwrap();
+    let z: Array2<f64> = read_npy(scratch.path("results/mine/factors/vectors.npy")).unwrap();
+    // an item of the matrix, handed in again as new, gets the row that it has
+    for k in 0..z.ncols() {
+        assert!((vectors[[0, k]] - z[[7, k]]).abs() < 1e-9, "column {k}");
+    }
+}
+
+#[test]
+fn a_proxy_from_embeddings_of_ones_own_takes_part_and_is_projected() {
+    let scratch = place();
+    let embedding = |i: f64| [(i / 60.0).cos(), (i / 60.0).sin()];
+    scratch.write_matrix("own.npy", &Array2::from_shape_fn((60, 2), |(i, k)| embedding(i as f64)[k]));
+    scratch.write_matrix("new.npy", &Array2::from_shape_fn((1, 2), |(_, k)| embedding(7.0)[k]));
+    let method = "methods=[{ id: shift_ridge, proxy: { kind: embedding_cosine, path: own.npy } }]";
+    scratch.run_well(&["--quiet", "--set", method]);
+    scratch.write("new.tsv", "key\ttext\nfirst\t7\n");
+    let said = scratch.say(&["project", "config.yaml", "new.tsv", "--set", method]);
+    assert_eq!(said.code, Some(2), "{}", said.err);
+    said.must_complain("--embeddings new.npy");
+    let said = scratch.say(&["project", "config.yaml", "new.tsv", "--embeddings", "new.npy", "--set", method]);
+    assert_eq!(said.code, Some(0), "{}", said.err);
+    let vectors: Array2<f64> = read_npy(scratch.path("results/mine/projected/new/vectors.npy")).unwrap();
+    let z: Array2<f64> = read_npy(scratch.path("results/mine/factors/vectors.npy")).unwrap();
+    for k in 0..z.ncols() {
+        assert!((vectors[[0, k]] - z[[7, k]]).abs() < 1e-8, "column {k}: {} and {}", vectors[[0, k]], z[[7, k]]);
+    }
+}
+
+#[test]
+fn wrong_items_and_programs_are_named_with_the_next_step() {
+    let scratch = place();
+    scratch.complains(&["--set", "dataset.text=body"], &["no column `body`", "`key`"]);
+    scratch.complains(&["--set", "oracle.command=[./nowhere]"], &["`./nowhere` cannot be started"]);
+    scratch.complains(&["--set", "oracle.command=[/bin/sh, -c, 'echo hi']"], &["greeted with `hi`", "\"landmark\": 1"]);
+    scratch.complains(&["--set", "methods=[nystrom, sicur]"], &["one method"]);
+    scratch.complains(&["--set", "methods=[optimal]"], &["`optimal` has no factors"]);
+    scratch.complains(&["--set", "oracle.processes=0"], &["`processes` is 0"]);
+    scratch.complains(&["--set", "budget.money=3"], &["cost_per_entry"]);
+    scratch.complains(&["--set", "output.formats=[parquet]"], &["lacks `npy`"]);
+    scratch.write("items.tsv", "key\ttext\na\t1\na\t2\n");
+    scratch.complains(&[], &["the id `a` in row 1 and again in row 2"]);
+}
+
+#[test]
+fn a_program_that_fails_half_way_loses_nothing() {
+    let scratch = place();
+    let failing =
+        PROGRAM.replace("d=$(($1 - $2))", "if [ $1 = 33 ] && [ ! -e mended ]; then exit 5; fi; d=$(($1 - $2))");
+    scratch.write("scorer.sh", &failing);
+    scratch.complains(&[], &["exited with status 5", "`n33`", "failed_pairs"]);
+    let kept = scratch.entries_kept("store");
+    scratch.write("mended", "");
+    let said = scratch.run_well(&[]);
+    assert!(number_before(&said.err, " entries bought") + kept >= 700, "{}", said.err);
+    assert_eq!(number_before(&said.err, " reused"), kept, "{}", said.err);
+}
+
+#[test]
+fn factors_of_items_that_have_changed_are_refused_with_both_hashes() {
+    let scratch = place();
+    let said = scratch.say(&["topk", "config.yaml"]);
+    assert_eq!(said.code, Some(1), "{}", said.err);
+    said.must_complain("run the configuration first");
+    scratch.run_well(&["--quiet"]);
+    let rows: String = (0..60).map(|i| format!("n{i}\t{}\n", i + 1)).collect();
+    scratch.write("items.tsv", &format!("key\ttext\n{rows}"));
+    let said = scratch.say(&["topk", "config.yaml"]);
+    assert_eq!(said.code, Some(2), "{}", said.err);
+    let then = scratch.json("results/mine/factors/factors.json")["texts"].as_str().unwrap().to_owned();
+    said.must_complain("the items have changed");
+    said.must_complain(&then);
+    let said = scratch.say(&["topk", "../nowhere.yaml"]);
+    assert_eq!(said.code, Some(2), "{}", said.err);
+}
