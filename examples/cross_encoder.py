@@ -39,7 +39,8 @@ def identity():
     for name, tensor in sorted(model.state_dict().items()):
         digest.update(name.encode())
         digest.update(tensor.cpu().contiguous().numpy().tobytes())
-    return f"{options.model} {digest.hexdigest()[:16]}, {options.tokens} tokens, {model.dtype}"
+    name = options.model.rstrip("/").split("/")[-1]  # the same weights elsewhere are the same scorer
+    return f"{name} {digest.hexdigest()[:16]}, {options.tokens} tokens, {model.dtype}"
 
 
 @torch.inference_mode()

@@ -175,18 +175,15 @@ pub enum Command {
         /// Only the K-th of every N tiles, K from 0
         #[arg(long, value_name = "K/N")]
         share: Option<String>,
-        /// Seconds without a sign of life after which another worker's tile is taken over
-        #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..))]
-        lease: u64,
+        /// Seconds without a sign of life after which another worker's tile is taken over; `cluster.lease`, or 60, by default
+        #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
+        lease: Option<u64>,
         /// Which configuration
         #[command(flatten)]
         scale: ScaleArgs,
     },
     /// Show how far the workers of a plan are
     Status {
-        /// Seconds without a sign of life after which a worker counts as dead
-        #[arg(long, value_name = "SECONDS", default_value_t = 60)]
-        lease: u64,
         /// Which configuration
         #[command(flatten)]
         scale: ScaleArgs,

@@ -51,7 +51,7 @@ fn dispatch(cli: Cli) -> Result<Exit> {
         Some(Command::Worker { tiles, share, lease, scale }) => {
             scale::worker(&scale, tiles.as_deref(), share.as_deref(), lease, cli.log)?
         }
-        Some(Command::Status { lease, scale }) => scale::status(&scale, lease, cli.log)?,
+        Some(Command::Status { scale }) => scale::status(&scale, cli.log)?,
         Some(Command::Merge { scale }) => return scale::merge(&scale, cli.log),
         Some(Command::Store(command)) => return store::store(&command),
         Some(Command::Docs { file, write, check: _ }) => return docs::docs(&file, write),

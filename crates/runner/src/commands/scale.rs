@@ -20,6 +20,8 @@ mod make;
 
 pub(super) use make::{TileSize, plan};
 
+/// Seconds that a worker may be silent before its tile is taken over.
+const LEASE: u64 = 60;
 /// Between two looks at tiles that others are working on.
 const PATIENCE: Duration = Duration::from_secs(2);
 
@@ -83,6 +85,11 @@ impl Desk {
         Err(UsageError::new(message, Some(help)).into())
     }
 
+    /// Seconds that a worker may be silent.
+    fn lease(&self) -> u64 {
+        self.config.cluster.lease.unwrap_or(LEASE).max(1)
+    }
+
     fn label(&self, stage: &Stage) -> OracleLabel {
         OracleLabel::new(self.matrix.oracle.kind(), stage.description.clone())
     }
@@ -116,7 +123,7 @@ pub(super) fn worker(
     arguments: &ScaleArgs,
     tiles: Option<&str>,
     share: Option<&str>,
-    lease: u64,
+    lease: Option<u64>,
     log: LogArgs,
 ) -> Result<String> {
     let desk = Desk::open(arguments, log)?;
@@ -129,7 +136,7 @@ pub(super) fn worker(
     };
     let stage = desk.stage(&plan)?;
     let order = plan.row_order();
-    let lease = Duration::from_secs(lease);
+    let lease = Duration::from_secs(lease.unwrap_or_else(|| desk.lease()));
     let (mut bought, mut own, start) = (0, 0, Instant::now());
     loop {
         let progress = desk.progress(&plan)?;
@@ -191,7 +198,7 @@ fn buy(desk: &Desk, plan: &Plan, stage: &Stage, order: &[usize], tile: usize) ->
 }
 
 /// How far the workers are.
-pub(super) fn status(arguments: &ScaleArgs, lease: u64, log: LogArgs) -> Result<String> {
+pub(super) fn status(arguments: &ScaleArgs, log: LogArgs) -> Result<String> {
     let desk = Desk::open(arguments, log)?;
     let plan = desk.plan()?;
     let progress = desk.progress(&plan)?;
@@ -199,7 +206,7 @@ pub(super) fn status(arguments: &ScaleArgs, lease: u64, log: LogArgs) -> Result<
     let entries: u64 =
         plan.tiles.iter().zip(&progress.done).filter(|(_, done)| **done).map(|(tile, _)| tile.entries).sum();
     let open = || progress.claimed.iter().zip(&progress.done).filter(|(_, done)| !**done).filter_map(|(age, _)| *age);
-    let alive = open().filter(|&age| age < lease).count();
+    let alive = open().filter(|&age| age < desk.lease()).count();
     let silent = open().count() - alive;
     let mut text = format!(
         "plan {} of `{}`: {done} of {} tiles done, {} of {} entries; {alive} being bought",

@@ -32,6 +32,8 @@ pub struct ClusterConfig {
     pub at_a_time: Option<usize>,
     /// Options of `hq submit`: `--cpus=4`.
     pub hyperqueue: Vec<String>,
+    /// Seconds that a worker may be silent before another takes its tile over; 60 where absent.
+    pub lease: Option<u64>,
     /// Shell lines before a worker starts: `module load python`.
     pub prologue: Vec<String>,
 }
