@@ -4,8 +4,8 @@
     python3 sentence_similarity.py < batches        # speaks the protocol of docs/own_data.md
 
 Each word of one sentence is matched with its most similar word of the other (shared letter trigrams, Dice), and both
-directions are averaged: 1 for equal sentences, 0 for sentences without a letter trigram in common. Not a kernel: the
-matrix it makes is indefinite, which is what Landmark is for.
+directions are averaged: 1 for equal sentences, 0 for sentences without a letter trigram in common. Nothing makes it a
+kernel, and Landmark does not ask for one.
 """
 
 import functools

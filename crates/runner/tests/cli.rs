@@ -68,6 +68,13 @@ const AROUND: [&[(&str, &str)]; 4] = [
         ("oracle", "tree_kernel"),
         ("methods", "[nystrom]"),
     ],
+    &[
+        ("ranks", "[5]"),
+        ("experiment", "error_curve"),
+        ("dataset", "{ name: texts, path: items.txt }"),
+        ("oracle", "{ kind: subprocess, command: [score] }"),
+        ("methods", "[nystrom]"),
+    ],
     &[],
 ];
 
