@@ -46,7 +46,7 @@ fn a_name_is_explained() {
 }
 
 /// Documents, a matrix, questions with trees, or an experiment with a section of its own: an example belongs to one of them.
-const AROUND: [&[(&str, &str)]; 4] = [
+const AROUND: [&[(&str, &str)]; 5] = [
     &[
         ("ranks", "[5]"),
         ("experiment", "error_curve"),

@@ -86,7 +86,7 @@ fn a_duplicate_key_is_refused_with_both_places() {
 
 #[test]
 fn a_planned_experiment_is_no_typo() {
-    insta::assert_snapshot!(after("error_curve", "own_data"));
+    insta::assert_snapshot!(after("error_curve", "glue"));
 }
 
 #[test]

@@ -125,12 +125,13 @@ mod tests {
 
     use super::*;
 
-    fn plan(tiles: u64) -> Plan {
-        let shape =
-            OracleShape { len: 2000, symmetry: Symmetry::Asymmetric, diagonal_known: false, evaluations_per_pair: 1 };
+    /// One column over as many items as there are to be tiles.
+    fn plan(tiles: usize) -> Plan {
+        let (symmetry, diagonal_known) = (Symmetry::Asymmetric, false);
+        let shape = OracleShape { len: tiles, symmetry, diagonal_known, evaluations_per_pair: 1 };
         let mut set = EntrySet::new(shape);
         set.add_column(0);
-        Plan::cut(&set, shape, Identity::of(&[]), 2000 / tiles, None)
+        Plan::cut(&set, shape, Identity::of(&[]), 1, None)
     }
 
     #[test]

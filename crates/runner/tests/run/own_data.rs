@@ -110,9 +110,9 @@ fn a_budget_of_entries_or_money_pays_for_the_largest_rank_that_it_can() {
 #[test]
 fn a_budget_of_seconds_keeps_the_best_so_far() {
     let scratch = place();
-    scratch.write("scorer.sh", &PROGRAM.replace("shift 2", "sleep 0.01; shift 2"));
-    // rank 1 takes 0.6 s, rank 12 more than 7
-    let said = scratch.run(&["--set", "budget.seconds=3"]);
+    // 0.2 s a batch of 16: rank 1 takes a second, its estimate one and a half, rank 12 another seven
+    scratch.write("scorer.sh", &PROGRAM.replace("scores=\n", "scores=; sleep 0.2\n"));
+    let said = scratch.run(&["--set", "oracle.batch=16", "--set", "budget.seconds=4"]);
     assert_eq!(said.code, Some(3), "{}", said.err);
     let rank = scratch.json("results/mine/factors/factors.json")["rank"].as_u64().unwrap();
     assert!((1..12).contains(&rank), "{rank}");
