@@ -38,8 +38,8 @@ pub use method::{MethodConfig, ProxyConfig, ProxyFit, ProxyKind};
 pub use oracle::{EmptyDocuments, OracleConfig, SubprocessConfig};
 pub use problem::ConfigError;
 pub use settings::{
-    Budget, ErrorEstimateConfig, FactorFormat, OutputConfig, Regimes, SearchConfig, SpectrumConfig, Strategy, SvmConfig,
-    TrainedOn,
+    Budget, ErrorEstimateConfig, FactorFormat, OutputConfig, Regimes, SearchConfig, SpectrumConfig, Strategy,
+    SvmConfig, TrainedOn,
 };
 pub use texts::TextsFormat;
 pub use tree_kernel::{KernelConfig, TreeKernelConfig};
