@@ -16,6 +16,7 @@ use crate::documents::{Columns, DocumentFormat, Headers, LabelledDocuments};
 use crate::error::DataError;
 use crate::intents::IntentLayout;
 use crate::kelp::KelpExamples;
+use crate::pairs::PairColumns;
 use crate::splits::Part;
 use crate::texts::TextLayout;
 use crate::threads::Threads;
@@ -23,11 +24,13 @@ use crate::word_vectors::{VectorFiles, VectorFormat, WordVectors};
 
 mod documents;
 mod mentions;
+mod pairs;
 mod questions;
 mod utterances;
 mod vectors;
 
 pub use mentions::load_mentions;
+pub use pairs::{PairParts, load_pairs};
 pub use utterances::{load_intents, load_texts};
 
 /// The environment variable that names the data folder.
@@ -86,6 +89,13 @@ pub enum Holds {
     EmbeddedMentions,
     /// The sample of utterances that ships inside.
     EmbeddedIntents,
+    /// Pairs of sentences with a grade or a label: a file to train on, one to judge by.
+    Pairs {
+        /// Where a file has what.
+        columns: PairColumns,
+    },
+    /// The pairs that ship inside.
+    EmbeddedPairs,
     /// Texts without labels.
     Texts {
         /// Where the texts are in each file.
@@ -108,6 +118,7 @@ impl Holds {
             Self::Threads | Self::EmbeddedThreads => "question threads",
             Self::Intents { .. } | Self::EmbeddedIntents => "utterances with intents",
             Self::Mentions | Self::EmbeddedMentions => "documents with mentions",
+            Self::Pairs { .. } | Self::EmbeddedPairs => "labelled pairs of sentences",
             Self::Texts { .. } => "texts without labels",
             Self::WordVectors { .. } => "word vectors",
         }
@@ -160,6 +171,7 @@ pub fn all() -> impl Iterator<Item = &'static Dataset> {
         .iter()
         .chain(questions::QUESTIONS)
         .chain(mentions::MENTIONS)
+        .chain(pairs::PAIRS)
         .chain(utterances::UTTERANCES)
         .chain(vectors::VECTORS)
 }

@@ -6,6 +6,7 @@ use std::borrow::Cow;
 use crate::documents::{Columns, LabelledDocuments};
 use crate::error::DataError;
 use crate::mentions::MentionCorpus;
+use crate::pairs::{PairColumns, PairScale, SentencePairs};
 use crate::threads::Threads;
 
 /// Short documents about cooking, astronomy, gardening and cycling, with a split of their own.
@@ -57,12 +58,41 @@ pub fn utterances() -> Result<Vec<LabelledDocuments>, DataError> {
     Ok(of_domains.label_names().iter().enumerate().map(domain).collect())
 }
 
+/// Pairs of sentences graded from 0 to 5, to learn from and to judge by; no sentence is in both.
+///
+/// # Errors
+/// As [`documents`].
+pub fn pairs() -> Result<(SentencePairs, SentencePairs), DataError> {
+    let text = include_str!("../embedded/pairs.tsv");
+    let columns = PairColumns { first: "sentence1", second: "sentence2", target: "score", scale: PairScale::Grade };
+    let part = |name: &str| {
+        let lines = text.lines().enumerate();
+        let kept = lines.filter(|(k, line)| *k == 0 || line.split('\t').next() == Some(name));
+        let kept: Vec<&str> = kept.map(|(_, line)| line).collect();
+        SentencePairs::from_tsv("embedded_pairs", kept.join("\n").as_bytes(), &columns)
+    };
+    Ok((part("train")?, part("dev")?))
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::HashSet;
 
     use super::*;
     use crate::mentions::{CorefPart, MentionKinds};
+
+    #[test]
+    fn the_pairs_are_128_graded_ones_and_no_sentence_is_on_both_sides() {
+        let (train, dev) = pairs().unwrap();
+        assert_eq!((train.len(), dev.len()), (96, 32));
+        let known: HashSet<&String> = train.sentences().iter().collect();
+        assert!(dev.sentences().iter().all(|sentence| !known.contains(sentence)));
+        for part in [&train, &dev] {
+            for low in [0.0, 0.2, 0.4, 0.9] {
+                assert!(part.targets().iter().any(|target| (low..=low + 0.24).contains(target)), "{low}");
+            }
+        }
+    }
 
     #[test]
     fn the_threads_are_24_questions_with_three_to_six_comments_good_and_bad() {

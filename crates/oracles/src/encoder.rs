@@ -45,11 +45,12 @@ mod pooled;
 mod tokens;
 mod weights;
 
+pub use crate::cross_encoder::Precision;
 pub use batches::{Batcher, TokenBatch};
 pub use config::{Activation, Architecture, EncoderConfig};
 pub use error::ModelError;
 pub use files::{KNOWN_MODELS, KnownFile, KnownModel, MODELS_VARIABLE, ModelFiles};
 pub use head::Classifier;
-pub use network::{Dropout, Encoder, Precision};
+pub use network::{Dropout, Encoder};
 pub use tokens::{Sequence, Tokenizer, Tokens};
 pub use weights::Weights;

@@ -4,7 +4,6 @@
 pub mod combined;
 #[cfg(feature = "torch")]
 pub mod coref;
-#[cfg(feature = "torch")]
 pub mod cross_encoder;
 #[cfg(feature = "torch")]
 pub mod encoder;

@@ -274,6 +274,10 @@ pub enum Command {
         #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
         data: Option<PathBuf>,
     },
+    /// Fetch the encoders this project knows, or check a model
+    #[cfg(feature = "torch")]
+    #[command(subcommand, arg_required_else_help = true)]
+    Model(ModelCommand),
     /// Score a file of predictions as the official scorer of its task does
     #[command(subcommand, arg_required_else_help = true)]
     Score(ScoreCommand),
@@ -328,6 +332,30 @@ pub struct OwnArgs {
     /// Where things lie.
     #[command(flatten)]
     pub places: PlaceArgs,
+}
+
+/// Fetching and checking models.
+#[cfg(feature = "torch")]
+#[derive(Debug, Subcommand)]
+pub enum ModelCommand {
+    /// Download a model and check its sha256
+    Fetch {
+        /// Its name
+        #[arg(default_value = "all-MiniLM-L6-v2")]
+        name: String,
+        /// Folder of the models; the variable LANDMARK_MODELS, or `models`, by default
+        #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+        models: Option<PathBuf>,
+    },
+    /// Show the files of a model, their sha256, and whether they fit each other
+    Check {
+        /// Its name, or a folder
+        #[arg(default_value = "all-MiniLM-L6-v2")]
+        name: String,
+        /// Folder of the models; the variable LANDMARK_MODELS, or `models`, by default
+        #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+        models: Option<PathBuf>,
+    },
 }
 
 /// Scoring predictions.

@@ -11,6 +11,7 @@ use landmark_core::oracle::Identity;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Value as Json, json};
 
+pub mod cross_encoder;
 pub mod dataset;
 pub mod landmarks;
 pub mod matrix;
@@ -28,8 +29,9 @@ pub mod values;
 
 mod check;
 
+pub use cross_encoder::{CrossEncoderConfig, Order};
 pub use dataset::{
-    DatasetConfig, Distribution, DocumentsConfig, Fallback, Items, Learned, MatrixConfig, QuestionsConfig,
+    DatasetConfig, Distribution, DocumentsConfig, Fallback, Items, Learned, MatrixConfig, PairsConfig, QuestionsConfig,
     RandomMatrix, SplitConfig, TextsConfig, VectorsConfig,
 };
 pub use landmarks::LandmarkConfig;
@@ -306,6 +308,11 @@ impl Config {
         if let Some(limit) = documents.and_then(|documents| documents.limit) {
             reasons.push(format!("at most {limit} items"));
         }
+        let pairs = self.subject.matrix().and_then(|matrix| match &matrix.dataset.items {
+            Items::Pairs(pairs) => pairs.limit,
+            _ => None,
+        });
+        reasons.extend(pairs.map(|limit| format!("at most {limit} pairs")));
         (!reasons.is_empty()).then(|| reasons.join("; "))
     }
 }
@@ -440,12 +447,7 @@ fn read_subject(id: &str, node: &Node, section: &Section<'_>, folder: &Path, pro
         return Some(Subject::Collection(Collection { members, shown, only }));
     }
     let experiments: Vec<&str> = registry::experiments::all().iter().map(|entry| entry.id).collect();
-    if registry::experiments::PLANNED.contains(&id) {
-        let message = format!("the experiment `{id}` is planned, but this version can't run it");
-        problems.add(Problem::new(message).at(node.place).help(format!("it can run: {}", list(&experiments))));
-    } else {
-        problems.add(Problem::unknown("experiment", id, experiments.iter().copied()).at(node.place));
-    }
+    problems.add(Problem::unknown("experiment", id, experiments.iter().copied()).at(node.place));
     // most files are about a matrix: what else is wrong with this one is said as well
     if section.has("dataset") {
         MatrixSubject::read(Experiment::ErrorCurve, section, folder);

@@ -25,6 +25,7 @@ use crate::till::Till;
 mod classification;
 mod error_curve;
 mod errors;
+mod glue;
 pub(crate) mod own_data;
 mod ranked_search;
 mod spectrum;
@@ -62,6 +63,8 @@ pub enum Task {
     Trial(Cell, usize),
     /// Fits and measures.
     Measure(Cell),
+    /// What the scores themselves are worth.
+    Unapproximated,
     /// All eigenvalues of K.
     Spectrum,
     /// Eigenvalues of one sampled principal submatrix.
@@ -83,6 +86,9 @@ pub enum JobError {
     /// The task.
     #[error(transparent)]
     Task(#[from] TaskError),
+    /// A metric.
+    #[error(transparent)]
+    Metric(#[from] landmark_tasks::metrics::MetricError),
     /// The search for γ.
     #[error(transparent)]
     Search(#[from] landmark_tasks::search::SearchError),
@@ -214,6 +220,7 @@ impl Workplace for Bench<'_> {
         match self.matrix.experiment {
             Experiment::Classification => classification::jobs(self),
             Experiment::ErrorCurve => error_curve::jobs(self),
+            Experiment::Glue => glue::jobs(self),
             Experiment::Spectrum => spectrum::jobs(self),
             Experiment::OwnData => own_data::jobs(self),
         }
@@ -227,6 +234,8 @@ impl Workplace for Bench<'_> {
             (Task::Trial(cell, number), _) => ranked_search::run_trial(self, cell, *number, results),
             (Task::Measure(cell), Experiment::Classification) => classification::measure(self, job, cell, results),
             (Task::Measure(cell), Experiment::OwnData) => own_data::measure(self, cell),
+            (Task::Unapproximated, _) => glue::unapproximated(self),
+            (Task::Measure(cell), Experiment::Glue) => glue::measure(self, cell, results),
             (Task::Measure(cell), _) => error_curve::measure(self, cell, results),
             (Task::Spectrum, _) => spectrum::of_all(self),
             (Task::Sample(number), _) => spectrum::of_sample(self, *number),
@@ -239,6 +248,7 @@ impl Workplace for Bench<'_> {
         match self.matrix.experiment {
             Experiment::Classification => classification::layout(self, rows),
             Experiment::ErrorCurve => error_curve::layout(self, rows),
+            Experiment::Glue => glue::layout(self, rows),
             Experiment::Spectrum => spectrum::layout(self, rows),
             Experiment::OwnData => own_data::layout(self, rows),
         }

@@ -19,7 +19,7 @@ use crate::progress::Progress;
 use crate::provenance::{Calls, Provenance};
 use crate::report::{self, ReferenceError, ReportError};
 use crate::results::{FileError, ResultStore, ResultsError, write_file};
-use crate::stage::{Stage, StageError};
+use crate::stage::{Preparation, Stage, StageError};
 use crate::study::{Desk, StudyBench};
 use crate::sweep::{Sweep, given_landmarks};
 use crate::till::Till;
@@ -178,7 +178,8 @@ pub(crate) fn with_bench<T>(
     options: &RunOptions,
     visit: impl FnOnce(&Bench<'_>) -> Result<T, RunError>,
 ) -> Result<T, RunError> {
-    let stage = Stage::set(config, matrix, options.data.as_deref())?;
+    let preparation = Preparation { may_train: !options.dry_run, quiet: options.quiet };
+    let stage = Stage::set(config, matrix, options.data.as_deref(), preparation)?;
     let given = given_landmarks(matrix).map_err(RunError::Landmarks)?;
     let till = Till::open(&stage, matrix, &store_address(config, options))?;
     let sweep = Sweep::new(config, matrix, &stage, given);

@@ -7,16 +7,18 @@ use std::sync::Arc;
 
 use landmark_core::oracle::{Kernel, Kernelized, Oracle, OracleError};
 use landmark_data::{DataError, Split};
+use landmark_oracles::cross_encoder::Epoch;
 use landmark_oracles::subprocess::{ScoredItems, Subprocess, SubprocessError};
 use landmark_oracles::wmd::WordClouds;
 use serde_json::{Value as Json, json};
 
 use crate::config::dataset::Items;
-use crate::config::{Config, MatrixSubject, ProxyKind, SplitConfig};
+use crate::config::{Config, MatrixSubject, Order, ProxyKind, SplitConfig};
 use crate::report::Stamp;
 
 mod documents;
 mod matrix;
+mod pairs;
 mod proxies;
 mod questions;
 mod texts;
@@ -45,6 +47,8 @@ pub struct Stage {
     pub own: Option<Arc<ScoredItems>>,
     /// The program that scores them, where there is one.
     pub program: Option<Arc<Subprocess>>,
+    /// The labelled pairs, where the items are their sentences.
+    pub sentences: Option<Sentences>,
     /// What a reader must be warned of.
     pub stamps: Vec<Stamp>,
     /// What was dropped, filled or replaced, in sentences.
@@ -62,6 +66,54 @@ pub struct Labels {
     pub names: Vec<String>,
     /// The dataset's own split, where it has one.
     pub given_split: Option<Split>,
+}
+
+/// Labelled pairs among the items.
+pub struct Sentences {
+    /// The score of a pair as it is asked for; the stage's own may be symmetrised.
+    pub as_given: Arc<dyn Oracle>,
+    /// How both orders become one score.
+    pub order: Order,
+    /// The pairs.
+    pub pairs: Vec<(usize, usize)>,
+    /// What people said of each, between 0 and 1.
+    pub targets: Vec<f64>,
+    /// Whether that is a grade rather than yes or no.
+    pub are_graded: bool,
+    /// Whether a score is a label too.
+    pub are_labels: bool,
+    /// Pairs that the model learned from.
+    pub train: usize,
+    /// How that went.
+    pub curve: Vec<Epoch>,
+}
+
+/// What setting the stage may cost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Preparation {
+    /// Whether a model may be fine-tuned.
+    pub may_train: bool,
+    /// Whether nothing is to be said of it.
+    pub quiet: bool,
+}
+
+/// A model or the library that runs it.
+#[derive(Debug, thiserror::Error)]
+#[error(transparent)]
+pub struct ModelFailure(Box<dyn std::error::Error + Send + Sync>);
+
+#[cfg(feature = "torch")]
+impl From<landmark_oracles::encoder::ModelError> for ModelFailure {
+    fn from(error: landmark_oracles::encoder::ModelError) -> Self {
+        Self(error.into())
+    }
+}
+
+#[cfg(feature = "torch")]
+impl From<landmark_oracles::torch::TorchError> for ModelFailure {
+    fn from(error: landmark_oracles::torch::TorchError) -> Self {
+        Self(error.into())
+    }
 }
 
 /// Why the stage could not be set.
@@ -92,6 +144,12 @@ pub enum StageError {
     /// The user's program does not score.
     #[error(transparent)]
     Program(#[from] SubprocessError),
+    /// A model.
+    #[error(transparent)]
+    Model(#[from] ModelFailure),
+    /// This program was built without libtorch.
+    #[error("`cross_encoder` needs libtorch, which this program was built without; build it with `--features torch`")]
+    NoTorch,
     /// An oracle that cannot score these items.
     #[error("`{oracle}` cannot score the items of `{dataset}`")]
     Pair {
@@ -123,9 +181,15 @@ impl Stage {
     ///
     /// # Errors
     /// What is missing or malformed, named with the next step.
-    pub fn set(config: &Config, matrix: &MatrixSubject, data: Option<&Path>) -> Result<Self, StageError> {
+    pub fn set(
+        config: &Config,
+        matrix: &MatrixSubject,
+        data: Option<&Path>,
+        preparation: Preparation,
+    ) -> Result<Self, StageError> {
         match &matrix.dataset.items {
             Items::Documents(items) => documents::set(config, matrix, items, data),
+            Items::Pairs(items) => pairs::set(config, matrix, items, data, preparation),
             Items::Questions(items) => questions::set(config, matrix, items, data),
             Items::Matrix(items) => matrix::set_given(matrix, items),
             Items::Random(items) => matrix::set_random(config, matrix, items),

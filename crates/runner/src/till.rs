@@ -10,7 +10,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use landmark_core::entries::EntrySet;
-use landmark_core::oracle::{Budget, Metered, Oracle, OracleError, OracleShape, Spent};
+use landmark_core::oracle::{Budget, Metered, Oracle, OracleError, OracleShape, Spent, Symmetrized};
 use landmark_oracles::tile_store::{OracleLabel, StoreError, Stored, TileStore};
 
 use crate::config::MatrixSubject;
@@ -26,6 +26,8 @@ pub struct Till {
     store: Option<TileStore>,
     budget: Budget,
     beside: Mutex<Vec<Arc<Till>>>,
+    /// Scores of pairs as they were asked for, below the mean of both orders.
+    as_given: Option<Arc<Stored<Arc<dyn Oracle>>>>,
 }
 
 impl Till {
@@ -36,12 +38,16 @@ impl Till {
     pub fn open(stage: &Stage, matrix: &MatrixSubject, store: &str) -> Result<Self, StoreError> {
         let budget = Budget { entries: matrix.budget.limit(), seconds: matrix.budget.seconds };
         let store = if stage.is_priced { Some(TileStore::open(store)?) } else { None };
-        Self::of(
-            Arc::clone(&stage.raw),
-            OracleLabel::new(matrix.oracle.kind(), stage.description.clone()),
-            store,
-            budget,
-        )
+        let label = |what: &str| OracleLabel::new(matrix.oracle.kind(), format!("{}{what}", stage.description));
+        // both orders of a pair are kept as they are, so that their mean and their maximum share what was bought
+        let orders =
+            stage.sentences.as_ref().and_then(|sentences| Some((sentences, sentences.order.symmetrization()?)));
+        let (Some((sentences, mode)), Some(kept)) = (orders, &store) else {
+            return Self::of(Arc::clone(&stage.raw), label(""), store, budget);
+        };
+        let as_given = Arc::new(kept.attach(Arc::clone(&sentences.as_given), label(", as given"))?);
+        let both: Arc<dyn Oracle> = Arc::new(Symmetrized::new(Arc::clone(&as_given), mode));
+        Ok(Self { as_given: Some(as_given), ..Self::of(both, label(""), store, budget)? })
     }
 
     /// Stacks budget and store on an oracle.
@@ -59,7 +65,7 @@ impl Till {
             Some(store) => Some(Arc::new(store.attach(Arc::clone(&meter), label)?)),
             None => None,
         };
-        Ok(Self { meter, stored, store, budget, beside: Mutex::default() })
+        Ok(Self { meter, stored, store, budget, beside: Mutex::default(), as_given: None })
     }
 
     /// A till for another oracle, which a method reads besides the matrix: it keeps its scores in the same store, and may spend what
@@ -91,6 +97,14 @@ impl Till {
         match &self.stored {
             Some(stored) => Arc::clone(stored) as Arc<dyn Oracle>,
             None => Arc::clone(&self.meter) as Arc<dyn Oracle>,
+        }
+    }
+
+    /// Scores of pairs as they are asked for, before both orders became one; [`scores`](Self::scores) where there is one alone.
+    pub fn as_given(&self) -> Arc<dyn Oracle> {
+        match &self.as_given {
+            Some(as_given) => Arc::clone(as_given) as Arc<dyn Oracle>,
+            None => self.scores(),
         }
     }
 
@@ -128,6 +142,7 @@ impl Till {
     /// # Errors
     /// A store that cannot be written.
     pub fn flush(&self) -> Result<(), StoreError> {
+        self.as_given.as_ref().map_or(Ok(()), |stored| stored.flush())?;
         self.stored.as_ref().map_or(Ok(()), |stored| stored.flush())?;
         let beside = self.beside.lock().unwrap_or_else(PoisonError::into_inner);
         beside.iter().try_for_each(|till| till.flush())

@@ -85,11 +85,6 @@ fn a_duplicate_key_is_refused_with_both_places() {
 }
 
 #[test]
-fn a_planned_experiment_is_no_typo() {
-    insta::assert_snapshot!(after("error_curve", "glue"));
-}
-
-#[test]
 fn broken_yaml_names_the_line() {
     insta::assert_snapshot!(after("[5, 0.25]", "[5, 0.25"));
 }

@@ -10,36 +10,7 @@ use landmark_core::oracle::Identity;
 use ndarray::Array2;
 use tch::{Device, Kind, Tensor};
 
-use super::{Activation, Batcher, EncoderConfig, ModelError, ModelFiles, Sequence, TokenBatch, Weights};
-
-/// Numbers that products are computed in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Precision {
-    /// 24 bits of significance.
-    #[default]
-    F32,
-    /// 8 bits: twice as fast or more where the processor has instructions for it.
-    Bf16,
-}
-
-impl Precision {
-    /// The kind of a tensor of such numbers.
-    pub(crate) fn kind(self) -> Kind {
-        match self {
-            Self::F32 => Kind::Float,
-            Self::Bf16 => Kind::BFloat16,
-        }
-    }
-
-    /// As a configuration has it.
-    pub fn id(self) -> &'static str {
-        match self {
-            Self::F32 => "f32",
-            Self::Bf16 => "bf16",
-        }
-    }
-}
+use super::{Activation, Batcher, EncoderConfig, ModelError, ModelFiles, Precision, Sequence, TokenBatch, Weights};
 
 /// Shares of values that are set to 0 while training; none otherwise.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]

@@ -14,7 +14,7 @@ use crate::config::{Config, MatrixSubject, Subject};
 use crate::exit::{Exit, UsageError};
 use crate::run::{self, Ended, RunOptions, count, duration};
 use crate::scale::{Entries, PLAN, Plan, parse_share, parse_tiles};
-use crate::stage::Stage;
+use crate::stage::{Preparation, Stage};
 
 mod make;
 
@@ -72,7 +72,10 @@ impl Desk {
 
     /// Loads the items and starts the oracle, and refuses those that the plan was not made for.
     fn stage(&self, plan: &Plan) -> Result<Stage> {
-        let stage = Stage::set(&self.config, &self.matrix, self.options.data.as_deref()).into_diagnostic()?;
+        // many workers at once must not each fine-tune a model: a run does so first
+        let preparation = Preparation { may_train: false, quiet: true };
+        let stage =
+            Stage::set(&self.config, &self.matrix, self.options.data.as_deref(), preparation).into_diagnostic()?;
         let now = stage.raw.identity().to_hex();
         if now == plan.oracle {
             return Ok(stage);

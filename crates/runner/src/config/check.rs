@@ -24,8 +24,18 @@ pub(super) fn name(name: &str, section: &Section<'_>) -> bool {
 pub(super) fn together(matrix: &MatrixSubject, section: &Section<'_>) {
     let documents = matrix.dataset.documents().is_some();
     let questions = matrix.dataset.has_trees();
+    let pairs = matrix.dataset.has_pairs();
     let name = matrix.dataset.name;
     match matrix.oracle {
+        OracleConfig::CrossEncoder(_) if !pairs => section.refuse(
+            "oracle",
+            format!("`cross_encoder` reads sentences, but the dataset `{name}` has none: use `stsb`, `mrpc` or `rte`"),
+        ),
+        OracleConfig::CrossEncoder(_) => {}
+        _ if pairs => {
+            let kind = matrix.oracle.kind();
+            section.refuse("oracle", format!("`{kind}` cannot score the sentences of `{name}`: use `cross_encoder`"));
+        }
         OracleConfig::Wmd { .. } | OracleConfig::Precomputed { .. } if questions => {
             let kind = matrix.oracle.kind();
             let message = format!(
@@ -65,6 +75,11 @@ pub(super) fn together(matrix: &MatrixSubject, section: &Section<'_>) {
         let problem = Problem::new(message).at(matrix.dataset.place);
         section.problems().add(problem.help("add `labels: FILE` to it, or use `experiment: error_curve`"));
     }
+    if matrix.experiment == Experiment::Glue && !pairs {
+        let message = format!("`glue` needs labelled pairs of sentences, but the dataset `{name}` has none");
+        let problem = Problem::new(message).at(matrix.dataset.place);
+        section.problems().add(problem.help("use `stsb`, `mrpc`, `rte` or `embedded_pairs`"));
+    }
     if matrix.experiment != Experiment::Classification && matrix.oracle.gamma() == Some(Tuned::Search) {
         section.refuse(
             "oracle",
@@ -102,13 +117,18 @@ pub(super) fn together(matrix: &MatrixSubject, section: &Section<'_>) {
     let has_words = documents || matrix.dataset.texts().is_some_and(|texts| texts.vectors.is_some());
     for method in &matrix.methods {
         let Some(proxy) = &method.proxy else { continue };
+        if proxy.kind.needs_sentences() && !pairs {
+            let message = "the proxy `embedding_cosine` with a `model` compares sentences, but the dataset has none";
+            section.problems().add(Problem::new(message).at(method.place));
+            continue;
+        }
         let compares = match &proxy.kind {
             kind if kind.needs_documents() && !has_words => "documents",
             kind if kind.needs_questions() && !questions => "questions",
             kind if kind.needs_mentions() => "mentions",
             _ => continue,
         };
-        let items = if documents || questions { "has other items" } else { "is a matrix" };
+        let items = if documents || questions || pairs { "has other items" } else { "is a matrix" };
         let message = format!("the proxy `{}` compares {compares}, but the dataset {items}", proxy.kind.id());
         section.problems().add(Problem::new(message).at(method.place));
     }

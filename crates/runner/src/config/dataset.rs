@@ -35,6 +35,8 @@ pub enum Items {
     Documents(DocumentsConfig),
     /// Questions with labels and trees.
     Questions(QuestionsConfig),
+    /// The sentences of labelled pairs.
+    Pairs(PairsConfig),
     /// The rows of a matrix in a file.
     Matrix(MatrixConfig),
     /// The rows of a random matrix.
@@ -66,6 +68,17 @@ pub struct DocumentsConfig {
     pub max_words: Option<usize>,
     /// Word vectors.
     pub vectors: VectorsConfig,
+    /// What stands in for missing files.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fallback: Option<Fallback>,
+}
+
+/// The sentences of labelled pairs.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct PairsConfig {
+    /// At most so many pairs to judge by, a seeded sample; those to learn from are always all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limit: Option<usize>,
     /// What stands in for missing files.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fallback: Option<Fallback>,
@@ -180,6 +193,11 @@ impl DatasetConfig {
         matches!(self.items, Items::Questions(_))
     }
 
+    /// Whether the items are sentences of labelled pairs.
+    pub fn has_pairs(&self) -> bool {
+        matches!(self.items, Items::Pairs(_))
+    }
+
     /// Whether items have labels.
     pub fn has_labels(&self) -> bool {
         self.split().is_some()
@@ -191,7 +209,7 @@ impl DatasetConfig {
             Items::Documents(documents) => Some(documents.split),
             Items::Questions(questions) => Some(questions.split),
             Items::Matrix(matrix) => matrix.labels.as_ref().map(|_| matrix.split),
-            Items::Random(_) | Items::Texts(_) => None,
+            Items::Pairs(_) | Items::Random(_) | Items::Texts(_) => None,
         }
     }
 
@@ -216,6 +234,7 @@ impl DatasetConfig {
             "precomputed" => MatrixConfig::read(&section, folder).map(Items::Matrix),
             "random_psd" => Some(Items::Random(RandomMatrix::read(&section))),
             "texts" => TextsConfig::read(&section, folder).map(|texts| Items::Texts(Box::new(texts))),
+            _ if registry::datasets::has_pairs(entry.id) => Some(Items::Pairs(PairsConfig::read(&section))),
             _ if registry::datasets::has_trees(entry.id) => QuestionsConfig::read(&section).map(Items::Questions),
             _ => DocumentsConfig::read(&section, folder).map(Items::Documents),
         };
@@ -278,6 +297,15 @@ impl QuestionsConfig {
     fn read(section: &Section<'_>) -> Option<Self> {
         let limit = section.checked("limit", |&limit: &usize| limit >= 2, "at least 2");
         Some(Self { limit, split: SplitConfig::of(section)? })
+    }
+}
+
+impl PairsConfig {
+    fn read(section: &Section<'_>) -> Self {
+        Self {
+            limit: section.checked("limit", |&limit: &usize| limit >= 2, "at least 2"),
+            fallback: section.optional("fallback"),
+        }
     }
 }
 

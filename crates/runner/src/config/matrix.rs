@@ -59,6 +59,8 @@ pub enum Experiment {
     Classification,
     /// Relative error against rank.
     ErrorCurve,
+    /// Scores at labelled pairs.
+    Glue,
     /// Eigenvalues.
     Spectrum,
     /// Factors of the user's own matrix.
@@ -68,9 +70,8 @@ pub enum Experiment {
 impl Experiment {
     /// The one of this id.
     pub fn of(id: &str) -> Option<Self> {
-        [Self::Classification, Self::ErrorCurve, Self::Spectrum, Self::OwnData]
-            .into_iter()
-            .find(|experiment| experiment.id() == id)
+        let all = [Self::Classification, Self::ErrorCurve, Self::Glue, Self::Spectrum, Self::OwnData];
+        all.into_iter().find(|experiment| experiment.id() == id)
     }
 
     /// Id in the registry.
@@ -78,6 +79,7 @@ impl Experiment {
         match self {
             Self::Classification => "classification",
             Self::ErrorCurve => "error_curve",
+            Self::Glue => "glue",
             Self::Spectrum => "spectrum",
             Self::OwnData => "own_data",
         }
@@ -130,7 +132,7 @@ impl MatrixSubject {
         let mut json = serde_json::to_value(self).unwrap_or(Json::Null);
         let unread: &[&str] = match self.experiment {
             Experiment::Classification => &["spectrum", "output"],
-            Experiment::ErrorCurve => &["spectrum", "svm", "search", "output"],
+            Experiment::ErrorCurve | Experiment::Glue => &["spectrum", "svm", "search", "output"],
             Experiment::Spectrum => &["svm", "search", "output"],
             Experiment::OwnData => &["spectrum", "svm", "search", "compare"],
         };

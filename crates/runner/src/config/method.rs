@@ -74,6 +74,12 @@ pub enum ProxyKind {
         /// Nodes (productions) of the largest.
         size: usize,
     },
+    /// Cosine of the mean hidden states of an encoder.
+    #[serde(rename = "embedding_cosine")]
+    BiEncoder {
+        /// A folder, a name among the models, or `tiny`.
+        model: String,
+    },
     /// Cosine of the rows of a file.
     EmbeddingCosine {
         /// n × d `.npy`.
@@ -110,7 +116,7 @@ impl ProxyKind {
             Self::BagOfWords => "bag_of_words",
             Self::MentionCosine => "mention_cosine",
             Self::Fragments { .. } => "fragments",
-            Self::EmbeddingCosine { .. } => "embedding_cosine",
+            Self::BiEncoder { .. } | Self::EmbeddingCosine { .. } => "embedding_cosine",
         }
     }
 
@@ -122,6 +128,11 @@ impl ProxyKind {
     /// Whether it compares mentions, which only `coref` has.
     pub fn needs_mentions(&self) -> bool {
         matches!(self, Self::MentionCosine)
+    }
+
+    /// Whether it reads sentences.
+    pub fn needs_sentences(&self) -> bool {
+        matches!(self, Self::BiEncoder { .. })
     }
 
     /// Whether it compares questions by their bags of words or trees.
@@ -260,6 +271,12 @@ impl ProxyConfig {
             "fragments" => {
                 let size = section.checked("size", |size: &usize| (1..=4).contains(size), "between 1 and 4");
                 ProxyKind::Fragments { size: size.unwrap_or(3) }
+            }
+            "embedding_cosine" if section.has("model") => {
+                if section.has("path") {
+                    section.refuse("path", format!("`{path}` has a `model` and a `path`: name one of them"));
+                }
+                ProxyKind::BiEncoder { model: section.required("model")? }
             }
             "embedding_cosine" => {
                 let node = section.required_node("path")?;

@@ -6,6 +6,7 @@ use landmark_core::oracle::Symmetrization;
 use landmark_oracles::subprocess::SubprocessParams;
 use serde::{Deserialize, Serialize};
 
+use super::cross_encoder::CrossEncoderConfig;
 use super::problem::Problem;
 use super::read::Problems;
 use super::section::Section;
@@ -27,6 +28,8 @@ pub enum OracleConfig {
     },
     /// A normalised kernel over trees.
     TreeKernel(TreeKernelConfig),
+    /// A cross-encoder over sentences.
+    CrossEncoder(CrossEncoderConfig),
     /// The matrix of the dataset.
     Precomputed {
         /// Where given, the matrix holds distances and the similarity is exp(−γ·d).
@@ -70,6 +73,7 @@ impl OracleConfig {
         match self {
             Self::Wmd { .. } => "wmd",
             Self::TreeKernel(_) => "tree_kernel",
+            Self::CrossEncoder(_) => "cross_encoder",
             Self::Precomputed { .. } => "precomputed",
             Self::Subprocess(_) => "subprocess",
         }
@@ -79,7 +83,7 @@ impl OracleConfig {
     pub fn gamma(&self) -> Option<Tuned> {
         match self {
             Self::Wmd { gamma, .. } => Some(*gamma),
-            Self::TreeKernel(_) => None,
+            Self::TreeKernel(_) | Self::CrossEncoder(_) => None,
             Self::Precomputed { gamma, .. } => *gamma,
             Self::Subprocess(program) => program.gamma,
         }
@@ -114,6 +118,7 @@ impl OracleConfig {
                 }
                 Self::TreeKernel(TreeKernelConfig::read(&section)?)
             }
+            "cross_encoder" => Self::CrossEncoder(CrossEncoderConfig::read(&section)?),
             "precomputed" => Self::Precomputed {
                 gamma: match gamma {
                     Some(gamma) => Some(gamma?),

@@ -32,17 +32,21 @@ impl Errors {
     pub(super) fn of(bench: &Bench<'_>) -> Self {
         let needs_all = |id: &str| methods::find(id).is_some_and(|method| !method.draws);
         let is_there = !bench.stage.is_priced
-            || bench.matrix.experiment == Experiment::ErrorCurve && bench.matrix.error_estimate.is_none()
+            || is_about_errors(bench) && bench.matrix.error_estimate.is_none()
             || bench.matrix.methods.iter().any(|method| needs_all(method.id));
         let all = whole(bench.stage.items()).evaluations(bench.till.shape());
         let affordable = bench.matrix.budget.limit().is_none_or(|budget| budget >= all);
         match bench.matrix.error_estimate {
             _ if is_there && affordable => Self::Exact,
             Some(estimate) => Self::Estimated(estimate),
-            None if is_there && bench.matrix.experiment == Experiment::ErrorCurve => Self::Exact,
+            None if is_there && is_about_errors(bench) => Self::Exact,
             None => Self::Unknown,
         }
     }
+}
+
+fn is_about_errors(bench: &Bench<'_>) -> bool {
+    matches!(bench.matrix.experiment, Experiment::ErrorCurve | Experiment::Glue)
 }
 
 /// The entries of K that the error of a cell is measured against, beyond its fit.

@@ -26,6 +26,11 @@ const POSTS: &[Parameter] = &[LIMIT, SPLIT, VECTORS, MAX_WORDS, MIN_COUNT, STOP_
 
 const QUESTIONS: &[Parameter] = &[LIMIT, SPLIT];
 
+const PAIRS: &[Parameter] = &[
+    parameter("limit", "all", "a seeded sample of so many of the pairs to judge by; all pairs are learned from"),
+    FALLBACK,
+];
+
 const MATRICES: [Entry; 3] = [
     Entry {
         id: "precomputed",
@@ -69,6 +74,7 @@ pub static DATASETS: LazyLock<Vec<Entry>> = LazyLock::new(|| {
             (Holds::Documents { .. }, "20news") => POSTS,
             (Holds::Documents { .. }, _) => DOCUMENTS,
             (Holds::Kelp { .. }, _) => QUESTIONS,
+            (Holds::Pairs { .. } | Holds::EmbeddedPairs, _) => PAIRS,
             _ => return None,
         };
         Some(Entry { id: dataset.name, summary: dataset.title, parameters, source: dataset.how_to_get })
@@ -84,4 +90,9 @@ pub fn word_vectors() -> impl Iterator<Item = &'static str> {
 /// Whether the dataset of this name holds examples with trees.
 pub fn has_trees(name: &str) -> bool {
     catalog::find(name).is_ok_and(|dataset| matches!(dataset.holds, Holds::Kelp { .. }))
+}
+
+/// Whether the dataset of this name holds labelled pairs of sentences.
+pub fn has_pairs(name: &str) -> bool {
+    catalog::find(name).is_ok_and(|dataset| matches!(dataset.holds, Holds::Pairs { .. } | Holds::EmbeddedPairs))
 }

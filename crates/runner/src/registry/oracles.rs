@@ -37,6 +37,24 @@ pub static ORACLES: &[Entry] = &[
         source: "Collins & Duffy 2001; Moschitti 2006; Croce, Moschitti & Basili 2011",
     },
     Entry {
+        id: "cross_encoder",
+        summary: "BERT or RoBERTa that reads both sentences of a pair at once, fine-tuned on the training pairs",
+        parameters: &[
+            parameter("model", "all-MiniLM-L6-v2", "a folder, a name among the models, or `tiny` (random, inside)"),
+            parameter("order", "mean", "of both orders `mean` or `max`, at twice the price; `as_given`: asymmetric"),
+            parameter("score", "probability", "`probability`, `regression` (the output itself) or `label`"),
+            parameter("max_length", "128", "tokens of a pair at most; what is longer is cut, and counted"),
+            parameter("precision", "f32", "of products: `f32` or `bf16`"),
+            parameter("device", "auto", "`auto`, `cpu`, `cuda` or `cuda:1`; `auto` takes every GPU there is"),
+            parameter(
+                "fine_tune",
+                "none",
+                "`{ epochs: 4, batch: 32, learning_rate: 1e-4, warmup: 0.1, weight_decay: 0.01, clip: 1.0, loss: bce, patience: none, … }`",
+            ),
+        ],
+        source: "Devlin et al. 2019; SMS-Nyström paper, §4.2",
+    },
+    Entry {
         id: "precomputed",
         summary: "a matrix that is already there, read from the dataset",
         parameters: &[

@@ -33,4 +33,10 @@ pub static TASKS: &[Entry] = &[
         parameters: &[],
         source: "Pradhan et al. 2014; Moosavi & Strube 2016",
     },
+    Entry {
+        id: "pair_scoring",
+        summary: "Pearson, Spearman, F1 and accuracy of approximated entries at labelled pairs",
+        parameters: &[],
+        source: "GLUE; SMS-Nyström paper, §4.2",
+    },
 ];

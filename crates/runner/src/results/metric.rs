@@ -8,6 +8,8 @@ use serde::{Deserialize, Serialize};
 pub enum Metric {
     /// ‖K − K̃‖_F / ‖K‖_F.
     RelativeError,
+    /// The same against the scores of pairs as they were asked for, before both orders became one.
+    RawError,
     /// The same, estimated from a few extra entries.
     EstimatedError,
     /// The proxy's own relative error.
@@ -176,6 +178,14 @@ impl Metric {
             Self::RelativeError => {
                 spec("relative_error", "relative error", "relative error", Lower, Fixed(3), (Some(0.0), Some(1.2)))
             }
+            Self::RawError => spec(
+                "raw_error",
+                "error against raw",
+                "relative error against the raw scores",
+                Lower,
+                Fixed(3),
+                (Some(0.0), Some(1.2)),
+            ),
             Self::EstimatedError => spec(
                 "estimated_error",
                 "estimated error",

@@ -109,9 +109,10 @@ pub(super) fn set(
 ) -> Result<Stage, StageError> {
     let empty = match matrix.oracle {
         OracleConfig::Wmd { empty_documents, .. } => empty_documents,
-        OracleConfig::TreeKernel(_) | OracleConfig::Precomputed { .. } | OracleConfig::Subprocess(_) => {
-            EmptyDocuments::Error
-        }
+        OracleConfig::TreeKernel(_)
+        | OracleConfig::CrossEncoder(_)
+        | OracleConfig::Precomputed { .. }
+        | OracleConfig::Subprocess(_) => EmptyDocuments::Error,
     };
     let placed = PlacedDocuments::load(config, &matrix.dataset, items, empty, data)?;
     let PlacedDocuments { dataset, documents, clouds, vectors, stamps, notes, facts: more } = placed;
@@ -121,6 +122,7 @@ pub(super) fn set(
         description: format!("WMD of {} `{dataset}` documents with vectors {vectors}", clouds.len()),
         is_priced: true,
         proxies: Proxies::for_documents(matrix, &clouds)?,
+        sentences: None,
         labels: Some(Labels { of: documents.labels().to_vec(), names: documents.label_names().to_vec(), given_split }),
         stamps,
         notes,

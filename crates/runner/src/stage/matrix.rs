@@ -41,6 +41,7 @@ fn set(subject: &MatrixSubject, matrix: Array2<f64>, description: String) -> Res
         clouds: None,
         own: None,
         program: None,
+        sentences: None,
         labels: None,
         stamps: Vec::new(),
         notes: Vec::new(),

@@ -60,6 +60,20 @@ impl Proxies {
         })
     }
 
+    /// `bi_encoder` makes one of a model.
+    #[cfg(feature = "torch")]
+    pub(super) fn for_sentences(
+        matrix: &MatrixSubject,
+        n: usize,
+        bi_encoder: &dyn Fn(&str) -> Result<Arc<dyn Oracle>, StageError>,
+    ) -> Result<Self, StageError> {
+        Self::build(matrix, n, |kind| match kind {
+            ProxyKind::BiEncoder { model } => bi_encoder(model),
+            ProxyKind::EmbeddingCosine { path } => embedding(path, n),
+            other => unreachable!("`{}` is refused when a configuration is checked", other.id()),
+        })
+    }
+
     fn build(
         matrix: &MatrixSubject,
         n: usize,

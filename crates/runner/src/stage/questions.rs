@@ -58,6 +58,7 @@ pub(super) fn set(
         own: None,
         program: None,
         proxies: Proxies::for_questions(matrix, raw.len(), bags, fragments)?,
+        sentences: None,
         labels: Some(Labels {
             of: documents.labels().to_vec(),
             names: documents.label_names().to_vec(),

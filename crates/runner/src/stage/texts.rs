@@ -105,6 +105,7 @@ fn bare(matrix: &MatrixSubject, description: String, raw: Arc<dyn Oracle>) -> St
         is_priced: true,
         proxies: Proxies::default(),
         clouds: None,
+        sentences: None,
         labels: None,
         own: None,
         program: None,

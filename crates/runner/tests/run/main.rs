@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "the scratch folder may unwrap as the tests do")]
 
+mod glue;
 mod input;
 mod measures;
 mod own_data;

@@ -1,0 +1,348 @@
+//! Sentences of labelled pairs, and the cross-encoder over them.
+
+use std::path::Path;
+
+use landmark_data::catalog::{self, PairParts};
+use landmark_data::{DataError, SentencePairs};
+
+use crate::config::{Config, MatrixSubject, PairsConfig};
+use crate::report::Stamp;
+
+use super::{Preparation, Stage, StageError};
+
+/// The sample that ships inside.
+const SAMPLE: &str = "embedded_pairs";
+
+/// Pairs to learn from and to judge by, under the name that their rows have.
+struct Loaded {
+    name: &'static str,
+    train: SentencePairs,
+    dev: SentencePairs,
+    are_graded: bool,
+    all: usize,
+}
+
+fn load(
+    matrix: &MatrixSubject,
+    items: &PairsConfig,
+    seed: u64,
+    data: Option<&Path>,
+    stamps: &mut Vec<Stamp>,
+) -> Result<Loaded, StageError> {
+    let wanted = matrix.dataset.name;
+    let (name, parts) = match catalog::load_pairs(wanted, data) {
+        Ok(parts) => (wanted, parts),
+        Err(error @ (DataError::MissingFile { .. } | DataError::NoDataFolder { .. })) if items.fallback.is_some() => {
+            stamps.push(Stamp {
+                dataset: None,
+                text: format!("FELL BACK to the embedded sample, because {error}"),
+                breaks_comparison: true,
+            });
+            (SAMPLE, catalog::load_pairs(SAMPLE, None)?)
+        }
+        Err(error) => return Err(error.into()),
+    };
+    let PairParts { train, dev, are_graded } = parts;
+    let all = dev.len();
+    let dev = items.limit.map_or_else(|| dev.clone(), |limit| dev.sample(name, limit, seed));
+    if dev.len() < all {
+        stamps.push(Stamp {
+            dataset: Some(name.to_owned()),
+            text: format!("{} of {all} pairs, {} sentences: `dataset.limit`", dev.len(), dev.sentences().len()),
+            breaks_comparison: true,
+        });
+    }
+    Ok(Loaded { name, train, dev, are_graded, all })
+}
+
+#[cfg(not(feature = "torch"))]
+pub(super) fn set(
+    config: &Config,
+    matrix: &MatrixSubject,
+    items: &PairsConfig,
+    data: Option<&Path>,
+    _: Preparation,
+) -> Result<Stage, StageError> {
+    load(matrix, items, config.seed, data, &mut Vec::new())?;
+    Err(StageError::NoTorch)
+}
+
+#[cfg(feature = "torch")]
+pub(super) use with_torch::set;
+
+#[cfg(feature = "torch")]
+mod with_torch {
+    use std::sync::Arc;
+
+    use landmark_core::oracle::{EmbeddingProxy, Identity, Oracle, OracleError, Pair, Symmetrized, Symmetry};
+    use landmark_data::matrices;
+    use landmark_oracles::cross_encoder::{CrossEncoder, Epoch, FineTune, LabelledPairs, Score, Target};
+    use landmark_oracles::encoder::{Encoder, ModelError, ModelFiles, Precision, Tokenizer};
+    use landmark_oracles::torch::{DeviceChoice, Torch};
+    use ndarray_npy::write_npy;
+    use serde_json::json;
+    use tch::Device;
+
+    use super::*;
+    use crate::config::{CrossEncoderConfig, OracleConfig};
+    use crate::stage::{Proxies, Sentences, facts};
+
+    pub(crate) fn set(
+        config: &Config,
+        matrix: &MatrixSubject,
+        items: &PairsConfig,
+        data: Option<&Path>,
+        preparation: Preparation,
+    ) -> Result<Stage, StageError> {
+        let OracleConfig::CrossEncoder(wanted) = &matrix.oracle else {
+            return Err(StageError::Pair { dataset: matrix.dataset.name.to_owned(), oracle: matrix.oracle.kind() });
+        };
+        let (mut stamps, mut notes) = (Vec::new(), Vec::new());
+        let loaded = load(matrix, items, config.seed, data, &mut stamps)?;
+        let torch = Torch::start().map_err(ModelFailure::from)?;
+        let threads = config.threads.or_else(|| std::thread::available_parallelism().ok().map(usize::from));
+        tch::set_num_threads(threads.and_then(|threads| i32::try_from(threads).ok()).unwrap_or(1));
+        let devices = devices(&torch, &wanted.device)?;
+        let base = ModelFiles::find(&wanted.model, None).map_err(ModelFailure::from)?;
+        stamps.extend(model_stamp(config, wanted, &base));
+
+        let (files, curve) = prepare(config, wanted, &loaded, &base, devices[0], preparation, data)?;
+        let sentences = loaded.dev.sentences();
+        let as_given: Arc<dyn Oracle> = match &files {
+            Prepared::Ready(files) => {
+                let oracle =
+                    CrossEncoder::open(files, sentences, wanted.params(), &devices).map_err(ModelFailure::from)?;
+                let (cut, tokens) = oracle.cut();
+                if cut > 0 {
+                    notes.push(format!("{cut} sentences are longer than the model reads and lose {tokens} tokens"));
+                }
+                if oracle.empty() > 0 {
+                    notes.push(format!("{} sentences are empty and are scored as such", oracle.empty()));
+                }
+                Arc::new(oracle)
+            }
+            Prepared::ToBeTrained(recipe) => {
+                notes.push(
+                    "the model is not fine-tuned yet: that comes first, and what it will score is not known".to_owned(),
+                );
+                Arc::new(Untrained { len: sentences.len(), recipe: *recipe })
+            }
+        };
+        let raw: Arc<dyn Oracle> = match wanted.order.symmetrization() {
+            Some(mode) => Arc::new(Symmetrized::new(Arc::clone(&as_given), mode)),
+            None => Arc::clone(&as_given),
+        };
+        notes.extend(curve_note(&curve, loaded.are_graded, loaded.all));
+        let proxies =
+            Proxies::for_sentences(matrix, sentences.len(), &|model| bi_encoder(model, sentences, devices[0]))?;
+        let more = json!({
+            "model": wanted.model,
+            "fine_tuned": curve,
+            "torch": torch.report(),
+            "device": String::from(wanted.device.parse::<DeviceChoice>().unwrap_or_default()),
+        });
+        Ok(Stage {
+            dataset: loaded.name.to_owned(),
+            description: format!(
+                "cross-encoder `{}` over {} sentences of {} `{}` pairs",
+                wanted.model,
+                sentences.len(),
+                loaded.dev.len(),
+                loaded.name
+            ),
+            is_priced: true,
+            proxies,
+            clouds: None,
+            own: None,
+            program: None,
+            labels: None,
+            stamps,
+            notes,
+            facts: facts(loaded.name, raw.len(), raw.as_ref(), more),
+            sentences: Some(Sentences {
+                as_given,
+                order: wanted.order,
+                pairs: loaded.dev.pairs().to_vec(),
+                targets: loaded.dev.targets().to_vec(),
+                are_graded: loaded.are_graded,
+                are_labels: wanted.score == Score::Label,
+                train: loaded.train.len(),
+                curve,
+            }),
+            raw,
+        })
+    }
+
+    /// Every GPU for `auto` where there is one; else what is named.
+    fn devices(torch: &Torch, wanted: &str) -> Result<Vec<Device>, StageError> {
+        let choice: DeviceChoice = wanted.parse().map_err(ModelFailure::from)?;
+        if choice == DeviceChoice::Auto && torch.gpus() > 1 {
+            return Ok((0..torch.gpus()).map(Device::Cuda).collect());
+        }
+        Ok(vec![torch.device(choice).map_err(ModelFailure::from)?])
+    }
+
+    fn model_stamp(config: &Config, wanted: &CrossEncoderConfig, base: &ModelFiles) -> Option<Stamp> {
+        let text = if base.is_tiny() {
+            "the model `tiny`: random numbers in two small layers, fine-tuned on what it is given; it knows no language"
+                .to_owned()
+        } else if config.paper.is_some() {
+            format!("the cross-encoder is `{}`, fine-tuned here; the paper says only BERT", wanted.model)
+        } else {
+            return None;
+        };
+        Some(Stamp { dataset: None, text, breaks_comparison: true })
+    }
+
+    /// A model with a head, or the recipe of one.
+    enum Prepared {
+        Ready(ModelFiles),
+        ToBeTrained(Identity),
+    }
+
+    fn prepare(
+        config: &Config,
+        wanted: &CrossEncoderConfig,
+        loaded: &Loaded,
+        base: &ModelFiles,
+        device: Device,
+        preparation: Preparation,
+        data: Option<&Path>,
+    ) -> Result<(Prepared, Vec<Epoch>), StageError> {
+        let Some(params) = wanted.fine_tune else { return Ok((Prepared::Ready(base.clone()), Vec::new())) };
+        // a reduced sample of the pairs to judge by reduces no training: epochs are judged by all of them
+        let judged = if loaded.dev.len() < loaded.all {
+            catalog::load_pairs(loaded.name, data)?.dev
+        } else {
+            loaded.dev.clone()
+        };
+        let part =
+            |pairs: &'_ SentencePairs| (pairs.sentences().to_vec(), pairs.pairs().to_vec(), pairs.targets().to_vec());
+        let (train, dev) = (part(&loaded.train), part(&judged));
+        let labelled = |part: &'_ (Vec<String>, Vec<(usize, usize)>, Vec<f64>)| part.clone();
+        let (train, dev) = (labelled(&train), labelled(&dev));
+        let recipe = FineTune {
+            base,
+            dataset: loaded.name,
+            train: LabelledPairs { texts: &train.0, pairs: &train.1, targets: &train.2 },
+            dev: LabelledPairs { texts: &dev.0, pairs: &dev.1, targets: &dev.2 },
+            target: if loaded.are_graded { Target::Grade } else { Target::Label },
+            params,
+            max_length: wanted.max_length,
+            seed: config.seed,
+        };
+        let models = ModelFiles::models_folder(None);
+        let tuned = recipe.finished(&models).map_err(ModelFailure::from)?;
+        let tuned = match (tuned, preparation.may_train) {
+            (Some(tuned), _) => tuned,
+            (None, false) => {
+                let identity = recipe.recipe().map_err(ModelFailure::from)?;
+                return Ok((Prepared::ToBeTrained(identity), Vec::new()));
+            }
+            (None, true) => {
+                let say = |text: String| {
+                    if !preparation.quiet {
+                        eprintln!("{text}")
+                    }
+                };
+                say(format!(
+                    "fine-tuning `{}` on {} pairs of `{}`, {} epochs; checkpoints in `{}`",
+                    wanted.model,
+                    loaded.train.len(),
+                    loaded.name,
+                    params.epochs,
+                    recipe.folder(&models).map_err(ModelFailure::from)?.display()
+                ));
+                let mut on_epoch = |epoch: &Epoch| {
+                    let Epoch { number, loss, score, seconds } = epoch;
+                    say(format!(
+                        "  epoch {number}: loss {loss:.4}, {} {score:.4}, {seconds:.0} s",
+                        judge(loaded.are_graded)
+                    ));
+                };
+                recipe.run(&models, device, &mut on_epoch).map_err(ModelFailure::from)?
+            }
+        };
+        Ok((Prepared::Ready(tuned.files), tuned.curve))
+    }
+
+    fn judge(are_graded: bool) -> &'static str {
+        if are_graded { "Pearson" } else { "accuracy" }
+    }
+
+    fn curve_note(curve: &[Epoch], are_graded: bool, pairs: usize) -> Option<String> {
+        let best = curve.iter().reduce(|best, epoch| if epoch.score > best.score { epoch } else { best })?;
+        Some(format!(
+            "fine-tuned for {} epochs; the best on all {pairs} pairs to judge by, epoch {} with {} {:.4}, is the one used, as published numbers on this set are chosen too",
+            curve.len(),
+            best.number,
+            judge(are_graded),
+            best.score
+        ))
+    }
+
+    /// Cosine of mean hidden states: computed once, and kept beside the models.
+    fn bi_encoder(model: &str, sentences: &[String], device: Device) -> Result<Arc<dyn Oracle>, StageError> {
+        let files = ModelFiles::find(model, None).map_err(ModelFailure::from)?;
+        let mut parts: Vec<(&str, &[u8])> = vec![("kind", b"mean hidden states v1")];
+        let identity = files.identity().map_err(ModelFailure::from)?;
+        parts.push(("model", identity.as_bytes()));
+        parts.extend(sentences.iter().map(|sentence| ("sentence", sentence.as_bytes())));
+        let folder = ModelFiles::models_folder(None).join("embeddings");
+        let path = folder.join(format!("{}.npy", Identity::of(&parts).short()));
+        if let Ok(vectors) = matrices::read_rows(&path)
+            && vectors.nrows() == sentences.len()
+        {
+            return Ok(Arc::new(EmbeddingProxy::cosine(vectors)?));
+        }
+        let vectors = (|| {
+            let tokenizer = Tokenizer::open(&files)?;
+            let encoder = Encoder::open(&files, device, Precision::F32)?;
+            let longest = encoder.config().longest();
+            let sequence = |sentence: &String| Ok(tokenizer.single(&tokenizer.text(sentence)?, longest));
+            let sequences = sentences.iter().map(sequence).collect::<Result<Vec<_>, ModelError>>()?;
+            encoder.embeddings(&sequences)
+        })()
+        .map_err(ModelFailure::from)?;
+        let unfinished = path.with_extension("unfinished");
+        let kept = std::fs::create_dir_all(&folder)
+            .map_err(|error| error.to_string())
+            .and_then(|()| write_npy(&unfinished, &vectors).map_err(|error| error.to_string()))
+            .and_then(|()| std::fs::rename(&unfinished, &path).map_err(|error| error.to_string()));
+        if let Err(error) = kept {
+            tracing::warn!(
+                "the embeddings can't be kept in `{}`: {error}; they are computed again next time",
+                path.display()
+            );
+        }
+        Ok(Arc::new(EmbeddingProxy::cosine(vectors)?))
+    }
+
+    /// What stands for a model that a dry run may not train: its shape is known, its scores are not.
+    struct Untrained {
+        len: usize,
+        recipe: Identity,
+    }
+
+    impl Oracle for Untrained {
+        fn len(&self) -> usize {
+            self.len
+        }
+
+        fn symmetry(&self) -> Symmetry {
+            Symmetry::Asymmetric
+        }
+
+        fn identity(&self) -> Identity {
+            self.recipe
+        }
+
+        fn evaluate(&self, pairs: &[Pair], _: &mut [f64]) -> Result<(), OracleError> {
+            let what = format!("{} pairs of a model that is not fine-tuned yet", pairs.len());
+            Err(OracleError::Failed { what, source: "run the configuration to fine-tune it".into() })
+        }
+    }
+
+    /// A model or a device.
+    pub(crate) type ModelFailure = crate::stage::ModelFailure;
+}

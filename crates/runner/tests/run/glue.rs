@@ -1,0 +1,134 @@
+//! Pairs of sentences under a cross-encoder: fine-tuned once, bought once, told in full. On the model and the sample inside.
+
+#![cfg(feature = "torch")]
+
+use crate::scratch::{Said, Scratch, number_before};
+
+/// 24 pairs of the sample, the tiny model fine-tuned for two epochs.
+const GLUE: &str = "\
+name: pairs
+experiment: glue
+dataset: { name: embedded_pairs, limit: 12 }
+oracle:
+  kind: cross_encoder
+  model: tiny
+  device: cpu
+  fine_tune: { epochs: 2, learning_rate: 0.003, precision: f32 }
+methods:
+  - sms_nystrom
+  - { id: shift_ridge, known: [landmarks] }
+  - id: shift_ridge
+    name: both
+    known: [landmarks]
+    proxy: { kind: embedding_cosine, model: tiny }
+ranks: [4, 8]
+compare: rank
+replicates: 2
+threads: 1
+";
+
+fn run(scratch: &Scratch, arguments: &[&str]) -> Said {
+    let mut command = scratch.command(&[&["config.yaml"], arguments].concat());
+    Said::of(command.env_remove("LANDMARK_MODELS"))
+}
+
+#[test]
+fn a_cross_encoder_is_fine_tuned_once_and_no_pair_is_bought_twice() {
+    let scratch = Scratch::with(GLUE);
+    let dry = run(&scratch, &["--dry-run"]);
+    assert_eq!(dry.code, Some(0), "{}", dry.err);
+    assert!(!scratch.path("models").exists(), "a dry run trained: {}", dry.out);
+    let planned = number_before(&dry.out, " evaluations: ");
+
+    let first = run(&scratch, &[]);
+    assert_eq!(first.code, Some(0), "{}", first.err);
+    assert!(first.err.contains("epoch 2: loss"), "{}", first.err);
+    let [_, bought, _] = scratch.calls("results/pairs");
+    // both orders of each of n(n − 1)/2 pairs, and n pairs of a sentence with itself
+    assert_eq!(bought, planned);
+
+    let again = run(&scratch, &[]);
+    assert_eq!((again.code, number_before(&again.err, " entries bought")), (Some(0), 0), "{}", again.err);
+    assert!(!again.err.contains("fine-tuning"), "{}", again.err);
+    let forced = run(&scratch, &["--force"]);
+    assert_eq!((forced.code, number_before(&forced.err, " entries bought")), (Some(0), 0), "{}", forced.err);
+
+    let summary = std::fs::read_to_string(scratch.path("results/pairs/summary.md")).unwrap();
+    for words in [
+        "Table 3 of the paper. Pearson",
+        "Table 4 of the paper",
+        "Table 5 of the paper. Relative error against the scores as the model gives them",
+        "How the model was fine-tuned",
+        "What the proxy adds",
+        "symmetrised scores",
+        "it knows no language",
+    ] {
+        assert!(summary.contains(words), "`{words}` is not in:\n{summary}");
+    }
+}
+
+#[test]
+fn the_mean_and_the_larger_of_both_orders_share_what_was_bought() {
+    let scratch = Scratch::with(GLUE);
+    assert_eq!(run(&scratch, &[]).code, Some(0));
+    let before = scratch.tiles("store").len();
+    let larger = run(&scratch, &["--set", "oracle.order=max"]);
+    assert_eq!(larger.code, Some(0), "{}", larger.err);
+    assert!(!larger.err.contains("fine-tuning"), "{}", larger.err);
+    assert!(scratch.tiles("store").len() > before);
+}
+
+#[test]
+fn a_model_that_is_not_there_names_the_command_that_fetches_it() {
+    let scratch = Scratch::with(&GLUE.replace("  model: tiny", "  model: all-MiniLM-L6-v2"));
+    let said = run(&scratch, &[]);
+    assert_eq!(said.code, Some(2), "{}", said.err);
+    said.must_complain("runner model fetch all-MiniLM-L6-v2");
+}
+
+#[test]
+fn a_missing_corpus_is_an_error_or_loudly_replaced() {
+    let stsb = GLUE.replace("{ name: embedded_pairs, limit: 12 }", "{ name: stsb, limit: 12 }");
+    let scratch = Scratch::with(&stsb);
+    let said = run(&scratch, &[]);
+    assert_eq!(said.code, Some(2), "{}", said.err);
+    said.must_complain("the dataset `stsb` needs the file");
+
+    let scratch = Scratch::with(&stsb.replace("limit: 12 }", "limit: 12, fallback: embedded }"));
+    assert_eq!(run(&scratch, &[]).code, Some(0));
+    let summary = std::fs::read_to_string(scratch.path("results/pairs/summary.md")).unwrap();
+    assert!(summary.contains("FELL BACK to the embedded sample"), "{summary}");
+}
+
+#[test]
+fn what_does_not_fit_is_refused_with_its_place() {
+    for (from, to, words) in [
+        ("kind: cross_encoder", "kind: wmd", "`wmd` cannot score the sentences of `embedded_pairs`"),
+        ("epochs: 2", "epochs: 0", "`oracle.fine_tune.epochs` is 0, but must be at least 1"),
+        ("epochs: 2", "epochz: 2", "epochz"),
+        ("device: cpu", "device: gpu", "`gpu` is not a device"),
+        ("experiment: glue", "experiment: classification", "`classification` needs labels"),
+    ] {
+        let scratch = Scratch::with(&GLUE.replace(from, to));
+        let said = run(&scratch, &[]);
+        assert_eq!(said.code, Some(2), "{to}: {}", said.err);
+        said.must_complain(words);
+    }
+}
+
+#[test]
+fn a_model_is_checked_by_its_digests() {
+    let scratch = Scratch::with("");
+    let said = scratch.say(&["model", "check", "tiny"]);
+    assert_eq!((said.code, said.out.trim()), (Some(0), "`tiny` is inside; it needs no file"));
+    std::fs::create_dir_all(scratch.path("models/all-MiniLM-L6-v2")).unwrap();
+    for name in ["config.json", "tokenizer.json", "model.safetensors"] {
+        scratch.write(&format!("models/all-MiniLM-L6-v2/{name}"), "{}");
+    }
+    let said = Said::of(scratch.command(&["model", "check"]).env_remove("LANDMARK_MODELS"));
+    assert_eq!(said.code, Some(1), "{}", said.out);
+    said.must_complain("is not the configuration of an encoder");
+    let said = scratch.say(&["model", "fetch", "all-MiniLM-L6"]);
+    assert_eq!(said.code, Some(2));
+    said.must_complain("did you mean `all-MiniLM-L6-v2`?");
+}
