@@ -82,6 +82,8 @@ pub struct Sentences {
     pub are_graded: bool,
     /// Whether a score is a label too.
     pub are_labels: bool,
+    /// Whether the model is there; a dry run fine-tunes none.
+    pub is_trained: bool,
     /// Pairs that the model learned from.
     pub train: usize,
     /// How that went.

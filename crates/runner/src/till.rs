@@ -28,6 +28,7 @@ pub struct Till {
     beside: Mutex<Vec<Arc<Till>>>,
     /// Scores of pairs as they were asked for, below the mean of both orders.
     as_given: Option<Arc<Stored<Arc<dyn Oracle>>>>,
+    can_score: bool,
 }
 
 impl Till {
@@ -38,16 +39,17 @@ impl Till {
     pub fn open(stage: &Stage, matrix: &MatrixSubject, store: &str) -> Result<Self, StoreError> {
         let budget = Budget { entries: matrix.budget.limit(), seconds: matrix.budget.seconds };
         let store = if stage.is_priced { Some(TileStore::open(store)?) } else { None };
+        let can_score = stage.sentences.as_ref().is_none_or(|sentences| sentences.is_trained);
         let label = |what: &str| OracleLabel::new(matrix.oracle.kind(), format!("{}{what}", stage.description));
         // both orders of a pair are kept as they are, so that their mean and their maximum share what was bought
         let orders =
             stage.sentences.as_ref().and_then(|sentences| Some((sentences, sentences.order.symmetrization()?)));
         let (Some((sentences, mode)), Some(kept)) = (orders, &store) else {
-            return Self::of(Arc::clone(&stage.raw), label(""), store, budget);
+            return Ok(Self { can_score, ..Self::of(Arc::clone(&stage.raw), label(""), store, budget)? });
         };
         let as_given = Arc::new(kept.attach(Arc::clone(&sentences.as_given), label(", as given"))?);
         let both: Arc<dyn Oracle> = Arc::new(Symmetrized::new(Arc::clone(&as_given), mode));
-        Ok(Self { as_given: Some(as_given), ..Self::of(both, label(""), store, budget)? })
+        Ok(Self { as_given: Some(as_given), can_score, ..Self::of(both, label(""), store, budget)? })
     }
 
     /// Stacks budget and store on an oracle.
@@ -65,7 +67,7 @@ impl Till {
             Some(store) => Some(Arc::new(store.attach(Arc::clone(&meter), label)?)),
             None => None,
         };
-        Ok(Self { meter, stored, store, budget, beside: Mutex::default(), as_given: None })
+        Ok(Self { meter, stored, store, budget, beside: Mutex::default(), as_given: None, can_score: true })
     }
 
     /// A till for another oracle, which a method reads besides the matrix: it keeps its scores in the same store, and may spend what
@@ -114,6 +116,11 @@ impl Till {
     /// A γ that is no positive number.
     pub fn similarities(&self, gamma: Option<f64>) -> Result<Arc<dyn Oracle>, OracleError> {
         similarity(self.scores(), gamma)
+    }
+
+    /// Whether scores can be had now: of a model that is still to be fine-tuned they cannot.
+    pub fn can_score(&self) -> bool {
+        self.can_score
     }
 
     /// Whether an entry costs anything worth keeping: a matrix that is already there does not.

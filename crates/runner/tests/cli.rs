@@ -75,6 +75,13 @@ const AROUND: [&[(&str, &str)]; 5] = [
         ("oracle", "{ kind: subprocess, command: [score] }"),
         ("methods", "[nystrom]"),
     ],
+    &[
+        ("ranks", "[5]"),
+        ("experiment", "glue"),
+        ("dataset", "{ name: stsb, fallback: embedded }"),
+        ("oracle", "cross_encoder"),
+        ("methods", "[nystrom]"),
+    ],
     &[],
 ];
 

@@ -112,7 +112,11 @@ pub(super) fn print_dry_run(till: Option<&Till>, forecast: &Forecast, verbose: b
         line("the matrix is given: nothing is bought".to_owned());
         return Ok(());
     }
-    let timed = time_sample(till, forecast).map_err(|error| RunError::Plan(Box::new(error)))?;
+    // a model that is still to be fine-tuned scores nothing yet
+    let timed = match till.can_score() {
+        true => time_sample(till, forecast).map_err(|error| RunError::Plan(Box::new(error)))?,
+        false => None,
+    };
     let missing = forecast.to_buy(|entries| till.missing(entries))?;
     let exact = if forecast.is_exact() { "exactly" } else { "at most" };
     line(format!("{} jobs are finished", forecast.finished));

@@ -19,7 +19,8 @@ struct Loaded {
     train: SentencePairs,
     dev: SentencePairs,
     are_graded: bool,
-    all: usize,
+    /// All pairs to judge by; `dev` may be a sample of them.
+    all: SentencePairs,
 }
 
 fn load(
@@ -42,13 +43,12 @@ fn load(
         }
         Err(error) => return Err(error.into()),
     };
-    let PairParts { train, dev, are_graded } = parts;
-    let all = dev.len();
-    let dev = items.limit.map_or_else(|| dev.clone(), |limit| dev.sample(name, limit, seed));
-    if dev.len() < all {
+    let PairParts { train, dev: all, are_graded } = parts;
+    let dev = items.limit.map_or_else(|| all.clone(), |limit| all.sample(name, limit, seed));
+    if dev.len() < all.len() {
         stamps.push(Stamp {
             dataset: Some(name.to_owned()),
-            text: format!("{} of {all} pairs, {} sentences: `dataset.limit`", dev.len(), dev.sentences().len()),
+            text: format!("{} of {} pairs, {} sentences: `dataset.limit`", dev.len(), all.len(), dev.sentences().len()),
             breaks_comparison: true,
         });
     }
@@ -76,7 +76,7 @@ mod with_torch {
 
     use landmark_core::oracle::{EmbeddingProxy, Identity, Oracle, OracleError, Pair, Symmetrized, Symmetry};
     use landmark_data::matrices;
-    use landmark_oracles::cross_encoder::{CrossEncoder, Epoch, FineTune, LabelledPairs, Score, Target};
+    use landmark_oracles::cross_encoder::{CrossEncoder, Epoch, FineTune, FineTuned, LabelledPairs, Score, Target};
     use landmark_oracles::encoder::{Encoder, ModelError, ModelFiles, Precision, Tokenizer};
     use landmark_oracles::torch::{DeviceChoice, Torch};
     use ndarray_npy::write_npy;
@@ -85,7 +85,7 @@ mod with_torch {
 
     use super::*;
     use crate::config::{CrossEncoderConfig, OracleConfig};
-    use crate::stage::{Proxies, Sentences, facts};
+    use crate::stage::{ModelFailure, Proxies, Sentences, facts};
 
     pub(crate) fn set(
         config: &Config,
@@ -106,7 +106,7 @@ mod with_torch {
         let base = ModelFiles::find(&wanted.model, None).map_err(ModelFailure::from)?;
         stamps.extend(model_stamp(config, wanted, &base));
 
-        let (files, curve) = prepare(config, wanted, &loaded, &base, devices[0], preparation, data)?;
+        let (files, curve) = prepare(config, wanted, &loaded, &base, devices[0], preparation)?;
         let sentences = loaded.dev.sentences();
         let as_given: Arc<dyn Oracle> = match &files {
             Prepared::Ready(files) => {
@@ -132,7 +132,7 @@ mod with_torch {
             Some(mode) => Arc::new(Symmetrized::new(Arc::clone(&as_given), mode)),
             None => Arc::clone(&as_given),
         };
-        notes.extend(curve_note(&curve, loaded.are_graded, loaded.all));
+        notes.extend(curve_note(&curve, loaded.are_graded, loaded.all.len()));
         let proxies =
             Proxies::for_sentences(matrix, sentences.len(), &|model| bi_encoder(model, sentences, devices[0]))?;
         let more = json!({
@@ -166,6 +166,7 @@ mod with_torch {
                 targets: loaded.dev.targets().to_vec(),
                 are_graded: loaded.are_graded,
                 are_labels: wanted.score == Score::Label,
+                is_trained: matches!(files, Prepared::Ready(_)),
                 train: loaded.train.len(),
                 curve,
             }),
@@ -207,63 +208,58 @@ mod with_torch {
         base: &ModelFiles,
         device: Device,
         preparation: Preparation,
-        data: Option<&Path>,
     ) -> Result<(Prepared, Vec<Epoch>), StageError> {
         let Some(params) = wanted.fine_tune else { return Ok((Prepared::Ready(base.clone()), Vec::new())) };
-        // a reduced sample of the pairs to judge by reduces no training: epochs are judged by all of them
-        let judged = if loaded.dev.len() < loaded.all {
-            catalog::load_pairs(loaded.name, data)?.dev
-        } else {
-            loaded.dev.clone()
-        };
-        let part =
-            |pairs: &'_ SentencePairs| (pairs.sentences().to_vec(), pairs.pairs().to_vec(), pairs.targets().to_vec());
-        let (train, dev) = (part(&loaded.train), part(&judged));
-        let labelled = |part: &'_ (Vec<String>, Vec<(usize, usize)>, Vec<f64>)| part.clone();
-        let (train, dev) = (labelled(&train), labelled(&dev));
         let recipe = FineTune {
             base,
             dataset: loaded.name,
-            train: LabelledPairs { texts: &train.0, pairs: &train.1, targets: &train.2 },
-            dev: LabelledPairs { texts: &dev.0, pairs: &dev.1, targets: &dev.2 },
+            train: labelled(&loaded.train),
+            // a sample of the pairs to judge by reduces no training: epochs are judged by all of them
+            dev: labelled(&loaded.all),
             target: if loaded.are_graded { Target::Grade } else { Target::Label },
             params,
             max_length: wanted.max_length,
             seed: config.seed,
         };
         let models = ModelFiles::models_folder(None);
-        let tuned = recipe.finished(&models).map_err(ModelFailure::from)?;
-        let tuned = match (tuned, preparation.may_train) {
-            (Some(tuned), _) => tuned,
-            (None, false) => {
+        let tuned = match recipe.finished(&models).map_err(ModelFailure::from)? {
+            Some(tuned) => tuned,
+            None if preparation.may_train => {
+                train(&recipe, &models, device, wanted, loaded, preparation.quiet).map_err(ModelFailure::from)?
+            }
+            None => {
                 let identity = recipe.recipe().map_err(ModelFailure::from)?;
                 return Ok((Prepared::ToBeTrained(identity), Vec::new()));
             }
-            (None, true) => {
-                let say = |text: String| {
-                    if !preparation.quiet {
-                        eprintln!("{text}")
-                    }
-                };
-                say(format!(
-                    "fine-tuning `{}` on {} pairs of `{}`, {} epochs; checkpoints in `{}`",
-                    wanted.model,
-                    loaded.train.len(),
-                    loaded.name,
-                    params.epochs,
-                    recipe.folder(&models).map_err(ModelFailure::from)?.display()
-                ));
-                let mut on_epoch = |epoch: &Epoch| {
-                    let Epoch { number, loss, score, seconds } = epoch;
-                    say(format!(
-                        "  epoch {number}: loss {loss:.4}, {} {score:.4}, {seconds:.0} s",
-                        judge(loaded.are_graded)
-                    ));
-                };
-                recipe.run(&models, device, &mut on_epoch).map_err(ModelFailure::from)?
-            }
         };
         Ok((Prepared::Ready(tuned.files), tuned.curve))
+    }
+
+    /// Fine-tunes, and says how it goes.
+    fn train(
+        recipe: &FineTune<'_>,
+        models: &Path,
+        device: Device,
+        wanted: &CrossEncoderConfig,
+        loaded: &Loaded,
+        quiet: bool,
+    ) -> Result<FineTuned, ModelError> {
+        let say = |text: String| {
+            if !quiet {
+                eprintln!("{text}");
+            }
+        };
+        let folder = recipe.folder(models)?;
+        let (model, pairs, name) = (&wanted.model, loaded.train.len(), loaded.name);
+        say(format!("fine-tuning `{model}` on {pairs} pairs of `{name}`; checkpoints in `{}`", folder.display()));
+        recipe.run(models, device, &mut |Epoch { number, loss, score, seconds }| {
+            let judge = judge(loaded.are_graded);
+            say(format!("  epoch {number}: loss {loss:.4}, {judge} {score:.4}, {seconds:.0} s"));
+        })
+    }
+
+    fn labelled(pairs: &SentencePairs) -> LabelledPairs<'_> {
+        LabelledPairs { texts: pairs.sentences(), pairs: pairs.pairs(), targets: pairs.targets() }
     }
 
     fn judge(are_graded: bool) -> &'static str {
@@ -342,7 +338,4 @@ mod with_torch {
             Err(OracleError::Failed { what, source: "run the configuration to fine-tune it".into() })
         }
     }
-
-    /// A model or a device.
-    pub(crate) type ModelFailure = crate::stage::ModelFailure;
 }
