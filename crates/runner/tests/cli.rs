@@ -45,8 +45,8 @@ fn a_name_is_explained() {
     insta::assert_snapshot!(printed(&["show", "wmd"]));
 }
 
-/// Documents, a matrix, questions with trees, or an experiment with a section of its own: an example belongs to one of them.
-const AROUND: [&[(&str, &str)]; 5] = [
+/// Documents, a matrix, questions with trees, pairs of sentences, or an experiment with a section of its own: an example belongs to one of them.
+const AROUND: [&[(&str, &str)]; 6] = [
     &[
         ("ranks", "[5]"),
         ("experiment", "error_curve"),

@@ -37,7 +37,7 @@ fn a_cross_encoder_is_fine_tuned_once_and_no_pair_is_bought_twice() {
     let scratch = Scratch::with(GLUE);
     let dry = run(&scratch, &["--dry-run"]);
     assert_eq!(dry.code, Some(0), "{}", dry.err);
-    assert!(!scratch.path("models").exists(), "a dry run trained: {}", dry.out);
+    assert!(!scratch.path("models/fine-tuned").exists(), "a dry run trained: {}", dry.out);
     let planned = number_before(&dry.out, " evaluations: ");
 
     let first = run(&scratch, &[]);
