@@ -18,6 +18,10 @@ const KEPT_UP_TO: usize = 6_000;
 #[derive(Default)]
 pub struct Proxies(Vec<(ProxyKind, Arc<dyn Oracle>)>);
 
+/// Makes a proxy of the name of a model.
+#[cfg(feature = "torch")]
+pub(super) type BiEncoder<'a> = dyn Fn(&str) -> Result<Arc<dyn Oracle>, StageError> + 'a;
+
 impl Proxies {
     /// The proxy of this kind, as a raw score.
     pub fn get(&self, kind: &ProxyKind) -> Option<Arc<dyn Oracle>> {
@@ -65,7 +69,7 @@ impl Proxies {
     pub(super) fn for_sentences(
         matrix: &MatrixSubject,
         n: usize,
-        bi_encoder: &dyn Fn(&str) -> Result<Arc<dyn Oracle>, StageError>,
+        bi_encoder: &BiEncoder<'_>,
     ) -> Result<Self, StageError> {
         Self::build(matrix, n, |kind| match kind {
             ProxyKind::BiEncoder { model } => bi_encoder(model),
