@@ -8,6 +8,7 @@ use crate::cli::OverlayArgs;
 use crate::config::{COLLECTION, Config};
 use crate::exit::UsageError;
 use crate::output::columns;
+use crate::registry::proxies::MENTION_COSINE;
 use crate::registry::{Entry, KINDS, Kind, Parameter, methods};
 use crate::suggest::did_you_mean;
 
@@ -94,6 +95,10 @@ fn example(kind: &Kind, entry: &Entry) -> Option<String> {
     Some(match kind.singular {
         "method" => format!("  methods:\n    - {}\n", section("id")),
         "oracle" => format!("  oracle: {}\n", section("kind")),
+        "proxy" if entry.id == MENTION_COSINE => format!(
+            "  experiment: coref\n  coref:\n    methods:\n      - {{ id: shift_ridge, proxy: {} }}\n",
+            section("kind")
+        ),
         "proxy" => format!("  methods:\n    - {{ id: shift_ridge, proxy: {} }}\n", section("kind")),
         "landmark policy" => format!("  landmarks: {}\n", section("policy")),
         "experiment" => format!("  experiment: {}\n{}", entry.id, sections(entry, &written)),

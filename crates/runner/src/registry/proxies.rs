@@ -5,6 +5,9 @@ use super::{Entry, Parameter, parameter, required};
 const FIT: Parameter = parameter("fit", "polynomial", "K ≈ q(P) on the bought columns: `polynomial` or `isotonic`");
 const DEGREE: Parameter = parameter("degree", "2", "degree of the polynomial, 1 to 3");
 
+/// The proxy that only the methods of `coref` may name.
+pub const MENTION_COSINE: &str = "mention_cosine";
+
 /// Every proxy.
 pub static PROXIES: &[Entry] = &[
     Entry {
@@ -26,7 +29,7 @@ pub static PROXIES: &[Entry] = &[
         source: "this project",
     },
     Entry {
-        id: "mention_cosine",
+        id: MENTION_COSINE,
         summary: "cosine of the representations of two mentions; for `coref`",
         parameters: &[FIT, DEGREE],
         source: "this project",
