@@ -70,9 +70,13 @@ fn explain(kind: &Kind, entry: &Entry) -> String {
     text
 }
 
+/// The experiment whose `output` stands at the top of the file.
+const OWN_DATA: &str = "own_data";
+
 /// The keys of an experiment: a section named as it, unless they stand at the top of the file.
 fn sections(entry: &Entry, written: &[String]) -> String {
-    let at_top = entry.id == COLLECTION || entry.parameters.iter().any(|parameter| parameter.name == entry.id);
+    let at_top = [COLLECTION, OWN_DATA].contains(&entry.id)
+        || entry.parameters.iter().any(|parameter| parameter.name == entry.id);
     match (written, at_top) {
         ([], _) => String::new(),
         (keys, true) => keys.iter().map(|key| format!("  {key}\n")).collect(),
@@ -96,7 +100,7 @@ fn example(kind: &Kind, entry: &Entry) -> Option<String> {
         "method" => format!("  methods:\n    - {}\n", section("id")),
         "oracle" => format!("  oracle: {}\n", section("kind")),
         "proxy" if entry.id == MENTION_COSINE => format!(
-            "  experiment: coref\n  coref:\n    methods:\n      - {{ id: shift_ridge, proxy: {} }}\n",
+            "  experiment: coref\n  coref:\n    dataset: news\n    methods:\n      - {{ id: shift_ridge, proxy: {} }}\n",
             section("kind")
         ),
         "proxy" => format!("  methods:\n    - {{ id: shift_ridge, proxy: {} }}\n", section("kind")),

@@ -104,7 +104,7 @@ fn everything_wrong_is_said_at_once() {
 fn values_out_of_range_are_refused() {
     for (from, to, message) in [
         ("tweets\n", "../tweets\n", "it names a folder"),
-        ("classification", "glue", "planned"),
+        ("classification", "glue", "`glue` needs labelled pairs of sentences"),
         ("twitter", "twiter", "unknown dataset `twiter`"),
         ("self300", "self_300", "unknown word vectors `self_300`"),
         ("degree: 2", "degree: 7", "1, 2 or 3"),

@@ -47,8 +47,12 @@ const MATRICES: [Entry; 3] = [
         summary: "your own texts: a TXT, TSV, CSV, JSONL or Parquet file with an id and a text an item",
         parameters: &[
             required("path", "sentences.tsv", "the file"),
-            parameter("format", "by its ending", "`txt` (a text a line), `tsv`, `csv`, `jsonl` or `parquet`"),
-            parameter("id", "row number", "the column of the ids"),
+            parameter(
+                "format",
+                "none",
+                "`txt` (a text a line), `tsv`, `csv`, `jsonl` or `parquet`; none: by its ending",
+            ),
+            parameter("id", "none", "the column of the ids; none: the number of the row"),
             parameter("text", "text", "the column of the texts"),
             LIMIT_FIRST,
             parameter("vectors", "none", "word vectors, for `wmd`: a name, `{ path, format }` or `{ kind: ppmi_svd }`"),

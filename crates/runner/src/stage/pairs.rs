@@ -14,6 +14,7 @@ use super::{Preparation, Stage, StageError};
 const SAMPLE: &str = "embedded_pairs";
 
 /// Pairs to learn from and to judge by, under the name that their rows have.
+#[cfg_attr(not(feature = "torch"), expect(dead_code, reason = "without torch nothing scores them"))]
 struct Loaded {
     name: &'static str,
     train: SentencePairs,

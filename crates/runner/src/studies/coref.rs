@@ -45,13 +45,21 @@ pub const ENTRY: StudyEntry = StudyEntry {
             parameter("encoder", "all-MiniLM-L6-v2", "frozen encoder: a model by name or folder, `tiny` is inside"),
             parameter("window", "512", "tokens of a segment"),
             parameter("precision", "f32", "what the encoder computes in: `f32` or `bf16`"),
-            parameter("pairs", "{ hidden: 1024, … }", "training of the pair scorer: see `configs/ecb.yaml`"),
-            parameter("spans", "as `pairs`", "training of the span scorer that predicts mentions"),
+            parameter("pairs", TRAINING, "training of the pair scorer: see `configs/ecb.yaml`"),
+            parameter("spans", TRAINING, "training of the span scorer that predicts mentions"),
             parameter("top", "0.4", "predicted mentions kept, as a share of the words"),
             parameter("longest", "20", "most words of a predicted mention"),
             parameter("linkage", "average", "`average`, `single` or `complete`"),
-            parameter("thresholds", "[0.05, …, 0.8]", "candidates for the threshold, chosen on the development topics"),
-            parameter("fractions", "[0.1, …, 0.9]", "landmark mentions, as a share of a topic's"),
+            parameter(
+                "thresholds",
+                "[0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8]",
+                "candidates for the threshold, chosen on the development topics",
+            ),
+            parameter(
+                "fractions",
+                "[0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9]",
+                "landmark mentions, as a share of a topic's",
+            ),
             parameter("topics", "all", "at most so many topics of each part of the split"),
             required("methods", "[{ id: shift_ridge }]", "as in a sweep; the proxy is `mention_cosine`"),
         ],
@@ -59,6 +67,10 @@ pub const ENTRY: StudyEntry = StudyEntry {
     },
     read,
 };
+
+/// How a scorer is trained where nothing else is said, in words of a configuration.
+const TRAINING: &str =
+    "{ hidden: 1024, dropout: 0.3, width: 20, epochs: 10, batch: 32, learning_rate: 1e-4, negatives: 10 }";
 
 /// Whose mentions are clustered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
