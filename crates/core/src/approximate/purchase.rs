@@ -8,7 +8,7 @@ use ndarray::{Array2, ArrayView2, ArrayViewMut2, Axis};
 use super::ApproximateError;
 use crate::approximation::{Approximation, Diagonal, Known};
 use crate::linalg;
-use crate::oracle::{Oracle, OracleError, Symmetry};
+use crate::oracle::{Oracle, OracleError, Symmetry, check_finite_block};
 
 /// Cells of one streamed block: 8 MB, enough for a full-speed product and small beside the factors.
 const CELLS_PER_BLOCK: usize = 1 << 20;
@@ -63,13 +63,8 @@ pub(super) fn require_symmetric(method: &'static str, symmetry: Symmetry) -> Res
 pub(super) fn buy_block(oracle: &dyn Oracle, rows: &[usize], cols: &[usize]) -> Result<Array2<f64>, OracleError> {
     let mut block = Array2::zeros((rows.len(), cols.len()));
     oracle.block(rows, cols, block.view_mut())?;
-    if block.iter().all(|value| value.is_finite()) {
-        return Ok(block);
-    }
-    match block.indexed_iter().find(|(_, value)| !value.is_finite()) {
-        None => Ok(block),
-        Some(((a, b), &value)) => Err(OracleError::NotFinite { i: rows[a], j: cols[b], value }),
-    }
+    check_finite_block(rows, cols, block.view())?;
+    Ok(block)
 }
 
 impl<'a> Purchase<'a> {

@@ -4,7 +4,7 @@
 //! h·(d + h) products instead of h·(3d + h), and W₃ (m₁ ∘ m₂) serves both orders of it. d numbers a mention, h the width of the
 //! hidden layers. f32 as trained; scores are f64 from the sigmoid on.
 
-use landmark_core::oracle::{Identity, Oracle, OracleError, Pair, Symmetry, check_pairs};
+use landmark_core::oracle::{Identity, Oracle, OracleError, Pair, Symmetry, check_finite, check_pairs};
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, ArrayViewMut2, Axis, s};
 use rayon::prelude::*;
 
@@ -145,10 +145,7 @@ impl Oracle for PairScorer {
             let products = self.products(pairs);
             out.copy_from_slice(&self.finish(products.view(), pairs.iter().copied()));
         });
-        match pairs.iter().zip(&*out).find(|(_, score)| !score.is_finite()) {
-            None => Ok(()),
-            Some((&(i, j), &value)) => Err(OracleError::NotFinite { i, j, value }),
-        }
+        check_finite(pairs, out)
     }
 
     fn block(&self, rows: &[usize], cols: &[usize], mut out: ArrayViewMut2<'_, f64>) -> Result<(), OracleError> {

@@ -14,18 +14,28 @@ pub(super) fn jobs(bench: &Bench<'_>) -> Result<Vec<Job>, JobError> {
     if errors == Errors::Exact && bench.stage.is_priced {
         jobs.push(reference(bench)?);
     }
-    for cell in bench.sweep.cells() {
+    jobs.extend(cell_jobs(bench, errors, key)?);
+    Ok(jobs)
+}
+
+/// A job for each cell of the sweep: its fit, and what is bought to know its error.
+pub(super) fn cell_jobs(
+    bench: &Bench<'_>,
+    errors: Errors,
+    key: fn(&Bench<'_>, &Cell) -> Result<CellKey, JobError>,
+) -> Result<Vec<Job>, JobError> {
+    let job = |cell: Cell| {
         let fit = bench.plan(&cell)?;
-        jobs.push(Job {
+        Ok(Job {
             key: key(bench, &cell)?,
             title: bench.sweep.title(&cell),
             group: group(bench.sweep, "", &cell),
             plan: errors::plan(bench, errors, &cell, &fit)?,
             beside: 0,
             task: Task::Measure(cell),
-        });
-    }
-    Ok(jobs)
+        })
+    };
+    bench.sweep.cells().into_iter().map(job).collect()
 }
 
 fn key(bench: &Bench<'_>, cell: &Cell) -> Result<CellKey, JobError> {

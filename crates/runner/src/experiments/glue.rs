@@ -13,9 +13,9 @@ use landmark_tasks::metrics::{MetricError, accuracy, f1_binary, pearson, spearma
 use ndarray::Array2;
 use serde_json::json;
 
-use super::error_curve::{error_layout, reference, report_rows};
+use super::error_curve::{cell_jobs, error_layout, reference, report_rows};
 use super::errors::{self, Errors};
-use super::{Bench, Job, JobError, Layout, Task, group, rows_of_twin, whole};
+use super::{Bench, Job, JobError, Layout, Task, rows_of_twin, whole};
 use crate::report::{Across, FigureKind, FigureSpec, Selection, TableKind, TableSpec};
 use crate::results::{CellKey, Metric, ResultRow, ResultStore};
 use crate::stage::Sentences;
@@ -56,17 +56,7 @@ pub(super) fn jobs(bench: &Bench<'_>) -> Result<Vec<Job>, JobError> {
         beside: 0,
         task: Task::Unapproximated,
     });
-    for cell in bench.sweep.cells() {
-        let fit = bench.plan(&cell)?;
-        jobs.push(Job {
-            key: key(bench, &cell)?,
-            title: bench.sweep.title(&cell),
-            group: group(bench.sweep, "", &cell),
-            plan: errors::plan(bench, errors, &cell, &fit)?,
-            beside: 0,
-            task: Task::Measure(cell),
-        });
-    }
+    jobs.extend(cell_jobs(bench, errors, key)?);
     Ok(jobs)
 }
 
