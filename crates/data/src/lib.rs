@@ -38,6 +38,7 @@ pub mod relevancy;
 pub mod sketch_file;
 pub mod splits;
 pub mod synthetic;
+mod tab_separated;
 pub mod text_stream;
 pub mod texts;
 pub mod threads;

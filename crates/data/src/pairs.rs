@@ -12,8 +12,9 @@ use rand::seq::index;
 
 use landmark_core::stream::stream;
 
-use crate::error::{DataError, excerpt};
-use crate::lines::{self, Lines};
+use crate::error::DataError;
+use crate::lines;
+use crate::tab_separated::TabSeparated;
 
 /// Pairs of distinct sentences, each with what people said of it.
 #[derive(Debug, Clone, PartialEq)]
@@ -94,35 +95,16 @@ impl SentencePairs {
     }
 
     fn read_from(path: &Path, reader: impl BufRead, columns: &PairColumns) -> Result<Self, DataError> {
-        let mut lines = Lines::new(path, reader);
-        let header: Vec<String> = match lines.next_line()? {
-            None => return Err(DataError::Empty { path: path.to_owned(), what: "header line" }),
-            Some((_, line)) => line.split('\t').map(str::to_owned).collect(),
-        };
-        let place = |column: &str| {
-            header.iter().position(|name| name == column).ok_or_else(|| DataError::BadHeader {
-                path: path.to_owned(),
-                seen: format!("the columns `{}`", excerpt(&header.join(" "))),
-                wanted: format!("a header line with a column `{column}`"),
-            })
-        };
-        let (first, second, target) = (place(columns.first)?, place(columns.second)?, place(columns.target)?);
+        let mut lines = TabSeparated::new(path, reader)?;
+        let [first, second, target] = [columns.first, columns.second, columns.target].map(|column| lines.place(column));
+        let (first, second, target) = (first?, second?, target?);
         let mut rows = Vec::new();
-        while let Some((number, line)) = lines.next_line()? {
-            let cells: Vec<&str> = line.split('\t').collect();
-            let malformed = |seen: String, wanted: Cow<'static, str>| DataError::Malformed {
+        while let Some((line, cells)) = lines.next_row()? {
+            let value = columns.scale.read(cells[target]).ok_or_else(|| DataError::Malformed {
                 path: path.to_owned(),
-                line: number,
-                seen,
-                wanted: wanted.into_owned(),
-            };
-            if cells.len() != header.len() {
-                let wanted = format!("{} columns between tabs, as in the header", header.len());
-                return Err(malformed(format!("{} columns in `{}`", cells.len(), excerpt(line)), wanted.into()));
-            }
-            let value = columns.scale.read(cells[target]);
-            let value = value.ok_or_else(|| {
-                malformed(format!("`{}` in `{}`", cells[target], columns.target), columns.scale.wanted())
+                line,
+                seen: format!("`{}` in `{}`", cells[target], columns.target),
+                wanted: columns.scale.wanted().into_owned(),
             })?;
             rows.push((cells[first].to_owned(), cells[second].to_owned(), value));
         }

@@ -4,8 +4,9 @@ use std::io::BufRead;
 use std::path::Path;
 
 use super::{Builder, Columns, Record};
-use crate::error::{DataError, excerpt};
-use crate::lines::{self, Lines};
+use crate::error::DataError;
+use crate::lines;
+use crate::tab_separated::TabSeparated;
 
 /// Reads a plain or gzip file into `builder`.
 pub(super) fn read(path: &Path, columns: &Columns, builder: &mut Builder<'_>) -> Result<(), DataError> {
@@ -19,32 +20,12 @@ pub(super) fn read_from(
     columns: &Columns,
     builder: &mut Builder<'_>,
 ) -> Result<(), DataError> {
-    let mut lines = Lines::new(path, reader);
-    let header: Vec<String> = match lines.next_line()? {
-        None => return Err(DataError::Empty { path: path.to_owned(), what: "header line" }),
-        Some((_, line)) => line.split('\t').map(str::to_owned).collect(),
-    };
-    let place = |column: &str| {
-        header.iter().position(|name| name == column).ok_or_else(|| DataError::BadHeader {
-            path: path.to_owned(),
-            seen: format!("the columns `{}`", excerpt(&header.join(" "))),
-            wanted: format!("a header line with a column `{column}`"),
-        })
-    };
-    let label = place(&columns.label)?;
-    let text = place(&columns.text)?;
-    let id = columns.id.as_deref().map(place).transpose()?;
-    let part = columns.split.as_deref().map(place).transpose()?;
-    while let Some((number, line)) = lines.next_line()? {
-        let cells: Vec<&str> = line.split('\t').collect();
-        if cells.len() != header.len() {
-            return Err(DataError::Malformed {
-                path: path.to_owned(),
-                line: number,
-                seen: format!("{} columns in `{}`", cells.len(), excerpt(line)),
-                wanted: format!("{} columns between tabs, as in the header", header.len()),
-            });
-        }
+    let mut rows = TabSeparated::new(path, reader)?;
+    let label = rows.place(&columns.label)?;
+    let text = rows.place(&columns.text)?;
+    let id = columns.id.as_deref().map(|column| rows.place(column)).transpose()?;
+    let part = columns.split.as_deref().map(|column| rows.place(column)).transpose()?;
+    while let Some((number, cells)) = rows.next_row()? {
         let owned = |place: usize| cells[place].to_owned();
         let record = Record { id: id.map(owned), label: owned(label), text: owned(text), part: part.map(owned) };
         builder.push(number, record)?;
