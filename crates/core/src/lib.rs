@@ -12,6 +12,7 @@ pub mod fit;
 pub mod landmarks;
 pub mod linalg;
 pub mod oracle;
+mod registers;
 pub mod sketch;
 pub mod stream;
 pub mod structured;

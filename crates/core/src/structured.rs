@@ -23,7 +23,6 @@ mod kernel;
 mod layered;
 mod named;
 pub mod p_model;
-mod registers;
 mod rotation;
 pub mod transforms;
 

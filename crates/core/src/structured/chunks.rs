@@ -8,8 +8,8 @@ use ndarray::{ArrayView2, ArrayViewMut2, Axis, CowArray, Ix2};
 use rayon::prelude::*;
 
 use super::StructuredError;
-use super::registers::widest_registers;
 use super::transforms::Room;
+use crate::registers::widest_registers;
 
 /// Rows that keep a chunk of `width` numbers a row near the second-level cache: 64 Ki numbers, at most 64 rows.
 pub(super) fn rows_per_chunk(width: usize) -> usize {

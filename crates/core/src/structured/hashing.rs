@@ -8,8 +8,8 @@ use std::f64::consts::PI;
 use ndarray::{Array2, ArrayView2};
 use rayon::prelude::*;
 
-use super::registers::widest_registers;
 use super::{SphericalKernel, StructuredError, StructuredFeatures, ValidStructuredFeatures};
+use crate::registers::widest_registers;
 
 /// Turns items into bits.
 #[derive(Debug, Clone)]

@@ -13,8 +13,8 @@ use std::ops::{Add, Sub};
 use ndarray::{ArrayViewMut2, Axis};
 use rayon::prelude::*;
 
+use crate::registers::widest_registers;
 use crate::structured::StructuredError;
-use crate::structured::registers::widest_registers;
 
 /// A number that can be transformed: f32 or f64.
 pub trait HadamardScalar: Copy + Send + Sync + Default + Add<Output = Self> + Sub<Output = Self> + 'static {

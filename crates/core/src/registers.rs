@@ -24,4 +24,4 @@ macro_rules! widest_registers {
         }
     };
 }
-pub(super) use widest_registers;
+pub(crate) use widest_registers;
