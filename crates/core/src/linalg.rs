@@ -3,7 +3,7 @@
 //! The work is done by faer, or with the feature `lapack` by the user's own BLAS and LAPACK; no type of either leaves
 //! this module. Results do not depend on the number of threads: work is always cut into the same pieces.
 
-use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2, Axis};
+use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2, Axis, s};
 use rayon::prelude::*;
 
 #[cfg(any(test, not(feature = "lapack")))]
@@ -43,6 +43,17 @@ pub struct Eigh {
     pub vectors: Array2<f64>,
 }
 
+impl Eigh {
+    /// Without all but the last `count` values and vectors.
+    fn into_largest(self, count: usize) -> Self {
+        let first = self.values.len() - count;
+        Self {
+            values: self.values.slice(s![first..]).to_owned(),
+            vectors: self.vectors.slice(s![.., first..]).to_owned(),
+        }
+    }
+}
+
 /// A = U diag(σ) Vᵀ of an m × n matrix, thin: k = min(m, n).
 #[derive(Debug, Clone)]
 pub struct Svd {
@@ -71,6 +82,19 @@ pub struct PseudoInverse {
 /// [`LinalgError`] when the iteration does not converge (a NaN in the input, as a rule).
 pub fn eigh(matrix: ArrayView2<'_, f64>) -> Result<Eigh, LinalgError> {
     backend::eigh(matrix)
+}
+
+/// The `count` largest eigenvalues of a symmetric n × n matrix, ascending, and their eigenvectors (n × `count`); only the lower triangle
+/// is read. About (4/3)n³ + 2n²·count flops; where eigenvalues are too close to be told apart, as [`eigh`].
+///
+/// # Errors
+/// As [`eigh`].
+///
+/// # Panics
+/// When `count` is more than n.
+pub fn eigh_largest(matrix: ArrayView2<'_, f64>, count: usize) -> Result<Eigh, LinalgError> {
+    assert!(count <= matrix.nrows(), "{count} eigenvalues of a matrix with {} rows", matrix.nrows());
+    backend::eigh_largest(matrix, count)
 }
 
 /// Eigenvalues only, ascending. ≈ 4n³/3 flops.

@@ -5,16 +5,17 @@
 //!
 //! Both work on squares: a direction below 10⁻⁷ of the largest singular value is rounding, where an SVD would still tell it. What the
 //! bound speaks of, ‖XᵀX − YᵀY‖₂ against ‖X‖²_F, keeps its digits: W Wᵀ ≼ 1 to rounding, so XᵀX − YᵀY stays positive
-//! semi-definite, and the error of a shrink is of the order 10⁻¹⁶ λ₁ (a test compares with the SVD). The SVD takes three times as long.
+//! semi-definite, and the error of a shrink is of the order 10⁻¹⁶ λ₁ (a test compares with the SVD). The SVD takes at least three times
+//! as long. What is not above λ_t needs no eigenvector.
 //!
-//! Cost, with k rows of Y and p new ones: tall (k + p)d² and an eigendecomposition of d × d; wide 2(k + p)·k·d (dense: also p²d) and
-//! one of (k + p) × (k + p). Y is rewritten in place, a block of columns at a time.
+//! Cost, with k rows of Y and p new ones: tall (k + p)d² and the t largest eigenpairs of d × d; wide 2(k + p)·k·d (dense: also p²d) and
+//! those of (k + p) × (k + p). Y is rewritten in place, a block of columns at a time.
 
 use ndarray::{Array2, ArrayView2, ArrayViewMut1, ArrayViewMut2, Axis, s};
 use rayon::prelude::*;
 
 use super::pending::{Csr, Pending};
-use crate::linalg::{self, LinalgError};
+use crate::linalg::{self, Eigh, LinalgError};
 
 /// Squared singular values below this share of the largest are rounding of the Gram matrix.
 const ROUNDING: f64 = 1e-14;
@@ -86,7 +87,7 @@ impl Kept {
             NewRows::Dense(rows) => linalg::add_gram(rows, gram.view_mut()),
             NewRows::Sparse(rows) => add_sparse_gram(rows, gram.view_mut()),
         }
-        let eigen = linalg::eigh(gram.view())?;
+        let eigen = largest(&gram, threshold)?;
         let cut = Cut::of(eigen.values.as_slice().unwrap_or_default(), threshold);
         let last = eigen.values.len() - 1;
         for (i, &square) in cut.squares.iter().enumerate() {
@@ -118,7 +119,7 @@ impl Kept {
                 });
             }
         }
-        let eigen = linalg::eigh(gram.view())?;
+        let eigen = largest(&gram, threshold)?;
         let cut = Cut::of(eigen.values.as_slice().unwrap_or_default(), threshold);
         let last = eigen.values.len() - 1;
         let mut weights = Array2::zeros((k + p, cut.squares.len()));
@@ -183,6 +184,12 @@ impl Kept {
             block.slice_mut(s![.., ..weights.ncols()]).assign(&sum);
         });
     }
+}
+
+/// The eigenvalues down to the one that is subtracted, and their eigenvectors; all without a `threshold`.
+fn largest(gram: &Array2<f64>, threshold: Option<usize>) -> Result<Eigh, LinalgError> {
+    let n = gram.nrows();
+    linalg::eigh_largest(gram.view(), threshold.map_or(n, |t| n.min(t)))
 }
 
 /// Which directions stay.
