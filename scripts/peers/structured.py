@@ -8,7 +8,9 @@ Needs numpy and scipy. Circulant products against SciPy's real FFTs (the spectru
 a BLAS matrix-vector product with the full matrix; Walsh-Hadamard transforms against NumPy's butterflies (one pass of whole-array
 sums and differences a level), the product with scipy.linalg.hadamard, and one pass of multiplications over the same memory;
 10,000 x 1,024 items to 1,024 features on one thread and two. Results are compared too. Exits with 1 where an aim is missed:
-circulant >= 1.0 of SciPy and >= 100 of gemv at 4,096, Walsh-Hadamard >= 5 of NumPy and <= 2 passes of memory from 65,536 on.
+circulant >= 1.0 of SciPy and >= 100 of gemv at 4,096, Walsh-Hadamard >= 5 of NumPy and, from 65,536 on, within twice the time
+that memory takes: one pass (read n, write n, in place) where a vector fits the second-level cache (1 MiB taken), and the two
+below which no order of the levels gets where it does not; circulant features on two threads >= 1.8 of one.
 """
 
 import argparse
@@ -103,7 +105,8 @@ def main():
                 theirs, result = butterflies(read(f"hadamard_x_{n}")), read(f"hadamard_y_{n}")
                 assert np.abs(theirs - result).max() < 1e-9
             batch, one_pass = ours["hadamard_batch", n], ours["one_pass", n]
-            met &= numpy_time >= 5 * mine and (n < 1 << 16 or batch <= 2 * one_pass)
+            least = 1 if 8 * n <= 1 << 20 else 2
+            met &= numpy_time >= 5 * mine and (n < 1 << 16 or batch <= 2 * least * one_pass)
             print(
                 f"{n:12} {1e6 * mine:10.2f} {1e6 * ours['hadamard_f32', n]:10.2f} {1e6 * numpy_time:10.2f} {numpy_time / mine:6.1f} "
                 f"{dense:18} {1e6 * batch:11.2f} {1e6 * one_pass:10.2f} {batch / one_pass:7.2f}"
@@ -113,6 +116,7 @@ def main():
     for name, n in list(ours):
         if name.startswith("batch_") and name.endswith("_1"):
             one, two = ours[name, n], ours[name[:-1] + "2", n]
+            met &= name != "batch_circulant_1" or one >= 1.8 * two
             print(f"{name[6:-2]:>18} one thread {one:7.3f}, two {two:7.3f}, ratio {one / two:.2f}")
     return 0 if met else 1
 

@@ -1,20 +1,18 @@
 //! The Walsh–Hadamard transform in place: y = Hx with H₁ = (1), H₂ₙ = (Hₙ Hₙ; Hₙ −Hₙ), unnormalised, natural order.
 //!
-//! log₂ n levels of sums and differences at distances 1, 2, 4 …, the lowest first. In the first-level cache two levels at once,
-//! then two, then three, in loops of fixed length that the compiler turns into vector instructions. Above, up to four levels in
-//! one pass: panels of contiguous pieces of 2 to 16 rows go to a small buffer and back. Beyond the second-level cache the top
-//! levels come first, so that a part stays in the cache until it is done. Additions only, in one order on every processor.
-//!
-//! Cost: n log₂ n additions, no memory.
+//! log₂ n levels of sums and differences at distances 1, 2, 4 …; [`blocks`] says in which order memory is swept. Additions only, in
+//! one order on every processor. Cost: n log₂ n additions; one sweep over slow memory up to 512 KiB, one more for each three levels
+//! above.
 
-use std::array::from_fn;
 use std::ops::{Add, Sub};
 
 use ndarray::{ArrayViewMut2, Axis};
 use rayon::prelude::*;
 
-use crate::registers::widest_registers;
 use crate::structured::StructuredError;
+
+mod blocks;
+mod lanes;
 
 /// A number that can be transformed: f32 or f64.
 pub trait HadamardScalar: Copy + Send + Sync + Default + Add<Output = Self> + Sub<Output = Self> + 'static {
@@ -22,24 +20,33 @@ pub trait HadamardScalar: Copy + Send + Sync + Default + Add<Output = Self> + Su
     fn transform(data: &mut [Self]);
 }
 
-impl HadamardScalar for f64 {
-    fn transform(data: &mut [Self]) {
-        transform_f64(data);
-    }
+macro_rules! hadamard_scalar {
+    ($scalar:ty, $lanes:literal, $register:ident) => {
+        impl HadamardScalar for $scalar {
+            fn transform(data: &mut [Self]) {
+                if data.len() < 8 * $lanes {
+                    return level_by_level(data);
+                }
+                let (cells, _) = data.as_chunks_mut::<$lanes>();
+                #[cfg(target_arch = "x86_64")]
+                {
+                    #[target_feature(enable = "avx2,fma")]
+                    fn avx2(cells: &mut [[$scalar; $lanes]]) {
+                        blocks::by_cache::<$lanes, std::arch::x86_64::$register>(cells);
+                    }
+                    if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
+                        // SAFETY: both features were just detected
+                        return unsafe { avx2(cells) };
+                    }
+                }
+                blocks::by_cache::<$lanes, [$scalar; $lanes]>(cells);
+            }
+        }
+    };
 }
 
-impl HadamardScalar for f32 {
-    fn transform(data: &mut [Self]) {
-        transform_f32(data);
-    }
-}
-
-widest_registers! {
-    fn transform_f64(data: &mut [f64]) = by_cache::<f64>
-}
-widest_registers! {
-    fn transform_f32(data: &mut [f32]) = by_cache::<f32>
-}
+hadamard_scalar!(f64, 4, __m256d);
+hadamard_scalar!(f32, 8, __m256);
 
 /// Transforms in place.
 ///
@@ -109,131 +116,16 @@ fn rows_per_task(length: usize) -> usize {
     (1_usize << 16).div_euclid(length).max(1)
 }
 
-/// Numbers that are transformed in the first-level cache.
-const LEAF: usize = 1 << 12;
-/// Numbers that stay in the second-level cache.
-const PART: usize = 1 << 16;
-/// Numbers of the buffer that panels go through.
-const BUFFER: usize = 1 << 11;
-/// Rows of a panel of slow memory: four levels at once, in pieces that are long enough to be fetched ahead.
-const SLOW_ROWS: usize = 16;
-
-#[inline(always)]
-fn by_cache<T: HadamardScalar>(data: &mut [T]) {
-    let n = data.len();
-    let mut buffer = [T::default(); BUFFER];
-    // lengths that are cut, longest first; sixteen cuts by 16 would reach 2⁸⁰
-    let mut cuts = [(0_usize, 0_usize); 16];
-    let (mut depth, mut length) = (0, n);
-    while length > PART {
-        let rows = (length / PART).min(SLOW_ROWS);
-        cuts[depth] = (length, rows);
-        length /= rows;
-        depth += 1;
-    }
-    // part by part, each cut where it begins: depth first, so that what was just read is read again soon
-    for part in (0..n).step_by(length) {
-        for &(length, rows) in &cuts[..depth] {
-            if part.is_multiple_of(length) {
-                across_rows(&mut data[part..part + length], rows, &mut buffer);
-            }
-        }
-        // leaves in a row, as memory is fetched fastest; then the levels above them, which are in the cache by now
-        let part = &mut data[part..part + length];
-        part.chunks_mut(LEAF).for_each(in_cache);
-        if length > LEAF {
-            across_rows(part, length / LEAF, &mut buffer);
-        }
-    }
-}
-
-/// The top log₂ `rows` levels of `data`, read as `rows` rows.
-#[inline(always)]
-fn across_rows<T: HadamardScalar>(data: &mut [T], rows: usize, buffer: &mut [T; BUFFER]) {
-    let (stride, width) = (data.len() / rows, BUFFER / rows);
-    for column in (0..stride).step_by(width) {
-        for (panel, row) in buffer.chunks_exact_mut(width).zip(data.chunks_exact(stride)) {
-            panel.copy_from_slice(&row[column..column + width]);
-        }
-        from_distance(buffer, width);
-        for (panel, row) in buffer.chunks_exact(width).zip(data.chunks_exact_mut(stride)) {
-            row[column..column + width].copy_from_slice(panel);
-        }
-    }
-}
-
-/// All levels of at most `LEAF` numbers.
-#[inline(always)]
-fn in_cache<T: HadamardScalar>(data: &mut [T]) {
-    let n = data.len();
-    if n >= 16 {
-        for four in data.as_chunks_mut::<4>().0 {
-            *four = hadamard_4(*four);
-        }
-        levels::<T, 4, 4, 16>(data, hadamard_4);
-        return from_distance(data, 16);
-    }
+/// Short data, and the plain text of what the others do.
+fn level_by_level<T: HadamardScalar>(data: &mut [T]) {
     let mut distance = 1;
-    while distance < n {
+    while distance < data.len() {
         for block in data.chunks_exact_mut(2 * distance) {
             let (low, high) = block.split_at_mut(distance);
             low.iter_mut().zip(high).for_each(|(low, high)| (*low, *high) = (*low + *high, *low - *high));
         }
         distance *= 2;
     }
-}
-
-/// The levels at `distance` (at least 16), 2·`distance` … of at most `LEAF` numbers: three at once, what is over first.
-#[inline(always)]
-fn from_distance<T: HadamardScalar>(data: &mut [T], mut distance: usize) {
-    // distances and radices as constants: with them the compiler knows that no two numbers of a loop are one
-    macro_rules! at {
-        ($($distance:literal)*) => {
-            match ((data.len() / distance).ilog2() % 3, distance) {
-                $((1, $distance) => { levels::<T, 2, $distance, { 2 * $distance }>(data, hadamard_2); 2 })*
-                $((2, $distance) => { levels::<T, 4, $distance, { 4 * $distance }>(data, hadamard_4); 4 })*
-                $((0, $distance) => { levels::<T, 8, $distance, { 8 * $distance }>(data, hadamard_8); 8 })*
-                _ => unreachable!("distances are powers of two from 16 to half of {LEAF}"),
-            }
-        };
-    }
-    while distance < data.len() {
-        distance *= at!(16 32 64 128 256 512 1024 2048);
-    }
-}
-
-/// log₂ R levels from `DISTANCE` on, in blocks of `BLOCK` = R · `DISTANCE` numbers.
-#[inline(always)]
-fn levels<T: HadamardScalar, const R: usize, const DISTANCE: usize, const BLOCK: usize>(
-    data: &mut [T],
-    transform: impl Fn([T; R]) -> [T; R],
-) {
-    for block in data.as_chunks_mut::<BLOCK>().0 {
-        for column in 0..DISTANCE {
-            let transformed = transform(from_fn(|row| block[row * DISTANCE + column]));
-            for row in 0..R {
-                block[row * DISTANCE + column] = transformed[row];
-            }
-        }
-    }
-}
-
-#[inline(always)]
-fn hadamard_2<T: HadamardScalar>([a, b]: [T; 2]) -> [T; 2] {
-    [a + b, a - b]
-}
-
-#[inline(always)]
-fn hadamard_4<T: HadamardScalar>([a, b, c, d]: [T; 4]) -> [T; 4] {
-    let (a, c, b, d) = (a + c, a - c, b + d, b - d);
-    [a + b, a - b, c + d, c - d]
-}
-
-#[inline(always)]
-fn hadamard_8<T: HadamardScalar>([a, b, c, d, e, f, g, h]: [T; 8]) -> [T; 8] {
-    let [p, q, r, s] = hadamard_4([a + e, b + f, c + g, d + h]);
-    let [t, u, v, w] = hadamard_4([a - e, b - f, c - g, d - h]);
-    [p, q, r, s, t, u, v, w]
 }
 
 #[cfg(test)]
@@ -279,6 +171,24 @@ mod tests {
             assert_eq!(twice[i], entry, "length {n}");
             walsh_hadamard(&mut twice).unwrap();
             assert!(twice.iter().zip(&x).all(|(a, b)| *a == n as f64 * b), "length {n}");
+        }
+    }
+
+    #[test]
+    fn registers_and_plain_arrays_give_the_same_bits_at_every_length() {
+        let mut rng = stream(1, "test", "hadamard bits", 0);
+        for exponent in 5..19 {
+            let x: Vec<f64> = (0..1 << exponent).map(|_| rng.gen_range(-1.0..1.0)).collect();
+            let (mut ours, mut plain) = (x.clone(), x.clone());
+            walsh_hadamard(&mut ours).unwrap();
+            blocks::by_cache::<4, [f64; 4]>(plain.as_chunks_mut().0);
+            assert_eq!(ours, plain, "2^{exponent}");
+            // 8 registers of f32 are 64 numbers
+            let mut ours: Vec<f32> = [&x[..], &x[..]].concat().iter().map(|&value| value as f32).collect();
+            let mut plain = ours.clone();
+            walsh_hadamard(&mut ours).unwrap();
+            blocks::by_cache::<8, [f32; 8]>(plain.as_chunks_mut().0);
+            assert_eq!(ours, plain, "2^({exponent} + 1)");
         }
     }
 
