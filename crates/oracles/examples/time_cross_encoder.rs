@@ -35,7 +35,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for _ in 0..rounds.parse()? {
         if what == "score" {
             let params = CrossEncoderParams { precision, ..CrossEncoderParams::default() };
-            let oracle = CrossEncoder::open(&files, &texts, params, &[device])?;
+            let lanes = if device.is_cuda() { 1 } else { usize::try_from(tch::get_num_threads())? };
+            let oracle = CrossEncoder::open(&files, &texts, params, &vec![device; lanes])?;
             let mut scores = vec![0.0; pairs.len()];
             oracle.evaluate(&pairs[..pairs.len().min(64)], &mut scores[..pairs.len().min(64)])?;
             let start = Instant::now();

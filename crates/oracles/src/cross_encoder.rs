@@ -8,8 +8,8 @@
 //! L tokens costs layers·(24·L·hidden² + 4·L²·hidden) flops: 0.6 GFlop for MiniLM and 30 tokens, which is why columns are
 //! bought and not matrices. Source: Devlin et al. 2019, §4.1; SMS-Nyström paper, §4.2.
 //!
-//! Texts are cut into tokens once. Pairs are scored in order of length, those of one length together (`Batcher`), on one
-//! worker thread per device that owns its copy of the model.
+//! Texts are cut into tokens once. Pairs are scored in order of length, those of one length together (`Batcher`), by one
+//! thread a GPU or one a core, which share the weights.
 
 #[cfg(feature = "torch")]
 mod fine_tune;

@@ -18,7 +18,7 @@ pub struct CrossEncoder {
 }
 
 impl CrossEncoder {
-    /// Reads a model with a head, once per device, and cuts the texts into tokens.
+    /// Reads a model with a head, once per device, and cuts the texts into tokens. Name the CPU once for every core that is to score.
     ///
     /// ```
     /// use landmark_core::oracle::Oracle;

@@ -1,6 +1,8 @@
-//! One thread per device, each with its own copy of the model; sequences go to them over a channel.
+//! Lanes: threads that each score whole batches, with the model of their device; sequences go to them over a channel.
 //!
-//! A `tch::Tensor` is not `Sync`: what owns one may not be shared between the threads that ask for scores.
+//! A GPU has one lane. The CPU has one a core, all with the same weights: batches side by side wait for nobody, where one
+//! product cut in pieces waits for the slowest piece at every step. A `tch::Tensor` is not `Sync`: what owns one may not be
+//! shared between the threads that ask for scores.
 
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,9 +13,11 @@ use tch::{Device, Kind};
 
 use crate::encoder::{Batcher, Classifier, Dropout, ModelError, ModelFiles, Precision, Sequence};
 
-/// Sequences handed over at a time: enough of each length for whole batches, few enough that a crash loses seconds and that
+/// Sequences handed over at a time to a GPU: enough of each length for whole batches, few enough that a crash loses seconds and that
 /// several devices share the work.
-const SEQUENCES: usize = 4096;
+const SEQUENCES_ON_GPU: usize = 4096;
+/// The same for a core.
+const SEQUENCES_ON_CPU: usize = 512;
 
 /// The number of a job and the outputs of its sequences.
 type Answer = (usize, Result<Vec<Vec<f32>>, ModelError>);
@@ -25,66 +29,50 @@ struct Job {
     reply: Sender<Answer>,
 }
 
-/// What a worker says once its model is there.
-struct Model {
-    identity: Identity,
-    outputs: i64,
-    longest: usize,
-}
-
 /// The threads that own a model.
 pub(super) struct Workers {
     jobs: Option<Mutex<Sender<Job>>>,
     threads: Vec<JoinHandle<()>>,
-    model: Model,
+    identity: Identity,
+    outputs: i64,
+    longest: usize,
+    at_a_time: usize,
 }
 
 impl Workers {
-    /// Reads the model on every device.
+    /// Reads the model once for every device; a device that is named several times has so many lanes.
     pub(super) fn start(files: &ModelFiles, precision: Precision, devices: &[Device]) -> Result<Self, ModelError> {
+        let mut models: Vec<Classifier> = Vec::with_capacity(devices.len());
+        for &device in devices {
+            let there = models.iter().find(|model| model.encoder().device() == device).map(Classifier::shared);
+            models.push(there.map_or_else(|| Classifier::open(files, device, precision), Ok)?);
+        }
+        let Some(first) = models.first() else { return Err(gone("no device was given")) };
+        let (identity, outputs, longest) = (first.identity(), first.outputs(), first.encoder().config().longest());
+        let at_a_time = if first.encoder().device().is_cuda() { SEQUENCES_ON_GPU } else { SEQUENCES_ON_CPU };
         let (sender, receiver) = channel::<Job>();
         let receiver = Arc::new(Mutex::new(receiver));
-        let (ready, is_ready) = channel();
-        let mut threads = Vec::with_capacity(devices.len());
-        for &device in devices {
-            let (files, ready, receiver) = (files.clone(), ready.clone(), Arc::clone(&receiver));
-            threads.push(std::thread::spawn(move || match Classifier::open(&files, device, precision) {
-                Ok(model) => {
-                    let encoder = model.encoder();
-                    let (outputs, longest) = (model.outputs(), encoder.config().longest());
-                    let padding = encoder.config().padding;
-                    // nobody waits any longer where another device failed
-                    let _ = ready.send(Ok(Model { identity: model.identity(), outputs, longest }));
-                    work(&model, &receiver, Batcher::new(device, padding));
-                }
-                Err(error) => {
-                    let _ = ready.send(Err(error));
-                }
-            }));
-        }
-        drop(ready);
-        let mut model = None;
-        // every thread answers once, and keeps its sender as long as it works
-        for answer in is_ready.iter().take(devices.len()) {
-            model = Some(answer?);
-        }
-        let model = model.ok_or_else(|| gone("no device was given"))?;
-        Ok(Self { jobs: Some(Mutex::new(sender)), threads, model })
+        let start = |model: Classifier| {
+            let receiver = Arc::clone(&receiver);
+            std::thread::spawn(move || work(&model, &receiver))
+        };
+        let threads = models.into_iter().map(start).collect();
+        Ok(Self { jobs: Some(Mutex::new(sender)), threads, identity, outputs, longest, at_a_time })
     }
 
     /// A digest of the model.
     pub(super) fn identity(&self) -> Identity {
-        self.model.identity
+        self.identity
     }
 
     /// Outputs of the head.
     pub(super) fn outputs(&self) -> i64 {
-        self.model.outputs
+        self.outputs
     }
 
     /// Tokens it takes at most.
     pub(super) fn longest(&self) -> usize {
-        self.model.longest
+        self.longest
     }
 
     /// The outputs of the head for each sequence of `order`, handed to `take` with its number, in no particular order.
@@ -100,9 +88,9 @@ impl Workers {
             None => return Err(gone("the model was closed")),
         };
         let (reply, answers) = channel();
-        let chunks: Vec<&[usize]> = order.chunks(SEQUENCES).collect();
+        let chunks: Vec<&[usize]> = order.chunks(self.at_a_time).collect();
         let mut waiting = 0;
-        // no more than two chunks a device are in flight, whatever was asked for
+        // no more than two chunks a lane are in flight, whatever was asked for
         let most = 2 * self.threads.len();
         for (number, chunk) in chunks.iter().enumerate() {
             let job = Job { number, sequences: chunk.iter().map(|&k| sequence(k)).collect(), reply: reply.clone() };
@@ -136,12 +124,19 @@ fn gone(why: &str) -> ModelError {
     ModelError::Torch(tch::TchError::Torch(format!("the model can't be reached: {why}")))
 }
 
-fn work(model: &Classifier, jobs: &Mutex<Receiver<Job>>, mut batcher: Batcher) {
+fn work(model: &Classifier, jobs: &Mutex<Receiver<Job>>) {
     let outputs = usize::try_from(model.outputs()).unwrap_or(1);
+    let device = model.encoder().device();
+    let mut batcher = Batcher::new(device, model.encoder().config().padding);
     loop {
         // the lock is held only while waiting
         let job = jobs.lock().unwrap_or_else(PoisonError::into_inner).recv();
         let Ok(Job { number, sequences, reply }) = job else { return };
+        if device == Device::Cpu {
+            // libtorch's own threads would fight with the other lanes, and round sums by their number; it may have been changed
+            // since the last job
+            tch::set_num_threads(1);
+        }
         let _no_gradients = tch::no_grad_guard();
         let rows = batcher.run(&sequences, |batch| {
             let logits = model.logits(batch, Dropout::default())?.f_to_device(Device::Cpu)?.f_to_kind(Kind::Float)?;

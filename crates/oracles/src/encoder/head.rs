@@ -93,6 +93,16 @@ impl Classifier {
         })
     }
 
+    /// The same weights under another owner, for another thread: a tensor may be handed over, but not looked at by two.
+    pub(crate) fn shared(&self) -> Self {
+        Self {
+            encoder: self.encoder.shared(),
+            pooler: self.pooler.shared(),
+            output: self.output.shared(),
+            identity: self.identity,
+        }
+    }
+
     /// The encoder below.
     pub fn encoder(&self) -> &Encoder {
         &self.encoder

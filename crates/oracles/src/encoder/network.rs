@@ -42,6 +42,10 @@ impl Linear {
         Ok(x.f_linear(&self.weight.f_to_kind(kind)?, Some(&self.bias.f_to_kind(kind)?))?)
     }
 
+    pub(super) fn shared(&self) -> Self {
+        Self { weight: self.weight.shallow_clone(), bias: self.bias.shallow_clone() }
+    }
+
     fn round(&mut self, kind: Kind) -> Result<(), ModelError> {
         self.weight = self.weight.f_to_kind(kind)?;
         self.bias = self.bias.f_to_kind(kind)?;
@@ -75,6 +79,10 @@ impl Norm {
         let kind = x.kind();
         let (scale, shift) = (self.scale.f_to_kind(kind)?, self.shift.f_to_kind(kind)?);
         Ok(x.f_layer_norm(self.scale.size(), Some(&scale), Some(&shift), self.eps, true)?)
+    }
+
+    fn shared(&self) -> Self {
+        Self { scale: self.scale.shallow_clone(), shift: self.shift.shallow_clone(), eps: self.eps }
     }
 
     fn round(&mut self, kind: Kind) -> Result<(), ModelError> {
@@ -150,6 +158,17 @@ impl Layer {
         self.down_norm.apply(&narrow.f_add(&x)?)
     }
 
+    fn shared(&self) -> Self {
+        Self {
+            qkv: self.qkv.shared(),
+            output: self.output.shared(),
+            output_norm: self.output_norm.shared(),
+            up: self.up.shared(),
+            down: self.down.shared(),
+            down_norm: self.down_norm.shared(),
+        }
+    }
+
     fn round(&mut self, kind: Kind) -> Result<(), ModelError> {
         for linear in [&mut self.qkv, &mut self.output, &mut self.up, &mut self.down] {
             linear.round(kind)?;
@@ -217,6 +236,21 @@ impl Encoder {
             device,
             config,
         })
+    }
+
+    /// The same weights under another owner, for another thread.
+    pub(super) fn shared(&self) -> Self {
+        Self {
+            config: self.config.clone(),
+            precision: self.precision,
+            device: self.device,
+            words: self.words.shallow_clone(),
+            positions: self.positions.shallow_clone(),
+            types: self.types.shallow_clone(),
+            norm: self.norm.shared(),
+            layers: self.layers.iter().map(Layer::shared).collect(),
+            identity: self.identity,
+        }
     }
 
     /// Rounds the matrices once, where products are not in f32.
