@@ -18,6 +18,7 @@ use crate::report::Stamp;
 
 mod documents;
 mod matrix;
+mod models;
 mod pairs;
 mod proxies;
 mod questions;
@@ -25,7 +26,7 @@ mod texts;
 
 pub use documents::PlacedDocuments;
 pub use proxies::Proxies;
-pub(crate) use texts::symmetrized;
+pub use texts::Joined;
 
 /// Everything an experiment is about.
 pub struct Stage {
@@ -150,8 +151,21 @@ pub enum StageError {
     #[error(transparent)]
     Model(#[from] ModelFailure),
     /// This program was built without libtorch.
-    #[error("`cross_encoder` needs libtorch, which this program was built without; build it with `--features torch`")]
+    #[error("models need libtorch, which this program was built without; build it with `--features torch`")]
     NoTorch,
+    /// A proxy reads embeddings from a file, and there are none of the new items.
+    #[error(
+        "the factors were made with a proxy, whose scores with the new items are needed as well; hand over embeddings of the new items by the same model: `--embeddings new.npy`"
+    )]
+    NoNewEmbeddings,
+    /// Embeddings of new items that do not go with those of the old ones.
+    #[error("the embeddings of the new items are {} × {}, but must be {} × {}: one row a new item, of the model of the old ones", seen.0, seen.1, wanted.0, wanted.1)]
+    NewEmbeddings {
+        /// Rows and columns.
+        seen: (usize, usize),
+        /// Rows and columns wanted.
+        wanted: (usize, usize),
+    },
     /// An oracle that cannot score these items.
     #[error("`{oracle}` cannot score the items of `{dataset}`")]
     Pair {

@@ -4,7 +4,7 @@ use landmark_core::approximation::Known;
 
 use super::problem::Problem;
 use super::section::Section;
-use super::{Experiment, MatrixSubject, OracleConfig, Tuned};
+use super::{CrossEncoderConfig, Experiment, MatrixSubject, OracleConfig, Tuned};
 
 /// A name becomes a folder.
 pub(super) fn name(name: &str, section: &Section<'_>) -> bool {
@@ -25,11 +25,18 @@ pub(super) fn together(matrix: &MatrixSubject, section: &Section<'_>) {
     let documents = matrix.dataset.documents().is_some();
     let questions = matrix.dataset.has_trees();
     let pairs = matrix.dataset.has_pairs();
+    let texts = matrix.dataset.texts().is_some();
     let name = matrix.dataset.name;
     match matrix.oracle {
-        OracleConfig::CrossEncoder(_) if !pairs => section.refuse(
+        OracleConfig::CrossEncoder(CrossEncoderConfig { fine_tune: Some(_), .. }) if texts => section.refuse(
             "oracle",
-            format!("`cross_encoder` reads sentences, but the dataset `{name}` has none: use `stsb`, `mrpc` or `rte`"),
+            "`fine_tune` learns from labelled pairs, and texts have none: fine-tune with `configs/stsb.yaml`, then name the folder it left as `model`",
+        ),
+        OracleConfig::CrossEncoder(_) if !pairs && !texts => section.refuse(
+            "oracle",
+            format!(
+                "`cross_encoder` reads sentences, but the dataset `{name}` has none: use `stsb`, `mrpc`, `rte` or texts of yours"
+            ),
         ),
         OracleConfig::CrossEncoder(_) => {}
         _ if pairs => {
@@ -49,17 +56,19 @@ pub(super) fn together(matrix: &MatrixSubject, section: &Section<'_>) {
                 format!("`tree_kernel` compares trees, but the dataset `{name}` has none: use `trec`"),
             );
         }
-        OracleConfig::Subprocess(_) if matrix.dataset.texts().is_none() => section.refuse(
+        OracleConfig::Subprocess(_) if !texts => section.refuse(
             "oracle",
             format!("`subprocess` scores texts of yours, but the dataset is `{name}`: use `dataset: {{ name: texts, path: … }}`"),
         ),
         OracleConfig::Wmd { .. } if matrix.dataset.texts().is_some_and(|texts| texts.vectors.is_some()) => {}
-        OracleConfig::Wmd { .. } if matrix.dataset.texts().is_some() => section.refuse(
+        OracleConfig::Wmd { .. } if texts => section.refuse(
             "oracle",
             "`wmd` needs word vectors: add `vectors: { kind: ppmi_svd }` to `dataset`, or a file of yours",
         ),
-        OracleConfig::Precomputed { .. } if matrix.dataset.texts().is_some() => section
-            .refuse("oracle", "`precomputed` reads a matrix, but the dataset has texts: use `subprocess` or `wmd`"),
+        OracleConfig::Precomputed { .. } if texts => section.refuse(
+            "oracle",
+            "`precomputed` reads a matrix, but the dataset has texts: use `subprocess`, `cross_encoder` or `wmd`",
+        ),
         OracleConfig::Wmd { .. } if !documents => section.refuse(
             "oracle",
             format!("`wmd` compares documents, but the dataset `{name}` is a matrix: use `precomputed`"),
@@ -117,7 +126,7 @@ pub(super) fn together(matrix: &MatrixSubject, section: &Section<'_>) {
     let has_words = documents || matrix.dataset.texts().is_some_and(|texts| texts.vectors.is_some());
     for method in &matrix.methods {
         let Some(proxy) = &method.proxy else { continue };
-        if proxy.kind.needs_sentences() && !pairs {
+        if proxy.kind.needs_sentences() && !pairs && !texts {
             let message = "the proxy `embedding_cosine` with a `model` compares sentences, but the dataset has none";
             section.problems().add(Problem::new(message).at(method.place));
             continue;

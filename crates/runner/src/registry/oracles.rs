@@ -38,7 +38,7 @@ pub static ORACLES: &[Entry] = &[
     },
     Entry {
         id: "cross_encoder",
-        summary: "BERT or RoBERTa that reads both sentences of a pair at once, fine-tuned on the training pairs",
+        summary: "BERT or RoBERTa that reads both texts of a pair at once: fine-tuned on labelled pairs, or a model of yours over texts of yours",
         parameters: &[
             parameter("model", "all-MiniLM-L6-v2", "a folder, a name among the models, or `tiny` (random, inside)"),
             parameter("order", "mean", "of both orders `mean` or `max`, at twice the price; `as_given`: asymmetric"),

@@ -42,10 +42,14 @@ pub static PROXIES: &[Entry] = &[
     },
     Entry {
         id: "embedding_cosine",
-        summary: "cosine of your own vectors, one row an item, or of an encoder's mean hidden states of sentences",
+        summary: "cosine of your own vectors, one row an item, or of an encoder's mean hidden states of sentences or texts",
         parameters: &[
             required("path", "vectors.npy", "an n × d `.npy` file"),
-            parameter("model", "none", "instead of `path`, for sentences: a model, such as `all-MiniLM-L6-v2`"),
+            parameter(
+                "model",
+                "none",
+                "instead of `path`, for sentences and texts: a model, such as `all-MiniLM-L6-v2`",
+            ),
             FIT,
             DEGREE,
         ],

@@ -75,17 +75,17 @@ pub(super) use with_torch::set;
 mod with_torch {
     use std::sync::Arc;
 
-    use landmark_core::oracle::{EmbeddingProxy, Identity, Oracle, OracleError, Pair, Symmetrized, Symmetry};
-    use landmark_data::matrices;
-    use landmark_oracles::cross_encoder::{CrossEncoder, Epoch, FineTune, FineTuned, LabelledPairs, Score, Target};
-    use landmark_oracles::encoder::{Encoder, ModelError, ModelFiles, Precision, Tokenizer};
-    use landmark_oracles::torch::{DeviceChoice, Torch};
-    use ndarray_npy::write_npy;
+    use landmark_core::oracle::{Identity, Oracle, OracleError, Pair, Symmetrized, Symmetry};
+    use landmark_oracles::cross_encoder::{Epoch, FineTune, FineTuned, LabelledPairs, Score, Target};
+    use landmark_oracles::encoder::{ModelError, ModelFiles};
+    use landmark_oracles::torch::DeviceChoice;
     use serde_json::json;
     use tch::Device;
 
     use super::*;
     use crate::config::{CrossEncoderConfig, OracleConfig};
+    use crate::stage::models::Models;
+    use crate::stage::proxies::embeddings_of;
     use crate::stage::{ModelFailure, Proxies, Sentences, facts};
 
     pub(crate) fn set(
@@ -100,27 +100,17 @@ mod with_torch {
         };
         let (mut stamps, mut notes) = (Vec::new(), Vec::new());
         let loaded = load(matrix, items, config.seed, data, &mut stamps)?;
-        let torch = Torch::start().map_err(ModelFailure::from)?;
-        let threads = config.threads.or_else(|| std::thread::available_parallelism().ok().map(usize::from));
-        tch::set_num_threads(threads.and_then(|threads| i32::try_from(threads).ok()).unwrap_or(1));
-        let devices = devices(&torch, &wanted.device)?;
+        let models = Models::start(config, &wanted.device)?;
         let base = ModelFiles::find(&wanted.model, None).map_err(ModelFailure::from)?;
         stamps.extend(model_stamp(config, wanted, &base));
 
-        let (files, curve) = prepare(config, wanted, &loaded, &base, devices[0], preparation)?;
+        let (files, curve) = prepare(config, wanted, &loaded, &base, models.device(), preparation)?;
         let sentences = loaded.dev.sentences();
         let as_given: Arc<dyn Oracle> = match &files {
             Prepared::Ready(files) => {
-                let oracle =
-                    CrossEncoder::open(files, sentences, wanted.params(), &devices).map_err(ModelFailure::from)?;
-                let (cut, tokens) = oracle.cut();
-                if cut > 0 {
-                    notes.push(format!("{cut} sentences are longer than the model reads and lose {tokens} tokens"));
-                }
-                if oracle.empty() > 0 {
-                    notes.push(format!("{} sentences are empty and are scored as such", oracle.empty()));
-                }
-                Arc::new(oracle)
+                let (oracle, said) = models.cross_encoder(files, wanted, sentences)?;
+                notes.extend(said);
+                oracle
             }
             Prepared::ToBeTrained(recipe) => {
                 notes.push(
@@ -134,12 +124,12 @@ mod with_torch {
             None => Arc::clone(&as_given),
         };
         notes.extend(curve_note(&curve, loaded.are_graded, loaded.all.len()));
-        let proxies =
-            Proxies::for_sentences(matrix, sentences.len(), &|model| bi_encoder(model, sentences, devices[0]))?;
+        let bi_encoder = |model: &str| models.bi_encoder(model, sentences);
+        let proxies = Proxies::for_texts(matrix, sentences.len(), None, &embeddings_of(sentences.len()), &bi_encoder)?;
         let more = json!({
             "model": wanted.model,
             "fine_tuned": curve,
-            "torch": torch.report(),
+            "torch": models.report(),
             "device": String::from(wanted.device.parse::<DeviceChoice>().unwrap_or_default()),
         });
         Ok(Stage {
@@ -173,15 +163,6 @@ mod with_torch {
             }),
             raw,
         })
-    }
-
-    /// Every GPU for `auto` where there is one; else what is named.
-    fn devices(torch: &Torch, wanted: &str) -> Result<Vec<Device>, StageError> {
-        let choice: DeviceChoice = wanted.parse().map_err(ModelFailure::from)?;
-        if choice == DeviceChoice::Auto && torch.gpus() > 1 {
-            return Ok((0..torch.gpus()).map(Device::Cuda).collect());
-        }
-        Ok(vec![torch.device(choice).map_err(ModelFailure::from)?])
     }
 
     fn model_stamp(config: &Config, wanted: &CrossEncoderConfig, base: &ModelFiles) -> Option<Stamp> {
@@ -276,43 +257,6 @@ mod with_torch {
             judge(are_graded),
             best.score
         ))
-    }
-
-    /// Cosine of mean hidden states: computed once, and kept beside the models.
-    fn bi_encoder(model: &str, sentences: &[String], device: Device) -> Result<Arc<dyn Oracle>, StageError> {
-        let files = ModelFiles::find(model, None).map_err(ModelFailure::from)?;
-        let mut parts: Vec<(&str, &[u8])> = vec![("kind", b"mean hidden states v1")];
-        let identity = files.identity().map_err(ModelFailure::from)?;
-        parts.push(("model", identity.as_bytes()));
-        parts.extend(sentences.iter().map(|sentence| ("sentence", sentence.as_bytes())));
-        let folder = ModelFiles::models_folder(None).join("embeddings");
-        let path = folder.join(format!("{}.npy", Identity::of(&parts).short()));
-        if let Ok(vectors) = matrices::read_rows(&path)
-            && vectors.nrows() == sentences.len()
-        {
-            return Ok(Arc::new(EmbeddingProxy::cosine(vectors)?));
-        }
-        let vectors = (|| {
-            let tokenizer = Tokenizer::open(&files)?;
-            let encoder = Encoder::open(&files, device, Precision::F32)?;
-            let longest = encoder.config().longest();
-            let sequence = |sentence: &String| Ok(tokenizer.single(&tokenizer.text(sentence)?, longest));
-            let sequences = sentences.iter().map(sequence).collect::<Result<Vec<_>, ModelError>>()?;
-            encoder.embeddings(&sequences)
-        })()
-        .map_err(ModelFailure::from)?;
-        let unfinished = path.with_extension("unfinished");
-        let kept = std::fs::create_dir_all(&folder)
-            .map_err(|error| error.to_string())
-            .and_then(|()| write_npy(&unfinished, &vectors).map_err(|error| error.to_string()))
-            .and_then(|()| std::fs::rename(&unfinished, &path).map_err(|error| error.to_string()));
-        if let Err(error) = kept {
-            tracing::warn!(
-                "the embeddings can't be kept in `{}`: {error}; they are computed again next time",
-                path.display()
-            );
-        }
-        Ok(Arc::new(EmbeddingProxy::cosine(vectors)?))
     }
 
     /// What stands for a model that a dry run may not train: its shape is known, its scores are not.

@@ -19,8 +19,20 @@ const KEPT_UP_TO: usize = 6_000;
 pub struct Proxies(Vec<(ProxyKind, Arc<dyn Oracle>)>);
 
 /// Makes a proxy of the name of a model.
-#[cfg(feature = "torch")]
 pub(super) type BiEncoder<'a> = dyn Fn(&str) -> Result<Arc<dyn Oracle>, StageError> + 'a;
+/// Rows of a file, one an item.
+pub(super) type Embeddings<'a> = dyn Fn(&ConfigPath) -> Result<Array2<f64>, StageError> + 'a;
+
+/// Embeddings of n items, as their file has them.
+pub(super) fn embeddings_of(n: usize) -> impl Fn(&ConfigPath) -> Result<Array2<f64>, StageError> {
+    move |path| {
+        let rows = matrices::read_rows(&path.resolved)?;
+        if rows.nrows() != n {
+            return Err(StageError::Count { what: path.written.clone(), seen: rows.nrows(), wanted: n });
+        }
+        Ok(rows)
+    }
+}
 
 impl Proxies {
     /// The proxy of this kind, as a raw score.
@@ -64,17 +76,20 @@ impl Proxies {
         })
     }
 
-    /// `bi_encoder` makes one of a model.
-    #[cfg(feature = "torch")]
-    pub(super) fn for_sentences(
+    /// Texts, which have `clouds` where word vectors were named.
+    pub(super) fn for_texts(
         matrix: &MatrixSubject,
         n: usize,
+        clouds: Option<&Arc<WordClouds>>,
+        embeddings: &Embeddings<'_>,
         bi_encoder: &BiEncoder<'_>,
     ) -> Result<Self, StageError> {
-        Self::build(matrix, n, |kind| match kind {
-            ProxyKind::BiEncoder { model } => bi_encoder(model),
-            ProxyKind::EmbeddingCosine { path } => embedding(path, n),
-            other => unreachable!("`{}` is refused when a configuration is checked", other.id()),
+        Self::build(matrix, n, |kind| match (kind, clouds) {
+            (ProxyKind::Rwmd, Some(clouds)) => Ok(Arc::new(Rwmd::new(Arc::clone(clouds)))),
+            (ProxyKind::Wcd, Some(clouds)) => Ok(Arc::new(Wcd::new(Arc::clone(clouds)))),
+            (ProxyKind::BiEncoder { model }, _) => bi_encoder(model),
+            (ProxyKind::EmbeddingCosine { path }, _) => Ok(Arc::new(EmbeddingProxy::cosine(embeddings(path)?)?)),
+            (other, _) => unreachable!("`{}` is refused when a configuration is checked", other.id()),
         })
     }
 
@@ -96,11 +111,7 @@ impl Proxies {
 }
 
 fn embedding(path: &ConfigPath, n: usize) -> Result<Arc<dyn Oracle>, StageError> {
-    let rows = matrices::read_rows(&path.resolved)?;
-    if rows.nrows() != n {
-        return Err(StageError::Count { what: path.written.clone(), seen: rows.nrows(), wanted: n });
-    }
-    Ok(Arc::new(EmbeddingProxy::cosine(rows)?))
+    Ok(Arc::new(EmbeddingProxy::cosine(embeddings_of(n)(path)?)?))
 }
 
 /// A free oracle whose whole matrix is computed when it is first read.

@@ -239,6 +239,67 @@ fn a_proxy_from_embeddings_of_ones_own_takes_part_and_is_projected() {
     }
 }
 
+/// Scores by the oracles of the house, seen through cheap relatives of theirs: a section `oracle`, a dataset, a proxy.
+const HOUSE: [(&str, &str, &str); 2] = [
+    (
+        "{ kind: wmd, gamma: 1.0 }",
+        "{ name: texts, path: items.txt, vectors: { kind: ppmi_svd, dimension: 6, min_count: 1 } }",
+        "{ kind: rwmd }",
+    ),
+    #[cfg(feature = "torch")]
+    (
+        "{ kind: cross_encoder, model: tiny }",
+        "{ name: texts, path: items.txt }",
+        "{ kind: embedding_cosine, model: tiny }",
+    ),
+    #[cfg(not(feature = "torch"))]
+    ("{ kind: wmd, gamma: 2.0 }", "{ name: texts, path: items.txt, vectors: { kind: ppmi_svd } }", "{ kind: wcd }"),
+];
+
+#[test]
+fn texts_under_an_oracle_of_the_house_are_factored_and_projected_with_its_proxy() {
+    let texts: Vec<String> = (0..24)
+        .map(|i| {
+            let word = |k: usize| ["harbour", "lantern", "violin", "orchard", "ferry", "saffron", "quarry"][k % 7];
+            format!("the {} and the {} by the {} {}", word(i), word(i / 3 + 2), word(i * 5 + 1), word(i * i))
+        })
+        .collect();
+    for (oracle, dataset, proxy) in HOUSE {
+        let method = format!("{{ id: shift_ridge, proxy: {proxy} }}");
+        let scratch = Scratch::with(&format!(
+            "name: mine\nexperiment: own_data\ndataset: {dataset}\noracle: {oracle}\nmethods: [{method}]\nranks: 8\n"
+        ));
+        scratch.write("items.txt", &texts.join("\n"));
+        scratch.run_well(&["--quiet"]);
+        // two of the old ones, handed in again as new, get the rows that they have
+        scratch.write("new.txt", &format!("{}\n{}\n", texts[5], texts[17]));
+        // a model is asked in both orders
+        let first = if oracle.contains("cross_encoder") { 32 } else { 16 };
+        for bought in [first, 0] {
+            let said = scratch.say(&["project", "config.yaml", "new.txt"]);
+            assert_eq!(said.code, Some(0), "{oracle}: {}", said.err);
+            assert_eq!(number_before(&said.out, " evaluations were bought"), bought, "{oracle}: {}", said.out);
+        }
+        let vectors: Array2<f64> = read_npy(scratch.path("results/mine/projected/new/vectors.npy")).unwrap();
+        let z: Array2<f64> = read_npy(scratch.path("results/mine/factors/vectors.npy")).unwrap();
+        for (new, old) in [(0, 5), (1, 17)] {
+            let apart = (&vectors.row(new) - &z.row(old)).mapv(f64::abs).fold(0.0, |a: f64, &b| a.max(b));
+            // a model in single precision scores a pair in another batch a little differently
+            assert!(apart < 1e-3, "{oracle}: rows differ by {apart}");
+        }
+    }
+}
+
+#[test]
+fn a_model_over_texts_learns_from_no_pairs() {
+    let scratch = Scratch::with(
+        "name: mine\nexperiment: own_data\ndataset: { name: texts, path: items.txt }\n\
+         oracle: { kind: cross_encoder, model: tiny, fine_tune: { epochs: 1 } }\nmethods: [shift_ridge]\nranks: 2\n",
+    );
+    scratch.write("items.txt", "one\ntwo\nthree\n");
+    scratch.complains(&[], &["`fine_tune` learns from labelled pairs", "name the folder"]);
+}
+
 #[test]
 fn wrong_items_and_programs_are_named_with_the_next_step() {
     let scratch = place();
