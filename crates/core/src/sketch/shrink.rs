@@ -9,7 +9,7 @@
 //! as long. What is not above λ_t needs no eigenvector.
 //!
 //! Cost, with k rows of Y and p new ones: tall (k + p)d² and the t largest eigenpairs of d × d; wide 2(k + p)·k·d (dense: also p²d) and
-//! those of (k + p) × (k + p). Y is rewritten in place, a block of columns at a time.
+//! those of (k + p) × (k + p), d being the columns seen so far where rows are sparse. Y is rewritten in place, a block of columns at a time.
 
 use ndarray::{Array2, ArrayView2, ArrayViewMut1, ArrayViewMut2, Axis, s};
 use rayon::prelude::*;
@@ -158,31 +158,47 @@ impl Kept {
     fn recombine(
         &mut self,
         rows: NewRows<'_>,
-        (starts, entries): &(Vec<usize>, Vec<(u32, f64)>),
+        by_columns: &(Vec<usize>, Vec<(u32, f64)>),
         weights: ArrayView2<'_, f64>,
     ) {
         let k = self.len();
-        let (of_kept, of_new) = weights.split_at(Axis(0), k);
         let blocks = self.transposed.axis_chunks_iter_mut(Axis(0), COLUMNS_PER_TASK);
         blocks.into_par_iter().enumerate().for_each(|(task, mut block)| {
             let first = task * COLUMNS_PER_TASK;
-            let mut sum = linalg::product(block.slice(s![.., ..k]), of_kept);
             match rows {
                 NewRows::Dense(rows) => {
+                    let (of_kept, of_new) = weights.split_at(Axis(0), k);
                     let columns = rows.slice(s![.., first..first + block.nrows()]);
+                    let mut sum = linalg::product(block.slice(s![.., ..k]), of_kept);
                     linalg::add_product(columns.t(), of_new, 1.0, sum.view_mut());
+                    block.slice_mut(s![.., ..weights.ncols()]).assign(&sum);
                 }
-                NewRows::Sparse(_) => {
-                    for (offset, mut out) in sum.rows_mut().into_iter().enumerate() {
-                        let range = starts[first + offset]..starts[first + offset + 1];
-                        for &(row, value) in &entries[range] {
-                            out.scaled_add(value, &of_new.row(row as usize));
-                        }
-                    }
-                }
+                NewRows::Sparse(_) => recombine_sparse(block, k, first, by_columns, weights),
             }
-            block.slice_mut(s![.., ..weights.ncols()]).assign(&sum);
         });
+    }
+}
+
+/// The same for the columns from `first` on and sparse rows. A column that no row of the stream has had yet is 0 and stays so:
+/// with short texts and many columns that is most of them.
+fn recombine_sparse(
+    mut block: ArrayViewMut2<'_, f64>,
+    k: usize,
+    first: usize,
+    (starts, entries): &(Vec<usize>, Vec<(u32, f64)>),
+    weights: ArrayView2<'_, f64>,
+) {
+    let (of_kept, of_new) = weights.split_at(Axis(0), k);
+    let new = |offset: usize| &entries[starts[first + offset]..starts[first + offset + 1]];
+    // of all of its places, for those behind the k-th hold what an earlier shrink left there
+    let is_zero = |offset: usize| block.row(offset).iter().all(|&value| value == 0.0);
+    let seen: Vec<usize> = (0..block.nrows()).filter(|&offset| !new(offset).is_empty() || !is_zero(offset)).collect();
+    let mut sum = linalg::product(block.slice(s![.., ..k]).select(Axis(0), &seen).view(), of_kept);
+    for (&offset, mut out) in seen.iter().zip(sum.rows_mut()) {
+        for &(row, value) in new(offset) {
+            out.scaled_add(value, &of_new.row(row as usize));
+        }
+        block.slice_mut(s![offset, ..weights.ncols()]).assign(&out);
     }
 }
 
