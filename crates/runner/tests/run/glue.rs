@@ -5,7 +5,7 @@
 use std::process::Stdio;
 use std::time::Duration;
 
-use crate::scratch::{Said, Scratch, number_before};
+use crate::scratch::{Scratch, number_before};
 
 /// 24 pairs of the sample, the tiny model fine-tuned for two epochs.
 const GLUE: &str = "\
@@ -30,30 +30,25 @@ replicates: 2
 threads: 1
 ";
 
-fn run(scratch: &Scratch, arguments: &[&str]) -> Said {
-    let mut command = scratch.command(&[&["config.yaml"], arguments].concat());
-    Said::of(command.env_remove("LANDMARK_MODELS"))
-}
-
 #[test]
 fn a_cross_encoder_is_fine_tuned_once_and_no_pair_is_bought_twice() {
     let scratch = Scratch::with(GLUE);
-    let dry = run(&scratch, &["--dry-run"]);
+    let dry = scratch.run(&["--dry-run"]);
     assert_eq!(dry.code, Some(0), "{}", dry.err);
     assert!(!scratch.path("models/fine-tuned").exists(), "a dry run trained: {}", dry.out);
     let planned = number_before(&dry.out, " evaluations: ");
 
-    let first = run(&scratch, &[]);
+    let first = scratch.run(&[]);
     assert_eq!(first.code, Some(0), "{}", first.err);
     assert!(first.err.contains("epoch 2: loss"), "{}", first.err);
     let [_, bought, _] = scratch.calls("results/pairs");
     // both orders of each of n(n − 1)/2 pairs, and n pairs of a sentence with itself
     assert_eq!(bought, planned);
 
-    let again = run(&scratch, &[]);
+    let again = scratch.run(&[]);
     assert_eq!((again.code, number_before(&again.err, " entries bought")), (Some(0), 0), "{}", again.err);
     assert!(!again.err.contains("fine-tuning"), "{}", again.err);
-    let forced = run(&scratch, &["--force"]);
+    let forced = scratch.run(&["--force"]);
     assert_eq!((forced.code, number_before(&forced.err, " entries bought")), (Some(0), 0), "{}", forced.err);
 
     let summary = std::fs::read_to_string(scratch.path("results/pairs/summary.md")).unwrap();
@@ -77,7 +72,7 @@ fn a_run_killed_while_it_learns_and_while_it_scores_ends_as_one_that_was_not() {
     let scratch = Scratch::with(&text);
     let start = || {
         let mut command = scratch.command(&["config.yaml", "--quiet"]);
-        command.env_remove("LANDMARK_MODELS").stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
+        command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
     };
     let learned = |name: &str| scratch.names("models/fine-tuned").iter().any(|file| file == name);
 
@@ -99,13 +94,13 @@ fn a_run_killed_while_it_learns_and_while_it_scores_ends_as_one_that_was_not() {
     run_that_scores.wait().unwrap();
     assert!(learned("curve.json"));
 
-    let last = run(&scratch, &[]);
+    let last = scratch.run(&[]);
     assert_eq!(last.code, Some(0), "{}", last.err);
     let [asked, bought, kept] = scratch.calls("results/pairs");
     assert_eq!(asked, bought + kept);
 
     let at_one_go = Scratch::with(&text);
-    assert_eq!(run(&at_one_go, &[]).code, Some(0));
+    assert_eq!(at_one_go.run(&[]).code, Some(0));
     let value = |row: &serde_json::Value| row["value"].as_f64().unwrap();
     let measured = |scratch: &Scratch| -> Vec<f64> {
         let rows = scratch.figures("results/pairs");
@@ -125,9 +120,9 @@ fn a_run_killed_while_it_learns_and_while_it_scores_ends_as_one_that_was_not() {
 #[test]
 fn the_mean_and_the_larger_of_both_orders_share_what_was_bought() {
     let scratch = Scratch::with(GLUE);
-    assert_eq!(run(&scratch, &[]).code, Some(0));
+    assert_eq!(scratch.run(&[]).code, Some(0));
     let before = scratch.tiles("store").len();
-    let larger = run(&scratch, &["--set", "oracle.order=max"]);
+    let larger = scratch.run(&["--set", "oracle.order=max"]);
     assert_eq!(larger.code, Some(0), "{}", larger.err);
     assert!(!larger.err.contains("fine-tuning"), "{}", larger.err);
     assert!(scratch.tiles("store").len() > before);
@@ -136,7 +131,7 @@ fn the_mean_and_the_larger_of_both_orders_share_what_was_bought() {
 #[test]
 fn a_model_that_is_not_there_names_the_command_that_fetches_it() {
     let scratch = Scratch::with(&GLUE.replace("  model: tiny", "  model: all-MiniLM-L6-v2"));
-    let said = run(&scratch, &[]);
+    let said = scratch.run(&[]);
     assert_eq!(said.code, Some(2), "{}", said.err);
     said.must_complain("runner model fetch all-MiniLM-L6-v2");
 }
@@ -145,12 +140,12 @@ fn a_model_that_is_not_there_names_the_command_that_fetches_it() {
 fn a_missing_corpus_is_an_error_or_loudly_replaced() {
     let stsb = GLUE.replace("{ name: embedded_pairs, limit: 12 }", "{ name: stsb, limit: 12 }");
     let scratch = Scratch::with(&stsb);
-    let said = run(&scratch, &[]);
+    let said = scratch.run(&[]);
     assert_eq!(said.code, Some(2), "{}", said.err);
     said.must_complain("the dataset `stsb` needs the file");
 
     let scratch = Scratch::with(&stsb.replace("limit: 12 }", "limit: 12, fallback: embedded }"));
-    assert_eq!(run(&scratch, &[]).code, Some(0));
+    assert_eq!(scratch.run(&[]).code, Some(0));
     let summary = std::fs::read_to_string(scratch.path("results/pairs/summary.md")).unwrap();
     assert!(summary.contains("FELL BACK to the embedded sample"), "{summary}");
 }
@@ -165,7 +160,7 @@ fn what_does_not_fit_is_refused_with_its_place() {
         ("experiment: glue", "experiment: classification", "`classification` needs labels"),
     ] {
         let scratch = Scratch::with(&GLUE.replace(from, to));
-        let said = run(&scratch, &[]);
+        let said = scratch.run(&[]);
         assert_eq!(said.code, Some(2), "{to}: {}", said.err);
         said.must_complain(words);
     }
@@ -180,7 +175,7 @@ fn a_model_is_checked_by_its_digests() {
     for name in ["config.json", "tokenizer.json", "model.safetensors"] {
         scratch.write(&format!("models/all-MiniLM-L6-v2/{name}"), "{}");
     }
-    let said = Said::of(scratch.command(&["model", "check"]).env_remove("LANDMARK_MODELS"));
+    let said = scratch.say(&["model", "check"]);
     assert_eq!(said.code, Some(1), "{}", said.out);
     said.must_complain("is not the configuration of an encoder");
     let said = scratch.say(&["model", "fetch", "all-MiniLM-L6"]);

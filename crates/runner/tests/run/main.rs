@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "the scratch folder may unwrap as the tests do")]
 
+mod coreference;
 mod glue;
 mod input;
 mod measures;
@@ -13,3 +14,4 @@ mod search;
 mod sketches;
 mod store;
 mod structured;
+mod tree_kernels;

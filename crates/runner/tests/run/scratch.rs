@@ -65,6 +65,7 @@ impl Scratch {
             .args(arguments)
             .current_dir(self.0.path())
             .env_remove("LANDMARK_DATA")
+            .env_remove("LANDMARK_MODELS")
             .env_remove("RUST_LOG")
             .env("NO_COLOR", "1")
             .stdout(Stdio::piped())

@@ -1,28 +1,6 @@
-//! Coreference on the command line: the real binary in a scratch folder.
+//! Coreference: a response scored, the stories inside clustered, and what is wrong named.
 
-#![allow(clippy::unwrap_used)] // a test file
-
-use std::path::Path;
-use std::process::{Command, Output};
-
-fn runner(folder: &Path, arguments: &[&str]) -> Output {
-    let mut command = Command::new(assert_cmd::cargo::cargo_bin!("runner"));
-    command
-        .args(arguments)
-        .current_dir(folder)
-        .env_remove("LANDMARK_DATA")
-        .env_remove("LANDMARK_MODELS")
-        .env_remove("RUST_LOG");
-    command.env("NO_COLOR", "1").output().unwrap()
-}
-
-/// Exit code and what was printed as an error, on one line.
-fn complaint(folder: &Path, arguments: &[&str]) -> (Option<i32>, String) {
-    let output = runner(folder, arguments);
-    let words: Vec<String> =
-        String::from_utf8_lossy(&output.stderr).split_whitespace().map(|word| word.replace('│', "")).collect();
-    (output.status.code(), words.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" "))
-}
+use crate::scratch::Scratch;
 
 /// A document of six words, each with its mark.
 fn document(marks: [&str; 6]) -> String {
@@ -32,24 +10,23 @@ fn document(marks: [&str; 6]) -> String {
 
 #[test]
 fn a_response_is_scored_with_and_without_singletons() {
-    let folder = tempfile::tempdir().unwrap();
-    let write = |name: &str, marks| std::fs::write(folder.path().join(name), document(marks)).unwrap();
+    let scratch = Scratch::with("");
+    let write = |name: &str, marks| scratch.write(name, &document(marks));
     // key {a} {bc} {def}, response {a} {bc} {def} with e and f apart
     write("key", ["(1)", "(2)", "(2)", "(3)", "(3)", "(3)"]);
     write("response", ["(9)", "(2)", "(2)", "(3)", "(4)", "(5)"]);
-    let kept = runner(folder.path(), &["score", "coref", "key", "response", "--keep-singletons"]);
-    insta::assert_snapshot!("score_coref_keep_singletons", String::from_utf8_lossy(&kept.stdout));
-    let dropped = runner(folder.path(), &["score", "coref", "key", "response"]);
-    insta::assert_snapshot!("score_coref", String::from_utf8_lossy(&dropped.stdout));
-    let same = runner(folder.path(), &["score", "coref", "key", "key"]);
-    assert!(String::from_utf8_lossy(&same.stdout).contains("CoNLL score: 100.00"));
+    let kept = scratch.say(&["score", "coref", "key", "response", "--keep-singletons"]);
+    insta::assert_snapshot!("score_coref_keep_singletons", kept.out);
+    let dropped = scratch.say(&["score", "coref", "key", "response"]);
+    insta::assert_snapshot!("score_coref", dropped.out);
+    let same = scratch.say(&["score", "coref", "key", "key"]);
+    assert!(same.out.contains("CoNLL score: 100.00"));
 }
 
 #[test]
 fn a_mention_twice_and_files_of_other_documents_are_refused_by_name() {
-    let folder = tempfile::tempdir().unwrap();
-    let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
-    write("key", &document(["(1)", "-", "(1)", "-", "-", "-"]));
+    let scratch = Scratch::with("");
+    scratch.write("key", &document(["(1)", "-", "(1)", "-", "-", "-"]));
     for (text, wanted) in [
         (document(["(1)|(2)", "-", "-", "-", "-", "-"]), "bad:2: a second mention of word 0 in `a; part 000`"),
         (document(["(1", "-", "-", "-", "-", "-"]), "bad:2: a mention of cluster 1 opens and does not close"),
@@ -57,10 +34,10 @@ fn a_mention_twice_and_files_of_other_documents_are_refused_by_name() {
         (document(["-"; 6]).replace("(a)", "(b)"), "the response has no document `a; part 000`"),
         ("nothing\n".to_owned(), "bad:1: `nothing` outside of a document"),
     ] {
-        write("bad", &text);
-        let (code, said) = complaint(folder.path(), &["score", "coref", "key", "bad"]);
-        assert_eq!(code, Some(1), "{said}");
-        assert!(said.contains(wanted), "{wanted}: {said}");
+        scratch.write("bad", &text);
+        let said = scratch.say(&["score", "coref", "key", "bad"]);
+        assert_eq!(said.code, Some(1), "{}", said.err);
+        said.must_complain(wanted);
     }
 }
 
@@ -89,11 +66,11 @@ coref:
 #[cfg(feature = "torch")]
 #[test]
 fn the_news_are_clustered_and_a_second_run_changes_nothing() {
-    let folder = tempfile::tempdir().unwrap();
-    std::fs::write(folder.path().join("news.yaml"), NEWS).unwrap();
-    let first = runner(folder.path(), &["news.yaml", "--quiet"]);
-    assert!(first.status.success(), "{}", String::from_utf8_lossy(&first.stderr));
-    let results = folder.path().join("results/news");
+    let scratch = Scratch::with("");
+    scratch.write("news.yaml", NEWS);
+    let first = scratch.say(&["news.yaml", "--quiet"]);
+    assert_eq!(first.code, Some(0), "{}", first.err);
+    let results = scratch.path("results/news");
     let summary = std::fs::read_to_string(results.join("summary.md")).unwrap();
     for wanted in [
         "news, gold mentions",
@@ -108,21 +85,21 @@ fn the_news_are_clustered_and_a_second_run_changes_nothing() {
     }
     let before = std::fs::read(results.join("results.parquet")).unwrap();
     // nothing is trained again: the models are gone and are not missed
-    std::fs::remove_dir_all(folder.path().join("models")).unwrap();
-    let second = runner(folder.path(), &["news.yaml", "--quiet"]);
-    assert!(second.status.success(), "{}", String::from_utf8_lossy(&second.stderr));
-    assert!(!folder.path().join("models").exists());
+    std::fs::remove_dir_all(scratch.path("models")).unwrap();
+    let second = scratch.say(&["news.yaml", "--quiet"]);
+    assert_eq!(second.code, Some(0), "{}", second.err);
+    assert!(!scratch.path("models").exists());
     assert_eq!(before, std::fs::read(results.join("results.parquet")).unwrap());
 }
 
 #[cfg(feature = "torch")]
 #[test]
 fn an_approximation_from_all_mentions_clusters_as_the_exact_scores_do() {
-    let folder = tempfile::tempdir().unwrap();
+    let scratch = Scratch::with("");
     let text = NEWS.replace("[gold, predicted]", "[gold]").replace("replicates: 2", "replicates: 1");
-    std::fs::write(folder.path().join("news.yaml"), text).unwrap();
-    assert!(runner(folder.path(), &["news.yaml", "--quiet"]).status.success());
-    let rows = std::fs::read_to_string(folder.path().join("results/news/cells.jsonl")).unwrap();
+    scratch.write("news.yaml", &text);
+    assert_eq!(scratch.say(&["news.yaml", "--quiet"]).code, Some(0));
+    let rows = std::fs::read_to_string(scratch.path("results/news/cells.jsonl")).unwrap();
     let mut f1 = std::collections::BTreeMap::new();
     for line in rows.lines() {
         let cell: serde_json::Value = serde_json::from_str(line).unwrap();
@@ -140,7 +117,7 @@ fn an_approximation_from_all_mentions_clusters_as_the_exact_scores_do() {
 
 #[test]
 fn what_is_wrong_with_a_clustering_is_named() {
-    let folder = tempfile::tempdir().unwrap();
+    let scratch = Scratch::with("");
     for (text, wanted) in [
         (NEWS.replace("dataset: news", "dataset: ecbpluss"), "did you mean `ecbplus`?"),
         (NEWS.replace("[0.3, 1.0]", "[0.3, 1.5]"), "`coref.fractions` is [0.3, 1.5], but must be a list of shares"),
@@ -156,24 +133,24 @@ fn what_is_wrong_with_a_clustering_is_named() {
             "the proxy `mention_cosine` compares mentions, but the dataset is a matrix",
         ),
     ] {
-        std::fs::write(folder.path().join("bad.yaml"), &text).unwrap();
-        let (code, said) = complaint(folder.path(), &["validate", "bad.yaml"]);
-        assert_eq!(code, Some(2), "{text}: {said}");
-        assert!(said.contains(wanted), "{wanted}: {said}");
+        scratch.write("bad.yaml", &text);
+        let said = scratch.say(&["validate", "bad.yaml"]);
+        assert_eq!(said.code, Some(2), "{text}: {}", said.err);
+        said.must_complain(wanted);
     }
 }
 
 #[cfg(feature = "torch")]
 #[test]
 fn a_model_that_is_not_there_and_a_corpus_that_is_not_there_are_named() {
-    let folder = tempfile::tempdir().unwrap();
+    let scratch = Scratch::with("");
     for (text, wanted) in [
         (NEWS.replace("encoder: tiny", "encoder: no-such-model"), "no-such-model"),
         (NEWS.replace("dataset: news", "dataset: ecbplus"), "ecbplus/docs.jsonl.gz"),
     ] {
-        std::fs::write(folder.path().join("news.yaml"), &text).unwrap();
-        let (code, said) = complaint(folder.path(), &["news.yaml", "--quiet"]);
-        assert_ne!(code, Some(0));
-        assert!(said.contains(wanted), "{wanted}: {said}");
+        scratch.write("news.yaml", &text);
+        let said = scratch.say(&["news.yaml", "--quiet"]);
+        assert_ne!(said.code, Some(0));
+        said.must_complain(wanted);
     }
 }
