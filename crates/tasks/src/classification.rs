@@ -14,13 +14,17 @@ use serde::{Deserialize, Serialize};
 
 use crate::cross_validation::{Answer, CrossValidation, Learner, cross_validate as cross_validate_with};
 use crate::error::TaskError;
-use crate::kernel_svm::{KernelSvmParams, KernelSvmValidParams};
 use crate::linear_svm::{LinearSvmParams, LinearSvmValidParams, TrainingReport};
 use crate::metrics::{accuracy, f1_macro};
 use crate::svm::{Features, SvmError, TrainingSet, check_positive};
 
+mod kernel;
 mod sparse;
 
+pub use kernel::{
+    KernelClassificationParams, KernelClassificationValidParams, classify_columns, classify_kernel,
+    cross_validate_columns, cross_validate_kernel,
+};
 pub use sparse::classify_sparse;
 
 /// What is done to features before the machine sees them.
@@ -56,37 +60,12 @@ impl Default for ClassificationParams {
     }
 }
 
-/// How items described by a Gram matrix are classified.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct KernelClassificationParams {
-    /// The machine.
-    pub svm: KernelSvmParams,
-    /// As for [`ClassificationParams`].
-    pub costs: Vec<f64>,
-    /// Folds of the cross-validation.
-    pub folds: usize,
-}
-
-impl Default for KernelClassificationParams {
-    fn default() -> Self {
-        Self { svm: KernelSvmParams::default(), costs: Vec::new(), folds: 10 }
-    }
-}
-
 /// Checked [`ClassificationParams`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct ClassificationValidParams {
     svm: LinearSvmValidParams,
     choice: Choice,
     scaling: Scaling,
-}
-
-/// Checked [`KernelClassificationParams`].
-#[derive(Debug, Clone, PartialEq)]
-pub struct KernelClassificationValidParams {
-    svm: KernelSvmValidParams,
-    choice: Choice,
 }
 
 /// The costs to choose from, at least one, and by how many folds.
@@ -114,17 +93,6 @@ impl ClassificationParams {
     pub fn check(self) -> Result<ClassificationValidParams, SvmError> {
         let choice = Choice::check(self.costs, self.svm.c, self.folds)?;
         Ok(ClassificationValidParams { svm: self.svm.check()?, choice, scaling: self.scaling })
-    }
-}
-
-impl KernelClassificationParams {
-    /// The parameters, checked once.
-    ///
-    /// # Errors
-    /// As [`KernelSvmParams::check`]; a cost that is not positive and finite; fewer than two folds.
-    pub fn check(self) -> Result<KernelClassificationValidParams, SvmError> {
-        let choice = Choice::check(self.costs, self.svm.c, self.folds)?;
-        Ok(KernelClassificationValidParams { svm: self.svm.check()?, choice })
     }
 }
 
@@ -167,23 +135,6 @@ pub fn classify(
     classify_with(&learner, features.nrows(), train, test, &params.choice, seed)
 }
 
-/// As [`classify`], with a kernel machine on the Gram matrix of all items (n × n, symmetric, possibly indefinite).
-///
-/// # Errors
-/// As [`classify`], and for a matrix that is not square or not symmetric on the training items.
-pub fn classify_kernel(
-    gram: ArrayView2<'_, f64>,
-    labels: &[usize],
-    train: &[usize],
-    test: &[usize],
-    params: &KernelClassificationValidParams,
-    seed: u64,
-) -> Result<Outcome, TaskError> {
-    check_square(gram)?;
-    let learner = KernelLearner { gram: gram.view(), labels, svm: &params.svm };
-    classify_with(&learner, gram.nrows(), train, test, &params.choice, seed)
-}
-
 /// The cross-validated accuracy of every cost on the rows `items`: what a search over anything upstream (the γ of exp(−γ·d), the rank)
 /// maximises.
 ///
@@ -198,23 +149,6 @@ pub fn cross_validate(
 ) -> Result<CrossValidation, TaskError> {
     check_split(features.nrows(), labels.len(), &[("train", items)])?;
     let learner = FeatureLearner { features: features.view(), labels, svm: &params.svm, scaling: params.scaling };
-    cross_validate_with(&learner, items, params.choice.folds, &params.choice.costs, seed)
-}
-
-/// As [`cross_validate`], on a Gram matrix.
-///
-/// # Errors
-/// As [`classify_kernel`].
-pub fn cross_validate_kernel(
-    gram: ArrayView2<'_, f64>,
-    labels: &[usize],
-    items: &[usize],
-    params: &KernelClassificationValidParams,
-    seed: u64,
-) -> Result<CrossValidation, TaskError> {
-    check_square(gram)?;
-    check_split(gram.nrows(), labels.len(), &[("train", items)])?;
-    let learner = KernelLearner { gram: gram.view(), labels, svm: &params.svm };
     cross_validate_with(&learner, items, params.choice.folds, &params.choice.costs, seed)
 }
 
@@ -248,11 +182,6 @@ fn classify_with(
         report,
         support,
     })
-}
-
-fn check_square(gram: ArrayView2<'_, f64>) -> Result<(), SvmError> {
-    let (rows, columns) = gram.dim();
-    if rows == columns { Ok(()) } else { Err(SvmError::NotSquare { rows, columns }) }
 }
 
 /// One label an item; parts that are not empty, in range, disjoint.
@@ -337,35 +266,6 @@ fn at_item(error: SvmError, items: &[usize]) -> SvmError {
     match error {
         SvmError::NotFinite { row, column, value } => SvmError::NotFinite { row: items[row], column, value },
         other => other,
-    }
-}
-
-struct KernelLearner<'a> {
-    gram: ArrayView2<'a, f64>,
-    labels: &'a [usize],
-    svm: &'a KernelSvmValidParams,
-}
-
-impl Learner for KernelLearner<'_> {
-    fn labels(&self) -> &[usize] {
-        self.labels
-    }
-
-    fn path(&self, train: &[usize], test: &[usize], costs: &[f64], seed: u64) -> Result<Vec<Answer>, TaskError> {
-        let of =
-            |rows: &[usize]| Array2::from_shape_fn((rows.len(), train.len()), |(i, j)| self.gram[[rows[i], train[j]]]);
-        let (known, asked) = (of(train), of(test));
-        let classes = Classes::of(self.labels, train);
-        let encoded = classes.encode(self.labels, train);
-        let machines = self
-            .svm
-            .train_path(known.view(), &encoded, classes.labels.len(), costs, seed)
-            .map_err(|error| classes.rename(error))?;
-        let answer = |machine: &crate::kernel_svm::KernelSvm| {
-            let predictions = classes.decode(machine.predict(asked.view())?);
-            Ok(Answer { predictions, report: machine.report().clone(), support: Some(machine.support().len()) })
-        };
-        machines.iter().map(answer).collect()
     }
 }
 

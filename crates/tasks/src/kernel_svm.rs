@@ -9,7 +9,11 @@
 //! violation (the default) rather than by gap there. The squared hinge is not offered: its dual has no box, and an indefinite
 //! K could make it unbounded.
 //!
-//! Cost: O(n) a step, n² entries of K read where they lie (rows that are not contiguous are copied once); classes in parallel.
+//! The matrix is there ([`train`](KernelSvmValidParams::train)), or is read a column at a time and the rows used last are kept
+//! ([`train_on_columns`](KernelSvmValidParams::train_on_columns)): the same machine to the bit, in less memory.
+//!
+//! Cost: O(n) a step, n² entries of K read where they lie (rows that are not contiguous are copied once), or at most `cache_mib` of
+//! them kept; classes in parallel.
 
 use ndarray::{Array1, Array2, ArrayView2, Axis};
 use rayon::prelude::*;
@@ -25,8 +29,12 @@ use crate::svm::{
     unit_costs,
 };
 
+mod rows;
 mod smo;
 
+pub use rows::GramColumns;
+
+use rows::{CachedRows, KernelRows, read_column};
 use smo::Smo;
 
 /// Relative difference of K(i, j) and K(j, i) that still counts as symmetric: sums in another order, not another function.
@@ -46,6 +54,8 @@ pub struct KernelSvmParams {
     pub tolerance: Tolerance,
     /// Give up after so many steps per item (the report then says `converged: false`).
     pub max_epochs: usize,
+    /// MiB of rows kept where columns are read as they are needed; moves no result.
+    pub cache_mib: usize,
 }
 
 impl Default for KernelSvmParams {
@@ -56,6 +66,7 @@ impl Default for KernelSvmParams {
             class_weights: ClassWeights::default(),
             tolerance: Tolerance::Violation(1e-3),
             max_epochs: 1000,
+            cache_mib: 256,
         }
     }
 }
@@ -64,15 +75,17 @@ impl KernelSvmParams {
     /// The parameters, checked once.
     ///
     /// # Errors
-    /// C, tolerance or a class weight that is not positive and finite; no epoch.
+    /// C, tolerance or a class weight that is not positive and finite; no epoch; no MiB.
     pub fn check(self) -> Result<KernelSvmValidParams, SvmError> {
         check_positive("c", self.c)?;
         if let ClassWeights::Given(weights) = &self.class_weights {
             weights.iter().try_for_each(|&weight| check_positive("class_weights", weight))?;
         }
         self.tolerance.check()?;
-        if self.max_epochs == 0 {
-            return Err(SvmError::Parameter { parameter: "max_epochs", value: "0".into(), wanted: "at least 1" });
+        for (parameter, value) in [("max_epochs", self.max_epochs), ("cache_mib", self.cache_mib)] {
+            if value == 0 {
+                return Err(SvmError::Parameter { parameter, value: "0".into(), wanted: "at least 1" });
+            }
         }
         Ok(KernelSvmValidParams(self))
     }
@@ -99,6 +112,11 @@ impl KernelSvmValidParams {
     /// The parameters behind it.
     pub fn params(&self) -> &KernelSvmParams {
         &self.0
+    }
+
+    /// The same with an equal share of the cache for each of so many machines.
+    pub(crate) fn sharing_cache(&self, machines: usize) -> Self {
+        Self(KernelSvmParams { cache_mib: (self.0.cache_mib / machines).max(1), ..self.0.clone() })
     }
 
     /// Trains on the symmetric n × n matrix of similarities between training items, with labels in `0..classes`.
@@ -129,45 +147,78 @@ impl KernelSvmValidParams {
         costs: &[f64],
         seed: u64,
     ) -> Result<Vec<KernelSvm>, SvmError> {
-        costs.iter().try_for_each(|&c| check_positive("c", c))?;
         check_gram(gram)?;
-        check_labels(gram.nrows(), labels, classes)?;
-        let unit = unit_costs(labels, classes, &self.0.class_weights)?;
-        let costs_of_rows: Vec<Vec<f64>> = costs.iter().map(|c| unit.iter().map(|u| c * u).collect()).collect();
-        let first = usize::from(classes == 2); // two classes: one machine, for class 1
-        let signs = |class| labels.iter().map(|&l| if l == class { 1.0 } else { -1.0 }).collect();
-        let paths: Vec<Vec<Solved>> = if self.0.bias {
-            let rows = DenseRows::new(gram, None);
-            let diagonal = gram.diag().to_vec();
-            let path = |class| self.path_with_bias(&rows, &diagonal, signs(class), &costs_of_rows);
-            (first..classes).into_par_iter().map(path).collect()
-        } else {
-            let rows = GramRows::new(gram);
-            let curvatures: Vec<f64> = (0..rows.len()).map(|i| rows.curvature(i)).collect();
-            let path = |class: usize| {
-                let machine = DualDescent::new(&rows, signs(class), &curvatures, self.descent_options());
-                self.path_without_bias(machine, &costs_of_rows, seed, class as u64)
-            };
-            (first..classes).into_par_iter().map(path).collect()
+        let problems = self.problems(gram.nrows(), labels, classes, costs)?;
+        if self.0.bias {
+            let (rows, diagonal) = (DenseRows::new(gram, None), gram.diag().to_vec());
+            return self.paths_with_bias(&rows, &diagonal, &problems);
+        }
+        let rows = GramRows::new(gram);
+        let curvatures: Vec<f64> = (0..rows.len()).map(|i| rows.curvature(i)).collect();
+        let path = |class: usize| {
+            let machine = DualDescent::new(&rows, problems.signs(class), &curvatures, self.descent_options());
+            self.path_without_bias(machine, &problems.costs, seed, class as u64)
         };
-        let mut paths: Vec<_> = paths.into_iter().map(Vec::into_iter).collect();
-        let at_next_cost = |_: &f64| KernelSvm::assemble(paths.iter_mut().filter_map(Iterator::next).collect());
-        Ok(costs.iter().map(at_next_cost).collect())
+        Ok(problems.assemble(problems.classes().into_par_iter().map(path).collect()))
     }
 
-    fn path_with_bias(
+    /// As [`train_path`](Self::train_path) on the training items `items` of a matrix whose columns are read as they are needed; it is
+    /// taken to be symmetric.
+    ///
+    /// # Errors
+    /// A column that cannot be read or holds what is not finite; labels and costs as in [`train_path`](Self::train_path); `bias: false`,
+    /// whose solver wants the whole matrix.
+    pub fn train_on_columns(
         &self,
-        rows: &DenseRows<'_>,
+        gram: &dyn GramColumns,
+        items: &[usize],
+        labels: &[usize],
+        classes: usize,
+        costs: &[f64],
+    ) -> Result<Vec<KernelSvm>, SvmError> {
+        if !self.0.bias {
+            let wanted = "`true` where columns are read as they are needed";
+            return Err(SvmError::Parameter { parameter: "bias", value: "false".into(), wanted });
+        }
+        if let Some(&item) = items.iter().find(|&&item| item >= gram.items()) {
+            return Err(SvmError::NoSuchItem { item, items: gram.items() });
+        }
+        let problems = self.problems(items.len(), labels, classes, costs)?;
+        let rows = CachedRows::new(gram, items, self.0.cache_mib << 20);
+        self.paths_with_bias(&rows, &rows.diagonal()?, &problems)
+    }
+
+    /// The binary problems of all classes.
+    fn problems<'a>(
+        &self,
+        items: usize,
+        labels: &'a [usize],
+        classes: usize,
+        costs: &[f64],
+    ) -> Result<Problems<'a>, SvmError> {
+        costs.iter().try_for_each(|&c| check_positive("c", c))?;
+        check_labels(items, labels, classes)?;
+        let unit = unit_costs(labels, classes, &self.0.class_weights)?;
+        let costs = costs.iter().map(|c| unit.iter().map(|u| c * u).collect()).collect();
+        Ok(Problems { labels, classes, costs })
+    }
+
+    fn paths_with_bias(
+        &self,
+        rows: &impl KernelRows,
         diagonal: &[f64],
-        signs: Vec<f64>,
-        costs: &[Vec<f64>],
-    ) -> Vec<Solved> {
-        let mut machine = Smo::new(rows, diagonal, signs);
-        let solve = |costs: &Vec<f64>| {
-            let (bias, report) = machine.solve(costs, self.0.tolerance, self.0.max_epochs);
-            Solved { coefficients: machine.coefficients().to_vec(), bias, report }
+        problems: &Problems<'_>,
+    ) -> Result<Vec<KernelSvm>, SvmError> {
+        let path = |class: usize| -> Result<Vec<Solved>, SvmError> {
+            let mut machine = Smo::new(rows, diagonal, problems.signs(class));
+            let mut solve = |costs: &Vec<f64>| {
+                let (bias, report) = machine.solve(costs, self.0.tolerance, self.0.max_epochs)?;
+                Ok(Solved { coefficients: machine.coefficients().to_vec(), bias, report })
+            };
+            problems.costs.iter().map(&mut solve).collect()
         };
-        costs.iter().map(solve).collect()
+        let paths: Vec<_> = problems.classes().into_par_iter().map(path).collect::<Result<_, _>>()?;
+        Ok(problems.assemble(paths))
     }
 
     fn path_without_bias(
@@ -188,6 +239,32 @@ impl KernelSvmValidParams {
     fn descent_options(&self) -> DescentOptions {
         let KernelSvmParams { tolerance, max_epochs, .. } = self.0;
         DescentOptions { loss: Loss::Hinge, tolerance, max_epochs, shrinking: true }
+    }
+}
+
+/// One class against the rest, for every class, at every cost.
+struct Problems<'a> {
+    labels: &'a [usize],
+    classes: usize,
+    /// C times the weight of each item, for each C.
+    costs: Vec<Vec<f64>>,
+}
+
+impl Problems<'_> {
+    /// Those that need a machine: of two classes only class 1.
+    fn classes(&self) -> std::ops::Range<usize> {
+        usize::from(self.classes == 2)..self.classes
+    }
+
+    fn signs(&self, class: usize) -> Vec<f64> {
+        self.labels.iter().map(|&label| if label == class { 1.0 } else { -1.0 }).collect()
+    }
+
+    /// The machines of each cost, from the path of each class.
+    fn assemble(&self, paths: Vec<Vec<Solved>>) -> Vec<KernelSvm> {
+        let mut paths: Vec<_> = paths.into_iter().map(Vec::into_iter).collect();
+        let at_next_cost = |_: &Vec<f64>| KernelSvm::assemble(paths.iter_mut().filter_map(Iterator::next).collect());
+        self.costs.iter().map(at_next_cost).collect()
     }
 }
 
@@ -291,6 +368,31 @@ impl KernelSvm {
             return Err(SvmError::Width { wanted: self.support.len(), found: similarities.ncols() });
         }
         Ok(similarities.dot(&self.coefficients.t()) + &self.bias)
+    }
+
+    /// Scores (m × classes) of the items `asked` of the matrix whose items `trained` are the training items, in their order: one column a
+    /// support item is read, m numbers at a time.
+    ///
+    /// # Errors
+    /// [`SvmError::Width`] for another number of training items; a column that cannot be read or is not finite.
+    pub fn decision_on_columns(
+        &self,
+        gram: &dyn GramColumns,
+        trained: &[usize],
+        asked: &[usize],
+    ) -> Result<Array2<f64>, SvmError> {
+        if trained.len() != self.items {
+            return Err(SvmError::Width { wanted: self.items, found: trained.len() });
+        }
+        let mut scores = Array2::zeros((asked.len(), self.coefficients.nrows())) + &self.bias;
+        let mut column = Array1::zeros(asked.len());
+        for (&i, coefficients) in self.support.iter().zip(self.coefficients.columns()) {
+            read_column(gram, asked, trained[i], column.as_slice_mut().unwrap_or_default())?;
+            for (mut scores, &coefficient) in scores.columns_mut().into_iter().zip(coefficients) {
+                scores.scaled_add(coefficient, &column);
+            }
+        }
+        Ok(scores)
     }
 
     /// The class with the highest score, the smaller one in a tie; arguments as for [`decision`](Self::decision).

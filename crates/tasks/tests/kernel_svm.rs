@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used)] // a test file
 
 use landmark_core::stream::stream;
-use landmark_tasks::kernel_svm::{KernelSvm, KernelSvmParams};
+use landmark_tasks::kernel_svm::{GramColumns, KernelSvm, KernelSvmParams};
 use landmark_tasks::linear_svm::{LinearSvmParams, Solver};
 use landmark_tasks::svm::{ClassWeights, Loss, Tolerance};
 use linfa::traits::Fit;
@@ -51,6 +51,25 @@ fn beta(machine: &KernelSvm, items: usize) -> Array1<f64> {
         beta[i] = b;
     }
     beta
+}
+
+/// A Gram matrix as if it lay elsewhere.
+struct Elsewhere(Array2<f64>);
+
+impl GramColumns for Elsewhere {
+    fn items(&self) -> usize {
+        self.0.nrows()
+    }
+
+    fn column(
+        &self,
+        rows: &[usize],
+        column: usize,
+        out: &mut [f64],
+    ) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
+        rows.iter().zip(out).for_each(|(&row, out)| *out = self.0[[row, column]]);
+        Ok(())
+    }
 }
 
 #[track_caller]
@@ -208,6 +227,53 @@ fn a_warm_path_ends_where_separate_runs_end() {
             assert_near(&scores(machine), &scores(&alone), 1e-5);
         }
     }
+}
+
+#[test]
+fn rows_that_are_read_as_needed_give_the_machine_of_the_whole_matrix_to_the_bit() {
+    let (x, labels) = noisy(4000, 6, 3, 7);
+    let all = gaussian(x.view(), x.view(), 5.0);
+    let trained: Vec<usize> = (0..400).map(|i| i * 10).collect();
+    let asked: Vec<usize> = (0..50).map(|i| i * 80 + 1).collect();
+    let labels: Vec<usize> = trained.iter().map(|&i| labels[i]).collect();
+    let gram = all.select(Axis(0), &trained).select(Axis(1), &trained);
+    let similarities = all.select(Axis(0), &asked).select(Axis(1), &trained);
+    let costs = [0.1, 10.0];
+    // 1 MiB holds 327 rows of 400 numbers; 256 MiB all of them
+    for cache_mib in [1, 256] {
+        let params = KernelSvmParams { cache_mib, ..Default::default() }.check().unwrap();
+        let whole = params.train_path(gram.view(), &labels, 3, &costs, 1).unwrap();
+        let elsewhere = Elsewhere(all.clone());
+        let read = params.train_on_columns(&elsewhere, &trained, &labels, 3, &costs).unwrap();
+        assert_eq!(whole, read);
+        for (whole, read) in whole.iter().zip(&read) {
+            let scores = read.decision_on_columns(&elsewhere, &trained, &asked).unwrap();
+            // the same sums in another order: at most 400 terms of β K below 10
+            assert_near(&whole.decision(similarities.view()).unwrap(), &scores, 1e-11);
+        }
+    }
+}
+
+#[test]
+fn a_machine_on_columns_names_what_it_cannot_do() {
+    let gram = Elsewhere(Array2::eye(4));
+    let refused = |params: KernelSvmParams, items: &[usize], labels: &[usize]| {
+        params.check().unwrap().train_on_columns(&gram, items, labels, 2, &[1.0]).unwrap_err().to_string()
+    };
+    let without_bias = KernelSvmParams { bias: false, ..Default::default() };
+    assert_eq!(
+        refused(without_bias, &[0, 1], &[0, 1]),
+        "`bias` is false, but must be `true` where columns are read as they are needed"
+    );
+    assert_eq!(
+        refused(KernelSvmParams::default(), &[0, 4], &[0, 1]),
+        "item 4 is to be trained on, but the matrix has 4 items (0 to 3)"
+    );
+    let bad = Elsewhere(array![[1.0, f64::NAN], [f64::NAN, 1.0]]);
+    let error = KernelSvmParams::default().check().unwrap().train_on_columns(&bad, &[0, 1], &[0, 1], 2, &[1.0]);
+    assert_eq!(error.unwrap_err().to_string(), "K(0, 1) of the Gram matrix is NaN, but must be finite");
+    let error = KernelSvmParams { cache_mib: 0, ..Default::default() }.check().unwrap_err().to_string();
+    assert_eq!(error, "`cache_mib` is 0, but must be at least 1");
 }
 
 #[test]
