@@ -26,11 +26,12 @@
 //!
 //! Cost of a pair of documents with m and n words in d dimensions: its share of the distance tables
 //! (`distance_tables.rs`: at most d·m·n, far less where row documents share words) and one transportation problem
-//! (`transport.rs`). Nothing is allocated per pair.
+//! (`transport.rs`). Nothing is allocated per pair. With a cutoff (`cutoff.rs`), pairs that the bounds prove far apart are not solved.
 
 pub mod wme;
 
 mod bounds;
+mod cutoff;
 mod distance_tables;
 mod emd;
 mod points;
@@ -47,6 +48,7 @@ pub use emd::{EmdError, EmdScratch, SUM_TOLERANCE, Side, Transport, emd, emd_wit
 pub use points::ground_distances;
 pub use word_clouds::{EmptyDocuments, WordCloudError, WordClouds};
 
+use cutoff::Cutoff;
 use distance_tables::{PairTable, score_pairs};
 use emd::UNITS;
 
@@ -54,12 +56,28 @@ use emd::UNITS;
 #[derive(Debug, Clone)]
 pub struct Wmd {
     clouds: Arc<WordClouds>,
+    cutoff: Option<Arc<Cutoff>>,
 }
 
 impl Wmd {
     /// The distance over these documents.
     pub fn new(clouds: Arc<WordClouds>) -> Self {
-        Self { clouds }
+        Self { clouds, cutoff: None }
+    }
+
+    /// The distance where it may be below `cutoff`; a pair that [`wcd`] or [`rwmd`] proves at least that far apart gets the bound
+    /// instead. Through exp(−γ·) such an entry is off by exp(−γ · cutoff) at most.
+    ///
+    /// # Errors
+    /// A cutoff that is not finite and above 0.
+    pub fn with_cutoff(clouds: Arc<WordClouds>, cutoff: f64) -> Result<Self, OracleError> {
+        let cutoff = Cutoff::new(&clouds, cutoff)?;
+        Ok(Self { clouds, cutoff: Some(Arc::new(cutoff)) })
+    }
+
+    /// Pairs that were not solved so far, because a bound reached the cutoff; counted by this value and its clones.
+    pub fn skipped(&self) -> u64 {
+        self.cutoff.as_ref().map_or(0, |cutoff| cutoff.skipped())
     }
 
     /// The documents.
@@ -78,7 +96,11 @@ impl Oracle for Wmd {
     }
 
     fn identity(&self) -> Identity {
-        Identity::of(&[("kind", b"wmd"), ("version", b"1"), ("clouds", self.clouds.identity().as_bytes())])
+        let clouds = self.clouds.identity();
+        let mut parts: Vec<(&str, &[u8])> = vec![("kind", b"wmd"), ("version", b"1"), ("clouds", clouds.as_bytes())];
+        let cutoff = self.cutoff.as_ref().map(|cutoff| cutoff.distance.to_le_bytes());
+        parts.extend(cutoff.as_ref().map(|distance| ("cutoff", &distance[..])));
+        Identity::of(&parts)
     }
 
     fn known_diagonal(&self) -> Option<f64> {
@@ -87,7 +109,10 @@ impl Oracle for Wmd {
 
     fn evaluate(&self, pairs: &[Pair], out: &mut [f64]) -> Result<(), OracleError> {
         self.clouds.check(pairs, out.len(), "wmd")?;
-        score_pairs(&self.clouds, pairs, out, WmdScratch::distance);
+        match &self.cutoff {
+            None => score_pairs(&self.clouds, pairs, out, WmdScratch::distance),
+            Some(cutoff) => cutoff.evaluate(&self.clouds, pairs, out)?,
+        }
         Ok(())
     }
 }

@@ -95,13 +95,67 @@ proptest! {
 }
 
 #[test]
+fn with_a_cutoff_bounds_stand_for_distances_and_move_no_similarity_by_more_than_epsilon() {
+    let (bags, vectors) = sample(5, 90, 12);
+    let clouds = clouds(&bags, &vectors);
+    let pairs = all_pairs(90);
+    let (exact, wcd, rwmd) = (
+        evaluate(&Wmd::new(clouds.clone()), &pairs),
+        evaluate(&Wcd::new(clouds.clone()), &pairs),
+        evaluate(&Rwmd::new(clouds.clone()), &pairs),
+    );
+    for cutoff in [1.0, 1.9, 2.2] {
+        let wmd = Wmd::with_cutoff(clouds.clone(), cutoff).unwrap();
+        let mut skipped = 0;
+        for (k, (&distance, seen)) in exact.iter().zip(evaluate(&wmd, &pairs)).enumerate() {
+            let wanted = if wcd[k] >= cutoff { wcd[k] } else { rwmd[k] };
+            if wanted < cutoff {
+                assert_eq!(seen.to_bits(), distance.to_bits());
+                continue;
+            }
+            skipped += 1;
+            assert_eq!(seen.to_bits(), wanted.to_bits());
+            for gamma in [1.0, 3.0] {
+                let epsilon = f64::exp(-gamma * cutoff);
+                let error = f64::exp(-gamma * seen) - f64::exp(-gamma * distance);
+                // bounds exceed the distance by rounding at most: sums up to 8
+                assert!(error.abs() <= epsilon && error > -1e-12);
+            }
+        }
+        assert!(skipped > 100 && skipped < 90 * 89, "{skipped} at {cutoff}");
+        assert_eq!(wmd.skipped(), skipped);
+    }
+}
+
+#[test]
+fn a_cutoff_is_part_of_the_identity_and_one_out_of_reach_changes_no_distance() {
+    let (bags, vectors) = sample(6, 40, 12);
+    let clouds = clouds(&bags, &vectors);
+    let (wmd, pairs) = (Wmd::new(clouds.clone()), all_pairs(40));
+    let with = |cutoff| Wmd::with_cutoff(clouds.clone(), cutoff).unwrap();
+    let far = with(1e3);
+    assert_eq!(evaluate(&far, &pairs), evaluate(&wmd, &pairs));
+    assert_eq!((far.skipped(), wmd.skipped()), (0, 0));
+    assert_ne!(far.identity(), wmd.identity());
+    assert_ne!(far.identity(), with(2.0).identity());
+    assert_eq!(with(2.0).identity(), with(2.0).identity());
+    for cutoff in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+        assert!(Wmd::with_cutoff(clouds.clone(), cutoff).is_err());
+    }
+}
+
+#[test]
 fn a_score_depends_on_its_pair_alone() {
     let (bags, vectors) = sample(3, 70, 25);
     let clouds = clouds(&bags, &vectors);
     let mut rng = stream(3, "documents", "scattered", 0);
     let scattered: Vec<Pair> = (0..500).map(|_| (rng.gen_range(0..70), rng.gen_range(0..70))).collect();
-    let oracles: [Box<dyn Oracle>; 3] =
-        [Box::new(Wmd::new(clouds.clone())), Box::new(Rwmd::new(clouds.clone())), Box::new(Wcd::new(clouds))];
+    let oracles: [Box<dyn Oracle>; 4] = [
+        Box::new(Wmd::new(clouds.clone())),
+        Box::new(Wmd::with_cutoff(clouds.clone(), 1.9).unwrap()),
+        Box::new(Rwmd::new(clouds.clone())),
+        Box::new(Wcd::new(clouds)),
+    ];
     let (rows, cols): (Vec<usize>, Vec<usize>) = ((0..70).rev().collect(), (0..70).step_by(3).collect());
     for oracle in oracles {
         let together = evaluate(&*oracle, &scattered);

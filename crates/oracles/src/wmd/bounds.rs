@@ -187,7 +187,7 @@ impl Oracle for Rwmd {
 }
 
 /// The bound of one pair; `nearest` is room for one number a word of the column document.
-fn relaxed(nearest: &mut Vec<f64>, pair: &PairTable<'_>) -> f64 {
+pub(super) fn relaxed(nearest: &mut Vec<f64>, pair: &PairTable<'_>) -> f64 {
     let from_row: f64 = pair.row.weights.iter().enumerate().map(|(k, weight)| weight * pair.nearest(k)).sum();
     nearest.clear();
     nearest.resize(pair.column.words.len(), f64::INFINITY);
