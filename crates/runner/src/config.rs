@@ -20,6 +20,7 @@ pub mod oracle;
 pub mod overlay;
 pub mod problem;
 pub mod read;
+pub mod search;
 pub mod section;
 pub mod settings;
 pub mod texts;
@@ -39,10 +40,8 @@ pub use matrix::{Experiment, MatrixSubject};
 pub use method::{MethodConfig, ProxyConfig, ProxyFit, ProxyKind};
 pub use oracle::{EmptyDocuments, OracleConfig, SubprocessConfig};
 pub use problem::ConfigError;
-pub use settings::{
-    Budget, ErrorEstimateConfig, FactorFormat, OutputConfig, Regimes, SearchConfig, SpectrumConfig, Strategy,
-    SvmConfig, TrainedOn,
-};
+pub use search::{Regimes, SearchConfig, Strategy, WmeSearch};
+pub use settings::{Budget, ErrorEstimateConfig, FactorFormat, OutputConfig, SpectrumConfig, SvmConfig, TrainedOn};
 pub use texts::TextsFormat;
 pub use tree_kernel::{KernelConfig, TreeKernelConfig};
 pub use values::{Axis, Compare, ConfigPath, Range, Rank, Scale, Tuned};

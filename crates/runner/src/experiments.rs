@@ -17,7 +17,7 @@ use crate::config::{Config, Experiment, MatrixSubject, OracleConfig, Tuned};
 use crate::progress::Progress;
 use crate::report::{FigureSpec, Stamp, TableSpec};
 use crate::results::{CellKey, Metric, ResultRow, ResultStore, ResultsError, cell_key};
-use crate::stage::{Stage, StageError};
+use crate::stage::{Negligible, Skipped, Stage, StageError};
 use crate::study::StudyError;
 use crate::sweep::{Cell, Comparison, Setting, Sweep};
 use crate::till::Till;
@@ -148,6 +148,11 @@ pub trait Workplace {
         None
     }
 
+    /// What the oracle did not solve, where it was told not to.
+    fn skipped(&self) -> Option<Skipped> {
+        None
+    }
+
     /// Whether a budget ended a job early, whose best so far is a result.
     fn is_cut_short(&self) -> bool {
         false
@@ -210,6 +215,10 @@ impl Workplace for Bench<'_> {
 
     fn till(&self) -> Option<&Till> {
         Some(self.till)
+    }
+
+    fn skipped(&self) -> Option<Skipped> {
+        self.stage.negligible.as_ref().map(Negligible::skipped)
     }
 
     fn is_cut_short(&self) -> bool {

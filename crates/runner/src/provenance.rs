@@ -7,6 +7,7 @@ use serde::Serialize;
 use serde_json::Value as Json;
 
 use crate::config::Config;
+use crate::stage::Skipped;
 
 /// What `run.json` holds.
 #[derive(Debug, Clone, Serialize)]
@@ -34,7 +35,7 @@ pub struct Provenance {
 }
 
 /// Entries of the matrix: evaluations of the oracle.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub struct Calls {
     /// What the plan says the run needs.
     pub planned: u64,
@@ -42,6 +43,9 @@ pub struct Calls {
     pub bought: u64,
     /// What was there already.
     pub reused: u64,
+    /// What of the bought was not solved, where the configuration allows that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub skipped: Option<Skipped>,
 }
 
 /// Which sources.

@@ -9,6 +9,7 @@ pub mod landmark_policies;
 pub mod methods;
 pub mod oracles;
 pub mod proxies;
+pub mod sections;
 pub mod studies;
 pub mod tasks;
 
@@ -18,6 +19,7 @@ pub use landmark_policies::LANDMARK_POLICIES;
 pub use methods::{METHODS, MethodEntry};
 pub use oracles::ORACLES;
 pub use proxies::PROXIES;
+pub use sections::SECTIONS;
 pub use tasks::TASKS;
 
 /// A key that an entry takes in a configuration.
@@ -105,6 +107,12 @@ pub static KINDS: &[Kind] = &[
         singular: "experiment",
         summary: "what a configuration measures",
         entries: experiments::all,
+    },
+    Kind {
+        plural: "sections",
+        singular: "section",
+        summary: "what else the configuration of a sweep may say",
+        entries: || SECTIONS.to_vec(),
     },
     Kind {
         plural: "tasks",

@@ -234,6 +234,7 @@ fn run_at(config: &Config, workplace: &dyn Workplace, options: &RunOptions) -> R
         planned: forecast.evaluations(),
         bought: till.map_or(0, |till| till.spent().evaluations),
         reused: forecast.evaluations().saturating_sub(missing),
+        skipped: workplace.skipped(),
     };
     let was_work = forecast.finished < jobs.len();
     let provenance = provenance(config, workplace, &calls, start, &folder, was_work)?;

@@ -19,12 +19,14 @@ use crate::report::Stamp;
 mod documents;
 mod matrix;
 mod models;
+mod negligible;
 mod pairs;
 mod proxies;
 mod questions;
 mod texts;
 
 pub use documents::PlacedDocuments;
+pub use negligible::{Negligible, Skipped};
 pub use proxies::Proxies;
 pub use texts::Joined;
 
@@ -42,6 +44,8 @@ pub struct Stage {
     pub proxies: Proxies,
     /// The words of the items, where they are documents.
     pub clouds: Option<Arc<WordClouds>>,
+    /// Which distances are not solved, where not all are.
+    pub negligible: Option<Negligible>,
     /// Labels of the items, where there are any.
     pub labels: Option<Labels>,
     /// The user's own items, where that is what they are.

@@ -33,7 +33,7 @@ fn the_lists_are_those_of_the_registry() {
 #[test]
 fn all_lists_come_as_json_for_programs() {
     let lists: serde_json::Value = serde_json::from_str(&printed(&["list", "--json"])).unwrap();
-    for kind in ["methods", "oracles", "proxies", "landmarks", "experiments", "tasks", "datasets"] {
+    for kind in ["methods", "oracles", "proxies", "landmarks", "experiments", "sections", "tasks", "datasets"] {
         assert!(lists[kind].as_array().is_some_and(|entries| !entries.is_empty()), "{kind}");
     }
     assert_eq!(lists["methods"][1]["parameters"][0]["name"], "alpha");
@@ -43,6 +43,7 @@ fn all_lists_come_as_json_for_programs() {
 fn a_name_is_explained() {
     insta::assert_snapshot!(printed(&["show", "sms_nystrom"]));
     insta::assert_snapshot!(printed(&["show", "wmd"]));
+    insta::assert_snapshot!(printed(&["show", "search"]));
 }
 
 /// Documents, a matrix, questions with trees, pairs of sentences, or an experiment with a section of its own: an example belongs to one of them.
@@ -94,7 +95,7 @@ fn the_example_of_every_name_is_part_of_a_good_configuration() {
     // the member that the example of a collection names
     let member: String = AROUND[0].iter().map(|(key, value)| format!("{key}: {value}\n")).collect();
     std::fs::write(folder.path().join("member.yaml"), format!("name: member\n{member}")).unwrap();
-    for kind in ["methods", "oracles", "proxies", "landmarks", "experiments", "datasets"] {
+    for kind in ["methods", "oracles", "proxies", "landmarks", "experiments", "sections", "datasets"] {
         for entry in lists[kind].as_array().unwrap() {
             let id = entry["id"].as_str().unwrap();
             let shown = printed(&["show", id]);

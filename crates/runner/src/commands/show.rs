@@ -107,6 +107,7 @@ fn example(kind: &Kind, entry: &Entry) -> Option<String> {
         "landmark policy" => format!("  landmarks: {}\n", section("policy")),
         "experiment" => format!("  experiment: {}\n{}", entry.id, sections(entry, &written)),
         "dataset" => format!("  dataset: {}\n", section("name")),
+        "section" => format!("  {}: {{ {} }}\n", entry.id, written.join(", ")),
         _ => return None,
     })
 }

@@ -12,10 +12,11 @@ use super::method::MethodConfig;
 use super::oracle::OracleConfig;
 use super::problem::Problem;
 use super::read::Problems;
+use super::search::SearchConfig;
 use super::section::Section;
-use super::settings::{Budget, ErrorEstimateConfig, OutputConfig, SearchConfig, SpectrumConfig, SvmConfig};
+use super::settings::{Budget, ErrorEstimateConfig, OutputConfig, SpectrumConfig, SvmConfig};
 use super::tree::{Node, Value};
-use super::values::{Compare, Rank};
+use super::values::{Compare, Rank, Tuned};
 
 /// What is swept over which matrix.
 #[derive(Debug, Clone, Serialize)]
@@ -125,6 +126,16 @@ impl MatrixSubject {
         };
         check::together(&matrix, section);
         Some(matrix)
+    }
+
+    /// ε and the distance from which exp(−γ·d) is below it at every γ of the configuration: ln(1/ε) / γ_min.
+    pub fn negligible(&self) -> Option<(f64, f64)> {
+        let OracleConfig::Wmd { gamma, negligible: Some(epsilon), .. } = self.oracle else { return None };
+        let smallest = match gamma {
+            Tuned::Fixed(gamma) => gamma,
+            Tuned::Search => self.search.gamma.bounds().0,
+        };
+        Some((epsilon, -epsilon.ln() / smallest))
     }
 
     /// Without the sections that this experiment does not read.

@@ -25,6 +25,9 @@ pub enum OracleConfig {
         gamma: Tuned,
         /// What becomes of a document without a known word.
         empty_documents: EmptyDocuments,
+        /// ε: where given, similarities that cheap bounds prove below it are not computed.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        negligible: Option<f64>,
     },
     /// A normalised kernel over trees.
     TreeKernel(TreeKernelConfig),
@@ -110,7 +113,9 @@ impl OracleConfig {
                         format!("`oracle.empty_documents` is the distance {distance}, but must be at least 0");
                     section.refuse("empty_documents", message);
                 }
-                Self::Wmd { gamma: gamma.unwrap_or(Some(Tuned::Search))?, empty_documents }
+                let negligible =
+                    section.checked("negligible", |&e: &f64| e > 0.0 && e < 1.0, "above 0 and below 1, such as 1e-6");
+                Self::Wmd { gamma: gamma.unwrap_or(Some(Tuned::Search))?, empty_documents, negligible }
             }
             "tree_kernel" => {
                 if gamma.is_some() {

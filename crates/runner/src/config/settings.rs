@@ -1,5 +1,6 @@
-//! The smaller sections: budget, search, SVM, error estimate, spectrum.
+//! The smaller sections: budget, SVM, error estimate, spectrum.
 
+use landmark_tasks::kernel_svm::KernelSvmParams;
 use landmark_tasks::linear_svm::LinearSvmParams;
 use serde::{Deserialize, Serialize, Serializer};
 
@@ -7,7 +8,7 @@ use super::problem::Problem;
 use super::read::Problems;
 use super::section::Section;
 use super::tree::{Node, Value};
-use super::values::{Axis, Range, Scale, Tuned};
+use super::values::Tuned;
 
 /// Hard limits of one run; a run that reaches one writes what it has and says so, and the next one may spend as much again.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
@@ -98,121 +99,6 @@ impl OutputConfig {
     }
 }
 
-/// How hyper-parameters are chosen: by cross-validation on the training items.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct SearchConfig {
-    /// Which candidates are tried.
-    pub strategy: Strategy,
-    /// Folds of the cross-validation.
-    pub folds: usize,
-    /// Candidates that random search and TPE try.
-    pub trials: usize,
-    /// Candidates for γ.
-    pub gamma: Axis,
-    /// Candidates for C.
-    pub c: Axis,
-    /// Ranks searched for as well, small and large ones apart, as appendix A of the SMS-Nyström paper does.
-    #[serde(skip_serializing_if = "Regimes::is_empty")]
-    pub rank: Regimes,
-    /// Candidates for s2/s1 of the methods that have a second landmark set.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub s2: Option<Axis>,
-    /// Candidates for the most words of WME's random documents.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub max_words: Option<Axis>,
-}
-
-/// Ranks to choose from.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Regimes {
-    /// What the paper calls small: up to 550.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub small: Option<(usize, usize)>,
-    /// What the paper calls large: up to 4,096.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub large: Option<(usize, usize)>,
-}
-
-impl Regimes {
-    /// Whether ranks are not searched for.
-    pub fn is_empty(&self) -> bool {
-        self.small.is_none() && self.large.is_none()
-    }
-
-    fn problem(&self) -> Option<String> {
-        let bad = |(from, to): &(usize, usize)| *from == 0 || from > to;
-        let (from, to) = [self.small, self.large].into_iter().flatten().find(bad)?;
-        Some(format!("`search.rank` goes from {from} to {to}, but must go from at least 1 to no less"))
-    }
-}
-
-/// Which candidates are tried.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Strategy {
-    /// All of them.
-    #[default]
-    Grid,
-    /// Random ones.
-    Random,
-    /// Tree-structured Parzen estimator.
-    Tpe,
-}
-
-impl Default for SearchConfig {
-    fn default() -> Self {
-        let log = |from, to, steps| Axis::Range(Range { from, to, steps, scale: Scale::Log });
-        Self {
-            strategy: Strategy::Grid,
-            folds: 10,
-            trials: 30,
-            gamma: log(0.01, 10.0, 7),
-            c: log(0.01, 1000.0, 6),
-            rank: Regimes::default(),
-            s2: None,
-            max_words: None,
-        }
-    }
-}
-
-impl SearchConfig {
-    /// Reads the section.
-    pub fn read(node: &Node, problems: &Problems) -> Option<Self> {
-        let default = Self::default();
-        let section = Section::new(node, "search", problems)?;
-        let axis = |key| section.node(key).and_then(|node| Axis::read(node, &section.path_of(key), problems));
-        let search = Self {
-            strategy: section.or("strategy", default.strategy),
-            folds: section.checked("folds", |&folds: &usize| folds >= 2, "at least 2").unwrap_or(default.folds),
-            trials: section.checked("trials", |&trials: &usize| trials >= 1, "at least 1").unwrap_or(default.trials),
-            gamma: axis("gamma").unwrap_or(default.gamma),
-            c: axis("c").unwrap_or(default.c),
-            rank: section.or("rank", default.rank),
-            s2: axis("s2"),
-            max_words: axis("max_words"),
-        };
-        let whole = |words: &f64| words.fract() == 0.0 && (1.0..=500.0).contains(words);
-        if let Some(words) = search.max_words.iter().flat_map(Axis::points).find(|words| !whole(words)) {
-            section.refuse(
-                "max_words",
-                format!("`search.max_words` has {words}, but must be whole numbers from 1 to 500: write a list like `[3, 9, 15]`"),
-            );
-        }
-        if let Some(problem) = search.rank.problem() {
-            section.refuse("rank", problem);
-        }
-        if !search.rank.is_empty() && search.strategy == Strategy::Grid {
-            section.refuse(
-                "strategy",
-                "`search.rank` needs `strategy: random` or `tpe`: a grid over ranks is what `ranks` is for",
-            );
-        }
-        section.finish(&[]);
-        Some(search)
-    }
-}
-
 /// What a classifier is trained on.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -231,6 +117,8 @@ pub struct SvmConfig {
     pub on: TrainedOn,
     /// Cost C of an error.
     pub c: Tuned,
+    /// MiB of rows of K that an exact machine keeps; moves no result, and is therefore part of no key.
+    pub cache_mib: usize,
     /// Everything else; its own `c` holds a fixed C, and 1 where C is searched for.
     pub params: LinearSvmParams,
 }
@@ -248,7 +136,12 @@ impl Serialize for SvmConfig {
 
 impl Default for SvmConfig {
     fn default() -> Self {
-        Self { on: TrainedOn::default(), c: Tuned::Search, params: LinearSvmParams::default() }
+        Self {
+            on: TrainedOn::default(),
+            c: Tuned::Search,
+            cache_mib: KernelSvmParams::default().cache_mib,
+            params: LinearSvmParams::default(),
+        }
     }
 }
 
@@ -258,6 +151,7 @@ impl SvmConfig {
         let section = Section::new(node, "svm", problems)?;
         let c = section.node("c").map_or(Some(Tuned::Search), |node| Tuned::read(node, "svm.c", problems));
         let on = section.or("on", TrainedOn::default());
+        let cache = section.checked("cache_mib", |&mib: &usize| mib >= 1, "at least 1");
         let mut params: LinearSvmParams = problems.read(&section.rest(), "svm")?;
         if let Some(Tuned::Fixed(c)) = c {
             params.c = c;
@@ -265,7 +159,8 @@ impl SvmConfig {
         if let Err(error) = params.clone().check() {
             problems.add(Problem::new(format!("`svm`: {error}")).at(section.place()));
         }
-        Some(Self { on, c: c?, params })
+        let cache_mib = cache.unwrap_or(Self::default().cache_mib);
+        Some(Self { on, c: c?, cache_mib, params })
     }
 }
 

@@ -4,28 +4,28 @@
 //! chosen for each method and size by cross-validation on the training items of the split, on the landmarks of the first replicate of that
 //! split; distances are bought once and serve every γ. The exact kernel is a kernel SVM on K itself.
 
+use std::time::Instant;
+
 use landmark_core::approximation::Approximation;
-use landmark_data::Split;
-use landmark_tasks::TaskError;
-use landmark_tasks::classification::{
-    self as task, ClassificationParams, ClassificationValidParams, KernelClassificationParams,
-    KernelClassificationValidParams, Outcome,
-};
+use landmark_core::oracle::Spent;
 use landmark_tasks::search::{Direction, Search, Space, Strategy as SearchStrategy};
-use ndarray::Array2;
 use serde_json::json;
 
 use super::error_curve::{reference, report_rows};
 use super::errors::{self, Errors};
 use super::ranked_search::{self, Choice, dimension};
-use super::{Bench, Job, JobError, Task, group, has_gamma, rows_of_twin, wme};
-use crate::config::{SplitConfig, Strategy, TrainedOn, Tuned};
+use super::{Bench, Job, JobError, Task, group, has_gamma, rows_of_twin, whole, wme};
+use crate::config::{SplitConfig, Strategy, Tuned};
 use crate::results::{CellKey, Metric, ResultRow, ResultStore};
 use crate::sweep::{Cell, Setting};
 
+mod evidence;
 mod layout;
 
+pub(super) use evidence::{evidence, validate};
 pub(super) use layout::layout;
+
+use evidence::Evidence;
 
 pub(super) fn jobs(bench: &Bench<'_>) -> Result<Vec<Job>, JobError> {
     let errors = Errors::of(bench);
@@ -99,109 +99,11 @@ fn tuning_key(bench: &Bench<'_>, cell: &Cell) -> Result<CellKey, JobError> {
     Ok(bench.key("tuning", Some(&cell), &more)?)
 }
 
-/// What an SVM is trained on.
-pub(super) enum Evidence {
-    /// n × r factors of K̃.
-    Factors(Array2<f64>),
-    /// K itself, or all of K̃.
-    Gram(Array2<f64>),
-}
-
-impl Evidence {
-    /// As `svm.on` says.
-    fn of(bench: &Bench<'_>, approximation: Approximation) -> Result<Self, JobError> {
-        match bench.matrix.svm.on {
-            TrainedOn::Embedding => Ok(Self::Factors(approximation.into_embedding()?.vectors)),
-            TrainedOn::Matrix => {
-                let all: Vec<usize> = (0..bench.stage.items()).collect();
-                let mut gram = Array2::zeros((all.len(), all.len()));
-                approximation.block(&all, &all, gram.view_mut())?;
-                Ok(Self::Gram(gram))
-            }
-        }
-    }
-}
-
-/// The factors of K̃ at a γ, or K where the method is `exact`.
-pub(super) fn evidence(bench: &Bench<'_>, cell: &Cell, setting: Setting) -> Result<Evidence, JobError> {
-    if bench.sweep.method(cell).id == "exact" {
-        let oracle = bench.till.similarities(setting.gamma)?;
-        let all: Vec<usize> = (0..bench.stage.items()).collect();
-        let mut gram = Array2::zeros((all.len(), all.len()));
-        oracle.block(&all, &all, gram.view_mut())?;
-        return Ok(Evidence::Gram(gram));
-    }
-    let (approximation, _) = bench.fit(cell, setting)?;
-    Evidence::of(bench, approximation)
-}
-
-/// The class of every item.
-fn labels<'a>(bench: &'a Bench<'_>) -> Result<&'a [usize], JobError> {
-    match &bench.stage.labels {
-        Some(labels) => Ok(&labels.of),
-        None => Err(JobError::Needs { title: bench.stage.dataset.clone(), needs: "labels" }),
-    }
-}
-
-/// The linear machine with these costs to choose from.
-fn linear(bench: &Bench<'_>, costs: &[f64]) -> Result<ClassificationValidParams, JobError> {
-    let params = ClassificationParams {
-        svm: bench.matrix.svm.params.clone(),
-        costs: costs.to_vec(),
-        folds: bench.matrix.search.folds,
-        ..ClassificationParams::default()
-    };
-    Ok(params.check().map_err(TaskError::from)?)
-}
-
-/// The kernel machine with these costs to choose from.
-fn kernel(bench: &Bench<'_>, costs: &[f64]) -> Result<KernelClassificationValidParams, JobError> {
-    let folds = bench.matrix.search.folds;
-    let params = KernelClassificationParams { costs: costs.to_vec(), folds, ..KernelClassificationParams::default() };
-    Ok(params.check().map_err(TaskError::from)?)
-}
-
-/// The best cost and its accuracy by cross-validation on the training items.
-pub(super) fn validate(
-    bench: &Bench<'_>,
-    evidence: &Evidence,
-    split: &Split,
-    costs: &[f64],
-) -> Result<(f64, f64), JobError> {
-    let labels = labels(bench)?;
-    let seed = bench.config.seed;
-    let scores = match evidence {
-        Evidence::Factors(features) => {
-            task::cross_validate(features.view(), labels, &split.train, &linear(bench, costs)?, seed)?
-        }
-        Evidence::Gram(gram) => {
-            task::cross_validate_kernel(gram.view(), labels, &split.train, &kernel(bench, costs)?, seed)?
-        }
-    };
-    let best = scores.best();
-    Ok((best.c, best.accuracy.mean))
-}
-
-/// Trains on the training items and scores the test items.
-fn test(bench: &Bench<'_>, evidence: &Evidence, split: &Split, cost: f64) -> Result<Outcome, JobError> {
-    let labels = labels(bench)?;
-    let seed = bench.config.seed;
-    let Split { train, test } = split;
-    Ok(match evidence {
-        Evidence::Factors(features) => {
-            task::classify(features.view(), labels, train, test, &linear(bench, &[cost])?, seed)?
-        }
-        Evidence::Gram(gram) => {
-            task::classify_kernel(gram.view(), labels, train, test, &kernel(bench, &[cost])?, seed)?
-        }
-    })
-}
-
 /// Candidates for C, or the one that is fixed.
-fn costs(bench: &Bench<'_>) -> Vec<f64> {
+fn costs(bench: &Bench<'_>, cell: &Cell) -> Vec<f64> {
     match bench.matrix.svm.c {
         Tuned::Fixed(cost) => vec![cost],
-        Tuned::Search => bench.matrix.search.c.points(),
+        Tuned::Search => bench.matrix.search.c_of(bench.sweep.method(cell).id).points(),
     }
 }
 
@@ -216,7 +118,8 @@ struct Trial {
 
 pub(super) fn tune(bench: &Bench<'_>, cell: &Cell) -> Result<Vec<ResultRow>, JobError> {
     let split = bench.split(cell.replicate)?;
-    let costs = costs(bench);
+    let costs = costs(bench, cell);
+    let gammas = bench.matrix.search.gamma_of(bench.sweep.method(cell).id);
     let try_gamma = |gamma: Option<f64>| -> Result<Trial, JobError> {
         let (cost, accuracy) = validate(bench, &evidence(bench, cell, Setting::at(gamma))?, &split, &costs)?;
         Ok(Trial { gamma, cost, accuracy })
@@ -224,7 +127,7 @@ pub(super) fn tune(bench: &Bench<'_>, cell: &Cell) -> Result<Vec<ResultRow>, Job
     let mut trials = Vec::new();
     match (bench.matrix.oracle.gamma(), bench.matrix.search.strategy) {
         (Some(Tuned::Search), Strategy::Grid) => {
-            for gamma in bench.matrix.search.gamma.points() {
+            for gamma in gammas.points() {
                 trials.push(try_gamma(Some(gamma))?);
             }
         }
@@ -234,7 +137,7 @@ pub(super) fn tune(bench: &Bench<'_>, cell: &Cell) -> Result<Vec<ResultRow>, Job
                 Strategy::Tpe => SearchStrategy::Tpe { trials: trials_wanted, startup: STARTUP.min(trials_wanted) },
                 Strategy::Random | Strategy::Grid => SearchStrategy::Random { trials: trials_wanted },
             };
-            let space = Space::from([("gamma".to_owned(), dimension(&bench.matrix.search.gamma))]);
+            let space = Space::from([("gamma".to_owned(), dimension(gammas))]);
             let mut search = Search::new(space, strategy, Direction::Maximize, bench.config.seed)?;
             while let Some(point) = search.suggest()? {
                 let trial = try_gamma(Some(point.float("gamma")?))?;
@@ -250,7 +153,7 @@ pub(super) fn tune(bench: &Bench<'_>, cell: &Cell) -> Result<Vec<ResultRow>, Job
 
 /// Every trial, then the best of them (the first in a tie) as γ and C.
 fn trial_rows(bench: &Bench<'_>, cell: &Cell, trials: &[Trial]) -> Vec<ResultRow> {
-    let nothing = landmark_core::oracle::Spent::default();
+    let nothing = Spent::default();
     let blank = |metric, value| bench.row(cell, &nothing, metric, value);
     let mut rows: Vec<ResultRow> = trials
         .iter()
@@ -308,20 +211,11 @@ pub(super) fn measure(
     let Choice { rank, setting, cost } = chosen;
     let cell = &Cell { rank, ..cell.clone() };
     let split = bench.split(cell.replicate)?;
-    let (approximation, spent) = bench.fit(cell, setting)?;
-    // a growing rank ends where it ends
-    let cell = &Cell { rank: approximation.report().rank.clamp(1, cell.rank), ..cell.clone() };
+    let Fitted { rank, spent, seconds, reported, evidence } = fit(bench, cell, setting)?;
+    let cell = &Cell { rank, ..cell.clone() };
     let blank = |metric, value| bench.row(cell, &spent, metric, value);
-    let mut rows = report_rows(&approximation, &blank);
-    let seconds = approximation.report().seconds;
-    if bench.sweep.method(cell).id != "exact" {
-        rows.extend(error(bench, cell, setting, &approximation, &blank)?);
-    }
-    let evidence = match bench.sweep.method(cell).id {
-        "exact" => evidence(bench, cell, setting)?,
-        _ => Evidence::of(bench, approximation)?,
-    };
-    let outcome = test(bench, &evidence, &split, cost)?;
+    let mut rows = reported;
+    let outcome = evidence::test(bench, &evidence, &split, cost)?;
     let note = (!outcome.report.converged()).then(|| "the SVM stopped at its limit of epochs".to_owned());
     let mut settings = match setting.gamma {
         _ if ranked_search::is_searched(bench, cell) => chosen.words(),
@@ -338,6 +232,39 @@ pub(super) fn measure(
     rows.push(ResultRow { seconds: Some(seconds), note: Some(note), ..blank(Metric::Accuracy, outcome.accuracy) });
     rows.push(blank(Metric::MacroF1, outcome.f1_macro));
     Ok(rows)
+}
+
+/// A fit, and what is left of it to train on.
+struct Fitted {
+    rank: usize,
+    spent: Spent,
+    seconds: f64,
+    /// What the fit says of itself, and its error.
+    reported: Vec<ResultRow>,
+    evidence: Evidence,
+}
+
+fn fit(bench: &Bench<'_>, cell: &Cell, setting: Setting) -> Result<Fitted, JobError> {
+    if bench.sweep.method(cell).id == evidence::EXACT {
+        // all of K is bought, and never held at once
+        let (started, plan) = (Instant::now(), whole(bench.stage.items()));
+        errors::buy(bench, &plan)?;
+        let seconds = started.elapsed().as_secs_f64();
+        let (cells, evaluations) = (plan.cells(bench.stage.items()), plan.evaluations(bench.till.shape()));
+        let spent = Spent { cells, evaluations, seconds };
+        let reported = vec![bench.row(cell, &spent, Metric::Shift, 0.0)];
+        let evidence = evidence(bench, cell, setting)?;
+        return Ok(Fitted { rank: cell.rank, spent, seconds, reported, evidence });
+    }
+    let (approximation, spent) = bench.fit(cell, setting)?;
+    // a growing rank ends where it ends
+    let rank = approximation.report().rank.clamp(1, cell.rank);
+    let cell = &Cell { rank, ..cell.clone() };
+    let blank = |metric, value| bench.row(cell, &spent, metric, value);
+    let mut reported = report_rows(&approximation, &blank);
+    reported.extend(error(bench, cell, setting, &approximation, &blank)?);
+    let seconds = approximation.report().seconds;
+    Ok(Fitted { rank, spent, seconds, reported, evidence: Evidence::of(bench, approximation)? })
 }
 
 /// The relative error of a cell. Where each method has chosen a γ of its own, errors are those of one γ for all, so that they can be

@@ -104,6 +104,7 @@ fn key(bench: &Bench<'_>, cell: &Cell, what: &str, number: usize) -> Result<Cell
 /// The dimensions that are searched for this cell.
 fn space(bench: &Bench<'_>, cell: &Cell) -> Space {
     let search = &bench.matrix.search;
+    let method = bench.sweep.method(cell).id;
     let Regimes { small, large } = search.rank;
     let range = if cell.comparison == Comparison::SmallRank { small } else { large };
     let (from, _) = range.unwrap_or((1, cell.columns));
@@ -114,15 +115,15 @@ fn space(bench: &Bench<'_>, cell: &Cell) -> Space {
         Dimension::Integer { low: whole(from.min(cell.columns)), high: whole(cell.columns) },
     )]);
     if bench.matrix.oracle.gamma() == Some(Tuned::Search) {
-        space.insert("gamma".to_owned(), dimension(&search.gamma));
+        space.insert("gamma".to_owned(), dimension(search.gamma_of(method)));
     }
     if bench.matrix.svm.c == Tuned::Search {
-        space.insert("c".to_owned(), dimension(&search.c));
+        space.insert("c".to_owned(), dimension(search.c_of(method)));
     }
     if let Some(axis) = search.s2.as_ref().filter(|_| has_second_set(bench, cell)) {
         space.insert("s2".to_owned(), dimension(axis));
     }
-    if let Some(axis) = search.max_words.as_ref().filter(|_| bench.sweep.method(cell).id == wme::ID) {
+    if let Some(axis) = search.max_words.as_ref().filter(|_| method == wme::ID) {
         // a list, so that no more random documents are scored than the dry run says
         space.insert("max_words".to_owned(), Dimension::Values(axis.points()));
     }

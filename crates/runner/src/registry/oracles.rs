@@ -14,6 +14,11 @@ pub static ORACLES: &[Entry] = &[
                 "error",
                 "a document without a known word: `error`, `drop`, or `{ distance: d }`",
             ),
+            parameter(
+                "negligible",
+                "none",
+                "ε: similarities that WCD or RWMD prove below it at every γ are not solved (`1e-6`), and counted",
+            ),
         ],
         source: "Kusner et al. 2015; SMS-Nyström paper, §4.1",
     },

@@ -2,11 +2,12 @@
 
 use serde_json::{Map, Value as Json};
 
-use super::{Outcome, RunError, RunOptions};
+use super::{Outcome, RunError, RunOptions, words};
 use crate::config::Config;
 use crate::experiments::Workplace;
 use crate::report::{FigureSpec, Reference, ReportInput, Stamp, TableKind, TableSpec};
 use crate::results::ResultRow;
+use crate::stage::Skipped;
 
 /// Rows, tables, figures and warnings of one section of a page.
 pub(super) struct Sheet {
@@ -43,6 +44,7 @@ impl Sheet {
             stamps.push(Stamp { dataset: None, text, breaks_comparison: true });
         }
         let mut notes = about.notes.to_vec();
+        notes.extend(unsolved(&provenance));
         notes.extend(layout.notes);
         notes.extend(outcome.complaints.iter().cloned());
         Ok(Self {
@@ -116,6 +118,18 @@ impl Sheet {
             notes: self.notes.clone(),
         }
     }
+}
+
+/// What `run.json` says of distances that were not solved: a run that finds all done knows of them from there.
+fn unsolved(provenance: &Json) -> Option<String> {
+    let calls = &provenance["calls"];
+    let number = |key: &str| calls["skipped"][key].as_f64();
+    let skipped = Skipped {
+        solves: calls["skipped"]["solves"].as_u64()?,
+        entry_bound: number("entry_bound")?,
+        frobenius_bound: number("frobenius_bound")?,
+    };
+    Some(words::unsolved(calls["bought"].as_u64()?, &skipped))
 }
 
 /// A table that is there already selects the new rows as well; one of given text takes over the lines, one of differences the methods.

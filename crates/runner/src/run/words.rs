@@ -9,6 +9,7 @@ use crate::config::Config;
 use crate::experiments::{About, JobError, Workplace};
 use crate::plan::Forecast;
 use crate::provenance::Calls;
+use crate::stage::Skipped;
 use crate::till::Till;
 
 /// Entries bought to time a dry run: so many rows of so many columns.
@@ -167,10 +168,24 @@ fn time_sample(till: &Till, forecast: &Forecast) -> Result<Option<(u64, Duration
     Ok((bought > 0).then(|| (bought, start.elapsed())))
 }
 
+/// How many distances were not solved, and what that may have moved.
+pub(super) fn unsolved(bought: u64, skipped: &Skipped) -> String {
+    let Skipped { solves, entry_bound, frobenius_bound } = skipped;
+    format!(
+        "{} of {} bought distances were not solved: no similarity is off by more than {entry_bound:e}, all of K by at most \
+         {frobenius_bound:.1e} in the Frobenius norm",
+        count(*solves),
+        count(bought)
+    )
+}
+
 /// What came out and where it lies.
 pub(super) fn conclude(till: Option<&Till>, rows: usize, folder: &Path, calls: &Calls, outcome: &Outcome) {
     if till.is_some_and(Till::is_priced) {
         eprintln!("{} entries bought, {} reused", count(calls.bought), count(calls.reused));
+    }
+    if let Some(skipped) = &calls.skipped {
+        eprintln!("{}", unsolved(calls.bought, skipped));
     }
     if let Some(beside) = till.map(Till::spent_beside).filter(|&beside| beside > 0) {
         eprintln!("{} distances to random documents bought (wme)", count(beside));

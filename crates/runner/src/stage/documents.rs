@@ -7,10 +7,10 @@ use landmark_data::catalog::{self, DocumentOptions};
 use landmark_data::{
     Corpus, Coverage, DataError, LabelledDocuments, PpmiParams, Split, VectorFiles, WordVectors, ppmi_svd,
 };
-use landmark_oracles::wmd::{EmptyDocuments as Empty, Wmd, WordClouds};
+use landmark_oracles::wmd::{EmptyDocuments as Empty, WordClouds};
 use serde_json::{Value as Json, json};
 
-use super::{Labels, Proxies, Stage, StageError, facts};
+use super::{Labels, Negligible, Proxies, Stage, StageError, facts, negligible};
 use crate::config::dataset::{DocumentsConfig, Learned};
 use crate::config::{Config, DatasetConfig, EmptyDocuments, MatrixSubject, OracleConfig, VectorsConfig};
 use crate::report::Stamp;
@@ -115,8 +115,9 @@ pub(super) fn set(
         | OracleConfig::Subprocess(_) => EmptyDocuments::Error,
     };
     let placed = PlacedDocuments::load(config, &matrix.dataset, items, empty, data)?;
-    let PlacedDocuments { dataset, documents, clouds, vectors, stamps, notes, facts: more } = placed;
-    let wmd = Wmd::new(Arc::clone(&clouds));
+    let PlacedDocuments { dataset, documents, clouds, vectors, stamps, mut notes, facts: more } = placed;
+    let (wmd, negligible) = negligible::wmd(matrix, &clouds)?;
+    notes.extend(negligible.as_ref().map(Negligible::note));
     let given_split: Option<Split> = documents.given_split();
     Ok(Stage {
         description: format!("WMD of {} `{dataset}` documents with vectors {vectors}", clouds.len()),
@@ -129,6 +130,7 @@ pub(super) fn set(
         facts: facts(&dataset, clouds.len(), &wmd, more),
         dataset,
         clouds: Some(clouds),
+        negligible,
         own: None,
         program: None,
         raw: Arc::new(wmd),

@@ -39,6 +39,7 @@ fn set(subject: &MatrixSubject, matrix: Array2<f64>, description: String) -> Res
         is_priced: false,
         proxies: Proxies::for_matrix(subject, raw.len())?,
         clouds: None,
+        negligible: None,
         own: None,
         program: None,
         sentences: None,

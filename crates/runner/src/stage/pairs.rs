@@ -144,6 +144,7 @@ mod with_torch {
             is_priced: true,
             proxies,
             clouds: None,
+            negligible: None,
             own: None,
             program: None,
             labels: None,

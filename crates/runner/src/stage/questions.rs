@@ -55,6 +55,7 @@ pub(super) fn set(
         description: format!("{} of {} `{name}` questions over `{}`", wanted.id(), raw.len(), wanted.trees),
         is_priced: true,
         clouds: None,
+        negligible: None,
         own: None,
         program: None,
         proxies: Proxies::for_questions(matrix, raw.len(), bags, fragments)?,

@@ -6,13 +6,13 @@ use std::sync::Arc;
 use landmark_core::oracle::{Oracle, Symmetrized};
 use landmark_data::{Corpus, TokenRules};
 use landmark_oracles::subprocess::{ScoredItems, Subprocess};
-use landmark_oracles::wmd::{EmptyDocuments as Empty, Wmd, WordClouds};
+use landmark_oracles::wmd::{EmptyDocuments as Empty, WordClouds};
 use ndarray::{ArrayView2, Axis, concatenate};
 use serde_json::{Value as Json, json};
 
 use super::models::Models;
 use super::proxies::{Embeddings, embeddings_of};
-use super::{Proxies, Stage, StageError, documents, facts};
+use super::{Negligible, Proxies, Stage, StageError, documents, facts, negligible};
 use crate::config::dataset::Learned;
 use crate::config::{
     Config, ConfigPath, CrossEncoderConfig, EmptyDocuments, MatrixSubject, OracleConfig, SubprocessConfig, TextsConfig,
@@ -145,9 +145,14 @@ impl Scene<'_> {
         let clouds = Arc::new(WordClouds::new(&placed.bags(&vectors), vectors.vectors(), empty)?);
         let more = json!({ "items": items.identity().to_hex(), "vectors": vectors.identity().to_hex() });
         let words = format!("under WMD with vectors {}", vectors.source());
-        let stage = self.bare(items, &words, Arc::new(Wmd::new(Arc::clone(&clouds))), Some(&clouds), more)?;
+        let (wmd, negligible) = negligible::wmd(self.matrix, &clouds)?;
+        let stage = self.bare(items, &words, Arc::new(wmd), Some(&clouds), more)?;
         Ok(Stage {
-            notes: documents::coverage_note(&placed.coverage(&vectors), vectors.source()).into_iter().collect(),
+            notes: documents::coverage_note(&placed.coverage(&vectors), vectors.source())
+                .into_iter()
+                .chain(negligible.as_ref().map(Negligible::note))
+                .collect(),
+            negligible,
             clouds: Some(clouds),
             ..stage
         })
@@ -171,6 +176,7 @@ impl Scene<'_> {
             facts: facts(name, items.len(), raw.as_ref(), more),
             raw,
             clouds: None,
+            negligible: None,
             sentences: None,
             labels: None,
             own: None,

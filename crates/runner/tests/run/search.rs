@@ -68,6 +68,22 @@ fn a_longer_search_begins_with_the_trials_of_the_shorter_one() {
 }
 
 #[test]
+fn wme_is_searched_for_on_its_own_grids() {
+    let scratch = searched();
+    scratch.run_well(&["--quiet", "--set", "search.wme={ c: [1000, 10000], gamma: [2, 4] }"]);
+    let rows = scratch.figures("results/searched");
+    let tried = |method: &str, metric: &str| -> Vec<f64> {
+        let is_it = |row: &&serde_json::Value| row["method"] == method && row["metric"] == metric;
+        rows.iter().filter(is_it).map(|row| row["value"].as_f64().unwrap()).collect()
+    };
+    for (metric, own, others) in [("cost", [1e3, 1e4], [1.0, 10.0]), ("gamma", [2.0, 4.0], [0.3, 1.0])] {
+        assert!(!tried("wme", metric).is_empty() && tried("wme", metric).iter().all(|value| own.contains(value)));
+        assert!(tried("sms_nystrom", metric).iter().all(|value| others.contains(value)));
+    }
+    scratch.complains(&["--set", "search.wme.rank=[1]"], &["unknown key `rank` in `search.wme`"]);
+}
+
+#[test]
 fn ranks_are_given_or_searched_for() {
     let scratch = searched();
     scratch.complains(&["--set", "ranks=[5]"], &["`ranks` and `search.rank` exclude each other"]);

@@ -1,0 +1,135 @@
+//! What a machine is trained on: factors, all of an approximation, or K itself read a column at a time.
+
+use std::error::Error;
+use std::sync::Arc;
+
+use landmark_core::approximation::Approximation;
+use landmark_core::oracle::{Oracle, Symmetry, block_of};
+use landmark_data::Split;
+use landmark_tasks::TaskError;
+use landmark_tasks::classification::{
+    self as task, ClassificationParams, ClassificationValidParams, KernelClassificationParams,
+    KernelClassificationValidParams, Outcome,
+};
+use landmark_tasks::kernel_svm::{GramColumns, KernelSvmParams};
+use ndarray::{Array2, ArrayViewMut2};
+
+use super::super::{Bench, JobError};
+use crate::config::TrainedOn;
+use crate::sweep::{Cell, Setting};
+
+/// The method that is K itself.
+pub(super) const EXACT: &str = "exact";
+
+/// What an SVM is trained on.
+pub(crate) enum Evidence {
+    /// n × r factors of K̃.
+    Factors(Array2<f64>),
+    /// All of a matrix.
+    Gram(Array2<f64>),
+    /// K, whose columns lie in the store: an exact machine keeps the rows it used last, not n² numbers.
+    Columns(Columns),
+}
+
+/// The columns of a symmetric oracle.
+pub(crate) struct Columns(Arc<dyn Oracle>);
+
+impl GramColumns for Columns {
+    fn items(&self) -> usize {
+        self.0.len()
+    }
+
+    fn column(&self, rows: &[usize], column: usize, out: &mut [f64]) -> Result<(), Box<dyn Error + Send + Sync>> {
+        Ok(self.0.block(rows, &[column], ArrayViewMut2::from_shape((rows.len(), 1), out)?)?)
+    }
+}
+
+impl Evidence {
+    /// As `svm.on` says.
+    pub(super) fn of(bench: &Bench<'_>, approximation: Approximation) -> Result<Self, JobError> {
+        match bench.matrix.svm.on {
+            TrainedOn::Embedding => Ok(Self::Factors(approximation.into_embedding()?.vectors)),
+            TrainedOn::Matrix => {
+                let all: Vec<usize> = (0..bench.stage.items()).collect();
+                let mut gram = Array2::zeros((all.len(), all.len()));
+                approximation.block(&all, &all, gram.view_mut())?;
+                Ok(Self::Gram(gram))
+            }
+        }
+    }
+}
+
+/// The factors of K̃ at a γ, or K where the method is `exact`.
+pub(crate) fn evidence(bench: &Bench<'_>, cell: &Cell, setting: Setting) -> Result<Evidence, JobError> {
+    if bench.sweep.method(cell).id == EXACT {
+        let similarities = bench.till.similarities(setting.gamma)?;
+        return match similarities.symmetry() {
+            Symmetry::Symmetric => Ok(Evidence::Columns(Columns(similarities))),
+            // the machine refuses it, and names a pair
+            Symmetry::Asymmetric => {
+                let all: Vec<usize> = (0..bench.stage.items()).collect();
+                Ok(Evidence::Gram(block_of(&similarities, &all, &all)?))
+            }
+        };
+    }
+    let (approximation, _) = bench.fit(cell, setting)?;
+    Evidence::of(bench, approximation)
+}
+
+/// The class of every item.
+fn labels<'a>(bench: &'a Bench<'_>) -> Result<&'a [usize], JobError> {
+    match &bench.stage.labels {
+        Some(labels) => Ok(&labels.of),
+        None => Err(JobError::Needs { title: bench.stage.dataset.clone(), needs: "labels" }),
+    }
+}
+
+/// The linear machine with these costs to choose from.
+fn linear(bench: &Bench<'_>, costs: &[f64]) -> Result<ClassificationValidParams, JobError> {
+    let params = ClassificationParams {
+        svm: bench.matrix.svm.params.clone(),
+        costs: costs.to_vec(),
+        folds: bench.matrix.search.folds,
+        ..ClassificationParams::default()
+    };
+    Ok(params.check().map_err(TaskError::from)?)
+}
+
+/// The kernel machine with these costs to choose from.
+fn kernel(bench: &Bench<'_>, costs: &[f64]) -> Result<KernelClassificationValidParams, JobError> {
+    let svm = KernelSvmParams { cache_mib: bench.matrix.svm.cache_mib, ..KernelSvmParams::default() };
+    let folds = bench.matrix.search.folds;
+    Ok(KernelClassificationParams { svm, costs: costs.to_vec(), folds }.check().map_err(TaskError::from)?)
+}
+
+/// The best cost and its accuracy by cross-validation on the training items.
+pub(crate) fn validate(
+    bench: &Bench<'_>,
+    evidence: &Evidence,
+    split: &Split,
+    costs: &[f64],
+) -> Result<(f64, f64), JobError> {
+    let (labels, train, seed) = (labels(bench)?, &split.train, bench.config.seed);
+    let scores = match evidence {
+        Evidence::Factors(x) => task::cross_validate(x.view(), labels, train, &linear(bench, costs)?, seed)?,
+        Evidence::Gram(k) => task::cross_validate_kernel(k.view(), labels, train, &kernel(bench, costs)?, seed)?,
+        Evidence::Columns(k) => task::cross_validate_columns(k, labels, train, &kernel(bench, costs)?, seed)?,
+    };
+    let best = scores.best();
+    Ok((best.c, best.accuracy.mean))
+}
+
+/// Trains on the training items and scores the test items.
+pub(super) fn test(
+    bench: &Bench<'_>,
+    evidence: &Evidence,
+    Split { train, test }: &Split,
+    cost: f64,
+) -> Result<Outcome, JobError> {
+    let (labels, seed) = (labels(bench)?, bench.config.seed);
+    Ok(match evidence {
+        Evidence::Factors(x) => task::classify(x.view(), labels, train, test, &linear(bench, &[cost])?, seed)?,
+        Evidence::Gram(k) => task::classify_kernel(k.view(), labels, train, test, &kernel(bench, &[cost])?, seed)?,
+        Evidence::Columns(k) => task::classify_columns(k, labels, train, test, &kernel(bench, &[cost])?, seed)?,
+    })
+}
