@@ -6,7 +6,6 @@ mod coreference;
 mod glue;
 mod input;
 mod measures;
-mod negligible;
 mod own_data;
 mod resume;
 mod scale;
