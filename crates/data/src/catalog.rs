@@ -26,6 +26,7 @@ mod documents;
 mod mentions;
 mod pairs;
 mod questions;
+mod shared;
 mod utterances;
 mod vectors;
 

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use super::shared::WMD_TWITTER;
 use super::{DataFile, Dataset, Holds, PublishedStatistics};
 use crate::documents::{Columns, DocumentFormat};
 
@@ -29,11 +30,7 @@ pub(super) static DOCUMENTS: &[Dataset] = &[
         name: "twitter",
         title: "Twitter (Sanders)",
         holds: Holds::Documents { format: DocumentFormat::Tsv, columns: SPLIT },
-        files: &[DataFile {
-            path: "wmd/twitter.tsv.gz",
-            bytes: 76_914,
-            sha256: "2a3c86a1d22159bfbc44e6a4d0a116e121e6a1c21a60dd8b85c6aa23b959510d",
-        }],
+        files: &[WMD_TWITTER],
         licence: "unstated",
         how_to_get: "`all_twitter_by_line.txt` of https://github.com/mkusner/wmd at commit 8522da3, as columns `split label text`",
         caveat: "3,115 tweets, of which 7 lose all words against the papers' vectors; the split column is a fixed random one, \

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use super::shared::ECBPLUS_DOCS;
 use super::{DataFile, Dataset, Holds, find, locate, wrong_kind};
 use crate::error::DataError;
 use crate::mentions::MentionCorpus;
@@ -46,11 +47,7 @@ pub(super) static MENTIONS: &[Dataset] = &[
         title: "ECB+: event and entity coreference across news documents",
         holds: Holds::Mentions,
         files: &[
-            DataFile {
-                path: "ecbplus/docs.jsonl.gz",
-                bytes: 1_872_400,
-                sha256: "8f6740853fec6cb40043dbc9c9bbb81419e60557180cc2c9a28ddf4682e1af68",
-            },
+            ECBPLUS_DOCS,
             DataFile {
                 path: "ecbplus/mentions.jsonl.gz",
                 bytes: 255_941,

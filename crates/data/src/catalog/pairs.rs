@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use super::{DataFile, Dataset, Holds, find, locate, wrong_kind};
+use super::shared::{MRPC_DEV, MRPC_TRAIN, RTE_DEV, RTE_TRAIN, STSB_DEV, STSB_TRAIN};
+use super::{Dataset, Holds, find, locate, wrong_kind};
 use crate::error::DataError;
 use crate::pairs::{PairColumns, PairScale, SentencePairs};
 
@@ -44,18 +45,7 @@ pub(super) static PAIRS: &[Dataset] = &[
         holds: Holds::Pairs {
             columns: PairColumns { first: "sentence1", second: "sentence2", target: "score", scale: PairScale::Grade },
         },
-        files: &[
-            DataFile {
-                path: "stsb/train.tsv",
-                bytes: 882_700,
-                sha256: "ccefbd64f7af0c57c560eb2d97a035fff337be6f469fa66aeda03620bfe5d077",
-            },
-            DataFile {
-                path: "stsb/dev.tsv",
-                bytes: 253_657,
-                sha256: "5c5d65b88ffe327867d1b9813a67addbb9dfffb812976da40e0f11cff356aa53",
-            },
-        ],
+        files: &[STSB_TRAIN, STSB_DEV],
         licence: "scores CC BY-SA 4.0; each source of sentences keeps its own terms",
         how_to_get: "https://ixa2.si.ehu.eus/stswiki/index.php/STSbenchmark, as 7 tab-separated columns with a header line: genre file year id score sentence1 sentence2",
         caveat: "5,749 pairs to train on and 1,500 to judge by, as in GLUE; the paper speaks of 1,469 pairs",
@@ -72,18 +62,7 @@ pub(super) static PAIRS: &[Dataset] = &[
                 scale: PairScale::Label { yes: "1", no: "0" },
             },
         },
-        files: &[
-            DataFile {
-                path: "mrpc/train.tsv",
-                bytes: 919_448,
-                sha256: "41ef57a1e783c83230609943bc772106bda1b4e3d89bf170cc49a3644117366b",
-            },
-            DataFile {
-                path: "mrpc/dev.tsv",
-                bytes: 103_246,
-                sha256: "a7d5a90703e679e0416cbe099c87e3da31cc387ce169bfc92ba4671864faecf7",
-            },
-        ],
+        files: &[MRPC_TRAIN, MRPC_DEV],
         licence: "Microsoft Research Paraphrase Corpus licence",
         how_to_get: "https://www.microsoft.com/en-us/download/details.aspx?id=52398, split as GLUE does: label id1 id2 sentence1 sentence2",
         caveat: "3,668 pairs to train on and 408 to judge by",
@@ -100,18 +79,7 @@ pub(super) static PAIRS: &[Dataset] = &[
                 scale: PairScale::Label { yes: "entailment", no: "not_entailment" },
             },
         },
-        files: &[
-            DataFile {
-                path: "rte/train.tsv",
-                bytes: 846_223,
-                sha256: "fad8953c326fc4725f92215d649c9ffd0bc6b8042631daee69669edc8351cbda",
-            },
-            DataFile {
-                path: "rte/dev.tsv",
-                bytes: 90_340,
-                sha256: "08d3d632056457367c90dbce3534cc1c4ded9101bfb2f7115012722a4c9e1e2c",
-            },
-        ],
+        files: &[RTE_TRAIN, RTE_DEV],
         licence: "unstated (GLUE's redistribution of PASCAL RTE1-3 and RTE5; research use)",
         how_to_get: "https://gluebenchmark.com/tasks, as tab-separated columns with a header line: label idx premise hypothesis",
         caveat: "2,490 pairs to train on and 277 to judge by; the labels of its test set are hidden",

@@ -1,5 +1,8 @@
 //! Questions: TREC question classification with its dependency trees, and forum threads with their comments.
 
+use super::shared::{
+    FORUM_DEV, FORUM_TRAIN_2015DEV, FORUM_TRAIN_2015TEST, FORUM_TRAIN_PART1_PARTIAL, FORUM_TRAIN_PART2, TREC_TRAIN,
+};
 use super::{DataFile, Dataset, Holds};
 
 pub(super) static QUESTIONS: &[Dataset] = &[
@@ -8,11 +11,7 @@ pub(super) static QUESTIONS: &[Dataset] = &[
         title: "TREC question classification with dependency trees (KeLP)",
         holds: Holds::Kelp { text: "quest" },
         files: &[
-            DataFile {
-                path: "qc_kelp/train.klp.gz",
-                bytes: 1_420_295,
-                sha256: "ffae7694fc5664e228e4daf30bf17b93d987276e6c38cddca485a5a63beb0175",
-            },
+            TREC_TRAIN,
             DataFile {
                 path: "qc_kelp/test.klp.gz",
                 bytes: 83_852,
@@ -40,31 +39,11 @@ pub(super) static QUESTIONS: &[Dataset] = &[
         title: "SemEval-2016 Task 3 A: question threads of Qatar Living",
         holds: Holds::Threads,
         files: &[
-            DataFile {
-                path: "cqa_semeval2016/train_part2.jsonl.gz",
-                bytes: 379_594,
-                sha256: "a4ec2e85be392fc2b7e61ac968cf1a5fc14f845c8174ee369b57cb752d80c2cf",
-            },
-            DataFile {
-                path: "cqa_semeval2016/train_part1_partial.jsonl.gz",
-                bytes: 684_300,
-                sha256: "41cd50e57cd34c9a98f2d87fba96e28063f1870000dd0ac2104be388d44508bf",
-            },
-            DataFile {
-                path: "cqa_semeval2016/train_2015dev.jsonl.gz",
-                bytes: 167_810,
-                sha256: "3b2fcf16fb5f0b28b6ea688282232611c956823ca109ca6fa1544be49ff00b71",
-            },
-            DataFile {
-                path: "cqa_semeval2016/train_2015test.jsonl.gz",
-                bytes: 199_926,
-                sha256: "061c0cfd6b067f873c7c97b9aa7c2bd5ace5ca9864af2fa2e62cc43c500b8bba",
-            },
-            DataFile {
-                path: "cqa_semeval2016/dev.jsonl.gz",
-                bytes: 243_387,
-                sha256: "456f57d59390f1f92b16dcb40b8433ec09913aae6ff0104461d9ac7596884ed3",
-            },
+            FORUM_TRAIN_PART2,
+            FORUM_TRAIN_PART1_PARTIAL,
+            FORUM_TRAIN_2015DEV,
+            FORUM_TRAIN_2015TEST,
+            FORUM_DEV,
             DataFile {
                 path: "cqa_semeval2016/test.jsonl.gz",
                 bytes: 279_802,

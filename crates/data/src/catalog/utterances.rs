@@ -2,6 +2,11 @@
 
 use std::path::Path;
 
+use super::shared::{
+    ATIS_TRAIN, CLINC150_TRAIN, ECBPLUS_DOCS, FORUM_DEV, FORUM_TRAIN_2015DEV, FORUM_TRAIN_2015TEST,
+    FORUM_TRAIN_PART1_PARTIAL, FORUM_TRAIN_PART2, MRPC_DEV, MRPC_TRAIN, RTE_DEV, RTE_TRAIN, SNIPS_TRAIN, STSB_DEV,
+    STSB_TRAIN, TREC_TRAIN, WMD_TWITTER,
+};
 use super::{DataFile, Dataset, Holds, find, locate, wrong_kind};
 use crate::documents::LabelledDocuments;
 use crate::error::DataError;
@@ -58,11 +63,7 @@ pub(super) static UTTERANCES: &[Dataset] = &[
         title: "CLINC150: ten domains of fifteen intents",
         holds: Holds::Intents { layout: IntentLayout::Domains { outside: "oos" } },
         files: &[
-            DataFile {
-                path: "intent/clinc150/train.tsv.gz",
-                bytes: 154_086,
-                sha256: "752fdf3de10a5f22d356ddcb03da567f29351086daceb0399132887eb8aefd2a",
-            },
+            CLINC150_TRAIN,
             DataFile {
                 path: "intent/clinc150/test.tsv.gz",
                 bytes: 69_192,
@@ -85,11 +86,7 @@ pub(super) static UTTERANCES: &[Dataset] = &[
         title: "SNIPS 2017 custom intents",
         holds: Holds::Intents { layout: IntentLayout::One },
         files: &[
-            DataFile {
-                path: "intent/snips/train.tsv.gz",
-                bytes: 202_539,
-                sha256: "bff0d78f856b195aecbf3f7bcbf8f032dea0fdb7bbf9091edaa8586b67cafaeb",
-            },
+            SNIPS_TRAIN,
             DataFile {
                 path: "intent/snips/test.tsv.gz",
                 bytes: 12_846,
@@ -106,11 +103,7 @@ pub(super) static UTTERANCES: &[Dataset] = &[
         title: "ATIS: requests about flights",
         holds: Holds::Intents { layout: IntentLayout::One },
         files: &[
-            DataFile {
-                path: "intent/atis/train.tsv.gz",
-                bytes: 101_047,
-                sha256: "2ee4df155aabe85bf32be6003abc036ef151ea46f4a1793da369d481e8884951",
-            },
+            ATIS_TRAIN,
             DataFile {
                 path: "intent/atis/test.tsv.gz",
                 bytes: 15_241,
@@ -151,111 +144,43 @@ pub(super) static UTTERANCES: &[Dataset] = &[
             ],
         },
         files: &[
-            DataFile {
-                path: "intent/clinc150/train.tsv.gz",
-                bytes: 154_086,
-                sha256: "752fdf3de10a5f22d356ddcb03da567f29351086daceb0399132887eb8aefd2a",
-            },
+            CLINC150_TRAIN,
             DataFile {
                 path: "intent/clinc150/val.tsv.gz",
                 bytes: 38_596,
                 sha256: "bb4c020f562e939840459bf7735d698b89658519ae13ac25c3a4e621901cab16",
             },
-            DataFile {
-                path: "intent/snips/train.tsv.gz",
-                bytes: 202_539,
-                sha256: "bff0d78f856b195aecbf3f7bcbf8f032dea0fdb7bbf9091edaa8586b67cafaeb",
-            },
-            DataFile {
-                path: "intent/atis/train.tsv.gz",
-                bytes: 101_047,
-                sha256: "2ee4df155aabe85bf32be6003abc036ef151ea46f4a1793da369d481e8884951",
-            },
-            DataFile {
-                path: "wmd/twitter.tsv.gz",
-                bytes: 76_914,
-                sha256: "2a3c86a1d22159bfbc44e6a4d0a116e121e6a1c21a60dd8b85c6aa23b959510d",
-            },
-            DataFile {
-                path: "qc_kelp/train.klp.gz",
-                bytes: 1_420_295,
-                sha256: "ffae7694fc5664e228e4daf30bf17b93d987276e6c38cddca485a5a63beb0175",
-            },
-            DataFile {
-                path: "stsb/train.tsv",
-                bytes: 882_700,
-                sha256: "ccefbd64f7af0c57c560eb2d97a035fff337be6f469fa66aeda03620bfe5d077",
-            },
-            DataFile {
-                path: "stsb/dev.tsv",
-                bytes: 253_657,
-                sha256: "5c5d65b88ffe327867d1b9813a67addbb9dfffb812976da40e0f11cff356aa53",
-            },
+            SNIPS_TRAIN,
+            ATIS_TRAIN,
+            WMD_TWITTER,
+            TREC_TRAIN,
+            STSB_TRAIN,
+            STSB_DEV,
             DataFile {
                 path: "stsb/test.tsv",
                 bytes: 203_119,
                 sha256: "e82aed16d8aa8b6befe7e8faa2dd73d696f144f540bed8b80d7f8a87326e44bb",
             },
-            DataFile {
-                path: "mrpc/train.tsv",
-                bytes: 919_448,
-                sha256: "41ef57a1e783c83230609943bc772106bda1b4e3d89bf170cc49a3644117366b",
-            },
-            DataFile {
-                path: "mrpc/dev.tsv",
-                bytes: 103_246,
-                sha256: "a7d5a90703e679e0416cbe099c87e3da31cc387ce169bfc92ba4671864faecf7",
-            },
+            MRPC_TRAIN,
+            MRPC_DEV,
             DataFile {
                 path: "mrpc/test.tsv",
                 bytes: 431_147,
                 sha256: "2da7c650a986d42dd618fd729f7d3b80131f54e13b1e1202ba074095be1c3104",
             },
-            DataFile {
-                path: "rte/train.tsv",
-                bytes: 846_223,
-                sha256: "fad8953c326fc4725f92215d649c9ffd0bc6b8042631daee69669edc8351cbda",
-            },
-            DataFile {
-                path: "rte/dev.tsv",
-                bytes: 90_340,
-                sha256: "08d3d632056457367c90dbce3534cc1c4ded9101bfb2f7115012722a4c9e1e2c",
-            },
+            RTE_TRAIN,
+            RTE_DEV,
             DataFile {
                 path: "rte/test.tsv",
                 bytes: 939_972,
                 sha256: "344c39046b870f2865f5b981e2f4b4776e69d3b7879f0e2e820e11a8aa180f18",
             },
-            DataFile {
-                path: "cqa_semeval2016/train_part1_partial.jsonl.gz",
-                bytes: 684_300,
-                sha256: "41cd50e57cd34c9a98f2d87fba96e28063f1870000dd0ac2104be388d44508bf",
-            },
-            DataFile {
-                path: "cqa_semeval2016/train_part2.jsonl.gz",
-                bytes: 379_594,
-                sha256: "a4ec2e85be392fc2b7e61ac968cf1a5fc14f845c8174ee369b57cb752d80c2cf",
-            },
-            DataFile {
-                path: "cqa_semeval2016/train_2015dev.jsonl.gz",
-                bytes: 167_810,
-                sha256: "3b2fcf16fb5f0b28b6ea688282232611c956823ca109ca6fa1544be49ff00b71",
-            },
-            DataFile {
-                path: "cqa_semeval2016/train_2015test.jsonl.gz",
-                bytes: 199_926,
-                sha256: "061c0cfd6b067f873c7c97b9aa7c2bd5ace5ca9864af2fa2e62cc43c500b8bba",
-            },
-            DataFile {
-                path: "cqa_semeval2016/dev.jsonl.gz",
-                bytes: 243_387,
-                sha256: "456f57d59390f1f92b16dcb40b8433ec09913aae6ff0104461d9ac7596884ed3",
-            },
-            DataFile {
-                path: "ecbplus/docs.jsonl.gz",
-                bytes: 1_872_400,
-                sha256: "8f6740853fec6cb40043dbc9c9bbb81419e60557180cc2c9a28ddf4682e1af68",
-            },
+            FORUM_TRAIN_PART1_PARTIAL,
+            FORUM_TRAIN_PART2,
+            FORUM_TRAIN_2015DEV,
+            FORUM_TRAIN_2015TEST,
+            FORUM_DEV,
+            ECBPLUS_DOCS,
         ],
         licence: "that of each source",
         how_to_get: "the files of the other datasets: https://github.com/clinc/oos-eval, https://github.com/sonos/nlu-benchmark, \

@@ -1,18 +1,9 @@
-//! The corpora and vectors of the catalog as they lie in the user's data folder. Without `LANDMARK_DATA` these tests say
-//! so and prove nothing.
+//! Every file of the catalog, and every corpus of documents and set of vectors.
 
-use std::path::PathBuf;
-
-use landmark_data::catalog::{self, DATA_VARIABLE, DocumentOptions, Holds};
+use landmark_data::catalog::{self, DocumentOptions, Holds};
 use landmark_data::{Corpus, Headers, TokenRules};
 
-fn data_folder() -> Option<PathBuf> {
-    let folder = std::env::var_os(DATA_VARIABLE).map(PathBuf::from);
-    if folder.is_none() {
-        eprintln!("skipped: `{DATA_VARIABLE}` is not set");
-    }
-    folder
-}
+use crate::data_folder;
 
 #[test]
 fn every_file_of_the_catalog_is_there_with_its_digest_and_size() {

@@ -1,22 +1,12 @@
-//! ECB+ as it lies in the user's data folder: counts as published, and both formats the same corpus. Without `LANDMARK_DATA`
-//! these tests say so and prove nothing.
+//! ECB+: counts as published, and both of its formats the same corpus.
 
-#![allow(clippy::unwrap_used)] // a test file
-
-use std::path::PathBuf;
 use std::process::Command;
 
-use landmark_data::catalog::{self, DATA_VARIABLE};
+use landmark_data::catalog;
 use landmark_data::mentions::CorefCounts;
 use landmark_data::{CorefPart, MentionCorpus, MentionKinds};
 
-fn data_folder() -> Option<PathBuf> {
-    let folder = std::env::var_os(DATA_VARIABLE).map(PathBuf::from);
-    if folder.is_none() {
-        eprintln!("skipped: `{DATA_VARIABLE}` is not set");
-    }
-    folder
-}
+use crate::data_folder;
 
 #[test]
 fn ecb_plus_has_the_published_documents_sentences_mentions_clusters_and_singletons() {

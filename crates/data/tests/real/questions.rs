@@ -1,21 +1,10 @@
-//! Questions and threads of the catalog as they lie in the user's data folder. Without `LANDMARK_DATA` these tests say so
-//! and prove nothing.
+//! Questions and threads.
 
-#![allow(clippy::unwrap_used)] // a test file
-
-use std::path::PathBuf;
-
-use landmark_data::catalog::{self, DATA_VARIABLE, DocumentOptions};
+use landmark_data::catalog::{self, DocumentOptions};
 use landmark_data::dependencies::{DependencyTree, Sentence, Word};
 use landmark_data::{CommentLabel, Tree};
 
-fn data_folder() -> Option<PathBuf> {
-    let folder = std::env::var_os(DATA_VARIABLE).map(PathBuf::from);
-    if folder.is_none() {
-        eprintln!("skipped: `{DATA_VARIABLE}` is not set");
-    }
-    folder
-}
+use crate::data_folder;
 
 /// The parse behind a GRCT tree: every `SYNT` node holds one `POS` node, whose leaf is its word.
 fn parse_of(tree: &Tree) -> Sentence {
