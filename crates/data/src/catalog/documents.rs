@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::shared::WMD_TWITTER;
+use super::shared::{SNIPS_TRAIN, WMD_TWITTER};
 use super::{DataFile, Dataset, Holds, PublishedStatistics};
 use crate::documents::{Columns, DocumentFormat};
 
@@ -161,5 +161,18 @@ pub(super) static DOCUMENTS: &[Dataset] = &[
             bow_dimension: 24_277,
             length: 38.6,
         }),
+    },
+    Dataset {
+        name: "snips_utterances",
+        title: "SNIPS 2017 custom intents, its training utterances as documents",
+        holds: Holds::Documents {
+            format: DocumentFormat::Tsv,
+            columns: Columns { label: Cow::Borrowed("intent"), ..Columns::PLAIN },
+        },
+        files: &[SNIPS_TRAIN],
+        licence: "CC0 1.0",
+        how_to_get: "`2017-06-custom-intent-engines/` of https://github.com/sonos/nlu-benchmark, as columns `intent text`",
+        caveat: "13,784 utterances to be split anew; `snips` has the given test utterances",
+        published: None,
     },
 ];
