@@ -1,6 +1,8 @@
 //! The corpora and vectors of the catalog as they lie in the user's data folder. Without `LANDMARK_DATA` these tests say so and
 //! prove nothing.
 
+#![allow(clippy::unwrap_used)] // a test program
+
 use std::path::PathBuf;
 
 use landmark_data::catalog::DATA_VARIABLE;
