@@ -17,7 +17,7 @@ use crate::encoder::{Batcher, Classifier, Dropout, ModelError, ModelFiles, Preci
 /// several devices share the work.
 const SEQUENCES_ON_GPU: usize = 4096;
 /// The same for a core.
-const SEQUENCES_ON_CPU: usize = 512;
+const SEQUENCES_ON_CPU: usize = 256;
 
 /// The number of a job and the outputs of its sequences.
 type Answer = (usize, Result<Vec<Vec<f32>>, ModelError>);
@@ -92,7 +92,8 @@ impl Workers {
         let mut waiting = 0;
         // no more than two chunks a lane are in flight, whatever was asked for
         let most = 2 * self.threads.len();
-        for (number, chunk) in chunks.iter().enumerate() {
+        // the longest first: what a lane waits for at the end is short
+        for (number, chunk) in chunks.iter().enumerate().rev() {
             let job = Job { number, sequences: chunk.iter().map(|&k| sequence(k)).collect(), reply: reply.clone() };
             jobs.send(job).map_err(|_| gone("its thread ended"))?;
             waiting += 1;
