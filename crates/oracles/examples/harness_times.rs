@@ -1,11 +1,12 @@
-//! What the harness costs: word mover's distances of newsgroup posts bought through meters and store as a run buys them, against the bare
-//! solver on one thread times the number of threads, on the same pairs.
+//! What the harness costs: word mover's distances bought through meters and store as a run buys them, against the bare solver on one
+//! thread times the number of threads, on the same pairs.
 //!
 //! ```text
-//! LANDMARK_DATA=… cargo run --release -p landmark-oracles --no-default-features --example harness_times -- FOLDER [N]
+//! cargo run --release -p landmark-oracles --no-default-features --example harness_times -- FOLDER SHAPE [N]
 //! ```
 //!
-//! FOLDER is an empty one for the store; N posts (300) are compared with each other.
+//! FOLDER is an empty one for the store. SHAPE is `tweets` or `news`, which are drawn, or a corpus in LANDMARK_DATA such as `20news`; N of
+//! its documents (300) are compared with each other.
 
 #![allow(clippy::print_stdout)] // a measurement
 
@@ -20,7 +21,6 @@ use ndarray::Array2;
 use rayon::ThreadPoolBuilder;
 
 #[path = "../benches/emd/shapes.rs"]
-#[allow(dead_code, reason = "the other shapes are for the other measurements")]
 mod shapes;
 
 /// Rows of a block that a run asks for.
@@ -29,9 +29,15 @@ const ROWS: usize = 256;
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let folder = arguments.first().ok_or("name an empty folder for the store")?;
-    let n = arguments.get(1).map_or(Ok(300), |text| text.parse::<usize>())?;
-    let shape = shapes::real("20news")?.ok_or("set LANDMARK_DATA to the folder of the corpora")?;
-    let kept: Vec<usize> = (0..n.min(shape.bags.len())).collect();
+    let name = arguments.get(1).map_or("news", String::as_str);
+    let n = arguments.get(2).map_or(Ok(300), |text| text.parse::<usize>())?;
+    let shape = match name {
+        "tweets" => shapes::synthetic_tweets(),
+        "news" => shapes::synthetic_news(),
+        corpus => shapes::real(corpus)?.ok_or("set LANDMARK_DATA to the folder of the corpora")?,
+    };
+    let n = n.min(shape.bags.len());
+    let kept: Vec<usize> = (0..n).collect();
     let bags = shape.bags.subset(&kept);
     let clouds = Arc::new(WordClouds::new(&bags, shape.vectors.view(), EmptyDocuments::Error)?);
     let wmd = Wmd::new(Arc::clone(&clouds));
@@ -42,7 +48,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let bare = seconds(|| Ok(one.install(|| wmd.evaluate(&pairs, &mut distances))?))?;
 
     let store = TileStore::open(folder)?;
-    let stored = store.attach(Metered::new(wmd), OracleLabel::new("wmd", "newsgroup posts"))?;
+    let stored = store.attach(Metered::new(wmd), OracleLabel::new("wmd", name))?;
     let through = Metered::new(Kernelized::new(&stored, Kernel::Exponential { gamma: 0.5 })?);
     let all: Vec<usize> = (0..n).collect();
     let bought = seconds(|| {
@@ -54,7 +60,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     let threads = rayon::current_num_threads() as f64;
     let (rate, free) = (pairs.len() as f64 / bought, pairs.len() as f64 / bare * threads);
     let each = 1e6 * bare / pairs.len() as f64;
-    println!("{} pairs of posts of {:.0} words: {each:.0} µs each on one thread", pairs.len(), clouds.mean_words());
+    println!(
+        "{} pairs of `{name}`, {:.0} words each: {each:.0} µs a pair on one thread",
+        pairs.len(),
+        clouds.mean_words()
+    );
     println!(
         "harness on {threads} threads {rate:.0} pairs/s; bare solver times threads {free:.0}; ratio {:.3}",
         rate / free

@@ -8,7 +8,7 @@ use landmark_tasks::classification::{
     ClassificationParams, KernelClassificationParams, Scaling, classify, classify_columns, classify_kernel,
     cross_validate, cross_validate_columns, cross_validate_kernel,
 };
-use landmark_tasks::kernel_svm::{GramColumns, KernelSvmParams};
+use landmark_tasks::kernel_svm::KernelSvmParams;
 use landmark_tasks::linear_svm::LinearSvmParams;
 use landmark_tasks::svm::Tolerance;
 use ndarray::Array2;
@@ -150,25 +150,6 @@ fn bad_input_names_the_item_of_the_whole() {
     assert_eq!(message(&x, &labels), "all 120 training rows have label 9: a classifier needs at least two labels");
 }
 
-/// A Gram matrix as if it lay elsewhere.
-struct Elsewhere(Array2<f64>);
-
-impl GramColumns for Elsewhere {
-    fn items(&self) -> usize {
-        self.0.nrows()
-    }
-
-    fn column(
-        &self,
-        rows: &[usize],
-        column: usize,
-        out: &mut [f64],
-    ) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
-        rows.iter().zip(out).for_each(|(&row, out)| *out = self.0[[row, column]]);
-        Ok(())
-    }
-}
-
 #[test]
 fn columns_that_are_read_as_needed_classify_as_the_whole_matrix_does() {
     let (x, labels, train, test) = clouds();
@@ -176,7 +157,6 @@ fn columns_that_are_read_as_needed_classify_as_the_whole_matrix_does() {
     let svm = KernelSvmParams { cache_mib: 1, ..Default::default() };
     let params = KernelClassificationParams { svm, costs: vec![0.01, 1.0], folds: 4 }.check().unwrap();
     let whole = classify_kernel(gram.view(), &labels, &train, &test, &params, 3).unwrap();
-    let gram = Elsewhere(gram);
     let read = classify_columns(&gram, &labels, &train, &test, &params, 3).unwrap();
     assert_eq!(read, whole);
     let table = cross_validate_columns(&gram, &labels, &train, &params, 3).unwrap();

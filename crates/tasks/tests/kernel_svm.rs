@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used)] // a test file
 
 use landmark_core::stream::stream;
-use landmark_tasks::kernel_svm::{GramColumns, KernelSvm, KernelSvmParams};
+use landmark_tasks::kernel_svm::{KernelSvm, KernelSvmParams};
 use landmark_tasks::linear_svm::{LinearSvmParams, Solver};
 use landmark_tasks::svm::{ClassWeights, Loss, Tolerance};
 use linfa::traits::Fit;
@@ -51,25 +51,6 @@ fn beta(machine: &KernelSvm, items: usize) -> Array1<f64> {
         beta[i] = b;
     }
     beta
-}
-
-/// A Gram matrix as if it lay elsewhere.
-struct Elsewhere(Array2<f64>);
-
-impl GramColumns for Elsewhere {
-    fn items(&self) -> usize {
-        self.0.nrows()
-    }
-
-    fn column(
-        &self,
-        rows: &[usize],
-        column: usize,
-        out: &mut [f64],
-    ) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
-        rows.iter().zip(out).for_each(|(&row, out)| *out = self.0[[row, column]]);
-        Ok(())
-    }
 }
 
 #[track_caller]
@@ -243,11 +224,10 @@ fn rows_that_are_read_as_needed_give_the_machine_of_the_whole_matrix_to_the_bit(
     for cache_mib in [1, 256] {
         let params = KernelSvmParams { cache_mib, ..Default::default() }.check().unwrap();
         let whole = params.train_path(gram.view(), &labels, 3, &costs, 1).unwrap();
-        let elsewhere = Elsewhere(all.clone());
-        let read = params.train_on_columns(&elsewhere, &trained, &labels, 3, &costs).unwrap();
+        let read = params.train_on_columns(&all, &trained, &labels, 3, &costs).unwrap();
         assert_eq!(whole, read);
         for (whole, read) in whole.iter().zip(&read) {
-            let scores = read.decision_on_columns(&elsewhere, &trained, &asked).unwrap();
+            let scores = read.decision_on_columns(&all, &trained, &asked).unwrap();
             // the same sums in another order: at most 400 terms of β K below 10
             assert_near(&whole.decision(similarities.view()).unwrap(), &scores, 1e-11);
         }
@@ -256,7 +236,7 @@ fn rows_that_are_read_as_needed_give_the_machine_of_the_whole_matrix_to_the_bit(
 
 #[test]
 fn a_machine_on_columns_names_what_it_cannot_do() {
-    let gram = Elsewhere(Array2::eye(4));
+    let gram = Array2::eye(4);
     let refused = |params: KernelSvmParams, items: &[usize], labels: &[usize]| {
         params.check().unwrap().train_on_columns(&gram, items, labels, 2, &[1.0]).unwrap_err().to_string()
     };
@@ -269,7 +249,7 @@ fn a_machine_on_columns_names_what_it_cannot_do() {
         refused(KernelSvmParams::default(), &[0, 4], &[0, 1]),
         "item 4 is to be trained on, but the matrix has 4 items (0 to 3)"
     );
-    let bad = Elsewhere(array![[1.0, f64::NAN], [f64::NAN, 1.0]]);
+    let bad = array![[1.0, f64::NAN], [f64::NAN, 1.0]];
     let error = KernelSvmParams::default().check().unwrap().train_on_columns(&bad, &[0, 1], &[0, 1], 2, &[1.0]);
     assert_eq!(error.unwrap_err().to_string(), "K(0, 1) of the Gram matrix is NaN, but must be finite");
     let error = KernelSvmParams { cache_mib: 0, ..Default::default() }.check().unwrap_err().to_string();

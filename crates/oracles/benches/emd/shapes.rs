@@ -33,7 +33,7 @@ pub(crate) fn synthetic_news() -> Shape {
     synthetic("news", 600, 56..=160, 30_000)
 }
 
-/// `twitter` or `20news_bydate` with the self-trained vectors of 300 numbers; `None` without a data folder.
+/// A corpus, such as `twitter` or `20news`, with the self-trained vectors of 300 numbers; `None` without a data folder.
 pub(crate) fn real(name: &str) -> Result<Option<Shape>, Box<dyn Error>> {
     let Some(folder) = std::env::var_os(catalog::DATA_VARIABLE).map(PathBuf::from) else { return Ok(None) };
     let options = DocumentOptions { limit: Some(4_000), ..Default::default() };

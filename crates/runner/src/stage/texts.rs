@@ -46,7 +46,7 @@ pub struct Joined<'a> {
     pub kept: &'a [usize],
     /// The new ones.
     pub new: &'a ScoredItems,
-    /// Their embeddings, where a proxy reads those of the old ones from a file.
+    /// Their embeddings, one row a text, where a proxy reads those of the old ones from a file.
     pub embeddings: Option<ArrayView2<'a, f64>>,
 }
 

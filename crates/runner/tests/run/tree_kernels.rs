@@ -68,6 +68,12 @@ fn what_is_wrong_with_a_ranking_or_a_tree_kernel_is_named() {
         ),
         (
             format!(
+                "{matrix}dataset: trec\noracle: tree_kernel\nmethods: [{{ id: nystrom, proxy: {{ kind: fragments, size: 9 }} }}]\n"
+            ),
+            "is 9, but must be between 1 and 4",
+        ),
+        (
+            format!(
                 "{matrix}dataset: random_psd\noracle: precomputed\nmethods: [{{ id: nystrom, proxy: bag_of_words }}]\n"
             ),
             "the proxy `bag_of_words` compares questions, but the dataset is a matrix",

@@ -12,6 +12,8 @@ use std::error::Error;
 use std::ops::Deref;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use ndarray::Array2;
+
 use crate::svm::{DenseRows, SvmError};
 
 /// SMO holds two rows at a time.
@@ -29,6 +31,18 @@ pub trait GramColumns: Sync {
     /// # Errors
     /// Whatever keeps it from being read.
     fn column(&self, rows: &[usize], column: usize, out: &mut [f64]) -> Result<(), Box<dyn Error + Send + Sync>>;
+}
+
+/// A square matrix in memory; a number of a row or column that it lacks panics, as indexing does.
+impl GramColumns for Array2<f64> {
+    fn items(&self) -> usize {
+        self.nrows()
+    }
+
+    fn column(&self, rows: &[usize], column: usize, out: &mut [f64]) -> Result<(), Box<dyn Error + Send + Sync>> {
+        rows.iter().zip(out).for_each(|(&row, value)| *value = self[[row, column]]);
+        Ok(())
+    }
 }
 
 /// Rows of a symmetric Gram matrix, as a solver takes them.

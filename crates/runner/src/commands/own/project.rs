@@ -83,7 +83,7 @@ struct Projected {
     vectors: Array2<f64>,
     /// Similarities to the landmarks.
     scores: u64,
-    /// Those of them that were evaluated now.
+    /// Evaluations that these took now; a score of both orders takes two.
     bought: u64,
 }
 
