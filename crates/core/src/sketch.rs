@@ -22,7 +22,7 @@ mod shrink;
 pub use crate::oracle::Identity;
 pub use bound::ErrorBound;
 pub use frequent_directions::{Form, FrequentDirections, FrequentDirectionsParams};
-pub use parallel::{merge_tree, sketch_batches, sketch_blocks};
+pub use parallel::{MergeTree, merge_tree, sketch_batches, sketch_blocks};
 pub use projection::Projection;
 
 /// Why a matrix could not be sketched.

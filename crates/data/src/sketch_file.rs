@@ -28,6 +28,8 @@ pub struct SavedStream {
     pub head_bytes: u64,
     /// What these bytes are known by: whose sketch it is. The caller makes it and checks it.
     pub fingerprint: String,
+    /// Of how many pieces, sketched apart, it was merged; 1 for a stream read in one go.
+    pub pieces: u64,
 }
 
 /// The JSON object.
@@ -39,6 +41,13 @@ struct Head {
     fingerprint: String,
     /// What the columns are, for people; the sketch's own bytes decide.
     features: String,
+    #[serde(default = "one")]
+    pieces: u64,
+}
+
+/// What files say that were written before there were pieces.
+fn one() -> u64 {
+    1
 }
 
 impl SavedStream {
@@ -49,22 +58,27 @@ impl SavedStream {
     pub fn save(&self, path: &Path) -> Result<(), DataError> {
         let beside = sibling(path);
         let write = || -> std::io::Result<()> {
-            let head = serde_json::to_vec(&Head {
-                place: self.place,
-                head_bytes: self.head_bytes,
-                fingerprint: self.fingerprint.clone(),
-                features: self.sketch.features().to_hex(),
-            })?;
             let mut file = File::create(&beside)?;
-            file.write_all(MAGIC)?;
-            file.write_all(&(head.len() as u64).to_le_bytes())?;
-            file.write_all(&head)?;
-            file.write_all(blake3::hash(&head).as_bytes())?;
-            file.write_all(&self.sketch.to_bytes())?;
+            file.write_all(&self.to_bytes())?;
             file.sync_all()?;
             std::fs::rename(&beside, path)
         };
         write().map_err(|source| DataError::Write { path: path.to_owned(), source })
+    }
+
+    /// The content of the file.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let head = Head {
+            place: self.place,
+            head_bytes: self.head_bytes,
+            fingerprint: self.fingerprint.clone(),
+            features: self.sketch.features().to_hex(),
+            pieces: self.pieces,
+        };
+        // strings and numbers are always written
+        let head = serde_json::to_vec(&head).unwrap_or_default();
+        let (length, checksum) = ((head.len() as u64).to_le_bytes(), blake3::hash(&head));
+        [&MAGIC[..], &length, &head, checksum.as_bytes(), &self.sketch.to_bytes()].concat()
     }
 
     /// Reads the file; `features` is what its columns must be.
@@ -73,6 +87,14 @@ impl SavedStream {
     /// [`DataError::Io`]; [`DataError::SavedSketch`] for a file of another kind, a truncated or damaged one, other features.
     pub fn load(path: &Path, features: Identity) -> Result<Self, DataError> {
         let bytes = std::fs::read(path).map_err(DataError::io(path))?;
+        Self::from_bytes(&bytes, path, features)
+    }
+
+    /// Reads the content of such a file, from wherever it came; `path` names it in errors.
+    ///
+    /// # Errors
+    /// [`DataError::SavedSketch`], as [`load`](Self::load).
+    pub fn from_bytes(bytes: &[u8], path: &Path, features: Identity) -> Result<Self, DataError> {
         let wrong = |source: SketchError| DataError::SavedSketch { path: path.to_owned(), source };
         let begins = &bytes[..bytes.len().min(MAGIC.len())];
         if begins != &MAGIC[..begins.len()] {
@@ -98,7 +120,8 @@ impl SavedStream {
             let (left, right) = (sketch.features().short(), features.short());
             return Err(wrong(SketchError::Merge { what: "columns (another hash or vocabulary)", left, right }));
         }
-        Ok(Self { sketch, place: head.place, head_bytes: head.head_bytes, fingerprint: head.fingerprint })
+        let Head { place, head_bytes, fingerprint, pieces, .. } = head;
+        Ok(Self { sketch, place, head_bytes, fingerprint, pieces })
     }
 }
 
@@ -126,7 +149,7 @@ mod tests {
             sketch.append_sparse(row.columns(), row.values()).unwrap();
         }
         let place = StreamPlace { bytes: 47, lines: 3, ..StreamPlace::default() };
-        (SavedStream { sketch, place, head_bytes: 8, fingerprint: "abc".into() }, hash.identity())
+        (SavedStream { sketch, place, head_bytes: 8, fingerprint: "abc".into(), pieces: 3 }, hash.identity())
     }
 
     #[test]
@@ -138,7 +161,7 @@ mod tests {
         stream.save(&path).unwrap();
         let back = SavedStream::load(&path, features).unwrap();
         assert_eq!((back.place, back.sketch.to_bytes()), (stream.place, stream.sketch.to_bytes()));
-        assert_eq!((back.head_bytes, back.fingerprint), (8, stream.fingerprint));
+        assert_eq!((back.head_bytes, back.fingerprint, back.pieces), (8, stream.fingerprint, 3));
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
     }
 

@@ -2,10 +2,11 @@
 //!
 //! Plain or gzip. Empty lines and lines that are not UTF-8 are counted, and skipped or refused as asked. The place is the number
 //! of bytes of text consumed, so that a stream can go on where it stopped; a plain file is entered there at once, a gzip file is read up to
-//! there. Memory: one line.
+//! there. A plain file can also be cut into runs of whole lines ([`cuts`]) that several readers share. Memory: one line.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -74,6 +75,10 @@ pub struct TextStream {
     reader: Box<dyn BufRead + Send>,
     policy: LinePolicy,
     place: StreamPlace,
+    /// The byte of text at which it ends, if not with the file.
+    end: Option<u64>,
+    /// The byte of text at which its lines are counted from.
+    first: u64,
     file_bytes: u64,
     consumed: Arc<AtomicU64>,
     line: Vec<u8>,
@@ -141,7 +146,18 @@ impl TextStream {
             }
         }
         let (line, text) = (Vec::new(), String::new());
-        Ok(Self { path: path.to_owned(), reader, policy, place, file_bytes, consumed, line, text })
+        Ok(Self { path: path.to_owned(), reader, policy, place, end: None, first: 0, file_bytes, consumed, line, text })
+    }
+
+    /// The lines of a plain file between two of its [`cuts`]; its place counts bytes from the beginning of the file, and lines from `piece.start`.
+    ///
+    /// # Errors
+    /// As [`open_at`](Self::open_at).
+    pub fn open_piece(path: &Path, policy: LinePolicy, piece: Range<u64>) -> Result<Self, DataError> {
+        let start = StreamPlace { bytes: piece.start, ..StreamPlace::default() };
+        let mut stream = Self::open_at(path, policy, start)?;
+        (stream.first, stream.end) = (piece.start, Some(piece.end));
+        Ok(stream)
     }
 
     /// The next line that holds a text, without its end, or nothing at the end of the file.
@@ -150,6 +166,9 @@ impl TextStream {
     /// [`DataError::Io`] (a gzip file that was cut short among them); a bad line where the policy refuses it.
     pub fn next_text(&mut self) -> Result<Option<&str>, DataError> {
         loop {
+            if self.end.is_some_and(|end| self.place.bytes >= end) {
+                return Ok(None);
+            }
             self.line.clear();
             let read = self.reader.read_until(b'\n', &mut self.line).map_err(DataError::io(&self.path))?;
             if read == 0 {
@@ -157,11 +176,11 @@ impl TextStream {
             }
             let line = self.line.strip_suffix(b"\n").unwrap_or(&self.line);
             let line = line.strip_suffix(b"\r").unwrap_or(line);
-            let number = usize::try_from(self.place.lines + 1).unwrap_or(usize::MAX);
             let path = || self.path.clone();
             let usable = match std::str::from_utf8(line) {
                 Err(error) if self.policy.invalid_utf8 == BadLine::Error => {
-                    return Err(DataError::NotUtf8 { path: path(), line: number, byte: error.valid_up_to() });
+                    let byte = error.valid_up_to();
+                    return Err(DataError::NotUtf8 { path: path(), line: self.line_number()?, byte });
                 }
                 Err(_) => {
                     self.place.invalid_utf8 += 1;
@@ -174,7 +193,7 @@ impl TextStream {
                 }
                 Ok(_) if self.policy.empty == BadLine::Error => {
                     let (seen, wanted) = ("an empty line".into(), "a text (or `empty: skip`)".into());
-                    return Err(DataError::Malformed { path: path(), line: number, seen, wanted });
+                    return Err(DataError::Malformed { path: path(), line: self.line_number()?, seen, wanted });
                 }
                 Ok(_) => {
                     self.place.empty += 1;
@@ -189,6 +208,21 @@ impl TextStream {
         }
     }
 
+    /// The number of the line that was read last, from 1 in the file: those before a piece are counted only when one must be named.
+    fn line_number(&self) -> Result<usize, DataError> {
+        let mut before = BufReader::new(File::open(&self.path).map_err(DataError::io(&self.path))?.take(self.first));
+        let mut ends = 0;
+        loop {
+            let bytes = before.fill_buf().map_err(DataError::io(&self.path))?;
+            if bytes.is_empty() {
+                return Ok(ends + usize::try_from(self.place.lines + 1).unwrap_or(usize::MAX));
+            }
+            ends += bytes.iter().filter(|&&byte| byte == b'\n').count();
+            let length = bytes.len();
+            before.consume(length);
+        }
+    }
+
     /// Where the stream stands.
     pub fn place(&self) -> StreamPlace {
         self.place
@@ -198,6 +232,37 @@ impl TextStream {
     pub fn progress(&self) -> (u64, u64) {
         (self.consumed.load(Ordering::Relaxed), self.file_bytes)
     }
+}
+
+/// Cuts a plain file at the ends of lines into pieces of about `step` bytes, none of them empty: the byte ranges, in order.
+///
+/// # Errors
+/// [`DataError::Io`]; [`DataError::Parameter`] for a gzip file, which can only be read from its beginning, and for a step of 0.
+pub fn cuts(path: &Path, step: u64) -> Result<Vec<Range<u64>>, DataError> {
+    let io = || DataError::io(path);
+    let refuse =
+        |parameter, seen, wanted: &str| Err(DataError::Parameter { parameter, seen, wanted: wanted.to_owned() });
+    if step == 0 {
+        return refuse("step", "0".to_owned(), "at least a byte");
+    }
+    let mut file = BufReader::new(File::open(path).map_err(io())?);
+    let bytes = file.get_ref().metadata().map_err(io())?.len();
+    if file.fill_buf().map_err(io())?.starts_with(&GZIP_MAGIC) {
+        let seen = format!("{}, which is packed with gzip and can be read from its beginning alone", path.display());
+        return refuse("file", seen, "a plain file, to be read in pieces: unpack it");
+    }
+    let (mut pieces, mut start) = (Vec::new(), 0);
+    while start < bytes {
+        let mut end = start.saturating_add(step);
+        if end < bytes {
+            // the line that the cut falls into, or ends with, belongs to the left
+            file.seek(SeekFrom::Start(end - 1)).map_err(io())?;
+            end = end - 1 + file.skip_until(b'\n').map_err(io())? as u64;
+        }
+        pieces.push(start..end.min(bytes));
+        start = end;
+    }
+    Ok(pieces)
 }
 
 #[cfg(test)]
@@ -275,6 +340,35 @@ mod tests {
         assert!(message.ends_with("plain.txt:2: an empty line; wanted is a text (or `empty: skip`)"), "{message}");
         let message = first_error(LinePolicy { invalid_utf8: BadLine::Error, ..LinePolicy::default() });
         assert!(message.contains("plain.txt:3: byte 2 of the line is not UTF-8"), "{message}");
+    }
+
+    #[test]
+    fn pieces_of_any_size_hold_every_line_once_and_name_lines_of_the_file() {
+        let (_folder, [plain, packed]) = files();
+        for step in 1..=TEXT.len() as u64 + 1 {
+            let pieces = cuts(&plain, step).unwrap();
+            assert_eq!((pieces[0].start, pieces.last().unwrap().end), (0, TEXT.len() as u64));
+            assert!(pieces.windows(2).all(|pair| pair[0].end == pair[1].start));
+            let mut texts = Vec::new();
+            let (mut lines, mut skipped) = (0, 0);
+            for piece in pieces {
+                let mut stream = TextStream::open_piece(&plain, LinePolicy::default(), piece.clone()).unwrap();
+                texts.extend(all(&mut stream));
+                let place = stream.place();
+                assert_eq!(place.bytes, piece.end);
+                lines += place.lines;
+                skipped += place.empty + place.invalid_utf8;
+            }
+            assert_eq!(texts, ["first", "third café", "last without an end"]);
+            assert_eq!((lines, skipped), (6, 3));
+        }
+        let policy = LinePolicy { empty: BadLine::Error, ..LinePolicy::default() };
+        let fourth = cuts(&plain, 1).unwrap()[3].clone();
+        let error = TextStream::open_piece(&plain, policy, fourth).unwrap().next_text().unwrap_err().to_string();
+        assert!(error.contains("plain.txt:4: an empty line"), "{error}");
+        let error = cuts(&packed, 10).unwrap_err().to_string();
+        assert!(error.contains("packed.txt") && error.contains("unpack it"), "{error}");
+        assert!(cuts(&plain, 0).is_err());
     }
 
     #[test]

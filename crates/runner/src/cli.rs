@@ -149,7 +149,7 @@ pub enum Command {
         #[command(flatten)]
         places: PlaceArgs,
     },
-    /// Cut what a configuration buys into tiles, for any number of workers that reach one store
+    /// Cut what a configuration buys, or the stream it sketches, into tiles for any number of workers that reach one store
     Plan {
         /// Who runs the workers; for Slurm and HyperQueue the files that submit them are written
         #[arg(long, value_enum, default_value_t = Executor::Local)]
@@ -157,9 +157,9 @@ pub enum Command {
         /// Seconds that a tile should take
         #[arg(long, value_name = "SECONDS", default_value_t = 120.0)]
         tile_seconds: f64,
-        /// Entries of a tile, instead of seconds
+        /// Entries of a tile, or bytes of a stream, instead of seconds
         #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
-        tile_entries: Option<u64>,
+        tile_size: Option<u64>,
         /// Replace a plan that differs
         #[arg(long)]
         force: bool,
@@ -167,7 +167,7 @@ pub enum Command {
         #[command(flatten)]
         scale: ScaleArgs,
     },
-    /// Buy tiles of a plan until all of them are done; may be started, killed and started again at will
+    /// Do tiles of a plan until all of them are done; may be started, killed and started again at will
     Worker {
         /// Only these tiles: `0-9,12`
         #[arg(long, value_name = "LIST", conflicts_with = "share")]
@@ -188,7 +188,7 @@ pub enum Command {
         #[command(flatten)]
         scale: ScaleArgs,
     },
-    /// Run a configuration whose plan is done: factors, tables, figures, and not one call of the oracle
+    /// Run a configuration whose plan is done: factors, tables, figures, and not one call of the oracle; sketches are merged in a tree
     Merge {
         /// Which configuration
         #[command(flatten)]

@@ -8,9 +8,11 @@
 //! Adding one: a file in `studies/`, a line in `registry/studies.rs`.
 
 use std::fmt;
+use std::ops::Range;
 use std::path::Path;
 
 use landmark_core::entries::{Certainty, Plan};
+use landmark_core::oracle::Identity;
 use serde_json::{Value as Json, json};
 
 use crate::config::Config;
@@ -31,6 +33,47 @@ pub trait Study: fmt::Debug + Send + Sync {
     /// # Errors
     /// What is missing or malformed, named with the next step.
     fn open(&self, desk: &Desk<'_>) -> Result<Box<dyn StudyWork>, StudyError>;
+
+    /// The same for many machines, where the work can be cut.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    fn divisible(&self, _: &Desk<'_>) -> Result<Option<Box<dyn Divisible>>, StudyError> {
+        Ok(None)
+    }
+}
+
+/// A study of one file that many machines can do in pieces, each a run of its bytes (`runner plan`).
+pub trait Divisible {
+    /// Names the file and every setting that moves a piece.
+    ///
+    /// # Errors
+    /// A file that cannot be read.
+    fn identity(&self) -> Result<Identity, StudyError>;
+
+    /// Works on the beginning of the file to learn what a byte takes.
+    ///
+    /// # Errors
+    /// As [`work`](Self::work).
+    fn seconds_per_byte(&self) -> Result<f64, StudyError>;
+
+    /// Cuts the file into pieces of about so many bytes.
+    ///
+    /// # Errors
+    /// A file that cannot be read, or not from its middle.
+    fn cut(&self, bytes: u64) -> Result<Vec<Range<u64>>, StudyError>;
+
+    /// Does a piece; what it makes of it goes to [`gather`](Self::gather).
+    ///
+    /// # Errors
+    /// Whatever it meets, named.
+    fn work(&self, piece: Range<u64>) -> Result<Vec<u8>, StudyError>;
+
+    /// Puts the pieces together, in their order, where a run finds the work done.
+    ///
+    /// # Errors
+    /// Those of the pieces; a folder that cannot be written.
+    fn gather(&self, pieces: &mut dyn Iterator<Item = Result<Vec<u8>, StudyError>>) -> Result<(), StudyError>;
 }
 
 /// What a study can reach besides its own settings.

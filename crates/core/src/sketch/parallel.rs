@@ -2,6 +2,7 @@
 //!
 //! The blocks are cut by number, each is sketched by one task in its own order, and neighbours are merged level by level: the result
 //! depends on the number of blocks and not on that of threads. Bounds survive merging, so more blocks cost no accuracy in the bound.
+//! [`MergeTree`] is the same tree for sketches that come one after another, from a disk or another machine.
 
 use ndarray::{ArrayView2, s};
 use rayon::prelude::*;
@@ -73,4 +74,53 @@ pub fn merge_tree(mut sketches: Vec<FrequentDirections>) -> Result<FrequentDirec
     let mut sketch = sketches.pop().ok_or(nothing)?;
     sketch.finish()?;
     Ok(sketch)
+}
+
+/// [`merge_tree`] of sketches that come one by one, in order: the same tree and the same bits, and never more than log₂ of their number in memory.
+///
+/// ```
+/// use landmark_core::sketch::{FrequentDirectionsParams, Identity, MergeTree};
+/// let params = FrequentDirectionsParams { rows: 2, ..FrequentDirectionsParams::default() };
+/// let mut tree = MergeTree::default();
+/// for block in 0..5 {
+///     let mut sketch = params.check(3, Identity::of(&[]))?;
+///     sketch.append(&[1.0, f64::from(block), 0.0])?;
+///     tree.push(sketch)?;
+/// }
+/// assert_eq!(tree.into_merged()?.unwrap().rows_seen(), 5);
+/// # Ok::<(), landmark_core::sketch::SketchError>(())
+/// ```
+#[derive(Debug, Default)]
+pub struct MergeTree {
+    /// Whole subtrees from left to right with their heights, which descend.
+    subtrees: Vec<(u32, FrequentDirections)>,
+}
+
+impl MergeTree {
+    /// The next sketch, merged with its neighbours as far as whole subtrees come together.
+    ///
+    /// # Errors
+    /// Sketches that do not belong together; [`SketchError::Linalg`].
+    pub fn push(&mut self, sketch: FrequentDirections) -> Result<(), SketchError> {
+        let mut subtree = (0, sketch);
+        while let Some((_, mut left)) = self.subtrees.pop_if(|(height, _)| *height == subtree.0) {
+            left.merge(&subtree.1)?;
+            subtree = (subtree.0 + 1, left);
+        }
+        self.subtrees.push(subtree);
+        Ok(())
+    }
+
+    /// All of them merged, or `None` of no sketch. It is not finished: more rows may follow.
+    ///
+    /// # Errors
+    /// As [`push`](Self::push).
+    pub fn into_merged(mut self) -> Result<Option<FrequentDirections>, SketchError> {
+        let Some((_, mut right)) = self.subtrees.pop() else { return Ok(None) };
+        while let Some((_, mut left)) = self.subtrees.pop() {
+            left.merge(&right)?;
+            right = left;
+        }
+        Ok(Some(right))
+    }
 }

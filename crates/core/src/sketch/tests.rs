@@ -320,6 +320,28 @@ fn silly_parameters_are_refused_with_value_and_range() {
 }
 
 #[test]
+fn sketches_that_come_one_by_one_are_merged_in_the_same_tree() {
+    for blocks in 1..=9 {
+        let x = random(40 * blocks, 7, 3);
+        let sketches: Vec<_> = (0..blocks)
+            .map(|block| {
+                let mut sketch = empty(3, Form::Buffered, None, 7);
+                sketch.append_block(x.slice(ndarray::s![40 * block..40 * (block + 1), ..])).unwrap();
+                sketch
+            })
+            .collect();
+        let mut tree = MergeTree::default();
+        for sketch in &sketches {
+            tree.push(sketch.clone()).unwrap();
+        }
+        let mut merged = tree.into_merged().unwrap().unwrap();
+        merged.finish().unwrap();
+        assert_eq!(merged.to_bytes(), merge_tree(sketches).unwrap().to_bytes(), "{blocks} blocks");
+    }
+    assert!(MergeTree::default().into_merged().unwrap().is_none());
+}
+
+#[test]
 fn rows_that_are_wrong_are_named_and_not_taken_in() {
     let mut sketch = empty(2, Form::Buffered, None, 3);
     sketch.append(&[1.0, 0.0, 2.0]).unwrap();

@@ -1,34 +1,62 @@
 //! `runner plan | worker | status | merge`: one configuration on many machines.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use landmark_core::oracle::{Budget, Metered, Oracle};
-use landmark_oracles::tile_store::{OracleLabel, TileStore};
+use landmark_oracles::tile_store::TileStore;
 use miette::{IntoDiagnostic, Result};
 use serde_json::json;
 
 use crate::cli::{LogArgs, ScaleArgs};
-use crate::config::{Config, MatrixSubject, Subject};
+use crate::config::{Config, Subject};
 use crate::exit::{Exit, UsageError};
 use crate::run::{self, Ended, RunOptions, count, duration};
-use crate::scale::{Entries, PLAN, Plan, parse_share, parse_tiles};
-use crate::stage::{Preparation, Stage};
+use crate::scale::{PLAN, Plan, parse_share, parse_tiles};
 
-mod make;
+mod entries;
+mod plan;
+mod stream;
 
-pub(super) use make::{TileSize, plan};
+pub(super) use plan::{TileSize, plan};
 
 /// Seconds that a worker may be silent before its tile is taken over.
 const LEASE: u64 = 60;
 /// Between two looks at tiles that others are working on.
 const PATIENCE: Duration = Duration::from_secs(2);
 
+/// A kind of work that is cut into tiles: [`entries`] to be bought, or a [`stream`] to be sketched.
+trait Labour {
+    /// Cuts what is to be done; `there` is the plan that was made before, if any.
+    fn plan(&self, size: TileSize, there: Option<&Plan>) -> Result<Plan>;
+
+    /// What work of this size costs in money, where that is known.
+    fn price(&self, size: u64) -> Option<f64>;
+
+    /// Brings what the work needs into memory, and refuses data that the plan was not made for.
+    fn begin<'a>(&'a self, plan: &'a Plan) -> Result<Box<dyn Hand + 'a>>;
+
+    /// When all tiles are done: makes of them what the run then finds.
+    fn gather(&self, plan: &Plan) -> Result<()>;
+
+    /// The amount in words: `1,234 entries`.
+    fn amount(&self, size: u64) -> String;
+
+    /// How fast it goes in words, at so many seconds for a unit of size.
+    fn rate(&self, seconds_each: f64) -> String;
+
+    /// What happens to a tile: `bought`.
+    fn done(&self) -> &'static str;
+}
+
+/// One that does tiles.
+trait Hand {
+    /// Does what is missing of a tile, so that it is kept, and answers how much that was.
+    fn work(&self, tile: usize) -> Result<u64>;
+}
+
 /// A configuration and its place in the store.
 struct Desk {
     config: Config,
-    matrix: MatrixSubject,
     options: RunOptions,
     store: TileStore,
     arguments: ScaleArgs,
@@ -37,18 +65,26 @@ struct Desk {
 impl Desk {
     fn open(arguments: &ScaleArgs, log: LogArgs) -> Result<Self> {
         let config = Config::load(&arguments.config, &arguments.overlay.overlays())?;
-        let Subject::Matrix(matrix) = &config.subject else {
-            let message = format!("`{}` is `experiment: {}`, which buys no matrix", config.name, config.subject.id());
-            return Err(UsageError::new(
-                message,
-                Some("plan a configuration such as `configs/own_data.yaml`".to_owned()),
-            )
-            .into());
-        };
-        let matrix = matrix.as_ref().clone();
         let options = super::run::options(&arguments.places, log);
         let store = TileStore::open(&run::store_address(&config, &options)).into_diagnostic()?;
-        Ok(Self { config, matrix, options, store, arguments: arguments.clone() })
+        Ok(Self { config, options, store, arguments: arguments.clone() })
+    }
+
+    /// What the configuration has to do.
+    fn labour(&self) -> Result<Box<dyn Labour + '_>> {
+        match &self.config.subject {
+            Subject::Matrix(matrix) => Ok(Box::new(entries::Buying::new(self, matrix))),
+            Subject::Study(study) => stream::Sketching::open(self, study.as_ref()),
+            Subject::Collection(_) => Err(self.indivisible()),
+        }
+    }
+
+    /// The error of a configuration that is done by one process or not at all.
+    fn indivisible(&self) -> miette::Report {
+        let (name, id) = (&self.config.name, self.config.subject.id());
+        let message = format!("`{name}` is `experiment: {id}`, which can't be cut into tiles");
+        let help = "a matrix can, such as `configs/own_data.yaml`, and a `text_sketch`; run this one with `runner CONFIG.yaml`";
+        UsageError::new(message, Some(help.to_owned())).into()
     }
 
     /// The plan that was made for this configuration.
@@ -70,31 +106,23 @@ impl Desk {
         }
     }
 
-    /// Loads the items and starts the oracle, and refuses those that the plan was not made for.
-    fn stage(&self, plan: &Plan) -> Result<Stage> {
-        // many workers at once must not each fine-tune a model: a run does so first
-        let preparation = Preparation { may_train: false, quiet: true };
-        let stage =
-            Stage::set(&self.config, &self.matrix, self.options.data.as_deref(), preparation).into_diagnostic()?;
-        let now = stage.raw.identity().to_hex();
-        if now == plan.oracle {
-            return Ok(stage);
+    /// Refuses data that the plan was not made for.
+    fn check(&self, plan: &Plan, subject: landmark_core::oracle::Identity) -> Result<()> {
+        let now = subject.to_hex();
+        if now == plan.subject {
+            return Ok(());
         }
         let message = format!(
-            "the data or the oracle have changed since the plan was made: it was `{}` and is `{now}`",
-            plan.oracle
+            "the data or the settings have changed since the plan was made: it was `{}` and is `{now}`",
+            plan.subject
         );
-        let help = "restore the items and the program, or plan anew: `runner plan … --force`".to_owned();
+        let help = "restore them, or plan anew: `runner plan … --force`".to_owned();
         Err(UsageError::new(message, Some(help)).into())
     }
 
     /// Seconds that a worker may be silent.
     fn lease(&self) -> u64 {
         self.config.cluster.lease.unwrap_or(LEASE).max(1)
-    }
-
-    fn label(&self, stage: &Stage) -> OracleLabel {
-        OracleLabel::new(self.matrix.oracle.kind(), stage.description.clone())
     }
 
     /// Tiles by number that are marked as done, and those that a worker has, with the seconds since it was heard of.
@@ -121,7 +149,7 @@ struct Progress {
     claimed: Vec<Option<u64>>,
 }
 
-/// Buys tiles until all of those it is about are done, by itself or by others.
+/// Does tiles until all of those it is about are done, by itself or by others.
 pub(super) fn worker(
     arguments: &ScaleArgs,
     tiles: Option<&str>,
@@ -137,10 +165,10 @@ pub(super) fn worker(
         (None, Some(share)) => parse_share(share, plan.tiles.len()).map_err(usage)?,
         (None, None) => (0..plan.tiles.len()).collect(),
     };
-    let stage = desk.stage(&plan)?;
-    let order = plan.row_order();
+    let labour = desk.labour()?;
+    let hand = labour.begin(&plan)?;
     let lease = Duration::from_secs(lease.unwrap_or_else(|| desk.lease()));
-    let (mut bought, mut own, start) = (0, 0, Instant::now());
+    let (mut new, mut own, start) = (0, 0, Instant::now());
     loop {
         let progress = desk.progress(&plan)?;
         waiting.retain(|&tile| !progress.done[tile]);
@@ -152,7 +180,7 @@ pub(super) fn worker(
             let is_done =
                 desk.store.plan_document(&desk.config.name, &format!("{work}.done")).into_diagnostic()?.is_some();
             if !is_done {
-                bought += buy(&desk, &plan, &stage, &order, tile)?;
+                new += desk.finish(&plan, tile, labour.as_ref(), hand.as_ref())?;
                 own += 1;
             }
             was_work = true;
@@ -166,58 +194,47 @@ pub(super) fn worker(
         }
     }
     Ok(format!(
-        "{own} tiles done by this worker, {} entries bought in {}\n",
-        count(bought),
+        "{own} tiles done by this worker, {} {} in {}\n",
+        labour.amount(new),
+        labour.done(),
         duration(start.elapsed().as_secs_f64())
     ))
 }
 
-/// Buys what is missing of a tile and marks it as done; answers how many entries that were.
-fn buy(desk: &Desk, plan: &Plan, stage: &Stage, order: &[usize], tile: usize) -> Result<u64> {
-    let start = Instant::now();
-    let work = plan.tile_name(tile);
-    let wanted = &plan.tiles[tile];
-    let budget = Budget { entries: None, seconds: desk.matrix.budget.seconds };
-    let meter = Arc::new(Metered::with_budget(Arc::clone(&stage.raw), budget));
-    let stored = desk.store.attach_part(Arc::clone(&meter), desk.label(stage), &work).into_diagnostic()?;
-    match plan.entries_of(wanted.part, order) {
-        Entries::Block(rows, cols) => stored.stock(&rows, &cols).into_diagnostic()?,
-        Entries::Pairs(pairs) => stored.evaluate(&pairs, &mut vec![0.0; pairs.len()]).into_diagnostic()?,
+impl Desk {
+    /// Does a tile and marks it as done; answers how much of it was missing.
+    fn finish(&self, plan: &Plan, tile: usize, labour: &dyn Labour, hand: &dyn Hand) -> Result<u64> {
+        let start = Instant::now();
+        let (size, new) = (plan.tiles[tile].size, hand.work(tile)?);
+        let seconds = start.elapsed().as_secs_f64();
+        let mark = json!({ "size": size, "new": new, "seconds": seconds }).to_string();
+        let name = format!("{}.done", plan.tile_name(tile));
+        self.store.write_plan_document(&self.config.name, &name, mark.into_bytes()).into_diagnostic()?;
+        if !self.options.quiet {
+            let (new, all, tiles) = (labour.amount(new), labour.amount(size), plan.tiles.len());
+            eprintln!("tile {tile} of {tiles}: {new} of {all} {} in {}", labour.done(), duration(seconds));
+        }
+        Ok(new)
     }
-    stored.flush().into_diagnostic()?;
-    if stored.entries() < wanted.entries {
-        let message = format!("tile {tile} has {} entries of {}", stored.entries(), wanted.entries);
-        return Err(UsageError::new(message, Some("run `runner store verify`".to_owned())).into());
-    }
-    let seconds = start.elapsed().as_secs_f64();
-    let mark = json!({ "entries": wanted.entries, "bought": stored.bought(), "seconds": seconds });
-    let name = format!("{work}.done");
-    desk.store.write_plan_document(&desk.config.name, &name, mark.to_string().into_bytes()).into_diagnostic()?;
-    if !desk.options.quiet {
-        let (bought, all) = (count(stored.bought()), count(wanted.entries));
-        eprintln!("tile {tile} of {}: {bought} of {all} entries bought in {}", plan.tiles.len(), duration(seconds));
-    }
-    Ok(stored.bought())
 }
 
 /// How far the workers are.
 pub(super) fn status(arguments: &ScaleArgs, log: LogArgs) -> Result<String> {
     let desk = Desk::open(arguments, log)?;
-    let plan = desk.plan()?;
+    let (plan, labour) = (desk.plan()?, desk.labour()?);
     let progress = desk.progress(&plan)?;
     let done = progress.done.iter().filter(|&&done| done).count();
-    let entries: u64 =
-        plan.tiles.iter().zip(&progress.done).filter(|(_, done)| **done).map(|(tile, _)| tile.entries).sum();
+    let size: u64 = plan.tiles.iter().zip(&progress.done).filter(|(_, done)| **done).map(|(tile, _)| tile.size).sum();
     let open = || progress.claimed.iter().zip(&progress.done).filter(|(_, done)| !**done).filter_map(|(age, _)| *age);
     let alive = open().filter(|&age| age < desk.lease()).count();
     let silent = open().count() - alive;
     let mut text = format!(
-        "plan {} of `{}`: {done} of {} tiles done, {} of {} entries; {alive} being bought",
+        "plan {} of `{}`: {done} of {} tiles done, {} of {}; {alive} in work",
         &plan.id[..12],
         desk.config.name,
-        plan.tiles.len(),
-        count(entries),
-        count(plan.evaluations())
+        count(plan.tiles.len() as u64),
+        labour.amount(size),
+        labour.amount(plan.size())
     );
     if silent > 0 {
         text += &format!(", {silent} left by workers that have fallen silent: any worker takes them over");
@@ -226,13 +243,13 @@ pub(super) fn status(arguments: &ScaleArgs, log: LogArgs) -> Result<String> {
     if done == plan.tiles.len() {
         text += &format!("all done: `runner merge {}`\n", desk.arguments.config.display());
     } else if let Some(each) = plan.seconds_each {
-        let left = (plan.evaluations() - entries) as f64 * each;
-        text += &format!("about {} of buying are left, for one worker\n", duration(left));
+        let left = (plan.size() - size) as f64 * each;
+        text += &format!("about {} of work are left, for one worker\n", duration(left));
     }
     Ok(text)
 }
 
-/// Runs the configuration, which finds everything bought.
+/// Runs the configuration, which finds everything done.
 pub(super) fn merge(arguments: &ScaleArgs, log: LogArgs) -> Result<Exit> {
     let desk = Desk::open(arguments, log)?;
     let plan = desk.plan()?;
@@ -245,7 +262,7 @@ pub(super) fn merge(arguments: &ScaleArgs, log: LogArgs) -> Result<Exit> {
         let help = format!("start workers: `runner worker {}`", desk.arguments.config.display());
         return Err(UsageError::new(message, Some(help)).into());
     }
-    drop(desk.stage(&plan)?);
+    desk.labour()?.gather(&plan)?;
     let options = RunOptions { bought_already: true, ..desk.options };
     Ok(match run::run(&desk.config, &options)? {
         Ended::Done => Exit::Done,

@@ -2,17 +2,16 @@
 //!
 //! The sketch is saved beside the results with the place in the file, every `save_every` texts and at the end. A run that was stopped goes on there;
 //! a file that has grown is read from where it ended. Never more than the sketch, one buffer and one line are in memory.
+//!
+//! A plain file is also sketched by many machines (`runner plan`): each takes runs of its lines, and the sketches are merged in a tree, whose bound is
+//! as good. The sketch is then another than that of one process, equally near; how many pieces it is of is shown.
 
-use std::io::Read as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
-use std::time::Instant;
 
 use landmark_core::sketch::{Form, FrequentDirectionsParams, Projection};
-use landmark_data::DataError;
-use landmark_data::feature_hashing::{HashedRow, NgramHash, NgramHashParams};
-use landmark_data::sketch_file::SavedStream;
-use landmark_data::text_stream::{BadLine, LinePolicy, StreamPlace, TextStream};
+use landmark_data::feature_hashing::NgramHashParams;
+use landmark_data::text_stream::{BadLine, LinePolicy};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
@@ -28,7 +27,11 @@ use crate::registry::studies::StudyEntry;
 use crate::registry::{Entry, parameter, required};
 use crate::report::{FigureKind, FigureSpec, Selection, Stamp, TableKind, TableSpec};
 use crate::results::{Metric, ResultRow};
-use crate::study::{Desk, Finished, Part, Study, StudyError, StudyWork, row};
+use crate::study::{Desk, Divisible, Finished, Part, Study, StudyError, StudyWork, row};
+
+mod stream;
+
+use stream::Stream;
 
 /// Its line in the registry.
 pub const ENTRY: StudyEntry = StudyEntry {
@@ -54,10 +57,6 @@ pub const ENTRY: StudyEntry = StudyEntry {
 const SAVED: &str = "stream.sketch";
 /// Π, beside the results.
 const PROJECTION: &str = "projection.npy";
-/// Bytes at the beginning of a file by which it is known again.
-const FINGERPRINT: u64 = 1 << 16;
-/// Texts between two looks at the clock.
-const TEXTS_PER_LOOK: u64 = 1000;
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -157,155 +156,60 @@ impl Study for TextSketch {
     }
 
     fn open(&self, desk: &Desk<'_>) -> Result<Box<dyn StudyWork>, StudyError> {
-        let path = self.file.resolved.clone();
-        let bytes = std::fs::metadata(&path).map_err(DataError::io(&path))?.len();
-        let fingerprint = fingerprint(&path, FINGERPRINT.min(bytes))?;
-        let name = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+        let stream = Stream::new(&self.settings, self.file.resolved.clone(), desk)?;
+        let name = stream.path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
         let Settings { sketch_rows, hash, .. } = &self.settings;
-        let description =
-            format!("{bytes} bytes of `{name}`, sketched to {sketch_rows} rows of 2^{} columns", hash.bits);
-        let hash = self.settings.hash.check()?;
-        let notes = vec![format!(
-            "`{SAVED}` holds the sketch and its place in the file: a run that was stopped, or a file that has grown, goes on there. `{PROJECTION}` holds Π ({} × m), \
-             a text's vector is its hashed row times Π.",
-            hash.columns()
-        )];
-        Ok(Box::new(Streaming {
-            settings: self.settings.clone(),
-            hash,
-            path,
-            name,
-            bytes,
-            fingerprint,
-            folder: desk.folder.to_owned(),
-            config: desk.config.clone(),
-            description,
-            notes,
+        let (bytes, bits) = (stream.bytes, hash.bits);
+        Ok(Box::new(Sketching {
+            description: format!("{bytes} bytes of `{name}`, sketched to {sketch_rows} rows of 2^{bits} columns"),
+            notes: vec![format!(
+                "`{SAVED}` holds the sketch and its place in the file: a run that was stopped, or a file that has grown, goes on there. `{PROJECTION}` holds Π ({} × m), \
+                 a text's vector is its hashed row times Π.",
+                stream.hash.columns()
+            )],
             facts: json!({ "bytes": bytes }),
+            stream,
+            name,
+            config: desk.config.clone(),
         }))
+    }
+
+    fn divisible(&self, desk: &Desk<'_>) -> Result<Option<Box<dyn Divisible>>, StudyError> {
+        Ok(Some(Box::new(Stream::new(&self.settings, self.file.resolved.clone(), desk)?)))
     }
 }
 
-/// blake3 of the first bytes of a file as it lies.
-fn fingerprint(path: &Path, bytes: u64) -> Result<String, DataError> {
-    let file = std::fs::File::open(path).map_err(DataError::io(path))?;
-    let mut head = Vec::new();
-    file.take(bytes).read_to_end(&mut head).map_err(DataError::io(path))?;
-    Ok(blake3::hash(&head).to_hex().to_string())
-}
-
-struct Streaming {
-    settings: Settings,
-    hash: NgramHash,
-    path: PathBuf,
+struct Sketching {
+    stream: Stream,
     name: String,
-    bytes: u64,
-    fingerprint: String,
-    folder: PathBuf,
     config: Config,
     description: String,
     notes: Vec<String>,
     facts: Json,
 }
 
-impl Streaming {
-    /// Where an earlier run stood, or the beginning.
-    fn begin(&self, progress: &Progress) -> Result<SavedStream, StudyError> {
-        let path = self.folder.join(SAVED);
-        let empty = self.settings.sketch().check(self.hash.columns(), self.hash.identity())?;
-        if !path.is_file() {
-            let fingerprint = self.fingerprint.clone();
-            let head_bytes = FINGERPRINT.min(self.bytes);
-            return Ok(SavedStream { sketch: empty, place: StreamPlace::default(), head_bytes, fingerprint });
-        }
-        let saved = SavedStream::load(&path, self.hash.identity())?;
-        let differs = |what: &str, seen: String, wanted: String| -> StudyError {
-            let remove = "remove it to start the stream again, or give this configuration another `name`";
-            format!("`{}` was made with {what} {seen}, but now {wanted} is asked for; {remove}", path.display()).into()
-        };
-        if saved.sketch.sketch_rows() != empty.sketch_rows() {
-            return Err(differs("rows", saved.sketch.sketch_rows().to_string(), empty.sketch_rows().to_string()));
-        }
-        if saved.sketch.form() != empty.form() {
-            return Err(differs("the form", saved.sketch.form().id().to_owned(), empty.form().id().to_owned()));
-        }
-        if self.bytes < saved.head_bytes || fingerprint(&self.path, saved.head_bytes)? != saved.fingerprint {
-            return Err(differs("a file", "of another beginning".into(), format!("`{}`", self.name)));
-        }
-        progress.say(&format!("going on after line {} from `{}`", saved.place.lines, path.display()));
-        Ok(saved)
-    }
-
-    /// Streams the file to its end; the sketch is saved now and then.
-    fn stream(&self, progress: &Progress) -> Result<(SavedStream, f64), StudyError> {
-        let mut saved = self.begin(progress)?;
-        let mut stream = TextStream::open_at(&self.path, self.settings.policy(), saved.place)?;
-        std::fs::create_dir_all(&self.folder)
-            .map_err(|source| DataError::Write { path: self.folder.clone(), source })?;
-        let path = self.folder.join(SAVED);
-        let (start, mut row, mut texts) = (Instant::now(), HashedRow::default(), 0);
-        while let Some(text) = stream.next_text()? {
-            self.hash.hash(text, &mut row);
-            saved.sketch.append_sparse(row.columns(), row.values())?;
-            texts += 1;
-            if texts % TEXTS_PER_LOOK == 0 {
-                let (read, all) = stream.progress();
-                let seconds = start.elapsed().as_secs_f64();
-                let mega = |bytes: u64| bytes as f64 / 1e6;
-                progress.now(format!(
-                    "{:.1} of {:.1} MB ({:.0} %), {:.0} texts/s",
-                    mega(read),
-                    mega(all),
-                    100.0 * read as f64 / all.max(1) as f64,
-                    texts as f64 / seconds
-                ));
-            }
-            if texts % self.settings.save_every == 0 {
-                saved.place = stream.place();
-                saved.save(&path)?;
-            }
-        }
-        saved.place = stream.place();
-        if saved.place.texts() == 0 {
-            let StreamPlace { lines, empty, invalid_utf8, .. } = saved.place;
-            let seen = format!("{lines} lines, {empty} of them empty and {invalid_utf8} not UTF-8");
-            return Err(format!("`{}` holds no text: {seen}", self.path.display()).into());
-        }
-        saved.save(&path)?;
-        Ok((saved, start.elapsed().as_secs_f64()))
-    }
-
-    fn write_projection(&self, projection: &Projection) -> Result<(), StudyError> {
-        let path = self.folder.join(PROJECTION);
-        let directions = projection.directions().as_standard_layout().into_owned();
-        ndarray_npy::write_npy(&path, &directions)
-            .map_err(|error| format!("cannot write `{}`: {error}", path.display()))?;
-        Ok(())
-    }
-}
-
-impl StudyWork for Streaming {
+impl StudyWork for Sketching {
     fn about(&self) -> About<'_> {
         const NO_STAMPS: &[Stamp] = &[];
         About { description: &self.description, stamps: NO_STAMPS, notes: &self.notes, facts: &self.facts }
     }
 
     fn parts(&self) -> Vec<Part> {
-        let mut settings = json!(self.settings);
+        let mut settings = json!(self.stream.settings);
         if let Json::Object(map) = &mut settings {
             map.shift_remove("save_every");
         }
-        let key = json!({ "settings": settings, "bytes": self.bytes, "fingerprint": self.fingerprint });
+        let key = json!({ "settings": settings, "bytes": self.stream.bytes, "fingerprint": self.stream.fingerprint });
         vec![Part { title: self.name.clone(), group: self.name.clone(), key }]
     }
 
     fn measure(&self, _: usize, _: &Finished<'_>, progress: &Progress) -> Result<Vec<ResultRow>, StudyError> {
-        let (saved, seconds) = self.stream(progress)?;
+        let (saved, seconds) = self.stream.read(progress)?;
         // the file goes on from the sketch as it is; what is reported is that of a finished one
         let mut finished = saved.sketch.clone();
         finished.finish()?;
-        let projection = finished.projection(self.settings.dimension)?;
-        self.write_projection(&projection)?;
+        let projection = finished.projection(self.stream.settings.dimension)?;
+        write_projection(&self.stream.folder, &projection)?;
         let (bound, place) = (finished.bound(), saved.place);
         let of = |id: &str, metric, value| ResultRow {
             items: place.texts(),
@@ -314,6 +218,7 @@ impl StudyWork for Streaming {
         };
         let mut rows = vec![
             of("texts", Metric::Count, place.texts() as f64),
+            of("pieces", Metric::Count, saved.pieces as f64),
             of("empty", Metric::Count, place.empty as f64),
             of("invalid_utf8", Metric::Count, place.invalid_utf8 as f64),
             of("shrinks", Metric::Count, bound.shrinks as f64),
@@ -333,6 +238,7 @@ impl StudyWork for Streaming {
     fn layout(&self, rows: &[ResultRow]) -> Layout {
         let names = [
             ("texts", "texts"),
+            ("pieces", "pieces sketched apart and merged"),
             ("empty", "empty lines, skipped"),
             ("invalid_utf8", "lines that are not UTF-8, skipped"),
             ("shrinks", "shrinks"),
@@ -358,8 +264,16 @@ impl StudyWork for Streaming {
             title: "Directions of the sketch".to_owned(),
             caption: "The squared singular values of the sketch as shares of ‖X‖²_F, largest first: how much of the counts each direction of Π holds.".to_owned(),
             select: Selection { methods: vec!["direction".to_owned()], ..Selection::of(Metric::DirectionShare) },
-            kind: FigureKind::Spectrum { first: 1, last: self.settings.dimension as u64 },
+            kind: FigureKind::Spectrum { first: 1, last: self.stream.settings.dimension as u64 },
         };
         Layout { tables: vec![table], figures: vec![figure], ..Layout::default() }
     }
+}
+
+fn write_projection(folder: &Path, projection: &Projection) -> Result<(), StudyError> {
+    let path = folder.join(PROJECTION);
+    let directions = projection.directions().as_standard_layout().into_owned();
+    ndarray_npy::write_npy(&path, &directions)
+        .map_err(|error| format!("cannot write `{}`: {error}", path.display()))?;
+    Ok(())
 }

@@ -35,7 +35,7 @@ fn workers_at_once_buy_each_entry_once_and_the_merge_equals_one_process_bit_for_
     let scratch = place();
     // slow enough that the workers overlap
     scratch.write("scorer.sh", &PROGRAM.replace("shift 2", "sleep 0.001; shift 2"));
-    let said = well(&scratch, &["plan", "config.yaml", "--tile-entries", "17"]);
+    let said = well(&scratch, &["plan", "config.yaml", "--tile-size", "17"]);
     let (planned, tiles) = (number_before(&said.out, " entries in "), number_before(&said.out, " tiles"));
     assert!(tiles >= 40, "{}", said.out);
     let early = scratch.say(&["merge", "config.yaml"]);
@@ -62,7 +62,7 @@ fn workers_at_once_buy_each_entry_once_and_the_merge_equals_one_process_bit_for_
 fn a_worker_that_is_killed_within_a_tile_loses_a_moment_of_buying_and_nothing_else() {
     let scratch = place();
     scratch.write("scorer.sh", &PROGRAM.replace("shift 2", "sleep 0.02; shift 2"));
-    let said = well(&scratch, &["plan", "config.yaml", "--tile-entries", "240"]);
+    let said = well(&scratch, &["plan", "config.yaml", "--tile-size", "240"]);
     let planned = number_before(&said.out, " entries in ");
     let mut worker = scratch.command(&["worker", "config.yaml"]).spawn().unwrap();
     let start = Instant::now();
@@ -88,23 +88,23 @@ fn a_worker_that_is_killed_within_a_tile_loses_a_moment_of_buying_and_nothing_el
 #[test]
 fn a_plan_whose_data_have_changed_is_refused_with_both_hashes() {
     let scratch = place();
-    well(&scratch, &["plan", "config.yaml", "--tile-entries", "100"]);
+    well(&scratch, &["plan", "config.yaml", "--tile-size", "100"]);
     let plan = scratch.json("store/plans/mine/plan.json");
-    let then = plan["oracle"].as_str().unwrap().to_owned();
+    let then = plan["subject"].as_str().unwrap().to_owned();
     let text = std::fs::read_to_string(scratch.path("items.tsv")).unwrap();
     scratch.write("items.tsv", &text.replace("n3\t3\n", "n3\t4\n"));
     let said = scratch.say(&["worker", "config.yaml"]);
     assert_eq!(said.code, Some(2), "{}", said.err);
-    said.must_complain("the data or the oracle have changed");
+    said.must_complain("the data or the settings have changed");
     said.must_complain(&then);
     let hashes: HashSet<&str> =
         said.err.split(|c: char| !c.is_ascii_hexdigit()).filter(|word| word.len() == 64).collect();
     assert!(hashes.len() == 2 || said.err.contains('│'), "both are shown: {}", said.err);
     // planning anew says so, too, and does it when told
-    let said = scratch.say(&["plan", "config.yaml", "--tile-entries", "100"]);
+    let said = scratch.say(&["plan", "config.yaml", "--tile-size", "100"]);
     assert_eq!(said.code, Some(2), "{}", said.err);
     said.must_complain("there is another plan");
-    well(&scratch, &["plan", "config.yaml", "--tile-entries", "100", "--force"]);
+    well(&scratch, &["plan", "config.yaml", "--tile-size", "100", "--force"]);
     well(&scratch, &["worker", "config.yaml", "--quiet"]);
     well(&scratch, &["merge", "config.yaml", "--quiet"]);
 }
@@ -115,7 +115,7 @@ fn what_was_bought_before_the_plan_is_not_bought_by_its_workers() {
     scratch.run_well(&["--quiet", "--set", "ranks=5", "--set", "error_estimate=false"]);
     let before = asked(&scratch).len();
     assert!(before > 200);
-    well(&scratch, &["plan", "config.yaml", "--tile-entries", "50"]);
+    well(&scratch, &["plan", "config.yaml", "--tile-size", "50"]);
     well(&scratch, &["worker", "config.yaml", "--quiet"]);
     well(&scratch, &["merge", "config.yaml", "--quiet"]);
     assert_eq!(twice(&scratch), 0);
@@ -139,7 +139,7 @@ fn what_cannot_be_planned_says_why() {
     refused(&["plan", "config.yaml", "--set", "landmarks=farthest"], "a plan needs a fixed `ranks`");
     refused(&["plan", "config.yaml", "--set", "budget.entries=10"], "`budget` allows 10");
     refused(&["plan", "config.yaml", "--tile-seconds", "0"], "`--tile-seconds` is 0");
-    well(&scratch, &["plan", "config.yaml", "--tile-entries", "100"]);
+    well(&scratch, &["plan", "config.yaml", "--tile-size", "100"]);
     refused(&["worker", "config.yaml", "--tiles", "3-99"], "is not within the tiles");
     refused(&["worker", "config.yaml", "--share", "2/2"], "is no share");
     // a store that vanishes takes its plan along
@@ -155,7 +155,7 @@ fn slurm_and_hyperqueue_get_their_files() {
         crate::own_data::CONFIG
     );
     scratch.write("config.yaml", &text);
-    let said = well(&scratch, &["plan", "config.yaml", "--tile-entries", "100", "--executor", "slurm"]);
+    let said = well(&scratch, &["plan", "config.yaml", "--tile-size", "100", "--executor", "slurm"]);
     let job = std::fs::read_to_string(scratch.path("results/mine/cluster/job.sbatch")).unwrap();
     assert!(said.out.contains("sbatch ") && job.contains("#SBATCH --mem=2G") && job.contains("%5\n"), "{job}");
     assert!(job.contains("module load python\nexec ") && job.contains("--store "), "{job}");

@@ -1,6 +1,6 @@
 //! The sketching studies on the real binary: bounds, smoke runs without a download, a stream that is stopped, and bad input.
 
-use crate::scratch::Scratch;
+use crate::scratch::{Scratch, number_before};
 
 const STREAM: &str = "\
 name: mine
@@ -89,6 +89,88 @@ fn a_file_that_has_grown_is_read_from_where_it_ended_to_the_same_sketch() {
         bytes[sketch..].to_vec()
     };
     assert_eq!(saved(&grown), saved(&whole));
+}
+
+/// Plans tiles of so many bytes, lets three workers at them, and merges.
+fn in_pieces(scratch: &Scratch, tile_bytes: &str) -> u64 {
+    let well = |arguments: &[&str]| {
+        let said = scratch.say(arguments);
+        assert_eq!(said.code, Some(0), "{arguments:?}: {}{}", said.out, said.err);
+        said.out
+    };
+    let tiles = number_before(&well(&["plan", "config.yaml", "--tile-size", tile_bytes]), " tiles");
+    std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..3).map(|_| scope.spawn(|| well(&["worker", "config.yaml", "--quiet"]))).collect();
+        let done: u64 = workers.into_iter().map(|worker| number_before(&worker.join().unwrap(), " tiles done")).sum();
+        assert_eq!(done, tiles, "each tile by one worker");
+    });
+    assert!(well(&["status", "config.yaml"]).contains("all done"));
+    well(&["merge", "config.yaml", "--quiet"]);
+    tiles
+}
+
+#[test]
+fn a_stream_sketched_by_many_workers_is_merged_to_the_same_sketch_whoever_did_what() {
+    let text = [lines(0, 200).as_bytes(), b"\n  \ncaf\xe9\n", lines(200, 400).as_bytes()].concat();
+    let [one, other, whole] = [(); 3].map(|()| stream(&text));
+    let tiles = in_pieces(&one, "1500");
+    assert!(tiles >= 8, "{tiles}");
+    in_pieces(&other, "1500");
+    let saved = |scratch: &Scratch| std::fs::read(scratch.path("results/mine/stream.sketch")).unwrap();
+    assert_eq!(saved(&one), saved(&other));
+    let value = |scratch: &Scratch, id: &str| {
+        let rows = scratch.figures("results/mine");
+        rows.iter().find(|row| row["method"] == id).unwrap()["value"].as_f64().unwrap()
+    };
+    for (id, count) in [("texts", 400.0), ("pieces", tiles as f64), ("empty", 2.0), ("invalid_utf8", 1.0)] {
+        assert_eq!(value(&one, id), count, "{id}");
+    }
+    // another sketch than that of one process, and as good: each is within its own bound of the same directions
+    whole.run_well(&["--quiet"]);
+    let (bound, bound_whole) = (value(&one, "bound"), value(&whole, "bound"));
+    assert!(bound > 0.0 && bound_whole > 0.0 && saved(&one) != saved(&whole));
+    let share = |scratch: &Scratch| value(scratch, "direction");
+    let apart = (share(&one) - share(&whole)).abs() * 100.0;
+    let relative = value(&one, "relative bound").max(value(&whole, "relative bound"));
+    assert!(apart <= relative * 100.0, "{apart} is beyond the bounds");
+    // one piece is what one process does
+    let alone = stream(&text);
+    assert_eq!(in_pieces(&alone, "1000000"), 1);
+    assert_eq!(saved(&alone), saved(&whole));
+    // a run goes on from the merged sketch
+    let grown = [&text[..], lines(400, 450).as_bytes()].concat();
+    std::fs::write(one.path("texts.txt"), grown).unwrap();
+    one.run_well(&[]).must_complain("going on after line 403");
+    assert_eq!(value(&one, "texts"), 450.0);
+}
+
+#[test]
+fn a_stream_that_cannot_be_cut_or_has_changed_is_refused() {
+    let scratch = stream(lines(0, 100).as_bytes());
+    let refused = |arguments: &[&str], words: &[&str]| {
+        let said = scratch.say(arguments);
+        assert!(matches!(said.code, Some(1 | 2)), "{arguments:?}: {}{}", said.out, said.err);
+        words.iter().for_each(|words| said.must_complain(words));
+    };
+    assert_eq!(scratch.say(&["plan", "config.yaml", "--tile-size", "1000"]).code, Some(0));
+    assert_eq!(scratch.say(&["worker", "config.yaml", "--quiet"]).code, Some(0));
+    let sketch = scratch.names("store/plans").into_iter().find(|name| name.ends_with(".sketch")).unwrap();
+    let kept = std::fs::read(scratch.path(&format!("store/plans/mine/{sketch}"))).unwrap();
+    std::fs::write(scratch.path(&format!("store/plans/mine/{sketch}")), &kept[..kept.len() / 2]).unwrap();
+    refused(&["merge", "config.yaml"], &["truncated"]);
+    std::fs::remove_file(scratch.path(&format!("store/plans/mine/{sketch}"))).unwrap();
+    refused(&["merge", "config.yaml"], &["is gone from", "plan anew"]);
+    scratch.write("texts.txt", &lines(0, 101));
+    refused(&["worker", "config.yaml"], &["the data or the settings have changed"]);
+    refused(&["plan", "config.yaml"], &["there is another plan"]);
+    // nothing, packed
+    let packed = [&[0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 3, 0][..], &[0; 8]].concat();
+    std::fs::write(scratch.path("texts.txt"), packed).unwrap();
+    refused(&["plan", "config.yaml", "--force"], &["packed with gzip", "unpack it"]);
+    let batches = Scratch::with(SKETCHING);
+    let said = batches.say(&["plan", "config.yaml"]);
+    assert_eq!(said.code, Some(2));
+    said.must_complain("`experiment: sketching`, which can't be cut into tiles");
 }
 
 #[test]

@@ -1,0 +1,184 @@
+//! Tiles of a matrix: entries that are bought into the store.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use landmark_core::entries::EntrySet;
+use landmark_core::oracle::{Budget, Metered, Oracle, OracleError, Pair};
+use landmark_oracles::tile_store::{OracleLabel, StoreError};
+use miette::{IntoDiagnostic, Result};
+
+use super::{Desk, Hand, Labour, TileSize};
+use crate::config::MatrixSubject;
+use crate::exit::UsageError;
+use crate::experiments::{Bench, JobError, Workplace};
+use crate::plan::Forecast;
+use crate::run::{self, RunError, count};
+use crate::scale::Plan;
+use crate::scale::purchase::{Entries, Purchase};
+use crate::stage::{Preparation, Stage};
+use crate::till::Till;
+
+/// Seconds of buying that are enough to know the price of an entry.
+const TIMED_SECONDS: f64 = 2.0;
+/// Entries of the first sample, which is quadrupled until it takes long enough.
+const FIRST_SAMPLE: usize = 32;
+
+/// Buying what a configuration asks of its oracle.
+pub(super) struct Buying<'a> {
+    desk: &'a Desk,
+    matrix: &'a MatrixSubject,
+}
+
+impl<'a> Buying<'a> {
+    pub(super) fn new(desk: &'a Desk, matrix: &'a MatrixSubject) -> Self {
+        Self { desk, matrix }
+    }
+
+    /// Loads the items and starts the oracle, and refuses those that the plan was not made for.
+    fn stage(&self, plan: &Plan) -> Result<Stage> {
+        // many workers at once must not each fine-tune a model: a run does so first
+        let preparation = Preparation { may_train: false, quiet: true };
+        let data = self.desk.options.data.as_deref();
+        let stage = Stage::set(&self.desk.config, self.matrix, data, preparation).into_diagnostic()?;
+        self.desk.check(plan, stage.raw.identity())?;
+        Ok(stage)
+    }
+}
+
+impl Labour for Buying<'_> {
+    fn plan(&self, size: TileSize, there: Option<&Plan>) -> Result<Plan> {
+        Ok(run::with_bench(&self.desk.config, self.matrix, &self.desk.options, |bench| make(bench, size, there))?)
+    }
+
+    fn price(&self, size: u64) -> Option<f64> {
+        self.matrix.budget.price(size)
+    }
+
+    fn begin<'a>(&'a self, plan: &'a Plan) -> Result<Box<dyn Hand + 'a>> {
+        let stage = self.stage(plan)?;
+        let Some(purchase) = plan.purchase() else { return Err(self.desk.indivisible()) };
+        let order = purchase.row_order();
+        Ok(Box::new(Buyer { labour: self, plan, purchase, stage, order }))
+    }
+
+    /// Everything is in the store.
+    fn gather(&self, plan: &Plan) -> Result<()> {
+        self.stage(plan).map(drop)
+    }
+
+    fn amount(&self, size: u64) -> String {
+        format!("{} entries", count(size))
+    }
+
+    fn rate(&self, seconds_each: f64) -> String {
+        format!("{:.1} µs an entry", seconds_each * 1e6)
+    }
+
+    fn done(&self) -> &'static str {
+        "bought"
+    }
+}
+
+/// A worker with its oracle.
+struct Buyer<'a> {
+    labour: &'a Buying<'a>,
+    plan: &'a Plan,
+    purchase: &'a Purchase,
+    stage: Stage,
+    order: Vec<usize>,
+}
+
+impl Hand for Buyer<'_> {
+    fn work(&self, tile: usize) -> Result<u64> {
+        let Buying { desk, matrix } = self.labour;
+        let wanted = &self.plan.tiles[tile];
+        let budget = Budget { entries: None, seconds: matrix.budget.seconds };
+        let meter = Arc::new(Metered::with_budget(Arc::clone(&self.stage.raw), budget));
+        let label = OracleLabel::new(matrix.oracle.kind(), self.stage.description.clone());
+        let stored = desk.store.attach_part(meter, label, &self.plan.tile_name(tile)).into_diagnostic()?;
+        match self.purchase.entries_of(wanted.part, &self.order) {
+            Entries::Block(rows, cols) => stored.stock(&rows, &cols).into_diagnostic()?,
+            Entries::Pairs(pairs) => stored.evaluate(&pairs, &mut vec![0.0; pairs.len()]).into_diagnostic()?,
+        }
+        stored.flush().into_diagnostic()?;
+        if stored.entries() < wanted.size {
+            let message = format!("tile {tile} has {} entries of {}", stored.entries(), wanted.size);
+            return Err(UsageError::new(message, Some("run `runner store verify`".to_owned())).into());
+        }
+        Ok(stored.bought())
+    }
+}
+
+/// The union of all requests, cut; what the store holds of a tile is handed over to it.
+fn make(bench: &Bench<'_>, size: TileSize, there: Option<&Plan>) -> Result<Plan, RunError> {
+    let refuse = |sentence: String| RunError::Plan(Box::new(JobError::Study(sentence.into())));
+    let failed = |error: StoreError| refuse(error.to_string());
+    let jobs = bench.jobs().map_err(|error| RunError::Plan(Box::new(error)))?;
+    let shape = bench.till.shape();
+    let forecast = Forecast::of(&jobs, shape, |_| false);
+    if !forecast.is_exact() {
+        let what = "what this configuration buys depends on what it sees (`target_error`, a budget of seconds, or landmarks chosen by scores)";
+        return Err(refuse(format!("{what}; a plan needs a fixed `ranks` with `uniform` or `given` landmarks")));
+    }
+    let Some(stored) = bench.till.stored() else {
+        return Err(refuse("the matrix is given: there is nothing to buy".to_owned()));
+    };
+    let set = &forecast.entries;
+    if !set.rows().is_empty() {
+        return Err(refuse(
+            "an asymmetric score bought by rows can't be cut into tiles: set `oracle.symmetrize`".to_owned(),
+        ));
+    }
+    let missing = bench.till.missing(set)?;
+    if let Some(limit) = bench.matrix.budget.limit().filter(|&limit| missing > limit) {
+        return Err(refuse(format!(
+            "{missing} entries are missing, but `budget` allows {limit}: lower `ranks`, or raise it"
+        )));
+    }
+    let identity = bench.stage.raw.identity();
+    // the same purchase cut by another timing is the plan that is there
+    let purchase = Purchase::new(set, shape);
+    let same =
+        |plan: &&Plan| size.size.is_none() && plan.subject == identity.to_hex() && plan.purchase() == Some(&purchase);
+    if let Some(plan) = there.filter(same) {
+        return Ok(plan.clone());
+    }
+    let seconds_each = time(bench.till, set)?;
+    let plan = Plan::of_entries(set, shape, identity, size.at(seconds_each.unwrap_or(0.0)), seconds_each);
+    stored.flush()?;
+    let order = purchase.row_order();
+    for (number, tile) in plan.tiles.iter().enumerate() {
+        let part = plan.tile_name(number);
+        match purchase.entries_of(tile.part, &order) {
+            Entries::Block(rows, cols) => stored.hand_over(&rows, &cols, &part).map_err(failed)?,
+            Entries::Pairs(pairs) => stored.hand_over_pairs(&pairs, &part).map_err(failed)?,
+        };
+    }
+    Ok(plan)
+}
+
+/// Buys a few entries of the plan to learn what one takes; they are kept, so nothing is wasted.
+fn time(till: &Till, set: &EntrySet) -> Result<Option<f64>, RunError> {
+    let failed = |error: OracleError| RunError::Plan(Box::new(JobError::from(error)));
+    let (n, scores) = (till.shape().len, till.scores());
+    let columns = set.columns();
+    let pairs = columns.iter().flat_map(|&j| (0..n).map(move |i| (i, j))).chain(set.scattered());
+    let mut pairs = pairs.filter(|(i, j)| i != j);
+    let (mut size, mut seconds, mut bought) = (FIRST_SAMPLE, 0.0, 0);
+    while seconds < TIMED_SECONDS {
+        let sample: Vec<Pair> = pairs.by_ref().take(size).collect();
+        if sample.is_empty() {
+            break;
+        }
+        let (before, start) = (till.spent().evaluations, Instant::now());
+        scores.evaluate(&sample, &mut vec![0.0; sample.len()]).map_err(failed)?;
+        let new = till.spent().evaluations - before;
+        if new > 0 {
+            seconds += start.elapsed().as_secs_f64();
+            bought += new;
+        }
+        size *= 4;
+    }
+    Ok((bought > 0).then(|| seconds / bought as f64))
+}

@@ -1,0 +1,109 @@
+//! `runner plan`: what is missing, timed, cut, and written where the workers find it.
+
+use std::time::Instant;
+
+use miette::{IntoDiagnostic, Result};
+
+use super::{Desk, absolute};
+use crate::cli::{LogArgs, ScaleArgs};
+use crate::exit::UsageError;
+use crate::results::write_file;
+use crate::run::{self, count, duration};
+use crate::scale::executor::{Executor, scripts, worker_command};
+use crate::scale::{PLAN, Plan};
+
+/// How large a tile should be.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::commands) struct TileSize {
+    /// Seconds that it takes.
+    pub(in crate::commands) seconds: f64,
+    /// Entries, or bytes of a stream, instead.
+    pub(in crate::commands) size: Option<u64>,
+}
+
+impl TileSize {
+    /// The size of a tile, at so many seconds for a unit of it.
+    pub(super) fn at(self, seconds_each: f64) -> u64 {
+        // a float above 2⁶⁴ becomes the largest number
+        self.size.unwrap_or((self.seconds / seconds_each.max(1e-12)) as u64).max(1)
+    }
+}
+
+/// Makes a plan, or finds the one that is there.
+pub(in crate::commands) fn plan(
+    arguments: &ScaleArgs,
+    executor: Executor,
+    size: TileSize,
+    force: bool,
+    log: LogArgs,
+) -> Result<String> {
+    let desk = Desk::open(arguments, log)?;
+    if !(size.seconds > 0.0 && size.seconds.is_finite()) {
+        let message = format!("`--tile-seconds` is {}, but must be a number above 0", size.seconds);
+        return Err(UsageError::new(message, None).into());
+    }
+    let start = Instant::now();
+    let there = desk.store.plan_document(&desk.config.name, PLAN).into_diagnostic()?;
+    let there = there.and_then(|bytes| Plan::parse(&bytes).ok());
+    let labour = desk.labour()?;
+    let plan = labour.plan(size, there.as_ref())?;
+    if let Some(there) = there.filter(|there| there.id != plan.id && !force) {
+        let message = format!(
+            "there is another plan of `{}` in `{}`: it is `{}` of `{}`, and this one is `{}` of `{}`",
+            desk.config.name,
+            desk.store.address(),
+            there.id,
+            there.subject,
+            plan.id,
+            plan.subject
+        );
+        let help = "`--force` replaces it; entries that its workers bought are kept and used where they fit".to_owned();
+        return Err(UsageError::new(message, Some(help)).into());
+    }
+    desk.store.write_plan_document(&desk.config.name, PLAN, plan.to_bytes()).into_diagnostic()?;
+    let mut text = format!(
+        "plan {} of `{}`: {} in {} tiles, made in {}\n",
+        &plan.id[..12],
+        desk.config.name,
+        labour.amount(plan.size()),
+        count(plan.tiles.len() as u64),
+        duration(start.elapsed().as_secs_f64())
+    );
+    if let Some(each) = plan.seconds_each {
+        let all = each * plan.size() as f64;
+        let largest = plan.tiles.iter().map(|tile| tile.size).max().unwrap_or(0) as f64 * each;
+        text += &format!(
+            "at {}: {} for one worker, at most {} a tile\n",
+            labour.rate(each),
+            duration(all),
+            duration(largest)
+        );
+    }
+    if let Some(price) = labour.price(plan.size()) {
+        text += &format!("price: {price:.2}\n");
+    }
+    text += &submission(&desk, &plan, executor)?;
+    Ok(text)
+}
+
+/// Writes the files of an executor and says how to go on.
+fn submission(desk: &Desk, plan: &Plan, executor: Executor) -> Result<String> {
+    let folder = absolute(&run::results_folder(&desk.config, &desk.options).join("cluster"))?;
+    let program = std::env::current_exe().into_diagnostic()?;
+    let mut words = vec!["worker".to_owned(), absolute(&desk.arguments.config)?.display().to_string()];
+    let overlay = &desk.arguments.overlay;
+    words.extend(overlay.profile.iter().flat_map(|profile| ["--profile".to_owned(), profile.clone()]));
+    words.extend(overlay.set.iter().flat_map(|set| ["--set".to_owned(), set.clone()]));
+    let address = run::store_address(&desk.config, &desk.options);
+    let address = if address.contains("://") { address } else { absolute(address.as_ref())?.display().to_string() };
+    words.extend(["--store".to_owned(), address]);
+    if let Some(data) = &desk.options.data {
+        words.extend(["--data".to_owned(), absolute(data)?.display().to_string()]);
+    }
+    let command = worker_command(&program, &words);
+    let (files, submit) = scripts(executor, &desk.config.name, plan, &command, &desk.config.cluster, &folder);
+    for file in &files {
+        write_file(&folder.join(file.name), file.text.as_bytes()).into_diagnostic()?;
+    }
+    Ok(format!("workers: {submit}\nthen: runner merge {}\n", desk.arguments.config.display()))
+}

@@ -1,0 +1,101 @@
+//! Tiles of a stream: runs of bytes of one file, sketched apart; what the workers make of them lies beside the plan until it is merged.
+
+use miette::{IntoDiagnostic, Result};
+
+use super::{Desk, Hand, Labour, TileSize};
+use crate::experiments::JobError;
+use crate::run::{self, RunError};
+use crate::scale::{Part, Plan};
+use crate::study::{self, Divisible, Study, StudyError};
+
+/// Doing a study in pieces.
+pub(super) struct Sketching<'a> {
+    desk: &'a Desk,
+    study: Box<dyn Divisible>,
+}
+
+impl<'a> Sketching<'a> {
+    /// Opens the stream; refuses a study that has no pieces.
+    pub(super) fn open(desk: &'a Desk, study: &dyn Study) -> Result<Box<dyn Labour + 'a>> {
+        let folder = run::results_folder(&desk.config, &desk.options);
+        let place = study::Desk { config: &desk.config, data: desk.options.data.as_deref(), folder: &folder };
+        let study = study.divisible(&place).map_err(explained)?.ok_or_else(|| desk.indivisible())?;
+        Ok(Box::new(Self { desk, study }))
+    }
+
+    fn check(&self, plan: &Plan) -> Result<()> {
+        self.desk.check(plan, self.study.identity().map_err(explained)?)
+    }
+
+    /// Where the workers leave what they make of a tile.
+    fn document(plan: &Plan, tile: usize) -> String {
+        format!("{}.sketch", plan.tile_name(tile))
+    }
+}
+
+impl Labour for Sketching<'_> {
+    fn plan(&self, size: TileSize, there: Option<&Plan>) -> Result<Plan> {
+        let subject = self.study.identity().map_err(explained)?;
+        // the same file cut by another timing is the plan that is there
+        if let Some(there) = there.filter(|there| size.size.is_none() && there.subject == subject.to_hex()) {
+            return Ok(there.clone());
+        }
+        let seconds_each = self.study.seconds_per_byte().map_err(explained)?;
+        let pieces = self.study.cut(size.at(seconds_each)).map_err(explained)?;
+        Ok(Plan::of_stream(subject, &pieces, seconds_each))
+    }
+
+    fn price(&self, _: u64) -> Option<f64> {
+        None
+    }
+
+    fn begin<'a>(&'a self, plan: &'a Plan) -> Result<Box<dyn Hand + 'a>> {
+        self.check(plan)?;
+        Ok(Box::new(Sketcher { labour: self, plan }))
+    }
+
+    fn gather(&self, plan: &Plan) -> Result<()> {
+        self.check(plan)?;
+        let (store, name) = (&self.desk.store, &self.desk.config.name);
+        let mut pieces = (0..plan.tiles.len()).map(|tile| -> Result<Vec<u8>, StudyError> {
+            let document = Self::document(plan, tile);
+            let lost = || format!("`{document}` is gone from `{}`: remove the mark of that tile, or plan anew: `runner plan … --force`", store.address());
+            store.plan_document(name, &document)?.ok_or_else(|| lost().into())
+        });
+        Ok(self.study.gather(&mut pieces).map_err(explained)?)
+    }
+
+    fn amount(&self, size: u64) -> String {
+        format!("{:.1} MB", size as f64 / 1e6)
+    }
+
+    fn rate(&self, seconds_each: f64) -> String {
+        format!("{:.2} MB/s", 1e-6 / seconds_each)
+    }
+
+    fn done(&self) -> &'static str {
+        "sketched"
+    }
+}
+
+/// A worker with its file.
+struct Sketcher<'a> {
+    labour: &'a Sketching<'a>,
+    plan: &'a Plan,
+}
+
+impl Hand for Sketcher<'_> {
+    fn work(&self, tile: usize) -> Result<u64> {
+        let Sketching { desk, study } = self.labour;
+        let Part::Bytes(from, to) = self.plan.tiles[tile].part else { return Err(desk.indivisible()) };
+        let sketch = study.work(from..to).map_err(explained)?;
+        let document = Sketching::document(self.plan, tile);
+        desk.store.write_plan_document(&desk.config.name, &document, sketch).into_diagnostic()?;
+        Ok(to - from)
+    }
+}
+
+/// As a run reports it.
+fn explained(error: StudyError) -> RunError {
+    RunError::Plan(Box::new(JobError::from(error)))
+}
