@@ -107,9 +107,13 @@ def main():
             batch, one_pass = ours["hadamard_batch", n], ours["one_pass", n]
             least = 1 if 8 * n <= 1 << 20 else 2
             met &= numpy_time >= 5 * mine and (n < 1 << 16 or batch <= 2 * least * one_pass)
+            two = ""
+            if ("hadamard_batch_two", n) in ours:
+                both = ours["one_pass_two", n]
+                two = f"   two threads {one_pass / both:.2f} of the memory and {ours['hadamard_batch_two', n] / both:.2f} passes"
             print(
                 f"{n:12} {1e6 * mine:10.2f} {1e6 * ours['hadamard_f32', n]:10.2f} {1e6 * numpy_time:10.2f} {numpy_time / mine:6.1f} "
-                f"{dense:18} {1e6 * batch:11.2f} {1e6 * one_pass:10.2f} {batch / one_pass:7.2f}"
+                f"{dense:18} {1e6 * batch:11.2f} {1e6 * one_pass:10.2f} {batch / one_pass:7.2f}{two}"
             )
 
     print("10,000 x 1,024 items to 1,024 ReLU features, seconds")

@@ -17,16 +17,18 @@ use landmark_core::structured::{Family, SphericalKernel, StructuredFeaturesParam
 use ndarray::Array2;
 use rand::Rng;
 use rayon::ThreadPoolBuilder;
+use rayon::prelude::*;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [folder, repeats] = arguments.as_slice() else { return Err("usage: structured_times FOLDER REPEATS".into()) };
     let (folder, repeats) = (Path::new(folder), repeats.parse::<u32>()?);
+    let one = ThreadPoolBuilder::new().num_threads(1).build()?;
     for n in [1024, 4096, 8192, 16384] {
         products(folder, n, repeats)?;
     }
     for exponent in [10, 12, 14, 16, 18, 20, 22, 24] {
-        hadamard(folder, 1 << exponent, repeats)?;
+        one.install(|| hadamard(folder, 1 << exponent, repeats).map_err(|error| error.to_string()))?;
     }
     batch(repeats)
 }
@@ -73,6 +75,9 @@ fn products(folder: &Path, n: usize, repeats: u32) -> Result<(), Box<dyn Error>>
     Ok(())
 }
 
+/// Numbers of a vector that is shared among threads.
+const SHARED: usize = 1 << 19;
+
 /// One vector in place, and as many as fill 256 MiB, beside one pass of multiplications over the same memory.
 fn hadamard(folder: &Path, n: usize, repeats: u32) -> Result<(), Box<dyn Error>> {
     let x = numbers("hadamard", n);
@@ -114,8 +119,30 @@ fn hadamard(folder: &Path, n: usize, repeats: u32) -> Result<(), Box<dyn Error>>
     });
     println!("hadamard_batch {n} {:.4e}", batch / rows as f64);
     many.fill(1.0);
-    let pass = shortest(repeats.min(5), || many.iter_mut().for_each(|value| *value *= black_box(1.0)));
+    let factor = black_box(1.0);
+    let pass = shortest(repeats.min(5), || many.iter_mut().for_each(|value| *value *= factor));
     println!("one_pass {n} {:.4e}", pass / rows as f64);
+    // on two threads: a vector at a time where it is long enough to be shared, and a pass of both
+    if n >= SHARED {
+        let pool = ThreadPoolBuilder::new().num_threads(2).build()?;
+        let batch = pool.install(|| {
+            shortest(repeats.min(5), || {
+                many.chunks_exact_mut(n).for_each(|row| {
+                    let done = walsh_hadamard(row);
+                    debug_assert!(done.is_ok());
+                });
+                scale(&mut many[..1]);
+            })
+        });
+        println!("hadamard_batch_two {n} {:.4e}", batch / rows as f64);
+        many.fill(1.0);
+        let pass = pool.install(|| {
+            shortest(repeats.min(5), || {
+                many.par_chunks_mut(1 << 14).for_each(|part| part.iter_mut().for_each(|value| *value *= factor));
+            })
+        });
+        println!("one_pass_two {n} {:.4e}", pass / rows as f64);
+    }
     Ok(())
 }
 

@@ -1,5 +1,5 @@
 //! What the harness costs: word mover's distances bought through meters and store as a run buys them, against the bare solver on one
-//! thread times the number of threads, on the same pairs.
+//! thread times the number of threads, and on all threads, on the same pairs.
 //!
 //! ```text
 //! cargo run --release -p landmark-oracles --no-default-features --example harness_times -- FOLDER SHAPE [N]
@@ -46,6 +46,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut distances = vec![0.0; pairs.len()];
     let one = ThreadPoolBuilder::new().num_threads(1).build()?;
     let bare = seconds(|| Ok(one.install(|| wmd.evaluate(&pairs, &mut distances))?))?;
+    let on_all = seconds(|| Ok(wmd.evaluate(&pairs, &mut distances)?))?;
 
     let store = TileStore::open(folder)?;
     let stored = store.attach(Metered::new(wmd), OracleLabel::new("wmd", name))?;
@@ -65,6 +66,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         pairs.len(),
         clouds.mean_words()
     );
+    println!("the bare solver on {threads} threads: {:.3} of one thread times {threads}", bare / on_all / threads);
     println!(
         "harness on {threads} threads {rate:.0} pairs/s; bare solver times threads {free:.0}; ratio {:.3}",
         rate / free

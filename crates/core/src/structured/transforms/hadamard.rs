@@ -1,8 +1,8 @@
 //! The Walsh–Hadamard transform in place: y = Hx with H₁ = (1), H₂ₙ = (Hₙ Hₙ; Hₙ −Hₙ), unnormalised, natural order.
 //!
 //! log₂ n levels of sums and differences at distances 1, 2, 4 …; [`blocks`] says in which order memory is swept. Additions only, in
-//! one order on every processor. Cost: n log₂ n additions; one sweep over slow memory up to 512 KiB, one more for each three levels
-//! above.
+//! one order on every processor and on any number of threads. Cost: n log₂ n additions; one sweep over slow memory up to 512 KiB, one more for
+//! each three levels above. A single vector of 4 MiB or more is shared among the threads of the pool.
 
 use std::ops::{Add, Sub};
 
@@ -16,8 +16,13 @@ mod lanes;
 
 /// A number that can be transformed: f32 or f64.
 pub trait HadamardScalar: Copy + Send + Sync + Default + Add<Output = Self> + Sub<Output = Self> + 'static {
+    /// The transform, by this thread alone.
     #[doc(hidden)]
     fn transform(data: &mut [Self]);
+
+    /// The three levels above eight rows of one length.
+    #[doc(hidden)]
+    fn top(rows: [&mut [Self]; 8]);
 }
 
 macro_rules! hadamard_scalar {
@@ -41,6 +46,22 @@ macro_rules! hadamard_scalar {
                 }
                 blocks::by_cache::<$lanes, [$scalar; $lanes]>(cells);
             }
+
+            fn top(rows: [&mut [Self]; 8]) {
+                let rows = rows.map(|row| row.as_chunks_mut::<$lanes>().0);
+                #[cfg(target_arch = "x86_64")]
+                {
+                    #[target_feature(enable = "avx2,fma")]
+                    fn avx2(rows: [&mut [[$scalar; $lanes]]; 8]) {
+                        blocks::top::<$lanes, std::arch::x86_64::$register>(rows);
+                    }
+                    if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
+                        // SAFETY: both features were just detected
+                        return unsafe { avx2(rows) };
+                    }
+                }
+                blocks::top::<$lanes, [$scalar; $lanes]>(rows);
+            }
         }
     };
 }
@@ -48,7 +69,7 @@ macro_rules! hadamard_scalar {
 hadamard_scalar!(f64, 4, __m256d);
 hadamard_scalar!(f32, 8, __m256);
 
-/// Transforms in place.
+/// Transforms in place; long data on all threads of the pool, with the same bits.
 ///
 /// ```
 /// use landmark_core::structured::transforms::walsh_hadamard;
@@ -62,8 +83,22 @@ hadamard_scalar!(f32, 8, __m256);
 /// A length that is not a power of two.
 pub fn walsh_hadamard<T: HadamardScalar>(data: &mut [T]) -> Result<(), StructuredError> {
     require_power_of_two(data.len())?;
-    T::transform(data);
+    on_all_threads(data);
     Ok(())
+}
+
+/// The top levels of long data by all threads, some columns each, then each of the eight rows below by itself.
+fn on_all_threads<T: HadamardScalar>(data: &mut [T]) {
+    if size_of_val(data) < 8 * blocks::PART || rayon::current_num_threads() == 1 {
+        return T::transform(data);
+    }
+    let row = data.len() / 8;
+    let mut rows = data.chunks_exact_mut(row);
+    let mut runs: [_; 8] = std::array::from_fn(|_| rows.next().unwrap_or_default().chunks_exact_mut(RUN));
+    let tops: Vec<[&mut [T]; 8]> =
+        (0..row / RUN).map(|_| std::array::from_fn(|i| runs[i].next().unwrap_or_default())).collect();
+    tops.into_par_iter().for_each(T::top);
+    data.par_chunks_exact_mut(row).for_each(on_all_threads);
 }
 
 /// Transforms each row in place, rows in parallel.
@@ -110,6 +145,9 @@ fn require_power_of_two(length: usize) -> Result<(), StructuredError> {
         Err(StructuredError::NotPowerOfTwo { length, next: padded_length(length) })
     }
 }
+
+/// Columns that a thread takes at a time.
+const RUN: usize = 1 << 12;
 
 /// About 64 Ki numbers a task.
 fn rows_per_task(length: usize) -> usize {
@@ -189,6 +227,22 @@ mod tests {
             walsh_hadamard(&mut ours).unwrap();
             blocks::by_cache::<8, [f32; 8]>(plain.as_chunks_mut().0);
             assert_eq!(ours, plain, "2^({exponent} + 1)");
+        }
+    }
+
+    #[test]
+    fn all_threads_and_one_give_the_same_bits() {
+        let mut rng = stream(1, "test", "hadamard threads", 0);
+        for exponent in [18, 19, 20, 21, 22] {
+            let x: Vec<f64> = (0..1 << exponent).map(|_| rng.gen_range(-1.0..1.0)).collect();
+            let single: Vec<f32> = x.iter().map(|&value| value as f32).collect();
+            let by = |threads: usize| {
+                let (mut x, mut single) = (x.clone(), single.clone());
+                let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+                pool.install(|| walsh_hadamard(&mut x).and_then(|()| walsh_hadamard(&mut single))).unwrap();
+                (x, single)
+            };
+            assert!(by(1) == by(3), "2^{exponent}");
         }
     }
 

@@ -4,14 +4,16 @@
 //! leaves three at a time too, in the second-level cache. Longer data take their top levels first, three in a sweep over eight rows
 //! side by side: as many as a cache keeps lines whose addresses differ by a power of two. Panels of more rows, which go to a buffer and
 //! back, were measured to be slower: half of their lines are gone when they are written. Parts are done depth first, so that all
-//! sweeps but the first find what they need in the third-level cache, if that holds it.
+//! sweeps but the first find what they need in the third-level cache, if that holds it. The longest are swept by all threads at once,
+//! some columns of the eight rows each ([`top`]), and the rows are then data of their own: the same sums in the same order. Sixteen rows
+//! in the 32 registers of AVX-512VL were measured to take more than twice the time: no cache keeps so many lines of one set.
 
 use super::lanes::Lanes;
 
 /// What is transformed in the first-level cache.
 const LEAF: usize = 1 << 14;
 /// What stays in the second-level cache.
-const PART: usize = 1 << 19;
+pub(super) const PART: usize = 1 << 19;
 /// L numbers as they lie in memory.
 type Cell<const L: usize, V> = [<V as Lanes<L>>::Scalar; L];
 
@@ -50,6 +52,12 @@ pub(super) fn by_cache<const L: usize, V: Lanes<L>>(data: &mut [Cell<L, V>]) {
     }
 }
 
+/// The three levels above eight rows of one length.
+#[inline(always)]
+pub(super) fn top<const L: usize, V: Lanes<L>>(rows: [&mut [Cell<L, V>]; 8]) {
+    columns::<L, V, 8>(rows);
+}
+
 /// All levels of each block of eight registers.
 #[inline(always)]
 fn lowest<const L: usize, V: Lanes<L>>(data: &mut [Cell<L, V>]) {
@@ -82,22 +90,28 @@ fn levels<const L: usize, V: Lanes<L>>(data: &mut [Cell<L, V>], mut stride: usiz
 fn radix<const L: usize, V: Lanes<L>, const R: usize>(data: &mut [Cell<L, V>], stride: usize) -> usize {
     for block in data.chunks_exact_mut(R * stride) {
         let mut rest = block.chunks_exact_mut(stride);
-        let rows: [&mut [Cell<L, V>]; R] = std::array::from_fn(|_| rest.next().unwrap_or_default());
-        // once, so that it need not be asked for each column
-        assert!(rows.iter().all(|row| row.len() == stride));
-        #[allow(clippy::needless_range_loop)] // a column of all rows, not one of `rows`
-        for column in 0..stride {
-            let mut x = [V::load(&rows[0][column]); R];
-            for i in 1..R {
-                x[i] = V::load(&rows[i][column]);
-            }
-            butterflies::<L, V, R>(&mut x);
-            for i in 0..R {
-                x[i].store(&mut rows[i][column]);
-            }
-        }
+        columns::<L, V, R>(std::array::from_fn(|_| rest.next().unwrap_or_default()));
     }
     R
+}
+
+/// The log₂ R levels above R rows of one length.
+#[inline(always)]
+fn columns<const L: usize, V: Lanes<L>, const R: usize>(rows: [&mut [Cell<L, V>]; R]) {
+    let length = rows[0].len();
+    // once, so that it need not be asked for each column
+    assert!(rows.iter().all(|row| row.len() == length));
+    #[allow(clippy::needless_range_loop)] // a column of all rows, not one of `rows`
+    for column in 0..length {
+        let mut x = [V::load(&rows[0][column]); R];
+        for i in 1..R {
+            x[i] = V::load(&rows[i][column]);
+        }
+        butterflies::<L, V, R>(&mut x);
+        for i in 0..R {
+            x[i].store(&mut rows[i][column]);
+        }
+    }
 }
 
 /// The transform of R registers, the highest level first.
