@@ -5,7 +5,7 @@
 //! first `memory` bytes are on the heap and the rest in a scratch file without a name that the system drops with the
 //! process; 24 to 48 bytes for a scattered entry.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::hash::{BuildHasherDefault, Hasher};
 use std::io;
 
@@ -17,6 +17,8 @@ use super::tile::Entry;
 
 /// A column of n items is held whole once n / `DENSE` of its entries are there.
 const DENSE: usize = 32;
+/// Scattered entries are walked over when at least this part of them moves.
+const WORTH_A_WALK: usize = 4;
 /// Rows copied at a time: the lines of the output they touch stay in the first-level cache.
 const ROWS_AT_A_TIME: usize = 128;
 
@@ -28,6 +30,8 @@ pub(super) struct Held {
     scattered: HashMap<u64, f64, BuildHasherDefault<PairHasher>>,
     /// Scattered entries by column.
     counts: Vec<u32>,
+    /// Columns that have enough of them to be opened.
+    waiting: BTreeSet<usize>,
     entries: u64,
     memory: u64,
     scratch: Option<Scratch>,
@@ -47,6 +51,7 @@ impl Held {
             columns: (0..shape.len).map(|_| None).collect(),
             scattered: HashMap::default(),
             counts: vec![0; shape.len],
+            waiting: BTreeSet::new(),
             entries: 0,
             memory,
             scratch: None,
@@ -165,26 +170,36 @@ impl Held {
         for entry in entries.iter().filter(|entry| !self.is_covered(entry)) {
             *incoming.entry(entry.col).or_default() += 1;
         }
-        self.open(&self.filled(&incoming, enough))?;
+        let opened = self.filled(&incoming, enough);
+        self.open(&opened)?;
         if self.symmetric {
             incoming.clear();
             for entry in entries.iter().filter(|entry| !self.is_covered(entry)) {
                 *incoming.entry(entry.row).or_default() += 1;
             }
-            self.open(&self.filled(&incoming, enough))?;
+            let opened = self.filled(&incoming, enough);
+            self.open(&opened)?;
         }
         Ok(())
     }
 
-    fn filled(&self, incoming: &HashMap<u32, usize>, enough: usize) -> Vec<usize> {
-        let mut filled: Vec<usize> = incoming
-            .iter()
-            .map(|(&j, &count)| (j as usize, count))
-            .filter(|&(j, count)| self.counts[j] as usize + count >= enough)
-            .map(|(j, _)| j)
-            .collect();
-        filled.sort_unstable();
-        filled
+    /// The columns to be opened now that these entries come. To move what is scattered of them is a walk over all that is scattered: they wait
+    /// until a walk moves a quarter of that, so that reading many tiles takes a few walks and not one for each.
+    fn filled(&mut self, incoming: &HashMap<u32, usize>, enough: usize) -> Vec<usize> {
+        let columns = incoming.iter().map(|(&j, &count)| (j as usize, count));
+        let filled = columns.filter(|&(j, count)| self.counts[j] as usize + count >= enough).map(|(j, _)| j);
+        let (waiting, fresh): (Vec<usize>, Vec<usize>) = filled.partition(|&j| self.counts[j] > 0);
+        let mut opened: BTreeSet<usize> = fresh.into_iter().collect();
+        self.waiting.extend(waiting);
+        if self.scattered_in(&self.waiting) >= self.scattered.len() / WORTH_A_WALK {
+            opened.append(&mut self.waiting);
+        }
+        opened.into_iter().collect()
+    }
+
+    /// Scattered entries of some columns; one of two of them counts twice.
+    fn scattered_in<'a>(&self, columns: impl IntoIterator<Item = &'a usize>) -> usize {
+        columns.into_iter().map(|&j| self.counts[j] as usize).sum()
     }
 
     fn is_covered(&self, entry: &Entry) -> bool {
@@ -193,9 +208,7 @@ impl Held {
 
     /// Opens columns and moves into them what is known of them already.
     fn open(&mut self, opened: &[usize]) -> io::Result<()> {
-        if opened.is_empty() {
-            return Ok(());
-        }
+        let is_scattered = self.scattered_in(opened) > 0;
         for &j in opened {
             let mut values = vec![f64::NAN; self.len].into_boxed_slice();
             if self.symmetric {
@@ -206,6 +219,9 @@ impl Held {
                 }
             }
             self.columns[j] = Some(self.place(values)?);
+        }
+        if !is_scattered {
+            return Ok(());
         }
         let scattered = std::mem::take(&mut self.scattered);
         for (key, value) in scattered {
@@ -306,5 +322,46 @@ impl Hasher for PairHasher {
 
     fn finish(&self) -> u64 {
         self.0.wrapping_mul(0x9e37_79b9_7f4a_7c15)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_are_opened_in_few_walks_and_nothing_is_lost_meanwhile() {
+        let n = 6400; // a column is opened at 200 entries
+        for (symmetry, memory) in
+            [(Symmetry::Symmetric, u64::MAX), (Symmetry::Asymmetric, u64::MAX), (Symmetry::Symmetric, 0)]
+        {
+            let shape = OracleShape { len: n, symmetry, diagonal_known: true, evaluations_per_pair: 1 };
+            let mut held = Held::new(shape, memory);
+            let value = |i: usize, j: usize| (i * n + j) as f64;
+            let tile = |rows: std::ops::Range<usize>, j: usize| -> Vec<Entry> {
+                rows.map(|i| Entry { row: i as u32, col: j as u32, value: value(i, j) }).collect()
+            };
+            // 100 columns, each too short to be opened; then all of them grow, one after the other
+            for j in 0..100 {
+                held.insert(&tile(100..250, j)).unwrap();
+            }
+            assert_eq!((held.scattered.len(), held.entries()), (15_000, 15_000));
+            let mut walks = 0;
+            for j in 0..100 {
+                let before = held.scattered.len();
+                held.insert(&tile(250..400, j)).unwrap();
+                walks += usize::from(held.scattered.len() < before);
+            }
+            assert_eq!(held.entries(), 30_000);
+            assert!((3..=25).contains(&walks), "{walks} walks of 100");
+            for j in 0..100 {
+                for i in 100..400 {
+                    assert_eq!(held.get(i, j).unwrap(), Some(value(i, j)));
+                }
+            }
+            let counted: usize = held.counts.iter().map(|&count| count as usize).sum();
+            let sides = if symmetry == Symmetry::Symmetric { 2 } else { 1 };
+            assert_eq!(counted, sides * held.scattered.len());
+        }
     }
 }

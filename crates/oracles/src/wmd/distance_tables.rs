@@ -6,8 +6,8 @@
 //! one below the other, so a scattered list of pairs costs nothing extra. Tables are built in parallel and then read in
 //! parallel, so one column is enough to keep all threads busy.
 //!
-//! Memory: tables are filled and used in batches of at most [`TABLE_ENTRIES`] distances (64 MiB) and as many row words
-//! (32 MiB), whatever the number of pairs or threads; only a pair whose own cost matrix is larger exceeds that.
+//! Memory: tables are filled and used in batches of at most [`TABLE_ENTRIES`] distances (16 MiB) and as many row words
+//! (8 MiB), whatever the number of pairs or threads; only a pair whose own cost matrix is larger exceeds that.
 
 use landmark_core::oracle::Pair;
 use rayon::prelude::*;
@@ -16,8 +16,9 @@ use super::points::{Selection, distances};
 use super::word_clouds::{Cloud, WordClouds};
 use crate::rooms::Rooms;
 
-/// Distances held at a time, 8 bytes each.
-const TABLE_ENTRIES: usize = 1 << 23;
+/// Distances held at a time, 8 bytes each. Allocators hand 16 MiB out again; a larger table would be mapped and zeroed anew for each call,
+/// which cost a buyer of half a second's pairs at a time a tenth of its rate.
+const TABLE_ENTRIES: usize = 1 << 21;
 
 /// Words whose distances one thread computes at a time; their vectors fit in the second cache.
 const WORDS_A_TASK: usize = 64;

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use landmark_core::oracle::Identity;
 use landmark_oracles::tile_store::TileStore;
 use miette::{IntoDiagnostic, Result};
 use serde_json::json;
@@ -107,7 +108,7 @@ impl Desk {
     }
 
     /// Refuses data that the plan was not made for.
-    fn check(&self, plan: &Plan, subject: landmark_core::oracle::Identity) -> Result<()> {
+    fn check(&self, plan: &Plan, subject: Identity) -> Result<()> {
         let now = subject.to_hex();
         if now == plan.subject {
             return Ok(());

@@ -159,7 +159,7 @@ fn a_stream_that_cannot_be_cut_or_has_changed_is_refused() {
     std::fs::write(scratch.path(&format!("store/plans/mine/{sketch}")), &kept[..kept.len() / 2]).unwrap();
     refused(&["merge", "config.yaml"], &["truncated"]);
     std::fs::remove_file(scratch.path(&format!("store/plans/mine/{sketch}"))).unwrap();
-    refused(&["merge", "config.yaml"], &["is gone from", "plan anew"]);
+    refused(&["merge", "config.yaml"], &["is gone from", "start a worker"]);
     scratch.write("texts.txt", &lines(0, 101));
     refused(&["worker", "config.yaml"], &["the data or the settings have changed"]);
     refused(&["plan", "config.yaml"], &["there is another plan"]);

@@ -58,8 +58,9 @@ impl Labour for Sketching<'_> {
         self.check(plan)?;
         let (store, name) = (&self.desk.store, &self.desk.config.name);
         let mut pieces = (0..plan.tiles.len()).map(|tile| -> Result<Vec<u8>, StudyError> {
-            let document = Self::document(plan, tile);
-            let lost = || format!("`{document}` is gone from `{}`: remove the mark of that tile, or plan anew: `runner plan … --force`", store.address());
+            let (document, mark, address) = (Self::document(plan, tile), plan.tile_name(tile), store.address());
+            let lost =
+                || format!("`{document}` is gone from `{address}`: remove `{mark}.done` beside it, and start a worker");
             store.plan_document(name, &document)?.ok_or_else(|| lost().into())
         });
         Ok(self.study.gather(&mut pieces).map_err(explained)?)
