@@ -67,8 +67,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     columns.iter().for_each(|&j| is_column[j] = true);
     let order: Vec<usize> = columns.iter().copied().chain((0..n).filter(|&i| !is_column[i])).collect();
 
+    // a folder that holds something was filled by an earlier run, which was stopped
+    let is_bought = std::fs::read_dir(&address).is_ok_and(|mut files| files.next().is_some());
     let start = Instant::now();
-    for (number, rows) in order.chunks(n.div_ceil(tiles)).enumerate() {
+    for (number, rows) in order.chunks(n.div_ceil(tiles)).enumerate().filter(|_| !is_bought) {
         let stored = store.attach_part(Synthetic(n), label(), &format!("merget{number:04}"))?;
         stored.stock(rows, &columns)?;
         stored.flush()?;
