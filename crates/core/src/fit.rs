@@ -57,7 +57,9 @@ pub enum ApproximateError {
     #[error("`known` lists `diagonal`, but this oracle does not know its self-similarities without a call; remove it")]
     NoKnownDiagonal,
     /// A symmetric method was handed an asymmetric oracle.
-    #[error("`{method}` needs a symmetric oracle; wrap it in `Symmetrized` (`oracle.symmetrize: mean`)")]
+    #[error(
+        "`{method}` needs a symmetric oracle; say `symmetrize: mean` under `oracle:` (in Rust: wrap it in `Symmetrized`)"
+    )]
     Asymmetric {
         /// Method id.
         method: &'static str,

@@ -62,7 +62,7 @@ pub enum LandmarkError {
     },
     /// A policy that needs K = Kᵀ was handed an asymmetric oracle.
     #[error(
-        "landmark policy `{policy}` needs a symmetric oracle; wrap it in `Symmetrized` (`oracle.symmetrize: mean`)"
+        "landmark policy `{policy}` needs a symmetric oracle; say `symmetrize: mean` under `oracle:` (in Rust: wrap it in `Symmetrized`)"
     )]
     Asymmetric {
         /// Policy id.

@@ -37,7 +37,7 @@ pub struct LogArgs {
     /// Log more: -v what is done, -vv every step
     #[arg(short, long, action = clap::ArgAction::Count, global = true)]
     pub verbose: u8,
-    /// Print no progress, only results and errors
+    /// Print errors and warnings only; results are in their files
     #[arg(short, long, global = true, conflicts_with = "verbose")]
     pub quiet: bool,
 }
@@ -154,9 +154,9 @@ pub enum Command {
         /// Who runs the workers; for Slurm and HyperQueue the files that submit them are written
         #[arg(long, value_enum, default_value_t = Executor::Local)]
         executor: Executor,
-        /// Seconds that a tile should take
-        #[arg(long, value_name = "SECONDS", default_value_t = 120.0)]
-        tile_seconds: f64,
+        /// Seconds that a tile should take; 120 by default
+        #[arg(long, value_name = "SECONDS")]
+        tile_seconds: Option<f64>,
         /// Entries of a tile, or bytes of a stream, instead of seconds
         #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
         tile_size: Option<u64>,
@@ -306,7 +306,7 @@ pub enum Command {
 /// Which configuration is planned, and where things lie.
 #[derive(Debug, Clone, Args)]
 pub struct ScaleArgs {
-    /// Configuration of a sweep over a matrix
+    /// Configuration of a sweep over a matrix, or of a `text_sketch`
     #[arg(value_name = "CONFIG.yaml", value_hint = ValueHint::FilePath)]
     pub config: PathBuf,
     /// What is laid over the file.

@@ -8,10 +8,11 @@ use landmark_oracles::tile_store::TileStore;
 use miette::{IntoDiagnostic, Result};
 use serde_json::json;
 
-use crate::cli::{LogArgs, ScaleArgs};
+use crate::cli::{LogArgs, OverlayArgs, ScaleArgs};
 use crate::config::{Config, Subject};
 use crate::exit::{Exit, UsageError};
 use crate::run::{self, Ended, RunOptions, count, duration};
+use crate::scale::executor::command_line;
 use crate::scale::{PLAN, Plan, parse_share, parse_tiles};
 
 mod entries;
@@ -28,7 +29,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// A kind of work that is cut into tiles: [`entries`] to be bought, or a [`stream`] to be sketched.
 trait Labour {
     /// Cuts what is to be done; `there` is the plan that was made before, if any.
-    fn plan(&self, size: TileSize, there: Option<&Plan>) -> Result<Plan>;
+    fn plan(&self, size: TileSize, there: Option<&Plan>) -> Result<Cut>;
 
     /// What work of this size costs in money, where that is known.
     fn price(&self, size: u64) -> Option<f64>;
@@ -47,6 +48,12 @@ trait Labour {
 
     /// What happens to a tile: `bought`.
     fn done(&self) -> &'static str;
+}
+
+/// A plan, and how much of it was not there when it was made.
+struct Cut {
+    plan: Plan,
+    left: u64,
 }
 
 /// One that does tiles.
@@ -69,6 +76,22 @@ impl Desk {
         let options = super::run::options(&arguments.places, log);
         let store = TileStore::open(&run::store_address(&config, &options)).into_diagnostic()?;
         Ok(Self { config, options, store, arguments: arguments.clone() })
+    }
+
+    /// Another command on the same configuration, as this one was called.
+    fn again(&self, command: &str) -> String {
+        let ScaleArgs { config, overlay, places } = &self.arguments;
+        let mut words = vec![command.to_owned(), config.display().to_string()];
+        words.extend(overlay_words(overlay));
+        let folder = |folder: &Option<PathBuf>| folder.as_ref().map(|folder| folder.display().to_string());
+        let places = [
+            ("--store", places.store.clone()),
+            ("--data", folder(&places.data)),
+            ("--results", folder(&places.results)),
+        ];
+        words
+            .extend(places.into_iter().flat_map(|(name, place)| place.map(|place| [name.to_owned(), place])).flatten());
+        command_line(Path::new("runner"), &words)
     }
 
     /// What the configuration has to do.
@@ -94,30 +117,26 @@ impl Desk {
         match self.store.plan_document(name, PLAN).into_diagnostic()? {
             Some(bytes) => Plan::parse(&bytes).map_err(|reason| {
                 let message = format!("the plan of `{name}` in `{}` can't be read: {reason}", self.store.address());
-                UsageError::new(message, Some("make it anew with `runner plan … --force`".to_owned())).into()
+                UsageError::new(message, Some(format!("make it anew: `{} --force`", self.again("plan")))).into()
             }),
             None => {
                 let message = format!("there is no plan of `{name}` in `{}`", self.store.address());
-                Err(UsageError::new(
-                    message,
-                    Some(format!("make one: `runner plan {}`", self.arguments.config.display())),
-                )
-                .into())
+                Err(UsageError::new(message, Some(format!("make one: `{}`", self.again("plan")))).into())
             }
         }
     }
 
-    /// Refuses data that the plan was not made for.
-    fn check(&self, plan: &Plan, subject: Identity) -> Result<()> {
+    /// Refuses data that the plan was not made for; `what` names them.
+    fn check(&self, plan: &Plan, subject: Identity, what: &str) -> Result<()> {
         let now = subject.to_hex();
         if now == plan.subject {
             return Ok(());
         }
         let message = format!(
-            "the data or the settings have changed since the plan was made: it was `{}` and is `{now}`",
+            "{what} have changed since the plan was made, whose digest is `{}` and now would be `{now}`",
             plan.subject
         );
-        let help = "restore them, or plan anew: `runner plan … --force`".to_owned();
+        let help = format!("restore them, or plan anew: `{} --force`", self.again("plan"));
         Err(UsageError::new(message, Some(help)).into())
     }
 
@@ -169,7 +188,7 @@ pub(super) fn worker(
     let labour = desk.labour()?;
     let hand = labour.begin(&plan)?;
     let lease = Duration::from_secs(lease.unwrap_or_else(|| desk.lease()));
-    let (mut new, mut own, start) = (0, 0, Instant::now());
+    let (mut new, mut own, mut is_told, start) = (0, 0, false, Instant::now());
     loop {
         let progress = desk.progress(&plan)?;
         waiting.retain(|&tile| !progress.done[tile]);
@@ -191,6 +210,11 @@ pub(super) fn worker(
             break;
         }
         if !was_work {
+            if !desk.options.quiet && !is_told {
+                let (left, lease) = (waiting.len(), lease.as_secs());
+                eprintln!("waiting for {left} of other workers' tiles; one that is silent for {lease} s is taken over");
+                is_told = true;
+            }
             std::thread::sleep(PATIENCE.min(lease));
         }
     }
@@ -242,7 +266,7 @@ pub(super) fn status(arguments: &ScaleArgs, log: LogArgs) -> Result<String> {
     }
     text.push('\n');
     if done == plan.tiles.len() {
-        text += &format!("all done: `runner merge {}`\n", desk.arguments.config.display());
+        text += &format!("all done: `{}`\n", desk.again("merge"));
     } else if let Some(each) = plan.seconds_each {
         let left = (plan.size() - size) as f64 * each;
         text += &format!("about {} of work are left, for one worker\n", duration(left));
@@ -260,7 +284,7 @@ pub(super) fn merge(arguments: &ScaleArgs, log: LogArgs) -> Result<Exit> {
         let first: Vec<String> = left.iter().take(5).map(usize::to_string).collect();
         let more = if left.len() > 5 { ", …" } else { "" };
         let message = format!("{} of {} tiles are not done: {}{more}", left.len(), plan.tiles.len(), first.join(", "));
-        let help = format!("start workers: `runner worker {}`", desk.arguments.config.display());
+        let help = format!("start workers: `{}`", desk.again("worker"));
         return Err(UsageError::new(message, Some(help)).into());
     }
     desk.labour()?.gather(&plan)?;
@@ -270,6 +294,13 @@ pub(super) fn merge(arguments: &ScaleArgs, log: LogArgs) -> Result<Exit> {
         Ended::BudgetExhausted => Exit::Budget,
         Ended::SomeFailed(_) => Exit::Partial,
     })
+}
+
+/// What was laid over the file, as words of a command.
+fn overlay_words(overlay: &OverlayArgs) -> Vec<String> {
+    let profile = overlay.profile.iter().map(|profile| ("--profile", profile));
+    let words = profile.chain(overlay.set.iter().map(|set| ("--set", set)));
+    words.flat_map(|(name, value)| [name.to_owned(), value.clone()]).collect()
 }
 
 /// An absolute path, for a script that runs elsewhere.

@@ -188,7 +188,7 @@ pub(super) fn layout(bench: &Bench<'_>, rows: &[ResultRow]) -> Layout {
         line("items", &first.items.to_string()),
         line("method", &first.method),
         line("landmarks", &find(Metric::Rank).map_or(0.0, |row| row.value).to_string()),
-        line("evaluations", &first.evaluations.to_string()),
+        line("evaluations, without those of the error estimate", &first.evaluations.to_string()),
     ];
     if let Some(price) = bench.matrix.budget.price(first.evaluations) {
         lines.push(line("their price", &format!("{price:.2}")));

@@ -121,6 +121,10 @@ pub(super) fn print_dry_run(till: Option<&Till>, forecast: &Forecast, verbose: b
     let missing = forecast.to_buy(|entries| till.missing(entries))?;
     let exact = if forecast.is_exact() { "exactly" } else { "at most" };
     line(format!("{} jobs are finished", forecast.finished));
+    if planned == 0 && forecast.beside == 0 {
+        line("nothing is left to be bought".to_owned());
+        return Ok(());
+    }
     line(format!(
         "planned {exact} {} evaluations: {} are in the store, {} to buy ({})",
         count(planned),

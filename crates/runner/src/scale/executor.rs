@@ -47,8 +47,8 @@ pub struct Script {
     pub text: String,
 }
 
-/// The command of a worker without its tiles, each word quoted for a shell.
-pub fn worker_command(program: &Path, words: &[String]) -> String {
+/// A command, each word quoted for a shell.
+pub fn command_line(program: &Path, words: &[String]) -> String {
     let program = program.display().to_string();
     std::iter::once(&program).chain(words).map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
 }
@@ -137,7 +137,7 @@ mod tests {
     #[test]
     fn a_slurm_array_has_a_task_a_tile_and_the_lines_of_the_site() {
         let site = ClusterConfig { slurm: vec!["--mem=8G".into()], at_a_time: Some(20), ..ClusterConfig::default() };
-        let command = worker_command(Path::new("/bin/runner"), &["worker".into(), "a b.yaml".into()]);
+        let command = command_line(Path::new("/bin/runner"), &["worker".into(), "a b.yaml".into()]);
         let (files, submit) = scripts(Executor::Slurm, "mine", &plan(40), &command, &site, Path::new("/r/cluster"));
         assert_eq!(submit, "sbatch /r/cluster/job.sbatch");
         for line in [

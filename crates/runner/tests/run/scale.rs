@@ -95,7 +95,7 @@ fn a_plan_whose_data_have_changed_is_refused_with_both_hashes() {
     scratch.write("items.tsv", &text.replace("n3\t3\n", "n3\t4\n"));
     let said = scratch.say(&["worker", "config.yaml"]);
     assert_eq!(said.code, Some(2), "{}", said.err);
-    said.must_complain("the data or the settings have changed");
+    said.must_complain("the items, the program or the settings of its score have changed");
     said.must_complain(&then);
     let hashes: HashSet<&str> =
         said.err.split(|c: char| !c.is_ascii_hexdigit()).filter(|word| word.len() == 64).collect();
@@ -124,6 +124,24 @@ fn what_was_bought_before_the_plan_is_not_bought_by_its_workers() {
     well(&scratch, &["store", "gc"]);
     let kept = scratch.entries_kept("store");
     assert!(kept >= asked(&scratch).len() as u64, "{kept}");
+}
+
+#[test]
+fn what_is_printed_next_can_be_run_as_it_stands() {
+    let scratch = place();
+    let places = ["--store", "else where", "--results", "out", "--set", "error_estimate=100"];
+    let said = well(&scratch, &[&["plan", "config.yaml", "--tile-size", "100"], &places[..]].concat());
+    assert!(said.out.contains(" entries of it left to be bought"), "{}", said.out);
+    let next = "merge config.yaml --set error_estimate=100 --store 'else where' --results out";
+    assert!(said.out.contains(&format!("then: runner {next}")), "{}", said.out);
+    well(&scratch, &[&["worker", "config.yaml", "--quiet"], &places[..]].concat());
+    let said = well(&scratch, &[&["status", "config.yaml"], &places[..]].concat());
+    assert!(said.out.contains(&format!("all done: `runner {next}`")), "{}", said.out);
+    // planned again, nothing is left; another size is another plan, and must be wanted
+    let again = |more: &[&str]| scratch.say(&[&["plan", "config.yaml"], &places[..], more].concat());
+    assert!(again(&[]).out.contains("0 entries of it left to be bought"), "{}", again(&[]).out);
+    again(&["--tile-seconds", "0.001"]).must_complain("there is another plan");
+    assert_eq!(again(&["--tile-seconds", "0.001", "--force"]).code, Some(0));
 }
 
 #[test]

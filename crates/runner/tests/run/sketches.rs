@@ -161,7 +161,7 @@ fn a_stream_that_cannot_be_cut_or_has_changed_is_refused() {
     std::fs::remove_file(scratch.path(&format!("store/plans/mine/{sketch}"))).unwrap();
     refused(&["merge", "config.yaml"], &["is gone from", "start a worker"]);
     scratch.write("texts.txt", &lines(0, 101));
-    refused(&["worker", "config.yaml"], &["the data or the settings have changed"]);
+    refused(&["worker", "config.yaml"], &["the file or the settings of its sketch have changed"]);
     refused(&["plan", "config.yaml"], &["there is another plan"]);
     // nothing, packed
     let packed = [&[0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 3, 0][..], &[0; 8]].concat();

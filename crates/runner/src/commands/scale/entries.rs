@@ -8,7 +8,7 @@ use landmark_core::oracle::{Budget, Metered, Oracle, OracleError, Pair};
 use landmark_oracles::tile_store::{OracleLabel, StoreError};
 use miette::{IntoDiagnostic, Result};
 
-use super::{Desk, Hand, Labour, TileSize};
+use super::{Cut, Desk, Hand, Labour, TileSize};
 use crate::config::MatrixSubject;
 use crate::exit::UsageError;
 use crate::experiments::{Bench, JobError, Workplace};
@@ -41,13 +41,13 @@ impl<'a> Buying<'a> {
         let preparation = Preparation { may_train: false, quiet: true };
         let data = self.desk.options.data.as_deref();
         let stage = Stage::set(&self.desk.config, self.matrix, data, preparation).into_diagnostic()?;
-        self.desk.check(plan, stage.raw.identity())?;
+        self.desk.check(plan, stage.raw.identity(), "the items, the program or the settings of its score")?;
         Ok(stage)
     }
 }
 
 impl Labour for Buying<'_> {
-    fn plan(&self, size: TileSize, there: Option<&Plan>) -> Result<Plan> {
+    fn plan(&self, size: TileSize, there: Option<&Plan>) -> Result<Cut> {
         Ok(run::with_bench(&self.desk.config, self.matrix, &self.desk.options, |bench| make(bench, size, there))?)
     }
 
@@ -111,7 +111,7 @@ impl Hand for Buyer<'_> {
 }
 
 /// The union of all requests, cut; what the store holds of a tile is handed over to it.
-fn make(bench: &Bench<'_>, size: TileSize, there: Option<&Plan>) -> Result<Plan, RunError> {
+fn make(bench: &Bench<'_>, size: TileSize, there: Option<&Plan>) -> Result<Cut, RunError> {
     let refuse = |sentence: String| RunError::Plan(Box::new(JobError::Study(sentence.into())));
     let failed = |error: StoreError| refuse(error.to_string());
     let jobs = bench.jobs().map_err(|error| RunError::Plan(Box::new(error)))?;
@@ -140,9 +140,9 @@ fn make(bench: &Bench<'_>, size: TileSize, there: Option<&Plan>) -> Result<Plan,
     // the same purchase cut by another timing is the plan that is there
     let purchase = Purchase::new(set, shape);
     let same =
-        |plan: &&Plan| size.size.is_none() && plan.subject == identity.to_hex() && plan.purchase() == Some(&purchase);
+        |plan: &&Plan| !size.is_given() && plan.subject == identity.to_hex() && plan.purchase() == Some(&purchase);
     if let Some(plan) = there.filter(same) {
-        return Ok(plan.clone());
+        return Ok(Cut { plan: plan.clone(), left: missing });
     }
     let seconds_each = time(bench.till, set)?;
     let plan = Plan::of_entries(set, shape, identity, size.at(seconds_each.unwrap_or(0.0)), seconds_each);
@@ -155,7 +155,8 @@ fn make(bench: &Bench<'_>, size: TileSize, there: Option<&Plan>) -> Result<Plan,
             Entries::Pairs(pairs) => stored.hand_over_pairs(&pairs, &part).map_err(failed)?,
         };
     }
-    Ok(plan)
+    // what was bought to time it is there now
+    Ok(Cut { plan, left: bench.till.missing(set)? })
 }
 
 /// Buys a few entries of the plan to learn what one takes; they are kept, so nothing is wasted.

@@ -4,28 +4,37 @@ use std::time::Instant;
 
 use miette::{IntoDiagnostic, Result};
 
-use super::{Desk, absolute};
+use super::{Cut, Desk, absolute, overlay_words};
 use crate::cli::{LogArgs, ScaleArgs};
 use crate::exit::UsageError;
 use crate::results::write_file;
 use crate::run::{self, count, duration};
-use crate::scale::executor::{Executor, scripts, worker_command};
+use crate::scale::executor::{Executor, command_line, scripts};
 use crate::scale::{PLAN, Plan};
+
+/// Seconds that a tile takes where nothing is said.
+const TILE_SECONDS: f64 = 120.0;
 
 /// How large a tile should be.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::commands) struct TileSize {
     /// Seconds that it takes.
-    pub(in crate::commands) seconds: f64,
+    pub(in crate::commands) seconds: Option<f64>,
     /// Entries, or bytes of a stream, instead.
     pub(in crate::commands) size: Option<u64>,
 }
 
 impl TileSize {
+    /// Whether the user asked for a size: a plan that is there is then cut anew.
+    pub(super) fn is_given(self) -> bool {
+        self.seconds.is_some() || self.size.is_some()
+    }
+
     /// The size of a tile, at so many seconds for a unit of it.
     pub(super) fn at(self, seconds_each: f64) -> u64 {
+        let seconds = self.seconds.unwrap_or(TILE_SECONDS);
         // a float above 2⁶⁴ becomes the largest number
-        self.size.unwrap_or((self.seconds / seconds_each.max(1e-12)) as u64).max(1)
+        self.size.unwrap_or((seconds / seconds_each.max(1e-12)) as u64).max(1)
     }
 }
 
@@ -38,15 +47,15 @@ pub(in crate::commands) fn plan(
     log: LogArgs,
 ) -> Result<String> {
     let desk = Desk::open(arguments, log)?;
-    if !(size.seconds > 0.0 && size.seconds.is_finite()) {
-        let message = format!("`--tile-seconds` is {}, but must be a number above 0", size.seconds);
+    if let Some(seconds) = size.seconds.filter(|seconds| !(*seconds > 0.0 && seconds.is_finite())) {
+        let message = format!("`--tile-seconds` is {seconds}, but must be a number above 0");
         return Err(UsageError::new(message, None).into());
     }
     let start = Instant::now();
     let there = desk.store.plan_document(&desk.config.name, PLAN).into_diagnostic()?;
     let there = there.and_then(|bytes| Plan::parse(&bytes).ok());
     let labour = desk.labour()?;
-    let plan = labour.plan(size, there.as_ref())?;
+    let Cut { plan, left } = labour.plan(size, there.as_ref())?;
     if let Some(there) = there.filter(|there| there.id != plan.id && !force) {
         let message = format!(
             "there is another plan of `{}` in `{}`: it is `{}` of `{}`, and this one is `{}` of `{}`",
@@ -62,15 +71,17 @@ pub(in crate::commands) fn plan(
     }
     desk.store.write_plan_document(&desk.config.name, PLAN, plan.to_bytes()).into_diagnostic()?;
     let mut text = format!(
-        "plan {} of `{}`: {} in {} tiles, made in {}\n",
+        "plan {} of `{}`: {} in {} tiles, made in {}; {} of it left to be {}\n",
         &plan.id[..12],
         desk.config.name,
         labour.amount(plan.size()),
         count(plan.tiles.len() as u64),
-        duration(start.elapsed().as_secs_f64())
+        duration(start.elapsed().as_secs_f64()),
+        labour.amount(left),
+        labour.done()
     );
     if let Some(each) = plan.seconds_each {
-        let all = each * plan.size() as f64;
+        let all = each * left as f64;
         let largest = plan.tiles.iter().map(|tile| tile.size).max().unwrap_or(0) as f64 * each;
         text += &format!(
             "at {}: {} for one worker, at most {} a tile\n",
@@ -79,7 +90,7 @@ pub(in crate::commands) fn plan(
             duration(largest)
         );
     }
-    if let Some(price) = labour.price(plan.size()) {
+    if let Some(price) = labour.price(left) {
         text += &format!("price: {price:.2}\n");
     }
     text += &submission(&desk, &plan, executor)?;
@@ -91,19 +102,17 @@ fn submission(desk: &Desk, plan: &Plan, executor: Executor) -> Result<String> {
     let folder = absolute(&run::results_folder(&desk.config, &desk.options).join("cluster"))?;
     let program = std::env::current_exe().into_diagnostic()?;
     let mut words = vec!["worker".to_owned(), absolute(&desk.arguments.config)?.display().to_string()];
-    let overlay = &desk.arguments.overlay;
-    words.extend(overlay.profile.iter().flat_map(|profile| ["--profile".to_owned(), profile.clone()]));
-    words.extend(overlay.set.iter().flat_map(|set| ["--set".to_owned(), set.clone()]));
+    words.extend(overlay_words(&desk.arguments.overlay));
     let address = run::store_address(&desk.config, &desk.options);
     let address = if address.contains("://") { address } else { absolute(address.as_ref())?.display().to_string() };
     words.extend(["--store".to_owned(), address]);
     if let Some(data) = &desk.options.data {
         words.extend(["--data".to_owned(), absolute(data)?.display().to_string()]);
     }
-    let command = worker_command(&program, &words);
+    let command = command_line(&program, &words);
     let (files, submit) = scripts(executor, &desk.config.name, plan, &command, &desk.config.cluster, &folder);
     for file in &files {
         write_file(&folder.join(file.name), file.text.as_bytes()).into_diagnostic()?;
     }
-    Ok(format!("workers: {submit}\nthen: runner merge {}\n", desk.arguments.config.display()))
+    Ok(format!("workers: {submit}\nthen: {}\n", desk.again("merge")))
 }

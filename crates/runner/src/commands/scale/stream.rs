@@ -2,7 +2,7 @@
 
 use miette::{IntoDiagnostic, Result};
 
-use super::{Desk, Hand, Labour, TileSize};
+use super::{Cut, Desk, Hand, Labour, TileSize};
 use crate::experiments::JobError;
 use crate::run::{self, RunError};
 use crate::scale::{Part, Plan};
@@ -24,7 +24,7 @@ impl<'a> Sketching<'a> {
     }
 
     fn check(&self, plan: &Plan) -> Result<()> {
-        self.desk.check(plan, self.study.identity().map_err(explained)?)
+        self.desk.check(plan, self.study.identity().map_err(explained)?, "the file or the settings of its sketch")
     }
 
     /// Where the workers leave what they make of a tile.
@@ -34,15 +34,16 @@ impl<'a> Sketching<'a> {
 }
 
 impl Labour for Sketching<'_> {
-    fn plan(&self, size: TileSize, there: Option<&Plan>) -> Result<Plan> {
+    fn plan(&self, size: TileSize, there: Option<&Plan>) -> Result<Cut> {
         let subject = self.study.identity().map_err(explained)?;
         // the same file cut by another timing is the plan that is there
-        if let Some(there) = there.filter(|there| size.size.is_none() && there.subject == subject.to_hex()) {
-            return Ok(there.clone());
+        if let Some(there) = there.filter(|there| !size.is_given() && there.subject == subject.to_hex()) {
+            return Ok(Cut { plan: there.clone(), left: there.size() });
         }
         let seconds_each = self.study.seconds_per_byte().map_err(explained)?;
         let pieces = self.study.cut(size.at(seconds_each)).map_err(explained)?;
-        Ok(Plan::of_stream(subject, &pieces, seconds_each))
+        let plan = Plan::of_stream(subject, &pieces, seconds_each);
+        Ok(Cut { left: plan.size(), plan })
     }
 
     fn price(&self, _: u64) -> Option<f64> {
@@ -67,11 +68,12 @@ impl Labour for Sketching<'_> {
     }
 
     fn amount(&self, size: u64) -> String {
-        format!("{:.1} MB", size as f64 / 1e6)
+        run::bytes(size)
     }
 
     fn rate(&self, seconds_each: f64) -> String {
-        format!("{:.2} MB/s", 1e-6 / seconds_each)
+        // above 0, and below what memory does
+        format!("{}/s", run::bytes((1.0 / seconds_each) as u64))
     }
 
     fn done(&self) -> &'static str {
