@@ -122,7 +122,7 @@ pub(super) fn print_dry_run(till: Option<&Till>, forecast: &Forecast, verbose: b
     let exact = if forecast.is_exact() { "exactly" } else { "at most" };
     line(format!("{} jobs are finished", forecast.finished));
     if planned == 0 && forecast.beside == 0 {
-        line("nothing is left to be bought".to_owned());
+        line(format!("planned {exact} 0 evaluations: nothing is left to be bought"));
         return Ok(());
     }
     line(format!(
