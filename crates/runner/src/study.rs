@@ -9,7 +9,7 @@
 
 use std::fmt;
 use std::ops::Range;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use landmark_core::entries::{Certainty, Plan};
 use landmark_core::oracle::Identity;
@@ -72,8 +72,16 @@ pub trait Divisible {
     /// Puts the pieces together, in their order, where a run finds the work done.
     ///
     /// # Errors
-    /// Those of the pieces; a folder that cannot be written.
-    fn gather(&self, pieces: &mut dyn Iterator<Item = Result<Vec<u8>, StudyError>>) -> Result<(), StudyError>;
+    /// Those of the pieces, a damaged one by name; a folder that cannot be written.
+    fn gather(&self, pieces: &mut dyn Iterator<Item = Result<DonePiece, StudyError>>) -> Result<(), StudyError>;
+}
+
+/// What was made of a piece.
+pub struct DonePiece {
+    /// Where it lies, for messages.
+    pub place: PathBuf,
+    /// What [`Divisible::work`] answered.
+    pub content: Vec<u8>,
 }
 
 /// What a study can reach besides its own settings.

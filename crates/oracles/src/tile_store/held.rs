@@ -1,7 +1,7 @@
 //! The bought entries of one oracle, ready to be read.
 //!
 //! A column (of a symmetric oracle: an item's row and column at once) of which at least n/32 entries are there is held
-//! as n values, NaN where an entry is missing; every other entry in a hash map. Memory: 8n bytes a column, of which the
+//! as n values, NaN where an entry is missing, though not before a walk over the scattered entries pays; every other entry in a hash map. Memory: 8n bytes a column, of which the
 //! first `memory` bytes are on the heap and the rest in a scratch file without a name that the system drops with the
 //! process; 24 to 48 bytes for a scattered entry.
 

@@ -40,6 +40,11 @@ impl TileStore {
         self.backend.get(&format!("{PLANS}/{plan}/{name}"))
     }
 
+    /// Where a document of a plan lies, for messages.
+    pub fn plan_document_address(&self, plan: &str, name: &str) -> String {
+        self.backend.describe(&format!("{PLANS}/{plan}/{name}"))
+    }
+
     /// Writes a document of a plan, in place of one that is there.
     ///
     /// # Errors

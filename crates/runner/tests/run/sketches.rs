@@ -157,9 +157,9 @@ fn a_stream_that_cannot_be_cut_or_has_changed_is_refused() {
     let sketch = scratch.names("store/plans").into_iter().find(|name| name.ends_with(".sketch")).unwrap();
     let kept = std::fs::read(scratch.path(&format!("store/plans/mine/{sketch}"))).unwrap();
     std::fs::write(scratch.path(&format!("store/plans/mine/{sketch}")), &kept[..kept.len() / 2]).unwrap();
-    refused(&["merge", "config.yaml"], &["truncated"]);
+    refused(&["merge", "config.yaml"], &["truncated", &format!("store/plans/mine/{sketch}`; remove it")]);
     std::fs::remove_file(scratch.path(&format!("store/plans/mine/{sketch}"))).unwrap();
-    refused(&["merge", "config.yaml"], &["is gone from", "start a worker"]);
+    refused(&["merge", "config.yaml"], &["is gone", ".done` beside it", "start a worker"]);
     scratch.write("texts.txt", &lines(0, 101));
     refused(&["worker", "config.yaml"], &["the file or the settings of its sketch have changed"]);
     refused(&["plan", "config.yaml"], &["there is another plan"]);

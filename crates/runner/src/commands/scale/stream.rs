@@ -6,7 +6,7 @@ use super::{Cut, Desk, Hand, Labour, TileSize};
 use crate::experiments::JobError;
 use crate::run::{self, RunError};
 use crate::scale::{Part, Plan};
-use crate::study::{self, Divisible, Study, StudyError};
+use crate::study::{self, Divisible, DonePiece, Study, StudyError};
 
 /// Doing a study in pieces.
 pub(super) struct Sketching<'a> {
@@ -58,11 +58,12 @@ impl Labour for Sketching<'_> {
     fn gather(&self, plan: &Plan) -> Result<()> {
         self.check(plan)?;
         let (store, name) = (&self.desk.store, &self.desk.config.name);
-        let mut pieces = (0..plan.tiles.len()).map(|tile| -> Result<Vec<u8>, StudyError> {
-            let (document, mark, address) = (Self::document(plan, tile), plan.tile_name(tile), store.address());
-            let lost =
-                || format!("`{document}` is gone from `{address}`: remove `{mark}.done` beside it, and start a worker");
-            store.plan_document(name, &document)?.ok_or_else(|| lost().into())
+        let mut pieces = (0..plan.tiles.len()).map(|tile| -> Result<DonePiece, StudyError> {
+            let (document, mark) = (Self::document(plan, tile), plan.tile_name(tile));
+            let place = store.plan_document_address(name, &document);
+            let lost = || format!("`{place}` is gone: remove `{mark}.done` beside it, and start a worker");
+            let content = store.plan_document(name, &document)?.ok_or_else(lost)?;
+            Ok(DonePiece { place: place.into(), content })
         });
         Ok(self.study.gather(&mut pieces).map_err(explained)?)
     }

@@ -15,7 +15,7 @@ use serde_json::json;
 
 use super::{SAVED, Settings};
 use crate::progress::Progress;
-use crate::study::{Desk, Divisible, StudyError};
+use crate::study::{Desk, Divisible, DonePiece, StudyError};
 
 /// Bytes at the beginning of a file by which it is known again.
 const FINGERPRINT: u64 = 1 << 16;
@@ -72,11 +72,11 @@ impl Stream {
 
     /// Where an earlier run stood, or the beginning.
     fn begin(&self) -> Result<SavedStream, StudyError> {
-        let path = self.folder.join(SAVED);
-        let SavedStream { sketch: empty, .. } = self.nothing_yet()?;
+        let (path, nothing) = (self.folder.join(SAVED), self.nothing_yet()?);
         if !path.is_file() {
-            return self.nothing_yet();
+            return Ok(nothing);
         }
+        let empty = nothing.sketch;
         let saved = SavedStream::load(&path, self.hash.identity())?;
         let differs = |what: &str, seen: String, wanted: String| -> StudyError {
             let remove = "remove it to start the stream again, or give this configuration another `name`";
@@ -184,7 +184,7 @@ impl Divisible for Stream {
         Ok(saved.to_bytes())
     }
 
-    fn gather(&self, pieces: &mut dyn Iterator<Item = Result<Vec<u8>, StudyError>>) -> Result<(), StudyError> {
+    fn gather(&self, pieces: &mut dyn Iterator<Item = Result<DonePiece, StudyError>>) -> Result<(), StudyError> {
         let saved = self.begin()?;
         if saved.place.bytes == self.bytes {
             return Ok(()); // sketched to its end before
@@ -192,7 +192,8 @@ impl Divisible for Stream {
         let (mut merged, mut tree, path) = (self.nothing_yet()?, MergeTree::default(), self.saved_path()?);
         merged.pieces = 0;
         for piece in pieces {
-            let piece = SavedStream::from_bytes(&piece?, &path, self.hash.identity())?;
+            let DonePiece { place, content } = piece?;
+            let piece = SavedStream::from_bytes(&content, &place, self.hash.identity())?;
             merged.pieces += 1;
             merged.place.bytes = piece.place.bytes;
             merged.place.lines += piece.place.lines;
