@@ -140,6 +140,10 @@ fn lesson() -> (Vec<String>, Vec<(usize, usize)>, Vec<f64>) {
 }
 
 fn train(models: &Path, epochs: usize, dies_after: Option<usize>) -> Option<FineTuned> {
+    train_with(models, FineTuneParams { epochs, ..FineTuneParams::default() }, dies_after)
+}
+
+fn train_with(models: &Path, params: FineTuneParams, dies_after: Option<usize>) -> Option<FineTuned> {
     Torch::start().unwrap();
     let (texts, pairs, targets) = lesson();
     let labelled = LabelledPairs { texts: &texts, pairs: &pairs, targets: &targets };
@@ -150,13 +154,7 @@ fn train(models: &Path, epochs: usize, dies_after: Option<usize>) -> Option<Fine
         train: labelled,
         dev: labelled,
         target: Target::Grade,
-        params: FineTuneParams {
-            epochs,
-            batch: 16,
-            learning_rate: 3e-3,
-            precision: Some(Precision::F32),
-            ..FineTuneParams::default()
-        },
+        params: FineTuneParams { batch: 16, learning_rate: 3e-3, precision: Some(Precision::F32), ..params },
         max_length: 32,
         seed: 7,
     };
@@ -189,4 +187,26 @@ fn a_training_learns_and_one_that_was_killed_ends_with_the_same_weights() {
     let mut scores = [0.0; 2];
     oracle.evaluate(&[(2, 2), (2, 5)], &mut scores).unwrap();
     assert!(scores[0] > scores[1], "{scores:?}");
+}
+
+#[test]
+fn a_mean_of_the_weights_is_kept_beside_a_training_that_it_does_not_move() {
+    let models = tempfile::tempdir().unwrap();
+    let with = |average: Option<f64>| FineTuneParams { epochs: 3, average, ..FineTuneParams::default() };
+    let plain = train_with(models.path(), with(None), None).unwrap();
+    let losses = |tuned: &FineTuned| tuned.curve.iter().map(|epoch| epoch.loss).collect::<Vec<_>>();
+
+    // a mean that remembers nothing is the weights
+    let forgetful = train_with(models.path(), with(Some(0.0)), None).unwrap();
+    assert_eq!(forgetful.files.identity().unwrap(), plain.files.identity().unwrap());
+
+    let mean = train_with(models.path(), with(Some(0.99)), None).unwrap();
+    assert_eq!(losses(&mean), losses(&plain));
+    assert_ne!(mean.files.identity().unwrap(), plain.files.identity().unwrap());
+    assert!(mean.curve[2].score > 0.9, "{:?}", mean.curve);
+
+    let killed = tempfile::tempdir().unwrap();
+    assert!(train_with(killed.path(), with(Some(0.99)), Some(1)).is_none());
+    let resumed = train_with(killed.path(), with(Some(0.99)), None).unwrap();
+    assert_eq!(resumed.files.identity().unwrap(), mean.files.identity().unwrap());
 }

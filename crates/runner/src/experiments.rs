@@ -63,6 +63,8 @@ pub enum Task {
     Trial(Cell, usize),
     /// Fits and measures.
     Measure(Cell),
+    /// The threshold of a yes.
+    Threshold,
     /// What the scores themselves are worth.
     Unapproximated,
     /// All eigenvalues of K.
@@ -243,7 +245,8 @@ impl Workplace for Bench<'_> {
             (Task::Trial(cell, number), _) => ranked_search::run_trial(self, cell, *number, results),
             (Task::Measure(cell), Experiment::Classification) => classification::measure(self, job, cell, results),
             (Task::Measure(cell), Experiment::OwnData) => own_data::measure(self, cell),
-            (Task::Unapproximated, _) => glue::unapproximated(self),
+            (Task::Threshold, _) => glue::threshold(self),
+            (Task::Unapproximated, _) => glue::unapproximated(self, results),
             (Task::Measure(cell), Experiment::Glue) => glue::measure(self, cell, results),
             (Task::Measure(cell), _) => error_curve::measure(self, cell, results),
             (Task::Spectrum, _) => spectrum::of_all(self),

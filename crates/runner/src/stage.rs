@@ -85,6 +85,8 @@ pub struct Sentences {
     pub targets: Vec<f64>,
     /// Whether that is a grade rather than yes or no.
     pub are_graded: bool,
+    /// Pairs that were learned from, to choose the threshold of a yes on.
+    pub calibration: Option<Calibration>,
     /// Whether a score is a label too.
     pub are_labels: bool,
     /// Whether the model is there; a dry run fine-tunes none.
@@ -93,6 +95,18 @@ pub struct Sentences {
     pub train: usize,
     /// How that went.
     pub curve: Vec<Epoch>,
+}
+
+/// Labelled pairs of other items under the same score.
+pub struct Calibration {
+    /// The score, of both orders as the stage's own.
+    pub oracle: Arc<dyn Oracle>,
+    /// What it is, in words, for the store's listing.
+    pub description: String,
+    /// The pairs.
+    pub pairs: Vec<(usize, usize)>,
+    /// Yes or no.
+    pub labels: Vec<bool>,
 }
 
 /// What setting the stage may cost.

@@ -8,10 +8,12 @@
 mod correlation;
 mod counts;
 mod spread;
+mod threshold;
 
 pub use correlation::{average_ranks, pearson, spearman};
 pub use counts::{ConfusionMatrix, accuracy, f1_binary, f1_macro, f1_micro};
 pub use spread::{Interval, Summary, bootstrap_interval, bootstrap_mean, paired_bootstrap};
+pub use threshold::{Threshold, best_threshold};
 
 /// Why a figure could not be computed.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]

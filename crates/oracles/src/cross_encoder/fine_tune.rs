@@ -27,10 +27,12 @@ use crate::encoder::{
 };
 
 mod adamw;
+mod average;
 mod checkpoint;
 mod trainable;
 
 use adamw::{AdamW, AdamWParams};
+use average::Average;
 use checkpoint::Checkpoint;
 use trainable::Trainable;
 
@@ -190,6 +192,7 @@ struct Training<'a> {
     folder: &'a Path,
     model: Trainable,
     optimiser: AdamW,
+    average: Option<Average>,
     dropout: Dropout,
     train: Vec<PairTokens>,
     dev: Vec<PairTokens>,
@@ -214,15 +217,17 @@ impl<'a> Training<'a> {
         let mut model = Trainable::new(classifier, all)?;
         let optimiser = AdamWParams { weight_decay: params.weight_decay, ..AdamWParams::default() };
         let mut optimiser = AdamW::new(optimiser, model.parameters())?;
+        let mut average = params.average.map(|share| Average::new(share, &model)).transpose()?;
         let curve = match Checkpoint::read(folder, device)? {
             Some(checkpoint) => {
                 model.load(&checkpoint.weights)?;
+                average.as_mut().map_or(Ok(()), |average| average.load(&checkpoint.average))?;
                 optimiser.load(&checkpoint.first, &checkpoint.second, checkpoint.steps)?;
                 checkpoint.curve
             }
             None => Vec::new(),
         };
-        Ok(Self { recipe, folder, model, optimiser, dropout, train, dev, curve })
+        Ok(Self { recipe, folder, model, optimiser, average, dropout, train, dev, curve })
     }
 
     fn is_over(&self) -> bool {
@@ -252,14 +257,22 @@ impl<'a> Training<'a> {
             let message = format!("the loss of epoch {number} is {loss}; lower `fine_tune.learning_rate`");
             return Err(ModelError::Torch(tch::TchError::Torch(message)));
         }
-        let epoch = Epoch { number, loss, score: self.score()?, seconds };
-        let is_best = best(&self.curve).is_none_or(|best| epoch.score > best.score);
-        self.curve.push(epoch);
-        if is_best {
+        self.take_turns()?;
+        let (score, both_orders) = self.scores()?;
+        let epoch = Epoch { number, loss, score, both_orders: Some(both_orders), seconds };
+        if best(&self.curve).is_none_or(|best| epoch.score > best.score) {
             checkpoint::keep_best(&self.model, self.folder)?;
         }
-        Checkpoint::write(self.folder, &self.model, &self.optimiser, &self.curve)?;
+        self.take_turns()?;
+        self.curve.push(epoch);
+        let average = self.average.as_ref().map_or(&[][..], Average::weights);
+        Checkpoint::write(self.folder, &self.model, &self.optimiser, average, &self.curve)?;
         Ok(epoch)
+    }
+
+    /// The mean of the weights, where one is kept, stands in for them, until it is called again.
+    fn take_turns(&mut self) -> Result<(), ModelError> {
+        self.average.as_mut().map_or(Ok(()), |average| average.exchange(&mut self.model))
     }
 
     /// Batches of similar length in random order: (pair, whether its texts change places).
@@ -281,6 +294,8 @@ impl<'a> Training<'a> {
     fn step(&mut self, batch: &[(usize, bool)], rate: f64) -> Result<f64, ModelError> {
         let (loss, gradients) = self.gradients(batch)?;
         self.optimiser.step(gradients, rate, self.recipe.params.clip)?;
+        let steps = self.optimiser.state().2;
+        self.average.as_mut().map_or(Ok(()), |average| average.step(&self.model, steps))?;
         Ok(loss)
     }
 
@@ -315,27 +330,38 @@ impl<'a> Training<'a> {
         Ok((loss.f_double_value(&[])?, gradients))
     }
 
-    /// Pearson's correlation or accuracy on the development pairs.
-    fn score(&self) -> Result<f64, ModelError> {
+    /// Pearson's correlation or accuracy on the development pairs: as given, and of the mean of both orders.
+    fn scores(&self) -> Result<(f64, f64), ModelError> {
+        let forward = self.outputs(|pair| &pair.forward)?;
+        let backward = self.outputs(|pair| &pair.backward)?;
+        let mean: Vec<f64> = forward.iter().zip(&backward).map(|(x, y)| f64::midpoint(*x, *y)).collect();
+        Ok((self.judge(&forward), self.judge(&mean)))
+    }
+
+    /// The scores of the development pairs, in one order.
+    fn outputs(&self, order: impl Fn(&PairTokens) -> &Sequence) -> Result<Vec<f64>, ModelError> {
         let classifier = self.model.classifier();
         let _no_gradients = tch::no_grad_guard();
-        let sequences: Vec<Sequence> = self.dev.iter().map(|pair| pair.forward.clone()).collect();
+        let sequences: Vec<Sequence> = self.dev.iter().map(|pair| order(pair).clone()).collect();
         let outputs = Batcher::new(classifier.encoder().device(), self.model.padding()).run(&sequences, |batch| {
             let outputs = classifier.logits(batch, Dropout::default())?.f_squeeze_dim(1)?;
             Ok(Vec::<f32>::try_from(outputs.f_to_device(Device::Cpu)?)?)
         })?;
-        let scores: Vec<f64> = match self.recipe.params.loss {
+        Ok(match self.recipe.params.loss {
             Loss::Bce => outputs.iter().map(|&x| sigmoid(f64::from(x))).collect(),
             Loss::Mse => outputs.iter().map(|&x| f64::from(x)).collect(),
-        };
+        })
+    }
+
+    fn judge(&self, scores: &[f64]) -> f64 {
         let targets: Vec<f64> = self.dev.iter().map(|pair| pair.target).collect();
-        Ok(match self.recipe.target {
-            Target::Grade => pearson(&scores, &targets),
+        match self.recipe.target {
+            Target::Grade => pearson(scores, &targets),
             Target::Label => {
                 let right = scores.iter().zip(&targets).filter(|(score, target)| (**score > 0.5) == (**target > 0.5));
                 right.count() as f64 / targets.len().max(1) as f64
             }
-        })
+        }
     }
 }
 

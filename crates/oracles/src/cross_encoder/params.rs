@@ -110,6 +110,10 @@ pub struct FineTuneParams {
     pub precision: Option<Precision>,
     /// Ends when so many epochs in a row were no better than the best.
     pub patience: Option<usize>,
+    /// What is judged and kept is a running mean of the weights: the share of the old mean that stays at each step. The weights
+    /// themselves where absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub average: Option<f64>,
 }
 
 impl Default for FineTuneParams {
@@ -126,6 +130,7 @@ impl Default for FineTuneParams {
             random_order: true,
             precision: None,
             patience: None,
+            average: None,
         }
     }
 }
@@ -153,6 +158,12 @@ impl FineTuneParams {
                 "a share from 0 up to, but not, 1",
             ),
             ("patience", self.patience != Some(0), "0".to_owned(), "at least 1"),
+            (
+                "average",
+                self.average.is_none_or(share),
+                self.average.map_or_else(String::new, |share| share.to_string()),
+                "a share from 0 up to, but not, 1",
+            ),
         ];
         checks.into_iter().find(|(_, is_good, _, _)| !is_good).map(|(name, _, seen, wanted)| (name, seen, wanted))
     }
@@ -173,8 +184,11 @@ pub struct Epoch {
     pub number: usize,
     /// Mean loss over the training pairs.
     pub loss: f64,
-    /// Pearson's correlation or accuracy on the development pairs.
+    /// Pearson's correlation or accuracy on the development pairs as given.
     pub score: f64,
+    /// The same of the mean of both orders' scores; models made by earlier versions lack it.
+    #[serde(default)]
+    pub both_orders: Option<f64>,
     /// Wall seconds of the training alone.
     pub seconds: f64,
 }

@@ -79,6 +79,8 @@ pub struct PairsConfig {
     /// At most so many pairs to judge by, a seeded sample; those to learn from are always all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit: Option<usize>,
+    /// Pairs to learn from whose scores choose the threshold of a yes, where pairs have labels; none: ½.
+    pub threshold_pairs: usize,
     /// What stands in for missing files.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fallback: Option<Fallback>,
@@ -301,9 +303,13 @@ impl QuestionsConfig {
 }
 
 impl PairsConfig {
+    /// So many that a share of right answers is known to two points.
+    const THRESHOLD_PAIRS: usize = 500;
+
     fn read(section: &Section<'_>) -> Self {
         Self {
             limit: section.checked("limit", |&limit: &usize| limit >= 2, "at least 2"),
+            threshold_pairs: section.or("threshold_pairs", Self::THRESHOLD_PAIRS),
             fallback: section.optional("fallback"),
         }
     }

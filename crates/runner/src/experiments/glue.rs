@@ -2,14 +2,16 @@
 //! SMS-Nyström paper.
 //!
 //! All distinct sentences of the pairs are the items. The model's own scores, their symmetrisation and every K̃ are read at
-//! the labelled pairs: Pearson and Spearman against grades, F1 and accuracy against labels. A pair is called positive above ½,
-//! which nothing was tuned for; no label of a pair that is judged is seen by any method.
+//! the labelled pairs: Pearson and Spearman against grades, F1 and accuracy against labels. A pair is called positive above one
+//! threshold, the same for all, that is best for the model's own scores of a sample of the pairs it learned from; no label of a
+//! pair that is judged is seen by any method.
 
 use landmark_core::approximation::Approximation;
 use landmark_core::entries::{Certainty, EntryBlock, Plan, Rows};
 use landmark_core::error_estimate;
-use landmark_core::oracle::{Oracle, Spent};
-use landmark_tasks::metrics::{MetricError, accuracy, f1_binary, pearson, spearman};
+use landmark_core::oracle::{Oracle, OracleError, OracleShape, Spent};
+use landmark_oracles::tile_store::OracleLabel;
+use landmark_tasks::metrics::{MetricError, accuracy, best_threshold, f1_binary, pearson, spearman};
 use ndarray::Array2;
 use serde_json::json;
 
@@ -18,11 +20,13 @@ use super::errors::{self, Errors};
 use super::{Bench, Job, JobError, Layout, Task, rows_of_twin, whole};
 use crate::report::{Across, FigureKind, FigureSpec, Selection, TableKind, TableSpec};
 use crate::results::{CellKey, Metric, ResultRow, ResultStore};
-use crate::stage::Sentences;
+use crate::stage::{Calibration, Sentences};
 use crate::sweep::{Cell, Comparison, Setting};
 
-/// Above this a score says yes.
-const THRESHOLD: f64 = 0.5;
+/// Above this a label says yes; a score too, where no threshold was chosen for it.
+const HALF: f64 = 0.5;
+/// What the row of the threshold is called.
+const THRESHOLD: (&str, &str) = ("threshold", "threshold of a yes");
 /// What the rows of the model's own scores are called.
 const RAW: (&str, &str) = ("exact_asymmetric", "scores as given");
 /// What the rows of their symmetrisation are called.
@@ -47,6 +51,18 @@ pub(super) fn jobs(bench: &Bench<'_>) -> Result<Vec<Job>, JobError> {
         }
         Errors::Estimated(_) | Errors::Unknown => labelled_plan(&sentences(bench)?.pairs),
     };
+    if let Some(calibration) = &sentences(bench)?.calibration {
+        let price = OracleShape::of(calibration.oracle.as_ref()).evaluations_per_pair;
+        let title = "threshold of a yes".to_owned();
+        jobs.push(Job {
+            key: threshold_key(bench)?,
+            title: title.clone(),
+            group: title,
+            plan: Plan { blocks: Vec::new(), certainty: Certainty::Exact },
+            beside: calibration.pairs.len() as u64 * price,
+            task: Task::Threshold,
+        });
+    }
     let title = "scores at the labelled pairs".to_owned();
     jobs.push(Job {
         key: bench.key("unapproximated", None, &more(bench)?)?,
@@ -70,22 +86,69 @@ fn labelled_plan(pairs: &[(usize, usize)]) -> Plan {
 fn more(bench: &Bench<'_>) -> Result<serde_json::Value, JobError> {
     let sentences = sentences(bench)?;
     let errors = format!("{:?}", Errors::of(bench));
-    Ok(json!([errors, sentences.pairs, sentences.targets, sentences.order]))
+    let more = json!([errors, sentences.pairs, sentences.targets, sentences.order]);
+    Ok(match &sentences.calibration {
+        Some(_) => json!([more, threshold_key(bench)?.to_string()]),
+        None => more,
+    })
 }
 
 fn key(bench: &Bench<'_>, cell: &Cell) -> Result<CellKey, JobError> {
     Ok(bench.key("glue", Some(cell), &more(bench)?)?)
 }
 
+fn threshold_key(bench: &Bench<'_>) -> Result<CellKey, JobError> {
+    let calibration = sentences(bench)?.calibration.as_ref();
+    let of = |calibration: &Calibration| {
+        json!([calibration.oracle.identity().to_hex(), calibration.pairs, calibration.labels])
+    };
+    Ok(bench.key("threshold", None, &json!(calibration.map(of)))?)
+}
+
+/// The threshold that gets most of the calibration's pairs right.
+pub(super) fn threshold(bench: &Bench<'_>) -> Result<Vec<ResultRow>, JobError> {
+    let Some(calibration) = &sentences(bench)?.calibration else { return Ok(Vec::new()) };
+    let Calibration { oracle, description, pairs, labels } = calibration;
+    let label = OracleLabel::new(bench.matrix.oracle.kind(), description.clone());
+    let till = bench.till.beside(std::sync::Arc::clone(oracle), label).map_err(|error| OracleError::Failed {
+        what: "the store of the scores of a threshold".to_owned(),
+        source: error.into(),
+    })?;
+    let mut scores = vec![0.0; pairs.len()];
+    till.scores().evaluate(pairs, &mut scores)?;
+    let row = |value, note| ResultRow {
+        note: Some(note),
+        ..blank(bench, THRESHOLD.0, THRESHOLD.1, Metric::Threshold, value)
+    };
+    Ok(vec![match best_threshold(&scores, labels)? {
+        Some(best) => {
+            let right = 100.0 * best.accuracy;
+            row(best.value, format!("right for {right:.1} % of {} pairs that were learned from", labels.len()))
+        }
+        None => row(HALF, format!("all {} scores to choose it on are the same", labels.len())),
+    }])
+}
+
+/// The threshold of this run: the one that was chosen, or ½.
+fn chosen_threshold(bench: &Bench<'_>, results: &ResultStore) -> Result<f64, JobError> {
+    if sentences(bench)?.calibration.is_none() {
+        return Ok(HALF);
+    }
+    let rows = results.get(&threshold_key(bench)?).unwrap_or_default();
+    let row = rows.iter().find(|row| row.metric == Metric::Threshold);
+    let missing = || JobError::Needs { title: "scores at the labelled pairs".to_owned(), needs: THRESHOLD.1 };
+    row.map(|row| row.value).ok_or_else(missing)
+}
+
 /// The model's own scores and their symmetrisation, at the labelled pairs and, where all of K is there, in whole.
-pub(super) fn unapproximated(bench: &Bench<'_>) -> Result<Vec<ResultRow>, JobError> {
-    let sentences = sentences(bench)?;
+pub(super) fn unapproximated(bench: &Bench<'_>, results: &ResultStore) -> Result<Vec<ResultRow>, JobError> {
+    let (sentences, threshold) = (sentences(bench)?, chosen_threshold(bench, results)?);
     let (raw, symmetrised) = (bench.till.as_given(), bench.till.scores());
     let mut rows = Vec::new();
     for ((id, name), oracle) in [(RAW, &raw), (SYMMETRISED, &symmetrised)] {
         let mut scores = vec![0.0; sentences.pairs.len()];
         oracle.evaluate(&sentences.pairs, &mut scores)?;
-        for (metric, value) in measures(sentences, &scores)? {
+        for (metric, value) in measures(sentences, &scores, threshold)? {
             rows.push(blank(bench, id, name, metric, value));
         }
     }
@@ -103,7 +166,7 @@ pub(super) fn unapproximated(bench: &Bench<'_>) -> Result<Vec<ResultRow>, JobErr
         let mut scores = vec![0.0; sentences.pairs.len()];
         oracle.evaluate(&sentences.pairs, &mut scores)?;
         // a cosine has no threshold of its own
-        let measured = measures(sentences, &scores)?.into_iter();
+        let measured = measures(sentences, &scores, threshold)?.into_iter();
         rows.extend(
             measured
                 .filter(|(metric, _)| matches!(metric, Metric::Pearson | Metric::Spearman))
@@ -130,7 +193,7 @@ fn difference(a: &dyn Oracle, b: &dyn Oracle) -> Result<f64, JobError> {
 }
 
 /// The metrics of scores at the labelled pairs.
-fn measures(sentences: &Sentences, scores: &[f64]) -> Result<Vec<(Metric, f64)>, JobError> {
+fn measures(sentences: &Sentences, scores: &[f64], threshold: f64) -> Result<Vec<(Metric, f64)>, JobError> {
     let targets = &sentences.targets;
     if sentences.are_graded {
         // scores that are all the same say nothing of any pair: they are worth what no correlation is
@@ -141,9 +204,9 @@ fn measures(sentences: &Sentences, scores: &[f64]) -> Result<Vec<(Metric, f64)>,
         let correlations = [(Metric::Pearson, pearson(scores, targets)), (Metric::Spearman, spearman(scores, targets))];
         return correlations.into_iter().map(|(metric, value)| Ok((metric, or_none(value)?))).collect();
     }
-    // the mean of two labels that differ is ½, which the paper's program rounds down: no
-    let says_yes = |scores: &[f64]| scores.iter().map(|&score| usize::from(score > THRESHOLD)).collect::<Vec<_>>();
-    let (gold, ours) = (says_yes(targets), says_yes(scores));
+    let says_yes =
+        |scores: &[f64], above: f64| scores.iter().map(|&score| usize::from(score > above)).collect::<Vec<_>>();
+    let (gold, ours) = (says_yes(targets, HALF), says_yes(scores, threshold));
     Ok(vec![(Metric::F1, f1_binary(&gold, &ours, 1)?), (Metric::Accuracy, accuracy(&gold, &ours)?)])
 }
 
@@ -185,7 +248,8 @@ pub(super) fn measure(bench: &Bench<'_>, cell: &Cell, results: &ResultStore) -> 
     let mut rows = report_rows(&approximation, &blank);
     let mut scores = vec![0.0; sentences.pairs.len()];
     approximation.pairs(&sentences.pairs, &mut scores)?;
-    rows.extend(measures(sentences, &scores)?.into_iter().map(|(metric, value)| blank(metric, value)));
+    let threshold = chosen_threshold(bench, results)?;
+    rows.extend(measures(sentences, &scores, threshold)?.into_iter().map(|(metric, value)| blank(metric, value)));
     rows.extend(error_rows(bench, cell, &approximation, &blank)?);
     Ok(rows)
 }
@@ -268,7 +332,7 @@ pub(super) fn layout(bench: &Bench<'_>, rows: &[ResultRow]) -> Layout {
     figures.extend(errors.figures);
     let mut all_restated = errors.restated;
     all_restated.extend(restated);
-    Layout { restated: all_restated, tables, figures, notes: notes(bench) }
+    Layout { restated: all_restated, tables, figures, notes: notes(bench, rows) }
 }
 
 /// Table 4 and the curve of the training.
@@ -299,16 +363,17 @@ fn description(bench: &Bench<'_>) -> Vec<TableSpec> {
                 epoch.number.to_string(),
                 format!("{:.4}", epoch.loss),
                 format!("{:.4}", epoch.score),
+                epoch.both_orders.map_or_else(|| "–".to_owned(), |score| format!("{score:.4}")),
                 format!("{:.0}", epoch.seconds),
             ]
         };
         tables.push(plain(
             "table-fine-tuning",
             "How the model was fine-tuned",
-            "Mean loss on the pairs to learn from, score of the pairs as given on all pairs to judge by, wall seconds.",
-            &["epoch", "loss", score, "seconds"],
+            "Mean loss on the pairs to learn from; on all pairs to judge by, the score of the pairs as given, by which the best epoch is chosen, and of the mean of both orders; wall seconds.",
+            &["epoch", "loss", score, "both orders", "seconds"],
             sentences.curve.iter().map(line).collect(),
-            vec![0, 1, 2, 3],
+            vec![0, 1, 2, 3, 4],
         ));
     }
     tables
@@ -356,14 +421,17 @@ fn proxy_study(rows: &[ResultRow]) -> Option<TableSpec> {
     })
 }
 
-fn notes(bench: &Bench<'_>) -> Vec<String> {
+fn notes(bench: &Bench<'_>, rows: &[ResultRow]) -> Vec<String> {
     let Some(sentences) = &bench.stage.sentences else { return Vec::new() };
     let mut notes = Vec::new();
     if sentences.are_graded {
         notes.push("scores that are all the same are given a correlation of 0".to_owned());
     } else {
+        let chosen = rows.iter().find(|row| row.metric == Metric::Threshold);
+        let value = chosen.map_or(HALF, |row| row.value);
+        let why = chosen.and_then(|row| row.note.as_deref()).unwrap_or("nothing was calibrated");
         notes.push(format!(
-            "a pair is called positive above {THRESHOLD}, the same for the model's own scores and every K̃; nothing was calibrated"
+            "a pair is called positive above {value:.3}, the same for the model's own scores and every K̃: {why}"
         ));
     }
     if !sentences.are_graded && !sentences.are_labels {

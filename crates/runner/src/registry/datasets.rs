@@ -28,6 +28,11 @@ const QUESTIONS: &[Parameter] = &[LIMIT, SPLIT];
 
 const PAIRS: &[Parameter] = &[
     parameter("limit", "all", "a seeded sample of so many of the pairs to judge by; all pairs are learned from"),
+    parameter(
+        "threshold_pairs",
+        "500",
+        "where pairs have labels, a seeded sample of so many to learn from, whose scores choose the threshold of a yes; 0: ½",
+    ),
     FALLBACK,
 ];
 

@@ -54,7 +54,7 @@ pub static ORACLES: &[Entry] = &[
             parameter(
                 "fine_tune",
                 "none",
-                "`{ epochs: 4, batch: 32, learning_rate: 1e-4, warmup: 0.1, weight_decay: 0.01, clip: 1.0, loss: bce, patience: none, … }`",
+                "`{ epochs: 4, batch: 32, learning_rate: 1e-4, warmup: 0.1, weight_decay: 0.01, clip: 1.0, loss: bce, patience: none, average: none, … }`",
             ),
         ],
         source: "Devlin et al. 2019; SMS-Nyström paper, §4.2",

@@ -42,7 +42,7 @@ pub enum Metric {
     CeafEF1,
     /// F1 by links, weighed by the size of their cluster.
     LeaF1,
-    /// Distance below which clusters merge.
+    /// Distance below which clusters merge, or score above which a pair is called positive.
     Threshold,
     /// Mean loss of an epoch; `position` is its number.
     TrainingLoss,

@@ -133,7 +133,7 @@ pub(super) fn print_dry_run(till: Option<&Till>, forecast: &Forecast, verbose: b
         bytes(missing * BYTES_PER_ENTRY)
     ));
     if forecast.beside > 0 {
-        line(format!("and at most {} distances to random documents (wme)", count(forecast.beside)));
+        line(format!("and at most {} evaluations outside the matrix", count(forecast.beside)));
     }
     if let Some((evaluations, seconds)) = timed {
         let each = seconds.as_secs_f64() / evaluations as f64;
@@ -192,7 +192,7 @@ pub(super) fn conclude(till: Option<&Till>, rows: usize, folder: &Path, calls: &
         eprintln!("{}", unsolved(calls.bought, skipped));
     }
     if let Some(beside) = till.map(Till::spent_beside).filter(|&beside| beside > 0) {
-        eprintln!("{} distances to random documents bought (wme)", count(beside));
+        eprintln!("{} evaluations outside the matrix bought", count(beside));
     }
     if let Ok(summary) = std::fs::read_to_string(folder.join("summary.md")) {
         let mut out = std::io::stdout().lock();

@@ -86,7 +86,7 @@ mod with_torch {
     use crate::config::{CrossEncoderConfig, OracleConfig};
     use crate::stage::models::Models;
     use crate::stage::proxies::embeddings_of;
-    use crate::stage::{ModelFailure, Proxies, Sentences, facts};
+    use crate::stage::{Calibration, ModelFailure, Proxies, Sentences, facts};
 
     pub(crate) fn set(
         config: &Config,
@@ -106,23 +106,13 @@ mod with_torch {
 
         let (files, curve) = prepare(config, wanted, &loaded, &base, models.device(), preparation)?;
         let sentences = loaded.dev.sentences();
-        let as_given: Arc<dyn Oracle> = match &files {
-            Prepared::Ready(files) => {
-                let (oracle, said) = models.cross_encoder(files, wanted, sentences)?;
-                notes.extend(said);
-                oracle
-            }
-            Prepared::ToBeTrained(recipe) => {
-                notes.push(
-                    "the model is not fine-tuned yet: that comes first, and what it will score is not known".to_owned(),
-                );
-                Arc::new(Untrained { len: sentences.len(), recipe: *recipe })
-            }
-        };
-        let raw: Arc<dyn Oracle> = match wanted.order.symmetrization() {
-            Some(mode) => Arc::new(Symmetrized::new(Arc::clone(&as_given), mode)),
-            None => Arc::clone(&as_given),
-        };
+        let (as_given, said) = files.over(sentences, wanted, &models)?;
+        notes.extend(said);
+        let raw = in_one_order(&as_given, wanted);
+        let calibration = calibration(&loaded, items, config.seed, |texts| {
+            let (as_given, _) = files.over(texts, wanted, &models)?;
+            Ok(in_one_order(&as_given, wanted))
+        })?;
         notes.extend(curve_note(&curve, loaded.are_graded, loaded.all.len()));
         let bi_encoder = |model: &str| models.bi_encoder(model, sentences);
         let proxies = Proxies::for_texts(matrix, sentences.len(), None, &embeddings_of(sentences.len()), &bi_encoder)?;
@@ -157,6 +147,7 @@ mod with_torch {
                 pairs: loaded.dev.pairs().to_vec(),
                 targets: loaded.dev.targets().to_vec(),
                 are_graded: loaded.are_graded,
+                calibration,
                 are_labels: wanted.score == Score::Label,
                 is_trained: matches!(files, Prepared::Ready(_)),
                 train: loaded.train.len(),
@@ -182,6 +173,52 @@ mod with_torch {
     enum Prepared {
         Ready(ModelFiles),
         ToBeTrained(Identity),
+    }
+
+    impl Prepared {
+        /// The score of these texts, each pair as it is asked for, and what is to be said of it.
+        fn over(
+            &self,
+            texts: &[String],
+            wanted: &CrossEncoderConfig,
+            models: &Models,
+        ) -> Result<(Arc<dyn Oracle>, Vec<String>), StageError> {
+            match self {
+                Self::Ready(files) => models.cross_encoder(files, wanted, texts),
+                Self::ToBeTrained(recipe) => {
+                    let note = "the model is not fine-tuned yet: that comes first, and what it will score is not known";
+                    let oracle = Arc::new(Untrained { len: texts.len(), recipe: *recipe });
+                    Ok((oracle, vec![note.to_owned()]))
+                }
+            }
+        }
+    }
+
+    /// Both orders of a pair as one score, where that is wanted.
+    fn in_one_order(as_given: &Arc<dyn Oracle>, wanted: &CrossEncoderConfig) -> Arc<dyn Oracle> {
+        match wanted.order.symmetrization() {
+            Some(mode) => Arc::new(Symmetrized::new(Arc::clone(as_given), mode)),
+            None => Arc::clone(as_given),
+        }
+    }
+
+    /// A sample of the pairs to learn from, where they have labels and a threshold is to be chosen on them.
+    fn calibration(
+        loaded: &Loaded,
+        items: &PairsConfig,
+        seed: u64,
+        score: impl FnOnce(&[String]) -> Result<Arc<dyn Oracle>, StageError>,
+    ) -> Result<Option<Calibration>, StageError> {
+        if loaded.are_graded || items.threshold_pairs == 0 {
+            return Ok(None);
+        }
+        let sample = loaded.train.sample(loaded.name, items.threshold_pairs, seed);
+        Ok(Some(Calibration {
+            oracle: score(sample.sentences())?,
+            description: format!("cross-encoder over {} `{}` pairs to learn from", sample.len(), loaded.name),
+            pairs: sample.pairs().to_vec(),
+            labels: sample.targets().iter().map(|&target| target > 0.5).collect(),
+        }))
     }
 
     fn prepare(
@@ -235,9 +272,10 @@ mod with_torch {
         let folder = recipe.folder(models)?;
         let (model, pairs, name) = (&wanted.model, loaded.train.len(), loaded.name);
         say(format!("fine-tuning `{model}` on {pairs} pairs of `{name}`; checkpoints in `{}`", folder.display()));
-        recipe.run(models, device, &mut |Epoch { number, loss, score, seconds }| {
+        recipe.run(models, device, &mut |Epoch { number, loss, score, both_orders, seconds }| {
             let judge = judge(loaded.are_graded);
-            say(format!("  epoch {number}: loss {loss:.4}, {judge} {score:.4}, {seconds:.0} s"));
+            let both = both_orders.map_or_else(String::new, |score| format!(" ({score:.4} of both orders)"));
+            say(format!("  epoch {number}: loss {loss:.4}, {judge} {score:.4}{both}, {seconds:.0} s"));
         })
     }
 

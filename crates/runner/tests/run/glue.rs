@@ -5,7 +5,7 @@
 use std::process::Stdio;
 use std::time::Duration;
 
-use crate::scratch::{Scratch, number_before};
+use crate::scratch::{Scratch, data_folder, number_before};
 
 /// 24 pairs of the sample, the tiny model fine-tuned for two epochs.
 const GLUE: &str = "\
@@ -126,6 +126,43 @@ fn the_mean_and_the_larger_of_both_orders_share_what_was_bought() {
     assert_eq!(larger.code, Some(0), "{}", larger.err);
     assert!(!larger.err.contains("fine-tuning"), "{}", larger.err);
     assert!(scratch.tiles("store").len() > before);
+}
+
+#[test]
+fn the_threshold_of_a_yes_is_chosen_on_pairs_that_were_learned_from() {
+    let Some(corpora) = data_folder() else { return };
+    let corpora = corpora.to_str().unwrap();
+    let text = GLUE
+        .replace("{ name: embedded_pairs, limit: 12 }", "{ name: rte, limit: 12, threshold_pairs: 30 }")
+        .replace("epochs: 2", "epochs: 1");
+    let scratch = Scratch::with(&text);
+    let dry = scratch.run(&["--data", corpora, "--dry-run"]);
+    assert_eq!(dry.code, Some(0), "{}", dry.err);
+    // both orders of each of 30 pairs
+    assert!(dry.out.contains("and at most 60 evaluations outside the matrix"), "{}", dry.out);
+
+    let said = scratch.run(&["--data", corpora]);
+    assert_eq!(said.code, Some(0), "{}", said.err);
+    assert_eq!(number_before(&said.err, " evaluations outside the matrix bought"), 60, "{}", said.err);
+    let threshold = |scratch: &Scratch| -> Vec<f64> {
+        let rows = scratch.figures("results/pairs");
+        rows.iter().filter(|row| row["metric"] == "threshold").map(|row| row["value"].as_f64().unwrap()).collect()
+    };
+    let chosen = threshold(&scratch);
+    assert!(chosen.len() == 1 && chosen[0] > 0.0 && chosen[0] < 1.0, "{chosen:?}");
+    let summary = std::fs::read_to_string(scratch.path("results/pairs/summary.md")).unwrap();
+    let words = format!("a pair is called positive above {:.3}", chosen[0]);
+    assert!(summary.contains(&words) && summary.contains("of 30 pairs that were learned from"), "{summary}");
+
+    // its scores are kept
+    let again = scratch.run(&["--data", corpora, "--force"]);
+    assert!(!again.err.contains("evaluations outside the matrix bought"), "{}", again.err);
+    assert_eq!(threshold(&scratch), chosen);
+
+    let half = scratch.run(&["--data", corpora, "--set", "dataset.threshold_pairs=0"]);
+    assert_eq!(half.code, Some(0), "{}", half.err);
+    let summary = std::fs::read_to_string(scratch.path("results/pairs/summary.md")).unwrap();
+    assert!(summary.contains("above 0.500, the same for the model's own scores and every K̃: nothing was calibrated"));
 }
 
 #[test]

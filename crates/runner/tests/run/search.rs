@@ -26,8 +26,8 @@ fn a_search_keeps_to_its_ranks_and_its_bill_and_is_not_repeated() {
     let said = scratch.run_well(&[]);
     // the exact kernel needs all of K, so the bill is exact
     assert_eq!(number_before(&said.err, " entries bought, "), number_before(&forecast.out, " to buy ("));
-    let beside = number_before(&said.err, " distances to random documents bought");
-    assert!(beside > 0 && beside <= number_before(&forecast.out, " distances to random documents (wme)"), "{beside}");
+    let beside = number_before(&said.err, " evaluations outside the matrix bought");
+    assert!(beside > 0 && beside <= number_before(&forecast.out, " evaluations outside the matrix"), "{beside}");
     let rows = scratch.figures("results/searched");
     for (comparison, range) in [("small_rank", 4..=9), ("large_rank", 10..=16)] {
         for method in ["wme", "sms_nystrom"] {

@@ -1,16 +1,6 @@
 //! Tree kernels, question classification and answer ranking.
 
-use std::path::PathBuf;
-
-use crate::scratch::Scratch;
-
-fn data_folder() -> Option<PathBuf> {
-    let folder = std::env::var_os("LANDMARK_DATA").map(PathBuf::from);
-    if folder.is_none() {
-        eprintln!("skipped: `LANDMARK_DATA` is not set");
-    }
-    folder
-}
+use crate::scratch::{Scratch, data_folder};
 
 const CQA: &str = "\
 name: threads

@@ -1,6 +1,6 @@
 //! What a training writes after each epoch, and what it leaves when it is over.
 //!
-//! `checkpoint.safetensors` holds weights, both moments of the optimiser and, in its header, the epochs so far: one file, so
+//! `checkpoint.safetensors` holds weights, both moments of the optimiser, the mean of the weights where there is one and, in its header, the epochs so far: one file, so
 //! that it is there as a whole or not at all. `best.safetensors` is the model of the best epoch, written before it.
 
 use std::collections::{BTreeMap, HashMap};
@@ -20,13 +20,15 @@ const BEST: &str = "best.safetensors";
 const EPOCHS: &str = "epochs";
 /// The header's key for the steps of the optimiser.
 const STEPS: &str = "steps";
-const PARTS: [&str; 3] = ["weights", "first", "second"];
+const PARTS: [&str; 4] = ["weights", "first", "second", "average"];
 
 /// A training after some epochs; tensors in the order of the leaves.
 pub(super) struct Checkpoint {
     pub(super) weights: Vec<Tensor>,
     pub(super) first: Vec<Tensor>,
     pub(super) second: Vec<Tensor>,
+    /// Empty where no mean is kept.
+    pub(super) average: Vec<Tensor>,
     pub(super) steps: u64,
     pub(super) curve: Vec<Epoch>,
 }
@@ -48,8 +50,8 @@ impl Checkpoint {
         let curve = serde_json::from_str(said(EPOCHS)?).map_err(|error| wrong(error.to_string()))?;
         let steps = said(STEPS)?.parse().map_err(|_| wrong("its steps are no number".to_owned()))?;
         let tensors = Weights::parse(&bytes, &path, device)?;
-        let [weights, first, second] = PARTS.map(|part| tensors.under(part));
-        Ok(Some(Self { weights, first, second, steps, curve }))
+        let [weights, first, second, average] = PARTS.map(|part| tensors.under(part));
+        Ok(Some(Self { weights, first, second, average, steps, curve }))
     }
 
     /// Writes the checkpoint of a training, atomically.
@@ -57,13 +59,14 @@ impl Checkpoint {
         folder: &Path,
         model: &Trainable,
         optimiser: &AdamW,
+        average: &[Tensor],
         curve: &[Epoch],
     ) -> Result<(), ModelError> {
         let path = folder.join(CHECKPOINT);
         let weights = model.parameters();
         let (first, second, steps) = optimiser.state();
         let mut tensors = BTreeMap::new();
-        for (part, values) in PARTS.iter().zip([&weights[..], first, second]) {
+        for (part, values) in PARTS.iter().zip([&weights[..], first, second, average]) {
             for (number, tensor) in values.iter().enumerate() {
                 // numbered, so that they come back in the order of the leaves
                 tensors.insert(format!("{part}/{number:05}"), tensor.f_detach()?);

@@ -93,6 +93,17 @@ impl Trainable {
         Ok(())
     }
 
+    /// Exchanges the values of the leaves with these, in their order.
+    pub(super) fn exchange(&mut self, values: &mut [Tensor]) -> Result<(), ModelError> {
+        let _no_gradients = tch::no_grad_guard();
+        for (leaf, value) in self.parameters.iter_mut().zip(values) {
+            let mine = leaf.f_detach()?.copy();
+            leaf.f_copy_(value)?;
+            value.f_copy_(&mine)?;
+        }
+        Ok(())
+    }
+
     /// The tensors of the whole model, all words included.
     pub(super) fn whole(&self) -> Result<BTreeMap<String, Tensor>, ModelError> {
         let _no_gradients = tch::no_grad_guard();
