@@ -76,6 +76,20 @@ pub(super) fn render(sections: &[Section<'_>]) -> Result<String, ReportError> {
     Ok(page.render()?)
 }
 
+/// A sentence for the page: what stands between backticks is code, and nothing else is markup.
+fn with_code(text: &str) -> String {
+    let parts: Vec<&str> = text.split('`').collect();
+    if parts.len().is_multiple_of(2) {
+        // one of them has no partner
+        return escape_markup(text);
+    }
+    let part = |(number, part): (usize, &&str)| {
+        let part = escape_markup(part);
+        if number % 2 == 1 { format!("<code>{part}</code>") } else { part }
+    };
+    parts.iter().enumerate().map(part).collect()
+}
+
 /// A figure for the page: colours become CSS variables, so that they follow the reader's light or dark screen; the paper rectangle goes.
 fn inline(svg: &str, title: &str) -> String {
     let (_, body) = svg.split_once(">\n").unwrap_or(("", svg));
@@ -170,17 +184,66 @@ mod tests {
         }
     }
 
-    /// Needs a browser; says so where there is none.
+    #[test]
+    fn code_is_told_from_text_and_nothing_else_is_markup() {
+        assert_eq!(with_code("`a<b` of `c` & d"), "<code>a&lt;b</code> of <code>c</code> &amp; d");
+        assert_eq!(with_code("an odd ` <b>"), "an odd ` &lt;b&gt;");
+        assert_eq!(with_code(""), "");
+    }
+
+    /// A browser without a window; a test that needs one says so where there is none.
+    struct Browser {
+        program: &'static str,
+        folder: tempfile::TempDir,
+    }
+
+    impl Browser {
+        fn find() -> Option<Self> {
+            let is_program = |name: &&str| {
+                std::process::Command::new(name).arg("--version").output().is_ok_and(|output| output.status.success())
+            };
+            let program = ["chromium", "chromium-browser", "google-chrome"].into_iter().find(is_program);
+            if program.is_none() {
+                eprintln!("skipped: no chromium on this machine");
+            }
+            program.map(|program| Self { program, folder: tempfile::tempdir().unwrap() })
+        }
+
+        /// What it prints of a page.
+        fn open(&self, page: &str, arguments: &[&str]) -> String {
+            let path = self.folder.path().join("report.html");
+            std::fs::write(&path, page).unwrap();
+            let answer = std::process::Command::new(self.program)
+                .args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"])
+                .args(["--disable-sync", "--disable-background-networking", "--disable-component-update"])
+                .args(["--hide-scrollbars"])
+                .args(arguments)
+                .arg(format!("--user-data-dir={}", self.folder.path().join("profile").display()))
+                .arg(format!("file://{}", path.display()))
+                .output()
+                .unwrap();
+            String::from_utf8_lossy(&answer.stdout).into_owned()
+        }
+
+        /// What a reader sees of it.
+        fn photograph(&self, page: &str, size: (u32, u32), is_dark: bool) -> image::RgbImage {
+            let path = self.folder.path().join("seen.png");
+            let (shot, window) =
+                (format!("--screenshot={}", path.display()), format!("--window-size={},{}", size.0, size.1));
+            let scheme = format!("--blink-settings=preferredColorScheme={}", u8::from(!is_dark));
+            self.open(page, &[&shot, &window, &scheme]);
+            image::open(&path).unwrap().into_rgb8()
+        }
+    }
+
+    fn fixture_page() -> String {
+        let (rows, reference) = (fixture::rows(), fixture::reference());
+        crate::report::render_page(&[fixture::input(&rows, &reference)]).unwrap()
+    }
+
     #[test]
     fn in_a_browser_the_page_fits_a_narrow_screen_and_its_tables_sort() {
-        let Some(browser) = ["chromium", "chromium-browser", "google-chrome"].into_iter().find(|name| is_program(name))
-        else {
-            eprintln!("skipped: no chromium on this machine");
-            return;
-        };
-        let folder = tempfile::tempdir().unwrap();
-        let (rows, reference) = (fixture::rows(), fixture::reference());
-        let page = crate::report::render_page(&[fixture::input(&rows, &reference)]).unwrap();
+        let Some(browser) = Browser::find() else { return };
         // what a reader would do, then what he sees, as a line of the page
         let probe = "<script>
             const head = document.querySelectorAll('#fixture-table5 th button')[4];
@@ -192,26 +255,34 @@ mod tests {
             const font = [...document.fonts].length;
             document.body.innerHTML = `<p>fits ${fits}, least ${up}, most ${text()}, fonts ${font}</p>`;
         </script></body>";
-        let path = folder.path().join("report.html");
-        std::fs::write(&path, page.replace("</body>", probe)).unwrap();
-        let answer = std::process::Command::new(browser)
-            .args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"])
-            .args([
-                "--disable-background-networking",
-                "--disable-component-update",
-                "--window-size=500,900",
-                "--dump-dom",
-            ])
-            .arg(format!("--user-data-dir={}", folder.path().join("profile").display()))
-            .arg(format!("file://{}", path.display()))
-            .output()
-            .unwrap();
-        let seen = String::from_utf8_lossy(&answer.stdout);
+        let seen = browser.open(&fixture_page().replace("</body>", probe), &["--window-size=500,900", "--dump-dom"]);
         assert!(seen.contains("fits true, least 0.072, most 14.172 ± 0.954, fonts 2"), "{seen}");
     }
 
-    fn is_program(name: &str) -> bool {
-        std::process::Command::new(name).arg("--version").output().is_ok_and(|output| output.status.success())
+    #[test]
+    fn in_a_browser_it_is_seen_in_light_and_dark_on_a_desk_and_a_phone() {
+        let Some(browser) = Browser::find() else { return };
+        let page = fixture_page();
+        let without_figures = page.replace("svg { display: block;", "svg { display: none;");
+        assert_ne!(page, without_figures);
+        let share = |picture: &image::RgbImage, is_it: &dyn Fn([u8; 3]) -> bool| {
+            picture.pixels().filter(|pixel| is_it(pixel.0)).count() as f64 / picture.pixels().count() as f64
+        };
+        let brightness = |pixel: [u8; 3]| pixel.map(u32::from).iter().sum::<u32>() / 3;
+        let is_coloured = |pixel: [u8; 3]| pixel.iter().max().zip(pixel.iter().min()).is_some_and(|(a, b)| a - b > 90);
+        for (size, is_dark) in [((1280, 9000), false), ((1280, 9000), true), ((420, 9000), false)] {
+            let seen = browser.photograph(&page, size, is_dark);
+            assert_eq!(seen.dimensions(), size);
+            let ground = if is_dark { [0x0d, 0x0f, 0x12] } else { [0xf6, 0xf7, 0xf9] };
+            assert_eq!(seen.get_pixel(0, 0).0, ground);
+            // type stands out from its paper
+            let ink = share(&seen, &|pixel| if is_dark { brightness(pixel) > 170 } else { brightness(pixel) < 85 });
+            assert!((0.002..0.3).contains(&ink), "{size:?}, dark {is_dark}: {ink} is ink");
+            // what has colours besides verdicts and warnings is figures
+            let bare = browser.photograph(&without_figures, size, is_dark);
+            let [coloured, bare] = [&seen, &bare].map(|picture| share(picture, &is_coloured));
+            assert!(coloured > 1.5 * bare, "{size:?}, dark {is_dark}: {coloured} is coloured, {bare} without figures");
+        }
     }
 
     #[test]

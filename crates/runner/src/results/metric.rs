@@ -32,6 +32,8 @@ pub enum Metric {
     ConllF1,
     /// The same with clusters of one mention kept.
     ConllF1Singletons,
+    /// The CoNLL F1 where clusters are cut at a threshold chosen for the method itself.
+    OwnThresholdConllF1,
     /// Mean of MUC, B³ and CEAFe on the development part.
     DevConllF1,
     /// F1 by links.
@@ -216,6 +218,14 @@ impl Metric {
                 "conll_f1_singletons",
                 "CoNLL F1, with singletons",
                 "CoNLL F1 with singletons (%)",
+                Higher,
+                Percent,
+                score,
+            ),
+            Self::OwnThresholdConllF1 => spec(
+                "own_threshold_conll_f1",
+                "CoNLL F1, own threshold",
+                "CoNLL F1, threshold of its own (%)",
                 Higher,
                 Percent,
                 score,

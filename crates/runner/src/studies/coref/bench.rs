@@ -40,6 +40,8 @@ pub(super) struct Topic {
 /// The test topics of one source of mentions, ready to be approximated.
 pub(super) struct Scored {
     pub(super) topics: Vec<Topic>,
+    /// The development topics, whose scores are all there since the threshold is chosen on them.
+    pub(super) development: Vec<Topic>,
     /// Chosen on the development topics with the exact scores.
     pub(super) threshold: f64,
     /// CoNLL F1 there.
@@ -90,7 +92,7 @@ impl Workshop {
         };
         let mut judge = |network: &Network| -> Result<f64, StudyError> {
             let topics = dev.iter().map(|topic| topic.score(network, states)).collect::<Result<Vec<_>, _>>()?;
-            Ok(self.best_threshold(&topics)?.1)
+            Ok(self.best_exact_threshold(&topics)?.1)
         };
         let trained = training.run(&self.folder, device, &mut judge, &mut |epoch| {
             progress.say(&format!(
@@ -106,9 +108,10 @@ impl Workshop {
         let scored = |topics: &[Unscored]| -> Result<Vec<Topic>, StudyError> {
             topics.iter().map(|topic| topic.score(&trained.network, states)).collect()
         };
-        let (threshold, dev) = self.best_threshold(&scored(&dev)?)?;
+        let development = scored(&dev)?;
+        let (threshold, dev) = self.best_exact_threshold(&development)?;
         let topics = scored(&self.groups(CorefPart::Test, states, spans)?)?;
-        Ok(Scored { topics, threshold, dev, curve: trained.curve })
+        Ok(Scored { topics, development, threshold, dev, curve: trained.curve })
     }
 
     fn states(&self, device: Device, progress: &Progress) -> Result<&TokenStates, StudyError> {
@@ -227,9 +230,18 @@ impl Workshop {
     }
 
     /// The candidate with the best CoNLL F1 on these topics with their exact scores, and that figure.
-    fn best_threshold(&self, topics: &[Topic]) -> Result<(f64, f64), StudyError> {
-        let dendrograms =
-            topics.iter().map(|topic| self.link(topic.symmetric.matrix().view())).collect::<Result<Vec<_>, _>>()?;
+    fn best_exact_threshold(&self, topics: &[Topic]) -> Result<(f64, f64), StudyError> {
+        let link = |topic: &Topic| self.link(topic.symmetric.matrix().view());
+        let dendrograms = topics.iter().map(link).collect::<Result<Vec<_>, _>>()?;
+        self.best_threshold(topics, &dendrograms)
+    }
+
+    /// The candidate with the best CoNLL F1 on these topics when these merges are cut there, and that figure.
+    pub(super) fn best_threshold(
+        &self,
+        topics: &[Topic],
+        dendrograms: &[Dendrogram],
+    ) -> Result<(f64, f64), StudyError> {
         let mut best: Option<(f64, f64)> = None;
         for &threshold in &self.settings.thresholds {
             let labels: Vec<Vec<usize>> =

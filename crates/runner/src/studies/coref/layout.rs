@@ -32,7 +32,11 @@ pub(super) fn layout(dataset: &str, fractions: &[f64], rows: &[ResultRow]) -> La
             });
         }
     }
-    for (metric, words) in [(Metric::ConllF1, "CoNLL F1"), (Metric::RelativeError, "relative error")] {
+    for (metric, words) in [
+        (Metric::ConllF1, "CoNLL F1"),
+        (Metric::OwnThresholdConllF1, "CoNLL F1, threshold of its own"),
+        (Metric::RelativeError, "relative error"),
+    ] {
         tables.push(TableSpec {
             id: format!("table-{}", metric.id()),
             title: format!("By share of landmark mentions: {words}"),
@@ -127,7 +131,8 @@ fn exact(rows: &[ResultRow]) -> TableSpec {
             show(Metric::ConllF1Singletons),
         ]
     };
-    let lines = rows.iter().filter(|row| row.metric == Metric::Threshold).map(line).collect();
+    let is_exact = |row: &&ResultRow| row.metric == Metric::Threshold && row.method_id == "exact";
+    let lines = rows.iter().filter(is_exact).map(line).collect();
     TableSpec {
         id: "table-exact".to_owned(),
         title: "The scorer with every score".to_owned(),
