@@ -121,12 +121,11 @@ impl Classifier {
     /// Outputs before any sigmoid or softmax: batch × outputs, f32.
     ///
     /// # Errors
-    /// As [`Encoder::hidden_states`].
+    /// As [`Encoder::first_states`].
     pub fn logits(&self, batch: &TokenBatch, dropout: Dropout) -> Result<Tensor, ModelError> {
         let training = dropout != Dropout::default();
-        let states = self.encoder.hidden_states(batch, dropout)?;
         // the head is small: it is computed in f32 always
-        let first = states.f_select(1, 0)?.f_to_kind(Kind::Float)?;
+        let first = self.encoder.first_states(batch, dropout)?.f_to_kind(Kind::Float)?;
         let first = match self.encoder.config().architecture {
             Architecture::Bert => first,
             Architecture::Roberta => first.f_dropout(dropout.hidden, training)?,

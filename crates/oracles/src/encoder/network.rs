@@ -5,6 +5,7 @@
 //! that gradients reach the f32 weights.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use landmark_core::oracle::Identity;
 use ndarray::Array2;
@@ -40,6 +41,12 @@ impl Linear {
     pub(super) fn apply(&self, x: &Tensor) -> Result<Tensor, ModelError> {
         let kind = x.kind();
         Ok(x.f_linear(&self.weight.f_to_kind(kind)?, Some(&self.bias.f_to_kind(kind)?))?)
+    }
+
+    /// Some of its outputs alone; nothing is copied.
+    fn part(&self, outputs: Range<i64>) -> Result<Self, ModelError> {
+        let cut = |tensor: &Tensor| tensor.f_narrow(0, outputs.start, outputs.end - outputs.start);
+        Ok(Self { weight: cut(&self.weight)?, bias: cut(&self.bias)? })
     }
 
     pub(super) fn shared(&self) -> Self {
@@ -108,6 +115,15 @@ struct Layer {
     down_norm: Norm,
 }
 
+/// Which tokens' hidden states a layer computes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Tokens {
+    /// Those of all.
+    All,
+    /// That of the first, which looks at all others: all that a head on it needs of the last layer, for a sixth of the flops.
+    First,
+}
+
 /// The three projections in the order they are stacked.
 const QKV: [&str; 3] = ["query", "key", "value"];
 
@@ -130,24 +146,37 @@ impl Layer {
         })
     }
 
-    /// x: batch × length × hidden; mask: batch × 1 × 1 × length, 0 or −∞, where sequences differ in length.
+    /// x: batch × length × hidden; mask: batch × 1 × 1 × length, 0 or −∞, where sequences differ in length. As many hidden states
+    /// come back as are asked for.
     fn apply(
         &self,
         x: &Tensor,
         mask: Option<&Tensor>,
         config: &EncoderConfig,
         dropout: Dropout,
+        tokens: Tokens,
     ) -> Result<Tensor, ModelError> {
         let training = dropout != Dropout::default();
-        let (batch, length, hidden) = x.size3()?;
-        let qkv = self.qkv.apply(x)?.f_view([batch, length, 3, config.heads, hidden / config.heads])?;
-        // 3 × batch × heads × length × head
-        let parts = qkv.f_permute([2, 0, 3, 1, 4])?.f_unbind(0)?;
-        let [q, k, v] = &parts[..] else { unreachable!("three were stacked") };
+        let (batch, _, hidden) = x.size3()?;
+        // so many projections, each batch × heads × length × head
+        let projected = |linear: &Linear, x: &Tensor, count: i64| {
+            let heads = [batch, -1, count, config.heads, hidden / config.heads];
+            Ok::<_, ModelError>(linear.apply(x)?.f_view(heads)?.f_permute([2, 0, 3, 1, 4])?.f_unbind(0)?)
+        };
+        let (x, parts) = match tokens {
+            Tokens::All => (x.shallow_clone(), projected(&self.qkv, x, 3)?),
+            Tokens::First => {
+                let first = x.f_narrow(1, 0, 1)?;
+                let mut parts = projected(&self.qkv.part(0..hidden)?, &first, 1)?;
+                parts.extend(projected(&self.qkv.part(hidden..3 * hidden)?, x, 2)?);
+                (first, parts)
+            }
+        };
+        let [q, k, v] = &parts[..] else { unreachable!("query, key and value") };
         let attended = Tensor::f_scaled_dot_product_attention(q, k, v, mask, dropout.attention, false, None, false)?;
-        let attended = attended.f_transpose(1, 2)?.f_reshape([batch, length, hidden])?;
+        let attended = attended.f_transpose(1, 2)?.f_reshape([batch, -1, hidden])?;
         let attended = self.output.apply(&attended)?.f_dropout(dropout.hidden, training)?;
-        let x = self.output_norm.apply(&attended.f_add(x)?)?;
+        let x = self.output_norm.apply(&attended.f_add(&x)?)?;
         let wide = self.up.apply(&x)?;
         let wide = match config.activation {
             Activation::Gelu => wide.f_gelu("none")?,
@@ -285,6 +314,19 @@ impl Encoder {
     /// # Errors
     /// [`ModelError::TooLong`], [`ModelError::Torch`].
     pub fn hidden_states(&self, batch: &TokenBatch, dropout: Dropout) -> Result<Tensor, ModelError> {
+        self.last_states(batch, dropout, Tokens::All)
+    }
+
+    /// The last layer's hidden states of the first tokens alone: batch × hidden, otherwise as
+    /// [`hidden_states`](Self::hidden_states), without most of the last layer's work.
+    ///
+    /// # Errors
+    /// As [`hidden_states`](Self::hidden_states).
+    pub fn first_states(&self, batch: &TokenBatch, dropout: Dropout) -> Result<Tensor, ModelError> {
+        Ok(self.last_states(batch, dropout, Tokens::First)?.f_select(1, 0)?)
+    }
+
+    fn last_states(&self, batch: &TokenBatch, dropout: Dropout, wanted: Tokens) -> Result<Tensor, ModelError> {
         let longest = self.config.longest();
         if batch.length() > longest {
             return Err(ModelError::TooLong { seen: batch.length(), wanted: longest });
@@ -298,8 +340,10 @@ impl Encoder {
         let x = self.norm.apply(&x)?.f_dropout(dropout.hidden, dropout != Dropout::default())?;
         let mut x = x.f_to_kind(self.precision.kind())?;
         let mask = batch.mask(self.device, self.precision.kind())?;
-        for layer in &self.layers {
-            x = layer.apply(&x, mask.as_ref(), &self.config, dropout)?;
+        let last = self.layers.len().saturating_sub(1);
+        for (number, layer) in self.layers.iter().enumerate() {
+            let tokens = if number == last { wanted } else { Tokens::All };
+            x = layer.apply(&x, mask.as_ref(), &self.config, dropout, tokens)?;
         }
         Ok(x)
     }

@@ -25,21 +25,30 @@ pub fn heaviest_matching(rows: &[Vec<(usize, f64)>], columns: usize) -> f64 {
     for row in search.bid() {
         search.match_row(row);
     }
-    let of = |(row, &column): (usize, &Option<usize>)| {
-        column.and_then(|column| rows[row].iter().find(|edge| edge.0 == column)).map_or(0.0, |edge| edge.1)
-    };
-    search.column_of.iter().enumerate().map(of).sum()
+    search.taken.iter().flatten().map(|edge| edge.weight).sum()
 }
 
-struct Search<'a> {
-    rows: &'a [Vec<(usize, f64)>],
-    column_of: Vec<Option<usize>>,
+/// From a row to a column.
+#[derive(Clone, Copy)]
+struct Edge {
+    column: usize,
+    weight: f64,
+}
+
+struct Search {
+    /// The edges of all rows, one row after the other.
+    edges: Vec<Edge>,
+    /// Where those of each row begin, and where the last end.
+    starts: Vec<usize>,
+    /// The edge of each row that is in the matching.
+    taken: Vec<Option<Edge>>,
     row_of: Vec<Option<usize>>,
     /// Column prices, ≤ 0: an edge costs −weight − price.
     prices: Vec<f64>,
     /// Least cost of a path to each column in the current search, valid where `seen` is the number of the search.
     costs: Vec<f64>,
-    came_from: Vec<usize>,
+    /// The row that such a path comes from, and the weight of its last edge.
+    came_from: Vec<(usize, f64)>,
     seen: Vec<usize>,
     /// The search in which a column was settled last; rounding must not open it again.
     closed: Vec<usize>,
@@ -80,15 +89,20 @@ enum End {
     Unmatched(usize),
 }
 
-impl<'a> Search<'a> {
-    fn new(rows: &'a [Vec<(usize, f64)>], columns: usize) -> Self {
+impl Search {
+    fn new(rows: &[Vec<(usize, f64)>], columns: usize) -> Self {
+        let starts = std::iter::once(0).chain(rows.iter().scan(0, |end, row| {
+            *end += row.len();
+            Some(*end)
+        }));
         Self {
-            rows,
-            column_of: vec![None; rows.len()],
+            edges: rows.iter().flatten().map(|&(column, weight)| Edge { column, weight }).collect(),
+            starts: starts.collect(),
+            taken: vec![None; rows.len()],
             row_of: vec![None; columns],
             prices: vec![0.0; columns],
             costs: vec![0.0; columns],
-            came_from: vec![0; columns],
+            came_from: vec![(0, 0.0); columns],
             seen: vec![0; columns],
             closed: vec![0; columns],
             settled: Vec::new(),
@@ -99,45 +113,47 @@ impl<'a> Search<'a> {
 
     /// Rows take their best column in turn, a number of times that is bounded; the rows that are left.
     fn bid(&mut self) -> Vec<usize> {
-        let mut bidders: Vec<usize> = (0..self.rows.len()).rev().collect();
-        let (mut left, mut bids) = (Vec::new(), BIDS_A_ROW * self.rows.len());
+        let mut bidders: Vec<usize> = (0..self.taken.len()).rev().collect();
+        let (mut left, mut bids) = (Vec::new(), BIDS_A_ROW * self.taken.len());
         while let Some(row) = bidders.pop() {
-            let Some((column, lead)) = self.best_column(row) else { continue };
+            let Some((edge, lead)) = self.best_edge(row) else { continue };
             // a tie for a column that is taken would be bid for without end
-            if bids == 0 || (lead == 0.0 && self.row_of[column].is_some()) {
+            if bids == 0 || (lead == 0.0 && self.row_of[edge.column].is_some()) {
                 left.push(row);
                 continue;
             }
             bids -= 1;
-            self.prices[column] -= lead;
-            self.column_of[row] = Some(column);
-            if let Some(outbid) = self.row_of[column].replace(row) {
-                self.column_of[outbid] = None;
+            self.prices[edge.column] -= lead;
+            self.taken[row] = Some(edge);
+            if let Some(outbid) = self.row_of[edge.column].replace(row) {
+                self.taken[outbid] = None;
                 bidders.push(outbid);
             }
         }
         left
     }
 
-    /// The cheapest column of a row, a free one among equals, and its lead over the second choice; none where the row had better
-    /// stay unmatched.
-    fn best_column(&self, row: usize) -> Option<(usize, f64)> {
+    fn edges_of(&self, row: usize) -> &[Edge] {
+        &self.edges[self.starts[row]..self.starts[row + 1]]
+    }
+
+    /// The edge of a row to its cheapest column, a free one among equals, and its lead over the second choice; none where the row had
+    /// better stay unmatched.
+    fn best_edge(&self, row: usize) -> Option<(Edge, f64)> {
         let (mut best, mut first, mut second) = (None, 0.0, f64::INFINITY);
-        for &(column, weight) in &self.rows[row] {
-            let cost = -weight - self.prices[column];
+        let is_free = |edge: &Edge| self.row_of[edge.column].is_none();
+        for edge in self.edges_of(row) {
+            let cost = -edge.weight - self.prices[edge.column];
             if cost < first {
-                (best, second, first) = (Some(column), first, cost);
+                (best, second, first) = (Some(*edge), first, cost);
             } else {
                 second = second.min(cost);
-                if cost == first
-                    && best.is_some_and(|best: usize| self.row_of[best].is_some())
-                    && self.row_of[column].is_none()
-                {
-                    best = Some(column);
+                if cost == first && best.is_some_and(|best| !is_free(&best)) && is_free(edge) {
+                    best = Some(*edge);
                 }
             }
         }
-        best.map(|column| (column, second - first))
+        best.map(|edge| (edge, second - first))
     }
 
     /// Finds the cheapest path from a free row to a free column or to a row that is better left alone, and flips it.
@@ -161,7 +177,7 @@ impl<'a> Search<'a> {
             self.closed[column] = self.number;
             self.settled.push(column);
             // the row's own reduced cost: its matched edge is tight, so leaving it costs what the edge was worth
-            let slack = cost - self.edge_cost(row, column);
+            let slack = cost + self.taken[row].map_or(0.0, |edge| edge.weight) + self.prices[column];
             if slack < least {
                 (end, least) = (End::Unmatched(row), slack);
             }
@@ -176,20 +192,15 @@ impl<'a> Search<'a> {
         self.flip(start, end);
     }
 
-    fn edge_cost(&self, row: usize, column: usize) -> f64 {
-        let weight = self.rows[row].iter().find(|edge| edge.0 == column).map_or(0.0, |edge| edge.1);
-        -weight - self.prices[column]
-    }
-
     /// Looks at the edges of a row; a free column that costs no more than what was settled last ends the search.
     fn relax(&mut self, row: usize, so_far: f64, settled: f64) -> Option<usize> {
-        for &(column, weight) in &self.rows[row] {
+        for &Edge { column, weight } in &self.edges[self.starts[row]..self.starts[row + 1]] {
             let cost = so_far - weight - self.prices[column];
             let is_open = self.closed[column] != self.number;
             if is_open && (self.seen[column] != self.number || cost < self.costs[column]) {
                 self.seen[column] = self.number;
                 self.costs[column] = cost;
-                self.came_from[column] = row;
+                self.came_from[column] = (row, weight);
                 if cost <= settled && self.row_of[column].is_none() {
                     return Some(column);
                 }
@@ -205,16 +216,16 @@ impl<'a> Search<'a> {
             End::Free(column) => column,
             End::Unmatched(row) if row == start => return,
             End::Unmatched(row) => {
-                let Some(freed) = self.column_of[row].take() else { return };
-                freed
+                let Some(freed) = self.taken[row].take() else { return };
+                freed.column
             }
         };
         loop {
-            let row = self.came_from[column];
-            let before = self.column_of[row].replace(column);
+            let (row, weight) = self.came_from[column];
+            let before = self.taken[row].replace(Edge { column, weight });
             self.row_of[column] = Some(row);
             match before {
-                Some(next) if row != start => column = next,
+                Some(next) if row != start => column = next.column,
                 _ => return,
             }
         }
