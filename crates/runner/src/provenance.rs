@@ -133,8 +133,9 @@ impl Source {
     pub fn look() -> Self {
         let manifest = git(&["show", "HEAD:crates/runner/Cargo.toml"]);
         if manifest.is_some_and(|manifest| manifest.contains("name = \"runner\"")) {
-            let dirty =
-                git(&["status", "--porcelain", "--untracked-files=no"]).map(|changes| !changes.trim().is_empty());
+            // results are what sources make: they differ whenever a run writes them again
+            let status = ["status", "--porcelain", "--untracked-files=no", "--", ":(top)", ":(top,exclude)results"];
+            let dirty = git(&status).map(|changes| !changes.trim().is_empty());
             return Self {
                 revision: git(&["rev-parse", "HEAD"]).map(|text| text.trim().to_owned()),
                 dirty,
