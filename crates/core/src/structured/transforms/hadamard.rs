@@ -231,6 +231,28 @@ mod tests {
     }
 
     #[test]
+    fn where_data_lies_moves_no_bit() {
+        let mut rng = stream(1, "test", "hadamard places", 0);
+        for n in (5..19).map(|exponent| 1_usize << exponent) {
+            let x: Vec<f64> = (0..n).map(|_| rng.gen_range(-1.0..1.0)).collect();
+            let single: Vec<f32> = x.iter().map(|&value| value as f32).collect();
+            let (mut first, mut first_single) = (x.clone(), single.clone());
+            walsh_hadamard(&mut first).unwrap();
+            walsh_hadamard(&mut first_single).unwrap();
+            // every place within a cache line, however the vector itself lies
+            for offset in 0..16 {
+                let (mut room, mut single_room) = (vec![0.0; n + 16], vec![0.0; n + 16]);
+                let (place, single_place) = (&mut room[offset..offset + n], &mut single_room[offset..offset + n]);
+                place.copy_from_slice(&x);
+                single_place.copy_from_slice(&single);
+                walsh_hadamard(place).unwrap();
+                walsh_hadamard(single_place).unwrap();
+                assert!(place == first && single_place == first_single, "{n} numbers, {offset} past the beginning");
+            }
+        }
+    }
+
+    #[test]
     fn all_threads_and_one_give_the_same_bits() {
         let mut rng = stream(1, "test", "hadamard threads", 0);
         for exponent in [18, 19, 20, 21, 22] {

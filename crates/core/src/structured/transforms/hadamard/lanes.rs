@@ -6,6 +6,8 @@
 /// L numbers of one kind.
 pub(super) trait Lanes<const L: usize>: Copy {
     type Scalar: Copy + Default;
+    /// One of them.
+    type Single: Lanes<1, Scalar = Self::Scalar>;
 
     fn load(from: &[Self::Scalar; L]) -> Self;
     fn store(self, to: &mut [Self::Scalar; L]);
@@ -19,6 +21,7 @@ macro_rules! array_lanes {
     ($scalar:ty, $lanes:literal) => {
         impl Lanes<$lanes> for [$scalar; $lanes] {
             type Scalar = $scalar;
+            type Single = [$scalar; 1];
 
             #[inline(always)]
             fn load(from: &Self) -> Self {
@@ -60,6 +63,8 @@ macro_rules! array_lanes {
 
 array_lanes!(f64, 4);
 array_lanes!(f32, 8);
+array_lanes!(f64, 1);
+array_lanes!(f32, 1);
 
 #[cfg(target_arch = "x86_64")]
 mod avx2 {
@@ -72,6 +77,7 @@ mod avx2 {
 
     impl Lanes<4> for __m256d {
         type Scalar = f64;
+        type Single = [f64; 1];
 
         #[inline(always)]
         fn load(from: &[f64; 4]) -> Self {
@@ -106,6 +112,7 @@ mod avx2 {
 
     impl Lanes<8> for __m256 {
         type Scalar = f32;
+        type Single = [f32; 1];
 
         #[inline(always)]
         fn load(from: &[f32; 8]) -> Self {
