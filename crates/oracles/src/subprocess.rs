@@ -252,8 +252,13 @@ impl Subprocess {
     fn read(&self, (i, j): Pair, score: Score) -> Result<f64, OracleError> {
         match score {
             Score::Number(value) if value.is_finite() => Ok(value),
-            Score::Number(value) => Err(OracleError::NotFinite { i, j, value }),
-            Score::NoNumber => Err(OracleError::NotFinite { i, j, value: f64::NAN }),
+            // no failed pair: a program that knows that it has no score says so
+            Score::Number(_) | Score::NoNumber => Err(SubprocessError::NoNumber {
+                command: self.params.in_words(),
+                first: self.items.ids()[i].clone(),
+                second: self.items.ids()[j].clone(),
+            }
+            .into()),
             Score::Refused(reason) => self.fail(SubprocessError::Refused {
                 command: self.params.in_words(),
                 first: self.items.ids()[i].clone(),

@@ -117,6 +117,18 @@ pub enum SubprocessError {
         /// Pairs it was handed.
         wanted: usize,
     },
+    /// NaN, an infinity or `null` in the place of a score.
+    #[error(
+        "the program `{command}` gave the pair (`{first}`, `{second}`) NaN, an infinity or null, which no approximation can use; look at these two items, or let it answer `{{\"error\": \"why\"}}` for such a pair and set `oracle.failed_pairs: {{ score: 0 }}`"
+    )]
+    NoNumber {
+        /// The command line.
+        command: String,
+        /// Id of the first item.
+        first: String,
+        /// Id of the second.
+        second: String,
+    },
     /// It says itself that it cannot score this pair.
     #[error(
         "the program `{command}` cannot score the pair (`{first}`, `{second}`): {reason}. Repair these two items, or set `oracle.failed_pairs: {{ score: 0 }}`"

@@ -1,7 +1,8 @@
 //! The bought entries of one oracle, ready to be read.
 //!
 //! A column (of a symmetric oracle: an item's row and column at once) of which at least n/32 entries are there is held
-//! as n values, NaN where an entry is missing, though not before a walk over the scattered entries pays; every other entry in a hash map. Memory: 8n bytes a column, of which the
+//! as n values, NaN where an entry is missing; every other entry in a hash map. What was scattered of a column before it was opened
+//! stays there until a walk over all that is scattered pays, and is looked for there meanwhile. Memory: 8n bytes a column, of which the
 //! first `memory` bytes are on the heap and the rest in a scratch file without a name that the system drops with the
 //! process; 24 to 48 bytes for a scattered entry.
 
@@ -30,8 +31,8 @@ pub(super) struct Held {
     scattered: HashMap<u64, f64, BuildHasherDefault<PairHasher>>,
     /// Scattered entries by column.
     counts: Vec<u32>,
-    /// Columns that have enough of them to be opened.
-    waiting: BTreeSet<usize>,
+    /// Open columns that some of them belong to still.
+    unsettled: BTreeSet<usize>,
     entries: u64,
     memory: u64,
     scratch: Option<Scratch>,
@@ -51,7 +52,7 @@ impl Held {
             columns: (0..shape.len).map(|_| None).collect(),
             scattered: HashMap::default(),
             counts: vec![0; shape.len],
-            waiting: BTreeSet::new(),
+            unsettled: BTreeSet::new(),
             entries: 0,
             memory,
             scratch: None,
@@ -65,11 +66,14 @@ impl Held {
 
     /// f(i, j), if it is there.
     pub(super) fn get(&self, i: usize, j: usize) -> io::Result<Option<f64>> {
-        let value = match (&self.columns[j], &self.columns[i]) {
-            (Some(column), _) => self.value(column, i)?,
-            (None, Some(column)) if self.symmetric => self.value(column, j)?,
-            _ => return Ok(self.scattered.get(&self.key(i, j)).copied()),
+        let (value, is_settled) = match (&self.columns[j], &self.columns[i]) {
+            (Some(column), _) => (self.value(column, i)?, self.counts[j] == 0),
+            (None, Some(column)) if self.symmetric => (self.value(column, j)?, self.counts[i] == 0),
+            _ => (f64::NAN, false),
         };
+        if value.is_nan() && !is_settled {
+            return Ok(self.scattered.get(&self.key(i, j)).copied());
+        }
         Ok(value.is_finite().then_some(value))
     }
 
@@ -105,9 +109,11 @@ impl Held {
         let mut values = vec![0.0; last + 1 - first];
         self.scratch()?.read(at, first, &mut values)?;
         let mut added = Vec::with_capacity(run.len());
+        let is_settled = run.first().is_none_or(|entry| self.counts[entry.col as usize] == 0);
         for entry in run {
-            let value = &mut values[entry.row as usize - first];
-            if value.is_nan() {
+            let (i, j) = (entry.row as usize, entry.col as usize);
+            let value = &mut values[i - first];
+            if value.is_nan() && (is_settled || !self.scattered.contains_key(&self.key(i, j))) {
                 *value = entry.value;
                 added.push(entry);
             }
@@ -152,12 +158,17 @@ impl Held {
     /// `scores[a]` = f(rows[a], j), NaN where missing.
     pub(super) fn gather_column(&self, rows: &[usize], j: usize, scores: &mut [f64]) -> io::Result<()> {
         match &self.columns[j] {
-            Some(Column::Heap(values)) => rows.iter().zip(scores).for_each(|(&i, score)| *score = values[i]),
+            Some(Column::Heap(values)) => rows.iter().zip(&mut *scores).for_each(|(&i, score)| *score = values[i]),
             Some(Column::Scratch(at)) => self.scratch()?.gather(*at, rows, scores)?,
             None => {
-                for (&i, score) in rows.iter().zip(scores) {
+                for (&i, score) in rows.iter().zip(&mut *scores) {
                     *score = self.get(i, j)?.unwrap_or(f64::NAN);
                 }
+            }
+        }
+        if self.columns[j].is_some() && self.counts[j] > 0 {
+            for (&i, score) in rows.iter().zip(scores).filter(|(_, score)| score.is_nan()) {
+                *score = self.scattered.get(&self.key(i, j)).copied().unwrap_or(f64::NAN);
             }
         }
         Ok(())
@@ -180,35 +191,30 @@ impl Held {
             let opened = self.filled(&incoming, enough);
             self.open(&opened)?;
         }
+        // to move what is scattered of open columns is a walk over all that is scattered: when it moves a quarter of that or
+        // more, reading many tiles takes a few walks and not one for each
+        let unsettled: usize = self.unsettled.iter().map(|&j| self.counts[j] as usize).sum();
+        if unsettled > 0 && unsettled >= self.scattered.len() / WORTH_A_WALK {
+            self.settle()?;
+        }
         Ok(())
     }
 
-    /// The columns to be opened now that these entries come. To move what is scattered of them is a walk over all that is scattered: they wait
-    /// until a walk moves a quarter of that, so that reading many tiles takes a few walks and not one for each.
-    fn filled(&mut self, incoming: &HashMap<u32, usize>, enough: usize) -> Vec<usize> {
+    /// The columns that are to be opened now that these entries come.
+    fn filled(&self, incoming: &HashMap<u32, usize>, enough: usize) -> Vec<usize> {
         let columns = incoming.iter().map(|(&j, &count)| (j as usize, count));
         let filled = columns.filter(|&(j, count)| self.counts[j] as usize + count >= enough).map(|(j, _)| j);
-        let (waiting, fresh): (Vec<usize>, Vec<usize>) = filled.partition(|&j| self.counts[j] > 0);
-        let mut opened: BTreeSet<usize> = fresh.into_iter().collect();
-        self.waiting.extend(waiting);
-        if self.scattered_in(&self.waiting) >= self.scattered.len() / WORTH_A_WALK {
-            opened.append(&mut self.waiting);
-        }
-        opened.into_iter().collect()
-    }
-
-    /// Scattered entries of some columns; one of two of them counts twice.
-    fn scattered_in<'a>(&self, columns: impl IntoIterator<Item = &'a usize>) -> usize {
-        columns.into_iter().map(|&j| self.counts[j] as usize).sum()
+        let mut filled: Vec<usize> = filled.collect();
+        filled.sort_unstable();
+        filled
     }
 
     fn is_covered(&self, entry: &Entry) -> bool {
         self.columns[entry.col as usize].is_some() || (self.symmetric && self.columns[entry.row as usize].is_some())
     }
 
-    /// Opens columns and moves into them what is known of them already.
+    /// Opens columns and writes into them what other open ones know of them.
     fn open(&mut self, opened: &[usize]) -> io::Result<()> {
-        let is_scattered = self.scattered_in(opened) > 0;
         for &j in opened {
             let mut values = vec![f64::NAN; self.len].into_boxed_slice();
             if self.symmetric {
@@ -219,12 +225,17 @@ impl Held {
                 }
             }
             self.columns[j] = Some(self.place(values)?);
+            if self.counts[j] > 0 {
+                self.unsettled.insert(j);
+            }
         }
-        if !is_scattered {
-            return Ok(());
-        }
-        let scattered = std::mem::take(&mut self.scattered);
-        for (key, value) in scattered {
+        Ok(())
+    }
+
+    /// Moves what is scattered of open columns into them.
+    fn settle(&mut self) -> io::Result<()> {
+        self.unsettled.clear();
+        for (key, value) in std::mem::take(&mut self.scattered) {
             let (i, j) = self.pair(key);
             if self.write_both(i, j, value)? {
                 self.count(i, j, -1);
@@ -351,6 +362,13 @@ mod tests {
                 let before = held.scattered.len();
                 held.insert(&tile(250..400, j)).unwrap();
                 walks += usize::from(held.scattered.len() < before);
+                // at once, so that what comes next is not scattered as well
+                assert!(held.columns[j].is_some());
+                let mut scores = vec![0.0; 4];
+                held.gather_column(&[99, 100, 399, 400], j, &mut scores).unwrap();
+                assert_eq!((scores[1], scores[2]), (value(100, j), value(399, j)));
+                // known already, wherever it lies
+                held.insert(&tile(100..400, j)).unwrap();
             }
             assert_eq!(held.entries(), 30_000);
             assert!((3..=25).contains(&walks), "{walks} walks of 100");
