@@ -63,6 +63,14 @@ pub(super) fn layout(dataset: &str, fractions: &[f64], rows: &[ResultRow]) -> La
             });
         }
     }
+    figures.push(FigureSpec {
+        id: "figure-own-threshold".to_owned(),
+        title: "Clustering on approximated scores: a threshold of its own for every method".to_owned(),
+        caption: "Not in the paper: figure 4 with the threshold that is best for the method's own approximation of the development topics."
+            .to_owned(),
+        select: select(Metric::OwnThresholdConllF1),
+        kind: FigureKind::Curve { across: Across::Fraction, log_y: false, y_limits: None },
+    });
     Layout { restated, tables, figures, notes: Vec::new() }
 }
 
