@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use landmark_core::oracle::{Metered, Oracle, OracleError, Pair, Symmetry, block_of};
+use landmark_core::oracle::{Metered, Oracle, Pair, Symmetry, block_of};
 use landmark_oracles::subprocess::{FailedPairs, ScoredItems, Subprocess, SubprocessError, SubprocessParams};
 use landmark_oracles::tile_store::{OracleLabel, TileStore};
 
