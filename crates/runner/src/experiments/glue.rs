@@ -6,6 +6,8 @@
 //! threshold, the same for all, that is best for the model's own scores of a sample of the pairs it learned from; no label of a
 //! pair that is judged is seen by any method.
 
+use std::sync::Arc;
+
 use landmark_core::approximation::Approximation;
 use landmark_core::entries::{Certainty, EntryBlock, Plan, Rows};
 use landmark_core::error_estimate;
@@ -27,6 +29,8 @@ use crate::sweep::{Cell, Comparison, Setting};
 const HALF: f64 = 0.5;
 /// What the row of the threshold is called.
 const THRESHOLD: (&str, &str) = ("threshold", "threshold of a yes");
+/// Title of the job that measures the scores themselves.
+const UNAPPROXIMATED: &str = "scores at the labelled pairs";
 /// What the rows of the model's own scores are called.
 const RAW: (&str, &str) = ("exact_asymmetric", "scores as given");
 /// What the rows of their symmetrisation are called.
@@ -53,7 +57,7 @@ pub(super) fn jobs(bench: &Bench<'_>) -> Result<Vec<Job>, JobError> {
     };
     if let Some(calibration) = &sentences(bench)?.calibration {
         let price = OracleShape::of(calibration.oracle.as_ref()).evaluations_per_pair;
-        let title = "threshold of a yes".to_owned();
+        let title = THRESHOLD.1.to_owned();
         jobs.push(Job {
             key: threshold_key(bench)?,
             title: title.clone(),
@@ -63,7 +67,7 @@ pub(super) fn jobs(bench: &Bench<'_>) -> Result<Vec<Job>, JobError> {
             task: Task::Threshold,
         });
     }
-    let title = "scores at the labelled pairs".to_owned();
+    let title = UNAPPROXIMATED.to_owned();
     jobs.push(Job {
         key: bench.key("unapproximated", None, &more(bench)?)?,
         title: title.clone(),
@@ -110,7 +114,7 @@ pub(super) fn threshold(bench: &Bench<'_>) -> Result<Vec<ResultRow>, JobError> {
     let Some(calibration) = &sentences(bench)?.calibration else { return Ok(Vec::new()) };
     let Calibration { oracle, description, pairs, labels } = calibration;
     let label = OracleLabel::new(bench.matrix.oracle.kind(), description.clone());
-    let till = bench.till.beside(std::sync::Arc::clone(oracle), label).map_err(|error| OracleError::Failed {
+    let till = bench.till.beside(Arc::clone(oracle), label).map_err(|error| OracleError::Failed {
         what: "the store of the scores of a threshold".to_owned(),
         source: error.into(),
     })?;
@@ -129,20 +133,20 @@ pub(super) fn threshold(bench: &Bench<'_>) -> Result<Vec<ResultRow>, JobError> {
     }])
 }
 
-/// The threshold of this run: the one that was chosen, or ½.
-fn chosen_threshold(bench: &Bench<'_>, results: &ResultStore) -> Result<f64, JobError> {
+/// The threshold that a job of this title calls pairs positive by: the one that was chosen, or ½.
+fn chosen_threshold(bench: &Bench<'_>, results: &ResultStore, title: &str) -> Result<f64, JobError> {
     if sentences(bench)?.calibration.is_none() {
         return Ok(HALF);
     }
     let rows = results.get(&threshold_key(bench)?).unwrap_or_default();
     let row = rows.iter().find(|row| row.metric == Metric::Threshold);
-    let missing = || JobError::Needs { title: "scores at the labelled pairs".to_owned(), needs: THRESHOLD.1 };
+    let missing = || JobError::Needs { title: title.to_owned(), needs: THRESHOLD.1 };
     row.map(|row| row.value).ok_or_else(missing)
 }
 
 /// The model's own scores and their symmetrisation, at the labelled pairs and, where all of K is there, in whole.
 pub(super) fn unapproximated(bench: &Bench<'_>, results: &ResultStore) -> Result<Vec<ResultRow>, JobError> {
-    let (sentences, threshold) = (sentences(bench)?, chosen_threshold(bench, results)?);
+    let (sentences, threshold) = (sentences(bench)?, chosen_threshold(bench, results, UNAPPROXIMATED)?);
     let (raw, symmetrised) = (bench.till.as_given(), bench.till.scores());
     let mut rows = Vec::new();
     for ((id, name), oracle) in [(RAW, &raw), (SYMMETRISED, &symmetrised)] {
@@ -248,7 +252,7 @@ pub(super) fn measure(bench: &Bench<'_>, cell: &Cell, results: &ResultStore) -> 
     let mut rows = report_rows(&approximation, &blank);
     let mut scores = vec![0.0; sentences.pairs.len()];
     approximation.pairs(&sentences.pairs, &mut scores)?;
-    let threshold = chosen_threshold(bench, results)?;
+    let threshold = chosen_threshold(bench, results, &bench.sweep.title(cell))?;
     rows.extend(measures(sentences, &scores, threshold)?.into_iter().map(|(metric, value)| blank(metric, value)));
     rows.extend(error_rows(bench, cell, &approximation, &blank)?);
     Ok(rows)

@@ -127,8 +127,12 @@ impl Clustering {
                 .collect::<Result<Vec<_>, StudyError>>()?;
             let error = pooled(scored.topics.iter().map(|topic| (raw(topic), matrix(topic))));
             let of = |metric, value| blank(id, name, evaluations, metric, value);
-            rows.extend(figures(&scored.topics, &labels, &of)?);
-            rows.push(of(Metric::OwnThresholdConllF1, score(&scored.topics, &labels, Singletons::Drop)?.conll));
+            let shown = figures(&scored.topics, &labels, &of)?;
+            // the threshold is that of both orders
+            let own = shown.iter().filter(|row| id == "exact" && row.metric == Metric::ConllF1);
+            let own =
+                own.map(|row| ResultRow { metric: Metric::OwnThresholdConllF1, ..row.clone() }).collect::<Vec<_>>();
+            rows.extend(shown.into_iter().chain(own));
             rows.push(of(Metric::RelativeError, error));
         }
         let proxies = scored.topics.iter().map(|topic| whole(&topic.proxy)).collect::<Result<Vec<_>, StudyError>>()?;
@@ -175,15 +179,13 @@ impl Clustering {
         let (mut columns, mut cells, mut evaluations) = (0, 0, 0);
         for topic in &scored.topics {
             let size = landmarks(topic.mentions.len(), fraction);
-            let Some(fitted) = self.fit(entry, topic, size, (source, replicate))? else {
-                dendrograms.push(self.workshop.link(topic.symmetric.matrix().view())?);
-                continue;
-            };
+            let (dendrogram, fitted) = self.merges(entry, topic, size, (source, replicate))?;
+            dendrograms.push(dendrogram);
+            let Some(fitted) = fitted else { continue };
             columns += size as u64;
             cells += fitted.cells;
             // both orders of a pair are asked for
             evaluations += 2 * fitted.evaluations;
-            dendrograms.push(self.merges(&fitted)?);
             approximations.push((topic, fitted.approximation));
         }
         let seconds = started.elapsed().as_secs_f64();
@@ -192,10 +194,7 @@ impl Clustering {
         let mut on_development = Vec::new();
         for topic in &scored.development {
             let size = landmarks(topic.mentions.len(), fraction);
-            on_development.push(match self.fit(entry, topic, size, (source, replicate))? {
-                Some(fitted) => self.merges(&fitted)?,
-                None => self.workshop.link(topic.symmetric.matrix().view())?,
-            });
+            on_development.push(self.merges(entry, topic, size, (source, replicate))?.0);
         }
         let (own, _) = self.workshop.best_threshold(&scored.development, &on_development)?;
         let own_conll = score(&scored.topics, &cut(&dendrograms, own), Singletons::Drop)?.conll;
@@ -221,9 +220,20 @@ impl Clustering {
         Ok(rows)
     }
 
-    /// All merges on one minus what was fitted.
-    fn merges(&self, fitted: &Fitted) -> Result<Dendrogram, StudyError> {
-        Ok(CondensedDistances::of_approximation(&fitted.approximation)?.link(self.settings.linkage))
+    /// All merges of a topic on one minus what a method makes of its scores, and what that is; a topic without a pair has neither.
+    fn merges(
+        &self,
+        entry: &MethodConfig,
+        topic: &Topic,
+        size: usize,
+        draw: (Source, u64),
+    ) -> Result<(Dendrogram, Option<Fitted>), StudyError> {
+        let fitted = self.fit(entry, topic, size, draw)?;
+        let dendrogram = match &fitted {
+            Some(fitted) => CondensedDistances::of_approximation(&fitted.approximation)?.link(self.settings.linkage),
+            None => self.workshop.link(topic.symmetric.matrix().view())?,
+        };
+        Ok((dendrogram, fitted))
     }
 
     /// A method on a topic; none of a topic without a pair.
@@ -347,7 +357,12 @@ impl StudyWork for Clustering {
         });
         let part = |piece: &Piece| {
             let (source, title, group, own) = match *piece {
-                Piece::Exact(source) => (source, "exact".to_owned(), "exact".to_owned(), json!("exact")),
+                Piece::Exact(source) => (
+                    source,
+                    "exact".to_owned(),
+                    "exact".to_owned(),
+                    json!({ "exact": "both orders have a threshold of their own" }),
+                ),
                 Piece::Approximated { source, method, fraction, replicate } => {
                     let entry = &self.methods[method];
                     let group = format!("{} at {fraction}", entry.name);
