@@ -105,6 +105,9 @@ fn in_pieces(scratch: &Scratch, tile_bytes: &str) -> u64 {
         assert_eq!(done, tiles, "each tile by one worker");
     });
     assert!(well(&["status", "config.yaml"]).contains("all done"));
+    // planned again, it is the same plan, of which nothing is left
+    let again = well(&["plan", "config.yaml"]);
+    assert!(again.contains("; 0 B of it left to be sketched"), "{again}");
     well(&["merge", "config.yaml", "--quiet"]);
     tiles
 }

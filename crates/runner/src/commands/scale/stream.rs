@@ -38,7 +38,9 @@ impl Labour for Sketching<'_> {
         let subject = self.study.identity().map_err(explained)?;
         // the same file cut by another timing is the plan that is there
         if let Some(there) = there.filter(|there| !size.is_given() && there.subject == subject.to_hex()) {
-            return Ok(Cut { plan: there.clone(), left: there.size() });
+            let progress = self.desk.progress(there)?;
+            let left = there.tiles.iter().zip(progress.done).filter(|(_, is_done)| !is_done);
+            return Ok(Cut { plan: there.clone(), left: left.map(|(tile, _)| tile.size).sum() });
         }
         let seconds_each = self.study.seconds_per_byte().map_err(explained)?;
         let pieces = self.study.cut(size.at(seconds_each)).map_err(explained)?;
