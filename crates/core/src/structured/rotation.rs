@@ -8,7 +8,7 @@
 use super::StructuredError;
 use super::error::{require_length, require_some};
 use super::gaussian::signs;
-use super::transforms::{HadamardScalar, padded_length};
+use super::transforms::{hadamard_on_one_thread, padded_length};
 use crate::stream::Rng;
 
 /// D₁HD₀ for items of n numbers.
@@ -69,7 +69,7 @@ impl Rotation {
         let (head, tail) = out.split_at_mut(self.cols);
         head.iter_mut().zip(x).zip(&self.before).for_each(|((out, x), sign)| *out = x * sign);
         tail.fill(0.0);
-        f64::transform(out);
+        hadamard_on_one_thread(out);
         out.iter_mut().zip(&self.after).for_each(|(out, sign)| *out *= sign);
     }
 }

@@ -12,7 +12,7 @@ use crate::stream::Rng;
 use crate::structured::StructuredMatrix;
 use crate::structured::gaussian::{normals, signs};
 use crate::structured::p_model::{PModel, Term, block_pairs};
-use crate::structured::transforms::{HadamardScalar, Room, padded_length, sized};
+use crate::structured::transforms::{Room, hadamard_on_one_thread, padded_length, sized};
 
 /// Stacked Fastfood blocks.
 #[derive(Debug)]
@@ -101,12 +101,12 @@ impl StructuredMatrix for Fastfood {
             let mixed = sized(&mut room.first, n);
             mixed[x.len()..].fill(0.0);
             mixed.iter_mut().zip(x).zip(&block.signs).for_each(|((out, x), sign)| *out = x * sign);
-            f64::transform(mixed);
+            hadamard_on_one_thread(mixed);
             let permuted = sized(&mut room.second, n);
             for ((out, &from), g) in permuted.iter_mut().zip(&block.permutation).zip(&block.gaussian) {
                 *out = mixed[from] * g;
             }
-            f64::transform(permuted);
+            hadamard_on_one_thread(permuted);
             out.iter_mut().zip(permuted).enumerate().for_each(|(i, (out, value))| *out = *value * block.row_factor(i));
         }
     }

@@ -1,8 +1,8 @@
 //! The Walsh–Hadamard transform in place: y = Hx with H₁ = (1), H₂ₙ = (Hₙ Hₙ; Hₙ −Hₙ), unnormalised, natural order.
 //!
-//! log₂ n levels of sums and differences at distances 1, 2, 4 …; [`blocks`] says in which order memory is swept. Additions only, in
+//! log₂ n levels of sums and differences at distances 1, 2, 4 …; [`blocks`] and [`rows`] say in which order memory is swept. Additions only, in
 //! one order on every processor and on any number of threads. Cost: n log₂ n additions; one sweep over slow memory up to 512 KiB, one more for
-//! each three levels above. A single vector of 4 MiB or more is shared among the threads of the pool.
+//! each six levels above. A single vector of 4 MiB or more is shared among the threads of the pool.
 
 use std::ops::{Add, Sub};
 
@@ -11,56 +11,58 @@ use rayon::prelude::*;
 
 use crate::structured::StructuredError;
 
+mod ahead;
 mod blocks;
 mod lanes;
+mod rows;
 
 /// A number that can be transformed: f32 or f64.
 pub trait HadamardScalar: Copy + Send + Sync + Default + Add<Output = Self> + Sub<Output = Self> + 'static {
-    /// The transform, by this thread alone.
+    /// The transforms of vectors of `length` numbers, one after the other, none longer than stays in a cache.
     #[doc(hidden)]
-    fn transform(data: &mut [Self]);
+    fn short(data: &mut [Self], length: usize);
 
-    /// The three levels above eight rows of one length.
+    /// The levels above 2, 4 … 64 rows of one length.
     #[doc(hidden)]
-    fn top(rows: [&mut [Self]; 8]);
+    fn top(rows: &mut [&mut [Self]]);
 }
 
 macro_rules! hadamard_scalar {
     ($scalar:ty, $lanes:literal, $register:ident) => {
         impl HadamardScalar for $scalar {
-            fn transform(data: &mut [Self]) {
-                if data.len() < 8 * $lanes {
-                    return level_by_level(data);
+            fn short(data: &mut [Self], length: usize) {
+                if length < 8 * $lanes {
+                    return data.chunks_exact_mut(length).for_each(level_by_level);
                 }
                 let (cells, _) = data.as_chunks_mut::<$lanes>();
                 #[cfg(target_arch = "x86_64")]
                 {
                     #[target_feature(enable = "avx2,fma")]
-                    fn avx2(cells: &mut [[$scalar; $lanes]]) {
-                        blocks::by_cache::<$lanes, std::arch::x86_64::$register>(cells);
+                    fn avx2(cells: &mut [[$scalar; $lanes]], length: usize) {
+                        blocks::by_cache::<$lanes, std::arch::x86_64::$register>(cells, length);
                     }
                     if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
                         // SAFETY: both features were just detected
-                        return unsafe { avx2(cells) };
+                        return unsafe { avx2(cells, length / $lanes) };
                     }
                 }
-                blocks::by_cache::<$lanes, [$scalar; $lanes]>(cells);
+                blocks::by_cache::<$lanes, [$scalar; $lanes]>(cells, length / $lanes);
             }
 
-            fn top(rows: [&mut [Self]; 8]) {
-                let rows = rows.map(|row| row.as_chunks_mut::<$lanes>().0);
+            fn top(rows: &mut [&mut [Self]]) {
+                let mut rows: Vec<_> = rows.iter_mut().map(|row| row.as_chunks_mut::<$lanes>().0).collect();
                 #[cfg(target_arch = "x86_64")]
                 {
                     #[target_feature(enable = "avx2,fma")]
-                    fn avx2(rows: [&mut [[$scalar; $lanes]]; 8]) {
-                        blocks::top::<$lanes, std::arch::x86_64::$register>(rows);
+                    fn avx2(rows: &mut [&mut [[$scalar; $lanes]]]) {
+                        rows::top::<$lanes, std::arch::x86_64::$register>(rows);
                     }
                     if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
                         // SAFETY: both features were just detected
-                        return unsafe { avx2(rows) };
+                        return unsafe { avx2(&mut rows) };
                     }
                 }
-                blocks::top::<$lanes, [$scalar; $lanes]>(rows);
+                rows::top::<$lanes, [$scalar; $lanes]>(&mut rows);
             }
         }
     };
@@ -87,18 +89,34 @@ pub fn walsh_hadamard<T: HadamardScalar>(data: &mut [T]) -> Result<(), Structure
     Ok(())
 }
 
-/// The top levels of long data by all threads, some columns each, then each of the eight rows below by itself.
+/// Long data by all threads: the levels above its rows some columns each, then each row.
 fn on_all_threads<T: HadamardScalar>(data: &mut [T]) {
-    if size_of_val(data) < 8 * blocks::PART || rayon::current_num_threads() == 1 {
-        return T::transform(data);
+    if size_of_val(data) < SHARED || rayon::current_num_threads() == 1 {
+        return on_one_thread(data);
     }
-    let row = data.len() / 8;
-    let mut rows = data.chunks_exact_mut(row);
-    let mut runs: [_; 8] = std::array::from_fn(|_| rows.next().unwrap_or_default().chunks_exact_mut(RUN));
-    let tops: Vec<[&mut [T]; 8]> =
-        (0..row / RUN).map(|_| std::array::from_fn(|i| runs[i].next().unwrap_or_default())).collect();
-    tops.into_par_iter().for_each(T::top);
+    let row = data.len() / blocks::top_rows(size_of_val(data));
+    let mut runs: Vec<_> = data.chunks_exact_mut(row).map(|row| row.chunks_exact_mut(RUN)).collect();
+    let tops: Vec<Vec<&mut [T]>> =
+        (0..row / RUN).map(|_| runs.iter_mut().filter_map(Iterator::next).collect()).collect();
+    tops.into_par_iter().for_each(|mut rows| T::top(&mut rows));
     data.par_chunks_exact_mut(row).for_each(on_all_threads);
+}
+
+/// The transform by this thread alone, with the same bits.
+pub(in crate::structured) fn on_one_thread<T: HadamardScalar>(data: &mut [T]) {
+    each_on_one_thread(data, data.len());
+}
+
+/// Those of vectors of `length` numbers, one after the other.
+fn each_on_one_thread<T: HadamardScalar>(data: &mut [T], length: usize) {
+    let row = length / blocks::top_rows(length * size_of::<T>());
+    if row == length {
+        return T::short(data, length);
+    }
+    for vector in data.chunks_exact_mut(length) {
+        T::top(&mut vector.chunks_exact_mut(row).collect::<Vec<_>>());
+        each_on_one_thread(vector, row);
+    }
 }
 
 /// Transforms each row in place, rows in parallel.
@@ -110,14 +128,17 @@ pub fn walsh_hadamard_rows<T: HadamardScalar>(mut batch: ArrayViewMut2<'_, T>) -
     require_power_of_two(length)?;
     let rows = rows_per_task(length);
     batch.axis_chunks_iter_mut(Axis(0), rows).into_par_iter().for_each(|mut chunk| {
+        if let Some(rows) = chunk.as_slice_mut() {
+            return each_on_one_thread(rows, length);
+        }
         let mut copy = Vec::new();
         for mut row in chunk.rows_mut() {
             if let Some(row) = row.as_slice_mut() {
-                T::transform(row);
+                on_one_thread(row);
             } else {
                 copy.clear();
                 copy.extend(row.iter().copied());
-                T::transform(&mut copy);
+                on_one_thread(&mut copy);
                 row.iter_mut().zip(&copy).for_each(|(out, &value)| *out = value);
             }
         }
@@ -129,7 +150,7 @@ pub fn walsh_hadamard_rows<T: HadamardScalar>(mut batch: ArrayViewMut2<'_, T>) -
 pub fn walsh_hadamard_padded<T: HadamardScalar>(x: &[T]) -> Vec<T> {
     let mut out = vec![T::default(); padded_length(x.len())];
     out[..x.len()].copy_from_slice(x);
-    T::transform(&mut out);
+    on_one_thread(&mut out);
     out
 }
 
@@ -146,8 +167,11 @@ fn require_power_of_two(length: usize) -> Result<(), StructuredError> {
     }
 }
 
+/// Bytes from which a vector is shared among threads.
+const SHARED: usize = 1 << 22;
+
 /// Columns that a thread takes at a time.
-const RUN: usize = 1 << 12;
+const RUN: usize = 1 << 11;
 
 /// About 64 Ki numbers a task.
 fn rows_per_task(length: usize) -> usize {
@@ -212,28 +236,38 @@ mod tests {
         }
     }
 
+    /// [`on_one_thread`] for a processor without registers that we know.
+    fn plain<const L: usize, V: lanes::Lanes<L>>(data: &mut [[V::Scalar; L]]) {
+        let row = data.len() / blocks::top_rows(size_of_val(data));
+        if row == data.len() {
+            return blocks::by_cache::<L, V>(data, row);
+        }
+        rows::top::<L, V>(&mut data.chunks_exact_mut(row).collect::<Vec<_>>());
+        data.chunks_exact_mut(row).for_each(plain::<L, V>);
+    }
+
     #[test]
     fn registers_and_plain_arrays_give_the_same_bits_at_every_length() {
         let mut rng = stream(1, "test", "hadamard bits", 0);
-        for exponent in 5..19 {
+        for exponent in 5..24 {
             let x: Vec<f64> = (0..1 << exponent).map(|_| rng.gen_range(-1.0..1.0)).collect();
-            let (mut ours, mut plain) = (x.clone(), x.clone());
+            let (mut ours, mut theirs) = (x.clone(), x.clone());
             walsh_hadamard(&mut ours).unwrap();
-            blocks::by_cache::<4, [f64; 4]>(plain.as_chunks_mut().0);
-            assert_eq!(ours, plain, "2^{exponent}");
+            plain::<4, [f64; 4]>(theirs.as_chunks_mut().0);
+            assert_eq!(ours, theirs, "2^{exponent}");
             // 8 registers of f32 are 64 numbers
             let mut ours: Vec<f32> = [&x[..], &x[..]].concat().iter().map(|&value| value as f32).collect();
-            let mut plain = ours.clone();
+            let mut theirs = ours.clone();
             walsh_hadamard(&mut ours).unwrap();
-            blocks::by_cache::<8, [f32; 8]>(plain.as_chunks_mut().0);
-            assert_eq!(ours, plain, "2^({exponent} + 1)");
+            plain::<8, [f32; 8]>(theirs.as_chunks_mut().0);
+            assert_eq!(ours, theirs, "2^({exponent} + 1)");
         }
     }
 
     #[test]
     fn where_data_lies_moves_no_bit() {
         let mut rng = stream(1, "test", "hadamard places", 0);
-        for n in (5..19).map(|exponent| 1_usize << exponent) {
+        for n in (5..21).map(|exponent| 1_usize << exponent) {
             let x: Vec<f64> = (0..n).map(|_| rng.gen_range(-1.0..1.0)).collect();
             let single: Vec<f32> = x.iter().map(|&value| value as f32).collect();
             let (mut first, mut first_single) = (x.clone(), single.clone());
@@ -255,7 +289,7 @@ mod tests {
     #[test]
     fn all_threads_and_one_give_the_same_bits() {
         let mut rng = stream(1, "test", "hadamard threads", 0);
-        for exponent in [18, 19, 20, 21, 22] {
+        for exponent in [18, 19, 20, 21, 22, 23] {
             let x: Vec<f64> = (0..1 << exponent).map(|_| rng.gen_range(-1.0..1.0)).collect();
             let single: Vec<f32> = x.iter().map(|&value| value as f32).collect();
             let by = |threads: usize| {

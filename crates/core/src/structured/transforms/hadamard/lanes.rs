@@ -3,6 +3,9 @@
 //! The levels inside a register need its numbers in another order, which compilers do not find by themselves: y = s∘x + x', where x'
 //! has the halves of each pair exchanged and s = ±1. The product by ±1 is exact, so that fusing it with the addition changes nothing.
 
+/// L numbers as they lie in memory.
+pub(super) type Cell<const L: usize, V> = [<V as Lanes<L>>::Scalar; L];
+
 /// L numbers of one kind.
 pub(super) trait Lanes<const L: usize>: Copy {
     type Scalar: Copy + Default;
@@ -145,5 +148,20 @@ mod avx2 {
                 _mm256_fmadd_ps(x, signs, _mm256_permute2f128_ps::<1>(x, x))
             }
         }
+    }
+}
+
+/// The transform of R registers, the highest level first.
+#[inline(always)]
+pub(super) fn butterflies<const L: usize, V: Lanes<L>, const R: usize>(x: &mut [V; R]) {
+    let mut distance = R / 2;
+    while distance > 0 {
+        for i in 0..R {
+            if i & distance == 0 {
+                let (a, b) = (x[i], x[i + distance]);
+                (x[i], x[i + distance]) = (a.plus(b), a.minus(b));
+            }
+        }
+        distance /= 2;
     }
 }
