@@ -24,6 +24,7 @@ mod layered;
 mod named;
 pub mod p_model;
 mod rotation;
+mod signs;
 pub mod transforms;
 
 pub use error::StructuredError;

@@ -40,8 +40,8 @@ pub trait StructuredMatrix: fmt::Debug + Send + Sync {
     /// t, the random numbers (for `hd3` random signs) behind the matrix.
     fn budget(&self) -> usize;
 
-    /// Numbers of 8 bytes kept for the product.
-    fn stored(&self) -> usize;
+    /// Bytes kept for the product.
+    fn bytes(&self) -> usize;
 
     /// `out` (length m) = A x (length n). Finite numbers are the caller's promise.
     ///

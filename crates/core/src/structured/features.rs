@@ -147,9 +147,9 @@ impl StructuredFeatures {
         &*self.matrix
     }
 
-    /// Numbers of 8 bytes kept.
-    pub fn stored(&self) -> usize {
-        self.matrix.stored() + self.rotation.as_ref().map_or(0, Rotation::stored)
+    /// Bytes kept.
+    pub fn bytes(&self) -> usize {
+        self.matrix.bytes() + self.rotation.as_ref().map_or(0, Rotation::bytes)
     }
 
     /// A D₁HD₀ x for each item: r × m.

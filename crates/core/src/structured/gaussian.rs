@@ -25,11 +25,6 @@ pub fn normals(rng: &mut Rng, n: usize) -> Vec<f64> {
     out
 }
 
-/// `n` times +1 or −1, each with probability ½.
-pub(super) fn signs(rng: &mut Rng, n: usize) -> Vec<f64> {
-    (0..n).map(|_| sign(rng)).collect()
-}
-
 /// +1 or −1, each with probability ½.
 pub(super) fn sign(rng: &mut Rng) -> f64 {
     if rng.r#gen::<bool>() { 1.0 } else { -1.0 }

@@ -3,11 +3,11 @@
 //! A random rotation of the N dimensions, N the power of two ≥ n: inner products are kept, mass is spread over all
 //! coordinates, so that no item lies badly to the structure of A. Items are padded with zeros.
 //!
-//! Cost of a row: N log₂ N additions, 2N multiplications; 2N numbers.
+//! Cost of a row: N log₂ N additions, N multiplications; 2N bits.
 
 use super::StructuredError;
 use super::error::{require_length, require_some};
-use super::gaussian::signs;
+use super::signs::Signs;
 use super::transforms::{hadamard_on_one_thread, padded_length};
 use crate::stream::Rng;
 
@@ -15,10 +15,10 @@ use crate::stream::Rng;
 #[derive(Debug, Clone)]
 pub struct Rotation {
     cols: usize,
-    /// D₀, the first n of N.
-    before: Vec<f64>,
-    /// D₁/√N.
-    after: Vec<f64>,
+    /// D₀, of which an item needs the first n of N.
+    before: Signs,
+    /// D₁.
+    after: Signs,
 }
 
 impl Rotation {
@@ -29,20 +29,21 @@ impl Rotation {
     pub fn draw(cols: usize, rng: &mut Rng) -> Result<Self, StructuredError> {
         require_some("the number of columns (input dimensions)", cols)?;
         let n = padded_length(cols);
-        let before = signs(rng, n);
-        Self::from_signs(&before[..cols], &signs(rng, n))
+        Ok(Self { cols, before: Signs::draw(rng, n), after: Signs::draw(rng, n) })
     }
 
-    /// Given D₀ (n signs) and D₁ (N signs).
+    /// Given D₀ (n signs) and D₁ (N signs): −1 where a number is negative, else +1.
     ///
     /// # Errors
     /// No sign, or a D₁ that does not have the next power of two.
     pub fn from_signs(before: &[f64], after: &[f64]) -> Result<Self, StructuredError> {
         require_some("the number of columns (input dimensions)", before.len())?;
         require_length("the second list of signs", after.len(), padded_length(before.len()))?;
-        let factor = 1.0 / (after.len() as f64).sqrt();
-        let after = after.iter().map(|sign| sign * factor).collect();
-        Ok(Self { cols: before.len(), before: before.to_vec(), after })
+        Ok(Self {
+            cols: before.len(),
+            before: before.iter().copied().collect(),
+            after: after.iter().copied().collect(),
+        })
     }
 
     /// n.
@@ -55,9 +56,9 @@ impl Rotation {
         self.after.len()
     }
 
-    /// Numbers kept.
-    pub fn stored(&self) -> usize {
-        self.before.len() + self.after.len()
+    /// Bytes kept.
+    pub fn bytes(&self) -> usize {
+        self.before.bytes() + self.after.bytes()
     }
 
     /// `out` (length N) = D₁HD₀ x (length n).
@@ -67,9 +68,12 @@ impl Rotation {
     pub fn apply_row(&self, x: &[f64], out: &mut [f64]) {
         assert_eq!((x.len(), out.len()), (self.cols, self.rows()), "a rotation of an item that does not fit");
         let (head, tail) = out.split_at_mut(self.cols);
-        head.iter_mut().zip(x).zip(&self.before).for_each(|((out, x), sign)| *out = x * sign);
+        head.copy_from_slice(x);
+        self.before.flip(head);
         tail.fill(0.0);
         hadamard_on_one_thread(out);
-        out.iter_mut().zip(&self.after).for_each(|(out, sign)| *out *= sign);
+        let factor = 1.0 / (out.len() as f64).sqrt();
+        out.iter_mut().for_each(|value| *value *= factor);
+        self.after.flip(out);
     }
 }

@@ -77,8 +77,8 @@ fn memory_grows_with_rows_and_columns_not_with_their_product() {
     for family in FAMILIES.into_iter().filter(|family| *family != Family::Dense) {
         let rank = if let Family::LowDisplacement { rank, .. } = family { rank } else { 1 };
         for (rows, cols) in [(512, 512), (4096, 512), (512, 4096)] {
-            let stored = draw(family, rows, cols).stored();
-            assert!(stored <= 10 * rank * (rows + cols), "{family:?}: {stored} numbers for {rows} × {cols}");
+            let bytes = draw(family, rows, cols).bytes();
+            assert!(bytes <= 80 * rank * (rows + cols), "{family:?}: {bytes} bytes for {rows} × {cols}");
         }
     }
 }

@@ -71,8 +71,8 @@ impl StructuredMatrix for Circulant {
         self.generators.len()
     }
 
-    fn stored(&self) -> usize {
-        self.generators.len() + self.product.stored()
+    fn bytes(&self) -> usize {
+        size_of_val(self.generators.as_slice()) + self.product.bytes()
     }
 
     fn apply_row(&self, x: &[f64], out: &mut [f64], room: &mut Room) {

@@ -47,8 +47,8 @@ impl StructuredMatrix for Dense {
         self.entries.len()
     }
 
-    fn stored(&self) -> usize {
-        self.entries.len()
+    fn bytes(&self) -> usize {
+        self.entries.len() * size_of::<f64>()
     }
 
     fn apply_row(&self, x: &[f64], out: &mut [f64], _room: &mut Room) {

@@ -3,15 +3,16 @@
 //! that each row is N(0, I); all rows of a block have one length, ‖G‖. With S of the original they get independent lengths:
 //! row i is multiplied by sᵢ/‖G‖, sᵢ² chi-squared with N degrees, and the matrix is no P-model any more.
 //!
-//! Cost of a row and block: two Walsh–Hadamard transforms of length N; 3N numbers.
+//! Cost of a row and block: two Walsh–Hadamard transforms of length N; about 12 bytes a row.
 
 use ndarray::Array2;
 use rand::seq::SliceRandom;
 
 use crate::stream::Rng;
 use crate::structured::StructuredMatrix;
-use crate::structured::gaussian::{normals, signs};
+use crate::structured::gaussian::normals;
 use crate::structured::p_model::{PModel, Term, block_pairs};
+use crate::structured::signs::Signs;
 use crate::structured::transforms::{Room, hadamard_on_one_thread, padded_length, sized};
 
 /// Stacked Fastfood blocks.
@@ -25,9 +26,9 @@ pub(in super::super) struct Fastfood {
 #[derive(Debug)]
 struct Block {
     /// B.
-    signs: Vec<f64>,
+    signs: Signs,
     /// Π: place q is taken from π(q).
-    permutation: Vec<usize>,
+    permutation: Vec<u32>,
     /// G.
     gaussian: Vec<f64>,
     /// sᵢ/‖G‖.
@@ -47,20 +48,26 @@ impl Fastfood {
 
     /// √N times entry (q, j) of ΠHB/√N … H: ±1.
     fn inner(&self, block: &Block, q: usize, column: usize) -> f64 {
-        hadamard_entry(block.permutation[q], column) * block.signs[column]
+        hadamard_entry(block.permutation[q] as usize, column) * block.signs.get(column)
     }
 }
 
 impl Block {
     fn draw(n: usize, independent_norms: bool, rng: &mut Rng) -> Self {
-        let (signs, gaussian) = (signs(rng, n), normals(rng, n));
-        let mut permutation: Vec<usize> = (0..n).collect();
+        let (signs, gaussian) = (Signs::draw(rng, n), normals(rng, n));
+        // a vector of 2³² numbers would be 32 GB
+        let mut permutation: Vec<u32> = (0..n as u32).collect();
         permutation.shuffle(rng);
         let norm = gaussian.iter().map(|g| g * g).sum::<f64>().sqrt();
         // a chi variable is the length of a Gaussian vector
         let chi = |rng: &mut Rng| normals(rng, n).iter().map(|g| g * g).sum::<f64>().sqrt();
         let lengths = independent_norms.then(|| (0..n).map(|_| chi(rng) / norm).collect());
         Self { signs, permutation, gaussian, lengths }
+    }
+
+    fn bytes(&self) -> usize {
+        let lengths = self.lengths.as_deref().map_or(0, size_of_val);
+        self.signs.bytes() + size_of_val(self.permutation.as_slice()) + size_of_val(self.gaussian.as_slice()) + lengths
     }
 
     /// The factor of row i.
@@ -91,8 +98,8 @@ impl StructuredMatrix for Fastfood {
         self.blocks.iter().map(|block| block.gaussian.len() + block.lengths.as_ref().map_or(0, Vec::len)).sum()
     }
 
-    fn stored(&self) -> usize {
-        self.blocks.iter().map(|block| 3 * block.signs.len() + block.lengths.as_ref().map_or(0, Vec::len)).sum()
+    fn bytes(&self) -> usize {
+        self.blocks.iter().map(Block::bytes).sum()
     }
 
     fn apply_row(&self, x: &[f64], out: &mut [f64], room: &mut Room) {
@@ -100,11 +107,12 @@ impl StructuredMatrix for Fastfood {
         for (block, out) in self.blocks.iter().zip(out.chunks_mut(n)) {
             let mixed = sized(&mut room.first, n);
             mixed[x.len()..].fill(0.0);
-            mixed.iter_mut().zip(x).zip(&block.signs).for_each(|((out, x), sign)| *out = x * sign);
+            mixed[..x.len()].copy_from_slice(x);
+            block.signs.flip(&mut mixed[..x.len()]);
             hadamard_on_one_thread(mixed);
             let permuted = sized(&mut room.second, n);
             for ((out, &from), g) in permuted.iter_mut().zip(&block.permutation).zip(&block.gaussian) {
-                *out = mixed[from] * g;
+                *out = mixed[from as usize] * g;
             }
             hadamard_on_one_thread(permuted);
             out.iter_mut().zip(permuted).enumerate().for_each(|(i, (out, value))| *out = *value * block.row_factor(i));

@@ -74,8 +74,8 @@ impl StructuredMatrix for Hankel {
         self.generator.len()
     }
 
-    fn stored(&self) -> usize {
-        self.generator.len() + self.product.stored()
+    fn bytes(&self) -> usize {
+        size_of_val(self.generator.as_slice()) + self.product.bytes()
     }
 
     fn apply_row(&self, x: &[f64], out: &mut [f64], room: &mut Room) {

@@ -3,15 +3,15 @@
 //! inner products are kept exactly by N = n features. Entries are not Gaussian: kernels other than the inner product are
 //! estimated with a bias that falls with N. No P-model, since the rows are not linear in a Gaussian budget.
 //!
-//! Cost of a row and block: three Walsh–Hadamard transforms of length N; 3N numbers.
+//! Cost of a row and block: three Walsh–Hadamard transforms of length N; 3N bits.
 
 use ndarray::Array2;
 
 use super::fastfood::hadamard_entry;
 use crate::stream::Rng;
 use crate::structured::StructuredMatrix;
-use crate::structured::gaussian::signs;
 use crate::structured::p_model::PModel;
+use crate::structured::signs::Signs;
 use crate::structured::transforms::{Room, hadamard_on_one_thread, padded_length, sized};
 
 /// Stacked blocks.
@@ -20,13 +20,13 @@ pub(in super::super) struct Hd3 {
     rows: usize,
     cols: usize,
     /// D₁, D₂, D₃ of each block.
-    blocks: Vec<[Vec<f64>; 3]>,
+    blocks: Vec<[Signs; 3]>,
 }
 
 impl Hd3 {
     pub(in super::super) fn draw(rows: usize, cols: usize, rng: &mut Rng) -> Self {
         let n = padded_length(cols);
-        let blocks = (0..rows.div_ceil(n)).map(|_| [signs(rng, n), signs(rng, n), signs(rng, n)]).collect();
+        let blocks = (0..rows.div_ceil(n)).map(|_| [(); 3].map(|()| Signs::draw(rng, n))).collect();
         Self { rows, cols, blocks }
     }
 
@@ -52,8 +52,8 @@ impl StructuredMatrix for Hd3 {
         3 * self.padded() * self.blocks.len()
     }
 
-    fn stored(&self) -> usize {
-        self.budget()
+    fn bytes(&self) -> usize {
+        self.blocks.iter().flatten().map(Signs::bytes).sum()
     }
 
     fn apply_row(&self, x: &[f64], out: &mut [f64], room: &mut Room) {
@@ -64,7 +64,7 @@ impl StructuredMatrix for Hd3 {
             mixed[..x.len()].copy_from_slice(x);
             mixed[x.len()..].fill(0.0);
             for signs in block {
-                mixed.iter_mut().zip(signs).for_each(|(value, sign)| *value *= sign);
+                signs.flip(mixed);
                 hadamard_on_one_thread(mixed);
             }
             out.iter_mut().zip(mixed).for_each(|(out, value)| *out = *value * factor);
@@ -75,7 +75,7 @@ impl StructuredMatrix for Hd3 {
         let n = self.padded();
         let mut dense = Array2::zeros((self.rows, self.cols));
         for (number, [first, second, third]) in self.blocks.iter().enumerate() {
-            let flip = |signs: &[f64]| Array2::from_shape_fn((n, n), |(i, j)| hadamard_entry(i, j) * signs[j]);
+            let flip = |signs: &Signs| Array2::from_shape_fn((n, n), |(i, j)| hadamard_entry(i, j) * signs.get(j));
             let block = flip(third).dot(&flip(second)).dot(&flip(first)) / n as f64;
             for i in number * n..self.rows.min((number + 1) * n) {
                 dense.row_mut(i).assign(&block.row(i % n).slice(ndarray::s![..self.cols]));

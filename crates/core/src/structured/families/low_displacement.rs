@@ -126,10 +126,12 @@ impl StructuredMatrix for LowDisplacement {
         self.terms.len() * self.cols
     }
 
-    fn stored(&self) -> usize {
-        let of =
-            |term: &Displacement| term.g.len() + 2 * (term.h.len() + term.g_spectrum.len() + term.h_spectrum.len());
-        self.terms.iter().map(of).sum::<usize>() + 2 * self.skew.len()
+    fn bytes(&self) -> usize {
+        let spectra = |term: &Displacement| term.g_spectrum.len() + term.h_spectrum.len();
+        let of = |term: &Displacement| {
+            size_of_val(term.g.as_slice()) + size_of_val(term.h.as_slice()) + spectra(term) * size_of::<Complex64>()
+        };
+        self.terms.iter().map(of).sum::<usize>() + self.skew.len() * size_of::<Complex64>()
     }
 
     fn apply_row(&self, x: &[f64], out: &mut [f64], room: &mut Room) {

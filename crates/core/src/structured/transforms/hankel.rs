@@ -58,8 +58,8 @@ impl HankelProduct {
         }
     }
 
-    /// Numbers kept.
-    pub fn stored(&self) -> usize {
-        2 * self.spectra.len()
+    /// Bytes kept.
+    pub fn bytes(&self) -> usize {
+        size_of_val(self.spectra.as_slice())
     }
 }

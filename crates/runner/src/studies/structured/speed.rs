@@ -102,7 +102,7 @@ impl Timing {
             pool.install(|| map.features_into(batch.view(), out.view_mut()))?;
             best = best.min(start.elapsed().as_secs_f64());
         }
-        Ok((best / items as f64, 8.0 * map.stored() as f64))
+        Ok((best / items as f64, map.bytes() as f64))
     }
 }
 
