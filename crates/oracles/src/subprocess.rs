@@ -17,13 +17,14 @@
 //!
 //! A program that ends or is silent for too long is started again and handed its batch again; where that ends it
 //! once more, the batch is halved, on fresh processes, until the pair that does so stands alone and is named. Garbage, a
-//! wrong number of scores or another order ends the run at once: no later score could be trusted.
+//! wrong number of scores or another order ends the run at once: no later score could be trusted. So does a program that
+//! fails on every pair, even where failed pairs get a score.
 //!
 //! Cost: about 1 µs a pair on top of the program's own work (`examples/subprocess_rate.rs`), and twice the batch in memory.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use landmark_core::oracle::{Identity, Oracle, OracleError, Pair, Symmetry, check_pairs};
 
@@ -45,6 +46,9 @@ use process::{Heard, Lost, Process};
 /// Batches that are on their way to one process: it need not wait for us.
 const WINDOW: usize = 2;
 
+/// Failed pairs without a common item after which a program that scored none is given up, whatever failed pairs may do.
+const HOPELESS: u64 = 20;
+
 /// A scoring program as an oracle.
 pub struct Subprocess {
     params: SubprocessParams,
@@ -53,7 +57,13 @@ pub struct Subprocess {
     identity: Identity,
     slots: Vec<Mutex<Slot>>,
     batches: AtomicU64,
+    /// Whether any pair got a score.
+    scored: AtomicBool,
     failed: AtomicU64,
+    /// The pair that failed first; one bad item may fail with all others.
+    first_failed: OnceLock<Pair>,
+    /// Failed pairs that share no item with it.
+    failed_apart: AtomicU64,
     restarts: AtomicU64,
 }
 
@@ -90,8 +100,19 @@ impl Subprocess {
         ]);
         let mut slots: Vec<Mutex<Slot>> = (0..params.processes).map(|_| Mutex::default()).collect();
         slots[0] = Mutex::new(Slot(Some(process)));
-        let (batches, failed, restarts) = (AtomicU64::new(0), AtomicU64::new(0), AtomicU64::new(0));
-        Ok(Self { params, items, greeting, identity, slots, batches, failed, restarts })
+        Ok(Self {
+            params,
+            items,
+            greeting,
+            identity,
+            slots,
+            batches: AtomicU64::new(0),
+            scored: AtomicBool::new(false),
+            failed: AtomicU64::new(0),
+            first_failed: OnceLock::new(),
+            failed_apart: AtomicU64::new(0),
+            restarts: AtomicU64::new(0),
+        })
     }
 
     /// How the program introduced itself.
@@ -194,13 +215,14 @@ impl Subprocess {
             return self.insist(slot, second, second_scores);
         }
         let (i, j) = pairs[0];
-        scores[0] = self.fail(SubprocessError::Poisoned {
+        let poisoned = SubprocessError::Poisoned {
             command: self.params.in_words(),
-            first: self.items.ids()[i].clone(),
-            second: self.items.ids()[j].clone(),
+            pair: self.in_words((i, j)),
+            next_step: self.next_step(),
             what: lost.what,
             said: lost.said,
-        })?;
+        };
+        scores[0] = self.fail((i, j), poisoned)?;
         Ok(())
     }
 
@@ -243,6 +265,9 @@ impl Subprocess {
             let (seen, wanted) = (answer.scores.len(), pairs.len());
             return Err(broken(SubprocessError::Count { command: command(), batch: number, seen, wanted }));
         }
+        if answer.scores.iter().any(|score| matches!(score, Score::Number(value) if value.is_finite())) {
+            self.scored.store(true, Ordering::Relaxed);
+        }
         for ((&pair, score), out) in pairs.iter().zip(answer.scores).zip(scores) {
             *out = self.read(pair, score).map_err(Trouble::Broken)?;
         }
@@ -255,25 +280,49 @@ impl Subprocess {
             // no failed pair: a program that knows that it has no score says so
             Score::Number(_) | Score::NoNumber => Err(SubprocessError::NoNumber {
                 command: self.params.in_words(),
-                first: self.items.ids()[i].clone(),
-                second: self.items.ids()[j].clone(),
+                pair: self.in_words((i, j)),
+                next_step: self.next_step(),
             }
             .into()),
-            Score::Refused(reason) => self.fail(SubprocessError::Refused {
-                command: self.params.in_words(),
-                first: self.items.ids()[i].clone(),
-                second: self.items.ids()[j].clone(),
-                reason,
-            }),
+            Score::Refused(reason) => {
+                let refused = SubprocessError::Refused {
+                    command: self.params.in_words(),
+                    pair: self.in_words((i, j)),
+                    next_step: self.next_step(),
+                    reason,
+                };
+                self.fail((i, j), refused)
+            }
+        }
+    }
+
+    fn in_words(&self, (i, j): Pair) -> String {
+        let ids = self.items.ids();
+        format!("(`{}`, `{}`)", ids[i], ids[j])
+    }
+
+    /// Where to look when a pair fails.
+    fn next_step(&self) -> &'static str {
+        if self.scored.load(Ordering::Relaxed) {
+            "look at these two items"
+        } else {
+            "look at the program, which has not scored a pair yet, and at these two items"
         }
     }
 
     /// What a pair gets that cannot be scored.
-    fn fail(&self, error: SubprocessError) -> Result<f64, OracleError> {
+    fn fail(&self, (i, j): Pair, error: SubprocessError) -> Result<f64, OracleError> {
         match self.params.failed_pairs {
             FailedPairs::Error => Err(error.into()),
             FailedPairs::Score(score) => {
-                self.failed.fetch_add(1, Ordering::Relaxed);
+                let failed = self.failed.fetch_add(1, Ordering::Relaxed) + 1;
+                let &(first, second) = self.first_failed.get_or_init(|| (i, j));
+                let apart = ![first, second].iter().any(|item| [i, j].contains(item));
+                let failed_apart = self.failed_apart.fetch_add(u64::from(apart), Ordering::Relaxed) + u64::from(apart);
+                if failed_apart >= HOPELESS && !self.scored.load(Ordering::Relaxed) {
+                    let (command, last) = (self.params.in_words(), Box::new(error));
+                    return Err(SubprocessError::Hopeless { command, failed, last }.into());
+                }
                 tracing::warn!("{error}; it gets the score {score}");
                 Ok(score)
             }

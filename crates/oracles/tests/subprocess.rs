@@ -195,6 +195,37 @@ fn failed_pairs_may_get_a_score_and_are_counted() {
 }
 
 #[test]
+fn a_program_that_fails_on_every_pair_is_given_up_even_where_pairs_may_fail() {
+    let place = Place::new();
+    let allowed = |hook: &str| SubprocessParams {
+        failed_pairs: FailedPairs::Score(0.0),
+        ..place.params(&program(GREETING, hook))
+    };
+    let oracle = Subprocess::start(allowed("d='{\"error\":\"no key\"}'"), items(40)).unwrap();
+    let said = complaint(&oracle, 40);
+    for words in ["scored none", "that is the program", "no key"] {
+        assert!(said.contains(words), "{said}");
+    }
+    // one bad item fails with all others: that is the item
+    let oracle = Subprocess::start(allowed("if [ $j = 7 ]; then d='{\"error\":\"empty\"}'; fi"), items(40)).unwrap();
+    let column: Vec<Pair> = (0..40).map(|i| (i, 7)).collect();
+    oracle.evaluate(&column, &mut [0.0; 40]).unwrap();
+    assert_eq!(oracle.failed(), 40);
+}
+
+#[test]
+fn where_nothing_was_scored_yet_the_program_is_suspected() {
+    let place = Place::new();
+    let oracle = place.start(&program(GREETING, "if [ $i -lt 8 ] || [ $i = 20 ]; then d='{\"error\":\"no key\"}'; fi"));
+    let said = complaint(&oracle, 8);
+    assert!(said.contains("look at the program, which has not scored a pair yet"), "{said}");
+    let mut score = [0.0];
+    oracle.evaluate(&[(9, 10)], &mut score).unwrap();
+    let said = in_words(&oracle.evaluate(&[(20, 1)], &mut score).unwrap_err());
+    assert!(said.contains("no key; look at these two items, or set"), "{said}");
+}
+
+#[test]
 fn a_refused_pair_is_named_with_the_programs_own_words() {
     let place = Place::new();
     let oracle = place.start(&program(GREETING, "if [ $i = 20 ]; then d='{\"error\":\"too long\"}'; fi"));

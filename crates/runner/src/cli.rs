@@ -15,7 +15,6 @@ use crate::scale::executor::Executor;
     version = env!("LANDMARK_VERSION"),
     args_conflicts_with_subcommands = true,
     arg_required_else_help = true,
-    disable_help_subcommand = true,
     after_help = exit::HELP,
     override_usage = "runner [OPTIONS] <CONFIG.yaml>\n       runner <COMMAND>"
 )]

@@ -14,6 +14,7 @@ use landmark_tasks::TaskError;
 use serde_json::{Value as Json, json};
 
 use crate::config::{Config, Experiment, MatrixSubject, OracleConfig, Tuned};
+use crate::plan::Beside;
 use crate::progress::Progress;
 use crate::report::{FigureSpec, Stamp, TableSpec};
 use crate::results::{CellKey, Metric, ResultRow, ResultStore, ResultsError, cell_key};
@@ -45,7 +46,7 @@ pub struct Job {
     /// What it will request.
     pub plan: Plan,
     /// Evaluations that it may buy of pairs outside the matrix.
-    pub beside: u64,
+    pub beside: Beside,
     /// What it does.
     pub task: Task,
 }

@@ -23,6 +23,20 @@ pub struct JobForecast {
     pub certainty: Certainty,
 }
 
+/// Evaluations of pairs outside the matrix; all those of an experiment are of one kind.
+#[derive(Debug, Clone, Copy)]
+pub struct Beside {
+    /// How many at most.
+    pub evaluations: u64,
+    /// Which pairs these are.
+    pub what: &'static str,
+}
+
+impl Beside {
+    /// Nothing outside the matrix.
+    pub const NONE: Self = Self { evaluations: 0, what: "" };
+}
+
 /// What a whole run will cost.
 #[derive(Debug, Clone)]
 pub struct Forecast {
@@ -31,7 +45,7 @@ pub struct Forecast {
     /// The union of all requests.
     pub entries: EntrySet,
     /// Evaluations at most of pairs outside the matrix.
-    pub beside: u64,
+    pub beside: Beside,
     /// Jobs whose results are there already.
     pub finished: usize,
     shape: OracleShape,
@@ -42,10 +56,12 @@ impl Forecast {
     pub fn of(jobs: &[Job], shape: OracleShape, is_finished: impl Fn(&Job) -> bool) -> Self {
         let mut entries = EntrySet::new(shape);
         let mut forecasts = Vec::new();
-        let (mut so_far, mut beside) = (0, 0);
+        let (mut so_far, mut beside) = (0, Beside::NONE);
         for job in jobs.iter().filter(|job| !is_finished(job)) {
             entries.add(&job.plan);
-            beside += job.beside;
+            if job.beside.evaluations > 0 {
+                beside = Beside { evaluations: beside.evaluations + job.beside.evaluations, ..job.beside };
+            }
             let total = entries.evaluations();
             forecasts.push(JobForecast {
                 group: job.group.clone(),

@@ -30,7 +30,7 @@ mod words;
 
 use sheet::Sheet;
 
-pub use words::{bytes, count, duration};
+pub use words::{bytes, count, counted, duration};
 
 /// Where results go when nothing else is said.
 const RESULTS: &str = "results";

@@ -17,6 +17,7 @@ use serde_json::{Value as Json, json};
 
 use crate::config::Config;
 use crate::experiments::{About, Job, JobError, Layout, Task, Workplace};
+use crate::plan::Beside;
 use crate::progress::Progress;
 use crate::results::{Metric, ResultRow, ResultStore, cell_key};
 
@@ -163,7 +164,7 @@ impl StudyBench {
                 "part": part.key,
             }))?;
             let plan = Plan { blocks: Vec::new(), certainty: Certainty::Exact };
-            Ok(Job { key, title: part.title, group: part.group, plan, beside: 0, task: Task::Part(number) })
+            Ok(Job { key, title: part.title, group: part.group, plan, beside: Beside::NONE, task: Task::Part(number) })
         };
         let jobs = work.parts().into_iter().enumerate().map(job).collect::<Result<_, JobError>>()?;
         Ok(Self { work, jobs })

@@ -8,7 +8,7 @@ const MASKS: [[u64; 4]; 16] = {
     let mut masks = [[0; 4]; 16];
     let mut i = 0;
     while i < 64 {
-        masks[i / 4][i % 4] = (i as u64 / 4 >> (i % 4)) << 63;
+        masks[i / 4][i % 4] = ((i as u64 / 4) >> (i % 4)) << 63;
         i += 1;
     }
     masks

@@ -119,41 +119,53 @@ pub enum SubprocessError {
     },
     /// NaN, an infinity or `null` in the place of a score.
     #[error(
-        "the program `{command}` gave the pair (`{first}`, `{second}`) NaN, an infinity or null, which no approximation can use; look at these two items, or let it answer `{{\"error\": \"why\"}}` for such a pair and set `oracle.failed_pairs: {{ score: 0 }}`"
+        "the program `{command}` gave the pair {pair} NaN, an infinity or null, which no approximation can use; {next_step}, or let it answer `{{\"error\": \"why\"}}` for such a pair and set `oracle.failed_pairs: {{ score: 0 }}`"
     )]
     NoNumber {
         /// The command line.
         command: String,
-        /// Id of the first item.
-        first: String,
-        /// Id of the second.
-        second: String,
+        /// The ids of the items.
+        pair: String,
+        /// Where to look.
+        next_step: &'static str,
     },
     /// It says itself that it cannot score this pair.
     #[error(
-        "the program `{command}` cannot score the pair (`{first}`, `{second}`): {reason}. Repair these two items, or set `oracle.failed_pairs: {{ score: 0 }}`"
+        "the program `{command}` cannot score the pair {pair}: {reason}; {next_step}, or set `oracle.failed_pairs: {{ score: 0 }}`"
     )]
     Refused {
         /// The command line.
         command: String,
-        /// Id of the first item.
-        first: String,
-        /// Id of the second.
-        second: String,
+        /// The ids of the items.
+        pair: String,
+        /// Where to look.
+        next_step: &'static str,
         /// In its own words.
         reason: String,
     },
+    /// Pairs that may fail do, and nothing else.
+    #[error(
+        "the program `{command}` has failed on {failed} pairs and scored none: that is the program, not the items. Try it on two texts by hand; the last complaint was: {last}"
+    )]
+    Hopeless {
+        /// The command line.
+        command: String,
+        /// Pairs so far.
+        failed: u64,
+        /// What it failed on last.
+        last: Box<SubprocessError>,
+    },
     /// It ends or hangs on this pair, alone and in a fresh process.
     #[error(
-        "the program `{command}` {what} on the pair (`{first}`, `{second}`), alone in a fresh process; look at these two items, or set `oracle.failed_pairs: {{ score: 0 }}`{said}"
+        "the program `{command}` {what} on the pair {pair}, alone in a fresh process; {next_step}, or set `oracle.failed_pairs: {{ score: 0 }}`{said}"
     )]
     Poisoned {
         /// The command line.
         command: String,
-        /// Id of the first item.
-        first: String,
-        /// Id of the second.
-        second: String,
+        /// The ids of the items.
+        pair: String,
+        /// Where to look.
+        next_step: &'static str,
         /// How it ended, or how long it was silent.
         what: String,
         /// The end of its standard error.

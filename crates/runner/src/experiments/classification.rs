@@ -14,7 +14,7 @@ use serde_json::json;
 use super::error_curve::{reference, report_rows};
 use super::errors::{self, Errors};
 use super::ranked_search::{self, Choice, dimension};
-use super::{Bench, Job, JobError, Task, group, has_gamma, rows_of_twin, whole, wme};
+use super::{Bench, Beside, Job, JobError, Task, group, has_gamma, rows_of_twin, whole, wme};
 use crate::config::{SplitConfig, Strategy, Tuned};
 use crate::results::{CellKey, Metric, ResultRow, ResultStore};
 use crate::sweep::{Cell, Setting};
@@ -53,7 +53,7 @@ pub(super) fn jobs(bench: &Bench<'_>) -> Result<Vec<Job>, JobError> {
                 title: format!("γ and C of {}", bench.sweep.title(&cell)),
                 group: group(bench.sweep, "γ and C of ", &cell),
                 plan: fit.clone(),
-                beside: 0,
+                beside: Beside::NONE,
                 task: Task::Tune(cell.clone()),
             });
         }
@@ -70,9 +70,9 @@ pub(super) fn jobs(bench: &Bench<'_>) -> Result<Vec<Job>, JobError> {
 }
 
 /// Distances to random documents of a replicate that no search has drawn.
-fn beside(bench: &Bench<'_>, cell: &Cell) -> u64 {
+fn beside(bench: &Bench<'_>, cell: &Cell) -> Beside {
     let is_drawn = ranked_search::is_searched(bench, cell) && cell.replicate == 0;
-    if bench.sweep.method(cell).id == wme::ID && !is_drawn { wme::most_evaluations(bench, cell, 1) } else { 0 }
+    if bench.sweep.method(cell).id == wme::ID && !is_drawn { wme::beside(bench, cell, 1) } else { Beside::NONE }
 }
 
 fn is_tuned(bench: &Bench<'_>) -> bool {

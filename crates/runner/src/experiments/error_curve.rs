@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::errors::{self, Errors};
-use super::{Bench, Job, JobError, Layout, Task, group, rows_of_twin, whole};
+use super::{Bench, Beside, Job, JobError, Layout, Task, group, rows_of_twin, whole};
 use crate::report::{Across, FigureKind, FigureSpec, Selection, TableKind, TableSpec};
 use crate::results::{CellKey, Metric, ResultRow, ResultStore};
 use crate::sweep::{Cell, Comparison, Setting};
@@ -31,7 +31,7 @@ pub(super) fn cell_jobs(
             title: bench.sweep.title(&cell),
             group: group(bench.sweep, "", &cell),
             plan: errors::plan(bench, errors, &cell, &fit)?,
-            beside: 0,
+            beside: Beside::NONE,
             task: Task::Measure(cell),
         })
     };
@@ -50,7 +50,7 @@ pub(super) fn reference(bench: &Bench<'_>) -> Result<Job, JobError> {
         title: name.clone(),
         group: name,
         plan: whole(bench.stage.items()),
-        beside: 0,
+        beside: Beside::NONE,
         task: Task::Reference,
     })
 }

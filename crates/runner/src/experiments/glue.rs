@@ -19,7 +19,7 @@ use serde_json::json;
 
 use super::error_curve::{cell_jobs, error_layout, reference, report_rows};
 use super::errors::{self, Errors};
-use super::{Bench, Job, JobError, Layout, Task, rows_of_twin, whole};
+use super::{Bench, Beside, Job, JobError, Layout, Task, rows_of_twin, whole};
 use crate::report::{Across, FigureKind, FigureSpec, Selection, TableKind, TableSpec};
 use crate::results::{CellKey, Metric, ResultRow, ResultStore};
 use crate::stage::{Calibration, Sentences};
@@ -63,7 +63,10 @@ pub(super) fn jobs(bench: &Bench<'_>) -> Result<Vec<Job>, JobError> {
             title: title.clone(),
             group: title,
             plan: Plan { blocks: Vec::new(), certainty: Certainty::Exact },
-            beside: calibration.pairs.len() as u64 * price,
+            beside: Beside {
+                evaluations: calibration.pairs.len() as u64 * price,
+                what: "training pairs, from which the threshold is chosen",
+            },
             task: Task::Threshold,
         });
     }
@@ -73,7 +76,7 @@ pub(super) fn jobs(bench: &Bench<'_>) -> Result<Vec<Job>, JobError> {
         title: title.clone(),
         group: title,
         plan: labelled,
-        beside: 0,
+        beside: Beside::NONE,
         task: Task::Unapproximated,
     });
     jobs.extend(cell_jobs(bench, errors, key)?);

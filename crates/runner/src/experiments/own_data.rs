@@ -13,11 +13,12 @@ use serde_json::json;
 
 use super::error_curve::report_rows;
 use super::errors::{self, Errors};
-use super::{Bench, Job, JobError, Layout, Task, group};
+use super::{Bench, Beside, Job, JobError, Layout, Task, group};
 use crate::config::LandmarkConfig;
 use crate::factors::{FactorError, FactorInfo, Factors};
 use crate::report::{TableKind, TableSpec};
 use crate::results::{Metric, ResultRow};
+use crate::run::counted;
 use crate::sweep::{Cell, Comparison, Setting};
 
 /// The folder of the factors, in that of the results.
@@ -39,7 +40,7 @@ pub(super) fn jobs(bench: &Bench<'_>) -> Result<Vec<Job>, JobError> {
         title: bench.sweep.title(&cell),
         group: group(bench.sweep, "", &cell),
         plan,
-        beside: 0,
+        beside: Beside::NONE,
         task: Task::Measure(cell),
     }])
 }
@@ -208,10 +209,23 @@ pub(super) fn layout(bench: &Bench<'_>, rows: &[ResultRow]) -> Layout {
             .to_owned(),
         kind: TableKind::Plain { figures: vec![1], head: vec![String::new(), String::new()], lines },
     };
-    let failed = bench.stage.program.as_ref().map_or(0, |program| program.failed());
-    let note =
-        (failed > 0).then(|| format!("{failed} pairs could not be scored and got the score of `oracle.failed_pairs`"));
-    Layout { tables: vec![table], notes: note.into_iter().collect(), ..Layout::default() }
+    let (failed, restarts) =
+        bench.stage.program.as_ref().map_or((0, 0), |program| (program.failed(), program.restarts()));
+    let mut notes = Vec::new();
+    if failed > 0 {
+        notes.push(format!(
+            "{} could not be scored and got the score of `oracle.failed_pairs`",
+            counted(failed, "pair")
+        ));
+    }
+    if restarts > 0 {
+        notes.push(format!(
+            "the program ended, or was silent for too long, {} and was started again; nothing was lost, but \
+             `oracle.timeout_seconds` and its own log are worth a look",
+            counted(restarts, "time")
+        ));
+    }
+    Layout { tables: vec![table], notes, ..Layout::default() }
 }
 
 fn line(name: &str, value: &str) -> Vec<String> {

@@ -11,7 +11,7 @@ use landmark_tasks::search::{Dimension, Direction, Point, Search, Space, Strateg
 use serde_json::json;
 
 use super::classification::{evidence, first_of_split, validate};
-use super::{Bench, Job, JobError, Task, errors, group, wme};
+use super::{Bench, Beside, Job, JobError, Task, errors, group, wme};
 use crate::config::{Axis, Regimes, Scale, Strategy, Tuned};
 use crate::results::{CellKey, Metric, ResultRow, ResultStore};
 use crate::sweep::{Cell, Comparison, Setting};
@@ -59,7 +59,8 @@ pub(super) fn jobs(bench: &Bench<'_>, cell: &Cell) -> Result<Vec<Job>, JobError>
         return Ok(Vec::new());
     }
     let is_wme = bench.sweep.method(cell).id == wme::ID;
-    let job = |title: String, group: String, plan, task, key| Job { key, title, group, plan, beside: 0, task };
+    let job =
+        |title: String, group: String, plan, task, key| Job { key, title, group, plan, beside: Beside::NONE, task };
     let named = |what: &str| format!("{what} of {}", bench.sweep.title(cell));
     let grouped = |what: &str| group(bench.sweep, &format!("{what} of "), cell);
     let stock = key(bench, cell, "stock", 0)?;
@@ -67,7 +68,7 @@ pub(super) fn jobs(bench: &Bench<'_>, cell: &Cell) -> Result<Vec<Job>, JobError>
         vec![job(named("columns"), grouped("columns"), largest_plan(bench, cell)?, Task::Stock(cell.clone()), stock)];
     if is_wme {
         let candidates = bench.matrix.search.max_words.as_ref().map_or(1, |axis| axis.points().len());
-        jobs[0].beside = wme::most_evaluations(bench, cell, candidates);
+        jobs[0].beside = wme::beside(bench, cell, candidates);
     }
     for number in 0..bench.matrix.search.trials {
         let key = key(bench, cell, "trial", number)?;

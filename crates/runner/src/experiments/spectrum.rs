@@ -9,7 +9,7 @@ use rand::seq::index;
 use serde_json::json;
 
 use super::error_curve::reference;
-use super::{Bench, Job, JobError, Layout, Task};
+use super::{Bench, Beside, Job, JobError, Layout, Task};
 use crate::report::{FigureKind, FigureSpec, Selection, TableKind, TableSpec};
 use crate::results::{Metric, ResultRow};
 
@@ -31,7 +31,7 @@ pub(super) fn jobs(bench: &Bench<'_>) -> Result<Vec<Job>, JobError> {
             title: what.to_owned(),
             group: what.to_owned(),
             plan: plan.clone(),
-            beside: 0,
+            beside: Beside::NONE,
             task,
         })
     };

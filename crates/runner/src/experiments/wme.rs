@@ -9,7 +9,7 @@ use landmark_oracles::tile_store::OracleLabel;
 use landmark_oracles::wmd::wme::{MOST_DOCUMENTS, RandomDocuments, WmeMethodParams, WmeParams};
 use serde_json::Value as Json;
 
-use super::{Bench, JobError};
+use super::{Bench, Beside, JobError};
 use crate::config::MethodConfig;
 use crate::stage::similarity;
 use crate::sweep::{Cell, Setting};
@@ -29,8 +29,9 @@ fn max_words(method: &MethodConfig, setting: Setting) -> usize {
 }
 
 /// Distances to random documents that a search over the method's ranks may buy: its largest R for every Dmax it may try.
-pub(super) fn most_evaluations(bench: &Bench<'_>, cell: &Cell, candidates: usize) -> u64 {
-    (bench.stage.items() * cell.columns * candidates) as u64
+pub(super) fn beside(bench: &Bench<'_>, cell: &Cell, candidates: usize) -> Beside {
+    let evaluations = (bench.stage.items() * cell.columns * candidates) as u64;
+    Beside { evaluations, what: "documents with the random ones of WME" }
 }
 
 /// The method of a cell over the random documents of its replicate.

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use super::{BYTES_PER_ENTRY, Outcome, RunError};
 use crate::config::Config;
 use crate::experiments::{About, JobError, Workplace};
-use crate::plan::Forecast;
+use crate::plan::{Beside, Forecast};
 use crate::provenance::Calls;
 use crate::stage::Skipped;
 use crate::till::Till;
@@ -26,6 +26,11 @@ pub fn count(number: u64) -> String {
         text.push(digit);
     }
     text
+}
+
+/// `1 pair`, `1,234 pairs`.
+pub fn counted(number: u64, noun: &str) -> String {
+    format!("{} {noun}{}", count(number), if number == 1 { "" } else { "s" })
 }
 
 /// A size a person can compare.
@@ -87,10 +92,14 @@ pub(super) fn print_dry_run(till: Option<&Till>, forecast: &Forecast, verbose: b
     // a study buys nothing: its parts are all there is to tell
     let Some(till) = till else {
         for group in forecast.groups() {
-            let _ = writeln!(out, "{:<58} {:>5} parts", group.name, group.jobs);
+            let _ = writeln!(out, "{:<58} {:>11}", group.name, counted(group.jobs, "part"));
         }
-        let _ =
-            writeln!(out, "{} parts are finished, {} to do; nothing is bought", forecast.finished, forecast.jobs.len());
+        let _ = writeln!(
+            out,
+            "{} finished, {} to do; nothing is bought",
+            counted(forecast.finished as u64, "part"),
+            forecast.jobs.len()
+        );
         return Ok(());
     };
     let mut line = |text: String| {
@@ -120,8 +129,8 @@ pub(super) fn print_dry_run(till: Option<&Till>, forecast: &Forecast, verbose: b
     };
     let missing = forecast.to_buy(|entries| till.missing(entries))?;
     let exact = if forecast.is_exact() { "exactly" } else { "at most" };
-    line(format!("{} jobs are finished", forecast.finished));
-    if planned == 0 && forecast.beside == 0 {
+    line(format!("{} finished", counted(forecast.finished as u64, "job")));
+    if planned == 0 && forecast.beside.evaluations == 0 {
         line(format!("planned {exact} 0 evaluations: nothing is left to be bought"));
         return Ok(());
     }
@@ -132,8 +141,9 @@ pub(super) fn print_dry_run(till: Option<&Till>, forecast: &Forecast, verbose: b
         count(missing),
         bytes(missing * BYTES_PER_ENTRY)
     ));
-    if forecast.beside > 0 {
-        line(format!("and at most {} evaluations outside the matrix", count(forecast.beside)));
+    let Beside { evaluations: beside, what } = forecast.beside;
+    if beside > 0 {
+        line(format!("and at most {} evaluations outside the matrix: {what}", count(beside)));
     }
     if let Some((evaluations, seconds)) = timed {
         let each = seconds.as_secs_f64() / evaluations as f64;

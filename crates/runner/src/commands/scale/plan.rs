@@ -8,7 +8,7 @@ use super::{Cut, Desk, absolute, overlay_words};
 use crate::cli::{LogArgs, ScaleArgs};
 use crate::exit::UsageError;
 use crate::results::write_file;
-use crate::run::{self, count, duration};
+use crate::run::{self, counted, duration};
 use crate::scale::executor::{Executor, command_line, scripts};
 use crate::scale::{PLAN, Plan};
 
@@ -71,11 +71,11 @@ pub(in crate::commands) fn plan(
     }
     desk.store.write_plan_document(&desk.config.name, PLAN, plan.to_bytes()).into_diagnostic()?;
     let mut text = format!(
-        "plan {} of `{}`: {} in {} tiles, made in {}; {} of it left to be {}\n",
+        "plan {} of `{}`: {} in {}, made in {}; {} of it left to be {}\n",
         &plan.id[..12],
         desk.config.name,
         labour.amount(plan.size()),
-        count(plan.tiles.len() as u64),
+        counted(plan.tiles.len() as u64, "tile"),
         duration(start.elapsed().as_secs_f64()),
         labour.amount(left),
         labour.done()
