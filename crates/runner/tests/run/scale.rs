@@ -36,7 +36,7 @@ fn workers_at_once_buy_each_entry_once_and_the_merge_equals_one_process_bit_for_
     // slow enough that the workers overlap
     scratch.write("scorer.sh", &PROGRAM.replace("shift 2", "sleep 0.001; shift 2"));
     let said = well(&scratch, &["plan", "config.yaml", "--tile-size", "17"]);
-    let (planned, tiles) = (number_before(&said.out, " entries in "), number_before(&said.out, " tiles"));
+    let (planned, tiles) = (number_before(&said.out, " entries in "), number_before(&said.out, " tile"));
     assert!(tiles >= 40, "{}", said.out);
     let early = scratch.say(&["merge", "config.yaml"]);
     assert_eq!(early.code, Some(2));

@@ -98,7 +98,7 @@ fn in_pieces(scratch: &Scratch, tile_bytes: &str) -> u64 {
         assert_eq!(said.code, Some(0), "{arguments:?}: {}{}", said.out, said.err);
         said.out
     };
-    let tiles = number_before(&well(&["plan", "config.yaml", "--tile-size", tile_bytes]), " tiles");
+    let tiles = number_before(&well(&["plan", "config.yaml", "--tile-size", tile_bytes]), " tile");
     std::thread::scope(|scope| {
         let workers: Vec<_> = (0..3).map(|_| scope.spawn(|| well(&["worker", "config.yaml", "--quiet"]))).collect();
         let done: u64 = workers.into_iter().map(|worker| number_before(&worker.join().unwrap(), " tiles done")).sum();
