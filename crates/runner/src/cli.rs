@@ -30,6 +30,33 @@ pub struct Cli {
     pub log: LogArgs,
 }
 
+fn at_least_one(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(0) => Err("it must be at least 1".to_owned()),
+        Ok(number) => Ok(number),
+        Err(error) => Err(format!("{error}")),
+    }
+}
+
+/// A folder that is there.
+fn folder(text: &str) -> Result<PathBuf, String> {
+    let path = PathBuf::from(text);
+    if path.is_dir() {
+        Ok(path)
+    } else {
+        Err(format!("there is no folder `{text}`; `runner data` tells what belongs into it"))
+    }
+}
+
+/// A number: neither NaN nor infinite.
+fn number(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(number) if number.is_finite() => Ok(number),
+        Ok(_) => Err("it must be a finite number".to_owned()),
+        Err(error) => Err(format!("{error}")),
+    }
+}
+
 /// How much is logged.
 #[derive(Debug, Clone, Copy, Args)]
 pub struct LogArgs {
@@ -53,7 +80,7 @@ pub struct RunArgs {
     /// Where things lie.
     #[command(flatten)]
     pub places: PlaceArgs,
-    /// Tell what would be bought, cell by cell, and buy nothing
+    /// Tell what would be bought, cell by cell; of a score that costs something, at most 1,024 entries are bought to time it, and kept
     #[arg(short = 'n', long)]
     pub dry_run: bool,
     /// Compute every cell again; bought entries are still reused
@@ -66,7 +93,7 @@ pub struct RunArgs {
     #[arg(long, overrides_with = "keep_going")]
     pub fail_fast: bool,
     /// Threads to compute with; all cores by default
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub threads: Option<u16>,
 }
 
@@ -92,7 +119,7 @@ impl OverlayArgs {
 #[derive(Debug, Clone, Default, Args)]
 pub struct PlaceArgs {
     /// Folder of the corpora; the variable LANDMARK_DATA by default
-    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, value_parser = folder)]
     pub data: Option<PathBuf>,
     /// Folder or URL that keeps bought entries; `store` by default
     #[arg(long, value_name = "URL")]
@@ -205,7 +232,7 @@ pub enum Command {
         #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
         embeddings: Option<PathBuf>,
         /// Neighbours listed for each new item, among the items of the configuration
-        #[arg(short, long, default_value_t = 10)]
+        #[arg(short, long, default_value_t = 10, value_parser = at_least_one)]
         k: usize,
         /// What is laid over the file.
         #[command(flatten)]
@@ -217,10 +244,10 @@ pub enum Command {
     /// List the most similar items of every item, from factors; exact scores for the best of them on demand
     Topk {
         /// Neighbours of each item
-        #[arg(short, long, default_value_t = 10)]
+        #[arg(short, long, default_value_t = 10, value_parser = at_least_one)]
         k: usize,
-        /// Score so many of the best by the oracle itself, and rank them anew
-        #[arg(long, value_name = "N")]
+        /// Score so many of the best by the oracle itself, at least K, and rank them anew
+        #[arg(long, value_name = "N", value_parser = at_least_one)]
         rescore: Option<usize>,
         /// Evaluations that `--rescore` may buy
         #[arg(long, value_name = "ENTRIES", requires = "rescore")]
@@ -232,10 +259,10 @@ pub enum Command {
     /// List the most similar pairs of all, from factors
     Mine {
         /// How many pairs
-        #[arg(long, value_name = "N", default_value_t = 1000)]
+        #[arg(long, value_name = "N", default_value_t = 1000, value_parser = at_least_one)]
         pairs: usize,
         /// None below this similarity
-        #[arg(long, value_name = "SCORE", allow_negative_numbers = true)]
+        #[arg(long, value_name = "SCORE", allow_negative_numbers = true, value_parser = number)]
         at_least: Option<f64>,
         /// Which factors, and where the answer goes
         #[command(flatten)]
@@ -244,7 +271,7 @@ pub enum Command {
     /// Cluster the items by k-means on their factors
     Cluster {
         /// How many clusters
-        #[arg(long, value_name = "N", default_value_t = 10)]
+        #[arg(long, value_name = "N", default_value_t = 10, value_parser = at_least_one)]
         clusters: usize,
         /// Which factors, and where the answer goes
         #[command(flatten)]
@@ -280,7 +307,7 @@ pub enum Command {
     /// Score a file of predictions as the official scorer of its task does
     #[command(subcommand, arg_required_else_help = true)]
     Score(ScoreCommand),
-    /// Look after the bought entries: list, check, clean up
+    /// Look after the bought entries: list them (`ls`), check them (`verify`), clean up (`gc`)
     #[command(subcommand, arg_required_else_help = true)]
     Store(StoreCommand),
     /// Keep the generated tables of the README up to date

@@ -9,8 +9,8 @@ use tracing_subscriber::EnvFilter;
 use crate::cli::{Cli, Command, LogArgs, OwnArgs};
 use crate::config::ConfigError;
 use crate::exit::{Exit, UsageError};
-use crate::output;
 use crate::run::RunError;
+use crate::{interrupt, output};
 
 mod completions;
 mod data;
@@ -30,6 +30,7 @@ mod validate;
 pub fn main() -> ExitCode {
     let cli = Cli::parse();
     start_log(cli.log);
+    interrupt::listen();
     match dispatch(cli) {
         Ok(exit) => exit.into(),
         Err(report) => {

@@ -16,6 +16,8 @@ pub enum Exit {
     Budget = 3,
     /// Some cells failed, the others are written (`--keep-going`).
     Partial = 4,
+    /// Ctrl-C or SIGTERM; what was bought is kept.
+    Interrupted = 130,
 }
 
 impl From<Exit> for ExitCode {
@@ -24,7 +26,7 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// The part of `--help` that explains the numbers. 130 is what a shell reports of a program ended by Ctrl-C.
+/// The part of `--help` that explains the numbers.
 pub const HELP: &str = "\
 Exit codes:
     0  done

@@ -173,6 +173,11 @@ pub trait Workplace {
     /// Whatever it meets, named.
     fn run(&self, job: &Job, results: &ResultStore, progress: &Progress) -> Result<Vec<ResultRow>, JobError>;
 
+    /// Whether what a finished job left beside its rows is still there.
+    fn is_kept(&self, _job: &Job) -> bool {
+        true
+    }
+
     /// The tables and figures that the rows become.
     fn layout(&self, rows: &[ResultRow]) -> Layout;
 }
@@ -245,7 +250,7 @@ impl Workplace for Bench<'_> {
             (Task::Stock(_), _) => errors::buy(self, &job.plan).map(|()| Vec::new()),
             (Task::Trial(cell, number), _) => ranked_search::run_trial(self, cell, *number, results),
             (Task::Measure(cell), Experiment::Classification) => classification::measure(self, job, cell, results),
-            (Task::Measure(cell), Experiment::OwnData) => own_data::measure(self, cell),
+            (Task::Measure(cell), Experiment::OwnData) => own_data::measure(self, job, cell),
             (Task::Threshold, _) => glue::threshold(self),
             (Task::Unapproximated, _) => glue::unapproximated(self, results),
             (Task::Measure(cell), Experiment::Glue) => glue::measure(self, cell, results),
@@ -255,6 +260,10 @@ impl Workplace for Bench<'_> {
             // parts belong to studies
             (Task::Part(_), _) => Ok(Vec::new()),
         }
+    }
+
+    fn is_kept(&self, job: &Job) -> bool {
+        self.matrix.experiment != Experiment::OwnData || own_data::is_kept(self, job)
     }
 
     fn layout(&self, rows: &[ResultRow]) -> Layout {

@@ -64,6 +64,12 @@ pub struct FactorInfo {
     pub cut_short: bool,
     /// Pairs that got the score of `oracle.failed_pairs`, where that is allowed.
     pub failed_pairs: u64,
+    /// The key of the job that made them: a run whose job has another must make them anew.
+    #[serde(default)]
+    pub job: Option<String>,
+    /// What the user's program called itself, where one scored.
+    #[serde(default)]
+    pub scorer: Option<String>,
 }
 
 /// An estimated relative error with its interval.
@@ -105,7 +111,7 @@ pub enum FactorsError {
         source: std::io::Error,
     },
     /// There are none.
-    #[error("there are no factors in `{}`; run the configuration first", .0.display())]
+    #[error("there are no factors in `{}`; run the configuration first, with the same profile and `--set`s", .0.display())]
     Missing(PathBuf),
     /// A file that is not what it should be.
     #[error("`{}` is damaged ({reason}); run the configuration again with `--force`, which buys nothing anew", path.display())]
@@ -208,6 +214,11 @@ impl Factors {
             }
         }
         out.flush()
+    }
+
+    /// What the factors of a folder are, if there are any that can be read.
+    pub fn peek(folder: &Path) -> Option<FactorInfo> {
+        serde_json::from_str(&fs::read_to_string(folder.join(INFO)).ok()?).ok()
     }
 
     /// Reads the factors of a folder.
@@ -313,6 +324,8 @@ mod tests {
             proxy: false,
             cut_short: false,
             failed_pairs: 0,
+            job: None,
+            scorer: None,
         };
         let (vectors, signature) = (array![[1.0, 2.0], [0.1, -4.0], [5.0, 6.0]], array![1.0, -1.0]);
         Factors { info, vectors, signature, projector: Some(array![[1.0, 0.0], [0.5, 2.0]]) }

@@ -8,6 +8,7 @@ pub mod config;
 pub mod exit;
 pub mod experiments;
 pub mod factors;
+pub mod interrupt;
 pub mod items;
 pub mod output;
 pub mod plan;

@@ -205,7 +205,8 @@ fn run_at(config: &Config, workplace: &dyn Workplace, options: &RunOptions) -> R
 
     if options.dry_run {
         let finished = ResultStore::peek(&folder)?;
-        let forecast = Forecast::of(&jobs, shape, |job| !options.force && finished.contains(&job.key));
+        let is_finished = |job: &Job| !options.force && finished.contains(&job.key) && workplace.is_kept(job);
+        let forecast = Forecast::of(&jobs, shape, is_finished);
         words::introduce(config, workplace);
         words::print_dry_run(till, &forecast, options.verbose)?;
         return Ok((Ended::Done, Vec::new()));
@@ -214,7 +215,7 @@ fn run_at(config: &Config, workplace: &dyn Workplace, options: &RunOptions) -> R
         ResultStore::forget(&folder)?;
     }
     let mut results = ResultStore::open(&folder)?;
-    let forecast = Forecast::of(&jobs, shape, |job| results.get(&job.key).is_some());
+    let forecast = Forecast::of(&jobs, shape, |job| results.get(&job.key).is_some() && workplace.is_kept(job));
     let missing = till.map_or(Ok(0), |till| forecast.to_buy(|entries| till.missing(entries)))?;
     if options.bought_already && missing > 0 {
         return Err(RunError::Unbought { missing });
@@ -303,7 +304,7 @@ fn work(
     };
     for job in jobs {
         finished.fetch_add(1, Ordering::Relaxed);
-        if results.get(&job.key).is_some() {
+        if results.get(&job.key).is_some() && workplace.is_kept(job) {
             continue;
         }
         progress.now(job.title.clone());

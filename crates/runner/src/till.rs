@@ -14,7 +14,17 @@ use landmark_core::oracle::{Budget, Metered, Oracle, OracleError, OracleShape, S
 use landmark_oracles::tile_store::{OracleLabel, StoreError, Stored, TileStore};
 
 use crate::config::MatrixSubject;
+use crate::interrupt;
 use crate::stage::{Stage, similarity};
+
+/// An interrupted program publishes what waits to be written.
+fn flush_before_the_end<O: Oracle + 'static>(stored: &Arc<Stored<O>>) {
+    interrupt::before_the_end(stored, |stored| {
+        if let Err(error) = stored.close() {
+            eprintln!("what was bought last could not be written: {error}");
+        }
+    });
+}
 
 /// The meter at the bottom, shared with the progress line.
 type Meter = Arc<Metered<Arc<dyn Oracle>>>;
@@ -48,6 +58,7 @@ impl Till {
             return Ok(Self { can_score, ..Self::of(Arc::clone(&stage.raw), label(""), store, budget)? });
         };
         let as_given = Arc::new(kept.attach(Arc::clone(&sentences.as_given), label(", as given"))?);
+        flush_before_the_end(&as_given);
         let both: Arc<dyn Oracle> = Arc::new(Symmetrized::new(Arc::clone(&as_given), mode));
         Ok(Self { as_given: Some(as_given), can_score, ..Self::of(both, label(""), store, budget)? })
     }
@@ -67,6 +78,9 @@ impl Till {
             Some(store) => Some(Arc::new(store.attach(Arc::clone(&meter), label)?)),
             None => None,
         };
+        if let Some(stored) = &stored {
+            flush_before_the_end(stored);
+        }
         Ok(Self { meter, stored, store, budget, beside: Mutex::default(), as_given: None, can_score: true })
     }
 

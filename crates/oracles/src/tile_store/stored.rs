@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 use std::io;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::{Duration, Instant};
 
@@ -44,6 +44,7 @@ pub struct Stored<O: Oracle> {
     held: RwLock<Held>,
     purchase: Mutex<Purchase>,
     bought: AtomicU64,
+    is_closing: AtomicBool,
 }
 
 /// What only one request at a time may touch.
@@ -95,8 +96,9 @@ impl<O: Oracle> Stored<O> {
             pool: None,
         };
         let identity = oracle.identity();
-        let (held, purchase, bought) = (RwLock::new(held), Mutex::new(purchase), AtomicU64::new(0));
-        let stored = Self { oracle, identity, shape, store, part, held, purchase, bought };
+        let (held, purchase) = (RwLock::new(held), Mutex::new(purchase));
+        let (bought, is_closing) = (AtomicU64::new(0), AtomicBool::new(false));
+        let stored = Self { oracle, identity, shape, store, part, held, purchase, bought, is_closing };
         stored.refresh()?;
         Ok(stored)
     }
@@ -161,6 +163,19 @@ impl<O: Oracle> Stored<O> {
     /// A store that cannot be written; what waits is kept and tried again.
     pub fn flush(&self) -> Result<(), StoreError> {
         self.publish(&mut self.purchase())
+    }
+
+    /// Publishes what waits, and lets nobody buy any more: for a program that is about to end. Waits for the batch that is being bought,
+    /// about half a second. Who asks for an entry that is not there waits for ever.
+    ///
+    /// # Errors
+    /// A store that cannot be written.
+    pub fn close(&self) -> Result<(), StoreError> {
+        self.is_closing.store(true, Ordering::Relaxed);
+        let mut purchase = self.purchase();
+        let published = self.publish(&mut purchase);
+        std::mem::forget(purchase);
+        published
     }
 
     /// Reads the tiles that other runs have published since the last look; answers how many.
@@ -240,6 +255,12 @@ impl<O: Oracle> Stored<O> {
         let mut purchase = self.purchase();
         let (mut share, mut cursor) = (0.0, request.cursor(0.0));
         loop {
+            while self.is_closing.load(Ordering::Relaxed) {
+                drop(purchase);
+                std::thread::sleep(Duration::from_millis(5));
+                // who closes does not give it back
+                purchase = self.purchase();
+            }
             if purchase.looked.is_none_or(|(when, took)| when.elapsed() >= took * LOOKING_SHARE) {
                 self.look(&mut purchase)?;
             }

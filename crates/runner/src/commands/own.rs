@@ -14,6 +14,7 @@ use polars::prelude::{Column, CsvWriter, DataFrame, ParquetWriter, SerWriter};
 use crate::cli::{LogArgs, OwnArgs};
 use crate::config::{Config, Experiment, MatrixSubject, Subject};
 use crate::exit::UsageError;
+use crate::experiments::Bench;
 use crate::experiments::own_data::FACTORS;
 use crate::factors::Factors;
 use crate::items::OwnItems;
@@ -67,6 +68,18 @@ impl Own {
         Err(UsageError::new(message, Some(help.to_owned())).into())
     }
 
+    /// Refuses another oracle than the one that the factors approximate.
+    fn check_oracle(&self, bench: &Bench<'_>) -> Result<()> {
+        let (then, now) = (&self.factors.info.oracle, bench.stage.raw.identity().to_hex());
+        if *then == now {
+            return Ok(());
+        }
+        match (&self.factors.info.scorer, &bench.stage.program) {
+            (Some(then), Some(program)) => Err(other_scorer(then, &program.greeting().identity)),
+            _ => Err(other_scorer(then, &now)),
+        }
+    }
+
     fn vectors(&self) -> SignedVectors<'_> {
         SignedVectors { vectors: self.factors.vectors.view(), signature: &self.factors.signature }
     }
@@ -95,6 +108,15 @@ impl Own {
         // a share of a count that fits in an f64
         (progress, move |share: f64| done.store((share * items as f64) as u64, Ordering::Relaxed))
     }
+}
+
+/// Scores of one oracle say nothing to the factors of another.
+fn other_scorer(then: &str, now: &str) -> miette::Report {
+    let message = format!("the factors were made from scores of `{then}`, and those of now are by `{now}`");
+    let help =
+        "run the configuration again, which makes its factors anew, or take back the change of scorer or `oracle`"
+            .to_owned();
+    UsageError::new(message, Some(help)).into()
 }
 
 /// The matrix of a configuration whose experiment is `own_data`.

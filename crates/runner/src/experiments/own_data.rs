@@ -14,7 +14,7 @@ use serde_json::json;
 use super::error_curve::report_rows;
 use super::errors::{self, Errors};
 use super::{Bench, Beside, Job, JobError, Layout, Task, group};
-use crate::config::LandmarkConfig;
+use crate::config::{FactorFormat, LandmarkConfig};
 use crate::factors::{FactorError, FactorInfo, Factors};
 use crate::report::{TableKind, TableSpec};
 use crate::results::{Metric, ResultRow};
@@ -62,7 +62,14 @@ pub(super) fn target(bench: &Bench<'_>, cell: &Cell) -> Option<TargetError> {
     Some(TargetError { growth: 2.0, ..steps })
 }
 
-pub(super) fn measure(bench: &Bench<'_>, cell: &Cell) -> Result<Vec<ResultRow>, JobError> {
+/// Whether the factors on disk are those of this job, and whole.
+pub(super) fn is_kept(bench: &Bench<'_>, job: &Job) -> bool {
+    let folder = bench.folder.join(FACTORS);
+    let is_read = || !bench.matrix.output.formats.contains(&FactorFormat::Npy) || Factors::read(&folder).is_ok();
+    Factors::peek(&folder).is_some_and(|info| info.job.as_deref() == Some(&*job.key.to_string())) && is_read()
+}
+
+pub(super) fn measure(bench: &Bench<'_>, job: &Job, cell: &Cell) -> Result<Vec<ResultRow>, JobError> {
     let wanted = cell.rank;
     let cell = &affordable(bench, cell)?;
     if cell.rank < wanted {
@@ -80,7 +87,7 @@ pub(super) fn measure(bench: &Bench<'_>, cell: &Cell) -> Result<Vec<ResultRow>, 
     };
     let known = error.as_ref().map(|row| FactorError { relative: row.value, lower: row.lower, upper: row.upper });
     rows.extend(error.map(|row| ResultRow { seconds: Some(approximation.report().seconds), ..row }));
-    write(bench, approximation, gamma, known)?;
+    write(bench, job, approximation, gamma, known)?;
     Ok(rows)
 }
 
@@ -153,6 +160,7 @@ fn affordable(bench: &Bench<'_>, cell: &Cell) -> Result<Cell, JobError> {
 
 fn write(
     bench: &Bench<'_>,
+    job: &Job,
     approximation: Approximation,
     gamma: Option<f64>,
     error: Option<FactorError>,
@@ -160,6 +168,11 @@ fn write(
     let landmarks = approximation.landmarks().to_vec();
     let (rank, proxy) = (approximation.report().rank, approximation.addend().is_some());
     let embedding: Embedding = approximation.into_embedding()?;
+    let oracle = bench.stage.raw.identity().to_hex();
+    let folder = bench.folder.join(FACTORS);
+    // what a run before this one met is in the store still
+    let failed_before = Factors::peek(&folder).filter(|info| info.oracle == oracle).map_or(0, |info| info.failed_pairs);
+    let program = bench.stage.program.as_ref();
     let info = FactorInfo {
         version: 1,
         items: embedding.vectors.nrows(),
@@ -167,18 +180,19 @@ fn write(
         method: bench.matrix.methods.first().map_or_else(String::new, |method| method.name.clone()),
         rank,
         landmarks,
-        oracle: bench.stage.raw.identity().to_hex(),
+        oracle,
         texts: bench.stage.own.as_ref().map(|items| items.identity().to_hex()),
         gamma,
         error,
         proxy,
         cut_short: bench.is_cut_short.get(),
-        failed_pairs: bench.stage.program.as_ref().map_or(0, |program| program.failed()),
+        failed_pairs: program.map_or(0, |program| program.failed()).max(failed_before),
+        job: Some(job.key.to_string()),
+        scorer: program.map(|program| program.greeting().identity.clone()),
     };
     let factors =
         Factors { info, vectors: embedding.vectors, signature: embedding.signature, projector: embedding.projector };
     let ids = bench.stage.own.as_ref().map(|items| items.ids());
-    let folder = bench.folder.join(FACTORS);
     factors.write(&folder, ids, &bench.matrix.output.formats).map_err(|error| JobError::Study(error.into()))
 }
 
@@ -205,13 +219,23 @@ pub(super) fn layout(bench: &Bench<'_>, rows: &[ResultRow]) -> Layout {
     let table = TableSpec {
         id: "table-factors".to_owned(),
         title: "The factors".to_owned(),
-        caption: "‖K − K̃‖_F / ‖K‖_F with its interval, from entries bought for the purpose; evaluations had nothing been bought before."
+        caption: "The relative error is ‖K − K̃‖_F / ‖K‖_F with its 95 % interval, from entries bought for the purpose. Evaluations are \
+                  those of an empty store."
             .to_owned(),
         kind: TableKind::Plain { figures: vec![1], head: vec![String::new(), String::new()], lines },
     };
-    let (failed, restarts) =
-        bench.stage.program.as_ref().map_or((0, 0), |program| (program.failed(), program.restarts()));
+    let failed = Factors::peek(&bench.folder.join(FACTORS)).map_or(0, |info| info.failed_pairs);
+    let restarts = bench.stage.program.as_ref().map_or(0, |program| program.restarts());
     let mut notes = Vec::new();
+    let estimate = find(Metric::EstimatedError).map(|row| row.value);
+    if let (Some(target), Some(estimate)) = (bench.matrix.target_error, estimate)
+        && estimate > target
+    {
+        notes.push(format!(
+            "the relative error is {estimate:.4} and not the {target} that `target_error` asks for: `ranks` ends too early, or the method \
+             cannot reach it on this matrix"
+        ));
+    }
     if failed > 0 {
         notes.push(format!(
             "{} could not be scored and got the score of `oracle.failed_pairs`",

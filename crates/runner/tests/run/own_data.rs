@@ -87,6 +87,82 @@ fn the_factors_reproduce_the_score_and_are_made_once() {
 }
 
 #[test]
+fn factors_are_those_of_the_setting_whatever_ran_before() {
+    let scratch = place();
+    let rank = || scratch.json("results/mine/factors/factors.json")["rank"].as_u64().unwrap();
+    scratch.run_well(&["--quiet"]);
+    let first = scratch.files("results/mine/factors");
+    scratch.run_well(&["--quiet", "--set", "ranks=6"]);
+    assert_eq!(rank(), 6);
+    let before = asked(&scratch).len();
+    scratch.run_well(&["--quiet"]);
+    assert_eq!(rank(), 12);
+    assert!(scratch.files("results/mine/factors") == first, "the same factors as at first");
+    // gone or torn, they are made again, and nothing is bought
+    std::fs::remove_dir_all(scratch.path("results/mine/factors")).unwrap();
+    scratch.run_well(&["--quiet"]);
+    scratch.write("results/mine/factors/vectors.npy", "torn");
+    scratch.run_well(&["--quiet"]);
+    assert!(scratch.files("results/mine/factors") == first);
+    assert_eq!(asked(&scratch).len(), before);
+}
+
+#[test]
+fn factors_refuse_the_scores_of_another_program() {
+    let scratch = place();
+    scratch.run_well(&["--quiet"]);
+    scratch.write("scorer.sh", &PROGRAM.replace("\"difference\"", "\"another\""));
+    scratch.write("new.tsv", "key\ttext\nfirst\t7\n");
+    let before = asked(&scratch).len();
+    for arguments in [&["project", "config.yaml", "new.tsv"][..], &["topk", "config.yaml", "--rescore", "3"]] {
+        let said = scratch.say(arguments);
+        assert_eq!(said.code, Some(2), "{}", said.err);
+        said.must_complain("scores of `difference`, and those of now are by `another`");
+    }
+    assert_eq!(asked(&scratch).len(), before);
+}
+
+#[test]
+fn an_interrupted_run_keeps_what_it_bought_and_says_so() {
+    let scratch = place();
+    let rows: String = (0..200).map(|i| format!("n{i}\t{i}\n")).collect();
+    scratch.write("items.tsv", &format!("key\ttext\n{rows}"));
+    scratch.write("scorer.sh", &PROGRAM.replace("scores=\n", "scores=; sleep 0.05\n"));
+    let run = scratch.command(&["config.yaml"]).stderr(std::process::Stdio::piped()).spawn().unwrap();
+    while asked(&scratch).len() < 1500 {
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    let sent = std::process::Command::new("kill").args(["-INT", &run.id().to_string()]).status().unwrap();
+    assert!(sent.success());
+    let ended = run.wait_with_output().unwrap();
+    let said = String::from_utf8_lossy(&ended.stderr);
+    assert_eq!(ended.status.code(), Some(130), "{said}");
+    assert!(said.contains("interrupted; what was bought is kept"), "{said}");
+    let kept = scratch.entries_kept("store");
+    assert!(kept >= 1000, "{kept} of {} scores", asked(&scratch).len());
+    let again = scratch.run_well(&[]);
+    assert_eq!(number_before(&again.err, " reused"), kept, "{}", again.err);
+}
+
+#[test]
+fn numbers_that_make_no_sense_are_refused_before_anything_runs() {
+    let scratch = place();
+    scratch.run_well(&["--quiet"]);
+    for (arguments, words) in [
+        (&["topk", "config.yaml", "-k", "0"][..], "at least 1"),
+        (&["mine", "config.yaml", "--pairs", "0"], "at least 1"),
+        (&["mine", "config.yaml", "--at-least", "nan"], "finite"),
+        (&["cluster", "config.yaml", "--clusters", "0"], "at least 1"),
+        (&["config.yaml", "--threads", "9999"], "1..=1024"),
+        (&["config.yaml", "--data", "nowhere"], "there is no folder `nowhere`"),
+    ] {
+        let said = scratch.say(arguments);
+        assert_eq!(said.code, Some(2), "{arguments:?}: {}", said.err);
+        assert!(said.err.contains(words), "{arguments:?}: {}", said.err);
+    }
+}
+
+#[test]
 fn a_budget_of_entries_or_money_pays_for_the_largest_rank_that_it_can() {
     for budget in ["budget.entries=450", "budget={ money: 4.5, cost_per_entry: 0.01 }"] {
         let scratch = place();
@@ -125,6 +201,9 @@ fn a_target_error_is_met_with_no_more_landmarks_than_it_takes() {
     let info = scratch.json("results/mine/factors/factors.json");
     assert!(info["error"]["upper"].as_f64().unwrap() <= 0.3, "{info}");
     assert!(info["rank"].as_u64().unwrap() < 40, "{info}");
+    // one that is not met is told
+    let said = scratch.run_well(&["--set", "target_error=0.0001", "--set", "ranks=[4, 10]"]);
+    assert!(said.out.contains("and not the 0.0001 that `target_error` asks for"), "{}", said.out);
 }
 
 #[test]

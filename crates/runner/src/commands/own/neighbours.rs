@@ -44,7 +44,9 @@ pub(in crate::commands) fn top_k(
         list.truncate(k);
     }
     let path = own.write("neighbours.tsv", columns(&own, &found, rescore.map(|_| &exact)))?;
-    text += &format!("the {k} most similar of each of {} items: `{}`\n", count(found.len() as u64), path.display());
+    let listed = k.min(found.len().saturating_sub(1));
+    text +=
+        &format!("the {listed} most similar of each of {} items: `{}`\n", count(found.len() as u64), path.display());
     Ok(text)
 }
 
@@ -88,6 +90,9 @@ impl Own {
         let matrix = crate::config::MatrixSubject { budget, ..self.matrix.clone() };
         let asked = pairs.len() as u64;
         run::with_bench(&self.config, &matrix, &self.options, |bench| {
+            if let Err(report) = self.check_oracle(bench) {
+                return Ok(Err(report));
+            }
             let failed = |error: OracleError| RunError::Plan(Box::new(JobError::from(error)));
             let oracle = bench.till.similarities(self.factors.info.gamma).map_err(failed)?;
             let mut exact = Exact::new();
@@ -100,9 +105,9 @@ impl Own {
                 }
             }
             bench.till.flush()?;
-            Ok((exact, bench.till.spent().evaluations, asked))
+            Ok(Ok((exact, bench.till.spent().evaluations, asked)))
         })
-        .into_diagnostic()
+        .into_diagnostic()?
     }
 }
 

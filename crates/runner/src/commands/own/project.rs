@@ -17,7 +17,7 @@ use miette::{IntoDiagnostic, Result};
 use ndarray::Array2;
 use polars::prelude::Column;
 
-use super::{Own, write_table};
+use super::{Own, other_scorer, write_table};
 use crate::cli::{LogArgs, OwnArgs};
 use crate::config::TextsFormat;
 use crate::exit::UsageError;
@@ -104,6 +104,12 @@ impl Own {
             let message = "the program compares items by their numbers, and a new item has none";
             let help = "let it greet with `\"pairs\": \"text\"` or `\"id\"`".to_owned();
             return Err(UsageError::new(message, Some(help)).into());
+        }
+        let asked = stage.program.as_ref().map(|program| program.greeting().identity.as_str());
+        if let (Some(then), Some(now)) = (&info.scorer, asked)
+            && then != now
+        {
+            return Err(other_scorer(then, now));
         }
 
         let till =
