@@ -1,5 +1,5 @@
 //! Questions and comments as learners see them: annotated words, shallow trees with links between the two texts, and
-//! features of the pair and of the thread (Filice et al. 2016, "KeLP at SemEval-2016 Task 3", whose kernels paper 004 uses).
+//! features of the pair and of the thread (Filice et al. 2016, "KeLP at SemEval-2016 Task 3", whose kernels Croce, Filice & Basili 2016 use).
 //!
 //! ```
 //! use landmark_data::cqa::{Annotator, shallow_trees};

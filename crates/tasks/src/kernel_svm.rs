@@ -1,5 +1,5 @@
 //! Kernel support vector machines on a Gram matrix that is already there, positive definite or not: the exact baseline that
-//! factored features are measured against, and the machine of paper 004's "saving" (its support vectors against our landmarks).
+//! factored features are measured against, and the machine of the "saving" of Croce, Filice & Basili (2016) (its support vectors against our landmarks).
 //!
 //! f(x) = Σ_i β_i K(x_i, x) + b with the hinge loss, one class against the rest; the class with the highest score wins. With a bias,
 //! each machine is found by [SMO](smo); without one, by the same dual coordinate descent as the linear machines, on rows of K.

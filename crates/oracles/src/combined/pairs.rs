@@ -85,7 +85,7 @@ impl Oracle for OnItems {
     }
 }
 
-/// k(x₁, y₁) + k(x₂, y₂): the pair kernel of paper 004, where x₁ is the question and x₂ the comment of example x.
+/// k(x₁, y₁) + k(x₂, y₂): the pair kernel of Croce, Filice & Basili (2016), where x₁ is the question and x₂ the comment of example x.
 ///
 /// # Errors
 /// As [`OnItems::new`]; lists of different lengths.

@@ -53,6 +53,9 @@ impl Process {
         if let Some(folder) = params.folder.as_ref().filter(|folder| !folder.as_os_str().is_empty()) {
             command.current_dir(folder);
         }
+        // Ctrl-C is for us: what it scores now is kept first
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::process_group(&mut command, 0);
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
         let missing = || io::Error::other("a pipe is missing");
         let stdin = child.stdin.take().ok_or_else(missing)?;

@@ -186,7 +186,14 @@ impl fmt::Display for Located {
     }
 }
 
-impl std::error::Error for Located {}
+impl Located {
+    /// How much of a place is shown: some lines, not a whole file.
+    fn shown(&self, place: &Place) -> usize {
+        const LINES: usize = 12;
+        let text = self.source.as_deref().and_then(|source| source.inner().get(place.offset..place.offset + place.len));
+        text.map_or(place.len, |text| text.split_inclusive('\n').take(LINES).map(str::len).sum())
+    }
+}
 
 impl Diagnostic for Located {
     fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
@@ -197,8 +204,8 @@ impl Diagnostic for Located {
         let source = self.problem.place()?.source;
         let marks = self.problem.marks.iter().filter(move |(place, _)| place.source == source).enumerate();
         Some(Box::new(marks.map(|(index, (place, label))| match index {
-            0 => LabeledSpan::new_primary_with_span(label.clone(), (place.offset, place.len)),
-            _ => LabeledSpan::new(label.clone(), place.offset, place.len),
+            0 => LabeledSpan::new_primary_with_span(label.clone(), (place.offset, self.shown(place))),
+            _ => LabeledSpan::new(label.clone(), place.offset, self.shown(place)),
         })))
     }
 

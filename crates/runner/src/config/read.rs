@@ -9,7 +9,7 @@ use serde::de::value::{MapAccessDeserializer, StrDeserializer};
 use serde::de::{self, DeserializeOwned, DeserializeSeed, IntoDeserializer, Unexpected, Visitor};
 
 use super::problem::{Place, Problem};
-use super::tree::{Key, Node, Value};
+use super::tree::{Key, Node, Value, excerpt};
 
 /// Where problems are collected while a configuration is read.
 #[derive(Debug, Default)]
@@ -140,7 +140,7 @@ fn in_words(seen: Unexpected<'_>) -> String {
         Unexpected::Unsigned(value) => format!("the number {value}"),
         Unexpected::Signed(value) => format!("the number {value}"),
         Unexpected::Float(value) => format!("the number {value}"),
-        Unexpected::Str(text) => format!("the text `{text}`"),
+        Unexpected::Str(text) => format!("the text `{}`", excerpt(text)),
         Unexpected::Unit | Unexpected::Option => "empty".to_owned(),
         Unexpected::Seq => "a list".to_owned(),
         Unexpected::Map => "a section of keys".to_owned(),

@@ -102,10 +102,19 @@ impl Node {
             Value::Bool(value) => format!("`{value}`"),
             Value::Integer(value) => format!("the number {value}"),
             Value::Number(value) => format!("the number {value}"),
-            Value::Text(text) => format!("the text `{text}`"),
+            Value::Text(text) => format!("the text `{}`", excerpt(text)),
             Value::List(items) => format!("a list of {}", items.len()),
             Value::Map(_) => "a section of keys".to_owned(),
         }
+    }
+}
+
+/// The beginning of a text, which may be a whole file of another kind.
+pub(super) fn excerpt(text: &str) -> String {
+    const SHOWN: usize = 60;
+    match text.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
     }
 }
 

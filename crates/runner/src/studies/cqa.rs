@@ -1,4 +1,4 @@
-//! `experiment: cqa` — ranking the comments of a question: table 1 of paper 004 (Croce, Filice & Basili 2016).
+//! `experiment: cqa` — ranking the comments of a question: table 1 of Croce, Filice & Basili (2016).
 //!
 //! Examples are (question, comment) pairs; a machine learns good against not good and its score ranks the comments of a
 //! question. The kernel is that of Filice et al. 2016: partial trees of question and comment, similarities of the two
@@ -52,7 +52,7 @@ pub const ENTRY: StudyEntry = StudyEntry {
             parameter("epochs", "30", "epochs of the linear machine"),
             parameter("exact", "true", "whether the exact machine is trained too"),
         ],
-        source: "paper 004: Croce, Filice & Basili 2016, table 1",
+        source: "Croce, Filice & Basili 2016, table 1",
     },
     read,
 };

@@ -45,7 +45,7 @@ pub(super) fn layout(rows: &[ResultRow], paper: Option<&Reference>, max_words: u
 fn note(max_words: usize) -> String {
     format!(
         "Random documents have at most {max_words} words on every corpus; the paper searched for that number and does not print what it found. Its \
-         ranks are those of table 7, where a rank is a share here the share of the documents is the paper's"
+         ranks are those of table 7; where ours is a share of the documents, it is the paper's share"
     )
 }
 
