@@ -195,6 +195,8 @@ impl Located {
     }
 }
 
+impl std::error::Error for Located {}
+
 impl Diagnostic for Located {
     fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
         self.problem.help.as_ref().map(|help| Box::new(help) as Box<dyn fmt::Display>)
