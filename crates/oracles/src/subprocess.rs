@@ -46,6 +46,8 @@ use process::{Heard, Lost, Process};
 /// Batches that are on their way to one process: it need not wait for us.
 const WINDOW: usize = 2;
 
+/// Failed pairs that are named.
+const WARNINGS: u64 = 5;
 /// Failed pairs without a common item after which a program that scored none is given up, whatever failed pairs may do.
 const HOPELESS: u64 = 20;
 
@@ -303,10 +305,10 @@ impl Subprocess {
 
     /// Where to look when a pair fails.
     fn next_step(&self) -> &'static str {
-        if self.scored.load(Ordering::Relaxed) {
-            "look at these two items"
-        } else {
-            "look at the program, which has not scored a pair yet, and at these two items"
+        match (self.scored.load(Ordering::Relaxed), self.params.failed_pairs) {
+            (false, _) => "look at the program, which has not scored a pair yet, and at these two items",
+            (true, FailedPairs::Error) => "look at these two items, or set `oracle.failed_pairs: { score: 0 }`",
+            (true, FailedPairs::Score(_)) => "look at these two items",
         }
     }
 
@@ -323,7 +325,13 @@ impl Subprocess {
                     let (command, last) = (self.params.in_words(), Box::new(error));
                     return Err(SubprocessError::Hopeless { command, failed, last }.into());
                 }
-                tracing::warn!("{error}; it gets the score {score}");
+                match failed {
+                    ..=WARNINGS => tracing::warn!("{error}; it gets the score {score}"),
+                    _ => tracing::debug!("{error}; it gets the score {score}"),
+                }
+                if failed == WARNINGS {
+                    tracing::warn!("further pairs that fail are counted, and named with `-vv` alone");
+                }
                 Ok(score)
             }
         }

@@ -415,22 +415,36 @@ pub enum ScoreCommand {
 pub enum StoreCommand {
     /// List the oracles whose entries are kept
     Ls {
-        /// Folder or URL of the store; `store` by default
-        store: Option<String>,
+        /// Which store
+        #[command(flatten)]
+        store: StoreArgs,
     },
     /// Check every byte; ends with code 1 if a file can't be used
     Verify {
-        /// Folder or URL of the store; `store` by default
-        store: Option<String>,
+        /// Which store
+        #[command(flatten)]
+        store: StoreArgs,
     },
     /// Remove files that can't be used and merge small ones; safe while others read and buy
     Gc {
-        /// Folder or URL of the store; `store` by default
-        store: Option<String>,
+        /// Which store
+        #[command(flatten)]
+        store: StoreArgs,
         /// Tell what would be done, and do nothing
         #[arg(short = 'n', long)]
         dry_run: bool,
     },
+}
+
+/// Which store, said either way.
+#[derive(Debug, Clone, Args)]
+pub struct StoreArgs {
+    /// Folder or URL of the store; `store` by default
+    #[arg(value_name = "STORE", value_hint = ValueHint::DirPath)]
+    pub store: Option<String>,
+    /// The same, as the commands that buy have it
+    #[arg(long = "store", value_name = "URL", conflicts_with = "store", value_hint = ValueHint::DirPath)]
+    pub named: Option<String>,
 }
 
 /// How a list is printed.

@@ -208,7 +208,7 @@ fn run_at(config: &Config, workplace: &dyn Workplace, options: &RunOptions) -> R
         let is_finished = |job: &Job| !options.force && finished.contains(&job.key) && workplace.is_kept(job);
         let forecast = Forecast::of(&jobs, shape, is_finished);
         words::introduce(config, workplace);
-        words::print_dry_run(till, &forecast, options.verbose)?;
+        words::print_dry_run(config, till, &forecast, options.verbose)?;
         return Ok((Ended::Done, Vec::new()));
     }
     if options.force {

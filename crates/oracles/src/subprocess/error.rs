@@ -119,7 +119,7 @@ pub enum SubprocessError {
     },
     /// NaN, an infinity or `null` in the place of a score.
     #[error(
-        "the program `{command}` gave the pair {pair} NaN, an infinity or null, which no approximation can use; {next_step}, or let it answer `{{\"error\": \"why\"}}` for such a pair and set `oracle.failed_pairs: {{ score: 0 }}`"
+        "the program `{command}` gave the pair {pair} NaN, an infinity or null, which no approximation can use; let it answer `{{\"error\": \"why\"}}` for such a pair, and {next_step}"
     )]
     NoNumber {
         /// The command line.
@@ -130,9 +130,7 @@ pub enum SubprocessError {
         next_step: &'static str,
     },
     /// It says itself that it cannot score this pair.
-    #[error(
-        "the program `{command}` cannot score the pair {pair}: {reason}; {next_step}, or set `oracle.failed_pairs: {{ score: 0 }}`"
-    )]
+    #[error("the program `{command}` cannot score the pair {pair}: {reason}; {next_step}")]
     Refused {
         /// The command line.
         command: String,
@@ -156,9 +154,7 @@ pub enum SubprocessError {
         last: Box<SubprocessError>,
     },
     /// It ends or hangs on this pair, alone and in a fresh process.
-    #[error(
-        "the program `{command}` {what} on the pair {pair}, alone in a fresh process; {next_step}, or set `oracle.failed_pairs: {{ score: 0 }}`{said}"
-    )]
+    #[error("the program `{command}` {what} on the pair {pair}, alone in a fresh process; {next_step}{said}")]
     Poisoned {
         /// The command line.
         command: String,

@@ -18,7 +18,7 @@ pub enum StoreError {
     },
     /// A tile is cut short, or its bytes do not add up to its checksum.
     #[error(
-        "tile `{file}` is torn or edited: {reason}. `runner store gc` removes it; its entries are then bought again"
+        "tile `{file}` is torn or edited: {reason}. `runner store gc STORE` removes it; its entries are then bought again"
     )]
     Torn {
         /// The tile.
@@ -28,7 +28,7 @@ pub enum StoreError {
     },
     /// The tile is whole, but its name is not that of its content.
     #[error(
-        "tile `{file}` was renamed or replaced: its content is that of `{content}`. `runner store gc` removes it; its entries are then bought again"
+        "tile `{file}` was renamed or replaced: its content is that of `{content}`. `runner store gc STORE` removes it; its entries are then bought again"
     )]
     Renamed {
         /// The tile.
@@ -38,7 +38,7 @@ pub enum StoreError {
     },
     /// The tile was bought from another oracle.
     #[error(
-        "tile `{file}` belongs to another oracle: {what} is {seen}, but here it must be {wanted}. Move it back, or let `runner store gc` remove it"
+        "tile `{file}` belongs to another oracle: {what} is {seen}, but here it must be {wanted}. Move it back, or let `runner store gc STORE` remove it"
     )]
     Foreign {
         /// The tile, or the `oracle.json`.
@@ -85,7 +85,7 @@ pub enum StoreError {
     },
     /// No room is left.
     #[error(
-        "the store cannot write `{file}`: no space is left. What was published before is safe; free some space (`runner store gc` merges small tiles) or use another `--store`"
+        "the store cannot write `{file}`: no space is left. What was published before is safe; free some space (`runner store gc STORE` merges small tiles) or use another `--store`"
     )]
     Full {
         /// What was to be written.

@@ -3,7 +3,7 @@
 use landmark_oracles::tile_store::TileStore;
 use miette::{IntoDiagnostic, Result};
 
-use crate::cli::StoreCommand;
+use crate::cli::{StoreArgs, StoreCommand};
 use crate::exit::Exit;
 use crate::output::{self, columns};
 
@@ -12,8 +12,9 @@ pub(crate) const DEFAULT_STORE: &str = "store";
 
 /// Looks at a store, checks it or cleans it.
 pub(super) fn store(command: &StoreCommand) -> Result<Exit> {
-    let open =
-        |address: &Option<String>| TileStore::open(address.as_deref().unwrap_or(DEFAULT_STORE)).into_diagnostic();
+    let open = |StoreArgs { store, named }: &StoreArgs| {
+        TileStore::open(store.as_deref().or(named.as_deref()).unwrap_or(DEFAULT_STORE)).into_diagnostic()
+    };
     let (text, exit) = match command {
         StoreCommand::Ls { store } => (list(&open(store)?)?, Exit::Done),
         StoreCommand::Verify { store } => verify(&open(store)?)?,
@@ -52,7 +53,10 @@ fn verify(store: &TileStore) -> Result<(String, Exit)> {
     if verified.problems.is_empty() {
         return Ok((text, Exit::Done));
     }
-    text += "`runner store gc` removes files that can't be used; their entries are bought again when needed\n";
+    text += &format!(
+        "`runner store gc {}` removes files that can't be used; their entries are bought again when needed\n",
+        store.address()
+    );
     Ok((text, Exit::Failed))
 }
 

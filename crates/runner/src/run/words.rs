@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use super::{BYTES_PER_ENTRY, Outcome, RunError};
-use crate::config::Config;
+use crate::config::{Config, Subject};
 use crate::experiments::{About, JobError, Workplace};
 use crate::plan::{Beside, Forecast};
 use crate::provenance::Calls;
@@ -67,27 +67,29 @@ pub(super) fn introduce(config: &Config, workplace: &dyn Workplace) {
 
 /// One line on what will be bought.
 pub(super) fn announce(till: Option<&Till>, forecast: &Forecast, jobs: usize, missing: u64) {
-    let at_most = if forecast.is_exact() { "" } else { "at most " };
     let todo = format!("{} of {jobs} jobs to do", jobs - forecast.finished);
     let Some(till) = till else {
         eprintln!("{todo}");
         return;
     };
-    if till.is_priced() {
-        let planned = forecast.evaluations();
-        eprintln!(
-            "{todo}: {at_most}{} evaluations, {} of them in the store, {at_most}{} to buy",
-            count(planned),
-            count(planned.saturating_sub(missing)),
-            count(missing)
-        );
-    } else {
+    let planned = forecast.evaluations();
+    if !till.is_priced() {
         eprintln!("{todo}; the matrix is given, nothing is bought");
+    } else if forecast.is_exact() {
+        let stored = count(planned.saturating_sub(missing));
+        eprintln!("{todo}: {} evaluations, {stored} of them in the store, {} to buy", count(planned), count(missing));
+    } else {
+        eprintln!("{todo}: at most {} evaluations to buy, less what of it is in the store", count(missing));
     }
 }
 
 /// The whole forecast as a table, on standard output.
-pub(super) fn print_dry_run(till: Option<&Till>, forecast: &Forecast, verbose: bool) -> Result<(), RunError> {
+pub(super) fn print_dry_run(
+    config: &Config,
+    till: Option<&Till>,
+    forecast: &Forecast,
+    verbose: bool,
+) -> Result<(), RunError> {
     let mut out = std::io::stdout().lock();
     // a study buys nothing: its parts are all there is to tell
     let Some(till) = till else {
@@ -134,13 +136,23 @@ pub(super) fn print_dry_run(till: Option<&Till>, forecast: &Forecast, verbose: b
         line(format!("planned {exact} 0 evaluations: nothing is left to be bought"));
         return Ok(());
     }
-    line(format!(
-        "planned {exact} {} evaluations: {} are in the store, {} to buy ({})",
-        count(planned),
-        count(planned.saturating_sub(missing)),
-        count(missing),
-        bytes(missing * BYTES_PER_ENTRY)
-    ));
+    let to_buy = format!("{} to buy ({})", count(missing), bytes(missing * BYTES_PER_ENTRY));
+    line(match forecast.is_exact() {
+        true => {
+            let stored = count(planned.saturating_sub(missing));
+            format!("planned {exact} {} evaluations: {stored} are in the store, {to_buy}", count(planned))
+        }
+        // which entries these are shows only on the way
+        false => format!("planned {exact} {} evaluations: {to_buy}, less what of it is in the store", count(planned)),
+    });
+    if let Subject::Matrix(matrix) = &config.subject {
+        if let Some(price) = matrix.budget.price(missing) {
+            line(format!("that is {price:.2} of money, at `budget.cost_per_entry` each"));
+        }
+        if let Some(limit) = matrix.budget.limit().filter(|&limit| limit < missing) {
+            line(format!("the budget pays for {} of them: the run ends there, with the best so far", count(limit)));
+        }
+    }
     let Beside { evaluations: beside, what } = forecast.beside;
     if beside > 0 {
         line(format!("and at most {} evaluations outside the matrix: {what}", count(beside)));

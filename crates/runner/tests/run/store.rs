@@ -15,7 +15,7 @@ fn refused_then_mended(scratch: &Scratch, file: &Path, because: &[&str], lost: u
     let verified = scratch.say(&["store", "verify"]);
     assert_eq!(verified.code, Some(1), "{}", verified.out);
     assert!(verified.out.contains(&format!("{name}: ")) && verified.out.contains("store gc"), "{}", verified.out);
-    let planned = scratch.say(&["store", "gc", "--dry-run"]);
+    let planned = scratch.say(&["store", "gc", "--dry-run", "--store", "store"]);
     assert!(planned.out.contains("1 files would be removed") && file.exists(), "{}", planned.out);
     let cleaned = scratch.say(&["store", "gc"]);
     assert!(cleaned.code == Some(0) && cleaned.out.contains(&name) && !file.exists(), "{}", cleaned.out);
