@@ -238,7 +238,7 @@ fn run_at(config: &Config, workplace: &dyn Workplace, options: &RunOptions) -> R
         skipped: workplace.skipped(),
     };
     let was_work = forecast.finished < jobs.len();
-    let provenance = provenance(config, workplace, &calls, start, &folder, was_work)?;
+    let provenance = provenance(config, workplace, &calls, start, &folder, options, was_work)?;
     let sheet = Sheet::new(config, workplace, rows, &outcome, provenance, options)?;
     report::render(&sheet.input())?.write(&folder)?;
     if !options.quiet {
@@ -271,7 +271,7 @@ fn sheets_again(config: &Config, options: &RunOptions) -> Result<Vec<Sheet>, Run
         let results = ResultStore::open(&folder)?;
         let keys: Vec<_> = jobs.iter().map(|job| job.key.clone()).collect();
         let rows = results.rows(&keys)?;
-        let provenance = provenance(config, workplace, &Calls::default(), Instant::now(), &folder, false)?;
+        let provenance = provenance(config, workplace, &Calls::default(), Instant::now(), &folder, options, false)?;
         let sheet = Sheet::new(config, workplace, rows, &Outcome::default(), provenance, options)?;
         report::render(&sheet.input())?.write(&folder)?;
         Ok(vec![sheet])
@@ -356,6 +356,7 @@ fn provenance(
     calls: &Calls,
     start: Instant,
     folder: &Path,
+    options: &RunOptions,
     was_work: bool,
 ) -> Result<serde_json::Value, RunError> {
     let path = folder.join("run.json");
@@ -366,7 +367,8 @@ fn provenance(
         return Ok(value);
     }
     let facts = Provenance::gather(config, workplace.about().facts.clone(), calls, start.elapsed());
-    let value = json!(facts);
+    let mut value = json!(facts);
+    value["command"] = json!(options.command);
     let text = serde_json::to_string_pretty(&value).unwrap_or_default() + "\n";
     write_file(&path, text.as_bytes())?;
     Ok(value)

@@ -44,9 +44,11 @@ pub(super) fn options(places: &PlaceArgs, log: LogArgs) -> RunOptions {
     }
 }
 
-/// The command as it was typed, for the report; the program by its bare name.
+/// The command as it was typed, for the report; the program by its bare name, and without what moves no result.
 fn command_line() -> String {
-    let arguments = std::env::args().skip(1).map(|word| if word.contains(' ') { format!("'{word}'") } else { word });
+    const MOVES_NOTHING: [&str; 7] = ["--quiet", "-q", "--verbose", "-v", "-vv", "--force", "--keep-going"];
+    let arguments = std::env::args().skip(1).filter(|word| !MOVES_NOTHING.contains(&word.as_str()));
+    let arguments = arguments.map(|word| if word.contains(' ') { format!("'{word}'") } else { word });
     std::iter::once("runner".to_owned()).chain(arguments).collect::<Vec<_>>().join(" ")
 }
 

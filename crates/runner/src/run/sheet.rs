@@ -52,7 +52,8 @@ impl Sheet {
             title: title(config),
             name: config.name.clone(),
             profile: config.profile.name.clone(),
-            command: options.command.clone(),
+            // of what an earlier run made, and this one draws again, that one's
+            command: provenance["command"].as_str().map_or_else(|| options.command.clone(), str::to_owned),
             stamps,
             reference: reference(config)?,
             tables: layout.tables,

@@ -80,9 +80,13 @@ fn the_factors_reproduce_the_score_and_are_made_once() {
     pairs.dedup();
     assert_eq!(pairs.len() as u64, planned);
     let folder = "results/mine/factors";
-    let before = scratch.files(folder);
-    scratch.run_well(&[]);
+    let summary = || std::fs::read_to_string(scratch.path("results/mine/summary.md")).unwrap();
+    let (before, first) = (scratch.files(folder), summary());
+    scratch.run_well(&["--quiet"]);
     assert!(scratch.files(folder) == before, "a finished run changes no byte");
+    // whoever draws it again, the page names the run that made it
+    assert_eq!(scratch.say(&["report", "config.yaml"]).code, Some(0));
+    assert_eq!(summary(), first);
     assert_eq!(asked(&scratch).len() as u64, planned);
 }
 
