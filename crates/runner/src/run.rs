@@ -242,7 +242,7 @@ fn run_at(config: &Config, workplace: &dyn Workplace, options: &RunOptions) -> R
     let sheet = Sheet::new(config, workplace, rows, &outcome, provenance, options)?;
     report::render(&sheet.input())?.write(&folder)?;
     if !options.quiet {
-        words::conclude(till, sheet.rows.len(), &folder, &calls, &outcome);
+        words::conclude(config, till, sheet.rows.len(), &folder, &calls, &outcome);
     }
     let ended = match outcome {
         Outcome { budget: true, .. } => Ended::BudgetExhausted,

@@ -215,7 +215,7 @@ pub(super) fn layout(bench: &Bench<'_>, rows: &[ResultRow]) -> Layout {
         };
         lines.push(line("relative error", &format!("{:.4}{interval}", row.value)));
     }
-    lines.push(line("factors", &format!("`{FACTORS}/`")));
+    lines.push(line("factors", &format!("{FACTORS}/")));
     let table = TableSpec {
         id: "table-factors".to_owned(),
         title: "The factors".to_owned(),

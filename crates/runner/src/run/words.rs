@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use super::{BYTES_PER_ENTRY, Outcome, RunError};
-use crate::config::{Config, Subject};
+use crate::config::{Config, Experiment, Subject};
 use crate::experiments::{About, JobError, Workplace};
 use crate::plan::{Beside, Forecast};
 use crate::provenance::Calls;
@@ -206,7 +206,14 @@ pub(super) fn unsolved(bought: u64, skipped: &Skipped) -> String {
 }
 
 /// What came out and where it lies.
-pub(super) fn conclude(till: Option<&Till>, rows: usize, folder: &Path, calls: &Calls, outcome: &Outcome) {
+pub(super) fn conclude(
+    config: &Config,
+    till: Option<&Till>,
+    rows: usize,
+    folder: &Path,
+    calls: &Calls,
+    outcome: &Outcome,
+) {
     if till.is_some_and(Till::is_priced) {
         eprintln!("{} entries bought, {} reused", count(calls.bought), count(calls.reused));
     }
@@ -224,4 +231,8 @@ pub(super) fn conclude(till: Option<&Till>, rows: usize, folder: &Path, calls: &
         eprintln!("the budget is exhausted: what was finished is written; raise `budget` and run again to go on");
     }
     eprintln!("{} rows in `{}`; open `{}`", count(rows as u64), folder.display(), folder.join("report.html").display());
+    if matches!(&config.subject, Subject::Matrix(matrix) if matrix.experiment == Experiment::OwnData) {
+        let file = config.file.display();
+        eprintln!("use the factors: `runner topk {file}`, and so `mine`, `cluster`, `classify` and `project`");
+    }
 }
