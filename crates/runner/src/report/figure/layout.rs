@@ -6,6 +6,7 @@ use super::style::{Ink, Look, Palette};
 use crate::report::ReportError;
 
 const SIDE: f64 = 14.0;
+/// Left of the plots, unless the tick labels need more.
 const LEFT: f64 = 62.0;
 const GAP: f64 = 56.0;
 const ABOVE: f64 = 34.0;
@@ -24,6 +25,8 @@ pub(super) struct Layout {
     pub(super) width: f64,
     pub(super) height: f64,
     pub(super) plot: (f64, f64),
+    /// Left of the first plot.
+    left: f64,
     /// Left end and middle of each legend entry.
     pub(super) legend: Vec<(f64, f64)>,
     /// The stamps, cut into lines that fit.
@@ -46,26 +49,32 @@ impl Layout {
             _ => (1240.0, 280.0),
         };
         let gaps = GAP * (columns - 1) as f64;
-        let plot_width = (whole - LEFT - SIDE - gaps) / columns as f64;
+        let mut left = LEFT;
+        for (_, tick) in chart.panels.iter().step_by(columns).flat_map(|panel| &panel.y.ticks) {
+            // the upright label, the ticks, and a space beside either
+            left = left.max(SIDE + 8.0 + 6.0 + width(tick, TICK, false)? + 8.0);
+        }
+        let plot_width = (whole - left - SIDE - gaps) / columns as f64;
         let top = (ABOVE + plot_height + BELOW) * rows as f64 + 4.0;
         let mut legend = Vec::new();
-        let (mut x, mut y) = (LEFT, top + 0.5 * LEGEND_LINE);
+        let (mut x, mut y) = (left, top + 0.5 * LEGEND_LINE);
         for (name, look) in &chart.legend {
             let wide = sample(look) + 8.0 + width(name, TICK, false)?;
-            if x > LEFT && x + wide > whole - SIDE {
-                (x, y) = (LEFT, y + LEGEND_LINE);
+            if x > left && x + wide > whole - SIDE {
+                (x, y) = (left, y + LEGEND_LINE);
             }
             legend.push((x, y));
             x += wide + LEGEND_GAP;
         }
         let below_legend = if legend.is_empty() { top } else { y + 0.5 * LEGEND_LINE + 4.0 };
-        let stamp = wrapped(&chart.stamp, SMALL, whole - LEFT - SIDE)?;
+        let stamp = wrapped(&chart.stamp, SMALL, whole - left - SIDE)?;
         let below_stamp = if stamp.is_empty() { 4.0 } else { 8.0 + STAMP_LINE * stamp.len() as f64 };
         Ok(Self {
             width: whole,
             height: (below_legend + below_stamp).ceil(),
             stamp,
             plot: (plot_width, plot_height),
+            left,
             legend,
             columns,
         })
@@ -74,7 +83,7 @@ impl Layout {
     /// The top left corner of a plot.
     pub(super) fn corner(&self, panel: usize) -> (f64, f64) {
         let (row, column) = (panel / self.columns, panel % self.columns);
-        let x = LEFT + (self.plot.0 + GAP) * column as f64;
+        let x = self.left + (self.plot.0 + GAP) * column as f64;
         (x, ABOVE + (ABOVE + self.plot.1 + BELOW) * row as f64)
     }
 
@@ -98,7 +107,7 @@ impl Layout {
         }
         for (from_last, text) in self.stamp.iter().rev().enumerate() {
             let y = self.height - 9.0 - STAMP_LINE * from_last as f64;
-            all.push(line(text, (LEFT, y), SMALL, &Palette::MUTED, Anchor::Start));
+            all.push(line(text, (self.left, y), SMALL, &Palette::MUTED, Anchor::Start));
         }
         all
     }
