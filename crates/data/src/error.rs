@@ -273,8 +273,8 @@ impl DataError {
     }
 }
 
-/// A piece of a line, short enough for a message.
-pub(crate) fn excerpt(text: &str) -> String {
+/// The beginning of a text, short enough for a message.
+pub fn excerpt(text: &str) -> String {
     const LONGEST: usize = 60;
     match text.char_indices().nth(LONGEST) {
         None => text.to_owned(),

@@ -221,6 +221,15 @@ impl Factors {
         serde_json::from_str(&fs::read_to_string(folder.join(INFO)).ok()?).ok()
     }
 
+    /// Whether the numbers of a folder are as long as `info` says; nothing is read.
+    pub fn are_whole(folder: &Path, info: &FactorInfo) -> bool {
+        // a NumPy header takes 64 bytes at least
+        let holds = |name: &str, numbers: usize| {
+            fs::metadata(folder.join(name)).is_ok_and(|file| file.len() >= 64 + 8 * numbers as u64)
+        };
+        holds(VECTORS, info.items * info.columns) && holds(SIGNATURE, info.columns)
+    }
+
     /// Reads the factors of a folder.
     ///
     /// # Errors

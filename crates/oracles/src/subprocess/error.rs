@@ -119,7 +119,7 @@ pub enum SubprocessError {
     },
     /// NaN, an infinity or `null` in the place of a score.
     #[error(
-        "the program `{command}` gave the pair {pair} NaN, an infinity or null, which no approximation can use; let it answer `{{\"error\": \"why\"}}` for such a pair, and {next_step}"
+        "the program `{command}` gave the pair {pair} NaN, an infinity or null, which no approximation can use; {next_step}. A pair that has no score is answered with `{{\"error\": \"why\"}}`"
     )]
     NoNumber {
         /// The command line.

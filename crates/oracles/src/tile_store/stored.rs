@@ -174,6 +174,8 @@ impl<O: Oracle> Stored<O> {
         self.is_closing.store(true, Ordering::Relaxed);
         let mut purchase = self.purchase();
         let published = self.publish(&mut purchase);
+        let folder = purchase.manifest.identity.clone();
+        purchase.buyers.leave(&self.store.backend, &folder);
         std::mem::forget(purchase);
         published
     }
@@ -474,6 +476,10 @@ impl<O: Oracle> Stored<O> {
 
 impl<O: Oracle> Drop for Stored<O> {
     fn drop(&mut self) {
+        if *self.is_closing.get_mut() {
+            // all is published, and the lock is never given back
+            return;
+        }
         let mut purchase = self.purchase();
         if let Err(error) = self.publish(&mut purchase) {
             let lost = purchase.unpublished.len();

@@ -129,6 +129,22 @@ fn a_budget_is_spent_to_the_last_evaluation_and_all_of_it_is_kept() {
 }
 
 #[test]
+fn a_closed_store_has_published_all_and_buys_nothing_more() {
+    let folder = tempfile::tempdir().unwrap();
+    let stored = attach(folder.path(), Counting::symmetric(20));
+    stored.block(&[0, 1, 2, 3], &[5, 6, 7], Array2::zeros((4, 3)).view_mut()).unwrap();
+    assert!(tiles(folder.path()).is_empty(), "a moment of buying waits");
+    stored.close().unwrap();
+    assert_eq!(attach(folder.path(), Counting::symmetric(20)).entries(), 12);
+    // what is there is still answered
+    let mut out = [f64::NAN];
+    stored.evaluate(&[(0, 5)], &mut out).unwrap();
+    assert_eq!((out[0], stored.inner().calls().0), (stored.inner().score(0, 5), 12));
+    // and letting go of it does not wait
+    drop(stored);
+}
+
+#[test]
 fn a_score_that_is_not_a_number_is_refused_by_its_pair_and_the_rest_is_kept() {
     let folder = tempfile::tempdir().unwrap();
     let all: Vec<usize> = (0..30).collect();

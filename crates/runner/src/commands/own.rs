@@ -75,7 +75,10 @@ impl Own {
             return Ok(());
         }
         match (&self.factors.info.scorer, &bench.stage.program) {
-            (Some(then), Some(program)) => Err(other_scorer(then, &program.greeting().identity)),
+            (Some(then), Some(program)) if *then != program.greeting().identity => {
+                Err(other_scorer(then, &program.greeting().identity))
+            }
+            // the same program under other settings
             _ => Err(other_scorer(then, &now)),
         }
     }

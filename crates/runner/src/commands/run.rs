@@ -46,14 +46,22 @@ pub(super) fn options(places: &PlaceArgs, log: LogArgs) -> RunOptions {
 
 /// The command as it was typed, for the report; the program by its bare name, and without what moves no result.
 fn command_line() -> String {
-    const MOVES_NOTHING: [&str; 7] = ["--quiet", "-q", "--verbose", "-v", "-vv", "--force", "--keep-going"];
+    const MOVES_NOTHING: [&str; 8] =
+        ["--quiet", "-q", "--verbose", "-v", "-vv", "--force", "--keep-going", "--fail-fast"];
     let arguments = std::env::args().skip(1).filter(|word| !MOVES_NOTHING.contains(&word.as_str()));
     let arguments = arguments.map(|word| if word.contains(' ') { format!("'{word}'") } else { word });
     std::iter::once("runner".to_owned()).chain(arguments).collect::<Vec<_>>().join(" ")
 }
 
+/// Thousands of threads take minutes to start.
+const MOST_THREADS: usize = 1024;
+
 fn start_threads(wanted: Option<usize>) -> Result<()> {
     let Some(threads) = wanted else { return Ok(()) };
+    if threads > MOST_THREADS {
+        let message = format!("`threads` is {threads}, but must be at most {MOST_THREADS}");
+        return Err(UsageError::new(message, Some("leave it out: all cores are used".to_owned())).into());
+    }
     rayon::ThreadPoolBuilder::new().num_threads(threads).build_global().into_diagnostic()
 }
 

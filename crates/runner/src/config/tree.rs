@@ -5,6 +5,7 @@
 
 use std::collections::HashMap;
 
+use landmark_data::excerpt;
 use saphyr_parser::{Event, Parser, ScalarStyle, Span, Tag};
 
 use super::problem::{Place, Problem};
@@ -106,15 +107,6 @@ impl Node {
             Value::List(items) => format!("a list of {}", items.len()),
             Value::Map(_) => "a section of keys".to_owned(),
         }
-    }
-}
-
-/// The beginning of a text, which may be a whole file of another kind.
-pub(super) fn excerpt(text: &str) -> String {
-    const SHOWN: usize = 60;
-    match text.char_indices().nth(SHOWN) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
     }
 }
 

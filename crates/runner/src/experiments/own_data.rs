@@ -14,7 +14,7 @@ use serde_json::json;
 use super::error_curve::report_rows;
 use super::errors::{self, Errors};
 use super::{Bench, Beside, Job, JobError, Layout, Task, group};
-use crate::config::{FactorFormat, LandmarkConfig};
+use crate::config::LandmarkConfig;
 use crate::factors::{FactorError, FactorInfo, Factors};
 use crate::report::{TableKind, TableSpec};
 use crate::results::{Metric, ResultRow};
@@ -65,8 +65,8 @@ pub(super) fn target(bench: &Bench<'_>, cell: &Cell) -> Option<TargetError> {
 /// Whether the factors on disk are those of this job, and whole.
 pub(super) fn is_kept(bench: &Bench<'_>, job: &Job) -> bool {
     let folder = bench.folder.join(FACTORS);
-    let is_read = || !bench.matrix.output.formats.contains(&FactorFormat::Npy) || Factors::read(&folder).is_ok();
-    Factors::peek(&folder).is_some_and(|info| info.job.as_deref() == Some(&*job.key.to_string())) && is_read()
+    let key = job.key.to_string();
+    Factors::peek(&folder).is_some_and(|info| info.job.as_ref() == Some(&key) && Factors::are_whole(&folder, &info))
 }
 
 pub(super) fn measure(bench: &Bench<'_>, job: &Job, cell: &Cell) -> Result<Vec<ResultRow>, JobError> {

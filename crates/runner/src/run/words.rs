@@ -147,7 +147,7 @@ pub(super) fn print_dry_run(
     });
     if let Subject::Matrix(matrix) = &config.subject {
         if let Some(price) = matrix.budget.price(missing) {
-            line(format!("that is {price:.2} of money, at `budget.cost_per_entry` each"));
+            line(format!("they cost {price:.2}, at `budget.cost_per_entry` each"));
         }
         if let Some(limit) = matrix.budget.limit().filter(|&limit| limit < missing) {
             line(format!("the budget pays for {} of them: the run ends there, with the best so far", count(limit)));

@@ -154,7 +154,22 @@ fn line(text: &str, at: (f64, f64), em: f64, ink: &Ink, anchor: Anchor) -> Lette
 
 #[cfg(test)]
 mod tests {
+    use super::super::axis::Axis;
     use super::*;
+
+    #[test]
+    fn wide_ticks_keep_clear_of_the_axis_label() {
+        let mut y = Axis::bare(0.0, 1.0);
+        y.ticks = vec![(1.0, "1,000,000".to_owned())];
+        let x = Axis::bare(0.0, 1.0);
+        let wide = Panel { title: String::new(), x, y, series: Vec::new(), labels: Vec::new() };
+        let (y_label, x_label) = ("y".to_owned(), "x".to_owned());
+        let chart = Chart { panels: vec![wide], x_label, y_label, legend: Vec::new(), stamp: String::new() };
+        let all = Layout::of(&chart).unwrap().letterings(&chart);
+        let of = |text: &str| all.iter().find(|lettering| lettering.text == text).unwrap();
+        let start = of("1,000,000").at.0 - width("1,000,000", TICK, false).unwrap();
+        assert!(start > of("y").at.0 + 4.0, "the tick begins at {start}, the label ends at {}", of("y").at.0);
+    }
 
     #[test]
     fn a_long_stamp_is_cut_into_lines_that_fit_and_loses_no_word() {
