@@ -3,6 +3,11 @@
 //! `runner list` and `runner show`, the tables in the README, the checks of a configuration and every "did you mean"
 //! come from here, so that they cannot disagree. Adding a method, an oracle or a task touches one line of one list.
 
+use std::sync::LazyLock;
+
+use crate::catalogue::Catalogue;
+use crate::config::Ingredients;
+
 pub mod datasets;
 pub mod experiments;
 pub mod landmark_policies;
@@ -10,13 +15,11 @@ pub mod methods;
 pub mod oracles;
 pub mod proxies;
 pub mod sections;
-pub mod studies;
 pub mod tasks;
 
 pub use datasets::DATASETS;
-pub use experiments::EXPERIMENTS;
 pub use landmark_policies::LANDMARK_POLICIES;
-pub use methods::{METHODS, MethodEntry};
+pub use methods::METHODS;
 pub use oracles::ORACLES;
 pub use proxies::PROXIES;
 pub use sections::SECTIONS;
@@ -81,13 +84,30 @@ pub struct Kind {
     pub entries: fn() -> Vec<Entry>,
 }
 
+/// All of it, as configurations are read with.
+pub fn catalogue() -> &'static Catalogue {
+    static CATALOGUE: LazyLock<Catalogue> = LazyLock::new(|| Catalogue {
+        ingredients: Ingredients {
+            methods: METHODS,
+            oracles: ORACLES,
+            proxies: PROXIES,
+            landmarks: LANDMARK_POLICIES,
+            datasets: &DATASETS,
+        },
+        experiments: experiments::EXPERIMENTS,
+        studies: experiments::STUDIES,
+        collection: &experiments::GATHERING,
+    });
+    &CATALOGUE
+}
+
 /// Every list, in the order it is shown.
 pub static KINDS: &[Kind] = &[
     Kind {
         plural: "methods",
         singular: "method",
         summary: "approximate a matrix from bought entries",
-        entries: || METHODS.iter().map(MethodEntry::entry).collect(),
+        entries: || METHODS.iter().map(|method| method.entry()).collect(),
     },
     Kind { plural: "oracles", singular: "oracle", summary: "score a pair of items", entries: || ORACLES.to_vec() },
     Kind {
@@ -106,7 +126,7 @@ pub static KINDS: &[Kind] = &[
         plural: "experiments",
         singular: "experiment",
         summary: "what a configuration measures",
-        entries: experiments::all,
+        entries: || catalogue().experiment_entries(),
     },
     Kind {
         plural: "sections",

@@ -13,7 +13,7 @@ use landmark_oracles::wmd::WordClouds;
 use serde_json::{Value as Json, json};
 
 use crate::config::dataset::Items;
-use crate::config::{Config, MatrixSubject, Order, ProxyKind, SplitConfig};
+use crate::config::{MatrixSubject, Order, ProxyKind, RunSettings, SplitConfig};
 use crate::report::Stamp;
 
 mod documents;
@@ -216,18 +216,18 @@ impl Stage {
     /// # Errors
     /// What is missing or malformed, named with the next step.
     pub fn set(
-        config: &Config,
+        run: &RunSettings,
         matrix: &MatrixSubject,
         data: Option<&Path>,
         preparation: Preparation,
     ) -> Result<Self, StageError> {
         match &matrix.dataset.items {
-            Items::Documents(items) => documents::set(config, matrix, items, data),
-            Items::Pairs(items) => pairs::set(config, matrix, items, data, preparation),
-            Items::Questions(items) => questions::set(config, matrix, items, data),
+            Items::Documents(items) => documents::set(run, matrix, items, data),
+            Items::Pairs(items) => pairs::set(run, matrix, items, data, preparation),
+            Items::Questions(items) => questions::set(run, matrix, items, data),
             Items::Matrix(items) => matrix::set_given(matrix, items),
-            Items::Random(items) => matrix::set_random(config, matrix, items),
-            Items::Texts(items) => texts::set(config, matrix, items, data),
+            Items::Random(items) => matrix::set_random(run, matrix, items),
+            Items::Texts(items) => texts::set(run, matrix, items, data),
         }
     }
 

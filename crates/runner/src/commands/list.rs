@@ -6,7 +6,7 @@ use serde_json::{Value as Json, json};
 use crate::cli::Format;
 use crate::exit::UsageError;
 use crate::output::columns;
-use crate::registry::{KINDS, Kind, methods};
+use crate::registry::{self, KINDS, Kind};
 use crate::suggest::did_you_mean;
 
 /// One list, or all of them.
@@ -52,7 +52,7 @@ pub(super) fn markdown(kind: &Kind) -> String {
         "| id | what it is | source |\n|---|---|---|\n".to_owned()
     };
     for entry in (kind.entries)() {
-        let cells = match methods::find(entry.id).filter(|_| is_methods) {
+        let cells = match registry::catalogue().ingredients.method(entry.id).filter(|_| is_methods) {
             Some(method) => vec![format!("`{}`", method.formula), method.entries.to_owned(), entry.summary.to_owned()],
             None => vec![entry.summary.to_owned(), entry.source.to_owned()],
         };
@@ -71,7 +71,7 @@ fn json(kind: &Kind) -> Json {
             "source": entry.source,
             "parameters": parameters.collect::<Vec<_>>(),
         });
-        if let Some(method) = methods::find(entry.id).filter(|_| kind.plural == "methods") {
+        if let Some(method) = registry::catalogue().ingredients.method(entry.id).filter(|_| kind.plural == "methods") {
             json["formula"] = method.formula.into();
             json["entries"] = method.entries.into();
         }

@@ -20,7 +20,7 @@ pub(super) fn run(
                 sheets.extend(of_member);
             }
             Err(error) if options.keep_going => {
-                eprintln!("{} failed: {}", member.name, with_causes(&error));
+                eprintln!("{} failed: {}", member.run.name, with_causes(&error));
                 ended = worse(ended, Ended::SomeFailed(1));
             }
             Err(error) => return Err(error),

@@ -5,10 +5,12 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use super::{BYTES_PER_ENTRY, Outcome, RunError};
-use crate::config::{Config, Experiment, Subject};
-use crate::experiments::{About, JobError, Workplace};
-use crate::plan::{Beside, Forecast};
+use crate::config::{Config, Subject};
+use crate::job::{ExtraCalls, JobError};
+use crate::layout::About;
+use crate::plan::Forecast;
 use crate::provenance::Calls;
+use crate::run_source::RunSource;
 use crate::stage::Skipped;
 use crate::till::Till;
 
@@ -57,9 +59,9 @@ pub fn duration(seconds: f64) -> String {
 }
 
 /// Title, items, warnings.
-pub(super) fn introduce(config: &Config, workplace: &dyn Workplace) {
-    let About { description, stamps, notes, .. } = workplace.about();
-    eprintln!("{} · {} · profile {}", config.name, config.subject.id(), config.profile.name);
+pub(super) fn introduce(config: &Config, source: &dyn RunSource) {
+    let About { description, stamps, notes, .. } = source.about();
+    eprintln!("{} · {} · profile {}", config.run.name, config.subject.id(), config.run.profile.name);
     eprintln!("{description}");
     stamps.iter().for_each(|stamp| eprintln!("warning: {}", stamp.text));
     notes.iter().for_each(|note| eprintln!("note: {note}"));
@@ -132,7 +134,7 @@ pub(super) fn print_dry_run(
     let missing = forecast.to_buy(|entries| till.missing(entries))?;
     let exact = if forecast.is_exact() { "exactly" } else { "at most" };
     line(format!("{} finished", counted(forecast.finished as u64, "job")));
-    if planned == 0 && forecast.beside.evaluations == 0 {
+    if planned == 0 && forecast.extra.calls == 0 {
         line(format!("planned {exact} 0 evaluations: nothing is left to be bought"));
         return Ok(());
     }
@@ -145,7 +147,7 @@ pub(super) fn print_dry_run(
         // which entries these are shows only on the way
         false => format!("planned {exact} {} evaluations: {to_buy}, less what of it is in the store", count(planned)),
     });
-    if let Subject::Matrix(matrix) = &config.subject {
+    if let Subject::Matrix(matrix, _) = &config.subject {
         if let Some(price) = matrix.budget.price(missing) {
             line(format!("they cost {price:.2}, at `budget.cost_per_entry` each"));
         }
@@ -153,9 +155,9 @@ pub(super) fn print_dry_run(
             line(format!("the budget pays for {} of them: the run ends there, with the best so far", count(limit)));
         }
     }
-    let Beside { evaluations: beside, what } = forecast.beside;
-    if beside > 0 {
-        line(format!("and at most {} evaluations outside the matrix: {what}", count(beside)));
+    let ExtraCalls { calls, pairs } = forecast.extra;
+    if calls > 0 {
+        line(format!("and at most {} evaluations outside the matrix: {pairs}", count(calls)));
     }
     if let Some((evaluations, seconds)) = timed {
         let each = seconds.as_secs_f64() / evaluations as f64;
@@ -231,8 +233,8 @@ pub(super) fn conclude(
         eprintln!("the budget is exhausted: what was finished is written; raise `budget` and run again to go on");
     }
     eprintln!("{} rows in `{}`; open `{}`", count(rows as u64), folder.display(), folder.join("report.html").display());
-    if matches!(&config.subject, Subject::Matrix(matrix) if matrix.experiment == Experiment::OwnData) {
-        let file = config.file.display();
+    if matches!(&config.subject, Subject::Matrix(matrix, _) if matrix.experiment.makes_factors) {
+        let file = config.run.file.display();
         eprintln!("use the factors: `runner topk {file}`, and so `mine`, `cluster`, `classify` and `project`");
     }
 }

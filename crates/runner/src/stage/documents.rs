@@ -12,7 +12,7 @@ use serde_json::{Value as Json, json};
 
 use super::{Labels, Negligible, Proxies, Stage, StageError, facts, negligible};
 use crate::config::dataset::{DocumentsConfig, Learned};
-use crate::config::{Config, DatasetConfig, EmptyDocuments, MatrixSubject, OracleConfig, VectorsConfig};
+use crate::config::{DatasetConfig, EmptyDocuments, MatrixSubject, OracleConfig, RunSettings, VectorsConfig};
 use crate::report::Stamp;
 
 /// The sample that ships inside.
@@ -44,7 +44,7 @@ impl PlacedDocuments {
     /// # Errors
     /// What is missing or malformed, named with the next step.
     pub fn load(
-        config: &Config,
+        run: &RunSettings,
         dataset: &DatasetConfig,
         items: &DocumentsConfig,
         empty: EmptyDocuments,
@@ -52,13 +52,13 @@ impl PlacedDocuments {
     ) -> Result<Self, StageError> {
         let mut stamps = Vec::new();
         let mut notes = Vec::new();
-        let (documents, name) = load(dataset, items, config.seed, data, &mut stamps)?;
+        let (documents, name) = load(dataset, items, run.seed, data, &mut stamps)?;
         let total = documents.len();
         let corpus = Corpus::tokenize(&documents, &items.token_rules());
-        let vectors = load_vectors(dataset.name, &items.vectors, config.seed, data, name, &corpus)?;
+        let vectors = load_vectors(dataset.name, &items.vectors, run.seed, data, name, &corpus)?;
         let coverage = corpus.coverage(&vectors);
         let bags = corpus.bags(&vectors);
-        if config.paper.is_some() && name != SAMPLE && !vectors.source().contains(PAPER_VECTORS) {
+        if run.paper.is_some() && name != SAMPLE && !vectors.source().contains(PAPER_VECTORS) {
             stamps.push(Stamp {
                 dataset: Some(name.to_owned()),
                 text: format!("word vectors `{}` instead of the paper's word2vec of Google News", vectors.source()),
@@ -102,7 +102,7 @@ impl PlacedDocuments {
 }
 
 pub(super) fn set(
-    config: &Config,
+    run: &RunSettings,
     matrix: &MatrixSubject,
     items: &DocumentsConfig,
     data: Option<&Path>,
@@ -114,7 +114,7 @@ pub(super) fn set(
         | OracleConfig::Precomputed { .. }
         | OracleConfig::Subprocess(_) => EmptyDocuments::Error,
     };
-    let placed = PlacedDocuments::load(config, &matrix.dataset, items, empty, data)?;
+    let placed = PlacedDocuments::load(run, &matrix.dataset, items, empty, data)?;
     let PlacedDocuments { dataset, documents, clouds, vectors, stamps, mut notes, facts: more } = placed;
     let (wmd, negligible) = negligible::wmd(matrix, &clouds)?;
     notes.extend(negligible.as_ref().map(Negligible::note));

@@ -5,7 +5,7 @@ use std::path::Path;
 use landmark_data::catalog::{self, PairParts};
 use landmark_data::{DataError, SentencePairs};
 
-use crate::config::{Config, MatrixSubject, PairsConfig};
+use crate::config::{MatrixSubject, PairsConfig, RunSettings};
 use crate::report::Stamp;
 
 use super::{Preparation, Stage, StageError};
@@ -58,13 +58,13 @@ fn load(
 
 #[cfg(not(feature = "torch"))]
 pub(super) fn set(
-    config: &Config,
+    run: &RunSettings,
     matrix: &MatrixSubject,
     items: &PairsConfig,
     data: Option<&Path>,
     _: Preparation,
 ) -> Result<Stage, StageError> {
-    load(matrix, items, config.seed, data, &mut Vec::new())?;
+    load(matrix, items, run.seed, data, &mut Vec::new())?;
     Err(StageError::NoTorch)
 }
 
@@ -89,7 +89,7 @@ mod with_torch {
     use crate::stage::{Calibration, ModelFailure, Proxies, Sentences, facts};
 
     pub(crate) fn set(
-        config: &Config,
+        run: &RunSettings,
         matrix: &MatrixSubject,
         items: &PairsConfig,
         data: Option<&Path>,
@@ -99,17 +99,17 @@ mod with_torch {
             return Err(StageError::Pair { dataset: matrix.dataset.name.to_owned(), oracle: matrix.oracle.kind() });
         };
         let (mut stamps, mut notes) = (Vec::new(), Vec::new());
-        let loaded = load(matrix, items, config.seed, data, &mut stamps)?;
-        let models = Models::start(config, &wanted.device)?;
+        let loaded = load(matrix, items, run.seed, data, &mut stamps)?;
+        let models = Models::start(run, &wanted.device)?;
         let base = ModelFiles::find(&wanted.model, None).map_err(ModelFailure::from)?;
-        stamps.extend(model_stamp(config, wanted, &base));
+        stamps.extend(model_stamp(run, wanted, &base));
 
-        let (files, curve) = prepare(config, wanted, &loaded, &base, models.device(), preparation)?;
+        let (files, curve) = prepare(run, wanted, &loaded, &base, models.device(), preparation)?;
         let sentences = loaded.dev.sentences();
         let (as_given, said) = files.over(sentences, wanted, &models)?;
         notes.extend(said);
         let raw = in_one_order(&as_given, wanted);
-        let calibration = calibration(&loaded, items, config.seed, |texts| {
+        let calibration = calibration(&loaded, items, run.seed, |texts| {
             let (as_given, _) = files.over(texts, wanted, &models)?;
             Ok(in_one_order(&as_given, wanted))
         })?;
@@ -157,11 +157,11 @@ mod with_torch {
         })
     }
 
-    fn model_stamp(config: &Config, wanted: &CrossEncoderConfig, base: &ModelFiles) -> Option<Stamp> {
+    fn model_stamp(run: &RunSettings, wanted: &CrossEncoderConfig, base: &ModelFiles) -> Option<Stamp> {
         let text = if base.is_tiny() {
             "the model `tiny`: random numbers in two small layers, fine-tuned on what it is given; it knows no language"
                 .to_owned()
-        } else if config.paper.is_some() {
+        } else if run.paper.is_some() {
             format!("the cross-encoder is `{}`, fine-tuned here; the paper says only BERT", wanted.model)
         } else {
             return None;
@@ -222,7 +222,7 @@ mod with_torch {
     }
 
     fn prepare(
-        config: &Config,
+        run: &RunSettings,
         wanted: &CrossEncoderConfig,
         loaded: &Loaded,
         base: &ModelFiles,
@@ -239,7 +239,7 @@ mod with_torch {
             target: if loaded.are_graded { Target::Grade } else { Target::Label },
             params,
             max_length: wanted.max_length,
-            seed: config.seed,
+            seed: run.seed,
         };
         let models = ModelFiles::models_folder(None);
         let tuned = match recipe.finished(&models).map_err(ModelFailure::from)? {

@@ -12,14 +12,14 @@ use serde_json::json;
 
 use super::{Labels, Proxies, Stage, StageError, facts};
 use crate::config::dataset::QuestionsConfig;
-use crate::config::{Config, KernelConfig, MatrixSubject, OracleConfig, TreeKernelConfig};
+use crate::config::{KernelConfig, MatrixSubject, OracleConfig, RunSettings, TreeKernelConfig};
 use crate::report::Stamp;
 
 /// The representation that is a bag of words.
 const BAG_OF_WORDS: &str = "bow";
 
 pub(super) fn set(
-    config: &Config,
+    run: &RunSettings,
     matrix: &MatrixSubject,
     items: &QuestionsConfig,
     data: Option<&Path>,
@@ -27,7 +27,7 @@ pub(super) fn set(
     let name = matrix.dataset.name;
     let examples = catalog::load_kelp(name, data)?;
     let options = DocumentOptions { limit: items.limit, ..DocumentOptions::default() };
-    let documents = catalog::load_documents(name, data, &options, config.seed)?;
+    let documents = catalog::load_documents(name, data, &options, run.seed)?;
     let mut stamps = Vec::new();
     if documents.len() < examples.len() {
         let text = format!("{} of {} questions: `dataset.limit`", documents.len(), examples.len());

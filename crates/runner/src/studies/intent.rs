@@ -10,7 +10,6 @@
 //! what is gained. Sketches are made once and shared by all parts.
 //! Cost: a pass over the unlabelled text for each order of it, and one machine a representation, share and part.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use landmark_core::sketch::{Form, FrequentDirectionsParams};
@@ -22,13 +21,12 @@ use landmark_tasks::svm::Tolerance;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
+use crate::config::Reading;
 use crate::config::problem::list;
-use crate::config::read::Problems;
 use crate::config::section::Section;
 use crate::config::tree::Node;
-use crate::registry::studies::StudyEntry;
 use crate::registry::{Entry, parameter};
-use crate::study::{Desk, Study, StudyError, StudyWork};
+use crate::study::{Study, StudyContext, StudyEntry, StudyError, StudyWork};
 
 mod gain;
 mod layout;
@@ -243,7 +241,8 @@ impl Intent {
     }
 }
 
-fn read(node: &Node, _: &Path, problems: &Problems) -> Option<Arc<dyn Study>> {
+fn read(node: &Node, reading: &Reading<'_>) -> Option<Arc<dyn Study>> {
+    let problems = reading.problems;
     let section = Section::new(node, ENTRY.entry.id, problems)?;
     let settings: Intent = problems.read(node, ENTRY.entry.id)?;
     check_names(&settings, &section);
@@ -330,7 +329,7 @@ impl Study for Intent {
         json!(self)
     }
 
-    fn open(&self, desk: &Desk<'_>) -> Result<Box<dyn StudyWork>, StudyError> {
-        Ok(Box::new(work::Classifying::open(self.clone(), desk)?))
+    fn open(&self, context: &StudyContext<'_>) -> Result<Box<dyn StudyWork>, StudyError> {
+        Ok(Box::new(work::Classifying::open(self.clone(), context)?))
     }
 }

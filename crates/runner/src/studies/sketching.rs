@@ -3,7 +3,6 @@
 //! Every run is held to its bounds: ‖XᵀX − YᵀY‖₂ ≤ Σδ ≤ c‖X‖²_F / l, else the part fails. A part of b batches runs on at most b threads, as the
 //! paper's machines do. Cost: the sketches, and 8 bytes a number of X, which is made once.
 
-use std::path::Path;
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
@@ -17,17 +16,16 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
-use crate::config::Config;
-use crate::config::read::Problems;
+use crate::config::Reading;
+use crate::config::RunSettings;
 use crate::config::section::Section;
 use crate::config::tree::Node;
-use crate::experiments::{About, Layout};
+use crate::layout::{About, Layout};
 use crate::progress::Progress;
-use crate::registry::studies::StudyEntry;
 use crate::registry::{Entry, parameter};
 use crate::report::{Across, FigureKind, FigureSpec, Reference, Selection, Stamp, TableKind, TableSpec};
 use crate::results::{Metric, ResultRow};
-use crate::study::{Desk, Finished, Part, Study, StudyError, StudyWork, row};
+use crate::study::{Finished, Part, Study, StudyContext, StudyEntry, StudyError, StudyWork, row};
 
 /// Its line in the registry.
 pub const ENTRY: StudyEntry = StudyEntry {
@@ -91,7 +89,8 @@ impl Sketching {
     }
 }
 
-fn read(node: &Node, _: &Path, problems: &Problems) -> Option<Arc<dyn Study>> {
+fn read(node: &Node, reading: &Reading<'_>) -> Option<Arc<dyn Study>> {
+    let problems = reading.problems;
     let section = Section::new(node, ENTRY.entry.id, problems)?;
     let settings: Sketching = problems.read(node, ENTRY.entry.id)?;
     if settings.rows == 0 {
@@ -133,10 +132,10 @@ impl Study for Sketching {
         json!(self)
     }
 
-    fn open(&self, desk: &Desk<'_>) -> Result<Box<dyn StudyWork>, StudyError> {
+    fn open(&self, context: &StudyContext<'_>) -> Result<Box<dyn StudyWork>, StudyError> {
         let Self { rows, columns, sketch_rows, .. } = *self;
-        let reference = match &desk.config.paper {
-            Some(paper) => Reference::find(paper, &desk.config.file)?,
+        let reference = match &context.run.paper {
+            Some(paper) => Reference::find(paper, &context.run.file)?,
             None => None,
         };
         let description = format!("{rows} × {columns} standard normal numbers, sketched to {sketch_rows} rows");
@@ -157,15 +156,15 @@ impl Study for Sketching {
             );
         }
         let facts = json!({ "threads": rayon::current_num_threads() });
-        let config = desk.config.clone();
+        let run = context.run.clone();
         let settings = self.clone();
-        Ok(Box::new(Sketches { settings, config, reference, description, notes, facts, data: OnceLock::new() }))
+        Ok(Box::new(Sketches { settings, run, reference, description, notes, facts, data: OnceLock::new() }))
     }
 }
 
 struct Sketches {
     settings: Sketching,
-    config: Config,
+    run: RunSettings,
     reference: Option<Reference>,
     description: String,
     notes: Vec<String>,
@@ -243,7 +242,7 @@ impl StudyWork for Sketches {
         let (form, batches) = self.part(part);
         let data = self.data.get_or_init(|| {
             progress.now(format!("drawing {} numbers", self.settings.rows * self.settings.columns));
-            Data::draw(&self.settings, self.config.seed)
+            Data::draw(&self.settings, self.run.seed)
         });
         progress.now(format!("{}, {batches} batches", form.id()));
         let (sketch, seconds) = self.sketch(data, form, batches)?;
@@ -259,7 +258,7 @@ impl StudyWork for Sketches {
             rank: batches as u64,
             columns: self.settings.sketch_rows as u64,
             seconds: Some(seconds),
-            ..row(&self.config, DATASET, form.id(), metric, value)
+            ..row(&self.run, DATASET, form.id(), metric, value)
         };
         Ok(vec![
             measured(Metric::SketchError, error),

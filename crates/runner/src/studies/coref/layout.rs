@@ -1,6 +1,6 @@
 //! Figures 4 and 6 of the paper, its numbers beside ours, and the other figures of the scorer.
 
-use crate::experiments::Layout;
+use crate::layout::Layout;
 use crate::report::{Across, FigureKind, FigureSpec, Selection, TableKind, TableSpec};
 use crate::results::{Metric, ResultRow};
 

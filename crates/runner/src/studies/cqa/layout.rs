@@ -1,6 +1,6 @@
 //! Table 1 of the paper, and the methods beside each other.
 
-use crate::experiments::Layout;
+use crate::layout::Layout;
 use crate::report::{Across, FigureKind, FigureSpec, Selection, TableKind, TableSpec};
 use crate::results::{Metric, ResultRow};
 

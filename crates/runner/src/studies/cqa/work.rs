@@ -14,12 +14,12 @@ use serde_json::{Value as Json, json};
 use super::kernel::{First, kernel};
 use super::learn::{Said, Task, block};
 use super::{Method, Settings, layout};
-use crate::config::Config;
-use crate::experiments::{About, Layout};
+use crate::config::RunSettings;
+use crate::layout::{About, Layout};
 use crate::progress::Progress;
 use crate::report::Stamp;
 use crate::results::{Metric, ResultRow};
-use crate::study::{Desk, Finished, Part, StudyError, StudyWork, row};
+use crate::study::{Finished, Part, StudyContext, StudyError, StudyWork, row};
 
 /// What a part computes.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -31,7 +31,7 @@ enum Piece {
 /// Pairs, their kernel and what is to be learned from them.
 pub(super) struct Ranking {
     settings: Settings,
-    config: Config,
+    run: RunSettings,
     pieces: Vec<Piece>,
     /// 1 for good; training pairs first.
     labels: Vec<usize>,
@@ -47,8 +47,8 @@ pub(super) struct Ranking {
 }
 
 impl Ranking {
-    pub(super) fn open(settings: &Settings, desk: &Desk<'_>) -> Result<Self, StudyError> {
-        let sets = catalog::load_threads(&settings.dataset, desk.data)?;
+    pub(super) fn open(settings: &Settings, context: &StudyContext<'_>) -> Result<Self, StudyError> {
+        let sets = catalog::load_threads(&settings.dataset, context.data)?;
         let (train, test) = chosen_sets(settings, &sets)?;
         let mut notes: Vec<String> = Vec::new();
         for set in train.iter().chain([&test]).filter(|set| !set.without_comments().is_empty()) {
@@ -61,7 +61,7 @@ impl Ranking {
         let threads: Vec<&Thread> = train.iter().chain([&test]).flat_map(|set| set.threads()).collect();
         let training_threads = train.iter().map(|set| set.threads().len()).sum();
         let training: usize = train.iter().map(Threads::comments).sum();
-        let vectors = load_vectors(settings, &threads, desk)?;
+        let vectors = load_vectors(settings, &threads, context)?;
         let pairs = Pairs::new(&threads, training_threads, vectors.as_ref());
         let kernel = kernel(&pairs, training, &settings.kernel)?;
         let labels: Vec<usize> = pairs.is_good.iter().map(|&good| usize::from(good)).collect();
@@ -86,9 +86,9 @@ impl Ranking {
             breaks_comparison: true,
         }));
         Ok(Self {
-            pieces: pieces(settings, desk.config, training, &mut notes),
+            pieces: pieces(settings, context.run, training, &mut notes),
             settings: settings.clone(),
-            config: desk.config.clone(),
+            run: context.run.clone(),
             labels,
             training,
             threads: pairs.thread.clone(),
@@ -101,7 +101,7 @@ impl Ranking {
     }
 
     fn task(&self) -> Task<'_> {
-        Task { settings: &self.settings, labels: &self.labels[..self.training], seed: self.config.seed }
+        Task { settings: &self.settings, labels: &self.labels[..self.training], seed: self.run.seed }
     }
 
     /// K[test, these training pairs].
@@ -154,7 +154,7 @@ impl Ranking {
             cells: if size == 0 { n * n } else { n * size as u64 } + m * compared,
             evaluations: if size == 0 { n * (n - 1) / 2 } else { n * size as u64 } + m * compared,
             replicate,
-            ..row(&self.config, &self.settings.dataset, id, metric, value)
+            ..row(&self.run, &self.settings.dataset, id, metric, value)
         };
         let scores = score_ranking(&self.answers(&said.scores))?;
         let note =
@@ -236,7 +236,7 @@ impl StudyWork for Ranking {
 }
 
 /// The exact machine, then methods by size and replicate; sizes beyond the training pairs are left out and named.
-fn pieces(settings: &Settings, config: &Config, training: usize, notes: &mut Vec<String>) -> Vec<Piece> {
+fn pieces(settings: &Settings, run: &RunSettings, training: usize, notes: &mut Vec<String>) -> Vec<Piece> {
     let mut pieces = Vec::new();
     if settings.exact {
         pieces.push(Piece::Exact);
@@ -247,7 +247,7 @@ fn pieces(settings: &Settings, config: &Config, training: usize, notes: &mut Vec
             continue;
         }
         for &method in &settings.methods {
-            for replicate in 0..config.replicates as u64 {
+            for replicate in 0..run.replicates as u64 {
                 pieces.push(Piece::Landmarks { method, size, replicate });
             }
         }
@@ -280,7 +280,11 @@ fn chosen_sets(settings: &Settings, sets: &[Threads]) -> Result<(Vec<Threads>, T
     Ok((train.collect::<Result<_, StudyError>>()?, test))
 }
 
-fn load_vectors(settings: &Settings, threads: &[&Thread], desk: &Desk<'_>) -> Result<Option<WordVectors>, StudyError> {
+fn load_vectors(
+    settings: &Settings,
+    threads: &[&Thread],
+    context: &StudyContext<'_>,
+) -> Result<Option<WordVectors>, StudyError> {
     let Some(name) = &settings.vectors else { return Ok(None) };
     let mut words = std::collections::HashSet::new();
     for thread in threads {
@@ -289,7 +293,7 @@ fn load_vectors(settings: &Settings, threads: &[&Thread], desk: &Desk<'_>) -> Re
             words.extend(landmark_data::tokens::words(text));
         }
     }
-    Ok(Some(catalog::load_word_vectors(name, desk.data, &|word| words.contains(word))?))
+    Ok(Some(catalog::load_word_vectors(name, context.data, &|word| words.contains(word))?))
 }
 
 impl Method {

@@ -1,7 +1,7 @@
 //! Table 6 beside the paper's, what compares between machines (ratios), and what a distance costs.
 
 use super::METHODS;
-use crate::experiments::Layout;
+use crate::layout::Layout;
 use crate::report::{Reference, Selection, TableKind, TableSpec};
 use crate::results::{Metric, ResultRow, thousands};
 

@@ -2,7 +2,7 @@
 
 use super::work::{AVERAGE, Classifying};
 use super::{Labels, Representation};
-use crate::experiments::Layout;
+use crate::layout::Layout;
 use crate::report::{Across, FigureKind, FigureSpec, Selection, TableKind, TableSpec};
 use crate::results::{Metric, ResultRow};
 

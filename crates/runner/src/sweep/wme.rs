@@ -9,14 +9,15 @@ use landmark_oracles::tile_store::OracleLabel;
 use landmark_oracles::wmd::wme::{MOST_DOCUMENTS, RandomDocuments, WmeMethodParams, WmeParams};
 use serde_json::Value as Json;
 
-use super::{Bench, Beside, JobError};
+use super::context::SweepContext;
+use super::{Cell, Setting};
 use crate::config::MethodConfig;
+use crate::job::{ExtraCalls, JobError};
 use crate::stage::similarity;
-use crate::sweep::{Cell, Setting};
 use crate::till::Till;
 
 /// The id in the registry.
-pub(super) const ID: &str = "wme";
+pub(crate) const ID: &str = "wme";
 
 /// Tills by seed and Dmax: the documents of one serve every γ and every R.
 #[derive(Default)]
@@ -29,28 +30,32 @@ fn max_words(method: &MethodConfig, setting: Setting) -> usize {
 }
 
 /// Distances to random documents that a search over the method's ranks may buy: its largest R for every Dmax it may try.
-pub(super) fn beside(bench: &Bench<'_>, cell: &Cell, candidates: usize) -> Beside {
-    let evaluations = (bench.stage.items() * cell.columns * candidates) as u64;
-    Beside { evaluations, what: "documents with the random ones of WME" }
+pub(crate) fn extra_calls(context: &SweepContext<'_>, cell: &Cell, candidates: usize) -> ExtraCalls {
+    let calls = (context.stage.items() * cell.columns * candidates) as u64;
+    ExtraCalls { calls, pairs: "documents with the random ones of WME" }
 }
 
 /// The method of a cell over the random documents of its replicate.
-pub(super) fn method(bench: &Bench<'_>, cell: &Cell, setting: Setting) -> Result<Arc<dyn Approximate>, JobError> {
-    let max_words = max_words(bench.sweep.method(cell), setting);
+pub(super) fn method(
+    context: &SweepContext<'_>,
+    cell: &Cell,
+    setting: Setting,
+) -> Result<Arc<dyn Approximate>, JobError> {
+    let max_words = max_words(context.sweep.method(cell), setting);
     // every replicate draws its own documents
-    let seed = bench.config.seed.wrapping_add(cell.replicate);
-    let till = till(bench, seed, max_words)?;
+    let seed = context.run.seed.wrapping_add(cell.replicate);
+    let till = till(context, seed, max_words)?;
     let method = WmeMethodParams { max_words }.check()?;
     Ok(Arc::new(method.over(similarity(till.scores(), setting.gamma)?)))
 }
 
-fn till(bench: &Bench<'_>, seed: u64, max_words: usize) -> Result<Arc<Till>, JobError> {
-    let mut tills = bench.random.0.lock().unwrap_or_else(PoisonError::into_inner);
+fn till(context: &SweepContext<'_>, seed: u64, max_words: usize) -> Result<Arc<Till>, JobError> {
+    let mut tills = context.random.0.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(till) = tills.get(&(seed, max_words)) {
         return Ok(Arc::clone(till));
     }
-    let failed = |what: &str, source| JobError::Oracle(OracleError::Failed { what: what.to_owned(), source });
-    let Some(clouds) = &bench.stage.clouds else {
+    let failed = |what: &str, source| JobError::from(OracleError::Failed { what: what.to_owned(), source });
+    let Some(clouds) = &context.stage.clouds else {
         let error = ApproximateError::Parameter {
             method: ID,
             parameter: "oracle",
@@ -62,8 +67,8 @@ fn till(bench: &Bench<'_>, seed: u64, max_words: usize) -> Result<Arc<Till>, Job
     let params = WmeParams { max_words, documents: MOST_DOCUMENTS };
     let random = RandomDocuments::draw(clouds, params, seed)
         .map_err(|error| failed("drawing random documents", error.into()))?;
-    let description = format!("{}, and random documents of at most {max_words} words", bench.stage.description);
-    let till = bench
+    let description = format!("{}, and random documents of at most {max_words} words", context.stage.description);
+    let till = context
         .till
         .beside(Arc::new(random), OracleLabel::new("wme", description))
         .map_err(|error| failed("the store of distances to random documents", error.into()))?;
