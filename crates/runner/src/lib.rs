@@ -22,6 +22,5 @@ pub mod scale;
 pub mod stage;
 pub mod studies;
 pub mod study;
-pub mod suggest;
 pub mod sweep;
 pub mod till;

@@ -1,9 +1,8 @@
 //! What no section can see alone.
 
 use landmark_core::approximation::Known;
+use landmark_yaml::{Problem, Section};
 
-use super::problem::Problem;
-use super::section::Section;
 use super::{CrossEncoderConfig, Experiment, MatrixSubject, OracleConfig, Tuned};
 
 /// A name becomes a folder.

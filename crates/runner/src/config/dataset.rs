@@ -4,13 +4,10 @@ use std::path::Path;
 
 use landmark_data::catalog::DocumentOptions;
 use landmark_data::{Headers, PpmiParams, TokenRules, VectorFormat};
+use landmark_yaml::{Entry, Node, Place, Problem, Problems, Section, Value, find, ids, list};
 use serde::{Deserialize, Serialize};
 
-use super::problem::{Place, Problem, list};
-use super::read::Problems;
-use super::section::Section;
 pub use super::texts::TextsConfig;
-use super::tree::{Node, Value};
 use super::values::ConfigPath;
 use crate::registry::{self, DATASETS};
 
@@ -228,8 +225,8 @@ impl DatasetConfig {
         let section = Section::new(node, "dataset", problems)?;
         let place = section.required_node("name")?.place;
         let name: String = section.optional("name")?;
-        let Some(entry) = registry::find(&DATASETS, &name) else {
-            problems.add(Problem::unknown("dataset", &name, registry::ids(&DATASETS)).at(place));
+        let Some(entry) = find(&DATASETS, &name) else {
+            problems.add(Problem::unknown("dataset", &name, ids(&DATASETS)).at(place));
             return None;
         };
         let items = match entry.id {
@@ -246,8 +243,8 @@ impl DatasetConfig {
 }
 
 /// Names the keys that this dataset does not take; one that belongs to another dataset is no typo.
-fn refuse_keys(section: &Section<'_>, entry: &registry::Entry) {
-    let takes = |entry: &registry::Entry, key: &str| entry.parameters.iter().any(|p| p.name == key);
+fn refuse_keys(section: &Section<'_>, entry: &Entry) {
+    let takes = |entry: &Entry, key: &str| entry.parameters.iter().any(|p| p.name == key);
     let keys: Vec<&str> = entry.parameters.iter().map(|p| p.name).collect();
     let mut known = vec!["name"];
     known.extend(&keys);

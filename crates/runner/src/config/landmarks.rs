@@ -3,14 +3,11 @@
 use std::path::Path;
 
 use landmark_core::landmarks::LandmarkPolicy;
+use landmark_yaml::{Node, Problem, Problems, Section, Value, ids};
 use serde::Serialize;
 
-use super::problem::Problem;
-use super::read::Problems;
-use super::section::Section;
-use super::tree::{Node, Value};
 use super::values::ConfigPath;
-use crate::registry::{self, LANDMARK_POLICIES};
+use crate::registry::LANDMARK_POLICIES;
 
 /// The part of the landmarks that `leverage` draws uniformly, where nothing else is said.
 const FIRST_ROUND: f64 = 0.5;
@@ -82,7 +79,7 @@ impl LandmarkConfig {
             }
             other => {
                 let place = section.node("policy").unwrap_or(node).place;
-                problems.add(Problem::unknown("landmark policy", other, registry::ids(LANDMARK_POLICIES)).at(place));
+                problems.add(Problem::unknown("landmark policy", other, ids(LANDMARK_POLICIES)).at(place));
                 return None;
             }
         };

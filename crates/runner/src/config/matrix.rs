@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use landmark_yaml::{Node, Problem, Problems, Section, Value};
 use serde::Serialize;
 use serde_json::Value as Json;
 
@@ -10,12 +11,8 @@ use super::dataset::DatasetConfig;
 use super::landmarks::LandmarkConfig;
 use super::method::MethodConfig;
 use super::oracle::OracleConfig;
-use super::problem::Problem;
-use super::read::Problems;
 use super::search::SearchConfig;
-use super::section::Section;
 use super::settings::{Budget, ErrorEstimateConfig, OutputConfig, SpectrumConfig, SvmConfig};
-use super::tree::{Node, Value};
 use super::values::{Compare, Rank, Tuned};
 
 /// What is swept over which matrix.

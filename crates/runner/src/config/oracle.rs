@@ -4,16 +4,13 @@ use std::path::Path;
 
 use landmark_core::oracle::Symmetrization;
 use landmark_oracles::subprocess::SubprocessParams;
+use landmark_yaml::{Node, Problem, Problems, Section, Value, ids};
 use serde::{Deserialize, Serialize};
 
 use super::cross_encoder::CrossEncoderConfig;
-use super::problem::Problem;
-use super::read::Problems;
-use super::section::Section;
-use super::tree::{Node, Value};
 use super::tree_kernel::TreeKernelConfig;
 use super::values::Tuned;
-use crate::registry::{self, ORACLES};
+use crate::registry::ORACLES;
 
 /// What scores a pair.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -147,7 +144,7 @@ impl OracleConfig {
             }
             other => {
                 let place = section.node("kind").unwrap_or(node).place;
-                problems.add(Problem::unknown("oracle", other, registry::ids(ORACLES)).at(place));
+                problems.add(Problem::unknown("oracle", other, ids(ORACLES)).at(place));
                 return None;
             }
         };

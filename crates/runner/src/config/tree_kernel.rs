@@ -1,10 +1,9 @@
 //! `oracle: { kind: tree_kernel }` — which kernel over which trees.
 
 use landmark_oracles::tree_kernel::TreeKernelParams;
+use landmark_yaml::{Problem, Section};
 use serde::Serialize;
 
-use super::problem::Problem;
-use super::section::Section;
 use crate::registry;
 
 /// A normalised kernel over the representations of a question.

@@ -1,7 +1,8 @@
 //! What a configuration can measure.
 
+use landmark_yaml::{Entry, parameter, required};
+
 use super::studies::STUDIES;
-use super::{Entry, parameter, required};
 
 /// Every experiment that is no study.
 pub static EXPERIMENTS: &[Entry] = &[

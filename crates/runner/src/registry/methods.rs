@@ -5,15 +5,11 @@ use landmark_core::approximate::{
     SkeletonParams, SmsNystromParams, StaCurParams,
 };
 use landmark_oracles::wmd::wme::WmeMethodParams;
+use landmark_yaml::{Entry, Node, Parameter, Problem, Problems, parameter};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value as Json};
 use std::sync::Arc;
-
-use super::{Entry, Parameter, parameter};
-use crate::config::problem::Problem;
-use crate::config::read::Problems;
-use crate::config::tree::Node;
 
 /// A method: how it is named, what it costs, how it is built from the keys of a configuration.
 pub struct MethodEntry {
@@ -213,7 +209,7 @@ where
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::tree::parse;
+    use landmark_yaml::parse;
 
     #[test]
     fn the_registry_lists_exactly_the_parameters_a_method_takes_with_their_defaults() {

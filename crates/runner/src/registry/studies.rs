@@ -3,9 +3,8 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use super::Entry;
-use crate::config::read::Problems;
-use crate::config::tree::Node;
+use landmark_yaml::{Entry, Node, Problems};
+
 use crate::studies;
 use crate::study::Study;
 

@@ -7,16 +7,13 @@ use std::sync::Arc;
 
 use landmark_data::catalog::{self, PublishedStatistics};
 use landmark_data::{Corpus, LabelledDocuments, Split};
+use landmark_yaml::{Entry, Node, Problem, Problems, Value, required};
 use serde_json::{Value as Json, json};
 
 use crate::config::dataset::{DatasetConfig, DocumentsConfig, SplitConfig};
-use crate::config::problem::Problem;
-use crate::config::read::Problems;
-use crate::config::tree::{Node, Value};
 use crate::experiments::{About, Layout};
 use crate::progress::Progress;
 use crate::registry::studies::StudyEntry;
-use crate::registry::{Entry, required};
 use crate::report::{Stamp, TableKind, TableSpec};
 use crate::results::{Metric, ResultRow};
 use crate::study::{Desk, Finished, Part, Study, StudyError, StudyWork, row};

@@ -12,15 +12,12 @@ use std::path::Path;
 use std::sync::Arc;
 
 use landmark_data::catalog::{self, Holds};
+use landmark_yaml::{Entry, Node, Problem, Problems, Section, parameter, required};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
-use crate::config::problem::Problem;
-use crate::config::read::Problems;
-use crate::config::section::Section;
-use crate::config::tree::Node;
+use crate::registry;
 use crate::registry::studies::StudyEntry;
-use crate::registry::{self, Entry, parameter, required};
 use crate::study::{Desk, Study, StudyError, StudyWork};
 
 mod kernel;

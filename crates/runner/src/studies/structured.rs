@@ -7,15 +7,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use landmark_core::structured::{Family, SphericalKernel};
+use landmark_yaml::{Entry, Node, Problem, Problems, Section, parameter, required};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
-use crate::config::problem::Problem;
-use crate::config::read::Problems;
-use crate::config::section::Section;
-use crate::config::tree::Node;
 use crate::registry::studies::StudyEntry;
-use crate::registry::{Entry, parameter, required};
 use crate::report::{FigureKind, FigureSpec, Selection, TableKind, TableSpec};
 use crate::results::{Metric, ResultRow};
 use crate::study::{Desk, Study, StudyError, StudyWork};

@@ -12,6 +12,7 @@ use landmark_data::Split;
 use landmark_tasks::classification::{
     ClassificationParams, KernelClassificationParams, Outcome, classify, classify_kernel,
 };
+use landmark_yaml::{Problem, Section};
 use ndarray::{Array2, ArrayView2};
 use rand::seq::SliceRandom;
 use serde::{Deserialize, Serialize};
@@ -19,8 +20,6 @@ use serde_json::{Value as Json, json};
 
 use super::{ENTRY, family_name, figure, require_at_least, require_families, require_some, table};
 use crate::config::dataset::{DatasetConfig, SplitConfig};
-use crate::config::problem::Problem;
-use crate::config::section::Section;
 use crate::config::{Config, EmptyDocuments};
 use crate::experiments::{About, Layout};
 use crate::progress::Progress;

@@ -5,6 +5,7 @@
 
 use landmark_core::stream::{Rng, stream};
 use landmark_core::structured::{Family, SphericalKernel, StructuredFeaturesParams, normals};
+use landmark_yaml::Section;
 use ndarray::{Array1, Array2, s};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -15,7 +16,6 @@ use super::{
     require_some, table,
 };
 use crate::config::Config;
-use crate::config::section::Section;
 use crate::experiments::{About, Layout};
 use crate::progress::Progress;
 use crate::report::{Across, FigureKind, Selection, TableKind};

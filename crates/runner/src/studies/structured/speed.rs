@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use landmark_core::stream::stream;
 use landmark_core::structured::{Family, SphericalKernel, StructuredFeaturesParams};
+use landmark_yaml::Section;
 use ndarray::Array2;
 use rand::Rng as _;
 use rayon::ThreadPoolBuilder;
@@ -14,7 +15,6 @@ use serde_json::{Value as Json, json};
 
 use super::{ENTRY, family_name, figure, require_at_least, require_families, table};
 use crate::config::Config;
-use crate::config::section::Section;
 use crate::experiments::{About, Layout};
 use crate::progress::Progress;
 use crate::report::{Across, FigureKind, Selection, TableKind};

@@ -5,10 +5,9 @@
 
 use std::collections::HashMap;
 
-use landmark_data::excerpt;
 use saphyr_parser::{Event, Parser, ScalarStyle, Span, Tag};
 
-use super::problem::{Place, Problem};
+use super::problem::{Place, Problem, excerpt};
 
 /// Nesting deeper than this is a mistake, not a configuration.
 const MAX_DEPTH: usize = 64;

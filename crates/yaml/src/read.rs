@@ -5,11 +5,10 @@
 use std::cell::RefCell;
 use std::fmt;
 
-use landmark_data::excerpt;
 use serde::de::value::{MapAccessDeserializer, StrDeserializer};
 use serde::de::{self, DeserializeOwned, DeserializeSeed, IntoDeserializer, Unexpected, Visitor};
 
-use super::problem::{Place, Problem};
+use super::problem::{Place, Problem, excerpt};
 use super::tree::{Key, Node, Value};
 
 /// Where problems are collected while a configuration is read.
