@@ -10,14 +10,13 @@ use landmark_core::landmarks::Landmarks;
 use landmark_core::oracle::{Metered, Oracle, OracleError, Spent};
 use landmark_core::stream::{Rng, stream};
 use landmark_data::Split;
+use landmark_report::{CellKey, FigureSpec, Metric, ResultRow, ResultStore, ResultsError, Stamp, TableSpec, cell_key};
 use landmark_tasks::TaskError;
 use serde_json::{Value as Json, json};
 
 use crate::config::{Config, Experiment, MatrixSubject, OracleConfig, Tuned};
 use crate::plan::Beside;
 use crate::progress::Progress;
-use crate::report::{FigureSpec, Stamp, TableSpec};
-use crate::results::{CellKey, Metric, ResultRow, ResultStore, ResultsError, cell_key};
 use crate::stage::{Negligible, Skipped, Stage, StageError};
 use crate::study::StudyError;
 use crate::sweep::{Cell, Comparison, Setting, Sweep};

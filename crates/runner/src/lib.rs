@@ -15,8 +15,6 @@ pub mod plan;
 pub mod progress;
 pub mod provenance;
 pub mod registry;
-pub mod report;
-pub mod results;
 pub mod run;
 pub mod scale;
 pub mod stage;

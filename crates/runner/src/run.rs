@@ -10,6 +10,7 @@ use std::time::Instant;
 
 use landmark_core::oracle::{OracleShape, Symmetry};
 use landmark_oracles::tile_store::StoreError;
+use landmark_report::{FileError, ReferenceError, ReportError, ResultStore, ResultsError, write_file};
 use serde_json::json;
 
 use crate::config::{Config, MatrixSubject, Subject};
@@ -17,8 +18,6 @@ use crate::experiments::{Bench, Job, JobError, RandomTills, Workplace};
 use crate::plan::Forecast;
 use crate::progress::Progress;
 use crate::provenance::{Calls, Provenance};
-use crate::report::{self, ReferenceError, ReportError};
-use crate::results::{FileError, ResultStore, ResultsError, write_file};
 use crate::stage::{Preparation, Stage, StageError};
 use crate::study::{Desk, StudyBench};
 use crate::sweep::{Sweep, given_landmarks};
@@ -29,8 +28,6 @@ mod sheet;
 mod words;
 
 use sheet::Sheet;
-
-pub use words::{bytes, count, counted, duration};
 
 /// Where results go when nothing else is said.
 const RESULTS: &str = "results";
@@ -240,7 +237,7 @@ fn run_at(config: &Config, workplace: &dyn Workplace, options: &RunOptions) -> R
     let was_work = forecast.finished < jobs.len();
     let provenance = provenance(config, workplace, &calls, start, &folder, options, was_work)?;
     let sheet = Sheet::new(config, workplace, rows, &outcome, provenance, options)?;
-    report::render(&sheet.input())?.write(&folder)?;
+    landmark_report::render(&sheet.input())?.write(&folder)?;
     if !options.quiet {
         words::conclude(config, till, sheet.rows.len(), &folder, &calls, &outcome);
     }
@@ -273,7 +270,7 @@ fn sheets_again(config: &Config, options: &RunOptions) -> Result<Vec<Sheet>, Run
         let rows = results.rows(&keys)?;
         let provenance = provenance(config, workplace, &Calls::default(), Instant::now(), &folder, options, false)?;
         let sheet = Sheet::new(config, workplace, rows, &Outcome::default(), provenance, options)?;
-        report::render(&sheet.input())?.write(&folder)?;
+        landmark_report::render(&sheet.input())?.write(&folder)?;
         Ok(vec![sheet])
     })
 }

@@ -10,11 +10,11 @@ use landmark_data::{DataError, Split};
 use landmark_oracles::cross_encoder::Epoch;
 use landmark_oracles::subprocess::{ScoredItems, Subprocess, SubprocessError};
 use landmark_oracles::wmd::WordClouds;
+use landmark_report::Stamp;
 use serde_json::{Value as Json, json};
 
 use crate::config::dataset::Items;
 use crate::config::{Config, MatrixSubject, Order, ProxyKind, SplitConfig};
-use crate::report::Stamp;
 
 mod documents;
 mod matrix;

@@ -13,13 +13,13 @@ use std::path::{Path, PathBuf};
 
 use landmark_core::entries::{Certainty, Plan};
 use landmark_core::oracle::Identity;
+use landmark_report::{Metric, ResultRow, ResultStore, cell_key};
 use serde_json::{Value as Json, json};
 
 use crate::config::Config;
 use crate::experiments::{About, Job, JobError, Layout, Task, Workplace};
 use crate::plan::Beside;
 use crate::progress::Progress;
-use crate::results::{Metric, ResultRow, ResultStore, cell_key};
 
 /// The checked settings of a study.
 pub trait Study: fmt::Debug + Send + Sync {

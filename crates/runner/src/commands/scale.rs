@@ -5,13 +5,14 @@ use std::time::{Duration, Instant};
 
 use landmark_core::oracle::Identity;
 use landmark_oracles::tile_store::TileStore;
+use landmark_report::amounts::{count, duration};
 use miette::{IntoDiagnostic, Result};
 use serde_json::json;
 
 use crate::cli::{LogArgs, OverlayArgs, ScaleArgs};
 use crate::config::{Config, Subject};
 use crate::exit::{Exit, UsageError};
-use crate::run::{self, Ended, RunOptions, count, duration};
+use crate::run::{self, Ended, RunOptions};
 use crate::scale::executor::command_line;
 use crate::scale::{PLAN, Plan, parse_share, parse_tiles};
 

@@ -8,6 +8,7 @@ use std::time::Instant;
 
 use landmark_core::approximation::Approximation;
 use landmark_core::oracle::Spent;
+use landmark_report::{CellKey, Metric, ResultRow, ResultStore};
 use landmark_tasks::search::{Direction, Search, Space, Strategy as SearchStrategy};
 use serde_json::json;
 
@@ -16,7 +17,6 @@ use super::errors::{self, Errors};
 use super::ranked_search::{self, Choice, dimension};
 use super::{Bench, Beside, Job, JobError, Task, group, has_gamma, rows_of_twin, whole, wme};
 use crate::config::{SplitConfig, Strategy, Tuned};
-use crate::results::{CellKey, Metric, ResultRow, ResultStore};
 use crate::sweep::{Cell, Setting};
 
 mod evidence;

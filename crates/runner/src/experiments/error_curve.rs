@@ -1,11 +1,12 @@
 //! `experiment: error_curve` — relative error against the size of the landmark set: figure 3 of the SMS-Nyström paper.
 
+use landmark_report::{
+    Across, CellKey, FigureKind, FigureSpec, Metric, ResultRow, ResultStore, Selection, TableKind, TableSpec,
+};
 use serde_json::json;
 
 use super::errors::{self, Errors};
 use super::{Bench, Beside, Job, JobError, Layout, Task, group, rows_of_twin, whole};
-use crate::report::{Across, FigureKind, FigureSpec, Selection, TableKind, TableSpec};
-use crate::results::{CellKey, Metric, ResultRow, ResultStore};
 use crate::sweep::{Cell, Comparison, Setting};
 
 pub(super) fn jobs(bench: &Bench<'_>) -> Result<Vec<Job>, JobError> {

@@ -5,12 +5,12 @@ use landmark_core::entries::{EntryBlock, Plan, Rows};
 use landmark_core::error_estimate::{self, ErrorEstimate, Sample};
 use landmark_core::landmarks::Landmarks;
 use landmark_core::stream::stream;
+use landmark_report::{Metric, ResultRow};
 use ndarray::Array2;
 
 use super::{Bench, JobError, whole};
 use crate::config::{ErrorEstimateConfig, Experiment};
 use crate::registry::methods;
-use crate::results::{Metric, ResultRow};
 use crate::sweep::Cell;
 
 /// Cells of K bought at a time: 8 MB.

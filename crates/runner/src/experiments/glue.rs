@@ -13,6 +13,9 @@ use landmark_core::entries::{Certainty, EntryBlock, Plan, Rows};
 use landmark_core::error_estimate;
 use landmark_core::oracle::{Oracle, OracleError, OracleShape, Spent};
 use landmark_oracles::tile_store::OracleLabel;
+use landmark_report::{
+    Across, CellKey, FigureKind, FigureSpec, Metric, ResultRow, ResultStore, Selection, TableKind, TableSpec,
+};
 use landmark_tasks::metrics::{MetricError, accuracy, best_threshold, f1_binary, pearson, spearman};
 use ndarray::Array2;
 use serde_json::json;
@@ -20,8 +23,6 @@ use serde_json::json;
 use super::error_curve::{cell_jobs, error_layout, reference, report_rows};
 use super::errors::{self, Errors};
 use super::{Bench, Beside, Job, JobError, Layout, Task, rows_of_twin, whole};
-use crate::report::{Across, FigureKind, FigureSpec, Selection, TableKind, TableSpec};
-use crate::results::{CellKey, Metric, ResultRow, ResultStore};
 use crate::stage::{Calibration, Sentences};
 use crate::sweep::{Cell, Comparison, Setting};
 

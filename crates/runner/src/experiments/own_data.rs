@@ -9,6 +9,7 @@ use landmark_core::entries::{EntrySet, Plan};
 use landmark_core::error_estimate::{Stop, TargetError};
 use landmark_core::oracle::{Metered, OracleError, Spent};
 use landmark_core::stream::stream;
+use landmark_report::{Metric, ResultRow, TableKind, TableSpec, amounts::counted};
 use serde_json::json;
 
 use super::error_curve::report_rows;
@@ -16,9 +17,6 @@ use super::errors::{self, Errors};
 use super::{Bench, Beside, Job, JobError, Layout, Task, group};
 use crate::config::LandmarkConfig;
 use crate::factors::{FactorError, FactorInfo, Factors};
-use crate::report::{TableKind, TableSpec};
-use crate::results::{Metric, ResultRow};
-use crate::run::counted;
 use crate::sweep::{Cell, Comparison, Setting};
 
 /// The folder of the factors, in that of the results.

@@ -7,13 +7,13 @@
 use landmark_core::approximate::ApproximateError;
 use landmark_core::entries::{Certainty, Plan};
 use landmark_core::oracle::Spent;
+use landmark_report::{CellKey, Metric, ResultRow, ResultStore};
 use landmark_tasks::search::{Dimension, Direction, Point, Search, Space, Strategy as SearchStrategy};
 use serde_json::json;
 
 use super::classification::{evidence, first_of_split, validate};
 use super::{Bench, Beside, Job, JobError, Task, errors, group, wme};
 use crate::config::{Axis, Regimes, Scale, Strategy, Tuned};
-use crate::results::{CellKey, Metric, ResultRow, ResultStore};
 use crate::sweep::{Cell, Comparison, Setting};
 
 /// Random candidates before TPE starts to model.

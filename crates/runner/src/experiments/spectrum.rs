@@ -4,14 +4,13 @@
 
 use landmark_core::linalg;
 use landmark_core::stream::stream;
+use landmark_report::{FigureKind, FigureSpec, Metric, ResultRow, Selection, TableKind, TableSpec};
 use ndarray::Array2;
 use rand::seq::index;
 use serde_json::json;
 
 use super::error_curve::reference;
 use super::{Bench, Beside, Job, JobError, Layout, Task};
-use crate::report::{FigureKind, FigureSpec, Selection, TableKind, TableSpec};
-use crate::results::{Metric, ResultRow};
 
 /// What the rows of all eigenvalues are called.
 const ALL: &str = "K";

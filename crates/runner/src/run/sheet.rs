@@ -1,12 +1,11 @@
 //! What a section of a report is made of, once a run has it.
 
+use landmark_report::{FigureSpec, Reference, ReportInput, ResultRow, Stamp, TableKind, TableSpec};
 use serde_json::{Map, Value as Json};
 
 use super::{Outcome, RunError, RunOptions, words};
 use crate::config::Config;
 use crate::experiments::Workplace;
-use crate::report::{FigureSpec, Reference, ReportInput, Stamp, TableKind, TableSpec};
-use crate::results::ResultRow;
 use crate::stage::Skipped;
 
 /// Rows, tables, figures and warnings of one section of a page.

@@ -8,12 +8,12 @@ use landmark_data::{
     Corpus, Coverage, DataError, LabelledDocuments, PpmiParams, Split, VectorFiles, WordVectors, ppmi_svd,
 };
 use landmark_oracles::wmd::{EmptyDocuments as Empty, WordClouds};
+use landmark_report::Stamp;
 use serde_json::{Value as Json, json};
 
 use super::{Labels, Negligible, Proxies, Stage, StageError, facts, negligible};
 use crate::config::dataset::{DocumentsConfig, Learned};
 use crate::config::{Config, DatasetConfig, EmptyDocuments, MatrixSubject, OracleConfig, VectorsConfig};
-use crate::report::Stamp;
 
 /// The sample that ships inside.
 const SAMPLE: &str = "embedded";

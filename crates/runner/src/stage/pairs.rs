@@ -4,9 +4,9 @@ use std::path::Path;
 
 use landmark_data::catalog::{self, PairParts};
 use landmark_data::{DataError, SentencePairs};
+use landmark_report::Stamp;
 
 use crate::config::{Config, MatrixSubject, PairsConfig};
-use crate::report::Stamp;
 
 use super::{Preparation, Stage, StageError};
 

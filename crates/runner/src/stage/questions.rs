@@ -8,12 +8,12 @@ use landmark_data::catalog::{self, DocumentOptions};
 use landmark_data::{KelpExamples, Tree};
 use landmark_oracles::combined::{BoxedOracle, Normalised, SparseVectors};
 use landmark_oracles::tree_kernel::{self, Forest, TreeKernel, TreeKernelParams, WordSimilarity, lexical};
+use landmark_report::Stamp;
 use serde_json::json;
 
 use super::{Labels, Proxies, Stage, StageError, facts};
 use crate::config::dataset::QuestionsConfig;
 use crate::config::{Config, KernelConfig, MatrixSubject, OracleConfig, TreeKernelConfig};
-use crate::report::Stamp;
 
 /// The representation that is a bag of words.
 const BAG_OF_WORDS: &str = "bow";

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use landmark_data::catalog::{self, PublishedStatistics};
 use landmark_data::{Corpus, LabelledDocuments, Split};
+use landmark_report::{Metric, ResultRow, Stamp, TableKind, TableSpec};
 use landmark_yaml::{Entry, Node, Problem, Problems, Value, required};
 use serde_json::{Value as Json, json};
 
@@ -14,8 +15,6 @@ use crate::config::dataset::{DatasetConfig, DocumentsConfig, SplitConfig};
 use crate::experiments::{About, Layout};
 use crate::progress::Progress;
 use crate::registry::studies::StudyEntry;
-use crate::report::{Stamp, TableKind, TableSpec};
-use crate::results::{Metric, ResultRow};
 use crate::study::{Desk, Finished, Part, Study, StudyError, StudyWork, row};
 
 /// Its line in the registry.

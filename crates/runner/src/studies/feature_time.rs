@@ -18,6 +18,7 @@ use landmark_core::oracle::{Kernel, Kernelized, Metered, OracleShape, Spent};
 use landmark_core::stream::stream;
 use landmark_oracles::wmd::wme::{RandomDocuments, WmeParams, features};
 use landmark_oracles::wmd::{Wmd, WordClouds};
+use landmark_report::{Metric, Reference, ResultRow, Stamp, amounts::thousands};
 use landmark_yaml::{Entry, Node, Problem, Problems, Section, Value, parameter, required};
 use serde::Serialize;
 use serde_json::{Value as Json, json};
@@ -26,8 +27,6 @@ use crate::config::{Config, DatasetConfig, EmptyDocuments, Rank};
 use crate::experiments::{About, Layout};
 use crate::progress::Progress;
 use crate::registry::studies::StudyEntry;
-use crate::report::{Reference, Stamp};
-use crate::results::{Metric, ResultRow, thousands};
 use crate::stage::PlacedDocuments;
 use crate::study::{Desk, Finished, Part, Study, StudyError, StudyWork, row};
 

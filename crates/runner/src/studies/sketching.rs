@@ -12,6 +12,9 @@ use landmark_core::oracle::Identity;
 use landmark_core::sketch::{Form, FrequentDirections, FrequentDirectionsParams, sketch_batches};
 use landmark_core::stream::stream;
 use landmark_data::matrices::gaussian;
+use landmark_report::{
+    Across, FigureKind, FigureSpec, Metric, Reference, ResultRow, Selection, Stamp, TableKind, TableSpec,
+};
 use landmark_yaml::{Entry, Node, Problems, Section, parameter};
 use ndarray::{Array2, Axis};
 use rayon::prelude::*;
@@ -22,8 +25,6 @@ use crate::config::Config;
 use crate::experiments::{About, Layout};
 use crate::progress::Progress;
 use crate::registry::studies::StudyEntry;
-use crate::report::{Across, FigureKind, FigureSpec, Reference, Selection, Stamp, TableKind, TableSpec};
-use crate::results::{Metric, ResultRow};
 use crate::study::{Desk, Finished, Part, Study, StudyError, StudyWork, row};
 
 /// Its line in the registry.
@@ -210,7 +211,7 @@ impl Sketches {
 
     /// The paper's number for so many batches, in a run of the paper's size.
     fn published(&self, metric: Metric, form: Form, batches: u64) -> Option<f64> {
-        let is_it = |value: &&crate::report::ReferenceValue| {
+        let is_it = |value: &&landmark_report::ReferenceValue| {
             value.metric == metric && value.method == form.id() && value.rank == Some(batches)
         };
         let Sketching { rows, columns, sketch_rows, .. } = self.settings;

@@ -7,13 +7,12 @@ use std::path::Path;
 use std::sync::Arc;
 
 use landmark_core::structured::{Family, SphericalKernel};
+use landmark_report::{FigureKind, FigureSpec, Metric, ResultRow, Selection, TableKind, TableSpec};
 use landmark_yaml::{Entry, Node, Problem, Problems, Section, parameter, required};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
 use crate::registry::studies::StudyEntry;
-use crate::report::{FigureKind, FigureSpec, Selection, TableKind, TableSpec};
-use crate::results::{Metric, ResultRow};
 use crate::study::{Desk, Study, StudyError, StudyWork};
 
 mod classification;

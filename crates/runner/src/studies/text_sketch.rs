@@ -12,6 +12,7 @@ use std::sync::Arc;
 use landmark_core::sketch::{Form, FrequentDirectionsParams, Projection};
 use landmark_data::feature_hashing::NgramHashParams;
 use landmark_data::text_stream::{BadLine, LinePolicy};
+use landmark_report::{FigureKind, FigureSpec, Metric, ResultRow, Selection, Stamp, TableKind, TableSpec};
 use landmark_yaml::{Entry, Node, Problem, Problems, Section, parameter, required};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
@@ -21,8 +22,6 @@ use crate::config::values::ConfigPath;
 use crate::experiments::{About, Layout};
 use crate::progress::Progress;
 use crate::registry::studies::StudyEntry;
-use crate::report::{FigureKind, FigureSpec, Selection, Stamp, TableKind, TableSpec};
-use crate::results::{Metric, ResultRow};
 use crate::study::{Desk, Divisible, Finished, Part, Study, StudyError, StudyWork, row};
 
 mod stream;

@@ -6,6 +6,7 @@ use std::time::Instant;
 use landmark_core::entries::EntrySet;
 use landmark_core::oracle::{Budget, Metered, Oracle, OracleError, Pair};
 use landmark_oracles::tile_store::{OracleLabel, StoreError};
+use landmark_report::amounts::count;
 use miette::{IntoDiagnostic, Result};
 
 use super::{Cut, Desk, Hand, Labour, TileSize};
@@ -13,7 +14,7 @@ use crate::config::MatrixSubject;
 use crate::exit::UsageError;
 use crate::experiments::{Bench, JobError, Workplace};
 use crate::plan::Forecast;
-use crate::run::{self, RunError, count};
+use crate::run::{self, RunError};
 use crate::scale::Plan;
 use crate::scale::purchase::{Entries, Purchase};
 use crate::stage::{Preparation, Stage};

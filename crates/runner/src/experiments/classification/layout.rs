@@ -2,11 +2,11 @@
 
 use std::collections::HashSet;
 
+use landmark_report::{Across, FigureKind, FigureSpec, Metric, ResultRow, Selection, TableKind, TableSpec};
+
 use super::super::error_curve::error_layout;
 use super::super::{Bench, Layout};
 use crate::config::{OracleConfig, SplitConfig, TrainedOn, Tuned};
-use crate::report::{Across, FigureKind, FigureSpec, Selection, TableKind, TableSpec};
-use crate::results::{Metric, ResultRow};
 use crate::sweep::Comparison;
 
 /// The largest rank that the paper calls small.

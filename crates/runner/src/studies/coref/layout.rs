@@ -1,8 +1,8 @@
 //! Figures 4 and 6 of the paper, its numbers beside ours, and the other figures of the scorer.
 
+use landmark_report::{Across, FigureKind, FigureSpec, Metric, ResultRow, Selection, TableKind, TableSpec};
+
 use crate::experiments::Layout;
-use crate::report::{Across, FigureKind, FigureSpec, Selection, TableKind, TableSpec};
-use crate::results::{Metric, ResultRow};
 
 /// Figures of the scorer besides the CoNLL F1.
 const OTHERS: [Metric; 5] =

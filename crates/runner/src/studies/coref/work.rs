@@ -13,6 +13,7 @@ use landmark_core::stream::stream;
 use landmark_data::{CorefPart, catalog};
 use landmark_oracles::coref::EncoderChoice;
 use landmark_oracles::encoder::{ModelFiles, Precision};
+use landmark_report::{Metric, ResultRow, Stamp};
 use landmark_tasks::coreference::{CondensedDistances, CorefScores, Dendrogram, Singletons};
 use ndarray::Array2;
 use serde_json::{Value as Json, json};
@@ -23,8 +24,6 @@ use crate::config::{Config, MethodConfig, ProxyFit};
 use crate::experiments::{About, Layout};
 use crate::progress::Progress;
 use crate::registry::methods;
-use crate::report::Stamp;
-use crate::results::{Metric, ResultRow};
 use crate::study::{Desk, Finished, Part, StudyError, StudyWork, row};
 
 /// What a part computes.

@@ -1,8 +1,8 @@
 //! Table 1 of the paper, and the methods beside each other.
 
+use landmark_report::{Across, FigureKind, FigureSpec, Metric, ResultRow, Selection, TableKind, TableSpec};
+
 use crate::experiments::Layout;
-use crate::report::{Across, FigureKind, FigureSpec, Selection, TableKind, TableSpec};
-use crate::results::{Metric, ResultRow};
 
 /// The columns of table 1.
 const TABLE_1: [(Metric, &str); 3] =

@@ -7,6 +7,7 @@ use landmark_core::oracle::{Oracle, Remembered};
 use landmark_data::catalog;
 use landmark_data::cqa::Pairs;
 use landmark_data::{Thread, Threads, WordVectors};
+use landmark_report::{Metric, ResultRow, Stamp};
 use landmark_tasks::ranking::{Answer, score_ranking};
 use ndarray::Array1;
 use serde_json::{Value as Json, json};
@@ -17,8 +18,6 @@ use super::{Method, Settings, layout};
 use crate::config::Config;
 use crate::experiments::{About, Layout};
 use crate::progress::Progress;
-use crate::report::Stamp;
-use crate::results::{Metric, ResultRow};
 use crate::study::{Desk, Finished, Part, StudyError, StudyWork, row};
 
 /// What a part computes.

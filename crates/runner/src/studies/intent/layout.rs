@@ -1,10 +1,10 @@
 //! Tables 1 and 2 from the rows of the intent study, and what the representations gain over none.
 
+use landmark_report::{Across, FigureKind, FigureSpec, Metric, ResultRow, Selection, TableKind, TableSpec};
+
 use super::work::{AVERAGE, Classifying};
 use super::{Labels, Representation};
 use crate::experiments::Layout;
-use crate::report::{Across, FigureKind, FigureSpec, Selection, TableKind, TableSpec};
-use crate::results::{Metric, ResultRow};
 
 pub(super) fn of(study: &Classifying, rows: &[ResultRow]) -> Layout {
     let sheet = Lines { study, rows };
@@ -80,7 +80,7 @@ impl Lines<'_> {
         if let (Labels::All(_), Some(reference)) = (labels, &self.study.reference) {
             let published = |representation: &Representation| {
                 let id = published_id(representation);
-                let is_it = |value: &&crate::report::ReferenceValue| value.dataset == AVERAGE && value.method == id;
+                let is_it = |value: &&landmark_report::ReferenceValue| value.dataset == AVERAGE && value.method == id;
                 reference.table("table1").find(is_it).map_or("–".to_owned(), |value| percent(&[value.value]))
             };
             let cells = representations.iter().map(published);
@@ -119,7 +119,7 @@ impl Lines<'_> {
             let Some(reference) = &self.study.reference else { continue };
             let cell = |share: &u64| {
                 let comparison = format!("share_{share}");
-                let is_it = |value: &&crate::report::ReferenceValue| {
+                let is_it = |value: &&landmark_report::ReferenceValue| {
                     value.dataset == domain && value.comparison.as_deref() == Some(&comparison)
                 };
                 reference.table("table2").find(is_it).map_or("–".to_owned(), |value| percent(&[value.value]))
@@ -199,5 +199,5 @@ fn percent(values: &[f64]) -> String {
 
 /// Half the 95 % interval of the mean over replicates.
 fn half_width(values: &[f64]) -> Option<f64> {
-    crate::report::half_width(values)
+    landmark_report::half_width(values)
 }

@@ -2,6 +2,7 @@
 
 use landmark_core::stream::stream;
 use landmark_data::feature_hashing::NgramHash;
+use landmark_report::{Metric, Reference, ResultRow, Stamp};
 use landmark_tasks::classification::{ClassificationValidParams, classify_sparse};
 use landmark_tasks::metrics::bootstrap_mean;
 use landmark_tasks::sentence_features::{conjoin, few_per_label, predicted_labels};
@@ -17,8 +18,6 @@ use super::{Intent, Labels, Representation};
 use crate::config::Config;
 use crate::experiments::{About, Layout};
 use crate::progress::Progress;
-use crate::report::{Reference, Stamp};
-use crate::results::{Metric, ResultRow};
 use crate::study::{Desk, Finished, Part, StudyError, StudyWork, row};
 
 /// The mean over domains, as a dataset.

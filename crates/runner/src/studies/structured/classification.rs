@@ -9,6 +9,7 @@ use std::path::Path;
 use landmark_core::stream::stream;
 use landmark_core::structured::{Family, SphericalKernel, StructuredFeaturesParams};
 use landmark_data::Split;
+use landmark_report::{Across, FigureKind, Metric, ResultRow, Selection, TableKind};
 use landmark_tasks::classification::{
     ClassificationParams, KernelClassificationParams, Outcome, classify, classify_kernel,
 };
@@ -23,8 +24,6 @@ use crate::config::dataset::{DatasetConfig, SplitConfig};
 use crate::config::{Config, EmptyDocuments};
 use crate::experiments::{About, Layout};
 use crate::progress::Progress;
-use crate::report::{Across, FigureKind, Selection, TableKind};
-use crate::results::{Metric, ResultRow};
 use crate::stage::PlacedDocuments;
 use crate::study::{Desk, Finished, Part, StudyError, StudyWork, row};
 

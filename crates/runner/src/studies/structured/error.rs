@@ -5,6 +5,7 @@
 
 use landmark_core::stream::{Rng, stream};
 use landmark_core::structured::{Family, SphericalKernel, StructuredFeaturesParams, normals};
+use landmark_report::{Across, FigureKind, Metric, ResultRow, Selection, TableKind};
 use landmark_yaml::Section;
 use ndarray::{Array1, Array2, s};
 use rayon::prelude::*;
@@ -18,8 +19,6 @@ use super::{
 use crate::config::Config;
 use crate::experiments::{About, Layout};
 use crate::progress::Progress;
-use crate::report::{Across, FigureKind, Selection, TableKind};
-use crate::results::{Metric, ResultRow};
 use crate::study::{Desk, Finished, Part, StudyError, StudyWork, row};
 
 /// What lies on the axis of the figure.

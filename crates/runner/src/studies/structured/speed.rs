@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use landmark_core::stream::stream;
 use landmark_core::structured::{Family, SphericalKernel, StructuredFeaturesParams};
+use landmark_report::{Across, FigureKind, Metric, ResultRow, Selection, TableKind};
 use landmark_yaml::Section;
 use ndarray::Array2;
 use rand::Rng as _;
@@ -17,8 +18,6 @@ use super::{ENTRY, family_name, figure, require_at_least, require_families, tabl
 use crate::config::Config;
 use crate::experiments::{About, Layout};
 use crate::progress::Progress;
-use crate::report::{Across, FigureKind, Selection, TableKind};
-use crate::results::{Metric, ResultRow};
 use crate::study::{Desk, Finished, Part, StudyError, StudyWork, row};
 
 #[derive(Debug, Clone, Serialize, Deserialize)]

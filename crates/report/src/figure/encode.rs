@@ -10,7 +10,7 @@ use super::canvas::{Failure, draw};
 use super::chart::Chart;
 use super::layout::Layout;
 use super::lettering::{Anchor, Lettering};
-use crate::report::{ReportError, escape_markup};
+use crate::{ReportError, escape_markup};
 
 /// Backends round to whole pixels: draw in tenths.
 const SVG_SCALE: u32 = 10;

@@ -11,7 +11,7 @@ mod store;
 mod tables;
 
 pub use files::{FileError, write_file};
-pub use metric::{Direction, Metric, MetricSpec, Notation, thousands};
+pub use metric::{Direction, Metric, MetricSpec, Notation};
 pub use store::{CellKey, ResultStore, ResultsError, cell_key};
 pub use tables::{read_rows, rows_to_json, rows_to_parquet};
 

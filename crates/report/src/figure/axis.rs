@@ -1,6 +1,7 @@
 //! Axes: limits, round ticks, and their labels.
 
-use crate::results::{Notation, thousands};
+use crate::amounts::thousands;
+use crate::results::Notation;
 
 /// One axis in drawing coordinates: the value itself, or its decimal logarithm.
 #[derive(Debug, Clone, PartialEq)]

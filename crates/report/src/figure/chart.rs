@@ -3,9 +3,9 @@
 use super::axis::{Axis, limits};
 use super::graph;
 use super::style::{Look, Marker};
-use crate::report::groups::{Group, Order, groups};
-use crate::report::table::comparison_words;
-use crate::report::{Across, FigureKind, FigureSpec, ReportError, ReportInput, Stamp};
+use crate::groups::{Group, Order, groups};
+use crate::table::comparison_words;
+use crate::{Across, FigureKind, FigureSpec, ReportError, ReportInput, Stamp};
 use crate::results::{Notation, ResultRow};
 
 /// A figure before it is drawn.

@@ -7,8 +7,7 @@ use std::path::{Path, PathBuf};
 
 use landmark_tasks::metrics::MetricError;
 
-use crate::results::{FileError, ResultRow, write_file};
-
+pub mod amounts;
 mod figure;
 #[cfg(test)]
 mod fixture;
@@ -17,12 +16,17 @@ mod latex;
 mod markdown;
 mod page;
 mod reference;
+mod results;
 mod spec;
 mod table;
 mod verdict;
 
 pub use groups::half_width;
 pub use reference::{Fact, Reference, ReferenceError, ReferenceValue};
+pub use results::{
+    CellKey, Direction, FileError, Metric, MetricSpec, Notation, ResultRow, ResultStore, ResultsError, cell_key, read_rows,
+    rows_to_json, rows_to_parquet, write_file,
+};
 pub use spec::{Across, FigureKind, FigureSpec, GraphPanel, Selection, Stamp, TableKind, TableSpec};
 
 const INTER_REGULAR: &[u8] = include_bytes!("../assets/Inter-Regular.otf");

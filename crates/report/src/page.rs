@@ -175,7 +175,7 @@ impl Mark {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::fixture;
+    use crate::fixture;
 
     #[test]
     fn base64_agrees_with_the_rfc() {
@@ -238,7 +238,7 @@ mod tests {
 
     fn fixture_page() -> String {
         let (rows, reference) = (fixture::rows(), fixture::reference());
-        crate::report::render_page(&[fixture::input(&rows, &reference)]).unwrap()
+        crate::render_page(&[fixture::input(&rows, &reference)]).unwrap()
     }
 
     #[test]

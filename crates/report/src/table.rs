@@ -82,7 +82,7 @@ impl Cell {
     }
 
     pub(super) fn count(value: u64) -> Self {
-        Self::number(crate::results::thousands(&value.to_string()), value as f64)
+        Self::number(crate::amounts::count(value), value as f64)
     }
 
     pub(super) fn none() -> Self {

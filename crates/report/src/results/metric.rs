@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::amounts::thousands;
+
 /// What a row measures. The serialised name is the stable id used in results and in `reference.yaml`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -354,20 +356,6 @@ fn fixed(value: f64, decimals: usize) -> String {
         format!("{value:.decimals$}")
     };
     text.replace('-', "−")
-}
-
-/// `1234567.8` → `1,234,567.8`.
-pub fn thousands(text: &str) -> String {
-    let (sign, digits) = text.strip_prefix('-').map_or(("", text), |rest| ("−", rest));
-    let (whole, rest) = digits.split_at(digits.find('.').unwrap_or(digits.len()));
-    let mut out = String::from(sign);
-    for (index, digit) in whole.chars().enumerate() {
-        if index > 0 && (whole.len() - index).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out + rest
 }
 
 #[cfg(test)]
