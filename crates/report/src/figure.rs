@@ -3,7 +3,9 @@
 //! Both come from the same drawing calls. The type is bundled (Inter, SIL OFL, `assets/`), so a figure looks the same on a machine without fonts.
 //! Methods differ by colour (Okabe–Ito, safe for colour-blind readers), marker and dash, never by colour alone.
 
-use super::{FigureSpec, ReportError, ReportInput};
+use crate::error::ReportError;
+use crate::input::ReportInput;
+use crate::spec::{FigureKind, FigureSpec};
 
 mod axis;
 mod canvas;
@@ -27,6 +29,9 @@ pub(super) struct Drawing {
 
 /// Draws one figure.
 pub(super) fn draw(spec: &FigureSpec, input: &ReportInput<'_>) -> Result<Drawing, ReportError> {
-    let chart = chart::Chart::build(spec, input)?;
+    let chart = match &spec.kind {
+        FigureKind::Graphs(graphs) => graph::chart(graphs, input),
+        _ => chart::Chart::build(spec, input)?,
+    };
     Ok(Drawing { svg: encode::svg(&chart, &spec.title)?, png: encode::png(&chart)? })
 }

@@ -7,8 +7,9 @@ use std::collections::HashMap;
 
 use landmark_tasks::metrics::Summary;
 
-use super::{ReportError, Selection};
+use crate::error::ReportError;
 use crate::results::ResultRow;
+use crate::spec::Selection;
 
 /// All replicates of one cell.
 #[derive(Debug, Clone)]
@@ -74,6 +75,16 @@ pub(super) fn groups<'a>(rows: &'a [ResultRow], select: &Selection) -> Result<Ve
         Ok(Group { row: rows[0], values, estimate: Estimate::of(&rows)? })
     };
     cells.into_iter().map(group).collect()
+}
+
+/// `at equal rank`, `small rank`: a comparison in words.
+pub(super) fn comparison_words(id: &str) -> String {
+    match id {
+        "" => String::new(),
+        "rank" => "at equal rank".to_string(),
+        "entries" => "at equal entries".to_string(),
+        other => other.replace('_', " "),
+    }
 }
 
 /// Numbers names in the order they are met.

@@ -3,8 +3,9 @@
 
 use std::fmt::Write as _;
 
-use super::table::{Block, Cell, Mark, Table};
-use super::{ReportInput, Stamp};
+use crate::input::ReportInput;
+use crate::spec::Stamp;
+use crate::table::{Block, Cell, Mark, Table};
 
 /// The whole file.
 pub(super) fn table(table: &Table, input: &ReportInput<'_>) -> String {

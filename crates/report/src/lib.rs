@@ -5,15 +5,16 @@
 
 use std::path::{Path, PathBuf};
 
-use landmark_tasks::metrics::MetricError;
-
 pub mod amounts;
+mod error;
 mod figure;
 #[cfg(test)]
 mod fixture;
 mod groups;
+mod input;
 mod latex;
 mod markdown;
+mod markup;
 mod page;
 mod reference;
 mod results;
@@ -21,43 +22,15 @@ mod spec;
 mod table;
 mod verdict;
 
+pub use error::ReportError;
 pub use groups::half_width;
+pub use input::ReportInput;
 pub use reference::{Fact, Reference, ReferenceError, ReferenceValue};
 pub use results::{
-    CellKey, Direction, FileError, Metric, MetricSpec, Notation, ResultRow, ResultStore, ResultsError, cell_key, read_rows,
-    rows_to_json, rows_to_parquet, write_file,
+    CellKey, Direction, FileError, Metric, MetricSpec, Notation, ResultRow, ResultStore, ResultsError, cell_key,
+    read_rows, rows_to_json, rows_to_parquet, write_file,
 };
 pub use spec::{Across, FigureKind, FigureSpec, GraphPanel, Selection, Stamp, TableKind, TableSpec};
-
-const INTER_REGULAR: &[u8] = include_bytes!("../assets/Inter-Regular.otf");
-const INTER_SEMIBOLD: &[u8] = include_bytes!("../assets/Inter-SemiBold.otf");
-
-/// Everything one configuration has to tell.
-#[derive(Debug, Clone)]
-pub struct ReportInput<'a> {
-    /// Heading: `Word mover's distance classification of tweets`.
-    pub title: String,
-    /// The configuration's `name`, also its folder under `results/`.
-    pub config_name: String,
-    /// The profile it ran in.
-    pub profile: String,
-    /// The command that makes this report again.
-    pub command: String,
-    /// What a reader must be warned of before reading a figure.
-    pub stamps: Vec<Stamp>,
-    /// All rows; methods keep the order (and colour) of their first appearance.
-    pub rows: &'a [ResultRow],
-    /// The paper's numbers.
-    pub reference: Option<&'a Reference>,
-    /// Tables, in order.
-    pub tables: Vec<TableSpec>,
-    /// Figures, in order.
-    pub figures: Vec<FigureSpec>,
-    /// `run.json`, shown at the end of the page: machine, revision, hashes, counts.
-    pub provenance: serde_json::Value,
-    /// Sentences below the tables: what departs from the paper, what was dropped.
-    pub notes: Vec<String>,
-}
 
 /// Everything a report is written as, in memory.
 #[derive(Debug, Clone)]
@@ -67,12 +40,6 @@ pub struct Rendered {
 }
 
 impl Rendered {
-    /// How the tables are to be read; ends every summary and page.
-    const HOW_TO_READ: &str = "A figure of ours is the mean over replicates ± half its 95 % interval (Student's t; with a single replicate, the \
-        bootstrap interval over items where there is one). The paper's ± is its own standard deviation over runs. “Within”: no further from \
-        the printed number than 2 published standard deviations, plus rounding, plus half our interval. Cells of K are the papers' \
-        accounting; calls are what the similarity function is really asked.";
-
     /// Writes all files into a folder, each whole or not at all; what is already there with the same bytes is left alone.
     ///
     /// # Errors
@@ -92,19 +59,16 @@ impl Rendered {
 /// # Errors
 /// A table whose lines have the wrong length, a figure without a row, two tables or figures of one id.
 pub fn render(input: &ReportInput<'_>) -> Result<Rendered, ReportError> {
-    check_ids(input)?;
-    let tables: Vec<_> = input.tables.iter().map(|spec| table::Table::build(spec, input)).collect::<Result<_, _>>()?;
-    let drawings: Vec<_> = input.figures.iter().map(|spec| figure::draw(spec, input)).collect::<Result<_, _>>()?;
-    let mut files = vec![("summary.md".to_string(), markdown::summary(input, &tables).into_bytes())];
-    for table in &tables {
+    let section = section(input)?;
+    let mut files = vec![("summary.md".to_string(), markdown::summary(input, &section.tables).into_bytes())];
+    for table in &section.tables {
         files.push((format!("{}.tex", table.id), latex::table(table, input).into_bytes()));
     }
-    for (spec, drawing) in input.figures.iter().zip(&drawings) {
+    for (spec, drawing) in input.figures.iter().zip(&section.drawings) {
         files.push((format!("{}.svg", spec.id), drawing.svg.clone().into_bytes()));
         files.push((format!("{}.png", spec.id), drawing.png.clone()));
     }
-    let page = page::render(&[page::Section { input, tables: &tables, drawings: &drawings }])?;
-    files.push(("report.html".to_string(), page.into_bytes()));
+    files.push(("report.html".to_string(), page::render(&[section])?.into_bytes()));
     Ok(Rendered { files })
 }
 
@@ -113,16 +77,14 @@ pub fn render(input: &ReportInput<'_>) -> Result<Rendered, ReportError> {
 /// # Errors
 /// As [`render`].
 pub fn render_page(inputs: &[ReportInput<'_>]) -> Result<String, ReportError> {
-    let mut parts = Vec::new();
-    for input in inputs {
-        check_ids(input)?;
-        let tables = input.tables.iter().map(|spec| table::Table::build(spec, input)).collect::<Result<Vec<_>, _>>()?;
-        let drawings = input.figures.iter().map(|spec| figure::draw(spec, input)).collect::<Result<Vec<_>, _>>()?;
-        parts.push((input, tables, drawings));
-    }
-    let sections: Vec<_> =
-        parts.iter().map(|(input, tables, drawings)| page::Section { input, tables, drawings }).collect();
-    page::render(&sections)
+    page::render(&inputs.iter().map(section).collect::<Result<Vec<_>, _>>()?)
+}
+
+fn section<'a>(input: &'a ReportInput<'a>) -> Result<page::Section<'a>, ReportError> {
+    check_ids(input)?;
+    let tables = input.tables.iter().map(|spec| table::Table::build(spec, input)).collect::<Result<_, _>>()?;
+    let drawings = input.figures.iter().map(|spec| figure::draw(spec, input)).collect::<Result<_, _>>()?;
+    Ok(page::Section { input, tables, drawings })
 }
 
 fn check_ids(input: &ReportInput<'_>) -> Result<(), ReportError> {
@@ -135,52 +97,6 @@ fn check_ids(input: &ReportInput<'_>) -> Result<(), ReportError> {
         seen.push(id);
     }
     Ok(())
-}
-
-/// Text between tags or inside a quoted attribute.
-fn escape_markup(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
-}
-
-/// Why a report could not be made.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum ReportError {
-    /// The file system refused.
-    #[error(transparent)]
-    File(#[from] FileError),
-    /// A mean of nothing, or of NaN.
-    #[error(transparent)]
-    Metric(#[from] MetricError),
-    /// A given table is not rectangular.
-    #[error("table `{table}`, line {line}: {seen} cells for {wanted} columns")]
-    Ragged {
-        /// Table id.
-        table: String,
-        /// Line, from 1.
-        line: usize,
-        /// Cells seen.
-        seen: usize,
-        /// Columns of the head.
-        wanted: usize,
-    },
-    /// No row fits a figure.
-    #[error("figure `{figure}` has no row of `{metric}` to draw; check its datasets, methods and comparison")]
-    EmptyFigure {
-        /// Figure id.
-        figure: String,
-        /// Metric id.
-        metric: &'static str,
-    },
-    /// Two files of the same name.
-    #[error("two tables or figures have the id `{0}`; each needs its own")]
-    SameId(String),
-    /// The drawing library refused.
-    #[error("could not draw: {0}")]
-    Draw(String),
-    /// The page template failed.
-    #[error("could not fill the page: {0}")]
-    Page(#[from] askama::Error),
 }
 
 #[cfg(test)]

@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use super::table::{Block, Cell, Mark, Table};
-use super::{Rendered, ReportInput};
+use crate::input::{HOW_TO_READ, ReportInput};
+use crate::table::{Block, Cell, Mark, Table};
 
 /// The whole summary. Figures are referred to by file name.
 pub(super) fn summary(input: &ReportInput<'_>, tables: &[Table]) -> String {
@@ -44,7 +44,7 @@ pub(super) fn summary(input: &ReportInput<'_>, tables: &[Table]) -> String {
         }
         out.push('\n');
     }
-    out.push_str(Rendered::HOW_TO_READ);
+    out.push_str(HOW_TO_READ);
     out.push('\n');
     out
 }

@@ -2,15 +2,17 @@
 
 use askama::Template;
 
-use super::figure::{Drawing, Palette};
-use super::table::{Mark, Table};
-use super::{INTER_REGULAR, INTER_SEMIBOLD, Rendered, ReportError, ReportInput, escape_markup};
+use crate::error::ReportError;
+use crate::figure::{Drawing, Palette};
+use crate::input::{HOW_TO_READ, ReportInput};
+use crate::markup::{INTER_REGULAR, INTER_SEMIBOLD, escape_markup};
+use crate::table::{Mark, Table};
 
 /// One configuration on the page.
 pub(super) struct Section<'a> {
     pub(super) input: &'a ReportInput<'a>,
-    pub(super) tables: &'a [Table],
-    pub(super) drawings: &'a [Drawing],
+    pub(super) tables: Vec<Table>,
+    pub(super) drawings: Vec<Drawing>,
 }
 
 #[derive(Template)]
@@ -50,12 +52,12 @@ pub(super) fn render(sections: &[Section<'_>]) -> Result<String, ReportError> {
     let views = sections.iter().map(|section| View {
         input: section.input,
         paper: section.input.reference.map(|reference| reference.paper.as_str()),
-        tables: section.tables,
+        tables: &section.tables,
         figures: section
             .input
             .figures
             .iter()
-            .zip(section.drawings)
+            .zip(&section.drawings)
             .map(|(spec, drawing)| FigureView {
                 id: &spec.id,
                 title: &spec.title,
@@ -68,7 +70,7 @@ pub(super) fn render(sections: &[Section<'_>]) -> Result<String, ReportError> {
     let page = Page {
         title: sections.first().map_or("", |section| section.input.title.as_str()),
         sections: views.collect(),
-        how_to_read: Rendered::HOW_TO_READ,
+        how_to_read: HOW_TO_READ,
         regular: base64(INTER_REGULAR),
         semibold: base64(INTER_SEMIBOLD),
         inks: Palette::all().map(|ink| InkView { name: ink.name, light: ink.hex(), dark: ink.dark }).collect(),

@@ -1,6 +1,10 @@
-//! A table as data: what a [`TableSpec`](super::TableSpec) comes to, before anyone decides how it is written.
+//! A table as data: what a [`TableSpec`] comes to, before anyone decides how it is written.
 
-use super::{ReportError, ReportInput, TableKind, TableSpec};
+use crate::amounts;
+use crate::error::ReportError;
+use crate::groups::comparison_words;
+use crate::input::ReportInput;
+use crate::spec::{TableKind, TableSpec};
 
 mod comparison;
 mod entries;
@@ -82,7 +86,7 @@ impl Cell {
     }
 
     pub(super) fn count(value: u64) -> Self {
-        Self::number(crate::amounts::count(value), value as f64)
+        Self::number(amounts::count(value), value as f64)
     }
 
     pub(super) fn none() -> Self {
@@ -163,16 +167,6 @@ fn number_in(text: &str) -> Option<f64> {
     let plain: String = text.replace('−', "-").chars().filter(|c| *c != ',').collect();
     let end = plain.find(|c: char| !(c.is_ascii_digit() || matches!(c, '.' | '-' | '+' | 'e'))).unwrap_or(plain.len());
     plain[..end].parse().ok()
-}
-
-/// `at equal rank`, `small rank`: a comparison in words.
-pub(super) fn comparison_words(id: &str) -> String {
-    match id {
-        "" => String::new(),
-        "rank" => "at equal rank".to_string(),
-        "entries" => "at equal entries".to_string(),
-        other => other.replace('_', " "),
-    }
 }
 
 /// The heading of a part: dataset and comparison.

@@ -3,10 +3,11 @@
 //! Ours counts as within when it lies no further from the printed number than 2 published standard deviations (about the spread of the
 //! paper's own runs), plus what rounding took, plus half of our own 95 % interval.
 
-use super::groups::{Estimate, Group};
-use super::reference::ReferenceValue;
-use super::{ReportInput, Stamp};
+use crate::groups::{Estimate, Group};
+use crate::input::ReportInput;
+use crate::reference::ReferenceValue;
 use crate::results::{Direction, Metric};
+use crate::spec::Stamp;
 
 /// What a comparison comes to.
 #[derive(Debug, Clone, PartialEq, Eq)]

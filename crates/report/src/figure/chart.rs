@@ -1,12 +1,12 @@
 //! What a figure shows, in plain data: panels, axes, series, legend.
 
 use super::axis::{Axis, limits};
-use super::graph;
 use super::style::{Look, Marker};
-use crate::groups::{Group, Order, groups};
-use crate::table::comparison_words;
-use crate::{Across, FigureKind, FigureSpec, ReportError, ReportInput, Stamp};
+use crate::error::ReportError;
+use crate::groups::{Group, Order, comparison_words, groups};
+use crate::input::ReportInput;
 use crate::results::{Notation, ResultRow};
+use crate::spec::{Across, FigureKind, FigureSpec, Stamp};
 
 /// A figure before it is drawn.
 #[derive(Debug, Clone)]
@@ -55,9 +55,6 @@ const CAPS: [&str; 2] = ["optimal", "exact"];
 
 impl Chart {
     pub(super) fn build(spec: &FigureSpec, input: &ReportInput<'_>) -> Result<Self, ReportError> {
-        if let FigureKind::Graphs(graphs) = &spec.kind {
-            return Ok(graph::chart(graphs, input));
-        }
         let groups = groups(input.rows, &spec.select)?;
         if groups.is_empty() {
             return Err(ReportError::EmptyFigure { figure: spec.id.clone(), metric: spec.select.metric.id() });

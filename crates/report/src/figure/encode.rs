@@ -10,7 +10,8 @@ use super::canvas::{Failure, draw};
 use super::chart::Chart;
 use super::layout::Layout;
 use super::lettering::{Anchor, Lettering};
-use crate::{ReportError, escape_markup};
+use crate::error::ReportError;
+use crate::markup::escape_markup;
 
 /// Backends round to whole pixels: draw in tenths.
 const SVG_SCALE: u32 = 10;

@@ -5,7 +5,8 @@ use std::f64::consts::TAU;
 use super::axis::Axis;
 use super::chart::{Chart, Panel, Series, Shape, stamps};
 use super::style::Look;
-use crate::{GraphPanel, ReportInput};
+use crate::input::ReportInput;
+use crate::spec::GraphPanel;
 
 /// Where labels stand: outside the circle of radius 1, further to the sides since they are wider than high.
 const LABELS: (f64, f64) = (1.27, 1.17);

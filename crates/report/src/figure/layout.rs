@@ -3,7 +3,7 @@
 use super::chart::{Chart, Panel};
 use super::lettering::{Anchor, CAPITALS, Lettering, width};
 use super::style::{Ink, Look, Palette};
-use crate::ReportError;
+use crate::error::ReportError;
 
 const SIDE: f64 = 14.0;
 /// Left of the plots, unless the tick labels need more.

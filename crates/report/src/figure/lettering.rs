@@ -6,7 +6,8 @@ use std::sync::OnceLock;
 
 use ab_glyph::{Font as _, FontRef, Glyph, PxScale, ScaleFont as _, point};
 
-use crate::{INTER_REGULAR, INTER_SEMIBOLD, ReportError};
+use crate::error::ReportError;
+use crate::markup::{INTER_REGULAR, INTER_SEMIBOLD};
 
 /// Height of capitals in em.
 pub(super) const CAPITALS: f64 = 0.727;

@@ -3,13 +3,13 @@
 use plotters::style::RGBColor;
 
 /// Every colour a figure may hold, with the name of its CSS variable, so that the page can redraw it for a dark screen.
-pub(in super::super) struct Palette;
+pub(crate) struct Palette;
 
 /// A named colour: on white, and on a dark page.
-pub(in super::super) struct Ink {
-    pub(in super::super) name: &'static str,
-    pub(in super::super) light: (u8, u8, u8),
-    pub(in super::super) dark: &'static str,
+pub(crate) struct Ink {
+    pub(crate) name: &'static str,
+    pub(crate) light: (u8, u8, u8),
+    pub(crate) dark: &'static str,
 }
 
 const fn ink(name: &'static str, light: (u8, u8, u8), dark: &'static str) -> Ink {
@@ -35,7 +35,7 @@ impl Palette {
     ];
 
     /// All of them.
-    pub(in super::super) fn all() -> impl Iterator<Item = &'static Ink> {
+    pub(crate) fn all() -> impl Iterator<Item = &'static Ink> {
         const FIXED: [Ink; 5] = [Palette::PAPER, Palette::TEXT, Palette::MUTED, Palette::GRID, Palette::AXIS];
         const SERIES: [Ink; 8] = Palette::SERIES;
         const { &FIXED }.iter().chain(const { &SERIES })
@@ -49,7 +49,7 @@ impl Ink {
     }
 
     /// `#0072B2`, as the SVG writer spells it.
-    pub(in super::super) fn hex(&self) -> String {
+    pub(crate) fn hex(&self) -> String {
         let (r, g, b) = self.light;
         format!("#{r:02X}{g:02X}{b:02X}")
     }

@@ -12,8 +12,10 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use super::ResultRow;
+use super::error::ResultsError;
 use super::files::{FileError, write_file};
-use super::{ResultRow, rows_to_json, rows_to_parquet};
+use super::tables::{rows_to_json, rows_to_parquet};
 
 /// The name of a cell: a hash of everything that moves its figures.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -50,75 +52,6 @@ pub struct ResultStore {
     log: File,
     cells: HashMap<CellKey, Vec<ResultRow>>,
     warnings: Vec<String>,
-}
-
-/// Why results could not be kept or read.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum ResultsError {
-    /// The file system refused.
-    #[error(transparent)]
-    File(#[from] FileError),
-    /// Another run holds the lock.
-    #[error("another run is writing to `{}`; wait for it to end, or give this configuration another `name`", .0.display())]
-    Busy(PathBuf),
-    /// A line that is not the last does not parse.
-    #[error("`{}` line {line} is damaged ({source}); delete that line to compute its cell again", path.display())]
-    Damaged {
-        /// The file.
-        path: PathBuf,
-        /// Line number, from 1.
-        line: usize,
-        /// What the parser said.
-        source: serde_json::Error,
-    },
-    /// A figure that is NaN or ∞.
-    #[error(
-        "`{metric}` of `{method}` on `{dataset}` at rank {rank}, replicate {replicate}, is {value}, but must be finite"
-    )]
-    NotFinite {
-        /// Metric id.
-        metric: String,
-        /// Method name.
-        method: String,
-        /// Dataset id.
-        dataset: String,
-        /// Rank.
-        rank: u64,
-        /// Replicate.
-        replicate: u64,
-        /// The value.
-        value: f64,
-    },
-    /// A result was asked for that no run has finished.
-    #[error("{missing} of {wanted} cells in `{}` are not finished; run the configuration again to complete them", folder.display())]
-    Unfinished {
-        /// The results folder.
-        folder: PathBuf,
-        /// Cells missing.
-        missing: usize,
-        /// Cells wanted.
-        wanted: usize,
-    },
-    /// Rows that cannot be written in this form.
-    #[error("could not encode {what}: {source}")]
-    Encode {
-        /// What was encoded.
-        what: &'static str,
-        /// What the encoder said.
-        source: serde_json::Error,
-    },
-    /// The frame library refused.
-    #[error("could not encode `results.parquet`: {0}")]
-    Parquet(String),
-    /// A results file that is no list of rows.
-    #[error("`{}` is not a list of result rows ({source}); run the configuration again to rebuild it", path.display())]
-    Foreign {
-        /// The file.
-        path: PathBuf,
-        /// What the parser said.
-        source: serde_json::Error,
-    },
 }
 
 impl ResultStore {

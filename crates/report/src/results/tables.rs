@@ -5,8 +5,9 @@ use std::path::Path;
 
 use polars::prelude::{Column, DataFrame, ParquetCompression, ParquetWriter};
 
+use super::ResultRow;
+use super::error::ResultsError;
 use super::files::FileError;
-use super::{ResultRow, ResultsError};
 
 /// A JSON array with one row a line.
 ///

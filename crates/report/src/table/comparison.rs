@@ -1,11 +1,13 @@
 //! Paper ± sd | ours ± interval | Δ | verdict, a line per rank and method.
 
-use super::super::groups::{Group, groups};
-use super::super::reference::ReferenceValue;
-use super::super::verdict::{Verdict, printed, speaks_of};
-use super::super::{ReportError, ReportInput, Selection};
 use super::{Block, Cell, Footnotes, Head, Mark, heading};
+use crate::error::ReportError;
+use crate::groups::{Group, groups};
+use crate::input::ReportInput;
+use crate::reference::ReferenceValue;
 use crate::results::Metric;
+use crate::spec::Selection;
+use crate::verdict::{Verdict, printed, speaks_of};
 
 pub(super) fn blocks(
     input: &ReportInput<'_>,

@@ -1,8 +1,10 @@
 //! What each cell of the sweep asks of the similarity function.
 
-use super::super::groups::groups;
-use super::super::{ReportError, ReportInput, Selection};
 use super::{Block, Cell, Head, heading};
+use crate::error::ReportError;
+use crate::groups::groups;
+use crate::input::ReportInput;
+use crate::spec::Selection;
 
 pub(super) fn blocks(input: &ReportInput<'_>, select: &Selection) -> Result<Vec<Block>, ReportError> {
     let groups = groups(input.rows, select)?;
@@ -15,7 +17,7 @@ pub(super) fn blocks(input: &ReportInput<'_>, select: &Selection) -> Result<Vec<
         Head::figures("share of n² (%)"),
         Head::figures("calls if run alone"),
     ];
-    let block = |part: &[super::super::groups::Group<'_>]| Block {
+    let block = |part: &[crate::groups::Group<'_>]| Block {
         heading: heading(&part[0].row.dataset, &part[0].row.comparison),
         head: head.clone(),
         lines: part

@@ -1,9 +1,11 @@
 //! Methods down, sizes across, a part per dataset and comparison; the best sublinear method of a column stands out.
 
-use super::super::groups::{Group, groups};
-use super::super::{Across, ReportError, ReportInput, Selection};
 use super::{Block, Cell, Footnotes, Head, Mark, heading};
+use crate::error::ReportError;
+use crate::groups::{Group, groups};
+use crate::input::ReportInput;
 use crate::results::Direction;
+use crate::spec::{Across, Selection};
 
 /// Methods that read all of K: the cap, not contenders.
 const CAPS: [&str; 2] = ["optimal", "exact"];

@@ -5,10 +5,12 @@
 use landmark_core::stream::stream;
 use landmark_tasks::metrics::paired_bootstrap;
 
-use super::super::groups::{Group, groups};
-use super::super::{ReportError, ReportInput, Selection};
 use super::{Block, Cell, Head, Mark, heading};
+use crate::error::ReportError;
+use crate::groups::{Group, groups};
+use crate::input::ReportInput;
 use crate::results::Direction;
+use crate::spec::Selection;
 
 const RESAMPLES: usize = 2000;
 
