@@ -6,6 +6,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use landmark_yaml::{ConfigError, Problems, Sources, parse};
 use serde::Deserialize;
 
 use crate::results::Metric;
@@ -64,8 +65,7 @@ impl Reference {
     pub fn read(path: &Path) -> Result<Self, ReferenceError> {
         let text =
             fs::read_to_string(path).map_err(|source| ReferenceError::Read { path: path.to_path_buf(), source })?;
-        let file: File = serde_yaml::from_str(&text)
-            .map_err(|source| ReferenceError::Schema { path: path.to_path_buf(), source })?;
+        let file = File::parse(&path.display().to_string(), &text)?;
         let mut values = Vec::new();
         for table in &file.tables {
             for row in &table.rows {
@@ -102,6 +102,18 @@ struct File {
     tables: Vec<Table>,
     #[serde(default)]
     facts: Vec<Fact>,
+}
+
+impl File {
+    fn parse(name: &str, text: &str) -> Result<Self, ConfigError> {
+        let (mut sources, problems) = (Sources::default(), Problems::default());
+        let root = parse(text, sources.add(name, text));
+        let file = problems.keep(root).and_then(|root| problems.read::<Self>(&root, "reference"));
+        match file {
+            Some(file) if problems.is_empty() => Ok(file),
+            _ => Err(ConfigError::new(name, &sources, problems.into_vec())),
+        }
+    }
 }
 
 #[derive(Deserialize)]
@@ -238,13 +250,8 @@ pub enum ReferenceError {
         source: std::io::Error,
     },
     /// The file does not follow the schema.
-    #[error("`{}`: {source}", path.display())]
-    Schema {
-        /// The file.
-        path: PathBuf,
-        /// What the parser said, with line and column.
-        source: serde_yaml::Error,
-    },
+    #[error("{}", .0.lines())]
+    Schema(#[from] ConfigError),
     /// A cell that is no number, or a row of the wrong length.
     #[error("`{}`: `{table}`, row `{row}`, column `{column}`: {seen}, but a cell is `value [± sd] [@ rank]` or `–`", path.display())]
     Cell {
@@ -330,8 +337,11 @@ tables:
     }
 
     #[test]
-    fn an_unknown_metric_is_named_with_its_line() {
-        let error = read(&TABLE.replace("metric: accuracy", "metric: acuracy")).unwrap_err().to_string();
-        assert!(error.contains("acuracy") && error.contains("line"), "{error}");
+    fn an_unknown_metric_and_key_are_named_with_their_lines() {
+        let text = TABLE.replace("metric: accuracy", "metric: acuracy").replace("unit:", "unti:");
+        let error = read(&text).unwrap_err().to_string();
+        assert!(error.contains("line 6: `reference.tables[0].metric` is `acuracy`"), "{error}");
+        assert!(error.contains("did you mean `accuracy`?"), "{error}");
+        assert!(error.contains("line 7: unknown key `unti` in `reference.tables[0]`"), "{error}");
     }
 }

@@ -274,7 +274,9 @@ impl Config {
     /// The resolved configuration as YAML, defaults included; reading it again gives the same configuration.
     pub fn to_yaml(&self) -> String {
         let json = without_blanks(serde_json::to_value(self).unwrap_or(Json::Null));
-        serde_yaml::to_string(&json).unwrap_or_else(|error| format!("# can't be written: {error}\n"))
+        // JSON is YAML
+        landmark_yaml::parse(&json.to_string(), 0)
+            .map_or_else(|error| format!("# can't be written: {error}\n"), |tree| tree.to_yaml())
     }
 
     /// Why the numbers of this run are not the paper's, or `None` where nothing was reduced: stamped in every table.

@@ -45,7 +45,7 @@ fn arrows_only_go_down() {
 #[test]
 fn core_knows_no_text_file_yaml_or_torch() {
     let foreign =
-        ["serde_yaml", "polars", "tch", "torch-sys", "tokio", "object_store", "ndarray-npy", "clap", "tokenizers"];
+        ["landmark-yaml", "polars", "tch", "torch-sys", "tokio", "object_store", "ndarray-npy", "clap", "tokenizers"];
     let used = dependencies("core");
     assert!(used.iter().any(|name| name == "faer"), "the manifest was not read: {used:?}");
     assert!(used.iter().all(|name| !foreign.contains(&name.as_str())), "{used:?}");

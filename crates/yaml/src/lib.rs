@@ -11,6 +11,7 @@ mod read;
 mod section;
 mod suggest;
 mod tree;
+mod write;
 
 pub use entry::{Entry, Parameter, find, ids, parameter, required};
 pub use problem::{ConfigError, Place, Problem, Sources, list};

@@ -151,6 +151,17 @@ impl ConfigError {
         self.problems.iter().map(|problem| problem as &dyn Diagnostic)
     }
 
+    /// Every problem as `file, line 3: message; help`, for where no frame is drawn.
+    pub fn lines(&self) -> String {
+        let line = |Located { problem, source }: &Located| {
+            let before = source.as_ref().zip(problem.place()).and_then(|(s, place)| s.inner().get(..place.offset));
+            let number = before.map_or(String::new(), |text| format!(", line {}", text.matches('\n').count() + 1));
+            let help = problem.help.as_ref().map_or(String::new(), |help| format!("; {help}"));
+            format!("`{}`{number}: {problem}{help}", self.name)
+        };
+        self.problems.iter().map(line).collect::<Vec<_>>().join("\n")
+    }
+
     /// The profile it was said to be wrong in.
     pub fn profile(&self) -> Option<&str> {
         self.profile.as_deref()

@@ -300,7 +300,7 @@ fn count(node: &Node) -> usize {
 }
 
 /// A plain scalar by the core schema; underscores between digits are allowed in numbers.
-fn resolve(text: &str) -> Value {
+pub(crate) fn resolve(text: &str) -> Value {
     match text {
         "" | "~" | "null" | "Null" | "NULL" => return Value::Null,
         "true" | "True" | "TRUE" => return Value::Bool(true),
