@@ -2,133 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
+use self::Notation::{Fixed, Percent, Seconds, Whole};
 use crate::amounts::thousands;
 
-/// What a row measures. The serialised name is the stable id used in results and in `reference.yaml`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Metric {
-    /// ‖K − K̃‖_F / ‖K‖_F.
-    RelativeError,
-    /// The same against the scores of pairs as they were asked for, before both orders became one.
-    RawError,
-    /// The same, estimated from a few extra entries.
-    EstimatedError,
-    /// The proxy's own relative error.
-    ProxyError,
-    /// Share of test items classified correctly.
-    Accuracy,
-    /// The same, by cross-validation on the training items.
-    ValidationAccuracy,
-    /// Mean over classes of F1.
-    MacroF1,
-    /// F1 over all decisions.
-    MicroF1,
-    /// Pearson correlation with the gold scores.
-    Pearson,
-    /// Spearman rank correlation with the gold scores.
-    Spearman,
-    /// F1 of the positive class.
-    F1,
-    /// Mean of MUC, B³ and CEAFe.
-    ConllF1,
-    /// The same with clusters of one mention kept.
-    ConllF1Singletons,
-    /// The CoNLL F1 where clusters are cut at a threshold chosen for the method itself.
-    OwnThresholdConllF1,
-    /// Mean of MUC, B³ and CEAFe on the development part.
-    DevConllF1,
-    /// F1 by links.
-    MucF1,
-    /// F1 by mentions.
-    BCubedF1,
-    /// F1 by aligned clusters.
-    CeafEF1,
-    /// F1 by links, weighed by the size of their cluster.
-    LeaF1,
-    /// Distance below which clusters merge, or score above which a pair is called positive.
-    Threshold,
-    /// Mean loss of an epoch; `position` is its number.
-    TrainingLoss,
-    /// Mean average precision.
-    MeanAveragePrecision,
-    /// Mean over ranks 1 to 10 of the share of good answers found by then.
-    AverageRecall,
-    /// Mean of 1 / rank of the first good answer.
-    ReciprocalRank,
-    /// Precision of the positive class.
-    Precision,
-    /// Recall of the positive class.
-    Recall,
-    /// 1 − landmarks / support vectors of the exact machine.
-    Saving,
-    /// Training items that carry a kernel machine.
-    SupportVectors,
-    /// One eigenvalue; `position` is its number by magnitude, from 1.
-    Eigenvalue,
-    /// λmin of the landmark block that decided a shift.
-    LambdaMin,
-    /// Number of negative eigenvalues of the landmark block.
-    NegativeEigenvalues,
-    /// Shift e that was added.
-    Shift,
-    /// Rank (number of features) used.
-    Rank,
-    /// γ of exp(−γd).
-    Gamma,
-    /// Inverse regularisation of a support vector machine.
-    Cost,
-    /// |S2| / |S1| of a method with a second landmark set.
-    Ratio,
-    /// Most words of a random document (WME).
-    MaxWords,
-    /// Cells of K.
-    Cells,
-    /// Calls of the similarity function.
-    Evaluations,
-    /// Wall seconds.
-    Seconds,
-    /// Seconds it takes to make the features.
-    FeatureSeconds,
-    /// A number of things: classes, documents, distinct words.
-    Count,
-    /// Mean length of a document, in words.
-    Length,
-    /// √ of the mean squared error of a kernel estimate over pairs of items.
-    RootMeanSquaredError,
-    /// Microseconds it takes to make the features of one item.
-    ItemMicroseconds,
-    /// Memory, in 10⁶ bytes.
-    Megabytes,
-    /// Random numbers behind a structured matrix.
-    Budget,
-    /// What the chromatic number of a P-model is at least.
-    ChromaticLower,
-    /// What it is at most.
-    ChromaticUpper,
-    /// μ of a P-model.
-    Coherence,
-    /// μ̃ of a P-model.
-    Unicoherence,
-    /// By how much a squared norm of a column of a P-model departs from 1, at most.
-    NormalisationError,
-    /// How far columns of one matrix of a P-model are from orthogonal, at most.
-    OrthogonalityError,
-    /// ‖XᵀX − YᵀY‖₂ of a sketch Y of X.
-    SketchError,
-    /// Σδ, what the sketch itself knows to bound that error.
-    SketchBound,
-    /// σ² of a direction of a sketch as a share of ‖X‖²_F; `position` is its number, from 1.
-    DirectionShare,
-    /// Items that are right where the baseline is wrong.
-    Wins,
-    /// Items that are wrong where the baseline is right.
-    Losses,
-    /// Accuracy above that of the baseline on the same items.
-    Gain,
-}
-
-/// Which way a metric is good.
+/// Direction in which a metric is good.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Direction {
     /// More is better.
@@ -139,7 +16,7 @@ pub enum Direction {
     Neither,
 }
 
-/// How a figure is printed.
+/// Printed form of a figure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Notation {
     /// A fraction printed as per cent with one decimal: 0.7532 → `75.3`.
@@ -152,7 +29,7 @@ pub enum Notation {
     Seconds,
 }
 
-/// What tables and figures know about a metric.
+/// Line of the table: all that tables and figures know about a metric.
 #[derive(Debug, Clone, Copy)]
 pub struct MetricSpec {
     /// The serialised name: stable, used in results and in `reference.yaml`.
@@ -161,145 +38,165 @@ pub struct MetricSpec {
     pub label: &'static str,
     /// Label of an axis, with the unit.
     pub axis: &'static str,
-    /// Which way is better.
+    /// Direction in which it is better.
     pub better: Direction,
-    /// How it is printed.
+    /// Printed form.
     pub notation: Notation,
     /// The smallest and largest value a linear axis shows by default (`None`: as the data say).
     pub limits: (Option<f64>, Option<f64>),
 }
 
-impl Metric {
-    /// Its line of the table.
-    pub fn spec(self) -> MetricSpec {
-        use Direction::{Higher, Lower, Neither};
-        use Notation::{Fixed, Percent, Seconds, Whole};
-        let spec = |id, label, axis, better, notation, limits| MetricSpec { id, label, axis, better, notation, limits };
-        let score = (None, None);
-        let positive = (Some(0.0), None);
-        match self {
-            // an error of 1 is that of the zero matrix: what lies above it is no approximation
-            Self::RelativeError => {
-                spec("relative_error", "relative error", "relative error", Lower, Fixed(3), (Some(0.0), Some(1.2)))
-            }
-            Self::RawError => spec(
-                "raw_error",
-                "error against raw",
-                "relative error against the raw scores",
-                Lower,
-                Fixed(3),
-                (Some(0.0), Some(1.2)),
-            ),
-            Self::EstimatedError => spec(
-                "estimated_error",
-                "estimated error",
-                "estimated relative error",
-                Lower,
-                Fixed(3),
-                (Some(0.0), Some(1.2)),
-            ),
-            Self::ProxyError => spec(
-                "proxy_error",
-                "proxy error",
-                "relative error of the proxy",
-                Lower,
-                Fixed(3),
-                (Some(0.0), Some(1.2)),
-            ),
-            Self::Accuracy => spec("accuracy", "accuracy", "accuracy (%)", Higher, Percent, score),
-            Self::ValidationAccuracy => {
-                spec("validation_accuracy", "validation accuracy", "validation accuracy (%)", Higher, Percent, score)
-            }
-            Self::MacroF1 => spec("macro_f1", "macro F1", "macro F1 (%)", Higher, Percent, score),
-            Self::MicroF1 => spec("micro_f1", "micro F1", "micro F1 (%)", Higher, Percent, score),
-            Self::Pearson => spec("pearson", "Pearson", "Pearson correlation (%)", Higher, Percent, score),
-            Self::Spearman => spec("spearman", "Spearman", "Spearman correlation (%)", Higher, Percent, score),
-            Self::F1 => spec("f1", "F1", "F1 (%)", Higher, Percent, score),
-            Self::ConllF1 => spec("conll_f1", "CoNLL F1", "CoNLL F1 (%)", Higher, Percent, score),
-            Self::ConllF1Singletons => spec(
-                "conll_f1_singletons",
-                "CoNLL F1, with singletons",
-                "CoNLL F1 with singletons (%)",
-                Higher,
-                Percent,
-                score,
-            ),
-            Self::OwnThresholdConllF1 => spec(
-                "own_threshold_conll_f1",
-                "CoNLL F1, own threshold",
-                "CoNLL F1, threshold of its own (%)",
-                Higher,
-                Percent,
-                score,
-            ),
-            Self::DevConllF1 => {
-                spec("dev_conll_f1", "CoNLL F1, dev", "CoNLL F1 on the development part (%)", Higher, Percent, score)
-            }
-            Self::MucF1 => spec("muc_f1", "MUC", "MUC F1 (%)", Higher, Percent, score),
-            Self::BCubedF1 => spec("b_cubed_f1", "B³", "B³ F1 (%)", Higher, Percent, score),
-            Self::CeafEF1 => spec("ceaf_e_f1", "CEAFe", "CEAFe F1 (%)", Higher, Percent, score),
-            Self::LeaF1 => spec("lea_f1", "LEA", "LEA F1 (%)", Higher, Percent, score),
-            Self::Threshold => spec("threshold", "threshold", "threshold", Neither, Fixed(3), score),
-            Self::TrainingLoss => spec("training_loss", "loss", "training loss", Lower, Fixed(4), positive),
-            Self::MeanAveragePrecision => {
-                spec("mean_average_precision", "MAP", "mean average precision (%)", Higher, Percent, score)
-            }
-            Self::AverageRecall => spec("average_recall", "AvgRec", "average recall (%)", Higher, Percent, score),
-            Self::ReciprocalRank => spec("reciprocal_rank", "MRR", "mean reciprocal rank (%)", Higher, Percent, score),
-            Self::Precision => spec("precision", "precision", "precision (%)", Higher, Percent, score),
-            Self::Recall => spec("recall", "recall", "recall (%)", Higher, Percent, score),
-            Self::Saving => spec("saving", "saving", "kernel operations saved (%)", Higher, Percent, score),
-            Self::SupportVectors => {
-                spec("support_vectors", "support vectors", "support vectors", Lower, Whole, positive)
-            }
-            Self::Eigenvalue => spec("eigenvalue", "eigenvalue", "eigenvalue", Neither, Fixed(3), score),
-            Self::LambdaMin => spec("lambda_min", "λmin", "smallest eigenvalue", Neither, Fixed(3), score),
-            Self::NegativeEigenvalues => {
-                spec("negative_eigenvalues", "negative eigenvalues", "negative eigenvalues", Neither, Whole, positive)
-            }
-            Self::Shift => spec("shift", "shift e", "shift e", Neither, Fixed(3), positive),
-            Self::Rank => spec("rank", "rank", "rank", Neither, Whole, positive),
-            Self::Gamma => spec("gamma", "γ", "γ", Neither, Fixed(3), positive),
-            Self::Cost => spec("cost", "C", "C", Neither, Fixed(3), positive),
-            Self::Ratio => spec("ratio", "s2 / s1", "s2 / s1", Neither, Fixed(2), positive),
-            Self::MaxWords => spec("max_words", "Dmax", "most words of a random document", Neither, Whole, positive),
-            Self::Cells => spec("cells", "cells", "cells of K", Lower, Whole, positive),
-            Self::Evaluations => spec("evaluations", "evaluations", "evaluations", Lower, Whole, positive),
-            Self::Seconds => spec("seconds", "seconds", "seconds", Lower, Seconds, positive),
-            Self::FeatureSeconds => {
-                spec("feature_seconds", "feature seconds", "seconds to make the features", Lower, Seconds, positive)
-            }
-            Self::Count => spec("count", "count", "count", Neither, Whole, positive),
-            Self::Length => spec("length", "length", "mean length (words)", Neither, Fixed(1), positive),
-            Self::RootMeanSquaredError => {
-                spec("root_mean_squared_error", "RMSE", "root mean squared error", Lower, Fixed(4), positive)
-            }
-            Self::ItemMicroseconds => {
-                spec("item_microseconds", "µs an item", "microseconds an item", Lower, Fixed(2), positive)
-            }
-            Self::Megabytes => spec("megabytes", "MB", "memory (MB)", Lower, Fixed(3), positive),
-            Self::Budget => spec("budget", "t", "budget of randomness t", Neither, Whole, positive),
-            Self::ChromaticLower => spec("chromatic_lower", "χ at least", "χ at least", Lower, Whole, positive),
-            Self::ChromaticUpper => spec("chromatic_upper", "χ at most", "χ at most", Lower, Whole, positive),
-            Self::Coherence => spec("coherence", "μ", "coherence μ", Lower, Fixed(3), positive),
-            Self::Unicoherence => spec("unicoherence", "μ̃", "unicoherence μ̃", Lower, Fixed(3), positive),
-            Self::NormalisationError => {
-                spec("normalisation_error", "normalisation error", "normalisation error", Lower, Fixed(3), positive)
-            }
-            Self::OrthogonalityError => {
-                spec("orthogonality_error", "orthogonality error", "orthogonality error", Lower, Fixed(3), positive)
-            }
-            Self::SketchError => spec("sketch_error", "‖XᵀX − YᵀY‖₂", "‖XᵀX − YᵀY‖₂", Lower, Whole, positive),
-            Self::SketchBound => spec("sketch_bound", "Σδ", "bound Σδ", Lower, Whole, positive),
-            Self::DirectionShare => {
-                spec("direction_share", "share of ‖X‖²", "share of ‖X‖² (%)", Neither, Percent, positive)
-            }
-            Self::Wins => spec("wins", "wins", "items won", Neither, Whole, positive),
-            Self::Gain => spec("gain", "gain", "gain (points)", Higher, Percent, score),
-            Self::Losses => spec("losses", "losses", "items lost", Neither, Whole, positive),
-        }
-    }
+type Limits = (Option<f64>, Option<f64>);
+const SCORE: Limits = (None, None);
+const POSITIVE: Limits = (Some(0.0), None);
+/// An error of 1 is that of the zero matrix: what lies above it is no approximation.
+const ERROR: Limits = (Some(0.0), Some(1.2));
 
+/// Spells the one table as the enum and as [`Metric::spec`].
+macro_rules! metrics {
+    ($($(#[doc = $doc:literal])+ $name:ident: $id:literal, $label:literal, $axis:literal, $better:ident, $notation:expr, $limits:expr;)*) => {
+        /// Measure of a row. The serialised name is the stable id used in results and in `reference.yaml`.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        pub enum Metric {
+            $($(#[doc = $doc])+ #[serde(rename = $id)] $name,)*
+        }
+
+        impl Metric {
+            /// Its line of the table.
+            pub fn spec(self) -> MetricSpec {
+                match self {
+                    $(Self::$name => MetricSpec {
+                        id: $id, label: $label, axis: $axis, better: Direction::$better, notation: $notation, limits: $limits,
+                    },)*
+                }
+            }
+        }
+    };
+}
+
+// id, label, axis, which way is better, notation, limits of a linear axis
+metrics! {
+    /// ‖K − K̃‖_F / ‖K‖_F.
+    RelativeError: "relative_error", "relative error", "relative error", Lower, Fixed(3), ERROR;
+    /// The same against the scores of pairs as they were asked for, before both orders became one.
+    RawError: "raw_error", "error against raw", "relative error against the raw scores", Lower, Fixed(3), ERROR;
+    /// The same, estimated from a few extra entries.
+    EstimatedError: "estimated_error", "estimated error", "estimated relative error", Lower, Fixed(3), ERROR;
+    /// The proxy's own relative error.
+    ProxyError: "proxy_error", "proxy error", "relative error of the proxy", Lower, Fixed(3), ERROR;
+    /// Share of test items classified correctly.
+    Accuracy: "accuracy", "accuracy", "accuracy (%)", Higher, Percent, SCORE;
+    /// The same, by cross-validation on the training items.
+    ValidationAccuracy: "validation_accuracy", "validation accuracy", "validation accuracy (%)", Higher, Percent, SCORE;
+    /// Mean over classes of F1.
+    MacroF1: "macro_f1", "macro F1", "macro F1 (%)", Higher, Percent, SCORE;
+    /// F1 over all decisions.
+    MicroF1: "micro_f1", "micro F1", "micro F1 (%)", Higher, Percent, SCORE;
+    /// Pearson correlation with the gold scores.
+    Pearson: "pearson", "Pearson", "Pearson correlation (%)", Higher, Percent, SCORE;
+    /// Spearman rank correlation with the gold scores.
+    Spearman: "spearman", "Spearman", "Spearman correlation (%)", Higher, Percent, SCORE;
+    /// F1 of the positive class.
+    F1: "f1", "F1", "F1 (%)", Higher, Percent, SCORE;
+    /// Mean of MUC, B³ and CEAFe.
+    ConllF1: "conll_f1", "CoNLL F1", "CoNLL F1 (%)", Higher, Percent, SCORE;
+    /// The same with clusters of one mention kept.
+    ConllF1Singletons: "conll_f1_singletons", "CoNLL F1, with singletons", "CoNLL F1 with singletons (%)", Higher, Percent, SCORE;
+    /// The CoNLL F1 where clusters are cut at a threshold chosen for the method itself.
+    OwnThresholdConllF1: "own_threshold_conll_f1", "CoNLL F1, own threshold", "CoNLL F1, threshold of its own (%)", Higher, Percent, SCORE;
+    /// Mean of MUC, B³ and CEAFe on the development part.
+    DevConllF1: "dev_conll_f1", "CoNLL F1, dev", "CoNLL F1 on the development part (%)", Higher, Percent, SCORE;
+    /// F1 by links.
+    MucF1: "muc_f1", "MUC", "MUC F1 (%)", Higher, Percent, SCORE;
+    /// F1 by mentions.
+    BCubedF1: "b_cubed_f1", "B³", "B³ F1 (%)", Higher, Percent, SCORE;
+    /// F1 by aligned clusters.
+    CeafEF1: "ceaf_e_f1", "CEAFe", "CEAFe F1 (%)", Higher, Percent, SCORE;
+    /// F1 by links, weighed by the size of their cluster.
+    LeaF1: "lea_f1", "LEA", "LEA F1 (%)", Higher, Percent, SCORE;
+    /// Distance below which clusters merge, or score above which a pair is called positive.
+    Threshold: "threshold", "threshold", "threshold", Neither, Fixed(3), SCORE;
+    /// Mean loss of an epoch; `position` is its number.
+    TrainingLoss: "training_loss", "loss", "training loss", Lower, Fixed(4), POSITIVE;
+    /// Mean average precision.
+    MeanAveragePrecision: "mean_average_precision", "MAP", "mean average precision (%)", Higher, Percent, SCORE;
+    /// Mean over ranks 1 to 10 of the share of good answers found by then.
+    AverageRecall: "average_recall", "AvgRec", "average recall (%)", Higher, Percent, SCORE;
+    /// Mean of 1 / rank of the first good answer.
+    ReciprocalRank: "reciprocal_rank", "MRR", "mean reciprocal rank (%)", Higher, Percent, SCORE;
+    /// Precision of the positive class.
+    Precision: "precision", "precision", "precision (%)", Higher, Percent, SCORE;
+    /// Recall of the positive class.
+    Recall: "recall", "recall", "recall (%)", Higher, Percent, SCORE;
+    /// 1 − landmarks / support vectors of the exact machine.
+    Saving: "saving", "saving", "kernel operations saved (%)", Higher, Percent, SCORE;
+    /// Training items that carry a kernel machine.
+    SupportVectors: "support_vectors", "support vectors", "support vectors", Lower, Whole, POSITIVE;
+    /// One eigenvalue; `position` is its number by magnitude, from 1.
+    Eigenvalue: "eigenvalue", "eigenvalue", "eigenvalue", Neither, Fixed(3), SCORE;
+    /// λmin of the landmark block that decided a shift.
+    LambdaMin: "lambda_min", "λmin", "smallest eigenvalue", Neither, Fixed(3), SCORE;
+    /// Number of negative eigenvalues of the landmark block.
+    NegativeEigenvalues: "negative_eigenvalues", "negative eigenvalues", "negative eigenvalues", Neither, Whole, POSITIVE;
+    /// Shift e that was added.
+    Shift: "shift", "shift e", "shift e", Neither, Fixed(3), POSITIVE;
+    /// Rank (number of features) used.
+    Rank: "rank", "rank", "rank", Neither, Whole, POSITIVE;
+    /// γ of exp(−γd).
+    Gamma: "gamma", "γ", "γ", Neither, Fixed(3), POSITIVE;
+    /// Inverse regularisation of a support vector machine.
+    Cost: "cost", "C", "C", Neither, Fixed(3), POSITIVE;
+    /// |S2| / |S1| of a method with a second landmark set.
+    Ratio: "ratio", "s2 / s1", "s2 / s1", Neither, Fixed(2), POSITIVE;
+    /// Most words of a random document (WME).
+    MaxWords: "max_words", "Dmax", "most words of a random document", Neither, Whole, POSITIVE;
+    /// Cells of K.
+    Cells: "cells", "cells", "cells of K", Lower, Whole, POSITIVE;
+    /// Calls of the similarity function.
+    Evaluations: "evaluations", "evaluations", "evaluations", Lower, Whole, POSITIVE;
+    /// Wall seconds.
+    Seconds: "seconds", "seconds", "seconds", Lower, Seconds, POSITIVE;
+    /// Seconds it takes to make the features.
+    FeatureSeconds: "feature_seconds", "feature seconds", "seconds to make the features", Lower, Seconds, POSITIVE;
+    /// A number of things: classes, documents, distinct words.
+    Count: "count", "count", "count", Neither, Whole, POSITIVE;
+    /// Mean length of a document, in words.
+    Length: "length", "length", "mean length (words)", Neither, Fixed(1), POSITIVE;
+    /// √ of the mean squared error of a kernel estimate over pairs of items.
+    RootMeanSquaredError: "root_mean_squared_error", "RMSE", "root mean squared error", Lower, Fixed(4), POSITIVE;
+    /// Microseconds it takes to make the features of one item.
+    ItemMicroseconds: "item_microseconds", "µs an item", "microseconds an item", Lower, Fixed(2), POSITIVE;
+    /// Memory, in 10⁶ bytes.
+    Megabytes: "megabytes", "MB", "memory (MB)", Lower, Fixed(3), POSITIVE;
+    /// Random numbers behind a structured matrix.
+    Budget: "budget", "t", "budget of randomness t", Neither, Whole, POSITIVE;
+    /// What the chromatic number of a P-model is at least.
+    ChromaticLower: "chromatic_lower", "χ at least", "χ at least", Lower, Whole, POSITIVE;
+    /// What it is at most.
+    ChromaticUpper: "chromatic_upper", "χ at most", "χ at most", Lower, Whole, POSITIVE;
+    /// μ of a P-model.
+    Coherence: "coherence", "μ", "coherence μ", Lower, Fixed(3), POSITIVE;
+    /// μ̃ of a P-model.
+    Unicoherence: "unicoherence", "μ̃", "unicoherence μ̃", Lower, Fixed(3), POSITIVE;
+    /// By how much a squared norm of a column of a P-model departs from 1, at most.
+    NormalisationError: "normalisation_error", "normalisation error", "normalisation error", Lower, Fixed(3), POSITIVE;
+    /// How far columns of one matrix of a P-model are from orthogonal, at most.
+    OrthogonalityError: "orthogonality_error", "orthogonality error", "orthogonality error", Lower, Fixed(3), POSITIVE;
+    /// ‖XᵀX − YᵀY‖₂ of a sketch Y of X.
+    SketchError: "sketch_error", "‖XᵀX − YᵀY‖₂", "‖XᵀX − YᵀY‖₂", Lower, Whole, POSITIVE;
+    /// Σδ, what the sketch itself knows to bound that error.
+    SketchBound: "sketch_bound", "Σδ", "bound Σδ", Lower, Whole, POSITIVE;
+    /// σ² of a direction of a sketch as a share of ‖X‖²_F; `position` is its number, from 1.
+    DirectionShare: "direction_share", "share of ‖X‖²", "share of ‖X‖² (%)", Neither, Percent, POSITIVE;
+    /// Items that are right where the baseline is wrong.
+    Wins: "wins", "wins", "items won", Neither, Whole, POSITIVE;
+    /// Items that are wrong where the baseline is right.
+    Losses: "losses", "losses", "items lost", Neither, Whole, POSITIVE;
+    /// Accuracy above that of the baseline on the same items.
+    Gain: "gain", "gain", "gain (points)", Higher, Percent, SCORE;
+}
+
+impl Metric {
     /// The stable id.
     pub fn id(self) -> &'static str {
         self.spec().id
