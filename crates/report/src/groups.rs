@@ -77,6 +77,11 @@ pub(super) fn groups<'a>(rows: &'a [ResultRow], select: &Selection) -> Result<Ve
     cells.into_iter().map(group).collect()
 }
 
+/// The groups of each dataset and comparison: a panel of a figure, a block of a table.
+pub(crate) fn panels<'g, 'a>(groups: &'g [Group<'a>]) -> impl Iterator<Item = &'g [Group<'a>]> {
+    groups.chunk_by(|a, b| a.row.dataset == b.row.dataset && a.row.comparison == b.row.comparison)
+}
+
 /// `at equal rank`, `small rank`: a comparison in words.
 pub(super) fn comparison_words(id: &str) -> String {
     match id {

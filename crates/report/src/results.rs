@@ -60,3 +60,10 @@ pub struct ResultRow {
     /// The profile it was run in.
     pub profile: String,
 }
+
+impl ResultRow {
+    /// True of a method that reads all of K: the cap, no contender.
+    pub fn is_cap(&self) -> bool {
+        ["optimal", "exact"].contains(&self.method_id.as_str())
+    }
+}

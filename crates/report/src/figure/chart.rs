@@ -3,7 +3,7 @@
 use super::axis::{Axis, limits};
 use super::style::{Look, Marker};
 use crate::error::ReportError;
-use crate::groups::{Group, Order, comparison_words, groups};
+use crate::groups::{Group, Order, comparison_words, groups, panels};
 use crate::input::ReportInput;
 use crate::results::{Notation, ResultRow};
 use crate::spec::{Across, FigureKind, FigureSpec, Stamp};
@@ -50,9 +50,6 @@ pub(super) enum Shape {
     Segments(Vec<[(f64, f64); 2]>),
 }
 
-/// Methods that read all of K.
-const CAPS: [&str; 2] = ["optimal", "exact"];
-
 impl Chart {
     pub(super) fn build(spec: &FigureSpec, input: &ReportInput<'_>) -> Result<Self, ReportError> {
         let groups = groups(input.rows, &spec.select)?;
@@ -67,7 +64,7 @@ impl Chart {
             legend: Vec::new(),
             stamp: stamps(input, &groups).join(" · "),
         };
-        for part in groups.chunk_by(|a, b| a.row.dataset == b.row.dataset && a.row.comparison == b.row.comparison) {
+        for part in panels(&groups) {
             let panel = match spec.kind {
                 // drawn above
                 FigureKind::Graphs(_) => continue,
@@ -117,7 +114,7 @@ impl<'a> Looks<'a> {
         let mut names: Vec<(&str, Look)> = Vec::new();
         for row in rows {
             if names.iter().all(|(name, _)| *name != row.method) {
-                let look = if CAPS.contains(&row.method_id.as_str()) {
+                let look = if row.is_cap() {
                     Look::of_cap(caps.place(&row.method))
                 } else {
                     Look::of_method(methods.place(&row.method))

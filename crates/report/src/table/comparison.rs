@@ -2,7 +2,7 @@
 
 use super::{Block, Cell, Footnotes, Head, Mark, heading};
 use crate::error::ReportError;
-use crate::groups::{Group, groups};
+use crate::groups::{Group, groups, panels};
 use crate::input::ReportInput;
 use crate::reference::ReferenceValue;
 use crate::results::Metric;
@@ -18,7 +18,7 @@ pub(super) fn blocks(
     let groups = groups(input.rows, select)?;
     let paper: Vec<_> = printed(input, reference).into_iter().filter(|value| value.metric == select.metric).collect();
     let mut blocks = Vec::new();
-    for part in groups.chunk_by(|a, b| a.row.dataset == b.row.dataset && a.row.comparison == b.row.comparison) {
+    for part in panels(&groups) {
         let (dataset, comparison) = (&part[0].row.dataset, &part[0].row.comparison);
         let mut lines: Vec<Vec<Cell>> =
             part.iter().map(|group| line(input, select.metric, group, &paper, footnotes)).collect();

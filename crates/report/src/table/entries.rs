@@ -2,13 +2,12 @@
 
 use super::{Block, Cell, Head, heading};
 use crate::error::ReportError;
-use crate::groups::groups;
+use crate::groups::{Group, groups, panels};
 use crate::input::ReportInput;
 use crate::spec::Selection;
 
 pub(super) fn blocks(input: &ReportInput<'_>, select: &Selection) -> Result<Vec<Block>, ReportError> {
     let groups = groups(input.rows, select)?;
-    let parts = groups.chunk_by(|a, b| a.row.dataset == b.row.dataset && a.row.comparison == b.row.comparison);
     let head = vec![
         Head::text("method"),
         Head::figures("columns s"),
@@ -17,7 +16,7 @@ pub(super) fn blocks(input: &ReportInput<'_>, select: &Selection) -> Result<Vec<
         Head::figures("share of n² (%)"),
         Head::figures("calls if run alone"),
     ];
-    let block = |part: &[crate::groups::Group<'_>]| Block {
+    let block = |part: &[Group<'_>]| Block {
         heading: heading(&part[0].row.dataset, &part[0].row.comparison),
         head: head.clone(),
         lines: part
@@ -36,5 +35,5 @@ pub(super) fn blocks(input: &ReportInput<'_>, select: &Selection) -> Result<Vec<
             })
             .collect(),
     };
-    Ok(parts.map(block).collect())
+    Ok(panels(&groups).map(block).collect())
 }

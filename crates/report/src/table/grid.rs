@@ -2,13 +2,10 @@
 
 use super::{Block, Cell, Footnotes, Head, Mark, heading};
 use crate::error::ReportError;
-use crate::groups::{Group, groups};
+use crate::groups::{Group, groups, panels};
 use crate::input::ReportInput;
 use crate::results::Direction;
 use crate::spec::{Across, Selection};
-
-/// Methods that read all of K: the cap, not contenders.
-const CAPS: [&str; 2] = ["optimal", "exact"];
 
 pub(super) fn blocks(
     input: &ReportInput<'_>,
@@ -17,8 +14,7 @@ pub(super) fn blocks(
     footnotes: &mut Footnotes,
 ) -> Result<Vec<Block>, ReportError> {
     let groups = groups(input.rows, select)?;
-    let parts = groups.chunk_by(|a, b| a.row.dataset == b.row.dataset && a.row.comparison == b.row.comparison);
-    Ok(parts.map(|part| block(input, part, across, footnotes)).collect())
+    Ok(panels(&groups).map(|part| block(input, part, across, footnotes)).collect())
 }
 
 fn block(input: &ReportInput<'_>, part: &[Group<'_>], across: Across, footnotes: &mut Footnotes) -> Block {
@@ -50,7 +46,7 @@ fn block(input: &ReportInput<'_>, part: &[Group<'_>], across: Across, footnotes:
 fn best_of(part: &[Group<'_>], size: u64) -> Option<f64> {
     let means = part
         .iter()
-        .filter(|group| group.row.columns == size && !CAPS.contains(&group.row.method_id.as_str()))
+        .filter(|group| group.row.columns == size && !group.row.is_cap())
         .map(|group| group.estimate.mean);
     match part[0].row.metric.spec().better {
         Direction::Higher => means.max_by(f64::total_cmp),
@@ -67,6 +63,5 @@ fn figure(group: &Group<'_>, best: Option<f64>, footnotes: &mut Footnotes) -> Ce
     }
     let mut cell = Cell::number(text, estimate.mean);
     cell.notes = group.row.note.iter().map(|note| footnotes.number(note)).collect();
-    let is_cap = CAPS.contains(&group.row.method_id.as_str());
-    cell.marked(if !is_cap && best == Some(estimate.mean) { Mark::Best } else { Mark::None })
+    cell.marked(if !group.row.is_cap() && best == Some(estimate.mean) { Mark::Best } else { Mark::None })
 }

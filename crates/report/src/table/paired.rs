@@ -7,7 +7,7 @@ use landmark_tasks::metrics::paired_bootstrap;
 
 use super::{Block, Cell, Head, Mark, heading};
 use crate::error::ReportError;
-use crate::groups::{Group, groups};
+use crate::groups::{Group, groups, panels};
 use crate::input::ReportInput;
 use crate::results::Direction;
 use crate::spec::Selection;
@@ -23,7 +23,7 @@ pub(super) fn blocks(
     let groups = groups(input.rows, select)?;
     let lower_is_better = select.metric.spec().better == Direction::Lower;
     let mut blocks = Vec::new();
-    for part in groups.chunk_by(|a, b| a.row.dataset == b.row.dataset && a.row.comparison == b.row.comparison) {
+    for part in panels(&groups) {
         let mut lines = Vec::new();
         for size in part.chunk_by(|a, b| a.row.columns == b.row.columns) {
             let best = size.iter().filter(|group| baselines.contains(&group.row.method)).min_by(|a, b| {
