@@ -1,7 +1,7 @@
 //! A small set of rows for the tests of tables, figures and pages: made up, but of the shape a sweep has.
 
 use super::{
-    Across, FigureKind, FigureSpec, Reference, ReferenceValue, ReportInput, Selection, Stamp, TableKind, TableSpec,
+    FigureKind, FigureSpec, Reference, ReferenceValue, ReportInput, Selection, Stamp, TableKind, TableSpec, XAxis,
 };
 use crate::results::{Metric, ResultRow};
 
@@ -146,11 +146,11 @@ pub(super) fn input<'a>(rows: &'a [ResultRow], reference: &'a Reference) -> Repo
                 "Error beside the paper",
                 TableKind::Comparison { select: tweets(at_rank()), reference: Some("table5".into()) },
             ),
-            table("table_rank", "Error at equal rank", TableKind::Grid { select: at_rank(), across: Across::Rank }),
+            table("table_rank", "Error at equal rank", TableKind::Grid { select: at_rank(), across: XAxis::RANK }),
             table(
                 "table_entries",
                 "Error at equal entries",
-                TableKind::Grid { select: at_entries(), across: Across::Fraction },
+                TableKind::Grid { select: at_entries(), across: XAxis::FRACTION },
             ),
             table(
                 "table_paired",
@@ -173,18 +173,18 @@ pub(super) fn input<'a>(rows: &'a [ResultRow], reference: &'a Reference) -> Repo
             ),
         ],
         figures: vec![
-            figure("figure3", "Relative error against s/n", at_rank(), curve(Across::Fraction, false)),
+            figure("figure3", "Relative error against s/n", at_rank(), curve(XAxis::FRACTION, false)),
             figure(
                 "figure3_log",
                 "The same at equal entries, logarithmic",
                 tweets(at_entries()),
-                curve(Across::Fraction, true),
+                curve(XAxis::FRACTION, true),
             ),
             figure(
                 "figure_accuracy",
                 "Accuracy against rank",
                 tweets(Selection::compared_at(Metric::Accuracy, "rank")),
-                curve(Across::Rank, false),
+                curve(XAxis::RANK, false),
             ),
             figure(
                 "figure1",
@@ -202,7 +202,7 @@ pub(super) fn input<'a>(rows: &'a [ResultRow], reference: &'a Reference) -> Repo
                 "figure7",
                 "Trials",
                 tweets(Selection::compared_at(Metric::Accuracy, "rank")),
-                FigureKind::Points { across: Across::Rank },
+                FigureKind::Points { across: XAxis::RANK },
             ),
         ],
         provenance: serde_json::json!({ "git": { "revision": "0123abc", "dirty": false }, "threads": 2, "datasets": ["tweets"] }),

@@ -30,7 +30,7 @@ pub use results::{
     CellKey, Direction, FileError, Metric, MetricSpec, Notation, ResultRow, ResultStore, ResultsError, cell_key,
     read_rows, rows_to_json, rows_to_parquet, write_file,
 };
-pub use spec::{Across, FigureKind, FigureSpec, GraphPanel, Selection, Stamp, TableKind, TableSpec};
+pub use spec::{FigureKind, FigureSpec, GraphPanel, Selection, Stamp, TableKind, TableSpec, XAxis};
 
 /// Everything a report is written as, in memory.
 #[derive(Debug, Clone)]

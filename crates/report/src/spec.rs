@@ -82,7 +82,7 @@ pub enum TableKind {
         /// Which rows.
         select: Selection,
         /// How the columns are labelled.
-        across: Across,
+        across: XAxis,
     },
     /// Our methods against the best of the baselines at each size: the mean paired difference with its bootstrap interval.
     Paired {
@@ -109,87 +109,46 @@ pub enum TableKind {
     },
 }
 
-/// The column label of a grid, the x axis of a curve.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Across {
-    /// The rank s.
-    Rank,
-    /// `columns`: s of the comparison.
-    Columns,
-    /// `columns / items`: s/n, the paper's axis.
-    Fraction,
-    /// Cells of K bought, as a share of n².
-    CellShare,
-    /// `columns`: random projections m. Logarithmic.
-    Features,
-    /// `columns`: random numbers t behind a matrix. Logarithmic.
-    Budget,
-    /// `items`: the dimension n. Logarithmic.
-    Dimension,
-    /// `rank`: the blocks that a stream was cut into.
-    Batches,
-    /// `position`: how much of the unlabelled text was used, in per cent.
-    TextShare,
+/// X axis of a curve, columns of a grid. An experiment with an axis of its own says what it reads of a row and how that is printed.
+#[derive(Debug, Clone, Copy)]
+pub struct XAxis {
+    /// Place of a row along it.
+    pub of: fn(&ResultRow) -> f64,
+    /// Label of the axis.
+    pub label: &'static str,
+    /// Head of a grid's column at this place.
+    pub head: fn(f64) -> String,
+    /// Printed form of its ticks.
+    pub notation: Notation,
+    /// True where equal factors are equal lengths.
+    pub is_logarithmic: bool,
 }
 
-impl Across {
-    pub(super) fn of(self, row: &ResultRow) -> f64 {
-        let (columns, items) = (row.columns as f64, row.items as f64);
-        match self {
-            Self::Rank => row.rank as f64,
-            Self::Columns => columns,
-            Self::Fraction => columns / items,
-            Self::CellShare => row.cells as f64 / (items * items),
-            Self::Features | Self::Budget => columns,
-            Self::Dimension => items,
-            Self::Batches => row.rank as f64,
-            Self::TextShare => row.position.unwrap_or_default() as f64 / 100.0,
-        }
-    }
-
-    /// The head of a column of this size.
-    pub(super) fn head(self, row: &ResultRow) -> String {
-        match self {
-            Self::Rank => format!("rank {}", row.rank),
-            Self::Columns => format!("s = {}", row.columns),
-            Self::Fraction => format!("s/n = {:.2}", self.of(row)),
-            Self::CellShare => format!("{:.1} % of K", 100.0 * self.of(row)),
-            Self::Features if row.columns == 0 => "no features".to_owned(),
-            Self::Features => format!("m = {}", row.columns),
-            Self::Budget => format!("t = {}", row.columns),
-            Self::Dimension => format!("n = {}", row.items),
-            Self::Batches => format!("{} batches", row.rank),
-            Self::TextShare => format!("{:.0} % of the text", 100.0 * self.of(row)),
-        }
-    }
-
-    pub(super) fn axis_label(self) -> &'static str {
-        match self {
-            Self::Rank => "rank",
-            Self::Columns => "columns s",
-            Self::Fraction => "s / n",
-            Self::CellShare => "share of the cells of K (%)",
-            Self::Features => "projections m",
-            Self::Budget => "budget of randomness t",
-            Self::Dimension => "dimension n",
-            Self::Batches => "batches",
-            Self::TextShare => "share of the unlabelled text (%)",
-        }
-    }
-
-    pub(super) fn is_logarithmic(self) -> bool {
-        matches!(self, Self::Features | Self::Budget | Self::Dimension)
-    }
-
-    pub(super) fn notation(self) -> Notation {
-        match self {
-            Self::Rank | Self::Columns | Self::Features | Self::Budget | Self::Dimension | Self::Batches => {
-                Notation::Whole
-            }
-            Self::Fraction => Notation::Fixed(2),
-            Self::CellShare | Self::TextShare => Notation::Percent,
-        }
-    }
+impl XAxis {
+    /// The rank.
+    pub const RANK: Self = Self {
+        of: |row| row.rank as f64,
+        label: "rank",
+        head: |rank| format!("rank {rank}"),
+        notation: Notation::Whole,
+        is_logarithmic: false,
+    };
+    /// `columns`: s of the comparison.
+    pub const COLUMNS: Self = Self {
+        of: |row| row.columns as f64,
+        label: "columns s",
+        head: |s| format!("s = {s}"),
+        notation: Notation::Whole,
+        is_logarithmic: false,
+    };
+    /// `columns / items`: s/n, the papers' axis.
+    pub const FRACTION: Self = Self {
+        of: |row| row.columns as f64 / row.items as f64,
+        label: "s / n",
+        head: |share| format!("s/n = {share:.2}"),
+        notation: Notation::Fixed(2),
+        is_logarithmic: false,
+    };
 }
 
 /// One figure; a panel for each dataset and comparison.
@@ -219,13 +178,13 @@ pub struct GraphPanel {
 }
 
 /// The kinds of figure.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub enum FigureKind {
     /// Mean over replicates against size, with the band of the 95 % interval, a line per method. A method that does not depend on
     /// size is a horizontal line.
     Curve {
         /// The x axis.
-        across: Across,
+        across: XAxis,
         /// Logarithmic y axis.
         log_y: bool,
         /// Limits of the y axis, instead of the metric's own.
@@ -248,7 +207,7 @@ pub enum FigureKind {
     /// Every row a point, against size: trials of a search.
     Points {
         /// The x axis.
-        across: Across,
+        across: XAxis,
     },
     /// Graphs, whatever the rows are.
     Graphs(Vec<GraphPanel>),

@@ -6,7 +6,7 @@ use crate::error::ReportError;
 use crate::groups::{Group, Order, comparison_words, groups, panels};
 use crate::input::ReportInput;
 use crate::results::{Notation, ResultRow};
-use crate::spec::{Across, FigureKind, FigureSpec, Stamp};
+use crate::spec::{FigureKind, FigureSpec, Stamp, XAxis};
 
 /// A figure before it is drawn.
 #[derive(Debug, Clone)]
@@ -69,11 +69,11 @@ impl Chart {
                 // drawn above
                 FigureKind::Graphs(_) => continue,
                 FigureKind::Curve { across, log_y, y_limits } => {
-                    chart.x_label = across.axis_label().to_string();
+                    chart.x_label = across.label.to_string();
                     curves(part, &looks, across, log_y, y_limits, &mut chart.legend)
                 }
                 FigureKind::Points { across } => {
-                    chart.x_label = across.axis_label().to_string();
+                    chart.x_label = across.label.to_string();
                     points(part, &looks, across, &mut chart.legend)
                 }
                 FigureKind::Spectrum { first, last } => {
@@ -152,12 +152,12 @@ fn methods<'a>(part: &'a [Group<'a>]) -> Vec<&'a str> {
     names
 }
 
-fn x_axis(part: &[Group<'_>], across: Across) -> Axis {
-    let xs = part.iter().map(|group| across.of(group.row));
+fn x_axis(part: &[Group<'_>], across: XAxis) -> Axis {
+    let xs = part.iter().map(|group| (across.of)(group.row));
     let (low, high) = limits(xs, (None, None));
     // sizes start at 0: nothing bought
-    if across.is_logarithmic() {
-        let positive = part.iter().map(|group| across.of(group.row)).filter(|x| *x > 0.0);
+    if across.is_logarithmic {
+        let positive = part.iter().map(|group| (across.of)(group.row)).filter(|x| *x > 0.0);
         let (least, most) = positive.fold((f64::INFINITY, 0.0f64), |(a, b), x| (a.min(x), b.max(x)));
         return if least < most {
             Axis::log(least / 1.15, most * 1.15)
@@ -165,13 +165,13 @@ fn x_axis(part: &[Group<'_>], across: Across) -> Axis {
             Axis::log(0.8 * most.max(1.0), 1.25 * most.max(1.0))
         };
     }
-    Axis::linear(low.max(0.0), high, 6, across.notation())
+    Axis::linear(low.max(0.0), high, 6, across.notation)
 }
 
 fn curves(
     part: &[Group<'_>],
     looks: &Looks<'_>,
-    across: Across,
+    across: XAxis,
     log_y: bool,
     y_limits: Option<(f64, f64)>,
     legend: &mut Vec<(String, Look)>,
@@ -202,7 +202,7 @@ fn curves(
         let mut points: Vec<_> = of_method
             .map(|group| {
                 let (low, high) = low_high(group);
-                (across.of(group.row), group.estimate.mean, low, high)
+                ((across.of)(group.row), group.estimate.mean, low, high)
             })
             .collect();
         let mut look_here = look;
@@ -224,7 +224,7 @@ fn curves(
     Panel { title: title(part[0].row), x, y, series, labels: Vec::new() }
 }
 
-fn points(part: &[Group<'_>], looks: &Looks<'_>, across: Across, legend: &mut Vec<(String, Look)>) -> Panel {
+fn points(part: &[Group<'_>], looks: &Looks<'_>, across: XAxis, legend: &mut Vec<(String, Look)>) -> Panel {
     let spec = part[0].row.metric.spec();
     let values = part.iter().flat_map(|group| group.values.iter().map(|(_, value)| *value));
     let (low, high) = limits(values, (None, None));
@@ -232,7 +232,7 @@ fn points(part: &[Group<'_>], looks: &Looks<'_>, across: Across, legend: &mut Ve
     for method in methods(part) {
         let look = Look { width: 0.0, ..looks.of_method(method) };
         let of_method = part.iter().filter(|group| group.row.method == method);
-        let points = of_method.flat_map(|group| group.values.iter().map(|(_, value)| (across.of(group.row), *value)));
+        let points = of_method.flat_map(|group| group.values.iter().map(|(_, value)| ((across.of)(group.row), *value)));
         series.push(Series { look, shape: Shape::Points(points.collect()) });
         remember(legend, method, look);
     }

@@ -5,24 +5,24 @@ use crate::error::ReportError;
 use crate::groups::{Group, groups, panels};
 use crate::input::ReportInput;
 use crate::results::Direction;
-use crate::spec::{Across, Selection};
+use crate::spec::{Selection, XAxis};
 
 pub(super) fn blocks(
     input: &ReportInput<'_>,
     select: &Selection,
-    across: Across,
+    across: XAxis,
     footnotes: &mut Footnotes,
 ) -> Result<Vec<Block>, ReportError> {
     let groups = groups(input.rows, select)?;
     Ok(panels(&groups).map(|part| block(input, part, across, footnotes)).collect())
 }
 
-fn block(input: &ReportInput<'_>, part: &[Group<'_>], across: Across, footnotes: &mut Footnotes) -> Block {
+fn block(input: &ReportInput<'_>, part: &[Group<'_>], across: XAxis, footnotes: &mut Footnotes) -> Block {
     let mut sizes: Vec<u64> = part.iter().map(|group| group.row.columns).collect();
     sizes.dedup();
     let mut head = vec![Head::text("method")];
     let sizes_head = sizes.iter().filter_map(|size| part.iter().find(|group| group.row.columns == *size));
-    head.extend(sizes_head.map(|group| Head::figures(across.head(group.row))));
+    head.extend(sizes_head.map(|group| Head::figures((across.head)((across.of)(group.row)))));
     // a method keeps its place in the rows
     let mut methods: Vec<&str> = Vec::new();
     for row in input.rows {
@@ -44,10 +44,8 @@ fn block(input: &ReportInput<'_>, part: &[Group<'_>], across: Across, footnotes:
 }
 
 fn best_of(part: &[Group<'_>], size: u64) -> Option<f64> {
-    let means = part
-        .iter()
-        .filter(|group| group.row.columns == size && !group.row.is_cap())
-        .map(|group| group.estimate.mean);
+    let means =
+        part.iter().filter(|group| group.row.columns == size && !group.row.is_cap()).map(|group| group.estimate.mean);
     match part[0].row.metric.spec().better {
         Direction::Higher => means.max_by(f64::total_cmp),
         Direction::Lower => means.min_by(f64::total_cmp),

@@ -14,7 +14,7 @@ use landmark_core::error_estimate;
 use landmark_core::oracle::{Oracle, OracleError, OracleShape, Spent};
 use landmark_oracles::tile_store::OracleLabel;
 use landmark_report::{
-    Across, CellKey, FigureKind, FigureSpec, Metric, ResultRow, ResultStore, Selection, TableKind, TableSpec,
+    CellKey, FigureKind, FigureSpec, Metric, ResultRow, ResultStore, Selection, TableKind, TableSpec, XAxis,
 };
 use landmark_tasks::metrics::{MetricError, accuracy, best_threshold, f1_binary, pearson, spearman};
 use ndarray::Array2;
@@ -318,7 +318,7 @@ pub(super) fn layout(bench: &Bench<'_>, rows: &[ResultRow]) -> Layout {
                 title: format!("{} against s/n, {words}", spec.label),
                 caption: "Mean over replicates at the labelled pairs; the band is the 95 % interval.".to_owned(),
                 select,
-                kind: FigureKind::Curve { across: Across::Fraction, log_y: false, y_limits: None },
+                kind: FigureKind::Curve { across: XAxis::FRACTION, log_y: false, y_limits: None },
             });
         }
     }

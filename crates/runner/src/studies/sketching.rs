@@ -13,7 +13,7 @@ use landmark_core::sketch::{Form, FrequentDirections, FrequentDirectionsParams, 
 use landmark_core::stream::stream;
 use landmark_data::matrices::gaussian;
 use landmark_report::{
-    Across, FigureKind, FigureSpec, Metric, Reference, ResultRow, Selection, Stamp, TableKind, TableSpec,
+    FigureKind, FigureSpec, Metric, Notation, Reference, ResultRow, Selection, Stamp, TableKind, TableSpec, XAxis,
 };
 use landmark_yaml::{Entry, Node, Problems, Section, parameter};
 use ndarray::{Array2, Axis};
@@ -26,6 +26,15 @@ use crate::experiments::{About, Layout};
 use crate::progress::Progress;
 use crate::registry::studies::StudyEntry;
 use crate::study::{Desk, Finished, Part, Study, StudyError, StudyWork, row};
+
+/// Blocks that a stream was cut into.
+const BATCHES: XAxis = XAxis {
+    of: |row| row.rank as f64,
+    label: "batches",
+    head: |count| format!("{count} batches"),
+    notation: Notation::Whole,
+    is_logarithmic: false,
+};
 
 /// Its line in the registry.
 pub const ENTRY: StudyEntry = StudyEntry {
@@ -282,7 +291,7 @@ impl StudyWork for Sketches {
             title: title.to_owned(),
             caption: caption.to_owned(),
             select: Selection::of(metric),
-            kind: FigureKind::Curve { across: Across::Batches, log_y: metric == Metric::Seconds, y_limits: None },
+            kind: FigureKind::Curve { across: BATCHES, log_y: metric == Metric::Seconds, y_limits: None },
         };
         let figures = vec![
             figure(

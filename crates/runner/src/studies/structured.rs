@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use landmark_core::structured::{Family, SphericalKernel};
-use landmark_report::{FigureKind, FigureSpec, Metric, ResultRow, Selection, TableKind, TableSpec};
+use landmark_report::{FigureKind, FigureSpec, Metric, Notation, ResultRow, Selection, TableKind, TableSpec, XAxis};
 use landmark_yaml::{Entry, Node, Problem, Problems, Section, parameter, required};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
@@ -25,6 +25,15 @@ use classification::ClassificationSettings;
 use error::ErrorSettings;
 use p_model::PModelSettings;
 use speed::SpeedSettings;
+
+/// Random projections m.
+const FEATURES: XAxis = XAxis {
+    of: |row| row.columns as f64,
+    label: "projections m",
+    head: |m| if m == 0.0 { "no features".to_owned() } else { format!("m = {m}") },
+    notation: Notation::Whole,
+    is_logarithmic: true,
+};
 
 /// Its line in the registry.
 pub const ENTRY: StudyEntry = StudyEntry {

@@ -1,6 +1,6 @@
 //! Table 1 of the paper, and the methods beside each other.
 
-use landmark_report::{Across, FigureKind, FigureSpec, Metric, ResultRow, Selection, TableKind, TableSpec};
+use landmark_report::{FigureKind, FigureSpec, Metric, ResultRow, Selection, TableKind, TableSpec, XAxis};
 
 use crate::experiments::Layout;
 
@@ -34,7 +34,7 @@ pub(super) fn layout(rows: &[ResultRow]) -> Layout {
             title: format!("{words} by number of landmarks"),
             caption: "A line a method; the exact machine is level.".to_owned(),
             select: Selection::of(metric),
-            kind: FigureKind::Curve { across: Across::Rank, log_y: false, y_limits: None },
+            kind: FigureKind::Curve { across: XAxis::RANK, log_y: false, y_limits: None },
         })
         .collect();
     let notes = vec![

@@ -1,10 +1,19 @@
 //! Tables 1 and 2 from the rows of the intent study, and what the representations gain over none.
 
-use landmark_report::{Across, FigureKind, FigureSpec, Metric, ResultRow, Selection, TableKind, TableSpec};
+use landmark_report::{FigureKind, FigureSpec, Metric, Notation, ResultRow, Selection, TableKind, TableSpec, XAxis};
 
 use super::work::{AVERAGE, Classifying};
 use super::{Labels, Representation};
 use crate::experiments::Layout;
+
+/// Share of the unlabelled text; a row holds it in per cent.
+const TEXT_SHARE: XAxis = XAxis {
+    of: |row| row.position.unwrap_or_default() as f64 / 100.0,
+    label: "share of the unlabelled text (%)",
+    head: |share| format!("{:.0} % of the text", 100.0 * share),
+    notation: Notation::Percent,
+    is_logarithmic: false,
+};
 
 pub(super) fn of(study: &Classifying, rows: &[ResultRow]) -> Layout {
     let sheet = Lines { study, rows };
@@ -30,7 +39,7 @@ pub(super) fn of(study: &Classifying, rows: &[ResultRow]) -> Layout {
                       machine without an embedding."
                 .to_owned(),
             select,
-            kind: FigureKind::Curve { across: Across::TextShare, log_y: false, y_limits: None },
+            kind: FigureKind::Curve { across: TEXT_SHARE, log_y: false, y_limits: None },
         });
     }
     layout.tables = tables;

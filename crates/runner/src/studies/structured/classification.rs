@@ -9,7 +9,7 @@ use std::path::Path;
 use landmark_core::stream::stream;
 use landmark_core::structured::{Family, SphericalKernel, StructuredFeaturesParams};
 use landmark_data::Split;
-use landmark_report::{Across, FigureKind, Metric, ResultRow, Selection, TableKind};
+use landmark_report::{FigureKind, Metric, ResultRow, Selection, TableKind};
 use landmark_tasks::classification::{
     ClassificationParams, KernelClassificationParams, Outcome, classify, classify_kernel,
 };
@@ -19,7 +19,7 @@ use rand::seq::SliceRandom;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
-use super::{ENTRY, family_name, figure, require_at_least, require_families, require_some, table};
+use super::{ENTRY, FEATURES, family_name, figure, require_at_least, require_families, require_some, table};
 use crate::config::dataset::{DatasetConfig, SplitConfig};
 use crate::config::{Config, EmptyDocuments};
 use crate::experiments::{About, Layout};
@@ -273,8 +273,8 @@ impl StudyWork for Classification {
             self.choices.width, self.config.replicates
         );
         let select = Selection::of(Metric::Accuracy);
-        let kind = FigureKind::Curve { across: Across::Features, log_y: false, y_limits: None };
-        let grid = TableKind::Grid { select, across: Across::Features };
+        let kind = FigureKind::Curve { across: FEATURES, log_y: false, y_limits: None };
+        let grid = TableKind::Grid { select, across: FEATURES };
         let title = "Accuracy on structured Gaussian features";
         Layout {
             tables: vec![table("table-accuracy", title, "Columns without m are machines that use no features.", grid)],
