@@ -1,7 +1,7 @@
 //! A small set of rows for the tests of tables, figures and pages: made up, but of the shape a sweep has.
 
 use super::{
-    FigureKind, FigureSpec, Reference, ReferenceValue, ReportInput, Selection, Stamp, TableKind, TableSpec, XAxis,
+    Caveat, FigureKind, FigureSpec, Reference, ReferenceValue, ReportInput, Selection, TableKind, TableSpec, XAxis,
 };
 use crate::results::{Metric, ResultRow};
 
@@ -133,7 +133,7 @@ pub(super) fn input<'a>(rows: &'a [ResultRow], reference: &'a Reference) -> Repo
         config_name: "fixture".into(),
         profile: "laptop".into(),
         command: "cargo run --release -p runner -- configs/fixture.yaml".into(),
-        stamps: vec![Stamp {
+        caveats: vec![Caveat {
             dataset: Some("recipes".into()),
             text: "600 of 39,774 documents".into(),
             breaks_comparison: true,

@@ -2,7 +2,7 @@
 
 use crate::reference::Reference;
 use crate::results::ResultRow;
-use crate::spec::{FigureSpec, Stamp, TableSpec};
+use crate::spec::{Caveat, FigureSpec, TableSpec};
 
 /// How the tables are to be read; ends every summary and page.
 pub(crate) const HOW_TO_READ: &str = "A figure of ours is the mean over replicates ± half its 95 % interval (Student's t; with a single replicate, the \
@@ -22,7 +22,7 @@ pub struct ReportInput<'a> {
     /// The command that makes this report again.
     pub command: String,
     /// What a reader must be warned of before reading a figure.
-    pub stamps: Vec<Stamp>,
+    pub caveats: Vec<Caveat>,
     /// All rows; methods keep the order (and colour) of their first appearance.
     pub rows: &'a [ResultRow],
     /// The paper's numbers.

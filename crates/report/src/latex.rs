@@ -4,21 +4,22 @@
 use std::fmt::Write as _;
 
 use crate::input::ReportInput;
-use crate::spec::Stamp;
+use crate::spec::Caveat;
 use crate::table::{Block, Cell, Mark, Table};
 
 /// The whole file.
 pub(super) fn table(table: &Table, input: &ReportInput<'_>) -> String {
     let mut out = String::from("% needs \\usepackage{booktabs,graphicx}\n");
     let _ = writeln!(out, "% made by: {}", input.command.replace('\n', " "));
-    for stamp in &input.stamps {
-        let _ = writeln!(out, "% {}", stamp.words().replace('\n', " "));
+    for caveat in &input.caveats {
+        let _ = writeln!(out, "% {}", caveat.words().replace('\n', " "));
     }
     out.push_str("\\begin{table}\n\\centering\\small\n");
-    let stamps: Vec<String> = input.stamps.iter().map(Stamp::words).collect();
-    let stamped = if stamps.is_empty() { String::new() } else { format!(" \\emph{{{}.}}", escape(&stamps.join("; "))) };
+    let caveats: Vec<String> = input.caveats.iter().map(Caveat::words).collect();
+    let warning =
+        if caveats.is_empty() { String::new() } else { format!(" \\emph{{{}.}}", escape(&caveats.join("; "))) };
     let caption = format!("{}. {}", escape(table.title.trim_end_matches('.')), escape(&table.caption));
-    let _ = writeln!(out, "\\caption{{{}{stamped}}}", caption.trim_end());
+    let _ = writeln!(out, "\\caption{{{}{warning}}}", caption.trim_end());
     let _ = writeln!(out, "\\label{{tab:{}-{}}}", input.config_name, table.id);
     for (index, block) in table.blocks.iter().enumerate() {
         if index > 0 {

@@ -30,7 +30,7 @@ pub use results::{
     CellKey, Direction, FileError, Metric, MetricSpec, Notation, ResultRow, ResultStore, ResultsError, cell_key,
     read_rows, rows_to_json, rows_to_parquet, write_file,
 };
-pub use spec::{FigureKind, FigureSpec, GraphPanel, Selection, Stamp, TableKind, TableSpec, XAxis};
+pub use spec::{Caveat, FigureKind, FigureSpec, GraphPanel, Selection, TableKind, TableSpec, XAxis};
 
 /// Everything a report is written as, in memory.
 #[derive(Debug, Clone)]
@@ -213,8 +213,8 @@ mod tests {
     fn a_reduced_run_cannot_pass_for_the_papers() {
         let (rows, reference) = (fixture::rows(), fixture::reference());
         let mut input = fixture::input(&rows, &reference);
-        input.stamps =
-            vec![Stamp { dataset: None, text: "profile laptop: 600 documents".into(), breaks_comparison: true }];
+        input.caveats =
+            vec![Caveat { dataset: None, text: "profile laptop: 600 documents".into(), breaks_comparison: true }];
         let rendered = render(&input).unwrap();
         let summary = text(&rendered, "summary.md");
         let verdicts = |word: &str| summary.lines().any(|line| line.starts_with("| S") && line.contains(word));

@@ -8,14 +8,14 @@ use crate::table::{Block, Cell, Mark, Table};
 /// The whole summary. Figures are referred to by file name.
 pub(super) fn summary(input: &ReportInput<'_>, tables: &[Table]) -> String {
     let mut out = format!("# {}\n\n", input.title);
-    for stamp in &input.stamps {
-        let weight = if stamp.breaks_comparison { " Not comparable with the paper." } else { "" };
-        let _ = writeln!(out, "> **{}.**{weight}", stamp.words());
+    for caveat in &input.caveats {
+        let weight = if caveat.breaks_comparison { " Not comparable with the paper." } else { "" };
+        let _ = writeln!(out, "> **{}.**{weight}", caveat.words());
         out.push_str(">\n");
     }
     if let Some(reference) = input.reference {
         let _ = writeln!(out, "> Paper: {}\n", reference.paper);
-    } else if !input.stamps.is_empty() {
+    } else if !input.caveats.is_empty() {
         out.truncate(out.len() - 2);
         out.push('\n');
     }

@@ -4,7 +4,7 @@ use crate::results::{Metric, Notation, ResultRow};
 
 /// Something that was reduced, replaced or missing in this run.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Stamp {
+pub struct Caveat {
     /// The dataset it concerns, or all of them.
     pub dataset: Option<String>,
     /// In words: `profile laptop: 600 of 3,115 documents`.
@@ -13,7 +13,7 @@ pub struct Stamp {
     pub breaks_comparison: bool,
 }
 
-impl Stamp {
+impl Caveat {
     /// `recipe_l: 600 of 39,774 documents`.
     pub(super) fn words(&self) -> String {
         let text = self.text.trim_end_matches('.');

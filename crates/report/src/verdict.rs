@@ -7,7 +7,7 @@ use crate::groups::{Estimate, Group};
 use crate::input::ReportInput;
 use crate::reference::ReferenceValue;
 use crate::results::{Direction, Metric};
-use crate::spec::Stamp;
+use crate::spec::Caveat;
 
 /// What a comparison comes to.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,13 +28,13 @@ pub(super) enum Verdict {
 
 impl Verdict {
     /// Compares a measured figure with a printed one.
-    pub(super) fn of(metric: Metric, ours: &Estimate, paper: &ReferenceValue, stamps: &[Stamp]) -> Self {
-        let of_dataset = |stamp: &&Stamp| stamp.dataset.as_ref().is_none_or(|dataset| *dataset == paper.dataset);
-        let reasons: Vec<String> = stamps
+    pub(super) fn of(metric: Metric, ours: &Estimate, paper: &ReferenceValue, caveats: &[Caveat]) -> Self {
+        let of_dataset = |caveat: &&Caveat| caveat.dataset.as_ref().is_none_or(|dataset| *dataset == paper.dataset);
+        let reasons: Vec<String> = caveats
             .iter()
-            .filter(|stamp| stamp.breaks_comparison)
+            .filter(|caveat| caveat.breaks_comparison)
             .filter(of_dataset)
-            .map(|stamp| stamp.text.clone())
+            .map(|caveat| caveat.text.clone())
             .chain(paper.not_comparable.clone())
             .collect();
         if !reasons.is_empty() {
@@ -127,16 +127,16 @@ mod tests {
     }
 
     #[test]
-    fn a_stamp_that_breaks_the_comparison_is_the_verdict() {
-        let stamp = |dataset: Option<&str>, breaks_comparison| Stamp {
+    fn a_caveat_that_breaks_the_comparison_is_the_verdict() {
+        let caveat = |dataset: Option<&str>, breaks_comparison| Caveat {
             dataset: dataset.map(str::to_string),
             text: "600 of 3,115 documents".into(),
             breaks_comparison,
         };
-        let verdict = |stamp| Verdict::of(Metric::Accuracy, &ours(0.75, 0.0), &paper(0.75, None), &[stamp]);
-        assert_eq!(verdict(stamp(None, true)).word(), "not comparable");
-        assert_eq!(verdict(stamp(Some("twitter"), true)).word(), "not comparable");
-        assert_eq!(verdict(stamp(Some("recipe_l"), true)), Verdict::Within);
-        assert_eq!(verdict(stamp(None, false)), Verdict::Within);
+        let verdict = |caveat| Verdict::of(Metric::Accuracy, &ours(0.75, 0.0), &paper(0.75, None), &[caveat]);
+        assert_eq!(verdict(caveat(None, true)).word(), "not comparable");
+        assert_eq!(verdict(caveat(Some("twitter"), true)).word(), "not comparable");
+        assert_eq!(verdict(caveat(Some("recipe_l"), true)), Verdict::Within);
+        assert_eq!(verdict(caveat(None, false)), Verdict::Within);
     }
 }

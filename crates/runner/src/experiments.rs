@@ -10,7 +10,7 @@ use landmark_core::landmarks::Landmarks;
 use landmark_core::oracle::{Metered, Oracle, OracleError, Spent};
 use landmark_core::stream::{Rng, stream};
 use landmark_data::Split;
-use landmark_report::{CellKey, FigureSpec, Metric, ResultRow, ResultStore, ResultsError, Stamp, TableSpec, cell_key};
+use landmark_report::{Caveat, CellKey, FigureSpec, Metric, ResultRow, ResultStore, ResultsError, TableSpec, cell_key};
 use landmark_tasks::TaskError;
 use serde_json::{Value as Json, json};
 
@@ -187,7 +187,7 @@ pub struct About<'a> {
     /// The items and the score, in a line.
     pub description: &'a str,
     /// What a reader must be warned of.
-    pub stamps: &'a [Stamp],
+    pub stamps: &'a [Caveat],
     /// What was dropped, filled or replaced, in sentences.
     pub notes: &'a [String],
     /// Hashes and counts for `run.json`.

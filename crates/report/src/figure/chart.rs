@@ -6,7 +6,7 @@ use crate::error::ReportError;
 use crate::groups::{Group, Order, comparison_words, groups, panels};
 use crate::input::ReportInput;
 use crate::results::{Notation, ResultRow};
-use crate::spec::{FigureKind, FigureSpec, Stamp, XAxis};
+use crate::spec::{Caveat, FigureKind, FigureSpec, XAxis};
 
 /// A figure before it is drawn.
 #[derive(Debug, Clone)]
@@ -16,7 +16,7 @@ pub(super) struct Chart {
     pub(super) y_label: String,
     pub(super) legend: Vec<(String, Look)>,
     /// What the reader must know, in small type below.
-    pub(super) stamp: String,
+    pub(super) caveat: String,
 }
 
 /// One plot.
@@ -62,7 +62,7 @@ impl Chart {
             x_label: String::new(),
             y_label: spec.select.metric.spec().axis.to_string(),
             legend: Vec::new(),
-            stamp: stamps(input, &groups).join(" · "),
+            caveat: caveats(input, &groups).join(" · "),
         };
         for part in panels(&groups) {
             let panel = match spec.kind {
@@ -96,11 +96,11 @@ impl Chart {
     }
 }
 
-/// The stamps of the run and of the datasets that are shown.
-pub(super) fn stamps(input: &ReportInput<'_>, groups: &[Group<'_>]) -> Vec<String> {
+/// The caveats of the run and of the datasets that are shown.
+pub(super) fn caveats(input: &ReportInput<'_>, groups: &[Group<'_>]) -> Vec<String> {
     let shown = |dataset: &String| groups.iter().any(|group| group.row.dataset == *dataset);
-    let concerns = |stamp: &&Stamp| stamp.dataset.as_ref().is_none_or(shown);
-    input.stamps.iter().filter(concerns).map(Stamp::words).collect()
+    let concerns = |caveat: &&Caveat| caveat.dataset.as_ref().is_none_or(shown);
+    input.caveats.iter().filter(concerns).map(Caveat::words).collect()
 }
 
 /// Which look each method has: by first appearance in all rows, so that it is the same in every figure of a report.

@@ -3,7 +3,7 @@
 use std::f64::consts::TAU;
 
 use super::axis::Axis;
-use super::chart::{Chart, Panel, Series, Shape, stamps};
+use super::chart::{Chart, Panel, Series, Shape, caveats};
 use super::style::Look;
 use crate::input::ReportInput;
 use crate::spec::GraphPanel;
@@ -27,7 +27,7 @@ pub(super) fn chart(graphs: &[GraphPanel], input: &ReportInput<'_>) -> Chart {
         x_label: String::new(),
         y_label: String::new(),
         legend: (0..most).map(|color| (format!("colour {}", color + 1), look(color))).collect(),
-        stamp: stamps(input, &[]).join(" · "),
+        caveat: caveats(input, &[]).join(" · "),
     }
 }
 

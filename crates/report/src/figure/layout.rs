@@ -17,7 +17,7 @@ const TICK: f64 = 12.0;
 const LABEL: f64 = 13.0;
 const TITLE: f64 = 14.0;
 const SMALL: f64 = 11.0;
-const STAMP_LINE: f64 = 16.0;
+const CAVEAT_LINE: f64 = 16.0;
 
 /// The places of a chart.
 #[derive(Debug, Clone, PartialEq)]
@@ -29,8 +29,8 @@ pub(super) struct Layout {
     left: f64,
     /// Left end and middle of each legend entry.
     pub(super) legend: Vec<(f64, f64)>,
-    /// The stamps, cut into lines that fit.
-    stamp: Vec<String>,
+    /// The caveats, cut into lines that fit.
+    caveat: Vec<String>,
     columns: usize,
 }
 
@@ -67,12 +67,12 @@ impl Layout {
             x += wide + LEGEND_GAP;
         }
         let below_legend = if legend.is_empty() { top } else { y + 0.5 * LEGEND_LINE + 4.0 };
-        let stamp = wrapped(&chart.stamp, SMALL, whole - left - SIDE)?;
-        let below_stamp = if stamp.is_empty() { 4.0 } else { 8.0 + STAMP_LINE * stamp.len() as f64 };
+        let caveat = wrapped(&chart.caveat, SMALL, whole - left - SIDE)?;
+        let below_caveats = if caveat.is_empty() { 4.0 } else { 8.0 + CAVEAT_LINE * caveat.len() as f64 };
         Ok(Self {
             width: whole,
-            height: (below_legend + below_stamp).ceil(),
-            stamp,
+            height: (below_legend + below_caveats).ceil(),
+            caveat,
             plot: (plot_width, plot_height),
             left,
             legend,
@@ -105,8 +105,8 @@ impl Layout {
             let at = (x + sample(look) + 8.0, y + 0.5 * CAPITALS * TICK);
             all.push(line(name, at, TICK, &Palette::TEXT, Anchor::Start));
         }
-        for (from_last, text) in self.stamp.iter().rev().enumerate() {
-            let y = self.height - 9.0 - STAMP_LINE * from_last as f64;
+        for (from_last, text) in self.caveat.iter().rev().enumerate() {
+            let y = self.height - 9.0 - CAVEAT_LINE * from_last as f64;
             all.push(line(text, (self.left, y), SMALL, &Palette::MUTED, Anchor::Start));
         }
         all
@@ -164,7 +164,7 @@ mod tests {
         let x = Axis::bare(0.0, 1.0);
         let wide = Panel { title: String::new(), x, y, series: Vec::new(), labels: Vec::new() };
         let (y_label, x_label) = ("y".to_owned(), "x".to_owned());
-        let chart = Chart { panels: vec![wide], x_label, y_label, legend: Vec::new(), stamp: String::new() };
+        let chart = Chart { panels: vec![wide], x_label, y_label, legend: Vec::new(), caveat: String::new() };
         let all = Layout::of(&chart).unwrap().letterings(&chart);
         let of = |text: &str| all.iter().find(|lettering| lettering.text == text).unwrap();
         let start = of("1,000,000").at.0 - width("1,000,000", TICK, false).unwrap();
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_stamp_is_cut_into_lines_that_fit_and_loses_no_word() {
+    fn a_long_caveat_is_cut_into_lines_that_fit_and_loses_no_word() {
         let text = "at most 2000 documents of 3115 and other vectors than the paper has";
         let lines = wrapped(text, SMALL, 120.0).unwrap();
         assert!(lines.len() > 2 && lines.iter().all(|line| width(line, SMALL, false).unwrap() <= 120.0), "{lines:?}");

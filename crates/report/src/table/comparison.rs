@@ -58,7 +58,7 @@ fn line(
     match paper.iter().find(|value| speaks_of(value, group)) {
         None => cells.extend([Cell::none(), ours, Cell::none(), Cell::none()]),
         Some(value) => {
-            let verdict = Verdict::of(metric, &group.estimate, value, &input.stamps);
+            let verdict = Verdict::of(metric, &group.estimate, value, &input.caveats);
             let difference = group.estimate.mean - value.value;
             cells.extend([
                 Cell::number(paper_text(metric, value), value.value),

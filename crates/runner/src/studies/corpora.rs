@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use landmark_data::catalog::{self, PublishedStatistics};
 use landmark_data::{Corpus, LabelledDocuments, Split};
-use landmark_report::{Metric, ResultRow, Stamp, TableKind, TableSpec};
+use landmark_report::{Caveat, Metric, ResultRow, TableKind, TableSpec};
 use landmark_yaml::{Entry, Node, Problem, Problems, Value, required};
 use serde_json::{Value as Json, json};
 
@@ -84,7 +84,7 @@ impl Study for Corpora {
             }
             if let Some(limit) = documents.limit {
                 let text = format!("at most {limit} documents");
-                stamps.push(Stamp { dataset: Some(dataset.name.to_owned()), text, breaks_comparison: true });
+                stamps.push(Caveat { dataset: Some(dataset.name.to_owned()), text, breaks_comparison: true });
             }
         }
         let config = desk.config.clone();
@@ -107,7 +107,7 @@ struct Counting {
     config: crate::config::Config,
     data: Option<std::path::PathBuf>,
     description: String,
-    stamps: Vec<Stamp>,
+    stamps: Vec<Caveat>,
     notes: Vec<String>,
     facts: Json,
 }

@@ -18,7 +18,7 @@ use landmark_core::oracle::{Kernel, Kernelized, Metered, OracleShape, Spent};
 use landmark_core::stream::stream;
 use landmark_oracles::wmd::wme::{RandomDocuments, WmeParams, features};
 use landmark_oracles::wmd::{Wmd, WordClouds};
-use landmark_report::{Metric, Reference, ResultRow, Stamp, amounts::thousands};
+use landmark_report::{Caveat, Metric, Reference, ResultRow, amounts::thousands};
 use landmark_yaml::{Entry, Node, Problem, Problems, Section, Value, parameter, required};
 use serde::Serialize;
 use serde_json::{Value as Json, json};
@@ -170,7 +170,7 @@ struct Timing {
     threads: usize,
     trials: Vec<Trial>,
     description: String,
-    stamps: Vec<Stamp>,
+    stamps: Vec<Caveat>,
     notes: Vec<String>,
     facts: Json,
 }

@@ -13,7 +13,7 @@ use landmark_core::sketch::{Form, FrequentDirections, FrequentDirectionsParams, 
 use landmark_core::stream::stream;
 use landmark_data::matrices::gaussian;
 use landmark_report::{
-    FigureKind, FigureSpec, Metric, Notation, Reference, ResultRow, Selection, Stamp, TableKind, TableSpec, XAxis,
+    Caveat, FigureKind, FigureSpec, Metric, Notation, Reference, ResultRow, Selection, TableKind, TableSpec, XAxis,
 };
 use landmark_yaml::{Entry, Node, Problems, Section, parameter};
 use ndarray::{Array2, Axis};
@@ -231,7 +231,7 @@ impl Sketches {
 
 impl StudyWork for Sketches {
     fn about(&self) -> About<'_> {
-        const NO_STAMPS: &[Stamp] = &[];
+        const NO_STAMPS: &[Caveat] = &[];
         About { description: &self.description, stamps: NO_STAMPS, notes: &self.notes, facts: &self.facts }
     }
 

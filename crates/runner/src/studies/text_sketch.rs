@@ -12,7 +12,7 @@ use std::sync::Arc;
 use landmark_core::sketch::{Form, FrequentDirectionsParams, Projection};
 use landmark_data::feature_hashing::NgramHashParams;
 use landmark_data::text_stream::{BadLine, LinePolicy};
-use landmark_report::{FigureKind, FigureSpec, Metric, ResultRow, Selection, Stamp, TableKind, TableSpec};
+use landmark_report::{Caveat, FigureKind, FigureSpec, Metric, ResultRow, Selection, TableKind, TableSpec};
 use landmark_yaml::{Entry, Node, Problem, Problems, Section, parameter, required};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
@@ -185,7 +185,7 @@ struct Sketching {
 
 impl StudyWork for Sketching {
     fn about(&self) -> About<'_> {
-        const NO_STAMPS: &[Stamp] = &[];
+        const NO_STAMPS: &[Caveat] = &[];
         About { description: &self.description, stamps: NO_STAMPS, notes: &self.notes, facts: &self.facts }
     }
 

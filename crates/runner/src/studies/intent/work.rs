@@ -2,7 +2,7 @@
 
 use landmark_core::stream::stream;
 use landmark_data::feature_hashing::NgramHash;
-use landmark_report::{Metric, Reference, ResultRow, Stamp};
+use landmark_report::{Caveat, Metric, Reference, ResultRow};
 use landmark_tasks::classification::{ClassificationValidParams, classify_sparse};
 use landmark_tasks::metrics::bootstrap_mean;
 use landmark_tasks::sentence_features::{conjoin, few_per_label, predicted_labels};
@@ -36,7 +36,7 @@ pub(super) struct Classifying {
     hash: NgramHash,
     hash_plus: NgramHash,
     description: String,
-    stamps: Vec<Stamp>,
+    stamps: Vec<Caveat>,
     notes: Vec<String>,
     facts: Json,
 }
@@ -104,7 +104,7 @@ impl Classifying {
         }
         let stamps = if settings.corpora.iter().any(|corpus| corpus == "utterances") {
             let text = "the embedded sample of utterances, no benchmark".to_owned();
-            vec![Stamp { dataset: None, text, breaks_comparison: true }]
+            vec![Caveat { dataset: None, text, breaks_comparison: true }]
         } else {
             Vec::new()
         };
