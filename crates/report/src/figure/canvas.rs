@@ -6,7 +6,7 @@ use plotters::style::{Color, RGBColor, ShapeStyle};
 
 use super::chart::{Chart, Panel, Series, Shape};
 use super::layout::{Layout, sample};
-use super::style::{Look, Marker, Palette};
+use super::style::{Marker, Palette, SeriesStyle};
 
 /// What a backend may answer.
 pub(super) type Failure = Box<dyn std::error::Error + Send + Sync>;
@@ -35,8 +35,8 @@ where
             canvas.series(series, panel, corner, layout.plot)?;
         }
     }
-    for ((_, look), &(x, y)) in chart.legend.iter().zip(&layout.legend) {
-        canvas.legend_sample(look, (x, y))?;
+    for ((_, style), &(x, y)) in chart.legend.iter().zip(&layout.legend) {
+        canvas.legend_sample(style, (x, y))?;
     }
     area.present().map_err(fail)?;
     Ok(())
@@ -112,7 +112,7 @@ where
         if outline.len() < 3 {
             return Ok(());
         }
-        self.area.draw(&Polygon::new(outline, series.look.colour().mix(0.13).filled())).map_err(fail)
+        self.area.draw(&Polygon::new(outline, series.style.colour().mix(0.13).filled())).map_err(fail)
     }
 
     fn series(&self, series: &Series, panel: &Panel, corner: (f64, f64), plot: (f64, f64)) -> Result<(), Failure> {
@@ -124,18 +124,18 @@ where
                 let places: Vec<_> = points.iter().filter_map(|&(x, mean, ..)| place(x, mean)).collect();
                 for piece in cut(&places) {
                     let piece: Vec<_> = piece.into_iter().map(pixel).collect();
-                    self.dashed(&piece, series.look.dash, series.look.colour(), series.look.width)?;
+                    self.dashed(&piece, series.style.dash, series.style.colour(), series.style.width)?;
                 }
                 places
                     .iter()
                     .filter(|place| inside(place))
-                    .try_for_each(|&place| self.marker(&series.look, pixel(place), 3.9))
+                    .try_for_each(|&place| self.marker(&series.style, pixel(place), 3.9))
             }
             Shape::Points(points) => points
                 .iter()
                 .filter_map(|&(x, y)| place(x, y))
                 .filter(|place| inside(place))
-                .try_for_each(|place| self.marker(&series.look, pixel(place), 2.7)),
+                .try_for_each(|place| self.marker(&series.style, pixel(place), 2.7)),
             Shape::Segments(segments) => segments.iter().try_for_each(|ends| {
                 let [Some(from), Some(to)] = ends.map(|(x, y)| place(x, y)) else { return Ok(()) };
                 self.line(&[pixel(from), pixel(to)], Palette::MUTED.colour(), 1.2)
@@ -144,23 +144,23 @@ where
                 for &(left, right, height) in bars {
                     let (Some((x0, y)), Some(x1)) = (place(left, height), panel.x.place(right)) else { continue };
                     let corners = [self.at(pixel((x0, y.clamp(0.0, 1.0)))), self.at(pixel((x1, 0.0)))];
-                    self.area.draw(&Rectangle::new(corners, series.look.colour().mix(0.75).filled())).map_err(fail)?;
+                    self.area.draw(&Rectangle::new(corners, series.style.colour().mix(0.75).filled())).map_err(fail)?;
                 }
                 Ok(())
             }
         }
     }
 
-    fn legend_sample(&self, look: &Look, (x, y): (f64, f64)) -> Result<(), Failure> {
-        if look.width > 0.0 {
-            self.dashed(&[(x, y), (x + sample(look), y)], look.dash, look.colour(), look.width)?;
+    fn legend_sample(&self, style: &SeriesStyle, (x, y): (f64, f64)) -> Result<(), Failure> {
+        if style.width > 0.0 {
+            self.dashed(&[(x, y), (x + sample(style), y)], style.dash, style.colour(), style.width)?;
         }
-        self.marker(look, (x + sample(look) / 2.0, y), 3.9)
+        self.marker(style, (x + sample(style) / 2.0, y), 3.9)
     }
 
     /// A filled marker on a thin rim of paper, so that it stands off its own line and off its neighbours.
-    fn marker(&self, look: &Look, centre: (f64, f64), r: f64) -> Result<(), Failure> {
-        let colour = look.colour();
+    fn marker(&self, style: &SeriesStyle, centre: (f64, f64), r: f64) -> Result<(), Failure> {
+        let colour = style.colour();
         let around = |offsets: &[(f64, f64)], r: f64| -> Vec<(i32, i32)> {
             offsets.iter().map(|(dx, dy)| self.at((centre.0 + dx * r, centre.1 + dy * r))).collect()
         };
@@ -187,7 +187,7 @@ where
             }
             Ok(())
         };
-        match look.marker {
+        match style.marker {
             Marker::None => Ok(()),
             Marker::Disc => disc(r * 1.3, paper).and_then(|()| disc(r, colour)),
             Marker::Ring => disc(r * 1.1, colour).and_then(|()| disc(r * 0.62, paper)),

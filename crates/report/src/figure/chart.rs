@@ -1,7 +1,7 @@
 //! What a figure shows, in plain data: panels, axes, series, legend.
 
 use super::axis::{Axis, limits};
-use super::style::{Look, Marker};
+use super::style::{Marker, SeriesStyle};
 use crate::error::ReportError;
 use crate::groups::{Group, Order, comparison_words, groups, panels};
 use crate::input::ReportInput;
@@ -14,7 +14,7 @@ pub(super) struct Chart {
     pub(super) panels: Vec<Panel>,
     pub(super) x_label: String,
     pub(super) y_label: String,
-    pub(super) legend: Vec<(String, Look)>,
+    pub(super) legend: Vec<(String, SeriesStyle)>,
     /// What the reader must know, in small type below.
     pub(super) caveat: String,
 }
@@ -33,7 +33,7 @@ pub(super) struct Panel {
 /// One method in one panel.
 #[derive(Debug, Clone)]
 pub(super) struct Series {
-    pub(super) look: Look,
+    pub(super) style: SeriesStyle,
     pub(super) shape: Shape,
 }
 
@@ -56,7 +56,7 @@ impl Chart {
         if groups.is_empty() {
             return Err(ReportError::EmptyFigure { figure: spec.id.clone(), metric: spec.select.metric.id() });
         }
-        let looks = Looks::of(input.rows);
+        let styles = Styles::of(input.rows);
         let mut chart = Self {
             panels: Vec::new(),
             x_label: String::new(),
@@ -70,11 +70,11 @@ impl Chart {
                 FigureKind::Graphs(_) => continue,
                 FigureKind::Curve { across, log_y, y_limits } => {
                     chart.x_label = across.label.to_string();
-                    curves(part, &looks, across, log_y, y_limits, &mut chart.legend)
+                    curves(part, &styles, across, log_y, y_limits, &mut chart.legend)
                 }
                 FigureKind::Points { across } => {
                     chart.x_label = across.label.to_string();
-                    points(part, &looks, across, &mut chart.legend)
+                    points(part, &styles, across, &mut chart.legend)
                 }
                 FigureKind::Spectrum { first, last } => {
                     chart.x_label = "position by magnitude".to_string();
@@ -83,7 +83,7 @@ impl Chart {
                 FigureKind::Histogram { bins, log_y } => {
                     chart.x_label = spec.select.metric.spec().axis.to_string();
                     chart.y_label = "how often".to_string();
-                    histogram(part, &looks, bins, log_y, &mut chart.legend)
+                    histogram(part, &styles, bins, log_y, &mut chart.legend)
                 }
             };
             chart.panels.push(panel);
@@ -103,30 +103,33 @@ pub(super) fn caveats(input: &ReportInput<'_>, groups: &[Group<'_>]) -> Vec<Stri
     input.caveats.iter().filter(concerns).map(Caveat::words).collect()
 }
 
-/// Which look each method has: by first appearance in all rows, so that it is the same in every figure of a report.
-struct Looks<'a> {
-    names: Vec<(&'a str, Look)>,
+/// Style of each method: by first appearance in all rows, so that it is the same in every figure of a report.
+struct Styles<'a> {
+    names: Vec<(&'a str, SeriesStyle)>,
 }
 
-impl<'a> Looks<'a> {
+impl<'a> Styles<'a> {
     fn of(rows: &'a [ResultRow]) -> Self {
         let (mut methods, mut caps) = (Order::starting(&[]), Order::starting(&[]));
-        let mut names: Vec<(&str, Look)> = Vec::new();
+        let mut names: Vec<(&str, SeriesStyle)> = Vec::new();
         for row in rows {
             if names.iter().all(|(name, _)| *name != row.method) {
-                let look = if row.is_cap() {
-                    Look::of_cap(caps.place(&row.method))
+                let style = if row.is_cap() {
+                    SeriesStyle::of_cap(caps.place(&row.method))
                 } else {
-                    Look::of_method(methods.place(&row.method))
+                    SeriesStyle::of_method(methods.place(&row.method))
                 };
-                names.push((&row.method, look));
+                names.push((&row.method, style));
             }
         }
         Self { names }
     }
 
-    fn of_method(&self, method: &str) -> Look {
-        self.names.iter().find(|(name, _)| *name == method).map_or_else(|| Look::of_method(0), |(_, look)| *look)
+    fn of_method(&self, method: &str) -> SeriesStyle {
+        self.names
+            .iter()
+            .find(|(name, _)| *name == method)
+            .map_or_else(|| SeriesStyle::of_method(0), |(_, style)| *style)
     }
 }
 
@@ -135,9 +138,9 @@ fn title(row: &ResultRow) -> String {
     if words.is_empty() { row.dataset.clone() } else { format!("{} · {words}", row.dataset) }
 }
 
-fn remember(legend: &mut Vec<(String, Look)>, name: &str, look: Look) {
+fn remember(legend: &mut Vec<(String, SeriesStyle)>, name: &str, style: SeriesStyle) {
     if legend.iter().all(|(known, _)| known != name) {
-        legend.push((name.to_string(), look));
+        legend.push((name.to_string(), style));
     }
 }
 
@@ -170,11 +173,11 @@ fn x_axis(part: &[Group<'_>], across: XAxis) -> Axis {
 
 fn curves(
     part: &[Group<'_>],
-    looks: &Looks<'_>,
+    styles: &Styles<'_>,
     across: XAxis,
     log_y: bool,
     y_limits: Option<(f64, f64)>,
-    legend: &mut Vec<(String, Look)>,
+    legend: &mut Vec<(String, SeriesStyle)>,
 ) -> Panel {
     let spec = part[0].row.metric.spec();
     // a method that was measured at one size while others have several does not depend on size: it is a level, and does not stretch the axis
@@ -197,7 +200,7 @@ fn curves(
     };
     let mut series = Vec::new();
     for method in methods(part) {
-        let look = looks.of_method(method);
+        let style = styles.of_method(method);
         let of_method = part.iter().filter(|group| group.row.method == method);
         let mut points: Vec<_> = of_method
             .map(|group| {
@@ -205,36 +208,36 @@ fn curves(
                 ((across.of)(group.row), group.estimate.mean, low, high)
             })
             .collect();
-        let mut look_here = look;
+        let mut style_here = style;
         if alone(method) {
             let (_, mean, low, high) = points[0];
             let (left, right) = x.ends();
             points = vec![(left, mean, low, high), (right, mean, low, high)];
-            look_here.marker = Marker::None;
+            style_here.marker = Marker::None;
         }
         let visible = points.iter().any(|point| y.place(point.1).is_some_and(|place| (0.0..=1.0).contains(&place)));
         let name = if visible { method.to_string() } else { format!("{method} (off the axis)") };
         // a method that shows in one panel is not off the axis of the figure
         legend.retain(|(known, _)| !(visible && *known == format!("{method} (off the axis)")));
         if visible || legend.iter().all(|(known, _)| known != method) {
-            remember(legend, &name, look_here);
+            remember(legend, &name, style_here);
         }
-        series.push(Series { look: look_here, shape: Shape::Curve(points) });
+        series.push(Series { style: style_here, shape: Shape::Curve(points) });
     }
     Panel { title: title(part[0].row), x, y, series, labels: Vec::new() }
 }
 
-fn points(part: &[Group<'_>], looks: &Looks<'_>, across: XAxis, legend: &mut Vec<(String, Look)>) -> Panel {
+fn points(part: &[Group<'_>], styles: &Styles<'_>, across: XAxis, legend: &mut Vec<(String, SeriesStyle)>) -> Panel {
     let spec = part[0].row.metric.spec();
     let values = part.iter().flat_map(|group| group.values.iter().map(|(_, value)| *value));
     let (low, high) = limits(values, (None, None));
     let mut series = Vec::new();
     for method in methods(part) {
-        let look = Look { width: 0.0, ..looks.of_method(method) };
+        let style = SeriesStyle { width: 0.0, ..styles.of_method(method) };
         let of_method = part.iter().filter(|group| group.row.method == method);
         let points = of_method.flat_map(|group| group.values.iter().map(|(_, value)| ((across.of)(group.row), *value)));
-        series.push(Series { look, shape: Shape::Points(points.collect()) });
-        remember(legend, method, look);
+        series.push(Series { style, shape: Shape::Points(points.collect()) });
+        remember(legend, method, style);
     }
     Panel {
         title: title(part[0].row),
@@ -245,7 +248,7 @@ fn points(part: &[Group<'_>], looks: &Looks<'_>, across: XAxis, legend: &mut Vec
     }
 }
 
-fn spectrum(part: &[Group<'_>], first: u64, last: u64, legend: &mut Vec<(String, Look)>) -> Panel {
+fn spectrum(part: &[Group<'_>], first: u64, last: u64, legend: &mut Vec<(String, SeriesStyle)>) -> Panel {
     let shown = part.iter().filter_map(|group| group.row.position.map(|position| (position, group.estimate.mean)));
     let shown: Vec<_> = shown.filter(|(position, _)| (first..=last).contains(position)).collect();
     let (low, high) = limits(shown.iter().map(|(_, value)| *value), (None, None));
@@ -255,11 +258,11 @@ fn spectrum(part: &[Group<'_>], first: u64, last: u64, legend: &mut Vec<(String,
     ];
     let mut series = Vec::new();
     for (name, colour, marker, points) in signs {
-        let look = Look { colour: Some(colour), marker, dash: &[], width: 0.0 };
+        let style = SeriesStyle { colour: Some(colour), marker, dash: &[], width: 0.0 };
         let points: Vec<_> = points.into_iter().map(|(position, value)| (*position as f64, *value)).collect();
         if !points.is_empty() {
-            remember(legend, name, look);
-            series.push(Series { look, shape: Shape::Points(points) });
+            remember(legend, name, style);
+            series.push(Series { style, shape: Shape::Points(points) });
         }
     }
     let end = shown.iter().map(|(position, _)| *position).max().unwrap_or(last);
@@ -275,10 +278,10 @@ fn spectrum(part: &[Group<'_>], first: u64, last: u64, legend: &mut Vec<(String,
 
 fn histogram(
     part: &[Group<'_>],
-    looks: &Looks<'_>,
+    styles: &Styles<'_>,
     bins: usize,
     log_y: bool,
-    legend: &mut Vec<(String, Look)>,
+    legend: &mut Vec<(String, SeriesStyle)>,
 ) -> Panel {
     let all = || part.iter().flat_map(|group| group.values.iter().map(|(_, value)| *value));
     let (least, most) = all().fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), value| (a.min(value), b.max(value)));
@@ -296,11 +299,11 @@ fn histogram(
         let left = |bin: usize| least + bin as f64 * width;
         let bars = counts.iter().enumerate().filter(|(_, count)| **count > 0);
         let bars = bars.map(|(bin, &count)| (left(bin), left(bin + 1), f64::from(count))).collect();
-        let mut look = Look { marker: Marker::Square, width: 0.0, ..looks.of_method(method) };
+        let mut style = SeriesStyle { marker: Marker::Square, width: 0.0, ..styles.of_method(method) };
         // alone in its figure, the exact matrix needs no grey
-        look.colour = look.colour.or((methods(part).len() == 1).then_some(0));
-        remember(legend, method, look);
-        series.push(Series { look, shape: Shape::Bars(bars) });
+        style.colour = style.colour.or((methods(part).len() == 1).then_some(0));
+        remember(legend, method, style);
+        series.push(Series { style, shape: Shape::Bars(bars) });
     }
     let high = f64::from(highest);
     Panel {

@@ -4,7 +4,7 @@ use std::f64::consts::TAU;
 
 use super::axis::Axis;
 use super::chart::{Chart, Panel, Series, Shape, caveats};
-use super::style::Look;
+use super::style::SeriesStyle;
 use crate::input::ReportInput;
 use crate::spec::GraphPanel;
 
@@ -26,13 +26,13 @@ pub(super) fn chart(graphs: &[GraphPanel], input: &ReportInput<'_>) -> Chart {
         panels: graphs.iter().map(|graph| panel(graph, aspect)).collect(),
         x_label: String::new(),
         y_label: String::new(),
-        legend: (0..most).map(|color| (format!("colour {}", color + 1), look(color))).collect(),
+        legend: (0..most).map(|color| (format!("colour {}", color + 1), style(color))).collect(),
         caveat: caveats(input, &[]).join(" · "),
     }
 }
 
-fn look(color: usize) -> Look {
-    Look { width: 0.0, ..Look::of_method(color) }
+fn style(color: usize) -> SeriesStyle {
+    SeriesStyle { width: 0.0, ..SeriesStyle::of_method(color) }
 }
 
 fn panel(graph: &GraphPanel, aspect: f64) -> Panel {
@@ -43,12 +43,12 @@ fn panel(graph: &GraphPanel, aspect: f64) -> Panel {
         (radius * angle.sin(), radius * angle.cos())
     };
     let edges = graph.edges.iter().map(|&(v, w)| [at(v, 1.0), at(w, 1.0)]).collect();
-    let mut series = vec![Series { look: look(0), shape: Shape::Segments(edges) }];
+    let mut series = vec![Series { style: style(0), shape: Shape::Segments(edges) }];
     let most = graph.vertices.iter().map(|(_, color)| color + 1).max().unwrap_or(0);
     for color in 0..most {
         let of_color = graph.vertices.iter().enumerate().filter(|(_, (_, own))| *own == color);
         let points = of_color.map(|(vertex, _)| at(vertex, 1.0)).collect();
-        series.push(Series { look: look(color), shape: Shape::Points(points) });
+        series.push(Series { style: style(color), shape: Shape::Points(points) });
     }
     let labels = graph.vertices.iter().enumerate().map(|(vertex, (label, _))| {
         let (x, y) = at(vertex, 1.0);

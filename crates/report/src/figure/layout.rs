@@ -2,7 +2,7 @@
 
 use super::chart::{Chart, Panel};
 use super::lettering::{Anchor, CAPITALS, Lettering, width};
-use super::style::{Ink, Look, Palette};
+use super::style::{Ink, Palette, SeriesStyle};
 use crate::error::ReportError;
 
 const SIDE: f64 = 14.0;
@@ -35,8 +35,8 @@ pub(super) struct Layout {
 }
 
 /// How long the piece of line before a legend entry is; a mark without a line needs less.
-pub(super) fn sample(look: &Look) -> f64 {
-    if look.width > 0.0 { 34.0 } else { 12.0 }
+pub(super) fn sample(style: &SeriesStyle) -> f64 {
+    if style.width > 0.0 { 34.0 } else { 12.0 }
 }
 
 impl Layout {
@@ -58,8 +58,8 @@ impl Layout {
         let top = (ABOVE + plot_height + BELOW) * rows as f64 + 4.0;
         let mut legend = Vec::new();
         let (mut x, mut y) = (left, top + 0.5 * LEGEND_LINE);
-        for (name, look) in &chart.legend {
-            let wide = sample(look) + 8.0 + width(name, TICK, false)?;
+        for (name, style) in &chart.legend {
+            let wide = sample(style) + 8.0 + width(name, TICK, false)?;
             if x > left && x + wide > whole - SIDE {
                 (x, y) = (left, y + LEGEND_LINE);
             }
@@ -101,8 +101,8 @@ impl Layout {
                 all.push(Lettering { upright: true, ..label });
             }
         }
-        for ((name, look), (x, y)) in chart.legend.iter().zip(&self.legend) {
-            let at = (x + sample(look) + 8.0, y + 0.5 * CAPITALS * TICK);
+        for ((name, style), (x, y)) in chart.legend.iter().zip(&self.legend) {
+            let at = (x + sample(style) + 8.0, y + 0.5 * CAPITALS * TICK);
             all.push(line(name, at, TICK, &Palette::TEXT, Anchor::Start));
         }
         for (from_last, text) in self.caveat.iter().rev().enumerate() {

@@ -69,9 +69,9 @@ pub(super) enum Marker {
     None,
 }
 
-/// How a series looks.
+/// Style of a series.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Look {
+pub(super) struct SeriesStyle {
     /// Index into [`Palette::SERIES`]; `None` is the grey of a cap.
     pub(super) colour: Option<usize>,
     pub(super) marker: Marker,
@@ -80,8 +80,8 @@ pub(super) struct Look {
     pub(super) width: f64,
 }
 
-impl Look {
-    /// The look of the method in this place. Two methods in the same figure never look alike in black and white.
+impl SeriesStyle {
+    /// The style of the method in this place. Two methods in the same figure never look alike in black and white.
     pub(super) fn of_method(place: usize) -> Self {
         use Marker::{Cross, Diamond, Disc, Plus, Ring, Square, Triangle, TriangleDown};
         const MARKERS: [Marker; 8] = [Disc, Square, Triangle, Diamond, TriangleDown, Cross, Ring, Plus];
@@ -90,7 +90,7 @@ impl Look {
         Self { colour: Some(place % 8), marker: MARKERS[place % 8], dash: DASHES[(place + place / 8) % 4], width: 1.9 }
     }
 
-    /// The look of a method that reads all of K: the line to be beaten.
+    /// The style of a method that reads all of K: the line to be beaten.
     pub(super) fn of_cap(place: usize) -> Self {
         let dash: &[f64] = if place.is_multiple_of(2) { &[1.5, 3.0] } else { &[9.0, 3.0, 1.5, 3.0] };
         Self { colour: None, marker: Marker::None, dash, width: 1.6 }
@@ -111,9 +111,9 @@ mod tests {
 
     #[test]
     fn the_first_sixteen_methods_differ_without_colour() {
-        let looks: HashSet<String> =
-            (0..16).map(Look::of_method).map(|l| format!("{:?}{:?}", l.marker, l.dash)).collect();
-        assert_eq!(looks.len(), 16);
+        let styles: HashSet<String> =
+            (0..16).map(SeriesStyle::of_method).map(|l| format!("{:?}{:?}", l.marker, l.dash)).collect();
+        assert_eq!(styles.len(), 16);
     }
 
     #[test]
