@@ -13,8 +13,8 @@ mod chart;
 mod encode;
 mod graph;
 mod layout;
-mod lettering;
 mod style;
+mod text;
 
 pub(super) use style::Palette;
 

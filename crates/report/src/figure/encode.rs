@@ -9,7 +9,7 @@ use plotters::prelude::{BitMapBackend, SVGBackend};
 use super::canvas::{Failure, draw};
 use super::chart::Chart;
 use super::layout::Layout;
-use super::lettering::{Anchor, Lettering};
+use super::text::{Anchor, Text};
 use crate::error::ReportError;
 use crate::markup::escape_markup;
 
@@ -44,31 +44,31 @@ pub(super) fn svg(chart: &Chart, title: &str) -> Result<String, ReportError> {
         layout.height,
         escape_markup(title)
     );
-    for lettering in layout.letterings(chart) {
-        out.push_str(&text_element(&lettering));
+    for label in layout.texts(chart) {
+        out.push_str(&text_element(&label));
     }
     out.push_str("</svg>\n");
     Ok(out)
 }
 
-fn text_element(lettering: &Lettering) -> String {
+fn text_element(label: &Text) -> String {
     let scale = f64::from(SVG_SCALE);
-    let (x, y) = ((lettering.at.0 * scale).round(), (lettering.at.1 * scale).round());
-    let (r, g, b) = lettering.colour;
+    let (x, y) = ((label.at.0 * scale).round(), (label.at.1 * scale).round());
+    let (r, g, b) = label.colour;
     let mut out =
-        format!("<text x=\"{x}\" y=\"{y}\" font-size=\"{}\" fill=\"#{r:02X}{g:02X}{b:02X}\"", lettering.em * scale);
-    match lettering.anchor {
+        format!("<text x=\"{x}\" y=\"{y}\" font-size=\"{}\" fill=\"#{r:02X}{g:02X}{b:02X}\"", label.em * scale);
+    match label.anchor {
         Anchor::Start => {}
         Anchor::Middle => out.push_str(" text-anchor=\"middle\""),
         Anchor::End => out.push_str(" text-anchor=\"end\""),
     }
-    if lettering.bold {
+    if label.bold {
         out.push_str(" font-weight=\"600\"");
     }
-    if lettering.upright {
+    if label.upright {
         let _ = write!(out, " transform=\"rotate(-90 {x} {y})\"");
     }
-    out + &format!(">{}</text>\n", escape_markup(&lettering.text))
+    out + &format!(">{}</text>\n", escape_markup(&label.text))
 }
 
 /// PNG bytes, the same on every machine.
@@ -81,8 +81,8 @@ pub(super) fn png(chart: &Chart) -> Result<Vec<u8>, ReportError> {
     draw(backend, chart, &layout, f64::from(scale)).map_err(failed)?;
     let (width, height) = (fine_width / OVERSAMPLE, fine_height / OVERSAMPLE);
     let mut coarse = shrink(&fine, fine_width as usize, OVERSAMPLE as usize);
-    for lettering in layout.letterings(chart) {
-        lettering.paint(&mut coarse, width as usize, f64::from(DENSITY))?;
+    for label in layout.texts(chart) {
+        label.paint(&mut coarse, width as usize, f64::from(DENSITY))?;
     }
     let mut bytes = Vec::new();
     PngEncoder::new_with_quality(&mut bytes, CompressionType::Default, FilterType::Adaptive)

@@ -1,8 +1,8 @@
 //! Where everything goes, and all type of a figure. Lengths are logical pixels.
 
 use super::chart::{Chart, Panel};
-use super::lettering::{Anchor, CAPITALS, Lettering, width};
 use super::style::{Ink, Palette, SeriesStyle};
+use super::text::{Anchor, CAPITALS, Text, width};
 use crate::error::ReportError;
 
 const SIDE: f64 = 14.0;
@@ -88,7 +88,7 @@ impl Layout {
     }
 
     /// Every piece of type.
-    pub(super) fn letterings(&self, chart: &Chart) -> Vec<Lettering> {
+    pub(super) fn texts(&self, chart: &Chart) -> Vec<Text> {
         let mut all = Vec::new();
         for (index, panel) in chart.panels.iter().enumerate() {
             let (left, top) = self.corner(index);
@@ -98,7 +98,7 @@ impl Layout {
             if index.is_multiple_of(self.columns) {
                 let beside = (SIDE + 8.0, top + self.plot.1 / 2.0);
                 let label = line(&chart.y_label, beside, LABEL, &Palette::TEXT, Anchor::Middle);
-                all.push(Lettering { upright: true, ..label });
+                all.push(Text { upright: true, ..label });
             }
         }
         for ((name, style), (x, y)) in chart.legend.iter().zip(&self.legend) {
@@ -112,7 +112,7 @@ impl Layout {
         all
     }
 
-    fn of_panel(&self, panel: &Panel, (left, top): (f64, f64), all: &mut Vec<Lettering>) {
+    fn of_panel(&self, panel: &Panel, (left, top): (f64, f64), all: &mut Vec<Text>) {
         let (wide, high) = self.plot;
         for (tick, label) in &panel.y.ticks {
             let y = top + high * (1.0 - panel.y.place_of_tick(*tick)) + 0.5 * CAPITALS * TICK;
@@ -128,7 +128,7 @@ impl Layout {
             all.push(line(text, at, TICK, &Palette::MUTED, Anchor::Middle));
         }
         let title = line(&panel.title, (left, top - 13.0), TITLE, &Palette::TEXT, Anchor::Start);
-        all.push(Lettering { bold: true, ..title });
+        all.push(Text { bold: true, ..title });
     }
 }
 
@@ -148,8 +148,8 @@ fn wrapped(text: &str, em: f64, room: f64) -> Result<Vec<String>, ReportError> {
     Ok(lines)
 }
 
-fn line(text: &str, at: (f64, f64), em: f64, ink: &Ink, anchor: Anchor) -> Lettering {
-    Lettering { text: text.to_string(), at, em, bold: false, colour: ink.light, anchor, upright: false }
+fn line(text: &str, at: (f64, f64), em: f64, ink: &Ink, anchor: Anchor) -> Text {
+    Text { text: text.to_string(), at, em, bold: false, colour: ink.light, anchor, upright: false }
 }
 
 #[cfg(test)]
@@ -165,8 +165,8 @@ mod tests {
         let wide = Panel { title: String::new(), x, y, series: Vec::new(), labels: Vec::new() };
         let (y_label, x_label) = ("y".to_owned(), "x".to_owned());
         let chart = Chart { panels: vec![wide], x_label, y_label, legend: Vec::new(), caveat: String::new() };
-        let all = Layout::of(&chart).unwrap().letterings(&chart);
-        let of = |text: &str| all.iter().find(|lettering| lettering.text == text).unwrap();
+        let all = Layout::of(&chart).unwrap().texts(&chart);
+        let of = |text: &str| all.iter().find(|label| label.text == text).unwrap();
         let start = of("1,000,000").at.0 - width("1,000,000", TICK, false).unwrap();
         assert!(start > of("y").at.0 + 4.0, "the tick begins at {start}, the label ends at {}", of("y").at.0);
     }

@@ -22,7 +22,7 @@ pub(super) enum Anchor {
 
 /// One line of type.
 #[derive(Debug, Clone)]
-pub(super) struct Lettering {
+pub(super) struct Text {
     pub(super) text: String,
     /// The anchor, on the baseline, in logical pixels.
     pub(super) at: (f64, f64),
@@ -58,7 +58,7 @@ pub(super) fn width(text: &str, em: f64, bold: bool) -> Result<f64, ReportError>
     Ok(text.chars().map(|character| f64::from(scaled.h_advance(font.glyph_id(character)))).sum())
 }
 
-impl Lettering {
+impl Text {
     /// Paints onto RGB rows of `row_width` pixels, `density` to a logical pixel.
     pub(super) fn paint(&self, rgb: &mut [u8], row_width: usize, density: f64) -> Result<(), ReportError> {
         let font = font(self.bold)?;
@@ -134,15 +134,8 @@ mod tests {
         let (w, h) = (60usize, 40usize);
         let paint = |anchor, upright| {
             let mut rgb = vec![255u8; w * h * 3];
-            let run = Lettering {
-                text: "l".into(),
-                at: (30.0, 30.0),
-                em: 20.0,
-                bold: false,
-                colour: (0, 0, 0),
-                anchor,
-                upright,
-            };
+            let run =
+                Text { text: "l".into(), at: (30.0, 30.0), em: 20.0, bold: false, colour: (0, 0, 0), anchor, upright };
             run.paint(&mut rgb, w, 1.0).unwrap();
             let dark: Vec<(usize, usize)> = (0..w * h).filter(|i| rgb[3 * i] < 128).map(|i| (i % w, i / w)).collect();
             let mean = |of: fn(&(usize, usize)) -> usize| dark.iter().map(of).sum::<usize>() as f64 / dark.len() as f64;
