@@ -14,7 +14,7 @@ mod tree;
 mod write;
 
 pub use entry::{Entry, Parameter, find, ids, parameter, required};
-pub use problem::{ConfigError, Place, Problem, Sources, list};
+pub use problem::{ConfigError, Problem, Sources, Span, list};
 pub use profile::{DEFAULT_PROFILE, PROFILES, Profile, lay_profile, profile_names};
 pub use read::Problems;
 pub use section::Section;

@@ -3,7 +3,7 @@
 //! Sections merge key by key, everything else is replaced. A section whose `kind` changes is replaced as a whole, since
 //! the other keys belong to the old kind.
 
-use super::problem::{Place, Problem, Sources, list};
+use super::problem::{Problem, Sources, Span, list};
 use super::tree::{Key, Node, Value, parse};
 use crate::suggest::did_you_mean;
 
@@ -29,7 +29,7 @@ pub fn merge(base: &mut Node, over: &Node) {
 /// No `=`, an empty step, a value that is not YAML, a step into something that is not there.
 pub fn set(root: &mut Node, assignment: &str, sources: &mut Sources) -> Result<(), Problem> {
     let source = sources.add("--set", assignment);
-    let whole = Place { source, offset: 0, len: assignment.len() };
+    let whole = Span { source, offset: 0, len: assignment.len() };
     let Some((path, value)) = assignment.split_once('=') else {
         return Err(Problem::new(format!("`--set {assignment}` has no `=`"))
             .at(whole)
@@ -48,14 +48,13 @@ pub fn set(root: &mut Node, assignment: &str, sources: &mut Sources) -> Result<(
 }
 
 enum Step<'a> {
-    Key(&'a str, Place),
-    Entry(&'a str, Place),
+    Key(&'a str, Span),
+    Entry(&'a str, Span),
 }
 
-fn steps(path: &str, whole: Place) -> Result<Vec<Step<'_>>, Problem> {
-    let bad = |what: &str| {
-        Err(Problem::new(format!("`{path}` is not a path: {what}")).at(Place { len: path.len(), ..whole }))
-    };
+fn steps(path: &str, whole: Span) -> Result<Vec<Step<'_>>, Problem> {
+    let bad =
+        |what: &str| Err(Problem::new(format!("`{path}` is not a path: {what}")).at(Span { len: path.len(), ..whole }));
     let mut steps = Vec::new();
     let mut offset = 0;
     for part in path.split('.') {
@@ -63,11 +62,11 @@ fn steps(path: &str, whole: Place) -> Result<Vec<Step<'_>>, Problem> {
         if key.is_empty() {
             return bad("a name is missing");
         }
-        steps.push(Step::Key(key.trim(), Place { offset, len: key.len(), ..whole }));
+        steps.push(Step::Key(key.trim(), Span { offset, len: key.len(), ..whole }));
         let mut at = offset + key.len();
         while let Some(inner) = rest.strip_prefix('[') {
             let Some((entry, after)) = inner.split_once(']') else { return bad("a `]` is missing") };
-            steps.push(Step::Entry(entry, Place { offset: at + 1, len: entry.len(), ..whole }));
+            steps.push(Step::Entry(entry, Span { offset: at + 1, len: entry.len(), ..whole }));
             at += entry.len() + 2;
             rest = after;
         }

@@ -11,7 +11,7 @@ use crate::suggest::did_you_mean;
 
 /// A stretch of one of the texts a configuration was read from.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Place {
+pub struct Span {
     /// Number of the text in [`Sources`].
     pub source: usize,
     /// First byte.
@@ -37,7 +37,7 @@ impl Sources {
 pub struct Problem {
     message: String,
     /// The place itself, then others that matter.
-    marks: Vec<(Place, Option<String>)>,
+    marks: Vec<(Span, Option<String>)>,
     help: Option<String>,
 }
 
@@ -67,7 +67,7 @@ impl Problem {
 
     /// Points at a place.
     #[must_use]
-    pub fn at(mut self, place: Place) -> Self {
+    pub fn at(mut self, place: Span) -> Self {
         self.marks.insert(0, (place, None));
         self
     }
@@ -83,7 +83,7 @@ impl Problem {
 
     /// A second place that matters.
     #[must_use]
-    pub fn also(mut self, place: Place, label: impl Into<String>) -> Self {
+    pub fn also(mut self, place: Span, label: impl Into<String>) -> Self {
         self.marks.push((place, Some(label.into())));
         self
     }
@@ -95,7 +95,7 @@ impl Problem {
     }
 
     /// Where it is, if anywhere.
-    pub fn place(&self) -> Option<Place> {
+    pub fn place(&self) -> Option<Span> {
         self.marks.first().map(|(place, _)| *place)
     }
 }
@@ -208,7 +208,7 @@ impl fmt::Display for Located {
 
 impl Located {
     /// How much of a place is shown: some lines, not a whole file.
-    fn shown(&self, place: &Place) -> usize {
+    fn shown(&self, place: &Span) -> usize {
         const LINES: usize = 12;
         let text = self.source.as_deref().and_then(|source| source.inner().get(place.offset..place.offset + place.len));
         text.map_or(place.len, |text| text.split_inclusive('\n').take(LINES).map(str::len).sum())

@@ -8,7 +8,7 @@ use std::fmt;
 use serde::de::value::{MapAccessDeserializer, StrDeserializer};
 use serde::de::{self, DeserializeOwned, DeserializeSeed, IntoDeserializer, Unexpected, Visitor};
 
-use super::problem::{Place, Problem, excerpt};
+use super::problem::{Problem, Span, excerpt};
 use super::tree::{Key, Node, Value};
 
 /// Where problems are collected while a configuration is read.
@@ -66,7 +66,7 @@ impl fmt::Display for Path<'_> {
 pub(crate) struct Fault {
     message: String,
     complete: bool,
-    place: Option<Place>,
+    place: Option<Span>,
     help: Option<String>,
 }
 

@@ -5,14 +5,14 @@ use std::fmt;
 
 use serde::de::DeserializeOwned;
 
-use super::problem::{Place, Problem};
+use super::problem::{Problem, Span};
 use super::read::Problems;
 use super::tree::{Key, Node, Value};
 
 /// A section being read key by key.
 pub struct Section<'a> {
     entries: &'a [(Key, Node)],
-    place: Place,
+    place: Span,
     path: String,
     problems: &'a Problems,
     asked: RefCell<Vec<&'static str>>,
@@ -37,7 +37,7 @@ impl<'a> Section<'a> {
     }
 
     /// Where the section stands.
-    pub fn place(&self) -> Place {
+    pub fn place(&self) -> Span {
         self.place
     }
 
@@ -77,7 +77,7 @@ impl<'a> Section<'a> {
     pub fn required_node(&self, key: &'static str) -> Option<&'a Node> {
         let node = self.node(key);
         if node.is_none() {
-            let start = Place { len: self.place.len.min(1), ..self.place };
+            let start = Span { len: self.place.len.min(1), ..self.place };
             let empty = self.entries.iter().find(|(k, _)| k.text == key);
             let problem = Problem::new(format!("`{}` is missing", self.path_of(key)));
             self.problems.add(match empty {

@@ -5,9 +5,9 @@
 
 use std::collections::HashMap;
 
-use saphyr_parser::{Event, Parser, ScalarStyle, Span, Tag};
+use saphyr_parser::{Event, Parser, ScalarStyle, Span as Marks, Tag};
 
-use super::problem::{Place, Problem, excerpt};
+use super::problem::{Problem, Span, excerpt};
 
 /// Nesting deeper than this is a mistake, not a configuration.
 const MAX_DEPTH: usize = 64;
@@ -20,7 +20,7 @@ pub struct Node {
     /// What it is.
     pub value: Value,
     /// Where it stands.
-    pub place: Place,
+    pub place: Span,
 }
 
 /// A key of a section and where it stands.
@@ -29,7 +29,7 @@ pub struct Key {
     /// The key itself.
     pub text: String,
     /// Where it stands.
-    pub place: Place,
+    pub place: Span,
 }
 
 /// The kinds of value YAML knows.
@@ -53,7 +53,7 @@ pub enum Value {
 
 impl Node {
     /// An empty section.
-    pub fn empty(place: Place) -> Self {
+    pub fn empty(place: Span) -> Self {
         Self { value: Value::Map(Vec::new()), place }
     }
 
@@ -155,25 +155,25 @@ impl<'a> Builder<'a> {
                 event => root = Some(self.node(event, span, 0)?),
             }
         }
-        let start = Place { source: self.source, offset: 0, len: 0 };
+        let start = Span { source: self.source, offset: 0, len: 0 };
         Ok(root.unwrap_or(Node { value: Value::Null, place: start }))
     }
 
-    fn next(&mut self) -> Result<(Event<'a>, Span), Problem> {
+    fn next(&mut self) -> Result<(Event<'a>, Marks), Problem> {
         match self.parser.next_event() {
             Some(Ok(next)) => Ok(next),
             Some(Err(error)) => {
                 let offset = self.offset(error.marker().index());
                 Err(Problem::new(format!("this is not YAML: {}", error.info()))
-                    .at(Place { source: self.source, offset, len: 0 })
+                    .at(Span { source: self.source, offset, len: 0 })
                     .label("the parser stopped here")
                     .help("indent with blanks, put a blank after `:`, and quote texts that contain `: ` or ` #`"))
             }
-            None => Ok((Event::StreamEnd, Span::default())),
+            None => Ok((Event::StreamEnd, Marks::default())),
         }
     }
 
-    fn node(&mut self, event: Event<'a>, span: Span, depth: usize) -> Result<Node, Problem> {
+    fn node(&mut self, event: Event<'a>, span: Marks, depth: usize) -> Result<Node, Problem> {
         let place = self.place(span);
         self.nodes += 1;
         if depth > MAX_DEPTH || self.nodes > MAX_NODES {
@@ -235,7 +235,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    fn key(&mut self, event: Event<'a>, span: Span, entries: &[(Key, Node)]) -> Result<Key, Problem> {
+    fn key(&mut self, event: Event<'a>, span: Marks, entries: &[(Key, Node)]) -> Result<Key, Problem> {
         let place = self.place(span);
         let Event::Scalar(text, ..) = event else {
             return Err(Problem::new("a key must be a word, not a list or a section").at(place));
@@ -257,7 +257,7 @@ impl<'a> Builder<'a> {
         node
     }
 
-    fn refuse_tag(&self, tag: Option<&Tag>, place: Place) -> Result<(), Problem> {
+    fn refuse_tag(&self, tag: Option<&Tag>, place: Span) -> Result<(), Problem> {
         match tag {
             Some(tag) if !tag.is_yaml_core_schema() => {
                 Err(Problem::new(format!("the tag `{tag}` means nothing here")).at(place).help("remove it"))
@@ -266,7 +266,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    fn tagged(&self, tag: &Tag, text: &str, place: Place) -> Result<Value, Problem> {
+    fn tagged(&self, tag: &Tag, text: &str, place: Span) -> Result<Value, Problem> {
         self.refuse_tag(Some(tag), place)?;
         Ok(if tag.suffix == "str" { Value::Text(text.to_owned()) } else { resolve(text) })
     }
@@ -275,19 +275,19 @@ impl<'a> Builder<'a> {
         self.starts.get(character).copied().unwrap_or(self.text.len())
     }
 
-    fn place(&self, span: Span) -> Place {
+    fn place(&self, span: Marks) -> Span {
         let (start, end) = (self.offset(span.start.index()), self.offset(span.end.index()));
-        Place { source: self.source, offset: start, len: end.saturating_sub(start) }
+        Span { source: self.source, offset: start, len: end.saturating_sub(start) }
     }
 
     /// A collection reaches from its first token to its closing bracket, or to its last value where it has none.
-    fn until(&self, start: Place, end: Span, last: Option<Place>) -> Place {
+    fn until(&self, start: Span, end: Marks, last: Option<Span>) -> Span {
         let end = self.place(end);
         let stop = match last {
             Some(last) if end.len == 0 => last.offset + last.len,
             _ => end.offset + end.len,
         };
-        Place { len: stop.saturating_sub(start.offset), ..start }
+        Span { len: stop.saturating_sub(start.offset), ..start }
     }
 }
 

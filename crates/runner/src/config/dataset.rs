@@ -4,7 +4,7 @@ use std::path::Path;
 
 use landmark_data::catalog::DocumentOptions;
 use landmark_data::{Headers, PpmiParams, TokenRules, VectorFormat};
-use landmark_yaml::{Entry, Node, Place, Problem, Problems, Section, Value, find, ids, list};
+use landmark_yaml::{Entry, Node, Problem, Problems, Section, Span, Value, find, ids, list};
 use serde::{Deserialize, Serialize};
 
 pub use super::texts::TextsConfig;
@@ -21,7 +21,7 @@ pub struct DatasetConfig {
     pub items: Items,
     /// Where the name stands, for complaints about the data itself.
     #[serde(skip)]
-    pub place: Place,
+    pub place: Span,
 }
 
 /// What the items are.
@@ -386,7 +386,7 @@ impl VectorsConfig {
         vectors
     }
 
-    fn named(name: &str, place: Place, problems: &Problems) -> Option<Self> {
+    fn named(name: &str, place: Span, problems: &Problems) -> Option<Self> {
         let found = registry::datasets::word_vectors().find(|known| *known == name);
         if found.is_none() {
             problems.add(Problem::unknown("word vectors", name, registry::datasets::word_vectors()).at(place));

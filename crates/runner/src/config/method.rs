@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use landmark_core::approximate::Approximate;
 use landmark_core::approximation::Known;
-use landmark_yaml::{Node, Place, Problem, Problems, Section, Value, ids, parse};
+use landmark_yaml::{Node, Problem, Problems, Section, Span, Value, ids, parse};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 
@@ -34,7 +34,7 @@ pub struct MethodConfig {
     pub approximator: Arc<dyn Approximate>,
     /// Where it stands.
     #[serde(skip)]
-    pub place: Place,
+    pub place: Span,
 }
 
 impl fmt::Debug for MethodConfig {
