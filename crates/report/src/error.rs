@@ -1,10 +1,10 @@
-//! Why a report could not be made.
+//! Errors of a report.
 
 use landmark_tasks::metrics::MetricError;
 
 use crate::results::FileError;
 
-/// Why a report could not be made.
+/// Error of a report.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReportError {

@@ -18,7 +18,7 @@ pub(super) struct Group<'a> {
     pub(super) row: &'a ResultRow,
     /// Replicate and value, ascending by replicate.
     pub(super) values: Vec<(u64, f64)>,
-    /// What the values say.
+    /// Mean and interval of the values.
     pub(super) estimate: Estimate,
 }
 

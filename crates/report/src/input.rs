@@ -4,7 +4,7 @@ use crate::reference::Reference;
 use crate::results::ResultRow;
 use crate::spec::{Caveat, FigureSpec, TableSpec};
 
-/// How the tables are to be read; ends every summary and page.
+/// Key to the tables; ends every summary and page.
 pub(crate) const HOW_TO_READ: &str = "A figure of ours is the mean over replicates ± half its 95 % interval (Student's t; with a single replicate, the \
     bootstrap interval over items where there is one). The paper's ± is its own standard deviation over runs. “Within”: no further from \
     the printed number than 2 published standard deviations, plus rounding, plus half our interval. Cells of K are the papers' \
@@ -21,7 +21,7 @@ pub struct ReportInput<'a> {
     pub profile: String,
     /// The command that makes this report again.
     pub command: String,
-    /// What a reader must be warned of before reading a figure.
+    /// Warnings that stand before every figure.
     pub caveats: Vec<Caveat>,
     /// All rows; methods keep the order (and colour) of their first appearance.
     pub rows: &'a [ResultRow],

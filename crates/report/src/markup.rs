@@ -1,4 +1,4 @@
-//! What SVG and HTML share: escaping, and the bundled type (Inter, SIL OFL, `assets/`).
+//! Markup of SVG and HTML: escaping, and the bundled type (Inter, SIL OFL, `assets/`).
 
 pub(crate) const INTER_REGULAR: &[u8] = include_bytes!("../assets/Inter-Regular.otf");
 pub(crate) const INTER_SEMIBOLD: &[u8] = include_bytes!("../assets/Inter-SemiBold.otf");

@@ -211,7 +211,7 @@ mod tests {
             program.map(|program| Self { program, folder: tempfile::tempdir().unwrap() })
         }
 
-        /// What it prints of a page.
+        /// The text it prints of a page.
         fn open(&self, page: &str, arguments: &[&str]) -> String {
             let path = self.folder.path().join("report.html");
             std::fs::write(&path, page).unwrap();
@@ -227,7 +227,7 @@ mod tests {
             String::from_utf8_lossy(&answer.stdout).into_owned()
         }
 
-        /// What a reader sees of it.
+        /// The picture a reader sees of it.
         fn photograph(&self, page: &str, size: (u32, u32), is_dark: bool) -> image::RgbImage {
             let path = self.folder.path().join("seen.png");
             let (shot, window) =

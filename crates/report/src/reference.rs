@@ -14,7 +14,7 @@ use crate::results::Metric;
 /// The published numbers of one paper.
 #[derive(Debug, Clone)]
 pub struct Reference {
-    /// How the paper is cited.
+    /// Citation of the paper.
     pub paper: String,
     /// Every printed number.
     pub values: Vec<ReferenceValue>,
@@ -31,11 +31,11 @@ pub struct ReferenceValue {
     pub dataset: String,
     /// Our id of the method.
     pub method: String,
-    /// Which comparison it belongs to (`small_rank`), where the paper has more than one.
+    /// Comparison it belongs to (`small_rank`), where the paper has more than one.
     pub comparison: Option<String>,
     /// The rank it was measured at, where the paper says.
     pub rank: Option<u64>,
-    /// What was measured.
+    /// Metric that was measured.
     pub metric: Metric,
     /// The number in the metric's own unit (accuracies as fractions).
     pub value: f64,
@@ -51,7 +51,7 @@ pub struct ReferenceValue {
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Fact {
-    /// Where it is printed: `figure 3`.
+    /// Place in the paper: `figure 3`.
     pub place: String,
     /// The statement, in our words.
     pub says: String,
@@ -246,7 +246,7 @@ pub enum ReferenceError {
     Read {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// Message of the system.
         source: std::io::Error,
     },
     /// The file does not follow the schema.
@@ -263,7 +263,7 @@ pub enum ReferenceError {
         row: String,
         /// Dataset id of the column.
         column: String,
-        /// What stands there.
+        /// Text that stands there.
         seen: String,
     },
 }

@@ -27,9 +27,9 @@ pub struct ResultRow {
     pub method: String,
     /// The registry id: `sms_nystrom`. With an empty `variant` it is the paper's method of that id.
     pub method_id: String,
-    /// What makes it more than the paper's method, in words (`known: landmarks · proxy: rwmd`), or empty.
+    /// Extras beyond the paper's method, in words (`known: landmarks · proxy: rwmd`), or empty.
     pub variant: String,
-    /// How methods are held against each other: `rank`, `entries`, `small_rank`, `large_rank`, or empty.
+    /// Ground on which methods are held against each other: `rank`, `entries`, `small_rank`, `large_rank`, or empty.
     pub comparison: String,
     /// Number of items n.
     pub items: u64,
@@ -43,9 +43,9 @@ pub struct ResultRow {
     pub evaluations: u64,
     /// Replicate number, from 0.
     pub replicate: u64,
-    /// What was measured.
+    /// Metric that was measured.
     pub metric: Metric,
-    /// Where on a metric's own axis, for metrics that are a series: the number of an eigenvalue (from 1), the trial of a search.
+    /// Place on a metric's own axis, for metrics that are a series: the number of an eigenvalue (from 1), the trial of a search.
     pub position: Option<u64>,
     /// The figure, in the metric's unit (accuracies are fractions).
     pub value: f64,
@@ -55,7 +55,7 @@ pub struct ResultRow {
     pub upper: Option<f64>,
     /// Wall seconds it took to compute when it was first measured.
     pub seconds: Option<f64>,
-    /// What a reader must know about this figure.
+    /// Footnote of this figure.
     pub note: Option<String>,
     /// The profile it was run in.
     pub profile: String,

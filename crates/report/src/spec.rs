@@ -1,4 +1,4 @@
-//! What an experiment asks of a report: which tables, which figures, which warnings.
+//! Tables, figures and caveats that an experiment asks of a report.
 
 use crate::results::{Metric, Notation, ResultRow};
 
@@ -9,7 +9,7 @@ pub struct Caveat {
     pub dataset: Option<String>,
     /// In words: `profile laptop: 600 of 3,115 documents`.
     pub text: String,
-    /// Whether figures can no longer be held against the paper's.
+    /// True where figures can no longer be held against the paper's.
     pub breaks_comparison: bool,
 }
 
@@ -21,7 +21,7 @@ impl Caveat {
     }
 }
 
-/// Which rows a table or figure is made of.
+/// Rows that a table or figure is made of.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Selection {
     /// The metric.
@@ -45,7 +45,7 @@ impl Selection {
         Self { comparison: Some(comparison.to_string()), ..Self::of(metric) }
     }
 
-    /// Whether a row belongs.
+    /// True of a row that belongs.
     pub fn holds(&self, row: &ResultRow) -> bool {
         row.metric == self.metric
             && self.comparison.as_ref().is_none_or(|comparison| *comparison == row.comparison)
@@ -61,9 +61,9 @@ pub struct TableSpec {
     pub id: String,
     /// Heading.
     pub title: String,
-    /// What the reader should know, one or two sentences.
+    /// One or two sentences for the reader.
     pub caption: String,
-    /// What it shows.
+    /// Kind and content.
     pub kind: TableKind,
 }
 
@@ -72,21 +72,21 @@ pub struct TableSpec {
 pub enum TableKind {
     /// A line per dataset, comparison, rank and method: rank, cells, paper ± sd, ours ± interval, Δ, verdict.
     Comparison {
-        /// Which rows.
+        /// Rows.
         select: Selection,
-        /// Which table of `reference.yaml` stands beside them (`table2`), if any.
+        /// Table of `reference.yaml` beside them (`table2`), if any.
         reference: Option<String>,
     },
     /// Methods down, dataset × size across: mean ± half the 95 % interval, the best of each column in bold.
     Grid {
-        /// Which rows.
+        /// Rows.
         select: Selection,
-        /// How the columns are labelled.
+        /// Axis that the columns lie on.
         across: XAxis,
     },
     /// Our methods against the best of the baselines at each size: the mean paired difference with its bootstrap interval.
     Paired {
-        /// Which rows.
+        /// Rows.
         select: Selection,
         /// Display names of our methods.
         ours: Vec<String>,
@@ -95,7 +95,7 @@ pub enum TableKind {
     },
     /// Cells if alone, calls if alone, per method and size.
     Entries {
-        /// Which rows (the metric only picks one row per cell).
+        /// Rows (the metric only picks one row per cell).
         select: Selection,
     },
     /// Text as given: corpora, counts of the run, search results.
@@ -158,11 +158,11 @@ pub struct FigureSpec {
     pub id: String,
     /// Heading.
     pub title: String,
-    /// What the reader should see in it.
+    /// Finding that the reader should see in it.
     pub caption: String,
-    /// Which rows.
+    /// Rows.
     pub select: Selection,
-    /// What it draws.
+    /// Kind of drawing.
     pub kind: FigureKind,
 }
 
@@ -197,7 +197,7 @@ pub enum FigureKind {
         /// Last position shown.
         last: u64,
     },
-    /// How often values fall into equal bins, all replicates together.
+    /// Counts of values in equal bins, all replicates together.
     Histogram {
         /// Number of bins.
         bins: usize,

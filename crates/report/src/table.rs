@@ -44,14 +44,14 @@ pub(super) struct Head {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Cell {
     pub(super) text: String,
-    /// What it sorts by, when the text is not it.
+    /// Number it sorts by, when the text is not it.
     pub(super) sort: Option<f64>,
     pub(super) mark: Mark,
     /// Footnotes it points to.
     pub(super) notes: Vec<usize>,
 }
 
-/// What sets a cell apart.
+/// Emphasis of a cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum Mark {
     #[default]

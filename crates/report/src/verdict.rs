@@ -9,7 +9,7 @@ use crate::reference::ReferenceValue;
 use crate::results::{Direction, Metric};
 use crate::spec::Caveat;
 
-/// What a comparison comes to.
+/// Outcome of a comparison with the paper.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Verdict {
     /// The difference is explained by the spread.
@@ -64,7 +64,7 @@ impl Verdict {
     }
 }
 
-/// Whether the paper's number is about the method, data and size of this group.
+/// True where the paper's number is about the method, data and size of this group.
 pub(super) fn speaks_of(paper: &ReferenceValue, group: &Group<'_>) -> bool {
     let row = group.row;
     // a number without a comparison was taken at equal rank

@@ -9,7 +9,7 @@ pub struct Parameter {
     pub default: &'static str,
     /// A value to show where it must be written.
     pub example: &'static str,
-    /// What it does, in a line.
+    /// One line: its effect.
     pub doc: &'static str,
 }
 

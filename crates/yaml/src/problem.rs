@@ -1,4 +1,4 @@
-//! What is wrong with a configuration, where, and what to write instead.
+//! Faults of a configuration: the message, the place, and what to write instead.
 //!
 //! A [`Problem`] knows its place; [`ConfigError`] holds all of a file's problems and is what a person sees.
 
@@ -72,7 +72,7 @@ impl Problem {
         self
     }
 
-    /// What stands under the underlined text.
+    /// Text under the underlined part.
     #[must_use]
     pub fn label(mut self, label: impl Into<String>) -> Self {
         if let Some((_, text)) = self.marks.first_mut() {
@@ -88,13 +88,13 @@ impl Problem {
         self
     }
 
-    /// What to do about it.
+    /// Next step for the reader.
     #[must_use]
     pub fn help(self, help: impl Into<String>) -> Self {
         Self { help: Some(help.into()), ..self }
     }
 
-    /// Where it is, if anywhere.
+    /// Place it points at, if any.
     pub fn place(&self) -> Option<Span> {
         self.marks.first().map(|(place, _)| *place)
     }
@@ -207,7 +207,7 @@ impl fmt::Display for Located {
 }
 
 impl Located {
-    /// How much of a place is shown: some lines, not a whole file.
+    /// Length of a place as shown: some lines, not a whole file.
     fn shown(&self, place: &Span) -> usize {
         const LINES: usize = 12;
         let text = self.source.as_deref().and_then(|source| source.inner().get(place.offset..place.offset + place.len));

@@ -11,7 +11,7 @@ use serde::de::{self, DeserializeOwned, DeserializeSeed, IntoDeserializer, Unexp
 use super::problem::{Problem, Span, excerpt};
 use super::tree::{Key, Node, Value};
 
-/// Where problems are collected while a configuration is read.
+/// Collector of problems while a configuration is read.
 #[derive(Debug, Default)]
 pub struct Problems(RefCell<Vec<Problem>>);
 
@@ -21,7 +21,7 @@ impl Problems {
         self.0.borrow_mut().push(problem);
     }
 
-    /// Whether there is none so far.
+    /// True while there is none.
     pub fn is_empty(&self) -> bool {
         self.0.borrow().is_empty()
     }

@@ -36,12 +36,12 @@ impl<'a> Section<'a> {
         }
     }
 
-    /// Where the section stands.
+    /// Place of the section.
     pub fn place(&self) -> Span {
         self.place
     }
 
-    /// Where problems go.
+    /// Collector of problems.
     pub fn problems(&self) -> &'a Problems {
         self.problems
     }
@@ -114,7 +114,7 @@ impl<'a> Section<'a> {
         self.entries
     }
 
-    /// Whether the key is written, even if empty.
+    /// True where the key is written, even if empty.
     pub fn has(&self, key: &str) -> bool {
         self.entries.iter().any(|(k, _)| k.text == key)
     }

@@ -17,9 +17,9 @@ const MAX_NODES: usize = 200_000;
 /// A value and where it stands.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Node {
-    /// What it is.
+    /// Kind and content.
     pub value: Value,
-    /// Where it stands.
+    /// Place in the text.
     pub place: Span,
 }
 
@@ -28,7 +28,7 @@ pub struct Node {
 pub struct Key {
     /// The key itself.
     pub text: String,
-    /// Where it stands.
+    /// Place in the text.
     pub place: Span,
 }
 
@@ -95,7 +95,7 @@ impl Node {
         }
     }
 
-    /// What it is, in words: `` the text `high` ``.
+    /// Kind and content in words: `` the text `high` ``.
     pub fn describe(&self) -> String {
         match &self.value {
             Value::Null => "empty".to_owned(),

@@ -49,7 +49,7 @@ impl Axis {
         Self { low, high, ticks, log: true }
     }
 
-    /// Where a value lies between 0 (low) and 1 (high); `None` for what a logarithm does not have.
+    /// Place of a value between 0 (low) and 1 (high); `None` for what a logarithm does not have.
     pub(super) fn place(&self, value: f64) -> Option<f64> {
         let value = match self.log {
             true if value > 0.0 => value.log10(),
@@ -69,7 +69,7 @@ impl Axis {
         Self { low, high, ticks: Vec::new(), log: false }
     }
 
-    /// Where a tick lies.
+    /// Place of a tick.
     pub(super) fn place_of_tick(&self, tick: f64) -> f64 {
         (tick - self.low) / (self.high - self.low)
     }

@@ -8,7 +8,7 @@ use super::chart::{Chart, Panel, Series, Shape};
 use super::layout::{Layout, sample};
 use super::style::{Marker, Palette, SeriesStyle};
 
-/// What a backend may answer.
+/// Error of a backend.
 pub(super) type Failure = Box<dyn std::error::Error + Send + Sync>;
 
 /// A drawing area with a scale.

@@ -1,4 +1,4 @@
-//! What a figure shows, in plain data: panels, axes, series, legend.
+//! A figure in plain data: panels, axes, series, legend.
 
 use super::axis::{Axis, limits};
 use super::style::{Marker, SeriesStyle};
@@ -15,7 +15,7 @@ pub(super) struct Chart {
     pub(super) x_label: String,
     pub(super) y_label: String,
     pub(super) legend: Vec<(String, SeriesStyle)>,
-    /// What the reader must know, in small type below.
+    /// Caveats in small type below.
     pub(super) caveat: String,
 }
 
@@ -37,7 +37,7 @@ pub(super) struct Series {
     pub(super) shape: Shape,
 }
 
-/// How it is drawn.
+/// Form in which it is drawn.
 #[derive(Debug, Clone)]
 pub(super) enum Shape {
     /// x, mean, low, high.

@@ -8,7 +8,7 @@ use super::style::SeriesStyle;
 use crate::input::ReportInput;
 use crate::spec::GraphPanel;
 
-/// Where labels stand: outside the circle of radius 1, further to the sides since they are wider than high.
+/// Radii of labels: outside the circle of radius 1, further to the sides since they are wider than high.
 const LABELS: (f64, f64) = (1.27, 1.17);
 /// Half the height of a panel, in radii.
 const HALF_HEIGHT: f64 = 1.32;

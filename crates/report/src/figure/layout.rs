@@ -1,4 +1,4 @@
-//! Where everything goes, and all type of a figure. Lengths are logical pixels.
+//! Places of everything in a figure, and all its type. Lengths are logical pixels.
 
 use super::chart::{Chart, Panel};
 use super::style::{Ink, Palette, SeriesStyle};
@@ -34,7 +34,7 @@ pub(super) struct Layout {
     columns: usize,
 }
 
-/// How long the piece of line before a legend entry is; a mark without a line needs less.
+/// Length of the line before a legend entry; a mark without a line needs less.
 pub(super) fn sample(style: &SeriesStyle) -> f64 {
     if style.width > 0.0 { 34.0 } else { 12.0 }
 }

@@ -12,7 +12,7 @@ use crate::markup::{INTER_REGULAR, INTER_SEMIBOLD};
 /// Height of capitals in em.
 pub(super) const CAPITALS: f64 = 0.727;
 
-/// Where a text stands on its baseline.
+/// End of a text that its place means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Anchor {
     Start,

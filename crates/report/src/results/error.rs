@@ -1,10 +1,10 @@
-//! Why results could not be kept or read.
+//! Errors of results.
 
 use std::path::PathBuf;
 
 use super::files::FileError;
 
-/// Why results could not be kept or read.
+/// Error of results that are kept or read.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ResultsError {
@@ -21,7 +21,7 @@ pub enum ResultsError {
         path: PathBuf,
         /// Line number, from 1.
         line: usize,
-        /// What the parser said.
+        /// Message of the parser.
         source: serde_json::Error,
     },
     /// A figure that is NaN or ∞.
@@ -55,9 +55,9 @@ pub enum ResultsError {
     /// Rows that cannot be written in this form.
     #[error("could not encode {what}: {source}")]
     Encode {
-        /// What was encoded.
+        /// Thing that was encoded.
         what: &'static str,
-        /// What the encoder said.
+        /// Message of the encoder.
         source: serde_json::Error,
     },
     /// The frame library refused.
@@ -68,7 +68,7 @@ pub enum ResultsError {
     Foreign {
         /// The file.
         path: PathBuf,
-        /// What the parser said.
+        /// Message of the parser.
         source: serde_json::Error,
     },
 }

@@ -10,9 +10,9 @@ use std::path::{Path, PathBuf};
 pub struct FileError {
     /// The file.
     pub path: PathBuf,
-    /// What was tried: `write`, `create the folder`, …
+    /// Action that was tried: `write`, `create the folder`, …
     pub action: &'static str,
-    /// What the system said.
+    /// Message of the system.
     pub source: io::Error,
 }
 

@@ -170,9 +170,9 @@ metrics! {
     Megabytes: "megabytes", "MB", "memory (MB)", Lower, Fixed(3), POSITIVE;
     /// Random numbers behind a structured matrix.
     Budget: "budget", "t", "budget of randomness t", Neither, Whole, POSITIVE;
-    /// What the chromatic number of a P-model is at least.
+    /// Lower bound of the chromatic number of a P-model.
     ChromaticLower: "chromatic_lower", "χ at least", "χ at least", Lower, Whole, POSITIVE;
-    /// What it is at most.
+    /// Upper bound of the chromatic number of a P-model.
     ChromaticUpper: "chromatic_upper", "χ at most", "χ at most", Lower, Whole, POSITIVE;
     /// μ of a P-model.
     Coherence: "coherence", "μ", "coherence μ", Lower, Fixed(3), POSITIVE;
@@ -180,7 +180,7 @@ metrics! {
     Unicoherence: "unicoherence", "μ̃", "unicoherence μ̃", Lower, Fixed(3), POSITIVE;
     /// By how much a squared norm of a column of a P-model departs from 1, at most.
     NormalisationError: "normalisation_error", "normalisation error", "normalisation error", Lower, Fixed(3), POSITIVE;
-    /// How far columns of one matrix of a P-model are from orthogonal, at most.
+    /// Largest departure from orthogonality of columns of one matrix of a P-model.
     OrthogonalityError: "orthogonality_error", "orthogonality error", "orthogonality error", Lower, Fixed(3), POSITIVE;
     /// ‖XᵀX − YᵀY‖₂ of a sketch Y of X.
     SketchError: "sketch_error", "‖XᵀX − YᵀY‖₂", "‖XᵀX − YᵀY‖₂", Lower, Whole, POSITIVE;

@@ -107,7 +107,7 @@ impl ResultStore {
         Ok(())
     }
 
-    /// What was dropped while opening, for the user to read.
+    /// Sentences on cells that were dropped while opening.
     pub fn warnings(&self) -> &[String] {
         &self.warnings
     }

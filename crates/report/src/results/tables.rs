@@ -32,7 +32,7 @@ pub fn read_rows(folder: &Path) -> Result<Vec<ResultRow>, ResultsError> {
 /// The same rows in Parquet. The writer stores no time and no machine, so the same rows give the same bytes.
 ///
 /// # Errors
-/// What the frame library says.
+/// Message of the frame library.
 pub fn rows_to_parquet(rows: &[ResultRow]) -> Result<Vec<u8>, ResultsError> {
     let fail = |error: polars::error::PolarsError| ResultsError::Parquet(error.to_string());
     let mut frame = DataFrame::new(

@@ -1,4 +1,4 @@
-//! What each cell of the sweep asks of the similarity function.
+//! Entries and calls that each cell of the sweep asks for.
 
 use super::{Block, Cell, Head, heading};
 use crate::error::ReportError;
