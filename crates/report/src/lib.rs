@@ -28,7 +28,7 @@ pub use input::ReportInput;
 pub use reference::{Fact, Reference, ReferenceError, ReferenceValue};
 pub use results::{
     CellKey, Direction, FileError, Metric, MetricSpec, Notation, ResultRow, ResultStore, ResultsError, cell_key,
-    read_rows, rows_to_json, rows_to_parquet, write_file,
+    write_file,
 };
 pub use spec::{Caveat, FigureKind, FigureSpec, GraphPanel, Selection, TableKind, TableSpec, XAxis};
 

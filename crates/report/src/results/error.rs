@@ -63,12 +63,4 @@ pub enum ResultsError {
     /// The frame library refused.
     #[error("could not encode `results.parquet`: {0}")]
     Parquet(String),
-    /// A results file that is no list of rows.
-    #[error("`{}` is not a list of result rows ({source}); run the configuration again to rebuild it", path.display())]
-    Foreign {
-        /// The file.
-        path: PathBuf,
-        /// Message of the parser.
-        source: serde_json::Error,
-    },
 }

@@ -90,8 +90,6 @@ metrics! {
     ValidationAccuracy: "validation_accuracy", "validation accuracy", "validation accuracy (%)", Higher, Percent, SCORE;
     /// Mean over classes of F1.
     MacroF1: "macro_f1", "macro F1", "macro F1 (%)", Higher, Percent, SCORE;
-    /// F1 over all decisions.
-    MicroF1: "micro_f1", "micro F1", "micro F1 (%)", Higher, Percent, SCORE;
     /// Pearson correlation with the gold scores.
     Pearson: "pearson", "Pearson", "Pearson correlation (%)", Higher, Percent, SCORE;
     /// Spearman rank correlation with the gold scores.

@@ -1,39 +1,25 @@
 //! Rows as files: `results.json` (one row a line, so that a change reads well in a diff) and `results.parquet` (one column a field).
 
-use std::fs;
-use std::path::Path;
-
 use polars::prelude::{Column, DataFrame, ParquetCompression, ParquetWriter};
 
 use super::ResultRow;
 use super::error::ResultsError;
-use super::files::FileError;
 
 /// A JSON array with one row a line.
 ///
 /// # Errors
 /// Never in practice: rows are plain data.
-pub fn rows_to_json(rows: &[ResultRow]) -> Result<Vec<u8>, ResultsError> {
+pub(super) fn rows_to_json(rows: &[ResultRow]) -> Result<Vec<u8>, ResultsError> {
     let lines: Result<Vec<String>, _> = rows.iter().map(serde_json::to_string).collect();
     let lines = lines.map_err(|source| ResultsError::Encode { what: "`results.json`", source })?;
     Ok(format!("[\n{}\n]\n", lines.join(",\n")).into_bytes())
-}
-
-/// Reads `results.json` of a results folder back.
-///
-/// # Errors
-/// A file that is missing, or is no list of rows.
-pub fn read_rows(folder: &Path) -> Result<Vec<ResultRow>, ResultsError> {
-    let path = folder.join("results.json");
-    let text = fs::read(&path).map_err(FileError::new("read", &path))?;
-    serde_json::from_slice(&text).map_err(|source| ResultsError::Foreign { path, source })
 }
 
 /// The same rows in Parquet. The writer stores no time and no machine, so the same rows give the same bytes.
 ///
 /// # Errors
 /// Message of the frame library.
-pub fn rows_to_parquet(rows: &[ResultRow]) -> Result<Vec<u8>, ResultsError> {
+pub(super) fn rows_to_parquet(rows: &[ResultRow]) -> Result<Vec<u8>, ResultsError> {
     let fail = |error: polars::error::PolarsError| ResultsError::Parquet(error.to_string());
     let mut frame = DataFrame::new(
         rows.len(),
