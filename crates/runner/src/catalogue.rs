@@ -1,8 +1,9 @@
 //! Everything that a configuration can name, handed in from the top: nothing below the program knows the lists themselves.
 
+use landmark_yaml::Entry;
+
 use crate::config::reading::Ingredients;
 use crate::experiment::Experiment;
-use crate::registry::Entry;
 use crate::study::StudyEntry;
 
 /// The lists.

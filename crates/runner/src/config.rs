@@ -1,13 +1,16 @@
 //! A configuration: what one run measures, complete and checked.
 //!
-//! YAML file → tree with places ([`tree`]) → profile laid over it, then `--set` ([`overlay`]) → typed [`Config`]
-//! ([`read`]). Everything that is wrong is collected and shown with its place ([`problem`]); what leaves here is plain
-//! Rust that nobody checks again.
+//! YAML file → tree with places → profile laid over it, then `--set` → typed [`Config`]. Everything that is wrong is collected and
+//! shown with its place (`landmark_yaml`); what leaves here is plain Rust that nobody checks again.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use landmark_core::oracle::Identity;
+use landmark_yaml::{
+    ConfigError, Node, Problem, Problems, Profile, Section, Sources, Value, did_you_mean, lay_profile, overlay,
+    profile_names,
+};
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Value as Json, json};
 
@@ -18,16 +21,11 @@ pub mod matrix;
 pub mod method;
 pub mod method_entry;
 pub mod oracle;
-pub mod overlay;
-pub mod problem;
-pub mod read;
 pub mod reading;
 pub mod run_settings;
 pub mod search;
-pub mod section;
 pub mod settings;
 pub mod texts;
-pub mod tree;
 pub mod tree_kernel;
 pub mod values;
 
@@ -42,9 +40,9 @@ pub use landmarks::LandmarkConfig;
 pub use matrix::{ExperimentEntry, MatrixSubject};
 pub use method::{MethodConfig, ProxyConfig, ProxyFit, ProxyKind};
 pub use oracle::{EmptyDocuments, OracleConfig, SubprocessConfig};
-pub use problem::ConfigError;
-pub use reading::{Ingredients, Reading};
-pub use run_settings::{Profile, RunSettings};
+pub use reading::Ingredients;
+pub use reading::Reading;
+pub use run_settings::RunSettings;
 pub use search::{Regimes, SearchConfig, Strategy, WmeSearch};
 pub use settings::{Budget, ErrorEstimateConfig, FactorFormat, OutputConfig, SpectrumConfig, SvmConfig, TrainedOn};
 pub use texts::TextsFormat;
@@ -55,15 +53,6 @@ use crate::catalogue::Catalogue;
 use crate::experiment::Experiment;
 use crate::scale::executor::ClusterConfig;
 use crate::study::Study;
-use problem::{Problem, Sources, list};
-use read::Problems;
-use section::Section;
-use tree::{Node, Value};
-
-/// The profile used where none is named.
-pub const DEFAULT_PROFILE: &str = "laptop";
-/// Profiles every configuration has; one that is not written lays nothing over the file.
-pub const PROFILES: [&str; 3] = ["smoke", "laptop", "paper"];
 
 /// What one run measures.
 #[derive(Clone, Serialize)]
@@ -177,7 +166,7 @@ const KEYS: [&str; 11] = [
 /// What a person lays over a file on the command line.
 #[derive(Debug, Clone, Default)]
 pub struct Overlays {
-    /// The profile; [`DEFAULT_PROFILE`] where absent.
+    /// The profile; [`landmark_yaml::DEFAULT_PROFILE`] where absent.
     pub profile: Option<String>,
     /// `a.b[0].c=value`, in order.
     pub set: Vec<String>,
@@ -208,7 +197,7 @@ impl Config {
         let name = file.display().to_string();
         let source = sources.add(&name, text);
         let problems = Problems::default();
-        let config = tree::parse(text, source).and_then(|mut root| {
+        let config = landmark_yaml::parse(text, source).and_then(|mut root| {
             let profile = lay_profile(&mut root, overlays.profile.as_deref())?;
             overlays.set.iter().try_for_each(|assignment| overlay::set(&mut root, assignment, &mut sources))?;
             Ok(Self::read(&root, profile, file, text, catalogue, &problems))
@@ -232,7 +221,8 @@ impl Config {
             ConfigError::new(&name, &sources, vec![problem])
         })?;
         let source = sources.add(&name, &text);
-        let root = tree::parse(&text, source).map_err(|problem| ConfigError::new(&name, &sources, vec![problem]))?;
+        let root =
+            landmark_yaml::parse(&text, source).map_err(|problem| ConfigError::new(&name, &sources, vec![problem]))?;
         Ok(profile_names(root.get("profiles")).into_iter().map(str::to_owned).collect())
     }
 
@@ -285,7 +275,9 @@ impl Config {
     /// The resolved configuration as YAML, defaults included; reading it again gives the same configuration.
     pub fn to_yaml(&self) -> String {
         let json = without_blanks(serde_json::to_value(self).unwrap_or(Json::Null));
-        serde_yaml::to_string(&json).unwrap_or_else(|error| format!("# can't be written: {error}\n"))
+        // JSON is YAML
+        landmark_yaml::parse(&json.to_string(), 0)
+            .map_or_else(|error| format!("# can't be written: {error}\n"), |tree| tree.to_yaml())
     }
 
     /// Why the numbers of this run are not the paper's, or `None` where nothing was reduced: stamped in every table.
@@ -349,73 +341,9 @@ fn missing_help(file: &Path) -> String {
     let names: Vec<String> = entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
     let wanted = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let yaml = names.iter().map(String::as_str).filter(|name| name.ends_with(".yaml"));
-    match crate::suggest::did_you_mean(&wanted, yaml) {
+    match did_you_mean(&wanted, yaml) {
         Some(near) => format!("did you mean `{}`?", file.with_file_name(near).display()),
         None => "`configs/` holds examples to start from".to_owned(),
-    }
-}
-
-fn profile_names(profiles: Option<&Node>) -> Vec<&str> {
-    let mut names = PROFILES.to_vec();
-    if let Some(Node { value: Value::Map(entries), .. }) = profiles {
-        names.extend(entries.iter().map(|(key, _)| key.text.as_str()).filter(|name| !PROFILES.contains(name)));
-    }
-    names
-}
-
-/// Takes `profiles` out of the tree and lays the chosen one over the rest.
-fn lay_profile(root: &mut Node, wanted: Option<&str>) -> Result<Profile, Problem> {
-    let profiles = root.remove("profiles");
-    let wanted = wanted.unwrap_or(DEFAULT_PROFILE);
-    let mut profile = Profile { name: wanted.to_owned(), changed: Vec::new() };
-    let node = profiles.as_ref().map(|(_, node)| node);
-    if let Some(node) = node
-        && !matches!(node.value, Value::Map(_) | Value::Null)
-    {
-        let message = format!("`profiles` is {}, but must be a section of names", node.describe());
-        return Err(Problem::new(message).at(node.place));
-    }
-    match node.and_then(|node| node.get(wanted)) {
-        Some(over) if over.value == Value::Null => {}
-        Some(over) => {
-            let Value::Map(entries) = &over.value else {
-                let message = format!("the profile `{wanted}` is {}, but must be a section of keys", over.describe());
-                return Err(Problem::new(message).at(over.place));
-            };
-            if let Some((key, _)) = entries.iter().find(|(key, _)| key.text == "profiles" || key.text == "name") {
-                let message = format!("a profile can't change `{}`", key.text);
-                return Err(Problem::new(message).at(key.place));
-            }
-            leaves(over, "", &mut profile.changed);
-            overlay::merge(root, over);
-        }
-        None if PROFILES.contains(&wanted) => {}
-        None => {
-            let names = profile_names(node);
-            let problem = Problem::unknown("profile", wanted, names.iter().copied());
-            let problem = problem.help(match crate::suggest::did_you_mean(wanted, names.iter().copied()) {
-                Some(near) => format!("did you mean `{near}`? This file has: {}", list(&names)),
-                None => format!("this file has: {}", list(&names)),
-            });
-            return Err(match profiles.as_ref() {
-                Some((key, _)) => problem.at(key.place).label("its profiles"),
-                None => problem,
-            });
-        }
-    }
-    Ok(profile)
-}
-
-/// Dotted keys of everything that is not a section.
-fn leaves(node: &Node, path: &str, out: &mut Vec<String>) {
-    match &node.value {
-        Value::Map(entries) => {
-            for (key, value) in entries {
-                let path = if path.is_empty() { key.text.clone() } else { format!("{path}.{}", key.text) };
-                leaves(value, &path, out);
-            }
-        }
-        _ => out.push(path.to_owned()),
     }
 }
 

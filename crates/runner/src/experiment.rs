@@ -2,10 +2,11 @@
 //!
 //! Adding one: a file that implements [`Experiment`], and its line in the catalogue of the program.
 
+use landmark_report::ResultRow;
+
 use crate::config::matrix::ExperimentEntry;
 use crate::job::{Job, JobError};
 use crate::layout::Layout;
-use crate::results::ResultRow;
 use crate::sweep::context::SweepContext;
 
 /// An experiment over one similarity matrix.

@@ -3,9 +3,9 @@
 use landmark_core::approximate::ApproximateError;
 use landmark_core::entries::Plan;
 use landmark_core::oracle::OracleError;
+use landmark_report::{CellKey, ResultRow, ResultStore, ResultsError};
 
 use crate::progress::Progress;
-use crate::results::{CellKey, ResultRow, ResultStore, ResultsError};
 
 /// The work of a job: rows, from the results that came before it.
 pub type Work<'a> = Box<dyn Fn(&ResultStore, &Progress) -> Result<Vec<ResultRow>, JobError> + 'a>;

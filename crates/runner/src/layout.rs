@@ -1,9 +1,7 @@
 //! Tables and figures that the rows of a run become, and what a reader is told about them.
 
+use landmark_report::{Caveat, FigureSpec, ResultRow, TableSpec};
 use serde_json::Value as Json;
-
-use crate::report::{FigureSpec, Stamp, TableSpec};
-use crate::results::ResultRow;
 
 /// Tables and figures of a page.
 #[derive(Debug, Clone, Default)]
@@ -24,7 +22,7 @@ pub struct About<'a> {
     /// The items and the score, in a line.
     pub description: &'a str,
     /// Warnings to the reader.
-    pub stamps: &'a [Stamp],
+    pub stamps: &'a [Caveat],
     /// What was dropped, filled or replaced, in sentences.
     pub notes: &'a [String],
     /// Hashes and counts for `run.json`.

@@ -5,9 +5,10 @@
 
 use std::sync::LazyLock;
 
+use landmark_yaml::Entry;
+
 use crate::catalogue::Catalogue;
 use crate::config::Ingredients;
-
 pub mod datasets;
 pub mod experiments;
 pub mod landmark_policies;
@@ -24,52 +25,6 @@ pub use oracles::ORACLES;
 pub use proxies::PROXIES;
 pub use sections::SECTIONS;
 pub use tasks::TASKS;
-
-/// A key that an entry takes in a configuration.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Parameter {
-    /// The key.
-    pub name: &'static str,
-    /// The value it has when it is not written; empty where it must be.
-    pub default: &'static str,
-    /// A value to show where it must be written.
-    pub example: &'static str,
-    /// What it does, in a line.
-    pub doc: &'static str,
-}
-
-/// Something a configuration can name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Entry {
-    /// The stable name.
-    pub id: &'static str,
-    /// One line: what it is.
-    pub summary: &'static str,
-    /// The keys it takes.
-    pub parameters: &'static [Parameter],
-    /// Paper and section, or where it can be had.
-    pub source: &'static str,
-}
-
-/// A [`Parameter`] that may be left out.
-pub const fn parameter(name: &'static str, default: &'static str, doc: &'static str) -> Parameter {
-    Parameter { name, default, example: "", doc }
-}
-
-/// A [`Parameter`] that must be written.
-pub const fn required(name: &'static str, example: &'static str, doc: &'static str) -> Parameter {
-    Parameter { name, default: "", example, doc }
-}
-
-/// The entry of this id.
-pub fn find(list: &'static [Entry], id: &str) -> Option<&'static Entry> {
-    list.iter().find(|entry| entry.id == id)
-}
-
-/// All ids of a list, in its order.
-pub fn ids(list: &'static [Entry]) -> impl Iterator<Item = &'static str> + Clone {
-    list.iter().map(|entry| entry.id)
-}
 
 /// A named list, as `runner list` shows it.
 #[derive(Debug, Clone, Copy)]

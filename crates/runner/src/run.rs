@@ -10,6 +10,7 @@ use std::time::Instant;
 
 use landmark_core::oracle::{OracleShape, Symmetry};
 use landmark_oracles::tile_store::StoreError;
+use landmark_report::{FileError, ReferenceError, ReportError, ResultStore, ResultsError, write_file};
 use serde_json::json;
 
 use crate::config::{Config, MatrixSubject, Subject};
@@ -17,8 +18,6 @@ use crate::job::{Job, JobError};
 use crate::plan::Forecast;
 use crate::progress::Progress;
 use crate::provenance::{Calls, Provenance};
-use crate::report::{self, ReferenceError, ReportError};
-use crate::results::{FileError, ResultStore, ResultsError, write_file};
 use crate::run_source::RunSource;
 use crate::stage::{Preparation, Stage, StageError};
 use crate::study::{StudyContext, StudyRun};
@@ -33,8 +32,6 @@ mod sheet;
 mod words;
 
 use sheet::Sheet;
-
-pub use words::{bytes, count, counted, duration};
 
 /// Where results go when nothing else is said.
 const RESULTS: &str = "results";
@@ -246,7 +243,7 @@ fn run_at(config: &Config, source: &dyn RunSource, options: &RunOptions) -> Resu
     let was_work = forecast.finished < jobs.len();
     let provenance = provenance(config, source, &calls, start, &folder, options, was_work)?;
     let sheet = Sheet::new(config, source, rows, &outcome, provenance, options)?;
-    report::render(&sheet.input())?.write(&folder)?;
+    landmark_report::render(&sheet.input())?.write(&folder)?;
     if !options.quiet {
         words::conclude(config, till, sheet.rows.len(), &folder, &calls, &outcome);
     }
@@ -279,7 +276,7 @@ fn sheets_again(config: &Config, options: &RunOptions) -> Result<Vec<Sheet>, Run
         let rows = results.rows(&keys)?;
         let provenance = provenance(config, source, &Calls::default(), Instant::now(), &folder, options, false)?;
         let sheet = Sheet::new(config, source, rows, &Outcome::default(), provenance, options)?;
-        report::render(&sheet.input())?.write(&folder)?;
+        landmark_report::render(&sheet.input())?.write(&folder)?;
         Ok(vec![sheet])
     })
 }

@@ -1,8 +1,9 @@
 //! The subject of a run as the engine walks it: jobs, then tables and figures.
 
+use landmark_report::ResultRow;
+
 use crate::job::{Job, JobError};
 use crate::layout::{About, Layout};
-use crate::results::ResultRow;
 use crate::stage::Skipped;
 use crate::till::Till;
 

@@ -10,11 +10,11 @@ use landmark_data::{DataError, Split};
 use landmark_oracles::cross_encoder::Epoch;
 use landmark_oracles::subprocess::{ScoredItems, Subprocess, SubprocessError};
 use landmark_oracles::wmd::WordClouds;
+use landmark_report::Caveat;
 use serde_json::{Value as Json, json};
 
 use crate::config::dataset::Items;
 use crate::config::{MatrixSubject, Order, ProxyKind, RunSettings, SplitConfig};
-use crate::report::Stamp;
 
 mod documents;
 mod matrix;
@@ -55,7 +55,7 @@ pub struct Stage {
     /// The labelled pairs, where the items are their sentences.
     pub sentences: Option<Sentences>,
     /// What a reader must be warned of.
-    pub stamps: Vec<Stamp>,
+    pub stamps: Vec<Caveat>,
     /// What was dropped, filled or replaced, in sentences.
     pub notes: Vec<String>,
     /// Hashes and counts for `run.json`.

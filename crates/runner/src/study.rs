@@ -14,16 +14,15 @@ use std::sync::Arc;
 
 use landmark_core::entries::{Certainty, Plan};
 use landmark_core::oracle::Identity;
+use landmark_report::{CellKey, Metric, ResultRow, ResultStore, cell_key};
+use landmark_yaml::{Entry, Node};
 use serde_json::{Value as Json, json};
 
 use crate::config::reading::Reading;
 use crate::config::run_settings::RunSettings;
-use crate::config::tree::Node;
 use crate::job::{ExtraCalls, Job, JobError};
 use crate::layout::{About, Layout};
 use crate::progress::Progress;
-use crate::registry::Entry;
-use crate::results::{CellKey, Metric, ResultRow, ResultStore, cell_key};
 use crate::run_source::RunSource;
 
 /// A study in the catalogue.

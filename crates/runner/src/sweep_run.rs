@@ -1,9 +1,10 @@
 //! A sweep over one matrix as the engine walks it.
 
+use landmark_report::ResultRow;
+
 use crate::experiment::Experiment;
 use crate::job::{Job, JobError};
 use crate::layout::{About, Layout};
-use crate::results::ResultRow;
 use crate::run_source::RunSource;
 use crate::stage::{Negligible, Skipped, Stage};
 use crate::sweep::context::SweepContext;

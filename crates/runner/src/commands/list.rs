@@ -1,5 +1,6 @@
 //! `runner list`: the registry, for people, for Markdown, for programs.
 
+use landmark_yaml::did_you_mean;
 use miette::Result;
 use serde_json::{Value as Json, json};
 
@@ -7,7 +8,6 @@ use crate::cli::Format;
 use crate::exit::UsageError;
 use crate::output::columns;
 use crate::registry::{self, KINDS, Kind};
-use crate::suggest::did_you_mean;
 
 /// One list, or all of them.
 pub(super) fn list(what: Option<&str>, format: Format) -> Result<String> {

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use landmark_yaml::did_you_mean;
 use miette::{IntoDiagnostic, Result};
 
 use crate::cli::{LogArgs, OverlayArgs, PlaceArgs, RunArgs};
@@ -9,7 +10,6 @@ use crate::config::Config;
 use crate::exit::{Exit, UsageError};
 use crate::registry;
 use crate::run::{self, Ended, RunOptions};
-use crate::suggest::did_you_mean;
 
 /// Runs a configuration, or tells what it would buy.
 pub(super) fn run(arguments: &RunArgs, log: LogArgs) -> Result<Exit> {

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use landmark_core::oracle::Identity;
 use landmark_oracles::tile_store::TileStore;
+use landmark_report::amounts::{count, duration};
 use miette::{IntoDiagnostic, Result};
 use serde_json::json;
 
@@ -12,7 +13,7 @@ use crate::cli::{LogArgs, OverlayArgs, ScaleArgs};
 use crate::config::{Config, Subject};
 use crate::exit::{Exit, UsageError};
 use crate::registry;
-use crate::run::{self, Ended, RunOptions, count, duration};
+use crate::run::{self, Ended, RunOptions};
 use crate::scale::executor::command_line;
 use crate::scale::{PLAN, Plan, parse_share, parse_tiles};
 

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use landmark_yaml::{Entry, Parameter, did_you_mean};
 use miette::Result;
 
 use crate::cli::OverlayArgs;
@@ -9,8 +10,7 @@ use crate::config::{COLLECTION, Config};
 use crate::exit::UsageError;
 use crate::output::columns;
 use crate::registry::proxies::MENTION_COSINE;
-use crate::registry::{self, Entry, KINDS, Kind, Parameter};
-use crate::suggest::did_you_mean;
+use crate::registry::{self, KINDS, Kind};
 
 /// A name of the registry, or a file.
 pub(super) fn show(what: &str, overlay: &OverlayArgs) -> Result<String> {

@@ -1,12 +1,11 @@
 //! What no section can see alone.
 
 use landmark_core::approximation::Known;
+use landmark_yaml::{Problem, Section};
 
 use super::cross_encoder::CrossEncoderConfig;
 use super::matrix::MatrixSubject;
 use super::oracle::OracleConfig;
-use super::problem::Problem;
-use super::section::Section;
 use super::values::Tuned;
 
 /// A name becomes a folder.

@@ -4,16 +4,12 @@ use std::path::Path;
 
 use landmark_data::catalog::{self, DocumentOptions};
 use landmark_data::{Headers, PpmiParams, TokenRules, VectorFormat};
+use landmark_yaml::{Entry, Node, Problem, Problems, Section, Span, Value, find, ids, list};
 use serde::{Deserialize, Serialize};
 
-use super::problem::{Place, Problem, list};
-use super::read::Problems;
 use super::reading::Reading;
-use super::section::Section;
 pub use super::texts::TextsConfig;
-use super::tree::{Node, Value};
 use super::values::ConfigPath;
-use crate::registry::{self, Entry};
 
 /// Which items an experiment is about.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -25,7 +21,7 @@ pub struct DatasetConfig {
     pub items: Items,
     /// Where the name stands, for complaints about the data itself.
     #[serde(skip)]
-    pub place: Place,
+    pub place: Span,
 }
 
 /// What the items are.
@@ -230,8 +226,8 @@ impl DatasetConfig {
         let section = Section::new(node, "dataset", problems)?;
         let place = section.required_node("name")?.place;
         let name: String = section.optional("name")?;
-        let Some(entry) = registry::find(known.datasets, &name) else {
-            problems.add(Problem::unknown("dataset", &name, registry::ids(known.datasets)).at(place));
+        let Some(entry) = find(known.datasets, &name) else {
+            problems.add(Problem::unknown("dataset", &name, ids(known.datasets)).at(place));
             return None;
         };
         let items = match entry.id {
@@ -391,7 +387,7 @@ impl VectorsConfig {
         vectors
     }
 
-    fn named(name: &str, place: Place, problems: &Problems) -> Option<Self> {
+    fn named(name: &str, place: Span, problems: &Problems) -> Option<Self> {
         let found = catalog::word_vectors().find(|known| *known == name);
         if found.is_none() {
             problems.add(Problem::unknown("word vectors", name, catalog::word_vectors()).at(place));

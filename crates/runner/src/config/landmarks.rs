@@ -1,14 +1,11 @@
 //! `landmarks:` — which columns are bought.
 
 use landmark_core::landmarks::LandmarkPolicy;
+use landmark_yaml::{Node, Problem, Section, Value, ids};
 use serde::Serialize;
 
-use super::problem::Problem;
 use super::reading::Reading;
-use super::section::Section;
-use super::tree::{Node, Value};
 use super::values::ConfigPath;
-use crate::registry;
 
 /// The part of the landmarks that `leverage` draws uniformly, where nothing else is said.
 const FIRST_ROUND: f64 = 0.5;
@@ -81,7 +78,7 @@ impl LandmarkConfig {
             }
             other => {
                 let place = section.node("policy").unwrap_or(node).place;
-                problems.add(Problem::unknown("landmark policy", other, registry::ids(known.landmarks)).at(place));
+                problems.add(Problem::unknown("landmark policy", other, ids(known.landmarks)).at(place));
                 return None;
             }
         };

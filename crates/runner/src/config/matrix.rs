@@ -1,5 +1,6 @@
 //! A sweep of approximators over one similarity matrix: items, oracle, methods, ranks, and how the outcome is measured.
 
+use landmark_yaml::{Entry, Node, Problem, Problems, Section, Value};
 use serde::{Serialize, Serializer};
 use serde_json::Value as Json;
 
@@ -8,15 +9,10 @@ use super::dataset::DatasetConfig;
 use super::landmarks::LandmarkConfig;
 use super::method::MethodConfig;
 use super::oracle::OracleConfig;
-use super::problem::Problem;
-use super::read::Problems;
 use super::reading::Reading;
 use super::search::SearchConfig;
-use super::section::Section;
 use super::settings::{Budget, ErrorEstimateConfig, OutputConfig, SpectrumConfig, SvmConfig};
-use super::tree::{Node, Value};
 use super::values::{Compare, Rank, Tuned};
-use crate::registry::Entry;
 
 /// What is swept over which matrix.
 #[derive(Debug, Clone, Serialize)]

@@ -5,17 +5,13 @@ use std::sync::Arc;
 
 use landmark_core::approximate::Approximate;
 use landmark_core::approximation::Known;
+use landmark_yaml::{Node, Problem, Problems, Section, Span, Value, ids, parse};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 
 use super::method_entry::MethodEntry;
-use super::problem::{Place, Problem};
-use super::read::Problems;
 use super::reading::Reading;
-use super::section::Section;
-use super::tree::{self, Node, Value};
 use super::values::ConfigPath;
-use crate::registry;
 
 /// One method of a sweep.
 #[derive(Clone, Serialize)]
@@ -40,7 +36,7 @@ pub struct MethodConfig {
     pub entry: &'static MethodEntry,
     /// Where it stands.
     #[serde(skip)]
-    pub place: Place,
+    pub place: Span,
 }
 
 impl fmt::Debug for MethodConfig {
@@ -183,7 +179,7 @@ impl MethodConfig {
         let Some(name) = self.second_set() else { return Arc::clone(&self.approximator) };
         let mut params = self.params.clone();
         params.insert(name.to_owned(), Json::from(ratio));
-        let node = tree::parse(&Json::Object(params).to_string(), 0).ok();
+        let node = parse(&Json::Object(params).to_string(), 0).ok();
         let built = node.and_then(|node| (self.entry.read)(&node, self.id, &Problems::default()));
         built.map_or_else(|| Arc::clone(&self.approximator), |built| built.approximator)
     }
@@ -285,7 +281,7 @@ impl ProxyConfig {
             }
             other => {
                 let place = section.node("kind").unwrap_or(node).place;
-                problems.add(Problem::unknown("proxy", other, registry::ids(known.proxies)).at(place));
+                problems.add(Problem::unknown("proxy", other, ids(known.proxies)).at(place));
                 return None;
             }
         };

@@ -3,14 +3,10 @@
 use std::sync::Arc;
 
 use landmark_core::approximate::{Approximate, ApproximateError};
+use landmark_yaml::{Entry, Node, Parameter, Problem, Problems};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value as Json};
-
-use super::problem::Problem;
-use super::read::Problems;
-use super::tree::Node;
-use crate::registry::{Entry, Parameter};
 
 /// A method: how it is named, what it costs, how it is built from the keys of a configuration.
 pub struct MethodEntry {

@@ -2,16 +2,13 @@
 
 use landmark_core::oracle::Symmetrization;
 use landmark_oracles::subprocess::SubprocessParams;
+use landmark_yaml::{Node, Problem, Section, Value, ids};
 use serde::{Deserialize, Serialize};
 
 use super::cross_encoder::CrossEncoderConfig;
-use super::problem::Problem;
 use super::reading::Reading;
-use super::section::Section;
-use super::tree::{Node, Value};
 use super::tree_kernel::TreeKernelConfig;
 use super::values::Tuned;
-use crate::registry;
 
 /// What scores a pair.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -146,7 +143,7 @@ impl OracleConfig {
             }
             other => {
                 let place = section.node("kind").unwrap_or(node).place;
-                problems.add(Problem::unknown("oracle", other, registry::ids(known.oracles)).at(place));
+                problems.add(Problem::unknown("oracle", other, ids(known.oracles)).at(place));
                 return None;
             }
         };

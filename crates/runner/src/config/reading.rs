@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
+use landmark_yaml::{Entry, Problems};
+
 use super::method_entry::MethodEntry;
-use super::read::Problems;
-use crate::registry::Entry;
 
 /// The lists of what a sweep is made of.
 #[derive(Clone, Copy)]

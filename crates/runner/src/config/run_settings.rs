@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use landmark_yaml::Profile;
 use serde::Serialize;
 
 /// Name, seed, replicates, profile.
@@ -26,13 +27,4 @@ pub struct RunSettings {
     /// The path of the configuration.
     #[serde(skip)]
     pub file: PathBuf,
-}
-
-/// A profile as it was laid over the file.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Profile {
-    /// Its name.
-    pub name: String,
-    /// Dotted keys that it changed; empty for the paper's own settings.
-    pub changed: Vec<String>,
 }

@@ -1,11 +1,9 @@
 //! `oracle: { kind: tree_kernel }` — which kernel over which trees.
 
-use landmark_oracles::tree_kernel::TreeKernelParams;
-use serde::Serialize;
-
-use super::problem::Problem;
-use super::section::Section;
 use landmark_data::catalog;
+use landmark_oracles::tree_kernel::TreeKernelParams;
+use landmark_yaml::{Problem, Section};
+use serde::Serialize;
 
 /// A normalised kernel over the representations of a question.
 #[derive(Debug, Clone, PartialEq, Serialize)]

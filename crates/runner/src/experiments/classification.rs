@@ -8,7 +8,9 @@ use std::time::Instant;
 
 use landmark_core::approximation::Approximation;
 use landmark_core::oracle::Spent;
+use landmark_report::{CellKey, Metric, ResultRow, ResultStore};
 use landmark_tasks::search::{Direction, Search, Space, Strategy as SearchStrategy};
+use landmark_yaml::Entry;
 use serde_json::json;
 
 use super::error_curve::{reference, report_rows};
@@ -19,8 +21,6 @@ use crate::config::{SplitConfig, Strategy, Tuned};
 use crate::experiment::Experiment;
 use crate::job::{ExtraCalls, Job, JobError};
 use crate::layout::Layout;
-use crate::registry::Entry;
-use crate::results::{CellKey, Metric, ResultRow, ResultStore};
 use crate::sweep::context::{SweepContext, group, has_gamma, rows_of_twin, whole};
 use crate::sweep::{Cell, Setting, wme};
 

@@ -1,5 +1,9 @@
 //! `experiment: error_curve` — relative error against the size of the landmark set: figure 3 of the SMS-Nyström paper.
 
+use landmark_report::{
+    CellKey, FigureKind, FigureSpec, Metric, ResultRow, ResultStore, Selection, TableKind, TableSpec, XAxis,
+};
+use landmark_yaml::Entry;
 use serde_json::json;
 
 use super::errors::{self, Errors};
@@ -7,9 +11,6 @@ use crate::config::matrix::ExperimentEntry;
 use crate::experiment::Experiment;
 use crate::job::{ExtraCalls, Job, JobError};
 use crate::layout::Layout;
-use crate::registry::Entry;
-use crate::report::{Across, FigureKind, FigureSpec, Selection, TableKind, TableSpec};
-use crate::results::{CellKey, Metric, ResultRow, ResultStore};
 use crate::sweep::context::{SweepContext, group, rows_of_twin, whole};
 use crate::sweep::{Cell, Comparison, Setting};
 
@@ -142,7 +143,7 @@ pub(super) fn error_layout(rows: &[ResultRow]) -> Layout {
             caption: format!(
                 "‖K − K̃‖_F / ‖K‖_F over replicates, mean ± half the 95 % interval. Methods are given {words}; s is the column."
             ),
-            kind: TableKind::Grid { select: select.clone(), across: Across::Columns },
+            kind: TableKind::Grid { select: select.clone(), across: XAxis::COLUMNS },
         });
         tables.extend(paired(rows, &select, comparison, words));
         figures.push(FigureSpec {
@@ -150,7 +151,7 @@ pub(super) fn error_layout(rows: &[ResultRow]) -> Layout {
             title: format!("Relative error against s/n, {words}"),
             caption: "‖K − K̃‖_F / ‖K‖_F against the share s/n of landmarks; the band is the 95 % interval.".to_owned(),
             select,
-            kind: FigureKind::Curve { across: Across::Fraction, log_y: true, y_limits: None },
+            kind: FigureKind::Curve { across: XAxis::FRACTION, log_y: true, y_limits: None },
         });
     }
     tables.push(TableSpec {

@@ -5,11 +5,11 @@ use landmark_core::entries::{EntryBlock, Plan, Rows};
 use landmark_core::error_estimate::{self, ErrorEstimate, Sample};
 use landmark_core::landmarks::Landmarks;
 use landmark_core::stream::stream;
+use landmark_report::{Metric, ResultRow};
 use ndarray::Array2;
 
 use crate::config::ErrorEstimateConfig;
 use crate::job::JobError;
-use crate::results::{Metric, ResultRow};
 use crate::sweep::Cell;
 use crate::sweep::context::{SweepContext, whole};
 

@@ -13,7 +13,11 @@ use landmark_core::entries::{Certainty, EntryBlock, Plan, Rows};
 use landmark_core::error_estimate;
 use landmark_core::oracle::{Oracle, OracleError, OracleShape, Spent};
 use landmark_oracles::tile_store::OracleLabel;
+use landmark_report::{
+    CellKey, FigureKind, FigureSpec, Metric, ResultRow, ResultStore, Selection, TableKind, TableSpec, XAxis,
+};
 use landmark_tasks::metrics::{MetricError, accuracy, best_threshold, f1_binary, pearson, spearman};
+use landmark_yaml::Entry;
 use ndarray::Array2;
 use serde_json::json;
 
@@ -23,9 +27,6 @@ use crate::config::matrix::ExperimentEntry;
 use crate::experiment::Experiment;
 use crate::job::{ExtraCalls, Job, JobError};
 use crate::layout::Layout;
-use crate::registry::Entry;
-use crate::report::{Across, FigureKind, FigureSpec, Selection, TableKind, TableSpec};
-use crate::results::{CellKey, Metric, ResultRow, ResultStore};
 use crate::stage::{Calibration, Sentences};
 use crate::sweep::context::{SweepContext, rows_of_twin, whole};
 use crate::sweep::{Cell, Comparison, Setting};
@@ -352,7 +353,7 @@ fn layout(context: &SweepContext<'_>, rows: &[ResultRow]) -> Layout {
                 title: format!("{} against s/n, {words}", spec.label),
                 caption: "Mean over replicates at the labelled pairs; the band is the 95 % interval.".to_owned(),
                 select,
-                kind: FigureKind::Curve { across: Across::Fraction, log_y: false, y_limits: None },
+                kind: FigureKind::Curve { across: XAxis::FRACTION, log_y: false, y_limits: None },
             });
         }
     }

@@ -9,6 +9,9 @@ use landmark_core::entries::{EntrySet, Plan};
 use landmark_core::error_estimate::Stop;
 use landmark_core::oracle::{Metered, OracleError, Spent};
 use landmark_core::stream::stream;
+use landmark_report::amounts::counted;
+use landmark_report::{CellKey, Metric, ResultRow, TableKind, TableSpec};
+use landmark_yaml::{Entry, parameter};
 use serde_json::json;
 
 use super::error_curve::report_rows;
@@ -19,10 +22,6 @@ use crate::experiment::Experiment;
 use crate::factors::{FactorError, FactorInfo, Factors};
 use crate::job::{ExtraCalls, Job, JobError};
 use crate::layout::Layout;
-use crate::registry::{Entry, parameter};
-use crate::report::{TableKind, TableSpec};
-use crate::results::{CellKey, Metric, ResultRow};
-use crate::run::counted;
 use crate::sweep::context::{SweepContext, group};
 use crate::sweep::{Cell, Comparison, Setting};
 

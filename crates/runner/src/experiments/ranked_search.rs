@@ -7,6 +7,7 @@
 use landmark_core::approximate::ApproximateError;
 use landmark_core::entries::{Certainty, Plan};
 use landmark_core::oracle::Spent;
+use landmark_report::{CellKey, Metric, ResultRow, ResultStore};
 use landmark_tasks::search::{Dimension, Direction, Point, Search, Space, Strategy as SearchStrategy};
 use serde_json::json;
 
@@ -14,7 +15,6 @@ use super::classification::{evidence, first_of_split, validate};
 use super::errors;
 use crate::config::{Axis, Regimes, Scale, Strategy, Tuned};
 use crate::job::{ExtraCalls, Job, JobError, Work};
-use crate::results::{CellKey, Metric, ResultRow, ResultStore};
 use crate::sweep::context::{SweepContext, group};
 use crate::sweep::{Cell, Comparison, Setting, wme};
 

@@ -4,6 +4,8 @@
 
 use landmark_core::linalg;
 use landmark_core::stream::stream;
+use landmark_report::{FigureKind, FigureSpec, Metric, ResultRow, Selection, TableKind, TableSpec};
+use landmark_yaml::Entry;
 use ndarray::Array2;
 use rand::seq::index;
 use serde_json::json;
@@ -13,9 +15,6 @@ use crate::config::matrix::ExperimentEntry;
 use crate::experiment::Experiment;
 use crate::job::{ExtraCalls, Job, JobError, Work};
 use crate::layout::Layout;
-use crate::registry::Entry;
-use crate::report::{FigureKind, FigureSpec, Selection, TableKind, TableSpec};
-use crate::results::{Metric, ResultRow};
 use crate::sweep::context::SweepContext;
 
 /// What the rows of all eigenvalues are called.

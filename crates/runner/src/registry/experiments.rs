@@ -1,6 +1,7 @@
 //! The kinds of experiment.
 
-use super::{Entry, parameter, required};
+use landmark_yaml::{Entry, parameter, required};
+
 use crate::config::COLLECTION;
 use crate::experiment::Experiment;
 use crate::experiments::{Classification, ErrorCurve, Glue, OwnData, Spectrum};

@@ -5,8 +5,8 @@ use landmark_core::approximate::{
     StaCurParams,
 };
 use landmark_oracles::wmd::wme::WmeMethodParams;
+use landmark_yaml::parameter;
 
-use super::parameter;
 use crate::config::method_entry::{MethodEntry, read_method};
 
 /// Every method, in the order of the papers, ours last.
@@ -136,8 +136,8 @@ mod tests {
     use serde_json::Value as Json;
 
     use super::*;
-    use crate::config::read::Problems;
-    use crate::config::tree::parse;
+    use landmark_yaml::Problems;
+    use landmark_yaml::parse;
 
     #[test]
     fn the_registry_lists_exactly_the_parameters_a_method_takes_with_their_defaults() {

@@ -1,11 +1,10 @@
 //! What a section of a report is made of, once a run has it.
 
+use landmark_report::{Caveat, FigureSpec, Reference, ReportInput, ResultRow, TableKind, TableSpec};
 use serde_json::{Map, Value as Json};
 
 use super::{Outcome, RunError, RunOptions, words};
 use crate::config::Config;
-use crate::report::{FigureSpec, Reference, ReportInput, Stamp, TableKind, TableSpec};
-use crate::results::ResultRow;
 use crate::run_source::RunSource;
 use crate::stage::Skipped;
 
@@ -16,7 +15,7 @@ pub(super) struct Sheet {
     name: String,
     profile: String,
     command: String,
-    stamps: Vec<Stamp>,
+    stamps: Vec<Caveat>,
     reference: Option<Reference>,
     tables: Vec<TableSpec>,
     figures: Vec<FigureSpec>,
@@ -38,10 +37,10 @@ impl Sheet {
         let layout = source.layout(&rows);
         rows.extend(layout.restated);
         let mut stamps = about.stamps.to_vec();
-        stamps.extend(config.reduction().map(|text| Stamp { dataset: None, text, breaks_comparison: false }));
+        stamps.extend(config.reduction().map(|text| Caveat { dataset: None, text, breaks_comparison: false }));
         if outcome.budget {
             let text = "the budget was exhausted: some cells are missing".to_owned();
-            stamps.push(Stamp { dataset: None, text, breaks_comparison: true });
+            stamps.push(Caveat { dataset: None, text, breaks_comparison: true });
         }
         let mut notes = about.notes.to_vec();
         notes.extend(unsolved(&provenance));
@@ -110,7 +109,7 @@ impl Sheet {
             config_name: self.name.clone(),
             profile: self.profile.clone(),
             command: self.command.clone(),
-            stamps: self.stamps.clone(),
+            caveats: self.stamps.clone(),
             rows: &self.rows,
             reference: self.reference.as_ref(),
             tables: self.tables.clone(),

@@ -1,8 +1,10 @@
-//! What a run says before, and after: the only place where numbers become sentences.
+//! What a run says before, and after.
 
 use std::io::Write as _;
 use std::path::Path;
 use std::time::{Duration, Instant};
+
+use landmark_report::amounts::{bytes, count, counted, duration};
 
 use super::{BYTES_PER_ENTRY, Outcome, RunError};
 use crate::config::{Config, Subject};
@@ -16,47 +18,6 @@ use crate::till::Till;
 
 /// Entries bought to time a dry run: so many rows of so many columns.
 const TIMED: (usize, usize) = (256, 4);
-
-/// `1234567` as `1,234,567`.
-pub fn count(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
-/// `1 pair`, `1,234 pairs`.
-pub fn counted(number: u64, noun: &str) -> String {
-    format!("{} {noun}{}", count(number), if number == 1 { "" } else { "s" })
-}
-
-/// A size a person can compare.
-pub fn bytes(number: u64) -> String {
-    let mut size = number as f64;
-    for unit in ["B", "kB", "MB", "GB"] {
-        if size < 1000.0 {
-            return if unit == "B" { format!("{number} B") } else { format!("{size:.1} {unit}") };
-        }
-        size /= 1000.0;
-    }
-    format!("{size:.1} TB")
-}
-
-/// A time a person can wait for.
-pub fn duration(seconds: f64) -> String {
-    match seconds {
-        s if s < 0.95 => format!("{:.0} ms", s * 1e3),
-        s if s < 90.0 => format!("{s:.0} s"),
-        s if s < 5400.0 => format!("{:.0} min", s / 60.0),
-        s if s < 172_800.0 => format!("{:.1} h", s / 3600.0),
-        s => format!("{:.1} days", s / 86_400.0),
-    }
-}
 
 /// Title, items, warnings.
 pub(super) fn introduce(config: &Config, source: &dyn RunSource) {

@@ -8,12 +8,12 @@ use landmark_data::{
     Corpus, Coverage, DataError, LabelledDocuments, PpmiParams, Split, VectorFiles, WordVectors, ppmi_svd,
 };
 use landmark_oracles::wmd::{EmptyDocuments as Empty, WordClouds};
+use landmark_report::Caveat;
 use serde_json::{Value as Json, json};
 
 use super::{Labels, Negligible, Proxies, Stage, StageError, facts, negligible};
 use crate::config::dataset::{DocumentsConfig, Learned};
 use crate::config::{DatasetConfig, EmptyDocuments, MatrixSubject, OracleConfig, RunSettings, VectorsConfig};
-use crate::report::Stamp;
 
 /// The sample that ships inside.
 const SAMPLE: &str = "embedded";
@@ -31,7 +31,7 @@ pub struct PlacedDocuments {
     /// Where the word vectors come from.
     pub vectors: String,
     /// What a reader must be warned of.
-    pub stamps: Vec<Stamp>,
+    pub stamps: Vec<Caveat>,
     /// What was dropped or filled, in sentences.
     pub notes: Vec<String>,
     /// Hashes and counts for `run.json`.
@@ -59,7 +59,7 @@ impl PlacedDocuments {
         let coverage = corpus.coverage(&vectors);
         let bags = corpus.bags(&vectors);
         if run.paper.is_some() && name != SAMPLE && !vectors.source().contains(PAPER_VECTORS) {
-            stamps.push(Stamp {
+            stamps.push(Caveat {
                 dataset: Some(name.to_owned()),
                 text: format!("word vectors `{}` instead of the paper's word2vec of Google News", vectors.source()),
                 breaks_comparison: true,
@@ -142,12 +142,12 @@ fn load<'a>(
     items: &DocumentsConfig,
     seed: u64,
     data: Option<&Path>,
-    stamps: &mut Vec<Stamp>,
+    stamps: &mut Vec<Caveat>,
 ) -> Result<(LabelledDocuments, &'a str), StageError> {
     match catalog::load_documents(dataset.name, data, &items.options(), seed) {
         Ok(documents) => {
             if let Some(limit) = items.limit.filter(|_| documents.len() < catalog_size(dataset.name)) {
-                stamps.push(Stamp {
+                stamps.push(Caveat {
                     dataset: Some(dataset.name.to_owned()),
                     text: format!("{} documents: `dataset.limit` is {limit}", documents.len()),
                     breaks_comparison: true,
@@ -156,7 +156,7 @@ fn load<'a>(
             Ok((documents, dataset.name))
         }
         Err(error @ (DataError::MissingFile { .. } | DataError::NoDataFolder { .. })) if items.fallback.is_some() => {
-            stamps.push(Stamp {
+            stamps.push(Caveat {
                 dataset: None,
                 text: format!("FELL BACK to the embedded sample, because {error}"),
                 breaks_comparison: true,

@@ -4,11 +4,10 @@ use std::path::Path;
 
 use landmark_data::catalog::{self, PairParts};
 use landmark_data::{DataError, SentencePairs};
-
-use crate::config::{MatrixSubject, PairsConfig, RunSettings};
-use crate::report::Stamp;
+use landmark_report::Caveat;
 
 use super::{Preparation, Stage, StageError};
+use crate::config::{MatrixSubject, PairsConfig, RunSettings};
 
 /// The sample that ships inside.
 const SAMPLE: &str = "embedded_pairs";
@@ -29,13 +28,13 @@ fn load(
     items: &PairsConfig,
     seed: u64,
     data: Option<&Path>,
-    stamps: &mut Vec<Stamp>,
+    stamps: &mut Vec<Caveat>,
 ) -> Result<Loaded, StageError> {
     let wanted = matrix.dataset.name;
     let (name, parts) = match catalog::load_pairs(wanted, data) {
         Ok(parts) => (wanted, parts),
         Err(error @ (DataError::MissingFile { .. } | DataError::NoDataFolder { .. })) if items.fallback.is_some() => {
-            stamps.push(Stamp {
+            stamps.push(Caveat {
                 dataset: None,
                 text: format!("FELL BACK to the embedded sample, because {error}"),
                 breaks_comparison: true,
@@ -47,7 +46,7 @@ fn load(
     let PairParts { train, dev: all, are_graded } = parts;
     let dev = items.limit.map_or_else(|| all.clone(), |limit| all.sample(name, limit, seed));
     if dev.len() < all.len() {
-        stamps.push(Stamp {
+        stamps.push(Caveat {
             dataset: Some(name.to_owned()),
             text: format!("{} of {} pairs, {} sentences: `dataset.limit`", dev.len(), all.len(), dev.sentences().len()),
             breaks_comparison: true,
@@ -157,7 +156,7 @@ mod with_torch {
         })
     }
 
-    fn model_stamp(run: &RunSettings, wanted: &CrossEncoderConfig, base: &ModelFiles) -> Option<Stamp> {
+    fn model_stamp(run: &RunSettings, wanted: &CrossEncoderConfig, base: &ModelFiles) -> Option<Caveat> {
         let text = if base.is_tiny() {
             "the model `tiny`: random numbers in two small layers, fine-tuned on what it is given; it knows no language"
                 .to_owned()
@@ -166,7 +165,7 @@ mod with_torch {
         } else {
             return None;
         };
-        Some(Stamp { dataset: None, text, breaks_comparison: true })
+        Some(Caveat { dataset: None, text, breaks_comparison: true })
     }
 
     /// A model with a head, or the recipe of one.

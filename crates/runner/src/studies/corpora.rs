@@ -7,17 +7,14 @@ use std::sync::Arc;
 
 use landmark_data::catalog::{self, PublishedStatistics};
 use landmark_data::{Corpus, LabelledDocuments, Split};
+use landmark_report::{Caveat, Metric, ResultRow, TableKind, TableSpec};
+use landmark_yaml::{Entry, Node, Problem, Value, required};
 use serde_json::{Value as Json, json};
 
 use crate::config::Reading;
 use crate::config::dataset::{DatasetConfig, DocumentsConfig, SplitConfig};
-use crate::config::problem::Problem;
-use crate::config::tree::{Node, Value};
 use crate::layout::{About, Layout};
 use crate::progress::Progress;
-use crate::registry::{Entry, required};
-use crate::report::{Stamp, TableKind, TableSpec};
-use crate::results::{Metric, ResultRow};
 use crate::study::{Finished, Part, Study, StudyContext, StudyEntry, StudyError, StudyWork, row};
 
 /// Its line in the registry.
@@ -88,7 +85,7 @@ impl Study for Corpora {
             }
             if let Some(limit) = documents.limit {
                 let text = format!("at most {limit} documents");
-                stamps.push(Stamp { dataset: Some(dataset.name.to_owned()), text, breaks_comparison: true });
+                stamps.push(Caveat { dataset: Some(dataset.name.to_owned()), text, breaks_comparison: true });
             }
         }
         let run = context.run.clone();
@@ -111,7 +108,7 @@ struct Counting {
     run: crate::config::RunSettings,
     data: Option<std::path::PathBuf>,
     description: String,
-    stamps: Vec<Stamp>,
+    stamps: Vec<Caveat>,
     notes: Vec<String>,
     facts: Json,
 }

@@ -11,14 +11,11 @@
 use std::sync::Arc;
 
 use landmark_data::catalog::{self, Holds};
+use landmark_yaml::{Entry, Node, Problem, Section, parameter, required};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
 use crate::config::Reading;
-use crate::config::problem::Problem;
-use crate::config::section::Section;
-use crate::config::tree::Node;
-use crate::registry::{Entry, parameter, required};
 use crate::study::{Study, StudyContext, StudyEntry, StudyError, StudyWork};
 
 mod kernel;

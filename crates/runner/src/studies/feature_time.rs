@@ -18,20 +18,15 @@ use landmark_core::oracle::{Kernel, Kernelized, Metered, OracleShape, Spent};
 use landmark_core::stream::stream;
 use landmark_oracles::wmd::wme::{RandomDocuments, WmeParams, features};
 use landmark_oracles::wmd::{Wmd, WordClouds};
+use landmark_report::amounts::thousands;
+use landmark_report::{Caveat, Metric, Reference, ResultRow};
+use landmark_yaml::{Entry, Node, Problem, Problems, Section, Value, parameter, required};
 use serde::Serialize;
 use serde_json::{Value as Json, json};
 
-use crate::config::Reading;
-use crate::config::problem::Problem;
-use crate::config::read::Problems;
-use crate::config::section::Section;
-use crate::config::tree::{Node, Value};
-use crate::config::{DatasetConfig, EmptyDocuments, Rank, RunSettings};
+use crate::config::{DatasetConfig, EmptyDocuments, Rank, Reading, RunSettings};
 use crate::layout::{About, Layout};
 use crate::progress::Progress;
-use crate::registry::{Entry, parameter, required};
-use crate::report::{Reference, Stamp};
-use crate::results::{Metric, ResultRow, thousands};
 use crate::stage::PlacedDocuments;
 use crate::study::{Finished, Part, Study, StudyContext, StudyEntry, StudyError, StudyWork, row};
 
@@ -177,7 +172,7 @@ struct Timing {
     threads: usize,
     trials: Vec<Trial>,
     description: String,
-    stamps: Vec<Stamp>,
+    stamps: Vec<Caveat>,
     notes: Vec<String>,
     facts: Json,
 }

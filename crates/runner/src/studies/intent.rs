@@ -18,14 +18,11 @@ use landmark_data::feature_hashing::NgramHashParams;
 use landmark_tasks::classification::ClassificationParams;
 use landmark_tasks::linear_svm::{LinearSvmParams, MultiClass};
 use landmark_tasks::svm::Tolerance;
+use landmark_yaml::{Entry, Node, Section, list, parameter};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
 use crate::config::Reading;
-use crate::config::problem::list;
-use crate::config::section::Section;
-use crate::config::tree::Node;
-use crate::registry::{Entry, parameter};
 use crate::study::{Study, StudyContext, StudyEntry, StudyError, StudyWork};
 
 mod gain;
@@ -288,7 +285,7 @@ fn read(node: &Node, reading: &Reading<'_>) -> Option<Arc<dyn Study>> {
 fn check_names(settings: &Intent, section: &Section<'_>) {
     let names = |wanted: fn(&Holds) -> bool| catalog::all().filter(move |d| wanted(&d.holds)).map(|d| d.name);
     let refuse = |key: &str, seen: &str, known: Vec<&str>| {
-        let near = crate::suggest::did_you_mean(seen, known.iter().copied());
+        let near = landmark_yaml::did_you_mean(seen, known.iter().copied());
         let help = near.map_or_else(|| format!("there are {}", list(&known)), |near| format!("did you mean `{near}`?"));
         section.refuse(key, format!("`intent.{key}`: there is no `{seen}`; {help}"));
     };

@@ -11,21 +11,28 @@ use landmark_core::oracle::Identity;
 use landmark_core::sketch::{Form, FrequentDirections, FrequentDirectionsParams, sketch_batches};
 use landmark_core::stream::stream;
 use landmark_data::matrices::gaussian;
+use landmark_report::{
+    Caveat, FigureKind, FigureSpec, Metric, Notation, Reference, ResultRow, Selection, TableKind, TableSpec, XAxis,
+};
+use landmark_yaml::{Entry, Node, Section, parameter};
 use ndarray::{Array2, Axis};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
-use crate::config::Reading;
-use crate::config::RunSettings;
-use crate::config::section::Section;
-use crate::config::tree::Node;
+use crate::config::{Reading, RunSettings};
 use crate::layout::{About, Layout};
 use crate::progress::Progress;
-use crate::registry::{Entry, parameter};
-use crate::report::{Across, FigureKind, FigureSpec, Reference, Selection, Stamp, TableKind, TableSpec};
-use crate::results::{Metric, ResultRow};
 use crate::study::{Finished, Part, Study, StudyContext, StudyEntry, StudyError, StudyWork, row};
+
+/// Blocks that a stream was cut into.
+const BATCHES: XAxis = XAxis {
+    of: |row| row.rank as f64,
+    label: "batches",
+    head: |count| format!("{count} batches"),
+    notation: Notation::Whole,
+    is_logarithmic: false,
+};
 
 /// Its line in the registry.
 pub const ENTRY: StudyEntry = StudyEntry {
@@ -212,7 +219,7 @@ impl Sketches {
 
     /// The paper's number for so many batches, in a run of the paper's size.
     fn published(&self, metric: Metric, form: Form, batches: u64) -> Option<f64> {
-        let is_it = |value: &&crate::report::ReferenceValue| {
+        let is_it = |value: &&landmark_report::ReferenceValue| {
             value.metric == metric && value.method == form.id() && value.rank == Some(batches)
         };
         let Sketching { rows, columns, sketch_rows, .. } = self.settings;
@@ -223,7 +230,7 @@ impl Sketches {
 
 impl StudyWork for Sketches {
     fn about(&self) -> About<'_> {
-        const NO_STAMPS: &[Stamp] = &[];
+        const NO_STAMPS: &[Caveat] = &[];
         About { description: &self.description, stamps: NO_STAMPS, notes: &self.notes, facts: &self.facts }
     }
 
@@ -283,7 +290,7 @@ impl StudyWork for Sketches {
             title: title.to_owned(),
             caption: caption.to_owned(),
             select: Selection::of(metric),
-            kind: FigureKind::Curve { across: Across::Batches, log_y: metric == Metric::Seconds, y_limits: None },
+            kind: FigureKind::Curve { across: BATCHES, log_y: metric == Metric::Seconds, y_limits: None },
         };
         let figures = vec![
             figure(

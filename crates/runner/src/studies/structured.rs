@@ -6,16 +6,12 @@
 use std::sync::Arc;
 
 use landmark_core::structured::{Family, SphericalKernel};
+use landmark_report::{FigureKind, FigureSpec, Metric, Notation, ResultRow, Selection, TableKind, TableSpec, XAxis};
+use landmark_yaml::{Entry, Node, Problem, Section, parameter, required};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
 use crate::config::Reading;
-use crate::config::problem::Problem;
-use crate::config::section::Section;
-use crate::config::tree::Node;
-use crate::registry::{Entry, parameter, required};
-use crate::report::{FigureKind, FigureSpec, Selection, TableKind, TableSpec};
-use crate::results::{Metric, ResultRow};
 use crate::study::{Study, StudyContext, StudyEntry, StudyError, StudyWork};
 
 mod classification;
@@ -28,6 +24,15 @@ use classification::ClassificationSettings;
 use error::ErrorSettings;
 use p_model::PModelSettings;
 use speed::SpeedSettings;
+
+/// Random projections m.
+const FEATURES: XAxis = XAxis {
+    of: |row| row.columns as f64,
+    label: "projections m",
+    head: |m| if m == 0.0 { "no features".to_owned() } else { format!("m = {m}") },
+    notation: Notation::Whole,
+    is_logarithmic: true,
+};
 
 /// Its line in the registry.
 pub const ENTRY: StudyEntry = StudyEntry {

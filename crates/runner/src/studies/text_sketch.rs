@@ -12,20 +12,15 @@ use std::sync::Arc;
 use landmark_core::sketch::{Form, FrequentDirectionsParams, Projection};
 use landmark_data::feature_hashing::NgramHashParams;
 use landmark_data::text_stream::{BadLine, LinePolicy};
+use landmark_report::{Caveat, FigureKind, FigureSpec, Metric, ResultRow, Selection, TableKind, TableSpec};
+use landmark_yaml::{Entry, Node, Problem, Section, parameter, required};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
-use crate::config::Reading;
-use crate::config::RunSettings;
-use crate::config::problem::Problem;
-use crate::config::section::Section;
-use crate::config::tree::Node;
 use crate::config::values::ConfigPath;
+use crate::config::{Reading, RunSettings};
 use crate::layout::{About, Layout};
 use crate::progress::Progress;
-use crate::registry::{Entry, parameter, required};
-use crate::report::{FigureKind, FigureSpec, Selection, Stamp, TableKind, TableSpec};
-use crate::results::{Metric, ResultRow};
 use crate::study::{Finished, Part, Shardable, Study, StudyContext, StudyEntry, StudyError, StudyWork, row};
 
 mod stream;
@@ -190,7 +185,7 @@ struct Sketching {
 
 impl StudyWork for Sketching {
     fn about(&self) -> About<'_> {
-        const NO_STAMPS: &[Stamp] = &[];
+        const NO_STAMPS: &[Caveat] = &[];
         About { description: &self.description, stamps: NO_STAMPS, notes: &self.notes, facts: &self.facts }
     }
 

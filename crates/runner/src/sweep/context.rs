@@ -10,13 +10,13 @@ use landmark_core::landmarks::Landmarks;
 use landmark_core::oracle::{Metered, Oracle, Spent};
 use landmark_core::stream::{Rng, stream};
 use landmark_data::Split;
+use landmark_report::{CellKey, Metric, ResultRow, ResultsError, cell_key};
 use serde_json::json;
 
 use super::wme::{self, RandomTills};
 use super::{Cell, Comparison, Setting, Sweep};
 use crate::config::{MatrixSubject, OracleConfig, RunSettings, Tuned};
 use crate::job::JobError;
-use crate::results::{CellKey, Metric, ResultRow, ResultsError, cell_key};
 use crate::stage::{Stage, StageError};
 use crate::till::Till;
 

@@ -3,6 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 
+use landmark_report::amounts::count;
 use landmark_tasks::classification::{self, ClassificationParams};
 use miette::{IntoDiagnostic, Result};
 use polars::prelude::Column;
@@ -12,7 +13,6 @@ use crate::cli::{LogArgs, OwnArgs};
 use crate::config::{TextsFormat, Tuned};
 use crate::exit::UsageError;
 use crate::items::ItemFile;
-use crate::run::count;
 
 /// Trains on the labelled items, with C by cross-validation among them, and labels the others.
 pub(in crate::commands) fn classify(

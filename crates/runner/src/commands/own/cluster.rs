@@ -1,6 +1,7 @@
 //! `runner cluster`: k-means on the vectors of the items.
 
 use landmark_core::stream::stream;
+use landmark_report::amounts::count;
 use landmark_tasks::k_means::{KMeansParams, k_means};
 use miette::{IntoDiagnostic, Result};
 use ndarray::Axis;
@@ -8,7 +9,6 @@ use polars::prelude::Column;
 
 use super::Own;
 use crate::cli::{LogArgs, OwnArgs};
-use crate::run::count;
 
 /// Clusters the items. Euclidean distances need a Euclidean space: columns that count negatively are left out, and said.
 pub(in crate::commands) fn cluster(arguments: &OwnArgs, clusters: usize, log: LogArgs) -> Result<String> {

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use landmark_core::oracle::{OracleError, Pair};
+use landmark_report::amounts::count;
 use landmark_tasks::neighbours::{Neighbour, best_pairs, top_k as most_similar};
 use miette::{IntoDiagnostic, Result};
 use polars::prelude::Column;
@@ -11,7 +12,7 @@ use super::Own;
 use crate::cli::{LogArgs, OwnArgs};
 use crate::config::Budget;
 use crate::job::JobError;
-use crate::run::{self, RunError, count};
+use crate::run::{self, RunError};
 
 /// Pairs asked of the oracle at a time: what a budget cuts off is no more than that.
 const PAIRS_AT_A_TIME: usize = 256;

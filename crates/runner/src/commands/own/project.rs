@@ -12,6 +12,7 @@ use landmark_core::approximation::Embedding;
 use landmark_core::oracle::block_of;
 use landmark_data::matrices;
 use landmark_oracles::subprocess::{PairForm, ScoredItems};
+use landmark_report::amounts::count;
 use landmark_tasks::neighbours::nearest;
 use miette::{IntoDiagnostic, Result};
 use ndarray::Array2;
@@ -24,7 +25,7 @@ use crate::exit::UsageError;
 use crate::experiments::own_data;
 use crate::factors::write_parquet;
 use crate::items::{ItemFile, OwnItems};
-use crate::run::{self, RunError, count};
+use crate::run::{self, RunError};
 use crate::stage::{Joined, StageError, similarity};
 use crate::till::Till;
 

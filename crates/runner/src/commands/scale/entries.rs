@@ -6,6 +6,7 @@ use std::time::Instant;
 use landmark_core::entries::EntrySet;
 use landmark_core::oracle::{Budget, Metered, Oracle, OracleError, Pair};
 use landmark_oracles::tile_store::{OracleLabel, StoreError};
+use landmark_report::amounts::count;
 use miette::{IntoDiagnostic, Result};
 
 use super::{Cut, TileSize, TileWorker, TiledWork, WorkerContext};
@@ -14,7 +15,7 @@ use crate::exit::UsageError;
 use crate::experiment::Experiment;
 use crate::job::JobError;
 use crate::plan::Forecast;
-use crate::run::{self, RunError, count};
+use crate::run::{self, RunError};
 use crate::scale::Plan;
 use crate::scale::purchase::{Entries, Purchase};
 use crate::stage::{Preparation, Stage};

@@ -2,13 +2,16 @@
 
 use std::time::Instant;
 
+use landmark_report::{
+    amounts::{counted, duration},
+    write_file,
+};
 use miette::{IntoDiagnostic, Result};
 
 use super::{Cut, WorkerContext, absolute, overlay_words};
 use crate::cli::{LogArgs, ScaleArgs};
 use crate::exit::UsageError;
-use crate::results::write_file;
-use crate::run::{self, counted, duration};
+use crate::run;
 use crate::scale::executor::{Executor, command_line, scripts};
 use crate::scale::{PLAN, Plan};
 

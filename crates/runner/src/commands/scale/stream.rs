@@ -1,5 +1,6 @@
 //! Tiles of a stream: runs of bytes of one file, sketched apart; what the workers make of them lies beside the plan until it is merged.
 
+use landmark_report::amounts::bytes;
 use miette::{IntoDiagnostic, Result};
 
 use super::{Cut, TileSize, TileWorker, TiledWork, WorkerContext};
@@ -72,12 +73,12 @@ impl TiledWork for Sketching<'_> {
     }
 
     fn amount(&self, size: u64) -> String {
-        run::bytes(size)
+        bytes(size)
     }
 
     fn rate(&self, seconds_each: f64) -> String {
         // above 0, and below what memory does
-        format!("{}/s", run::bytes((1.0 / seconds_each) as u64))
+        format!("{}/s", bytes((1.0 / seconds_each) as u64))
     }
 
     fn done(&self) -> &'static str {

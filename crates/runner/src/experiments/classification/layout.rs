@@ -2,11 +2,11 @@
 
 use std::collections::HashSet;
 
+use landmark_report::{FigureKind, FigureSpec, Metric, ResultRow, Selection, TableKind, TableSpec, XAxis};
+
 use super::super::error_curve::error_layout;
 use crate::config::{OracleConfig, SplitConfig, TrainedOn, Tuned};
 use crate::layout::Layout;
-use crate::report::{Across, FigureKind, FigureSpec, Selection, TableKind, TableSpec};
-use crate::results::{Metric, ResultRow};
 use crate::sweep::Comparison;
 use crate::sweep::context::SweepContext;
 
@@ -70,7 +70,7 @@ fn searched_layout(rows: &[ResultRow]) -> Layout {
                     "A point for each trial of the search: mean accuracy over the folds against the rank it tried."
                         .to_owned(),
                 select: trials,
-                kind: FigureKind::Points { across: Across::Rank },
+                kind: FigureKind::Points { across: XAxis::RANK },
             });
         }
         let ranks = Selection::compared_at(Metric::Rank, heading);
@@ -146,14 +146,14 @@ pub(in super::super) fn layout(context: &SweepContext<'_>, rows: &[ResultRow]) -
             id: format!("table-accuracy-{}", comparison.id()),
             title: format!("Accuracy at {words}"),
             caption: format!("Share of test documents classified rightly by {}.", machine(context)),
-            kind: TableKind::Grid { select: select.clone(), across: Across::Columns },
+            kind: TableKind::Grid { select: select.clone(), across: XAxis::COLUMNS },
         });
         figures.push(FigureSpec {
             id: format!("figure-accuracy-{}", comparison.id()),
             title: format!("Accuracy against the number of landmarks, {words}"),
             caption: "Mean test accuracy against the number of landmarks; the band is the 95 % interval.".to_owned(),
             select,
-            kind: FigureKind::Curve { across: Across::Columns, log_y: false, y_limits: None },
+            kind: FigureKind::Curve { across: XAxis::COLUMNS, log_y: false, y_limits: None },
         });
     }
     let errors = error_layout(rows);

@@ -13,6 +13,7 @@ use landmark_core::stream::stream;
 use landmark_data::{CorefPart, catalog};
 use landmark_oracles::coref::EncoderChoice;
 use landmark_oracles::encoder::{ModelFiles, Precision};
+use landmark_report::{Caveat, Metric, ResultRow};
 use landmark_tasks::coreference::{CondensedDistances, CorefScores, Dendrogram, Singletons};
 use ndarray::Array2;
 use serde_json::{Value as Json, json};
@@ -22,8 +23,6 @@ use super::{Numbers, Settings, Source, layout};
 use crate::config::{MethodConfig, ProxyFit, RunSettings};
 use crate::layout::{About, Layout};
 use crate::progress::Progress;
-use crate::report::Stamp;
-use crate::results::{Metric, ResultRow};
 use crate::study::{Finished, Part, StudyContext, StudyError, StudyWork, row};
 
 /// What a part computes.
@@ -45,7 +44,7 @@ pub(super) struct Clustering {
     /// Scored topics by source, once they are needed.
     scored: RefCell<Vec<(Source, Rc<Scored>)>>,
     description: String,
-    stamps: Vec<Stamp>,
+    stamps: Vec<Caveat>,
     notes: Vec<String>,
     facts: Json,
 }
@@ -412,7 +411,7 @@ fn pieces(settings: &Settings, methods: &[MethodConfig], run: &RunSettings) -> V
     pieces
 }
 
-fn stamps(settings: &Settings) -> Vec<Stamp> {
+fn stamps(settings: &Settings) -> Vec<Caveat> {
     let mut texts = Vec::new();
     if settings.dataset != "ecbplus" {
         texts.push("a sample of made-up news, not the paper's corpus".to_owned());
@@ -424,7 +423,7 @@ fn stamps(settings: &Settings) -> Vec<Stamp> {
         texts.push(format!("a smaller scorer: hidden layers of {}", settings.pairs.hidden));
     }
     texts.extend(settings.topics.map(|topics| format!("{topics} topics of each part of the split")));
-    texts.into_iter().map(|text| Stamp { dataset: None, text, breaks_comparison: true }).collect()
+    texts.into_iter().map(|text| Caveat { dataset: None, text, breaks_comparison: true }).collect()
 }
 
 fn notes() -> Vec<String> {

@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use landmark_core::oracle::{Oracle, Remembered};
-use landmark_data::catalog;
 use landmark_data::cqa::Pairs;
-use landmark_data::{Thread, Threads, WordVectors};
+use landmark_data::{Thread, Threads, WordVectors, catalog};
+use landmark_report::{Caveat, Metric, ResultRow};
 use landmark_tasks::ranking::{Answer, score_ranking};
 use ndarray::Array1;
 use serde_json::{Value as Json, json};
@@ -17,8 +17,6 @@ use super::{Method, Settings, layout};
 use crate::config::RunSettings;
 use crate::layout::{About, Layout};
 use crate::progress::Progress;
-use crate::report::Stamp;
-use crate::results::{Metric, ResultRow};
 use crate::study::{Finished, Part, StudyContext, StudyError, StudyWork, row};
 
 /// What a part computes.
@@ -41,7 +39,7 @@ pub(super) struct Ranking {
     /// Over all pairs; what is bought for one part serves the next.
     kernel: Arc<Remembered<Arc<dyn Oracle>>>,
     description: String,
-    stamps: Vec<Stamp>,
+    stamps: Vec<Caveat>,
     notes: Vec<String>,
     facts: Json,
 }
@@ -71,7 +69,7 @@ impl Ranking {
             .map(|set| json!({ "name": set.name(), "comments": set.comments(), "sha": set.identity().to_hex() }))
             .collect();
         let description = format!("{training} training and {} test comments", pairs.len() - training);
-        let mut stamps = vec![Stamp {
+        let mut stamps = vec![Caveat {
             dataset: Some(settings.dataset.clone()),
             text: format!(
                 "{training} training comments (the paper has 20,340) and {} test comments (3,270)",
@@ -80,7 +78,7 @@ impl Ranking {
             breaks_comparison: true,
         }];
         let caveat = catalog::find(&settings.dataset)?.caveat;
-        stamps.extend((!caveat.is_empty()).then(|| Stamp {
+        stamps.extend((!caveat.is_empty()).then(|| Caveat {
             dataset: Some(settings.dataset.clone()),
             text: caveat.to_owned(),
             breaks_comparison: true,

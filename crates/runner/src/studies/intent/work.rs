@@ -2,6 +2,7 @@
 
 use landmark_core::stream::stream;
 use landmark_data::feature_hashing::NgramHash;
+use landmark_report::{Caveat, Metric, Reference, ResultRow};
 use landmark_tasks::classification::{ClassificationValidParams, classify_sparse};
 use landmark_tasks::metrics::bootstrap_mean;
 use landmark_tasks::sentence_features::{conjoin, few_per_label, predicted_labels};
@@ -17,8 +18,6 @@ use super::{Intent, Labels, Representation};
 use crate::config::RunSettings;
 use crate::layout::{About, Layout};
 use crate::progress::Progress;
-use crate::report::{Reference, Stamp};
-use crate::results::{Metric, ResultRow};
 use crate::study::{Finished, Part, StudyContext, StudyError, StudyWork, row};
 
 /// The mean over domains, as a dataset.
@@ -37,7 +36,7 @@ pub(super) struct Classifying {
     hash: NgramHash,
     hash_plus: NgramHash,
     description: String,
-    stamps: Vec<Stamp>,
+    stamps: Vec<Caveat>,
     notes: Vec<String>,
     facts: Json,
 }
@@ -105,7 +104,7 @@ impl Classifying {
         }
         let stamps = if settings.corpora.iter().any(|corpus| corpus == "utterances") {
             let text = "the embedded sample of utterances, no benchmark".to_owned();
-            vec![Stamp { dataset: None, text, breaks_comparison: true }]
+            vec![Caveat { dataset: None, text, breaks_comparison: true }]
         } else {
             Vec::new()
         };

@@ -7,24 +7,21 @@
 use landmark_core::stream::stream;
 use landmark_core::structured::{Family, SphericalKernel, StructuredFeaturesParams};
 use landmark_data::Split;
+use landmark_report::{FigureKind, Metric, ResultRow, Selection, TableKind};
 use landmark_tasks::classification::{
     ClassificationParams, KernelClassificationParams, Outcome, classify, classify_kernel,
 };
+use landmark_yaml::{Problem, Section};
 use ndarray::{Array2, ArrayView2};
 use rand::seq::SliceRandom;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
-use super::{ENTRY, family_name, figure, require_at_least, require_families, require_some, table};
-use crate::config::Reading;
+use super::{ENTRY, FEATURES, family_name, figure, require_at_least, require_families, require_some, table};
 use crate::config::dataset::{DatasetConfig, SplitConfig};
-use crate::config::problem::Problem;
-use crate::config::section::Section;
-use crate::config::{EmptyDocuments, RunSettings};
+use crate::config::{EmptyDocuments, Reading, RunSettings};
 use crate::layout::{About, Layout};
 use crate::progress::Progress;
-use crate::report::{Across, FigureKind, Selection, TableKind};
-use crate::results::{Metric, ResultRow};
 use crate::stage::PlacedDocuments;
 use crate::study::{Finished, Part, StudyContext, StudyError, StudyWork, row};
 
@@ -274,8 +271,8 @@ impl StudyWork for Classification {
             self.choices.width, self.run.replicates
         );
         let select = Selection::of(Metric::Accuracy);
-        let kind = FigureKind::Curve { across: Across::Features, log_y: false, y_limits: None };
-        let grid = TableKind::Grid { select, across: Across::Features };
+        let kind = FigureKind::Curve { across: FEATURES, log_y: false, y_limits: None };
+        let grid = TableKind::Grid { select, across: FEATURES };
         let title = "Accuracy on structured Gaussian features";
         Layout {
             tables: vec![table("table-accuracy", title, "Columns without m are machines that use no features.", grid)],

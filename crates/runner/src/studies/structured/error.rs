@@ -5,22 +5,24 @@
 
 use landmark_core::stream::{Rng, stream};
 use landmark_core::structured::{Family, SphericalKernel, StructuredFeaturesParams, normals};
+use landmark_report::{FigureKind, Metric, ResultRow, Selection, TableKind, XAxis};
+use landmark_yaml::Section;
 use ndarray::{Array1, Array2, s};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
 use super::{
-    ENTRY, datasets, family_name, figure, kernel_name, require_at_least, require_families, require_kernels,
+    ENTRY, FEATURES, datasets, family_name, figure, kernel_name, require_at_least, require_families, require_kernels,
     require_some, table,
 };
 use crate::config::RunSettings;
-use crate::config::section::Section;
 use crate::layout::{About, Layout};
 use crate::progress::Progress;
-use crate::report::{Across, FigureKind, Selection, TableKind};
-use crate::results::{Metric, ResultRow};
 use crate::study::{Finished, Part, StudyContext, StudyError, StudyWork, row};
+
+/// Random numbers t behind a matrix.
+const BUDGET: XAxis = XAxis { label: "budget of randomness t", head: |t| format!("t = {t}"), ..FEATURES };
 
 /// What lies on the axis of the figure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -260,8 +262,8 @@ impl StudyWork for Estimates {
 
     fn layout(&self, rows: &[ResultRow]) -> Layout {
         let (across, axis) = match self.settings.against {
-            Against::Features => (Across::Features, "the number m of projections"),
-            Against::Budget => (Across::Budget, "the budget t of randomness"),
+            Against::Features => (FEATURES, "the number m of projections"),
+            Against::Budget => (BUDGET, "the budget t of randomness"),
         };
         let metric = Metric::RootMeanSquaredError;
         let caption = format!(

@@ -5,17 +5,16 @@ use landmark_core::stream::stream;
 use landmark_core::structured::p_model::PModelReport;
 use landmark_core::structured::transforms::Plans;
 use landmark_core::structured::{Family, StructuredMatrix};
+use landmark_report::{Metric, ResultRow, TableKind};
+use landmark_yaml::Section;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
 use super::graphs::{GraphSettings, draw_graphs};
 use super::{ENTRY, family_name, require_at_least, require_families, table};
 use crate::config::RunSettings;
-use crate::config::section::Section;
 use crate::layout::{About, Layout};
 use crate::progress::Progress;
-use crate::report::TableKind;
-use crate::results::{Metric, ResultRow};
 use crate::study::{Finished, Part, StudyContext, StudyError, StudyWork, row};
 
 #[derive(Debug, Clone, Serialize, Deserialize)]

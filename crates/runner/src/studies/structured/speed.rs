@@ -6,6 +6,8 @@ use std::time::Instant;
 
 use landmark_core::stream::stream;
 use landmark_core::structured::{Family, SphericalKernel, StructuredFeaturesParams};
+use landmark_report::{FigureKind, Metric, Notation, ResultRow, Selection, TableKind, XAxis};
+use landmark_yaml::Section;
 use ndarray::Array2;
 use rand::Rng as _;
 use rayon::ThreadPoolBuilder;
@@ -14,12 +16,18 @@ use serde_json::{Value as Json, json};
 
 use super::{ENTRY, family_name, figure, require_at_least, require_families, table};
 use crate::config::RunSettings;
-use crate::config::section::Section;
 use crate::layout::{About, Layout};
 use crate::progress::Progress;
-use crate::report::{Across, FigureKind, Selection, TableKind};
-use crate::results::{Metric, ResultRow};
 use crate::study::{Finished, Part, StudyContext, StudyError, StudyWork, row};
+
+/// Dimension n of the vectors.
+const DIMENSION: XAxis = XAxis {
+    of: |row| row.items as f64,
+    label: "dimension n",
+    head: |n| format!("n = {n}"),
+    notation: Notation::Whole,
+    is_logarithmic: true,
+};
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -150,11 +158,11 @@ impl StudyWork for Timing {
             let (least, most) =
                 of_metric.fold((f64::INFINITY, 0.0), |(least, most), row| (row.value.min(least), row.value.max(most)));
             let y_limits = (least < most).then_some((least / 1.5, most * 1.5));
-            FigureKind::Curve { across: Across::Dimension, log_y: true, y_limits }
+            FigureKind::Curve { across: DIMENSION, log_y: true, y_limits }
         };
         let time = "Microseconds an item on one thread, D₁HD₀ and ReLU included, against n with m = n features.";
         let memory = "Megabytes of the map (D₁HD₀, matrix, spectra) against n with m = n features.";
-        let grid = |metric| TableKind::Grid { select: Selection::of(metric), across: Across::Dimension };
+        let grid = |metric| TableKind::Grid { select: Selection::of(metric), across: DIMENSION };
         Layout {
             tables: vec![
                 table("table-time", "Time of an item in microseconds", time, grid(Metric::ItemMicroseconds)),
