@@ -1,38 +1,122 @@
-//! Everything that a configuration can name, handed in from the top: nothing below the program knows the lists themselves.
+//! The one list of everything a configuration can name.
+//!
+//! `runner list` and `runner show`, the tables in the README, the checks of a configuration and every "did you mean"
+//! come from here, so that they cannot disagree. Adding a method, an oracle or a task touches one line of one list.
 
+use std::sync::LazyLock;
+
+use landmark_harness::catalogue::Catalogue;
+use landmark_harness::config::Ingredients;
 use landmark_yaml::Entry;
+pub mod datasets;
+pub mod experiments;
+pub mod landmark_policies;
+pub mod methods;
+pub mod oracles;
+pub mod proxies;
+pub mod sections;
+pub mod tasks;
 
-use crate::config::reading::Ingredients;
-use crate::experiment::Experiment;
-use crate::study::StudyEntry;
+pub use datasets::DATASETS;
+pub use landmark_policies::LANDMARK_POLICIES;
+pub use methods::METHODS;
+pub use oracles::ORACLES;
+pub use proxies::PROXIES;
+pub use sections::SECTIONS;
+pub use tasks::TASKS;
 
-/// The lists.
-#[derive(Clone, Copy)]
-pub struct Catalogue {
-    /// Methods, oracles, proxies, landmark policies, datasets.
-    pub ingredients: Ingredients,
-    /// Experiments over one matrix; the first is what a file of an unknown experiment is read as, to find its other faults.
-    pub experiments: &'static [&'static dyn Experiment],
-    /// Experiments that read a section of their own.
-    pub studies: &'static [StudyEntry],
-    /// The experiment that gathers others.
-    pub collection: &'static Entry,
+/// A named list, as `runner list` shows it.
+#[derive(Debug, Clone, Copy)]
+pub struct Kind {
+    /// Plural, as typed: `methods`.
+    pub plural: &'static str,
+    /// One of them: `method`.
+    pub singular: &'static str,
+    /// What they are, in a line.
+    pub summary: &'static str,
+    /// The entries.
+    pub entries: fn() -> Vec<Entry>,
 }
 
-impl Catalogue {
-    /// The experiment over one matrix of this id.
-    pub fn experiment(&self, id: &str) -> Option<&'static dyn Experiment> {
-        self.experiments.iter().copied().find(|experiment| experiment.entry().entry.id == id)
-    }
+/// All of it, as configurations are read with.
+pub fn catalogue() -> &'static Catalogue {
+    static CATALOGUE: LazyLock<Catalogue> = LazyLock::new(|| Catalogue {
+        ingredients: Ingredients {
+            methods: METHODS,
+            oracles: ORACLES,
+            proxies: PROXIES,
+            landmarks: LANDMARK_POLICIES,
+            datasets: &DATASETS,
+        },
+        experiments: experiments::EXPERIMENTS,
+        studies: experiments::STUDIES,
+        collection: &experiments::GATHERING,
+    });
+    &CATALOGUE
+}
 
-    /// The study of this id.
-    pub fn study(&self, id: &str) -> Option<&'static StudyEntry> {
-        self.studies.iter().find(|study| study.entry.id == id)
-    }
+/// Every list, in the order it is shown.
+pub static KINDS: &[Kind] = &[
+    Kind {
+        plural: "methods",
+        singular: "method",
+        summary: "approximate a matrix from bought entries",
+        entries: || METHODS.iter().map(|method| method.entry()).collect(),
+    },
+    Kind { plural: "oracles", singular: "oracle", summary: "score a pair of items", entries: || ORACLES.to_vec() },
+    Kind {
+        plural: "proxies",
+        singular: "proxy",
+        summary: "cheap relatives of an oracle",
+        entries: || PROXIES.to_vec(),
+    },
+    Kind {
+        plural: "landmarks",
+        singular: "landmark policy",
+        summary: "choose which columns to buy",
+        entries: || LANDMARK_POLICIES.to_vec(),
+    },
+    Kind {
+        plural: "experiments",
+        singular: "experiment",
+        summary: "what a configuration measures",
+        entries: || catalogue().experiment_entries(),
+    },
+    Kind {
+        plural: "sections",
+        singular: "section",
+        summary: "what else the configuration of a sweep may say",
+        entries: || SECTIONS.to_vec(),
+    },
+    Kind {
+        plural: "tasks",
+        singular: "task",
+        summary: "what a factored matrix is used for",
+        entries: || TASKS.to_vec(),
+    },
+    Kind {
+        plural: "datasets",
+        singular: "dataset",
+        summary: "where the items come from",
+        entries: || DATASETS.to_vec(),
+    },
+];
 
-    /// All that `experiment:` may say.
-    pub fn experiment_entries(&self) -> Vec<Entry> {
-        let over_matrices = self.experiments.iter().map(|experiment| experiment.entry().entry);
-        over_matrices.chain([*self.collection]).chain(self.studies.iter().map(|study| study.entry)).collect()
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn ids_are_unique_and_texts_are_there() {
+        for kind in KINDS {
+            let mut seen = HashSet::new();
+            for entry in (kind.entries)() {
+                assert!(seen.insert(entry.id), "`{}` twice in {}", entry.id, kind.plural);
+                assert!(!entry.summary.is_empty() && !entry.summary.ends_with('.'), "{}", entry.id);
+                assert!(!entry.source.is_empty(), "{}", entry.id);
+            }
+        }
     }
 }

@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
+use landmark_harness::config::Overlays;
+use landmark_harness::scale::executor::Executor;
 
-use crate::config::Overlays;
 use crate::exit;
-use crate::scale::executor::Executor;
 
 /// Approximate an expensive similarity matrix from a few bought columns, and hold the result against the paper's
 #[derive(Debug, Parser)]

@@ -3,14 +3,15 @@
 use std::process::ExitCode;
 
 use clap::Parser;
+use landmark_harness::run::RunError;
 use landmark_yaml::ConfigError;
 use miette::{IntoDiagnostic, Result};
 use tracing_subscriber::EnvFilter;
 
 use crate::cli::{Cli, Command, LogArgs, OwnArgs};
 use crate::exit::{Exit, UsageError};
-use crate::run::RunError;
-use crate::{interrupt, output};
+use crate::output;
+use landmark_harness::interrupt;
 
 mod completions;
 mod data;

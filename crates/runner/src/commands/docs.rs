@@ -7,9 +7,9 @@ use std::path::Path;
 use miette::{IntoDiagnostic, Result, WrapErr, miette};
 
 use super::list::markdown;
+use crate::catalogue::{KINDS, Kind};
 use crate::exit::{Exit, UsageError};
 use crate::output;
-use crate::registry::{KINDS, Kind};
 
 const BEGIN: &str = "<!-- registry:begin -->";
 const END: &str = "<!-- registry:end -->";

@@ -7,20 +7,20 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use landmark_harness::config::{Config, MatrixSubject, Subject};
+use landmark_harness::experiments::own_data::FACTORS;
+use landmark_harness::factors::Factors;
+use landmark_harness::items::OwnItems;
+use landmark_harness::progress::Progress;
+use landmark_harness::run::{self, RunOptions};
+use landmark_harness::sweep::context::SweepContext;
 use landmark_tasks::neighbours::SignedVectors;
 use miette::{IntoDiagnostic, Result};
 use polars::prelude::{Column, CsvWriter, DataFrame, ParquetWriter, SerWriter};
 
+use crate::catalogue;
 use crate::cli::{LogArgs, OwnArgs};
-use crate::config::{Config, MatrixSubject, Subject};
 use crate::exit::UsageError;
-use crate::experiments::own_data::FACTORS;
-use crate::factors::Factors;
-use crate::items::OwnItems;
-use crate::progress::Progress;
-use crate::registry;
-use crate::run::{self, RunOptions};
-use crate::sweep::context::SweepContext;
 
 mod classify;
 mod cluster;
@@ -45,7 +45,7 @@ struct Own {
 
 impl Own {
     fn open(arguments: &OwnArgs, log: LogArgs) -> Result<Self> {
-        let config = Config::load(&arguments.config, &arguments.overlay.overlays(), registry::catalogue())?;
+        let config = Config::load(&arguments.config, &arguments.overlay.overlays(), catalogue::catalogue())?;
         let matrix = own_matrix(&config)?.clone();
         let options = super::run::options(&arguments.places, log);
         let folder = run::results_folder(&config, &options);

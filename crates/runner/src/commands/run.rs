@@ -2,14 +2,15 @@
 
 use std::path::Path;
 
+use landmark_harness::config::Config;
+use landmark_harness::provenance::Build;
+use landmark_harness::run::{self, Ended, RunOptions};
 use landmark_yaml::did_you_mean;
 use miette::{IntoDiagnostic, Result};
 
+use crate::catalogue;
 use crate::cli::{LogArgs, OverlayArgs, PlaceArgs, RunArgs};
-use crate::config::Config;
 use crate::exit::{Exit, UsageError};
-use crate::registry;
-use crate::run::{self, Ended, RunOptions};
 
 /// Runs a configuration, or tells what it would buy.
 pub(super) fn run(arguments: &RunArgs, log: LogArgs) -> Result<Exit> {
@@ -18,7 +19,7 @@ pub(super) fn run(arguments: &RunArgs, log: LogArgs) -> Result<Exit> {
         return Err(UsageError::new("there is no configuration to run", Some(help.to_owned())).into());
     };
     refuse_mistyped_command(file)?;
-    let config = Config::load(file, &arguments.overlay.overlays(), registry::catalogue())?;
+    let config = Config::load(file, &arguments.overlay.overlays(), catalogue::catalogue())?;
     let options = RunOptions {
         dry_run: arguments.dry_run,
         force: arguments.force,
@@ -41,9 +42,21 @@ pub(super) fn options(places: &PlaceArgs, log: LogArgs) -> RunOptions {
         quiet: log.quiet,
         verbose: log.verbose > 0,
         command: command_line(),
+        build: BUILD,
         ..RunOptions::default()
     }
 }
+
+/// This program.
+const BUILD: Build = Build {
+    version: env!("CARGO_PKG_VERSION"),
+    revision: env!("LANDMARK_REVISION"),
+    rustc: env!("LANDMARK_RUSTC"),
+    target: env!("LANDMARK_TARGET"),
+    profile: env!("LANDMARK_BUILD_PROFILE"),
+    linear_algebra: "faer",
+    torch: cfg!(feature = "torch"),
+};
 
 /// The command as it was typed, for the report; the program by its bare name, and without what moves no result.
 fn command_line() -> String {
@@ -68,7 +81,7 @@ fn start_threads(wanted: Option<usize>) -> Result<()> {
 
 /// Draws the tables and figures again.
 pub(super) fn report(file: &Path, overlay: &OverlayArgs, places: &PlaceArgs, log: LogArgs) -> Result<Exit> {
-    let config = Config::load(file, &overlay.overlays(), registry::catalogue())?;
+    let config = Config::load(file, &overlay.overlays(), catalogue::catalogue())?;
     let folder = run::report_again(&config, &options(places, log))?;
     eprintln!("drawn again in `{}`", folder.display());
     Ok(Exit::Done)

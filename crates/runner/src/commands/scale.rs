@@ -4,18 +4,18 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use landmark_core::oracle::Identity;
+use landmark_harness::config::{Config, Subject};
+use landmark_harness::run::{self, Ended, RunOptions};
+use landmark_harness::scale::executor::command_line;
+use landmark_harness::scale::{PLAN, Plan, parse_share, parse_tiles};
 use landmark_oracles::tile_store::TileStore;
 use landmark_report::amounts::{count, duration};
 use miette::{IntoDiagnostic, Result};
 use serde_json::json;
 
+use crate::catalogue;
 use crate::cli::{LogArgs, OverlayArgs, ScaleArgs};
-use crate::config::{Config, Subject};
 use crate::exit::{Exit, UsageError};
-use crate::registry;
-use crate::run::{self, Ended, RunOptions};
-use crate::scale::executor::command_line;
-use crate::scale::{PLAN, Plan, parse_share, parse_tiles};
 
 mod entries;
 mod plan;
@@ -74,7 +74,7 @@ struct WorkerContext {
 
 impl WorkerContext {
     fn open(arguments: &ScaleArgs, log: LogArgs) -> Result<Self> {
-        let config = Config::load(&arguments.config, &arguments.overlay.overlays(), registry::catalogue())?;
+        let config = Config::load(&arguments.config, &arguments.overlay.overlays(), catalogue::catalogue())?;
         let options = super::run::options(&arguments.places, log);
         let store = TileStore::open(&run::store_address(&config, &options)).into_diagnostic()?;
         Ok(Self { config, options, store, arguments: arguments.clone() })

@@ -2,15 +2,15 @@
 
 use std::path::Path;
 
+use landmark_harness::config::{COLLECTION, Config};
 use landmark_yaml::{Entry, Parameter, did_you_mean};
 use miette::Result;
 
+use crate::catalogue::proxies::MENTION_COSINE;
+use crate::catalogue::{self, KINDS, Kind};
 use crate::cli::OverlayArgs;
-use crate::config::{COLLECTION, Config};
 use crate::exit::UsageError;
 use crate::output::columns;
-use crate::registry::proxies::MENTION_COSINE;
-use crate::registry::{self, KINDS, Kind};
 
 /// A name of the registry, or a file.
 pub(super) fn show(what: &str, overlay: &OverlayArgs) -> Result<String> {
@@ -36,7 +36,7 @@ pub(super) fn show(what: &str, overlay: &OverlayArgs) -> Result<String> {
 }
 
 fn configuration(file: &Path, overlay: &OverlayArgs) -> Result<String> {
-    let config = Config::load(file, &overlay.overlays(), registry::catalogue())?;
+    let config = Config::load(file, &overlay.overlays(), catalogue::catalogue())?;
     let reduced = match config.reduction() {
         Some(reduction) => format!("# reduced: {reduction}\n"),
         None => String::new(),
@@ -49,7 +49,7 @@ fn configuration(file: &Path, overlay: &OverlayArgs) -> Result<String> {
 fn explain(kind: &Kind, entry: &Entry) -> String {
     let mut text = format!("{} — {}\n\n", entry.id, entry.summary);
     let mut facts = vec![vec!["  kind".to_owned(), kind.singular.to_owned()]];
-    let method = registry::catalogue().ingredients.method(entry.id).filter(|_| kind.singular == "method");
+    let method = catalogue::catalogue().ingredients.method(entry.id).filter(|_| kind.singular == "method");
     if let Some(method) = method {
         facts.push(vec!["  K̃".to_owned(), method.formula.to_owned()]);
         facts.push(vec!["  entries".to_owned(), method.entries.to_owned()]);

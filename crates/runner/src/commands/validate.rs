@@ -2,12 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
+use landmark_harness::config::{Config, Overlays};
 use miette::{IntoDiagnostic, Report, Result};
 
-use crate::config::{Config, Overlays};
 use crate::exit::Exit;
-use crate::output;
-use crate::registry;
+use crate::{catalogue, output};
 
 /// Checks files and says which are good.
 pub(super) fn validate(files: &[PathBuf], quiet: bool) -> Result<Exit> {
@@ -31,7 +30,7 @@ pub(super) fn validate(files: &[PathBuf], quiet: bool) -> Result<Exit> {
 fn check(file: &Path) -> Result<Vec<String>, Report> {
     let profiles = Config::profiles(file)?;
     let load = |profile: &String| {
-        Config::load(file, &Overlays { profile: Some(profile.clone()), set: Vec::new() }, registry::catalogue())
+        Config::load(file, &Overlays { profile: Some(profile.clone()), set: Vec::new() }, catalogue::catalogue())
     };
     let mut wrong: Vec<_> = profiles.iter().filter_map(|profile| Some((profile, load(profile).err()?))).collect();
     let all_wrong = wrong.len() == profiles.len();

@@ -3,6 +3,8 @@
 use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 
+use landmark_harness::config::{TextsFormat, Tuned};
+use landmark_harness::items::ItemFile;
 use landmark_report::amounts::count;
 use landmark_tasks::classification::{self, ClassificationParams};
 use miette::{IntoDiagnostic, Result};
@@ -10,9 +12,7 @@ use polars::prelude::Column;
 
 use super::Own;
 use crate::cli::{LogArgs, OwnArgs};
-use crate::config::{TextsFormat, Tuned};
 use crate::exit::UsageError;
-use crate::items::ItemFile;
 
 /// Trains on the labelled items, with C by cross-validation among them, and labels the others.
 pub(in crate::commands) fn classify(

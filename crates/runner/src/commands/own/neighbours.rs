@@ -3,6 +3,9 @@
 use std::collections::HashMap;
 
 use landmark_core::oracle::{OracleError, Pair};
+use landmark_harness::config::Budget;
+use landmark_harness::job::JobError;
+use landmark_harness::run::{self, RunError};
 use landmark_report::amounts::count;
 use landmark_tasks::neighbours::{Neighbour, best_pairs, top_k as most_similar};
 use miette::{IntoDiagnostic, Result};
@@ -10,9 +13,6 @@ use polars::prelude::Column;
 
 use super::Own;
 use crate::cli::{LogArgs, OwnArgs};
-use crate::config::Budget;
-use crate::job::JobError;
-use crate::run::{self, RunError};
 
 /// Pairs asked of the oracle at a time: what a budget cuts off is no more than that.
 const PAIRS_AT_A_TIME: usize = 256;
@@ -88,7 +88,7 @@ impl Own {
             pairs.extend(at_place.map(|(i, j)| (i.min(j), i.max(j))).filter(|&pair| seen.insert(pair)));
         }
         let budget = Budget { entries: budget, ..Budget::default() };
-        let matrix = crate::config::MatrixSubject { budget, ..self.matrix.clone() };
+        let matrix = landmark_harness::config::MatrixSubject { budget, ..self.matrix.clone() };
         let asked = pairs.len() as u64;
         run::with_sweep(&self.config, &matrix, &self.options, |context| {
             if let Err(report) = self.check_oracle(&context) {

@@ -11,6 +11,13 @@ use std::path::Path;
 use landmark_core::approximation::Embedding;
 use landmark_core::oracle::block_of;
 use landmark_data::matrices;
+use landmark_harness::config::TextsFormat;
+use landmark_harness::experiments::own_data;
+use landmark_harness::factors::write_parquet;
+use landmark_harness::items::{ItemFile, OwnItems};
+use landmark_harness::run::{self, RunError};
+use landmark_harness::stage::{Joined, StageError, similarity};
+use landmark_harness::till::Till;
 use landmark_oracles::subprocess::{PairForm, ScoredItems};
 use landmark_report::amounts::count;
 use landmark_tasks::neighbours::nearest;
@@ -20,14 +27,7 @@ use polars::prelude::Column;
 
 use super::{Own, other_scorer, write_table};
 use crate::cli::{LogArgs, OwnArgs};
-use crate::config::TextsFormat;
 use crate::exit::UsageError;
-use crate::experiments::own_data;
-use crate::factors::write_parquet;
-use crate::items::{ItemFile, OwnItems};
-use crate::run::{self, RunError};
-use crate::stage::{Joined, StageError, similarity};
-use crate::till::Till;
 
 /// Embeds new items and lists their nearest.
 pub(in crate::commands) fn project(

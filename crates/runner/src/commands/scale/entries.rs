@@ -5,22 +5,22 @@ use std::time::Instant;
 
 use landmark_core::entries::EntrySet;
 use landmark_core::oracle::{Budget, Metered, Oracle, OracleError, Pair};
+use landmark_harness::config::MatrixSubject;
+use landmark_harness::experiment::Experiment;
+use landmark_harness::job::JobError;
+use landmark_harness::plan::Forecast;
+use landmark_harness::run::{self, RunError};
+use landmark_harness::scale::Plan;
+use landmark_harness::scale::purchase::{Entries, Purchase};
+use landmark_harness::stage::{Preparation, Stage};
+use landmark_harness::sweep::context::SweepContext;
+use landmark_harness::till::Till;
 use landmark_oracles::tile_store::{OracleLabel, StoreError};
 use landmark_report::amounts::count;
 use miette::{IntoDiagnostic, Result};
 
 use super::{Cut, TileSize, TileWorker, TiledWork, WorkerContext};
-use crate::config::MatrixSubject;
 use crate::exit::UsageError;
-use crate::experiment::Experiment;
-use crate::job::JobError;
-use crate::plan::Forecast;
-use crate::run::{self, RunError};
-use crate::scale::Plan;
-use crate::scale::purchase::{Entries, Purchase};
-use crate::stage::{Preparation, Stage};
-use crate::sweep::context::SweepContext;
-use crate::till::Till;
 
 /// Seconds of buying that are enough to know the price of an entry.
 const TIMED_SECONDS: f64 = 2.0;

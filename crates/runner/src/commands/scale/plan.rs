@@ -2,18 +2,16 @@
 
 use std::time::Instant;
 
-use landmark_report::{
-    amounts::{counted, duration},
-    write_file,
-};
+use landmark_harness::run;
+use landmark_harness::scale::executor::{Executor, command_line, scripts};
+use landmark_harness::scale::{PLAN, Plan};
+use landmark_report::amounts::{counted, duration};
+use landmark_report::write_file;
 use miette::{IntoDiagnostic, Result};
 
 use super::{Cut, WorkerContext, absolute, overlay_words};
 use crate::cli::{LogArgs, ScaleArgs};
 use crate::exit::UsageError;
-use crate::run;
-use crate::scale::executor::{Executor, command_line, scripts};
-use crate::scale::{PLAN, Plan};
 
 /// Seconds that a tile takes where nothing is said.
 const TILE_SECONDS: f64 = 120.0;

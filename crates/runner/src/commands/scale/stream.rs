@@ -1,13 +1,13 @@
 //! Tiles of a stream: runs of bytes of one file, sketched apart; what the workers make of them lies beside the plan until it is merged.
 
+use landmark_harness::job::JobError;
+use landmark_harness::run::{self, RunError};
+use landmark_harness::scale::{Part, Plan};
+use landmark_harness::study::{self, DonePiece, Shardable, Study, StudyError};
 use landmark_report::amounts::bytes;
 use miette::{IntoDiagnostic, Result};
 
 use super::{Cut, TileSize, TileWorker, TiledWork, WorkerContext};
-use crate::job::JobError;
-use crate::run::{self, RunError};
-use crate::scale::{Part, Plan};
-use crate::study::{self, DonePiece, Shardable, Study, StudyError};
 
 /// Doing a study in pieces.
 pub(super) struct Sketching<'a> {

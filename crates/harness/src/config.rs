@@ -1,0 +1,411 @@
+//! A configuration: what one run measures, complete and checked.
+//!
+//! YAML file → tree with places → profile laid over it, then `--set` → typed [`Config`]. Everything that is wrong is collected and
+//! shown with its place (`landmark_yaml`); what leaves here is plain Rust that nobody checks again.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use landmark_core::oracle::Identity;
+use landmark_yaml::{
+    ConfigError, Node, Problem, Problems, Profile, Section, Sources, Value, did_you_mean, lay_profile, overlay,
+    profile_names,
+};
+use serde::{Deserialize, Serialize, Serializer};
+use serde_json::{Value as Json, json};
+
+pub mod cross_encoder;
+pub mod dataset;
+pub mod landmarks;
+pub mod matrix;
+pub mod method;
+pub mod method_entry;
+pub mod oracle;
+pub mod reading;
+pub mod run_settings;
+pub mod search;
+pub mod settings;
+pub mod texts;
+pub mod tree_kernel;
+pub mod values;
+
+mod check;
+
+pub use cross_encoder::{CrossEncoderConfig, Order};
+pub use dataset::{
+    DatasetConfig, Distribution, DocumentsConfig, Fallback, Items, Learned, MatrixConfig, PairsConfig, QuestionsConfig,
+    RandomMatrix, SplitConfig, TextsConfig, VectorsConfig,
+};
+pub use landmarks::LandmarkConfig;
+pub use matrix::{ExperimentEntry, MatrixSubject};
+pub use method::{MethodConfig, ProxyConfig, ProxyFit, ProxyKind};
+pub use oracle::{EmptyDocuments, OracleConfig, SubprocessConfig};
+pub use reading::Ingredients;
+pub use reading::Reading;
+pub use run_settings::RunSettings;
+pub use search::{Regimes, SearchConfig, Strategy, WmeSearch};
+pub use settings::{Budget, ErrorEstimateConfig, FactorFormat, OutputConfig, SpectrumConfig, SvmConfig, TrainedOn};
+pub use texts::TextsFormat;
+pub use tree_kernel::{KernelConfig, TreeKernelConfig};
+pub use values::{Axis, Compare, ConfigPath, Range, Rank, Scale, Tuned};
+
+use crate::catalogue::Catalogue;
+use crate::experiment::Experiment;
+use crate::scale::executor::ClusterConfig;
+use crate::study::Study;
+
+/// What one run measures.
+#[derive(Clone, Serialize)]
+pub struct Config {
+    /// Name, seed, replicates, profile.
+    #[serde(flatten)]
+    pub run: RunSettings,
+    /// What is measured, and on what.
+    #[serde(flatten)]
+    pub subject: Subject,
+    /// Folder of results.
+    #[serde(skip)]
+    pub results: Option<PathBuf>,
+    /// Folder or URL of the tile store.
+    #[serde(skip)]
+    pub store: Option<String>,
+    /// What a cluster wants to be told.
+    #[serde(skip)]
+    pub cluster: ClusterConfig,
+    /// The file as read, for provenance.
+    #[serde(skip)]
+    pub text: String,
+}
+
+/// The three families of experiment.
+#[derive(Clone)]
+pub enum Subject {
+    /// Approximators swept over one similarity matrix.
+    Matrix(Box<MatrixSubject>, &'static dyn Experiment),
+    /// Something else, which reads a section of its own.
+    Study(Arc<dyn Study>),
+    /// Other configurations, shown on one page.
+    Collection(Collection),
+}
+
+impl Subject {
+    /// Id of the experiment in the catalogue.
+    pub fn id(&self) -> &'static str {
+        match self {
+            Self::Matrix(matrix, _) => matrix.experiment.entry.id,
+            Self::Study(study) => study.id(),
+            Self::Collection(_) => COLLECTION,
+        }
+    }
+
+    /// The sweep over a matrix, if it is one.
+    pub fn matrix(&self) -> Option<&MatrixSubject> {
+        match self {
+            Self::Matrix(matrix, _) => Some(matrix),
+            Self::Study(_) | Self::Collection(_) => None,
+        }
+    }
+}
+
+impl Serialize for Subject {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Matrix(matrix, _) => matrix.to_json().serialize(serializer),
+            Self::Study(study) => {
+                json!({ "experiment": study.id(), study.id(): study.settings() }).serialize(serializer)
+            }
+            Self::Collection(Collection { members, shown, only }) => {
+                let files: Vec<_> = members.iter().map(|member| member.run.file.display().to_string()).collect();
+                json!({ "experiment": COLLECTION, "members": files, "shown": shown, "only": only })
+                    .serialize(serializer)
+            }
+        }
+    }
+}
+
+/// Configurations that are run one after the other and shown on one page.
+#[derive(Clone)]
+pub struct Collection {
+    /// Each in the profile of the collection.
+    pub members: Vec<Config>,
+    /// How.
+    pub shown: Shown,
+    /// Only tables and figures whose ids begin with one of these; all when empty.
+    pub only: Vec<String>,
+}
+
+/// How the members of a collection are shown.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Shown {
+    /// A section of the page for each.
+    #[default]
+    InTurn,
+    /// One section: tables and figures of the same id hold the rows of all members.
+    Together,
+}
+
+/// The experiment that gathers others.
+pub const COLLECTION: &str = "collection";
+
+/// Keys that every configuration has.
+const KEYS: [&str; 11] = [
+    "name",
+    "title",
+    "paper",
+    "experiment",
+    "replicates",
+    "seed",
+    "results",
+    "store",
+    "cluster",
+    "threads",
+    "profiles",
+];
+
+/// What a person lays over a file on the command line.
+#[derive(Debug, Clone, Default)]
+pub struct Overlays {
+    /// The profile; [`landmark_yaml::DEFAULT_PROFILE`] where absent.
+    pub profile: Option<String>,
+    /// `a.b[0].c=value`, in order.
+    pub set: Vec<String>,
+}
+
+impl Config {
+    /// Reads a file with a profile and assignments laid over it.
+    ///
+    /// # Errors
+    /// Everything that is wrong with it, each with its place.
+    pub fn load(file: &Path, overlays: &Overlays, catalogue: &Catalogue) -> Result<Self, ConfigError> {
+        let name = file.display().to_string();
+        match std::fs::read_to_string(file) {
+            Ok(text) => Self::parse(file, &text, overlays, catalogue),
+            Err(error) => {
+                let problem = Problem::new(format!("`{name}` can't be read: {error}"));
+                Err(ConfigError::new(&name, &Sources::default(), vec![problem.help(missing_help(file))]))
+            }
+        }
+    }
+
+    /// The same from the text of a file.
+    ///
+    /// # Errors
+    /// As [`load`](Self::load).
+    pub fn parse(file: &Path, text: &str, overlays: &Overlays, catalogue: &Catalogue) -> Result<Self, ConfigError> {
+        let mut sources = Sources::default();
+        let name = file.display().to_string();
+        let source = sources.add(&name, text);
+        let problems = Problems::default();
+        let config = landmark_yaml::parse(text, source).and_then(|mut root| {
+            let profile = lay_profile(&mut root, overlays.profile.as_deref())?;
+            overlays.set.iter().try_for_each(|assignment| overlay::set(&mut root, assignment, &mut sources))?;
+            Ok(Self::read(&root, profile, file, text, catalogue, &problems))
+        });
+        let config = problems.keep(config).flatten();
+        match config {
+            Some(config) if problems.is_empty() => Ok(config),
+            _ => Err(ConfigError::new(&name, &sources, problems.into_vec())),
+        }
+    }
+
+    /// Names of the profiles of a file: the three that always exist, then its own.
+    ///
+    /// # Errors
+    /// Where the file can't be read or is not YAML.
+    pub fn profiles(file: &Path) -> Result<Vec<String>, ConfigError> {
+        let name = file.display().to_string();
+        let mut sources = Sources::default();
+        let text = std::fs::read_to_string(file).map_err(|error| {
+            let problem = Problem::new(format!("`{name}` can't be read: {error}")).help(missing_help(file));
+            ConfigError::new(&name, &sources, vec![problem])
+        })?;
+        let source = sources.add(&name, &text);
+        let root =
+            landmark_yaml::parse(&text, source).map_err(|problem| ConfigError::new(&name, &sources, vec![problem]))?;
+        Ok(profile_names(root.get("profiles")).into_iter().map(str::to_owned).collect())
+    }
+
+    fn read(
+        root: &Node,
+        profile: Profile,
+        file: &Path,
+        text: &str,
+        catalogue: &Catalogue,
+        problems: &Problems,
+    ) -> Option<Self> {
+        let folder = file.parent().unwrap_or(Path::new(""));
+        let reading = Reading { folder, known: &catalogue.ingredients, problems };
+        let section = Section::new(root, "", problems)?;
+        let name = section.required::<String>("name").filter(|name| check::name(name, &section));
+        let subject = section.required_node("experiment").and_then(|node| {
+            let id: String = problems.read(node, "experiment")?;
+            read_subject(&id, node, &section, &reading, &profile, catalogue)
+        });
+        section.finish(&KEYS);
+        Some(Self {
+            run: RunSettings {
+                name: name.unwrap_or_default(),
+                title: section.optional("title"),
+                paper: section.optional("paper"),
+                replicates: section.checked("replicates", |&r: &usize| r >= 1, "at least 1").unwrap_or(1),
+                seed: section.or("seed", 2022),
+                profile,
+                threads: section.checked("threads", |&threads: &usize| threads >= 1, "at least 1"),
+                file: file.to_owned(),
+            },
+            results: section
+                .node("results")
+                .and_then(|node| ConfigPath::read(node, "results", Path::new(""), problems))
+                .map(|path| path.resolved),
+            store: section.optional("store"),
+            cluster: section.optional("cluster").unwrap_or_default(),
+            text: text.to_owned(),
+            subject: subject?,
+        })
+    }
+
+    /// blake3 of everything that moves a result: the resolved configuration as JSON with sorted keys, without the
+    /// paths of results and store and without the number of threads.
+    pub fn config_hash(&self) -> Identity {
+        let json = serde_json::to_value(self).unwrap_or(Json::Null);
+        Identity::of(&[("landmark config v1", sorted(json).to_string().as_bytes())])
+    }
+
+    /// The resolved configuration as YAML, defaults included; reading it again gives the same configuration.
+    pub fn to_yaml(&self) -> String {
+        let json = without_blanks(serde_json::to_value(self).unwrap_or(Json::Null));
+        // JSON is YAML
+        landmark_yaml::parse(&json.to_string(), 0)
+            .map_or_else(|error| format!("# can't be written: {error}\n"), |tree| tree.to_yaml())
+    }
+
+    /// Why the numbers of this run are not the paper's, or `None` where nothing was reduced: stamped in every table.
+    pub fn reduction(&self) -> Option<String> {
+        let mut reasons = Vec::new();
+        if self.run.profile.name != "paper" && !self.run.profile.changed.is_empty() {
+            reasons.push(format!("profile `{}` ({})", self.run.profile.name, self.run.profile.changed.join(", ")));
+        }
+        let documents = self.subject.matrix().and_then(|matrix| matrix.dataset.documents());
+        if let Some(limit) = documents.and_then(|documents| documents.limit) {
+            reasons.push(format!("at most {limit} items"));
+        }
+        let pairs = self.subject.matrix().and_then(|matrix| match &matrix.dataset.items {
+            Items::Pairs(pairs) => pairs.limit,
+            _ => None,
+        });
+        reasons.extend(pairs.map(|limit| format!("at most {limit} pairs")));
+        (!reasons.is_empty()).then(|| reasons.join("; "))
+    }
+}
+
+/// The same value without keys that hold nothing.
+fn without_blanks(value: Json) -> Json {
+    match value {
+        Json::Object(map) => {
+            let entries = map.into_iter().map(|(key, value)| (key, without_blanks(value)));
+            Json::Object(entries.filter(|(_, value)| !is_blank(value)).collect())
+        }
+        Json::Array(items) => Json::Array(items.into_iter().map(without_blanks).collect()),
+        other => other,
+    }
+}
+
+fn is_blank(value: &Json) -> bool {
+    match value {
+        Json::Null => true,
+        Json::Object(map) => map.is_empty(),
+        Json::Array(items) => items.is_empty(),
+        _ => false,
+    }
+}
+
+/// The same value with the keys of every object in alphabetical order.
+fn sorted(value: Json) -> Json {
+    match value {
+        Json::Object(map) => {
+            let mut entries: Vec<_> = map.into_iter().map(|(key, value)| (key, sorted(value))).collect();
+            entries.sort_by(|a, b| a.0.cmp(&b.0));
+            Json::Object(entries.into_iter().collect())
+        }
+        Json::Array(items) => Json::Array(items.into_iter().map(sorted).collect()),
+        other => other,
+    }
+}
+
+fn missing_help(file: &Path) -> String {
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let Ok(entries) = std::fs::read_dir(folder) else {
+        return format!("there is no folder `{}`", folder.display());
+    };
+    let names: Vec<String> = entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+    let wanted = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let yaml = names.iter().map(String::as_str).filter(|name| name.ends_with(".yaml"));
+    match did_you_mean(&wanted, yaml) {
+        Some(near) => format!("did you mean `{}`?", file.with_file_name(near).display()),
+        None => "`configs/` holds examples to start from".to_owned(),
+    }
+}
+
+/// The sections of an experiment, by its id.
+fn read_subject(
+    id: &str,
+    node: &Node,
+    section: &Section<'_>,
+    reading: &Reading<'_>,
+    profile: &Profile,
+    catalogue: &Catalogue,
+) -> Option<Subject> {
+    if let Some(experiment) = catalogue.experiment(id) {
+        let matrix = MatrixSubject::read(experiment.entry(), section, reading)?;
+        return Some(Subject::Matrix(Box::new(matrix), experiment));
+    }
+    if let Some(study) = catalogue.study(id) {
+        let empty = Node { value: Value::Map(Vec::new()), place: node.place };
+        let settings = section.node(study.entry.id).unwrap_or(&empty);
+        return (study.read)(settings, reading).map(Subject::Study);
+    }
+    if id == COLLECTION {
+        let shown = section.or("shown", Shown::default());
+        let only = section.or("only", Vec::new());
+        let members = read_members(section, reading, profile, catalogue)?;
+        return Some(Subject::Collection(Collection { members, shown, only }));
+    }
+    let known = catalogue.experiment_entries();
+    reading.problems.add(Problem::unknown("experiment", id, known.iter().map(|entry| entry.id)).at(node.place));
+    // most files are about a matrix: what else is wrong with this one is said as well
+    if let Some(experiment) = catalogue.experiments.first().filter(|_| section.has("dataset")) {
+        MatrixSubject::read(experiment.entry(), section, reading);
+    }
+    None
+}
+
+/// The configurations of a collection, each in the profile of the collection where it has it.
+fn read_members(
+    section: &Section<'_>,
+    reading: &Reading<'_>,
+    profile: &Profile,
+    catalogue: &Catalogue,
+) -> Option<Vec<Config>> {
+    let Reading { folder, problems, .. } = *reading;
+    let node = section.required_node("members")?;
+    let files: Vec<String> = problems.read(node, "members")?;
+    if files.is_empty() {
+        section.refuse("members", "`members` is empty, but must list at least one configuration");
+    }
+    let read = |file: &String| {
+        let overlays = Overlays { profile: Some(profile.name.clone()), set: Vec::new() };
+        let path = folder.join(file);
+        match Config::load(&path, &overlays, catalogue) {
+            Ok(member) => Some(member),
+            Err(error) => {
+                let first = error.each().next().map(ToString::to_string).unwrap_or_default();
+                let message = format!("the member `{file}` is wrong: {first}");
+                let help = format!("`runner validate {}` shows where", path.display());
+                problems.add(Problem::new(message).at(node.place).help(help));
+                None
+            }
+        }
+    };
+    files.iter().map(read).collect()
+}

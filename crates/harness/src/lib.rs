@@ -1,0 +1,26 @@
+//! Experiments over similarity matrices: a typed configuration becomes items and an oracle ([`stage`]), a sweep of methods ([`sweep`]), a
+//! plan ([`plan`]), a run that resumes ([`run`]), and the work of many machines ([`scale`]).
+//!
+//! Two traits are what an experiment implements: [`experiment::Experiment`] over one matrix, [`study::Study`] over anything else. The lists of
+//! what there is are handed in from the top ([`catalogue::Catalogue`]).
+
+pub mod catalogue;
+pub mod config;
+pub mod experiment;
+pub mod experiments;
+pub mod factors;
+pub mod interrupt;
+pub mod items;
+pub mod job;
+pub mod layout;
+pub mod plan;
+pub mod progress;
+pub mod provenance;
+pub mod run;
+pub mod run_source;
+pub mod scale;
+pub mod stage;
+pub mod study;
+pub mod sweep;
+pub mod sweep_run;
+pub mod till;

@@ -1,0 +1,203 @@
+//! Where a result comes from: everything needed to make it again, or to see why it came out differently. Written as `run.json`.
+
+use std::process::Command;
+use std::time::Duration;
+
+use serde::Serialize;
+use serde_json::Value as Json;
+
+use crate::config::Config;
+use crate::stage::Skipped;
+
+/// What `run.json` holds.
+#[derive(Debug, Clone, Serialize)]
+pub struct Provenance {
+    /// Version of this program.
+    pub version: &'static str,
+    /// The sources it was built from, or runs in.
+    pub source: Source,
+    /// The configuration.
+    pub config: ConfigFacts,
+    /// Every draw follows from it.
+    pub seed: u64,
+    /// Hashes and counts of dataset, vectors and oracle.
+    pub data: Json,
+    /// Entries planned, bought, reused.
+    pub calls: Calls,
+    /// What it was computed on.
+    pub machine: Machine,
+    /// What it was computed with.
+    pub build: Build,
+    /// Wall seconds of the run.
+    pub wall_seconds: f64,
+    /// Largest resident memory of the process, where the system tells.
+    pub peak_memory_bytes: Option<u64>,
+}
+
+/// Entries of the matrix: evaluations of the oracle.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+pub struct Calls {
+    /// What the plan says the run needs.
+    pub planned: u64,
+    /// What was bought.
+    pub bought: u64,
+    /// What was there already.
+    pub reused: u64,
+    /// What of the bought was not solved, where the configuration allows that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub skipped: Option<Skipped>,
+}
+
+/// Which sources.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Source {
+    /// Git revision.
+    pub revision: Option<String>,
+    /// Whether files differ from that revision; unknown outside a working copy.
+    pub dirty: Option<bool>,
+    /// `working copy` where the run started inside this project, else `build`.
+    pub of: &'static str,
+}
+
+/// Which configuration.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ConfigFacts {
+    /// Its path as given.
+    pub file: String,
+    /// Its text.
+    pub text: String,
+    /// The profile laid over it.
+    pub profile: String,
+    /// The configuration as it ran, defaults included.
+    pub resolved: String,
+    /// blake3 of that.
+    pub hash: String,
+}
+
+/// Which machine.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Machine {
+    /// Model of the processor.
+    pub cpu: Option<String>,
+    /// Hardware threads.
+    pub cores: usize,
+    /// Threads that computed.
+    pub threads: usize,
+    /// Bytes of main memory.
+    pub memory_bytes: Option<u64>,
+    /// Name and version of the system.
+    pub os: String,
+}
+
+/// The compiler and libraries of the program, and the sources it was built from.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Build {
+    /// Its version.
+    #[serde(skip)]
+    pub version: &'static str,
+    /// Git revision of the sources; empty where it is not known.
+    #[serde(skip)]
+    pub revision: &'static str,
+    /// The compiler.
+    pub rustc: &'static str,
+    /// The platform.
+    pub target: &'static str,
+    /// `release` or `debug`.
+    pub profile: &'static str,
+    /// Who factors and multiplies.
+    pub linear_algebra: &'static str,
+    /// Whether libtorch is linked.
+    pub torch: bool,
+}
+
+impl Provenance {
+    /// Looks around. `data` is what the stage knows of its dataset, vectors and oracle.
+    pub fn gather(config: &Config, data: Json, calls: &Calls, wall: Duration, build: &Build) -> Self {
+        Self {
+            version: build.version,
+            source: Source::look(build),
+            config: ConfigFacts {
+                file: config.run.file.display().to_string(),
+                text: config.text.clone(),
+                profile: config.run.profile.name.clone(),
+                resolved: config.to_yaml(),
+                hash: config.config_hash().to_hex(),
+            },
+            seed: config.run.seed,
+            data,
+            calls: *calls,
+            machine: Machine::look(),
+            build: *build,
+            wall_seconds: wall.as_secs_f64(),
+            peak_memory_bytes: status_kilobytes("VmHWM:").map(|kilobytes| kilobytes * 1024),
+        }
+    }
+}
+
+impl Source {
+    /// The working copy around the working directory if it is this project's, else what the build recorded.
+    pub fn look(build: &Build) -> Self {
+        let manifest = git(&["show", "HEAD:crates/runner/Cargo.toml"]);
+        if manifest.is_some_and(|manifest| manifest.contains("name = \"runner\"")) {
+            // results are what sources make: they differ whenever a run writes them again
+            let status = ["status", "--porcelain", "--untracked-files=no", "--", ":(top)", ":(top,exclude)results"];
+            let dirty = git(&status).map(|changes| !changes.trim().is_empty());
+            return Self {
+                revision: git(&["rev-parse", "HEAD"]).map(|text| text.trim().to_owned()),
+                dirty,
+                of: "working copy",
+            };
+        }
+        let revision = Some(build.revision).filter(|revision| !revision.is_empty()).map(str::to_owned);
+        Self { revision, dirty: None, of: "build" }
+    }
+}
+
+impl Machine {
+    /// What the system tells; `None` where it doesn't.
+    pub fn look() -> Self {
+        let cpu_info = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+        let cpu = cpu_info.lines().find_map(|line| line.strip_prefix("model name")?.split_once(':'));
+        let memory = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
+        let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+        Self {
+            cpu: cpu.map(|(_, model)| model.trim().to_owned()),
+            cores: std::thread::available_parallelism().map_or(1, usize::from),
+            threads: rayon::current_num_threads(),
+            memory_bytes: kilobytes(&memory, "MemTotal:").map(|kilobytes| kilobytes * 1024),
+            os: format!("{} {}", std::env::consts::OS, release.trim()).trim().to_owned(),
+        }
+    }
+}
+
+fn git(arguments: &[&str]) -> Option<String> {
+    let output = Command::new("git").args(arguments).output().ok().filter(|output| output.status.success())?;
+    String::from_utf8(output.stdout).ok()
+}
+
+fn status_kilobytes(key: &str) -> Option<u64> {
+    kilobytes(&std::fs::read_to_string("/proc/self/status").ok()?, key)
+}
+
+/// The number behind `key` in a file of `Key:   123 kB` lines.
+fn kilobytes(text: &str, key: &str) -> Option<u64> {
+    text.lines().find_map(|line| line.strip_prefix(key))?.trim().trim_end_matches("kB").trim().parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_of_the_kernel_are_read() {
+        assert_eq!(kilobytes("VmPeak:\t  10 kB\nVmHWM:\t  1234 kB\n", "VmHWM:"), Some(1234));
+        assert_eq!(kilobytes("VmPeak:\t  10 kB\n", "VmHWM:"), None);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn this_process_has_a_peak_of_memory_and_this_machine_a_size() {
+        let peak = status_kilobytes("VmHWM:").unwrap() * 1024;
+        assert!(peak > 0 && peak <= Machine::look().memory_bytes.unwrap());
+    }
+}

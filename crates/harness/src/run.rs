@@ -1,0 +1,391 @@
+//! Running a configuration: plan, buy, measure, write, report.
+//!
+//! A job's rows are kept the moment it ends, so a run that is killed, refused by its budget or stopped by an error goes on where it was;
+//! running a finished configuration again buys nothing and changes no byte of a result.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+use landmark_core::oracle::{OracleShape, Symmetry};
+use landmark_oracles::tile_store::StoreError;
+use landmark_report::{FileError, ReferenceError, ReportError, ResultStore, ResultsError, write_file};
+use serde_json::json;
+
+use crate::config::{Config, MatrixSubject, Subject};
+use crate::job::{Job, JobError};
+use crate::plan::Forecast;
+use crate::progress::Progress;
+use crate::provenance::{Build, Calls, Provenance};
+use crate::run_source::RunSource;
+use crate::stage::{Preparation, Stage, StageError};
+use crate::study::{StudyContext, StudyRun};
+use crate::sweep::context::SweepContext;
+use crate::sweep::wme::RandomTills;
+use crate::sweep::{Sweep, given_landmarks};
+use crate::sweep_run::SweepRun;
+use crate::till::Till;
+
+mod collection;
+mod sheet;
+mod words;
+
+use sheet::Sheet;
+
+/// Where results go when nothing else is said.
+const RESULTS: &str = "results";
+/// Where bought entries go when nothing else is said.
+const STORE: &str = "store";
+/// Bytes of a stored entry: a 64-bit score, its share of ids and checksum.
+const BYTES_PER_ENTRY: u64 = 8;
+
+/// The shape of what a study buys.
+const NO_MATRIX: OracleShape =
+    OracleShape { len: 0, symmetry: Symmetry::Symmetric, diagonal_known: true, evaluations_per_pair: 1 };
+
+/// What a person may ask of a run beyond its configuration.
+#[derive(Debug, Clone, Default)]
+pub struct RunOptions {
+    /// The folder of corpora.
+    pub data: Option<PathBuf>,
+    /// Folder of results, instead of the configuration's.
+    pub results: Option<PathBuf>,
+    /// Tile store, instead of the configuration's.
+    pub store: Option<String>,
+    /// Refuse to begin where anything is left to buy: workers have bought it.
+    pub bought_already: bool,
+    /// Only say what the run would cost.
+    pub dry_run: bool,
+    /// Compute again what is finished; bought entries stay.
+    pub force: bool,
+    /// Go on after a job that failed.
+    pub keep_going: bool,
+    /// Print only errors.
+    pub quiet: bool,
+    /// List every job of a dry run.
+    pub verbose: bool,
+    /// The command line, for the report.
+    pub command: String,
+    /// The program, for provenance.
+    pub build: Build,
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ended {
+    /// Everything is there.
+    Done,
+    /// The budget ended first; what is finished was written.
+    BudgetExhausted,
+    /// So many jobs failed and the rest was written.
+    SomeFailed(usize),
+}
+
+/// Why a run could not be made.
+#[derive(Debug, thiserror::Error, miette::Diagnostic)]
+#[non_exhaustive]
+pub enum RunError {
+    /// Data or oracle.
+    #[error(transparent)]
+    Stage(#[from] StageError),
+    /// The store.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The results.
+    #[error(transparent)]
+    Results(#[from] ResultsError),
+    /// A file.
+    #[error(transparent)]
+    File(#[from] FileError),
+    /// The report.
+    #[error(transparent)]
+    Report(#[from] ReportError),
+    /// The paper's numbers.
+    #[error(transparent)]
+    Reference(#[from] ReferenceError),
+    /// A job could not be planned.
+    #[error(transparent)]
+    Plan(Box<JobError>),
+    /// A job failed.
+    #[error("{title} failed")]
+    Job {
+        /// Which.
+        title: String,
+        /// Why.
+        #[source]
+        source: Box<JobError>,
+    },
+    /// Entries that workers should have bought.
+    #[error(
+        "{missing} entries of the configuration are not in the store, although the plan is done; it was made for other settings: run `runner plan` again"
+    )]
+    Unbought {
+        /// How many.
+        missing: u64,
+    },
+    /// The list of landmarks.
+    #[error("{0}")]
+    Landmarks(String),
+}
+
+impl RunError {
+    /// Whether the configuration and the data do not fit together, so that nothing was started.
+    pub fn is_before_start(&self) -> bool {
+        matches!(self, Self::Stage(_) | Self::Reference(_) | Self::Landmarks(_) | Self::Plan(_))
+    }
+}
+
+/// Runs a configuration, or says what it would cost.
+///
+/// # Errors
+/// Whatever stops it; what was bought and what was finished are kept.
+pub fn run(config: &Config, options: &RunOptions) -> Result<Ended, RunError> {
+    let (ended, _) = run_sheets(config, options)?;
+    Ok(ended)
+}
+
+/// Runs a configuration; what its report is made of comes back, a sheet for each section of the page. A dry run has none.
+fn run_sheets(config: &Config, options: &RunOptions) -> Result<(Ended, Vec<Sheet>), RunError> {
+    match &config.subject {
+        Subject::Collection(collection) => collection::run(config, collection, options),
+        _ => with_source(config, options, |source| run_at(config, source, options)),
+    }
+}
+
+/// Opens what a configuration is about, and hands it over.
+fn with_source<T>(
+    config: &Config,
+    options: &RunOptions,
+    visit: impl FnOnce(&dyn RunSource) -> Result<T, RunError>,
+) -> Result<T, RunError> {
+    let plan = |error| RunError::Plan(Box::new(error));
+    match &config.subject {
+        Subject::Matrix(matrix, experiment) => {
+            with_sweep(config, matrix, options, |context| visit(&SweepRun { experiment: *experiment, context }))
+        }
+        Subject::Study(study) => {
+            let folder = results_folder(config, options);
+            let context = StudyContext { run: &config.run, data: options.data.as_deref(), folder: &folder };
+            visit(&StudyRun::open(study.as_ref(), &context).map_err(plan)?)
+        }
+        Subject::Collection(_) => Err(plan("a collection has no work of its own".into())),
+    }
+}
+
+/// Loads the items, starts the oracle, opens the store, and hands all of it over.
+///
+/// # Errors
+/// What is missing or malformed.
+pub fn with_sweep<T>(
+    config: &Config,
+    matrix: &MatrixSubject,
+    options: &RunOptions,
+    visit: impl FnOnce(SweepContext<'_>) -> Result<T, RunError>,
+) -> Result<T, RunError> {
+    let preparation = Preparation { may_train: !options.dry_run, quiet: options.quiet };
+    let stage = Stage::set(&config.run, matrix, options.data.as_deref(), preparation)?;
+    let given = given_landmarks(matrix).map_err(RunError::Landmarks)?;
+    let till = Till::open(&stage, matrix, &store_address(config, options))?;
+    let sweep = Sweep::new(&config.run, matrix, &stage, given);
+    let folder = results_folder(config, options);
+    visit(SweepContext {
+        run: &config.run,
+        matrix,
+        stage: &stage,
+        till: &till,
+        sweep: &sweep,
+        random: RandomTills::default(),
+        folder: &folder,
+        is_cut_short: false.into(),
+    })
+}
+
+fn run_at(config: &Config, source: &dyn RunSource, options: &RunOptions) -> Result<(Ended, Vec<Sheet>), RunError> {
+    let start = Instant::now();
+    let jobs = source.jobs().map_err(|error| RunError::Plan(Box::new(error)))?;
+    let folder = results_folder(config, options);
+    let till = source.till();
+    let shape = till.map_or(NO_MATRIX, Till::shape);
+
+    if options.dry_run {
+        let finished = ResultStore::peek(&folder)?;
+        let is_finished = |job: &Job<'_>| !options.force && finished.contains(&job.key) && source.is_kept(job);
+        let forecast = Forecast::of(&jobs, shape, is_finished);
+        words::introduce(config, source);
+        words::print_dry_run(config, till, &forecast, options.verbose)?;
+        return Ok((Ended::Done, Vec::new()));
+    }
+    if options.force {
+        ResultStore::forget(&folder)?;
+    }
+    let mut results = ResultStore::open(&folder)?;
+    let forecast = Forecast::of(&jobs, shape, |job| results.get(&job.key).is_some() && source.is_kept(job));
+    let missing = till.map_or(Ok(0), |till| forecast.to_buy(|entries| till.missing(entries)))?;
+    if options.bought_already && missing > 0 {
+        return Err(RunError::Unbought { missing });
+    }
+    if !options.quiet {
+        words::introduce(config, source);
+        words::announce(till, &forecast, jobs.len(), missing);
+        results.warnings().iter().for_each(|warning| eprintln!("warning: {warning}"));
+    }
+    let outcome = work(source, &jobs, &mut results, missing, options)?;
+    till.map_or(Ok(()), Till::flush)?;
+
+    let keys: Vec<_> = jobs.iter().map(|job| job.key.clone()).collect();
+    let rows = results.finished_rows(&keys);
+    results.publish(&rows)?;
+    let calls = Calls {
+        planned: forecast.evaluations(),
+        bought: till.map_or(0, |till| till.spent().evaluations),
+        reused: forecast.evaluations().saturating_sub(missing),
+        skipped: source.skipped(),
+    };
+    let was_work = forecast.finished < jobs.len();
+    let provenance = provenance(config, source, &calls, start, &folder, options, was_work)?;
+    let sheet = Sheet::new(config, source, rows, &outcome, provenance, options)?;
+    landmark_report::render(&sheet.input())?.write(&folder)?;
+    if !options.quiet {
+        words::conclude(config, till, sheet.rows.len(), &folder, &calls, &outcome);
+    }
+    let ended = match outcome {
+        Outcome { budget: true, .. } => Ended::BudgetExhausted,
+        Outcome { failed: 0, .. } => Ended::Done,
+        Outcome { failed, .. } => Ended::SomeFailed(failed),
+    };
+    Ok((ended, vec![sheet]))
+}
+
+/// Draws tables, figures and the page again from what a run has kept.
+///
+/// # Errors
+/// Results that are not there or cannot be written.
+pub fn report_again(config: &Config, options: &RunOptions) -> Result<PathBuf, RunError> {
+    sheets_again(config, options)?;
+    Ok(results_folder(config, options))
+}
+
+fn sheets_again(config: &Config, options: &RunOptions) -> Result<Vec<Sheet>, RunError> {
+    if let Subject::Collection(collection) = &config.subject {
+        return collection::report_again(config, collection, options);
+    }
+    with_source(config, options, |source| {
+        let jobs = source.jobs().map_err(|error| RunError::Plan(Box::new(error)))?;
+        let folder = results_folder(config, options);
+        let results = ResultStore::open(&folder)?;
+        let keys: Vec<_> = jobs.iter().map(|job| job.key.clone()).collect();
+        let rows = results.rows(&keys)?;
+        let provenance = provenance(config, source, &Calls::default(), Instant::now(), &folder, options, false)?;
+        let sheet = Sheet::new(config, source, rows, &Outcome::default(), provenance, options)?;
+        landmark_report::render(&sheet.input())?.write(&folder)?;
+        Ok(vec![sheet])
+    })
+}
+
+/// How the jobs went.
+#[derive(Debug, Default)]
+struct Outcome {
+    failed: usize,
+    budget: bool,
+    complaints: Vec<String>,
+}
+
+fn work(
+    source: &dyn RunSource,
+    jobs: &[Job<'_>],
+    results: &mut ResultStore,
+    missing: u64,
+    options: &RunOptions,
+) -> Result<Outcome, RunError> {
+    let mut outcome = Outcome::default();
+    let finished = Arc::new(AtomicU64::new(0));
+    let progress = match source.till() {
+        Some(till) => Progress::start(missing, "entries bought", options.quiet, till.counter()),
+        None => {
+            let finished = Arc::clone(&finished);
+            Progress::start(jobs.len() as u64, "parts done", options.quiet, move || finished.load(Ordering::Relaxed))
+        }
+    };
+    for job in jobs {
+        finished.fetch_add(1, Ordering::Relaxed);
+        if results.get(&job.key).is_some() && source.is_kept(job) {
+            continue;
+        }
+        progress.now(job.title.clone());
+        match (job.work)(results, &progress) {
+            Ok(rows) => {
+                results.record(&job.key, rows)?;
+                outcome.budget |= source.is_cut_short();
+            }
+            Err(JobError::Budget(error)) => {
+                if !outcome.budget {
+                    progress.say(&format!("{error}; going on with what is bought"));
+                }
+                outcome.budget = true;
+            }
+            Err(JobError::Needs { .. }) if outcome.budget || outcome.failed > 0 => {}
+            Err(error) if options.keep_going => {
+                let complaint = format!("{} failed: {}", job.title, with_causes(&error));
+                progress.say(&complaint);
+                outcome.failed += 1;
+                outcome.complaints.push(complaint);
+            }
+            Err(error) => {
+                source.till().map_or(Ok(()), Till::flush)?;
+                return Err(RunError::Job { title: job.title.clone(), source: Box::new(error) });
+            }
+        }
+    }
+    Ok(outcome)
+}
+
+/// An error with what caused it: `A: B: C`. A cause that only repeats what stands above it is left out.
+fn with_causes(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(inner) = cause {
+        let words = inner.to_string();
+        if !text.contains(&words) {
+            text = format!("{text}: {words}");
+        }
+        cause = inner.source();
+    }
+    text
+}
+
+/// `run.json`: written by a run that did some work; one that found all done leaves the file as it is.
+fn provenance(
+    config: &Config,
+    source: &dyn RunSource,
+    calls: &Calls,
+    start: Instant,
+    folder: &Path,
+    options: &RunOptions,
+    was_work: bool,
+) -> Result<serde_json::Value, RunError> {
+    let path = folder.join("run.json");
+    if !was_work
+        && let Ok(text) = std::fs::read_to_string(&path)
+        && let Ok(value) = serde_json::from_str(&text)
+    {
+        return Ok(value);
+    }
+    let facts = Provenance::gather(config, source.about().facts.clone(), calls, start.elapsed(), &options.build);
+    let mut value = json!(facts);
+    value["command"] = json!(options.command);
+    let text = serde_json::to_string_pretty(&value).unwrap_or_default() + "\n";
+    write_file(&path, text.as_bytes())?;
+    Ok(value)
+}
+
+/// The folder of results of a configuration: the option's, its own, or `results/<name>`.
+pub fn results_folder(config: &Config, options: &RunOptions) -> PathBuf {
+    let base = options.results.clone().or_else(|| config.results.clone()).unwrap_or_else(|| PathBuf::from(RESULTS));
+    base.join(&config.run.name)
+}
+
+/// The store of a configuration: the option's, its own, or `store`.
+pub fn store_address(config: &Config, options: &RunOptions) -> String {
+    options.store.clone().or_else(|| config.store.clone()).unwrap_or_else(|| STORE.to_owned())
+}

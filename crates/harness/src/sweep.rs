@@ -1,0 +1,302 @@
+//! A sweep: methods × sizes × replicates, enumerated before anything is bought.
+//!
+//! Every method of a replicate sees the same landmarks, whatever else the sweep holds, because they are drawn from the stream
+//! (seed, dataset, "landmarks", replicate). Sizes are nested, so the largest pays for the smaller ones.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use landmark_core::approximate::{Approximate, ApproximateError, Link, Proxied};
+use landmark_core::entries::{Certainty, Plan};
+use landmark_core::landmarks::Landmarks;
+use landmark_core::oracle::{Oracle, OracleError, OracleShape};
+use landmark_core::stream::stream;
+use serde::Serialize;
+
+use crate::config::{
+    Compare, LandmarkConfig, MatrixSubject, MethodConfig, ProxyFit, Regimes, RunSettings, SplitConfig,
+};
+use crate::stage::Stage;
+
+pub mod context;
+pub mod wme;
+
+/// How methods are held against each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Comparison {
+    /// The same size of the first landmark set.
+    Rank,
+    /// No more cells than the same number of full columns.
+    Entries,
+    /// The best rank among those the paper calls small.
+    SmallRank,
+    /// The best rank among those it calls large.
+    LargeRank,
+}
+
+impl Comparison {
+    /// The id in results.
+    pub fn id(self) -> &'static str {
+        match self {
+            Self::Rank => "rank",
+            Self::Entries => "entries",
+            Self::SmallRank => "small_rank",
+            Self::LargeRank => "large_rank",
+        }
+    }
+}
+
+/// What cross-validation chose for a fit besides its rank.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Setting {
+    /// γ of exp(−γd), where the score is a distance.
+    pub gamma: Option<f64>,
+    /// |S2| / |S1|, where it is not the method's own.
+    pub s2: Option<f64>,
+    /// The most words of a random document (WME), where it is not the method's own.
+    pub max_words: Option<usize>,
+}
+
+impl Setting {
+    /// A γ, and the method as it is.
+    pub fn at(gamma: Option<f64>) -> Self {
+        Self { gamma, ..Self::default() }
+    }
+}
+
+/// One cell of the sweep: what is computed, resumed and written as a whole.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cell {
+    /// Index of the method in the configuration.
+    pub method: usize,
+    /// How its rank was chosen.
+    pub comparison: Comparison,
+    /// The s of the axis: the rank itself, or the number of columns whose cells it may not exceed.
+    pub columns: usize,
+    /// s1, handed to the method.
+    pub rank: usize,
+    /// Replicate number, from 0.
+    pub replicate: u64,
+}
+
+/// The comparison that a configuration asks for.
+pub struct Sweep<'a> {
+    run: &'a RunSettings,
+    matrix: &'a MatrixSubject,
+    stage: &'a Stage,
+    given: Option<Vec<usize>>,
+    /// Those chosen by what was seen, by replicate.
+    seen: Mutex<HashMap<u64, Landmarks>>,
+}
+
+impl<'a> Sweep<'a> {
+    /// A sweep over the methods of a configuration; `given` are its landmarks, where they are listed.
+    pub fn new(run: &'a RunSettings, matrix: &'a MatrixSubject, stage: &'a Stage, given: Option<Vec<usize>>) -> Self {
+        Self { run, matrix, stage, given, seen: Mutex::default() }
+    }
+
+    /// The method of a cell.
+    pub fn method(&self, cell: &Cell) -> &'a MethodConfig {
+        &self.matrix.methods[cell.method]
+    }
+
+    /// The landmarks that the configuration lists, where it does.
+    pub fn given(&self) -> Option<&[usize]> {
+        self.given.as_deref()
+    }
+
+    /// The s of the axis, ascending.
+    pub fn sizes(&self) -> Vec<usize> {
+        let mut sizes: Vec<usize> = self.matrix.ranks.iter().map(|rank| rank.of(self.stage.items())).collect();
+        sizes.sort_unstable();
+        sizes.dedup();
+        sizes
+    }
+
+    /// Every cell in the order it is run: replicate by replicate, size by size, so that a run that ends early leaves complete comparisons
+    /// behind. What needs all of K comes last.
+    pub fn cells(&self) -> Vec<Cell> {
+        let axis = self.axis();
+        let (mut drawn, mut fixed) = (Vec::new(), Vec::new());
+        for replicate in 0..self.run.replicates as u64 {
+            for &(comparison, columns) in &axis {
+                for (method, entry) in self.matrix.methods.iter().enumerate() {
+                    let (draws, sized) = (entry.entry.draws, entry.entry.sized);
+                    if draws {
+                        let rank = self.rank(entry, comparison, columns);
+                        drawn.push(Cell { method, comparison, columns, rank, replicate });
+                        continue;
+                    }
+                    // what needs all of K is the same whatever the comparison, and what has no rank the same at all
+                    let is_first =
+                        axis.iter().find(|(_, other)| !sized || *other == columns) == Some(&(comparison, columns));
+                    if (replicate == 0 || self.splits_anew()) && is_first {
+                        let rank = if sized { columns } else { self.stage.items() };
+                        fixed.push(Cell { method, comparison, columns: rank, rank, replicate });
+                    }
+                }
+            }
+        }
+        drawn.append(&mut fixed);
+        drawn
+    }
+
+    /// Comparisons with their s, in the order they run.
+    fn axis(&self) -> Vec<(Comparison, usize)> {
+        let n = self.stage.items();
+        let Regimes { small, large } = self.matrix.search.rank;
+        let regimes = [(Comparison::SmallRank, small), (Comparison::LargeRank, large)];
+        let searched: Vec<_> =
+            regimes.into_iter().filter_map(|(regime, range)| Some((regime, range?.1.min(n)))).collect();
+        if !searched.is_empty() {
+            return searched;
+        }
+        // with a target, the largest rank is how far a method may grow
+        if self.matrix.target_error.is_some() {
+            return self.sizes().last().map(|&largest| (Comparison::Rank, largest)).into_iter().collect();
+        }
+        let comparisons: &[Comparison] = match self.matrix.compare {
+            Compare::Rank => &[Comparison::Rank],
+            Compare::Entries => &[Comparison::Entries],
+            Compare::Both => &[Comparison::Rank, Comparison::Entries],
+        };
+        self.sizes()
+            .into_iter()
+            .flat_map(|size| comparisons.iter().map(move |&comparison| (comparison, size)))
+            .collect()
+    }
+
+    /// Whether each replicate trains on other items, so that even what does not depend on landmarks differs.
+    fn splits_anew(&self) -> bool {
+        self.matrix.experiment.searches && matches!(self.matrix.dataset.split(), Some(SplitConfig::Train(_)))
+    }
+
+    fn rank(&self, method: &MethodConfig, comparison: Comparison, columns: usize) -> usize {
+        match comparison {
+            Comparison::Rank | Comparison::SmallRank | Comparison::LargeRank => columns,
+            Comparison::Entries => method.approximator.rank_for_columns(self.stage.items(), columns),
+        }
+    }
+
+    /// The cell at equal rank that computes the very same thing, where both comparisons are made: it is computed once.
+    pub fn twin(&self, cell: &Cell) -> Option<Cell> {
+        let is_same =
+            self.matrix.compare == Compare::Both && cell.comparison == Comparison::Entries && cell.rank == cell.columns;
+        is_same.then(|| Cell { comparison: Comparison::Rank, ..cell.clone() })
+    }
+
+    /// The landmarks of a cell: those of its replicate, shared by all methods. Where a policy must see scores to choose, they are bought
+    /// from `oracle` the first time; every fit uses some of those columns.
+    ///
+    /// # Errors
+    /// As [`drawn_landmarks`](Self::drawn_landmarks), and whatever the oracle answers.
+    pub fn landmarks(&self, cell: &Cell, oracle: &dyn Oracle) -> Result<Landmarks, ApproximateError> {
+        let LandmarkConfig::Seen(policy) = &self.matrix.landmarks else { return self.drawn_landmarks(cell) };
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(landmarks) = seen.get(&cell.replicate) {
+            return Ok(landmarks.clone());
+        }
+        let mut rng = stream(self.run.seed, &self.stage.dataset, "landmarks", cell.replicate);
+        let landmarks = policy.select(oracle, self.longest_order(), &mut rng)?;
+        seen.insert(cell.replicate, landmarks.clone());
+        Ok(landmarks)
+    }
+
+    /// Landmarks that the largest fit can ask for: SMS-Nyström and SiCUR take a second set of twice the rank.
+    fn longest_order(&self) -> usize {
+        let largest = self.axis().iter().map(|&(_, size)| size).max().unwrap_or(1);
+        (2 * largest).min(self.stage.items())
+    }
+
+    /// Landmarks that need no score: uniform or given. For a plan they stand in for those that do, which are as many.
+    ///
+    /// # Errors
+    /// Given landmarks that are out of range or repeated.
+    pub fn drawn_landmarks(&self, cell: &Cell) -> Result<Landmarks, ApproximateError> {
+        let mut rng = stream(self.run.seed, &self.stage.dataset, "landmarks", cell.replicate);
+        match &self.given {
+            None => Ok(Landmarks::uniform(self.stage.items(), &mut rng)),
+            Some(indices) => Ok(Landmarks::given(self.stage.items(), indices, &mut rng)?),
+        }
+    }
+
+    /// What a cell's fit will request.
+    ///
+    /// # Errors
+    /// An impossible rank, or too few given landmarks.
+    pub fn plan(&self, cell: &Cell, shape: OracleShape) -> Result<Plan, ApproximateError> {
+        self.plan_of(cell, &self.method(cell).approximator, shape)
+    }
+
+    /// The same of a method that is not quite the one of the configuration.
+    ///
+    /// # Errors
+    /// As [`plan`](Self::plan).
+    pub fn plan_of(
+        &self,
+        cell: &Cell,
+        approximator: &Arc<dyn Approximate>,
+        shape: OracleShape,
+    ) -> Result<Plan, ApproximateError> {
+        let fit = approximator.plan(shape, &self.drawn_landmarks(cell)?, cell.rank)?;
+        match &self.matrix.landmarks {
+            LandmarkConfig::Uniform | LandmarkConfig::Given { .. } => Ok(fit),
+            // the choice reads columns of its landmarks, the fit those and perhaps independent ones: no more than this
+            LandmarkConfig::Seen(_) => {
+                let columns = (self.longest_order() + fit.full_columns().len()).min(shape.len);
+                let most = Plan::columns(&self.drawn_landmarks(cell)?.order()[..columns]);
+                Ok(Plan { certainty: Certainty::UpperBound, ..most })
+            }
+        }
+    }
+
+    /// The method of a cell, wrapped in its proxy as seen through γ.
+    ///
+    /// # Errors
+    /// A γ that is no positive number.
+    pub fn approximator(&self, cell: &Cell, setting: Setting) -> Result<Arc<dyn Approximate>, OracleError> {
+        let method = self.method(cell);
+        let inner = match setting.s2 {
+            Some(ratio) => method.with_second_set(ratio),
+            None => Arc::clone(&method.approximator),
+        };
+        let Some(wanted) = &method.proxy else { return Ok(inner) };
+        let Some(proxy) = self.stage.proxy(&wanted.kind, setting.gamma)? else { return Ok(inner) };
+        let link = match wanted.fit {
+            ProxyFit::Polynomial { degree } => Link::Polynomial { degree },
+            ProxyFit::Isotonic => Link::Isotonic,
+        };
+        Ok(Arc::new(Proxied::new(inner, proxy, link)))
+    }
+
+    /// A name for progress lines and the dry run.
+    pub fn title(&self, cell: &Cell) -> String {
+        let method = self.method(cell);
+        format!("{} at {} {}, replicate {}", method.name, cell.comparison.id(), cell.columns, cell.replicate + 1)
+    }
+}
+
+/// The landmarks that a configuration lists, if it does.
+///
+/// # Errors
+/// A file that cannot be read or a line that is no item number, in words.
+pub fn given_landmarks(matrix: &MatrixSubject) -> Result<Option<Vec<usize>>, String> {
+    let LandmarkConfig::Given { indices, path } = &matrix.landmarks else { return Ok(None) };
+    if let Some(indices) = indices {
+        return Ok(Some(indices.clone()));
+    }
+    let Some(path) = path else { return Ok(None) };
+    let text = std::fs::read_to_string(&path.resolved)
+        .map_err(|error| format!("the landmarks `{}` can't be read: {error}", path.written))?;
+    let parse = |(number, line): (usize, &str)| {
+        line.trim().parse().map_err(|_| {
+            format!(
+                "`{}` line {}: `{line}` is no item number; write one number from 0 a line",
+                path.written,
+                number + 1
+            )
+        })
+    };
+    text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()).map(parse).collect::<Result<_, _>>().map(Some)
+}

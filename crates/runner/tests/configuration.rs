@@ -1,0 +1,144 @@
+//! A whole configuration, and what is said about a broken one.
+
+use std::path::Path;
+
+use landmark_harness::config::{Config, MatrixSubject, Overlays, Rank};
+use landmark_yaml::ConfigError;
+use runner::catalogue::catalogue;
+
+const GOOD: &str = "
+name: tweets
+experiment: classification
+dataset: { name: twitter, vectors: self300, fallback: embedded }
+oracle: { kind: wmd, gamma: search }
+methods:
+  - sms_nystrom
+  - { id: shift_ridge, known: [landmarks, diagonal], proxy: { kind: rwmd, degree: 2 } }
+ranks: [50, 0.1]
+budget: { entries: 10_000_000 }
+svm: { loss: hinge, tolerance: { violation: 0.1 } }
+profiles:
+  smoke: { dataset: { limit: 100 }, ranks: [10], replicates: 2 }
+  tiny: { ranks: [5] }
+";
+
+fn load(text: &str, profile: &str, set: &[&str]) -> Result<Config, ConfigError> {
+    let set = set.iter().map(|&assignment| assignment.to_owned()).collect();
+    Config::parse(
+        Path::new("configs/tweets.yaml"),
+        text,
+        &Overlays { profile: Some(profile.to_owned()), set },
+        catalogue(),
+    )
+}
+
+fn matrix(config: &Config) -> &MatrixSubject {
+    config.subject.matrix().unwrap()
+}
+
+/// All messages, in the order of the file.
+fn complaints(text: &str) -> Vec<String> {
+    let error = load(text, "paper", &[]).err().unwrap();
+    error.each().map(ToString::to_string).collect()
+}
+
+#[test]
+fn a_good_file_is_read_whole() {
+    let config = load(GOOD, "laptop", &[]).unwrap();
+    assert_eq!(matrix(&config).ranks, [Rank::Count(50), Rank::Fraction(0.1)]);
+    assert_eq!(matrix(&config).methods[1].name, "shift_ridge + known + rwmd");
+    assert_eq!(matrix(&config).methods[1].params["folds"], 3);
+    assert_eq!(matrix(&config).budget.entries, Some(10_000_000));
+    assert_eq!(config.reduction(), None);
+}
+
+#[test]
+fn a_profile_lies_over_the_file_and_says_what_it_changed() {
+    let config = load(GOOD, "smoke", &[]).unwrap();
+    assert_eq!((matrix(&config).dataset.documents().unwrap().limit, config.run.replicates), (Some(100), 2));
+    let reduction = config.reduction().unwrap();
+    assert!(reduction.contains("`smoke` (dataset.limit, ranks, replicates)"), "{reduction}");
+}
+
+#[test]
+fn assignments_lie_over_the_profile() {
+    let config = load(GOOD, "smoke", &["ranks=[7]", "methods[0]={ id: sms_nystrom, alpha: 2 }"]).unwrap();
+    assert_eq!(matrix(&config).ranks, [Rank::Count(7)]);
+    assert_eq!(matrix(&config).methods[0].params["alpha"], 2.0);
+}
+
+#[test]
+fn the_hash_sees_what_moves_a_result_and_nothing_else() {
+    let hash = |set: &[&str]| load(GOOD, "laptop", set).unwrap().config_hash();
+    assert_eq!(hash(&[]), hash(&["results=elsewhere", "store=elsewhere", "threads=1"]));
+    assert_eq!(hash(&[]), hash(&["methods[0]={ id: sms_nystrom, alpha: 1.5 }"]));
+    for moved in ["seed=1", "ranks=[1]", "methods[0]={ id: sms_nystrom, alpha: 1.6 }", "svm.c=2", "dataset.split=given"]
+    {
+        assert_ne!(hash(&[]), hash(&[moved]), "{moved}");
+    }
+}
+
+#[test]
+fn a_resolved_configuration_reads_back_as_itself() {
+    for set in [
+        &[][..],
+        &["dataset={ name: random_psd, n: 50 }", "experiment=error_curve", "oracle=precomputed", "methods=[optimal]"],
+        &["dataset.vectors={ kind: ppmi_svd, dimension: 9 }", "error_estimate=500", "svm.c=2"],
+        &["landmarks={ policy: given, indices: [3, 1] }", "oracle.empty_documents={ distance: 4 }", "search.c=[1, 2]"],
+    ] {
+        let config = load(GOOD, "laptop", set).unwrap();
+        let again =
+            load(&config.to_yaml(), "laptop", &[]).unwrap_or_else(|error| panic!("{error}\n{}", config.to_yaml()));
+        assert_eq!(again.config_hash(), config.config_hash(), "{}", config.to_yaml());
+    }
+}
+
+#[test]
+fn everything_wrong_is_said_at_once() {
+    let text = GOOD
+        .replace("gamma:", "gama:")
+        .replace("ranks: [50, 0.1]", "ranks: [0, 0.1]")
+        .replace("- sms_nystrom", "- sms_nystorm");
+    assert_eq!(
+        complaints(&text),
+        [
+            "unknown key `gama` in `oracle`",
+            "unknown method `sms_nystorm`",
+            "`ranks[0]` is the number 0, but a rank must be at least 1"
+        ]
+    );
+}
+
+#[test]
+fn values_out_of_range_are_refused() {
+    for (from, to, message) in [
+        ("tweets\n", "../tweets\n", "it names a folder"),
+        ("classification", "glue", "`glue` needs labelled pairs of sentences"),
+        ("twitter", "twiter", "unknown dataset `twiter`"),
+        ("self300", "self_300", "unknown word vectors `self_300`"),
+        ("degree: 2", "degree: 7", "1, 2 or 3"),
+        ("[landmarks, diagonal]", "[landmark]", "`methods[1].known[0]` is `landmark`, but must be"),
+        ("- sms_nystrom", "- { id: sms_nystrom, alpha: -1 }", "`alpha` is -1"),
+        ("- sms_nystrom", "- { id: sms_nystrom, aplha: 1 }", "unknown parameter `aplha` of `sms_nystrom`"),
+        ("- sms_nystrom", "- sms_nystrom\n  - sms_nystrom", "two methods are called `sms_nystrom`"),
+        ("violation: 0.1", "violation: high", "`svm.tolerance.violation` is the text `high`, but must be a number"),
+        ("fallback: embedded", "headers: keep", "takes no `headers`, though `20news` does"),
+        ("kind: wmd, gamma: search", "kind: precomputed", "has documents: use `wmd`"),
+        ("10_000_000", "many", "`budget.entries` is the text `many`"),
+        ("vectors: self300, ", "", "`dataset.vectors` is missing"),
+        ("name: tweets", "", "`name` is missing"),
+        ("experiment: classification", "experiment: spectrum", "needs a number"),
+    ] {
+        let text = GOOD.replacen(from, to, 1);
+        assert_ne!(text, GOOD, "{from}");
+        let seen = complaints(&text).join("\n");
+        assert!(seen.contains(message), "wanted: {message}\nseen: {seen}");
+    }
+}
+
+#[test]
+fn a_profile_the_file_lacks_is_refused() {
+    assert!(load(GOOD, "tiny", &[]).is_ok());
+    let error = load(GOOD, "tny", &[]).err().unwrap();
+    assert_eq!(error.to_string(), "unknown profile `tny`");
+}

@@ -1,0 +1,273 @@
+//! `experiment: text_sketch` — a sketch of a text file of the user's, of any size, one text a line: its directions, its bound, and Π in a file.
+//!
+//! The sketch is saved beside the results with the place in the file, every `save_every` texts and at the end. A run that was stopped goes on there;
+//! a file that has grown is read from where it ended. Never more than the sketch, one buffer and one line are in memory.
+//!
+//! A plain file is also sketched by many machines (`runner plan`): each takes runs of its lines, and the sketches are merged in a tree, whose bound is
+//! as good. The sketch is then another than that of one process, equally near; how many pieces it is of is shown.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use landmark_core::sketch::{Form, FrequentDirectionsParams, Projection};
+use landmark_data::feature_hashing::NgramHashParams;
+use landmark_data::text_stream::{BadLine, LinePolicy};
+use landmark_harness::config::values::ConfigPath;
+use landmark_harness::config::{Reading, RunSettings};
+use landmark_harness::layout::{About, Layout};
+use landmark_harness::progress::Progress;
+use landmark_harness::study::{Finished, Part, Shardable, Study, StudyContext, StudyEntry, StudyError, StudyWork, row};
+use landmark_report::{Caveat, FigureKind, FigureSpec, Metric, ResultRow, Selection, TableKind, TableSpec};
+use landmark_yaml::{Entry, Node, Problem, Section, parameter, required};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value as Json, json};
+
+mod stream;
+
+use stream::Stream;
+
+/// Its line in the registry.
+pub const ENTRY: StudyEntry = StudyEntry {
+    entry: Entry {
+        id: "text_sketch",
+        summary: "a sketch of a text file of yours, one text a line: its directions, its bound, and the projection",
+        parameters: &[
+            required("file", "texts.txt", "the file, plain or gzip; relative to this one"),
+            parameter("hash", "{ bits: 16, max_n: 3, first_words: 0 }", "columns 2^bits, longest n-gram"),
+            parameter("sketch_rows", "200", "l, rows of the sketch"),
+            parameter("form", "buffered", "`buffered` or `figure_1`"),
+            parameter("dimension", "100", "m, directions that are written to `projection.npy`"),
+            parameter("empty", "skip", "empty lines: `skip` (counted) or `error`"),
+            parameter("invalid_utf8", "skip", "lines that are not UTF-8: `skip` (counted) or `error`"),
+            parameter("save_every", "100000", "texts between two saved sketches"),
+        ],
+        source: "matrix-sketching paper, section 3",
+    },
+    read,
+};
+
+/// The saved sketch, beside the results.
+const SAVED: &str = "stream.sketch";
+/// Π, beside the results.
+const PROJECTION: &str = "projection.npy";
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Settings {
+    #[serde(skip_serializing)]
+    file: String,
+    hash: NgramHashParams,
+    sketch_rows: usize,
+    form: Form,
+    dimension: usize,
+    empty: BadLine,
+    invalid_utf8: BadLine,
+    save_every: u64,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            file: String::new(),
+            hash: NgramHashParams::default(),
+            sketch_rows: 200,
+            form: Form::default(),
+            dimension: 100,
+            empty: BadLine::default(),
+            invalid_utf8: BadLine::default(),
+            save_every: 100_000,
+        }
+    }
+}
+
+impl Settings {
+    fn sketch(&self) -> FrequentDirectionsParams {
+        FrequentDirectionsParams { rows: self.sketch_rows, form: self.form, buffer: None }
+    }
+
+    fn policy(&self) -> LinePolicy {
+        LinePolicy { empty: self.empty, invalid_utf8: self.invalid_utf8 }
+    }
+}
+
+#[derive(Debug, Clone)]
+struct TextSketch {
+    settings: Settings,
+    file: ConfigPath,
+}
+
+fn read(node: &Node, reading: &Reading<'_>) -> Option<Arc<dyn Study>> {
+    let Reading { folder, problems, .. } = *reading;
+    let section = Section::new(node, ENTRY.entry.id, problems)?;
+    let file =
+        section.required_node("file").and_then(|node| ConfigPath::read(node, "text_sketch.file", folder, problems));
+    let settings: Settings = problems.read(node, ENTRY.entry.id)?;
+    match settings.hash.check() {
+        Err(error) => section.refuse("hash", format!("`text_sketch.hash`: {error}")),
+        Ok(hash) if settings.sketch_rows > hash.columns() => {
+            let (rows, columns) = (settings.sketch_rows, hash.columns());
+            let message =
+                format!("`text_sketch.sketch_rows` is {rows}, but must be at most the {columns} columns of the hash");
+            section.refuse("sketch_rows", message);
+        }
+        Ok(hash) => {
+            if let Err(error) = settings.sketch().check(hash.columns(), hash.identity()) {
+                section.refuse("sketch_rows", format!("`text_sketch.sketch_rows`: {error}"));
+            }
+        }
+    }
+    if settings.dimension == 0 || settings.dimension > settings.sketch_rows {
+        let Settings { dimension, sketch_rows, .. } = settings;
+        let message = format!(
+            "`text_sketch.dimension` is {dimension}, but must be between 1 and the {sketch_rows} rows of the sketch"
+        );
+        section.refuse("dimension", message);
+    }
+    if settings.save_every == 0 {
+        section.refuse("save_every", "`text_sketch.save_every` is 0, but must be at least 1");
+    }
+    let file = file?;
+    if !file.resolved.is_file() {
+        let message = format!("`text_sketch.file` is `{}`, which does not exist", file.resolved.display());
+        problems.add(
+            Problem::new(message)
+                .at(section.place())
+                .help("a path in a configuration starts at the folder of that file"),
+        );
+    }
+    Some(Arc::new(TextSketch { settings, file }))
+}
+
+impl Study for TextSketch {
+    fn id(&self) -> &'static str {
+        ENTRY.entry.id
+    }
+
+    fn settings(&self) -> Json {
+        let mut settings = json!(self.settings);
+        settings["file"] = json!(self.file);
+        settings
+    }
+
+    fn open(&self, context: &StudyContext<'_>) -> Result<Box<dyn StudyWork>, StudyError> {
+        let stream = Stream::new(&self.settings, self.file.resolved.clone(), context)?;
+        let name = stream.path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+        let Settings { sketch_rows, hash, .. } = &self.settings;
+        let (bytes, bits) = (stream.bytes, hash.bits);
+        Ok(Box::new(Sketching {
+            description: format!("{bytes} bytes of `{name}`, sketched to {sketch_rows} rows of 2^{bits} columns"),
+            notes: vec![format!(
+                "`{SAVED}` holds the sketch and its place in the file: a run that was stopped, or a file that has grown, goes on there. `{PROJECTION}` holds Π ({} × m), \
+                 a text's vector is its hashed row times Π.",
+                stream.hash.columns()
+            )],
+            facts: json!({ "bytes": bytes }),
+            stream,
+            name,
+            run: context.run.clone(),
+        }))
+    }
+
+    fn shardable(&self, context: &StudyContext<'_>) -> Result<Option<Box<dyn Shardable>>, StudyError> {
+        Ok(Some(Box::new(Stream::new(&self.settings, self.file.resolved.clone(), context)?)))
+    }
+}
+
+struct Sketching {
+    stream: Stream,
+    name: String,
+    run: RunSettings,
+    description: String,
+    notes: Vec<String>,
+    facts: Json,
+}
+
+impl StudyWork for Sketching {
+    fn about(&self) -> About<'_> {
+        const NO_STAMPS: &[Caveat] = &[];
+        About { description: &self.description, stamps: NO_STAMPS, notes: &self.notes, facts: &self.facts }
+    }
+
+    fn parts(&self) -> Vec<Part> {
+        let mut settings = json!(self.stream.settings);
+        if let Json::Object(map) = &mut settings {
+            map.shift_remove("save_every");
+        }
+        let key = json!({ "settings": settings, "bytes": self.stream.bytes, "fingerprint": self.stream.fingerprint });
+        vec![Part { title: self.name.clone(), group: self.name.clone(), key }]
+    }
+
+    fn measure(&self, _: usize, _: &Finished<'_>, progress: &Progress) -> Result<Vec<ResultRow>, StudyError> {
+        let (saved, seconds) = self.stream.read(progress)?;
+        // the file goes on from the sketch as it is; what is reported is that of a finished one
+        let mut finished = saved.sketch.clone();
+        finished.finish()?;
+        let projection = finished.projection(self.stream.settings.dimension)?;
+        write_projection(&self.stream.folder, &projection)?;
+        let (bound, place) = (finished.bound(), saved.place);
+        let of = |id: &str, metric, value| ResultRow {
+            items: place.texts(),
+            seconds: Some(seconds),
+            ..row(&self.run, &self.name, id, metric, value)
+        };
+        let mut rows = vec![
+            of("texts", Metric::Count, place.texts() as f64),
+            of("pieces", Metric::Count, saved.pieces as f64),
+            of("empty", Metric::Count, place.empty as f64),
+            of("invalid_utf8", Metric::Count, place.invalid_utf8 as f64),
+            of("shrinks", Metric::Count, bound.shrinks as f64),
+            of("directions", Metric::Count, projection.dimension() as f64),
+            of("bound", Metric::SketchBound, bound.subtracted),
+            of("relative bound", Metric::DirectionShare, bound.relative()),
+            of("time", Metric::Seconds, seconds),
+        ];
+        let shares = projection.squares().iter().map(|square| square / bound.squared_norm.max(f64::MIN_POSITIVE));
+        rows.extend((1u64..).zip(shares).map(|(position, share)| ResultRow {
+            position: Some(position),
+            ..of("direction", Metric::DirectionShare, share)
+        }));
+        Ok(rows)
+    }
+
+    fn layout(&self, rows: &[ResultRow]) -> Layout {
+        let names = [
+            ("texts", "texts"),
+            ("pieces", "pieces sketched apart and merged"),
+            ("empty", "empty lines, skipped"),
+            ("invalid_utf8", "lines that are not UTF-8, skipped"),
+            ("shrinks", "shrinks"),
+            ("directions", "directions of Π"),
+            ("bound", "Σδ, by which any direction may be short"),
+            ("relative bound", "the same as a share of ‖X‖²_F (%)"),
+            ("time", "seconds of the last run"),
+        ];
+        let line = |(id, name): &(&str, &str)| {
+            let row = rows.iter().find(|row| row.method == *id)?;
+            Some(vec![(*name).to_owned(), row.metric.show(row.value)])
+        };
+        let lines = names.iter().filter_map(line).collect();
+        let head = vec!["of the stream".to_owned(), "value".to_owned()];
+        let table = TableSpec {
+            id: "table-stream".to_owned(),
+            title: format!("The stream `{}`", self.name),
+            caption: "Counts are those of the whole file, whichever run read them.".to_owned(),
+            kind: TableKind::Plain { head, lines, figures: vec![1] },
+        };
+        let figure = FigureSpec {
+            id: "figure-directions".to_owned(),
+            title: "Directions of the sketch".to_owned(),
+            caption: "The squared singular values of the sketch as shares of ‖X‖²_F, largest first: how much of the counts each direction of Π holds.".to_owned(),
+            select: Selection { methods: vec!["direction".to_owned()], ..Selection::of(Metric::DirectionShare) },
+            kind: FigureKind::Spectrum { first: 1, last: self.stream.settings.dimension as u64 },
+        };
+        Layout { tables: vec![table], figures: vec![figure], ..Layout::default() }
+    }
+}
+
+fn write_projection(folder: &Path, projection: &Projection) -> Result<(), StudyError> {
+    let path = folder.join(PROJECTION);
+    let directions = projection.directions().as_standard_layout().into_owned();
+    ndarray_npy::write_npy(&path, &directions)
+        .map_err(|error| format!("cannot write `{}`: {error}", path.display()))?;
+    Ok(())
+}

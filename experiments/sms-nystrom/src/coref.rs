@@ -1,0 +1,291 @@
+//! `experiment: coref` — cross-document coreference on factored similarities: figures 4 and 6 of the SMS-Nyström paper.
+//!
+//! A scorer of mention pairs is trained on the training topics (`landmark_oracles::coref`); on each test topic its n × n scores are
+//! symmetrised, approximated from a share of landmark mentions, clustered by average linkage on 1 − K̃ below a threshold that
+//! was tuned on the development topics with the exact scores, and scored by CoNLL F1. The relative error is pooled over topics,
+//! √(Σ‖K − K̃‖² / Σ‖K‖²).
+//!
+//! Cost: the encoder once over the corpus; epochs · pairs · width of the scorer; n² scores of each test topic, since the exact
+//! rows need them (an approximation alone would need n·s); O(n s²) a fit and O(n²) a clustering.
+
+use std::sync::Arc;
+
+use landmark_data::MentionKinds;
+use landmark_data::catalog::{self, Holds};
+use landmark_harness::config::{MethodConfig, Reading};
+use landmark_harness::study::{Study, StudyContext, StudyEntry, StudyError, StudyWork};
+use landmark_tasks::coreference::Linkage;
+use landmark_yaml::{Entry, Node, Problem, Section, parameter, required};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value as Json, json};
+
+#[cfg(feature = "torch")]
+mod bench;
+#[cfg(feature = "torch")]
+mod layout;
+#[cfg(feature = "torch")]
+mod work;
+
+/// Its line in the registry.
+pub const ENTRY: StudyEntry = StudyEntry {
+    entry: Entry {
+        id: "coref",
+        summary: "clusters mentions of events and entities across news documents on approximated pair scores",
+        parameters: &[
+            required("dataset", "ecbplus", "documents with mentions: `ecbplus` or `news` (inside)"),
+            parameter("kinds", "both", "mentions of `events`, of `entities`, or of `both` together"),
+            parameter("mentions", "[gold, predicted]", "whose mentions are clustered: `gold`, `predicted`"),
+            parameter("encoder", "all-MiniLM-L6-v2", "frozen encoder: a model by name or folder, `tiny` is inside"),
+            parameter("window", "512", "tokens of a segment"),
+            parameter("precision", "f32", "what the encoder computes in: `f32` or `bf16`"),
+            parameter("pairs", TRAINING, "training of the pair scorer: see `configs/ecb.yaml`"),
+            parameter("spans", TRAINING, "training of the span scorer that predicts mentions"),
+            parameter("top", "0.4", "predicted mentions kept, as a share of the words"),
+            parameter("longest", "20", "most words of a predicted mention"),
+            parameter("linkage", "average", "`average`, `single` or `complete`"),
+            parameter(
+                "thresholds",
+                "[0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8]",
+                "candidates for the threshold, chosen on the development topics",
+            ),
+            parameter(
+                "fractions",
+                "[0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9]",
+                "landmark mentions, as a share of a topic's",
+            ),
+            parameter("topics", "all", "at most so many topics of each part of the split"),
+            required("methods", "[{ id: shift_ridge }]", "as in a sweep; the proxy is `mention_cosine`"),
+        ],
+        source: "SMS-Nyström paper, figures 4 and 6",
+    },
+    read,
+};
+
+/// How a scorer is trained where nothing else is said, in words of a configuration.
+const TRAINING: &str =
+    "{ hidden: 1024, dropout: 0.3, width: 20, epochs: 10, batch: 32, learning_rate: 1e-4, negatives: 10 }";
+
+/// Whose mentions are clustered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Source {
+    /// Those of the annotation.
+    Gold,
+    /// Spans that the span scorer takes for mentions.
+    Predicted,
+}
+
+impl Source {
+    #[cfg(feature = "torch")]
+    fn words(self) -> &'static str {
+        match self {
+            Self::Gold => "gold mentions",
+            Self::Predicted => "predicted mentions",
+        }
+    }
+}
+
+/// What the encoder computes in.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Numbers {
+    /// 24 bits of significance.
+    #[default]
+    F32,
+    /// 8 bits, quicker where the processor has instructions for it.
+    Bf16,
+}
+
+/// How a scorer is trained; defaults are the authors'.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct ScorerSettings {
+    hidden: usize,
+    dropout: f64,
+    width: usize,
+    epochs: usize,
+    batch: usize,
+    learning_rate: f64,
+    negatives: f64,
+}
+
+impl Default for ScorerSettings {
+    fn default() -> Self {
+        Self { hidden: 1024, dropout: 0.3, width: 20, epochs: 10, batch: 32, learning_rate: 1e-4, negatives: 10.0 }
+    }
+}
+
+/// The checked section, but for its methods.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Settings {
+    dataset: String,
+    #[serde(default)]
+    kinds: MentionKinds,
+    #[serde(default = "both_sources")]
+    mentions: Vec<Source>,
+    #[serde(default = "mini_lm")]
+    encoder: String,
+    #[serde(default = "whole_window")]
+    window: usize,
+    #[serde(default)]
+    precision: Numbers,
+    #[serde(default)]
+    pairs: ScorerSettings,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    spans: Option<ScorerSettings>,
+    #[serde(default = "authors_top")]
+    top: f64,
+    #[serde(default = "authors_longest")]
+    longest: usize,
+    #[serde(default)]
+    linkage: Linkage,
+    #[serde(default = "sixteen_thresholds")]
+    thresholds: Vec<f64>,
+    #[serde(default = "nine_fractions")]
+    fractions: Vec<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    topics: Option<usize>,
+}
+
+fn both_sources() -> Vec<Source> {
+    vec![Source::Gold, Source::Predicted]
+}
+
+fn mini_lm() -> String {
+    "all-MiniLM-L6-v2".to_owned()
+}
+
+fn whole_window() -> usize {
+    512
+}
+
+fn authors_top() -> f64 {
+    0.4
+}
+
+fn authors_longest() -> usize {
+    20
+}
+
+fn sixteen_thresholds() -> Vec<f64> {
+    (1..=16).map(|step| f64::from(step) / 20.0).collect()
+}
+
+fn nine_fractions() -> Vec<f64> {
+    (1..=9).map(|tenth| f64::from(tenth) / 10.0).collect()
+}
+
+fn read(node: &Node, reading: &Reading<'_>) -> Option<Arc<dyn Study>> {
+    let problems = reading.problems;
+    let section = Section::new(node, ENTRY.entry.id, problems)?;
+    let methods = MethodConfig::read_all(section.required_node("methods")?, reading);
+    let rest = section.rest();
+    let settings: Settings = problems.read(&rest, ENTRY.entry.id)?;
+    let known: Vec<&str> = catalog::all()
+        .filter(|dataset| matches!(dataset.holds, Holds::Mentions | Holds::EmbeddedMentions))
+        .map(|dataset| dataset.name)
+        .collect();
+    if !known.contains(&settings.dataset.as_str()) {
+        let place = section.node("dataset").map_or(section.place(), |node| node.place);
+        problems.add(Problem::unknown("set of documents with mentions", &settings.dataset, known).at(place));
+    }
+    check(&settings, &section);
+    for method in methods.iter().filter(|method| matches!(method.id, "wme" | "exact")) {
+        let message = match method.id {
+            "wme" => "`wme` makes features of documents, not of mentions",
+            _ => "the exact scores are always among the rows: leave `exact` out",
+        };
+        problems.add(Problem::new(message).at(method.place));
+    }
+    for method in &methods {
+        if let Some(proxy) = method.proxy.as_ref().filter(|proxy| !proxy.kind.needs_mentions()) {
+            let message = format!("the proxy `{}` does not compare mentions: use `mention_cosine`", proxy.kind.id());
+            problems.add(Problem::new(message).at(method.place));
+        }
+    }
+    Some(Arc::new(Coref { settings, methods }))
+}
+
+/// Values out of their range, each at its key.
+fn check(settings: &Settings, section: &Section<'_>) {
+    let refuse = |key, seen: String, wanted: &str| {
+        section.refuse(key, format!("`coref.{key}` is {seen}, but must be {wanted}"));
+    };
+    if settings.mentions.is_empty() {
+        refuse("mentions", "[]".to_owned(), "a list of `gold`, `predicted` or both");
+    }
+    let share = |value: &f64| *value > 0.0 && *value <= 1.0;
+    if !share(&settings.top) {
+        refuse("top", settings.top.to_string(), "a share above 0 and at most 1");
+    }
+    if settings.fractions.is_empty() || !settings.fractions.iter().all(share) {
+        refuse("fractions", format!("{:?}", settings.fractions), "a list of shares above 0 and at most 1");
+    }
+    if settings.thresholds.is_empty() || settings.thresholds.iter().any(|value| !value.is_finite()) {
+        refuse("thresholds", format!("{:?}", settings.thresholds), "a list of at least one number");
+    }
+    for (key, value, least) in [("window", settings.window, 16), ("longest", settings.longest, 1)] {
+        if value < least {
+            refuse(key, value.to_string(), &format!("at least {least}"));
+        }
+    }
+    if settings.topics == Some(0) {
+        refuse("topics", "0".to_owned(), "at least 1");
+    }
+    for (key, scorer) in [("pairs", Some(&settings.pairs)), ("spans", settings.spans.as_ref())] {
+        let Some((name, seen, wanted)) = scorer.and_then(ScorerSettings::wrong) else { continue };
+        section.refuse(key, format!("`coref.{key}.{name}` is {seen}, but must be {wanted}"));
+    }
+}
+
+impl ScorerSettings {
+    /// The first value out of its range: name, value, what is wanted.
+    fn wrong(&self) -> Option<(&'static str, String, &'static str)> {
+        let counts = [("hidden", self.hidden), ("width", self.width), ("epochs", self.epochs), ("batch", self.batch)];
+        if let Some((name, value)) = counts.into_iter().find(|(_, value)| *value == 0) {
+            return Some((name, value.to_string(), "at least 1"));
+        }
+        let checks = [
+            ("dropout", self.dropout, (0.0..1.0).contains(&self.dropout), "a share from 0 up to, but not, 1"),
+            (
+                "learning_rate",
+                self.learning_rate,
+                self.learning_rate > 0.0 && self.learning_rate < 1.0,
+                "between 0 and 1",
+            ),
+            ("negatives", self.negatives, self.negatives >= 0.0 && self.negatives.is_finite(), "at least 0"),
+        ];
+        let bad = checks.into_iter().find(|(_, _, is_good, _)| !is_good);
+        bad.map(|(name, value, _, wanted)| (name, value.to_string(), wanted))
+    }
+}
+
+#[derive(Debug)]
+struct Coref {
+    settings: Settings,
+    methods: Vec<MethodConfig>,
+}
+
+impl Study for Coref {
+    fn id(&self) -> &'static str {
+        ENTRY.entry.id
+    }
+
+    fn settings(&self) -> Json {
+        let mut settings = json!(self.settings);
+        settings["methods"] = json!(self.methods);
+        settings
+    }
+
+    #[cfg(feature = "torch")]
+    fn open(&self, context: &StudyContext<'_>) -> Result<Box<dyn StudyWork>, StudyError> {
+        Ok(Box::new(work::Clustering::open(&self.settings, &self.methods, context)?))
+    }
+
+    #[cfg(not(feature = "torch"))]
+    fn open(&self, _: &StudyContext<'_>) -> Result<Box<dyn StudyWork>, StudyError> {
+        Err("`coref` trains a scorer with libtorch, which this program was built without; build it with the feature `torch`"
+            .into())
+    }
+}

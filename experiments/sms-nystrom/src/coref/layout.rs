@@ -1,0 +1,172 @@
+//! Figures 4 and 6 of the paper, its numbers beside ours, and the other figures of the scorer.
+
+use landmark_harness::layout::Layout;
+use landmark_report::{FigureKind, FigureSpec, Metric, ResultRow, Selection, TableKind, TableSpec, XAxis};
+
+/// Figures of the scorer besides the CoNLL F1.
+const OTHERS: [Metric; 5] =
+    [Metric::ConllF1Singletons, Metric::MucF1, Metric::BCubedF1, Metric::CeafEF1, Metric::LeaF1];
+
+/// The methods of figure 6.
+const FIGURE_6: [&str; 2] = ["sms_nystrom", "sms_nystrom_rescaled"];
+
+pub(super) fn layout(dataset: &str, fractions: &[f64], rows: &[ResultRow]) -> Layout {
+    let restated = under_paper_headings(dataset, fractions, rows);
+    let sources = names(rows, |row| &row.dataset);
+    let select = |metric| Selection { datasets: sources.clone(), ..Selection::of(metric) };
+    let mut tables = Vec::new();
+    if !restated.is_empty() {
+        for (metric, reference, words) in
+            [(Metric::ConllF1, "figure4_f1", "CoNLL F1"), (Metric::RelativeError, "figure4_error", "relative error")]
+        {
+            tables.push(TableSpec {
+                id: format!("table-figure4-{}", metric.id()),
+                title: format!("Figures 4 and 6 of the paper: {words}, predicted mentions"),
+                caption: "By fraction of landmark mentions; the paper's values are those of its plotting program."
+                    .to_owned(),
+                kind: TableKind::Comparison {
+                    select: Selection { datasets: vec![dataset.to_owned()], ..Selection::of(metric) },
+                    reference: Some(reference.to_owned()),
+                },
+            });
+        }
+    }
+    for (metric, words) in [
+        (Metric::ConllF1, "CoNLL F1"),
+        (Metric::OwnThresholdConllF1, "CoNLL F1, threshold of its own"),
+        (Metric::RelativeError, "relative error"),
+    ] {
+        tables.push(TableSpec {
+            id: format!("table-{}", metric.id()),
+            title: format!("By share of landmark mentions: {words}"),
+            caption: "Mean over replicates ± half the 95 % interval.".to_owned(),
+            kind: TableKind::Grid { select: select(metric), across: XAxis::FRACTION },
+        });
+    }
+    tables.extend([exact(rows), others(rows)]);
+    let mut figures = Vec::new();
+    for (number, methods, title) in [
+        (4, Vec::new(), "Clustering on approximated scores"),
+        (6, with_level(rows, &FIGURE_6), "SMS-Nyström, rescaled and not"),
+    ] {
+        if number == 6 && methods.len() < 2 {
+            continue;
+        }
+        for (metric, log_y) in [(Metric::ConllF1, false), (Metric::RelativeError, true)] {
+            figures.push(FigureSpec {
+                id: format!("figure{number}-{}", metric.id()),
+                title: format!("{title}: {}", metric.spec().label),
+                caption: format!("Figure {number} of the paper. A line a method; what needs every score is level."),
+                select: Selection { methods: methods.clone(), ..select(metric) },
+                kind: FigureKind::Curve { across: XAxis::FRACTION, log_y, y_limits: None },
+            });
+        }
+    }
+    figures.push(FigureSpec {
+        id: "figure-own-threshold".to_owned(),
+        title: "Clustering on approximated scores: a threshold of its own for every method".to_owned(),
+        caption: "Not in the paper: figure 4 with the threshold that is best for the method's own approximation of the development topics."
+            .to_owned(),
+        select: select(Metric::OwnThresholdConllF1),
+        kind: FigureKind::Curve { across: XAxis::FRACTION, log_y: false, y_limits: None },
+    });
+    Layout { restated, tables, figures, notes: Vec::new() }
+}
+
+/// Rows on predicted mentions under the names that `reference.yaml` has: dataset, and the fraction as a comparison.
+fn under_paper_headings(dataset: &str, fractions: &[f64], rows: &[ResultRow]) -> Vec<ResultRow> {
+    let shown = |row: &&ResultRow| {
+        matches!(row.metric, Metric::ConllF1 | Metric::RelativeError)
+            && row.dataset.ends_with("predicted mentions")
+            && row.method_id != "proxy"
+    };
+    let restate = |row: &ResultRow| {
+        let share = row.columns as f64 / row.items.max(1) as f64;
+        let level = row.method_id.starts_with("exact");
+        let nearest = fractions.iter().copied().min_by(|a, b| (a - share).abs().total_cmp(&(b - share).abs()));
+        let comparison = match nearest {
+            Some(fraction) if !level => format!("fraction_{fraction}"),
+            _ => String::new(),
+        };
+        ResultRow { dataset: dataset.to_owned(), comparison, ..row.clone() }
+    };
+    rows.iter().filter(shown).map(restate).collect()
+}
+
+/// The methods of these ids, and the exact ones as a level; by their names.
+fn with_level(rows: &[ResultRow], ids: &[&str]) -> Vec<String> {
+    let of: Vec<ResultRow> =
+        rows.iter().filter(|row| ids.contains(&row.method_id.as_str()) && row.variant.is_empty()).cloned().collect();
+    let mut methods = names(&of, |row| &row.method);
+    if methods.len() > 1 {
+        let exact: Vec<ResultRow> = rows.iter().filter(|row| row.method_id == "exact").cloned().collect();
+        methods.extend(names(&exact, |row| &row.method));
+    }
+    methods
+}
+
+fn names(rows: &[ResultRow], of: impl Fn(&ResultRow) -> &String) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for row in rows {
+        if !names.contains(of(row)) {
+            names.push(of(row).clone());
+        }
+    }
+    names
+}
+
+/// The mean of a metric over the rows of a cell.
+fn mean(rows: &[ResultRow], of: &ResultRow, metric: Metric) -> Option<f64> {
+    let here = |row: &&ResultRow| {
+        row.metric == metric && row.dataset == of.dataset && row.method == of.method && row.columns == of.columns
+    };
+    let values: Vec<f64> = rows.iter().filter(here).map(|row| row.value).collect();
+    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+}
+
+/// What was trained: threshold, and CoNLL F1 of development and test topics with every score.
+fn exact(rows: &[ResultRow]) -> TableSpec {
+    let head = ["mentions", "number", "threshold", "CoNLL F1, dev (%)", "CoNLL F1, test (%)", "with singletons (%)"];
+    let line = |row: &ResultRow| {
+        let show = |metric: Metric| mean(rows, row, metric).map_or("–".to_owned(), |value| metric.show(value));
+        vec![
+            row.dataset.clone(),
+            Metric::Count.show(row.items as f64),
+            show(Metric::Threshold),
+            show(Metric::DevConllF1),
+            show(Metric::ConllF1),
+            show(Metric::ConllF1Singletons),
+        ]
+    };
+    let is_exact = |row: &&ResultRow| row.metric == Metric::Threshold && row.method_id == "exact";
+    let lines = rows.iter().filter(is_exact).map(line).collect();
+    TableSpec {
+        id: "table-exact".to_owned(),
+        title: "The scorer with every score".to_owned(),
+        caption: "Both orders of a pair, averaged.".to_owned(),
+        kind: TableKind::Plain { head: head.map(str::to_owned).to_vec(), lines, figures: (1..6).collect() },
+    }
+}
+
+/// The figures that make up the CoNLL F1, and those that keep singletons.
+fn others(rows: &[ResultRow]) -> TableSpec {
+    let mut head = vec!["mentions".to_owned(), "method".to_owned(), "share".to_owned()];
+    head.extend(OTHERS.iter().map(|metric| metric.head()));
+    head.push("pairs scored".to_owned());
+    let line = |row: &ResultRow| {
+        let show = |metric: Metric| mean(rows, row, metric).map_or("–".to_owned(), |value| metric.show(value));
+        let share = format!("{:.1}", row.columns as f64 / row.items.max(1) as f64);
+        let mut line = vec![row.dataset.clone(), row.method.clone(), share];
+        line.extend(OTHERS.iter().map(|&metric| show(metric)));
+        line.push(Metric::Evaluations.show(row.evaluations as f64));
+        line
+    };
+    let lines: Vec<Vec<String>> =
+        rows.iter().filter(|row| row.metric == Metric::ConllF1 && row.replicate == 0).map(line).collect();
+    TableSpec {
+        id: "table-others".to_owned(),
+        title: "The other figures of the scorer".to_owned(),
+        caption: "F1, means over replicates; a pair is scored in both orders.".to_owned(),
+        kind: TableKind::Plain { figures: (2..head.len()).collect(), head, lines },
+    }
+}

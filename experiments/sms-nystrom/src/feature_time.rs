@@ -1,0 +1,320 @@
+//! `experiment: feature_time` — seconds to make the features of WME and of SMS-Nyström: table 6 of the SMS-Nyström paper.
+//!
+//! Both from the word vectors in memory to an n × rank matrix, one after the other on the same threads, without a store:
+//! WME draws R random documents and buys n·R distances; SMS-Nyström buys n·s1 + (s2 − s1)² of them and factors. Every
+//! repetition does the same work again.
+//!
+//! Cost: replicates × (both purchases) for each corpus and size.
+
+use std::hint::black_box;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Instant;
+
+use landmark_core::approximate::{Approximate, SmsNystrom, SmsNystromParams};
+use landmark_core::approximation::Known;
+use landmark_core::landmarks::Landmarks;
+use landmark_core::oracle::{Kernel, Kernelized, Metered, OracleShape, Spent};
+use landmark_core::stream::stream;
+use landmark_harness::config::{DatasetConfig, EmptyDocuments, Rank, Reading, RunSettings};
+use landmark_harness::layout::{About, Layout};
+use landmark_harness::progress::Progress;
+use landmark_harness::stage::PlacedDocuments;
+use landmark_harness::study::{Finished, Part, Study, StudyContext, StudyEntry, StudyError, StudyWork, row};
+use landmark_oracles::wmd::wme::{RandomDocuments, WmeParams, features};
+use landmark_oracles::wmd::{Wmd, WordClouds};
+use landmark_report::amounts::thousands;
+use landmark_report::{Caveat, Metric, Reference, ResultRow};
+use landmark_yaml::{Entry, Node, Problem, Problems, Section, Value, parameter, required};
+use serde::Serialize;
+use serde_json::{Value as Json, json};
+
+mod tables;
+
+/// Its line in the registry.
+pub const ENTRY: StudyEntry = StudyEntry {
+    entry: Entry {
+        id: "feature_time",
+        summary: "seconds to make the features of WME and of SMS-Nyström, in turn on the same threads",
+        parameters: &[
+            required(
+                "corpora",
+                "[{ dataset: { name: twitter, vectors: self300 }, small_rank: { wme: 128, sms_nystrom: 421 } }]",
+                "documents, each with its ranks: `small_rank`, `large_rank` or both",
+            ),
+            parameter("max_words", "9", "Dmax, the most words of a random document"),
+            parameter("gamma", "0.1", "γ of exp(−γ·WMD)"),
+        ],
+        source: "SMS-Nyström paper, table 6",
+    },
+    read,
+};
+
+/// The settings of the paper that a corpus can have ranks for.
+const SIZES: [&str; 2] = ["small_rank", "large_rank"];
+
+#[derive(Debug, Clone, Serialize)]
+struct Settings {
+    max_words: usize,
+    gamma: f64,
+    corpora: Vec<Corpus>,
+}
+
+/// Documents and the ranks to time.
+#[derive(Debug, Clone, Serialize)]
+struct Corpus {
+    dataset: DatasetConfig,
+    sizes: Vec<Size>,
+}
+
+/// A setting of the paper with the rank of each method.
+#[derive(Debug, Clone, Serialize)]
+struct Size {
+    comparison: &'static str,
+    wme: Rank,
+    sms_nystrom: Rank,
+}
+
+fn read(node: &Node, reading: &Reading<'_>) -> Option<Arc<dyn Study>> {
+    let problems = reading.problems;
+    let section = Section::new(node, ENTRY.entry.id, problems)?;
+    let default = WmeParams::default();
+    let max_words = section.optional("max_words").unwrap_or(default.max_words);
+    if let Err(error) = (WmeParams { max_words, ..default }).check() {
+        section.refuse("max_words", error.to_string());
+    }
+    let gamma = section.checked("gamma", |&gamma: &f64| gamma > 0.0 && gamma.is_finite(), "a number above 0");
+    let corpora = section.required_node("corpora");
+    section.finish(&[]);
+    let corpora = corpora?;
+    let Value::List(items) = &corpora.value else {
+        let message = format!("`feature_time.corpora` is {}, but must be a list", corpora.describe());
+        problems.add(Problem::new(message).at(corpora.place));
+        return None;
+    };
+    let corpora: Option<Vec<_>> = items.iter().map(|item| Corpus::read(item, reading)).collect();
+    Some(Arc::new(Settings { max_words, gamma: gamma.unwrap_or(0.1), corpora: corpora? }))
+}
+
+impl Corpus {
+    fn read(node: &Node, reading: &Reading<'_>) -> Option<Self> {
+        let problems = reading.problems;
+        let section = Section::new(node, "feature_time.corpora", problems)?;
+        let dataset = section.required_node("dataset").and_then(|node| DatasetConfig::read(node, reading));
+        let written = SIZES.map(|comparison| (comparison, section.node(comparison)));
+        section.finish(&[]);
+        let mut sizes = Vec::new();
+        for (comparison, node) in written {
+            sizes.extend(node.and_then(|node| Size::read(comparison, node, problems)));
+        }
+        let dataset = dataset?;
+        if dataset.documents().is_none() {
+            let message = format!("`feature_time.corpora` lists `{}`, which has no documents", dataset.name);
+            problems.add(Problem::new(message).at(dataset.place));
+        }
+        if written.iter().all(|(_, node)| node.is_none()) {
+            let problem = Problem::new(format!("`{}` has no rank to time", dataset.name)).at(section.place());
+            problems.add(problem.help("write `small_rank: { wme: 128, sms_nystrom: 421 }`, or `large_rank`"));
+        }
+        Some(Self { dataset, sizes })
+    }
+}
+
+impl Size {
+    fn read(comparison: &'static str, node: &Node, problems: &Problems) -> Option<Self> {
+        let section = Section::new(node, comparison, problems)?;
+        let rank = |key| section.required_node(key).and_then(|node| Rank::read(node, &section.path_of(key), problems));
+        let (wme, sms_nystrom) = (rank("wme"), rank("sms_nystrom"));
+        section.finish(&[]);
+        Some(Self { comparison, wme: wme?, sms_nystrom: sms_nystrom? })
+    }
+}
+
+impl Study for Settings {
+    fn id(&self) -> &'static str {
+        ENTRY.entry.id
+    }
+
+    fn settings(&self) -> Json {
+        json!(self)
+    }
+
+    fn open(&self, context: &StudyContext<'_>) -> Result<Box<dyn StudyWork>, StudyError> {
+        let mut timing = Timing {
+            settings: self.clone(),
+            sms: SmsNystromParams::default().check()?,
+            run: context.run.clone(),
+            paper: None,
+            threads: rayon::current_num_threads(),
+            trials: Vec::new(),
+            description: format!("{} corpora, features by WME and SMS-Nyström", self.corpora.len()),
+            stamps: Vec::new(),
+            notes: Vec::new(),
+            facts: json!({}),
+        };
+        if let Some(paper) = &context.run.paper {
+            timing.paper = Reference::find(paper, &context.run.file)?;
+        }
+        for corpus in &self.corpora {
+            timing.place(corpus, context.data)?;
+        }
+        Ok(Box::new(timing))
+    }
+}
+
+/// A study at work.
+struct Timing {
+    settings: Settings,
+    sms: SmsNystrom,
+    run: RunSettings,
+    paper: Option<Reference>,
+    threads: usize,
+    trials: Vec<Trial>,
+    description: String,
+    stamps: Vec<Caveat>,
+    notes: Vec<String>,
+    facts: Json,
+}
+
+/// Both methods once.
+#[derive(Clone)]
+struct Trial {
+    dataset: String,
+    clouds: Arc<WordClouds>,
+    comparison: &'static str,
+    wme: usize,
+    sms_nystrom: usize,
+    /// What either will ask for.
+    distances: [u64; 2],
+    replicate: usize,
+}
+
+/// The methods: id, and what tables call them.
+const METHODS: [(&str, &str); 2] = [("wme", "WME"), ("sms_nystrom", "SMS-Nyström")];
+
+impl Timing {
+    /// Loads a corpus and lists its trials.
+    fn place(&mut self, corpus: &Corpus, data: Option<&Path>) -> Result<(), StudyError> {
+        let Some(items) = corpus.dataset.documents() else { return Ok(()) };
+        // as the papers do
+        let empty = EmptyDocuments::Drop;
+        let placed = PlacedDocuments::load(&self.run, &corpus.dataset, items, empty, data)?;
+        let n = placed.clouds.len();
+        for size in &corpus.sizes {
+            let trial = Trial {
+                dataset: placed.dataset.clone(),
+                clouds: Arc::clone(&placed.clouds),
+                comparison: size.comparison,
+                wme: size.wme.of(n),
+                sms_nystrom: size.sms_nystrom.of(n),
+                distances: [0; 2],
+                replicate: 0,
+            };
+            WmeParams { max_words: self.settings.max_words, documents: trial.wme }.check()?;
+            let distances = self.distances_planned(&trial)?;
+            let trial = Trial { distances, ..trial };
+            self.trials.extend((0..self.run.replicates).map(|replicate| Trial { replicate, ..trial.clone() }));
+        }
+        self.facts[&placed.dataset] = json!({
+            "documents": n,
+            "mean_words": placed.clouds.mean_words(),
+            "clouds": placed.clouds.identity().to_hex(),
+            "more": placed.facts,
+        });
+        self.stamps.extend(placed.stamps);
+        self.notes.extend(placed.notes.iter().map(|note| format!("{}: {note}", placed.dataset)));
+        Ok(())
+    }
+
+    /// Distances that WME and SMS-Nyström will ask for.
+    fn distances_planned(&self, trial: &Trial) -> Result<[u64; 2], StudyError> {
+        let shape = OracleShape::of(&Wmd::new(Arc::clone(&trial.clouds)));
+        let plan = self.sms.plan(shape, &self.landmarks(trial), trial.sms_nystrom)?;
+        Ok([(shape.len * trial.wme) as u64, plan.evaluations(shape)])
+    }
+
+    fn landmarks(&self, trial: &Trial) -> Landmarks {
+        Landmarks::uniform(trial.clouds.len(), &mut stream(self.run.seed, &trial.dataset, "landmarks", 0))
+    }
+
+    fn kernel(&self) -> Kernel {
+        Kernel::Exponential { gamma: self.settings.gamma }
+    }
+
+    fn wme(&self, trial: &Trial) -> Result<Spent, StudyError> {
+        let params = WmeParams { max_words: self.settings.max_words, documents: trial.wme };
+        let meter = Metered::new(RandomDocuments::draw(&trial.clouds, params, self.run.seed)?);
+        let similarity = Kernelized::new(&meter, self.kernel())?;
+        black_box(features(&similarity, trial.clouds.len(), trial.wme)?);
+        Ok(meter.spent())
+    }
+
+    fn sms_nystrom(&self, trial: &Trial) -> Result<Spent, StudyError> {
+        let meter = Metered::new(Wmd::new(Arc::clone(&trial.clouds)));
+        let similarity = Kernelized::new(&meter, self.kernel())?;
+        let mut rng = stream(self.run.seed, &trial.dataset, "fit", 0);
+        let landmarks = self.landmarks(trial);
+        let fitted = self.sms.fit(&similarity, &landmarks, trial.sms_nystrom, Known::NOTHING, &mut rng)?;
+        black_box(fitted.into_embedding()?.vectors);
+        Ok(meter.spent())
+    }
+
+    /// Seconds to make the features, and of them the seconds that distances took.
+    fn rows(&self, trial: &Trial, method: usize, seconds: f64, spent: &Spent) -> [ResultRow; 2] {
+        let rank = if method == 0 { trial.wme } else { trial.sms_nystrom };
+        let (id, name) = METHODS[method];
+        [(Metric::FeatureSeconds, seconds), (Metric::Seconds, spent.seconds)].map(|(metric, value)| ResultRow {
+            method_id: id.to_owned(),
+            comparison: trial.comparison.to_owned(),
+            items: trial.clouds.len() as u64,
+            columns: rank as u64,
+            rank: rank as u64,
+            cells: spent.cells,
+            evaluations: spent.evaluations,
+            replicate: trial.replicate as u64,
+            ..row(&self.run, &trial.dataset, name, metric, value)
+        })
+    }
+}
+
+impl StudyWork for Timing {
+    fn about(&self) -> About<'_> {
+        About { description: &self.description, stamps: &self.stamps, notes: &self.notes, facts: &self.facts }
+    }
+
+    fn parts(&self) -> Vec<Part> {
+        let part = |trial: &Trial| {
+            let size = trial.comparison.replace('_', " ");
+            let [wme, sms] = trial.distances.map(|distances| thousands(&distances.to_string()));
+            let group = format!("{}, {size}: {wme} distances by WME, {sms} by SMS-Nyström", trial.dataset);
+            let key = json!({
+                "dataset": trial.dataset,
+                "clouds": trial.clouds.identity().to_hex(),
+                "comparison": trial.comparison,
+                "wme": trial.wme,
+                "sms_nystrom": trial.sms_nystrom,
+                "max_words": self.settings.max_words,
+                "gamma": self.settings.gamma,
+                "threads": self.threads,
+                "replicate": trial.replicate,
+            });
+            Part { title: format!("{group}, repetition {}", trial.replicate + 1), group, key }
+        };
+        self.trials.iter().map(part).collect()
+    }
+
+    fn measure(&self, part: usize, _: &Finished<'_>, _: &Progress) -> Result<Vec<ResultRow>, StudyError> {
+        let trial = &self.trials[part];
+        let timed = |make: &dyn Fn() -> Result<Spent, StudyError>| {
+            let start = Instant::now();
+            make().map(|spent| (start.elapsed().as_secs_f64(), spent))
+        };
+        let (wme_seconds, wme) = timed(&|| self.wme(trial))?;
+        let (sms_seconds, sms) = timed(&|| self.sms_nystrom(trial))?;
+        Ok([self.rows(trial, 0, wme_seconds, &wme), self.rows(trial, 1, sms_seconds, &sms)].concat())
+    }
+
+    fn layout(&self, rows: &[ResultRow]) -> Layout {
+        tables::layout(rows, self.paper.as_ref(), self.settings.max_words, self.threads)
+    }
+}

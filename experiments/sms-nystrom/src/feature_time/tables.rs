@@ -1,0 +1,243 @@
+//! Table 6 beside the paper's, what compares between machines (ratios), and what a distance costs.
+
+use landmark_harness::layout::Layout;
+use landmark_report::amounts::thousands;
+use landmark_report::{Metric, Reference, ResultRow, Selection, TableKind, TableSpec};
+
+use super::METHODS;
+
+/// One method at one size of one corpus, over its repetitions.
+struct Timed<'a> {
+    row: &'a ResultRow,
+    /// Seconds to make the features.
+    whole: Vec<f64>,
+    /// Of them, the seconds that distances took.
+    distances: Vec<f64>,
+}
+
+impl Timed<'_> {
+    /// µs of one distance in the fastest repetition.
+    fn microseconds(&self) -> f64 {
+        1e6 * fastest(&self.distances) / self.row.evaluations.max(1) as f64
+    }
+}
+
+pub(super) fn layout(rows: &[ResultRow], paper: Option<&Reference>, max_words: usize, threads: usize) -> Layout {
+    let pairs = pairs(rows);
+    let beside = TableSpec {
+        id: "table6".to_owned(),
+        title: "Table 6 of the paper. Seconds to make the features".to_owned(),
+        caption: format!(
+            "From word vectors in memory to n × rank features, on {threads} threads, without a store; mean over repetitions of the same \
+             work. Not the paper's machine, program or word vectors: what compares is the ratio below."
+        ),
+        kind: TableKind::Comparison {
+            select: Selection::of(Metric::FeatureSeconds),
+            reference: Some("table6".to_owned()),
+        },
+    };
+    Layout {
+        tables: vec![beside, ratios(&pairs, paper), work(&pairs)],
+        notes: vec![note(max_words)],
+        ..Layout::default()
+    }
+}
+
+fn note(max_words: usize) -> String {
+    format!(
+        "Random documents have at most {max_words} words on every corpus; the paper searched for that number and does not print what it found. Its \
+         ranks are those of table 7; where ours is a share of the documents, it is the paper's share"
+    )
+}
+
+/// WME and SMS-Nyström of each corpus and size, in order of appearance.
+fn pairs(rows: &[ResultRow]) -> Vec<[Timed<'_>; 2]> {
+    let mut sizes: Vec<(&str, &str)> = Vec::new();
+    for row in rows {
+        let size = (row.dataset.as_str(), row.comparison.as_str());
+        if !sizes.contains(&size) {
+            sizes.push(size);
+        }
+    }
+    let timed = |(dataset, comparison): (&str, &str), id: &str| {
+        let of = |metric| {
+            rows.iter().filter(move |row| {
+                row.dataset == dataset && row.comparison == comparison && row.method_id == id && row.metric == metric
+            })
+        };
+        let values = |metric| of(metric).map(|row| row.value).collect();
+        let row = of(Metric::FeatureSeconds).next()?;
+        Some(Timed { row, whole: values(Metric::FeatureSeconds), distances: values(Metric::Seconds) })
+    };
+    sizes.into_iter().filter_map(|size| Some([timed(size, METHODS[0].0)?, timed(size, METHODS[1].0)?])).collect()
+}
+
+fn ratios(pairs: &[[Timed<'_>; 2]], paper: Option<&Reference>) -> TableSpec {
+    let head = [
+        "corpus",
+        "setting",
+        "documents",
+        "rank of WME",
+        "rank of SMS",
+        "distances",
+        "time of a distance",
+        "seconds",
+        "seconds, paper",
+    ];
+    let line = |[wme, sms]: &[Timed<'_>; 2]| {
+        let row = wme.row;
+        let in_turn: Vec<f64> = sms.whole.iter().zip(&wme.whole).map(|(sms, wme)| sms / wme).collect();
+        let printed = |id: &str| {
+            let values = paper.into_iter().flat_map(|paper| paper.table("table6"));
+            let here = |comparison: &Option<String>| comparison.as_deref() == Some(row.comparison.as_str());
+            let mut values = values.filter(|value| value.dataset == row.dataset && here(&value.comparison));
+            values.find(|value| value.method == id).map(|value| value.value)
+        };
+        let paper = printed(METHODS[1].0).zip(printed(METHODS[0].0)).map(|(sms, wme)| sms / wme);
+        vec![
+            row.dataset.clone(),
+            row.comparison.replace('_', " "),
+            count(row.items),
+            count(row.rank),
+            count(sms.row.rank),
+            times(sms.row.evaluations as f64 / row.evaluations.max(1) as f64),
+            times(sms.microseconds() / wme.microseconds()),
+            times(median(&in_turn)),
+            paper.map_or("–".to_owned(), times),
+        ]
+    };
+    plain(
+        "table6-ratio",
+        "How much longer SMS-Nyström takes than WME",
+        "SMS-Nyström : WME. Distances asked for, time of one of them (fastest repetition), and seconds in all: the median of repetitions \
+         that ran in turn, beside the ratio of the paper's seconds at its own ranks.",
+        &head,
+        2,
+        pairs.iter().map(line).collect(),
+    )
+}
+
+fn work(pairs: &[[Timed<'_>; 2]]) -> TableSpec {
+    let head = [
+        "corpus",
+        "setting",
+        "method",
+        "rank",
+        "distances",
+        "µs a distance",
+        "seconds, least",
+        "seconds, median",
+        "of them distances",
+    ];
+    let line = |timed: &Timed<'_>| {
+        let seconds = |value| Metric::FeatureSeconds.show(value);
+        vec![
+            timed.row.dataset.clone(),
+            timed.row.comparison.replace('_', " "),
+            timed.row.method.clone(),
+            count(timed.row.rank),
+            count(timed.row.evaluations),
+            format!("{:.2}", timed.microseconds()),
+            seconds(fastest(&timed.whole)),
+            seconds(median(&timed.whole)),
+            seconds(median(&timed.distances)),
+        ]
+    };
+    plain(
+        "table6-work",
+        "What the seconds are made of",
+        "Distances between documents of the corpus (SMS-Nyström), or between them and random documents (WME); µs by the clock on all \
+         threads together, from the fastest repetition.",
+        &head,
+        3,
+        pairs.iter().flatten().map(line).collect(),
+    )
+}
+
+/// A table whose columns hold figures from `first` on.
+fn plain(id: &str, title: &str, caption: &str, head: &[&str], first: usize, lines: Vec<Vec<String>>) -> TableSpec {
+    TableSpec {
+        id: id.to_owned(),
+        title: title.to_owned(),
+        caption: caption.to_owned(),
+        kind: TableKind::Plain {
+            head: head.iter().map(|&text| text.to_owned()).collect(),
+            lines,
+            figures: (first..head.len()).collect(),
+        },
+    }
+}
+
+fn count(number: u64) -> String {
+    thousands(&number.to_string())
+}
+
+fn times(ratio: f64) -> String {
+    format!("{ratio:.1} ×")
+}
+
+fn fastest(values: &[f64]) -> f64 {
+    values.iter().copied().fold(f64::INFINITY, f64::min)
+}
+
+fn median(values: &[f64]) -> f64 {
+    let mut ascending = values.to_vec();
+    ascending.sort_by(f64::total_cmp);
+    match (ascending.len(), ascending.len() / 2) {
+        (0, _) => f64::NAN,
+        (n, half) if n % 2 == 0 => 0.5 * (ascending[half - 1] + ascending[half]),
+        (_, half) => ascending[half],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(method: usize, replicate: u64, whole: f64, distances: f64) -> [ResultRow; 2] {
+        [(Metric::FeatureSeconds, whole), (Metric::Seconds, distances)].map(|(metric, value)| ResultRow {
+            dataset: "twitter".into(),
+            method: METHODS[method].1.into(),
+            method_id: METHODS[method].0.into(),
+            variant: String::new(),
+            comparison: "small_rank".into(),
+            items: 1000,
+            columns: 10,
+            rank: [10, 40][method],
+            cells: 0,
+            evaluations: [10_000, 40_000][method],
+            replicate,
+            metric,
+            position: None,
+            value,
+            lower: None,
+            upper: None,
+            seconds: None,
+            note: None,
+            profile: "laptop".into(),
+        })
+    }
+
+    fn lines(table: &TableSpec) -> Vec<String> {
+        let TableKind::Plain { lines, .. } = &table.kind else { panic!("{} is not plain", table.id) };
+        lines.iter().map(|line| line.join(" | ")).collect()
+    }
+
+    #[test]
+    fn ratios_are_of_repetitions_that_ran_in_turn_and_the_paper_stands_beside() {
+        let rows = [row(0, 0, 1.0, 0.5), row(1, 0, 8.0, 6.0), row(0, 1, 2.0, 1.0), row(1, 1, 12.0, 8.0)].concat();
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../experiments/sms-nystrom/reference.yaml");
+        let paper = Reference::read(std::path::Path::new(path)).unwrap();
+        let tables = layout(&rows, Some(&paper), 9, 2).tables;
+        // 8 and 6 in turn; 6 s over 40,000 distances against 0.5 s over 10,000; 86.23 s : 13.02 s
+        assert_eq!(lines(&tables[1]), ["twitter | small rank | 1,000 | 10 | 40 | 4.0 × | 3.0 × | 7.0 × | 6.6 ×"]);
+        assert_eq!(
+            lines(&tables[2]),
+            [
+                "twitter | small rank | WME | 10 | 10,000 | 50.00 | 1.0 | 1.5 | 0.750",
+                "twitter | small rank | SMS-Nyström | 40 | 40,000 | 150.00 | 8.0 | 10.0 | 7.0",
+            ]
+        );
+        assert_eq!(lines(&layout(&rows, None, 9, 2).tables[1])[0].rsplit(' ').next(), Some("–"));
+    }
+}

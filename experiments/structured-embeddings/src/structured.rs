@@ -1,0 +1,239 @@
+//! `experiment: structured` — structured nonlinear embeddings: how well they estimate kernels, what they cost, and the P-models
+//! behind them (Choromanski & Fagan 2016).
+//!
+//! Its section says with `measure` what is measured: `error`, `speed`, `p_model` or `classification`, each with keys of its own.
+
+use std::sync::Arc;
+
+use landmark_core::structured::{Family, SphericalKernel};
+use landmark_harness::config::Reading;
+use landmark_harness::study::{Study, StudyContext, StudyEntry, StudyError, StudyWork};
+use landmark_report::{FigureKind, FigureSpec, Metric, Notation, ResultRow, Selection, TableKind, TableSpec, XAxis};
+use landmark_yaml::{Entry, Node, Problem, Section, parameter, required};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value as Json, json};
+
+mod classification;
+mod error;
+mod graphs;
+mod p_model;
+mod speed;
+
+use classification::ClassificationSettings;
+use error::ErrorSettings;
+use p_model::PModelSettings;
+use speed::SpeedSettings;
+
+/// Random projections m.
+const FEATURES: XAxis = XAxis {
+    of: |row| row.columns as f64,
+    label: "projections m",
+    head: |m| if m == 0.0 { "no features".to_owned() } else { format!("m = {m}") },
+    notation: Notation::Whole,
+    is_logarithmic: true,
+};
+
+/// Its line in the registry.
+pub const ENTRY: StudyEntry = StudyEntry {
+    entry: Entry {
+        id: "structured",
+        summary: "structured random features: error of kernel estimates, time and memory, P-models, classification",
+        parameters: &[
+            required("measure", "error", "`error`, `speed`, `p_model` or `classification`"),
+            parameter("families", "all", "`dense`, `circulant`, `{ id: low_displacement, rank: 4, nonzeros: 1 }` …"),
+            parameter("kernels", "[step, relu, { id: gaussian, sigma: 1 }]", "of `error`: which kernels"),
+            parameter("features", "[16, 64, 256, 1024]", "of `error` and `classification`: numbers m of projections"),
+            parameter("dimension", "256", "of `error`: n"),
+            parameter("dimensions", "none", "of `speed` and `p_model`: every n (and m = n)"),
+            parameter("pairs", "100", "of `error`: pairs of items"),
+            parameter("items", "[spread]", "of `error`: `spread` over all coordinates, or `flat`"),
+            parameter("preprocess", "[true]", "of `error`: whether items go through D₁HD₀"),
+            parameter("against", "features", "of `error`: the axis, `features` or `budget`"),
+            parameter(
+                "graphs",
+                "none",
+                "of `p_model`: coherence graphs to draw, `{ family: circulant, dimension: 5, rows: [0, 1] }`",
+            ),
+            parameter("dataset", "none", "of `classification`: documents, as under `dataset`"),
+        ],
+        source: "structured embeddings paper (Choromanski & Fagan 2016)",
+    },
+    read,
+};
+
+/// What is measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Measure {
+    Error,
+    Speed,
+    PModel,
+    Classification,
+}
+
+/// The checked settings of each measure.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+enum Settings {
+    Error(ErrorSettings),
+    Speed(SpeedSettings),
+    PModel(PModelSettings),
+    Classification(ClassificationSettings),
+}
+
+#[derive(Debug)]
+struct Structured {
+    measure: Measure,
+    settings: Settings,
+}
+
+fn read(node: &Node, reading: &Reading<'_>) -> Option<Arc<dyn Study>> {
+    let problems = reading.problems;
+    let section = Section::new(node, ENTRY.entry.id, problems)?;
+    let measure = section.required("measure")?;
+    let settings = match measure {
+        Measure::Error => Settings::Error(ErrorSettings::read(&section)?),
+        Measure::Speed => Settings::Speed(SpeedSettings::read(&section)?),
+        Measure::PModel => Settings::PModel(PModelSettings::read(&section)?),
+        Measure::Classification => Settings::Classification(ClassificationSettings::read(&section, reading)?),
+    };
+    Some(Arc::new(Structured { measure, settings }))
+}
+
+impl Study for Structured {
+    fn id(&self) -> &'static str {
+        ENTRY.entry.id
+    }
+
+    fn settings(&self) -> Json {
+        let mut settings = json!(self.settings);
+        if let Json::Object(keys) = &mut settings {
+            keys.insert("measure".to_owned(), json!(self.measure));
+        }
+        settings
+    }
+
+    fn open(&self, context: &StudyContext<'_>) -> Result<Box<dyn StudyWork>, StudyError> {
+        match &self.settings {
+            Settings::Error(settings) => settings.open(context),
+            Settings::Speed(settings) => settings.open(context),
+            Settings::PModel(settings) => settings.open(context),
+            Settings::Classification(settings) => settings.open(context),
+        }
+    }
+}
+
+/// A list that must have an entry.
+fn require_some<T>(section: &Section<'_>, key: &str, list: &[T]) -> Option<()> {
+    if list.is_empty() {
+        section.refuse(key, format!("`{}` is an empty list, but must name at least one", section.path_of(key)));
+        return None;
+    }
+    Some(())
+}
+
+/// Numbers of at least `least`.
+fn require_at_least(section: &Section<'_>, key: &str, numbers: &[usize], least: usize) -> Option<()> {
+    require_some(section, key, numbers)?;
+    if let Some(number) = numbers.iter().find(|number| **number < least) {
+        section.refuse(key, format!("`{}` has {number}, but must be at least {least}", section.path_of(key)));
+        return None;
+    }
+    Some(())
+}
+
+/// Families whose parameters suit n columns.
+fn require_families(section: &Section<'_>, families: &[Family], smallest: usize) -> Option<()> {
+    require_some(section, "families", families)?;
+    for family in families {
+        if let Err(error) = family.check() {
+            section.refuse("families", error.to_string());
+            return None;
+        }
+        if let Family::LowDisplacement { nonzeros, .. } = family
+            && *nonzeros > smallest
+        {
+            let message = format!(
+                "`low_displacement`: `nonzeros` is {nonzeros}, but must be at most the smallest dimension, {smallest}"
+            );
+            section.problems().add(Problem::new(message).at(section.place()));
+            return None;
+        }
+    }
+    Some(())
+}
+
+fn require_kernels(section: &Section<'_>, kernels: &[SphericalKernel]) -> Option<()> {
+    require_some(section, "kernels", kernels)?;
+    for kernel in kernels {
+        if let Err(error) = kernel.check() {
+            section.refuse("kernels", error.to_string());
+            return None;
+        }
+    }
+    Some(())
+}
+
+/// The families whose estimates differ, at their usual parameters: Hankel gives those of Toeplitz.
+fn distinct_families() -> Vec<Family> {
+    vec![
+        Family::Dense,
+        Family::Circulant,
+        Family::Toeplitz,
+        Family::LowDisplacement { rank: 4, nonzeros: 1 },
+        Family::Fastfood { independent_norms: false },
+        Family::Hd3,
+    ]
+}
+
+/// What tables and legends call a family.
+fn family_name(family: Family) -> String {
+    match family {
+        Family::Dense => "dense (unstructured)".to_owned(),
+        Family::Circulant => "circulant".to_owned(),
+        Family::Toeplitz => "Toeplitz".to_owned(),
+        Family::Hankel => "Hankel".to_owned(),
+        Family::LowDisplacement { rank, nonzeros } => format!("low displacement r = {rank}, a = {nonzeros}"),
+        Family::Fastfood { independent_norms: false } => "Fastfood".to_owned(),
+        Family::Fastfood { independent_norms: true } => "Fastfood with S".to_owned(),
+        Family::Hd3 => "HD₃HD₂HD₁".to_owned(),
+    }
+}
+
+/// What panels call a kernel.
+fn kernel_name(kernel: SphericalKernel) -> String {
+    match kernel {
+        SphericalKernel::InnerProduct => "inner product".to_owned(),
+        SphericalKernel::Step => "step".to_owned(),
+        SphericalKernel::Sign => "sign".to_owned(),
+        SphericalKernel::Relu => "ReLU".to_owned(),
+        SphericalKernel::ArcCosine { order } => format!("arc-cosine {order}"),
+        SphericalKernel::Gaussian { sigma } => format!("Gaussian, σ = {sigma}"),
+    }
+}
+
+/// A figure of one metric.
+fn figure(id: &str, title: &str, caption: &str, metric: Metric, kind: FigureKind) -> FigureSpec {
+    FigureSpec {
+        id: id.to_owned(),
+        title: title.to_owned(),
+        caption: caption.to_owned(),
+        select: Selection::of(metric),
+        kind,
+    }
+}
+
+fn table(id: &str, title: &str, caption: &str, kind: TableKind) -> TableSpec {
+    TableSpec { id: id.to_owned(), title: title.to_owned(), caption: caption.to_owned(), kind }
+}
+
+/// The datasets (panels) of the rows, in order.
+fn datasets(rows: &[ResultRow]) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for row in rows {
+        if !names.contains(&row.dataset) {
+            names.push(row.dataset.clone());
+        }
+    }
+    names
+}

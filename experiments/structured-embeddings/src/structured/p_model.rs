@@ -1,0 +1,182 @@
+//! The constants χ[P], μ[P], μ̃[P] and t of each family at each n (m = n), with the conditions of the paper's theory checked, and
+//! the coherence graphs drawn as in its figures 1 and 2.
+
+use landmark_core::stream::stream;
+use landmark_core::structured::p_model::PModelReport;
+use landmark_core::structured::transforms::Plans;
+use landmark_core::structured::{Family, StructuredMatrix};
+use landmark_harness::config::RunSettings;
+use landmark_harness::layout::{About, Layout};
+use landmark_harness::progress::Progress;
+use landmark_harness::study::{Finished, Part, StudyContext, StudyError, StudyWork, row};
+use landmark_report::{Metric, ResultRow, TableKind};
+use landmark_yaml::Section;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value as Json, json};
+
+use super::graphs::{GraphSettings, draw_graphs};
+use super::{ENTRY, family_name, require_at_least, require_families, table};
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct PModelSettings {
+    families: Vec<Family>,
+    dimensions: Vec<usize>,
+    largest_fastfood: usize,
+    effort: u64,
+    graphs: Vec<GraphSettings>,
+}
+
+impl Default for PModelSettings {
+    fn default() -> Self {
+        Self {
+            families: vec![
+                Family::Dense,
+                Family::Circulant,
+                Family::Toeplitz,
+                Family::Hankel,
+                Family::LowDisplacement { rank: 1, nonzeros: 1 },
+                Family::LowDisplacement { rank: 4, nonzeros: 1 },
+                Family::LowDisplacement { rank: 4, nonzeros: 3 },
+                Family::Fastfood { independent_norms: false },
+            ],
+            dimensions: vec![5, 8, 16, 64],
+            largest_fastfood: 32,
+            effort: 2000,
+            graphs: Vec::new(),
+        }
+    }
+}
+
+impl PModelSettings {
+    pub(super) fn read(section: &Section<'_>) -> Option<Self> {
+        let settings: Self = section.problems().read(&section.rest(), ENTRY.entry.id)?;
+        require_at_least(section, "dimensions", &settings.dimensions, 2)?;
+        let smallest = settings.dimensions.iter().copied().min().unwrap_or(2);
+        require_families(section, &settings.families, smallest)?;
+        let without = |family: &&Family| matches!(family, Family::Hd3 | Family::Fastfood { independent_norms: true });
+        if let Some(family) = settings.families.iter().find(without) {
+            let message =
+                format!("`{}` is no P-model: its rows are not linear in a Gaussian budget; leave it out", family.id());
+            section.refuse("families", message);
+            return None;
+        }
+        for graph in &settings.graphs {
+            if let Err(message) = graph.check() {
+                section.refuse("graphs", message);
+                return None;
+            }
+        }
+        Some(settings)
+    }
+
+    pub(super) fn open(&self, context: &StudyContext<'_>) -> Result<Box<dyn StudyWork>, StudyError> {
+        // all pairs of rows differ, and all columns are full: n⁵ multiplications
+        let fits = |family: Family, n: usize| !matches!(family, Family::Fastfood { .. }) || n <= self.largest_fastfood;
+        let cases = self.dimensions.iter().flat_map(|&n| {
+            let families = self.families.iter().copied().filter(move |&family| fits(family, n));
+            families.map(move |family| (family, n))
+        });
+        Ok(Box::new(Constants {
+            cases: cases.collect(),
+            graphs: self.graphs.clone(),
+            effort: self.effort,
+            run: context.run.clone(),
+            description: format!("P-models of {} families", self.families.len()),
+            facts: json!({ "largest_fastfood": self.largest_fastfood }),
+        }))
+    }
+}
+
+/// A matrix of m = n.
+pub(super) fn draw(family: Family, n: usize, seed: u64) -> Result<Box<dyn StructuredMatrix>, StudyError> {
+    Ok(family.draw(n, n, &mut stream(seed, "structured", "p-model", 0), &mut Plans::new())?)
+}
+
+struct Constants {
+    cases: Vec<(Family, usize)>,
+    graphs: Vec<GraphSettings>,
+    effort: u64,
+    run: RunSettings,
+    description: String,
+    facts: Json,
+}
+
+impl StudyWork for Constants {
+    fn about(&self) -> About<'_> {
+        About { description: &self.description, stamps: &[], notes: &[], facts: &self.facts }
+    }
+
+    fn parts(&self) -> Vec<Part> {
+        let part = |&(family, n): &(Family, usize)| Part {
+            title: format!("{} at n = {n}", family_name(family)),
+            group: family_name(family),
+            key: json!({ "measure": "p_model", "family": family, "n": n, "effort": self.effort }),
+        };
+        self.cases.iter().map(part).collect()
+    }
+
+    fn measure(&self, part: usize, _: &Finished<'_>, _: &Progress) -> Result<Vec<ResultRow>, StudyError> {
+        let (family, n) = self.cases[part];
+        let matrix = draw(family, n, self.run.seed)?;
+        let model = matrix.p_model().ok_or_else(|| format!("`{}` is no P-model", family.id()))?;
+        let report = PModelReport::of(model, self.effort);
+        let values = [
+            (Metric::Budget, report.budget as f64),
+            (Metric::ChromaticLower, report.chromatic.lower as f64),
+            (Metric::ChromaticUpper, report.chromatic.upper as f64),
+            (Metric::Coherence, report.coherence),
+            (Metric::Unicoherence, report.unicoherence),
+            (Metric::NormalisationError, report.normalisation_error),
+            (Metric::OrthogonalityError, report.orthogonality_error),
+            (Metric::Count, report.largest_graph as f64),
+        ];
+        let of = |(metric, value): (Metric, f64)| ResultRow {
+            method_id: family.id().to_owned(),
+            items: n as u64,
+            columns: n as u64,
+            rank: n as u64,
+            ..row(&self.run, &format!("n = {n}"), &family_name(family), metric, value)
+        };
+        Ok(values.into_iter().map(of).collect())
+    }
+
+    fn layout(&self, rows: &[ResultRow]) -> Layout {
+        let head = ["n", "family", "t", "χ[P]", "μ[P]", "μ̃[P]", "normalised", "orthogonal", "largest graph"];
+        let lines = self.cases.iter().filter_map(|&(family, n)| line(rows, family, n)).collect();
+        let caption = "m = n. χ[P] is the largest chromatic number of a coherence graph (a range where the search for a colouring ended \
+                       early: by Vizing's theorem it is one of two), μ[P] coherence, μ̃[P] unicoherence. The theory asks for \
+                       normalised columns and, for unbiased estimates, orthogonal ones; where a condition fails, by how much.";
+        let kind = TableKind::Plain {
+            head: head.iter().map(|&name| name.to_owned()).collect(),
+            lines,
+            figures: vec![0, 2, 3, 4, 5, 8],
+        };
+        let (figures, notes) = draw_graphs(&self.graphs, self.run.seed);
+        Layout { tables: vec![table("table-p-model", "P-models", caption, kind)], figures, notes, ..Layout::default() }
+    }
+}
+
+/// The line of one family and n, where it was measured.
+fn line(rows: &[ResultRow], family: Family, n: usize) -> Option<Vec<String>> {
+    let name = family_name(family);
+    let value = |metric: Metric| {
+        let found = rows.iter().find(|row| row.metric == metric && row.method == name && row.items == n as u64);
+        found.map(|row| row.value)
+    };
+    let (lower, upper) = (value(Metric::ChromaticLower)?, value(Metric::ChromaticUpper)?);
+    let chromatic = if lower < upper { format!("{lower:.0}–{upper:.0}") } else { format!("{upper:.0}") };
+    // rounding of sums of squares
+    let holds = |error: f64| if error < 1e-12 { "yes".to_owned() } else { format!("off by {error:.2}") };
+    Some(vec![
+        n.to_string(),
+        name.clone(),
+        Metric::Budget.show(value(Metric::Budget)?),
+        chromatic,
+        Metric::Coherence.show(value(Metric::Coherence)?),
+        Metric::Unicoherence.show(value(Metric::Unicoherence)?),
+        holds(value(Metric::NormalisationError)?),
+        holds(value(Metric::OrthogonalityError)?),
+        Metric::Count.show(value(Metric::Count)?),
+    ])
+}

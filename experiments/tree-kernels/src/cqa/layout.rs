@@ -1,0 +1,78 @@
+//! Table 1 of the paper, and the methods beside each other.
+
+use landmark_harness::layout::Layout;
+use landmark_report::{FigureKind, FigureSpec, Metric, ResultRow, Selection, TableKind, TableSpec, XAxis};
+
+/// The columns of table 1.
+const TABLE_1: [(Metric, &str); 3] =
+    [(Metric::MeanAveragePrecision, "MAP"), (Metric::F1, "F1 of good comments"), (Metric::Saving, "saving")];
+
+/// The other figures of the official scorer.
+const OTHERS: [Metric; 5] =
+    [Metric::AverageRecall, Metric::ReciprocalRank, Metric::Precision, Metric::Recall, Metric::Accuracy];
+
+pub(super) fn layout(rows: &[ResultRow]) -> Layout {
+    let has = |metric: Metric| rows.iter().any(|row| row.metric == metric);
+    let mut tables: Vec<TableSpec> = TABLE_1
+        .iter()
+        .filter(|(metric, _)| has(*metric))
+        .map(|&(metric, words)| TableSpec {
+            id: format!("table1-{}", metric.id()),
+            title: format!("Table 1 of the paper: {words}"),
+            caption: "By number of landmarks (the rank). The kernel SVM is the exact machine; published systems below."
+                .to_owned(),
+            kind: TableKind::Comparison { select: Selection::of(metric), reference: Some("table1".to_owned()) },
+        })
+        .collect();
+    tables.push(official(rows));
+    let figures = [(Metric::MeanAveragePrecision, "MAP"), (Metric::F1, "F1")]
+        .into_iter()
+        .filter(|(metric, _)| has(*metric))
+        .map(|(metric, words)| FigureSpec {
+            id: format!("figure-{}", metric.id()),
+            title: format!("{words} by number of landmarks"),
+            caption: "A line a method; the exact machine is level.".to_owned(),
+            select: Selection::of(metric),
+            kind: FigureKind::Curve { across: XAxis::RANK, log_y: false, y_limits: None },
+        })
+        .collect();
+    let notes = vec![
+        "landmarks are training comments; a test comment is compared with them alone, and C is chosen on the training comments"
+            .to_owned(),
+        "saving = 1 − landmarks / support vectors of the kernel SVM of this run".to_owned(),
+    ];
+    Layout { tables, figures, notes, ..Layout::default() }
+}
+
+/// The figures of the official scorer that table 1 leaves out: means over replicates.
+fn official(rows: &[ResultRow]) -> TableSpec {
+    let mut head = vec!["method".to_owned(), "landmarks".to_owned()];
+    head.extend(OTHERS.iter().map(|metric| metric.head()));
+    head.extend(["support vectors".to_owned(), "kernel operations".to_owned()]);
+    let mut lines: Vec<Vec<String>> = Vec::new();
+    let mut seen: Vec<(&str, u64)> = Vec::new();
+    for row in rows {
+        if seen.contains(&(row.method.as_str(), row.rank)) {
+            continue;
+        }
+        seen.push((&row.method, row.rank));
+        let mean = |metric: Metric| {
+            let here =
+                |other: &&ResultRow| other.metric == metric && other.method == row.method && other.rank == row.rank;
+            let values: Vec<f64> = rows.iter().filter(here).map(|row| row.value).collect();
+            (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+        };
+        let show = |metric: Metric| mean(metric).map_or("–".to_owned(), |value| metric.show(value));
+        let landmarks = if row.rank == 0 { "–".to_owned() } else { Metric::Rank.show(row.rank as f64) };
+        let mut line = vec![row.method.clone(), landmarks];
+        line.extend(OTHERS.iter().map(|&metric| show(metric)));
+        line.extend([show(Metric::SupportVectors), Metric::Evaluations.show(row.evaluations as f64)]);
+        lines.push(line);
+    }
+    TableSpec {
+        id: "table-official".to_owned(),
+        title: "The other figures of the official scorer".to_owned(),
+        caption: "Means over replicates. Kernel operations of training and of ranking all test comments.".to_owned(),
+        kind: TableKind::Plain { figures: (1..head.len()).collect(), head, lines },
+    }
+}

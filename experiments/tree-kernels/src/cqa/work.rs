@@ -1,0 +1,321 @@
+//! The study at work: the exact machine first, then each method at each number of landmarks and in each replicate.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use landmark_core::oracle::{Oracle, Remembered};
+use landmark_data::cqa::Pairs;
+use landmark_data::{Thread, Threads, WordVectors, catalog};
+use landmark_harness::config::RunSettings;
+use landmark_harness::layout::{About, Layout};
+use landmark_harness::progress::Progress;
+use landmark_harness::study::{Finished, Part, StudyContext, StudyError, StudyWork, row};
+use landmark_report::{Caveat, Metric, ResultRow};
+use landmark_tasks::ranking::{Answer, score_ranking};
+use ndarray::Array1;
+use serde_json::{Value as Json, json};
+
+use super::kernel::{First, kernel};
+use super::learn::{Said, Task, block};
+use super::{Method, Settings, layout};
+
+/// What a part computes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Piece {
+    Exact,
+    Landmarks { method: Method, size: usize, replicate: u64 },
+}
+
+/// Pairs, their kernel and what is to be learned from them.
+pub(super) struct Ranking {
+    settings: Settings,
+    run: RunSettings,
+    pieces: Vec<Piece>,
+    /// 1 for good; training pairs first.
+    labels: Vec<usize>,
+    training: usize,
+    /// The thread of each pair.
+    threads: Vec<usize>,
+    /// Over all pairs; what is bought for one part serves the next.
+    kernel: Arc<Remembered<Arc<dyn Oracle>>>,
+    description: String,
+    stamps: Vec<Caveat>,
+    notes: Vec<String>,
+    facts: Json,
+}
+
+impl Ranking {
+    pub(super) fn open(settings: &Settings, context: &StudyContext<'_>) -> Result<Self, StudyError> {
+        let sets = catalog::load_threads(&settings.dataset, context.data)?;
+        let (train, test) = chosen_sets(settings, &sets)?;
+        let mut notes: Vec<String> = Vec::new();
+        for set in train.iter().chain([&test]).filter(|set| !set.without_comments().is_empty()) {
+            notes.push(format!(
+                "{}: threads without comments were left out: {}",
+                set.name(),
+                set.without_comments().join(", ")
+            ));
+        }
+        let threads: Vec<&Thread> = train.iter().chain([&test]).flat_map(|set| set.threads()).collect();
+        let training_threads = train.iter().map(|set| set.threads().len()).sum();
+        let training: usize = train.iter().map(Threads::comments).sum();
+        let vectors = load_vectors(settings, &threads, context)?;
+        let pairs = Pairs::new(&threads, training_threads, vectors.as_ref());
+        let kernel = kernel(&pairs, training, &settings.kernel)?;
+        let labels: Vec<usize> = pairs.is_good.iter().map(|&good| usize::from(good)).collect();
+        let sets: Json = train
+            .iter()
+            .chain([&test])
+            .map(|set| json!({ "name": set.name(), "comments": set.comments(), "sha": set.identity().to_hex() }))
+            .collect();
+        let description = format!("{training} training and {} test comments", pairs.len() - training);
+        let mut stamps = vec![Caveat {
+            dataset: Some(settings.dataset.clone()),
+            text: format!(
+                "{training} training comments (the paper has 20,340) and {} test comments (3,270)",
+                pairs.len() - training
+            ),
+            breaks_comparison: true,
+        }];
+        let caveat = catalog::find(&settings.dataset)?.caveat;
+        stamps.extend((!caveat.is_empty()).then(|| Caveat {
+            dataset: Some(settings.dataset.clone()),
+            text: caveat.to_owned(),
+            breaks_comparison: true,
+        }));
+        Ok(Self {
+            pieces: pieces(settings, context.run, training, &mut notes),
+            settings: settings.clone(),
+            run: context.run.clone(),
+            labels,
+            training,
+            threads: pairs.thread.clone(),
+            facts: json!({ "sets": sets, "kernel": kernel.identity().to_hex() }),
+            kernel: Arc::new(Remembered::new(kernel)),
+            description,
+            stamps,
+            notes,
+        })
+    }
+
+    fn task(&self) -> Task<'_> {
+        Task { settings: &self.settings, labels: &self.labels[..self.training], seed: self.run.seed }
+    }
+
+    /// K[test, these training pairs].
+    fn to_test(&self, columns: &[usize]) -> Result<ndarray::Array2<f64>, StudyError> {
+        let test: Vec<usize> = (self.training..self.labels.len()).collect();
+        block(self.kernel.as_ref(), &test, columns)
+    }
+
+    fn say(&self, piece: Piece) -> Result<Said, StudyError> {
+        let train = First { inner: Arc::clone(&self.kernel), len: self.training };
+        match piece {
+            Piece::Exact => {
+                let all: Vec<usize> = (0..self.training).collect();
+                // not through the memory: n² numbers are held once
+                let train = First { inner: Arc::clone(self.kernel.inner()), len: self.training };
+                let gram = block(&train, &all, &all)?;
+                self.task().exact(gram.view(), |support| {
+                    let test: Vec<usize> = (self.training..self.labels.len()).collect();
+                    block(self.kernel.inner().as_ref(), &test, support)
+                })
+            }
+            Piece::Landmarks { method, size, replicate } => {
+                let task = self.task();
+                let order = task.order(method, &self.settings.dataset, replicate);
+                let (known, asked) = task.embed(method, &train, &order, size, |columns| self.to_test(columns))?;
+                task.linear(&known, &asked, size)
+            }
+        }
+    }
+
+    fn rows(
+        &self,
+        piece: Piece,
+        said: &Said,
+        support: Option<f64>,
+        seconds: f64,
+    ) -> Result<Vec<ResultRow>, StudyError> {
+        let (id, name, size, replicate) = match piece {
+            Piece::Exact => ("exact", "kernel SVM", 0, 0),
+            Piece::Landmarks { method, size, replicate } => (method.id(), method.name(), size, replicate),
+        };
+        let (n, m) = (self.training as u64, (self.labels.len() - self.training) as u64);
+        let compared = said.compared as u64;
+        let blank = |metric, value| ResultRow {
+            method: name.to_owned(),
+            method_id: id.to_owned(),
+            items: n + m,
+            columns: size as u64,
+            rank: size as u64,
+            cells: if size == 0 { n * n } else { n * size as u64 } + m * compared,
+            evaluations: if size == 0 { n * (n - 1) / 2 } else { n * size as u64 } + m * compared,
+            replicate,
+            ..row(&self.run, &self.settings.dataset, id, metric, value)
+        };
+        let scores = score_ranking(&self.answers(&said.scores))?;
+        let note =
+            format!("C = {}{}", said.c, if said.converged { "" } else { "; the SVM stopped at its limit of epochs" });
+        let map = blank(Metric::MeanAveragePrecision, scores.map);
+        let mut rows = vec![ResultRow { note: Some(note), seconds: Some(seconds), ..map }];
+        rows.extend([
+            blank(Metric::AverageRecall, scores.avg_rec),
+            blank(Metric::ReciprocalRank, scores.mrr),
+            blank(Metric::Precision, scores.precision),
+            blank(Metric::Recall, scores.recall),
+            blank(Metric::F1, scores.f1),
+            blank(Metric::Accuracy, scores.accuracy),
+            blank(Metric::Cost, said.c),
+        ]);
+        match (piece, support) {
+            (Piece::Exact, _) => rows.push(blank(Metric::SupportVectors, compared as f64)),
+            (_, Some(support)) => rows.push(blank(Metric::Saving, 1.0 - compared as f64 / support)),
+            (_, None) => {}
+        }
+        Ok(rows)
+    }
+
+    /// The test comments by thread, with what was said of them.
+    fn answers(&self, scores: &Array1<f64>) -> Vec<Vec<Answer>> {
+        let mut threads: Vec<Vec<Answer>> = Vec::new();
+        let mut last = None;
+        for (&score, place) in scores.iter().zip(self.training..) {
+            if last != Some(self.threads[place]) {
+                threads.push(Vec::new());
+                last = Some(self.threads[place]);
+            }
+            let answer = Answer { score, predicted: score > 0.0, relevant: self.labels[place] == 1 };
+            if let Some(thread) = threads.last_mut() {
+                thread.push(answer);
+            }
+        }
+        threads
+    }
+}
+
+impl StudyWork for Ranking {
+    fn about(&self) -> About<'_> {
+        About { description: &self.description, stamps: &self.stamps, notes: &self.notes, facts: &self.facts }
+    }
+
+    fn parts(&self) -> Vec<Part> {
+        let part = |piece: &Piece| {
+            let settings = &self.settings;
+            let data = json!({ "facts": self.facts, "costs": settings.costs, "folds": settings.folds });
+            let (title, group, piece) = match *piece {
+                Piece::Exact => ("kernel SVM".to_owned(), "kernel SVM".to_owned(), json!("exact")),
+                Piece::Landmarks { method, size, replicate } => {
+                    let group = format!("{} at {size} landmarks", method.name());
+                    let key = json!({ "method": method, "size": size, "replicate": replicate,
+                        "epochs": settings.epochs, "exact": settings.exact });
+                    (format!("{group}, replicate {}", replicate + 1), group, key)
+                }
+            };
+            Part { title, group, key: json!({ "data": data, "piece": piece }) }
+        };
+        self.pieces.iter().map(part).collect()
+    }
+
+    fn measure(&self, part: usize, finished: &Finished<'_>, _: &Progress) -> Result<Vec<ResultRow>, StudyError> {
+        let piece = self.pieces[part];
+        let started = Instant::now();
+        let said = self.say(piece)?;
+        let support = finished
+            .rows(0)
+            .and_then(|rows| rows.iter().find(|row| row.metric == Metric::SupportVectors))
+            .map(|row| row.value);
+        self.rows(piece, &said, support, started.elapsed().as_secs_f64())
+    }
+
+    fn layout(&self, rows: &[ResultRow]) -> Layout {
+        layout::layout(rows)
+    }
+}
+
+/// The exact machine, then methods by size and replicate; sizes beyond the training pairs are left out and named.
+fn pieces(settings: &Settings, run: &RunSettings, training: usize, notes: &mut Vec<String>) -> Vec<Piece> {
+    let mut pieces = Vec::new();
+    if settings.exact {
+        pieces.push(Piece::Exact);
+    }
+    for &size in &settings.landmarks {
+        if size > training {
+            notes.push(format!("{size} landmarks are more than the {training} training comments and were left out"));
+            continue;
+        }
+        for &method in &settings.methods {
+            for replicate in 0..run.replicates as u64 {
+                pieces.push(Piece::Landmarks { method, size, replicate });
+            }
+        }
+    }
+    pieces
+}
+
+fn chosen_sets(settings: &Settings, sets: &[Threads]) -> Result<(Vec<Threads>, Threads), StudyError> {
+    let known = || sets.iter().map(|set| format!("`{}`", set.name())).collect::<Vec<_>>().join(", ");
+    let find = |key: &str, name: &str| {
+        sets.iter()
+            .find(|set| set.name() == name)
+            .cloned()
+            .ok_or_else(|| format!("`cqa.{key}` names `{name}`, but `{}` has the sets {}", settings.dataset, known()))
+    };
+    let cut = |set: Threads, limit: Option<usize>| match limit {
+        Some(limit) => set.first(limit),
+        None => set,
+    };
+    let test = cut(find("test", &settings.test)?, settings.test_threads);
+    let names: Vec<String> = if settings.train.is_empty() {
+        sets.iter().map(|set| set.name().to_owned()).filter(|name| name.starts_with("train")).collect()
+    } else {
+        settings.train.clone()
+    };
+    if names.contains(&settings.test) {
+        return Err(format!("`cqa.train` and `cqa.test` both name `{}`; test on another set", settings.test).into());
+    }
+    let train = names.iter().map(|name| Ok(cut(find("train", name)?, settings.train_threads)));
+    Ok((train.collect::<Result<_, StudyError>>()?, test))
+}
+
+fn load_vectors(
+    settings: &Settings,
+    threads: &[&Thread],
+    context: &StudyContext<'_>,
+) -> Result<Option<WordVectors>, StudyError> {
+    let Some(name) = &settings.vectors else { return Ok(None) };
+    let mut words = std::collections::HashSet::new();
+    for thread in threads {
+        let texts = thread.comments.iter().map(|comment| comment.text.as_str());
+        for text in texts.chain([thread.subject.as_str(), thread.body.as_str()]) {
+            words.extend(landmark_data::tokens::words(text));
+        }
+    }
+    Ok(Some(catalog::load_word_vectors(name, context.data, &|word| words.contains(word))?))
+}
+
+impl Method {
+    /// Id in results.
+    pub(super) fn id(self) -> &'static str {
+        match self {
+            Self::Nystrom => "nystrom",
+            Self::Stratified => "stratified",
+            Self::Ensemble => "ensemble",
+            Self::SmsNystrom => "sms_nystrom",
+            Self::Sicur => "sicur",
+            Self::ShiftRidge => "shift_ridge",
+        }
+    }
+
+    /// What tables call it.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Nystrom => "Nyström",
+            Self::Stratified => "Nyström, stratified",
+            Self::Ensemble => "Nyström, ensemble of 4",
+            Self::SmsNystrom => "SMS-Nyström",
+            Self::Sicur => "SiCUR",
+            Self::ShiftRidge => "shift-ridge",
+        }
+    }
+}
