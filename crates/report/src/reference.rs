@@ -338,10 +338,10 @@ tables:
 
     #[test]
     fn an_unknown_metric_and_key_are_named_with_their_lines() {
-        let text = TABLE.replace("metric: accuracy", "metric: acuracy").replace("unit:", "unti:");
+        let text = TABLE.replace("    metric: accuracy", "    unti: percent\n    metric: acuracy");
         let error = read(&text).unwrap_err().to_string();
-        assert!(error.contains("line 6: `reference.tables[0].metric` is `acuracy`"), "{error}");
+        assert!(error.contains("line 7: `reference.tables[0].metric` is `acuracy`"), "{error}");
         assert!(error.contains("did you mean `accuracy`?"), "{error}");
-        assert!(error.contains("line 7: unknown key `unti` in `reference.tables[0]`"), "{error}");
+        assert!(error.contains("line 6: unknown key `unti` in `reference.tables[0]`"), "{error}");
     }
 }
