@@ -8,7 +8,7 @@
 use super::StructuredError;
 use super::error::{require_length, require_some};
 use super::signs::Signs;
-use super::transforms::{hadamard_on_one_thread, padded_length};
+use super::transforms::{hadamard, padded_length};
 use crate::stream::Rng;
 
 /// D₁HD₀ for items of n numbers.
@@ -71,7 +71,7 @@ impl Rotation {
         head.copy_from_slice(x);
         self.before.flip(head);
         tail.fill(0.0);
-        hadamard_on_one_thread(out);
+        hadamard(out);
         let factor = 1.0 / (out.len() as f64).sqrt();
         out.iter_mut().for_each(|value| *value *= factor);
         self.after.flip(out);

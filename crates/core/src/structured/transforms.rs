@@ -10,7 +10,7 @@ mod plans;
 mod skew_circulant;
 
 pub use circulant::CirculantProduct;
-pub(super) use hadamard::on_one_thread as hadamard_on_one_thread;
+pub(super) use hadamard::transform as hadamard;
 pub use hadamard::{HadamardScalar, padded_length, walsh_hadamard, walsh_hadamard_padded, walsh_hadamard_rows};
 pub use hankel::HankelProduct;
 pub(super) use plans::RealPlan;

@@ -13,7 +13,7 @@ use crate::structured::StructuredMatrix;
 use crate::structured::gaussian::normals;
 use crate::structured::p_model::{PModel, Term, block_pairs};
 use crate::structured::signs::Signs;
-use crate::structured::transforms::{Room, hadamard_on_one_thread, padded_length, sized};
+use crate::structured::transforms::{Room, hadamard, padded_length, sized};
 
 /// Stacked Fastfood blocks.
 #[derive(Debug)]
@@ -109,12 +109,12 @@ impl StructuredMatrix for Fastfood {
             mixed[x.len()..].fill(0.0);
             mixed[..x.len()].copy_from_slice(x);
             block.signs.flip(&mut mixed[..x.len()]);
-            hadamard_on_one_thread(mixed);
+            hadamard(mixed);
             let permuted = sized(&mut room.second, n);
             for ((out, &from), g) in permuted.iter_mut().zip(&block.permutation).zip(&block.gaussian) {
                 *out = mixed[from as usize] * g;
             }
-            hadamard_on_one_thread(permuted);
+            hadamard(permuted);
             out.iter_mut().zip(permuted).enumerate().for_each(|(i, (out, value))| *out = *value * block.row_factor(i));
         }
     }

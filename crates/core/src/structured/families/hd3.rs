@@ -12,7 +12,7 @@ use crate::stream::Rng;
 use crate::structured::StructuredMatrix;
 use crate::structured::p_model::PModel;
 use crate::structured::signs::Signs;
-use crate::structured::transforms::{Room, hadamard_on_one_thread, padded_length, sized};
+use crate::structured::transforms::{Room, hadamard, padded_length, sized};
 
 /// Stacked blocks.
 #[derive(Debug)]
@@ -65,7 +65,7 @@ impl StructuredMatrix for Hd3 {
             mixed[x.len()..].fill(0.0);
             for signs in block {
                 signs.flip(mixed);
-                hadamard_on_one_thread(mixed);
+                hadamard(mixed);
             }
             out.iter_mut().zip(mixed).for_each(|(out, value)| *out = *value * factor);
         }

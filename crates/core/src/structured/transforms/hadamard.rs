@@ -1,75 +1,21 @@
 //! The Walsh–Hadamard transform in place: y = Hx with H₁ = (1), H₂ₙ = (Hₙ Hₙ; Hₙ −Hₙ), unnormalised, natural order.
 //!
-//! log₂ n levels of sums and differences at distances 1, 2, 4 …; [`blocks`] and [`rows`] say in which order memory is swept. Additions only, in
-//! one order on every processor and on any number of threads. Cost: n log₂ n additions; one sweep over slow memory up to 512 KiB, one more for
-//! each six levels above. A single vector of 4 MiB or more is shared among the threads of the pool.
+//! log₂ n levels of sums and differences at distances 1, 2, 4 …, in an order that depends on n alone, so that a result has the same bits on every
+//! processor and on any number of threads: above a part of 128 or 512 KiB the highest level first, columns of eight rows at a time; within a part the
+//! levels of its leaves of 16 KiB first. Cost: n log₂ n additions.
 
 use std::ops::{Add, Sub};
 
-use ndarray::{ArrayViewMut2, Axis};
+use multiversion::multiversion;
+use ndarray::{ArrayViewMut2, Axis, aview1};
 use rayon::prelude::*;
 
 use crate::structured::StructuredError;
 
-mod ahead;
-mod blocks;
-mod lanes;
-mod rows;
-
 /// A number that can be transformed: f32 or f64.
-pub trait HadamardScalar: Copy + Send + Sync + Default + Add<Output = Self> + Sub<Output = Self> + 'static {
-    /// The transforms of vectors of `length` numbers, one after the other, none longer than stays in a cache.
-    #[doc(hidden)]
-    fn short(data: &mut [Self], length: usize);
-
-    /// The levels above 2, 4 … 64 rows of one length.
-    #[doc(hidden)]
-    fn top(rows: &mut [&mut [Self]]);
-}
-
-macro_rules! hadamard_scalar {
-    ($scalar:ty, $lanes:literal, $register:ident) => {
-        impl HadamardScalar for $scalar {
-            fn short(data: &mut [Self], length: usize) {
-                if length < 8 * $lanes {
-                    return data.chunks_exact_mut(length).for_each(level_by_level);
-                }
-                let (cells, _) = data.as_chunks_mut::<$lanes>();
-                #[cfg(target_arch = "x86_64")]
-                {
-                    #[target_feature(enable = "avx2,fma")]
-                    fn avx2(cells: &mut [[$scalar; $lanes]], length: usize) {
-                        blocks::by_cache::<$lanes, std::arch::x86_64::$register>(cells, length);
-                    }
-                    if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
-                        // SAFETY: both features were just detected
-                        return unsafe { avx2(cells, length / $lanes) };
-                    }
-                }
-                blocks::by_cache::<$lanes, [$scalar; $lanes]>(cells, length / $lanes);
-            }
-
-            fn top(rows: &mut [&mut [Self]]) {
-                let mut rows: Vec<_> = rows.iter_mut().map(|row| row.as_chunks_mut::<$lanes>().0).collect();
-                #[cfg(target_arch = "x86_64")]
-                {
-                    #[target_feature(enable = "avx2,fma")]
-                    fn avx2(rows: &mut [&mut [[$scalar; $lanes]]]) {
-                        rows::top::<$lanes, std::arch::x86_64::$register>(rows);
-                    }
-                    if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
-                        // SAFETY: both features were just detected
-                        return unsafe { avx2(&mut rows) };
-                    }
-                }
-                rows::top::<$lanes, [$scalar; $lanes]>(&mut rows);
-            }
-        }
-    };
-}
-
-hadamard_scalar!(f64, 4, __m256d);
-hadamard_scalar!(f32, 8, __m256);
+pub trait HadamardScalar: Copy + Send + Sync + Default + Add<Output = Self> + Sub<Output = Self> + 'static {}
+impl HadamardScalar for f32 {}
+impl HadamardScalar for f64 {}
 
 /// Transforms in place; long data on all threads of the pool, with the same bits.
 ///
@@ -85,38 +31,8 @@ hadamard_scalar!(f32, 8, __m256);
 /// A length that is not a power of two.
 pub fn walsh_hadamard<T: HadamardScalar>(data: &mut [T]) -> Result<(), StructuredError> {
     require_power_of_two(data.len())?;
-    on_all_threads(data);
+    transform(data);
     Ok(())
-}
-
-/// Long data by all threads: the levels above its rows some columns each, then each row.
-fn on_all_threads<T: HadamardScalar>(data: &mut [T]) {
-    if size_of_val(data) < SHARED || rayon::current_num_threads() == 1 {
-        return on_one_thread(data);
-    }
-    let row = data.len() / blocks::top_rows(size_of_val(data));
-    let mut runs: Vec<_> = data.chunks_exact_mut(row).map(|row| row.chunks_exact_mut(RUN)).collect();
-    let tops: Vec<Vec<&mut [T]>> =
-        (0..row / RUN).map(|_| runs.iter_mut().filter_map(Iterator::next).collect()).collect();
-    tops.into_par_iter().for_each(|mut rows| T::top(&mut rows));
-    data.par_chunks_exact_mut(row).for_each(on_all_threads);
-}
-
-/// The transform by this thread alone, with the same bits.
-pub(in crate::structured) fn on_one_thread<T: HadamardScalar>(data: &mut [T]) {
-    each_on_one_thread(data, data.len());
-}
-
-/// Those of vectors of `length` numbers, one after the other.
-fn each_on_one_thread<T: HadamardScalar>(data: &mut [T], length: usize) {
-    let row = length / blocks::top_rows(length * size_of::<T>());
-    if row == length {
-        return T::short(data, length);
-    }
-    for vector in data.chunks_exact_mut(length) {
-        T::top(&mut vector.chunks_exact_mut(row).collect::<Vec<_>>());
-        each_on_one_thread(vector, row);
-    }
 }
 
 /// Transforms each row in place, rows in parallel.
@@ -126,20 +42,15 @@ fn each_on_one_thread<T: HadamardScalar>(data: &mut [T], length: usize) {
 pub fn walsh_hadamard_rows<T: HadamardScalar>(mut batch: ArrayViewMut2<'_, T>) -> Result<(), StructuredError> {
     let length = batch.ncols();
     require_power_of_two(length)?;
-    let rows = rows_per_task(length);
-    batch.axis_chunks_iter_mut(Axis(0), rows).into_par_iter().for_each(|mut chunk| {
-        if let Some(rows) = chunk.as_slice_mut() {
-            return each_on_one_thread(rows, length);
-        }
-        let mut copy = Vec::new();
+    let rows_per_task = (1_usize << 16).div_euclid(length).max(1);
+    batch.axis_chunks_iter_mut(Axis(0), rows_per_task).into_par_iter().for_each(|mut chunk| {
         for mut row in chunk.rows_mut() {
             if let Some(row) = row.as_slice_mut() {
-                on_one_thread(row);
+                transform(row);
             } else {
-                copy.clear();
-                copy.extend(row.iter().copied());
-                on_one_thread(&mut copy);
-                row.iter_mut().zip(&copy).for_each(|(out, &value)| *out = value);
+                let mut copy = row.to_vec();
+                transform(&mut copy);
+                row.assign(&aview1(&copy));
             }
         }
     });
@@ -150,7 +61,7 @@ pub fn walsh_hadamard_rows<T: HadamardScalar>(mut batch: ArrayViewMut2<'_, T>) -
 pub fn walsh_hadamard_padded<T: HadamardScalar>(x: &[T]) -> Vec<T> {
     let mut out = vec![T::default(); padded_length(x.len())];
     out[..x.len()].copy_from_slice(x);
-    on_one_thread(&mut out);
+    transform(&mut out);
     out
 }
 
@@ -167,26 +78,124 @@ fn require_power_of_two(length: usize) -> Result<(), StructuredError> {
     }
 }
 
-/// Bytes from which a vector is shared among threads.
-const SHARED: usize = 1 << 22;
+/// Columns that a thread takes at a time: eight rows of them stay in the first-level cache.
+const COLUMNS: usize = 1 << 8;
 
-/// Columns that a thread takes at a time.
-const RUN: usize = 1 << 11;
-
-/// About 64 Ki numbers a task.
-fn rows_per_task(length: usize) -> usize {
-    (1_usize << 16).div_euclid(length).max(1)
+/// The transform of a power of two of numbers.
+pub(in crate::structured) fn transform<T: HadamardScalar>(data: &mut [T]) {
+    let above = ((data.len() * size_of::<T>()) >> 17).max(1).ilog2();
+    let bytes = if matches!(above % 6, 1 | 2) { 1 << 19 } else { 1 << 17 };
+    in_parts(data, bytes / size_of::<T>());
 }
 
-/// Short data, and the plain text of what the others do.
-fn level_by_level<T: HadamardScalar>(data: &mut [T]) {
-    let mut distance = 1;
-    while distance < data.len() {
-        for block in data.chunks_exact_mut(2 * distance) {
+/// Up to three levels between rows, then each row.
+fn in_parts<T: HadamardScalar>(data: &mut [T], part: usize) {
+    if data.len() <= part {
+        return within_part(data);
+    }
+    let row = (data.len() / 8).max(part);
+    let mut rows: Vec<_> = data.chunks_exact_mut(row).map(|row| row.chunks_exact_mut(COLUMNS)).collect();
+    let columns: Vec<Vec<&mut [T]>> =
+        (0..row / COLUMNS).map(|_| rows.iter_mut().filter_map(Iterator::next).collect()).collect();
+    columns.into_par_iter().for_each(|mut rows| between_rows(&mut rows));
+    data.par_chunks_exact_mut(row).for_each(|row| in_parts(row, part));
+}
+
+/// All levels between some rows, the highest first.
+#[multiversion(targets("x86_64+avx2"))]
+fn between_rows<T: HadamardScalar>(rows: &mut [&mut [T]]) {
+    let mut distance = rows.len() / 2;
+    while distance > 0 {
+        for block in rows.chunks_exact_mut(2 * distance) {
             let (low, high) = block.split_at_mut(distance);
-            low.iter_mut().zip(high).for_each(|(low, high)| (*low, *high) = (*low + *high, *low - *high));
+            low.iter_mut().zip(high).for_each(|(low, high)| butterflies(low, high));
         }
-        distance *= 2;
+        distance /= 2;
+    }
+}
+
+/// The levels of each leaf, then those above.
+#[multiversion(targets("x86_64+avx2"))]
+fn within_part<T: HadamardScalar>(data: &mut [T]) {
+    // numbers in 32 bytes
+    let (length, cell) = (data.len(), 32 / size_of::<T>());
+    for leaf in data.chunks_exact_mut(length.min(512 * cell)) {
+        let mut done = 1;
+        while done < cell || (length < 8 * cell && done < length) {
+            levels(leaf, done, length.min(2 * done));
+            done *= 2;
+        }
+        while done < leaf.len() {
+            levels(leaf, done, leaf.len().min(8 * done));
+            done *= 8;
+        }
+    }
+    let middle = (length / 8).max(512 * cell);
+    levels(data, 512 * cell, middle);
+    levels(data, middle, length);
+}
+
+/// The levels of distances `from` to `to`/2, the highest first, two in one pass where there are two.
+#[inline(always)]
+fn levels<T: HadamardScalar>(data: &mut [T], from: usize, to: usize) {
+    let mut distance = to / 2;
+    while distance >= from {
+        if distance > from && distance > 8 {
+            distance /= 2;
+            two_levels(data, distance);
+        } else {
+            level(data, distance);
+        }
+        distance /= 2;
+    }
+}
+
+#[inline(always)]
+fn level<T: HadamardScalar>(data: &mut [T], distance: usize) {
+    match distance {
+        1 if data.len() >= 32 => within_eights::<T, 1>(data),
+        2 if data.len() >= 32 => within_eights::<T, 2>(data),
+        4 if data.len() >= 32 => within_eights::<T, 4>(data),
+        _ => {
+            for block in data.chunks_exact_mut(2 * distance) {
+                let (low, high) = block.split_at_mut(distance);
+                butterflies(low, high);
+            }
+        }
+    }
+}
+
+/// The level of a short distance, four times eight numbers at a time: fewer, and the compiler would shuffle numbers between them.
+#[inline(always)]
+fn within_eights<T: HadamardScalar, const DISTANCE: usize>(data: &mut [T]) {
+    for four in data.as_chunks_mut::<8>().0.as_chunks_mut::<4>().0 {
+        for eight in four {
+            let x = *eight;
+            for i in 0..8 {
+                let other = x[i ^ DISTANCE];
+                eight[i] = if i & DISTANCE == 0 { x[i] + other } else { other - x[i] };
+            }
+        }
+    }
+}
+
+#[inline(always)]
+fn butterflies<T: HadamardScalar>(low: &mut [T], high: &mut [T]) {
+    for (low, high) in low.iter_mut().zip(high) {
+        (*low, *high) = (*low + *high, *low - *high);
+    }
+}
+
+/// The levels of twice the distance and of the distance.
+#[inline(always)]
+fn two_levels<T: HadamardScalar>(data: &mut [T], distance: usize) {
+    for block in data.chunks_exact_mut(4 * distance) {
+        let (low, high) = block.split_at_mut(2 * distance);
+        let ((a, b), (c, d)) = (low.split_at_mut(distance), high.split_at_mut(distance));
+        for (((a, b), c), d) in a.iter_mut().zip(b).zip(c).zip(d) {
+            let (p, q, r, s) = (*a + *c, *b + *d, *a - *c, *b - *d);
+            (*a, *b, *c, *d) = (p + q, p - q, r + s, r - s);
+        }
     }
 }
 
@@ -236,32 +245,19 @@ mod tests {
         }
     }
 
-    /// [`on_one_thread`] for a processor without registers that we know.
-    fn plain<const L: usize, V: lanes::Lanes<L>>(data: &mut [[V::Scalar; L]]) {
-        let row = data.len() / blocks::top_rows(size_of_val(data));
-        if row == data.len() {
-            return blocks::by_cache::<L, V>(data, row);
-        }
-        rows::top::<L, V>(&mut data.chunks_exact_mut(row).collect::<Vec<_>>());
-        data.chunks_exact_mut(row).for_each(plain::<L, V>);
-    }
-
     #[test]
-    fn registers_and_plain_arrays_give_the_same_bits_at_every_length() {
-        let mut rng = stream(1, "test", "hadamard bits", 0);
-        for exponent in 5..24 {
-            let x: Vec<f64> = (0..1 << exponent).map(|_| rng.gen_range(-1.0..1.0)).collect();
-            let (mut ours, mut theirs) = (x.clone(), x.clone());
-            walsh_hadamard(&mut ours).unwrap();
-            plain::<4, [f64; 4]>(theirs.as_chunks_mut().0);
-            assert_eq!(ours, theirs, "2^{exponent}");
-            // 8 registers of f32 are 64 numbers
-            let mut ours: Vec<f32> = [&x[..], &x[..]].concat().iter().map(|&value| value as f32).collect();
-            let mut theirs = ours.clone();
-            walsh_hadamard(&mut ours).unwrap();
-            plain::<8, [f32; 8]>(theirs.as_chunks_mut().0);
-            assert_eq!(ours, theirs, "2^({exponent} + 1)");
+    fn the_order_of_levels_is_that_of_the_results_on_record() {
+        let (mut double, mut single) = (blake3::Hasher::new(), blake3::Hasher::new());
+        for exponent in 0..22 {
+            let mut rng = stream(1, "test", "hadamard bits", exponent);
+            let mut x: Vec<f64> = (0..1 << exponent).map(|_| rng.gen_range(-1.0..1.0)).collect();
+            let mut y: Vec<f32> = x.iter().map(|&value| value as f32).collect();
+            walsh_hadamard(&mut x).and_then(|()| walsh_hadamard(&mut y)).unwrap();
+            x.iter().for_each(|value| _ = double.update(&value.to_le_bytes()));
+            y.iter().for_each(|value| _ = single.update(&value.to_le_bytes()));
         }
+        assert_eq!(&double.finalize().to_hex()[..32], "b27601959687b76d03cccf8e37989b88");
+        assert_eq!(&single.finalize().to_hex()[..32], "c9c957844b6422e283e3b639695d1a4b");
     }
 
     #[test]
