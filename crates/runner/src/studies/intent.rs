@@ -13,9 +13,9 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use landmark_core::sketch::{Form, FrequentDirectionsParams};
 use landmark_data::catalog::{self, Holds};
 use landmark_data::feature_hashing::NgramHashParams;
+use landmark_features::sketch::{Form, FrequentDirectionsParams};
 use landmark_tasks::classification::ClassificationParams;
 use landmark_tasks::linear_svm::{LinearSvmParams, MultiClass};
 use landmark_tasks::svm::Tolerance;

@@ -9,9 +9,9 @@ use std::time::Instant;
 
 use landmark_core::linalg;
 use landmark_core::oracle::Identity;
-use landmark_core::sketch::{Form, FrequentDirections, FrequentDirectionsParams, sketch_batches};
 use landmark_core::stream::stream;
 use landmark_data::matrices::gaussian;
+use landmark_features::sketch::{Form, FrequentDirections, FrequentDirectionsParams, sketch_batches};
 use ndarray::{Array2, Axis};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};

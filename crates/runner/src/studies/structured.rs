@@ -6,7 +6,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use landmark_core::structured::{Family, SphericalKernel};
+use landmark_features::structured::{Family, SphericalKernel};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 

@@ -9,9 +9,9 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use landmark_core::sketch::{Form, FrequentDirectionsParams, Projection};
 use landmark_data::feature_hashing::NgramHashParams;
 use landmark_data::text_stream::{BadLine, LinePolicy};
+use landmark_features::sketch::{Form, FrequentDirectionsParams, Projection};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
@@ -29,6 +29,7 @@ use crate::report::{FigureKind, FigureSpec, Selection, Stamp, TableKind, TableSp
 use crate::results::{Metric, ResultRow};
 use crate::study::{Desk, Divisible, Finished, Part, Study, StudyError, StudyWork, row};
 
+mod saved;
 mod stream;
 
 use stream::Stream;

@@ -7,8 +7,8 @@
 use std::path::Path;
 
 use landmark_core::stream::stream;
-use landmark_core::structured::{Family, SphericalKernel, StructuredFeaturesParams};
 use landmark_data::Split;
+use landmark_features::structured::{Family, SphericalKernel, StructuredFeaturesParams};
 use landmark_tasks::classification::{
     ClassificationParams, KernelClassificationParams, Outcome, classify, classify_kernel,
 };

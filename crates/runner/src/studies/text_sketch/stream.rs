@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use landmark_core::oracle::Identity;
-use landmark_core::sketch::{FrequentDirections, MergeTree, SketchError};
 use landmark_data::DataError;
 use landmark_data::feature_hashing::{HashedRow, NgramHash};
-use landmark_data::sketch_file::SavedStream;
 use landmark_data::text_stream::{self, StreamPlace, TextStream};
+use landmark_features::sketch::{FrequentDirections, MergeTree, SketchError};
 use serde_json::json;
 
+use super::saved::SavedStream;
 use super::{SAVED, Settings};
 use crate::progress::Progress;
 use crate::study::{Desk, Divisible, DonePiece, StudyError};
