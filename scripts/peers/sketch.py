@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Frequent Directions against NumPy: the same rows in one run, on one thread.
 
-    cargo build --release -p landmark-core --example sketch_times
+    cargo build --release -p landmark-features --example sketch_times
     python scripts/peers/sketch.py target/release/examples/sketch_times [--n 1000000] [--d 100] [--l 100]
 
 Needs numpy. The peers are the two forms as one writes them with NumPy: figure 1 of the paper by SVD, and a buffer of 2l rows shrunk by the

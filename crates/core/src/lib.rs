@@ -1,7 +1,6 @@
 //! landmark-core: approximates a huge, expensive, possibly indefinite similarity matrix from a few bought columns.
 //!
-//! The crate knows no text, file, YAML, torch or thread-pool choice. Its only input is an [`Oracle`](oracle::Oracle), or rows of numbers
-//! for a [sketch].
+//! The crate knows no text, file, YAML, torch or thread-pool choice. Its only input is an [`Oracle`](oracle::Oracle).
 
 pub mod approximate;
 pub mod approximation;
@@ -11,8 +10,6 @@ pub mod error_estimate;
 pub mod fit;
 pub mod landmarks;
 pub mod linalg;
+pub mod normal;
 pub mod oracle;
-mod registers;
-pub mod sketch;
 pub mod stream;
-pub mod structured;

@@ -236,15 +236,6 @@ pub enum DataError {
         #[source]
         source: landmark_core::linalg::LinalgError,
     },
-    /// A saved sketch that cannot be gone on from.
-    #[error("cannot go on from `{path}`; remove it to start the stream again")]
-    SavedSketch {
-        /// The file.
-        path: PathBuf,
-        /// The cause.
-        #[source]
-        source: landmark_core::sketch::SketchError,
-    },
     /// A file that cannot be written.
     #[error("cannot write `{path}`; check the folder and the room on the disk")]
     Write {

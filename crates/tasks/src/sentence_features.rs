@@ -1,6 +1,6 @@
 //! Sentence representations that put dense vectors beside sparse word counts (paper 2, equation 2 and §3.1).
 //!
-//! SENT: x/‖x‖ ⊕ xΠ/‖xΠ‖, x the n-gram counts of a sentence and Π the [projection](landmark_core::sketch::Projection) of a sketch of
+//! SENT: x/‖x‖ ⊕ xΠ/‖xΠ‖, x the n-gram counts of a sentence and Π the [projection](landmark_features::sketch::Projection) of a sketch of
 //! unlabelled text. Any other dense vector takes the place of xΠ in the same way: averaged word vectors do for the paper's baselines.
 //! SENT+ adds to x features of the first two words, and what a supervised machine predicts: [`predicted_labels`].
 //!
@@ -10,8 +10,8 @@ use ndarray::{Array2, ArrayView2, Axis};
 use rand::seq::SliceRandom;
 use rayon::prelude::*;
 
-use landmark_core::sketch::Projection;
 use landmark_core::stream::stream;
+use landmark_features::sketch::Projection;
 
 use crate::classification::{ClassificationValidParams, classify_sparse};
 use crate::cross_validation::stratified_folds;
@@ -127,7 +127,7 @@ pub fn few_per_label(
 
 #[cfg(test)]
 mod tests {
-    use landmark_core::sketch::{FrequentDirectionsParams, Identity};
+    use landmark_features::sketch::{FrequentDirectionsParams, Identity};
     use ndarray::array;
 
     use super::*;

@@ -12,9 +12,9 @@
 
 use std::sync::Arc;
 
-use landmark_core::sketch::{Form, FrequentDirectionsParams};
 use landmark_data::catalog::{self, Holds};
 use landmark_data::feature_hashing::NgramHashParams;
+use landmark_features::sketch::{Form, FrequentDirectionsParams};
 use landmark_harness::config::Reading;
 use landmark_harness::study::{Study, StudyContext, StudyEntry, StudyError, StudyWork};
 use landmark_tasks::classification::ClassificationParams;

@@ -8,9 +8,9 @@ use std::time::Instant;
 
 use landmark_core::linalg;
 use landmark_core::oracle::Identity;
-use landmark_core::sketch::{Form, FrequentDirections, FrequentDirectionsParams, sketch_batches};
 use landmark_core::stream::stream;
 use landmark_data::matrices::gaussian;
+use landmark_features::sketch::{Form, FrequentDirections, FrequentDirectionsParams, sketch_batches};
 use landmark_harness::config::{Reading, RunSettings};
 use landmark_harness::layout::{About, Layout};
 use landmark_harness::progress::Progress;

@@ -9,9 +9,9 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use landmark_core::sketch::{Form, FrequentDirectionsParams, Projection};
 use landmark_data::feature_hashing::NgramHashParams;
 use landmark_data::text_stream::{BadLine, LinePolicy};
+use landmark_features::sketch::{Form, FrequentDirectionsParams, Projection};
 use landmark_harness::config::values::ConfigPath;
 use landmark_harness::config::{Reading, RunSettings};
 use landmark_harness::layout::{About, Layout};
@@ -22,6 +22,7 @@ use landmark_yaml::{Entry, Node, Problem, Section, parameter, required};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
+mod saved;
 mod stream;
 
 use stream::Stream;

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use landmark_core::structured::{Family, SphericalKernel};
+use landmark_features::structured::{Family, SphericalKernel};
 use landmark_harness::config::Reading;
 use landmark_harness::study::{Study, StudyContext, StudyEntry, StudyError, StudyWork};
 use landmark_report::{FigureKind, FigureSpec, Metric, Notation, ResultRow, Selection, TableKind, TableSpec, XAxis};

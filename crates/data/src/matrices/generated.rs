@@ -5,7 +5,7 @@ use landmark_core::stream::Rng;
 use ndarray::Array2;
 use rand::Rng as _;
 
-use crate::normal::standard_normal;
+use landmark_core::normal::standard_normal;
 
 /// Independent N(0, 1): the rows of table 3 of the matrix-sketching paper.
 pub fn gaussian(rows: usize, cols: usize, rng: &mut Rng) -> Array2<f64> {

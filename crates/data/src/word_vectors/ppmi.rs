@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 use super::WordVectors;
 use crate::corpus::Corpus;
 use crate::error::DataError;
-use crate::normal::standard_normal;
+use landmark_core::normal::standard_normal;
 
 /// Columns beyond the d wanted ones, which make the last of these accurate.
 const OVERSAMPLING: usize = 10;

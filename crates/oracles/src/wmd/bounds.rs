@@ -11,12 +11,12 @@
 use std::sync::Arc;
 
 use landmark_core::oracle::{Identity, Oracle, OracleError, Pair, Symmetry};
+use multiversion::multiversion;
 use ndarray::{ArrayView2, ArrayViewMut2, Axis};
 use rayon::prelude::*;
 
 use super::distance_tables::{PairTable, score_pairs};
 use super::points::{Points, Selection, distances};
-use super::processor::widest_registers;
 use super::word_clouds::WordClouds;
 
 /// Documents on one side of a piece of a block: two pieces of centroids fit in the second cache.
@@ -196,13 +196,9 @@ pub(super) fn relaxed(nearest: &mut Vec<f64>, pair: &PairTable<'_>) -> f64 {
     from_row.max(from_column)
 }
 
-widest_registers! {
-    /// For each word of the column document the distance to its nearest word of the row document.
-    fn nearest_of_columns(pair: &PairTable<'_>, nearest: &mut [f64]) = nearest_of_columns_body
-}
-
-#[inline(always)]
-fn nearest_of_columns_body(pair: &PairTable<'_>, nearest: &mut [f64]) {
+/// For each word of the column document the distance to its nearest word of the row document.
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2"))]
+fn nearest_of_columns(pair: &PairTable<'_>, nearest: &mut [f64]) {
     for k in 0..pair.row.words.len() {
         for (nearest, &distance) in nearest.iter_mut().zip(pair.distances(k)) {
             *nearest = if distance < *nearest { distance } else { *nearest };

@@ -1,44 +1,10 @@
-//! One loop, compiled once for each width of the processor's vector registers.
+//! Rows of costs less prices, eight lanes at a time: the inner loops of the transportation solver.
 //!
-//! Each version does the same additions and multiplications in the same order (eight independent sums, never fused), so
-//! a result has the same bits on every processor; only the time differs.
+//! Whichever registers they are compiled for, the same additions are done in the same order, so that a result has the same bits on every
+//! processor; only the time differs.
 
 /// Independent partial results that a loop keeps: 8 × f64 fills one 512-bit register, two of 256 bits or four of 128.
 pub(super) const LANES: usize = 8;
-
-/// Defines the function `$name` that runs `$body` (an `#[inline(always)]` function) compiled for AVX-512, for AVX2 or for
-/// the build's baseline, whichever is the widest that this processor has.
-macro_rules! widest_registers {
-    ($(#[$doc:meta])* $visibility:vis fn $name:ident($($argument:ident: $type:ty),* $(,)?) $(-> $result:ty)? = $body:path) => {
-        $(#[$doc])*
-        $visibility fn $name($($argument: $type),*) $(-> $result)? {
-            #[cfg(target_arch = "x86_64")]
-            {
-                #[target_feature(enable = "avx512f,avx512dq,avx512vl")]
-                fn avx512($($argument: $type),*) $(-> $result)? {
-                    $body($($argument),*)
-                }
-                #[target_feature(enable = "avx2")]
-                fn avx2($($argument: $type),*) $(-> $result)? {
-                    $body($($argument),*)
-                }
-                if is_x86_feature_detected!("avx512f")
-                    && is_x86_feature_detected!("avx512dq")
-                    && is_x86_feature_detected!("avx512vl")
-                {
-                    // SAFETY: the three features were just detected
-                    return unsafe { avx512($($argument),*) };
-                }
-                if is_x86_feature_detected!("avx2") {
-                    // SAFETY: the feature was just detected
-                    return unsafe { avx2($($argument),*) };
-                }
-            }
-            $body($($argument),*)
-        }
-    };
-}
-pub(super) use widest_registers;
 
 /// `n` rounded up to whole registers.
 pub(super) fn padded(n: usize) -> usize {

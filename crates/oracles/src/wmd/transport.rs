@@ -16,7 +16,8 @@
 //! Cost: O(mn) for the first basis, O(ROWS_PRICED·n + m + n) a pivot; about 5 pivots for two tweets and 2.3·(m + n) for
 //! two news articles. Memory: 8·mn + 60·(m + n) bytes, kept for the next problem.
 
-use super::processor::{cheapest, padded, position_of, regret, widest_registers};
+use super::processor::{cheapest, padded, position_of, regret};
+use multiversion::multiversion;
 
 /// Rows looked at before the best arc seen enters the basis (measured: 2 to 8 are within 5 %).
 const ROWS_PRICED: usize = 4;
@@ -370,8 +371,9 @@ impl Transportation {
     }
 }
 
-widest_registers! {
-    fn solve(problem: &mut Transportation) -> f64 = solve_body
+#[multiversion(targets("x86_64+avx512f+avx512dq+avx512vl", "x86_64+avx2"))]
+fn solve(problem: &mut Transportation) -> f64 {
+    solve_body(problem)
 }
 
 #[inline(always)]

@@ -4,45 +4,17 @@
 //! code is compiled a second time for AVX2 with fused multiply-add and chosen when the processor has both; results are
 //! then the same from run to run on one kind of processor, and differ between kinds by rounding only.
 
+use multiversion::multiversion;
+use multiversion::target::target_cfg_f;
+
 /// Independent accumulators: four AVX2 registers.
 const LANES: usize = 16;
 
 /// x·w over the shorter length.
-#[inline]
+#[multiversion(targets("x86_64+avx2+fma"))]
 pub(crate) fn dot(x: &[f64], w: &[f64]) -> f64 {
-    #[cfg(target_arch = "x86_64")]
-    if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
-        // SAFETY: the processor has just been asked for both features.
-        return unsafe { dot_fused(x, w) };
-    }
-    dot_with(x, w, |a, b, sum| a * b + sum)
-}
-
-/// w ← w + factor·x over the shorter length.
-#[inline]
-pub(crate) fn add_scaled(factor: f64, x: &[f64], w: &mut [f64]) {
-    #[cfg(target_arch = "x86_64")]
-    if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
-        // SAFETY: the processor has just been asked for both features.
-        return unsafe { add_scaled_fused(factor, x, w) };
-    }
-    add_scaled_with(factor, x, w, |a, b, sum| a * b + sum);
-}
-
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,fma")]
-fn dot_fused(x: &[f64], w: &[f64]) -> f64 {
-    dot_with(x, w, f64::mul_add)
-}
-
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,fma")]
-fn add_scaled_fused(factor: f64, x: &[f64], w: &mut [f64]) {
-    add_scaled_with(factor, x, w, f64::mul_add);
-}
-
-#[inline(always)]
-fn dot_with(x: &[f64], w: &[f64], fused: impl Fn(f64, f64, f64) -> f64) -> f64 {
+    let fused =
+        |a: f64, b: f64, sum: f64| if target_cfg_f!(target_feature = "fma") { a.mul_add(b, sum) } else { a * b + sum };
     let len = x.len().min(w.len());
     let (x, w) = (x[..len].as_chunks::<LANES>(), w[..len].as_chunks::<LANES>());
     let mut sums = [0.0; LANES];
@@ -66,8 +38,11 @@ fn dot_with(x: &[f64], w: &[f64], fused: impl Fn(f64, f64, f64) -> f64) -> f64 {
     sums[0] + rest
 }
 
-#[inline(always)]
-fn add_scaled_with(factor: f64, x: &[f64], w: &mut [f64], fused: impl Fn(f64, f64, f64) -> f64) {
+/// w ← w + factor·x over the shorter length.
+#[multiversion(targets("x86_64+avx2+fma"))]
+pub(crate) fn add_scaled(factor: f64, x: &[f64], w: &mut [f64]) {
+    let fused =
+        |a: f64, b: f64, sum: f64| if target_cfg_f!(target_feature = "fma") { a.mul_add(b, sum) } else { a * b + sum };
     let len = x.len().min(w.len());
     let (x, w) = (x[..len].as_chunks::<LANES>(), w[..len].as_chunks_mut::<LANES>());
     for (a, b) in x.0.iter().zip(w.0) {

@@ -4,11 +4,11 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use landmark_core::sketch::{FrequentDirections, Projection};
 use landmark_core::stream::stream;
 use landmark_data::catalog;
 use landmark_data::feature_hashing::{HashedRow, NgramHash};
 use landmark_data::synthetic::SyntheticUtterances;
+use landmark_features::sketch::{FrequentDirections, Projection};
 use landmark_harness::progress::Progress;
 use landmark_harness::study::StudyError;
 use landmark_tasks::sentence_features::project;

@@ -6,15 +6,15 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use landmark_core::oracle::Identity;
-use landmark_core::sketch::{FrequentDirections, MergeTree, SketchError};
 use landmark_data::DataError;
 use landmark_data::feature_hashing::{HashedRow, NgramHash};
-use landmark_data::sketch_file::SavedStream;
 use landmark_data::text_stream::{self, StreamPlace, TextStream};
+use landmark_features::sketch::{FrequentDirections, MergeTree, SketchError};
 use landmark_harness::progress::Progress;
 use landmark_harness::study::{DonePiece, Shardable, StudyContext, StudyError};
 use serde_json::json;
 
+use super::saved::SavedStream;
 use super::{SAVED, Settings};
 
 /// Bytes at the beginning of a file by which it is known again.

@@ -5,8 +5,8 @@
 //! cross-validation on the training side. A replicate is a split (where the dataset has none) and a draw of the matrix.
 
 use landmark_core::stream::stream;
-use landmark_core::structured::{Family, SphericalKernel, StructuredFeaturesParams};
 use landmark_data::Split;
+use landmark_features::structured::{Family, SphericalKernel, StructuredFeaturesParams};
 use landmark_harness::config::dataset::{DatasetConfig, SplitConfig};
 use landmark_harness::config::{EmptyDocuments, Reading, RunSettings};
 use landmark_harness::layout::{About, Layout};

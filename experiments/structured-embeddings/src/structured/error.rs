@@ -3,8 +3,9 @@
 //! Pairs of unit vectors at angles spread evenly over (0, π); a replicate is one draw of the matrix (and of D₁HD₀), its
 //! value the root mean squared error over the pairs. The exact Λ is the closed form.
 
+use landmark_core::normal::normals;
 use landmark_core::stream::{Rng, stream};
-use landmark_core::structured::{Family, SphericalKernel, StructuredFeaturesParams, normals};
+use landmark_features::structured::{Family, SphericalKernel, StructuredFeaturesParams};
 use landmark_harness::config::RunSettings;
 use landmark_harness::layout::{About, Layout};
 use landmark_harness::progress::Progress;

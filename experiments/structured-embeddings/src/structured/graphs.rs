@@ -1,8 +1,8 @@
 //! Coherence graphs as pictures: vertices on a circle in the order of a walk, so that a cycle looks like one, in the colours of a
 //! best colouring.
 
-use landmark_core::structured::Family;
-use landmark_core::structured::p_model::{CoherenceGraph, correlations};
+use landmark_features::structured::Family;
+use landmark_features::structured::p_model::{CoherenceGraph, correlations};
 use landmark_harness::study::StudyError;
 use landmark_report::{FigureKind, FigureSpec, GraphPanel, Metric};
 use serde::{Deserialize, Serialize};

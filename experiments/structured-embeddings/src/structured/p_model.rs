@@ -2,9 +2,9 @@
 //! the coherence graphs drawn as in its figures 1 and 2.
 
 use landmark_core::stream::stream;
-use landmark_core::structured::p_model::PModelReport;
-use landmark_core::structured::transforms::Plans;
-use landmark_core::structured::{Family, StructuredMatrix};
+use landmark_features::structured::p_model::PModelReport;
+use landmark_features::structured::transforms::FftPlans;
+use landmark_features::structured::{Family, StructuredMatrix};
 use landmark_harness::config::RunSettings;
 use landmark_harness::layout::{About, Layout};
 use landmark_harness::progress::Progress;
@@ -90,7 +90,7 @@ impl PModelSettings {
 
 /// A matrix of m = n.
 pub(super) fn draw(family: Family, n: usize, seed: u64) -> Result<Box<dyn StructuredMatrix>, StudyError> {
-    Ok(family.draw(n, n, &mut stream(seed, "structured", "p-model", 0), &mut Plans::new())?)
+    Ok(family.draw(n, n, &mut stream(seed, "structured", "p-model", 0), &mut FftPlans::new())?)
 }
 
 struct Constants {

@@ -5,7 +5,7 @@
 use std::time::Instant;
 
 use landmark_core::stream::stream;
-use landmark_core::structured::{Family, SphericalKernel, StructuredFeaturesParams};
+use landmark_features::structured::{Family, SphericalKernel, StructuredFeaturesParams};
 use landmark_harness::config::RunSettings;
 use landmark_harness::layout::{About, Layout};
 use landmark_harness::progress::Progress;

@@ -8,7 +8,7 @@
 //!
 //! Cost: about 30n² flops for all values, 15n a vector; memory 4n numbers for eight vectors.
 
-use crate::registers::widest_registers;
+use multiversion::multiversion;
 
 /// A symmetric tridiagonal matrix: n numbers, and the n − 1 beside them.
 pub(super) struct Tridiagonal {
@@ -140,13 +140,10 @@ impl Work {
     }
 }
 
-widest_registers! {
-    /// The vectors of eight `values`, not normalised, and their norms and residuals.
-    fn twisted(matrix: &Tridiagonal, values: &[f64; LANES], work: &mut Work) = twisted_in_lanes
-}
-
-#[inline(always)]
-fn twisted_in_lanes(matrix: &Tridiagonal, values: &[f64; LANES], work: &mut Work) {
+/// The vectors of eight `values`, not normalised, and their norms and residuals. Not for AVX-512: the compiler leaves short loops of fixed length
+/// scalar there.
+#[multiversion(targets("x86_64+avx2"))]
+fn twisted(matrix: &Tridiagonal, values: &[f64; LANES], work: &mut Work) {
     // a pivot of 0 becomes one that is far below rounding
     let tiny = f64::EPSILON.powi(2) * matrix.largest_number();
     let over = |b: f64, pivot: f64| b / if pivot.abs() < tiny { tiny } else { pivot };

@@ -1,0 +1,199 @@
+//! A sketch of a stream in a file, with the place where the stream stood: what an interrupted run goes on from.
+//!
+//! `LMSTREAM`, the length of a JSON object in 8 bytes (little-endian), the object, its blake3, and the sketch as
+//! [its own bytes](landmark_features::sketch::FrequentDirections::to_bytes). The file is written beside its place and renamed, so that a crash leaves the old one.
+
+use std::fs::File;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use landmark_core::oracle::Identity;
+use landmark_data::DataError;
+use landmark_data::text_stream::StreamPlace;
+use landmark_features::sketch::{FrequentDirections, SketchError};
+use landmark_harness::study::StudyError;
+use serde::{Deserialize, Serialize};
+
+const MAGIC: &[u8; 8] = b"LMSTREAM";
+const CHECKSUM: usize = 32;
+
+/// A saved sketch that cannot be gone on from.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot go on from `{path}`; remove it to start the stream again")]
+pub(super) struct SavedSketchError {
+    path: PathBuf,
+    source: SketchError,
+}
+
+/// A sketch and where its stream stands.
+#[derive(Debug, Clone)]
+pub(super) struct SavedStream {
+    /// The sketch of everything before `place`.
+    pub(super) sketch: FrequentDirections,
+    /// Where to go on.
+    pub(super) place: StreamPlace,
+    /// How many bytes at the beginning of the stream's file `fingerprint` was made of.
+    pub(super) head_bytes: u64,
+    /// What these bytes are known by: whose sketch it is. The caller makes it and checks it.
+    pub(super) fingerprint: String,
+    /// Of how many pieces, sketched apart, it was merged; 1 for a stream read in one go.
+    pub(super) pieces: u64,
+}
+
+/// The JSON object.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Head {
+    place: StreamPlace,
+    head_bytes: u64,
+    fingerprint: String,
+    /// What the columns are, for people; the sketch's own bytes decide.
+    features: String,
+    #[serde(default = "one")]
+    pieces: u64,
+}
+
+/// What files say that were written before there were pieces.
+fn one() -> u64 {
+    1
+}
+
+impl SavedStream {
+    /// Writes the file, replacing what was there only when all of it is on disk.
+    ///
+    /// # Errors
+    /// [`DataError::Write`].
+    pub(super) fn save(&self, path: &Path) -> Result<(), DataError> {
+        let beside = sibling(path);
+        let write = || -> std::io::Result<()> {
+            let mut file = File::create(&beside)?;
+            file.write_all(&self.to_bytes())?;
+            file.sync_all()?;
+            std::fs::rename(&beside, path)
+        };
+        write().map_err(|source| DataError::Write { path: path.to_owned(), source })
+    }
+
+    /// The content of the file.
+    pub(super) fn to_bytes(&self) -> Vec<u8> {
+        let head = Head {
+            place: self.place,
+            head_bytes: self.head_bytes,
+            fingerprint: self.fingerprint.clone(),
+            features: self.sketch.features().to_hex(),
+            pieces: self.pieces,
+        };
+        // strings and numbers are always written
+        let head = serde_json::to_vec(&head).unwrap_or_default();
+        let (length, checksum) = ((head.len() as u64).to_le_bytes(), blake3::hash(&head));
+        [&MAGIC[..], &length, &head, checksum.as_bytes(), &self.sketch.to_bytes()].concat()
+    }
+
+    /// Reads the file; `features` is what its columns must be.
+    ///
+    /// # Errors
+    /// [`DataError::Io`]; [`SavedSketchError`] for a file of another kind, a truncated or damaged one, other features.
+    pub(super) fn load(path: &Path, features: Identity) -> Result<Self, StudyError> {
+        let bytes = std::fs::read(path).map_err(DataError::io(path))?;
+        Ok(Self::from_bytes(&bytes, path, features)?)
+    }
+
+    /// Reads the content of such a file, from wherever it came; `path` names it in errors.
+    ///
+    /// # Errors
+    /// As [`load`](Self::load).
+    pub(super) fn from_bytes(bytes: &[u8], path: &Path, features: Identity) -> Result<Self, SavedSketchError> {
+        let wrong = |source: SketchError| SavedSketchError { path: path.to_owned(), source };
+        let begins = &bytes[..bytes.len().min(MAGIC.len())];
+        if begins != &MAGIC[..begins.len()] {
+            let wanted = "the bytes `LMSTREAM` at the beginning".to_owned();
+            return Err(wrong(SketchError::Foreign { seen: "a file of another kind".into(), wanted }));
+        }
+        let truncated = |wanted: u64| wrong(SketchError::Truncated { seen: bytes.len() as u64, wanted });
+        let (length, rest) = bytes[MAGIC.len().min(bytes.len())..]
+            .split_first_chunk()
+            .ok_or_else(|| truncated((MAGIC.len() + 8 + CHECKSUM) as u64))?;
+        let length = u64::from_le_bytes(*length);
+        let needed = length.saturating_add((MAGIC.len() + 8 + CHECKSUM) as u64);
+        let head =
+            usize::try_from(length).ok().and_then(|length| rest.get(..length)).ok_or_else(|| truncated(needed))?;
+        let rest = &rest[head.len()..];
+        let checksum = rest.get(..CHECKSUM).ok_or_else(|| truncated(needed))?;
+        if blake3::hash(head).as_bytes() != checksum {
+            return Err(wrong(SketchError::Damaged));
+        }
+        let head: Head = serde_json::from_slice(head).map_err(|_| wrong(SketchError::Damaged))?;
+        let sketch = FrequentDirections::from_bytes(&rest[CHECKSUM..]).map_err(wrong)?;
+        if sketch.features() != features {
+            let (left, right) = (sketch.features().short(), features.short());
+            return Err(wrong(SketchError::Merge { what: "columns (another hash or vocabulary)", left, right }));
+        }
+        let Head { place, head_bytes, fingerprint, pieces, .. } = head;
+        Ok(Self { sketch, place, head_bytes, fingerprint, pieces })
+    }
+}
+
+/// `x.sketch` → `x.sketch.part`.
+fn sibling(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".part");
+    PathBuf::from(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use landmark_data::feature_hashing::{HashedRow, NgramHashParams};
+    use landmark_features::sketch::FrequentDirectionsParams;
+
+    use super::*;
+
+    fn saved() -> (SavedStream, Identity) {
+        let hash = NgramHashParams { bits: 6, ..NgramHashParams::default() }.check().unwrap();
+        let params = FrequentDirectionsParams { rows: 3, ..FrequentDirectionsParams::default() };
+        let mut sketch = params.check(hash.columns(), hash.identity()).unwrap();
+        let mut row = HashedRow::default();
+        for text in ["turn on the lamp", "book a train", "warm up the room"] {
+            hash.hash(text, &mut row);
+            sketch.append_sparse(row.columns(), row.values()).unwrap();
+        }
+        let place = StreamPlace { bytes: 47, lines: 3, ..StreamPlace::default() };
+        (SavedStream { sketch, place, head_bytes: 8, fingerprint: "abc".into(), pieces: 3 }, hash.identity())
+    }
+
+    #[test]
+    fn a_saved_stream_comes_back_with_its_place() {
+        let (stream, features) = saved();
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("mine.sketch");
+        stream.save(&path).unwrap();
+        stream.save(&path).unwrap();
+        let back = SavedStream::load(&path, features).unwrap();
+        assert_eq!((back.place, back.sketch.to_bytes()), (stream.place, stream.sketch.to_bytes()));
+        assert_eq!((back.head_bytes, back.fingerprint, back.pieces), (8, stream.fingerprint, 3));
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn truncated_damaged_foreign_and_otherwise_hashed_files_are_refused_by_name() {
+        let (stream, features) = saved();
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("mine.sketch");
+        stream.save(&path).unwrap();
+        let bytes = std::fs::read(&path).unwrap();
+        let message_of = |bytes: &[u8], features| {
+            std::fs::write(&path, bytes).unwrap();
+            let error = SavedStream::load(&path, features).unwrap_err();
+            format!("{error}: {}", error.source().unwrap())
+        };
+        for length in [3, 12, 40, 130, bytes.len() - 1] {
+            let message = message_of(&bytes[..length], features);
+            assert!(message.contains("mine.sketch") && message.contains("truncated"), "{length}: {message}");
+        }
+        let mut damaged = bytes.clone();
+        damaged[20] ^= 1;
+        assert!(message_of(&damaged, features).contains("damaged"));
+        assert!(message_of(b"what is this", features).contains("a file of another kind"));
+        let other = NgramHashParams { bits: 7, ..NgramHashParams::default() }.check().unwrap().identity();
+        assert!(message_of(&bytes, other).contains("columns (another hash or vocabulary)"));
+    }
+}
