@@ -7,7 +7,7 @@ pub mod coref;
 pub mod cross_encoder;
 #[cfg(feature = "torch")]
 pub mod encoder;
-mod rooms;
+mod scratch_pool;
 pub mod subprocess;
 pub mod tile_store;
 #[cfg(feature = "torch")]
