@@ -365,7 +365,7 @@ fn description(bench: &Bench<'_>) -> Vec<TableSpec> {
     )];
     if !sentences.curve.is_empty() {
         let score = if sentences.are_graded { "Pearson" } else { "accuracy" };
-        let line = |epoch: &landmark_oracles::cross_encoder::Epoch| {
+        let line = |epoch: &landmark_oracles::neural::Epoch| {
             vec![
                 epoch.number.to_string(),
                 format!("{:.4}", epoch.loss),

@@ -11,14 +11,13 @@ use landmark_core::landmarks::Landmarks;
 use landmark_core::oracle::{Oracle, OracleShape};
 use landmark_core::stream::stream;
 use landmark_data::{CorefPart, catalog};
-use landmark_oracles::coref::EncoderChoice;
-use landmark_oracles::encoder::{ModelFiles, Precision};
+use landmark_oracles::neural::{EncoderChoice, ModelFiles};
 use landmark_tasks::coreference::{CondensedDistances, CorefScores, Dendrogram, Singletons};
 use ndarray::Array2;
 use serde_json::{Value as Json, json};
 
 use super::bench::{Scored, Topic, Workshop, score};
-use super::{Numbers, Settings, Source, layout};
+use super::{Settings, Source, layout};
 use crate::config::{Config, MethodConfig, ProxyFit};
 use crate::experiments::{About, Layout};
 use crate::progress::Progress;
@@ -69,11 +68,7 @@ impl Clustering {
             test.documents
         );
         let folder = ModelFiles::models_folder(None).join("coref");
-        let precision = match settings.precision {
-            Numbers::F32 => Precision::F32,
-            Numbers::Bf16 => Precision::Bf16,
-        };
-        let choice = EncoderChoice { files, window: settings.window, precision };
+        let choice = EncoderChoice { files, window: settings.window, precision: settings.precision };
         Ok(Self {
             pieces: pieces(settings, methods, desk.config),
             stamps: stamps(settings),
@@ -417,7 +412,7 @@ fn stamps(settings: &Settings) -> Vec<Stamp> {
     if !settings.encoder.contains("roberta-large") {
         texts.push(format!("encoder {}, the paper's is RoBERTa-large", settings.encoder));
     }
-    if settings.pairs != super::ScorerSettings::default() {
+    if settings.pairs != landmark_oracles::neural::ScorerParams::default() {
         texts.push(format!("a smaller scorer: hidden layers of {}", settings.pairs.hidden));
     }
     texts.extend(settings.topics.map(|topics| format!("{topics} topics of each part of the split")));
