@@ -28,6 +28,9 @@ pub use pair_scorer::{PairLayers, PairScorer};
 pub use params::{CrossEncoderParams, Epoch, FineTuneParams, Loss, Precision, Score, Target, sigmoid};
 pub use text_scorer::TextScorer;
 
+/// The environment variable that names the library's file.
+pub const LIBRARY_VARIABLE: &str = "LANDMARK_NEURAL";
+
 /// libtorch on the device and with the threads that it was opened for.
 ///
 /// Every method fails with [`NeuralError`]: a model's files, the device's memory, libtorch. No panic leaves it. A panic of a callback

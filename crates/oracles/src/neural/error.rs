@@ -2,8 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::UnknownDevice;
-use super::library::VARIABLE;
+use super::{LIBRARY_VARIABLE, UnknownDevice};
 
 /// A fault of a model's files.
 #[derive(Debug, thiserror::Error)]
@@ -60,7 +59,7 @@ pub enum NeuralError {
     NotBuilt,
     /// A library that is nowhere.
     #[error(
-        "the library that runs models lies at none of {}; put it beside the program, where `cargo build -p runner` leaves it in `deps/`, or name the file in {VARIABLE}",
+        "the library that runs models lies at none of {}; put it beside the program, where `cargo build -p runner` leaves it in `deps/`, or name the file in {LIBRARY_VARIABLE}",
         listed(places)
     )]
     NotFound {

@@ -11,10 +11,7 @@ use std::sync::Arc;
 
 use libloading::{Library, Symbol};
 
-use super::{DeviceChoice, Neural, NeuralError};
-
-/// The environment variable that names the library's file.
-pub(super) const VARIABLE: &str = "LANDMARK_NEURAL";
+use super::{DeviceChoice, LIBRARY_VARIABLE, Neural, NeuralError};
 
 /// `landmark_neural_stamp`: a C function, for it is called before the compilers are known to agree.
 pub type StampFunction = extern "C" fn() -> *const c_char;
@@ -44,7 +41,7 @@ pub fn open(device: DeviceChoice, threads: Option<usize>) -> Result<Arc<dyn Neur
 
 /// The file that the variable names; else `deps/` below the program (a build, always fresh), beside it, and `lib/` next to its folder.
 fn places() -> Vec<PathBuf> {
-    if let Some(file) = std::env::var_os(VARIABLE) {
+    if let Some(file) = std::env::var_os(LIBRARY_VARIABLE) {
         return vec![PathBuf::from(file)];
     }
     let program = std::env::current_exe().unwrap_or_default();
