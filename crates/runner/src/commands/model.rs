@@ -8,13 +8,13 @@ use std::process::Command;
 
 use landmark_data::catalog::sha256_of;
 use landmark_oracles::neural::{DeviceChoice, KNOWN_MODELS, KnownFile, KnownModel, ModelFiles};
+use landmark_yaml::did_you_mean;
 use miette::{IntoDiagnostic, Result};
 
 use crate::cli::ModelCommand;
 use crate::exit::{Exit, UsageError};
 use crate::output::{self, columns};
 use crate::stage::models::libtorch;
-use crate::suggest::did_you_mean;
 
 /// Fetches or checks.
 pub(super) fn model(command: &ModelCommand) -> Result<Exit> {

@@ -11,7 +11,7 @@ use landmark_oracles::neural::{
 use ndarray::Array2;
 use ndarray_npy::write_npy;
 
-use crate::config::{Config, CrossEncoderConfig};
+use crate::config::{CrossEncoderConfig, RunSettings};
 use crate::stage::StageError;
 
 /// libtorch on a device; loaded when the first model is asked for.
@@ -27,8 +27,8 @@ pub(super) struct Models(Arc<dyn Neural>);
 
 impl Models {
     /// Every GPU for `auto` where there is one; else the device that is named.
-    pub(super) fn start(config: &Config, device: &str) -> Result<Self, StageError> {
-        let threads = config.threads.or_else(|| std::thread::available_parallelism().ok().map(usize::from));
+    pub(super) fn start(run: &RunSettings, device: &str) -> Result<Self, StageError> {
+        let threads = run.threads.or_else(|| std::thread::available_parallelism().ok().map(usize::from));
         let device = device.parse().map_err(NeuralError::from)?;
         Ok(Self(libtorch(device, Some(threads.unwrap_or(1)))?))
     }

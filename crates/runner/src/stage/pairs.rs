@@ -9,13 +9,13 @@ use landmark_data::{DataError, SentencePairs};
 use landmark_oracles::neural::{
     DeviceChoice, Epoch, FineTune, FineTuned, LabelledPairs, ModelFiles, NeuralError, Score, Target,
 };
+use landmark_report::Caveat;
 use serde_json::json;
 
 use super::models::Models;
 use super::proxies::embeddings_of;
 use super::{Calibration, Preparation, Proxies, Sentences, Stage, StageError, facts};
-use crate::config::{Config, CrossEncoderConfig, MatrixSubject, OracleConfig, PairsConfig};
-use crate::report::Stamp;
+use crate::config::{CrossEncoderConfig, MatrixSubject, OracleConfig, PairsConfig, RunSettings};
 
 /// The sample that ships inside.
 const SAMPLE: &str = "embedded_pairs";
@@ -35,13 +35,13 @@ fn load(
     items: &PairsConfig,
     seed: u64,
     data: Option<&Path>,
-    stamps: &mut Vec<Stamp>,
+    stamps: &mut Vec<Caveat>,
 ) -> Result<Loaded, StageError> {
     let wanted = matrix.dataset.name;
     let (name, parts) = match catalog::load_pairs(wanted, data) {
         Ok(parts) => (wanted, parts),
         Err(error @ (DataError::MissingFile { .. } | DataError::NoDataFolder { .. })) if items.fallback.is_some() => {
-            stamps.push(Stamp {
+            stamps.push(Caveat {
                 dataset: None,
                 text: format!("FELL BACK to the embedded sample, because {error}"),
                 breaks_comparison: true,
@@ -53,7 +53,7 @@ fn load(
     let PairParts { train, dev: all, are_graded } = parts;
     let dev = items.limit.map_or_else(|| all.clone(), |limit| all.sample(name, limit, seed));
     if dev.len() < all.len() {
-        stamps.push(Stamp {
+        stamps.push(Caveat {
             dataset: Some(name.to_owned()),
             text: format!("{} of {} pairs, {} sentences: `dataset.limit`", dev.len(), all.len(), dev.sentences().len()),
             breaks_comparison: true,
@@ -63,7 +63,7 @@ fn load(
 }
 
 pub(super) fn set(
-    config: &Config,
+    run: &RunSettings,
     matrix: &MatrixSubject,
     items: &PairsConfig,
     data: Option<&Path>,
@@ -73,17 +73,17 @@ pub(super) fn set(
         return Err(StageError::Pair { dataset: matrix.dataset.name.to_owned(), oracle: matrix.oracle.kind() });
     };
     let (mut stamps, mut notes) = (Vec::new(), Vec::new());
-    let loaded = load(matrix, items, config.seed, data, &mut stamps)?;
-    let models = Models::start(config, &wanted.device)?;
+    let loaded = load(matrix, items, run.seed, data, &mut stamps)?;
+    let models = Models::start(run, &wanted.device)?;
     let base = ModelFiles::find(&wanted.model, None).map_err(NeuralError::from)?;
-    stamps.extend(model_stamp(config, wanted, &base));
+    stamps.extend(model_stamp(run, wanted, &base));
 
-    let (files, curve) = prepare(config, wanted, &loaded, &base, &models, preparation)?;
+    let (files, curve) = prepare(run, wanted, &loaded, &base, &models, preparation)?;
     let sentences = loaded.dev.sentences();
     let (as_given, said) = files.over(sentences, wanted, &models)?;
     notes.extend(said);
     let raw = in_one_order(&as_given, wanted);
-    let calibration = calibration(&loaded, items, config.seed, |texts| {
+    let calibration = calibration(&loaded, items, run.seed, |texts| {
         let (as_given, _) = files.over(texts, wanted, &models)?;
         Ok(in_one_order(&as_given, wanted))
     })?;
@@ -131,16 +131,16 @@ pub(super) fn set(
     })
 }
 
-fn model_stamp(config: &Config, wanted: &CrossEncoderConfig, base: &ModelFiles) -> Option<Stamp> {
+fn model_stamp(run: &RunSettings, wanted: &CrossEncoderConfig, base: &ModelFiles) -> Option<Caveat> {
     let text = if base.is_tiny() {
         "the model `tiny`: random numbers in two small layers, fine-tuned on what it is given; it knows no language"
             .to_owned()
-    } else if config.paper.is_some() {
+    } else if run.paper.is_some() {
         format!("the cross-encoder is `{}`, fine-tuned here; the paper says only BERT", wanted.model)
     } else {
         return None;
     };
-    Some(Stamp { dataset: None, text, breaks_comparison: true })
+    Some(Caveat { dataset: None, text, breaks_comparison: true })
 }
 
 /// A model with a head, or the recipe of one.
@@ -196,7 +196,7 @@ fn calibration(
 }
 
 fn prepare(
-    config: &Config,
+    run: &RunSettings,
     wanted: &CrossEncoderConfig,
     loaded: &Loaded,
     base: &ModelFiles,
@@ -213,7 +213,7 @@ fn prepare(
         target: if loaded.are_graded { Target::Grade } else { Target::Label },
         params,
         max_length: wanted.max_length,
-        seed: config.seed,
+        seed: run.seed,
     };
     let models = ModelFiles::models_folder(None);
     let tuned = match recipe.finished(&models).map_err(NeuralError::from)? {
