@@ -1,4 +1,4 @@
-"""What HuggingFace transformers computes with all-MiniLM-L6-v2, for crates/oracles/tests/golden/minilm.json.
+"""What HuggingFace transformers computes with all-MiniLM-L6-v2, for crates/neural/tests/golden/minilm.json.
 
     python scripts/peers/minilm.py models/all-MiniLM-L6-v2        (torch and transformers)
 """
@@ -22,7 +22,7 @@ with torch.no_grad():
     cosines = [float(embeddings[i] @ embeddings[j]) for i in range(3) for j in range(i)]
     inputs = tokenizer(*PAIR, return_tensors="pt")
     states = model(**inputs).last_hidden_state[0]
-path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "crates", "oracles", "tests", "golden", "minilm.json")
+path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "crates", "neural", "tests", "golden", "minilm.json")
 with open(path, "w") as file:
     json.dump({"sentences": SENTENCES, "cosines": cosines, "embedding": embeddings[0][:8].tolist(),
                "pair_ids": inputs["input_ids"][0].tolist(), "pair_types": inputs["token_type_ids"][0].tolist(),

@@ -4,9 +4,9 @@ implementation (float64, from the published architecture) computes with them.
     python scripts/peers/tiny_encoders.py        (NumPy alone; run again it writes the same bytes)
 
 crates/oracles/embedded/tiny-bert/         a BERT with a regression head, 2 layers of 16
-crates/oracles/tests/golden/tiny-roberta/  a RoBERTa with a head of two classes, 2 layers of 8
+crates/neural/tests/golden/tiny-roberta/   a RoBERTa with a head of two classes, 2 layers of 8
 each: config.json, tokenizer.json, model.safetensors (float16, random: they know nothing)
-crates/oracles/tests/golden/tiny_encoders.json  hidden states and logits
+crates/neural/tests/golden/tiny_encoders.json   hidden states and logits
 """
 import json
 import math
@@ -15,7 +15,7 @@ import struct
 
 import numpy as np
 
-ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "crates", "oracles")
+ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "crates")
 
 
 def config(kind, hidden, heads, intermediate, vocabulary, positions, types, pad):
@@ -180,11 +180,11 @@ def write(folder, c, tokenizer, outputs, seed, sequences):
 
 
 vocabulary, tokenizer = bert_tokenizer()
-bert = write(os.path.join(ROOT, "embedded", "tiny-bert"), config("bert", 16, 2, 32, vocabulary, 128, 2, 0), tokenizer, 1,
+bert = write(os.path.join(ROOT, "oracles", "embedded", "tiny-bert"), config("bert", 16, 2, 32, vocabulary, 128, 2, 0), tokenizer, 1,
              2022, [([2, 12, 23, 33, 5, 3], [0] * 6), ([2, 12, 23, 33, 3, 11, 25, 34, 70, 80, 3], [0] * 5 + [1] * 6)])
 vocabulary, tokenizer = roberta_tokenizer()
-roberta = write(os.path.join(ROOT, "tests", "golden", "tiny-roberta"), config("roberta", 8, 2, 16, vocabulary, 40, 1, 1),
+roberta = write(os.path.join(ROOT, "neural", "tests", "golden", "tiny-roberta"), config("roberta", 8, 2, 16, vocabulary, 40, 1, 1),
                 tokenizer, 2, 2023, [([0, 90, 91, 2], [0] * 4), ([0, 90, 91, 92, 2, 2, 100, 101, 2], [0] * 9)])
-with open(os.path.join(ROOT, "tests", "golden", "tiny_encoders.json"), "w") as file:
+with open(os.path.join(ROOT, "neural", "tests", "golden", "tiny_encoders.json"), "w") as file:
     json.dump({"bert": bert, "roberta": roberta}, file)
     file.write("\n")

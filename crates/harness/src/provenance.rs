@@ -106,7 +106,7 @@ pub struct Build {
     pub profile: &'static str,
     /// Who factors and multiplies.
     pub linear_algebra: &'static str,
-    /// Whether libtorch is linked.
+    /// Whether it was built with the library that runs models.
     pub torch: bool,
 }
 

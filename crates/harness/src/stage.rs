@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use landmark_core::oracle::{Kernel, Kernelized, Oracle, OracleError};
 use landmark_data::{DataError, Split};
-use landmark_oracles::cross_encoder::Epoch;
+use landmark_oracles::neural::{Epoch, NeuralError};
 use landmark_oracles::subprocess::{ScoredItems, Subprocess, SubprocessError};
 use landmark_oracles::wmd::WordClouds;
 use landmark_report::Caveat;
@@ -26,6 +26,7 @@ mod questions;
 mod texts;
 
 pub use documents::PlacedDocuments;
+pub use models::libtorch;
 pub use negligible::{Negligible, Skipped};
 pub use proxies::Proxies;
 pub use texts::Joined;
@@ -118,25 +119,6 @@ pub struct Preparation {
     pub quiet: bool,
 }
 
-/// A model or the library that runs it.
-#[derive(Debug, thiserror::Error)]
-#[error(transparent)]
-pub struct ModelFailure(Box<dyn std::error::Error + Send + Sync>);
-
-#[cfg(feature = "torch")]
-impl From<landmark_oracles::encoder::ModelError> for ModelFailure {
-    fn from(error: landmark_oracles::encoder::ModelError) -> Self {
-        Self(error.into())
-    }
-}
-
-#[cfg(feature = "torch")]
-impl From<landmark_oracles::torch::TorchError> for ModelFailure {
-    fn from(error: landmark_oracles::torch::TorchError) -> Self {
-        Self(error.into())
-    }
-}
-
 /// Why the stage could not be set.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -167,10 +149,7 @@ pub enum StageError {
     Program(#[from] SubprocessError),
     /// A model.
     #[error(transparent)]
-    Model(#[from] ModelFailure),
-    /// This program was built without libtorch.
-    #[error("models need libtorch, which this program was built without; build it with `--features torch`")]
-    NoTorch,
+    Model(#[from] NeuralError),
     /// A proxy reads embeddings from a file, and there are none of the new items.
     #[error(
         "the factors were made with a proxy, whose scores with the new items are needed as well; hand over embeddings of the new items by the same model: `--embeddings new.npy`"

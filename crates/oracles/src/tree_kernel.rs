@@ -60,13 +60,13 @@ pub use fragments::fragments;
 pub use params::{TreeKernelParams, TreeKernelValidParams};
 pub use similarity::{LabelSimilarity, SimilarityError, SimilarityTable, WordSimilarity, lexical};
 
-use crate::rooms::Rooms;
+use crate::scratch_pool::ScratchPool;
 use partial::Partial;
 use similarity::{EqualLabels, SmoothedLabels};
 use subset::Subset;
 use subtree::Subtree;
 
-/// Pairs that a thread takes at a time: short enough to share the work, long enough that a room is borrowed rarely.
+/// Pairs that a thread takes at a time: short enough to share the work, long enough that scratch memory is borrowed rarely.
 const PAIRS_AT_A_TIME: usize = 64;
 
 /// A kernel over the trees of a forest: symmetric, not normalised.
@@ -74,7 +74,7 @@ const PAIRS_AT_A_TIME: usize = 64;
 pub struct TreeKernel {
     forest: Arc<Forest>,
     method: Arc<Method>,
-    rooms: Arc<Rooms<Scratch>>,
+    pool: Arc<ScratchPool<Scratch>>,
     identity: Identity,
 }
 
@@ -145,7 +145,7 @@ impl TreeKernel {
             ("similarity", similarity),
             ("forest", forest.identity().as_bytes()),
         ]);
-        Self { forest, method: Arc::new(method), rooms: Arc::new(Rooms::new()), identity }
+        Self { forest, method: Arc::new(method), pool: Arc::new(ScratchPool::new()), identity }
     }
 
     /// The trees.
@@ -153,14 +153,14 @@ impl TreeKernel {
         &self.forest
     }
 
-    fn score(&self, room: &mut Scratch, (i, j): Pair) -> f64 {
+    fn score(&self, scratch: &mut Scratch, (i, j): Pair) -> f64 {
         // one order for both, so that f(i, j) = f(j, i) to the last bit
         let (i, j) = (i.min(j), i.max(j));
         match &*self.method {
             Method::Subtree(kernel) => kernel.score(i, j),
-            Method::Subset(kernel) => kernel.score(&self.forest, room, i, j),
-            Method::Partial(kernel) => kernel.score(&self.forest, room, i, j),
-            Method::Smoothed(kernel) => kernel.score(&self.forest, room, i, j),
+            Method::Subset(kernel) => kernel.score(&self.forest, scratch, i, j),
+            Method::Partial(kernel) => kernel.score(&self.forest, scratch, i, j),
+            Method::Smoothed(kernel) => kernel.score(&self.forest, scratch, i, j),
         }
     }
 }
@@ -181,9 +181,9 @@ impl Oracle for TreeKernel {
     fn evaluate(&self, pairs: &[Pair], out: &mut [f64]) -> Result<(), OracleError> {
         check_pairs(self.len(), pairs, out.len())?;
         pairs.par_chunks(PAIRS_AT_A_TIME).zip(out.par_chunks_mut(PAIRS_AT_A_TIME)).for_each(|(pairs, out)| {
-            let mut room = self.rooms.lend();
+            let mut scratch = self.pool.lend();
             for (&pair, out) in pairs.iter().zip(out) {
-                *out = self.score(&mut room, pair);
+                *out = self.score(&mut scratch, pair);
             }
         });
         Ok(())

@@ -301,7 +301,6 @@ pub enum Command {
         data: Option<PathBuf>,
     },
     /// Fetch the encoders this project knows, or check a model
-    #[cfg(feature = "torch")]
     #[command(subcommand, arg_required_else_help = true)]
     Model(ModelCommand),
     /// Score a file of predictions as the official scorer of its task does
@@ -361,7 +360,6 @@ pub struct OwnArgs {
 }
 
 /// Fetching and checking models.
-#[cfg(feature = "torch")]
 #[derive(Debug, Subcommand)]
 pub enum ModelCommand {
     /// Download a model and check its sha256

@@ -17,7 +17,6 @@ mod completions;
 mod data;
 mod docs;
 mod list;
-#[cfg(feature = "torch")]
 mod model;
 mod own;
 mod run;
@@ -57,7 +56,6 @@ fn dispatch(cli: Cli) -> Result<Exit> {
         }
         Some(Command::Status { scale }) => scale::status(&scale, cli.log)?,
         Some(Command::Merge { scale }) => return scale::merge(&scale, cli.log),
-        #[cfg(feature = "torch")]
         Some(Command::Model(command)) => return model::model(&command),
         Some(Command::Store(command)) => return store::store(&command),
         Some(Command::Docs { file, write, check: _ }) => return docs::docs(&file, write),

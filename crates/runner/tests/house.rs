@@ -38,6 +38,7 @@ fn arrows_only_go_down() {
         ("features", 1),
         ("oracles", 2),
         ("tasks", 2),
+        ("neural", 3),
         ("report", 3),
         ("runner", 4),
     ];
@@ -58,6 +59,18 @@ fn core_knows_no_text_file_yaml_or_torch() {
     let used = dependencies("core");
     assert!(used.iter().any(|name| name == "faer"), "the manifest was not read: {used:?}");
     assert!(used.iter().all(|name| !foreign.contains(&name.as_str())), "{used:?}");
+}
+
+#[test]
+fn only_neural_knows_libtorch_and_the_program_links_nothing_of_it() {
+    for name in ["core", "data", "oracles", "tasks", "yaml", "report", "runner"] {
+        let used = dependencies(name);
+        let found = used.iter().find(|used| ["tch", "torch-sys", "tokenizers", "safetensors"].contains(&used.as_str()));
+        assert_eq!(found, None, "`{name}` uses it");
+    }
+    for (path, text) in sources(&crates().join("runner/src")) {
+        assert!(!text.contains("landmark_neural::"), "{} would link libtorch", path.display());
+    }
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! `experiment: coref` — cross-document coreference on factored similarities: figures 4 and 6 of the SMS-Nyström paper.
 //!
-//! A scorer of mention pairs is trained on the training topics (`landmark_oracles::coref`); on each test topic its n × n scores are
+//! A scorer of mention pairs is trained on the training topics (`landmark-neural`); on each test topic its n × n scores are
 //! symmetrised, approximated from a share of landmark mentions, clustered by average linkage on 1 − K̃ below a threshold that
 //! was tuned on the development topics with the exact scores, and scored by CoNLL F1. The relative error is pooled over topics,
 //! √(Σ‖K − K̃‖² / Σ‖K‖²).
@@ -14,16 +14,14 @@ use landmark_data::MentionKinds;
 use landmark_data::catalog::{self, Holds};
 use landmark_harness::config::{MethodConfig, Reading};
 use landmark_harness::study::{Study, StudyContext, StudyEntry, StudyError, StudyWork};
+use landmark_oracles::neural::{Precision, ScorerParams};
 use landmark_tasks::coreference::Linkage;
 use landmark_yaml::{Entry, Node, Problem, Section, parameter, required};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
-#[cfg(feature = "torch")]
 mod bench;
-#[cfg(feature = "torch")]
 mod layout;
-#[cfg(feature = "torch")]
 mod work;
 
 /// Its line in the registry.
@@ -76,42 +74,11 @@ enum Source {
 }
 
 impl Source {
-    #[cfg(feature = "torch")]
     fn words(self) -> &'static str {
         match self {
             Self::Gold => "gold mentions",
             Self::Predicted => "predicted mentions",
         }
-    }
-}
-
-/// What the encoder computes in.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum Numbers {
-    /// 24 bits of significance.
-    #[default]
-    F32,
-    /// 8 bits, quicker where the processor has instructions for it.
-    Bf16,
-}
-
-/// How a scorer is trained; defaults are the authors'.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-struct ScorerSettings {
-    hidden: usize,
-    dropout: f64,
-    width: usize,
-    epochs: usize,
-    batch: usize,
-    learning_rate: f64,
-    negatives: f64,
-}
-
-impl Default for ScorerSettings {
-    fn default() -> Self {
-        Self { hidden: 1024, dropout: 0.3, width: 20, epochs: 10, batch: 32, learning_rate: 1e-4, negatives: 10.0 }
     }
 }
 
@@ -129,11 +96,11 @@ struct Settings {
     #[serde(default = "whole_window")]
     window: usize,
     #[serde(default)]
-    precision: Numbers,
+    precision: Precision,
     #[serde(default)]
-    pairs: ScorerSettings,
+    pairs: ScorerParams,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    spans: Option<ScorerSettings>,
+    spans: Option<ScorerParams>,
     #[serde(default = "authors_top")]
     top: f64,
     #[serde(default = "authors_longest")]
@@ -234,30 +201,8 @@ fn check(settings: &Settings, section: &Section<'_>) {
         refuse("topics", "0".to_owned(), "at least 1");
     }
     for (key, scorer) in [("pairs", Some(&settings.pairs)), ("spans", settings.spans.as_ref())] {
-        let Some((name, seen, wanted)) = scorer.and_then(ScorerSettings::wrong) else { continue };
+        let Some((name, seen, wanted)) = scorer.and_then(ScorerParams::wrong) else { continue };
         section.refuse(key, format!("`coref.{key}.{name}` is {seen}, but must be {wanted}"));
-    }
-}
-
-impl ScorerSettings {
-    /// The first value out of its range: name, value, what is wanted.
-    fn wrong(&self) -> Option<(&'static str, String, &'static str)> {
-        let counts = [("hidden", self.hidden), ("width", self.width), ("epochs", self.epochs), ("batch", self.batch)];
-        if let Some((name, value)) = counts.into_iter().find(|(_, value)| *value == 0) {
-            return Some((name, value.to_string(), "at least 1"));
-        }
-        let checks = [
-            ("dropout", self.dropout, (0.0..1.0).contains(&self.dropout), "a share from 0 up to, but not, 1"),
-            (
-                "learning_rate",
-                self.learning_rate,
-                self.learning_rate > 0.0 && self.learning_rate < 1.0,
-                "between 0 and 1",
-            ),
-            ("negatives", self.negatives, self.negatives >= 0.0 && self.negatives.is_finite(), "at least 0"),
-        ];
-        let bad = checks.into_iter().find(|(_, _, is_good, _)| !is_good);
-        bad.map(|(name, value, _, wanted)| (name, value.to_string(), wanted))
     }
 }
 
@@ -278,14 +223,7 @@ impl Study for Coref {
         settings
     }
 
-    #[cfg(feature = "torch")]
     fn open(&self, context: &StudyContext<'_>) -> Result<Box<dyn StudyWork>, StudyError> {
         Ok(Box::new(work::Clustering::open(&self.settings, &self.methods, context)?))
-    }
-
-    #[cfg(not(feature = "torch"))]
-    fn open(&self, _: &StudyContext<'_>) -> Result<Box<dyn StudyWork>, StudyError> {
-        Err("`coref` trains a scorer with libtorch, which this program was built without; build it with the feature `torch`"
-            .into())
     }
 }

@@ -1,7 +1,7 @@
 //! `oracle: { kind: cross_encoder }` — which model, how it is fine-tuned, how a pair is scored.
 
 use landmark_core::oracle::Symmetrization;
-use landmark_oracles::cross_encoder::{CrossEncoderParams, FineTuneParams, Precision, Score};
+use landmark_oracles::neural::{CrossEncoderParams, FineTuneParams, Precision, Score};
 use landmark_yaml::Section;
 use serde::{Deserialize, Serialize};
 

@@ -401,7 +401,7 @@ fn description(context: &SweepContext<'_>) -> Vec<TableSpec> {
     )];
     if !sentences.curve.is_empty() {
         let score = if sentences.are_graded { "Pearson" } else { "accuracy" };
-        let line = |epoch: &landmark_oracles::cross_encoder::Epoch| {
+        let line = |epoch: &landmark_oracles::neural::Epoch| {
             vec![
                 epoch.number.to_string(),
                 format!("{:.4}", epoch.loss),

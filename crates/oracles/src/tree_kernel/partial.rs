@@ -29,10 +29,10 @@ impl<L: Labels> Partial<L> {
         Self { lists, labels, lambda, mu, leaf: mu * lambda * lambda * terminal_factor }
     }
 
-    pub(super) fn score(&self, forest: &Forest, room: &mut Scratch, i: usize, j: usize) -> f64 {
+    pub(super) fn score(&self, forest: &Forest, scratch: &mut Scratch, i: usize, j: usize) -> f64 {
         let (first, second) = (forest.tree(i), forest.tree(j));
         let width = second.len();
-        let Scratch { delta, matches, row } = room;
+        let Scratch { delta, matches, row } = scratch;
         super::enlarge(delta, first.len() * width);
         let theirs = self.lists.list(j);
         self.lists.list(i).matches(first.len(), theirs, matches);

@@ -45,10 +45,10 @@ impl Subset {
         Self { productions, production, leaves, lambda }
     }
 
-    pub(super) fn score(&self, forest: &Forest, room: &mut Scratch, i: usize, j: usize) -> f64 {
+    pub(super) fn score(&self, forest: &Forest, scratch: &mut Scratch, i: usize, j: usize) -> f64 {
         let (first, second) = (forest.tree(i), forest.tree(j));
         let width = second.len();
-        let Scratch { delta, matches, .. } = room;
+        let Scratch { delta, matches, .. } = scratch;
         super::enlarge(delta, first.len() * width);
         let theirs = self.productions.list(j);
         self.productions.list(i).matches(first.len(), theirs, matches);

@@ -14,7 +14,7 @@ use rayon::prelude::*;
 
 use super::points::{Selection, distances};
 use super::word_clouds::{Cloud, WordClouds};
-use crate::rooms::Rooms;
+use crate::scratch_pool::ScratchPool;
 
 /// Distances held at a time, 8 bytes each. Allocators hand 16 MiB out again; a larger table would be mapped and zeroed anew for each call,
 /// which cost a buyer of half a second's pairs at a time a tenth of its rate.
@@ -84,14 +84,14 @@ struct BatchedJob {
 
 /// Scores every pair that words decide with `score`, in parallel, and the others without.
 ///
-/// `S` is the room that a thread scores in. The score of a pair depends on that pair alone.
+/// `S` is the scratch memory of a thread. The score of a pair depends on that pair alone.
 pub(super) fn score_pairs<S: Default + Send>(
     clouds: &WordClouds,
     pairs: &[Pair],
     out: &mut [f64],
     score: impl Fn(&mut S, &PairTable<'_>) -> f64 + Sync,
 ) {
-    let rooms = Rooms::new();
+    let pool = ScratchPool::new();
     let mut jobs = Vec::with_capacity(pairs.len());
     for (index, (&(i, j), out)) in pairs.iter().zip(out.iter_mut()).enumerate() {
         match clouds.distance_without_words((i, j)) {
@@ -103,12 +103,12 @@ pub(super) fn score_pairs<S: Default + Send>(
     let mut batch = Batch::new(clouds);
     for job in jobs {
         if !batch.add(job) {
-            batch.run(out, &rooms, &score);
+            batch.run(out, &pool, &score);
             batch.clear();
             batch.add(job);
         }
     }
-    batch.run(out, &rooms, &score);
+    batch.run(out, &pool, &score);
 }
 
 /// Turns pairs over where fewer documents then serve as columns, and sorts them by column.
@@ -140,7 +140,7 @@ struct Batch<'c> {
     groups_so_far: usize,
     scores: Vec<f64>,
     /// Where a thread unpacks a column document, with its index.
-    selections: Rooms<(Option<usize>, Selection)>,
+    selections: ScratchPool<(Option<usize>, Selection)>,
 }
 
 impl<'c> Batch<'c> {
@@ -158,7 +158,7 @@ impl<'c> Batch<'c> {
             seen: vec![(0, 0); clouds.vocabulary_len()],
             groups_so_far: 0,
             scores: Vec::new(),
-            selections: Rooms::new(),
+            selections: ScratchPool::new(),
         }
     }
 
@@ -208,7 +208,7 @@ impl<'c> Batch<'c> {
     fn run<S: Default + Send>(
         &mut self,
         out: &mut [f64],
-        rooms: &Rooms<S>,
+        pool: &ScratchPool<S>,
         score: &(impl Fn(&mut S, &PairTable<'_>) -> f64 + Sync),
     ) {
         self.fill_tables();
@@ -218,7 +218,7 @@ impl<'c> Batch<'c> {
         self.jobs
             .par_iter()
             .zip(&mut scores)
-            .for_each_init(|| rooms.lend(), |room, (job, to)| *to = score(room, &self.pair_table(job)));
+            .for_each_init(|| pool.lend(), |scratch, (job, to)| *to = score(scratch, &self.pair_table(job)));
         self.jobs.iter().zip(&scores).for_each(|(job, &score)| out[job.job.index] = score);
         self.scores = scores;
     }
@@ -258,11 +258,11 @@ impl<'c> Batch<'c> {
                 });
             }
         }
-        let rooms = &self.selections;
+        let pool = &self.selections;
         tasks.into_par_iter().for_each_init(
-            || rooms.lend(),
-            |room, task| {
-                let (loaded, document) = &mut **room;
+            || pool.lend(),
+            |scratch, task| {
+                let (loaded, document) = &mut **scratch;
                 let column = self.clouds.cloud(task.group.column);
                 if *loaded != Some(task.group.column) {
                     document.load(self.clouds.vectors(), column.words);

@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use landmark_data::catalog::sha256_of;
-use landmark_oracles::encoder::{EncoderConfig, KNOWN_MODELS, KnownFile, KnownModel, ModelFiles, Tokenizer};
+use landmark_harness::stage::libtorch;
+use landmark_oracles::neural::{DeviceChoice, KNOWN_MODELS, KnownFile, KnownModel, ModelFiles};
 use landmark_yaml::did_you_mean;
 use miette::{IntoDiagnostic, Result};
 
@@ -157,11 +158,10 @@ fn check(name: &str, models: Option<&Path>) -> Result<(String, Exit)> {
         rows.push(vec![format!("  {file_name}"), digest, state.to_owned()]);
     }
     let mut text = format!("{name} — {}\n{}", shown(&files), columns(&rows));
-    let config = EncoderConfig::parse(&files.config_bytes().into_diagnostic()?, &files.config()).into_diagnostic()?;
-    Tokenizer::open(&files).into_diagnostic()?;
+    let shape = libtorch(DeviceChoice::Cpu, None).and_then(|neural| neural.shape(&files)).into_diagnostic()?;
     text += &format!(
         "  {} layers of {}, {} heads, {} positions, {} words; the tokenizer fits\n",
-        config.layers, config.hidden, config.heads, config.positions, config.vocabulary
+        shape.layers, shape.hidden, shape.heads, shape.positions, shape.vocabulary
     );
     Ok((text, if is_good { Exit::Done } else { Exit::Failed }))
 }

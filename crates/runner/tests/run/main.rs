@@ -6,6 +6,7 @@ mod coreference;
 mod glue;
 mod input;
 mod measures;
+mod neural;
 mod own_data;
 mod resume;
 mod scale;

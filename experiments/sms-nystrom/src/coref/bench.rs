@@ -7,16 +7,16 @@ use std::path::PathBuf;
 use landmark_core::oracle::{AsymmetryPolicy, EmbeddingProxy, Precomputed};
 use landmark_data::{CorefPart, MentionCorpus};
 use landmark_harness::progress::Progress;
+use landmark_harness::stage::libtorch;
 use landmark_harness::study::StudyError;
-use landmark_oracles::coref::{
-    Device, EncoderChoice, Goal, Group, Network, PairScorer, SpanRows, TokenStates, Training, TrainingParams,
+use landmark_oracles::neural::{
+    DeviceChoice, EncoderChoice, Goal, Group, MentionScorer, PairScorer, ScorerEpoch, ScorerRecipe, TokenStates,
     candidate_spans,
 };
-use landmark_oracles::torch::{DeviceChoice, Torch};
 use landmark_tasks::coreference::{CondensedDistances, CorefScores, Dendrogram, Singletons, score_coreference};
 use ndarray::Array2;
 
-use super::{ScorerSettings, Settings, Source};
+use super::{Settings, Source};
 
 /// A span by the place of its document and its first and last word: what a mention is called when clusters are scored.
 pub(super) type Name = (usize, usize, usize);
@@ -47,7 +47,7 @@ pub(super) struct Scored {
     /// CoNLL F1 there.
     pub(super) dev: f64,
     /// Epochs: loss and CoNLL F1 of the development topics.
-    pub(super) curve: Vec<landmark_oracles::coref::Epoch>,
+    pub(super) curve: Vec<ScorerEpoch>,
 }
 
 /// What everything is computed from.
@@ -57,7 +57,7 @@ pub(super) struct Workshop {
     choice: EncoderChoice,
     folder: PathBuf,
     seed: u64,
-    states: OnceCell<TokenStates>,
+    states: OnceCell<Box<dyn TokenStates>>,
 }
 
 impl Workshop {
@@ -73,28 +73,26 @@ impl Workshop {
 
     /// Trains, or finds what was trained, and scores the test topics.
     pub(super) fn score(&self, source: Source, progress: &Progress) -> Result<Scored, StudyError> {
-        let device = Torch::start()?.device(DeviceChoice::Auto)?;
-        let states = self.states(device, progress)?;
+        let states = self.states(progress)?;
         let spans = match source {
             Source::Gold => None,
-            Source::Predicted => Some(self.span_scorer(states, device, progress)?),
+            Source::Predicted => Some(self.span_scorer(states, progress)?),
         };
-        let spans = spans.as_ref();
+        let spans = spans.as_deref();
         let groups = self.groups(CorefPart::Train, states, spans)?;
         let dev = self.groups(CorefPart::Dev, states, spans)?;
-        let training = Training {
+        let recipe = ScorerRecipe {
             goal: Goal::Pairs,
-            params: params(&self.settings.pairs),
-            states,
+            params: self.settings.pairs,
             groups: &groups.iter().map(|topic| topic.group.clone()).collect::<Vec<_>>(),
             dataset: &format!("{}-{}", self.corpus.name(), source.words().replace(' ', "-")),
             seed: self.seed,
         };
-        let mut judge = |network: &Network| -> Result<f64, StudyError> {
-            let topics = dev.iter().map(|topic| topic.score(network, states)).collect::<Result<Vec<_>, _>>()?;
+        let mut judge = |network: &dyn MentionScorer| -> Result<f64, StudyError> {
+            let topics = dev.iter().map(|topic| topic.score(network)).collect::<Result<Vec<_>, _>>()?;
             Ok(self.best_exact_threshold(&topics)?.1)
         };
-        let trained = training.run(&self.folder, device, &mut judge, &mut |epoch| {
+        let (scorer, curve) = states.train(&recipe, &self.folder, &mut judge, &mut |epoch| {
             progress.say(&format!(
                 "pair scorer, {}: epoch {} of {}, loss {:.4}, CoNLL F1 {:.2} on the development topics, {:.0} s",
                 source.words(),
@@ -106,46 +104,46 @@ impl Workshop {
             ));
         })?;
         let scored = |topics: &[Unscored]| -> Result<Vec<Topic>, StudyError> {
-            topics.iter().map(|topic| topic.score(&trained.network, states)).collect()
+            topics.iter().map(|topic| topic.score(scorer.as_ref())).collect()
         };
         let development = scored(&dev)?;
         let (threshold, dev) = self.best_exact_threshold(&development)?;
         let topics = scored(&self.groups(CorefPart::Test, states, spans)?)?;
-        Ok(Scored { topics, development, threshold, dev, curve: trained.curve })
+        Ok(Scored { topics, development, threshold, dev, curve })
     }
 
-    fn states(&self, device: Device, progress: &Progress) -> Result<&TokenStates, StudyError> {
+    fn states(&self, progress: &Progress) -> Result<&dyn TokenStates, StudyError> {
         if let Some(states) = self.states.get() {
-            return Ok(states);
+            return Ok(states.as_ref());
         }
         let mut report = |done: usize, all: usize| progress.now(format!("states of {done} of {all} documents"));
-        let states = TokenStates::find_or_compute(&self.corpus, &self.choice, device, &self.folder, &mut report)?;
-        Ok(self.states.get_or_init(|| states))
+        let neural = libtorch(DeviceChoice::Auto, None)?;
+        let states = neural.token_states(&self.corpus, &self.choice, &self.folder, &mut report)?;
+        Ok(self.states.get_or_init(|| states).as_ref())
     }
 
     /// The network that says which spans are mentions, judged by the share of gold mentions among those it keeps.
-    fn span_scorer(&self, states: &TokenStates, device: Device, progress: &Progress) -> Result<Network, StudyError> {
+    fn span_scorer(&self, states: &dyn TokenStates, progress: &Progress) -> Result<Box<dyn MentionScorer>, StudyError> {
         let settings = self.settings.spans.unwrap_or(self.settings.pairs);
         let groups = self.candidates(CorefPart::Train, states)?;
         let dev = self.candidates(CorefPart::Dev, states)?;
-        let training = Training {
+        let recipe = ScorerRecipe {
             goal: Goal::Mentions,
-            params: params(&settings),
-            states,
+            params: settings,
             groups: &groups.iter().map(|topic| topic.group.clone()).collect::<Vec<_>>(),
             dataset: self.corpus.name(),
             seed: self.seed,
         };
-        let mut judge = |network: &Network| -> Result<f64, StudyError> {
+        let mut judge = |network: &dyn MentionScorer| -> Result<f64, StudyError> {
             let (mut found, mut all) = (0, 0);
             for topic in &dev {
-                let kept = topic.keep(network, states, self.kept(topic.words))?;
+                let kept = topic.keep(network, self.kept(topic.words))?;
                 found += kept.group.clusters.iter().flatten().count();
                 all += topic.key.iter().map(Vec::len).sum::<usize>();
             }
             Ok(found as f64 / all.max(1) as f64)
         };
-        let trained = training.run(&self.folder, device, &mut judge, &mut |epoch| {
+        let (scorer, _) = states.train(&recipe, &self.folder, &mut judge, &mut |epoch| {
             progress.say(&format!(
                 "span scorer: epoch {} of {}, loss {:.4}, {:.1} % of the gold mentions of the development topics are kept, {:.0} s",
                 epoch.number,
@@ -155,7 +153,7 @@ impl Workshop {
                 epoch.seconds
             ));
         })?;
-        Ok(trained.network)
+        Ok(scorer)
     }
 
     /// How many spans are kept of so many words.
@@ -168,24 +166,22 @@ impl Workshop {
     fn groups(
         &self,
         part: CorefPart,
-        states: &TokenStates,
-        spans: Option<&Network>,
+        states: &dyn TokenStates,
+        spans: Option<&dyn MentionScorer>,
     ) -> Result<Vec<Unscored>, StudyError> {
         match spans {
             None => {
                 let gold = |topic: &str| -> Vec<Name> { self.gold(topic).into_iter().map(|(name, _)| name).collect() };
                 self.corpus.topics(part).into_iter().map(|topic| self.topic(topic, gold(topic), states)).collect()
             }
-            Some(network) => self
-                .candidates(part, states)?
-                .iter()
-                .map(|topic| topic.keep(network, states, self.kept(topic.words)))
-                .collect(),
+            Some(network) => {
+                self.candidates(part, states)?.iter().map(|topic| topic.keep(network, self.kept(topic.words))).collect()
+            }
         }
     }
 
     /// All spans of each topic of a part.
-    fn candidates(&self, part: CorefPart, states: &TokenStates) -> Result<Vec<Unscored>, StudyError> {
+    fn candidates(&self, part: CorefPart, states: &dyn TokenStates) -> Result<Vec<Unscored>, StudyError> {
         let all = |topic: &str| -> Vec<Name> {
             let of = |document: usize| {
                 let spans = candidate_spans(&self.corpus, document, self.settings.longest);
@@ -210,7 +206,7 @@ impl Workshop {
             .collect()
     }
 
-    fn topic(&self, topic: &str, mentions: Vec<Name>, states: &TokenStates) -> Result<Unscored, StudyError> {
+    fn topic(&self, topic: &str, mentions: Vec<Name>, states: &dyn TokenStates) -> Result<Unscored, StudyError> {
         let gold = self.gold(topic);
         let mut key = vec![Vec::new(); gold.iter().map(|(_, cluster)| cluster + 1).max().unwrap_or(0)];
         gold.iter().for_each(|&(name, cluster)| key[cluster].push(name));
@@ -271,8 +267,8 @@ struct Unscored {
 
 impl Unscored {
     /// The `count` best spans in the order of the text.
-    fn keep(&self, network: &Network, states: &TokenStates, count: usize) -> Result<Self, StudyError> {
-        let scores = network.mention_scores(states.tensor(), &self.group.spans)?;
+    fn keep(&self, network: &dyn MentionScorer, count: usize) -> Result<Self, StudyError> {
+        let scores = network.mention_scores(&self.group.spans)?;
         let mut order: Vec<usize> = (0..scores.len()).collect();
         order.sort_by(|&a, &b| scores[b].total_cmp(&scores[a]).then(a.cmp(&b)));
         order.truncate(count);
@@ -285,10 +281,9 @@ impl Unscored {
         Ok(Self { name: self.name.clone(), mentions, group, key: self.key.clone(), words: self.words })
     }
 
-    fn score(&self, network: &Network, states: &TokenStates) -> Result<Topic, StudyError> {
-        let spans: &[SpanRows] = &self.group.spans;
-        let mentions = network.represent(states.tensor(), spans)?;
-        let scorer = PairScorer::new(network, mentions)?;
+    fn score(&self, network: &dyn MentionScorer) -> Result<Topic, StudyError> {
+        let spans = &self.group.spans;
+        let scorer = PairScorer::new(network.pair_layers()?, spans.len(), network.represent(spans)?)?;
         let raw = scorer.matrix();
         Ok(Topic {
             name: self.name.clone(),
@@ -330,9 +325,4 @@ impl std::fmt::Display for Span {
         let (document, start, end) = self.0;
         write!(f, "document {document}, words {start}–{end}")
     }
-}
-
-fn params(settings: &ScorerSettings) -> TrainingParams {
-    let &ScorerSettings { hidden, dropout, width, epochs, batch, learning_rate, negatives } = settings;
-    TrainingParams { hidden, dropout, width, epochs, batch, learning_rate, negatives }
 }

@@ -15,15 +15,14 @@ use landmark_harness::config::{MethodConfig, ProxyFit, RunSettings};
 use landmark_harness::layout::{About, Layout};
 use landmark_harness::progress::Progress;
 use landmark_harness::study::{Finished, Part, StudyContext, StudyError, StudyWork, row};
-use landmark_oracles::coref::EncoderChoice;
-use landmark_oracles::encoder::{ModelFiles, Precision};
+use landmark_oracles::neural::{EncoderChoice, ModelFiles};
 use landmark_report::{Caveat, Metric, ResultRow};
 use landmark_tasks::coreference::{CondensedDistances, CorefScores, Dendrogram, Singletons};
 use ndarray::Array2;
 use serde_json::{Value as Json, json};
 
 use super::bench::{Scored, Topic, Workshop, score};
-use super::{Numbers, Settings, Source, layout};
+use super::{Settings, Source, layout};
 
 /// What a part computes.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -71,11 +70,7 @@ impl Clustering {
             test.documents
         );
         let folder = ModelFiles::models_folder(None).join("coref");
-        let precision = match settings.precision {
-            Numbers::F32 => Precision::F32,
-            Numbers::Bf16 => Precision::Bf16,
-        };
-        let choice = EncoderChoice { files, window: settings.window, precision };
+        let choice = EncoderChoice { files, window: settings.window, precision: settings.precision };
         Ok(Self {
             pieces: pieces(settings, methods, context.run),
             stamps: stamps(settings),
@@ -419,7 +414,7 @@ fn stamps(settings: &Settings) -> Vec<Caveat> {
     if !settings.encoder.contains("roberta-large") {
         texts.push(format!("encoder {}, the paper's is RoBERTa-large", settings.encoder));
     }
-    if settings.pairs != super::ScorerSettings::default() {
+    if settings.pairs != landmark_oracles::neural::ScorerParams::default() {
         texts.push(format!("a smaller scorer: hidden layers of {}", settings.pairs.hidden));
     }
     texts.extend(settings.topics.map(|topics| format!("{topics} topics of each part of the split")));

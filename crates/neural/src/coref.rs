@@ -1,0 +1,28 @@
+//! The pairwise coreference scorer (Cattan et al. 2021; Lee et al. 2017): do two mentions name the same thing?
+//!
+//! ```text
+//! m(i)    = [x_start, x_end, Σ a_t x_t, width]     x: frozen states of an encoder, a = softmax(MLP(x)) over the span
+//! s(i, j) = σ(MLP([m(i), m(j), m(i) ∘ m(j)]))       asymmetric; learned on pairs in the order of the text
+//! ```
+//!
+//! Roads from a corpus to a similarity matrix:
+//!
+//! 1. [`TokenStates`]: every document runs through the encoder once, in segments, and the states of validated sentences are kept on disk.
+//! 2. [`Training`]: Adam on binary cross-entropy with sampled negatives; each epoch is written down, so that a training goes on where
+//!    it stopped. A [`Goal::Mentions`](landmark_oracles::neural::Goal) learns which spans are mentions, a [`Goal::Pairs`](landmark_oracles::neural::Goal) which mentions corefer.
+//! 3. [`PairScorer`](landmark_oracles::neural::PairScorer): the trained scorer without torch, an [`Oracle`](landmark_core::oracle::Oracle) over the mentions it was given.
+//!
+//! Source: SMS-Nyström paper, §4.3, whose program is Cattan's.
+
+mod dropout;
+mod error;
+mod network;
+#[cfg(test)]
+mod tests;
+mod token_states;
+mod training;
+
+pub use error::CorefError;
+pub use network::Network;
+pub use token_states::TokenStates;
+pub use training::{Judge, Trained, Training};

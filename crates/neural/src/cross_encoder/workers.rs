@@ -1,0 +1,164 @@
+//! Lanes: threads that each score whole batches, with the model of their device; sequences go to them over a channel.
+//!
+//! A GPU has one lane. The CPU has one a core, all with the same weights: batches side by side wait for nobody, where one
+//! product cut in pieces waits for the slowest piece at every step. A `tch::Tensor` is not `Sync`: what owns one may not be
+//! shared between the threads that ask for scores.
+
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+
+use landmark_core::oracle::Identity;
+use landmark_oracles::neural::{ModelFiles, Precision};
+use tch::{Device, Kind};
+
+use crate::encoder::{Batcher, Classifier, DropoutRates, ModelError, Sequence};
+
+/// Sequences handed over at a time to a GPU: enough of each length for whole batches, few enough that a crash loses seconds and that
+/// several devices share the work.
+const SEQUENCES_ON_GPU: usize = 4096;
+/// The same for a core.
+const SEQUENCES_ON_CPU: usize = 256;
+
+/// The number of a job and the outputs of its sequences.
+type Answer = (usize, Result<Vec<Vec<f32>>, ModelError>);
+
+/// Sequences to score, and where the answer goes.
+struct Job {
+    number: usize,
+    sequences: Vec<Sequence>,
+    reply: Sender<Answer>,
+}
+
+/// The threads that own a model.
+pub(super) struct Workers {
+    jobs: Option<Mutex<Sender<Job>>>,
+    threads: Vec<JoinHandle<()>>,
+    identity: Identity,
+    outputs: i64,
+    longest: usize,
+    at_a_time: usize,
+}
+
+impl Workers {
+    /// Reads the model once for every device; a device that is named several times has so many lanes.
+    pub(super) fn start(files: &ModelFiles, precision: Precision, devices: &[Device]) -> Result<Self, ModelError> {
+        let mut models: Vec<Classifier> = Vec::with_capacity(devices.len());
+        for &device in devices {
+            let there = models.iter().find(|model| model.encoder().device() == device).map(Classifier::shared);
+            models.push(there.map_or_else(|| Classifier::open(files, device, precision), Ok)?);
+        }
+        let Some(first) = models.first() else { return Err(gone("no device was given")) };
+        let (identity, outputs, longest) = (first.identity(), first.outputs(), first.encoder().config().longest());
+        let at_a_time = if first.encoder().device().is_cuda() { SEQUENCES_ON_GPU } else { SEQUENCES_ON_CPU };
+        let (sender, receiver) = channel::<Job>();
+        let receiver = Arc::new(Mutex::new(receiver));
+        let start = |model: Classifier| {
+            let receiver = Arc::clone(&receiver);
+            std::thread::spawn(move || work(&model, &receiver))
+        };
+        let threads = models.into_iter().map(start).collect();
+        Ok(Self { jobs: Some(Mutex::new(sender)), threads, identity, outputs, longest, at_a_time })
+    }
+
+    /// A digest of the model.
+    pub(super) fn identity(&self) -> Identity {
+        self.identity
+    }
+
+    /// Outputs of the head.
+    pub(super) fn outputs(&self) -> i64 {
+        self.outputs
+    }
+
+    /// Tokens it takes at most.
+    pub(super) fn longest(&self) -> usize {
+        self.longest
+    }
+
+    /// The outputs of the head for each sequence of `order`, handed to `take` with its number, in no particular order.
+    pub(super) fn run(
+        &self,
+        order: &[usize],
+        sequence: &dyn Fn(usize) -> Sequence,
+        take: &mut dyn FnMut(usize, &[f32]),
+        outputs: usize,
+    ) -> Result<(), ModelError> {
+        let jobs = match &self.jobs {
+            Some(jobs) => jobs.lock().unwrap_or_else(PoisonError::into_inner).clone(),
+            None => return Err(gone("the model was closed")),
+        };
+        let (reply, answers) = channel();
+        let chunks: Vec<&[usize]> = order.chunks(self.at_a_time).collect();
+        let mut waiting = 0;
+        // no more than two chunks a lane are in flight, whatever was asked for
+        let most = 2 * self.threads.len();
+        // the longest first: what a lane waits for at the end is short
+        for (number, chunk) in chunks.iter().enumerate().rev() {
+            let job = Job { number, sequences: chunk.iter().map(|&k| sequence(k)).collect(), reply: reply.clone() };
+            jobs.send(job).map_err(|_| gone("its thread ended"))?;
+            waiting += 1;
+            if waiting == most {
+                hand_over(&answers, &chunks, take, outputs)?;
+                waiting -= 1;
+            }
+        }
+        drop(reply);
+        (0..waiting).try_for_each(|_| hand_over(&answers, &chunks, take, outputs))
+    }
+}
+
+fn hand_over(
+    answers: &Receiver<Answer>,
+    chunks: &[&[usize]],
+    take: &mut dyn FnMut(usize, &[f32]),
+    outputs: usize,
+) -> Result<(), ModelError> {
+    let (number, rows) = answers.recv().map_err(|_| gone("its thread ended"))?;
+    for (&k, row) in chunks[number].iter().zip(rows?) {
+        debug_assert_eq!(row.len(), outputs);
+        take(k, &row);
+    }
+    Ok(())
+}
+
+fn gone(why: &str) -> ModelError {
+    ModelError::Torch(tch::TchError::Torch(format!("the model can't be reached: {why}")))
+}
+
+fn work(model: &Classifier, jobs: &Mutex<Receiver<Job>>) {
+    let outputs = usize::try_from(model.outputs()).unwrap_or(1);
+    let device = model.encoder().device();
+    let mut batcher = Batcher::new(device, model.encoder().config().padding);
+    loop {
+        // the lock is held only while waiting
+        let job = jobs.lock().unwrap_or_else(PoisonError::into_inner).recv();
+        let Ok(Job { number, sequences, reply }) = job else { return };
+        if device == Device::Cpu {
+            // libtorch's own threads would fight with the other lanes, and round sums by their number; it may have been changed
+            // since the last job
+            tch::set_num_threads(1);
+        }
+        let _no_gradients = tch::no_grad_guard();
+        let rows = batcher.run(&sequences, |batch| {
+            let logits =
+                model.logits(batch, DropoutRates::default())?.f_to_device(Device::Cpu)?.f_to_kind(Kind::Float)?;
+            let logits = logits.f_contiguous()?;
+            let mut values = vec![0.0_f32; logits.numel()];
+            logits.f_copy_data(&mut values, logits.numel())?;
+            Ok(values.chunks_exact(outputs).map(<[f32]>::to_vec).collect())
+        });
+        // an asker that went away with an error of another chunk wants no answer
+        let _ = reply.send((number, rows));
+    }
+}
+
+impl Drop for Workers {
+    fn drop(&mut self) {
+        // an end of jobs ends the threads
+        self.jobs = None;
+        self.threads.drain(..).for_each(|thread| {
+            let _ = thread.join();
+        });
+    }
+}

@@ -1,0 +1,124 @@
+//! Faults of a model.
+
+use std::path::{Path, PathBuf};
+
+use landmark_oracles::neural::ModelFileError;
+
+/// A fault of a model.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ModelError {
+    /// Its files.
+    #[error(transparent)]
+    Files(#[from] ModelFileError),
+    /// A configuration that is no JSON or lacks a key.
+    #[error("`{}` is not the configuration of an encoder: {why}", path.display())]
+    Config {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        why: String,
+    },
+    /// Another family of models.
+    #[error("`{}` describes the architecture `{seen}`; want `bert` or `roberta`", path.display())]
+    Architecture {
+        /// The file.
+        path: PathBuf,
+        /// Its `model_type`.
+        seen: String,
+    },
+    /// Weights that are no safetensors, or cut off.
+    #[error("`{}` is no whole safetensors file: {why}. Fetch it again", path.display())]
+    Weights {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        why: String,
+    },
+    /// A tensor that is not there.
+    #[error("`{}` has no tensor `{name}`, which the configuration calls for", path.display())]
+    MissingTensor {
+        /// The file.
+        path: PathBuf,
+        /// The tensor.
+        name: String,
+    },
+    /// A tensor of another shape.
+    #[error("the tensor `{name}` of `{}` is {seen:?}, but the configuration calls for {wanted:?}: these two files belong to different models", path.display())]
+    WrongShape {
+        /// The file.
+        path: PathBuf,
+        /// The tensor.
+        name: String,
+        /// Its shape.
+        seen: Vec<i64>,
+        /// The shape wanted.
+        wanted: Vec<i64>,
+    },
+    /// A tokenizer that is no tokenizer, or another model's.
+    #[error("`{}` is not the tokenizer of this model: {why}", path.display())]
+    Tokenizer {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        why: String,
+    },
+    /// A text that could not be cut into tokens.
+    #[error("the text `{text}` can't be cut into tokens: {why}")]
+    Text {
+        /// Its beginning.
+        text: String,
+        /// Why.
+        why: String,
+    },
+    /// More tokens than the model has positions.
+    #[error("a sequence has {seen} tokens, but the model takes at most {wanted}; cut it when it is built")]
+    TooLong {
+        /// Its tokens.
+        seen: usize,
+        /// Positions of the model.
+        wanted: usize,
+    },
+    /// A model without a head where one is needed.
+    #[error("`{}` has no classification head; write `fine_tune`, or name a model that was fine-tuned", path.display())]
+    NoHead {
+        /// The weights.
+        path: PathBuf,
+    },
+    /// A head of another number of outputs.
+    #[error("the classification head has {seen} outputs, but {wanted} are needed here")]
+    Outputs {
+        /// Its outputs.
+        seen: i64,
+        /// Those wanted.
+        wanted: i64,
+    },
+    /// Memory of the device, even for a single sequence.
+    #[error(
+        "the device has no memory for a single sequence of {tokens} tokens; lower `max_length`, or use `device: cpu`"
+    )]
+    OutOfMemory {
+        /// Its tokens.
+        tokens: usize,
+    },
+    /// libtorch.
+    #[error("libtorch failed: {0}")]
+    Torch(#[from] tch::TchError),
+}
+
+impl ModelError {
+    pub(crate) fn io(path: &Path) -> impl FnOnce(std::io::Error) -> Self + '_ {
+        move |source| Self::Files(ModelFileError::io(path)(source))
+    }
+
+    /// Whether the device ran out of memory, so that a smaller batch may do.
+    pub(crate) fn is_out_of_memory(&self) -> bool {
+        match self {
+            Self::Torch(tch::TchError::Torch(message)) => {
+                let message = message.to_ascii_lowercase();
+                message.contains("out of memory") || message.contains("can't allocate memory")
+            }
+            _ => false,
+        }
+    }
+}

@@ -1,0 +1,424 @@
+//! The encoder itself: embeddings and layers.
+//!
+//! Weights are held in f32. With [`Precision::Bf16`] matrix products, attention and gelu run in bfloat16, layer norms and sums
+//! accumulate in f32 inside libtorch; a frozen encoder rounds its matrices once, one that is being trained at each use, so
+//! that gradients reach the f32 weights.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use landmark_core::oracle::Identity;
+use landmark_oracles::neural::{ModelFiles, Precision};
+use ndarray::Array2;
+use tch::{Device, Kind, Tensor};
+
+use super::{Activation, Batcher, EncoderConfig, ModelError, Sequence, TokenBatch, Weights};
+
+/// Shares of values that are set to 0 while training; none otherwise.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct DropoutRates {
+    /// Of embeddings and of what each half of a layer adds.
+    pub hidden: f64,
+    /// Of attention weights.
+    pub attention: f64,
+}
+
+/// A matrix and the vector added to its product.
+#[derive(Debug)]
+pub(super) struct Linear {
+    pub(super) weight: Tensor,
+    pub(super) bias: Tensor,
+}
+
+impl Linear {
+    pub(super) fn read(weights: &Weights, name: &str, shape: [i64; 2]) -> Result<Self, ModelError> {
+        Ok(Self {
+            weight: weights.get(&format!("{name}.weight"), &shape)?,
+            bias: weights.get(&format!("{name}.bias"), &shape[..1])?,
+        })
+    }
+
+    /// x Wᵀ + b in the kind of x.
+    pub(super) fn apply(&self, x: &Tensor) -> Result<Tensor, ModelError> {
+        let kind = x.kind();
+        Ok(x.f_linear(&self.weight.f_to_kind(kind)?, Some(&self.bias.f_to_kind(kind)?))?)
+    }
+
+    /// Some of its outputs alone; nothing is copied.
+    fn part(&self, outputs: Range<i64>) -> Result<Self, ModelError> {
+        let cut = |tensor: &Tensor| tensor.f_narrow(0, outputs.start, outputs.end - outputs.start);
+        Ok(Self { weight: cut(&self.weight)?, bias: cut(&self.bias)? })
+    }
+
+    pub(super) fn shared(&self) -> Self {
+        Self { weight: self.weight.shallow_clone(), bias: self.bias.shallow_clone() }
+    }
+
+    fn round(&mut self, kind: Kind) -> Result<(), ModelError> {
+        self.weight = self.weight.f_to_kind(kind)?;
+        self.bias = self.bias.f_to_kind(kind)?;
+        Ok(())
+    }
+
+    pub(super) fn visit<'a>(&'a mut self, name: &str, visit: &mut dyn FnMut(String, &'a mut Tensor)) {
+        visit(format!("{name}.weight"), &mut self.weight);
+        visit(format!("{name}.bias"), &mut self.bias);
+    }
+}
+
+/// A layer norm.
+#[derive(Debug)]
+struct Norm {
+    scale: Tensor,
+    shift: Tensor,
+    eps: f64,
+}
+
+impl Norm {
+    fn read(weights: &Weights, name: &str, config: &EncoderConfig) -> Result<Self, ModelError> {
+        Ok(Self {
+            scale: weights.get(&format!("{name}.weight"), &[config.hidden])?,
+            shift: weights.get(&format!("{name}.bias"), &[config.hidden])?,
+            eps: config.layer_norm_eps,
+        })
+    }
+
+    fn apply(&self, x: &Tensor) -> Result<Tensor, ModelError> {
+        let kind = x.kind();
+        let (scale, shift) = (self.scale.f_to_kind(kind)?, self.shift.f_to_kind(kind)?);
+        Ok(x.f_layer_norm(self.scale.size(), Some(&scale), Some(&shift), self.eps, true)?)
+    }
+
+    fn shared(&self) -> Self {
+        Self { scale: self.scale.shallow_clone(), shift: self.shift.shallow_clone(), eps: self.eps }
+    }
+
+    fn round(&mut self, kind: Kind) -> Result<(), ModelError> {
+        self.scale = self.scale.f_to_kind(kind)?;
+        self.shift = self.shift.f_to_kind(kind)?;
+        Ok(())
+    }
+
+    fn visit<'a>(&'a mut self, name: &str, visit: &mut dyn FnMut(String, &'a mut Tensor)) {
+        visit(format!("{name}.weight"), &mut self.scale);
+        visit(format!("{name}.bias"), &mut self.shift);
+    }
+}
+
+#[derive(Debug)]
+struct Layer {
+    /// Query, key and value one under the other: one product instead of three.
+    qkv: Linear,
+    output: Linear,
+    output_norm: Norm,
+    up: Linear,
+    down: Linear,
+    down_norm: Norm,
+}
+
+/// Which tokens' hidden states a layer computes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Tokens {
+    /// Those of all.
+    All,
+    /// That of the first, which looks at all others: all that a head on it needs of the last layer, for a sixth of the flops.
+    First,
+}
+
+/// The three projections in the order they are stacked.
+const QKV: [&str; 3] = ["query", "key", "value"];
+
+impl Layer {
+    fn read(weights: &Weights, number: usize, config: &EncoderConfig) -> Result<Self, ModelError> {
+        let (hidden, intermediate) = (config.hidden, config.intermediate);
+        let at = |part: &str| format!("encoder.layer.{number}.{part}");
+        let parts = QKV
+            .iter()
+            .map(|part| Linear::read(weights, &at(&format!("attention.self.{part}")), [hidden, hidden]))
+            .collect::<Result<Vec<_>, _>>()?;
+        let stack = |part: fn(&Linear) -> &Tensor| Tensor::f_cat(&parts.iter().map(part).collect::<Vec<_>>(), 0);
+        Ok(Self {
+            qkv: Linear { weight: stack(|part| &part.weight)?, bias: stack(|part| &part.bias)? },
+            output: Linear::read(weights, &at("attention.output.dense"), [hidden, hidden])?,
+            output_norm: Norm::read(weights, &at("attention.output.LayerNorm"), config)?,
+            up: Linear::read(weights, &at("intermediate.dense"), [intermediate, hidden])?,
+            down: Linear::read(weights, &at("output.dense"), [hidden, intermediate])?,
+            down_norm: Norm::read(weights, &at("output.LayerNorm"), config)?,
+        })
+    }
+
+    /// x: batch × length × hidden; mask: batch × 1 × 1 × length, 0 or −∞, where sequences differ in length. As many hidden states
+    /// come back as are asked for.
+    fn apply(
+        &self,
+        x: &Tensor,
+        mask: Option<&Tensor>,
+        config: &EncoderConfig,
+        dropout: DropoutRates,
+        tokens: Tokens,
+    ) -> Result<Tensor, ModelError> {
+        let training = dropout != DropoutRates::default();
+        let (batch, _, hidden) = x.size3()?;
+        // so many projections, each batch × heads × length × head
+        let projected = |linear: &Linear, x: &Tensor, count: i64| {
+            let heads = [batch, -1, count, config.heads, hidden / config.heads];
+            Ok::<_, ModelError>(linear.apply(x)?.f_view(heads)?.f_permute([2, 0, 3, 1, 4])?.f_unbind(0)?)
+        };
+        let (x, parts) = match tokens {
+            Tokens::All => (x.shallow_clone(), projected(&self.qkv, x, 3)?),
+            Tokens::First => {
+                let first = x.f_narrow(1, 0, 1)?;
+                let mut parts = projected(&self.qkv.part(0..hidden)?, &first, 1)?;
+                parts.extend(projected(&self.qkv.part(hidden..3 * hidden)?, x, 2)?);
+                (first, parts)
+            }
+        };
+        let [q, k, v] = &parts[..] else { unreachable!("query, key and value") };
+        let attended = Tensor::f_scaled_dot_product_attention(q, k, v, mask, dropout.attention, false, None, false)?;
+        let attended = attended.f_transpose(1, 2)?.f_reshape([batch, -1, hidden])?;
+        let attended = self.output.apply(&attended)?.f_dropout(dropout.hidden, training)?;
+        let x = self.output_norm.apply(&attended.f_add(&x)?)?;
+        let wide = self.up.apply(&x)?;
+        let wide = match config.activation {
+            Activation::Gelu => wide.f_gelu("none")?,
+            Activation::GeluTanh => wide.f_gelu("tanh")?,
+            Activation::Relu => wide.f_relu()?,
+        };
+        let narrow = self.down.apply(&wide)?.f_dropout(dropout.hidden, training)?;
+        self.down_norm.apply(&narrow.f_add(&x)?)
+    }
+
+    fn shared(&self) -> Self {
+        Self {
+            qkv: self.qkv.shared(),
+            output: self.output.shared(),
+            output_norm: self.output_norm.shared(),
+            up: self.up.shared(),
+            down: self.down.shared(),
+            down_norm: self.down_norm.shared(),
+        }
+    }
+
+    fn round(&mut self, kind: Kind) -> Result<(), ModelError> {
+        for linear in [&mut self.qkv, &mut self.output, &mut self.up, &mut self.down] {
+            linear.round(kind)?;
+        }
+        self.output_norm.round(kind)?;
+        self.down_norm.round(kind)
+    }
+
+    fn visit<'a>(&'a mut self, number: usize, visit: &mut dyn FnMut(String, &'a mut Tensor)) {
+        let at = |part: &str| format!("encoder.layer.{number}.{part}");
+        self.qkv.visit(&at("attention.self.qkv"), visit);
+        self.output.visit(&at("attention.output.dense"), visit);
+        self.output_norm.visit(&at("attention.output.LayerNorm"), visit);
+        self.up.visit(&at("intermediate.dense"), visit);
+        self.down.visit(&at("output.dense"), visit);
+        self.down_norm.visit(&at("output.LayerNorm"), visit);
+    }
+}
+
+/// BERT or RoBERTa without a head, on one device.
+#[derive(Debug)]
+pub struct Encoder {
+    config: EncoderConfig,
+    precision: Precision,
+    device: Device,
+    words: Tensor,
+    positions: Tensor,
+    types: Tensor,
+    norm: Norm,
+    layers: Vec<Layer>,
+    identity: Identity,
+}
+
+impl Encoder {
+    /// Reads the weights of a model, for use as they are.
+    ///
+    /// # Errors
+    /// [`ModelError`] for a file that can't be read, is cut off, or does not fit the configuration.
+    pub fn open(files: &ModelFiles, device: Device, precision: Precision) -> Result<Self, ModelError> {
+        let config = read_config(files)?;
+        let weights = Weights::of(files, device)?;
+        let mut encoder = Self::new(config, &weights, device, precision)?;
+        encoder.identity = identity(files, precision)?;
+        encoder.freeze()?;
+        Ok(encoder)
+    }
+
+    /// From weights that were read, still in f32.
+    pub(super) fn new(
+        config: EncoderConfig,
+        weights: &Weights,
+        device: Device,
+        precision: Precision,
+    ) -> Result<Self, ModelError> {
+        let hidden = config.hidden;
+        let table = |name: &str, rows: i64| weights.get(&format!("embeddings.{name}.weight"), &[rows, hidden]);
+        Ok(Self {
+            words: table("word_embeddings", config.vocabulary)?,
+            positions: table("position_embeddings", config.positions)?,
+            types: table("token_type_embeddings", config.token_types)?,
+            norm: Norm::read(weights, "embeddings.LayerNorm", &config)?,
+            layers: (0..config.layers).map(|number| Layer::read(weights, number, &config)).collect::<Result<_, _>>()?,
+            identity: Identity::of(&[]),
+            precision,
+            device,
+            config,
+        })
+    }
+
+    /// The same weights under another owner, for another thread.
+    pub(super) fn shared(&self) -> Self {
+        Self {
+            config: self.config.clone(),
+            precision: self.precision,
+            device: self.device,
+            words: self.words.shallow_clone(),
+            positions: self.positions.shallow_clone(),
+            types: self.types.shallow_clone(),
+            norm: self.norm.shared(),
+            layers: self.layers.iter().map(Layer::shared).collect(),
+            identity: self.identity,
+        }
+    }
+
+    /// Rounds the matrices once, where products are not in f32.
+    pub(super) fn freeze(&mut self) -> Result<(), ModelError> {
+        let kind = kind(self.precision);
+        self.layers.iter_mut().try_for_each(|layer| layer.round(kind))
+    }
+
+    /// Its shape.
+    pub fn config(&self) -> &EncoderConfig {
+        &self.config
+    }
+
+    /// Where it computes.
+    pub fn device(&self) -> Device {
+        self.device
+    }
+
+    /// What products are computed in.
+    pub fn precision(&self) -> Precision {
+        self.precision
+    }
+
+    /// A digest of weights, configuration, tokenizer and precision.
+    pub fn identity(&self) -> Identity {
+        self.identity
+    }
+
+    /// The last layer's hidden states of a batch: batch × length × hidden, in the encoder's precision, on its device, with
+    /// gradients if they are asked of its weights. Rows of padding hold nothing of use.
+    ///
+    /// # Errors
+    /// [`ModelError::TooLong`], [`ModelError::Torch`].
+    pub fn hidden_states(&self, batch: &TokenBatch, dropout: DropoutRates) -> Result<Tensor, ModelError> {
+        self.last_states(batch, dropout, Tokens::All)
+    }
+
+    /// The last layer's hidden states of the first tokens alone: batch × hidden, otherwise as
+    /// [`hidden_states`](Self::hidden_states), without most of the last layer's work.
+    ///
+    /// # Errors
+    /// As [`hidden_states`](Self::hidden_states).
+    pub fn first_states(&self, batch: &TokenBatch, dropout: DropoutRates) -> Result<Tensor, ModelError> {
+        Ok(self.last_states(batch, dropout, Tokens::First)?.f_select(1, 0)?)
+    }
+
+    fn last_states(&self, batch: &TokenBatch, dropout: DropoutRates, wanted: Tokens) -> Result<Tensor, ModelError> {
+        let longest = self.config.longest();
+        if batch.length() > longest {
+            return Err(ModelError::TooLong { seen: batch.length(), wanted: longest });
+        }
+        let length = i64::try_from(batch.length()).unwrap_or(i64::MAX);
+        let (ids, types) = batch.to_device(self.device)?;
+        let first = self.config.first_position();
+        let look_up = |table: &Tensor, ids: &Tensor| Tensor::f_embedding(table, ids, -1, false, false);
+        let words = look_up(&self.words, &ids)?.f_add(&look_up(&self.types, &types)?)?;
+        let x = words.f_add(&self.positions.f_narrow(0, first, length)?.f_unsqueeze(0)?)?;
+        let x = self.norm.apply(&x)?.f_dropout(dropout.hidden, dropout != DropoutRates::default())?;
+        let mut x = x.f_to_kind(kind(self.precision))?;
+        let mask = batch.mask(self.device, kind(self.precision))?;
+        let last = self.layers.len().saturating_sub(1);
+        for (number, layer) in self.layers.iter().enumerate() {
+            let tokens = if number == last { wanted } else { Tokens::All };
+            x = layer.apply(&x, mask.as_ref(), &self.config, dropout, tokens)?;
+        }
+        Ok(x)
+    }
+
+    /// The last layer's hidden state of every token: for each sequence, in the order given, tokens × hidden. Without gradients;
+    /// sequences of one length are computed together.
+    ///
+    /// # Errors
+    /// As [`hidden_states`](Self::hidden_states), and [`ModelError::OutOfMemory`].
+    pub fn token_states(&self, sequences: &[Sequence]) -> Result<Vec<Array2<f32>>, ModelError> {
+        let hidden = usize::try_from(self.config.hidden).unwrap_or(0);
+        let _no_gradients = tch::no_grad_guard();
+        Batcher::new(self.device, self.config.padding).run(sequences, |batch| {
+            let states = self.hidden_states(batch, DropoutRates::default())?;
+            let values = to_vec(&states)?;
+            let tokens = batch.length();
+            let rows = |chunk: &[f32]| Array2::from_shape_vec((tokens, hidden), chunk.to_vec());
+            let shaped = values.chunks_exact(tokens * hidden).map(rows).collect::<Result<Vec<_>, _>>();
+            shaped.map_err(|error| ModelError::Torch(error.into()))
+        })
+    }
+
+    /// Its tensors by name, for training; query, key and value are one.
+    pub(super) fn visit<'a>(&'a mut self, visit: &mut dyn FnMut(String, &'a mut Tensor)) {
+        visit("embeddings.word_embeddings.weight".to_owned(), &mut self.words);
+        visit("embeddings.position_embeddings.weight".to_owned(), &mut self.positions);
+        visit("embeddings.token_type_embeddings.weight".to_owned(), &mut self.types);
+        self.norm.visit("embeddings.LayerNorm", visit);
+        for (number, layer) in self.layers.iter_mut().enumerate() {
+            layer.visit(number, visit);
+        }
+    }
+}
+
+pub(super) fn read_config(files: &ModelFiles) -> Result<EncoderConfig, ModelError> {
+    EncoderConfig::parse(&files.config_bytes()?, &files.config())
+}
+
+pub(super) fn identity(files: &ModelFiles, precision: Precision) -> Result<Identity, ModelError> {
+    Ok(Identity::of(&[
+        ("kind", b"encoder"),
+        ("version", b"1"),
+        ("files", files.identity()?.as_bytes()),
+        ("precision", precision.id().as_bytes()),
+    ]))
+}
+
+/// The kind of a tensor of such numbers.
+fn kind(precision: Precision) -> Kind {
+    match precision {
+        Precision::F32 => Kind::Float,
+        Precision::Bf16 => Kind::BFloat16,
+    }
+}
+
+/// The values of a tensor in f32, row by row.
+pub(super) fn to_vec(tensor: &Tensor) -> Result<Vec<f32>, ModelError> {
+    let tensor = tensor.f_to_device(Device::Cpu)?.f_to_kind(Kind::Float)?.f_contiguous()?;
+    let mut values = vec![0.0_f32; tensor.numel()];
+    tensor.f_copy_data(&mut values, tensor.numel())?;
+    Ok(values)
+}
+
+/// Tensors as files name them: what [`Encoder::visit`] calls `qkv` is query, key and value again.
+pub(super) fn unstacked(tensors: BTreeMap<String, Tensor>) -> Result<BTreeMap<String, Tensor>, ModelError> {
+    let mut named = BTreeMap::new();
+    for (name, tensor) in tensors {
+        if !name.contains(".self.qkv.") {
+            named.insert(name, tensor);
+            continue;
+        }
+        for (part, piece) in QKV.iter().zip(tensor.f_chunk(3, 0)?) {
+            named.insert(name.replace(".self.qkv.", &format!(".self.{part}.")), piece);
+        }
+    }
+    Ok(named)
+}

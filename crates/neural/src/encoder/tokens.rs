@@ -1,0 +1,206 @@
+//! `tokenizer.json`: from texts to token ids, and from ids to sequences with their special tokens.
+
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use landmark_oracles::neural::ModelFiles;
+use tokenizers::Tokenizer as Inner;
+
+use super::{Architecture, EncoderConfig, ModelError};
+
+/// A tokenizer that fits its model.
+#[derive(Debug, Clone)]
+pub struct Tokenizer {
+    inner: Inner,
+    architecture: Architecture,
+    first: i64,
+    separator: i64,
+    path: PathBuf,
+}
+
+/// A sentence given word by word.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tokens {
+    /// Token ids, without special tokens.
+    pub ids: Vec<i64>,
+    /// The tokens of each word; empty for a word that became none.
+    pub words: Vec<Range<usize>>,
+}
+
+/// What the encoder reads: ids with special tokens, and which of the two texts each belongs to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sequence {
+    /// Token ids.
+    pub ids: Vec<i64>,
+    /// Token types; all 0 for RoBERTa.
+    pub types: Vec<i64>,
+    /// How many tokens were cut off.
+    pub cut: usize,
+}
+
+impl Tokenizer {
+    /// Reads the tokenizer of a model.
+    ///
+    /// # Errors
+    /// [`ModelError::Tokenizer`] for a file that is none, lacks the special tokens of the architecture, or has more tokens
+    /// than the model has word embeddings.
+    pub fn open(files: &ModelFiles) -> Result<Self, ModelError> {
+        let config = EncoderConfig::parse(&files.config_bytes()?, &files.config())?;
+        Self::parse(&files.tokenizer_bytes()?, &files.tokenizer(), &config)
+    }
+
+    /// Reads the bytes of a `tokenizer.json` for a model of this shape; `path` is for complaints. Truncation and padding
+    /// written in the file are ignored: both are ours to do.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub fn parse(bytes: &[u8], path: &Path, config: &EncoderConfig) -> Result<Self, ModelError> {
+        let wrong = |why: String| ModelError::Tokenizer { path: path.to_owned(), why };
+        let mut inner = Inner::from_bytes(bytes).map_err(|error| wrong(error.to_string()))?;
+        inner.with_padding(None);
+        inner.with_truncation(None).map_err(|error| wrong(error.to_string()))?;
+        let (first, separator) = match config.architecture {
+            Architecture::Bert => ("[CLS]", "[SEP]"),
+            Architecture::Roberta => ("<s>", "</s>"),
+        };
+        let special = |token: &str| {
+            let id = inner.token_to_id(token).map(i64::from);
+            id.ok_or_else(|| wrong(format!("it has no token `{token}`")))
+        };
+        let (first, separator) = (special(first)?, special(separator)?);
+        let largest = inner.get_vocab(true).into_values().max().map_or(0, i64::from);
+        if largest >= config.vocabulary {
+            return Err(wrong(format!(
+                "it gives ids up to {largest}, but the model has word embeddings for {}",
+                config.vocabulary
+            )));
+        }
+        Ok(Self { inner, architecture: config.architecture, first, separator, path: path.to_owned() })
+    }
+
+    /// Its file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The ids of a text, without special tokens; none for an empty text.
+    ///
+    /// # Errors
+    /// [`ModelError::Text`].
+    pub fn text(&self, text: &str) -> Result<Vec<i64>, ModelError> {
+        let encoding = self
+            .inner
+            .encode_fast(text, false)
+            .map_err(|error| ModelError::Text { text: text.chars().take(60).collect(), why: error.to_string() })?;
+        Ok(encoding.get_ids().iter().copied().map(i64::from).collect())
+    }
+
+    /// The ids of a sentence given word by word, and which of them each word became.
+    ///
+    /// # Errors
+    /// [`ModelError::Text`].
+    pub fn words<W: AsRef<str>>(&self, words: &[W]) -> Result<Tokens, ModelError> {
+        let mut tokens = Tokens { ids: Vec::new(), words: Vec::with_capacity(words.len()) };
+        for word in words {
+            let start = tokens.ids.len();
+            let ids = match self.architecture {
+                Architecture::Bert => self.text(word.as_ref())?,
+                // its byte pairs carry the blank before a word
+                Architecture::Roberta => self.text(&format!(" {}", word.as_ref()))?,
+            };
+            tokens.ids.extend(ids);
+            tokens.words.push(start..tokens.ids.len());
+        }
+        Ok(tokens)
+    }
+
+    /// Tokens that a pair has besides those of its texts.
+    fn specials_of_pair(&self) -> usize {
+        match self.architecture {
+            Architecture::Bert => 3,
+            Architecture::Roberta => 4,
+        }
+    }
+
+    /// `[CLS] a [SEP]`, at most `longest` tokens.
+    pub fn single(&self, ids: &[i64], longest: usize) -> Sequence {
+        let room = longest.saturating_sub(2);
+        let kept = &ids[..ids.len().min(room)];
+        let mut all = Vec::with_capacity(kept.len() + 2);
+        all.push(self.first);
+        all.extend_from_slice(kept);
+        all.push(self.separator);
+        Sequence { types: vec![0; all.len()], ids: all, cut: ids.len() - kept.len() }
+    }
+
+    /// `[CLS] a [SEP] b [SEP]` (RoBERTa: `<s> a </s></s> b </s>`), at most `longest` tokens: what is too much is taken off
+    /// the end of the longer text, one token after the other, off the second in a tie.
+    pub fn pair(&self, first: &[i64], second: &[i64], longest: usize) -> Sequence {
+        let room = longest.saturating_sub(self.specials_of_pair());
+        let (a, b) = cut_longest_first(first.len(), second.len(), room);
+        let mut ids = Vec::with_capacity(a + b + self.specials_of_pair());
+        ids.push(self.first);
+        ids.extend_from_slice(&first[..a]);
+        ids.push(self.separator);
+        let second_type = match self.architecture {
+            Architecture::Bert => 1,
+            Architecture::Roberta => {
+                ids.push(self.separator);
+                0
+            }
+        };
+        let mut types = vec![0; ids.len()];
+        ids.extend_from_slice(&second[..b]);
+        ids.push(self.separator);
+        types.resize(ids.len(), second_type);
+        Sequence { ids, types, cut: first.len() + second.len() - a - b }
+    }
+
+    /// Tokens of the pair of two texts of these lengths, if it is cut at `longest`.
+    pub fn length_of_pair(&self, first: usize, second: usize, longest: usize) -> usize {
+        (first + second + self.specials_of_pair()).min(longest)
+    }
+}
+
+/// How much of two texts stays when together they may have `room` tokens.
+fn cut_longest_first(first: usize, second: usize, room: usize) -> (usize, usize) {
+    if first + second <= room {
+        return (first, second);
+    }
+    // the shorter stays whole while the longer alone can give what is too much
+    let (shorter, half) = (first.min(second), room / 2);
+    if shorter <= half {
+        let longer = room - shorter;
+        return if first <= second { (shorter, longer) } else { (longer, shorter) };
+    }
+    // both give; of an odd room the first has one more
+    (room - half, half)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The rule itself, a token at a time.
+    fn one_by_one(mut first: usize, mut second: usize, room: usize) -> (usize, usize) {
+        while first + second > room {
+            if first > second { first -= 1 } else { second -= 1 }
+        }
+        (first, second)
+    }
+
+    #[test]
+    fn cutting_at_once_is_cutting_one_by_one() {
+        for first in 0..24 {
+            for second in 0..24 {
+                for room in 0..40 {
+                    assert_eq!(
+                        cut_longest_first(first, second, room),
+                        one_by_one(first, second, room),
+                        "{first} {second} {room}"
+                    );
+                }
+            }
+        }
+    }
+}

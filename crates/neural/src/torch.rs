@@ -1,0 +1,125 @@
+//! libtorch at start-up: its CUDA half loaded, a device chosen, what was found reported.
+//!
+//! A linker told `--as-needed` drops `libtorch_cuda.so`, for no symbol of it is named; a program that does not open it by hand
+//! before its first tensor never sees a GPU. [`Torch::start`] does so, and only a [`Torch`] hands out devices, so it
+//! cannot be forgotten. A build of libtorch without CUDA has no such file, and then nothing happens.
+//!
+//! A `tch::Tensor` is not `Sync`: an oracle that owns a model keeps it on one worker thread and sends batches over a
+//! channel.
+
+use std::path::{Path, PathBuf};
+
+use landmark_oracles::neural::{DeviceChoice, TorchReport};
+use tch::{Cuda, Device};
+
+/// A libtorch that is ready for use.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Torch {
+    folder: Option<PathBuf>,
+}
+
+/// A device that libtorch can't give.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum TorchError {
+    /// A GPU was asked for that is not there.
+    #[error("`device: cuda:{index}` was asked for, but libtorch{} sees {gpus} GPUs; use `auto` or `cpu`, or point LIBTORCH at a build with CUDA", of(folder.as_deref()))]
+    NoSuchGpu {
+        /// Index asked for.
+        index: usize,
+        /// GPUs there are.
+        gpus: usize,
+        /// Where the libtorch in use lies.
+        folder: Option<PathBuf>,
+    },
+    /// The CUDA half of libtorch does not load.
+    #[error("`{}` lies beside libtorch but does not load; mend that installation, or point LIBTORCH at a CPU build", file.display())]
+    CudaDoesNotLoad {
+        /// The library.
+        file: PathBuf,
+        /// What the system's loader says.
+        #[source]
+        source: libloading::Error,
+    },
+}
+
+impl Torch {
+    /// Makes libtorch ready: opens its CUDA half where there is one. To be called before anything else of torch.
+    ///
+    /// # Errors
+    /// [`TorchError::CudaDoesNotLoad`].
+    pub fn start() -> Result<Self, TorchError> {
+        let folder = loaded_folder();
+        if let Some(file) = folder.as_ref().map(|folder| folder.join("libtorch_cuda.so")).filter(|file| file.exists()) {
+            open_for_all(&file).map_err(|source| TorchError::CudaDoesNotLoad { file, source })?;
+        }
+        Ok(Self { folder })
+    }
+
+    /// The device that a configuration asks for.
+    ///
+    /// # Errors
+    /// [`TorchError::NoSuchGpu`].
+    pub fn device(&self, choice: DeviceChoice) -> Result<Device, TorchError> {
+        match choice {
+            DeviceChoice::Cpu => Ok(Device::Cpu),
+            DeviceChoice::Auto if self.gpus() == 0 => Ok(Device::Cpu),
+            DeviceChoice::Auto => Ok(Device::Cuda(0)),
+            DeviceChoice::Cuda(index) if index < self.gpus() => Ok(Device::Cuda(index)),
+            DeviceChoice::Cuda(index) => {
+                Err(TorchError::NoSuchGpu { index, gpus: self.gpus(), folder: self.folder.clone() })
+            }
+        }
+    }
+
+    /// Number of usable GPUs.
+    pub fn gpus(&self) -> usize {
+        if Cuda::is_available() { usize::try_from(Cuda::device_count()).unwrap_or(0) } else { 0 }
+    }
+
+    /// For the provenance of a result.
+    pub fn report(&self) -> TorchReport {
+        // libtorch/lib/libtorch_cpu.so, libtorch/build-version
+        let version = self.folder.as_deref().and_then(Path::parent).map(|root| root.join("build-version"));
+        TorchReport {
+            version: version.and_then(|file| std::fs::read_to_string(file).ok()).map(|text| text.trim().to_owned()),
+            gpus: self.gpus(),
+            threads: usize::try_from(tch::get_num_threads()).unwrap_or(1),
+            mkl: tch::utils::has_mkl(),
+            mkldnn: tch::utils::has_mkldnn(),
+        }
+    }
+}
+
+/// The folder that this process loaded `libtorch_cpu.so` from, by the system's own list of what is mapped (Linux only).
+fn loaded_folder() -> Option<PathBuf> {
+    // any call will do: one that is made keeps the linker from dropping libtorch itself
+    let _ = tch::get_num_threads();
+    let maps = std::fs::read_to_string("/proc/self/maps").ok()?;
+    let library = maps.lines().find_map(|line| line.find('/').map(|at| &line[at..]).filter(|path| is_torch(path)))?;
+    Path::new(library).parent().map(Path::to_path_buf)
+}
+
+fn is_torch(path: &str) -> bool {
+    path.ends_with("/libtorch_cpu.so")
+}
+
+/// Opens a library for the whole process and for good.
+#[cfg(unix)]
+fn open_for_all(file: &Path) -> Result<(), libloading::Error> {
+    use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_NOW};
+    // SAFETY: loading runs the initialisers of libtorch's own CUDA library, which are made to be run by loading it; it is
+    // never unloaded, so nothing that refers into it can dangle
+    let library = unsafe { Library::open(Some(file), RTLD_NOW | RTLD_GLOBAL) }?;
+    std::mem::forget(library);
+    Ok(())
+}
+
+#[cfg(not(unix))]
+fn open_for_all(_: &Path) -> Result<(), libloading::Error> {
+    Ok(())
+}
+
+fn of(folder: Option<&Path>) -> String {
+    folder.map_or_else(String::new, |folder| format!(" of `{}`", folder.display()))
+}

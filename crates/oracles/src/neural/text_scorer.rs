@@ -1,0 +1,38 @@
+//! A cross-encoder as the oracle over n texts, asymmetric.
+
+use landmark_core::oracle::{Identity, Oracle, OracleError, Pair, Symmetry};
+
+/// Scores of pairs, into a slice of their number.
+type Scores = dyn Fn(&[Pair], &mut [f64]) -> Result<(), OracleError> + Send + Sync;
+
+/// A cross-encoder over texts.
+pub struct TextScorer {
+    /// n.
+    pub len: usize,
+    /// A digest of model, settings and texts.
+    pub identity: Identity,
+    /// The scores of pairs.
+    pub scores: Box<Scores>,
+    /// Texts that are cut even if they are alone, and the tokens those lose.
+    pub cut: (usize, usize),
+    /// Texts without a token.
+    pub empty: usize,
+}
+
+impl Oracle for TextScorer {
+    fn len(&self) -> usize {
+        self.len
+    }
+
+    fn symmetry(&self) -> Symmetry {
+        Symmetry::Asymmetric
+    }
+
+    fn identity(&self) -> Identity {
+        self.identity
+    }
+
+    fn evaluate(&self, pairs: &[Pair], out: &mut [f64]) -> Result<(), OracleError> {
+        (self.scores)(pairs, out)
+    }
+}

@@ -1,0 +1,48 @@
+//! The library that runs models: opened at the first need, and refused by name where it is not the program's own.
+
+use std::process::Command;
+
+use crate::scratch::{Said, Scratch};
+
+const MODEL: &str = "name: pairs\nexperiment: glue\ndataset: { name: embedded_pairs, limit: 4 }\n\
+    oracle: { kind: cross_encoder, model: tiny, device: cpu }\nmethods: [sms_nystrom]\nranks: [2]\n";
+
+#[cfg(target_os = "linux")]
+#[test]
+fn the_program_starts_without_libtorch() {
+    // the loader prints what the program needs, and does not start it
+    let listed = Said::of(Scratch::with("").command(&["--version"]).env("LD_TRACE_LOADED_OBJECTS", "1"));
+    assert!(listed.out.contains("libc.so"), "{}", listed.out);
+    assert!(!listed.out.contains("torch") && !listed.out.contains("libc10"), "{}", listed.out);
+}
+
+#[cfg(not(feature = "torch"))]
+#[test]
+fn a_program_without_models_says_so() {
+    Scratch::with(MODEL).complains(&[], &["which this program was built without", "--features torch"]);
+}
+
+#[cfg(feature = "torch")]
+#[test]
+fn a_library_that_is_not_there_or_belongs_to_another_build_is_refused_by_name() {
+    let scratch = Scratch::with(MODEL);
+    let with = |library: &str| Said::of(scratch.command(&["config.yaml"]).env("LANDMARK_NEURAL", library));
+    let said = with("nowhere.so");
+    assert_ne!(said.code, Some(0));
+    said.must_complain("at none of `nowhere.so`");
+    said.must_complain("LANDMARK_NEURAL");
+
+    scratch.write("library.txt", "no library");
+    with("./library.txt").must_complain("`./library.txt` can't be opened");
+
+    let source =
+        "#[no_mangle] pub extern \"C\" fn landmark_neural_stamp() -> *const u8 { b\"0.0.9, another\\0\".as_ptr() }";
+    scratch.write("other.rs", source);
+    let rustc = std::env::var("RUSTC").unwrap_or_else(|_| "rustc".to_owned());
+    let mut rustc = Command::new(rustc);
+    rustc.args(["--crate-type", "cdylib", "-o", "other.so", "other.rs"]).current_dir(scratch.path(""));
+    assert!(rustc.status().unwrap().success());
+    let said = with("./other.so");
+    assert_ne!(said.code, Some(0));
+    said.must_complain("`./other.so` belongs to another build of this program: it is of 0.0.9, another");
+}
