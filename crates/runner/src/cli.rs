@@ -165,6 +165,12 @@ pub enum Command {
     },
     /// Draw the tables and figures of a configuration again from its results
     Report {
+        /// What is laid over each file; with `--profile`, only that one is checked.
+        #[command(flatten)]
+        overlay: OverlayArgs,
+        /// Where things would lie: checked to be there, or to be an address.
+        #[command(flatten)]
+        places: PlaceArgs,
         /// Configuration
         #[arg(value_name = "CONFIG.yaml", value_hint = ValueHint::FilePath)]
         config: PathBuf,

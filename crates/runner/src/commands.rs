@@ -60,7 +60,9 @@ fn dispatch(cli: Cli) -> Result<Exit> {
         Some(Command::Model(command)) => return model::model(&command),
         Some(Command::Store(command)) => return store::store(&command),
         Some(Command::Docs { file, write, check: _ }) => return docs::docs(&file, write),
-        Some(Command::Validate { files }) => return validate::validate(&files, cli.log.quiet),
+        Some(Command::Validate { files, overlay, places }) => {
+            return validate::validate(&files, &overlay, &places, cli.log.quiet);
+        }
         Some(Command::List { what, format }) => list::list(what.as_deref(), format.into())?,
         Some(Command::Show { what, overlay }) => show::show(&what, &overlay)?,
         Some(Command::Data { name, data }) => data::data(name.as_deref(), data)?,
