@@ -80,9 +80,12 @@ pub struct RunArgs {
     /// Where things lie.
     #[command(flatten)]
     pub places: PlaceArgs,
-    /// Tell what would be bought, cell by cell; of a score that costs something, at most 1,024 entries are bought to time it, and kept
+    /// Tell what would be bought, cell by cell; not one call is made
     #[arg(short = 'n', long)]
     pub dry_run: bool,
+    /// With `--dry-run`: call the similarity function N times to learn how long the run takes; the scores are kept
+    #[arg(long, value_name = "N", requires = "dry_run", value_parser = clap::value_parser!(u64).range(1..))]
+    pub sample: Option<u64>,
     /// Compute every cell again; bought entries are still reused
     #[arg(long)]
     pub force: bool,
@@ -186,12 +189,16 @@ pub enum Command {
         /// Who runs the workers; for Slurm and HyperQueue the files that submit them are written
         #[arg(long, value_enum, default_value_t = Executor::Local)]
         executor: Executor,
-        /// Seconds that a tile should take; 120 by default
+        /// Seconds that a tile should take, 120 by default; of a matrix it needs `--sample`, which tells how fast it goes
         #[arg(long, value_name = "SECONDS")]
         tile_seconds: Option<f64>,
-        /// Entries of a tile, or bytes of a stream, instead of seconds
+        /// Entries of a tile, or bytes of a stream, instead of seconds; without it and `--sample`, a matrix is cut into a hundred tiles
+        /// of at least 1,000 entries, and not one call is made
         #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
         tile_size: Option<u64>,
+        /// Call the similarity function N times to learn how long an entry takes; the scores are kept
+        #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+        sample: Option<u64>,
         /// Replace a plan that differs
         #[arg(long)]
         force: bool,

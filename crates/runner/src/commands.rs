@@ -47,8 +47,8 @@ fn dispatch(cli: Cli) -> Result<Exit> {
     let text = match cli.command {
         None => return run::run(&cli.run, cli.log),
         Some(Command::Report { config, overlay, places }) => return run::report(&config, &overlay, &places, cli.log),
-        Some(Command::Plan { executor, tile_seconds, tile_size, force, scale }) => {
-            let size = scale::TileSize { seconds: tile_seconds, size: tile_size };
+        Some(Command::Plan { executor, tile_seconds, tile_size, sample, force, scale }) => {
+            let size = scale::TileSize { seconds: tile_seconds, size: tile_size, sample };
             scale::plan(&scale, executor, size, force, cli.log)?
         }
         Some(Command::Worker { tiles, share, lease, scale }) => {

@@ -54,8 +54,10 @@ pub struct RunOptions {
     pub store: Option<String>,
     /// Refuse to begin where anything is left to buy: workers have bought it.
     pub bought_already: bool,
-    /// Only say what the run would cost.
+    /// Only say what the run would cost, which takes no call.
     pub dry_run: bool,
+    /// Calls that a dry run may make to learn how long one takes.
+    pub sample: Option<u64>,
     /// Compute again what is finished; bought entries stay.
     pub force: bool,
     /// Go on after a job that failed.
@@ -208,7 +210,7 @@ fn run_at(config: &Config, workplace: &dyn Workplace, options: &RunOptions) -> R
         let is_finished = |job: &Job| !options.force && finished.contains(&job.key) && workplace.is_kept(job);
         let forecast = Forecast::of(&jobs, shape, is_finished);
         words::introduce(config, workplace);
-        words::print_dry_run(config, till, &forecast, options.verbose)?;
+        words::print_dry_run(config, till, &forecast, options)?;
         return Ok((Ended::Done, Vec::new()));
     }
     if options.force {

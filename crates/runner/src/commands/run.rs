@@ -20,6 +20,7 @@ pub(super) fn run(arguments: &RunArgs, log: LogArgs) -> Result<Exit> {
     let config = Config::load(file, &arguments.overlay.overlays())?;
     let options = RunOptions {
         dry_run: arguments.dry_run,
+        sample: arguments.sample,
         force: arguments.force,
         keep_going: arguments.keep_going,
         ..options(&arguments.places, log)

@@ -103,6 +103,17 @@ impl Desk {
         }
     }
 
+    /// The plan that was made for this configuration, if one was.
+    fn there(&self) -> Result<Option<Plan>> {
+        let name = &self.config.name;
+        let document = self.store.plan_document(name, PLAN).into_diagnostic()?;
+        let plan = document.map(|bytes| Plan::parse(&bytes)).transpose();
+        plan.map_err(|reason| {
+            let message = format!("the plan of `{name}` in `{}` can't be read: {reason}", self.store.address());
+            UsageError::new(message, Some(format!("make it anew: `{} --force`", self.again("plan")))).into()
+        })
+    }
+
     /// The error of a configuration that is done by one process or not at all.
     fn indivisible(&self) -> miette::Report {
         let (name, id) = (&self.config.name, self.config.subject.id());
@@ -113,17 +124,10 @@ impl Desk {
 
     /// The plan that was made for this configuration.
     fn plan(&self) -> Result<Plan> {
-        let name = &self.config.name;
-        match self.store.plan_document(name, PLAN).into_diagnostic()? {
-            Some(bytes) => Plan::parse(&bytes).map_err(|reason| {
-                let message = format!("the plan of `{name}` in `{}` can't be read: {reason}", self.store.address());
-                UsageError::new(message, Some(format!("make it anew: `{} --force`", self.again("plan")))).into()
-            }),
-            None => {
-                let message = format!("there is no plan of `{name}` in `{}`", self.store.address());
-                Err(UsageError::new(message, Some(format!("make one: `{}`", self.again("plan")))).into())
-            }
-        }
+        self.there()?.ok_or_else(|| {
+            let message = format!("there is no plan of `{}` in `{}`", self.config.name, self.store.address());
+            UsageError::new(message, Some(format!("make one: `{}`", self.again("plan")))).into()
+        })
     }
 
     /// Refuses data that the plan was not made for; `what` names them.

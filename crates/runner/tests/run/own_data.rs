@@ -60,6 +60,9 @@ fn table(scratch: &Scratch, path: &str) -> Vec<HashMap<String, String>> {
 fn the_factors_reproduce_the_score_and_are_made_once() {
     let scratch = place();
     let planned = number_before(&scratch.run_well(&["--dry-run"]).out, " evaluations");
+    assert!(asked(&scratch).is_empty(), "a dry run makes no call");
+    scratch.run_well(&["--dry-run", "--sample", "7"]);
+    assert_eq!(asked(&scratch).len(), 7, "and as many as it is told");
     let said = scratch.run_well(&[]);
     let z: Array2<f64> = read_npy(scratch.path("results/mine/factors/vectors.npy")).unwrap();
     let signs: Array1<f64> = read_npy(scratch.path("results/mine/factors/signature.npy")).unwrap();
@@ -174,7 +177,6 @@ fn a_budget_of_entries_or_money_pays_for_the_largest_rank_that_it_can() {
         let dry = scratch.run_well(&["--set", budget, "--dry-run", "--store", "another"]);
         assert!(dry.out.contains("the budget pays for 450 of them"), "{}", dry.out);
         assert_eq!(dry.out.contains("they cost "), budget.contains("money"), "{}", dry.out);
-        std::fs::remove_file(scratch.path("asked")).unwrap();
         let said = scratch.run(&["--set", budget]);
         assert_eq!(said.code, Some(3), "{}", said.err);
         let info = scratch.json("results/mine/factors/factors.json");

@@ -1,10 +1,8 @@
 //! Tiles of a matrix: entries that are bought into the store.
 
 use std::sync::Arc;
-use std::time::Instant;
 
-use landmark_core::entries::EntrySet;
-use landmark_core::oracle::{Budget, Metered, Oracle, OracleError, Pair};
+use landmark_core::oracle::{Budget, Metered, Oracle};
 use landmark_oracles::tile_store::{OracleLabel, StoreError};
 use miette::{IntoDiagnostic, Result};
 
@@ -17,12 +15,7 @@ use crate::run::{self, RunError, count};
 use crate::scale::Plan;
 use crate::scale::purchase::{Entries, Purchase};
 use crate::stage::{Preparation, Stage};
-use crate::till::Till;
-
-/// Seconds of buying that are enough to know the price of an entry.
-const TIMED_SECONDS: f64 = 2.0;
-/// Entries of the first sample, which is quadrupled until it takes long enough.
-const FIRST_SAMPLE: usize = 32;
+use crate::till::Timed;
 
 /// Buying what a configuration asks of its oracle.
 pub(super) struct Buying<'a> {
@@ -48,6 +41,11 @@ impl<'a> Buying<'a> {
 
 impl Labour for Buying<'_> {
     fn plan(&self, size: TileSize, there: Option<&Plan>) -> Result<Cut> {
+        if size.seconds.is_some() && size.sample.is_none() && size.size.is_none() {
+            let message = "`--tile-seconds` needs to know how long an entry takes, and `plan` makes no call unasked";
+            let help = "add `--sample N`, which makes N calls and keeps their scores, or give `--tile-size`, a number of entries";
+            return Err(UsageError::new(message, Some(help.to_owned())).into());
+        }
         Ok(run::with_bench(&self.desk.config, self.matrix, &self.desk.options, |bench| make(bench, size, there))?)
     }
 
@@ -144,8 +142,14 @@ fn make(bench: &Bench<'_>, size: TileSize, there: Option<&Plan>) -> Result<Cut, 
     if let Some(plan) = there.filter(same) {
         return Ok(Cut { plan: plan.clone(), left: missing });
     }
-    let seconds_each = time(bench.till, set)?;
-    let plan = Plan::of_entries(set, shape, identity, size.at(seconds_each.unwrap_or(0.0)), seconds_each);
+    let timed = match size.sample {
+        Some(calls) => bench.till.time(set, calls).map_err(|error| RunError::Plan(Box::new(JobError::from(error))))?,
+        None => None,
+    };
+    let seconds_each = timed.map(Timed::seconds_each);
+    let height = seconds_each.map_or_else(|| size.counted(set.evaluations()), |each| size.at(each));
+    let plan = Plan::of_entries(set, shape, identity, height, seconds_each)
+        .map_err(|error| refuse(format!("the plan can't be written down: {error}")))?;
     stored.flush()?;
     let order = purchase.row_order();
     for (number, tile) in plan.tiles.iter().enumerate() {
@@ -157,29 +161,4 @@ fn make(bench: &Bench<'_>, size: TileSize, there: Option<&Plan>) -> Result<Cut, 
     }
     // what was bought to time it is there now
     Ok(Cut { plan, left: bench.till.missing(set)? })
-}
-
-/// Buys a few entries of the plan to learn what one takes; they are kept, so nothing is wasted.
-fn time(till: &Till, set: &EntrySet) -> Result<Option<f64>, RunError> {
-    let failed = |error: OracleError| RunError::Plan(Box::new(JobError::from(error)));
-    let (n, scores) = (till.shape().len, till.scores());
-    let columns = set.columns();
-    let pairs = columns.iter().flat_map(|&j| (0..n).map(move |i| (i, j))).chain(set.scattered());
-    let mut pairs = pairs.filter(|(i, j)| i != j);
-    let (mut size, mut seconds, mut bought) = (FIRST_SAMPLE, 0.0, 0);
-    while seconds < TIMED_SECONDS {
-        let sample: Vec<Pair> = pairs.by_ref().take(size).collect();
-        if sample.is_empty() {
-            break;
-        }
-        let (before, start) = (till.spent().evaluations, Instant::now());
-        scores.evaluate(&sample, &mut vec![0.0; sample.len()]).map_err(failed)?;
-        let new = till.spent().evaluations - before;
-        if new > 0 {
-            seconds += start.elapsed().as_secs_f64();
-            bought += new;
-        }
-        size *= 4;
-    }
-    Ok((bought > 0).then(|| seconds / bought as f64))
 }

@@ -15,6 +15,10 @@ use crate::scale::{PLAN, Plan};
 /// Seconds that a tile takes where nothing is said.
 const TILE_SECONDS: f64 = 120.0;
 
+/// Tiles of a matrix whose speed is not known.
+const TILES: u64 = 100;
+/// Entries that such a tile has at least.
+const FEWEST_ENTRIES: u64 = 1000;
 /// How large a tile should be.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::commands) struct TileSize {
@@ -23,6 +27,8 @@ pub(in crate::commands) struct TileSize {
     /// Entries, or bytes of a stream, instead.
     pub(in crate::commands) size: Option<u64>,
 }
+    /// Calls that may be made to learn how long one takes.
+    pub(in crate::commands) sample: Option<u64>,
 
 impl TileSize {
     /// Whether the user asked for a size: a plan that is there is then cut anew.
@@ -38,6 +44,11 @@ impl TileSize {
     }
 }
 
+    /// The entries of a tile where nobody knows how long one takes.
+    pub(super) fn counted(self, entries: u64) -> u64 {
+        self.size.unwrap_or(entries.div_ceil(TILES).max(FEWEST_ENTRIES)).max(1)
+    }
+
 /// Makes a plan, or finds the one that is there.
 pub(in crate::commands) fn plan(
     arguments: &ScaleArgs,
@@ -52,8 +63,10 @@ pub(in crate::commands) fn plan(
         return Err(UsageError::new(message, None).into());
     }
     let start = Instant::now();
-    let there = desk.store.plan_document(&desk.config.name, PLAN).into_diagnostic()?;
-    let there = there.and_then(|bytes| Plan::parse(&bytes).ok());
+    let there = match desk.there() {
+        Err(_) if force => None,
+        there => there?,
+    };
     let labour = desk.labour()?;
     let Cut { plan, left } = labour.plan(size, there.as_ref())?;
     if let Some(there) = there.filter(|there| there.id != plan.id && !force) {
@@ -69,7 +82,7 @@ pub(in crate::commands) fn plan(
         let help = "`--force` replaces it; entries that its workers bought are kept and used where they fit".to_owned();
         return Err(UsageError::new(message, Some(help)).into());
     }
-    desk.store.write_plan_document(&desk.config.name, PLAN, plan.to_bytes()).into_diagnostic()?;
+    desk.store.write_plan_document(&desk.config.name, PLAN, plan.to_bytes().into_diagnostic()?).into_diagnostic()?;
     let mut text = format!(
         "plan {} of `{}`: {} in {}, made in {}; {} of it left to be {}\n",
         &plan.id[..12],

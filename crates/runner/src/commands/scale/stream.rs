@@ -3,6 +3,7 @@
 use miette::{IntoDiagnostic, Result};
 
 use super::{Cut, Desk, Hand, Labour, TileSize};
+use crate::exit::UsageError;
 use crate::experiments::JobError;
 use crate::run::{self, RunError};
 use crate::scale::{Part, Plan};
@@ -35,6 +36,14 @@ impl<'a> Sketching<'a> {
 
 impl Labour for Sketching<'_> {
     fn plan(&self, size: TileSize, there: Option<&Plan>) -> Result<Cut> {
+        if size.sample.is_some() {
+            let help = "leave it out: how fast the file is sketched is measured without a call";
+            return Err(UsageError::new(
+                "`--sample` calls a similarity function, and a stream has none",
+                Some(help.to_owned()),
+            )
+            .into());
+        }
         let subject = self.study.identity().map_err(explained)?;
         // the same file cut by another timing is the plan that is there
         if let Some(there) = there.filter(|there| !size.is_given() && there.subject == subject.to_hex()) {
@@ -44,7 +53,7 @@ impl Labour for Sketching<'_> {
         }
         let seconds_each = self.study.seconds_per_byte().map_err(explained)?;
         let pieces = self.study.cut(size.at(seconds_each)).map_err(explained)?;
-        let plan = Plan::of_stream(subject, &pieces, seconds_each);
+        let plan = Plan::of_stream(subject, &pieces, seconds_each).into_diagnostic()?;
         Ok(Cut { left: plan.size(), plan })
     }
 
