@@ -166,8 +166,8 @@ impl Factors {
             }
         }
         let path = folder.join(INFO);
-        let text = serde_json::to_string_pretty(&self.info).unwrap_or_default() + "\n";
-        fs::write(&path, text).map_err(file("write", &path))
+        let text = serde_json::to_string_pretty(&self.info).map_err(std::io::Error::from);
+        text.and_then(|text| fs::write(&path, text + "\n")).map_err(file("write", &path))
     }
 
     fn write_numpy(&self, folder: &Path) -> Result<(), FactorsError> {
@@ -194,7 +194,7 @@ impl Factors {
             tensors.push(("projector", projector.view(), vec![projector.nrows(), projector.ncols()]));
         }
         let mut header = serde_json::Map::new();
-        let info = serde_json::to_string(&self.info).unwrap_or_default();
+        let info = serde_json::to_string(&self.info)?;
         header.insert("__metadata__".to_owned(), json!({ "landmark": info }));
         let mut offset = 0;
         for (name, values, shape) in &tensors {

@@ -106,16 +106,19 @@ pub struct Build {
 
 impl Provenance {
     /// Looks around. `data` is what the stage knows of its dataset, vectors and oracle.
-    pub fn gather(config: &Config, data: Json, calls: &Calls, wall: Duration) -> Self {
-        Self {
+    ///
+    /// # Errors
+    /// A configuration that can't be written down.
+    pub fn gather(config: &Config, data: Json, calls: &Calls, wall: Duration) -> Result<Self, serde_json::Error> {
+        Ok(Self {
             version: env!("CARGO_PKG_VERSION"),
             source: Source::look(),
             config: ConfigFacts {
                 file: config.file.display().to_string(),
                 text: config.text.clone(),
                 profile: config.profile.name.clone(),
-                resolved: config.to_yaml(),
-                hash: config.config_hash().to_hex(),
+                resolved: config.to_yaml()?,
+                hash: config.config_hash()?.to_hex(),
             },
             seed: config.seed,
             data,
@@ -124,7 +127,7 @@ impl Provenance {
             build: Build::this(),
             wall_seconds: wall.as_secs_f64(),
             peak_memory_bytes: status_kilobytes("VmHWM:").map(|kilobytes| kilobytes * 1024),
-        }
+        })
     }
 }
 

@@ -368,10 +368,11 @@ fn provenance(
     {
         return Ok(value);
     }
-    let facts = Provenance::gather(config, workplace.about().facts.clone(), calls, start.elapsed());
-    let mut value = json!(facts);
+    let encode = |source| ResultsError::Encode { what: "the provenance of the run", source };
+    let facts = Provenance::gather(config, workplace.about().facts.clone(), calls, start.elapsed()).map_err(encode)?;
+    let mut value = serde_json::to_value(facts).map_err(encode)?;
     value["command"] = json!(options.command);
-    let text = serde_json::to_string_pretty(&value).unwrap_or_default() + "\n";
+    let text = serde_json::to_string_pretty(&value).map_err(encode)? + "\n";
     write_file(&path, text.as_bytes())?;
     Ok(value)
 }

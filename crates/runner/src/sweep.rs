@@ -16,7 +16,7 @@ use serde::Serialize;
 use crate::config::{
     Compare, Config, Experiment, LandmarkConfig, MatrixSubject, MethodConfig, ProxyFit, Regimes, SplitConfig,
 };
-use crate::registry::methods;
+use crate::registry::methods::MethodEntry;
 use crate::stage::Stage;
 
 /// How methods are held against each other.
@@ -120,7 +120,7 @@ impl<'a> Sweep<'a> {
         for replicate in 0..self.config.replicates as u64 {
             for &(comparison, columns) in &axis {
                 for (method, entry) in self.matrix.methods.iter().enumerate() {
-                    let (draws, sized) = methods::find(entry.id).map_or((true, true), |m| (m.draws, m.sized));
+                    let MethodEntry { draws, sized, .. } = *entry.entry();
                     if draws {
                         let rank = self.rank(entry, comparison, columns);
                         drawn.push(Cell { method, comparison, columns, rank, replicate });

@@ -139,8 +139,8 @@ impl MatrixSubject {
     }
 
     /// Without the sections that this experiment does not read.
-    pub(super) fn to_json(&self) -> Json {
-        let mut json = serde_json::to_value(self).unwrap_or(Json::Null);
+    pub(super) fn to_json(&self) -> Result<Json, serde_json::Error> {
+        let mut json = serde_json::to_value(self)?;
         let unread: &[&str] = match self.experiment {
             Experiment::Classification => &["spectrum", "output"],
             Experiment::ErrorCurve | Experiment::Glue => &["spectrum", "svm", "search", "output"],
@@ -150,7 +150,7 @@ impl MatrixSubject {
         if let Json::Object(map) = &mut json {
             map.retain(|key, _| !unread.contains(&key.as_str()));
         }
-        json
+        Ok(json)
     }
 }
 

@@ -22,6 +22,8 @@ use crate::registry::{self, PROXIES};
 pub struct MethodConfig {
     /// Id in the registry.
     pub id: &'static str,
+    #[serde(skip)]
+    entry: &'static MethodEntry,
     /// What tables call it; unique in a configuration.
     pub name: String,
     /// Its own parameters, after defaults.
@@ -144,7 +146,7 @@ impl ProxyKind {
 impl MethodConfig {
     /// The method's line in the registry.
     pub fn entry(&self) -> &'static MethodEntry {
-        methods::find(self.id).unwrap_or(&METHODS[0])
+        self.entry
     }
 
     /// Reads the list; an entry may be a bare id. Names are made unique here.
@@ -229,6 +231,7 @@ impl MethodConfig {
         let name = name.unwrap_or_else(|| default_name(entry.id, known, proxy.as_ref()));
         Some(Self {
             id: entry.id,
+            entry,
             name,
             params: built.params,
             known,
