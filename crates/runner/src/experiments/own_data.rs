@@ -4,11 +4,14 @@
 //! known before the first call: the largest rank that it pays for is fitted, and nothing is bought for a rank that would
 //! not be finished. A budget of seconds is not: the rank grows step by step, and the best step so far is the result.
 
-use landmark_core::approximation::{Approximation, Embedding};
+use std::path::Path;
+
+use landmark_core::approximation::{Approximation, Embedding, Factors as CoreFactors, General, Known};
 use landmark_core::entries::{EntrySet, Plan};
-use landmark_core::error_estimate::{Stop, TargetError};
+use landmark_core::error_estimate::{ErrorEstimate, Sample, Stop, TargetError};
 use landmark_core::oracle::{Metered, OracleError, Spent};
 use landmark_core::stream::stream;
+use ndarray::Array2;
 use serde_json::json;
 
 use super::error_curve::report_rows;
@@ -17,7 +20,7 @@ use super::{Bench, Beside, Job, JobError, Layout, Task, group};
 use crate::config::LandmarkConfig;
 use crate::factors::{FactorError, FactorInfo, Factors};
 use crate::report::{TableKind, TableSpec};
-use crate::results::{Metric, ResultRow};
+use crate::results::{Metric, ResultRow, ResultsError};
 use crate::run::counted;
 use crate::sweep::{Cell, Comparison, Setting};
 
@@ -76,49 +79,101 @@ pub(super) fn measure(bench: &Bench<'_>, job: &Job, cell: &Cell) -> Result<Vec<R
         bench.is_cut_short.set(true);
     }
     let gamma = bench.fixed_gamma();
-    let (approximation, spent, grown) = fit(bench, cell, gamma)?;
+    let Fitted { approximation, spent, grown } = fit(bench, cell, gamma)?;
     let cell = &Cell { rank: approximation.report().rank.clamp(1, cell.rank), ..cell.clone() };
     let blank = |metric, value| bench.row(cell, &spent, metric, value);
     let mut rows = report_rows(&approximation, &blank);
     rows.push(blank(Metric::Rank, approximation.report().rank as f64));
-    let error = match grown {
-        Some(row) => Some(row(&blank)),
-        None => errors::row(bench, Errors::of(bench), cell, gamma, &approximation, &blank)?,
+    let error = |approximation: &Approximation| match &grown {
+        Some((target, sample)) => {
+            let reference = bench.till.similarities(gamma)?;
+            let ErrorEstimate { relative_error, lower, upper, .. } =
+                sample.estimate(&reference, approximation, target.confidence)?;
+            let row = blank(Metric::EstimatedError, relative_error);
+            Ok(Some(ResultRow { lower: Some(lower), upper: Some(upper), ..row }))
+        }
+        None => errors::row(bench, Errors::of(bench), cell, gamma, approximation, &blank),
     };
-    let known = error.as_ref().map(|row| FactorError { relative: row.value, lower: row.lower, upper: row.upper });
-    rows.extend(error.map(|row| ResultRow { seconds: Some(approximation.report().seconds), ..row }));
-    write(bench, job, approximation, gamma, known)?;
+    let with_known = error(&approximation)?;
+    let seconds = approximation.report().seconds;
+    let made = Made::of(approximation)?;
+    let of_files = error(&made.approximation)?;
+    let errors = FactorErrors::of(of_files, with_known);
+    rows.extend(errors.of_files.clone().map(|row| ResultRow { seconds: Some(seconds), ..row }));
+    rows.extend(errors.with_known.clone());
+    write(bench, job, made, gamma, &errors)?;
     Ok(rows)
 }
 
-/// The row of an estimate that the growth of the rank has made.
-type GrownRow = Box<dyn Fn(&dyn Fn(Metric, f64) -> ResultRow) -> ResultRow>;
+/// The error of what the files hold and, where it is another, with the known entries put back.
+struct FactorErrors {
+    of_files: Option<ResultRow>,
+    with_known: Option<ResultRow>,
+}
 
-fn fit(
-    bench: &Bench<'_>,
-    cell: &Cell,
-    gamma: Option<f64>,
-) -> Result<(Approximation, Spent, Option<GrownRow>), JobError> {
+/// Errors that differ by less than this of themselves differ by rounding.
+const SAME_ERROR: f64 = 1e-9;
+
+impl FactorErrors {
+    fn of(of_files: Option<ResultRow>, with_known: Option<ResultRow>) -> Self {
+        match (of_files, with_known) {
+            (Some(files), Some(known)) if (files.value - known.value).abs() > SAME_ERROR * files.value => {
+                let known = ResultRow { metric: Metric::ErrorWithKnown, ..known };
+                Self { of_files: Some(files), with_known: Some(known) }
+            }
+            (_, same) => Self { of_files: same, with_known: None },
+        }
+    }
+}
+
+/// Factors as they are written, and the approximation that they alone are.
+struct Made {
+    embedding: Embedding,
+    approximation: Approximation,
+    proxy: bool,
+}
+
+impl Made {
+    /// Memory: Z twice more while the error is measured.
+    fn of(approximation: Approximation) -> Result<Self, JobError> {
+        let (landmarks, report) = (approximation.landmarks().to_vec(), approximation.report().clone());
+        let proxy = approximation.addend().is_some();
+        let embedding = approximation.into_embedding()?;
+        let empty = || Array2::zeros((0, embedding.vectors.ncols()));
+        let product = General {
+            left: &embedding.vectors * &embedding.signature,
+            right: embedding.vectors.clone(),
+            left_projector: empty(),
+            right_projector: empty(),
+        };
+        let approximation = Approximation::new(CoreFactors::General(product), landmarks, report);
+        Ok(Self { embedding, approximation, proxy })
+    }
+}
+
+/// A fit, what it took, and what a growing rank was judged by.
+struct Fitted {
+    approximation: Approximation,
+    spent: Spent,
+    grown: Option<(TargetError, Sample)>,
+}
+
+fn fit(bench: &Bench<'_>, cell: &Cell, gamma: Option<f64>) -> Result<Fitted, JobError> {
     let Some(target) = target(bench, cell) else {
         let (approximation, spent) = bench.fit(cell, Setting::at(gamma))?;
-        return Ok((approximation, spent, None));
+        return Ok(Fitted { approximation, spent, grown: None });
     };
     let oracle = Metered::new(bench.till.similarities(gamma)?);
     let method = bench.sweep.approximator(cell, Setting::at(gamma))?;
     let landmarks = bench.landmarks(cell)?;
     let mut rng = stream(bench.config.seed, &bench.stage.dataset, "fit", cell.replicate);
-    let known = bench.sweep.method(cell).known;
-    let outcome = target.run(method.as_ref(), &oracle, &landmarks, known, &mut rng)?;
+    // known entries are in no file: what is judged is what the files hold
+    let outcome = target.run(method.as_ref(), &oracle, &landmarks, Known::NOTHING, &mut rng)?;
     if matches!(outcome.stop, Stop::BudgetExhausted(_)) {
         bench.is_cut_short.set(true);
     }
-    let row = outcome.estimate.map(|estimate| -> GrownRow {
-        Box::new(move |blank| {
-            let row = blank(Metric::EstimatedError, estimate.relative_error);
-            ResultRow { lower: Some(estimate.lower), upper: Some(estimate.upper), ..row }
-        })
-    });
-    Ok((outcome.approximation, oracle.spent(), row))
+    let grown = outcome.sample.map(|sample| (target, sample));
+    Ok(Fitted { approximation: outcome.approximation, spent: oracle.spent(), grown })
 }
 
 /// The embedding of a fit that was made before, from what the store holds: a proxy's part of it stands in no file.
@@ -158,16 +213,15 @@ fn affordable(bench: &Bench<'_>, cell: &Cell) -> Result<Cell, JobError> {
     Ok(at(low))
 }
 
-fn write(
-    bench: &Bench<'_>,
-    job: &Job,
-    approximation: Approximation,
-    gamma: Option<f64>,
-    error: Option<FactorError>,
-) -> Result<(), JobError> {
-    let landmarks = approximation.landmarks().to_vec();
-    let (rank, proxy) = (approximation.report().rank, approximation.addend().is_some());
-    let embedding: Embedding = approximation.into_embedding()?;
+fn write(bench: &Bench<'_>, job: &Job, made: Made, gamma: Option<f64>, errors: &FactorErrors) -> Result<(), JobError> {
+    let Made { embedding, approximation, proxy } = made;
+    let (landmarks, rank) = (approximation.landmarks().to_vec(), approximation.report().rank);
+    drop(approximation);
+    let error = |row: &Option<ResultRow>| {
+        row.as_ref().map(|row| FactorError { relative: row.value, lower: row.lower, upper: row.upper })
+    };
+    let encode = |source| ResultsError::Encode { what: "the configuration", source };
+    let config = bench.config.config_hash().map_err(encode)?;
     let oracle = bench.stage.raw.identity().to_hex();
     let folder = bench.folder.join(FACTORS);
     // what a run before this one met is in the store still
@@ -183,7 +237,8 @@ fn write(
         oracle,
         texts: bench.stage.own.as_ref().map(|items| items.identity().to_hex()),
         gamma,
-        error,
+        error: error(&errors.of_files),
+        error_with_known: error(&errors.with_known),
         proxy,
         cut_short: bench.is_cut_short.get(),
         failed_pairs: program.map_or(0, |program| program.failed()).max(failed_before),
@@ -202,18 +257,25 @@ pub(super) fn layout(bench: &Bench<'_>, rows: &[ResultRow]) -> Layout {
     let mut lines = vec![
         line("items", &first.items.to_string()),
         line("method", &first.method),
+        config: Some(config.to_hex()),
         line("landmarks", &find(Metric::Rank).map_or(0.0, |row| row.value).to_string()),
         line("evaluations, without those of the error estimate", &first.evaluations.to_string()),
     ];
     if let Some(price) = bench.matrix.budget.price(first.evaluations) {
         lines.push(line("their price", &format!("{price:.2}")));
     }
-    if let Some(row) = find(Metric::EstimatedError).or_else(|| find(Metric::RelativeError)) {
+    let with_known = find(Metric::ErrorWithKnown);
+    let of_files = find(Metric::EstimatedError).or_else(|| find(Metric::RelativeError));
+    let name = if with_known.is_some() { "relative error of the factors in the files" } else { "relative error" };
+    let errors = of_files.map(|row| (name, row)).into_iter();
+    for (name, row) in errors.chain(
+        with_known.map(|row| ("relative error with what is in no file: known entries, a corrected diagonal", row)),
+    ) {
         let interval = match (row.lower, row.upper) {
             (Some(lower), Some(upper)) => format!(" ({lower:.4} to {upper:.4})"),
             _ => " (exact)".to_owned(),
         };
-        lines.push(line("relative error", &format!("{:.4}{interval}", row.value)));
+        lines.push(line(name, &format!("{:.4}{interval}", row.value)));
     }
     lines.push(line("factors", &format!("{FACTORS}/")));
     let table = TableSpec {

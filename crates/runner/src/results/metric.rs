@@ -12,6 +12,8 @@ pub enum Metric {
     RawError,
     /// The same, estimated from a few extra entries.
     EstimatedError,
+    /// The same of factors in files with the known entries put back, which are in no file.
+    ErrorWithKnown,
     /// The proxy's own relative error.
     ProxyError,
     /// Share of test items classified correctly.
@@ -192,6 +194,14 @@ impl Metric {
                 "estimated_error",
                 "estimated error",
                 "estimated relative error",
+                Lower,
+                Fixed(3),
+                (Some(0.0), Some(1.2)),
+            ),
+            Self::ErrorWithKnown => spec(
+                "error_with_known",
+                "error with known",
+                "relative error with the known entries",
                 Lower,
                 Fixed(3),
                 (Some(0.0), Some(1.2)),
