@@ -68,6 +68,8 @@ pub struct RunOptions {
     pub verbose: bool,
     /// The command line, for the report.
     pub command: String,
+    /// What another command on the same configuration needs besides its file, to find what this run leaves.
+    pub flags: Vec<String>,
 }
 
 /// How a run ended.
@@ -244,7 +246,7 @@ fn run_at(config: &Config, workplace: &dyn Workplace, options: &RunOptions) -> R
     let sheet = Sheet::new(config, workplace, rows, &outcome, provenance, options)?;
     report::render(&sheet.input())?.write(&folder)?;
     if !options.quiet {
-        words::conclude(config, till, sheet.rows.len(), &folder, &calls, &outcome);
+        words::conclude(config, till, sheet.rows.len(), &calls, &outcome, options);
     }
     let ended = match outcome {
         Outcome { budget: true, .. } => Ended::BudgetExhausted,

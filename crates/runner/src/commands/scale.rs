@@ -8,7 +8,7 @@ use landmark_oracles::tile_store::TileStore;
 use miette::{IntoDiagnostic, Result};
 use serde_json::json;
 
-use crate::cli::{LogArgs, OverlayArgs, ScaleArgs};
+use crate::cli::{LogArgs, ScaleArgs};
 use crate::config::{Config, Subject};
 use crate::exit::{Exit, UsageError};
 use crate::run::{self, Ended, RunOptions, count, duration};
@@ -73,7 +73,7 @@ struct Desk {
 impl Desk {
     fn open(arguments: &ScaleArgs, log: LogArgs) -> Result<Self> {
         let config = Config::load(&arguments.config, &arguments.overlay.overlays())?;
-        let options = super::run::options(&arguments.places, log);
+        let options = super::run::options(&arguments.overlay, &arguments.places, log);
         let store = TileStore::open(&run::store_address(&config, &options)).into_diagnostic()?;
         Ok(Self { config, options, store, arguments: arguments.clone() })
     }
@@ -82,15 +82,7 @@ impl Desk {
     fn again(&self, command: &str) -> String {
         let ScaleArgs { config, overlay, places } = &self.arguments;
         let mut words = vec![command.to_owned(), config.display().to_string()];
-        words.extend(overlay_words(overlay));
-        let folder = |folder: &Option<PathBuf>| folder.as_ref().map(|folder| folder.display().to_string());
-        let places = [
-            ("--store", places.store.clone()),
-            ("--data", folder(&places.data)),
-            ("--results", folder(&places.results)),
-        ];
-        words
-            .extend(places.into_iter().flat_map(|(name, place)| place.map(|place| [name.to_owned(), place])).flatten());
+        words.extend(super::run::flags(overlay, places));
         command_line(Path::new("runner"), &words)
     }
 
@@ -298,13 +290,6 @@ pub(super) fn merge(arguments: &ScaleArgs, log: LogArgs) -> Result<Exit> {
         Ended::BudgetExhausted => Exit::Budget,
         Ended::SomeFailed(_) => Exit::Partial,
     })
-}
-
-/// What was laid over the file, as words of a command.
-fn overlay_words(overlay: &OverlayArgs) -> Vec<String> {
-    let profile = overlay.profile.iter().map(|profile| ("--profile", profile));
-    let words = profile.chain(overlay.set.iter().map(|set| ("--set", set)));
-    words.flat_map(|(name, value)| [name.to_owned(), value.clone()]).collect()
 }
 
 /// An absolute path, for a script that runs elsewhere.

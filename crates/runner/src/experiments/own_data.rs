@@ -24,6 +24,14 @@ use crate::results::{Metric, ResultRow, ResultsError};
 use crate::run::counted;
 use crate::sweep::{Cell, Comparison, Setting};
 
+/// Tables that are made from the factors, in the folder of the results.
+pub(crate) const NEIGHBOURS: &str = "neighbours.tsv";
+pub(crate) const PAIRS: &str = "pairs.tsv";
+pub(crate) const CLUSTERS: &str = "clusters.tsv";
+pub(crate) const LABELS: &str = "labels.tsv";
+const ANSWERS: [&str; 4] = [NEIGHBOURS, PAIRS, CLUSTERS, LABELS];
+/// The folder of new items that were projected.
+pub(crate) const PROJECTED: &str = "projected";
 /// The folder of the factors, in that of the results.
 pub(crate) const FACTORS: &str = "factors";
 /// A budget of seconds is spent in steps of about twice the rank each.
@@ -69,7 +77,12 @@ pub(super) fn target(bench: &Bench<'_>, cell: &Cell) -> Option<TargetError> {
 pub(super) fn is_kept(bench: &Bench<'_>, job: &Job) -> bool {
     let folder = bench.folder.join(FACTORS);
     let key = job.key.to_string();
-    Factors::peek(&folder).is_some_and(|info| info.job.as_ref() == Some(&key) && Factors::are_whole(&folder, &info))
+    let Ok(config) = bench.config.config_hash() else { return false };
+    Factors::peek(&folder).is_some_and(|info| {
+        let is_same =
+            info.job.as_ref() == Some(&key) && info.config.as_ref().is_none_or(|made_by| *made_by == config.to_hex());
+        is_same && Factors::are_whole(&folder, &info)
+    })
 }
 
 pub(super) fn measure(bench: &Bench<'_>, job: &Job, cell: &Cell) -> Result<Vec<ResultRow>, JobError> {
@@ -248,7 +261,27 @@ fn write(bench: &Bench<'_>, job: &Job, made: Made, gamma: Option<f64>, errors: &
     let factors =
         Factors { info, vectors: embedding.vectors, signature: embedding.signature, projector: embedding.projector };
     let ids = bench.stage.own.as_ref().map(|items| items.ids());
-    factors.write(&folder, ids, &bench.matrix.output.formats).map_err(|error| JobError::Study(error.into()))
+    factors.write(&folder, ids, &bench.matrix.output.formats).map_err(|error| JobError::Study(error.into()))?;
+    remove_answers(bench.folder)
+}
+
+/// Answers that were made from the factors before these: they would pass for answers of these.
+fn remove_answers(folder: &Path) -> Result<(), JobError> {
+    let failed = |path: &Path, error: std::io::Error| {
+        JobError::Study(format!("`{}`, made from other factors, can't be removed: {error}", path.display()).into())
+    };
+    for name in ANSWERS {
+        let path = folder.join(name);
+        if path.exists() {
+            std::fs::remove_file(&path).map_err(|error| failed(&path, error))?;
+        }
+    }
+    let projected = folder.join(PROJECTED);
+    if projected.exists() {
+        std::fs::remove_dir_all(&projected).map_err(|error| failed(&projected, error))
+    } else {
+        Ok(())
+    }
 }
 
 pub(super) fn layout(bench: &Bench<'_>, rows: &[ResultRow]) -> Layout {

@@ -8,6 +8,7 @@ use crate::config::{Config, Experiment, Subject};
 use crate::experiments::{About, Workplace};
 use crate::plan::{Beside, Forecast};
 use crate::provenance::Calls;
+use crate::scale::executor::command_line;
 use crate::stage::Skipped;
 use crate::till::{Till, Timed};
 
@@ -206,10 +207,11 @@ pub(super) fn conclude(
     config: &Config,
     till: Option<&Till>,
     rows: usize,
-    folder: &Path,
     calls: &Calls,
     outcome: &Outcome,
+    options: &RunOptions,
 ) {
+    let folder = super::results_folder(config, options);
     if till.is_some_and(Till::is_priced) {
         eprintln!("{} entries bought, {} reused", count(calls.bought), count(calls.reused));
     }
@@ -228,7 +230,8 @@ pub(super) fn conclude(
     }
     eprintln!("{} rows in `{}`; open `{}`", count(rows as u64), folder.display(), folder.join("report.html").display());
     if matches!(&config.subject, Subject::Matrix(matrix) if matrix.experiment == Experiment::OwnData) {
-        let file = config.file.display();
-        eprintln!("use the factors: `runner topk {file}`, and so `mine`, `cluster`, `classify` and `project`");
+        let words = ["topk".to_owned(), config.file.display().to_string()].into_iter().chain(options.flags.clone());
+        let command = command_line(Path::new("runner"), &words.collect::<Vec<_>>());
+        eprintln!("use the factors: `{command}`, and so `mine`, `cluster`, `classify` and `project`");
     }
 }

@@ -8,6 +8,7 @@ use polars::prelude::Column;
 
 use super::Own;
 use crate::cli::{LogArgs, OwnArgs};
+use crate::experiments::own_data;
 use crate::run::count;
 
 /// Clusters the items. Euclidean distances need a Euclidean space: columns that count negatively are left out, and said.
@@ -24,8 +25,8 @@ pub(in crate::commands) fn cluster(arguments: &OwnArgs, clusters: usize, log: Lo
     let mut sizes = vec![0_u64; clusters];
     found.labels.iter().for_each(|&label| sizes[label] += 1);
     let labels: Vec<u64> = found.labels.iter().map(|&label| label as u64).collect();
-    let path =
-        own.write("clusters.tsv", vec![Column::new("id".into(), own.ids()), Column::new("cluster".into(), labels)])?;
+    let path = own
+        .write(own_data::CLUSTERS, vec![Column::new("id".into(), own.ids()), Column::new("cluster".into(), labels)])?;
     let mut text = format!(
         "{} items in {clusters} clusters after {} iterations, inertia {:.4}; sizes {}\n",
         count(found.labels.len() as u64),

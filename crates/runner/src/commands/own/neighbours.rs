@@ -10,7 +10,7 @@ use polars::prelude::Column;
 use super::Own;
 use crate::cli::{LogArgs, OwnArgs};
 use crate::config::Budget;
-use crate::experiments::JobError;
+use crate::experiments::{JobError, own_data};
 use crate::run::{self, RunError, count};
 
 /// Pairs asked of the oracle at a time: what a budget cuts off is no more than that.
@@ -43,7 +43,7 @@ pub(in crate::commands) fn top_k(
         rank_anew(item, list, &exact);
         list.truncate(k);
     }
-    let path = own.write("neighbours.tsv", columns(&own, &found, rescore.map(|_| &exact)))?;
+    let path = own.write(own_data::NEIGHBOURS, columns(&own, &found, rescore.map(|_| &exact)))?;
     let listed = k.min(found.len().saturating_sub(1));
     text +=
         &format!("the {listed} most similar of each of {} items: `{}`\n", count(found.len() as u64), path.display());
@@ -69,7 +69,7 @@ pub(in crate::commands) fn mine(
         Column::new("second".into(), ids(|pair| pair.second)),
         Column::new("score".into(), found.iter().map(|pair| pair.score).collect::<Vec<_>>()),
     ];
-    let path = own.write("pairs.tsv", columns)?;
+    let path = own.write(own_data::PAIRS, columns)?;
     Ok(format!("the {} most similar pairs: `{}`\n", count(found.len() as u64), path.display()))
 }
 

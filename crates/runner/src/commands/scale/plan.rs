@@ -4,7 +4,8 @@ use std::time::Instant;
 
 use miette::{IntoDiagnostic, Result};
 
-use super::{Cut, Desk, absolute, overlay_words};
+use super::super::run::overlay_words;
+use super::{Cut, Desk, absolute};
 use crate::cli::{LogArgs, ScaleArgs};
 use crate::exit::UsageError;
 use crate::results::write_file;
