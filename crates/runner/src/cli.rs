@@ -165,15 +165,15 @@ pub enum Command {
         /// Configurations
         #[arg(required = true, value_name = "CONFIG.yaml", value_hint = ValueHint::FilePath)]
         files: Vec<PathBuf>,
-    },
-    /// Draw the tables and figures of a configuration again from its results
-    Report {
         /// What is laid over each file; with `--profile`, only that one is checked.
         #[command(flatten)]
         overlay: OverlayArgs,
         /// Where things would lie: checked to be there, or to be an address.
         #[command(flatten)]
         places: PlaceArgs,
+    },
+    /// Draw the tables and figures of a configuration again from its results
+    Report {
         /// Configuration
         #[arg(value_name = "CONFIG.yaml", value_hint = ValueHint::FilePath)]
         config: PathBuf,
@@ -301,6 +301,10 @@ pub enum Command {
         /// Its column of labels
         #[arg(long, value_name = "COLUMN", default_value = "label")]
         label: String,
+        /// Its column that says which rows are `train` and which `test`: it learns from the first alone and reports the accuracy on the
+        /// second
+        #[arg(long, value_name = "COLUMN")]
+        split: Option<String>,
         /// Which factors, and where the answer goes
         #[command(flatten)]
         own: OwnArgs,

@@ -74,7 +74,10 @@ fn dispatch(cli: Cli) -> Result<Exit> {
         Some(Command::Topk { k, rescore, budget, own }) => own::top_k(&own, k, rescore, budget, cli.log)?,
         Some(Command::Mine { pairs, at_least, own }) => own::mine(&own, pairs, at_least, cli.log)?,
         Some(Command::Cluster { clusters, own }) => own::cluster(&own, clusters, cli.log)?,
-        Some(Command::Classify { labels, id, label, own }) => own::classify(&own, &labels, &id, &label, cli.log)?,
+        Some(Command::Classify { labels, id, label, split, own }) => {
+            let columns = own::LabelColumns { id: &id, label: &label, split: split.as_deref() };
+            own::classify(&own, &labels, columns, cli.log)?
+        }
         Some(Command::Completions { shell }) => completions::script(shell),
     };
     output::print(&text).into_diagnostic()?;

@@ -28,7 +28,7 @@ mod cluster;
 mod neighbours;
 mod project;
 
-pub(super) use classify::classify;
+pub(super) use classify::{LabelColumns, classify};
 pub(super) use cluster::cluster;
 pub(super) use neighbours::{mine, top_k};
 pub(super) use project::project;

@@ -95,6 +95,14 @@ impl Desk {
         }
     }
 
+    /// The error of a configuration that is done by one process or not at all.
+    fn indivisible(&self) -> miette::Report {
+        let (name, id) = (&self.config.name, self.config.subject.id());
+        let message = format!("`{name}` is `experiment: {id}`, which can't be cut into tiles");
+        let help = "a matrix can, such as `configs/own_data.yaml`, and a `text_sketch`; run this one with `runner CONFIG.yaml`";
+        UsageError::new(message, Some(help.to_owned())).into()
+    }
+
     /// The plan that was made for this configuration, if one was.
     fn there(&self) -> Result<Option<Plan>> {
         let name = &self.config.name;
@@ -104,14 +112,6 @@ impl Desk {
             let message = format!("the plan of `{name}` in `{}` can't be read: {reason}", self.store.address());
             UsageError::new(message, Some(format!("make it anew: `{} --force`", self.again("plan")))).into()
         })
-    }
-
-    /// The error of a configuration that is done by one process or not at all.
-    fn indivisible(&self) -> miette::Report {
-        let (name, id) = (&self.config.name, self.config.subject.id());
-        let message = format!("`{name}` is `experiment: {id}`, which can't be cut into tiles");
-        let help = "a matrix can, such as `configs/own_data.yaml`, and a `text_sketch`; run this one with `runner CONFIG.yaml`";
-        UsageError::new(message, Some(help.to_owned())).into()
     }
 
     /// The plan that was made for this configuration.

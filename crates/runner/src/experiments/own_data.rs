@@ -257,6 +257,7 @@ fn write(bench: &Bench<'_>, job: &Job, made: Made, gamma: Option<f64>, errors: &
         failed_pairs: program.map_or(0, |program| program.failed()).max(failed_before),
         job: Some(job.key.to_string()),
         scorer: program.map(|program| program.greeting().identity.clone()),
+        config: Some(config.to_hex()),
     };
     let factors =
         Factors { info, vectors: embedding.vectors, signature: embedding.signature, projector: embedding.projector };
@@ -290,7 +291,6 @@ pub(super) fn layout(bench: &Bench<'_>, rows: &[ResultRow]) -> Layout {
     let mut lines = vec![
         line("items", &first.items.to_string()),
         line("method", &first.method),
-        config: Some(config.to_hex()),
         line("landmarks", &find(Metric::Rank).map_or(0.0, |row| row.value).to_string()),
         line("evaluations, without those of the error estimate", &first.evaluations.to_string()),
     ];

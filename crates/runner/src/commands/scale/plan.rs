@@ -15,11 +15,11 @@ use crate::scale::{PLAN, Plan};
 
 /// Seconds that a tile takes where nothing is said.
 const TILE_SECONDS: f64 = 120.0;
-
 /// Tiles of a matrix whose speed is not known.
 const TILES: u64 = 100;
 /// Entries that such a tile has at least.
 const FEWEST_ENTRIES: u64 = 1000;
+
 /// How large a tile should be.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::commands) struct TileSize {
@@ -27,9 +27,9 @@ pub(in crate::commands) struct TileSize {
     pub(in crate::commands) seconds: Option<f64>,
     /// Entries, or bytes of a stream, instead.
     pub(in crate::commands) size: Option<u64>,
-}
     /// Calls that may be made to learn how long one takes.
     pub(in crate::commands) sample: Option<u64>,
+}
 
 impl TileSize {
     /// Whether the user asked for a size: a plan that is there is then cut anew.
@@ -43,12 +43,12 @@ impl TileSize {
         // a float above 2⁶⁴ becomes the largest number
         self.size.unwrap_or((seconds / seconds_each.max(1e-12)) as u64).max(1)
     }
-}
 
     /// The entries of a tile where nobody knows how long one takes.
     pub(super) fn counted(self, entries: u64) -> u64 {
         self.size.unwrap_or(entries.div_ceil(TILES).max(FEWEST_ENTRIES)).max(1)
     }
+}
 
 /// Makes a plan, or finds the one that is there.
 pub(in crate::commands) fn plan(
