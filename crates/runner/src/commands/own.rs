@@ -13,15 +13,16 @@ use polars::prelude::{Column, CsvWriter, DataFrame, ParquetWriter, SerWriter};
 use serde_json::json;
 
 use crate::cli::{LogArgs, OwnArgs};
-use crate::config::{Config, Experiment, MatrixSubject, Subject};
+use crate::config::{Config, MatrixSubject, Subject};
 use crate::exit::UsageError;
-use crate::experiments::Bench;
 use crate::experiments::own_data::FACTORS;
 use crate::factors::Factors;
 use crate::items::OwnItems;
 use crate::progress::Progress;
+use crate::registry;
 use crate::run::{self, RunOptions};
 use crate::scale::executor::command_line;
+use crate::sweep::context::SweepContext;
 
 mod classify;
 mod cluster;
@@ -46,7 +47,7 @@ struct Own {
 
 impl Own {
     fn open(arguments: &OwnArgs, log: LogArgs) -> Result<Self> {
-        let config = Config::load(&arguments.config, &arguments.overlay.overlays())?;
+        let config = Config::load(&arguments.config, &arguments.overlay.overlays(), registry::catalogue())?;
         let matrix = own_matrix(&config)?.clone();
         let options = super::run::options(&arguments.overlay, &arguments.places, log);
         let folder = run::results_folder(&config, &options);
@@ -98,12 +99,12 @@ impl Own {
     }
 
     /// Refuses another oracle than the one that the factors approximate.
-    fn check_oracle(&self, bench: &Bench<'_>) -> Result<()> {
-        let (then, now) = (&self.factors.info.oracle, bench.stage.raw.identity().to_hex());
+    fn check_oracle(&self, context: &SweepContext<'_>) -> Result<()> {
+        let (then, now) = (&self.factors.info.oracle, context.stage.raw.identity().to_hex());
         if *then == now {
             return Ok(());
         }
-        match (&self.factors.info.scorer, &bench.stage.program) {
+        match (&self.factors.info.scorer, &context.stage.program) {
             (Some(then), Some(program)) if *then != program.greeting().identity => {
                 Err(other_scorer(then, &program.greeting().identity))
             }
@@ -154,9 +155,9 @@ fn other_scorer(then: &str, now: &str) -> miette::Report {
 /// The matrix of a configuration whose experiment is `own_data`.
 pub(super) fn own_matrix(config: &Config) -> Result<&MatrixSubject> {
     match &config.subject {
-        Subject::Matrix(matrix) if matrix.experiment == Experiment::OwnData => Ok(matrix),
+        Subject::Matrix(matrix, _) if matrix.experiment.makes_factors => Ok(matrix),
         other => {
-            let message = format!("`{}` is `experiment: {}`, which leaves no factors", config.name, other.id());
+            let message = format!("`{}` is `experiment: {}`, which leaves no factors", config.run.name, other.id());
             let help = "use a configuration with `experiment: own_data`, such as `configs/own_data.yaml`".to_owned();
             Err(UsageError::new(message, Some(help)).into())
         }

@@ -9,6 +9,7 @@ use crate::cli::{OverlayArgs, PlaceArgs};
 use crate::config::{Config, Overlays};
 use crate::exit::{Exit, UsageError};
 use crate::output;
+use crate::registry;
 
 /// Checks files and says which are good.
 pub(super) fn validate(files: &[PathBuf], overlay: &OverlayArgs, places: &PlaceArgs, quiet: bool) -> Result<Exit> {
@@ -38,8 +39,13 @@ fn check(file: &Path, overlay: &OverlayArgs) -> Result<Vec<String>, Report> {
         Some(profile) => vec![profile.clone()],
         None => Config::profiles(file)?,
     };
-    let load =
-        |profile: &String| Config::load(file, &Overlays { profile: Some(profile.clone()), set: overlay.set.clone() });
+    let load = |profile: &String| {
+        Config::load(
+            file,
+            &Overlays { profile: Some(profile.clone()), set: overlay.set.clone() },
+            registry::catalogue(),
+        )
+    };
     let mut wrong: Vec<_> = profiles.iter().filter_map(|profile| Some((profile, load(profile).err()?))).collect();
     let all_wrong = wrong.len() == profiles.len();
     if wrong.is_empty() {

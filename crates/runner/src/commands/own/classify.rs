@@ -3,6 +3,7 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::Path;
 
+use landmark_report::amounts::count;
 use landmark_tasks::classification::{self, ClassificationParams};
 use miette::{IntoDiagnostic, Result};
 use polars::prelude::Column;
@@ -13,7 +14,6 @@ use crate::config::{TextsFormat, Tuned};
 use crate::exit::UsageError;
 use crate::experiments::own_data;
 use crate::items::{ItemFile, OwnItems};
-use crate::run::count;
 
 /// Columns of the file of labels.
 #[derive(Debug, Clone, Copy)]
@@ -62,7 +62,7 @@ pub(in crate::commands) fn classify(
     let params =
         ClassificationParams { svm: own.matrix.svm.params.clone(), costs, folds, ..ClassificationParams::default() };
     let checked = params.clone().check().into_diagnostic()?;
-    let (vectors, seed) = (own.factors.vectors.view(), own.config.seed);
+    let (vectors, seed) = (own.factors.vectors.view(), own.config.run.seed);
     let table = classification::cross_validate(vectors, &labels, &train, &checked, seed).into_diagnostic()?;
     let best = table.best();
     let mut all: Vec<usize> = labels.clone();
@@ -136,7 +136,7 @@ fn label_by_item(
     let item_of: HashMap<&str, usize> = items.iter().enumerate().map(|(item, id)| (id.as_str(), item)).collect();
     let find = |(id, label): (&String, &String)| -> Result<(usize, usize)> {
         let item = item_of.get(id.as_str()).copied().ok_or_else(|| {
-            let message = format!("`{}` labels `{id}`, which is no item of `{}`", file.display(), own.config.name);
+            let message = format!("`{}` labels `{id}`, which is no item of `{}`", file.display(), own.config.run.name);
             UsageError::new(message, Some("remove the row, or correct the id".to_owned()))
         })?;
         Ok((item, names.partition_point(|name| *name < label.as_str())))
