@@ -24,6 +24,8 @@ import numpy as np
 import ot
 from ot.lp.emd_wrap import emd_c
 
+from aims import hold
+
 
 def load(folder):
     """The pairs as (weights, weights, vectors, vectors), and our distances."""
@@ -80,6 +82,8 @@ def main():
         print(f"  POT emd2      {emd2_time + cost_time:9.2f}   ({emd2_time:.2f} + {cost_time:.2f} for the costs)")
         print(f"  POT emd_c     {emd_c_time + cost_time:9.2f}   ({emd_c_time:.2f} + {cost_time:.2f} for the costs)")
         print(f"  ratio to emd2 {ours['wmd'] / (emd2_time + cost_time):.3f}, to emd_c {ours['wmd'] / (emd_c_time + cost_time):.3f}")
+        hold(f"WMD of {shape} over POT emd2", ours["wmd"] / (emd2_time + cost_time))
+        hold(f"WMD of {shape} over POT emd_c", ours["wmd"] / (emd_c_time + cost_time))
         print(f"  on 2 threads {ours['speedup_on_2_threads']:.2f} times as fast; largest difference of a distance {difference:.1e}")
 
 

@@ -22,6 +22,8 @@ import warnings
 import numpy as np
 from sklearn.svm import LinearSVC
 
+from aims import hold
+
 
 def relative_gap(x, labels, weights, bias, c):
     """The largest (primal - dual) / primal over the machines of all classes, the bias being a feature of value 1."""
@@ -88,6 +90,7 @@ def main():
             label = f"LinearSVC dual={dual} tol={tolerance:g}" + ("" if converged else " (gave up)")
             print(f"{label:<34}{seconds:>10.3f}{reached:>12.2e}{seconds / ours['seconds']:>9.1f}", flush=True)
             if reached <= max(gap, arguments.gap) or not converged:
+                hold(f"{label} over landmark", seconds / ours["seconds"])
                 break
 
 

@@ -10,8 +10,8 @@
 //! #end document
 //! ```
 //!
-//! The last column opens and closes mentions by the number of their cluster; every other column is free. Cluster numbers hold
-//! within a document. Mentions may nest and cross; two of the same words are an error, in one cluster or in two, since every
+//! The last column opens and closes mentions by the number of their cluster, with `|` or nothing between the marks; every other
+//! column is free. Cluster numbers hold within a document. Mentions may nest and cross; two of the same words are an error, in one cluster or in two, since every
 //! figure would count them twice (the reference scorer drops the second silently).
 
 use std::collections::{BTreeMap, HashMap};
@@ -227,6 +227,46 @@ impl Place<'_> {
     }
 }
 
+/// A mark of the last column: `(7)`, `(7` or `7)`.
+struct Mark {
+    number: u64,
+    kind: MarkKind,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum MarkKind {
+    Word,
+    Open,
+    Close,
+}
+
+/// The marks of a label, with `|` or nothing between them as the reference scorer takes them: `(3|7)`, `(1(1`, `1)1)`, `(3(3(3`. Where
+/// something else stands, the part between `|` that holds it is the error.
+fn marks(label: &str) -> Result<Vec<Mark>, &str> {
+    let mut marks = Vec::new();
+    for part in label.split('|') {
+        let mut rest = part;
+        loop {
+            let opened = rest.strip_prefix('(');
+            let text = opened.unwrap_or(rest);
+            let (digits, after) = text.split_at(text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len()));
+            let closed = after.strip_prefix(')');
+            let kind = match (opened, closed) {
+                (Some(_), Some(_)) => MarkKind::Word,
+                (Some(_), None) => MarkKind::Open,
+                (None, Some(_)) => MarkKind::Close,
+                (None, None) => return Err(part),
+            };
+            marks.push(Mark { number: digits.parse().map_err(|_| part)?, kind });
+            rest = closed.unwrap_or(after);
+            if rest.is_empty() {
+                break;
+            }
+        }
+    }
+    Ok(marks)
+}
+
 /// A document while it is read.
 struct OpenDocument {
     document: ConllDocument,
@@ -265,8 +305,28 @@ impl OpenDocument {
         // the fourth column is the word in CoNLL-2012; files for scoring alone may have fewer
         let word = if columns.len() > 4 { columns[3] } else { "-" };
         if label != "-" && label != "_" {
-            for mark in label.split('|') {
-                self.mark(place, label, mark)?;
+            let marks = marks(label).map_err(|mark| {
+                let seen = format!("`{mark}` in the last column `{label}`");
+                place.refuse(
+                    seen,
+                    "`-`, or marks `(7`, `7)`, `(7)` with `|` or nothing between, 7 the number of a cluster",
+                )
+            })?;
+            // the reference scorer's order: mentions of one word, then all that open here, then all that close
+            let of = |kind: MarkKind| marks.iter().filter(move |mark| mark.kind == kind).map(|mark| mark.number);
+            for number in of(MarkKind::Word) {
+                self.mention(place, number, self.words)?;
+            }
+            for number in of(MarkKind::Open) {
+                self.open.entry(number).or_default().push((self.words, place.line));
+            }
+            for number in of(MarkKind::Close) {
+                let opened = self.open.get_mut(&number).and_then(Vec::pop);
+                let (start, _) = opened.ok_or_else(|| {
+                    let seen = format!("`{number})` closes a mention of cluster {number} that did not open");
+                    place.refuse(seen, "`(` before")
+                })?;
+                self.mention(place, number, start)?;
             }
         }
         self.sentence.push(word.to_owned());
@@ -274,33 +334,15 @@ impl OpenDocument {
         Ok(())
     }
 
-    fn mark(&mut self, place: &Place, label: &str, mark: &str) -> Result<(), DataError> {
-        let (opens, closes) = (mark.starts_with('('), mark.ends_with(')'));
-        let number = mark.trim_start_matches('(').trim_end_matches(')').parse::<u64>().ok();
-        let Some(number) = number.filter(|_| opens || closes) else {
-            let seen = format!("`{mark}` in the last column `{label}`");
-            return Err(
-                place.refuse(seen, "`-`, or marks `(7`, `7)`, `(7)` with `|` between, 7 the number of a cluster")
-            );
-        };
-        if opens {
-            self.open.entry(number).or_default().push((self.words, place.line));
+    /// A mention from the word `start` to the present one.
+    fn mention(&mut self, place: &Place, number: u64, start: usize) -> Result<(), DataError> {
+        let span = Span { start, end: self.words };
+        if let Some(first) = self.seen.insert(span, place.line) {
+            let seen =
+                format!("a second mention of {span} in `{}`, the first ends in line {first}", self.document.title());
+            return Err(place.refuse(seen, "one mention of the same words; drop one"));
         }
-        if closes {
-            let opened = self.open.get_mut(&number).and_then(Vec::pop);
-            let (start, _) = opened.ok_or_else(|| {
-                place.refuse(format!("`{mark}` closes a mention of cluster {number} that did not open"), "`(` before")
-            })?;
-            let span = Span { start, end: self.words };
-            if let Some(first) = self.seen.insert(span, place.line) {
-                let seen = format!(
-                    "a second mention of {span} in `{}`, the first ends in line {first}",
-                    self.document.title()
-                );
-                return Err(place.refuse(seen, "one mention of the same words; drop one"));
-            }
-            self.clusters.entry(number).or_default().push(span);
-        }
+        self.clusters.entry(number).or_default().push(span);
         Ok(())
     }
 
@@ -369,6 +411,24 @@ x -
     }
 
     #[test]
+    fn adjacent_marks_need_no_bar_as_in_the_reference_scorer() {
+        let rows = |last: [&str; 5]| {
+            let rows: String = last.iter().map(|label| format!("a 0 0 x {label}\n")).collect();
+            let file = read(&format!("#begin document (a);\n{rows}#end document\n")).unwrap();
+            file.documents()[0].clusters.clone()
+        };
+        let nested = vec![(1, vec![span(0, 1), span(0, 2)])];
+        assert_eq!(rows(["(1(1", "1)", "1)", "-", "-"]), nested);
+        assert_eq!(rows(["(1|(1", "1)", "1)", "-", "-"]), nested);
+        assert_eq!(rows(["(1", "(1", "1)1)", "-", "-"]), [(1, vec![span(0, 2), span(1, 2)])]);
+        assert_eq!(rows(["(3(3(3", "3)", "3)", "3)", "-"]), [(3, vec![span(0, 1), span(0, 2), span(0, 3)])]);
+        let mixed = [(1, vec![span(0, 2)]), (2, vec![span(0, 0)]), (3, vec![span(0, 1), span(2, 2)])];
+        assert_eq!(rows(["(1(2)(3", "3)", "1)(3)", "-", "-"]), mixed);
+        // what opens comes before what closes, wherever it stands
+        assert_eq!(rows(["(4", "4)(4", "4)", "-", "-"]), [(4, vec![span(0, 2), span(1, 1)])]);
+    }
+
+    #[test]
     fn what_is_wrong_is_named_with_file_and_line() {
         let rows = |rows: &str| format!("#begin document (a); part 0\n{rows}\n#end document\n");
         for (text, wanted) in [
@@ -376,6 +436,9 @@ x -
             (rows("a 0 0 x 1)"), "key.conll:2: `1)` closes a mention of cluster 1 that did not open"),
             (rows("a 0 0 x (one)"), "key.conll:2: `(one)` in the last column `(one)`"),
             (rows("a 0 0 x 5"), "`5` in the last column"),
+            (rows("a 0 0 x (1)5"), "`(1)5` in the last column"),
+            (rows("a 0 0 x (1)()"), "`(1)()` in the last column"),
+            (rows("a 0 0 x (1)|"), "`` in the last column `(1)|`"),
             (
                 rows("a 0 0 x (1)|(2)"),
                 "key.conll:2: a second mention of word 0 in `a; part 0`, the first ends in line 2",

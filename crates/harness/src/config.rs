@@ -110,7 +110,7 @@ impl Subject {
 impl Serialize for Subject {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
-            Self::Matrix(matrix, _) => matrix.to_json().serialize(serializer),
+            Self::Matrix(matrix, _) => matrix.to_json().map_err(serde::ser::Error::custom)?.serialize(serializer),
             Self::Study(study) => {
                 json!({ "experiment": study.id(), study.id(): study.settings() }).serialize(serializer)
             }
@@ -267,17 +267,23 @@ impl Config {
 
     /// blake3 of everything that moves a result: the resolved configuration as JSON with sorted keys, without the
     /// paths of results and store and without the number of threads.
-    pub fn config_hash(&self) -> Identity {
-        let json = serde_json::to_value(self).unwrap_or(Json::Null);
-        Identity::of(&[("landmark config v1", sorted(json).to_string().as_bytes())])
+    ///
+    /// # Errors
+    /// A configuration that is no JSON (a number that is not finite, a map with keys that are not strings).
+    pub fn config_hash(&self) -> Result<Identity, serde_json::Error> {
+        let json = serde_json::to_value(self)?;
+        Ok(Identity::of(&[("landmark config v1", sorted(json).to_string().as_bytes())]))
     }
 
     /// The resolved configuration as YAML, defaults included; reading it again gives the same configuration.
-    pub fn to_yaml(&self) -> String {
-        let json = without_blanks(serde_json::to_value(self).unwrap_or(Json::Null));
+    ///
+    /// # Errors
+    /// As [`config_hash`](Self::config_hash).
+    pub fn to_yaml(&self) -> Result<String, serde_json::Error> {
+        let json = without_blanks(serde_json::to_value(self)?);
         // JSON is YAML
-        landmark_yaml::parse(&json.to_string(), 0)
-            .map_or_else(|error| format!("# can't be written: {error}\n"), |tree| tree.to_yaml())
+        let tree = landmark_yaml::parse(&json.to_string(), 0).map_err(serde::ser::Error::custom)?;
+        Ok(tree.to_yaml())
     }
 
     /// Why the numbers of this run are not the paper's, or `None` where nothing was reduced: stamped in every table.

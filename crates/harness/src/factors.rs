@@ -56,8 +56,11 @@ pub struct FactorInfo {
     pub texts: Option<String>,
     /// γ, where the score is exp(−γ·d).
     pub gamma: Option<f64>,
-    /// What is known of ‖K − K̃‖_F / ‖K‖_F.
+    /// What is known of ‖K − K̃‖_F / ‖K‖_F, K̃ = Z · diag(signature) · Zᵀ as the files have it.
     pub error: Option<FactorError>,
+    /// The same where the known entries, which have no low rank and are in no file, are put back; `None` where that is the same.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error_with_known: Option<FactorError>,
     /// Whether a proxy takes part: new items then need its scores as well.
     pub proxy: bool,
     /// Whether a budget ended the fit before the rank or the error that was asked for.
@@ -70,6 +73,9 @@ pub struct FactorInfo {
     /// What the user's program called itself, where one scored.
     #[serde(default)]
     pub scorer: Option<String>,
+    /// Hash of the configuration that made them, as `runner show` prints it.
+    #[serde(default)]
+    pub config: Option<String>,
 }
 
 /// An estimated relative error with its interval.
@@ -166,8 +172,8 @@ impl Factors {
             }
         }
         let path = folder.join(INFO);
-        let text = serde_json::to_string_pretty(&self.info).unwrap_or_default() + "\n";
-        fs::write(&path, text).map_err(file("write", &path))
+        let text = serde_json::to_string_pretty(&self.info).map_err(std::io::Error::from);
+        text.and_then(|text| fs::write(&path, text + "\n")).map_err(file("write", &path))
     }
 
     fn write_numpy(&self, folder: &Path) -> Result<(), FactorsError> {
@@ -194,7 +200,7 @@ impl Factors {
             tensors.push(("projector", projector.view(), vec![projector.nrows(), projector.ncols()]));
         }
         let mut header = serde_json::Map::new();
-        let info = serde_json::to_string(&self.info).unwrap_or_default();
+        let info = serde_json::to_string(&self.info)?;
         header.insert("__metadata__".to_owned(), json!({ "landmark": info }));
         let mut offset = 0;
         for (name, values, shape) in &tensors {
@@ -330,11 +336,13 @@ mod tests {
             texts: None,
             gamma: None,
             error: Some(FactorError { relative: 0.1, lower: Some(0.05), upper: Some(0.2) }),
+            error_with_known: None,
             proxy: false,
             cut_short: false,
             failed_pairs: 0,
             job: None,
             scorer: None,
+            config: None,
         };
         let (vectors, signature) = (array![[1.0, 2.0], [0.1, -4.0], [5.0, 6.0]], array![1.0, -1.0]);
         Factors { info, vectors, signature, projector: Some(array![[1.0, 0.0], [0.5, 2.0]]) }

@@ -112,16 +112,25 @@ pub struct Build {
 
 impl Provenance {
     /// Looks around. `data` is what the stage knows of its dataset, vectors and oracle.
-    pub fn gather(config: &Config, data: Json, calls: &Calls, wall: Duration, build: &Build) -> Self {
-        Self {
+    ///
+    /// # Errors
+    /// A configuration that can't be written down.
+    pub fn gather(
+        config: &Config,
+        data: Json,
+        calls: &Calls,
+        wall: Duration,
+        build: &Build,
+    ) -> Result<Self, serde_json::Error> {
+        Ok(Self {
             version: build.version,
             source: Source::look(build),
             config: ConfigFacts {
                 file: config.run.file.display().to_string(),
                 text: config.text.clone(),
                 profile: config.run.profile.name.clone(),
-                resolved: config.to_yaml(),
-                hash: config.config_hash().to_hex(),
+                resolved: config.to_yaml()?,
+                hash: config.config_hash()?.to_hex(),
             },
             seed: config.run.seed,
             data,
@@ -130,7 +139,7 @@ impl Provenance {
             build: *build,
             wall_seconds: wall.as_secs_f64(),
             peak_memory_bytes: status_kilobytes("VmHWM:").map(|kilobytes| kilobytes * 1024),
-        }
+        })
     }
 }
 

@@ -55,8 +55,10 @@ pub struct RunOptions {
     pub store: Option<String>,
     /// Refuse to begin where anything is left to buy: workers have bought it.
     pub bought_already: bool,
-    /// Only say what the run would cost.
+    /// Only say what the run would cost, which takes no call.
     pub dry_run: bool,
+    /// Calls that a dry run may make to learn how long one takes.
+    pub sample: Option<u64>,
     /// Compute again what is finished; bought entries stay.
     pub force: bool,
     /// Go on after a job that failed.
@@ -69,6 +71,8 @@ pub struct RunOptions {
     pub command: String,
     /// The program, for provenance.
     pub build: Build,
+    /// What another command on the same configuration needs besides its file, to find what this run leaves.
+    pub flags: Vec<String>,
 }
 
 /// How a run ended.
@@ -189,8 +193,10 @@ pub fn with_sweep<T>(
     let till = Till::open(&stage, matrix, &store_address(config, options))?;
     let sweep = Sweep::new(&config.run, matrix, &stage, given);
     let folder = results_folder(config, options);
+    let encode = |source| ResultsError::Encode { what: "the configuration", source };
     visit(SweepContext {
         run: &config.run,
+        config_hash: config.config_hash().map_err(encode)?.to_hex(),
         matrix,
         stage: &stage,
         till: &till,
@@ -213,7 +219,7 @@ fn run_at(config: &Config, source: &dyn RunSource, options: &RunOptions) -> Resu
         let is_finished = |job: &Job<'_>| !options.force && finished.contains(&job.key) && source.is_kept(job);
         let forecast = Forecast::of(&jobs, shape, is_finished);
         words::introduce(config, source);
-        words::print_dry_run(config, till, &forecast, options.verbose)?;
+        words::print_dry_run(config, till, &forecast, options)?;
         return Ok((Ended::Done, Vec::new()));
     }
     if options.force {
@@ -247,7 +253,7 @@ fn run_at(config: &Config, source: &dyn RunSource, options: &RunOptions) -> Resu
     let sheet = Sheet::new(config, source, rows, &outcome, provenance, options)?;
     landmark_report::render(&sheet.input())?.write(&folder)?;
     if !options.quiet {
-        words::conclude(config, till, sheet.rows.len(), &folder, &calls, &outcome);
+        words::conclude(config, till, sheet.rows.len(), &calls, &outcome, options);
     }
     let ended = match outcome {
         Outcome { budget: true, .. } => Ended::BudgetExhausted,
@@ -371,10 +377,12 @@ fn provenance(
     {
         return Ok(value);
     }
-    let facts = Provenance::gather(config, source.about().facts.clone(), calls, start.elapsed(), &options.build);
-    let mut value = json!(facts);
+    let encode = |source| ResultsError::Encode { what: "the provenance of the run", source };
+    let facts = Provenance::gather(config, source.about().facts.clone(), calls, start.elapsed(), &options.build)
+        .map_err(encode)?;
+    let mut value = serde_json::to_value(facts).map_err(encode)?;
     value["command"] = json!(options.command);
-    let text = serde_json::to_string_pretty(&value).unwrap_or_default() + "\n";
+    let text = serde_json::to_string_pretty(&value).map_err(encode)? + "\n";
     write_file(&path, text.as_bytes())?;
     Ok(value)
 }

@@ -72,30 +72,41 @@ pub enum Part {
 
 impl Plan {
     /// Cuts a set of entries into tiles of about `entries` each.
+    ///
+    /// # Errors
+    /// A plan that can't be written down.
     pub fn of_entries(
         set: &EntrySet,
         shape: OracleShape,
         oracle: Identity,
         entries: u64,
         seconds_each: Option<f64>,
-    ) -> Self {
+    ) -> Result<Self, serde_json::Error> {
         let purchase = Purchase::new(set, shape);
         let tiles = purchase.cut(shape, entries);
         Self::new(oracle, Work::Purchase(purchase), tiles, seconds_each)
     }
 
     /// Runs of bytes of a stream, each a tile.
-    pub fn of_stream(stream: Identity, pieces: &[Range<u64>], seconds_each: f64) -> Self {
+    ///
+    /// # Errors
+    /// As [`of_entries`](Self::of_entries).
+    pub fn of_stream(stream: Identity, pieces: &[Range<u64>], seconds_each: f64) -> Result<Self, serde_json::Error> {
         let tile =
             |piece: &Range<u64>| Tile { part: Part::Bytes(piece.start, piece.end), size: piece.end - piece.start };
         Self::new(stream, Work::Stream, pieces.iter().map(tile).collect(), Some(seconds_each))
     }
 
-    fn new(subject: Identity, work: Work, tiles: Vec<Tile>, seconds_each: Option<f64>) -> Self {
+    fn new(
+        subject: Identity,
+        work: Work,
+        tiles: Vec<Tile>,
+        seconds_each: Option<f64>,
+    ) -> Result<Self, serde_json::Error> {
         let mut plan =
             Self { version: VERSION, id: String::new(), subject: subject.to_hex(), work, tiles, seconds_each };
-        plan.id = plan.digest();
-        plan
+        plan.id = plan.digest()?;
+        Ok(plan)
     }
 
     /// The entries that are to be bought, unless it is the plan of a stream.
@@ -131,21 +142,24 @@ impl Plan {
             return Err(format!("it has version {version}, but this build reads {VERSION}"));
         }
         let plan: Self = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
-        if plan.digest() != plan.id {
+        if plan.digest().map_err(|error| error.to_string())? != plan.id {
             return Err("its content does not fit its digest".to_owned());
         }
         Ok(plan)
     }
 
     /// As bytes of JSON.
-    pub fn to_bytes(&self) -> Vec<u8> {
-        serde_json::to_vec(self).unwrap_or_default()
+    ///
+    /// # Errors
+    /// As [`of_entries`](Self::of_entries).
+    pub fn to_bytes(&self) -> Result<Vec<u8>, serde_json::Error> {
+        serde_json::to_vec(self)
     }
 
     /// What was timed is no part of it: the same work is the same plan.
-    fn digest(&self) -> String {
+    fn digest(&self) -> Result<String, serde_json::Error> {
         let bare = Self { id: String::new(), seconds_each: None, ..self.clone() };
-        Identity::of(&[("landmark plan", &bare.to_bytes())]).to_hex()
+        Ok(Identity::of(&[("landmark plan", &bare.to_bytes()?)]).to_hex())
     }
 }
 
@@ -194,18 +208,18 @@ mod tests {
         let mut set = EntrySet::new(shape);
         [1, 2].into_iter().for_each(|j| set.add_column(j));
         set.add_entry(5, 6);
-        let plan = Plan::of_entries(&set, shape, Identity::of(&[]), 10, None);
-        let stream = Plan::of_stream(Identity::of(&[]), &[0..7, 7..12], 0.5);
+        let plan = Plan::of_entries(&set, shape, Identity::of(&[]), 10, None).unwrap();
+        let stream = Plan::of_stream(Identity::of(&[]), &[0..7, 7..12], 0.5).unwrap();
         assert_eq!(stream.size(), 12);
         assert!(plan.purchase().is_some() && stream.purchase().is_none());
         for plan in [plan, stream] {
-            assert_eq!(Plan::parse(&plan.to_bytes()).as_ref(), Ok(&plan));
+            assert_eq!(Plan::parse(&plan.to_bytes().unwrap()).as_ref(), Ok(&plan));
             let timed = Plan { seconds_each: Some(0.1), ..plan.clone() };
-            assert_eq!(timed.digest(), plan.id, "what was timed makes no other plan");
+            assert_eq!(timed.digest().unwrap(), plan.id, "what was timed makes no other plan");
             let older = Plan { version: 1, ..plan.clone() };
-            assert!(Plan::parse(&older.to_bytes()).unwrap_err().contains("version 1"));
+            assert!(Plan::parse(&older.to_bytes().unwrap()).unwrap_err().contains("version 1"));
             let edited = Plan { tiles: plan.tiles[1..].to_vec(), ..plan };
-            assert!(Plan::parse(&edited.to_bytes()).unwrap_err().contains("digest"));
+            assert!(Plan::parse(&edited.to_bytes().unwrap()).unwrap_err().contains("digest"));
         }
     }
 

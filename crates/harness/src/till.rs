@@ -8,9 +8,10 @@
 //! γ is applied above the store, so a search over γ buys nothing.
 
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
 
 use landmark_core::entries::EntrySet;
-use landmark_core::oracle::{Budget, Metered, Oracle, OracleError, OracleShape, Spent, Symmetrized};
+use landmark_core::oracle::{Budget, Metered, Oracle, OracleError, OracleShape, Pair, Spent, Symmetrized};
 use landmark_oracles::tile_store::{OracleLabel, StoreError, Stored, TileStore};
 
 use crate::config::MatrixSubject;
@@ -28,6 +29,22 @@ fn flush_before_the_end<O: Oracle + 'static>(stored: &Arc<Stored<O>>) {
 
 /// The meter at the bottom, shared with the progress line.
 type Meter = Arc<Metered<Arc<dyn Oracle>>>;
+
+/// Calls that were made to learn how long one takes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Timed {
+    /// How many.
+    pub evaluations: u64,
+    /// Seconds of all of them.
+    pub seconds: f64,
+}
+
+impl Timed {
+    /// Seconds of one.
+    pub fn seconds_each(self) -> f64 {
+        self.seconds / self.evaluations as f64
+    }
+}
 
 /// Buys raw scores, each at most once.
 pub struct Till {
@@ -158,6 +175,34 @@ impl Till {
         }
     }
 
+    /// Makes `calls` evaluations of entries of `set` that are not in the store, from all over it, and keeps them; fewer where fewer are
+    /// left, and one more where a pair takes two. `None` where none is left.
+    ///
+    /// # Errors
+    /// Those of the oracle and of the store.
+    pub fn time(&self, set: &EntrySet, calls: u64) -> Result<Option<Timed>, OracleError> {
+        let calls = calls.min(self.missing(set)?);
+        let (scores, per_pair) = (self.scores(), self.shape().evaluations_per_pair.max(1));
+        let mut pairs = scattered_pairs(set, self.shape().len);
+        let mut timed = Timed { evaluations: 0, seconds: 0.0 };
+        while timed.evaluations < calls {
+            let wanted = (calls - timed.evaluations).div_ceil(per_pair);
+            let sample: Vec<Pair> = pairs.by_ref().take(usize::try_from(wanted).unwrap_or(usize::MAX)).collect();
+            if sample.is_empty() {
+                break;
+            }
+            let (before, start) = (self.spent().evaluations, Instant::now());
+            scores.evaluate(&sample, &mut vec![0.0; sample.len()])?;
+            let new = self.spent().evaluations - before;
+            if new > 0 {
+                timed.seconds += start.elapsed().as_secs_f64();
+                timed.evaluations += new;
+            }
+        }
+        self.flush()?;
+        Ok((timed.evaluations > 0).then_some(timed))
+    }
+
     /// Publishes what waits to be written to the store.
     ///
     /// # Errors
@@ -178,5 +223,57 @@ impl Till {
     pub fn counter(&self) -> impl Fn() -> u64 + Send + 'static {
         let meter = Arc::clone(&self.meter);
         move || meter.spent().evaluations
+    }
+}
+
+/// All pairs of two items of a set, each once, in strides through its columns, rows and single entries.
+fn scattered_pairs(set: &EntrySet, n: usize) -> impl Iterator<Item = Pair> {
+    let (columns, rows, single) = (set.columns(), set.rows(), set.scattered());
+    let whole = (columns.len() + rows.len()) * n;
+    let total = whole + single.len();
+    let pair = move |place: usize| match place {
+        place if place >= whole => single[place - whole],
+        place if place < columns.len() * n => (place % n, columns[place / n]),
+        place => (rows[place / n - columns.len()], place % n),
+    };
+    // a stride near the golden ratio that meets every place once
+    let mut stride = (total as f64 * 0.618) as usize | 1;
+    while greatest_common_divisor(stride, total) > 1 {
+        stride += 2;
+    }
+    let step = move |place: &usize| Some((*place + stride) % total);
+    let places = std::iter::successors((total > 0).then_some(0), step).take(total);
+    places.map(pair).filter(|(i, j)| i != j)
+}
+
+fn greatest_common_divisor(a: usize, b: usize) -> usize {
+    if b == 0 { a } else { greatest_common_divisor(b, a % b) }
+}
+
+#[cfg(test)]
+mod tests {
+    use landmark_core::entries::Plan;
+
+    use super::*;
+
+    #[test]
+    fn a_sample_meets_every_pair_once_and_begins_all_over_the_set() {
+        for n in [1, 2, 5, 30] {
+            let shape = OracleShape {
+                len: n,
+                symmetry: landmark_core::oracle::Symmetry::Asymmetric,
+                diagonal_known: false,
+                evaluations_per_pair: 1,
+            };
+            let mut set = EntrySet::new(shape);
+            set.add(&Plan::columns(&(0..n.div_ceil(2)).collect::<Vec<_>>()));
+            let pairs: Vec<Pair> = scattered_pairs(&set, n).collect();
+            let mut distinct = pairs.clone();
+            distinct.sort_unstable();
+            distinct.dedup();
+            assert_eq!((pairs.len(), distinct.len()), ((n - 1) * n.div_ceil(2), pairs.len()), "{n}");
+            let columns: std::collections::BTreeSet<usize> = pairs.iter().take(n / 2).map(|&(_, j)| j).collect();
+            assert!(columns.len() * 4 >= n.div_ceil(2), "{n}: {columns:?}");
+        }
     }
 }

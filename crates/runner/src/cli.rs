@@ -80,9 +80,12 @@ pub struct RunArgs {
     /// Where things lie.
     #[command(flatten)]
     pub places: PlaceArgs,
-    /// Tell what would be bought, cell by cell; of a score that costs something, at most 1,024 entries are bought to time it, and kept
+    /// Tell what would be bought, cell by cell; not one call is made
     #[arg(short = 'n', long)]
     pub dry_run: bool,
+    /// With `--dry-run`: call the similarity function N times to learn how long the run takes; the scores are kept
+    #[arg(long, value_name = "N", requires = "dry_run", value_parser = clap::value_parser!(u64).range(1..))]
+    pub sample: Option<u64>,
     /// Compute every cell again; bought entries are still reused
     #[arg(long)]
     pub force: bool,
@@ -162,6 +165,12 @@ pub enum Command {
         /// Configurations
         #[arg(required = true, value_name = "CONFIG.yaml", value_hint = ValueHint::FilePath)]
         files: Vec<PathBuf>,
+        /// What is laid over each file; with `--profile`, only that one is checked.
+        #[command(flatten)]
+        overlay: OverlayArgs,
+        /// Where things would lie: checked to be there, or to be an address.
+        #[command(flatten)]
+        places: PlaceArgs,
     },
     /// Draw the tables and figures of a configuration again from its results
     Report {
@@ -180,12 +189,16 @@ pub enum Command {
         /// Who runs the workers; for Slurm and HyperQueue the files that submit them are written
         #[arg(long, value_enum, default_value_t = Executor::Local)]
         executor: Executor,
-        /// Seconds that a tile should take; 120 by default
+        /// Seconds that a tile should take, 120 by default; of a matrix it needs `--sample`, which tells how fast it goes
         #[arg(long, value_name = "SECONDS")]
         tile_seconds: Option<f64>,
-        /// Entries of a tile, or bytes of a stream, instead of seconds
+        /// Entries of a tile, or bytes of a stream, instead of seconds; without it and `--sample`, a matrix is cut into a hundred tiles
+        /// of at least 1,000 entries, and not one call is made
         #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
         tile_size: Option<u64>,
+        /// Call the similarity function N times to learn how long an entry takes; the scores are kept
+        #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+        sample: Option<u64>,
         /// Replace a plan that differs
         #[arg(long)]
         force: bool,
@@ -288,6 +301,10 @@ pub enum Command {
         /// Its column of labels
         #[arg(long, value_name = "COLUMN", default_value = "label")]
         label: String,
+        /// Its column that says which rows are `train` and which `test`: it learns from the first alone and reports the accuracy on the
+        /// second
+        #[arg(long, value_name = "COLUMN")]
+        split: Option<String>,
         /// Which factors, and where the answer goes
         #[command(flatten)]
         own: OwnArgs,

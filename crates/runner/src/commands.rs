@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use clap::Parser;
+use landmark_harness::interrupt;
 use landmark_harness::run::RunError;
 use landmark_yaml::ConfigError;
 use miette::{IntoDiagnostic, Result};
@@ -11,7 +12,6 @@ use tracing_subscriber::EnvFilter;
 use crate::cli::{Cli, Command, LogArgs, OwnArgs};
 use crate::exit::{Exit, UsageError};
 use crate::output;
-use landmark_harness::interrupt;
 
 mod completions;
 mod data;
@@ -47,8 +47,8 @@ fn dispatch(cli: Cli) -> Result<Exit> {
     let text = match cli.command {
         None => return run::run(&cli.run, cli.log),
         Some(Command::Report { config, overlay, places }) => return run::report(&config, &overlay, &places, cli.log),
-        Some(Command::Plan { executor, tile_seconds, tile_size, force, scale }) => {
-            let size = scale::TileSize { seconds: tile_seconds, size: tile_size };
+        Some(Command::Plan { executor, tile_seconds, tile_size, sample, force, scale }) => {
+            let size = scale::TileSize { seconds: tile_seconds, size: tile_size, sample };
             scale::plan(&scale, executor, size, force, cli.log)?
         }
         Some(Command::Worker { tiles, share, lease, scale }) => {
@@ -59,7 +59,9 @@ fn dispatch(cli: Cli) -> Result<Exit> {
         Some(Command::Model(command)) => return model::model(&command),
         Some(Command::Store(command)) => return store::store(&command),
         Some(Command::Docs { file, write, check: _ }) => return docs::docs(&file, write),
-        Some(Command::Validate { files }) => return validate::validate(&files, cli.log.quiet),
+        Some(Command::Validate { files, overlay, places }) => {
+            return validate::validate(&files, &overlay, &places, cli.log.quiet);
+        }
         Some(Command::List { what, format }) => list::list(what.as_deref(), format.into())?,
         Some(Command::Show { what, overlay }) => show::show(&what, &overlay)?,
         Some(Command::Data { name, data }) => data::data(name.as_deref(), data)?,
@@ -71,7 +73,10 @@ fn dispatch(cli: Cli) -> Result<Exit> {
         Some(Command::Topk { k, rescore, budget, own }) => own::top_k(&own, k, rescore, budget, cli.log)?,
         Some(Command::Mine { pairs, at_least, own }) => own::mine(&own, pairs, at_least, cli.log)?,
         Some(Command::Cluster { clusters, own }) => own::cluster(&own, clusters, cli.log)?,
-        Some(Command::Classify { labels, id, label, own }) => own::classify(&own, &labels, &id, &label, cli.log)?,
+        Some(Command::Classify { labels, id, label, split, own }) => {
+            let columns = own::LabelColumns { id: &id, label: &label, split: split.as_deref() };
+            own::classify(&own, &labels, columns, cli.log)?
+        }
         Some(Command::Completions { shell }) => completions::script(shell),
     };
     output::print(&text).into_diagnostic()?;

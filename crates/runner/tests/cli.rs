@@ -190,3 +190,21 @@ fn the_tables_of_the_readme_are_those_of_the_registry() {
     let readme = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../README.md");
     runner(&["docs", "--check"]).arg(readme).assert().success();
 }
+
+#[test]
+fn validate_takes_the_flags_of_a_run() {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../configs/quickstart.yaml").display().to_string();
+    let validate = |flags: &[&'static str]| [&["validate", file.as_str()], flags].concat();
+    let all = ["--set", "ranks=[5]", "--profile", "smoke", "--store", "store", "--results", "out", "--data", "."];
+    let said = printed(&validate(&all));
+    assert!(said.ends_with("good in smoke\n"), "{said}");
+    for (flags, wanted) in [
+        (["--set", "ranks=[0]"], "ranks"),
+        (["--profile", "smok"], "smoke"),
+        (["--data", "nowhere"], "there is no folder `nowhere`"),
+        (["--store", "nowhere://x"], "nowhere"),
+    ] {
+        let said = complaint(&validate(&flags));
+        assert!(said.contains(wanted), "{flags:?}: {said}");
+    }
+}

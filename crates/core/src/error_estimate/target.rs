@@ -90,6 +90,8 @@ pub struct TargetOutcome {
     pub approximation: Approximation,
     /// Its estimate; none where the budget ended before the first one.
     pub estimate: Option<ErrorEstimate>,
+    /// The entries that the estimate was made from.
+    pub sample: Option<Sample>,
     /// Why there is no better one.
     pub stop: Stop,
     /// Every rank that was fitted and estimated.
@@ -155,7 +157,7 @@ impl TargetError {
     ) -> Result<TargetOutcome, ApproximateError> {
         let streams = Streams::new(rng);
         let memory = Remembered::new(oracle);
-        let mut best: Option<(Approximation, Option<ErrorEstimate>)> = None;
+        let mut best: Option<(Approximation, Option<(ErrorEstimate, Sample)>)> = None;
         let mut steps: Vec<Step> = Vec::new();
         let mut stop = Stop::RanksExhausted;
         for rank in self.ranks(landmarks)? {
@@ -180,19 +182,20 @@ impl TargetError {
                 Err(error) => return Err(error.into()),
             };
             steps.push(Step { rank, estimate });
-            let lowest = best.as_ref().and_then(|(_, estimate)| estimate.map(|estimate| estimate.relative_error));
+            let lowest = best.as_ref().and_then(|(_, judged)| Some(judged.as_ref()?.0.relative_error));
             if lowest.is_none_or(|lowest| estimate.relative_error < lowest) {
-                best = Some((approximation, Some(estimate)));
+                best = Some((approximation, Some((estimate, sample))));
             }
             if self.is_met(&estimate) {
                 stop = Stop::Reached;
                 break;
             }
         }
-        let Some((approximation, estimate)) = best else {
+        let Some((approximation, judged)) = best else {
             return Err(ApproximateError::Rank { rank: 0, len: oracle.len() });
         };
-        Ok(TargetOutcome { approximation, estimate, stop, steps })
+        let (estimate, sample) = judged.unzip();
+        Ok(TargetOutcome { approximation, estimate, sample, stop, steps })
     }
 
     fn is_met(&self, estimate: &ErrorEstimate) -> bool {

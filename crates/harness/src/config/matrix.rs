@@ -144,12 +144,12 @@ impl MatrixSubject {
     }
 
     /// Without the sections that this experiment does not read.
-    pub(super) fn to_json(&self) -> Json {
-        let mut json = serde_json::to_value(self).unwrap_or(Json::Null);
+    pub(super) fn to_json(&self) -> Result<Json, serde_json::Error> {
+        let mut json = serde_json::to_value(self)?;
         if let Json::Object(map) = &mut json {
             map.retain(|key, _| !self.experiment.unread.contains(&key.as_str()));
         }
-        json
+        Ok(json)
     }
 }
 

@@ -130,7 +130,7 @@ pub(super) fn first_of_split(context: &SweepContext<'_>, cell: &Cell) -> u64 {
 
 fn measuring_key(context: &SweepContext<'_>, cell: &Cell) -> Result<CellKey, JobError> {
     let more = json!({ "svm": context.matrix.svm, "search": context.matrix.search, "split": context.matrix.dataset.split(),
-        "errors": format!("{:?}", Errors::of(context)) });
+        "errors": Errors::of(context) });
     Ok(context.key("classification", Some(cell), &more)?)
 }
 

@@ -77,7 +77,7 @@ pub(super) fn cell_jobs<'a>(
 }
 
 fn key(context: &SweepContext<'_>, cell: &Cell) -> Result<CellKey, JobError> {
-    Ok(context.key("error", Some(cell), &json!({ "errors": format!("{:?}", Errors::of(context)) }))?)
+    Ok(context.key("error", Some(cell), &json!({ "errors": Errors::of(context) }))?)
 }
 
 /// The job that buys all of K.

@@ -7,6 +7,7 @@ use landmark_core::landmarks::Landmarks;
 use landmark_core::stream::stream;
 use landmark_report::{Metric, ResultRow};
 use ndarray::Array2;
+use serde::Serialize;
 
 use crate::config::ErrorEstimateConfig;
 use crate::job::JobError;
@@ -17,7 +18,7 @@ use crate::sweep::context::{SweepContext, whole};
 const CELLS_PER_BLOCK: usize = 1 << 20;
 
 /// How the errors of a run are known.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub(super) enum Errors {
     /// Against all of K.
     Exact,

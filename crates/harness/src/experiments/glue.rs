@@ -127,7 +127,7 @@ fn labelled_plan(pairs: &[(usize, usize)]) -> Plan {
 /// What moves the rows besides the scores.
 fn more(context: &SweepContext<'_>) -> Result<serde_json::Value, JobError> {
     let sentences = sentences(context)?;
-    let errors = format!("{:?}", Errors::of(context));
+    let errors = Errors::of(context);
     let more = json!([errors, sentences.pairs, sentences.targets, sentences.order]);
     Ok(match &sentences.calibration {
         Some(_) => json!([more, threshold_key(context)?.to_string()]),

@@ -4,14 +4,17 @@
 //! known before the first call: the largest rank that it pays for is fitted, and nothing is bought for a rank that would
 //! not be finished. A budget of seconds is not: the rank grows step by step, and the best step so far is the result.
 
-use landmark_core::approximation::{Approximation, Embedding};
+use std::path::Path;
+
+use landmark_core::approximation::{Approximation, Embedding, Factors as CoreFactors, General, Known};
 use landmark_core::entries::{EntrySet, Plan};
-use landmark_core::error_estimate::Stop;
+use landmark_core::error_estimate::{ErrorEstimate, Sample, Stop, TargetError};
 use landmark_core::oracle::{Metered, OracleError, Spent};
 use landmark_core::stream::stream;
 use landmark_report::amounts::counted;
 use landmark_report::{CellKey, Metric, ResultRow, TableKind, TableSpec};
 use landmark_yaml::{Entry, parameter};
+use ndarray::Array2;
 use serde_json::json;
 
 use super::error_curve::report_rows;
@@ -25,6 +28,14 @@ use crate::layout::Layout;
 use crate::sweep::context::{SweepContext, group};
 use crate::sweep::{Cell, Comparison, Setting};
 
+/// Tables that are made from the factors, in the folder of the results.
+pub const NEIGHBOURS: &str = "neighbours.tsv";
+pub const PAIRS: &str = "pairs.tsv";
+pub const CLUSTERS: &str = "clusters.tsv";
+pub const LABELS: &str = "labels.tsv";
+const ANSWERS: [&str; 4] = [NEIGHBOURS, PAIRS, CLUSTERS, LABELS];
+/// The folder of new items that were projected.
+pub const PROJECTED: &str = "projected";
 /// The folder of the factors, in that of the results.
 pub const FACTORS: &str = "factors";
 
@@ -65,7 +76,7 @@ fn jobs<'a>(context: &'a SweepContext<'_>) -> Result<Vec<Job<'a>>, JobError> {
     let Some(cell) = context.sweep.cells().into_iter().rfind(is_first) else { return Ok(Vec::new()) };
     let plan = full_plan(context, &cell)?;
     let more = json!({
-        "errors": format!("{:?}", Errors::of(context)),
+        "errors": Errors::of(context),
         "budget": context.matrix.budget,
         "output": context.matrix.output,
     });
@@ -91,7 +102,11 @@ fn full_plan(context: &SweepContext<'_>, cell: &Cell) -> Result<Plan, JobError> 
 fn is_kept(context: &SweepContext<'_>, job: &Job<'_>) -> bool {
     let folder = context.folder.join(FACTORS);
     let key = job.key.to_string();
-    Factors::peek(&folder).is_some_and(|info| info.job.as_ref() == Some(&key) && Factors::are_whole(&folder, &info))
+    Factors::peek(&folder).is_some_and(|info| {
+        let is_same = info.job.as_ref() == Some(&key)
+            && info.config.as_ref().is_none_or(|made_by| *made_by == context.config_hash);
+        is_same && Factors::are_whole(&folder, &info)
+    })
 }
 
 fn measure(context: &SweepContext<'_>, key: &CellKey, cell: &Cell) -> Result<Vec<ResultRow>, JobError> {
@@ -101,49 +116,101 @@ fn measure(context: &SweepContext<'_>, key: &CellKey, cell: &Cell) -> Result<Vec
         context.is_cut_short.set(true);
     }
     let gamma = context.fixed_gamma();
-    let (approximation, spent, grown) = fit(context, cell, gamma)?;
+    let Fitted { approximation, spent, grown } = fit(context, cell, gamma)?;
     let cell = &Cell { rank: approximation.report().rank.clamp(1, cell.rank), ..cell.clone() };
     let blank = |metric, value| context.row(cell, &spent, metric, value);
     let mut rows = report_rows(&approximation, &blank);
     rows.push(blank(Metric::Rank, approximation.report().rank as f64));
-    let error = match grown {
-        Some(row) => Some(row(&blank)),
-        None => errors::row(context, Errors::of(context), cell, gamma, &approximation, &blank)?,
+    let error = |approximation: &Approximation| match &grown {
+        Some((target, sample)) => {
+            let reference = context.till.similarities(gamma)?;
+            let ErrorEstimate { relative_error, lower, upper, .. } =
+                sample.estimate(&reference, approximation, target.confidence)?;
+            let row = blank(Metric::EstimatedError, relative_error);
+            Ok(Some(ResultRow { lower: Some(lower), upper: Some(upper), ..row }))
+        }
+        None => errors::row(context, Errors::of(context), cell, gamma, approximation, &blank),
     };
-    let known = error.as_ref().map(|row| FactorError { relative: row.value, lower: row.lower, upper: row.upper });
-    rows.extend(error.map(|row| ResultRow { seconds: Some(approximation.report().seconds), ..row }));
-    write(context, key, approximation, gamma, known)?;
+    let with_known = error(&approximation)?;
+    let seconds = approximation.report().seconds;
+    let made = Made::of(approximation)?;
+    let of_files = error(&made.approximation)?;
+    let errors = FactorErrors::of(of_files, with_known);
+    rows.extend(errors.of_files.clone().map(|row| ResultRow { seconds: Some(seconds), ..row }));
+    rows.extend(errors.with_known.clone());
+    write(context, key, made, gamma, &errors)?;
     Ok(rows)
 }
 
-/// The row of an estimate that the growth of the rank has made.
-type GrownRow = Box<dyn Fn(&dyn Fn(Metric, f64) -> ResultRow) -> ResultRow>;
+/// The error of what the files hold and, where it is another, with the known entries put back.
+struct FactorErrors {
+    of_files: Option<ResultRow>,
+    with_known: Option<ResultRow>,
+}
 
-fn fit(
-    context: &SweepContext<'_>,
-    cell: &Cell,
-    gamma: Option<f64>,
-) -> Result<(Approximation, Spent, Option<GrownRow>), JobError> {
+/// Errors that differ by less than this of themselves differ by rounding.
+const SAME_ERROR: f64 = 1e-9;
+
+impl FactorErrors {
+    fn of(of_files: Option<ResultRow>, with_known: Option<ResultRow>) -> Self {
+        match (of_files, with_known) {
+            (Some(files), Some(known)) if (files.value - known.value).abs() > SAME_ERROR * files.value => {
+                let known = ResultRow { metric: Metric::ErrorWithKnown, ..known };
+                Self { of_files: Some(files), with_known: Some(known) }
+            }
+            (_, same) => Self { of_files: same, with_known: None },
+        }
+    }
+}
+
+/// Factors as they are written, and the approximation that they alone are.
+struct Made {
+    embedding: Embedding,
+    approximation: Approximation,
+    proxy: bool,
+}
+
+impl Made {
+    /// Memory: Z twice more while the error is measured.
+    fn of(approximation: Approximation) -> Result<Self, JobError> {
+        let (landmarks, report) = (approximation.landmarks().to_vec(), approximation.report().clone());
+        let proxy = approximation.addend().is_some();
+        let embedding = approximation.into_embedding()?;
+        let empty = || Array2::zeros((0, embedding.vectors.ncols()));
+        let product = General {
+            left: &embedding.vectors * &embedding.signature,
+            right: embedding.vectors.clone(),
+            left_projector: empty(),
+            right_projector: empty(),
+        };
+        let approximation = Approximation::new(CoreFactors::General(product), landmarks, report);
+        Ok(Self { embedding, approximation, proxy })
+    }
+}
+
+/// A fit, what it took, and what a growing rank was judged by.
+struct Fitted {
+    approximation: Approximation,
+    spent: Spent,
+    grown: Option<(TargetError, Sample)>,
+}
+
+fn fit(context: &SweepContext<'_>, cell: &Cell, gamma: Option<f64>) -> Result<Fitted, JobError> {
     let Some(target) = context.target(cell) else {
         let (approximation, spent) = context.fit(cell, Setting::at(gamma))?;
-        return Ok((approximation, spent, None));
+        return Ok(Fitted { approximation, spent, grown: None });
     };
     let oracle = Metered::new(context.till.similarities(gamma)?);
     let method = context.sweep.approximator(cell, Setting::at(gamma))?;
     let landmarks = context.landmarks(cell)?;
     let mut rng = stream(context.run.seed, &context.stage.dataset, "fit", cell.replicate);
-    let known = context.sweep.method(cell).known;
-    let outcome = target.run(method.as_ref(), &oracle, &landmarks, known, &mut rng)?;
+    // known entries are in no file: what is judged is what the files hold
+    let outcome = target.run(method.as_ref(), &oracle, &landmarks, Known::NOTHING, &mut rng)?;
     if matches!(outcome.stop, Stop::BudgetExhausted(_)) {
         context.is_cut_short.set(true);
     }
-    let row = outcome.estimate.map(|estimate| -> GrownRow {
-        Box::new(move |blank| {
-            let row = blank(Metric::EstimatedError, estimate.relative_error);
-            ResultRow { lower: Some(estimate.lower), upper: Some(estimate.upper), ..row }
-        })
-    });
-    Ok((outcome.approximation, oracle.spent(), row))
+    let grown = outcome.sample.map(|sample| (target, sample));
+    Ok(Fitted { approximation: outcome.approximation, spent: oracle.spent(), grown })
 }
 
 /// The embedding of a fit that was made before, from what the store holds: a proxy's part of it stands in no file.
@@ -187,13 +254,16 @@ fn affordable(context: &SweepContext<'_>, cell: &Cell) -> Result<Cell, JobError>
 fn write(
     context: &SweepContext<'_>,
     key: &CellKey,
-    approximation: Approximation,
+    made: Made,
     gamma: Option<f64>,
-    error: Option<FactorError>,
+    errors: &FactorErrors,
 ) -> Result<(), JobError> {
-    let landmarks = approximation.landmarks().to_vec();
-    let (rank, proxy) = (approximation.report().rank, approximation.addend().is_some());
-    let embedding: Embedding = approximation.into_embedding()?;
+    let Made { embedding, approximation, proxy } = made;
+    let (landmarks, rank) = (approximation.landmarks().to_vec(), approximation.report().rank);
+    drop(approximation);
+    let error = |row: &Option<ResultRow>| {
+        row.as_ref().map(|row| FactorError { relative: row.value, lower: row.lower, upper: row.upper })
+    };
     let oracle = context.stage.raw.identity().to_hex();
     let folder = context.folder.join(FACTORS);
     // what a run before this one met is in the store still
@@ -209,17 +279,39 @@ fn write(
         oracle,
         texts: context.stage.own.as_ref().map(|items| items.identity().to_hex()),
         gamma,
-        error,
+        error: error(&errors.of_files),
+        error_with_known: error(&errors.with_known),
         proxy,
         cut_short: context.is_cut_short.get(),
         failed_pairs: program.map_or(0, |program| program.failed()).max(failed_before),
         job: Some(key.to_string()),
         scorer: program.map(|program| program.greeting().identity.clone()),
+        config: Some(context.config_hash.clone()),
     };
     let factors =
         Factors { info, vectors: embedding.vectors, signature: embedding.signature, projector: embedding.projector };
     let ids = context.stage.own.as_ref().map(|items| items.ids());
-    factors.write(&folder, ids, &context.matrix.output.formats).map_err(|error| JobError::Failed(error.into()))
+    factors.write(&folder, ids, &context.matrix.output.formats).map_err(|error| JobError::Failed(error.into()))?;
+    remove_answers(context.folder)
+}
+
+/// Answers that were made from the factors before these: they would pass for answers of these.
+fn remove_answers(folder: &Path) -> Result<(), JobError> {
+    let failed = |path: &Path, error: std::io::Error| {
+        JobError::Failed(format!("`{}`, made from other factors, can't be removed: {error}", path.display()).into())
+    };
+    for name in ANSWERS {
+        let path = folder.join(name);
+        if path.exists() {
+            std::fs::remove_file(&path).map_err(|error| failed(&path, error))?;
+        }
+    }
+    let projected = folder.join(PROJECTED);
+    if projected.exists() {
+        std::fs::remove_dir_all(&projected).map_err(|error| failed(&projected, error))
+    } else {
+        Ok(())
+    }
 }
 
 fn layout(context: &SweepContext<'_>, rows: &[ResultRow]) -> Layout {
@@ -234,12 +326,18 @@ fn layout(context: &SweepContext<'_>, rows: &[ResultRow]) -> Layout {
     if let Some(price) = context.matrix.budget.price(first.evaluations) {
         lines.push(line("their price", &format!("{price:.2}")));
     }
-    if let Some(row) = find(Metric::EstimatedError).or_else(|| find(Metric::RelativeError)) {
+    let with_known = find(Metric::ErrorWithKnown);
+    let of_files = find(Metric::EstimatedError).or_else(|| find(Metric::RelativeError));
+    let name = if with_known.is_some() { "relative error of the factors in the files" } else { "relative error" };
+    let errors = of_files.map(|row| (name, row)).into_iter();
+    for (name, row) in errors.chain(
+        with_known.map(|row| ("relative error with what is in no file: known entries, a corrected diagonal", row)),
+    ) {
         let interval = match (row.lower, row.upper) {
             (Some(lower), Some(upper)) => format!(" ({lower:.4} to {upper:.4})"),
             _ => " (exact)".to_owned(),
         };
-        lines.push(line("relative error", &format!("{:.4}{interval}", row.value)));
+        lines.push(line(name, &format!("{:.4}{interval}", row.value)));
     }
     lines.push(line("factors", &format!("{FACTORS}/")));
     let table = TableSpec {

@@ -2,22 +2,19 @@
 
 use std::io::Write as _;
 use std::path::Path;
-use std::time::{Duration, Instant};
 
 use landmark_report::amounts::{bytes, count, counted, duration};
 
-use super::{BYTES_PER_ENTRY, Outcome, RunError};
+use super::{BYTES_PER_ENTRY, Outcome, RunError, RunOptions};
 use crate::config::{Config, Subject};
-use crate::job::{ExtraCalls, JobError};
+use crate::job::ExtraCalls;
 use crate::layout::About;
 use crate::plan::Forecast;
 use crate::provenance::Calls;
 use crate::run_source::RunSource;
+use crate::scale::executor::command_line;
 use crate::stage::Skipped;
-use crate::till::Till;
-
-/// Entries bought to time a dry run: so many rows of so many columns.
-const TIMED: (usize, usize) = (256, 4);
+use crate::till::{Till, Timed};
 
 /// Title, items, warnings.
 pub(super) fn introduce(config: &Config, source: &dyn RunSource) {
@@ -51,7 +48,7 @@ pub(super) fn print_dry_run(
     config: &Config,
     till: Option<&Till>,
     forecast: &Forecast,
-    verbose: bool,
+    options: &RunOptions,
 ) -> Result<(), RunError> {
     let mut out = std::io::stdout().lock();
     // a study buys nothing: its parts are all there is to tell
@@ -72,7 +69,7 @@ pub(super) fn print_dry_run(
         let _ = writeln!(out, "{text}");
     };
     line(format!("{:<58} {:>5} {:>14} {:>14} {:>14}", "", "jobs", "cells each", "if alone each", "really bought"));
-    if verbose {
+    if options.verbose {
         for job in &forecast.jobs {
             line(row(&job.group, 1, job.cells, job.alone, job.added));
         }
@@ -87,11 +84,7 @@ pub(super) fn print_dry_run(
         line("the matrix is given: nothing is bought".to_owned());
         return Ok(());
     }
-    // a model that is still to be fine-tuned scores nothing yet
-    let timed = match till.can_score() {
-        true => time_sample(till, forecast).map_err(|error| RunError::Plan(Box::new(error)))?,
-        false => None,
-    };
+    let timing = timing(till, forecast, options.sample)?;
     let missing = forecast.to_buy(|entries| till.missing(entries))?;
     let exact = if forecast.is_exact() { "exactly" } else { "at most" };
     line(format!("{} finished", counted(forecast.finished as u64, "job")));
@@ -120,15 +113,15 @@ pub(super) fn print_dry_run(
     if calls > 0 {
         line(format!("and at most {} evaluations outside the matrix: {pairs}", count(calls)));
     }
-    if let Some((evaluations, seconds)) = timed {
-        let each = seconds.as_secs_f64() / evaluations as f64;
-        line(format!(
-            "about {} of buying at {:.1} µs each (timed on {} entries of this plan, which are kept in the store)",
-            duration(each * missing as f64),
-            each * 1e6,
-            count(evaluations)
-        ));
-    }
+    line(match timing {
+        Timing::None(why) => why.to_owned(),
+        Timing::Of(timed) => format!(
+            "about {} of buying at {:.1} µs each (timed by {} of this plan, whose scores are kept in the store)",
+            duration(timed.seconds_each() * missing as f64),
+            timed.seconds_each() * 1e6,
+            counted(timed.evaluations, "call")
+        ),
+    });
     Ok(())
 }
 
@@ -140,21 +133,25 @@ fn sum(forecast: &Forecast, of: impl Fn(&crate::plan::JobForecast) -> u64) -> u6
     forecast.jobs.iter().map(of).sum()
 }
 
-/// Buys a corner of the plan to learn what an entry takes; nothing is wasted, it goes to the store.
-fn time_sample(till: &Till, forecast: &Forecast) -> Result<Option<(u64, Duration)>, JobError> {
-    let columns = forecast.entries.columns();
-    let columns: Vec<usize> = columns.into_iter().take(TIMED.1).collect();
-    if columns.is_empty() || !forecast.is_exact() {
-        return Ok(None);
+/// What a dry run knows of the time that a call takes.
+enum Timing {
+    /// Nothing, and why.
+    None(&'static str),
+    /// What some calls took.
+    Of(Timed),
+}
+
+/// Times `sample` calls of the plan, where they are asked for and can be made.
+fn timing(till: &Till, forecast: &Forecast, sample: Option<u64>) -> Result<Timing, RunError> {
+    let Some(calls) = sample else { return Ok(Timing::None("no call was made; `--sample N` times N of them")) };
+    if !till.can_score() {
+        return Ok(Timing::None("no call was timed: the model is still to be fine-tuned"));
     }
-    let n = till.shape().len;
-    let height = TIMED.0.min(n);
-    let rows: Vec<usize> = (0..height).map(|k| k * n / height).collect();
-    let mut block = ndarray::Array2::zeros((rows.len(), columns.len()));
-    let (before, start) = (till.spent().evaluations, Instant::now());
-    till.scores().block(&rows, &columns, block.view_mut())?;
-    let bought = till.spent().evaluations - before;
-    Ok((bought > 0).then(|| (bought, start.elapsed())))
+    if !forecast.is_exact() {
+        return Ok(Timing::None("no call was timed: which entries are asked for shows only on the way"));
+    }
+    let timed = till.time(&forecast.entries, calls).map_err(|error| RunError::Plan(Box::new(error.into())))?;
+    Ok(timed.map_or(Timing::None("no call was timed: all entries are in the store"), Timing::Of))
 }
 
 /// How many distances were not solved, and what that may have moved.
@@ -173,10 +170,11 @@ pub(super) fn conclude(
     config: &Config,
     till: Option<&Till>,
     rows: usize,
-    folder: &Path,
     calls: &Calls,
     outcome: &Outcome,
+    options: &RunOptions,
 ) {
+    let folder = super::results_folder(config, options);
     if till.is_some_and(Till::is_priced) {
         eprintln!("{} entries bought, {} reused", count(calls.bought), count(calls.reused));
     }
@@ -195,7 +193,8 @@ pub(super) fn conclude(
     }
     eprintln!("{} rows in `{}`; open `{}`", count(rows as u64), folder.display(), folder.join("report.html").display());
     if matches!(&config.subject, Subject::Matrix(matrix, _) if matrix.experiment.makes_factors) {
-        let file = config.run.file.display();
-        eprintln!("use the factors: `runner topk {file}`, and so `mine`, `cluster`, `classify` and `project`");
+        let words = ["topk".to_owned(), config.run.file.display().to_string()].into_iter().chain(options.flags.clone());
+        let command = command_line(Path::new("runner"), &words.collect::<Vec<_>>());
+        eprintln!("use the factors: `{command}`, and so `mine`, `cluster`, `classify` and `project`");
     }
 }

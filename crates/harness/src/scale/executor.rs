@@ -131,7 +131,7 @@ mod tests {
         let shape = OracleShape { len: tiles, symmetry, diagonal_known, evaluations_per_pair: 1 };
         let mut set = EntrySet::new(shape);
         set.add_column(0);
-        Plan::of_entries(&set, shape, Identity::of(&[]), 1, None)
+        Plan::of_entries(&set, shape, Identity::of(&[]), 1, None).unwrap()
     }
 
     #[test]

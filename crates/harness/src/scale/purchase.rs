@@ -135,7 +135,7 @@ mod tests {
         let mut set = EntrySet::new(shape);
         columns.iter().for_each(|&j| set.add_column(j));
         pairs.iter().for_each(|&(i, j)| set.add_entry(i, j));
-        let plan = Plan::of_entries(&set, shape, Identity::of(&[]), entries, None);
+        let plan = Plan::of_entries(&set, shape, Identity::of(&[]), entries, None).unwrap();
         let purchase = plan.purchase().unwrap();
         let order = purchase.row_order();
         let mut seen = HashSet::new();

@@ -27,6 +27,8 @@ const FIRST_SHARE: usize = 8;
 pub struct SweepContext<'a> {
     /// Name, seed, replicates, profile.
     pub run: &'a RunSettings,
+    /// Hash of the whole configuration.
+    pub config_hash: String,
     /// Its part about the matrix.
     pub matrix: &'a MatrixSubject,
     /// Items, labels, proxies.

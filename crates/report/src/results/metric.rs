@@ -82,6 +82,8 @@ metrics! {
     RawError: "raw_error", "error against raw", "relative error against the raw scores", Lower, Fixed(3), ERROR;
     /// The same, estimated from a few extra entries.
     EstimatedError: "estimated_error", "estimated error", "estimated relative error", Lower, Fixed(3), ERROR;
+    /// The same of factors in files, with what is in no file: known entries, a corrected diagonal.
+    ErrorWithKnown: "error_with_known", "error with known", "relative error with the known entries", Lower, Fixed(3), ERROR;
     /// The proxy's own relative error.
     ProxyError: "proxy_error", "proxy error", "relative error of the proxy", Lower, Fixed(3), ERROR;
     /// Share of test items classified correctly.

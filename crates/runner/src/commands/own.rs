@@ -13,10 +13,12 @@ use landmark_harness::factors::Factors;
 use landmark_harness::items::OwnItems;
 use landmark_harness::progress::Progress;
 use landmark_harness::run::{self, RunOptions};
+use landmark_harness::scale::executor::command_line;
 use landmark_harness::sweep::context::SweepContext;
 use landmark_tasks::neighbours::SignedVectors;
 use miette::{IntoDiagnostic, Result};
 use polars::prelude::{Column, CsvWriter, DataFrame, ParquetWriter, SerWriter};
+use serde_json::json;
 
 use crate::catalogue;
 use crate::cli::{LogArgs, OwnArgs};
@@ -27,7 +29,7 @@ mod cluster;
 mod neighbours;
 mod project;
 
-pub(super) use classify::classify;
+pub(super) use classify::{LabelColumns, classify};
 pub(super) use cluster::cluster;
 pub(super) use neighbours::{mine, top_k};
 pub(super) use project::project;
@@ -47,13 +49,40 @@ impl Own {
     fn open(arguments: &OwnArgs, log: LogArgs) -> Result<Self> {
         let config = Config::load(&arguments.config, &arguments.overlay.overlays(), catalogue::catalogue())?;
         let matrix = own_matrix(&config)?.clone();
-        let options = super::run::options(&arguments.places, log);
+        let options = super::run::options(&arguments.overlay, &arguments.places, log);
         let folder = run::results_folder(&config, &options);
         let factors = Factors::read(&folder.join(FACTORS)).into_diagnostic()?;
         let items = matrix.dataset.texts().map(OwnItems::of).transpose().into_diagnostic()?;
         let own = Self { config, matrix, options, folder, factors, items, out: arguments.out.clone() };
+        own.check_settings(&arguments.config)?;
         own.check_items()?;
         Ok(own)
+    }
+
+    /// Refuses factors that another configuration has made, or this one with other settings: they lie in the same folder.
+    fn check_settings(&self, file: &Path) -> Result<()> {
+        let now = self.config.config_hash().into_diagnostic()?.to_hex();
+        let info = &self.factors.info;
+        let Some(then) = info.config.as_ref().filter(|then| **then != now) else { return Ok(()) };
+        let place = self.folder.join(FACTORS);
+        let scorer = info.scorer.as_ref().map_or_else(String::new, |scorer| format!(", program `{scorer}`"));
+        let wanted = json!(self.matrix.ranks);
+        let method = self.matrix.methods.first().map_or("", |method| method.name.as_str());
+        let message = format!(
+            "the factors in `{}` were made with other settings: `{}` of rank {}{scorer}, hash `{}`; this configuration is `{method}` with \
+             `ranks` {wanted}, hash `{}`",
+            place.display(),
+            info.method,
+            info.rank,
+            &then[..12.min(then.len())],
+            &now[..12.min(now.len())]
+        );
+        let words = std::iter::once(file.display().to_string()).chain(self.options.flags.clone()).collect::<Vec<_>>();
+        let again = command_line(Path::new("runner"), &words);
+        let help = format!(
+            "run it first: `{again}`, which evaluates only what the store lacks; or give this command the flags of the run that made them"
+        );
+        Err(UsageError::new(message, Some(help)).into())
     }
 
     /// Refuses factors of other items than those of the file now.

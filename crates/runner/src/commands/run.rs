@@ -1,6 +1,6 @@
 //! Running a configuration, and drawing its report again.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use landmark_harness::config::Config;
 use landmark_harness::provenance::Build;
@@ -22,9 +22,10 @@ pub(super) fn run(arguments: &RunArgs, log: LogArgs) -> Result<Exit> {
     let config = Config::load(file, &arguments.overlay.overlays(), catalogue::catalogue())?;
     let options = RunOptions {
         dry_run: arguments.dry_run,
+        sample: arguments.sample,
         force: arguments.force,
         keep_going: arguments.keep_going,
-        ..options(&arguments.places, log)
+        ..options(&arguments.overlay, &arguments.places, log)
     };
     start_threads(arguments.threads.map(usize::from).or(config.run.threads))?;
     Ok(match run::run(&config, &options)? {
@@ -34,8 +35,9 @@ pub(super) fn run(arguments: &RunArgs, log: LogArgs) -> Result<Exit> {
     })
 }
 
-pub(super) fn options(places: &PlaceArgs, log: LogArgs) -> RunOptions {
+pub(super) fn options(overlay: &OverlayArgs, places: &PlaceArgs, log: LogArgs) -> RunOptions {
     RunOptions {
+        flags: flags(overlay, places),
         data: places.data(),
         results: places.results.clone(),
         store: places.store.clone(),
@@ -57,6 +59,22 @@ const BUILD: Build = Build {
     linear_algebra: "faer",
     torch: cfg!(feature = "torch"),
 };
+
+/// What was laid over the file and where things lie, as words of another command on the same configuration.
+pub(super) fn flags(overlay: &OverlayArgs, places: &PlaceArgs) -> Vec<String> {
+    let folder = |folder: &Option<PathBuf>| folder.as_ref().map(|folder| folder.display().to_string());
+    let places =
+        [("--store", places.store.clone()), ("--data", folder(&places.data)), ("--results", folder(&places.results))];
+    let places = places.into_iter().flat_map(|(name, place)| place.map(|place| [name.to_owned(), place]));
+    overlay_words(overlay).into_iter().chain(places.flatten()).collect()
+}
+
+/// What was laid over the file, as words of a command.
+pub(super) fn overlay_words(overlay: &OverlayArgs) -> Vec<String> {
+    let profile = overlay.profile.iter().map(|profile| ("--profile", profile));
+    let words = profile.chain(overlay.set.iter().map(|set| ("--set", set)));
+    words.flat_map(|(name, value)| [name.to_owned(), value.clone()]).collect()
+}
 
 /// The command as it was typed, for the report; the program by its bare name, and without what moves no result.
 fn command_line() -> String {
@@ -82,7 +100,7 @@ fn start_threads(wanted: Option<usize>) -> Result<()> {
 /// Draws the tables and figures again.
 pub(super) fn report(file: &Path, overlay: &OverlayArgs, places: &PlaceArgs, log: LogArgs) -> Result<Exit> {
     let config = Config::load(file, &overlay.overlays(), catalogue::catalogue())?;
-    let folder = run::report_again(&config, &options(places, log))?;
+    let folder = run::report_again(&config, &options(overlay, places, log))?;
     eprintln!("drawn again in `{}`", folder.display());
     Ok(Exit::Done)
 }

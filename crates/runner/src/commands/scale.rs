@@ -14,7 +14,7 @@ use miette::{IntoDiagnostic, Result};
 use serde_json::json;
 
 use crate::catalogue;
-use crate::cli::{LogArgs, OverlayArgs, ScaleArgs};
+use crate::cli::{LogArgs, ScaleArgs};
 use crate::exit::{Exit, UsageError};
 
 mod entries;
@@ -75,7 +75,7 @@ struct WorkerContext {
 impl WorkerContext {
     fn open(arguments: &ScaleArgs, log: LogArgs) -> Result<Self> {
         let config = Config::load(&arguments.config, &arguments.overlay.overlays(), catalogue::catalogue())?;
-        let options = super::run::options(&arguments.places, log);
+        let options = super::run::options(&arguments.overlay, &arguments.places, log);
         let store = TileStore::open(&run::store_address(&config, &options)).into_diagnostic()?;
         Ok(Self { config, options, store, arguments: arguments.clone() })
     }
@@ -84,15 +84,7 @@ impl WorkerContext {
     fn again(&self, command: &str) -> String {
         let ScaleArgs { config, overlay, places } = &self.arguments;
         let mut words = vec![command.to_owned(), config.display().to_string()];
-        words.extend(overlay_words(overlay));
-        let folder = |folder: &Option<PathBuf>| folder.as_ref().map(|folder| folder.display().to_string());
-        let places = [
-            ("--store", places.store.clone()),
-            ("--data", folder(&places.data)),
-            ("--results", folder(&places.results)),
-        ];
-        words
-            .extend(places.into_iter().flat_map(|(name, place)| place.map(|place| [name.to_owned(), place])).flatten());
+        words.extend(super::run::flags(overlay, places));
         command_line(Path::new("runner"), &words)
     }
 
@@ -113,19 +105,23 @@ impl WorkerContext {
         UsageError::new(message, Some(help.to_owned())).into()
     }
 
+    /// The plan that was made for this configuration, if one was.
+    fn there(&self) -> Result<Option<Plan>> {
+        let name = &self.config.run.name;
+        let document = self.store.plan_document(name, PLAN).into_diagnostic()?;
+        let plan = document.map(|bytes| Plan::parse(&bytes)).transpose();
+        plan.map_err(|reason| {
+            let message = format!("the plan of `{name}` in `{}` can't be read: {reason}", self.store.address());
+            UsageError::new(message, Some(format!("make it anew: `{} --force`", self.again("plan")))).into()
+        })
+    }
+
     /// The plan that was made for this configuration.
     fn plan(&self) -> Result<Plan> {
-        let name = &self.config.run.name;
-        match self.store.plan_document(name, PLAN).into_diagnostic()? {
-            Some(bytes) => Plan::parse(&bytes).map_err(|reason| {
-                let message = format!("the plan of `{name}` in `{}` can't be read: {reason}", self.store.address());
-                UsageError::new(message, Some(format!("make it anew: `{} --force`", self.again("plan")))).into()
-            }),
-            None => {
-                let message = format!("there is no plan of `{name}` in `{}`", self.store.address());
-                Err(UsageError::new(message, Some(format!("make one: `{}`", self.again("plan")))).into())
-            }
-        }
+        self.there()?.ok_or_else(|| {
+            let message = format!("there is no plan of `{}` in `{}`", self.config.run.name, self.store.address());
+            UsageError::new(message, Some(format!("make one: `{}`", self.again("plan")))).into()
+        })
     }
 
     /// Refuses data that the plan was not made for; `what` names them.
@@ -301,13 +297,6 @@ pub(super) fn merge(arguments: &ScaleArgs, log: LogArgs) -> Result<Exit> {
         Ended::BudgetExhausted => Exit::Budget,
         Ended::SomeFailed(_) => Exit::Partial,
     })
-}
-
-/// What was laid over the file, as words of a command.
-fn overlay_words(overlay: &OverlayArgs) -> Vec<String> {
-    let profile = overlay.profile.iter().map(|profile| ("--profile", profile));
-    let words = profile.chain(overlay.set.iter().map(|set| ("--set", set)));
-    words.flat_map(|(name, value)| [name.to_owned(), value.clone()]).collect()
 }
 
 /// An absolute path, for a script that runs elsewhere.

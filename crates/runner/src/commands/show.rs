@@ -4,7 +4,7 @@ use std::path::Path;
 
 use landmark_harness::config::{COLLECTION, Config};
 use landmark_yaml::{Entry, Parameter, did_you_mean};
-use miette::Result;
+use miette::{IntoDiagnostic, Result};
 
 use crate::catalogue::proxies::MENTION_COSINE;
 use crate::catalogue::{self, KINDS, Kind};
@@ -41,9 +41,9 @@ fn configuration(file: &Path, overlay: &OverlayArgs) -> Result<String> {
         Some(reduction) => format!("# reduced: {reduction}\n"),
         None => String::new(),
     };
-    let head =
-        format!("# {}, profile `{}`, hash {}\n", file.display(), config.run.profile.name, config.config_hash().short());
-    Ok(format!("{head}{reduced}{}", config.to_yaml()))
+    let hash = config.config_hash().into_diagnostic()?;
+    let head = format!("# {}, profile `{}`, hash {}\n", file.display(), config.run.profile.name, hash.short());
+    Ok(format!("{head}{reduced}{}", config.to_yaml().into_diagnostic()?))
 }
 
 fn explain(kind: &Kind, entry: &Entry) -> String {

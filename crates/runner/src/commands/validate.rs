@@ -1,18 +1,24 @@
-//! `runner validate`: every profile of every file, nothing run.
+//! `runner validate`: every profile of every file, or the one that is named, nothing run; it takes the flags of a run.
 
 use std::path::{Path, PathBuf};
 
 use landmark_harness::config::{Config, Overlays};
+use landmark_oracles::tile_store::TileStore;
 use miette::{IntoDiagnostic, Report, Result};
 
-use crate::exit::Exit;
+use crate::cli::{OverlayArgs, PlaceArgs};
+use crate::exit::{Exit, UsageError};
 use crate::{catalogue, output};
 
 /// Checks files and says which are good.
-pub(super) fn validate(files: &[PathBuf], quiet: bool) -> Result<Exit> {
+pub(super) fn validate(files: &[PathBuf], overlay: &OverlayArgs, places: &PlaceArgs, quiet: bool) -> Result<Exit> {
+    // a folder is there, or will be; an address may be none
+    if let Some(address) = places.store.as_deref().filter(|store| store.contains("://")) {
+        TileStore::open(address).map_err(|error| UsageError::new(error.to_string(), None))?;
+    }
     let mut exit = Exit::Done;
     for file in files {
-        match check(file) {
+        match check(file, overlay) {
             Ok(profiles) if quiet => tracing::debug!("{} is good in {}", file.display(), profiles.join(", ")),
             Ok(profiles) => {
                 output::print(&format!("{}: good in {}\n", file.display(), profiles.join(", "))).into_diagnostic()?;
@@ -27,10 +33,17 @@ pub(super) fn validate(files: &[PathBuf], quiet: bool) -> Result<Exit> {
 }
 
 /// The first profile that is wrong speaks for the file, and is named unless all of them are wrong.
-fn check(file: &Path) -> Result<Vec<String>, Report> {
-    let profiles = Config::profiles(file)?;
+fn check(file: &Path, overlay: &OverlayArgs) -> Result<Vec<String>, Report> {
+    let profiles = match &overlay.profile {
+        Some(profile) => vec![profile.clone()],
+        None => Config::profiles(file)?,
+    };
     let load = |profile: &String| {
-        Config::load(file, &Overlays { profile: Some(profile.clone()), set: Vec::new() }, catalogue::catalogue())
+        Config::load(
+            file,
+            &Overlays { profile: Some(profile.clone()), set: overlay.set.clone() },
+            catalogue::catalogue(),
+        )
     };
     let mut wrong: Vec<_> = profiles.iter().filter_map(|profile| Some((profile, load(profile).err()?))).collect();
     let all_wrong = wrong.len() == profiles.len();

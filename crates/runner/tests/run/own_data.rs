@@ -60,6 +60,9 @@ fn table(scratch: &Scratch, path: &str) -> Vec<HashMap<String, String>> {
 fn the_factors_reproduce_the_score_and_are_made_once() {
     let scratch = place();
     let planned = number_before(&scratch.run_well(&["--dry-run"]).out, " evaluations");
+    assert!(asked(&scratch).is_empty(), "a dry run makes no call");
+    scratch.run_well(&["--dry-run", "--sample", "7"]);
+    assert_eq!(asked(&scratch).len(), 7, "and as many as it is told");
     let said = scratch.run_well(&[]);
     let z: Array2<f64> = read_npy(scratch.path("results/mine/factors/vectors.npy")).unwrap();
     let signs: Array1<f64> = read_npy(scratch.path("results/mine/factors/signature.npy")).unwrap();
@@ -109,6 +112,113 @@ fn factors_are_those_of_the_setting_whatever_ran_before() {
     scratch.run_well(&["--quiet"]);
     assert!(scratch.files("results/mine/factors") == first);
     assert_eq!(asked(&scratch).len(), before);
+}
+
+/// ‖K − Z diag(signs) Zᵀ‖_F / ‖K‖_F of the files, K = exp(−γ|i − j|).
+fn error_of_files(scratch: &Scratch) -> f64 {
+    let z: Array2<f64> = read_npy(scratch.path("results/mine/factors/vectors.npy")).unwrap();
+    let signs: Array1<f64> = read_npy(scratch.path("results/mine/factors/signature.npy")).unwrap();
+    let wanted = Array2::from_shape_fn((60, 60), |(i, j)| (-0.05 * (i as f64 - j as f64).abs()).exp());
+    let norm = |matrix: &Array2<f64>| matrix.mapv(|x| x * x).sum().sqrt();
+    norm(&(&(&z * &signs).dot(&z.t()) - &wanted)) / norm(&wanted)
+}
+
+#[test]
+fn the_error_that_is_reported_is_that_of_the_files() {
+    // 60 · 59 / 2 pairs and more than there are on the diagonal: the estimate sees all of K, so it is exact
+    let all = ["--quiet", "--set", "error_estimate=100000", "--set", "ranks=6"];
+    let known = "methods=[{ id: shift_ridge, known: [landmarks, diagonal] }]";
+    for (method, has_both) in [
+        ("methods=[shift_ridge]", false),
+        (known, true),
+        ("methods=[{ id: sms_nystrom, correct_diagonal: true }]", true),
+        ("methods=[sicur]", false),
+    ] {
+        for target in ["target_error=null", "target_error=0.0001"] {
+            let scratch = place();
+            scratch.run_well(&[&all[..], &["--set", method, "--set", target]].concat());
+            let info = scratch.json("results/mine/factors/factors.json");
+            let reported = |key: &str| info[key]["relative"].as_f64();
+            let measured = error_of_files(&scratch);
+            // rounding of sums over 3,600 cells
+            assert!((reported("error").unwrap() - measured).abs() < 1e-9, "{method}, {target}: {measured}, {info}");
+            let summary = std::fs::read_to_string(scratch.path("results/mine/summary.md")).unwrap();
+            assert!(summary.contains(&format!("{measured:.4}")), "{method}, {target}: {measured}, {summary}");
+            // a growing rank is judged by what the files hold, without the known entries
+            if has_both && !(method == known && target != "target_error=null") {
+                let other = reported("error_with_known").unwrap();
+                assert!((other - measured).abs() > 1e-6, "{method}, {target}: {other}, {measured}");
+                assert!(summary.contains(&format!("{other:.4}")) && summary.contains("in no file"), "{summary}");
+            }
+        }
+    }
+}
+
+#[test]
+fn factors_and_tables_of_other_settings_are_not_used() {
+    let scratch = place();
+    scratch.run_well(&["--quiet"]);
+    let refused = |arguments: &[&str], words: &[&str]| {
+        let said = scratch.say(arguments);
+        assert_eq!(said.code, Some(2), "{arguments:?}: {}{}", said.out, said.err);
+        words.iter().for_each(|words| said.must_complain(words));
+    };
+    let made = ["made with other settings", "of rank 12", "program `difference`", "[33]"];
+    let again = "run it first: `runner config.yaml --set ranks=33`";
+    for command in ["topk", "mine", "cluster"] {
+        refused(&[command, "config.yaml", "--set", "ranks=33"], &[&made[..], &[again]].concat());
+    }
+    // another configuration of the same name, with a program of its own
+    scratch.write("other.sh", &PROGRAM.replace("\"difference\"", "\"another\""));
+    scratch.write("other.yaml", &CONFIG.replace("scorer.sh", "other.sh"));
+    refused(&["topk", "other.yaml"], &["made with other settings", "program `difference`"]);
+    // tables go with the factors that they were made from, and stay as long as these do
+    let well = |arguments: &[&str]| {
+        let said = scratch.say(arguments);
+        assert_eq!(said.code, Some(0), "{arguments:?}: {}", said.err);
+        said
+    };
+    scratch.write("given.tsv", "id\tlabel\nn1\ta\nn2\ta\nn50\tb\nn51\tb\n");
+    let tables = ["neighbours.tsv", "pairs.tsv", "clusters.tsv", "labels.tsv"];
+    let there = || tables.map(|table| scratch.path(&format!("results/mine/{table}")).exists());
+    for command in [&["topk", "config.yaml"][..], &["mine", "config.yaml"], &["cluster", "config.yaml"]] {
+        well(command);
+    }
+    well(&["classify", "config.yaml", "--labels", "given.tsv"]);
+    scratch.run_well(&["--quiet"]);
+    assert_eq!(there(), [true; 4]);
+    // what is printed next finds the factors
+    let said = scratch.run_well(&["--set", "ranks=9", "--store", "store", "--results", "results"]);
+    let next = "runner topk config.yaml --set ranks=9 --store store --results results";
+    assert!(said.err.contains(&format!("use the factors: `{next}`")), "{}", said.err);
+    assert_eq!(there(), [false; 4]);
+    well(&next.split(' ').skip(1).collect::<Vec<_>>());
+}
+
+#[test]
+fn classify_learns_from_one_part_and_is_tested_on_the_other() {
+    let scratch = place();
+    scratch.run_well(&["--quiet", "--set", "ranks=30"]);
+    let rows: String = (0..60)
+        .map(|i| {
+            let label = if (i < 30) == (i != 7) { "low" } else { "high" };
+            format!("n{i}\t{label}\t{}\n", if i % 3 == 0 { "train" } else { "test" })
+        })
+        .collect();
+    scratch.write("labels.tsv", &format!("id\tlabel\tpart\n{rows}"));
+    let classify = |more: &[&str]| {
+        let fixed = ["classify", "config.yaml", "--labels", "labels.tsv", "--set", "ranks=30"];
+        scratch.say(&[&fixed[..], more].concat())
+    };
+    let said = classify(&["--split", "part"]);
+    assert_eq!(said.code, Some(0), "{}", said.err);
+    assert!(said.out.contains("20 labelled items in 2 classes, 40 labelled now"), "{}", said.out);
+    // the label of 7 is wrong, and 7 is tested on
+    assert!(said.out.contains("; test accuracy 97.5 % of 40"), "{}", said.out);
+    assert_eq!(table(&scratch, "results/mine/labels.tsv")[7]["label"], "low");
+    let said = classify(&["--split", "label"]);
+    assert_eq!(said.code, Some(2), "{}", said.err);
+    said.must_complain("write `train` or `test`");
 }
 
 #[test]
@@ -174,7 +284,6 @@ fn a_budget_of_entries_or_money_pays_for_the_largest_rank_that_it_can() {
         let dry = scratch.run_well(&["--set", budget, "--dry-run", "--store", "another"]);
         assert!(dry.out.contains("the budget pays for 450 of them"), "{}", dry.out);
         assert_eq!(dry.out.contains("they cost "), budget.contains("money"), "{}", dry.out);
-        std::fs::remove_file(scratch.path("asked")).unwrap();
         let said = scratch.run(&["--set", budget]);
         assert_eq!(said.code, Some(3), "{}", said.err);
         let info = scratch.json("results/mine/factors/factors.json");

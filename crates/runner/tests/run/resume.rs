@@ -40,12 +40,15 @@ fn a_dry_run_predicts_exactly_what_is_bought() {
     let whole = SAMPLE.replace("error_curve", "spectrum").replace("limit: 60", "limit: 30");
     for config in [SAMPLE, &everything, &classification, &whole] {
         let scratch = Scratch::with(config);
-        let dry = scratch.run_well(&["--dry-run"]);
+        let unasked = scratch.run_well(&["--dry-run"]);
+        assert_eq!(number_before(&unasked.out, " are in the store"), 0, "not one call: {}", unasked.out);
+        assert!(unasked.out.contains("no call was made; `--sample N` times N of them"), "{}", unasked.out);
+        let dry = scratch.run_well(&["--dry-run", "--sample", "30"]);
         let planned = number_before(&dry.out, " evaluations: ");
         assert!(dry.out.contains("planned exactly"), "{}", dry.out);
         let (kept, to_buy) = (number_before(&dry.out, " are in the store"), number_before(&dry.out, " to buy ("));
         // the timed sample is part of the plan and stays in the store
-        assert_eq!(number_before(&dry.out, " entries of this plan"), kept, "{}", dry.out);
+        assert_eq!((kept, number_before(&dry.out, " calls of this plan")), (30, 30), "{}", dry.out);
         assert_eq!(kept + to_buy, planned, "{}", dry.out);
         assert!(to_buy > 0 && !scratch.path("results").exists(), "{}", dry.out);
 

@@ -140,8 +140,29 @@ fn what_is_printed_next_can_be_run_as_it_stands() {
     // planned again, nothing is left; another size is another plan, and must be wanted
     let again = |more: &[&str]| scratch.say(&[&["plan", "config.yaml"], &places[..], more].concat());
     assert!(again(&[]).out.contains("0 entries of it left to be bought"), "{}", again(&[]).out);
-    again(&["--tile-seconds", "0.001"]).must_complain("there is another plan");
-    assert_eq!(again(&["--tile-seconds", "0.001", "--force"]).code, Some(0));
+    again(&["--tile-size", "50"]).must_complain("there is another plan");
+    assert_eq!(again(&["--tile-size", "50", "--force"]).code, Some(0));
+}
+
+#[test]
+fn a_plan_makes_no_call_unasked() {
+    let scratch = place();
+    let said = well(&scratch, &["plan", "config.yaml"]);
+    assert!(asked(&scratch).is_empty() && !said.out.contains("an entry"), "{}", said.out);
+    let seconds = ["plan", "config.yaml", "--tile-seconds", "0.001"];
+    let said = scratch.say(&seconds);
+    assert_eq!(said.code, Some(2), "{}", said.out);
+    said.must_complain("add `--sample N`");
+    assert!(asked(&scratch).is_empty());
+    let said = well(&scratch, &[&seconds[..], &["--sample", "12", "--force"]].concat());
+    assert_eq!(asked(&scratch).len(), 12);
+    assert!(said.out.contains(" an entry: "), "{}", said.out);
+    // a plan that can't be read is not taken for none
+    scratch.write("store/plans/mine/plan.json", "{}");
+    let said = scratch.say(&["plan", "config.yaml"]);
+    assert_eq!(said.code, Some(2), "{}", said.out);
+    said.must_complain("can't be read");
+    well(&scratch, &["plan", "config.yaml", "--force"]);
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! `runner cluster`: k-means on the vectors of the items.
 
 use landmark_core::stream::stream;
+use landmark_harness::experiments::own_data;
 use landmark_report::amounts::count;
 use landmark_tasks::k_means::{KMeansParams, k_means};
 use miette::{IntoDiagnostic, Result};
@@ -24,8 +25,8 @@ pub(in crate::commands) fn cluster(arguments: &OwnArgs, clusters: usize, log: Lo
     let mut sizes = vec![0_u64; clusters];
     found.labels.iter().for_each(|&label| sizes[label] += 1);
     let labels: Vec<u64> = found.labels.iter().map(|&label| label as u64).collect();
-    let path =
-        own.write("clusters.tsv", vec![Column::new("id".into(), own.ids()), Column::new("cluster".into(), labels)])?;
+    let path = own
+        .write(own_data::CLUSTERS, vec![Column::new("id".into(), own.ids()), Column::new("cluster".into(), labels)])?;
     let mut text = format!(
         "{} items in {clusters} clusters after {} iterations, inertia {:.4}; sizes {}\n",
         count(found.labels.len() as u64),

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use landmark_core::oracle::{OracleError, Pair};
 use landmark_harness::config::Budget;
+use landmark_harness::experiments::own_data;
 use landmark_harness::job::JobError;
 use landmark_harness::run::{self, RunError};
 use landmark_report::amounts::count;
@@ -44,7 +45,7 @@ pub(in crate::commands) fn top_k(
         rank_anew(item, list, &exact);
         list.truncate(k);
     }
-    let path = own.write("neighbours.tsv", columns(&own, &found, rescore.map(|_| &exact)))?;
+    let path = own.write(own_data::NEIGHBOURS, columns(&own, &found, rescore.map(|_| &exact)))?;
     let listed = k.min(found.len().saturating_sub(1));
     text +=
         &format!("the {listed} most similar of each of {} items: `{}`\n", count(found.len() as u64), path.display());
@@ -70,7 +71,7 @@ pub(in crate::commands) fn mine(
         Column::new("second".into(), ids(|pair| pair.second)),
         Column::new("score".into(), found.iter().map(|pair| pair.score).collect::<Vec<_>>()),
     ];
-    let path = own.write("pairs.tsv", columns)?;
+    let path = own.write(own_data::PAIRS, columns)?;
     Ok(format!("the {} most similar pairs: `{}`\n", count(found.len() as u64), path.display()))
 }
 

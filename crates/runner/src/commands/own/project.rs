@@ -47,7 +47,7 @@ pub(in crate::commands) fn project(
     let new = ItemFile { path: file, layout, id: texts.id.as_deref(), text: &texts.text }.read(1).into_diagnostic()?;
     let Projected { vectors, scores, bought } = own.project(items, &new, embeddings)?;
     let stem = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-    let folder = own.folder.join("projected").join(stem);
+    let folder = own.folder.join(own_data::PROJECTED).join(stem);
     std::fs::create_dir_all(&folder).into_diagnostic()?;
     ndarray_npy::write_npy(folder.join("vectors.npy"), &vectors).into_diagnostic()?;
     write_parquet(&folder.join("vectors.parquet"), vectors.view(), Some(&new.ids)).into_diagnostic()?;

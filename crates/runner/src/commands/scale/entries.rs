@@ -1,10 +1,8 @@
 //! Tiles of a matrix: entries that are bought into the store.
 
 use std::sync::Arc;
-use std::time::Instant;
 
-use landmark_core::entries::EntrySet;
-use landmark_core::oracle::{Budget, Metered, Oracle, OracleError, Pair};
+use landmark_core::oracle::{Budget, Metered, Oracle};
 use landmark_harness::config::MatrixSubject;
 use landmark_harness::experiment::Experiment;
 use landmark_harness::job::JobError;
@@ -14,18 +12,13 @@ use landmark_harness::scale::Plan;
 use landmark_harness::scale::purchase::{Entries, Purchase};
 use landmark_harness::stage::{Preparation, Stage};
 use landmark_harness::sweep::context::SweepContext;
-use landmark_harness::till::Till;
+use landmark_harness::till::Timed;
 use landmark_oracles::tile_store::{OracleLabel, StoreError};
 use landmark_report::amounts::count;
 use miette::{IntoDiagnostic, Result};
 
 use super::{Cut, TileSize, TileWorker, TiledWork, WorkerContext};
 use crate::exit::UsageError;
-
-/// Seconds of buying that are enough to know the price of an entry.
-const TIMED_SECONDS: f64 = 2.0;
-/// Entries of the first sample, which is quadrupled until it takes long enough.
-const FIRST_SAMPLE: usize = 32;
 
 /// Buying what a configuration asks of its oracle.
 pub(super) struct Buying<'a> {
@@ -56,6 +49,11 @@ impl<'a> Buying<'a> {
 
 impl TiledWork for Buying<'_> {
     fn plan(&self, size: TileSize, there: Option<&Plan>) -> Result<Cut> {
+        if size.seconds.is_some() && size.sample.is_none() && size.size.is_none() {
+            let message = "`--tile-seconds` needs to know how long an entry takes, and `plan` makes no call unasked";
+            let help = "add `--sample N`, which makes N calls and keeps their scores, or give `--tile-size`, a number of entries";
+            return Err(UsageError::new(message, Some(help.to_owned())).into());
+        }
         let WorkerContext { config, options, .. } = self.worker;
         Ok(run::with_sweep(config, self.matrix, options, |context| make(self.experiment, &context, size, there))?)
     }
@@ -158,8 +156,16 @@ fn make(
     if let Some(plan) = there.filter(same) {
         return Ok(Cut { plan: plan.clone(), left: missing });
     }
-    let seconds_each = time(context.till, set)?;
-    let plan = Plan::of_entries(set, shape, identity, size.at(seconds_each.unwrap_or(0.0)), seconds_each);
+    let timed = match size.sample {
+        Some(calls) => {
+            context.till.time(set, calls).map_err(|error| RunError::Plan(Box::new(JobError::from(error))))?
+        }
+        None => None,
+    };
+    let seconds_each = timed.map(Timed::seconds_each);
+    let height = seconds_each.map_or_else(|| size.counted(set.evaluations()), |each| size.at(each));
+    let plan = Plan::of_entries(set, shape, identity, height, seconds_each)
+        .map_err(|error| refuse(format!("the plan can't be written down: {error}")))?;
     stored.flush()?;
     let order = purchase.row_order();
     for (number, tile) in plan.tiles.iter().enumerate() {
@@ -171,29 +177,4 @@ fn make(
     }
     // what was bought to time it is there now
     Ok(Cut { plan, left: context.till.missing(set)? })
-}
-
-/// Buys a few entries of the plan to learn what one takes; they are kept, so nothing is wasted.
-fn time(till: &Till, set: &EntrySet) -> Result<Option<f64>, RunError> {
-    let failed = |error: OracleError| RunError::Plan(Box::new(JobError::from(error)));
-    let (n, scores) = (till.shape().len, till.scores());
-    let columns = set.columns();
-    let pairs = columns.iter().flat_map(|&j| (0..n).map(move |i| (i, j))).chain(set.scattered());
-    let mut pairs = pairs.filter(|(i, j)| i != j);
-    let (mut size, mut seconds, mut bought) = (FIRST_SAMPLE, 0.0, 0);
-    while seconds < TIMED_SECONDS {
-        let sample: Vec<Pair> = pairs.by_ref().take(size).collect();
-        if sample.is_empty() {
-            break;
-        }
-        let (before, start) = (till.spent().evaluations, Instant::now());
-        scores.evaluate(&sample, &mut vec![0.0; sample.len()]).map_err(failed)?;
-        let new = till.spent().evaluations - before;
-        if new > 0 {
-            seconds += start.elapsed().as_secs_f64();
-            bought += new;
-        }
-        size *= 4;
-    }
-    Ok((bought > 0).then(|| seconds / bought as f64))
 }

@@ -9,12 +9,17 @@ use landmark_report::amounts::{counted, duration};
 use landmark_report::write_file;
 use miette::{IntoDiagnostic, Result};
 
-use super::{Cut, WorkerContext, absolute, overlay_words};
+use super::super::run::overlay_words;
+use super::{Cut, WorkerContext, absolute};
 use crate::cli::{LogArgs, ScaleArgs};
 use crate::exit::UsageError;
 
 /// Seconds that a tile takes where nothing is said.
 const TILE_SECONDS: f64 = 120.0;
+/// Tiles of a matrix whose speed is not known.
+const TILES: u64 = 100;
+/// Entries that such a tile has at least.
+const FEWEST_ENTRIES: u64 = 1000;
 
 /// How large a tile should be.
 #[derive(Debug, Clone, Copy)]
@@ -23,6 +28,8 @@ pub(in crate::commands) struct TileSize {
     pub(in crate::commands) seconds: Option<f64>,
     /// Entries, or bytes of a stream, instead.
     pub(in crate::commands) size: Option<u64>,
+    /// Calls that may be made to learn how long one takes.
+    pub(in crate::commands) sample: Option<u64>,
 }
 
 impl TileSize {
@@ -36,6 +43,11 @@ impl TileSize {
         let seconds = self.seconds.unwrap_or(TILE_SECONDS);
         // a float above 2⁶⁴ becomes the largest number
         self.size.unwrap_or((seconds / seconds_each.max(1e-12)) as u64).max(1)
+    }
+
+    /// The entries of a tile where nobody knows how long one takes.
+    pub(super) fn counted(self, entries: u64) -> u64 {
+        self.size.unwrap_or(entries.div_ceil(TILES).max(FEWEST_ENTRIES)).max(1)
     }
 }
 
@@ -53,8 +65,10 @@ pub(in crate::commands) fn plan(
         return Err(UsageError::new(message, None).into());
     }
     let start = Instant::now();
-    let there = worker.store.plan_document(&worker.config.run.name, PLAN).into_diagnostic()?;
-    let there = there.and_then(|bytes| Plan::parse(&bytes).ok());
+    let there = match worker.there() {
+        Err(_) if force => None,
+        there => there?,
+    };
     let work = worker.tiled_work()?;
     let Cut { plan, left } = work.plan(size, there.as_ref())?;
     if let Some(there) = there.filter(|there| there.id != plan.id && !force) {
@@ -70,7 +84,8 @@ pub(in crate::commands) fn plan(
         let help = "`--force` replaces it; entries that its workers bought are kept and used where they fit".to_owned();
         return Err(UsageError::new(message, Some(help)).into());
     }
-    worker.store.write_plan_document(&worker.config.run.name, PLAN, plan.to_bytes()).into_diagnostic()?;
+    let bytes = plan.to_bytes().into_diagnostic()?;
+    worker.store.write_plan_document(&worker.config.run.name, PLAN, bytes).into_diagnostic()?;
     let mut text = format!(
         "plan {} of `{}`: {} in {}, made in {}; {} of it left to be {}\n",
         &plan.id[..12],

@@ -8,6 +8,7 @@ use landmark_report::amounts::bytes;
 use miette::{IntoDiagnostic, Result};
 
 use super::{Cut, TileSize, TileWorker, TiledWork, WorkerContext};
+use crate::exit::UsageError;
 
 /// Doing a study in pieces.
 pub(super) struct Sketching<'a> {
@@ -37,6 +38,14 @@ impl<'a> Sketching<'a> {
 
 impl TiledWork for Sketching<'_> {
     fn plan(&self, size: TileSize, there: Option<&Plan>) -> Result<Cut> {
+        if size.sample.is_some() {
+            let help = "leave it out: how fast the file is sketched is measured without a call";
+            return Err(UsageError::new(
+                "`--sample` calls a similarity function, and a stream has none",
+                Some(help.to_owned()),
+            )
+            .into());
+        }
         let subject = self.study.identity().map_err(explained)?;
         // the same file cut by another timing is the plan that is there
         if let Some(there) = there.filter(|there| !size.is_given() && there.subject == subject.to_hex()) {
@@ -46,7 +55,7 @@ impl TiledWork for Sketching<'_> {
         }
         let seconds_each = self.study.seconds_per_byte().map_err(explained)?;
         let pieces = self.study.cut(size.at(seconds_each)).map_err(explained)?;
-        let plan = Plan::of_stream(subject, &pieces, seconds_each);
+        let plan = Plan::of_stream(subject, &pieces, seconds_each).into_diagnostic()?;
         Ok(Cut { left: plan.size(), plan })
     }
 
