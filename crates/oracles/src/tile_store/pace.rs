@@ -1,24 +1,40 @@
-//! How much to buy at a time: about half a second's worth, whatever a score costs.
+//! How much to buy at a time: about half a second's worth, whatever a score costs, and never less than keeps the oracle busy.
+//!
+//! An oracle that works on several calls at once is handed two batches, of half the size, so that it begins the second while
+//! the first ends. The rate is then that of all calls that ended while a batch was under way.
 
 /// Entries of the first batch: few, for a score may take a minute.
-const FIRST: usize = 32;
+const FIRST: usize = 8;
 /// Entries of the largest batch and tile: 2 MB of values.
 pub(super) const LARGEST: usize = 1 << 18;
-/// Seconds that a batch should take.
+/// Seconds that what is under way should take.
 const TARGET: f64 = 0.5;
-/// Seconds of buying after which a tile is published.
-const PUBLISH: f64 = 1.0;
+/// Seconds of buying after which a tile is published: with what is under way, about a second.
+const PUBLISH: f64 = 0.75;
 
 /// The batch size so far, and what waits to be published.
 pub(super) struct Pace {
+    at_once: usize,
     batch: usize,
     entries: usize,
     seconds: f64,
 }
 
+/// A batch that has its scores.
+pub(super) struct Landing {
+    /// Its entries.
+    pub(super) batch: usize,
+    /// Entries of all batches that landed while it was under way, itself included.
+    pub(super) landed: usize,
+    /// Seconds that it was under way.
+    pub(super) seconds: f64,
+}
+
 impl Pace {
-    pub(super) fn new() -> Self {
-        Self { batch: FIRST, entries: 0, seconds: 0.0 }
+    /// Of an oracle that works on so many calls at once.
+    pub(super) fn new(at_once: usize) -> Self {
+        let at_once = at_once.clamp(1, LARGEST);
+        Self { at_once, batch: FIRST.max(at_once), entries: 0, seconds: 0.0 }
     }
 
     /// Entries to ask for next.
@@ -26,16 +42,22 @@ impl Pace {
         self.batch
     }
 
+    /// Batches that may be under way at a time.
+    pub(super) fn batches_at_once(&self) -> usize {
+        if self.at_once > 1 { 2 } else { 1 }
+    }
+
     /// Takes note of a purchase and adapts, at most fourfold at a time.
-    pub(super) fn bought(&mut self, entries: usize, seconds: f64) {
-        self.entries += entries;
-        self.seconds += seconds;
-        let fits = entries as f64 * TARGET / seconds.max(1e-9);
+    pub(super) fn bought(&mut self, landing: &Landing) {
+        let rate = landing.landed as f64 / landing.seconds.max(1e-9);
+        self.entries += landing.batch;
+        self.seconds += landing.batch as f64 / rate;
+        let fits = rate * TARGET / self.batches_at_once() as f64;
         let fits = if fits >= LARGEST as f64 { LARGEST } else { fits as usize };
         let largest = (4 * self.batch).min(LARGEST);
         // a small purchase says little of how a large one scales, so it may not raise the batch
-        let largest = if entries < self.batch { self.batch } else { largest };
-        self.batch = fits.clamp((self.batch / 4).max(1), largest);
+        let largest = if landing.batch < self.batch { self.batch } else { largest };
+        self.batch = fits.clamp((self.batch / 4).max(1), largest).max(self.at_once);
     }
 
     /// Whether what waits is worth a tile: full, or dear.
@@ -53,31 +75,80 @@ impl Pace {
 mod tests {
     use super::*;
 
+    /// Takes note of whole batches, one after the other, at so many seconds an entry.
+    fn buy(pace: &mut Pace, batches: usize, seconds_each: f64) {
+        for _ in 0..batches {
+            let batch = pace.batch();
+            pace.bought(&Landing { batch, landed: batch, seconds: seconds_each * batch as f64 });
+        }
+    }
+
     #[test]
     fn a_slow_oracle_is_asked_for_one_score_at_a_time() {
-        let mut pace = Pace::new();
-        for _ in 0..4 {
-            pace.bought(pace.batch(), 60.0 * pace.batch() as f64);
-        }
+        let mut pace = Pace::new(1);
+        buy(&mut pace, 4, 60.0);
         assert_eq!(pace.batch(), 1);
         assert!(pace.is_due());
     }
 
     #[test]
     fn a_fast_oracle_is_asked_for_a_whole_tile_within_eight_steps() {
-        let mut pace = Pace::new();
-        for _ in 0..8 {
-            pace.bought(pace.batch(), 0.0);
-        }
+        let mut pace = Pace::new(1);
+        buy(&mut pace, 8, 0.0);
         assert_eq!(pace.batch(), LARGEST);
     }
 
     #[test]
     fn a_batch_takes_about_half_a_second() {
-        let mut pace = Pace::new();
-        for _ in 0..20 {
-            pace.bought(pace.batch(), pace.batch() as f64 * 1e-3);
-        }
+        let mut pace = Pace::new(1);
+        buy(&mut pace, 20, 1e-3);
         assert_eq!(pace.batch(), 500);
+    }
+
+    #[test]
+    fn an_oracle_of_four_lanes_is_asked_for_four_calls_or_more_however_long_they_take() {
+        let mut pace = Pace::new(4);
+        assert_eq!((pace.batch(), pace.batches_at_once()), (8, 2));
+        buy(&mut pace, 4, 60.0);
+        assert_eq!(pace.batch(), 4);
+    }
+
+    /// Lanes that take the next call as soon as they are free, and a clock that only they move.
+    #[test]
+    fn lanes_are_busy_all_the_time_and_about_a_second_of_calls_waits_to_be_published() {
+        for (lanes, seconds_each) in [(2, 1.0 / 285.0), (4, 1e-3), (4, 0.1), (4, 0.35), (16, 0.02)] {
+            let mut pace = Pace::new(lanes);
+            let (mut free_at, mut busy) = (vec![0.0_f64; lanes], 0.0);
+            let (mut under_way, mut now, mut landed) = (Vec::new(), 0.0_f64, 0);
+            while now < 60.0 {
+                while under_way.len() < pace.batches_at_once() {
+                    let mut end = now;
+                    for _ in 0..pace.batch() {
+                        let lane = free_at.iter_mut().min_by(|a, b| a.total_cmp(b)).unwrap();
+                        *lane = lane.max(now) + seconds_each;
+                        busy += seconds_each;
+                        end = end.max(*lane);
+                    }
+                    under_way.push((end, now, landed, pace.batch()));
+                }
+                under_way.sort_by(|a: &(f64, f64, usize, usize), b| b.0.total_cmp(&a.0));
+                let (end, start, landed_before, batch) = under_way.pop().unwrap();
+                now = end;
+                landed += batch;
+                pace.bought(&Landing { batch, landed: landed - landed_before, seconds: now - start });
+                let unpublished = pace.entries + under_way.iter().map(|batch| batch.3).sum::<usize>();
+                let rate = lanes as f64 / seconds_each;
+                assert!(
+                    now < 10.0 || unpublished as f64 <= 1.25 * rate + 2.0 * lanes as f64,
+                    "{unpublished} at {rate}/s"
+                );
+                if pace.is_due() {
+                    pace.published();
+                }
+            }
+            let end = free_at.iter().copied().fold(0.0, f64::max);
+            let share = busy / (end * lanes as f64);
+            assert!(share > 0.97, "{lanes} lanes of {seconds_each} s a call are busy {share:.3} of the time");
+        }
     }
 }

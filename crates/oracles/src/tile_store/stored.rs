@@ -2,8 +2,9 @@
 
 use std::collections::HashSet;
 use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::{Duration, Instant};
 
 use landmark_core::entries::EntrySet;
@@ -13,8 +14,8 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use super::buyers::Buyers;
 use super::held::Held;
-use super::pace::{LARGEST, Pace};
-use super::request::{Batch, Request};
+use super::pace::{LARGEST, Landing, Pace};
+use super::request::{Batch, Cursor, Request, UnderWay};
 use super::tile::{self, EXTENSION, Entry, Expected};
 use super::{MANIFEST, Manifest, OracleLabel, StoreError, TileStore};
 
@@ -32,8 +33,9 @@ const TILES_AT_A_TIME: usize = 32;
 /// this is dropped. When the inner oracle stops half-way (budget, a score that is not finite), what it
 /// had scored is kept, and a hard budget is spent to the last evaluation. A known diagonal is neither bought nor kept.
 ///
-/// Any number of threads may ask at once. Buying happens one request at a time, on a thread pool of its own: a
-/// caller inside another pool therefore blocks without taking up other work that might ask again and wait for itself.
+/// Any number of threads may ask at once. Buying happens one batch at a time, or two where the oracle works on several calls at
+/// once, on a thread pool of its own: a caller inside another pool therefore blocks without taking up other work that might ask
+/// again and wait for itself.
 pub struct Stored<O: Oracle> {
     oracle: O,
     identity: Identity,
@@ -43,11 +45,13 @@ pub struct Stored<O: Oracle> {
     part: Option<String>,
     held: RwLock<Held>,
     purchase: Mutex<Purchase>,
+    /// A batch was bought, or failed.
+    has_landed: Condvar,
     bought: AtomicU64,
     is_closing: AtomicBool,
 }
 
-/// What only one request at a time may touch.
+/// What only one thread at a time may touch.
 struct Purchase {
     manifest: Manifest,
     /// Whether the manifest has been seen in the store.
@@ -57,7 +61,40 @@ struct Purchase {
     unpublished: Vec<Entry>,
     pace: Pace,
     buyers: Buyers,
-    pool: Option<ThreadPool>,
+    pool: Option<Arc<ThreadPool>>,
+    under_way: UnderWay,
+    /// Entries bought so far.
+    landed: usize,
+}
+
+impl Purchase {
+    fn pool(&mut self) -> Result<Arc<ThreadPool>, StoreError> {
+        if let Some(pool) = &self.pool {
+            return Ok(Arc::clone(pool));
+        }
+        let pool = ThreadPoolBuilder::new()
+            // an oracle that waits for others occupies a thread with each batch
+            .num_threads(rayon::current_num_threads().max(self.pace.batches_at_once()))
+            .thread_name(|thread| format!("buyer-{thread}"))
+            .build()
+            .map_err(|error| StoreError::System { action: "start threads", source: io::Error::other(error) })?;
+        Ok(Arc::clone(self.pool.insert(Arc::new(pool))))
+    }
+}
+
+/// How far the threads that buy for one request have looked through it.
+struct Search {
+    cursor: Cursor,
+    /// Where it began, as a share of the request.
+    share: f64,
+    /// Whether a pair was left to whoever has it under way.
+    left_some: bool,
+    /// Whether one of the threads met an error.
+    is_over: bool,
+}
+
+fn lock(search: &Mutex<Search>) -> MutexGuard<'_, Search> {
+    search.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl<O: Oracle> Stored<O> {
@@ -85,20 +122,23 @@ impl<O: Oracle> Stored<O> {
         let held = Held::new(shape, store.memory);
         // two of one process differ in where their values lie
         let buyers = Buyers::new(std::ptr::from_ref(&store).addr() as u64, part.as_deref());
+        let pace = Pace::new(oracle.calls_at_once());
         let purchase = Purchase {
             manifest,
             is_described: false,
             seen: HashSet::new(),
             looked: None,
             unpublished: Vec::new(),
-            pace: Pace::new(),
+            under_way: UnderWay::new(pace.batches_at_once()),
+            pace,
             buyers,
             pool: None,
+            landed: 0,
         };
         let identity = oracle.identity();
         let (held, purchase) = (RwLock::new(held), Mutex::new(purchase));
-        let (bought, is_closing) = (AtomicU64::new(0), AtomicBool::new(false));
-        let stored = Self { oracle, identity, shape, store, part, held, purchase, bought, is_closing };
+        let (has_landed, bought, is_closing) = (Condvar::new(), AtomicU64::new(0), AtomicBool::new(false));
+        let stored = Self { oracle, identity, shape, store, part, held, purchase, has_landed, bought, is_closing };
         stored.refresh()?;
         Ok(stored)
     }
@@ -165,14 +205,17 @@ impl<O: Oracle> Stored<O> {
         self.publish(&mut self.purchase())
     }
 
-    /// Publishes what waits, and lets nobody buy any more: for a program that is about to end. Waits for the batch that is being bought,
-    /// about half a second. Who asks for an entry that is not there waits for ever.
+    /// Publishes what waits, and lets nobody buy any more: for a program that is about to end. Waits for what is being bought, about
+    /// half a second. Who asks for an entry that is not there waits for ever.
     ///
     /// # Errors
     /// A store that cannot be written.
     pub fn close(&self) -> Result<(), StoreError> {
         self.is_closing.store(true, Ordering::Relaxed);
         let mut purchase = self.purchase();
+        while !purchase.under_way.is_empty() {
+            purchase = self.await_landing(purchase);
+        }
         let published = self.publish(&mut purchase);
         let folder = purchase.manifest.identity.clone();
         purchase.buyers.leave(&self.store.backend, &folder);
@@ -254,106 +297,173 @@ impl<O: Oracle> Stored<O> {
 
     /// Buys what of a request is not there yet.
     fn buy(&self, request: Request<'_>) -> Result<(), OracleError> {
+        let search = Mutex::new(Search { cursor: request.cursor(0.0), share: 0.0, left_some: false, is_over: false });
+        let search = &search;
+        let outcome = std::thread::scope(|scope| {
+            let mut helper = None;
+            let outcome = self.buy_batches(request, search, &mut || {
+                helper.get_or_insert_with(|| scope.spawn(move || self.buy_batches(request, search, &mut || {})));
+            });
+            outcome.and(helper.map_or(Ok(()), |helper| helper.join().unwrap_or_else(|panic| resume_unwind(panic))))
+        });
+        if outcome.is_err() {
+            self.publish(&mut self.purchase())?;
+        }
+        outcome
+    }
+
+    /// Buys batch after batch of a request; `call_help` is called where another could be under way beside one.
+    fn buy_batches(
+        &self,
+        request: Request<'_>,
+        search: &Mutex<Search>,
+        call_help: &mut dyn FnMut(),
+    ) -> Result<(), OracleError> {
         let mut purchase = self.purchase();
-        let (mut share, mut cursor) = (0.0, request.cursor(0.0));
+        let outcome = loop {
+            match self.buy_next(purchase, request, search, call_help) {
+                Ok(Some(still)) => purchase = still,
+                Ok(None) => break Ok(()),
+                Err(error) => break Err(error),
+            }
+        };
+        if outcome.is_err() {
+            lock(search).is_over = true;
+        }
+        outcome
+    }
+
+    /// Buys one batch, or waits for one; `None` at the end of the request. The purchase is free while the oracle is at work.
+    fn buy_next<'a>(
+        &'a self,
+        mut purchase: MutexGuard<'a, Purchase>,
+        request: Request<'_>,
+        search: &Mutex<Search>,
+        call_help: &mut dyn FnMut(),
+    ) -> Result<Option<MutexGuard<'a, Purchase>>, OracleError> {
+        // who closes never gives the purchase back
+        if self.is_closing.load(Ordering::Relaxed) || purchase.under_way.is_full() {
+            return Ok(Some(self.await_landing(purchase)));
+        }
+        let mut search_now = lock(search);
+        if search_now.is_over {
+            return Ok(None);
+        }
+        let mut batch = self.next_batch(&mut purchase, request, &mut search_now)?;
+        if batch.pairs.is_empty() {
+            if !search_now.left_some {
+                return Ok(None);
+            }
+            // what was left to another request may have failed there
+            (search_now.left_some, search_now.cursor) = (false, request.cursor(search_now.share));
+            drop(search_now);
+            let is_idle = purchase.under_way.is_empty();
+            return Ok(Some(if is_idle { purchase } else { self.await_landing(purchase) }));
+        }
+        let is_last = search_now.cursor.is_at_end();
+        drop(search_now);
+        let pool = purchase.pool()?;
+        let keys = purchase.under_way.begin(&mut batch);
+        let has_room = !purchase.under_way.is_full();
+        let (start, landed_before, asked) = (Instant::now(), purchase.landed, batch.pairs.len());
+        drop(purchase);
+        if has_room && !is_last {
+            call_help();
+        }
+        let scored = catch_unwind(AssertUnwindSafe(|| self.score(&pool, batch.pairs)));
+        let mut purchase = self.purchase();
+        purchase.under_way.end(&keys);
+        self.has_landed.notify_all();
+        let (pairs, scores) = scored.unwrap_or_else(|panic| resume_unwind(panic))?;
+        purchase.landed += pairs.len();
+        let landed = purchase.landed - landed_before;
+        purchase.pace.bought(&Landing { batch: pairs.len(), landed, seconds: start.elapsed().as_secs_f64() });
+        self.keep(&mut purchase, &pairs, &scores)?;
+        if pairs.len() < asked {
+            let mut search = lock(search);
+            search.cursor = request.cursor(search.share);
+        }
+        if purchase.pace.is_due() || purchase.buyers.count() > 1 {
+            self.announce(&mut purchase)?;
+            self.publish(&mut purchase)?;
+        }
+        Ok(Some(purchase))
+    }
+
+    /// The next pairs of a request that are to be bought; none at its end.
+    fn next_batch(
+        &self,
+        purchase: &mut Purchase,
+        request: Request<'_>,
+        search: &mut Search,
+    ) -> Result<Batch, OracleError> {
         loop {
-            while self.is_closing.load(Ordering::Relaxed) {
-                drop(purchase);
-                std::thread::sleep(Duration::from_millis(5));
-                // who closes does not give it back
-                purchase = self.purchase();
-            }
             if purchase.looked.is_none_or(|(when, took)| when.elapsed() >= took * LOOKING_SHARE) {
-                self.look(&mut purchase)?;
+                self.look(purchase)?;
             }
-            if purchase.buyers.share() != share {
-                share = purchase.buyers.share();
-                cursor = request.cursor(share);
+            if purchase.buyers.share() != search.share {
+                search.share = purchase.buyers.share();
+                search.cursor = request.cursor(search.share);
             }
-            let runs = purchase.buyers.count();
-            let limit = match runs {
+            let limit = match purchase.buyers.count() {
                 1 => purchase.pace.batch(),
-                _ => purchase.pace.batch().min(request.cells().div_ceil(2 * runs)),
+                runs => purchase.pace.batch().min(request.cells().div_ceil(2 * runs)),
             };
-            let batch = request.missing(&self.held(), self.shape.diagonal_known, &mut cursor, limit);
-            let batch = batch.map_err(scratch_failed)?;
-            if batch.pairs.is_empty() {
-                return Ok(());
+            let (diagonal_known, cursor) = (self.shape.diagonal_known, &mut search.cursor);
+            let batch = request
+                .missing(&self.held(), &purchase.under_way, diagonal_known, cursor, limit)
+                .map_err(scratch_failed)?;
+            search.left_some |= batch.left_some;
+            if batch.pairs.is_empty() || purchase.buyers.is_announced() {
+                return Ok(batch);
             }
-            if !purchase.buyers.is_announced() {
-                // nothing is bought that could not be kept
-                self.announce(&mut purchase)?;
-                purchase.looked = None;
-                cursor = request.cursor(share);
-                continue;
-            }
-            match self.buy_batch(&mut purchase, batch) {
-                Ok(Bought::All) => {}
-                Ok(Bought::Part) => cursor = request.cursor(share),
-                Err(error) => {
-                    self.publish(&mut purchase)?;
-                    return Err(error);
-                }
-            }
-            if purchase.pace.is_due() || runs > 1 {
-                self.announce(&mut purchase)?;
-                self.publish(&mut purchase)?;
-            }
+            // nothing is bought that could not be kept
+            self.announce(purchase)?;
+            purchase.looked = None;
+            search.cursor = request.cursor(search.share);
         }
     }
 
-    /// Buys one batch, or as much of it as a budget allows.
-    fn buy_batch(&self, purchase: &mut Purchase, batch: Batch) -> Result<Bought, OracleError> {
-        let mut pairs = batch.pairs;
+    /// The scores of a batch, or of as much of it as a budget allows.
+    fn score(&self, pool: &ThreadPool, mut pairs: Vec<Pair>) -> Result<(Vec<Pair>, Vec<f64>), OracleError> {
         let mut scores = vec![f64::NAN; pairs.len()];
-        let mut bought = Bought::All;
-        let start = Instant::now();
-        match self.evaluate_inner(purchase, &pairs, &mut scores) {
-            Ok(()) => {}
-            Err(OracleError::BudgetExhausted { budget, spent, requested }) => {
-                let affordable = budget.saturating_sub(spent) / self.shape.evaluations_per_pair.max(1);
-                let affordable = usize::try_from(affordable).unwrap_or(usize::MAX);
-                if affordable == 0 || affordable >= pairs.len() {
-                    return Err(OracleError::BudgetExhausted { budget, spent, requested });
-                }
-                pairs.truncate(affordable);
-                scores.truncate(affordable);
-                self.evaluate_inner(purchase, &pairs, &mut scores)?;
-                bought = Bought::Part;
+        loop {
+            let (budget, spent, requested) = match self.evaluate_inner(pool, &pairs, &mut scores) {
+                Ok(()) => return Ok((pairs, scores)),
+                Err(OracleError::BudgetExhausted { budget, spent, requested }) => (budget, spent, requested),
+                Err(error) => return Err(error),
+            };
+            let affordable = budget.saturating_sub(spent) / self.shape.evaluations_per_pair.max(1);
+            let affordable = usize::try_from(affordable).unwrap_or(usize::MAX);
+            if affordable == 0 || affordable >= pairs.len() {
+                return Err(OracleError::BudgetExhausted { budget, spent, requested });
             }
-            Err(error) => return Err(error),
+            pairs.truncate(affordable);
+            scores.truncate(affordable);
         }
-        purchase.pace.bought(pairs.len(), start.elapsed().as_secs_f64());
+    }
+
+    /// Keeps the scores of a batch that are numbers, and refuses the first that is not.
+    fn keep(&self, purchase: &mut Purchase, pairs: &[Pair], scores: &[f64]) -> Result<(), OracleError> {
         let entries: Vec<Entry> = pairs
             .iter()
-            .zip(&scores)
+            .zip(scores)
             .filter(|(_, value)| value.is_finite())
             .map(|(&(i, j), &value)| Entry { row: id(i), col: id(j), value })
             .collect();
         self.held_mut().insert(&entries).map_err(scratch_failed)?;
         self.bought.fetch_add(entries.len() as u64, Ordering::Relaxed);
         purchase.unpublished.extend(entries);
-        check_finite(&pairs, &scores)?;
-        Ok(bought)
+        check_finite(pairs, scores)
     }
 
-    fn evaluate_inner(&self, purchase: &mut Purchase, pairs: &[Pair], scores: &mut [f64]) -> Result<(), OracleError> {
-        let pool = match purchase.pool.take() {
-            Some(pool) => pool,
-            None => ThreadPoolBuilder::new()
-                .num_threads(rayon::current_num_threads())
-                .thread_name(|thread| format!("buyer-{thread}"))
-                .build()
-                .map_err(|error| StoreError::System { action: "start threads", source: io::Error::other(error) })?,
-        };
-        let pool = purchase.pool.insert(pool);
+    fn evaluate_inner(&self, pool: &ThreadPool, pairs: &[Pair], scores: &mut [f64]) -> Result<(), OracleError> {
         let mut evaluate = || pool.install(|| self.oracle.evaluate(pairs, scores));
         if rayon::current_thread_index().is_none() {
             return evaluate();
         }
         // a worker of another pool would take up other work while it waits, and that work might ask this oracle
-        std::thread::scope(|scope| scope.spawn(evaluate).join())
-            .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        std::thread::scope(|scope| scope.spawn(evaluate).join()).unwrap_or_else(|panic| resume_unwind(panic))
     }
 
     /// Describes the oracle in the store and joins those that buy, or stays with them.
@@ -394,12 +504,10 @@ impl<O: Oracle> Stored<O> {
     fn purchase(&self) -> MutexGuard<'_, Purchase> {
         self.purchase.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
 
-/// How much of a batch a budget allowed.
-enum Bought {
-    All,
-    Part,
+    fn await_landing<'a>(&self, purchase: MutexGuard<'a, Purchase>) -> MutexGuard<'a, Purchase> {
+        self.has_landed.wait(purchase).unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl<O: Oracle> Oracle for Stored<O> {
@@ -421,6 +529,10 @@ impl<O: Oracle> Oracle for Stored<O> {
 
     fn evaluations_per_pair(&self) -> u64 {
         self.shape.evaluations_per_pair
+    }
+
+    fn calls_at_once(&self) -> usize {
+        self.oracle.calls_at_once()
     }
 
     fn evaluate(&self, pairs: &[Pair], out: &mut [f64]) -> Result<(), OracleError> {
