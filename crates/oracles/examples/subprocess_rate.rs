@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use landmark_core::oracle::{Oracle, Pair};
 use landmark_oracles::subprocess::{ScoredItems, Subprocess, SubprocessParams};
-use landmark_oracles::tile_store::{OracleLabel, TileStore};
+use landmark_store::{OracleLabel, TileStore};
 use serde::Deserialize;
 
 type Outcome = Result<(), Box<dyn std::error::Error>>;

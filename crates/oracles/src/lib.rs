@@ -1,5 +1,4 @@
-//! landmark-oracles: similarity functions over items (word mover's distance and its bounds, tree kernels, cross-encoders, any program), and the
-//! store that keeps what was bought from them.
+//! landmark-oracles: similarity functions over items (word mover's distance and its bounds, tree kernels, cross-encoders, any program).
 
 pub mod combined;
 #[cfg(feature = "torch")]
@@ -9,7 +8,6 @@ pub mod cross_encoder;
 pub mod encoder;
 mod rooms;
 pub mod subprocess;
-pub mod tile_store;
 #[cfg(feature = "torch")]
 pub mod torch;
 pub mod tree_kernel;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use landmark_core::oracle::{Metered, Oracle, Pair, Symmetry, block_of};
 use landmark_oracles::subprocess::{FailedPairs, ScoredItems, Subprocess, SubprocessError, SubprocessParams};
-use landmark_oracles::tile_store::{OracleLabel, TileStore};
+use landmark_store::{OracleLabel, TileStore};
 
 const GREETING: &str = r#"{"landmark":1,"identity":"difference","symmetric":true,"pairs":"index"}"#;
 

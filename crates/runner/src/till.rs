@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use landmark_core::entries::EntrySet;
 use landmark_core::oracle::{Budget, Metered, Oracle, OracleError, OracleShape, Spent, Symmetrized};
-use landmark_oracles::tile_store::{OracleLabel, StoreError, Stored, TileStore};
+use landmark_store::{OracleLabel, StoreError, Stored, TileStore};
 
 use crate::config::MatrixSubject;
 use crate::interrupt;

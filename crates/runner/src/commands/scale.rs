@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use landmark_core::oracle::Identity;
-use landmark_oracles::tile_store::TileStore;
+use landmark_store::TileStore;
 use miette::{IntoDiagnostic, Result};
 use serde_json::json;
 

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use landmark_core::entries::EntrySet;
 use landmark_core::oracle::{Budget, Metered, Oracle, OracleError, Pair};
-use landmark_oracles::tile_store::{OracleLabel, StoreError};
+use landmark_store::{OracleLabel, StoreError};
 use miette::{IntoDiagnostic, Result};
 
 use super::{Cut, Desk, Hand, Labour, TileSize};

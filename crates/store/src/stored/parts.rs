@@ -5,11 +5,11 @@ use std::io;
 
 use landmark_core::oracle::{Oracle, OracleError, Pair};
 
-use super::super::StoreError;
-use super::super::pace::LARGEST;
-use super::super::request::Request;
-use super::super::tile::{self, Entry};
 use super::{Stored, id, scratch_failed};
+use crate::StoreError;
+use crate::pace::LARGEST;
+use crate::request::Request;
+use crate::tile::{self, Entry};
 
 impl<O: Oracle> Stored<O> {
     /// Buys what of rows × cols is not there yet, without handing it out: no room for the block is needed.

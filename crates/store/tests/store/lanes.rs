@@ -4,7 +4,7 @@ use std::sync::{Condvar, Mutex};
 use std::time::Duration;
 
 use landmark_core::oracle::{Identity, Oracle, OracleError, Pair, Symmetrization, Symmetrized, Symmetry};
-use landmark_oracles::tile_store::{OracleLabel, TileStore};
+use landmark_store::{OracleLabel, TileStore};
 use ndarray::Array2;
 
 use crate::counting::{Counting, attach};

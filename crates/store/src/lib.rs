@@ -1,4 +1,4 @@
-//! The truth for bought entries: immutable, checksummed files that several runs and machines may share.
+//! landmark-store: the entries of similarity matrices that were bought, in immutable, checksummed files that several runs and machines may share.
 //!
 //! ```text
 //! <store>/<oracle id>/oracle.json        what the oracle is, for people
@@ -53,7 +53,7 @@ const MANIFEST_FORMAT: u32 = 1;
 /// ```
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// use landmark_core::oracle::{AsymmetryPolicy, Oracle, Precomputed};
-/// use landmark_oracles::tile_store::{OracleLabel, TileStore};
+/// use landmark_store::{OracleLabel, TileStore};
 /// use ndarray::array;
 ///
 /// let folder = tempfile::tempdir()?;

@@ -220,7 +220,7 @@ fn unreachable_url(address: &str, url: &Url, error: &object_store::Error) -> Sto
     match feature {
         Some(feature) => refused(
             address,
-            &format!("{error}. `{}://` needs a build with `--features landmark-oracles/{feature}`", url.scheme()),
+            &format!("{error}. `{}://` needs a build with `--features landmark-store/{feature}`", url.scheme()),
         ),
         None => refused(address, &error),
     }

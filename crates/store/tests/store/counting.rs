@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use landmark_core::oracle::{Identity, Oracle, OracleError, Pair, Symmetry};
-use landmark_oracles::tile_store::{OracleLabel, Stored, TileStore};
+use landmark_store::{OracleLabel, Stored, TileStore};
 
 pub(crate) struct Counting {
     pub(crate) len: usize,
