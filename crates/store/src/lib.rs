@@ -26,8 +26,8 @@ use serde::{Deserialize, Serialize};
 
 mod backend;
 mod buyers;
+mod entry_cache;
 mod error;
-mod held;
 mod maintenance;
 mod pace;
 mod plans;

@@ -6,7 +6,7 @@ use std::io;
 
 use landmark_core::oracle::{OracleError, Pair};
 
-use super::held::{Held, PairHasher};
+use super::entry_cache::{EntryCache, PairHasher};
 
 /// Cells of the matrix, in the order they are bought: a block column by column.
 #[derive(Clone, Copy)]
@@ -108,7 +108,7 @@ impl Request<'_> {
     /// The next `limit` distinct pairs that are neither held, nor under way, nor a known diagonal; fewer at the end of the request.
     pub(super) fn missing(
         &self,
-        held: &Held,
+        held: &EntryCache,
         under_way: &UnderWay,
         diagonal_known: bool,
         cursor: &mut Cursor,

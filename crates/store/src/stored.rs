@@ -13,7 +13,7 @@ use ndarray::ArrayViewMut2;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use super::buyers::Buyers;
-use super::held::Held;
+use super::entry_cache::EntryCache;
 use super::pace::{LARGEST, Landing, Pace};
 use super::request::{Batch, Cursor, Request, UnderWay};
 use super::tile::{self, EXTENSION, Entry, Expected};
@@ -43,7 +43,7 @@ pub struct Stored<O: Oracle> {
     store: TileStore,
     /// The part of a plan that this is about, where it is one.
     part: Option<String>,
-    held: RwLock<Held>,
+    held: RwLock<EntryCache>,
     purchase: Mutex<Purchase>,
     /// A batch was bought, or failed.
     has_landed: Condvar,
@@ -119,7 +119,7 @@ impl<O: Oracle> Stored<O> {
                 wanted: shape.len.to_string(),
             });
         }
-        let held = Held::new(shape, store.memory);
+        let held = EntryCache::new(shape, store.memory);
         // two of one process differ in where their values lie
         let buyers = Buyers::new(std::ptr::from_ref(&store).addr() as u64, part.as_deref());
         let pace = Pace::new(oracle.calls_at_once());
@@ -493,11 +493,11 @@ impl<O: Oracle> Stored<O> {
         Ok(())
     }
 
-    fn held(&self) -> RwLockReadGuard<'_, Held> {
+    fn held(&self) -> RwLockReadGuard<'_, EntryCache> {
         self.held.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn held_mut(&self) -> RwLockWriteGuard<'_, Held> {
+    fn held_mut(&self) -> RwLockWriteGuard<'_, EntryCache> {
         self.held.write().unwrap_or_else(PoisonError::into_inner)
     }
 
