@@ -25,11 +25,11 @@ use landmark_core::oracle::{Oracle, Symmetry};
 use serde::{Deserialize, Serialize};
 
 mod backend;
+mod batch_sizer;
 mod buyers;
 mod entry_cache;
 mod error;
 mod maintenance;
-mod pace;
 mod plans;
 mod request;
 mod scratch;

@@ -12,9 +12,9 @@ use landmark_core::oracle::{Identity, Oracle, OracleError, OracleShape, Pair, Sy
 use ndarray::ArrayViewMut2;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
+use super::batch_sizer::{BatchSizer, LARGEST, Landing};
 use super::buyers::Buyers;
 use super::entry_cache::EntryCache;
-use super::pace::{LARGEST, Landing, Pace};
 use super::request::{Batch, Cursor, Request, UnderWay};
 use super::tile::{self, EXTENSION, Entry, Expected};
 use super::{MANIFEST, Manifest, OracleLabel, StoreError, TileStore};
@@ -59,7 +59,7 @@ struct Purchase {
     seen: HashSet<String>,
     looked: Option<(Instant, Duration)>,
     unpublished: Vec<Entry>,
-    pace: Pace,
+    sizer: BatchSizer,
     buyers: Buyers,
     pool: Option<Arc<ThreadPool>>,
     under_way: UnderWay,
@@ -74,7 +74,7 @@ impl Purchase {
         }
         let pool = ThreadPoolBuilder::new()
             // an oracle that waits for others occupies a thread with each batch
-            .num_threads(rayon::current_num_threads().max(self.pace.batches_at_once()))
+            .num_threads(rayon::current_num_threads().max(self.sizer.batches_at_once()))
             .thread_name(|thread| format!("buyer-{thread}"))
             .build()
             .map_err(|error| StoreError::System { action: "start threads", source: io::Error::other(error) })?;
@@ -122,15 +122,15 @@ impl<O: Oracle> Stored<O> {
         let held = EntryCache::new(shape, store.memory);
         // two of one process differ in where their values lie
         let buyers = Buyers::new(std::ptr::from_ref(&store).addr() as u64, part.as_deref());
-        let pace = Pace::new(oracle.calls_at_once());
+        let sizer = BatchSizer::new(oracle.calls_at_once());
         let purchase = Purchase {
             manifest,
             is_described: false,
             seen: HashSet::new(),
             looked: None,
             unpublished: Vec::new(),
-            under_way: UnderWay::new(pace.batches_at_once()),
-            pace,
+            under_way: UnderWay::new(sizer.batches_at_once()),
+            sizer,
             buyers,
             pool: None,
             landed: 0,
@@ -377,13 +377,13 @@ impl<O: Oracle> Stored<O> {
         let (pairs, scores) = scored.unwrap_or_else(|panic| resume_unwind(panic))?;
         purchase.landed += pairs.len();
         let landed = purchase.landed - landed_before;
-        purchase.pace.bought(&Landing { batch: pairs.len(), landed, seconds: start.elapsed().as_secs_f64() });
+        purchase.sizer.bought(&Landing { batch: pairs.len(), landed, seconds: start.elapsed().as_secs_f64() });
         self.keep(&mut purchase, &pairs, &scores)?;
         if pairs.len() < asked {
             let mut search = lock(search);
             search.cursor = request.cursor(search.share);
         }
-        if purchase.pace.is_due() || purchase.buyers.count() > 1 {
+        if purchase.sizer.is_due() || purchase.buyers.count() > 1 {
             self.announce(&mut purchase)?;
             self.publish(&mut purchase)?;
         }
@@ -406,8 +406,8 @@ impl<O: Oracle> Stored<O> {
                 search.cursor = request.cursor(search.share);
             }
             let limit = match purchase.buyers.count() {
-                1 => purchase.pace.batch(),
-                runs => purchase.pace.batch().min(request.cells().div_ceil(2 * runs)),
+                1 => purchase.sizer.batch(),
+                runs => purchase.sizer.batch().min(request.cells().div_ceil(2 * runs)),
             };
             let (diagonal_known, cursor) = (self.shape.diagonal_known, &mut search.cursor);
             let batch = request
@@ -489,7 +489,7 @@ impl<O: Oracle> Stored<O> {
             purchase.seen.insert(name);
             purchase.unpublished.drain(..first);
         }
-        purchase.pace.published();
+        purchase.sizer.published();
         Ok(())
     }
 

@@ -7,7 +7,7 @@ use landmark_core::oracle::{Oracle, OracleError, Pair};
 
 use super::{Stored, id, scratch_failed};
 use crate::StoreError;
-use crate::pace::LARGEST;
+use crate::batch_sizer::LARGEST;
 use crate::request::Request;
 use crate::tile::{self, Entry};
 

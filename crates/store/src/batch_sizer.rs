@@ -13,7 +13,7 @@ const TARGET: f64 = 0.5;
 const PUBLISH: f64 = 0.75;
 
 /// The batch size so far, and what waits to be published.
-pub(super) struct Pace {
+pub(super) struct BatchSizer {
     at_once: usize,
     batch: usize,
     entries: usize,
@@ -30,7 +30,7 @@ pub(super) struct Landing {
     pub(super) seconds: f64,
 }
 
-impl Pace {
+impl BatchSizer {
     /// Of an oracle that works on so many calls at once.
     pub(super) fn new(at_once: usize) -> Self {
         let at_once = at_once.clamp(1, LARGEST);
@@ -76,74 +76,74 @@ mod tests {
     use super::*;
 
     /// Takes note of whole batches, one after the other, at so many seconds an entry.
-    fn buy(pace: &mut Pace, batches: usize, seconds_each: f64) {
+    fn buy(sizer: &mut BatchSizer, batches: usize, seconds_each: f64) {
         for _ in 0..batches {
-            let batch = pace.batch();
-            pace.bought(&Landing { batch, landed: batch, seconds: seconds_each * batch as f64 });
+            let batch = sizer.batch();
+            sizer.bought(&Landing { batch, landed: batch, seconds: seconds_each * batch as f64 });
         }
     }
 
     #[test]
     fn a_slow_oracle_is_asked_for_one_score_at_a_time() {
-        let mut pace = Pace::new(1);
-        buy(&mut pace, 4, 60.0);
-        assert_eq!(pace.batch(), 1);
-        assert!(pace.is_due());
+        let mut sizer = BatchSizer::new(1);
+        buy(&mut sizer, 4, 60.0);
+        assert_eq!(sizer.batch(), 1);
+        assert!(sizer.is_due());
     }
 
     #[test]
     fn a_fast_oracle_is_asked_for_a_whole_tile_within_eight_steps() {
-        let mut pace = Pace::new(1);
-        buy(&mut pace, 8, 0.0);
-        assert_eq!(pace.batch(), LARGEST);
+        let mut sizer = BatchSizer::new(1);
+        buy(&mut sizer, 8, 0.0);
+        assert_eq!(sizer.batch(), LARGEST);
     }
 
     #[test]
     fn a_batch_takes_about_half_a_second() {
-        let mut pace = Pace::new(1);
-        buy(&mut pace, 20, 1e-3);
-        assert_eq!(pace.batch(), 500);
+        let mut sizer = BatchSizer::new(1);
+        buy(&mut sizer, 20, 1e-3);
+        assert_eq!(sizer.batch(), 500);
     }
 
     #[test]
     fn an_oracle_of_four_lanes_is_asked_for_four_calls_or_more_however_long_they_take() {
-        let mut pace = Pace::new(4);
-        assert_eq!((pace.batch(), pace.batches_at_once()), (8, 2));
-        buy(&mut pace, 4, 60.0);
-        assert_eq!(pace.batch(), 4);
+        let mut sizer = BatchSizer::new(4);
+        assert_eq!((sizer.batch(), sizer.batches_at_once()), (8, 2));
+        buy(&mut sizer, 4, 60.0);
+        assert_eq!(sizer.batch(), 4);
     }
 
     /// Lanes that take the next call as soon as they are free, and a clock that only they move.
     #[test]
     fn lanes_are_busy_all_the_time_and_about_a_second_of_calls_waits_to_be_published() {
         for (lanes, seconds_each) in [(2, 1.0 / 285.0), (4, 1e-3), (4, 0.1), (4, 0.35), (16, 0.02)] {
-            let mut pace = Pace::new(lanes);
+            let mut sizer = BatchSizer::new(lanes);
             let (mut free_at, mut busy) = (vec![0.0_f64; lanes], 0.0);
             let (mut under_way, mut now, mut landed) = (Vec::new(), 0.0_f64, 0);
             while now < 60.0 {
-                while under_way.len() < pace.batches_at_once() {
+                while under_way.len() < sizer.batches_at_once() {
                     let mut end = now;
-                    for _ in 0..pace.batch() {
+                    for _ in 0..sizer.batch() {
                         let lane = free_at.iter_mut().min_by(|a, b| a.total_cmp(b)).unwrap();
                         *lane = lane.max(now) + seconds_each;
                         busy += seconds_each;
                         end = end.max(*lane);
                     }
-                    under_way.push((end, now, landed, pace.batch()));
+                    under_way.push((end, now, landed, sizer.batch()));
                 }
                 under_way.sort_by(|a: &(f64, f64, usize, usize), b| b.0.total_cmp(&a.0));
                 let (end, start, landed_before, batch) = under_way.pop().unwrap();
                 now = end;
                 landed += batch;
-                pace.bought(&Landing { batch, landed: landed - landed_before, seconds: now - start });
-                let unpublished = pace.entries + under_way.iter().map(|batch| batch.3).sum::<usize>();
+                sizer.bought(&Landing { batch, landed: landed - landed_before, seconds: now - start });
+                let unpublished = sizer.entries + under_way.iter().map(|batch| batch.3).sum::<usize>();
                 let rate = lanes as f64 / seconds_each;
                 assert!(
                     now < 10.0 || unpublished as f64 <= 1.25 * rate + 2.0 * lanes as f64,
                     "{unpublished} at {rate}/s"
                 );
-                if pace.is_due() {
-                    pace.published();
+                if sizer.is_due() {
+                    sizer.published();
                 }
             }
             let end = free_at.iter().copied().fold(0.0, f64::max);
