@@ -24,9 +24,9 @@ use std::sync::Arc;
 use landmark_core::oracle::{Oracle, Symmetry};
 use serde::{Deserialize, Serialize};
 
+mod active_writers;
 mod backend;
 mod batch_sizer;
-mod buyers;
 mod entry_cache;
 mod error;
 mod maintenance;

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use landmark_core::oracle::Symmetry;
 
+use super::active_writers::PREFIX;
 use super::batch_sizer::LARGEST;
-use super::buyers::PREFIX;
 use super::tile::{self, EXTENSION, Entry, Expected, HEADER};
 use super::{MANIFEST, Manifest, StoreError, TileStore, identity_of};
 

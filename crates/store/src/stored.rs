@@ -12,8 +12,8 @@ use landmark_core::oracle::{Identity, Oracle, OracleError, OracleShape, Pair, Sy
 use ndarray::ArrayViewMut2;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
+use super::active_writers::ActiveWriters;
 use super::batch_sizer::{BatchSizer, LARGEST, Landing};
-use super::buyers::Buyers;
 use super::entry_cache::EntryCache;
 use super::request::{Batch, Cursor, Request, UnderWay};
 use super::tile::{self, EXTENSION, Entry, Expected};
@@ -60,7 +60,7 @@ struct Purchase {
     looked: Option<(Instant, Duration)>,
     unpublished: Vec<Entry>,
     sizer: BatchSizer,
-    buyers: Buyers,
+    writers: ActiveWriters,
     pool: Option<Arc<ThreadPool>>,
     under_way: UnderWay,
     /// Entries bought so far.
@@ -121,7 +121,7 @@ impl<O: Oracle> Stored<O> {
         }
         let held = EntryCache::new(shape, store.memory);
         // two of one process differ in where their values lie
-        let buyers = Buyers::new(std::ptr::from_ref(&store).addr() as u64, part.as_deref());
+        let writers = ActiveWriters::new(std::ptr::from_ref(&store).addr() as u64, part.as_deref());
         let sizer = BatchSizer::new(oracle.calls_at_once());
         let purchase = Purchase {
             manifest,
@@ -131,7 +131,7 @@ impl<O: Oracle> Stored<O> {
             unpublished: Vec::new(),
             under_way: UnderWay::new(sizer.batches_at_once()),
             sizer,
-            buyers,
+            writers,
             pool: None,
             landed: 0,
         };
@@ -218,7 +218,7 @@ impl<O: Oracle> Stored<O> {
         }
         let published = self.publish(&mut purchase);
         let folder = purchase.manifest.identity.clone();
-        purchase.buyers.leave(&self.store.backend, &folder);
+        purchase.writers.leave(&self.store.backend, &folder);
         std::mem::forget(purchase);
         published
     }
@@ -250,7 +250,7 @@ impl<O: Oracle> Stored<O> {
             return Err(StoreError::Vanished { address: self.store.address().to_owned(), file });
         }
         purchase.is_described = is_described;
-        purchase.buyers.look(&listing);
+        purchase.writers.look(&listing);
         let is_tile = |name: &String| name.strip_suffix(EXTENSION).is_some_and(|stem| stem.ends_with('.'));
         let names = listing.objects.into_iter().map(|object| object.name).filter(is_tile);
         let concerns_us = |name: &String| self.part.as_deref().is_none_or(|part| tile::part_of(name) == Some(part));
@@ -383,7 +383,7 @@ impl<O: Oracle> Stored<O> {
             let mut search = lock(search);
             search.cursor = request.cursor(search.share);
         }
-        if purchase.sizer.is_due() || purchase.buyers.count() > 1 {
+        if purchase.sizer.is_due() || purchase.writers.count() > 1 {
             self.announce(&mut purchase)?;
             self.publish(&mut purchase)?;
         }
@@ -401,11 +401,11 @@ impl<O: Oracle> Stored<O> {
             if purchase.looked.is_none_or(|(when, took)| when.elapsed() >= took * LOOKING_SHARE) {
                 self.look(purchase)?;
             }
-            if purchase.buyers.share() != search.share {
-                search.share = purchase.buyers.share();
+            if purchase.writers.share() != search.share {
+                search.share = purchase.writers.share();
                 search.cursor = request.cursor(search.share);
             }
-            let limit = match purchase.buyers.count() {
+            let limit = match purchase.writers.count() {
                 1 => purchase.sizer.batch(),
                 runs => purchase.sizer.batch().min(request.cells().div_ceil(2 * runs)),
             };
@@ -414,7 +414,7 @@ impl<O: Oracle> Stored<O> {
                 .missing(&self.held(), &purchase.under_way, diagonal_known, cursor, limit)
                 .map_err(scratch_failed)?;
             search.left_some |= batch.left_some;
-            if batch.pairs.is_empty() || purchase.buyers.is_announced() {
+            if batch.pairs.is_empty() || purchase.writers.is_announced() {
                 return Ok(batch);
             }
             // nothing is bought that could not be kept
@@ -475,7 +475,7 @@ impl<O: Oracle> Stored<O> {
             self.store.backend.create(&format!("{folder}/{MANIFEST}"), text)?;
             purchase.is_described = true;
         }
-        purchase.buyers.announce(&self.store.backend, &folder)
+        purchase.writers.announce(&self.store.backend, &folder)
     }
 
     fn publish(&self, purchase: &mut Purchase) -> Result<(), StoreError> {
@@ -598,7 +598,7 @@ impl<O: Oracle> Drop for Stored<O> {
             tracing::error!("{lost} bought entries could not be published and are lost: {error}");
         }
         let folder = purchase.manifest.identity.clone();
-        purchase.buyers.leave(&self.store.backend, &folder);
+        purchase.writers.leave(&self.store.backend, &folder);
     }
 }
 

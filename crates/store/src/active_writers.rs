@@ -18,7 +18,7 @@ const ALIVE_SECONDS: i64 = 60;
 const RENEW: Duration = Duration::from_secs(15);
 
 /// This run among those that buy.
-pub(super) struct Buyers {
+pub(super) struct ActiveWriters {
     /// How its name and those of the others in the same part begin.
     prefix: String,
     name: String,
@@ -27,8 +27,8 @@ pub(super) struct Buyers {
     count: usize,
 }
 
-impl Buyers {
-    /// A run that has not bought yet; `salt` tells two of one process apart. Buyers of a part only mind each other.
+impl ActiveWriters {
+    /// A run that has not bought yet; `salt` tells two of one process apart. ActiveWriters of a part only mind each other.
     pub(super) fn new(salt: u64, part: Option<&str>) -> Self {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
         let mut hasher = blake3::Hasher::new();
@@ -100,7 +100,7 @@ mod tests {
 
     #[test]
     fn each_run_begins_in_the_largest_gap() {
-        let mut run = Buyers::new(0, None);
+        let mut run = ActiveWriters::new(0, None);
         let shares: Vec<f64> = (0..5)
             .map(|place| {
                 run.place = place;
