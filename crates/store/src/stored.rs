@@ -15,7 +15,7 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 use super::active_writers::ActiveWriters;
 use super::batch_sizer::{BatchSizer, LARGEST, Landing};
 use super::entry_cache::EntryCache;
-use super::request::{Batch, Cursor, Request, UnderWay};
+use super::entry_request::{Batch, Cursor, EntryRequest, UnderWay};
 use super::tile::{self, EXTENSION, Entry, Expected};
 use super::{MANIFEST, Manifest, OracleLabel, StoreError, TileStore};
 
@@ -296,7 +296,7 @@ impl<O: Oracle> Stored<O> {
     }
 
     /// Buys what of a request is not there yet.
-    fn buy(&self, request: Request<'_>) -> Result<(), OracleError> {
+    fn buy(&self, request: EntryRequest<'_>) -> Result<(), OracleError> {
         let search = Mutex::new(Search { cursor: request.cursor(0.0), share: 0.0, left_some: false, is_over: false });
         let search = &search;
         let outcome = std::thread::scope(|scope| {
@@ -315,7 +315,7 @@ impl<O: Oracle> Stored<O> {
     /// Buys batch after batch of a request; `call_help` is called where another could be under way beside one.
     fn buy_batches(
         &self,
-        request: Request<'_>,
+        request: EntryRequest<'_>,
         search: &Mutex<Search>,
         call_help: &mut dyn FnMut(),
     ) -> Result<(), OracleError> {
@@ -337,7 +337,7 @@ impl<O: Oracle> Stored<O> {
     fn buy_next<'a>(
         &'a self,
         mut purchase: MutexGuard<'a, Purchase>,
-        request: Request<'_>,
+        request: EntryRequest<'_>,
         search: &Mutex<Search>,
         call_help: &mut dyn FnMut(),
     ) -> Result<Option<MutexGuard<'a, Purchase>>, OracleError> {
@@ -394,7 +394,7 @@ impl<O: Oracle> Stored<O> {
     fn next_batch(
         &self,
         purchase: &mut Purchase,
-        request: Request<'_>,
+        request: EntryRequest<'_>,
         search: &mut Search,
     ) -> Result<Batch, OracleError> {
         loop {
@@ -539,7 +539,7 @@ impl<O: Oracle> Oracle for Stored<O> {
         if pairs.len() != out.len() {
             return Err(OracleError::ShapeMismatch { op: "evaluate", pairs: pairs.len(), room: out.len() });
         }
-        let request = Request::Pairs(pairs);
+        let request = EntryRequest::Pairs(pairs);
         request.check(self.shape.len)?;
         let diagonal = self.known_diagonal();
         let look_up = |out: &mut &mut [f64]| {
@@ -560,7 +560,7 @@ impl<O: Oracle> Oracle for Stored<O> {
         if out.dim() != (rows.len(), cols.len()) {
             return Err(OracleError::ShapeMismatch { op: "block", pairs: rows.len() * cols.len(), room: out.len() });
         }
-        let request = Request::Block { rows, cols };
+        let request = EntryRequest::Block { rows, cols };
         request.check(self.shape.len)?;
         let diagonal = self.known_diagonal();
         self.answer(request, out, |out| self.held().gather(rows, cols, diagonal, out.view_mut()))
@@ -571,7 +571,7 @@ impl<O: Oracle> Stored<O> {
     /// Looks a request up, buys what is missing, and looks again. `look_up` names the first pair that is not there.
     fn answer<T>(
         &self,
-        request: Request<'_>,
+        request: EntryRequest<'_>,
         mut out: T,
         look_up: impl Fn(&mut T) -> io::Result<Option<Pair>>,
     ) -> Result<(), OracleError> {

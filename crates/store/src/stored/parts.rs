@@ -8,7 +8,7 @@ use landmark_core::oracle::{Oracle, OracleError, Pair};
 use super::{Stored, id, scratch_failed};
 use crate::StoreError;
 use crate::batch_sizer::LARGEST;
-use crate::request::Request;
+use crate::entry_request::EntryRequest;
 use crate::tile::{self, Entry};
 
 impl<O: Oracle> Stored<O> {
@@ -17,7 +17,7 @@ impl<O: Oracle> Stored<O> {
     /// # Errors
     /// As [`Oracle::block`].
     pub fn stock(&self, rows: &[usize], cols: &[usize]) -> Result<(), OracleError> {
-        let request = Request::Block { rows, cols };
+        let request = EntryRequest::Block { rows, cols };
         request.check(self.shape.len)?;
         self.buy(request)
     }

@@ -10,7 +10,7 @@ use super::entry_cache::{EntryCache, PairHasher};
 
 /// Cells of the matrix, in the order they are bought: a block column by column.
 #[derive(Clone, Copy)]
-pub(super) enum Request<'a> {
+pub(super) enum EntryRequest<'a> {
     /// All of rows × cols.
     Block { rows: &'a [usize], cols: &'a [usize] },
     /// A list.
@@ -81,7 +81,7 @@ impl Cursor {
     }
 }
 
-impl Request<'_> {
+impl EntryRequest<'_> {
     /// Number of cells, repetitions included.
     pub(super) fn cells(&self) -> usize {
         match self {
