@@ -1,4 +1,4 @@
-//! How much to buy at a time: about half a second's worth, whatever a score costs, and never less than keeps the oracle busy.
+//! Sizes of batches: about half a second's worth, whatever a score costs, and never less than keeps the oracle busy.
 //!
 //! An oracle that works on several calls at once is handed two batches, of half the size, so that it begins the second while
 //! the first ends. The rate is then that of all calls that ended while a batch was under way.
@@ -9,7 +9,7 @@ const FIRST: usize = 8;
 pub(super) const LARGEST: usize = 1 << 18;
 /// Seconds that what is under way should take.
 const TARGET: f64 = 0.5;
-/// Seconds of buying after which a tile is published: with what is under way, about a second.
+/// Seconds of evaluating after which a tile is published: with what is under way, about a second.
 const PUBLISH: f64 = 0.75;
 
 /// The batch size so far, and what waits to be published.
@@ -47,20 +47,20 @@ impl BatchSizer {
         if self.at_once > 1 { 2 } else { 1 }
     }
 
-    /// Takes note of a purchase and adapts, at most fourfold at a time.
-    pub(super) fn bought(&mut self, landing: &Landing) {
+    /// Takes note of a batch and adapts, at most fourfold at a time.
+    pub(super) fn adapt(&mut self, landing: &Landing) {
         let rate = landing.landed as f64 / landing.seconds.max(1e-9);
         self.entries += landing.batch;
         self.seconds += landing.batch as f64 / rate;
         let fits = rate * TARGET / self.batches_at_once() as f64;
         let fits = if fits >= LARGEST as f64 { LARGEST } else { fits as usize };
         let largest = (4 * self.batch).min(LARGEST);
-        // a small purchase says little of how a large one scales, so it may not raise the batch
+        // a small batch says little of how a large one scales, so it may not raise the batch
         let largest = if landing.batch < self.batch { self.batch } else { largest };
         self.batch = fits.clamp((self.batch / 4).max(1), largest).max(self.at_once);
     }
 
-    /// Whether what waits is worth a tile: full, or dear.
+    /// True where what waits is worth a tile: full, or dear.
     pub(super) fn is_due(&self) -> bool {
         self.entries >= LARGEST || self.seconds >= PUBLISH
     }
@@ -76,17 +76,17 @@ mod tests {
     use super::*;
 
     /// Takes note of whole batches, one after the other, at so many seconds an entry.
-    fn buy(sizer: &mut BatchSizer, batches: usize, seconds_each: f64) {
+    fn land(sizer: &mut BatchSizer, batches: usize, seconds_each: f64) {
         for _ in 0..batches {
             let batch = sizer.batch();
-            sizer.bought(&Landing { batch, landed: batch, seconds: seconds_each * batch as f64 });
+            sizer.adapt(&Landing { batch, landed: batch, seconds: seconds_each * batch as f64 });
         }
     }
 
     #[test]
     fn a_slow_oracle_is_asked_for_one_score_at_a_time() {
         let mut sizer = BatchSizer::new(1);
-        buy(&mut sizer, 4, 60.0);
+        land(&mut sizer, 4, 60.0);
         assert_eq!(sizer.batch(), 1);
         assert!(sizer.is_due());
     }
@@ -94,14 +94,14 @@ mod tests {
     #[test]
     fn a_fast_oracle_is_asked_for_a_whole_tile_within_eight_steps() {
         let mut sizer = BatchSizer::new(1);
-        buy(&mut sizer, 8, 0.0);
+        land(&mut sizer, 8, 0.0);
         assert_eq!(sizer.batch(), LARGEST);
     }
 
     #[test]
     fn a_batch_takes_about_half_a_second() {
         let mut sizer = BatchSizer::new(1);
-        buy(&mut sizer, 20, 1e-3);
+        land(&mut sizer, 20, 1e-3);
         assert_eq!(sizer.batch(), 500);
     }
 
@@ -109,7 +109,7 @@ mod tests {
     fn an_oracle_of_four_lanes_is_asked_for_four_calls_or_more_however_long_they_take() {
         let mut sizer = BatchSizer::new(4);
         assert_eq!((sizer.batch(), sizer.batches_at_once()), (8, 2));
-        buy(&mut sizer, 4, 60.0);
+        land(&mut sizer, 4, 60.0);
         assert_eq!(sizer.batch(), 4);
     }
 
@@ -135,7 +135,7 @@ mod tests {
                 let (end, start, landed_before, batch) = under_way.pop().unwrap();
                 now = end;
                 landed += batch;
-                sizer.bought(&Landing { batch, landed: landed - landed_before, seconds: now - start });
+                sizer.adapt(&Landing { batch, landed: landed - landed_before, seconds: now - start });
                 let unpublished = sizer.entries + under_way.iter().map(|batch| batch.3).sum::<usize>();
                 let rate = lanes as f64 / seconds_each;
                 assert!(

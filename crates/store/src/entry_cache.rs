@@ -1,4 +1,4 @@
-//! The bought entries of one oracle, ready to be read.
+//! The stored entries of one oracle, ready to be read.
 //!
 //! A column (of a symmetric oracle: an item's row and column at once) of which at least n/32 entries are there is held
 //! as n values, NaN where an entry is missing; every other entry in a hash map. What was scattered of a column before it was opened

@@ -1,4 +1,4 @@
-//! What was asked for, and which of it is still to be bought.
+//! Requests for entries, and the pairs of them that are still to be evaluated.
 
 use std::collections::HashSet;
 use std::hash::BuildHasherDefault;
@@ -8,7 +8,7 @@ use landmark_core::oracle::{OracleError, Pair};
 
 use super::entry_cache::{EntryCache, PairHasher};
 
-/// Cells of the matrix, in the order they are bought: a block column by column.
+/// Cells of the matrix, in the order they are evaluated: a block column by column.
 #[derive(Clone, Copy)]
 pub(super) enum EntryRequest<'a> {
     /// All of rows × cols.
@@ -17,7 +17,7 @@ pub(super) enum EntryRequest<'a> {
     Pairs(&'a [Pair]),
 }
 
-/// How far a request has been looked through. It begins where the caller says and wraps around.
+/// Progress of the search through a request. It begins where the caller says and wraps around.
 pub(super) struct Cursor {
     next: usize,
     left: usize,
@@ -28,14 +28,14 @@ pub(super) struct Cursor {
 pub(super) struct Batch {
     pub(super) pairs: Vec<Pair>,
     keys: Keys,
-    /// Whether a pair was left out because the oracle is at work on it.
+    /// A pair was left out because the oracle is at work on it.
     pub(super) left_some: bool,
 }
 
 /// A set of pairs.
 type Keys = HashSet<u64, BuildHasherDefault<PairHasher>>;
 
-/// What the oracle is at work on.
+/// Pairs that the oracle is at work on.
 pub(super) struct UnderWay {
     keys: Keys,
     batches: usize,
@@ -48,12 +48,12 @@ impl UnderWay {
         Self { keys: Keys::default(), batches: 0, most }
     }
 
-    /// Whether there is no batch.
+    /// True without a batch.
     pub(super) fn is_empty(&self) -> bool {
         self.batches == 0
     }
 
-    /// Whether another batch has to wait.
+    /// True where another batch has to wait.
     pub(super) fn is_full(&self) -> bool {
         self.batches == self.most
     }
@@ -75,7 +75,7 @@ impl UnderWay {
 }
 
 impl Cursor {
-    /// Whether nothing is left to look through.
+    /// True where nothing is left to look through.
     pub(super) fn is_at_end(&self) -> bool {
         self.left == 0
     }

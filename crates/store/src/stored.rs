@@ -26,14 +26,14 @@ const LOOKING_SHARE: u32 = 20;
 /// Tiles read at a time.
 const TILES_AT_A_TIME: usize = 32;
 
-/// An [`Oracle`] that buys each entry once, from whichever run, method or machine comes first.
+/// An [`Oracle`] that evaluates each entry once, from whichever run, method or machine comes first.
 ///
 /// Missing pairs go to the inner oracle in batches of about half a second, in the order they were asked for, and are
 /// published about every second or 2¹⁸ entries; what waits is published by [`flush`](Stored::flush), on any error, and when
 /// this is dropped. When the inner oracle stops half-way (budget, a score that is not finite), what it
-/// had scored is kept, and a hard budget is spent to the last evaluation. A known diagonal is neither bought nor kept.
+/// had scored is kept, and a hard budget is spent to the last evaluation. A known diagonal is neither evaluated nor kept.
 ///
-/// Any number of threads may ask at once. Buying happens one batch at a time, or two where the oracle works on several calls at
+/// Any number of threads may ask at once. Evaluating happens one batch at a time, or two where the oracle works on several calls at
 /// once, on a thread pool of its own: a caller inside another pool therefore blocks without taking up other work that might ask
 /// again and wait for itself.
 pub struct Stored<O: Oracle> {
@@ -44,17 +44,17 @@ pub struct Stored<O: Oracle> {
     /// The part of a plan that this is about, where it is one.
     part: Option<String>,
     held: RwLock<EntryCache>,
-    purchase: Mutex<Purchase>,
-    /// A batch was bought, or failed.
+    state: Mutex<WriteState>,
+    /// A batch was evaluated, or failed.
     has_landed: Condvar,
     bought: AtomicU64,
     is_closing: AtomicBool,
 }
 
-/// What only one thread at a time may touch.
-struct Purchase {
+/// State that one thread at a time may touch.
+struct WriteState {
     manifest: Manifest,
-    /// Whether the manifest has been seen in the store.
+    /// The manifest has been seen in the store.
     is_described: bool,
     seen: HashSet<String>,
     looked: Option<(Instant, Duration)>,
@@ -63,11 +63,11 @@ struct Purchase {
     writers: ActiveWriters,
     pool: Option<Arc<ThreadPool>>,
     under_way: UnderWay,
-    /// Entries bought so far.
+    /// Entries evaluated so far.
     landed: usize,
 }
 
-impl Purchase {
+impl WriteState {
     fn pool(&mut self) -> Result<Arc<ThreadPool>, StoreError> {
         if let Some(pool) = &self.pool {
             return Ok(Arc::clone(pool));
@@ -75,21 +75,21 @@ impl Purchase {
         let pool = ThreadPoolBuilder::new()
             // an oracle that waits for others occupies a thread with each batch
             .num_threads(rayon::current_num_threads().max(self.sizer.batches_at_once()))
-            .thread_name(|thread| format!("buyer-{thread}"))
+            .thread_name(|thread| format!("store-{thread}"))
             .build()
             .map_err(|error| StoreError::System { action: "start threads", source: io::Error::other(error) })?;
         Ok(Arc::clone(self.pool.insert(Arc::new(pool))))
     }
 }
 
-/// How far the threads that buy for one request have looked through it.
+/// Progress of the threads that evaluate for one request.
 struct Search {
     cursor: Cursor,
-    /// Where it began, as a share of the request.
+    /// Its beginning, as a share of the request.
     share: f64,
-    /// Whether a pair was left to whoever has it under way.
+    /// A pair was left to a request that has it under way.
     left_some: bool,
-    /// Whether one of the threads met an error.
+    /// One of the threads met an error.
     is_over: bool,
 }
 
@@ -123,7 +123,7 @@ impl<O: Oracle> Stored<O> {
         // two of one process differ in where their values lie
         let writers = ActiveWriters::new(std::ptr::from_ref(&store).addr() as u64, part.as_deref());
         let sizer = BatchSizer::new(oracle.calls_at_once());
-        let purchase = Purchase {
+        let state = WriteState {
             manifest,
             is_described: false,
             seen: HashSet::new(),
@@ -136,9 +136,9 @@ impl<O: Oracle> Stored<O> {
             landed: 0,
         };
         let identity = oracle.identity();
-        let (held, purchase) = (RwLock::new(held), Mutex::new(purchase));
+        let (held, state) = (RwLock::new(held), Mutex::new(state));
         let (has_landed, bought, is_closing) = (Condvar::new(), AtomicU64::new(0), AtomicBool::new(false));
-        let stored = Self { oracle, identity, shape, store, part, held, purchase, has_landed, bought, is_closing };
+        let stored = Self { oracle, identity, shape, store, part, held, state, has_landed, bought, is_closing };
         stored.refresh()?;
         Ok(stored)
     }
@@ -153,7 +153,7 @@ impl<O: Oracle> Stored<O> {
         self.held().entries()
     }
 
-    /// Distinct pairs bought through this value.
+    /// Distinct pairs evaluated through this value.
     pub fn bought(&self) -> u64 {
         self.bought.load(Ordering::Relaxed)
     }
@@ -197,29 +197,29 @@ impl<O: Oracle> Stored<O> {
         }
     }
 
-    /// Publishes what was bought and waits. To be called at the end of a run, for only here a full disk can be reported.
+    /// Publishes what was evaluated and waits. To be called at the end of a run, for only here a full disk can be reported.
     ///
     /// # Errors
     /// A store that cannot be written; what waits is kept and tried again.
     pub fn flush(&self) -> Result<(), StoreError> {
-        self.publish(&mut self.purchase())
+        self.publish(&mut self.state())
     }
 
-    /// Publishes what waits, and lets nobody buy any more: for a program that is about to end. Waits for what is being bought, about
+    /// Publishes what waits, and lets nobody evaluate any more: for a program that is about to end. Waits for what is being evaluated, about
     /// half a second. Who asks for an entry that is not there waits for ever.
     ///
     /// # Errors
     /// A store that cannot be written.
     pub fn close(&self) -> Result<(), StoreError> {
         self.is_closing.store(true, Ordering::Relaxed);
-        let mut purchase = self.purchase();
-        while !purchase.under_way.is_empty() {
-            purchase = self.await_landing(purchase);
+        let mut state = self.state();
+        while !state.under_way.is_empty() {
+            state = self.await_landing(state);
         }
-        let published = self.publish(&mut purchase);
-        let folder = purchase.manifest.identity.clone();
-        purchase.writers.leave(&self.store.backend, &folder);
-        std::mem::forget(purchase);
+        let published = self.publish(&mut state);
+        let folder = state.manifest.identity.clone();
+        state.writers.leave(&self.store.backend, &folder);
+        std::mem::forget(state);
         published
     }
 
@@ -228,40 +228,40 @@ impl<O: Oracle> Stored<O> {
     /// # Errors
     /// The first tile that is torn, edited or foreign, by name; [`StoreError::Vanished`].
     pub fn refresh(&self) -> Result<usize, StoreError> {
-        self.look(&mut self.purchase())
+        self.look(&mut self.state())
     }
 
-    fn look(&self, purchase: &mut Purchase) -> Result<usize, StoreError> {
+    fn look(&self, state: &mut WriteState) -> Result<usize, StoreError> {
         let start = Instant::now();
         let mut read = 0;
         // a tile may be merged into another between listing and reading: then the list is taken again
-        while !self.read_new_tiles(purchase, &mut read)? {}
-        purchase.looked = Some((Instant::now(), start.elapsed()));
+        while !self.read_new_tiles(state, &mut read)? {}
+        state.looked = Some((Instant::now(), start.elapsed()));
         Ok(read)
     }
 
     /// Reads what is listed and not seen yet; answers false where a listed tile was gone.
-    fn read_new_tiles(&self, purchase: &mut Purchase, read: &mut usize) -> Result<bool, StoreError> {
-        let folder = purchase.manifest.identity.clone();
+    fn read_new_tiles(&self, state: &mut WriteState, read: &mut usize) -> Result<bool, StoreError> {
+        let folder = state.manifest.identity.clone();
         let listing = self.store.backend.list(&folder)?;
         let is_described = listing.objects.iter().any(|object| object.name == MANIFEST);
-        if purchase.is_described && !is_described {
+        if state.is_described && !is_described {
             let file = self.store.backend.describe(&format!("{folder}/{MANIFEST}"));
             return Err(StoreError::Vanished { address: self.store.address().to_owned(), file });
         }
-        purchase.is_described = is_described;
-        purchase.writers.look(&listing);
+        state.is_described = is_described;
+        state.writers.look(&listing);
         let is_tile = |name: &String| name.strip_suffix(EXTENSION).is_some_and(|stem| stem.ends_with('.'));
         let names = listing.objects.into_iter().map(|object| object.name).filter(is_tile);
         let concerns_us = |name: &String| self.part.as_deref().is_none_or(|part| tile::part_of(name) == Some(part));
-        let new: Vec<String> = names.filter(concerns_us).filter(|name| !purchase.seen.contains(name)).collect();
+        let new: Vec<String> = names.filter(concerns_us).filter(|name| !state.seen.contains(name)).collect();
         let mut complete = true;
         for names in new.chunks(TILES_AT_A_TIME) {
             for (name, entries) in names.iter().zip(self.read_tiles(&folder, names)?) {
                 match entries {
                     Some(entries) => {
                         self.held_mut().insert(&entries).map_err(scratch_failed)?;
-                        purchase.seen.insert(name.clone());
+                        state.seen.insert(name.clone());
                         *read += 1;
                     }
                     None => complete = false,
@@ -295,34 +295,34 @@ impl<O: Oracle> Stored<O> {
         })
     }
 
-    /// Buys what of a request is not there yet.
-    fn buy(&self, request: EntryRequest<'_>) -> Result<(), OracleError> {
+    /// Evaluates what of a request is not there yet.
+    fn evaluate_missing(&self, request: EntryRequest<'_>) -> Result<(), OracleError> {
         let search = Mutex::new(Search { cursor: request.cursor(0.0), share: 0.0, left_some: false, is_over: false });
         let search = &search;
         let outcome = std::thread::scope(|scope| {
             let mut helper = None;
-            let outcome = self.buy_batches(request, search, &mut || {
-                helper.get_or_insert_with(|| scope.spawn(move || self.buy_batches(request, search, &mut || {})));
+            let outcome = self.evaluate_batches(request, search, &mut || {
+                helper.get_or_insert_with(|| scope.spawn(move || self.evaluate_batches(request, search, &mut || {})));
             });
             outcome.and(helper.map_or(Ok(()), |helper| helper.join().unwrap_or_else(|panic| resume_unwind(panic))))
         });
         if outcome.is_err() {
-            self.publish(&mut self.purchase())?;
+            self.publish(&mut self.state())?;
         }
         outcome
     }
 
-    /// Buys batch after batch of a request; `call_help` is called where another could be under way beside one.
-    fn buy_batches(
+    /// Evaluates batch after batch of a request; `call_help` is called where another could be under way beside one.
+    fn evaluate_batches(
         &self,
         request: EntryRequest<'_>,
         search: &Mutex<Search>,
         call_help: &mut dyn FnMut(),
     ) -> Result<(), OracleError> {
-        let mut purchase = self.purchase();
+        let mut state = self.state();
         let outcome = loop {
-            match self.buy_next(purchase, request, search, call_help) {
-                Ok(Some(still)) => purchase = still,
+            match self.evaluate_next(state, request, search, call_help) {
+                Ok(Some(still)) => state = still,
                 Ok(None) => break Ok(()),
                 Err(error) => break Err(error),
             }
@@ -333,23 +333,23 @@ impl<O: Oracle> Stored<O> {
         outcome
     }
 
-    /// Buys one batch, or waits for one; `None` at the end of the request. The purchase is free while the oracle is at work.
-    fn buy_next<'a>(
+    /// Evaluates one batch, or waits for one; `None` at the end of the request. The state is free while the oracle is at work.
+    fn evaluate_next<'a>(
         &'a self,
-        mut purchase: MutexGuard<'a, Purchase>,
+        mut state: MutexGuard<'a, WriteState>,
         request: EntryRequest<'_>,
         search: &Mutex<Search>,
         call_help: &mut dyn FnMut(),
-    ) -> Result<Option<MutexGuard<'a, Purchase>>, OracleError> {
-        // who closes never gives the purchase back
-        if self.is_closing.load(Ordering::Relaxed) || purchase.under_way.is_full() {
-            return Ok(Some(self.await_landing(purchase)));
+    ) -> Result<Option<MutexGuard<'a, WriteState>>, OracleError> {
+        // a store that is closing never gives the state back
+        if self.is_closing.load(Ordering::Relaxed) || state.under_way.is_full() {
+            return Ok(Some(self.await_landing(state)));
         }
         let mut search_now = lock(search);
         if search_now.is_over {
             return Ok(None);
         }
-        let mut batch = self.next_batch(&mut purchase, request, &mut search_now)?;
+        let mut batch = self.next_batch(&mut state, request, &mut search_now)?;
         if batch.pairs.is_empty() {
             if !search_now.left_some {
                 return Ok(None);
@@ -357,69 +357,69 @@ impl<O: Oracle> Stored<O> {
             // what was left to another request may have failed there
             (search_now.left_some, search_now.cursor) = (false, request.cursor(search_now.share));
             drop(search_now);
-            let is_idle = purchase.under_way.is_empty();
-            return Ok(Some(if is_idle { purchase } else { self.await_landing(purchase) }));
+            let is_idle = state.under_way.is_empty();
+            return Ok(Some(if is_idle { state } else { self.await_landing(state) }));
         }
         let is_last = search_now.cursor.is_at_end();
         drop(search_now);
-        let pool = purchase.pool()?;
-        let keys = purchase.under_way.begin(&mut batch);
-        let has_room = !purchase.under_way.is_full();
-        let (start, landed_before, asked) = (Instant::now(), purchase.landed, batch.pairs.len());
-        drop(purchase);
+        let pool = state.pool()?;
+        let keys = state.under_way.begin(&mut batch);
+        let has_room = !state.under_way.is_full();
+        let (start, landed_before, asked) = (Instant::now(), state.landed, batch.pairs.len());
+        drop(state);
         if has_room && !is_last {
             call_help();
         }
         let scored = catch_unwind(AssertUnwindSafe(|| self.score(&pool, batch.pairs)));
-        let mut purchase = self.purchase();
-        purchase.under_way.end(&keys);
+        let mut state = self.state();
+        state.under_way.end(&keys);
         self.has_landed.notify_all();
         let (pairs, scores) = scored.unwrap_or_else(|panic| resume_unwind(panic))?;
-        purchase.landed += pairs.len();
-        let landed = purchase.landed - landed_before;
-        purchase.sizer.bought(&Landing { batch: pairs.len(), landed, seconds: start.elapsed().as_secs_f64() });
-        self.keep(&mut purchase, &pairs, &scores)?;
+        state.landed += pairs.len();
+        let landed = state.landed - landed_before;
+        state.sizer.adapt(&Landing { batch: pairs.len(), landed, seconds: start.elapsed().as_secs_f64() });
+        self.keep(&mut state, &pairs, &scores)?;
         if pairs.len() < asked {
             let mut search = lock(search);
             search.cursor = request.cursor(search.share);
         }
-        if purchase.sizer.is_due() || purchase.writers.count() > 1 {
-            self.announce(&mut purchase)?;
-            self.publish(&mut purchase)?;
+        if state.sizer.is_due() || state.writers.count() > 1 {
+            self.announce(&mut state)?;
+            self.publish(&mut state)?;
         }
-        Ok(Some(purchase))
+        Ok(Some(state))
     }
 
-    /// The next pairs of a request that are to be bought; none at its end.
+    /// The next pairs of a request that are to be evaluated; none at its end.
     fn next_batch(
         &self,
-        purchase: &mut Purchase,
+        state: &mut WriteState,
         request: EntryRequest<'_>,
         search: &mut Search,
     ) -> Result<Batch, OracleError> {
         loop {
-            if purchase.looked.is_none_or(|(when, took)| when.elapsed() >= took * LOOKING_SHARE) {
-                self.look(purchase)?;
+            if state.looked.is_none_or(|(when, took)| when.elapsed() >= took * LOOKING_SHARE) {
+                self.look(state)?;
             }
-            if purchase.writers.share() != search.share {
-                search.share = purchase.writers.share();
+            if state.writers.share() != search.share {
+                search.share = state.writers.share();
                 search.cursor = request.cursor(search.share);
             }
-            let limit = match purchase.writers.count() {
-                1 => purchase.sizer.batch(),
-                runs => purchase.sizer.batch().min(request.cells().div_ceil(2 * runs)),
+            let limit = match state.writers.count() {
+                1 => state.sizer.batch(),
+                runs => state.sizer.batch().min(request.cells().div_ceil(2 * runs)),
             };
             let (diagonal_known, cursor) = (self.shape.diagonal_known, &mut search.cursor);
             let batch = request
-                .missing(&self.held(), &purchase.under_way, diagonal_known, cursor, limit)
+                .missing(&self.held(), &state.under_way, diagonal_known, cursor, limit)
                 .map_err(scratch_failed)?;
             search.left_some |= batch.left_some;
-            if batch.pairs.is_empty() || purchase.writers.is_announced() {
+            if batch.pairs.is_empty() || state.writers.is_announced() {
                 return Ok(batch);
             }
-            // nothing is bought that could not be kept
-            self.announce(purchase)?;
-            purchase.looked = None;
+            // nothing is evaluated that could not be kept
+            self.announce(state)?;
+            state.looked = None;
             search.cursor = request.cursor(search.share);
         }
     }
@@ -444,7 +444,7 @@ impl<O: Oracle> Stored<O> {
     }
 
     /// Keeps the scores of a batch that are numbers, and refuses the first that is not.
-    fn keep(&self, purchase: &mut Purchase, pairs: &[Pair], scores: &[f64]) -> Result<(), OracleError> {
+    fn keep(&self, state: &mut WriteState, pairs: &[Pair], scores: &[f64]) -> Result<(), OracleError> {
         let entries: Vec<Entry> = pairs
             .iter()
             .zip(scores)
@@ -453,7 +453,7 @@ impl<O: Oracle> Stored<O> {
             .collect();
         self.held_mut().insert(&entries).map_err(scratch_failed)?;
         self.bought.fetch_add(entries.len() as u64, Ordering::Relaxed);
-        purchase.unpublished.extend(entries);
+        state.unpublished.extend(entries);
         check_finite(pairs, scores)
     }
 
@@ -466,30 +466,30 @@ impl<O: Oracle> Stored<O> {
         std::thread::scope(|scope| scope.spawn(evaluate).join()).unwrap_or_else(|panic| resume_unwind(panic))
     }
 
-    /// Describes the oracle in the store and joins those that buy, or stays with them.
-    fn announce(&self, purchase: &mut Purchase) -> Result<(), StoreError> {
-        let folder = purchase.manifest.identity.clone();
-        if !purchase.is_described {
-            let text = serde_json::to_vec_pretty(&purchase.manifest)
+    /// Describes the oracle in the store and joins those that evaluate, or stays with them.
+    fn announce(&self, state: &mut WriteState) -> Result<(), StoreError> {
+        let folder = state.manifest.identity.clone();
+        if !state.is_described {
+            let text = serde_json::to_vec_pretty(&state.manifest)
                 .map_err(|error| StoreError::System { action: "describe the oracle", source: error.into() })?;
             self.store.backend.create(&format!("{folder}/{MANIFEST}"), text)?;
-            purchase.is_described = true;
+            state.is_described = true;
         }
-        purchase.writers.announce(&self.store.backend, &folder)
+        state.writers.announce(&self.store.backend, &folder)
     }
 
-    fn publish(&self, purchase: &mut Purchase) -> Result<(), StoreError> {
-        let folder = purchase.manifest.identity.clone();
-        while !purchase.unpublished.is_empty() {
-            let first = purchase.unpublished.len().min(LARGEST);
+    fn publish(&self, state: &mut WriteState) -> Result<(), StoreError> {
+        let folder = state.manifest.identity.clone();
+        while !state.unpublished.is_empty() {
+            let first = state.unpublished.len().min(LARGEST);
             let (name, bytes) =
-                tile::encode(self.identity.as_bytes(), self.shape.len, purchase.unpublished[..first].to_vec());
+                tile::encode(self.identity.as_bytes(), self.shape.len, state.unpublished[..first].to_vec());
             let name = tile::named(self.part.as_deref(), &name);
             self.store.backend.create(&format!("{folder}/{name}"), bytes)?;
-            purchase.seen.insert(name);
-            purchase.unpublished.drain(..first);
+            state.seen.insert(name);
+            state.unpublished.drain(..first);
         }
-        purchase.sizer.published();
+        state.sizer.published();
         Ok(())
     }
 
@@ -501,12 +501,12 @@ impl<O: Oracle> Stored<O> {
         self.held.write().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn purchase(&self) -> MutexGuard<'_, Purchase> {
-        self.purchase.lock().unwrap_or_else(PoisonError::into_inner)
+    fn state(&self) -> MutexGuard<'_, WriteState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn await_landing<'a>(&self, purchase: MutexGuard<'a, Purchase>) -> MutexGuard<'a, Purchase> {
-        self.has_landed.wait(purchase).unwrap_or_else(PoisonError::into_inner)
+    fn await_landing<'a>(&self, state: MutexGuard<'a, WriteState>) -> MutexGuard<'a, WriteState> {
+        self.has_landed.wait(state).unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -568,7 +568,7 @@ impl<O: Oracle> Oracle for Stored<O> {
 }
 
 impl<O: Oracle> Stored<O> {
-    /// Looks a request up, buys what is missing, and looks again. `look_up` names the first pair that is not there.
+    /// Looks a request up, evaluates what is missing, and looks again. `look_up` names the first pair that is not there.
     fn answer<T>(
         &self,
         request: EntryRequest<'_>,
@@ -578,7 +578,7 @@ impl<O: Oracle> Stored<O> {
         if look_up(&mut out).map_err(scratch_failed)?.is_none() {
             return Ok(());
         }
-        self.buy(request)?;
+        self.evaluate_missing(request)?;
         match look_up(&mut out).map_err(scratch_failed)? {
             None => Ok(()),
             Some((i, j)) => Err(OracleError::NotFinite { i, j, value: f64::NAN }),
@@ -592,13 +592,13 @@ impl<O: Oracle> Drop for Stored<O> {
             // all is published, and the lock is never given back
             return;
         }
-        let mut purchase = self.purchase();
-        if let Err(error) = self.publish(&mut purchase) {
-            let lost = purchase.unpublished.len();
+        let mut state = self.state();
+        if let Err(error) = self.publish(&mut state) {
+            let lost = state.unpublished.len();
             tracing::error!("{lost} bought entries could not be published and are lost: {error}");
         }
-        let folder = purchase.manifest.identity.clone();
-        purchase.writers.leave(&self.store.backend, &folder);
+        let folder = state.manifest.identity.clone();
+        state.writers.leave(&self.store.backend, &folder);
     }
 }
 

@@ -1,4 +1,4 @@
-//! What a plan needs of a store: buying without reading, and handing over what is there already.
+//! Parts of a plan: evaluating without reading, and handing over what is there already.
 
 use std::collections::HashSet;
 use std::io;
@@ -12,17 +12,17 @@ use crate::entry_request::EntryRequest;
 use crate::tile::{self, Entry};
 
 impl<O: Oracle> Stored<O> {
-    /// Buys what of rows × cols is not there yet, without handing it out: no room for the block is needed.
+    /// Evaluates what of rows × cols is not there yet, without handing it out: no room for the block is needed.
     ///
     /// # Errors
     /// As [`Oracle::block`].
     pub fn stock(&self, rows: &[usize], cols: &[usize]) -> Result<(), OracleError> {
         let request = EntryRequest::Block { rows, cols };
         request.check(self.shape.len)?;
-        self.buy(request)
+        self.evaluate_missing(request)
     }
 
-    /// Publishes what is held of rows × cols again under the name of a part, so that whoever buys that part finds it; answers
+    /// Publishes what is held of rows × cols again under the name of a part, so that whoever evaluates that part finds it; answers
     /// how many distinct entries these are.
     ///
     /// # Errors
