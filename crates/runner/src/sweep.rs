@@ -14,10 +14,12 @@ use landmark_core::stream::stream;
 use serde::Serialize;
 
 use crate::config::{
-    Compare, Config, Experiment, LandmarkConfig, MatrixSubject, MethodConfig, ProxyFit, Regimes, SplitConfig,
+    Compare, LandmarkConfig, MatrixSubject, MethodConfig, ProxyFit, Regimes, RunSettings, SplitConfig,
 };
-use crate::registry::methods;
 use crate::stage::Stage;
+
+pub mod context;
+pub(crate) mod wme;
 
 /// How methods are held against each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
@@ -80,7 +82,7 @@ pub struct Cell {
 
 /// The comparison that a configuration asks for.
 pub struct Sweep<'a> {
-    config: &'a Config,
+    run: &'a RunSettings,
     matrix: &'a MatrixSubject,
     stage: &'a Stage,
     given: Option<Vec<usize>>,
@@ -90,8 +92,8 @@ pub struct Sweep<'a> {
 
 impl<'a> Sweep<'a> {
     /// A sweep over the methods of a configuration; `given` are its landmarks, where they are listed.
-    pub fn new(config: &'a Config, matrix: &'a MatrixSubject, stage: &'a Stage, given: Option<Vec<usize>>) -> Self {
-        Self { config, matrix, stage, given, seen: Mutex::default() }
+    pub fn new(run: &'a RunSettings, matrix: &'a MatrixSubject, stage: &'a Stage, given: Option<Vec<usize>>) -> Self {
+        Self { run, matrix, stage, given, seen: Mutex::default() }
     }
 
     /// The method of a cell.
@@ -117,10 +119,10 @@ impl<'a> Sweep<'a> {
     pub fn cells(&self) -> Vec<Cell> {
         let axis = self.axis();
         let (mut drawn, mut fixed) = (Vec::new(), Vec::new());
-        for replicate in 0..self.config.replicates as u64 {
+        for replicate in 0..self.run.replicates as u64 {
             for &(comparison, columns) in &axis {
                 for (method, entry) in self.matrix.methods.iter().enumerate() {
-                    let (draws, sized) = methods::find(entry.id).map_or((true, true), |m| (m.draws, m.sized));
+                    let (draws, sized) = (entry.entry.draws, entry.entry.sized);
                     if draws {
                         let rank = self.rank(entry, comparison, columns);
                         drawn.push(Cell { method, comparison, columns, rank, replicate });
@@ -167,8 +169,7 @@ impl<'a> Sweep<'a> {
 
     /// Whether each replicate trains on other items, so that even what does not depend on landmarks differs.
     fn splits_anew(&self) -> bool {
-        self.matrix.experiment == Experiment::Classification
-            && matches!(self.matrix.dataset.split(), Some(SplitConfig::Train(_)))
+        self.matrix.experiment.searches && matches!(self.matrix.dataset.split(), Some(SplitConfig::Train(_)))
     }
 
     fn rank(&self, method: &MethodConfig, comparison: Comparison, columns: usize) -> usize {
@@ -196,7 +197,7 @@ impl<'a> Sweep<'a> {
         if let Some(landmarks) = seen.get(&cell.replicate) {
             return Ok(landmarks.clone());
         }
-        let mut rng = stream(self.config.seed, &self.stage.dataset, "landmarks", cell.replicate);
+        let mut rng = stream(self.run.seed, &self.stage.dataset, "landmarks", cell.replicate);
         let landmarks = policy.select(oracle, self.longest_order(), &mut rng)?;
         seen.insert(cell.replicate, landmarks.clone());
         Ok(landmarks)
@@ -213,7 +214,7 @@ impl<'a> Sweep<'a> {
     /// # Errors
     /// Given landmarks that are out of range or repeated.
     pub fn drawn_landmarks(&self, cell: &Cell) -> Result<Landmarks, ApproximateError> {
-        let mut rng = stream(self.config.seed, &self.stage.dataset, "landmarks", cell.replicate);
+        let mut rng = stream(self.run.seed, &self.stage.dataset, "landmarks", cell.replicate);
         match &self.given {
             None => Ok(Landmarks::uniform(self.stage.items(), &mut rng)),
             Some(indices) => Ok(Landmarks::given(self.stage.items(), indices, &mut rng)?),
