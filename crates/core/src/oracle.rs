@@ -67,6 +67,12 @@ pub trait Oracle: Send + Sync {
         1
     }
 
+    /// Calls that are worked on at once, by lanes, processes or machines: who asks for fewer leaves some of them idle. Such an oracle
+    /// also takes several requests at a time and fills the end of one with the beginning of the next.
+    fn calls_at_once(&self) -> usize {
+        1
+    }
+
     /// Scores `out[k] = f(pairs[k])`, batch first: a caller hands over thousands of pairs at once. A pair (i, i) must be
     /// answered without a call where the diagonal is known.
     ///
@@ -107,6 +113,10 @@ macro_rules! forward_to_the_pointee {
                 (**self).evaluations_per_pair()
             }
 
+            fn calls_at_once(&self) -> usize {
+                (**self).calls_at_once()
+            }
+
             fn evaluate(&self, pairs: &[Pair], out: &mut [f64]) -> Result<(), OracleError> {
                 (**self).evaluate(pairs, out)
             }
@@ -129,6 +139,20 @@ pub fn block_of<O: Oracle + ?Sized>(oracle: &O, rows: &[usize], cols: &[usize]) 
     oracle.block(rows, cols, block.view_mut())?;
     check_finite_block(rows, cols, block.view())?;
     Ok(block)
+}
+
+/// Calls of a chunk when `calls` are cut for so many lanes into chunks of at most `largest`: as few as possible, as equal as
+/// possible, and a whole number of them for every lane where there are enough calls.
+///
+/// ```
+/// use landmark_core::oracle::even_chunk;
+/// assert_eq!(even_chunk(140, 2, 256), 70); // one chunk of 140 would leave a lane idle
+/// assert_eq!(even_chunk(1100, 4, 256), 138); // two rounds
+/// assert_eq!(even_chunk(3, 4, 256), 1);
+/// ```
+pub fn even_chunk(calls: usize, lanes: usize, largest: usize) -> usize {
+    let rounds = calls.div_ceil(lanes.saturating_mul(largest).max(1)).max(1);
+    calls.div_ceil(lanes.max(1) * rounds).max(1)
 }
 
 /// Whether a score depends on the order of its pair.

@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use landmark_core::oracle::{OracleShape, Symmetry};
-use landmark_oracles::tile_store::StoreError;
 use landmark_report::{FileError, ReferenceError, ReportError, ResultStore, ResultsError, write_file};
+use landmark_store::StoreError;
 use serde_json::json;
 
 use crate::config::{Config, MatrixSubject, Subject};

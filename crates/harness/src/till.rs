@@ -11,8 +11,18 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use landmark_core::entries::EntrySet;
-use landmark_core::oracle::{Budget, Metered, Oracle, OracleError, OracleShape, Pair, Spent, Symmetrized};
-use landmark_oracles::tile_store::{OracleLabel, StoreError, Stored, TileStore};
+use landmark_core::oracle::Budget;
+use landmark_core::oracle::Metered;
+use landmark_core::oracle::Oracle;
+use landmark_core::oracle::OracleError;
+use landmark_core::oracle::OracleShape;
+use landmark_core::oracle::Pair;
+use landmark_core::oracle::Spent;
+use landmark_core::oracle::Symmetrized;
+use landmark_store::OracleLabel;
+use landmark_store::StoreError;
+use landmark_store::Stored;
+use landmark_store::TileStore;
 
 use crate::config::MatrixSubject;
 use crate::interrupt;

@@ -15,8 +15,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use landmark_core::oracle::{Kernel, Kernelized, Metered, Oracle, Pair};
-use landmark_oracles::tile_store::{OracleLabel, TileStore};
 use landmark_oracles::wmd::{EmptyDocuments, Wmd, WordClouds};
+use landmark_store::{OracleLabel, TileStore};
 use ndarray::Array2;
 use rayon::ThreadPoolBuilder;
 

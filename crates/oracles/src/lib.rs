@@ -1,11 +1,9 @@
 //! landmark-oracles: similarity functions over items (word mover's distance and its bounds, tree kernels, any program; cross-encoders through
-//! [`neural`]), and the
-//! store that keeps what was bought from them.
+//! [`neural`]).
 
 pub mod combined;
 pub mod neural;
 mod scratch_pool;
 pub mod subprocess;
-pub mod tile_store;
 pub mod tree_kernel;
 pub mod wmd;

@@ -26,7 +26,7 @@ use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use landmark_core::oracle::{Identity, Oracle, OracleError, Pair, Symmetry, check_pairs};
+use landmark_core::oracle::{Identity, Oracle, OracleError, Pair, Symmetry, check_pairs, even_chunk};
 
 mod error;
 mod items;
@@ -138,15 +138,19 @@ impl Subprocess {
     }
 
     fn score(&self, pairs: &[Pair], out: &mut [f64]) -> Result<(), OracleError> {
-        let size = self.params.batch.min(pairs.len().div_ceil(self.slots.len())).max(1);
+        let size = even_chunk(pairs.len(), self.slots.len(), self.params.batch);
         let queue = Mutex::new(pairs.chunks(size).zip(out.chunks_mut(size)));
-        let next = || queue.lock().unwrap_or_else(PoisonError::into_inner).next();
-        let stop = AtomicBool::new(false);
         let busy = pairs.len().div_ceil(size).min(self.slots.len());
-        let stop = &stop;
+        // ahead of an answer nothing is taken that another process would have to wait for
+        let next = |is_ahead: bool| {
+            let mut queue = queue.lock().unwrap_or_else(PoisonError::into_inner);
+            if is_ahead && queue.len() < busy { None } else { queue.next() }
+        };
+        let stop = &AtomicBool::new(false);
         std::thread::scope(|scope| {
             // this thread serves the first process itself
             let Some((first, others)) = self.slots[..busy].split_first() else { return Ok(()) };
+            let next = &next;
             let helpers: Vec<_> = others.iter().map(|slot| scope.spawn(move || self.work(slot, next, stop))).collect();
             let mut outcome = self.work(first, next, stop);
             for helper in helpers {
@@ -161,7 +165,7 @@ impl Subprocess {
     fn work<'a>(
         &self,
         slot: &Mutex<Slot>,
-        next: impl Fn() -> Option<Work<'a>>,
+        next: impl Fn(bool) -> Option<Work<'a>>,
         stop: &AtomicBool,
     ) -> Result<(), OracleError> {
         let mut slot: MutexGuard<'_, Slot> = slot.lock().unwrap_or_else(PoisonError::into_inner);
@@ -177,13 +181,13 @@ impl Subprocess {
     fn work_with<'a>(
         &self,
         slot: &mut Slot,
-        next: impl Fn() -> Option<Work<'a>>,
+        next: impl Fn(bool) -> Option<Work<'a>>,
         stop: &AtomicBool,
     ) -> Result<(), OracleError> {
         let mut flying: VecDeque<(u64, Work<'a>)> = VecDeque::new();
         loop {
             while flying.len() < WINDOW && !stop.load(Ordering::Relaxed) {
-                let Some(work) = next() else { break };
+                let Some(work) = next(!flying.is_empty()) else { break };
                 flying.push_back((self.send(slot, work.0)?, work));
             }
             let Some((number, (pairs, scores))) = flying.pop_front() else { return Ok(()) };
@@ -402,6 +406,10 @@ impl Oracle for Subprocess {
 
     fn known_diagonal(&self) -> Option<f64> {
         self.greeting.diagonal
+    }
+
+    fn calls_at_once(&self) -> usize {
+        self.slots.len()
     }
 
     fn evaluate(&self, pairs: &[Pair], out: &mut [f64]) -> Result<(), OracleError> {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use landmark_core::oracle::{Metered, Oracle, Pair, Symmetry, block_of};
 use landmark_oracles::subprocess::{FailedPairs, ScoredItems, Subprocess, SubprocessError, SubprocessParams};
-use landmark_oracles::tile_store::{OracleLabel, TileStore};
+use landmark_store::{OracleLabel, TileStore};
 
 const GREETING: &str = r#"{"landmark":1,"identity":"difference","symmetric":true,"pairs":"index"}"#;
 
@@ -113,6 +113,31 @@ fn every_pair_gets_its_own_score_from_one_process_or_several() {
     let ids: std::collections::HashSet<&str> = text.lines().collect();
     assert_eq!(ids.len(), 3, "all three work");
     assert_eq!(several.symmetry(), Symmetry::Symmetric);
+}
+
+#[test]
+fn no_process_waits_while_another_has_a_batch_in_hand_that_it_does_not_work_on() {
+    // nobody answers before all four are asked
+    let hook = "touch at-work-$$; while [ $(ls at-work-* | wc -l) -lt 4 ]; do sleep 0.01; done";
+    for count in [4, 13, 40] {
+        let place = Place::new();
+        let params = SubprocessParams { processes: 4, ..place.params(&program(GREETING, hook)) };
+        check(&Subprocess::start(params, items(40)).unwrap(), count);
+    }
+}
+
+#[test]
+fn a_store_keeps_four_processes_at_work_on_scores_that_take_long() {
+    let place = Place::new();
+    let store = TileStore::open(&place.path("store").display().to_string()).unwrap();
+    let hook = "touch at-work-$$; while [ $(ls at-work-* | wc -l) -lt 4 ]; do sleep 0.01; done; echo $$ >> asked";
+    let params = SubprocessParams { processes: 4, ..place.params(&program(GREETING, hook)) };
+    let oracle = Metered::new(Subprocess::start(params, items(40)).unwrap());
+    let stored = store.attach(oracle, OracleLabel::new("subprocess", "a test")).unwrap();
+    assert_eq!(stored.calls_at_once(), 4);
+    let all: Vec<usize> = (0..40).collect();
+    block_of(&stored, &all, &[1, 2]).unwrap();
+    assert_eq!(lines(&place.path("asked")), 79);
 }
 
 #[test]

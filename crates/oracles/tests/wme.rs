@@ -8,9 +8,9 @@ use std::sync::Arc;
 use landmark_core::oracle::{Kernel, Kernelized, Oracle, OracleError, block_of};
 use landmark_core::stream::stream;
 use landmark_data::BagsOfWords;
-use landmark_oracles::tile_store::{OracleLabel, TileStore};
 use landmark_oracles::wmd::wme::{MOST_DOCUMENTS, RandomDocuments, WmeError, WmeParams, features};
 use landmark_oracles::wmd::{EmdScratch, EmptyDocuments, Wmd, WordClouds, emd, ground_distances};
+use landmark_store::{OracleLabel, TileStore};
 use ndarray::{Array1, Array2, array};
 use rand::Rng;
 

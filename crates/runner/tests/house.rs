@@ -36,6 +36,7 @@ fn arrows_only_go_down() {
         ("yaml", 0),
         ("data", 1),
         ("features", 1),
+        ("store", 1),
         ("oracles", 2),
         ("tasks", 2),
         ("neural", 3),

@@ -129,6 +129,10 @@ impl<O: Oracle> Oracle for Kernelized<O> {
         self.inner.evaluations_per_pair()
     }
 
+    fn calls_at_once(&self) -> usize {
+        self.inner.calls_at_once()
+    }
+
     fn evaluate(&self, pairs: &[Pair], out: &mut [f64]) -> Result<(), OracleError> {
         self.inner.evaluate(pairs, out)?;
         check_finite(pairs, out)?;

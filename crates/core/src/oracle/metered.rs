@@ -5,6 +5,7 @@
 //! holds the [`Budget`]. Counting a block costs O(rows + cols).
 
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use ndarray::ArrayViewMut2;
@@ -21,7 +22,7 @@ use super::{
 pub struct Budget {
     /// Evaluations of the similarity function.
     pub entries: Option<u64>,
-    /// Seconds spent inside the oracle. A request that starts in time is finished, so small requests keep it tighter.
+    /// Seconds during which the oracle is at work. A request that starts in time is finished, so small requests keep it tighter.
     pub seconds: Option<f64>,
 }
 
@@ -32,7 +33,7 @@ pub struct Spent {
     pub cells: u64,
     /// Calls of the similarity function: distinct pairs, both orders of a symmetrised one, no known diagonal.
     pub evaluations: u64,
-    /// Seconds inside the oracle, summed over concurrent requests.
+    /// Seconds during which the oracle was at work, on one request or on several.
     pub seconds: f64,
 }
 
@@ -70,7 +71,48 @@ pub struct Metered<O> {
     budget: Budget,
     cells: AtomicU64,
     evaluations: AtomicU64,
-    nanoseconds: AtomicU64,
+    clock: Mutex<Clock>,
+}
+
+/// Time during which at least one request was under way.
+#[derive(Debug, Default)]
+struct Clock {
+    under_way: usize,
+    since: Option<Instant>,
+    before: Duration,
+}
+
+impl Clock {
+    fn read(&self) -> Duration {
+        self.before + self.since.map_or(Duration::ZERO, |since| since.elapsed())
+    }
+}
+
+/// A request that is under way, until it is dropped.
+struct UnderWay<'a>(&'a Mutex<Clock>);
+
+impl<'a> UnderWay<'a> {
+    fn new(clock: &'a Mutex<Clock>) -> Self {
+        let mut now = lock(clock);
+        now.under_way += 1;
+        now.since.get_or_insert_with(Instant::now);
+        Self(clock)
+    }
+}
+
+impl Drop for UnderWay<'_> {
+    fn drop(&mut self) {
+        let mut clock = lock(self.0);
+        clock.under_way -= 1;
+        if clock.under_way == 0 {
+            clock.before = clock.read();
+            clock.since = None;
+        }
+    }
+}
+
+fn lock(clock: &Mutex<Clock>) -> MutexGuard<'_, Clock> {
+    clock.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl<O: Oracle> Metered<O> {
@@ -81,7 +123,7 @@ impl<O: Oracle> Metered<O> {
 
     /// Counts and refuses whatever would pass the budget.
     pub fn with_budget(inner: O, budget: Budget) -> Self {
-        Self { inner, budget, cells: AtomicU64::new(0), evaluations: AtomicU64::new(0), nanoseconds: AtomicU64::new(0) }
+        Self { inner, budget, cells: AtomicU64::new(0), evaluations: AtomicU64::new(0), clock: Mutex::default() }
     }
 
     /// The oracle below.
@@ -104,7 +146,7 @@ impl<O: Oracle> Metered<O> {
     }
 
     fn elapsed(&self) -> Duration {
-        Duration::from_nanos(self.nanoseconds.load(Ordering::Relaxed))
+        lock(&self.clock).read()
     }
 
     /// Books a request, or refuses it whole.
@@ -126,11 +168,8 @@ impl<O: Oracle> Metered<O> {
     }
 
     fn timed<T>(&self, request: impl FnOnce() -> T) -> T {
-        let start = Instant::now();
-        let answer = request();
-        let nanoseconds = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
-        self.nanoseconds.fetch_add(nanoseconds, Ordering::Relaxed);
-        answer
+        let _under_way = UnderWay::new(&self.clock);
+        request()
     }
 }
 
@@ -153,6 +192,10 @@ impl<O: Oracle> Oracle for Metered<O> {
 
     fn evaluations_per_pair(&self) -> u64 {
         self.inner.evaluations_per_pair()
+    }
+
+    fn calls_at_once(&self) -> usize {
+        self.inner.calls_at_once()
     }
 
     /// Counts every pair as it is listed; whoever lists a pair twice pays twice.

@@ -157,6 +157,10 @@ impl<O: Oracle> Oracle for Remembered<O> {
         self.inner.evaluations_per_pair()
     }
 
+    fn calls_at_once(&self) -> usize {
+        self.inner.calls_at_once()
+    }
+
     fn evaluate(&self, pairs: &[Pair], out: &mut [f64]) -> Result<(), OracleError> {
         check_pairs(self.len(), pairs, out.len())?;
         let missing: Vec<Pair> = {

@@ -90,6 +90,10 @@ impl<O: Oracle> Oracle for Symmetrized<O> {
         self.inner.evaluations_per_pair() * if self.is_symmetric_already() { 1 } else { 2 }
     }
 
+    fn calls_at_once(&self) -> usize {
+        self.inner.calls_at_once()
+    }
+
     fn evaluate(&self, pairs: &[Pair], out: &mut [f64]) -> Result<(), OracleError> {
         if self.is_symmetric_already() {
             return self.inner.evaluate(pairs, out);

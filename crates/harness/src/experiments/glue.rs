@@ -12,10 +12,10 @@ use landmark_core::approximation::Approximation;
 use landmark_core::entries::{Certainty, EntryBlock, Plan, Rows};
 use landmark_core::error_estimate;
 use landmark_core::oracle::{Oracle, OracleError, OracleShape, Spent};
-use landmark_oracles::tile_store::OracleLabel;
 use landmark_report::{
     CellKey, FigureKind, FigureSpec, Metric, ResultRow, ResultStore, Selection, TableKind, TableSpec, XAxis,
 };
+use landmark_store::OracleLabel;
 use landmark_tasks::metrics::{MetricError, accuracy, best_threshold, f1_binary, pearson, spearman};
 use landmark_yaml::Entry;
 use ndarray::Array2;

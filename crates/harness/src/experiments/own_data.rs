@@ -28,11 +28,15 @@ use crate::layout::Layout;
 use crate::sweep::context::{SweepContext, group};
 use crate::sweep::{Cell, Comparison, Setting};
 
-/// Tables that are made from the factors, in the folder of the results.
+/// The table of `topk`.
 pub const NEIGHBOURS: &str = "neighbours.tsv";
+/// The table of `mine`.
 pub const PAIRS: &str = "pairs.tsv";
+/// The table of `cluster`.
 pub const CLUSTERS: &str = "clusters.tsv";
+/// The table of `classify`.
 pub const LABELS: &str = "labels.tsv";
+/// Tables that are made from the factors, in the folder of the results.
 const ANSWERS: [&str; 4] = [NEIGHBOURS, PAIRS, CLUSTERS, LABELS];
 /// The folder of new items that were projected.
 pub const PROJECTED: &str = "projected";

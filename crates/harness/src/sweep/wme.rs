@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use landmark_core::approximate::{Approximate, ApproximateError};
 use landmark_core::oracle::OracleError;
-use landmark_oracles::tile_store::OracleLabel;
 use landmark_oracles::wmd::wme::{MOST_DOCUMENTS, RandomDocuments, WmeMethodParams, WmeParams};
+use landmark_store::OracleLabel;
 use serde_json::Value as Json;
 
 use super::context::SweepContext;

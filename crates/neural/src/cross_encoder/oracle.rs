@@ -105,6 +105,10 @@ impl Oracle for CrossEncoder {
         self.identity
     }
 
+    fn calls_at_once(&self) -> usize {
+        self.workers.at_once()
+    }
+
     fn evaluate(&self, pairs: &[Pair], out: &mut [f64]) -> Result<(), OracleError> {
         check_pairs(self.len(), pairs, out.len())?;
         let mut order: Vec<usize> = (0..pairs.len()).collect();

@@ -9,7 +9,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
 use landmark_core::oracle::Identity;
-use landmark_oracles::neural::{ModelFiles, Precision};
+use landmark_core::oracle::even_chunk;
+use landmark_oracles::neural::ModelFiles;
+use landmark_oracles::neural::Precision;
 use tch::{Device, Kind};
 
 use crate::encoder::{Batcher, Classifier, DropoutRates, ModelError, Sequence};
@@ -19,6 +21,8 @@ use crate::encoder::{Batcher, Classifier, DropoutRates, ModelError, Sequence};
 const SEQUENCES_ON_GPU: usize = 4096;
 /// The same for a core.
 const SEQUENCES_ON_CPU: usize = 256;
+/// Sequences that keep a GPU busy at all; a core has enough of one.
+const FEWEST_ON_GPU: usize = 64;
 
 /// The number of a job and the outputs of its sequences.
 type Answer = (usize, Result<Vec<Vec<f32>>, ModelError>);
@@ -76,6 +80,11 @@ impl Workers {
         self.longest
     }
 
+    /// Sequences that are scored at once.
+    pub(super) fn at_once(&self) -> usize {
+        self.threads.len() * if self.at_a_time == SEQUENCES_ON_GPU { FEWEST_ON_GPU } else { 1 }
+    }
+
     /// The outputs of the head for each sequence of `order`, handed to `take` with its number, in no particular order.
     pub(super) fn run(
         &self,
@@ -89,7 +98,7 @@ impl Workers {
             None => return Err(gone("the model was closed")),
         };
         let (reply, answers) = channel();
-        let chunks: Vec<&[usize]> = order.chunks(self.at_a_time).collect();
+        let chunks: Vec<&[usize]> = order.chunks(even_chunk(order.len(), self.threads.len(), self.at_a_time)).collect();
         let mut waiting = 0;
         // no more than two chunks a lane are in flight, whatever was asked for
         let most = 2 * self.threads.len();

@@ -46,6 +46,10 @@ impl Oracle for WeightedSum {
         self.parts.iter().map(|(weight, part)| Some(weight * part.known_diagonal()?)).sum()
     }
 
+    fn calls_at_once(&self) -> usize {
+        self.parts.iter().map(|(_, part)| part.calls_at_once()).max().unwrap_or(1)
+    }
+
     fn evaluate(&self, pairs: &[Pair], out: &mut [f64]) -> Result<(), OracleError> {
         check_pairs(self.len, pairs, out.len())?;
         out.fill(0.0);
@@ -94,6 +98,10 @@ impl Oracle for Product {
 
     fn known_diagonal(&self) -> Option<f64> {
         self.parts.iter().map(|part| part.known_diagonal()).product()
+    }
+
+    fn calls_at_once(&self) -> usize {
+        self.parts.iter().map(|part| part.calls_at_once()).max().unwrap_or(1)
     }
 
     fn evaluate(&self, pairs: &[Pair], out: &mut [f64]) -> Result<(), OracleError> {
@@ -155,6 +163,10 @@ impl Oracle for Polynomial {
 
     fn known_diagonal(&self) -> Option<f64> {
         self.inner.known_diagonal().map(|score| self.apply(score))
+    }
+
+    fn calls_at_once(&self) -> usize {
+        self.inner.calls_at_once()
     }
 
     fn evaluate(&self, pairs: &[Pair], out: &mut [f64]) -> Result<(), OracleError> {

@@ -42,6 +42,10 @@ impl Oracle for Normalised {
         self.known_diagonal
     }
 
+    fn calls_at_once(&self) -> usize {
+        self.inner.calls_at_once()
+    }
+
     fn evaluate(&self, pairs: &[Pair], out: &mut [f64]) -> Result<(), OracleError> {
         check_pairs(self.len(), pairs, out.len())?;
         self.inner.evaluate(pairs, out)?;
@@ -91,6 +95,10 @@ impl Oracle for Rbf {
 
     fn known_diagonal(&self) -> Option<f64> {
         Some(1.0)
+    }
+
+    fn calls_at_once(&self) -> usize {
+        self.inner.calls_at_once()
     }
 
     fn evaluate(&self, pairs: &[Pair], out: &mut [f64]) -> Result<(), OracleError> {

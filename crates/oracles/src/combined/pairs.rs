@@ -78,6 +78,10 @@ impl Oracle for OnItems {
         self.inner.known_diagonal()
     }
 
+    fn calls_at_once(&self) -> usize {
+        self.inner.calls_at_once()
+    }
+
     fn evaluate(&self, pairs: &[Pair], out: &mut [f64]) -> Result<(), OracleError> {
         check_pairs(self.len(), pairs, out.len())?;
         let of_items: Vec<Pair> = pairs.iter().map(|&(x, y)| (self.items[x], self.items[y])).collect();
@@ -127,6 +131,10 @@ impl Oracle for SymmetricPairs {
         let items: Vec<usize> = self.pairs.iter().flat_map(|&(first, second)| [first, second]).collect();
         let items = digest_of(&items);
         Identity::of(&[("kind", b"symmetric_pairs"), ("items", &items), ("inner", self.inner.identity().as_bytes())])
+    }
+
+    fn calls_at_once(&self) -> usize {
+        self.inner.calls_at_once()
     }
 
     fn evaluate(&self, pairs: &[Pair], out: &mut [f64]) -> Result<(), OracleError> {

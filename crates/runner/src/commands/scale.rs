@@ -4,12 +4,18 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use landmark_core::oracle::Identity;
-use landmark_harness::config::{Config, Subject};
-use landmark_harness::run::{self, Ended, RunOptions};
+use landmark_harness::config::Config;
+use landmark_harness::config::Subject;
+use landmark_harness::run;
+use landmark_harness::run::Ended;
+use landmark_harness::run::RunOptions;
+use landmark_harness::scale::PLAN;
+use landmark_harness::scale::Plan;
 use landmark_harness::scale::executor::command_line;
-use landmark_harness::scale::{PLAN, Plan, parse_share, parse_tiles};
-use landmark_oracles::tile_store::TileStore;
+use landmark_harness::scale::parse_share;
+use landmark_harness::scale::parse_tiles;
 use landmark_report::amounts::{count, duration};
+use landmark_store::TileStore;
 use miette::{IntoDiagnostic, Result};
 use serde_json::json;
 

@@ -1,6 +1,6 @@
 //! `runner store`: what was bought, whether it is sound, and putting it in order.
 
-use landmark_oracles::tile_store::TileStore;
+use landmark_store::TileStore;
 use miette::{IntoDiagnostic, Result};
 
 use crate::cli::{StoreArgs, StoreCommand};

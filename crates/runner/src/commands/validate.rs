@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use landmark_harness::config::{Config, Overlays};
-use landmark_oracles::tile_store::TileStore;
+use landmark_store::TileStore;
 use miette::{IntoDiagnostic, Report, Result};
 
 use crate::cli::{OverlayArgs, PlaceArgs};

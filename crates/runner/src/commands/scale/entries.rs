@@ -2,19 +2,24 @@
 
 use std::sync::Arc;
 
-use landmark_core::oracle::{Budget, Metered, Oracle};
+use landmark_core::oracle::Budget;
+use landmark_core::oracle::Metered;
+use landmark_core::oracle::Oracle;
 use landmark_harness::config::MatrixSubject;
 use landmark_harness::experiment::Experiment;
 use landmark_harness::job::JobError;
 use landmark_harness::plan::Forecast;
-use landmark_harness::run::{self, RunError};
+use landmark_harness::run;
+use landmark_harness::run::RunError;
 use landmark_harness::scale::Plan;
-use landmark_harness::scale::purchase::{Entries, Purchase};
-use landmark_harness::stage::{Preparation, Stage};
+use landmark_harness::scale::purchase::Entries;
+use landmark_harness::scale::purchase::Purchase;
+use landmark_harness::stage::Preparation;
+use landmark_harness::stage::Stage;
 use landmark_harness::sweep::context::SweepContext;
 use landmark_harness::till::Timed;
-use landmark_oracles::tile_store::{OracleLabel, StoreError};
 use landmark_report::amounts::count;
+use landmark_store::{OracleLabel, StoreError};
 use miette::{IntoDiagnostic, Result};
 
 use super::{Cut, TileSize, TileWorker, TiledWork, WorkerContext};

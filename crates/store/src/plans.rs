@@ -1,4 +1,4 @@
-//! What several machines agree on by way of a store: documents, and who works on what.
+//! Documents and claims by which several machines share the work of a plan.
 //!
 //! ```text
 //! <store>/plans/<name>/plan.json             a document, replaced as a whole
@@ -40,7 +40,7 @@ impl TileStore {
         self.backend.get(&format!("{PLANS}/{plan}/{name}"))
     }
 
-    /// Where a document of a plan lies, for messages.
+    /// Address of a document of a plan, for messages.
     pub fn plan_document_address(&self, plan: &str, name: &str) -> String {
         self.backend.describe(&format!("{PLANS}/{plan}/{name}"))
     }

@@ -1,4 +1,4 @@
-//! One immutable file of bought entries, version 1. All numbers are little endian.
+//! One immutable file of stored entries, version 1. All numbers are little endian.
 //!
 //! ```text
 //! offset    bytes  content
@@ -15,7 +15,7 @@
 //!    end       32  blake3 of everything before; in hexadecimal it is also the name of the file
 //! ```
 //!
-//! Entries are sorted by (column, row) and the smaller layout is taken, so equal purchases give equal bytes and two runs
+//! Entries are sorted by (column, row) and the smaller layout is taken, so equal entries give equal bytes and two runs
 //! that publish the same tile publish one file. Cost: 8 bytes an entry in a full rectangle, at most 16 + 112 a tile.
 
 use super::StoreError;
@@ -30,7 +30,7 @@ const CHECKSUM: usize = 32;
 /// File name extension of a tile.
 pub(super) const EXTENSION: &str = "tile";
 
-/// One bought entry f(row, col), in the order it was asked for.
+/// One evaluated entry f(row, col), in the order it was asked for.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Entry {
     pub(super) row: u32,
@@ -38,14 +38,14 @@ pub(super) struct Entry {
     pub(super) value: f64,
 }
 
-/// What a tile must be to be read: whose it is and where it stands.
+/// Identity, size and name that a tile must have to be read.
 #[derive(Clone, Copy)]
 pub(super) struct Expected<'a> {
     pub(super) identity: &'a [u8; 32],
     pub(super) len: usize,
     /// Name of the file without folder.
     pub(super) name: &'a str,
-    /// How a person finds it.
+    /// Its address, for messages.
     pub(super) file: &'a str,
 }
 
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_purchases_give_equal_files_in_whatever_order_they_were_made() {
+    fn equal_entries_give_equal_files_in_whatever_order_they_came() {
         let entries: Vec<Entry> = (0..60).map(|k| Entry { row: k % 20, col: k / 20, value: f64::from(k) }).collect();
         let reversed = entries.iter().rev().copied().collect();
         assert_eq!(encode(&IDENTITY, 100, entries), encode(&IDENTITY, 100, reversed));

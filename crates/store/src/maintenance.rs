@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use landmark_core::oracle::Symmetry;
 
-use super::buyers::PREFIX;
-use super::pace::LARGEST;
+use super::active_writers::PREFIX;
+use super::batch_sizer::LARGEST;
 use super::tile::{self, EXTENSION, Entry, Expected, HEADER};
 use super::{MANIFEST, Manifest, StoreError, TileStore, identity_of};
 
@@ -14,7 +14,7 @@ const SMALL: usize = LARGEST / 4;
 /// Entries gathered before merged tiles are written: 64 MB.
 const GATHERED: usize = 1 << 22;
 
-/// What a store holds of one oracle.
+/// Inventory of one oracle.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Contents {
     /// The oracle's identity in hexadecimal, the name of its folder.
@@ -27,7 +27,7 @@ pub struct Contents {
     pub items: Option<usize>,
     /// Number of tiles.
     pub tiles: usize,
-    /// Entries in them; an entry that two runs bought at once counts twice.
+    /// Entries in them; an entry that two runs evaluated at once counts twice.
     pub entries: u64,
     /// Bytes of the tiles.
     pub bytes: u64,
@@ -36,14 +36,14 @@ pub struct Contents {
 /// A file that cannot be used.
 #[derive(Debug)]
 pub struct Problem {
-    /// Where it is, for people.
+    /// Its address, for messages.
     pub file: String,
-    /// What is wrong with it.
+    /// The fault.
     pub error: StoreError,
     name: String,
 }
 
-/// What checking every byte of a store found.
+/// Findings of a check of every byte of a store.
 #[derive(Debug, Default)]
 pub struct Verified {
     /// Sound tiles.
@@ -54,7 +54,7 @@ pub struct Verified {
     pub problems: Vec<Problem>,
 }
 
-/// What putting a store in order did, or in a dry run would do.
+/// Changes that putting a store in order made, or in a dry run would make.
 #[derive(Debug, Default)]
 pub struct Cleaned {
     /// Files removed because they could not be used, or left by a run that was killed while writing.
@@ -75,7 +75,7 @@ struct Folder {
 }
 
 impl TileStore {
-    /// What the store holds, by oracle. Reads `oracle.json` and the head of every tile.
+    /// Inventory of the store, by oracle. Reads `oracle.json` and the head of every tile.
     ///
     /// # Errors
     /// A store that cannot be read.
@@ -120,7 +120,7 @@ impl TileStore {
     }
 
     /// Removes files that cannot be used and what killed runs left, and merges small tiles into large ones. Safe while
-    /// others read and buy: a tile is removed only after its entries stand in another. In a dry run nothing changes.
+    /// others read and evaluate: a tile is removed only after its entries stand in another. In a dry run nothing changes.
     ///
     /// # Errors
     /// A store that cannot be read or written; what was done so far is sound.
@@ -131,7 +131,7 @@ impl TileStore {
             let mut small = Vec::new();
             for object in &folder.tiles {
                 match self.read_tile(&folder, &object.name)? {
-                    // those of a plan stay: whoever buys the rest of a part knows them by their names
+                    // those of a plan stay: whoever evaluates the rest of a part knows them by their names
                     Ok(Some(entries)) if entries.len() < SMALL && tile::part_of(&object.name).is_none() => {
                         small.push(object.name.clone());
                     }

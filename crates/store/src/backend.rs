@@ -26,7 +26,7 @@ pub(super) struct Backend {
     runtime: Option<Runtime>,
 }
 
-/// What stands directly under a name.
+/// Folders and objects directly under a name.
 pub(super) struct Listing {
     /// Names of the folders.
     pub(super) folders: Vec<String>,
@@ -78,7 +78,7 @@ impl Backend {
         self.folder.as_deref()
     }
 
-    /// How a person finds the object `name`.
+    /// Address of the object `name`, for messages.
     pub(super) fn describe(&self, name: &str) -> String {
         match &self.folder {
             Some(folder) => folder.join(name).display().to_string(),
@@ -126,7 +126,7 @@ impl Backend {
         }
     }
 
-    /// What stands directly under `name` (`""` for the root), sorted.
+    /// Folders and objects directly under `name` (`""` for the root), sorted.
     pub(super) fn list(&self, name: &str) -> Result<Listing, StoreError> {
         let (storage, path) = (Arc::clone(&self.storage), self.path(name));
         let found = self
@@ -220,7 +220,7 @@ fn unreachable_url(address: &str, url: &Url, error: &object_store::Error) -> Sto
     match feature {
         Some(feature) => refused(
             address,
-            &format!("{error}. `{}://` needs a build with `--features landmark-oracles/{feature}`", url.scheme()),
+            &format!("{error}. `{}://` needs a build with `--features landmark-store/{feature}`", url.scheme()),
         ),
         None => refused(address, &error),
     }

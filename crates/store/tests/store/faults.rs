@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::Command;
 
 use landmark_core::oracle::{Oracle, OracleError};
-use landmark_oracles::tile_store::{OracleLabel, StoreError, Stored, TileStore};
+use landmark_store::{OracleLabel, StoreError, Stored, TileStore};
 use ndarray::Array2;
 
 use crate::counting::{Counting, attach, tiles};
@@ -136,7 +136,7 @@ fn a_cloud_this_build_cannot_reach_is_named_with_the_feature_it_needs() {
         eprintln!("skipped: this build reaches S3");
         return;
     };
-    assert!(error.to_string().contains("--features landmark-oracles/s3"), "{error}");
+    assert!(error.to_string().contains("--features landmark-store/s3"), "{error}");
     assert!(TileStore::open("nonsense://x").is_err());
 }
 

@@ -6,5 +6,6 @@ mod counting;
 mod crash;
 mod faults;
 mod housekeeping;
+mod lanes;
 mod promises;
 mod sharing;

@@ -1,4 +1,4 @@
-//! What was asked for, and which of it is still to be bought.
+//! Requests for entries, and the pairs of them that are still to be evaluated.
 
 use std::collections::HashSet;
 use std::hash::BuildHasherDefault;
@@ -6,18 +6,18 @@ use std::io;
 
 use landmark_core::oracle::{OracleError, Pair};
 
-use super::held::{Held, PairHasher};
+use super::entry_cache::{EntryCache, PairHasher};
 
-/// Cells of the matrix, in the order they are bought: a block column by column.
+/// Cells of the matrix, in the order they are evaluated: a block column by column.
 #[derive(Clone, Copy)]
-pub(super) enum Request<'a> {
+pub(super) enum EntryRequest<'a> {
     /// All of rows × cols.
     Block { rows: &'a [usize], cols: &'a [usize] },
     /// A list.
     Pairs(&'a [Pair]),
 }
 
-/// How far a request has been looked through. It begins where the caller says and wraps around.
+/// Progress of the search through a request. It begins where the caller says and wraps around.
 pub(super) struct Cursor {
     next: usize,
     left: usize,
@@ -27,10 +27,61 @@ pub(super) struct Cursor {
 #[derive(Default)]
 pub(super) struct Batch {
     pub(super) pairs: Vec<Pair>,
-    keys: HashSet<u64, BuildHasherDefault<PairHasher>>,
+    keys: Keys,
+    /// A pair was left out because the oracle is at work on it.
+    pub(super) left_some: bool,
 }
 
-impl Request<'_> {
+/// A set of pairs.
+type Keys = HashSet<u64, BuildHasherDefault<PairHasher>>;
+
+/// Pairs that the oracle is at work on.
+pub(super) struct UnderWay {
+    keys: Keys,
+    batches: usize,
+    most: usize,
+}
+
+impl UnderWay {
+    /// Nothing yet, and never more than `most` batches.
+    pub(super) fn new(most: usize) -> Self {
+        Self { keys: Keys::default(), batches: 0, most }
+    }
+
+    /// True without a batch.
+    pub(super) fn is_empty(&self) -> bool {
+        self.batches == 0
+    }
+
+    /// True where another batch has to wait.
+    pub(super) fn is_full(&self) -> bool {
+        self.batches == self.most
+    }
+
+    /// One more batch; [`end`](Self::end) is told its keys.
+    pub(super) fn begin(&mut self, batch: &mut Batch) -> Keys {
+        self.batches += 1;
+        // where only one is under way nobody looks for pairs meanwhile
+        let keys = if self.most > 1 { std::mem::take(&mut batch.keys) } else { Keys::default() };
+        self.keys.extend(&keys);
+        keys
+    }
+
+    /// One batch less, whatever became of it.
+    pub(super) fn end(&mut self, keys: &Keys) {
+        self.batches -= 1;
+        self.keys.retain(|key| !keys.contains(key));
+    }
+}
+
+impl Cursor {
+    /// True where nothing is left to look through.
+    pub(super) fn is_at_end(&self) -> bool {
+        self.left == 0
+    }
+}
+
+impl EntryRequest<'_> {
     /// Number of cells, repetitions included.
     pub(super) fn cells(&self) -> usize {
         match self {
@@ -54,10 +105,11 @@ impl Request<'_> {
         found.map_or(Ok(()), |index| Err(OracleError::OutOfRange { index, len }))
     }
 
-    /// The next `limit` distinct pairs that are neither held nor a known diagonal; fewer at the end of the request.
+    /// The next `limit` distinct pairs that are neither held, nor under way, nor a known diagonal; fewer at the end of the request.
     pub(super) fn missing(
         &self,
-        held: &Held,
+        held: &EntryCache,
+        under_way: &UnderWay,
         diagonal_known: bool,
         cursor: &mut Cursor,
         limit: usize,
@@ -71,7 +123,7 @@ impl Request<'_> {
                 Self::Pairs(pairs) => {
                     let (i, j) = pairs[cursor.next];
                     if !(diagonal_known && i == j) && held.get(i, j)?.is_none() {
-                        batch.add(held, i, j);
+                        batch.add(held.key(i, j), (i, j), under_way);
                     }
                     1
                 }
@@ -86,7 +138,7 @@ impl Request<'_> {
                             break;
                         }
                         if score.is_nan() && !(diagonal_known && i == j) {
-                            batch.add(held, i, j);
+                            batch.add(held.key(i, j), (i, j), under_way);
                         }
                         seen += 1;
                     }
@@ -101,9 +153,11 @@ impl Request<'_> {
 }
 
 impl Batch {
-    fn add(&mut self, held: &Held, i: usize, j: usize) {
-        if self.keys.insert(held.key(i, j)) {
-            self.pairs.push((i, j));
+    fn add(&mut self, key: u64, pair: Pair, under_way: &UnderWay) {
+        if under_way.keys.contains(&key) {
+            self.left_some = true;
+        } else if self.keys.insert(key) {
+            self.pairs.push(pair);
         }
     }
 }

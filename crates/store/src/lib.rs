@@ -1,37 +1,37 @@
-//! The truth for bought entries: immutable, checksummed files that several runs and machines may share.
+//! landmark-store: the entries of similarity matrices that were evaluated, in immutable, checksummed files that several runs and machines may share.
 //!
 //! ```text
 //! <store>/<oracle id>/oracle.json        what the oracle is, for people
-//!                     <blake3>.tile      bought entries, immutable, named by content
-//!                     <part>-<blake3>.tile   the same, bought as part of a plan
-//!                     buyer-<id>         a run that is buying right now; gone when it ends, ignored when it is old
+//!                     <blake3>.tile      stored entries, immutable, named by content
+//!                     <part>-<blake3>.tile   the same, evaluated as part of a plan
+//!                     buyer-<id>         a run that is evaluating right now; gone when it ends, ignored when it is old
 //! ```
 //!
 //! The folder is named by the oracle's identity, a digest of everything that moves a score, so scores of two models never
 //! mix. A tile is created whole or not at all and never changed; one that is torn, edited or of another oracle is
 //! refused by name and never read. The same files are cache (another method, rank, replicate or run reads what is there),
-//! resume (a killed run loses about a second of buying) and distribution (several machines, one store).
+//! resume (a killed run loses about a second of evaluating) and distribution (several machines, one store).
 //!
 //! A store is a folder or any URL that `object_store` knows: `file://`, `memory://`, and with the features `s3`, `gcs`, `azure`
 //! the clouds, with credentials from the environment.
 //!
 //! Cost: 8 bytes an entry on disk where columns are whole. In memory a column of which n/32 is there takes 8n bytes, up to
 //! [`TileStore::with_memory`]; what exceeds that goes to a scratch file, so a matrix that just fits in memory needs no
-//! second copy of its columns. Buying adds about 0.1 µs an entry (`examples/store_times.rs`).
+//! second copy of its columns. Evaluating adds about 0.1 µs an entry (`examples/store_times.rs`).
 
 use std::sync::Arc;
 
 use landmark_core::oracle::{Oracle, Symmetry};
 use serde::{Deserialize, Serialize};
 
+mod active_writers;
 mod backend;
-mod buyers;
+mod batch_sizer;
+mod entry_cache;
+mod entry_request;
 mod error;
-mod held;
 mod maintenance;
-mod pace;
 mod plans;
-mod request;
 mod scratch;
 mod stored;
 mod tile;
@@ -48,12 +48,12 @@ pub const DEFAULT_MEMORY: u64 = 1 << 30;
 const MANIFEST: &str = "oracle.json";
 const MANIFEST_FORMAT: u32 = 1;
 
-/// A place that keeps bought entries of any number of oracles. Cheap to clone.
+/// A place that keeps stored entries of any number of oracles. Cheap to clone.
 ///
 /// ```
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// use landmark_core::oracle::{AsymmetryPolicy, Oracle, Precomputed};
-/// use landmark_oracles::tile_store::{OracleLabel, TileStore};
+/// use landmark_store::{OracleLabel, TileStore};
 /// use ndarray::array;
 ///
 /// let folder = tempfile::tempdir()?;
@@ -64,7 +64,7 @@ const MANIFEST_FORMAT: u32 = 1;
 /// stored.evaluate(&[(0, 1)], &mut scores)?;
 /// stored.flush()?;
 ///
-/// // another run, or another machine, buys nothing
+/// // another run, or another machine, evaluates nothing
 /// let again = store.attach(oracle, OracleLabel::new("precomputed", "a 2 × 2 example"))?;
 /// again.evaluate(&[(1, 0)], &mut scores)?;
 /// assert_eq!((scores[0], again.bought()), (2.0, 0));
@@ -77,7 +77,7 @@ pub struct TileStore {
     memory: u64,
 }
 
-/// What a person wants to know of an oracle whose entries lie in a store.
+/// Description of an oracle, for people who look into a store.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OracleLabel {
     /// Registry id: `wmd`, `cross_encoder`, …
@@ -105,7 +105,7 @@ struct Manifest {
 }
 
 impl TileStore {
-    /// Reaches a store: a folder, which is created by the first purchase, or a URL (`file:///…`, `s3://bucket/prefix`, `gs://…`, `az://…`).
+    /// Reaches a store: a folder, which is created with the first entry, or a URL (`file:///…`, `s3://bucket/prefix`, `gs://…`, `az://…`).
     ///
     /// # Errors
     /// [`StoreError::Address`] where it is a file, no URL, or a kind of URL that this build lacks.
@@ -135,7 +135,7 @@ impl TileStore {
         Stored::new(self.clone(), oracle, label, None)
     }
 
-    /// The same for one part of a purchase that several machines share: only tiles of this part are read, and those bought
+    /// The same for one part of a plan that several machines share: only tiles of this part are read, and those evaluated
     /// bear its name. To everybody else they are tiles like any other.
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! What can go wrong with a store, each with the file and the next step.
+//! Errors of a store, each with the file and the next step.
 
 use std::io;
 
@@ -36,7 +36,7 @@ pub enum StoreError {
         /// The name its content calls for.
         content: String,
     },
-    /// The tile was bought from another oracle.
+    /// The tile was evaluated from another oracle.
     #[error(
         "tile `{file}` belongs to another oracle: {what} is {seen}, but here it must be {wanted}. Move it back, or let `runner store gc STORE` remove it"
     )]

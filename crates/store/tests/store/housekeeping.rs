@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use landmark_core::oracle::Oracle;
-use landmark_oracles::tile_store::TileStore;
+use landmark_store::TileStore;
 
 use crate::counting::{Counting, attach, tiles};
 

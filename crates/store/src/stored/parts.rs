@@ -1,28 +1,28 @@
-//! What a plan needs of a store: buying without reading, and handing over what is there already.
+//! Parts of a plan: evaluating without reading, and handing over what is there already.
 
 use std::collections::HashSet;
 use std::io;
 
 use landmark_core::oracle::{Oracle, OracleError, Pair};
 
-use super::super::StoreError;
-use super::super::pace::LARGEST;
-use super::super::request::Request;
-use super::super::tile::{self, Entry};
 use super::{Stored, id, scratch_failed};
+use crate::StoreError;
+use crate::batch_sizer::LARGEST;
+use crate::entry_request::EntryRequest;
+use crate::tile::{self, Entry};
 
 impl<O: Oracle> Stored<O> {
-    /// Buys what of rows × cols is not there yet, without handing it out: no room for the block is needed.
+    /// Evaluates what of rows × cols is not there yet, without handing it out: no room for the block is needed.
     ///
     /// # Errors
     /// As [`Oracle::block`].
     pub fn stock(&self, rows: &[usize], cols: &[usize]) -> Result<(), OracleError> {
-        let request = Request::Block { rows, cols };
+        let request = EntryRequest::Block { rows, cols };
         request.check(self.shape.len)?;
-        self.buy(request)
+        self.evaluate_missing(request)
     }
 
-    /// Publishes what is held of rows × cols again under the name of a part, so that whoever buys that part finds it; answers
+    /// Publishes what is held of rows × cols again under the name of a part, so that whoever evaluates that part finds it; answers
     /// how many distinct entries these are.
     ///
     /// # Errors

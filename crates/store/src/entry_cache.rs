@@ -1,4 +1,4 @@
-//! The bought entries of one oracle, ready to be read.
+//! The stored entries of one oracle, ready to be read.
 //!
 //! A column (of a symmetric oracle: an item's row and column at once) of which at least n/32 entries are there is held
 //! as n values, NaN where an entry is missing; every other entry in a hash map. What was scattered of a column before it was opened
@@ -24,7 +24,7 @@ const WORTH_A_WALK: usize = 4;
 const ROWS_AT_A_TIME: usize = 128;
 
 /// Entries by pair.
-pub(super) struct Held {
+pub(super) struct EntryCache {
     len: usize,
     symmetric: bool,
     columns: Vec<Option<Column>>,
@@ -43,7 +43,7 @@ enum Column {
     Scratch(u64),
 }
 
-impl Held {
+impl EntryCache {
     /// Nothing yet; at most `memory` bytes of columns will be on the heap.
     pub(super) fn new(shape: OracleShape, memory: u64) -> Self {
         Self {
@@ -347,7 +347,7 @@ mod tests {
             [(Symmetry::Symmetric, u64::MAX), (Symmetry::Asymmetric, u64::MAX), (Symmetry::Symmetric, 0)]
         {
             let shape = OracleShape { len: n, symmetry, diagonal_known: true, evaluations_per_pair: 1 };
-            let mut held = Held::new(shape, memory);
+            let mut held = EntryCache::new(shape, memory);
             let value = |i: usize, j: usize| (i * n + j) as f64;
             let tile = |rows: std::ops::Range<usize>, j: usize| -> Vec<Entry> {
                 rows.map(|i| Entry { row: i as u32, col: j as u32, value: value(i, j) }).collect()

@@ -1,25 +1,25 @@
-//! Several runs that buy from one oracle at once, and how they keep out of each other's way.
+//! Several runs that evaluate from one oracle at once, and how they keep out of each other's way.
 //!
-//! A run that buys leaves a small object beside the tiles and renews it. Every run thereby knows how many there are and
+//! A run that evaluates leaves a small object beside the tiles and renews it. Every run thereby knows how many there are and
 //! which of them it is, begins its requests in another place (at 0, 1/2, 1/4, 3/4, … of the cells) and looks for new
-//! tiles before each batch, so that they meet in the middle instead of buying the same. This is advice, not a lock: a
-//! run that died is forgotten after a minute, and the worst that can happen is an entry bought twice.
+//! tiles before each batch, so that they meet in the middle instead of evaluating the same. This is advice, not a lock: a
+//! run that died is forgotten after a minute, and the worst that can happen is an entry evaluated twice.
 
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use super::StoreError;
 use super::backend::{Backend, Listing};
 
-/// How the names of these objects begin.
+/// Prefix of the names of these objects.
 pub(super) const PREFIX: &str = "buyer-";
 /// Seconds after which a run that has not renewed is taken for dead.
 const ALIVE_SECONDS: i64 = 60;
-/// How often a run renews.
+/// Time between two renewals.
 const RENEW: Duration = Duration::from_secs(15);
 
-/// This run among those that buy.
-pub(super) struct Buyers {
-    /// How its name and those of the others in the same part begin.
+/// This run among those that evaluate.
+pub(super) struct ActiveWriters {
+    /// Prefix of its name and of those of the others in the same part.
     prefix: String,
     name: String,
     renewed: Option<Instant>,
@@ -27,8 +27,8 @@ pub(super) struct Buyers {
     count: usize,
 }
 
-impl Buyers {
-    /// A run that has not bought yet; `salt` tells two of one process apart. Buyers of a part only mind each other.
+impl ActiveWriters {
+    /// A run that has not evaluated yet; `salt` tells two of one process apart. Writers of a part only mind each other.
     pub(super) fn new(salt: u64, part: Option<&str>) -> Self {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
         let mut hasher = blake3::Hasher::new();
@@ -39,7 +39,7 @@ impl Buyers {
         Self { prefix, name, renewed: None, place: 0, count: 1 }
     }
 
-    /// Says that this run is buying, at most every [`RENEW`].
+    /// Announces that this run is evaluating, at most every [`RENEW`].
     pub(super) fn announce(&mut self, backend: &Backend, folder: &str) -> Result<(), StoreError> {
         if self.renewed.is_none_or(|renewed| renewed.elapsed() >= RENEW) {
             let text = format!("process {} is buying entries\n", std::process::id());
@@ -49,7 +49,7 @@ impl Buyers {
         Ok(())
     }
 
-    /// Whether this run has announced itself.
+    /// True once this run has announced itself.
     pub(super) fn is_announced(&self) -> bool {
         self.renewed.is_some()
     }
@@ -69,12 +69,12 @@ impl Buyers {
         self.count = others().count() + 1;
     }
 
-    /// Number of runs that are buying, this one included.
+    /// Number of runs that are evaluating, this one included.
     pub(super) fn count(&self) -> usize {
         self.count
     }
 
-    /// Where in a request this run begins: 0, 1/2, 1/4, 3/4, 1/8, … by place (van der Corput's sequence).
+    /// Share of a request at which this run begins: 0, 1/2, 1/4, 3/4, 1/8, … by place (van der Corput's sequence).
     pub(super) fn share(&self) -> f64 {
         let (mut place, mut share, mut step) = (self.place, 0.0, 0.5);
         while place > 0 {
@@ -100,7 +100,7 @@ mod tests {
 
     #[test]
     fn each_run_begins_in_the_largest_gap() {
-        let mut run = Buyers::new(0, None);
+        let mut run = ActiveWriters::new(0, None);
         let shares: Vec<f64> = (0..5)
             .map(|place| {
                 run.place = place;

@@ -6,12 +6,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use landmark_core::oracle::{Identity, Oracle, OracleError, Pair, Symmetry};
-use landmark_oracles::tile_store::{OracleLabel, Stored, TileStore};
+use landmark_store::{OracleLabel, Stored, TileStore};
 
 pub(crate) struct Counting {
     pub(crate) len: usize,
     pub(crate) symmetry: Symmetry,
     pub(crate) known_diagonal: Option<f64>,
+    /// Calls that it works on at once.
+    pub(crate) at_once: usize,
     /// Seconds a score takes.
     pub(crate) delay: Duration,
     /// Evaluations that may be made.
@@ -28,6 +30,7 @@ impl Counting {
             len,
             symmetry: Symmetry::Symmetric,
             known_diagonal: Some(0.0),
+            at_once: 1,
             delay: Duration::ZERO,
             budget: u64::MAX,
             broken: None,
@@ -69,12 +72,16 @@ impl Oracle for Counting {
         self.known_diagonal
     }
 
+    fn calls_at_once(&self) -> usize {
+        self.at_once
+    }
+
     fn evaluate(&self, pairs: &[Pair], out: &mut [f64]) -> Result<(), OracleError> {
-        let (requested, spent) = (pairs.len() as u64, self.spent.load(Ordering::Relaxed));
-        if requested > self.budget.saturating_sub(spent) {
-            return Err(OracleError::BudgetExhausted { budget: self.budget, spent, requested });
-        }
-        self.spent.fetch_add(requested, Ordering::Relaxed);
+        let (requested, budget) = (pairs.len() as u64, self.budget);
+        let afford = |spent: u64| spent.checked_add(requested).filter(|&total| total <= budget);
+        self.spent
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, afford)
+            .map_err(|spent| OracleError::BudgetExhausted { budget, spent, requested })?;
         std::thread::sleep(self.delay * u32::try_from(pairs.len()).unwrap());
         let mut calls = self.calls.lock().unwrap();
         for (&(i, j), score) in pairs.iter().zip(out) {

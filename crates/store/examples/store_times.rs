@@ -1,13 +1,13 @@
 //! What the tile store costs: seconds and peak memory of buying, reading again and opening, on a score that is nearly free.
 //!
 //! ```text
-//! cargo run --release -p landmark-oracles --no-default-features --example store_times -- FOLDER [N] [S] [MEMORY in MiB]
+//! cargo run --release -p landmark-store --example store_times -- FOLDER [N] [S] [MEMORY in MiB]
 //! ```
 
 use std::time::Instant;
 
 use landmark_core::oracle::{Identity, Oracle, OracleError, Pair, Symmetry};
-use landmark_oracles::tile_store::{OracleLabel, TileStore};
+use landmark_store::{OracleLabel, TileStore};
 use ndarray::Array2;
 
 /// f(i, j) = sin(i) sin(j), a few nanoseconds.

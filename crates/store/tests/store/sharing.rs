@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use landmark_core::oracle::Oracle;
-use landmark_oracles::tile_store::{OracleLabel, TileStore};
+use landmark_store::{OracleLabel, TileStore};
 use ndarray::Array2;
 use rayon::prelude::*;
 

@@ -2,7 +2,7 @@
 
 use landmark_core::entries::{EntrySet, Plan};
 use landmark_core::oracle::{Oracle, OracleError, OracleShape, Symmetry};
-use landmark_oracles::tile_store::{OracleLabel, TileStore};
+use landmark_store::{OracleLabel, TileStore};
 use ndarray::Array2;
 use proptest::prelude::*;
 

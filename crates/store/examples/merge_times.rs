@@ -1,7 +1,7 @@
 //! How long a plan takes besides its scores: buying n × s entries of a synthetic oracle in parts, and merging them into factors.
 //!
 //! ```text
-//! cargo run --release -p landmark-oracles --no-default-features --example merge_times -- [n] [s] [tiles] [store]
+//! cargo run --release -p landmark-store --example merge_times -- [n] [s] [tiles] [store]
 //! ```
 //! Prints seconds of buying, of reading the store, of the fit, and the largest memory so far. Default: 100,000 × 300 in 40 tiles, in
 //! a scratch folder. The aim at 1,000,000 × 1,000 is ten minutes and 12 GB for reading and fitting.
@@ -13,7 +13,7 @@ use landmark_core::approximation::Known;
 use landmark_core::landmarks::Landmarks;
 use landmark_core::oracle::{Identity, Oracle, OracleError, Pair, Symmetry};
 use landmark_core::stream::stream;
-use landmark_oracles::tile_store::{OracleLabel, TileStore};
+use landmark_store::{OracleLabel, TileStore};
 use rayon::prelude::*;
 
 /// 1 / (1 + |x_i − x_j|) of pseudo-random numbers: costs nothing, and has a spectrum that falls.
