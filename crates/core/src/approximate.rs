@@ -4,6 +4,8 @@
 //! itself, and one implementation of [`Approximate`]. Approximators of symmetric matrices only: an asymmetric score is
 //! symmetrised first.
 
+use std::sync::Arc;
+
 use crate::approximation::{Approximation, Known};
 use crate::entries::Plan;
 use crate::landmarks::Landmarks;
@@ -43,6 +45,25 @@ pub use stacur::{StaCur, StaCurParams};
 pub trait Approximate: Send + Sync {
     /// The stable id of the field: `nystrom`, `sms_nystrom`, …
     fn id(&self) -> &'static str;
+
+    /// |S2| / |S1| of a method that takes a second, wider set of the nested order; `None` for the others.
+    fn second_set(&self) -> Option<f64> {
+        None
+    }
+
+    /// The method with another |S2| / |S1|; `None` where it takes no second set.
+    ///
+    /// # Errors
+    /// A ratio outside the range of the method.
+    fn with_second_set(&self, _ratio: f64) -> Result<Option<Arc<dyn Approximate>>, ApproximateError> {
+        Ok(None)
+    }
+
+    /// Landmarks of the nested order that a fit of this rank reads; with one fewer it is refused.
+    fn landmarks_needed(&self, n: usize, rank: usize) -> usize {
+        // at most n, so nothing is cut off
+        self.second_set().map_or(rank, |ratio| ((ratio * rank as f64).round().min(n as f64) as usize).max(rank))
+    }
 
     /// What [`fit`](Approximate::fit) will request. Pure: no oracle call.
     ///

@@ -41,6 +41,7 @@ macro_rules! conformance {
             names_the_pair_that_is_not_finite
             deterministic_whatever_the_thread_count
             refuses_impossible_ranks
+            needs_the_landmarks_it_says
             duplicate_items_survive
             every_door_reads_the_same_value
             returns_known_entries
@@ -273,6 +274,25 @@ pub fn refuses_impossible_ranks(method: &dyn Approximate) {
         }
     }
     assert!(oracle.asked().is_empty(), "entries were bought for an impossible rank");
+}
+
+/// A fit accepts as many landmarks as the method says it needs, and not one fewer.
+pub fn needs_the_landmarks_it_says(method: &dyn Approximate) {
+    let (oracle, all) = (Tally::new(indefinite()), landmarks());
+    let with = |landmarks: usize, rank: usize| {
+        let landmarks = Landmarks::from_orders(N, all.order()[..landmarks].to_vec(), all.independent().to_vec());
+        method.fit(&oracle, &landmarks, rank, Known::NOTHING, &mut rng()).map(|_| ())
+    };
+    for rank in [1, 5, 11, N] {
+        let enough = method.landmarks_needed(N, rank);
+        assert!(enough <= N, "{enough} landmarks of {N} items");
+        with(enough, rank).expect("as many landmarks as the method needs");
+        let Some(fewer) = enough.checked_sub(1) else { continue };
+        match with(fewer, rank) {
+            Err(ApproximateError::TooFewLandmarks { needed, given, .. }) => assert_eq!((needed, given), (enough, fewer)),
+            _ => panic!("{fewer} landmarks are enough at rank {rank}, though the method says {enough}"),
+        }
+    }
 }
 
 /// Two items that are one, both of them landmarks: W is singular, K̃ is finite and treats them alike.

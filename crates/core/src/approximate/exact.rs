@@ -43,6 +43,10 @@ impl Approximate for Exact {
         ID
     }
 
+    fn landmarks_needed(&self, _: usize, _: usize) -> usize {
+        0
+    }
+
     /// All of K, whatever the rank.
     fn plan(&self, shape: OracleShape, _landmarks: &Landmarks, rank: usize) -> Result<Plan, ApproximateError> {
         if rank == 0 || rank > shape.len {

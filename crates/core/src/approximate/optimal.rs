@@ -48,6 +48,10 @@ impl Approximate for Optimal {
         ID
     }
 
+    fn landmarks_needed(&self, _: usize, _: usize) -> usize {
+        0
+    }
+
     fn plan(&self, shape: OracleShape, _landmarks: &Landmarks, rank: usize) -> Result<Plan, ApproximateError> {
         require_symmetric(ID, shape.symmetry)?;
         if rank == 0 || rank > shape.len {

@@ -152,6 +152,19 @@ impl Approximate for Proxied {
         self.method.id()
     }
 
+    fn second_set(&self) -> Option<f64> {
+        self.method.second_set()
+    }
+
+    fn with_second_set(&self, ratio: f64) -> Result<Option<Arc<dyn Approximate>>, ApproximateError> {
+        let method = self.method.with_second_set(ratio)?;
+        Ok(method.map(|method| -> Arc<dyn Approximate> { Arc::new(Self { method, ..self.clone() }) }))
+    }
+
+    fn landmarks_needed(&self, n: usize, rank: usize) -> usize {
+        self.method.landmarks_needed(n, rank)
+    }
+
     fn plan(&self, shape: OracleShape, landmarks: &Landmarks, rank: usize) -> Result<Plan, ApproximateError> {
         self.check(shape)?;
         self.method.plan(shape, landmarks, rank)

@@ -5,6 +5,7 @@
 //!
 //! Cost: n·s2 entries; an SVD of s2 × s1 and 2ns1s2 flops; 16ns1 bytes.
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use ndarray::s;
@@ -54,23 +55,22 @@ impl SiCurParams {
     }
 }
 
-impl SiCur {
-    /// s2 = min(ratio·s1, n).
-    fn wider_rank(&self, n: usize, rank: usize) -> usize {
-        // at most n, so nothing is cut off
-        let wider = (self.0.ratio * rank as f64).round().min(n as f64) as usize;
-        wider.max(rank)
-    }
-}
-
 impl Approximate for SiCur {
     fn id(&self) -> &'static str {
         ID
     }
 
+    fn second_set(&self) -> Option<f64> {
+        Some(self.0.ratio)
+    }
+
+    fn with_second_set(&self, ratio: f64) -> Result<Option<Arc<dyn Approximate>>, ApproximateError> {
+        Ok(Some(Arc::new(SiCurParams { ratio }.check()?)))
+    }
+
     fn plan(&self, shape: OracleShape, landmarks: &Landmarks, rank: usize) -> Result<Plan, ApproximateError> {
         require_symmetric(ID, shape.symmetry)?;
-        let wider = self.wider_rank(shape.len, rank);
+        let wider = self.landmarks_needed(shape.len, rank);
         check_rank(ID, landmarks, rank, shape.len, wider)?;
         Ok(Plan::columns(&landmarks.order()[..wider]))
     }
@@ -85,7 +85,7 @@ impl Approximate for SiCur {
     ) -> Result<Approximation, ApproximateError> {
         let start = Instant::now();
         self.plan(OracleShape::of(oracle), landmarks, rank)?;
-        let wider = &landmarks.order()[..self.wider_rank(oracle.len(), rank)];
+        let wider = &landmarks.order()[..self.landmarks_needed(oracle.len(), rank)];
         let columns = Columns::new(&wider[..rank], wider);
         let mut purchase = Purchase::new(oracle, wider);
         let middle = linalg::pinv(purchase.corner()?.slice(s![.., ..rank]), PINV_TOLERANCE)?;
@@ -106,7 +106,7 @@ impl Approximate for SiCur {
 
     fn rank_for_columns(&self, n: usize, columns: usize) -> usize {
         largest_rank(n, columns, |rank| {
-            let wider = usize::try_from(rank).map_or(n, |rank| self.wider_rank(n, rank));
+            let wider = usize::try_from(rank).map_or(n, |rank| self.landmarks_needed(n, rank));
             column_evaluations(n, wider as u64)
         })
     }
@@ -117,6 +117,7 @@ mod tests {
     use super::*;
 
     crate::conformance!(sicur, SiCurParams::default().check().unwrap());
+    crate::conformance!(thrice, SiCurParams { ratio: 3.0 }.check().unwrap());
 
     #[test]
     fn a_ratio_below_one_is_refused_by_name() {

@@ -10,6 +10,7 @@
 //!
 //! Cost: n·s1 + (s2−s1)² entries; 9s1³ + 2ns1² flops, and 2s2² a Lanczos step; 8ns1 + 8s2² bytes.
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use ndarray::{Array1, Array2, s};
@@ -102,9 +103,17 @@ impl Approximate for SmsNystrom {
         ID
     }
 
+    fn second_set(&self) -> Option<f64> {
+        Some(self.0.z)
+    }
+
+    fn with_second_set(&self, z: f64) -> Result<Option<Arc<dyn Approximate>>, ApproximateError> {
+        Ok(Some(Arc::new(SmsNystromParams { z, ..self.0 }.check()?)))
+    }
+
     fn plan(&self, shape: OracleShape, landmarks: &Landmarks, rank: usize) -> Result<Plan, ApproximateError> {
         require_symmetric(ID, shape.symmetry)?;
-        let wider = self.wider_rank(shape.len, rank);
+        let wider = self.landmarks_needed(shape.len, rank);
         check_rank(ID, landmarks, rank, shape.len, wider)?;
         let mut plan = Plan::columns(&landmarks.order()[..rank]);
         let extra = landmarks.order()[rank..wider].to_vec();
@@ -124,7 +133,7 @@ impl Approximate for SmsNystrom {
     ) -> Result<Approximation, ApproximateError> {
         let start = Instant::now();
         self.plan(OracleShape::of(oracle), landmarks, rank)?;
-        let (columns, extra) = landmarks.order()[..self.wider_rank(oracle.len(), rank)].split_at(rank);
+        let (columns, extra) = landmarks.order()[..self.landmarks_needed(oracle.len(), rank)].split_at(rank);
         let mut purchase = Purchase::new(oracle, columns);
         let corner = purchase.corner()?;
         let lambda_min = smallest_eigenvalue(&wider_block(oracle, &mut purchase, &corner, extra)?)?;
@@ -163,20 +172,13 @@ impl Approximate for SmsNystrom {
 
     fn rank_for_columns(&self, n: usize, columns: usize) -> usize {
         largest_rank(n, columns, |rank| {
-            let extra = usize::try_from(rank).map_or(0, |rank| self.wider_rank(n, rank) - rank) as u64;
+            let extra = usize::try_from(rank).map_or(0, |rank| self.landmarks_needed(n, rank) - rank) as u64;
             column_evaluations(n, rank) + extra * (extra + 1) / 2
         })
     }
 }
 
 impl SmsNystrom {
-    /// s2 = min(z·s1, n).
-    fn wider_rank(&self, n: usize, rank: usize) -> usize {
-        // at most n, so nothing is cut off
-        let wider = (self.0.z * rank as f64).round().min(n as f64) as usize;
-        wider.max(rank)
-    }
-
     fn beta(&self, values: &Array1<f64>, shifted: &Array1<f64>) -> f64 {
         let ratio = match self.0.rescale {
             Rescale::None => return 1.0,

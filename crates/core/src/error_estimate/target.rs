@@ -97,13 +97,18 @@ pub struct TargetOutcome {
 }
 
 impl TargetError {
-    /// The ranks that would be tried, the largest last.
+    /// The ranks that would be tried, the largest last: the largest that the landmarks allow the method, or
+    /// [`largest_rank`](Self::largest_rank).
     ///
     /// # Errors
     /// A parameter out of range.
-    pub fn ranks(&self, landmarks: &Landmarks) -> Result<Vec<usize>, ApproximateError> {
+    pub fn ranks(&self, method: &dyn Approximate, landmarks: &Landmarks) -> Result<Vec<usize>, ApproximateError> {
         self.check()?;
-        let largest = self.largest_rank.unwrap_or(usize::MAX).min(landmarks.order().len());
+        let (n, given) = (landmarks.len(), landmarks.order().len());
+        let mut largest = self.largest_rank.unwrap_or(usize::MAX).min(given);
+        while largest > 1 && method.landmarks_needed(n, largest) > given {
+            largest -= 1;
+        }
         let mut ranks = Vec::new();
         let mut rank = self.first_rank.min(largest);
         while rank < largest {
@@ -128,12 +133,8 @@ impl TargetError {
     ) -> Result<EntrySet, ApproximateError> {
         let streams = Streams::new(rng);
         let mut entries = EntrySet::new(shape);
-        for (k, rank) in self.ranks(landmarks)?.into_iter().enumerate() {
-            let plan = match method.plan(shape, landmarks, rank) {
-                Ok(plan) => plan,
-                Err(ApproximateError::TooFewLandmarks { .. }) if k > 0 => break,
-                Err(error) => return Err(error),
-            };
+        for rank in self.ranks(method, landmarks)? {
+            let plan = method.plan(shape, landmarks, rank)?;
             entries.add(&plan);
             entries.add(&self.sample(shape.len, &plan.full_columns(), &streams).plan());
         }
@@ -158,11 +159,10 @@ impl TargetError {
         let mut best: Option<(Approximation, Option<ErrorEstimate>)> = None;
         let mut steps: Vec<Step> = Vec::new();
         let mut stop = Stop::RanksExhausted;
-        for rank in self.ranks(landmarks)? {
+        for rank in self.ranks(method, landmarks)? {
             let fitted = fit(method, &memory, landmarks, rank, known, &mut streams.fit.clone());
             let (approximation, columns) = match (fitted, &best) {
                 (Ok(fitted), _) => fitted,
-                (Err(ApproximateError::TooFewLandmarks { .. }), Some(_)) => break,
                 (Err(ApproximateError::Oracle(error)), Some(_)) if is_budget(&error) => {
                     stop = Stop::BudgetExhausted(error);
                     break;

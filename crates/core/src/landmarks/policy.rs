@@ -109,19 +109,36 @@ impl LandmarkPolicy {
     /// # Errors
     /// As `plan`, and whatever the oracle answers.
     pub fn select(&self, oracle: &dyn Oracle, size: usize, rng: &mut Rng) -> Result<Landmarks, LandmarkError> {
+        self.select_up_to(oracle, size, size, rng)
+    }
+
+    /// The same with the order continued to `longest` ≥ `size` landmarks. Neither the first `size` nor the independent
+    /// order depends on `longest`, so a method that needs more moves no landmark of the others.
+    ///
+    /// # Errors
+    /// As [`select`](Self::select).
+    pub fn select_up_to(
+        &self,
+        oracle: &dyn Oracle,
+        size: usize,
+        longest: usize,
+        rng: &mut Rng,
+    ) -> Result<Landmarks, LandmarkError> {
         let n = oracle.len();
+        let longest = longest.max(size);
         self.check(OracleShape::of(oracle), size)?;
+        self.check(OracleShape::of(oracle), longest)?;
         let memory = Remembered::new(oracle);
         let order = match self {
             Self::Uniform => return Ok(Landmarks::uniform(n, rng)),
             Self::Given { indices } => return Landmarks::given(n, indices, rng),
             Self::Leverage { first_round } => {
                 let first: Vec<usize> = permutation(n, rng).into_iter().take(first_size(*first_round, size)).collect();
-                leverage::extend(&memory, first, size, rng)?
+                leverage::extend(&memory, first, longest, rng)?
             }
-            Self::RpCholesky => sequential::choose(&memory, RpCholesky::new(&memory)?, size, rng)?,
-            Self::KMeansPlusPlus => sequential::choose(&memory, KMeansPlusPlus::new(&memory)?, size, rng)?,
-            Self::Farthest => sequential::choose(&memory, Farthest::new(n), size, rng)?,
+            Self::RpCholesky => sequential::choose(&memory, RpCholesky::new(&memory)?, size, longest, rng)?,
+            Self::KMeansPlusPlus => sequential::choose(&memory, KMeansPlusPlus::new(&memory)?, size, longest, rng)?,
+            Self::Farthest => sequential::choose(&memory, Farthest::new(n), size, longest, rng)?,
         };
         let mut independent: Vec<usize> = (0..n).collect();
         independent.shuffle(rng);

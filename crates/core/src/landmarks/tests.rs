@@ -93,6 +93,18 @@ fn fewer_landmarks_are_a_prefix_of_more() {
 }
 
 #[test]
+fn a_longer_order_moves_neither_its_beginning_nor_the_independent_one() {
+    let oracle = Ledger::random(40, Symmetry::Symmetric, false, 8);
+    for policy in bought() {
+        let short = policy.select(&oracle, 10, &mut rng()).unwrap();
+        let long = policy.select_up_to(&oracle, 10, 25, &mut rng()).unwrap();
+        assert_eq!((long.order().len(), &long.order()[..10]), (25, short.order()), "{}", policy.id());
+        assert_eq!(long.independent(), short.independent(), "{}", policy.id());
+        assert!(check_order(40, long.order()).is_ok());
+    }
+}
+
+#[test]
 fn the_uniform_round_of_leverage_stays_in_front() {
     let oracle = Ledger::random(40, Symmetry::Symmetric, false, 8);
     let all_uniform = LandmarkPolicy::Leverage { first_round: 1.0 }.select(&oracle, 10, &mut rng()).unwrap();

@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
-use landmark_core::approximate::Approximate;
+use landmark_core::approximate::{Approximate, ApproximateError};
 use landmark_core::approximation::Known;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
@@ -12,7 +12,7 @@ use serde_json::{Map, Value as Json};
 use super::problem::{Place, Problem};
 use super::read::Problems;
 use super::section::Section;
-use super::tree::{self, Node, Value};
+use super::tree::{Node, Value};
 use super::values::ConfigPath;
 use crate::registry::methods::{self, METHODS, MethodEntry};
 use crate::registry::{self, PROXIES};
@@ -174,19 +174,13 @@ impl MethodConfig {
         methods
     }
 
-    /// The parameter that says how large its second landmark set is, if it has one: `z` or `ratio`.
-    pub fn second_set(&self) -> Option<&'static str> {
-        ["z", "ratio"].into_iter().find(|&name| self.params.contains_key(name))
-    }
-
-    /// The method with another |S2| / |S1|; itself where it has no second set, or refuses the value.
-    pub fn with_second_set(&self, ratio: f64) -> Arc<dyn Approximate> {
-        let Some(name) = self.second_set() else { return Arc::clone(&self.approximator) };
-        let mut params = self.params.clone();
-        params.insert(name.to_owned(), Json::from(ratio));
-        let node = tree::parse(&Json::Object(params).to_string(), 0).ok();
-        let built = node.and_then(|node| (self.entry().read)(&node, self.id, &Problems::default()));
-        built.map_or_else(|| Arc::clone(&self.approximator), |built| built.approximator)
+    /// The method with another |S2| / |S1|; itself where it has no second set.
+    ///
+    /// # Errors
+    /// A ratio that it refuses.
+    pub fn with_second_set(&self, ratio: f64) -> Result<Arc<dyn Approximate>, ApproximateError> {
+        let other = self.approximator.with_second_set(ratio)?;
+        Ok(other.unwrap_or_else(|| Arc::clone(&self.approximator)))
     }
 
     fn read(node: &Node, path: &str, folder: &Path, problems: &Problems) -> Option<Self> {

@@ -82,15 +82,12 @@ pub(super) fn jobs(bench: &Bench<'_>, cell: &Cell) -> Result<Vec<Job>, JobError>
 
 /// What the largest fit of a search requests; every smaller one takes a part of it, because landmark sets are nested.
 pub(super) fn largest_plan(bench: &Bench<'_>, cell: &Cell) -> Result<Plan, JobError> {
-    let shape = bench.till.shape();
-    let largest = bench.matrix.search.s2.as_ref().filter(|_| has_second_set(bench, cell)).map(|axis| axis.bounds().1);
-    let Some(ratio) = largest else { return Ok(bench.sweep.plan(cell, shape)?) };
-    let method = bench.sweep.method(cell).with_second_set(ratio);
-    Ok(bench.sweep.plan_of(cell, &method, shape)?)
+    let widest = bench.sweep.widest(bench.sweep.method(cell))?;
+    Ok(bench.sweep.plan_of(cell, &widest, bench.till.shape())?)
 }
 
 fn has_second_set(bench: &Bench<'_>, cell: &Cell) -> bool {
-    bench.sweep.method(cell).second_set().is_some()
+    bench.sweep.method(cell).approximator.second_set().is_some()
 }
 
 fn key(bench: &Bench<'_>, cell: &Cell, what: &str, number: usize) -> Result<CellKey, JobError> {

@@ -83,6 +83,10 @@ impl Approximate for Wme {
         ID
     }
 
+    fn landmarks_needed(&self, _: usize, _: usize) -> usize {
+        0
+    }
+
     fn plan(&self, shape: OracleShape, _: &Landmarks, rank: usize) -> Result<Plan, ApproximateError> {
         if rank == 0 || rank > MOST_DOCUMENTS {
             return Err(ApproximateError::Rank { rank, len: shape.len });
