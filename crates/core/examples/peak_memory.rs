@@ -10,7 +10,7 @@ use std::error::Error;
 use std::time::Instant;
 
 use landmark_core::approximate::{
-    Approximate, NystromParams, ShiftRidgeParams, SiCurParams, SkeletonParams, SmsNystromParams, StaCurParams,
+    Approximate, Nystrom, ShiftRidgeParams, SiCurParams, Skeleton, SmsNystromParams, StaCur,
 };
 use landmark_core::approximation::Known;
 use landmark_core::landmarks::Landmarks;
@@ -60,11 +60,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (id, n, s) = (argument(0, "shift_ridge"), argument(1, "100000").parse()?, argument(2, "1000").parse()?);
     let known = if argument(3, "") == "known" { Known::LANDMARKS } else { Known::NOTHING };
     let (method, rank): (Box<dyn Approximate>, usize) = match id.as_str() {
-        "nystrom" => (Box::new(NystromParams::default().check()?), s),
+        "nystrom" => (Box::new(Nystrom), s),
         "sms_nystrom" => (Box::new(SmsNystromParams::default().check()?), s),
         "sicur" => (Box::new(SiCurParams::default().check()?), s / 2),
-        "skeleton" => (Box::new(SkeletonParams::default().check()?), s / 2),
-        "stacur" => (Box::new(StaCurParams::default().check()?), s),
+        "skeleton" => (Box::new(Skeleton), s / 2),
+        "stacur" => (Box::new(StaCur::default()), s),
         "shift_ridge" => (Box::new(ShiftRidgeParams::default().check()?), s),
         other => return Err(format!("no method `{other}` here").into()),
     };

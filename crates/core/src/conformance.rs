@@ -1,9 +1,9 @@
 //! What every approximator must do, as tests that a method's file inherits with one line.
 //!
 //! ```
-//! use landmark_core::approximate::NystromParams;
+//! use landmark_core::approximate::Nystrom;
 //!
-//! landmark_core::conformance!(nystrom, NystromParams::default().check().unwrap());
+//! landmark_core::conformance!(nystrom, Nystrom);
 //! # fn main() {}
 //! ```
 //! makes a module `nystrom` with one test a promise: exact at s = n on a positive semi-definite matrix, symmetric
@@ -289,7 +289,9 @@ pub fn needs_the_landmarks_it_says(method: &dyn Approximate) {
         with(enough, rank).expect("as many landmarks as the method needs");
         let Some(fewer) = enough.checked_sub(1) else { continue };
         match with(fewer, rank) {
-            Err(ApproximateError::TooFewLandmarks { needed, given, .. }) => assert_eq!((needed, given), (enough, fewer)),
+            Err(ApproximateError::TooFewLandmarks { needed, given, .. }) => {
+                assert_eq!((needed, given), (enough, fewer))
+            }
             _ => panic!("{fewer} landmarks are enough at rank {rank}, though the method says {enough}"),
         }
     }

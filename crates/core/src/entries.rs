@@ -54,6 +54,11 @@ impl Plan {
         Self { blocks: vec![EntryBlock { rows: Rows::All, cols: cols.to_vec() }], certainty: Certainty::Exact }
     }
 
+    /// An exact plan of all n columns.
+    pub fn all(n: usize) -> Self {
+        Self { blocks: vec![EntryBlock { rows: Rows::All, cols: (0..n).collect() }], certainty: Certainty::Exact }
+    }
+
     /// The columns that are requested in full, in order.
     pub fn full_columns(&self) -> Vec<usize> {
         let full = self.blocks.iter().filter(|block| block.rows == Rows::All);

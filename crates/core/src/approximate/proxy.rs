@@ -18,15 +18,14 @@
 
 use std::fmt;
 use std::sync::Arc;
-use std::time::Instant;
 
 use ndarray::Array2;
 use rand::seq::SliceRandom;
 use rand::seq::index::sample;
 
-use super::purchase::{buy_block, require_symmetric};
-use super::{Approximate, ApproximateError, FitReport};
-use crate::approximation::{Approximation, Diagonal, Factors, Known, Signed};
+use super::column_reader::read_block;
+use super::{Approximate, ApproximateError, ColumnReader, FitReport, require_symmetric};
+use crate::approximation::{Approximation, Factors, Known, Signed};
 use crate::entries::{EntrySet, Plan, Rows};
 use crate::landmarks::Landmarks;
 use crate::oracle::{Oracle, OracleError, OracleShape, Remembered};
@@ -112,7 +111,7 @@ impl Proxied {
         &*self.proxy
     }
 
-    fn check(&self, shape: OracleShape) -> Result<(), ApproximateError> {
+    fn check_proxy(&self, shape: OracleShape) -> Result<(), ApproximateError> {
         let refuse = |parameter, value: String, wanted| {
             Err(ApproximateError::Parameter { method: "proxy", parameter, value, wanted })
         };
@@ -165,33 +164,30 @@ impl Approximate for Proxied {
         self.method.landmarks_needed(n, rank)
     }
 
-    fn plan(&self, shape: OracleShape, landmarks: &Landmarks, rank: usize) -> Result<Plan, ApproximateError> {
-        self.check(shape)?;
-        self.method.plan(shape, landmarks, rank)
+    fn check_fit(&self, shape: OracleShape, landmarks: &Landmarks, rank: usize) -> Result<(), ApproximateError> {
+        self.check_proxy(shape)?;
+        self.method.check_fit(shape, landmarks, rank)
     }
 
-    fn fit(
+    fn entries(&self, n: usize, landmarks: &Landmarks, rank: usize) -> Plan {
+        self.method.entries(n, landmarks, rank)
+    }
+
+    fn factor(
         &self,
-        oracle: &dyn Oracle,
+        columns: &mut ColumnReader<'_>,
         landmarks: &Landmarks,
         rank: usize,
-        known: Known,
         rng: &mut Rng,
     ) -> Result<Approximation, ApproximateError> {
-        let start = Instant::now();
-        let plan = self.plan(OracleShape::of(oracle), landmarks, rank)?;
-        let diagonal = match (known.diagonal, oracle.known_diagonal()) {
-            (true, None) => return Err(ApproximateError::NoKnownDiagonal),
-            (true, Some(value)) => Some(Diagonal::Constant(value)),
-            (false, _) => None,
-        };
-        let (bought, proxy) = (Remembered::new(oracle), Remembered::new(&*self.proxy));
+        let plan = self.entries(columns.oracle().len(), landmarks, rank);
+        let (bought, proxy) = (Remembered::new(columns.oracle()), Remembered::new(&*self.proxy));
         bought.buy(&plan)?;
 
         let pairs = scored_by_both(&bought, &proxy, &plan, rng)?;
         let link = self.link.fit(&pairs);
         let residual = Residual { bought: &bought, proxy: &proxy, link: &link };
-        let on_core = Known { diagonal: false, ..known };
+        let on_core = Known { diagonal: false, ..columns.known() };
         let judgement = self.judge(&residual, landmarks, rank, rng)?;
         let core = match judgement.core {
             Core::Method => self.method.fit(&residual, landmarks, rank, on_core, rng)?,
@@ -199,18 +195,15 @@ impl Approximate for Proxied {
         };
 
         let report = FitReport {
-            method: self.id().to_owned(),
             proxy: Some(self.proxy.identity().to_hex()),
             proxy_error: relative_error(&pairs, &link),
             core_dropped: judgement.core == Core::Zero,
             validation_error: judgement.error,
-            seconds: start.elapsed().as_secs_f64(),
             ..core.report().clone()
         };
         let anchors = self.choose_anchors(landmarks, rank, rng);
         let linked = Linked { proxy: Arc::clone(&self.proxy), link, anchors };
-        let sum = core.with_addend(Arc::new(linked)).with_report(report);
-        Ok(diagonal.into_iter().fold(sum, Approximation::with_diagonal))
+        Ok(core.with_addend(Arc::new(linked)).with_report(report))
     }
 
     fn rank_for_columns(&self, n: usize, columns: usize) -> usize {
@@ -272,7 +265,7 @@ impl Proxied {
         if held.is_empty() || rows.is_empty() {
             return Ok(Judgement::without_evidence(Core::Method));
         }
-        let (scores, truth) = (buy_block(residual.bought, &rows, &held)?, buy_block(residual, &rows, &held)?);
+        let (scores, truth) = (read_block(residual.bought, &rows, &held)?, read_block(residual, &rows, &held)?);
         let smaller = self.method.fit(residual, landmarks, fewer, Known::NOTHING, rng)?;
         let mut predicted = Array2::zeros(truth.dim());
         smaller.block(&rows, &held, predicted.view_mut())?;
@@ -323,7 +316,7 @@ fn scored_by_both(
             rows = sample(rng, rows.len(), affordable).iter().map(|k| rows[k]).collect();
             rows.sort_unstable();
         }
-        let (scores, cheap) = (buy_block(bought, &rows, &block.cols)?, buy_block(proxy, &rows, &block.cols)?);
+        let (scores, cheap) = (read_block(bought, &rows, &block.cols)?, read_block(proxy, &rows, &block.cols)?);
         for (((a, b), &score), &cheap) in scores.indexed_iter().zip(&cheap) {
             if rows[a] != block.cols[b] {
                 pairs.push((cheap, score));
@@ -357,7 +350,7 @@ fn zero_core(
     });
     let report = FitReport { rank, ..FitReport::default() };
     let all: Vec<usize> = (0..n).collect();
-    let bought = known.landmarks.then(|| buy_block(residual, &all, &columns)).transpose()?;
+    let bought = known.landmarks.then(|| read_block(residual, &all, &columns)).transpose()?;
     let core = Approximation::new(factors, columns, report);
     Ok(bought.into_iter().fold(core, Approximation::with_known_columns))
 }

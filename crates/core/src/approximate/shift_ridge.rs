@@ -14,22 +14,18 @@
 //!
 //! Cost: n·s entries; 9s³ + 2ns² flops, and ≈ 3·(9 + 5)(¾s)³ for the choice; 8ns bytes.
 
-use std::time::Instant;
-
 use ndarray::{Array1, Array2};
 use rand::seq::SliceRandom;
 use rand::seq::index::sample;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
+use super::column_reader::Map;
 use super::core_weights::{CoreWeights, count_negative, largest};
-use super::purchase::{Map, Purchase, require_symmetric, with_known};
-use super::{Approximate, ApproximateError, FitReport, check_rank};
-use crate::approximation::{Approximation, Known};
-use crate::entries::Plan;
+use super::{Approximate, ApproximateError, ColumnReader, FitReport};
+use crate::approximation::Approximation;
 use crate::landmarks::Landmarks;
 use crate::linalg::{self, PINV_TOLERANCE};
-use crate::oracle::{Oracle, OracleShape};
 use crate::stream::Rng;
 
 mod selection;
@@ -126,26 +122,15 @@ impl Approximate for ShiftRidge {
         ID
     }
 
-    fn plan(&self, shape: OracleShape, landmarks: &Landmarks, rank: usize) -> Result<Plan, ApproximateError> {
-        require_symmetric(ID, shape.symmetry)?;
-        check_rank(ID, landmarks, rank, shape.len, rank)?;
-        Ok(Plan::columns(&landmarks.order()[..rank]))
-    }
-
-    fn fit(
+    fn factor(
         &self,
-        oracle: &dyn Oracle,
-        landmarks: &Landmarks,
+        columns: &mut ColumnReader<'_>,
+        _: &Landmarks,
         rank: usize,
-        known: Known,
         rng: &mut Rng,
     ) -> Result<Approximation, ApproximateError> {
-        let start = Instant::now();
-        self.plan(OracleShape::of(oracle), landmarks, rank)?;
-        let columns = &landmarks.order()[..rank];
-        let mut purchase = Purchase::new(oracle, columns);
-        let corner = purchase.corner()?;
-        let seen = self.validation_rows(&mut purchase, rng)?;
+        let corner = columns.corner()?;
+        let seen = self.validation_rows(columns, rng)?;
         let (choice, eigen) = rayon::join(|| self.choose(&corner, seen.as_ref(), rng), || linalg::eigh(corner.view()));
         let (choice, eigen) = (choice?, eigen?);
         let scale = Scale::of(&eigen.values);
@@ -153,8 +138,7 @@ impl Approximate for ShiftRidge {
         let clipped = choice.clipped.map(|candidate| candidate.weights(&eigen.values, scale, true));
         let core = CoreWeights::new(&eigen.vectors, &weights, clipped.as_ref());
         let (shift, ridge) = choice.plain.in_units_of(scale);
-        let mut report = FitReport {
-            method: ID.to_owned(),
+        let report = FitReport {
             rank,
             shift,
             ridge,
@@ -166,14 +150,8 @@ impl Approximate for ShiftRidge {
             clipped_choice: choice.clipped.map(|candidate| candidate.in_units_of(scale)),
             ..FitReport::default()
         };
-        let ([vectors], bought) = purchase.finish([Map::Product(core.projector.view())], known.landmarks)?;
-        report.seconds = start.elapsed().as_secs_f64();
-        let approximation = Approximation::new(core.into_factors(vectors), columns.to_vec(), report);
-        with_known(approximation, oracle, known, bought)
-    }
-
-    fn rank_for_columns(&self, n: usize, columns: usize) -> usize {
-        columns.clamp(1, n.max(1))
+        let [vectors] = columns.finish([Map::Product(core.projector.view())])?;
+        Ok(Approximation::new(core.into_factors(vectors), columns.columns().to_vec(), report))
     }
 }
 
@@ -240,17 +218,17 @@ impl ShiftRidge {
     /// is given, there is one landmark, or there are no other items.
     fn validation_rows(
         &self,
-        purchase: &mut Purchase<'_>,
+        columns: &mut ColumnReader<'_>,
         rng: &mut Rng,
     ) -> Result<Option<Array2<f64>>, ApproximateError> {
-        let unseen = purchase.unseen();
-        if self.0.fixed.is_some() || purchase.width() < 2 || unseen.is_empty() {
+        let unread = columns.unread();
+        if self.0.fixed.is_some() || columns.columns().len() < 2 || unread.is_empty() {
             return Ok(None);
         }
         let mut rows: Vec<usize> =
-            sample(rng, unseen.len(), self.0.validation_rows.min(unseen.len())).iter().map(|k| unseen[k]).collect();
+            sample(rng, unread.len(), self.0.validation_rows.min(unread.len())).iter().map(|k| unread[k]).collect();
         rows.sort_unstable();
-        Ok(Some(purchase.rows(&rows)?))
+        Ok(Some(columns.rows(&rows)?))
     }
 
     /// Chooses (a, ρ) on columns already bought; Nyström where nothing was seen to choose by.

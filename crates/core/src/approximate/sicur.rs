@@ -6,19 +6,13 @@
 //! Cost: n·s2 entries; an SVD of s2 × s1 and 2ns1s2 flops; 16ns1 bytes.
 
 use std::sync::Arc;
-use std::time::Instant;
 
-use ndarray::s;
 use serde::{Deserialize, Serialize};
 
-use super::cur::Columns;
-use super::purchase::{Map, Purchase, require_symmetric, with_known};
-use super::{Approximate, ApproximateError, FitReport, check_rank, column_evaluations, largest_rank};
-use crate::approximation::{Approximation, Factors, Known};
-use crate::entries::Plan;
+use super::cur::TwoSets;
+use super::{Approximate, ApproximateError, ColumnReader, column_evaluations, largest_rank};
+use crate::approximation::Approximation;
 use crate::landmarks::Landmarks;
-use crate::linalg::{self, PINV_TOLERANCE};
-use crate::oracle::{Oracle, OracleShape};
 use crate::stream::Rng;
 
 const ID: &str = "sicur";
@@ -68,40 +62,15 @@ impl Approximate for SiCur {
         Ok(Some(Arc::new(SiCurParams { ratio }.check()?)))
     }
 
-    fn plan(&self, shape: OracleShape, landmarks: &Landmarks, rank: usize) -> Result<Plan, ApproximateError> {
-        require_symmetric(ID, shape.symmetry)?;
-        let wider = self.landmarks_needed(shape.len, rank);
-        check_rank(ID, landmarks, rank, shape.len, wider)?;
-        Ok(Plan::columns(&landmarks.order()[..wider]))
-    }
-
-    fn fit(
+    fn factor(
         &self,
-        oracle: &dyn Oracle,
-        landmarks: &Landmarks,
+        columns: &mut ColumnReader<'_>,
+        _: &Landmarks,
         rank: usize,
-        known: Known,
-        _rng: &mut Rng,
+        _: &mut Rng,
     ) -> Result<Approximation, ApproximateError> {
-        let start = Instant::now();
-        self.plan(OracleShape::of(oracle), landmarks, rank)?;
-        let wider = &landmarks.order()[..self.landmarks_needed(oracle.len(), rank)];
-        let columns = Columns::new(&wider[..rank], wider);
-        let mut purchase = Purchase::new(oracle, wider);
-        let middle = linalg::pinv(purchase.corner()?.slice(s![.., ..rank]), PINV_TOLERANCE)?;
-        let projector = columns.right_projector(middle.inverse.view());
-        let maps = [Map::Columns(&columns.first), Map::Product(projector.view())];
-        let ([left, right], bought) = purchase.finish(maps, known.landmarks)?;
-        let report = FitReport {
-            method: ID.to_owned(),
-            rank,
-            condition: Some(middle.condition),
-            dropped: middle.dropped,
-            seconds: start.elapsed().as_secs_f64(),
-            ..FitReport::default()
-        };
-        let factors = Factors::General(columns.factors(left, right, projector));
-        with_known(Approximation::new(factors, columns.union, report), oracle, known, bought)
+        let wider = columns.columns();
+        TwoSets::new(&wider[..rank], wider).skeleton(columns, rank)
     }
 
     fn rank_for_columns(&self, n: usize, columns: usize) -> usize {

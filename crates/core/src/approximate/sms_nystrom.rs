@@ -11,19 +11,18 @@
 //! Cost: n·s1 + (s2−s1)² entries; 9s1³ + 2ns1² flops, and 2s2² a Lanczos step; 8ns1 + 8s2² bytes.
 
 use std::sync::Arc;
-use std::time::Instant;
 
 use ndarray::{Array1, Array2, s};
 use serde::{Deserialize, Serialize};
 
+use super::column_reader::{Map, read_block};
 use super::core_weights::{CoreWeights, condition, count_negative, largest, pseudo_inverse};
-use super::purchase::{Map, Purchase, buy_block, require_symmetric, with_known};
-use super::{Approximate, ApproximateError, FitReport, check_rank, column_evaluations, largest_rank};
-use crate::approximation::{Approximation, Known};
+use super::{Approximate, ApproximateError, ColumnReader, FitReport, column_evaluations, largest_rank};
+use crate::approximation::Approximation;
 use crate::entries::{EntryBlock, Plan, Rows};
 use crate::landmarks::Landmarks;
 use crate::linalg;
-use crate::oracle::{Oracle, OracleError, OracleShape};
+use crate::oracle::OracleError;
 use crate::stream::Rng;
 
 const ID: &str = "sms_nystrom";
@@ -111,40 +110,33 @@ impl Approximate for SmsNystrom {
         Ok(Some(Arc::new(SmsNystromParams { z, ..self.0 }.check()?)))
     }
 
-    fn plan(&self, shape: OracleShape, landmarks: &Landmarks, rank: usize) -> Result<Plan, ApproximateError> {
-        require_symmetric(ID, shape.symmetry)?;
-        let wider = self.landmarks_needed(shape.len, rank);
-        check_rank(ID, landmarks, rank, shape.len, wider)?;
-        let mut plan = Plan::columns(&landmarks.order()[..rank]);
-        let extra = landmarks.order()[rank..wider].to_vec();
+    fn entries(&self, n: usize, landmarks: &Landmarks, rank: usize) -> Plan {
+        let (first, extra) = landmarks.order()[..self.landmarks_needed(n, rank)].split_at(rank);
+        let mut plan = Plan::columns(first);
         if !extra.is_empty() {
-            plan.blocks.push(EntryBlock { rows: Rows::These(extra.clone()), cols: extra });
+            plan.blocks.push(EntryBlock { rows: Rows::These(extra.to_vec()), cols: extra.to_vec() });
         }
-        Ok(plan)
+        plan
     }
 
-    fn fit(
+    fn factor(
         &self,
-        oracle: &dyn Oracle,
+        columns: &mut ColumnReader<'_>,
         landmarks: &Landmarks,
         rank: usize,
-        known: Known,
-        _rng: &mut Rng,
+        _: &mut Rng,
     ) -> Result<Approximation, ApproximateError> {
-        let start = Instant::now();
-        self.plan(OracleShape::of(oracle), landmarks, rank)?;
-        let (columns, extra) = landmarks.order()[..self.landmarks_needed(oracle.len(), rank)].split_at(rank);
-        let mut purchase = Purchase::new(oracle, columns);
-        let corner = purchase.corner()?;
-        let lambda_min = smallest_eigenvalue(&wider_block(oracle, &mut purchase, &corner, extra)?)?;
+        let n = columns.oracle().len();
+        let (first, extra) = landmarks.order()[..self.landmarks_needed(n, rank)].split_at(rank);
+        let corner = columns.corner()?;
+        let lambda_min = smallest_eigenvalue(&wider_block(columns, &corner, extra)?)?;
         let shift = -self.0.alpha * lambda_min.min(0.0);
 
         let eigen = linalg::eigh(corner.view())?;
         let shifted = &eigen.values + shift;
         let beta = self.beta(&eigen.values, &shifted);
         let core = CoreWeights::new(&eigen.vectors, &(pseudo_inverse(&shifted) / beta), None);
-        let mut report = FitReport {
-            method: ID.to_owned(),
+        let report = FitReport {
             rank,
             shift,
             lambda_min: Some(lambda_min),
@@ -153,21 +145,20 @@ impl Approximate for SmsNystrom {
             dropped: rank - core.rank(),
             ..FitReport::default()
         };
-        let ([mut vectors], bought) = purchase.finish([Map::Product(core.projector.view())], known.landmarks)?;
+        let [mut vectors] = columns.finish([Map::Product(core.projector.view())])?;
         if self.0.outer_shift {
-            for (&item, row) in columns.iter().zip(core.projector.rows()) {
+            for (&item, row) in first.iter().zip(core.projector.rows()) {
                 vectors.row_mut(item).scaled_add(shift, &row);
             }
         }
-        report.seconds = start.elapsed().as_secs_f64();
-        let mut approximation = Approximation::new(core.into_factors(vectors), columns.to_vec(), report);
-        if self.0.correct_diagonal {
-            let mut correction = vec![0.0; oracle.len()];
-            // rescaled, K̃ = (W + eI)/β on the landmarks
-            columns.iter().for_each(|&item| correction[item] = -shift / beta);
-            approximation = approximation.with_diagonal_shift(correction);
+        let approximation = Approximation::new(core.into_factors(vectors), first.to_vec(), report);
+        if !self.0.correct_diagonal {
+            return Ok(approximation);
         }
-        with_known(approximation, oracle, known, bought)
+        let mut correction = vec![0.0; n];
+        // rescaled, K̃ = (W + eI)/β on the landmarks
+        first.iter().for_each(|&item| correction[item] = -shift / beta);
+        Ok(approximation.with_diagonal_shift(correction))
     }
 
     fn rank_for_columns(&self, n: usize, columns: usize) -> usize {
@@ -190,10 +181,9 @@ impl SmsNystrom {
     }
 }
 
-/// K[S2,S2], of which the first s1 columns are bought in full anyway.
+/// K[S2,S2], of which the first s1 columns are read in full anyway.
 fn wider_block(
-    oracle: &dyn Oracle,
-    purchase: &mut Purchase<'_>,
+    columns: &mut ColumnReader<'_>,
     corner: &Array2<f64>,
     extra: &[usize],
 ) -> Result<Array2<f64>, OracleError> {
@@ -201,10 +191,10 @@ fn wider_block(
     let mut block = Array2::zeros((s2, s2));
     block.slice_mut(s![..s1, ..s1]).assign(corner);
     if !extra.is_empty() {
-        let below = purchase.rows(extra)?;
+        let below = columns.rows(extra)?;
         block.slice_mut(s![s1.., ..s1]).assign(&below);
         block.slice_mut(s![..s1, s1..]).assign(&below.t());
-        block.slice_mut(s![s1.., s1..]).assign(&buy_block(oracle, extra, extra)?);
+        block.slice_mut(s![s1.., s1..]).assign(&read_block(columns.oracle(), extra, extra)?);
     }
     Ok(block)
 }

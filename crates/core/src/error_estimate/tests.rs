@@ -7,7 +7,7 @@ use rand::Rng as _;
 
 use super::interval::normal_quantile;
 use super::*;
-use crate::approximate::{Approximate, ApproximateError, Link, NystromParams, Proxied, ShiftRidgeParams, SiCurParams};
+use crate::approximate::{Approximate, ApproximateError, Link, Nystrom, Proxied, ShiftRidgeParams, SiCurParams};
 use crate::approximation::{Approximation, Known};
 use crate::entries::EntrySet;
 use crate::landmarks::Landmarks;
@@ -42,7 +42,7 @@ fn fitted(method: &dyn Approximate, oracle: &dyn Oracle, rank: usize) -> Approxi
 }
 
 fn nystrom() -> impl Approximate {
-    NystromParams::default().check().unwrap()
+    Nystrom
 }
 
 fn sicur() -> impl Approximate {

@@ -1,12 +1,12 @@
 //! The approximators, as a configuration names them.
 
 use landmark_core::approximate::{
-    Approximate, ApproximateError, ExactParams, NystromParams, OptimalParams, ShiftRidgeParams, SiCurParams,
-    SkeletonParams, SmsNystromParams, StaCurParams,
+    Approximate, ApproximateError, Exact, Nystrom, Optimal, ShiftRidgeParams, SiCurParams, Skeleton, SmsNystromParams,
+    StaCur,
 };
 use landmark_oracles::wmd::wme::WmeMethodParams;
-use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 use std::sync::Arc;
 
@@ -68,7 +68,7 @@ pub static METHODS: &[MethodEntry] = &[
         parameters: &[],
         draws: true,
         sized: true,
-        read: |node, path, problems| read(node, path, problems, NystromParams::check),
+        read: |node, path, problems| read(node, path, problems, |NoParams {}| Ok(Nystrom)),
     },
     MethodEntry {
         id: "sms_nystrom",
@@ -96,7 +96,7 @@ pub static METHODS: &[MethodEntry] = &[
         parameters: &[],
         draws: true,
         sized: true,
-        read: |node, path, problems| read(node, path, problems, SkeletonParams::check),
+        read: |node, path, problems| read(node, path, problems, |NoParams {}| Ok(Skeleton)),
     },
     MethodEntry {
         id: "sicur",
@@ -118,7 +118,7 @@ pub static METHODS: &[MethodEntry] = &[
         parameters: &[parameter("same", "true", "rows at the landmarks of the columns, or at independent ones")],
         draws: true,
         sized: true,
-        read: |node, path, problems| read(node, path, problems, StaCurParams::check),
+        read: |node, path, problems| read(node, path, problems, Ok::<StaCur, _>),
     },
     MethodEntry {
         id: "wme",
@@ -140,7 +140,7 @@ pub static METHODS: &[MethodEntry] = &[
         parameters: &[],
         draws: false,
         sized: true,
-        read: |node, path, problems| read(node, path, problems, OptimalParams::check),
+        read: |node, path, problems| read(node, path, problems, |NoParams {}| Ok(Optimal)),
     },
     MethodEntry {
         id: "exact",
@@ -151,7 +151,7 @@ pub static METHODS: &[MethodEntry] = &[
         parameters: &[],
         draws: false,
         sized: false,
-        read: |node, path, problems| read(node, path, problems, ExactParams::check),
+        read: |node, path, problems| read(node, path, problems, |NoParams {}| Ok(Exact)),
     },
     MethodEntry {
         id: "shift_ridge",
@@ -178,6 +178,11 @@ pub static METHODS: &[MethodEntry] = &[
         read: |node, path, problems| read(node, path, problems, ShiftRidgeParams::check),
     },
 ];
+
+/// The keys of a method that takes none.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct NoParams {}
 
 /// Reads raw parameters through serde and checks them; whatever is wrong points at its key.
 fn read<P, M>(

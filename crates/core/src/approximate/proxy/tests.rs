@@ -4,7 +4,7 @@ use ndarray::{Array2, Axis};
 use rand::Rng as _;
 
 use super::*;
-use crate::approximate::{ExactParams, NystromParams, ShiftRidgeParams, SiCurParams, SmsNystromParams, StaCurParams};
+use crate::approximate::{Exact, Nystrom, ShiftRidgeParams, SiCurParams, SmsNystromParams, StaCur};
 use crate::conformance;
 use crate::linalg;
 use crate::oracle::{AsymmetryPolicy, EmbeddingProxy, Identity, Metered, Pair, Precomputed, Symmetry, block_of};
@@ -52,7 +52,7 @@ fn shift_ridge() -> Arc<dyn Approximate> {
 }
 
 fn nystrom() -> Arc<dyn Approximate> {
-    Arc::new(NystromParams::default().check().unwrap())
+    Arc::new(Nystrom)
 }
 
 /// A residual is indefinite even where K is not, so only the corrected diagonal is exact at s = n.
@@ -192,7 +192,7 @@ fn every_plan_is_bought_once_whatever_the_method() {
         shift_ridge(),
         Arc::new(SmsNystromParams::default().check().unwrap()),
         Arc::new(SiCurParams::default().check().unwrap()),
-        Arc::new(StaCurParams { same: false }.check().unwrap()),
+        Arc::new(StaCur { same: false }),
     ];
     for method in methods {
         let (oracle, method) = (Metered::new(&oracle), with_cosine(method, 2));
@@ -327,4 +327,4 @@ conformance!(proxied_nystrom, with_same(nystrom(), Link::default()));
 conformance!(proxied_shift_ridge, with_same(shift_ridge(), Link::Isotonic));
 conformance!(proxied_sms_nystrom, with_same(corrected_sms(), Link::Polynomial { degree: 1 }));
 conformance!(proxied_sicur, with_same(Arc::new(SiCurParams::default().check().unwrap()), Link::default()));
-conformance!(proxied_exact, with_same(Arc::new(ExactParams::default().check().unwrap()), Link::default()));
+conformance!(proxied_exact, with_same(Arc::new(Exact), Link::default()));
