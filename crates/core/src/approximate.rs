@@ -28,7 +28,8 @@ mod skeleton;
 mod sms_nystrom;
 mod stacur;
 
-pub use crate::fit::{ApproximateError, FitReport};
+pub use crate::error::ApproximateError;
+pub use crate::fit_report::FitReport;
 pub use column_reader::ColumnReader;
 pub use exact::Exact;
 pub use nystrom::Nystrom;

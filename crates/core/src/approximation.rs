@@ -16,18 +16,17 @@ use std::sync::Arc;
 
 use ndarray::{Array2, ArrayViewMut2};
 
-use crate::fit::FitReport;
+use crate::fit_report::FitReport;
 use crate::oracle::{OracleError, Pair};
 
-mod addend;
 mod embedding;
 mod factors;
 mod known;
 mod projection;
+mod square_root;
 mod transformer;
 
-pub use addend::Addend;
-pub use embedding::{AddendProjector, Embedding};
+pub use embedding::{Addend, AddendProjector, Embedding};
 pub use factors::{Factors, General, Signed};
 pub use known::{Diagonal, Known};
 pub use transformer::LandmarkTransformer;

@@ -25,12 +25,12 @@ use super::core_weights::{CoreWeights, count_negative, largest};
 use super::{Approximate, ApproximateError, ColumnReader, FitReport};
 use crate::approximation::Approximation;
 use crate::landmarks::Landmarks;
-use crate::linalg::{self, PINV_TOLERANCE};
+use crate::linalg;
 use crate::stream::Rng;
 
 mod selection;
 
-use selection::{Candidate, Fold, choose};
+use selection::{Candidate, Fold, Scale, choose};
 
 const ID: &str = "shift_ridge";
 
@@ -155,51 +155,6 @@ impl Approximate for ShiftRidge {
     }
 }
 
-/// What (a, ρ) are multiples of.
-#[derive(Debug, Clone, Copy)]
-struct Scale {
-    /// max(0, −λmin).
-    shift: f64,
-    /// max|w|.
-    ridge: f64,
-}
-
-impl Scale {
-    fn of(values: &Array1<f64>) -> Self {
-        let ridge = largest(values);
-        let shift = values.iter().fold(0.0_f64, |shift, w| shift.max(-w));
-        // a singular PSD block has eigenvalues of −1e-16 that mean nothing
-        Self { shift: if shift > PINV_TOLERANCE * ridge { shift } else { 0.0 }, ridge }
-    }
-}
-
-/// g(w), or 0 where its pole is hit; at least 0 where clipped.
-fn weight(w: f64, shift: f64, ridge: f64, cut: f64, clip: bool) -> f64 {
-    let shifted = w + shift;
-    if (ridge == 0.0 && shifted.abs() <= cut) || (clip && shifted <= 0.0) {
-        return 0.0;
-    }
-    shifted / (shifted * shifted + ridge * ridge)
-}
-
-impl Candidate {
-    fn in_units_of(self, scale: Scale) -> (f64, f64) {
-        match self {
-            Self::Zero => (0.0, 0.0),
-            Self::Relative { shift, ridge } => (shift * scale.shift, ridge * scale.ridge),
-            Self::Fixed(FixedShiftRidge { shift, ridge }) => (shift, ridge),
-        }
-    }
-
-    fn weights(self, values: &Array1<f64>, scale: Scale, clip: bool) -> Array1<f64> {
-        if matches!(self, Self::Zero) {
-            return Array1::zeros(values.len());
-        }
-        let (shift, ridge) = self.in_units_of(scale);
-        values.mapv(|w| weight(w, shift, ridge, PINV_TOLERANCE * scale.ridge, clip))
-    }
-}
-
 /// max|g| / min|g| over the directions used.
 fn condition(weights: &Array1<f64>) -> Option<f64> {
     let sizes = weights.iter().map(|g| g.abs()).filter(|&g| g > 0.0);
@@ -240,7 +195,8 @@ impl ShiftRidge {
     ) -> Result<Choice, ApproximateError> {
         let Some(seen) = seen else {
             let nystrom = Candidate::Relative { shift: 0.0, ridge: 0.0 };
-            let plain = self.0.fixed.map_or(nystrom, Candidate::Fixed);
+            let fixed = |FixedShiftRidge { shift, ridge }| Candidate::Fixed { shift, ridge };
+            let plain = self.0.fixed.map_or(nystrom, fixed);
             return Ok(Choice { plain, clipped: None, error: None });
         };
         let folds = self
