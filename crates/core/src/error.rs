@@ -3,6 +3,7 @@
 use crate::landmarks::LandmarkError;
 use crate::linalg::LinalgError;
 use crate::oracle::OracleError;
+use crate::parameter::BadParameter;
 
 /// Reason why a matrix could not be approximated.
 #[derive(Debug, thiserror::Error)]
@@ -29,17 +30,8 @@ pub enum ApproximateError {
         given: usize,
     },
     /// A parameter outside its range.
-    #[error("`{method}`: `{parameter}` is {value}, but must be {wanted}")]
-    Parameter {
-        /// Method id.
-        method: &'static str,
-        /// Parameter name as in the configuration.
-        parameter: &'static str,
-        /// The value seen.
-        value: String,
-        /// The range wanted.
-        wanted: &'static str,
-    },
+    #[error(transparent)]
+    Parameter(#[from] BadParameter),
     /// Landmarks that can't be had.
     #[error(transparent)]
     Landmarks(#[from] LandmarkError),

@@ -10,6 +10,7 @@ use rand::seq::SliceRandom;
 
 use crate::linalg::LinalgError;
 use crate::oracle::OracleError;
+use crate::parameter::BadParameter;
 use crate::stream::Rng;
 
 mod leverage;
@@ -69,17 +70,8 @@ pub enum LandmarkError {
         policy: &'static str,
     },
     /// A parameter outside its range.
-    #[error("landmark policy `{policy}`: `{parameter}` is {value}, but must be {wanted}")]
-    Parameter {
-        /// Policy id.
-        policy: &'static str,
-        /// Parameter name as in the configuration.
-        parameter: &'static str,
-        /// The value seen.
-        value: f64,
-        /// The range wanted.
-        wanted: &'static str,
-    },
+    #[error(transparent)]
+    Parameter(#[from] BadParameter),
     /// The oracle's own error.
     #[error(transparent)]
     Oracle(#[from] OracleError),

@@ -13,6 +13,7 @@ pub mod fit_report;
 pub mod landmarks;
 pub mod linalg;
 pub mod oracle;
+pub mod parameter;
 mod registers;
 pub mod sketch;
 pub mod stream;

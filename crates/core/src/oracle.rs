@@ -18,6 +18,8 @@ use std::sync::Arc;
 use ndarray::{Array2, ArrayView2, ArrayViewMut2};
 use serde::{Deserialize, Serialize};
 
+use crate::parameter::BadParameter;
+
 mod distinct;
 mod embedded;
 mod kernelized;
@@ -316,15 +318,8 @@ pub enum OracleError {
         backward: f64,
     },
     /// A parameter of a wrapper outside its range.
-    #[error("`{parameter}` is {value}, but must be {wanted}")]
-    Parameter {
-        /// Parameter name as in the configuration.
-        parameter: &'static str,
-        /// The value seen.
-        value: f64,
-        /// The range wanted.
-        wanted: &'static str,
-    },
+    #[error(transparent)]
+    Parameter(#[from] BadParameter),
     /// Whatever the scorer itself says went wrong, with its own words kept as the source.
     #[error("the oracle failed on {what}")]
     Failed {

@@ -29,6 +29,7 @@ use crate::approximation::{Approximation, Factors, Known, Signed};
 use crate::entries::{EntrySet, Plan, Rows};
 use crate::landmarks::Landmarks;
 use crate::oracle::{Oracle, OracleError, OracleShape, Remembered};
+use crate::parameter::BadParameter;
 use crate::stream::Rng;
 
 mod link;
@@ -112,9 +113,8 @@ impl Proxied {
     }
 
     fn check_proxy(&self, shape: OracleShape) -> Result<(), ApproximateError> {
-        let refuse = |parameter, value: String, wanted| {
-            Err(ApproximateError::Parameter { method: "proxy", parameter, value, wanted })
-        };
+        let refuse =
+            |parameter, value: String, wanted| Err(BadParameter::new(parameter, value, wanted).of("proxy").into());
         require_symmetric(self.id(), shape.symmetry)?;
         require_symmetric("proxy", self.proxy.symmetry())?;
         if self.proxy.len() != shape.len {

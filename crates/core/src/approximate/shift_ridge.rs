@@ -26,6 +26,7 @@ use super::{Approximate, ApproximateError, ColumnReader, FitReport};
 use crate::approximation::Approximation;
 use crate::landmarks::Landmarks;
 use crate::linalg;
+use crate::parameter::BadParameter;
 use crate::stream::Rng;
 
 mod selection;
@@ -91,9 +92,7 @@ impl ShiftRidgeParams {
     /// # Errors
     /// [`ApproximateError::Parameter`].
     pub fn check(self) -> Result<ShiftRidge, ApproximateError> {
-        let refuse = |parameter, value: String, wanted| {
-            Err(ApproximateError::Parameter { method: ID, parameter, value, wanted })
-        };
+        let refuse = |parameter, value: String, wanted| Err(BadParameter::new(parameter, value, wanted).of(ID).into());
         let fine = |values: &[f64]| !values.is_empty() && values.iter().all(|value| value.is_finite() && *value >= 0.0);
         if !fine(&self.shifts) {
             return refuse("shifts", format!("{:?}", self.shifts), "a list of numbers ≥ 0");

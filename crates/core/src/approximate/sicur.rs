@@ -13,6 +13,7 @@ use super::cur::TwoSets;
 use super::{Approximate, ApproximateError, ColumnReader, column_evaluations, largest_rank};
 use crate::approximation::Approximation;
 use crate::landmarks::Landmarks;
+use crate::parameter::BadParameter;
 use crate::stream::Rng;
 
 const ID: &str = "sicur";
@@ -44,8 +45,7 @@ impl SiCurParams {
         if self.ratio.is_finite() && self.ratio >= 1.0 {
             return Ok(SiCur(self));
         }
-        let value = self.ratio.to_string();
-        Err(ApproximateError::Parameter { method: ID, parameter: "ratio", value, wanted: "a number ≥ 1" })
+        Err(BadParameter::new("ratio", self.ratio, "a number ≥ 1").of(ID).into())
     }
 }
 

@@ -23,6 +23,7 @@ use crate::entries::{EntryBlock, Plan, Rows};
 use crate::landmarks::Landmarks;
 use crate::linalg;
 use crate::oracle::OracleError;
+use crate::parameter::BadParameter;
 use crate::stream::Rng;
 
 const ID: &str = "sms_nystrom";
@@ -78,20 +79,16 @@ impl SmsNystromParams {
     /// # Errors
     /// [`ApproximateError::Parameter`].
     pub fn check(self) -> Result<SmsNystrom, ApproximateError> {
-        let refuse =
-            |parameter, value: String, wanted| ApproximateError::Parameter { method: ID, parameter, value, wanted };
+        let refuse = |bad: BadParameter| Err(bad.of(ID).into());
         if !(self.alpha.is_finite() && self.alpha >= 0.0) {
-            return Err(refuse("alpha", self.alpha.to_string(), "a number ≥ 0"));
+            return refuse(BadParameter::new("alpha", self.alpha, "a number ≥ 0"));
         }
         if !(self.z.is_finite() && self.z >= 1.0) {
-            return Err(refuse("z", self.z.to_string(), "a number ≥ 1"));
+            return refuse(BadParameter::new("z", self.z, "a number ≥ 1"));
         }
         if self.correct_diagonal && !self.outer_shift {
-            return Err(refuse(
-                "correct_diagonal",
-                "true".to_owned(),
-                "false where `outer_shift` is false: K̃ carries no shift",
-            ));
+            let wanted = "false where `outer_shift` is false: K̃ carries no shift";
+            return refuse(BadParameter::new("correct_diagonal", true, wanted));
         }
         Ok(SmsNystrom(self))
     }

@@ -16,6 +16,7 @@ use crate::approximation::{Approximation, Known};
 use crate::entries::EntrySet;
 use crate::landmarks::Landmarks;
 use crate::oracle::{Oracle, OracleError, OracleShape, Remembered};
+use crate::parameter::BadParameter;
 use crate::stream::Rng;
 
 /// What is held against the target.
@@ -209,7 +210,7 @@ impl TargetError {
 
     fn check(&self) -> Result<(), ApproximateError> {
         let refuse = |parameter, value: String, wanted| {
-            Err(ApproximateError::Parameter { method: "target_error", parameter, value, wanted })
+            Err(BadParameter::new(parameter, value, wanted).of("target_error").into())
         };
         if !(self.target > 0.0 && self.target.is_finite()) {
             return refuse("target", self.target.to_string(), "a number above 0");

@@ -15,6 +15,7 @@ use super::sequential::{self, Farthest, KMeansPlusPlus, RpCholesky};
 use super::{LandmarkError, Landmarks, check_order, permutation};
 use crate::entries::Certainty;
 use crate::oracle::{Oracle, OracleShape, Remembered, Symmetry};
+use crate::parameter::BadParameter;
 use crate::stream::Rng;
 
 /// How landmarks are chosen. In a configuration a name, or a map with the key `policy` and the policy's own keys.
@@ -159,8 +160,8 @@ impl LandmarkPolicy {
         if let Self::Leverage { first_round: value } = *self
             && !(value > 0.0 && value <= 1.0)
         {
-            let (policy, parameter, wanted) = (self.id(), "first_round", "above 0 and at most 1");
-            return Err(LandmarkError::Parameter { policy, parameter, value, wanted });
+            let bad = BadParameter::new("first_round", value, "above 0 and at most 1");
+            return Err(BadParameter { owner: format!("landmark policy `{}`", self.id()), ..bad }.into());
         }
         match (self, shape.symmetry) {
             (Self::Uniform | Self::Given { .. }, _) | (_, Symmetry::Symmetric) => Ok(()),

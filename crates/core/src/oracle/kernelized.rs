@@ -7,6 +7,7 @@ use ndarray::ArrayViewMut2;
 use serde::{Deserialize, Serialize};
 
 use super::{Identity, Oracle, OracleError, Pair, Symmetry, check_finite, check_finite_block};
+use crate::parameter::BadParameter;
 
 /// The function applied to every score.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -53,7 +54,7 @@ impl Kernel {
         for &(parameter, value, positive) in numbers {
             if !value.is_finite() || (positive && value <= 0.0) {
                 let wanted = if positive { "a finite number above 0" } else { "a finite number" };
-                return Err(OracleError::Parameter { parameter, value, wanted });
+                return Err(BadParameter::new(parameter, value, wanted).into());
             }
         }
         Ok(())

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use landmark_core::approximate::{Approximate, ApproximateError};
 use landmark_core::oracle::OracleError;
+use landmark_core::parameter::BadParameter;
 use landmark_oracles::tile_store::OracleLabel;
 use landmark_oracles::wmd::wme::{MOST_DOCUMENTS, RandomDocuments, WmeMethodParams, WmeParams};
 use serde_json::Value as Json;
@@ -51,13 +52,8 @@ fn till(bench: &Bench<'_>, seed: u64, max_words: usize) -> Result<Arc<Till>, Job
     }
     let failed = |what: &str, source| JobError::Oracle(OracleError::Failed { what: what.to_owned(), source });
     let Some(clouds) = &bench.stage.clouds else {
-        let error = ApproximateError::Parameter {
-            method: ID,
-            parameter: "oracle",
-            value: "over a matrix".to_owned(),
-            wanted: "word mover's distance between documents",
-        };
-        return Err(error.into());
+        let error = BadParameter::new("oracle", "over a matrix", "word mover's distance between documents").of(ID);
+        return Err(ApproximateError::from(error).into());
     };
     let params = WmeParams { max_words, documents: MOST_DOCUMENTS };
     let random = RandomDocuments::draw(clouds, params, seed)

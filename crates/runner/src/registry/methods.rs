@@ -204,9 +204,7 @@ where
         Ok(method) => Some(Built { params: map, approximator: Arc::new(method) }),
         Err(error) => {
             let place = match &error {
-                ApproximateError::Parameter { parameter, .. } => {
-                    node.get(parameter).map_or(node.place, |key| key.place)
-                }
+                ApproximateError::Parameter(bad) => node.get(bad.parameter).map_or(node.place, |key| key.place),
                 _ => node.place,
             };
             problems.add(Problem::new(error.to_string()).at(place));

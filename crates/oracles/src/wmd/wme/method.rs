@@ -10,6 +10,7 @@ use landmark_core::approximation::{Approximation, Factors, Known, Signed};
 use landmark_core::entries::{Certainty, Plan};
 use landmark_core::landmarks::Landmarks;
 use landmark_core::oracle::{Oracle, OracleShape};
+use landmark_core::parameter::BadParameter;
 use landmark_core::stream::Rng;
 use serde::{Deserialize, Serialize};
 
@@ -40,12 +41,7 @@ impl WmeMethodParams {
         let params = WmeParams { max_words: self.max_words, ..WmeParams::default() };
         match params.check() {
             Ok(_) => Ok(Wme { max_words: self.max_words, random: None }),
-            Err(_) => Err(ApproximateError::Parameter {
-                method: ID,
-                parameter: "max_words",
-                value: self.max_words.to_string(),
-                wanted: "from 1 to 500",
-            }),
+            Err(_) => Err(BadParameter::new("max_words", self.max_words, "from 1 to 500").of(ID).into()),
         }
     }
 }
@@ -105,17 +101,12 @@ impl Approximate for Wme {
         rank: usize,
         _: &mut Rng,
     ) -> Result<Approximation, ApproximateError> {
-        let refused = |parameter, value: &str, wanted| ApproximateError::Parameter {
-            method: ID,
-            parameter,
-            value: value.to_owned(),
-            wanted,
-        };
+        let refused = |parameter, value: &str, wanted| Err(BadParameter::new(parameter, value, wanted).of(ID).into());
         if columns.known() != Known::NOTHING {
-            return Err(refused("known", "given", "absent: the method reads no entry of the matrix"));
+            return refused("known", "given", "absent: the method reads no entry of the matrix");
         }
         let Some(random) = &self.random else {
-            return Err(refused("oracle", "without random documents", "word mover's distance between documents"));
+            return refused("oracle", "without random documents", "word mover's distance between documents");
         };
         let vectors = features(random.as_ref(), columns.oracle().len(), rank)?;
         let factors = Signed { vectors, positive: rank, negative: 0, projector: None, psd_scale: None };
