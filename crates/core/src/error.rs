@@ -42,12 +42,12 @@ pub enum ApproximateError {
     #[error(transparent)]
     Linalg(#[from] LinalgError),
     /// The exact diagonal was asked for, but every self-similarity costs a call.
-    #[error("`known` lists `diagonal`, but this oracle does not know its self-similarities without a call; remove it")]
+    #[error(
+        "the diagonal is to be returned exactly, but this oracle does not know its self-similarities without a call; leave the diagonal out of what is known"
+    )]
     NoKnownDiagonal,
     /// A symmetric method was handed an asymmetric oracle.
-    #[error(
-        "`{method}` needs a symmetric oracle; say `symmetrize: mean` under `oracle:` (in Rust: wrap it in `Symmetrized`)"
-    )]
+    #[error("`{method}` needs a symmetric oracle; symmetrise the score first (`Symmetrized`)")]
     Asymmetric {
         /// Method id.
         method: &'static str,

@@ -62,9 +62,7 @@ pub enum LandmarkError {
         available: usize,
     },
     /// A policy that needs K = Kᵀ was handed an asymmetric oracle.
-    #[error(
-        "landmark policy `{policy}` needs a symmetric oracle; say `symmetrize: mean` under `oracle:` (in Rust: wrap it in `Symmetrized`)"
-    )]
+    #[error("landmark policy `{policy}` needs a symmetric oracle; symmetrise the score first (`Symmetrized`)")]
     Asymmetric {
         /// Policy id.
         policy: &'static str,

@@ -255,7 +255,7 @@ pub enum OracleError {
     },
     /// The hard budget would be passed by this request; nothing of it was evaluated.
     #[error(
-        "the budget of {budget} evaluations is exhausted: {spent} spent and {requested} more were asked for. Raise `budget.entries`, or lower the ranks"
+        "the budget of {budget} evaluations is exhausted: {spent} spent and {requested} more were asked for. Raise the budget, or lower the rank"
     )]
     BudgetExhausted {
         /// The limit.
@@ -267,7 +267,7 @@ pub enum OracleError {
     },
     /// The time limit has passed; nothing of this request was evaluated.
     #[error(
-        "the time budget of {budget_seconds} s is exhausted after {spent} evaluations. Raise `budget.seconds`; what was bought is kept"
+        "the time budget of {budget_seconds} s is exhausted after {spent} evaluations. Raise it; what was evaluated is kept"
     )]
     TimeExhausted {
         /// The limit in seconds.
@@ -305,7 +305,7 @@ pub enum OracleError {
     },
     /// A matrix that must be symmetric is not.
     #[error(
-        "the matrix is not symmetric: entry (i = {i}, j = {j}) is {forward}, but (j, i) is {backward}. Make it symmetric, or let `oracle.symmetrize: mean` do so"
+        "the matrix is not symmetric: entry (i = {i}, j = {j}) is {forward}, but (j, i) is {backward}. Make it symmetric, or average its two triangles"
     )]
     NotSymmetric {
         /// Row of the first entry, in reading order, that differs from its mirror.

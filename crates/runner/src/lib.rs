@@ -2,6 +2,7 @@
 //!
 //! The only crate that prints, reads YAML, draws, or knows an experiment's whole story.
 
+mod advice;
 pub mod cli;
 pub mod commands;
 pub mod config;
