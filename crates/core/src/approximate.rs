@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use crate::approximation::{Approximation, Diagonal, Known};
-use crate::entries::Plan;
+use crate::entries::EntryPlan;
 use crate::landmarks::Landmarks;
 use crate::oracle::{Oracle, OracleShape, Symmetry};
 use crate::stream::Rng;
@@ -92,15 +92,15 @@ pub trait Approximate: Send + Sync {
     }
 
     /// Entries that a fit requests, for arguments that [`check_fit`](Approximate::check_fit) lets pass.
-    fn entries(&self, n: usize, landmarks: &Landmarks, rank: usize) -> Plan {
-        Plan::columns(&landmarks.order()[..self.landmarks_needed(n, rank)])
+    fn entries(&self, n: usize, landmarks: &Landmarks, rank: usize) -> EntryPlan {
+        EntryPlan::columns(&landmarks.order()[..self.landmarks_needed(n, rank)])
     }
 
     /// Entries that [`fit`](Approximate::fit) will request. Pure: no oracle call.
     ///
     /// # Errors
     /// As [`check_fit`](Approximate::check_fit).
-    fn plan(&self, shape: OracleShape, landmarks: &Landmarks, rank: usize) -> Result<Plan, ApproximateError> {
+    fn plan(&self, shape: OracleShape, landmarks: &Landmarks, rank: usize) -> Result<EntryPlan, ApproximateError> {
         self.check_fit(shape, landmarks, rank)?;
         Ok(self.entries(shape.len, landmarks, rank))
     }

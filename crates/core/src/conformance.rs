@@ -24,7 +24,7 @@ use rand::seq::SliceRandom;
 
 use crate::approximate::{Approximate, ApproximateError};
 use crate::approximation::{Approximation, Known};
-use crate::entries::{Plan, Rows};
+use crate::entries::{EntryPlan, Rows};
 use crate::landmarks::Landmarks;
 use crate::oracle::{Identity, Oracle, OracleError, OracleShape, Pair, Symmetry};
 use crate::stream::{Rng, stream};
@@ -222,7 +222,7 @@ pub fn buys_what_it_planned_and_nothing_twice(method: &dyn Approximate) {
     }
 }
 
-fn cells(plan: &Plan) -> std::collections::HashSet<Pair> {
+fn cells(plan: &EntryPlan) -> std::collections::HashSet<Pair> {
     let cells = plan.blocks.iter().flat_map(|block| {
         let rows = match &block.rows {
             Rows::All => (0..N).collect(),
@@ -425,7 +425,7 @@ pub fn rank_for_columns_is_within_the_price(method: &dyn Approximate) {
     for columns in 1..=N {
         let rank = method.rank_for_columns(N, columns);
         assert!((1..=N).contains(&rank), "rank {rank}");
-        let budget = Plan::columns(&landmarks().order()[..columns]).evaluations(shape);
+        let budget = EntryPlan::columns(&landmarks().order()[..columns]).evaluations(shape);
         assert!(all || rank == 1 || price(rank) <= budget, "rank {rank} for {columns} columns");
     }
 }

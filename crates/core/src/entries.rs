@@ -1,6 +1,6 @@
 //! Sets of entries: what a fit will ask for, before it asks.
 //!
-//! A [`Plan`] lists the blocks a method will request; an [`EntrySet`] is the union of several plans and counts its
+//! A [`EntryPlan`] lists the blocks a method will request; an [`EntrySet`] is the union of several plans and counts its
 //! distinct evaluations, so that "if run alone" and "really bought" are both known before the first call.
 
 use serde::Serialize;
@@ -29,7 +29,7 @@ pub enum Rows {
     These(Vec<usize>),
 }
 
-/// How far a [`Plan`] can be trusted.
+/// How far a [`EntryPlan`] can be trusted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Certainty {
@@ -41,14 +41,14 @@ pub enum Certainty {
 
 /// The entries a method will buy: a pure function of (n, parameters, landmarks).
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Plan {
+pub struct EntryPlan {
     /// What will be requested, in order; no two blocks overlap.
     pub blocks: Vec<EntryBlock>,
     /// Whether the count is exact or a bound.
     pub certainty: Certainty,
 }
 
-impl Plan {
+impl EntryPlan {
     /// An exact plan of full columns.
     pub fn columns(cols: &[usize]) -> Self {
         Self { blocks: vec![EntryBlock { rows: Rows::All, cols: cols.to_vec() }], certainty: Certainty::Exact }
@@ -107,7 +107,7 @@ impl EntrySet {
     }
 
     /// Adds everything a plan will request.
-    pub fn add(&mut self, plan: &Plan) {
+    pub fn add(&mut self, plan: &EntryPlan) {
         for block in &plan.blocks {
             match &block.rows {
                 Rows::All => block.cols.iter().for_each(|&j| self.add_column(j)),

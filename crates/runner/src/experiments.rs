@@ -4,7 +4,7 @@ use std::path::Path;
 
 use landmark_core::approximate::{Approximate, ApproximateError};
 use landmark_core::approximation::{Approximation, Known};
-use landmark_core::entries::{Certainty, EntryBlock, Plan, Rows};
+use landmark_core::entries::{Certainty, EntryBlock, EntryPlan, Rows};
 use landmark_core::error_estimate::{Stop, TargetError};
 use landmark_core::landmarks::Landmarks;
 use landmark_core::oracle::{Metered, Oracle, OracleError, Spent};
@@ -44,7 +44,7 @@ pub struct Job {
     /// The line of the dry run it belongs to: the title without the replicate.
     pub group: String,
     /// What it will request.
-    pub plan: Plan,
+    pub plan: EntryPlan,
     /// Evaluations that it may buy of pairs outside the matrix.
     pub beside: Beside,
     /// What it does.
@@ -373,7 +373,7 @@ impl Bench<'_> {
     }
 
     /// What the fit of a cell will request: exactly, or all that a growing rank may come to.
-    fn plan(&self, cell: &Cell) -> Result<Plan, JobError> {
+    fn plan(&self, cell: &Cell) -> Result<EntryPlan, JobError> {
         let shape = self.till.shape();
         let Some(target) = self.target(cell) else { return Ok(self.sweep.plan(cell, shape)?) };
         let method = self.sweep.method(cell).approximator.as_ref();
@@ -383,7 +383,7 @@ impl Bench<'_> {
         blocks.extend(
             most.scattered().into_iter().map(|(i, j)| EntryBlock { rows: Rows::These(vec![i]), cols: vec![j] }),
         );
-        Ok(Plan { blocks, certainty: Certainty::UpperBound })
+        Ok(EntryPlan { blocks, certainty: Certainty::UpperBound })
     }
 
     /// The landmarks of a cell, chosen on the similarities at the γ that is fixed, or at the middle of those searched.
@@ -474,8 +474,8 @@ fn variant(method: &crate::config::MethodConfig) -> String {
 }
 
 /// All of K.
-fn whole(n: usize) -> Plan {
-    Plan { blocks: vec![EntryBlock { rows: Rows::All, cols: (0..n).collect() }], certainty: Certainty::Exact }
+fn whole(n: usize) -> EntryPlan {
+    EntryPlan { blocks: vec![EntryBlock { rows: Rows::All, cols: (0..n).collect() }], certainty: Certainty::Exact }
 }
 
 /// A title without its replicate.

@@ -11,7 +11,7 @@ use std::fmt;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use landmark_core::entries::{Certainty, Plan};
+use landmark_core::entries::{Certainty, EntryPlan};
 use landmark_core::oracle::Identity;
 use serde_json::{Value as Json, json};
 
@@ -163,7 +163,7 @@ impl StudyBench {
                 "profile": config.profile.name,
                 "part": part.key,
             }))?;
-            let plan = Plan { blocks: Vec::new(), certainty: Certainty::Exact };
+            let plan = EntryPlan { blocks: Vec::new(), certainty: Certainty::Exact };
             Ok(Job { key, title: part.title, group: part.group, plan, beside: Beside::NONE, task: Task::Part(number) })
         };
         let jobs = work.parts().into_iter().enumerate().map(job).collect::<Result<_, JobError>>()?;

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use landmark_core::approximate::{Approximate, ApproximateError, Link, Proxied};
-use landmark_core::entries::{Certainty, Plan};
+use landmark_core::entries::{Certainty, EntryPlan};
 use landmark_core::landmarks::Landmarks;
 use landmark_core::oracle::{Oracle, OracleShape};
 use landmark_core::stream::stream;
@@ -249,7 +249,7 @@ impl<'a> Sweep<'a> {
     ///
     /// # Errors
     /// An impossible rank, or too few given landmarks.
-    pub fn plan(&self, cell: &Cell, shape: OracleShape) -> Result<Plan, ApproximateError> {
+    pub fn plan(&self, cell: &Cell, shape: OracleShape) -> Result<EntryPlan, ApproximateError> {
         self.plan_of(cell, &self.method(cell).approximator, shape)
     }
 
@@ -262,15 +262,15 @@ impl<'a> Sweep<'a> {
         cell: &Cell,
         approximator: &Arc<dyn Approximate>,
         shape: OracleShape,
-    ) -> Result<Plan, ApproximateError> {
+    ) -> Result<EntryPlan, ApproximateError> {
         let fit = approximator.plan(shape, &self.drawn_landmarks(cell)?, cell.rank)?;
         match &self.matrix.landmarks {
             LandmarkConfig::Uniform | LandmarkConfig::Given { .. } => Ok(fit),
             // the choice reads columns of its landmarks, the fit those and perhaps independent ones: no more than this
             LandmarkConfig::Seen(_) => {
                 let columns = (self.longest_order()? + fit.full_columns().len()).min(shape.len);
-                let most = Plan::columns(&self.drawn_landmarks(cell)?.order()[..columns]);
-                Ok(Plan { certainty: Certainty::UpperBound, ..most })
+                let most = EntryPlan::columns(&self.drawn_landmarks(cell)?.order()[..columns]);
+                Ok(EntryPlan { certainty: Certainty::UpperBound, ..most })
             }
         }
     }

@@ -6,7 +6,7 @@
 use super::column_reader::read_block;
 use super::{Approximate, ApproximateError, ColumnReader, FitReport, check_rank};
 use crate::approximation::{Approximation, Factors};
-use crate::entries::Plan;
+use crate::entries::EntryPlan;
 use crate::landmarks::Landmarks;
 use crate::oracle::OracleShape;
 use crate::stream::Rng;
@@ -29,8 +29,8 @@ impl Approximate for Exact {
     }
 
     /// All of K, whatever the rank.
-    fn entries(&self, n: usize, _: &Landmarks, _: usize) -> Plan {
-        Plan::all(n)
+    fn entries(&self, n: usize, _: &Landmarks, _: usize) -> EntryPlan {
+        EntryPlan::all(n)
     }
 
     fn factor(

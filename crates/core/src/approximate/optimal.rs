@@ -11,7 +11,7 @@ use super::column_reader::read_block;
 use super::core_weights::{CoreWeights, condition, count_negative, pseudo_inverse};
 use super::{Approximate, ApproximateError, ColumnReader, FitReport};
 use crate::approximation::Approximation;
-use crate::entries::Plan;
+use crate::entries::EntryPlan;
 use crate::landmarks::Landmarks;
 use crate::linalg;
 use crate::stream::Rng;
@@ -29,8 +29,8 @@ impl Approximate for Optimal {
         0
     }
 
-    fn entries(&self, n: usize, _: &Landmarks, _: usize) -> Plan {
-        Plan::all(n)
+    fn entries(&self, n: usize, _: &Landmarks, _: usize) -> EntryPlan {
+        EntryPlan::all(n)
     }
 
     fn factor(

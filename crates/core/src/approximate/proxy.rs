@@ -26,7 +26,7 @@ use rand::seq::index::sample;
 use super::column_reader::read_block;
 use super::{Approximate, ApproximateError, ColumnReader, FitReport, require_symmetric};
 use crate::approximation::{Approximation, Factors, Known, Signed};
-use crate::entries::{EntrySet, Plan, Rows};
+use crate::entries::{EntryPlan, EntrySet, Rows};
 use crate::landmarks::Landmarks;
 use crate::oracle::{Oracle, OracleError, OracleShape, Remembered};
 use crate::parameter::BadParameter;
@@ -169,7 +169,7 @@ impl Approximate for Proxied {
         self.method.check_fit(shape, landmarks, rank)
     }
 
-    fn entries(&self, n: usize, landmarks: &Landmarks, rank: usize) -> Plan {
+    fn entries(&self, n: usize, landmarks: &Landmarks, rank: usize) -> EntryPlan {
         self.method.entries(n, landmarks, rank)
     }
 
@@ -278,7 +278,7 @@ impl Proxied {
 }
 
 /// Columns that only the larger plan buys, and rows that the smaller one names nowhere.
-fn unused(plan: &Plan, training: &Plan, n: usize, rng: &mut Rng) -> (Vec<usize>, Vec<usize>) {
+fn unused(plan: &EntryPlan, training: &EntryPlan, n: usize, rng: &mut Rng) -> (Vec<usize>, Vec<usize>) {
     let mut is_used = vec![false; n];
     for block in &training.blocks {
         block.cols.iter().for_each(|&j| is_used[j] = true);
@@ -299,7 +299,7 @@ fn unused(plan: &Plan, training: &Plan, n: usize, rng: &mut Rng) -> (Vec<usize>,
 fn scored_by_both(
     bought: &dyn Oracle,
     proxy: &dyn Oracle,
-    plan: &Plan,
+    plan: &EntryPlan,
     rng: &mut Rng,
 ) -> Result<Vec<(f64, f64)>, OracleError> {
     let n = bought.len();

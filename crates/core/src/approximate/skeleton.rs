@@ -8,7 +8,7 @@
 use super::cur::TwoSets;
 use super::{Approximate, ApproximateError, ColumnReader, column_evaluations, largest_rank};
 use crate::approximation::Approximation;
-use crate::entries::Plan;
+use crate::entries::EntryPlan;
 use crate::landmarks::Landmarks;
 use crate::stream::Rng;
 
@@ -25,8 +25,8 @@ impl Approximate for Skeleton {
         rank
     }
 
-    fn entries(&self, _: usize, landmarks: &Landmarks, rank: usize) -> Plan {
-        Plan::columns(&TwoSets::independent(landmarks, rank).union)
+    fn entries(&self, _: usize, landmarks: &Landmarks, rank: usize) -> EntryPlan {
+        EntryPlan::columns(&TwoSets::independent(landmarks, rank).union)
     }
 
     fn factor(

@@ -19,7 +19,7 @@ use super::column_reader::{Map, read_block};
 use super::core_weights::{CoreWeights, condition, count_negative, largest, pseudo_inverse};
 use super::{Approximate, ApproximateError, ColumnReader, FitReport, column_evaluations, largest_rank};
 use crate::approximation::Approximation;
-use crate::entries::{EntryBlock, Plan, Rows};
+use crate::entries::{EntryBlock, EntryPlan, Rows};
 use crate::landmarks::Landmarks;
 use crate::linalg;
 use crate::oracle::OracleError;
@@ -107,9 +107,9 @@ impl Approximate for SmsNystrom {
         Ok(Some(Arc::new(SmsNystromParams { z, ..self.0 }.check()?)))
     }
 
-    fn entries(&self, n: usize, landmarks: &Landmarks, rank: usize) -> Plan {
+    fn entries(&self, n: usize, landmarks: &Landmarks, rank: usize) -> EntryPlan {
         let (first, extra) = landmarks.order()[..self.landmarks_needed(n, rank)].split_at(rank);
-        let mut plan = Plan::columns(first);
+        let mut plan = EntryPlan::columns(first);
         if !extra.is_empty() {
             plan.blocks.push(EntryBlock { rows: Rows::These(extra.to_vec()), cols: extra.to_vec() });
         }

@@ -13,7 +13,7 @@ use super::column_reader::Map;
 use super::cur::TwoSets;
 use super::{Approximate, ApproximateError, ColumnReader, FitReport, column_evaluations, largest_rank};
 use crate::approximation::Approximation;
-use crate::entries::Plan;
+use crate::entries::EntryPlan;
 use crate::landmarks::Landmarks;
 use crate::linalg;
 use crate::stream::Rng;
@@ -51,8 +51,8 @@ impl Approximate for StaCur {
         if self.same { 0 } else { rank }
     }
 
-    fn entries(&self, _: usize, landmarks: &Landmarks, rank: usize) -> Plan {
-        Plan::columns(&self.sets(landmarks, rank).union)
+    fn entries(&self, _: usize, landmarks: &Landmarks, rank: usize) -> EntryPlan {
+        EntryPlan::columns(&self.sets(landmarks, rank).union)
     }
 
     fn factor(

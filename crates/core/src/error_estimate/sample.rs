@@ -15,7 +15,7 @@ use super::exact::{ratio, read};
 use super::interval::{Stratum, interval};
 use crate::approximation::Approximation;
 use crate::entries::pair_map::PairSet;
-use crate::entries::{Certainty, EntryBlock, Plan, Rows};
+use crate::entries::{Certainty, EntryBlock, EntryPlan, Rows};
 use crate::oracle::{Oracle, OracleError, Pair, Symmetry, block_of, check_finite};
 use crate::stream::Rng;
 
@@ -82,10 +82,10 @@ impl Sample {
     }
 
     /// What [`estimate`](Self::estimate) asks for beyond the landmark columns.
-    pub fn plan(&self) -> Plan {
+    pub fn plan(&self) -> EntryPlan {
         let cells = self.pairs.iter().copied().chain(self.diagonal.iter().map(|&i| (i, i)));
         let block = |(i, j): Pair| EntryBlock { rows: Rows::These(vec![i]), cols: vec![j] };
-        Plan { blocks: cells.map(block).collect(), certainty: Certainty::Exact }
+        EntryPlan { blocks: cells.map(block).collect(), certainty: Certainty::Exact }
     }
 
     /// The relative error with its interval at a confidence such as 0.95.

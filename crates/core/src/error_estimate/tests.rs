@@ -86,7 +86,7 @@ fn an_exact_error_reads_each_pair_once() {
         let approximation = fitted(&nystrom(), &indefinite(1100), 3);
         relative_error(&oracle, &approximation).unwrap();
         let all: Vec<usize> = (0..1100).collect();
-        let whole = crate::entries::Plan::columns(&all).evaluations(OracleShape::of(&oracle));
+        let whole = crate::entries::EntryPlan::columns(&all).evaluations(OracleShape::of(&oracle));
         assert_eq!(oracle.spent().evaluations, whole);
     }
 }
@@ -168,7 +168,7 @@ fn a_known_diagonal_is_counted_exactly_and_costs_nothing() {
     let approximation = fitted(&nystrom(), &oracle, 10);
     let known = landmarks(80).order()[..10].to_vec();
     let memory = Remembered::new(&oracle);
-    memory.buy(&crate::entries::Plan::columns(&known)).unwrap();
+    memory.buy(&crate::entries::EntryPlan::columns(&known)).unwrap();
     let before = oracle.spent().evaluations;
     let sample = Sample::draw(80, &known, 100, &mut stream(4, "error estimate", "sample", 0));
     sample.estimate(&memory, &approximation, 0.95).unwrap();

@@ -1,7 +1,7 @@
 //! The relative error of an approximation: exact where all of K is at hand, estimated from a sample of extra entries otherwise.
 
 use landmark_core::approximation::Approximation;
-use landmark_core::entries::{EntryBlock, Plan, Rows};
+use landmark_core::entries::{EntryBlock, EntryPlan, Rows};
 use landmark_core::error_estimate::{self, ErrorEstimate, Sample};
 use landmark_core::landmarks::Landmarks;
 use landmark_core::stream::stream;
@@ -50,7 +50,7 @@ fn is_about_errors(bench: &Bench<'_>) -> bool {
 }
 
 /// The entries of K that the error of a cell is measured against, beyond its fit.
-pub(super) fn plan(bench: &Bench<'_>, errors: Errors, cell: &Cell, fit: &Plan) -> Result<Plan, JobError> {
+pub(super) fn plan(bench: &Bench<'_>, errors: Errors, cell: &Cell, fit: &EntryPlan) -> Result<EntryPlan, JobError> {
     let mut plan = fit.clone();
     if let Errors::Estimated(estimate) = errors {
         let sample = sample(bench, estimate, cell, &bench.sweep.drawn_landmarks(cell)?);
@@ -65,7 +65,7 @@ pub(super) fn buy_reference(bench: &Bench<'_>) -> Result<(), JobError> {
 }
 
 /// Buys the entries of a plan by blocks.
-pub(super) fn buy(bench: &Bench<'_>, plan: &Plan) -> Result<(), JobError> {
+pub(super) fn buy(bench: &Bench<'_>, plan: &EntryPlan) -> Result<(), JobError> {
     let scores = bench.till.scores();
     let all: Vec<usize> = (0..scores.len()).collect();
     for EntryBlock { rows, cols } in &plan.blocks {

@@ -9,7 +9,7 @@
 use std::sync::Arc;
 
 use landmark_core::approximation::Approximation;
-use landmark_core::entries::{Certainty, EntryBlock, Plan, Rows};
+use landmark_core::entries::{Certainty, EntryBlock, EntryPlan, Rows};
 use landmark_core::error_estimate;
 use landmark_core::oracle::{Oracle, OracleError, OracleShape, Spent};
 use landmark_oracles::tile_store::OracleLabel;
@@ -62,7 +62,7 @@ pub(super) fn jobs(bench: &Bench<'_>) -> Result<Vec<Job>, JobError> {
             key: threshold_key(bench)?,
             title: title.clone(),
             group: title,
-            plan: Plan { blocks: Vec::new(), certainty: Certainty::Exact },
+            plan: EntryPlan { blocks: Vec::new(), certainty: Certainty::Exact },
             beside: Beside {
                 evaluations: calibration.pairs.len() as u64 * price,
                 what: "training pairs, from which the threshold is chosen",
@@ -84,9 +84,9 @@ pub(super) fn jobs(bench: &Bench<'_>) -> Result<Vec<Job>, JobError> {
 }
 
 /// The entries at the labelled pairs.
-fn labelled_plan(pairs: &[(usize, usize)]) -> Plan {
+fn labelled_plan(pairs: &[(usize, usize)]) -> EntryPlan {
     let block = |&(i, j): &(usize, usize)| EntryBlock { rows: Rows::These(vec![i]), cols: vec![j] };
-    Plan { blocks: pairs.iter().map(block).collect(), certainty: Certainty::Exact }
+    EntryPlan { blocks: pairs.iter().map(block).collect(), certainty: Certainty::Exact }
 }
 
 /// What moves the rows besides the scores.

@@ -5,7 +5,7 @@
 //! not be finished. A budget of seconds is not: the rank grows step by step, and the best step so far is the result.
 
 use landmark_core::approximation::{Approximation, Embedding};
-use landmark_core::entries::{EntrySet, Plan};
+use landmark_core::entries::{EntryPlan, EntrySet};
 use landmark_core::error_estimate::{Stop, TargetError};
 use landmark_core::oracle::{Metered, OracleError, Spent};
 use landmark_core::stream::stream;
@@ -46,7 +46,7 @@ pub(super) fn jobs(bench: &Bench<'_>) -> Result<Vec<Job>, JobError> {
 }
 
 /// What the fit and its error estimate will request.
-fn full_plan(bench: &Bench<'_>, cell: &Cell) -> Result<Plan, JobError> {
+fn full_plan(bench: &Bench<'_>, cell: &Cell) -> Result<EntryPlan, JobError> {
     let fit = bench.plan(cell)?;
     // a growing rank has its samples in its plan
     if target(bench, cell).is_some() { Ok(fit) } else { errors::plan(bench, Errors::of(bench), cell, &fit) }

@@ -5,7 +5,7 @@
 //! interrupted goes on where it was; the point it tries follows from the trials before it.
 
 use landmark_core::approximate::ApproximateError;
-use landmark_core::entries::{Certainty, Plan};
+use landmark_core::entries::{Certainty, EntryPlan};
 use landmark_core::oracle::Spent;
 use landmark_tasks::search::{Dimension, Direction, Point, Search, Space, Strategy as SearchStrategy};
 use serde_json::json;
@@ -74,14 +74,14 @@ pub(super) fn jobs(bench: &Bench<'_>, cell: &Cell) -> Result<Vec<Job>, JobError>
         let key = key(bench, cell, "trial", number)?;
         let title = named(&format!("trial {}", number + 1));
         // what it reads was bought before the first one
-        let plan = Plan { blocks: Vec::new(), certainty: Certainty::Exact };
+        let plan = EntryPlan { blocks: Vec::new(), certainty: Certainty::Exact };
         jobs.push(job(title, grouped("trials"), plan, Task::Trial(cell.clone(), number), key));
     }
     Ok(jobs)
 }
 
 /// What the largest fit of a search requests; every smaller one takes a part of it, because landmark sets are nested.
-pub(super) fn largest_plan(bench: &Bench<'_>, cell: &Cell) -> Result<Plan, JobError> {
+pub(super) fn largest_plan(bench: &Bench<'_>, cell: &Cell) -> Result<EntryPlan, JobError> {
     let widest = bench.sweep.widest(bench.sweep.method(cell))?;
     Ok(bench.sweep.plan_of(cell, &widest, bench.till.shape())?)
 }
@@ -232,10 +232,10 @@ pub(super) fn best(bench: &Bench<'_>, job: &Job, cell: &Cell, results: &ResultSt
 }
 
 /// What measuring a cell requests at most: its rank is known only after the search.
-pub(super) fn measuring_plan(bench: &Bench<'_>, cell: &Cell) -> Result<Plan, JobError> {
+pub(super) fn measuring_plan(bench: &Bench<'_>, cell: &Cell) -> Result<EntryPlan, JobError> {
     let most = largest_plan(bench, cell)?;
     let plan = errors::plan(bench, errors::Errors::of(bench), cell, &most)?;
     // the first replicate takes a part of what its search has bought
     let certainty = if cell.replicate == 0 { plan.certainty } else { Certainty::UpperBound };
-    Ok(Plan { certainty, ..plan })
+    Ok(EntryPlan { certainty, ..plan })
 }

@@ -153,7 +153,7 @@ fn the_known_diagonal_is_neither_bought_nor_fitted() {
     let oracle = Metered::new(Pinned(matrix));
     let fitted = fit(&with_cosine(shift_ridge(), 2), &oracle, Known::ALL);
     let shape = OracleShape::of(&oracle);
-    assert_eq!(oracle.spent().evaluations, Plan::columns(&landmarks().order()[..S]).evaluations(shape));
+    assert_eq!(oracle.spent().evaluations, EntryPlan::columns(&landmarks().order()[..S]).evaluations(shape));
     assert!((0..N).all(|i| fitted.entry(i, i).unwrap() == 5.0));
     let without = fit(&with_cosine(shift_ridge(), 2), &cross_encoder(0.15, 0.02), Known::LANDMARKS);
     assert_eq!(fitted.report().proxy_error, without.report().proxy_error, "q must not see the diagonal");

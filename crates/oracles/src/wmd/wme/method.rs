@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use landmark_core::approximate::{Approximate, ApproximateError, ColumnReader, FitReport};
 use landmark_core::approximation::{Approximation, Factors, Known, Signed};
-use landmark_core::entries::{Certainty, Plan};
+use landmark_core::entries::{Certainty, EntryPlan};
 use landmark_core::landmarks::Landmarks;
 use landmark_core::oracle::{Oracle, OracleShape};
 use landmark_core::parameter::BadParameter;
@@ -90,8 +90,8 @@ impl Approximate for Wme {
         Ok(())
     }
 
-    fn entries(&self, _: usize, _: &Landmarks, _: usize) -> Plan {
-        Plan { blocks: Vec::new(), certainty: Certainty::Exact }
+    fn entries(&self, _: usize, _: &Landmarks, _: usize) -> EntryPlan {
+        EntryPlan { blocks: Vec::new(), certainty: Certainty::Exact }
     }
 
     fn factor(
