@@ -2,7 +2,7 @@
 //!
 //! `cargo run --release -p landmark-core --example peak_memory [METHOD] [N] [S] [known]`. Prints VmHWM as the kernel
 //! counts it (Linux) and the ratio to 8·n·s bytes, which is to stay below 2.2: C is never held beside its product, blocks
-//! of rows stream through. With `known` the bought columns are kept as well, which costs their own bytes once more.
+//! of rows stream through. With `known` the evaluated columns are kept as well, which costs their own bytes once more.
 
 #![allow(clippy::print_stdout)] // it is a command-line tool
 

@@ -25,7 +25,7 @@ pub struct FitReport {
     pub proxy: Option<String>,
     /// Relative error of the proxy alone on the evaluated columns, off the diagonal.
     pub proxy_error: Option<f64>,
-    /// Whether the method's core was left out, because held-out columns were predicted better by the proxy alone.
+    /// True where the method's core was left out, because held-out columns were predicted better by the proxy alone.
     pub core_dropped: bool,
     /// Held-out relative error of the chosen (shift, ridge), where one was chosen.
     pub validation_error: Option<f64>,

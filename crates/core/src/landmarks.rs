@@ -1,7 +1,7 @@
-//! Which items to buy columns of.
+//! Landmarks: the items whose columns are evaluated.
 //!
 //! Landmark sets are nested: the set of size s is the first s of one order, so rank 50 is a prefix of rank 100 and a
-//! rank sweep costs its largest rank. Drawing uniformly ([`Landmarks::uniform`]) buys nothing and is hard to beat; a
+//! rank sweep costs its largest rank. Drawing uniformly ([`Landmarks::uniform`]) evaluates nothing and is hard to beat; a
 //! [`LandmarkPolicy`] names the alternatives.
 
 use std::collections::HashMap;
@@ -29,7 +29,7 @@ pub struct Landmarks {
     independent: Vec<usize>,
 }
 
-/// Why there are no such landmarks.
+/// Reason why there are no such landmarks.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LandmarkError {
@@ -56,9 +56,9 @@ pub enum LandmarkError {
     /// None, or more than there are.
     #[error("{size} landmarks are impossible: {available} can be had; ask for at least 1 and at most that many")]
     Size {
-        /// How many were asked for.
+        /// Number asked for.
         size: usize,
-        /// How many there are.
+        /// Number that there are.
         available: usize,
     },
     /// A policy that needs K = Kᵀ was handed an asymmetric oracle.
@@ -79,7 +79,7 @@ pub enum LandmarkError {
 }
 
 impl Landmarks {
-    /// Uniform without replacement: two independent permutations of the n items. Buys nothing.
+    /// Uniform without replacement: two independent permutations of the n items. Evaluates nothing.
     pub fn uniform(len: usize, rng: &mut Rng) -> Self {
         let order = permutation(len, rng);
         let independent = permutation(len, rng);
@@ -126,7 +126,7 @@ impl Landmarks {
         self.len
     }
 
-    /// Whether there is nothing to draw from.
+    /// True where there is nothing to draw from.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }

@@ -1,4 +1,4 @@
-//! What is being approximated: a similarity over the indices `0..n`, known only by asking.
+//! Similarity over the indices `0..n`, known only by asking.
 //!
 //! An [`Oracle`] is a function over pairs of indices. Everything else wraps one: counting and budget ([`Metered`]),
 //! symmetrising ([`Symmetrized`]), `exp(−γd)` ([`Kernelized`]), remembering ([`Remembered`]), and, in other crates,
@@ -47,12 +47,12 @@ pub trait Oracle: Send + Sync {
     /// Number of items n; the matrix is n × n.
     fn len(&self) -> usize;
 
-    /// Whether there are no items.
+    /// True where there are no items.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Whether `f(i, j) = f(j, i)` by construction.
+    /// Symmetric where `f(i, j) = f(j, i)` by construction.
     fn symmetry(&self) -> Symmetry;
 
     /// A digest of everything that moves a score; two oracles with one identity are interchangeable.
@@ -121,7 +121,7 @@ macro_rules! forward_to_the_pointee {
 }
 forward_to_the_pointee!(&O, Arc<O>, Box<O>);
 
-/// Buys `f(rows[a], cols[b])` as a new rows.len() × cols.len() matrix, every score checked.
+/// Evaluates `f(rows[a], cols[b])` as a new rows.len() × cols.len() matrix, every score checked.
 ///
 /// # Errors
 /// An index out of range, a score that is not finite, or whatever the oracle answers.
@@ -133,7 +133,7 @@ pub fn block_of<O: Oracle + ?Sized>(oracle: &O, rows: &[usize], cols: &[usize]) 
     Ok(block)
 }
 
-/// Whether a score depends on the order of its pair.
+/// Symmetry of a score in the order of its pair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Symmetry {
@@ -143,14 +143,14 @@ pub enum Symmetry {
     Asymmetric,
 }
 
-/// What an accounting needs to know of an oracle: size, symmetry and the price of a pair. Pure data.
+/// Shape of an oracle, as an accounting needs it: size, symmetry and the price of a pair. Pure data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OracleShape {
     /// Number of items n.
     pub len: usize,
-    /// Whether each unordered pair is evaluated once.
+    /// Symmetric where each unordered pair is evaluated once.
     pub symmetry: Symmetry,
-    /// Whether f(i, i) costs nothing.
+    /// True where f(i, i) costs nothing.
     pub diagonal_known: bool,
     /// Function calls of one off-diagonal pair.
     pub evaluations_per_pair: u64,
@@ -237,7 +237,7 @@ impl fmt::Debug for Identity {
     }
 }
 
-/// Why a score could not be had.
+/// Reason why a score could not be had.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum OracleError {
@@ -250,7 +250,7 @@ pub enum OracleError {
         i: usize,
         /// Column item.
         j: usize,
-        /// What came back.
+        /// The value that came back.
         value: f64,
     },
     /// The hard budget would be passed by this request; nothing of it was evaluated.
@@ -323,7 +323,7 @@ pub enum OracleError {
     /// Whatever the scorer itself says went wrong, with its own words kept as the source.
     #[error("the oracle failed on {what}")]
     Failed {
-        /// What was being scored or stored.
+        /// The thing that was being scored or stored.
         what: String,
         /// The cause.
         #[source]

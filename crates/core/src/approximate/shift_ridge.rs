@@ -1,10 +1,10 @@
-//! shift_ridge: Nyström with a shift and a ridge that the bought columns themselves choose.
+//! shift_ridge: Nyström with a shift and a ridge that the evaluated columns themselves choose.
 //!
 //! ```text
 //! K̃ = C V diag(g(w)) Vᵀ Cᵀ,   W = K[S,S] = V diag(w) Vᵀ,   g(w) = (w + a) / ((w + a)² + ρ²)
 //! ```
 //! (0, 0) is Nyström, ρ = 0 an SMS-like shift of the core, a = 0 a ridge pseudo-inverse. (a, ρ) is chosen by predicting a
-//! quarter of the landmark columns from the others, on rows outside the kept landmarks, all of them bought already: no
+//! quarter of the landmark columns from the others, on rows outside the kept landmarks, all of them evaluated already: no
 //! oracle call is spent on the choice. This project's own method (ALGORITHMS §2b).
 //!
 //! Plain embeddings clip g at 0; their (a, ρ) is chosen again under the clip, at almost no cost.
@@ -35,7 +35,7 @@ use selection::{Candidate, Fold, Scale, choose};
 
 const ID: &str = "shift_ridge";
 
-/// What a configuration can say.
+/// Raw parameters of shift_ridge.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ShiftRidgeParams {
@@ -43,7 +43,7 @@ pub struct ShiftRidgeParams {
     pub shifts: Vec<f64>,
     /// Candidates for ρ, as multiples of max|w|.
     pub ridges: Vec<f64>,
-    /// How often a part of the landmarks is held out.
+    /// Number of times that a part of the landmarks is held out.
     pub folds: usize,
     /// The part held out, 0 < part ≤ 1/2.
     pub held_out: f64,
@@ -160,7 +160,7 @@ fn condition(weights: &Array1<f64>) -> Option<f64> {
     sizes.reduce(f64::min).map(|smallest| largest(weights) / smallest)
 }
 
-/// What was chosen for K̃ and, apart, for its positive semi-definite embedding.
+/// Choice for K̃ and, apart, for its positive semi-definite embedding.
 struct Choice {
     plain: Candidate,
     clipped: Option<Candidate>,
@@ -168,7 +168,7 @@ struct Choice {
 }
 
 impl ShiftRidge {
-    /// K[rows, T] of rows outside the landmarks, bought ahead of the others. None where there is nothing to choose: (a, ρ)
+    /// K[rows, T] of rows outside the landmarks, evaluated ahead of the others. None where there is nothing to choose: (a, ρ)
     /// is given, there is one landmark, or there are no other items.
     fn validation_rows(
         &self,
@@ -185,7 +185,7 @@ impl ShiftRidge {
         Ok(Some(columns.rows(&rows)?))
     }
 
-    /// Chooses (a, ρ) on columns already bought; Nyström where nothing was seen to choose by.
+    /// Chooses (a, ρ) on columns already evaluated; Nyström where nothing was seen to choose by.
     fn choose(
         &self,
         corner: &Array2<f64>,

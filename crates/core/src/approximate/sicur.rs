@@ -18,7 +18,7 @@ use crate::stream::Rng;
 
 const ID: &str = "sicur";
 
-/// What a configuration can say.
+/// Raw parameters of SiCUR.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct SiCurParams {

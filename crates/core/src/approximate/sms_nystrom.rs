@@ -34,7 +34,7 @@ const LANCZOS_ABOVE: usize = 400;
 /// Relative tolerance of Lanczos: α leaves far more room than that.
 const LANCZOS_TOLERANCE: f64 = 1e-3;
 
-/// What a configuration can say.
+/// Raw parameters of SMS-Nyström.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct SmsNystromParams {

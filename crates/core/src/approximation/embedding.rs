@@ -21,9 +21,9 @@ pub struct Embedding {
     pub signature: Array1<f64>,
     /// t × r: similarities of new items to the landmarks → their vectors, where that is defined.
     pub projector: Option<Array2<f64>>,
-    /// Whether negative directions were cut off, so that K̃ is reproduced only as far as it is positive semi-definite.
+    /// True where negative directions were cut off, so that K̃ is reproduced only as far as it is positive semi-definite.
     pub clipped: bool,
-    /// How new items are embedded where an addend takes part.
+    /// Projector of new items where an addend takes part.
     pub with_addend: Option<AddendProjector>,
 }
 
@@ -40,7 +40,7 @@ pub struct AddendProjector {
 impl Embedding {
     /// Vectors of new items from their similarities to the landmarks: m × t → m × r.
     ///
-    /// `None` where the embedding does not come from bought columns alone (a proxy takes part).
+    /// `None` where the embedding does not come from evaluated columns alone (a proxy takes part).
     pub fn project(&self, similarities: ArrayView2<'_, f64>) -> Option<Array2<f64>> {
         self.projector.as_ref().map(|projector| linalg::product(similarities, projector.view()))
     }
@@ -48,7 +48,7 @@ impl Embedding {
     /// The same where a proxy takes part. Beside the similarities to the landmarks (m × t) it takes the proxy's scores
     /// of the new items with the landmarks (m × t) and with the [`anchors`](Self::anchors) (m × a); free, as a rule.
     ///
-    /// `None` where no proxy takes part, or the core does not come from bought columns.
+    /// `None` where no proxy takes part, or the core does not come from evaluated columns.
     pub fn project_with_proxy(
         &self,
         similarities: ArrayView2<'_, f64>,
@@ -121,7 +121,7 @@ pub trait Addend: Send + Sync + fmt::Debug {
     /// Number of items n.
     fn len(&self) -> usize;
 
-    /// Whether there are no items.
+    /// True where there are no items.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }

@@ -1,13 +1,13 @@
-//! The error estimated from a few entries that the fit did not buy.
+//! Error estimated from a few entries that the fit did not evaluate.
 //!
-//! The n² cells fall into three parts: rows and columns of the landmarks, which are bought and counted exactly; pairs {i, j}
+//! The n² cells fall into three parts: rows and columns of the landmarks, which are evaluated and counted exactly; pairs {i, j}
 //! of other items, of which most of the sample is drawn uniformly without replacement; and the diagonal of other items,
 //! which gets a twentieth of it (one cell in n would hardly ever meet it, yet methods that shift eigenvalues err there
 //! most), or is counted exactly where self-similarity is known. The estimates of ‖K − K̃‖²_F and ‖K‖²_F are unbiased; the
 //! interval is that of their ratio. It needs some hundreds of draws, and cannot know of a few dominating cells it never
 //! met.
 //!
-//! Cost: m entries, the bought columns read once more, and what reading K̃ there costs.
+//! Cost: m entries, the evaluated columns read once more, and what reading K̃ there costs.
 
 use rand::{Rng as _, SeedableRng};
 
@@ -36,7 +36,7 @@ pub struct Sample {
     diagonal: Vec<usize>,
 }
 
-/// What a sample says of an error.
+/// Estimate of an error, with its interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ErrorEstimate {
     /// Estimate of ‖K − K̃‖_F / ‖K‖_F.
@@ -76,12 +76,12 @@ impl Sample {
         self.pairs.len() + self.diagonal.len()
     }
 
-    /// Whether nothing is left to draw from.
+    /// True where nothing is left to draw from.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// What [`estimate`](Self::estimate) asks for beyond the landmark columns.
+    /// Entries that [`estimate`](Self::estimate) asks for beyond the landmark columns.
     pub fn plan(&self) -> EntryPlan {
         let cells = self.pairs.iter().copied().chain(self.diagonal.iter().map(|&i| (i, i)));
         let block = |(i, j): Pair| EntryBlock { rows: Rows::These(vec![i]), cols: vec![j] };
@@ -90,7 +90,7 @@ impl Sample {
 
     /// The relative error with its interval at a confidence such as 0.95.
     ///
-    /// The columns of the landmarks are read as well; they are bought, so behind a store or a memory they cost nothing.
+    /// The columns of the landmarks are read as well; they are evaluated, so behind a store or a memory they cost nothing.
     ///
     /// # Errors
     /// Whatever the reference answers, or the addend of the approximation.
@@ -100,7 +100,7 @@ impl Sample {
         approximation: &Approximation,
         confidence: f64,
     ) -> Result<ErrorEstimate, OracleError> {
-        let (mut missed, mut total) = self.bought(reference, approximation)?;
+        let (mut missed, mut total) = self.on_landmarks(reference, approximation)?;
         let strata = [self.pair_stratum(reference, approximation)?, self.diagonal_stratum(reference, approximation)?];
         for stratum in &strata {
             let (y, x) = stratum.totals();
@@ -121,7 +121,7 @@ impl Sample {
     }
 
     /// Σ (K − K̃)² and Σ K² over the rows and columns of the landmarks.
-    fn bought(&self, reference: &dyn Oracle, approximation: &Approximation) -> Result<(f64, f64), OracleError> {
+    fn on_landmarks(&self, reference: &dyn Oracle, approximation: &Approximation) -> Result<(f64, f64), OracleError> {
         let columns = &self.landmarks;
         let height = (CELLS_PER_BLOCK / columns.len().max(1)).max(1);
         let (mut missed, mut total) = (0.0, 0.0);

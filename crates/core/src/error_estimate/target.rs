@@ -1,7 +1,7 @@
 //! As many landmarks as an error needs: grows the rank along nested landmarks until the estimate meets a target.
 //!
 //! Ranks rise geometrically, columns of smaller ranks are part of the larger and sampled entries stay in the sample, all
-//! behind one memory: nothing is bought twice. When the budget ends, the best approximation so far is the answer.
+//! behind one memory: nothing is evaluated twice. When the budget ends, the best approximation so far is the answer.
 //!
 //! Cost: the entries of the last rank and about m·(1 + log of the growth) for the estimates; a fit a rank, so at most
 //! 1/(1 − 1/growth) times the flops of the last for methods linear in the rank.
@@ -19,7 +19,7 @@ use crate::oracle::{Oracle, OracleError, OracleShape, Remembered};
 use crate::parameter::BadParameter;
 use crate::stream::Rng;
 
-/// What is held against the target.
+/// Figure that is held against the target.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Judged {
@@ -30,7 +30,7 @@ pub enum Judged {
     Estimate,
 }
 
-/// When to stop, and how to get there.
+/// Growth of the rank: where it stops, and its steps.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct TargetError {
@@ -46,7 +46,7 @@ pub struct TargetError {
     pub samples: usize,
     /// Confidence of its interval, between 0 and 1.
     pub confidence: f64,
-    /// What is held against the target.
+    /// Figure that is held against the target.
     pub judged: Judged,
 }
 
@@ -73,7 +73,7 @@ pub struct Step {
     pub estimate: ErrorEstimate,
 }
 
-/// Why the growth ended.
+/// Reason why the growth ended.
 #[derive(Debug)]
 pub enum Stop {
     /// The target is met.
@@ -121,7 +121,7 @@ impl TargetError {
         Ok(ranks)
     }
 
-    /// All that could be bought if the target is never met: an upper bound. Pure.
+    /// All that could be evaluated if the target is never met: an upper bound. Pure.
     ///
     /// # Errors
     /// A parameter out of range, or a first rank that the method refuses.
@@ -247,7 +247,7 @@ fn is_budget(error: &OracleError) -> bool {
     matches!(error, OracleError::BudgetExhausted { .. } | OracleError::TimeExhausted { .. })
 }
 
-/// A fit, and the columns it bought in full.
+/// A fit, and the columns it evaluated in full.
 fn fit(
     method: &dyn Approximate,
     memory: &Remembered<&dyn Oracle>,

@@ -273,7 +273,7 @@ fn run(target: &TargetError, method: &dyn Approximate, oracle: &dyn Oracle) -> R
 }
 
 #[test]
-fn the_rank_grows_until_the_target_is_met_and_nothing_is_bought_twice() {
+fn the_rank_grows_until_the_target_is_met_and_nothing_is_evaluated_twice() {
     let matrix = indefinite(300);
     let oracle = Metered::new(&matrix);
     let outcome = run(&target(0.15), &shift_ridge(), &oracle).unwrap();
@@ -284,7 +284,7 @@ fn the_rank_grows_until_the_target_is_met_and_nothing_is_bought_twice() {
     let truth = relative_error(&matrix, &outcome.approximation).unwrap();
     assert!(truth < 0.15, "{truth}");
 
-    // really bought: the columns of the last rank and the union of the samples
+    // really evaluated: the columns of the last rank and the union of the samples
     let order = landmarks(300);
     let shape = OracleShape::of(&oracle);
     let tried = TargetError { largest_rank: Some(last.rank), ..target(0.15) };

@@ -1,4 +1,4 @@
-//! The policies by name: what each will buy, and how each chooses.
+//! Policies by name: the columns that each reads, and its choice.
 //!
 //! Measured within ±5 % of uniform on the matrices of the papers, so uniform stays the default; a corpus with a long tail of
 //! outliers is where the others earn their price.
@@ -18,7 +18,7 @@ use crate::oracle::{Oracle, OracleShape, Remembered, Symmetry};
 use crate::parameter::BadParameter;
 use crate::stream::Rng;
 
-/// How landmarks are chosen. In a configuration a name, or a map with the key `policy` and the policy's own keys.
+/// Rule by which landmarks are chosen.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[serde(tag = "policy", rename_all = "snake_case")]
 pub enum LandmarkPolicy {
@@ -45,13 +45,13 @@ pub enum LandmarkPolicy {
     Farthest,
 }
 
-/// What [`LandmarkPolicy::select`] will buy. Its columns are columns of landmarks, so a fit behind the same memory or
+/// Evaluations of [`LandmarkPolicy::select`]. Its columns are columns of landmarks, so a fit behind the same memory or
 /// store gets them for nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct SelectionPlan {
     /// Full columns.
     pub columns: usize,
-    /// Whether all self-similarities are read too.
+    /// True where all self-similarities are read too.
     pub diagonal: bool,
     /// Exact, or no more than this because the choice may end early.
     pub certainty: Certainty,
@@ -60,7 +60,7 @@ pub struct SelectionPlan {
 impl SelectionPlan {
     const FREE: Self = Self { columns: 0, diagonal: false, certainty: Certainty::Exact };
 
-    /// Calls of the similarity function, if nothing of it is bought yet.
+    /// Calls of the similarity function, if nothing of it is evaluated yet.
     pub fn evaluations(&self, shape: OracleShape) -> u64 {
         let (n, columns) = (shape.len as u64, self.columns as u64);
         let off_diagonal = columns * n - columns * (columns + 1) / 2;
@@ -84,7 +84,7 @@ impl LandmarkPolicy {
         }
     }
 
-    /// What choosing `size` landmarks will buy. Pure: no oracle call.
+    /// Evaluations that choosing `size` landmarks costs. Pure: no oracle call.
     ///
     /// # Errors
     /// An impossible size or list, a parameter out of range, an asymmetric oracle for a policy that looks at scores.
@@ -101,7 +101,7 @@ impl LandmarkPolicy {
         })
     }
 
-    /// Chooses. Buys what [`plan`](Self::plan) says, each entry once.
+    /// Chooses. Evaluates what [`plan`](Self::plan) says, each entry once.
     ///
     /// `rpcholesky`, `kmeans++` and `farthest` choose one after the other, so that from one state of `rng` fewer
     /// landmarks are a prefix of more; so does `uniform`, whose order is all n items. Costs O(n·size) beside the

@@ -6,7 +6,7 @@
 //! farthest    the i with the least max_t K_it; the first at random
 //! ```
 //! The first two read the diagonal and clip at 0 what an indefinite K turns negative; once nothing is left above rounding, the rest
-//! is drawn uniformly and no further column bought.
+//! is drawn uniformly and no further column evaluated.
 
 use ndarray::{Array1, Array2, Axis, s};
 use rand::Rng as _;

@@ -17,13 +17,13 @@ const CHUNK: usize = 1 << 16;
 /// Marks an item of one side that is not on the other.
 const ABSENT: usize = usize::MAX;
 
-/// Which cells of a rows × cols block must be evaluated, and which mirror another or are known.
+/// Cells of a rows × cols block that must be evaluated, apart from those that mirror another or are known.
 pub struct DistinctPairs<'a> {
     rows: &'a [usize],
     cols: &'a [usize],
-    /// Where the item of each row stands among the columns, or ABSENT.
+    /// Position of the item of each row among the columns, or ABSENT.
     col_of_row: Vec<usize>,
-    /// Where the item of each column stands among the rows, or ABSENT.
+    /// Position of the item of each column among the rows, or ABSENT.
     row_of_col: Vec<usize>,
     symmetric: bool,
     known_diagonal: Option<f64>,
@@ -90,7 +90,7 @@ impl<'a> DistinctPairs<'a> {
         if self.rows[a] == self.cols[b] { self.known_diagonal.is_none() } else { !self.mirrors(a, b) }
     }
 
-    /// Whether cell (a, b), off the diagonal and in a shared column, repeats one of an earlier column.
+    /// True where cell (a, b), off the diagonal and in a shared column, repeats one of an earlier column.
     fn mirrors(&self, a: usize, b: usize) -> bool {
         self.symmetric && self.col_of_row[a] < b
     }

@@ -1,6 +1,6 @@
 //! A score turned into a similarity, entry by entry and for free: `exp(−γ·d)` and its relatives.
 //!
-//! Sits above the store, so that what is stored is the raw distance and a search over γ buys nothing. Its identity
+//! Sits above the store, so that what is stored is the raw distance and a search over γ evaluates nothing. Its identity
 //! covers the parameters; a known diagonal maps through.
 
 use ndarray::ArrayViewMut2;

@@ -1,7 +1,7 @@
 //! Counts what is asked of an oracle, and refuses what would pass a hard budget.
 //!
 //! A stack has two meters. The one on top sees every request of a method and reports the papers' accounting, "if run
-//! alone" (cells); the one below the store sees only what nobody had bought before, "really bought" (evaluations), and
+//! alone" (cells); the one below the store sees only what nobody had asked for before, "really bought" (evaluations), and
 //! holds the [`Budget`]. Counting a block costs O(rows + cols).
 
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -25,7 +25,7 @@ pub struct Budget {
     pub seconds: Option<f64>,
 }
 
-/// What a meter has counted so far.
+/// Counts of a meter so far.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Spent {
     /// Cells of K that were requested: the papers' accounting.
@@ -37,7 +37,7 @@ pub struct Spent {
 }
 
 impl Spent {
-    /// What was spent after an `earlier` reading of the same meter.
+    /// Difference to an `earlier` reading of the same meter.
     #[must_use]
     pub fn since(&self, earlier: &Spent) -> Spent {
         Spent {
@@ -94,7 +94,7 @@ impl<O: Oracle> Metered<O> {
         self.budget
     }
 
-    /// What was counted so far.
+    /// Counts so far.
     pub fn spent(&self) -> Spent {
         Spent {
             cells: self.cells.load(Ordering::Relaxed),

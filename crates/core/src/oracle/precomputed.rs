@@ -13,7 +13,7 @@ const ROUNDING: f64 = 1e-13;
 /// Scores looked up by one task: enough to be worth handing to another thread.
 const CELLS_PER_TASK: usize = 1 << 16;
 
-/// What to do with a matrix whose two triangles differ.
+/// Treatment of a matrix whose two triangles differ.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AsymmetryPolicy {

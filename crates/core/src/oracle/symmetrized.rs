@@ -11,7 +11,7 @@ use super::{Identity, Oracle, OracleError, Pair, Symmetry, check_finite, check_f
 /// Cells of the reversed order held at a time: 8 MiB.
 const CHUNK: usize = 1 << 20;
 
-/// How the two orders become one score.
+/// Rule by which the two orders become one score.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Symmetrization {
@@ -142,7 +142,7 @@ impl<O: Oracle> Oracle for Symmetrized<O> {
 }
 
 impl<O: Oracle> Symmetrized<O> {
-    /// Buys `f(cols[b], rows[a])` for the listed positions and combines it with the forward order in `out`.
+    /// Evaluates `f(cols[b], rows[a])` for the listed positions and combines it with the forward order in `out`.
     fn combine_reversed(
         &self,
         rows: &[usize],

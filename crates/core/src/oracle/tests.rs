@@ -262,7 +262,7 @@ impl Oracle for Requests {
 }
 
 #[test]
-fn what_is_missing_is_bought_in_few_rectangles() {
+fn what_is_missing_is_evaluated_in_few_rectangles() {
     let n = 200;
     let oracle = Remembered::new(Requests(Ledger::random(n, Symmetry::Symmetric, false, 9), Default::default()));
     let all: Vec<usize> = (0..n).collect();

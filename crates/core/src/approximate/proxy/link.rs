@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 /// (8 of the 16 digits are gone).
 const SINGULAR: f64 = 1e-8;
 
-/// How far a polynomial is trusted beyond the scores it was fitted to, as a part of their range.
+/// Reach of a polynomial beyond the scores it was fitted to, as a part of their range.
 const TRUSTED: f64 = 0.25;
 
 /// The family that q is taken from.

@@ -1,4 +1,4 @@
-//! What the choice of shift and ridge promises.
+//! Promises of the choice of shift and ridge.
 
 use ndarray::Array2;
 use rand::Rng as _;
