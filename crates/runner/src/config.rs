@@ -54,6 +54,9 @@ use read::Problems;
 use section::Section;
 use tree::{Node, Value};
 
+/// Reason why writing a configuration cannot fail.
+const WRITTEN: &str = "a configuration holds numbers, texts, lists and maps by name, all of which JSON has";
+
 /// The profile used where none is named.
 pub const DEFAULT_PROFILE: &str = "laptop";
 /// Profiles every configuration has; one that is not written lays nothing over the file.
@@ -287,13 +290,13 @@ impl Config {
     /// blake3 of everything that moves a result: the resolved configuration as JSON with sorted keys, without the
     /// paths of results and store and without the number of threads.
     pub fn config_hash(&self) -> Identity {
-        let json = serde_json::to_value(self).unwrap_or(Json::Null);
+        let json = serde_json::to_value(self).expect(WRITTEN);
         Identity::of(&[("landmark config v1", sorted(json).to_string().as_bytes())])
     }
 
     /// The resolved configuration as YAML, defaults included; reading it again gives the same configuration.
     pub fn to_yaml(&self) -> String {
-        let json = without_blanks(serde_json::to_value(self).unwrap_or(Json::Null));
+        let json = without_blanks(serde_json::to_value(self).expect(WRITTEN));
         serde_yaml::to_string(&json).unwrap_or_else(|error| format!("# can't be written: {error}\n"))
     }
 

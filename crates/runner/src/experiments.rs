@@ -345,7 +345,7 @@ impl Bench<'_> {
     /// A rank that grows from `first_rank` to that of the cell until the estimate is below `target`.
     fn grown(&self, cell: &Cell, target: f64, first_rank: usize) -> Option<TargetError> {
         let estimate = self.matrix.error_estimate?;
-        let draws = self.sweep.method(cell).entry().draws;
+        let draws = self.sweep.method(cell).entry.draws;
         draws.then(|| TargetError {
             target,
             first_rank,
@@ -456,7 +456,7 @@ fn rows_of_twin(rows: &[ResultRow], cell: &Cell) -> Vec<ResultRow> {
 /// Extras of a method in words, empty for the paper's own.
 fn variant(method: &crate::config::MethodConfig) -> String {
     let mut parts = Vec::new();
-    parts.extend(method.entry().parameters.iter().filter_map(|parameter| {
+    parts.extend(method.entry.parameters.iter().filter_map(|parameter| {
         let text = method.params.get(parameter.name)?.to_string();
         let is_default = text.trim_matches('"') == parameter.default;
         (!is_default).then(|| format!("{}: {text}", parameter.name))

@@ -16,7 +16,6 @@ use serde::Serialize;
 use crate::config::{
     Compare, Config, Experiment, LandmarkConfig, MatrixSubject, MethodConfig, ProxyFit, Regimes, SplitConfig,
 };
-use crate::registry::methods;
 use crate::stage::Stage;
 
 /// How methods are held against each other.
@@ -119,10 +118,10 @@ impl<'a> Sweep<'a> {
         let (mut drawn, mut fixed) = (Vec::new(), Vec::new());
         for replicate in 0..self.config.replicates as u64 {
             for &(comparison, columns) in &axis {
-                for (method, entry) in self.matrix.methods.iter().enumerate() {
-                    let (draws, sized) = methods::find(entry.id).map_or((true, true), |m| (m.draws, m.sized));
+                for (method, wanted) in self.matrix.methods.iter().enumerate() {
+                    let (draws, sized) = (wanted.entry.draws, wanted.entry.sized);
                     if draws {
-                        let rank = self.rank(entry, comparison, columns);
+                        let rank = self.rank(wanted, comparison, columns);
                         drawn.push(Cell { method, comparison, columns, rank, replicate });
                         continue;
                     }

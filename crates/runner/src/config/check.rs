@@ -161,7 +161,7 @@ fn own_data(matrix: &MatrixSubject, section: &Section<'_>) {
             "`own_data` writes factors of one rank: name one, or set `target_error` to grow from the first to the last",
         );
     }
-    for method in matrix.methods.iter().filter(|method| !method.entry().draws || method.id == "wme") {
+    for method in matrix.methods.iter().filter(|method| !method.entry.draws || method.id == "wme") {
         let message = format!("`{}` has no factors of bought columns, which `own_data` writes", method.id);
         section
             .problems()

@@ -140,7 +140,7 @@ impl MatrixSubject {
 
     /// Without the sections that this experiment does not read.
     pub(super) fn to_json(&self) -> Json {
-        let mut json = serde_json::to_value(self).unwrap_or(Json::Null);
+        let mut json = serde_json::to_value(self).expect(super::WRITTEN);
         let unread: &[&str] = match self.experiment {
             Experiment::Classification => &["spectrum", "output"],
             Experiment::ErrorCurve | Experiment::Glue => &["spectrum", "svm", "search", "output"],

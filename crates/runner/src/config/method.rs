@@ -27,11 +27,14 @@ pub struct MethodConfig {
     /// Its own parameters, after defaults.
     #[serde(flatten)]
     pub params: Map<String, Json>,
-    /// Which entries it returns exactly.
+    /// Entries that it returns exactly.
     pub known: Known,
     /// Approximate the residual of this instead of the matrix.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub proxy: Option<ProxyConfig>,
+    /// Its line in the registry.
+    #[serde(skip)]
+    pub entry: &'static MethodEntry,
     /// The method itself, checked.
     #[serde(skip)]
     pub approximator: Arc<dyn Approximate>,
@@ -142,11 +145,6 @@ impl ProxyKind {
 }
 
 impl MethodConfig {
-    /// The method's line in the registry.
-    pub fn entry(&self) -> &'static MethodEntry {
-        methods::find(self.id).unwrap_or(&METHODS[0])
-    }
-
     /// Reads the list; an entry may be a bare id. Names are made unique here.
     pub fn read_all(node: &Node, folder: &Path, problems: &Problems) -> Vec<Self> {
         let Value::List(items) = &node.value else {
@@ -227,6 +225,7 @@ impl MethodConfig {
             params: built.params,
             known,
             proxy,
+            entry,
             approximator: built.approximator,
             place: node.place,
         })

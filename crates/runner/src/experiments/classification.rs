@@ -89,7 +89,7 @@ pub(super) fn first_of_split(bench: &Bench<'_>, cell: &Cell) -> u64 {
 
 fn measuring_key(bench: &Bench<'_>, cell: &Cell) -> Result<CellKey, JobError> {
     let more = json!({ "svm": bench.matrix.svm, "search": bench.matrix.search, "split": bench.matrix.dataset.split(),
-        "errors": format!("{:?}", Errors::of(bench)) });
+        "errors": Errors::of(bench) });
     Ok(bench.key("classification", Some(cell), &more)?)
 }
 

@@ -39,7 +39,7 @@ pub(super) fn cell_jobs(
 }
 
 fn key(bench: &Bench<'_>, cell: &Cell) -> Result<CellKey, JobError> {
-    Ok(bench.key("error", Some(cell), &json!({ "errors": format!("{:?}", Errors::of(bench)) }))?)
+    Ok(bench.key("error", Some(cell), &json!({ "errors": Errors::of(bench) }))?)
 }
 
 /// The job that buys all of K.

@@ -6,18 +6,19 @@ use landmark_core::error_estimate::{self, ErrorEstimate, Sample};
 use landmark_core::landmarks::Landmarks;
 use landmark_core::stream::stream;
 use ndarray::Array2;
+use serde::Serialize;
 
 use super::{Bench, JobError, whole};
 use crate::config::{ErrorEstimateConfig, Experiment};
-use crate::registry::methods;
 use crate::results::{Metric, ResultRow};
 use crate::sweep::Cell;
 
 /// Cells of K bought at a time: 8 MB.
 const CELLS_PER_BLOCK: usize = 1 << 20;
 
-/// How the errors of a run are known.
-#[derive(Debug, Clone, Copy, PartialEq)]
+/// Way in which the errors of a run are known.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub(super) enum Errors {
     /// Against all of K.
     Exact,
@@ -30,10 +31,9 @@ pub(super) enum Errors {
 impl Errors {
     /// Exact where K is there anyway (a matrix that is given, an error curve, a method that needs all of it) and within the budget.
     pub(super) fn of(bench: &Bench<'_>) -> Self {
-        let needs_all = |id: &str| methods::find(id).is_some_and(|method| !method.draws);
         let is_there = !bench.stage.is_priced
             || is_about_errors(bench) && bench.matrix.error_estimate.is_none()
-            || bench.matrix.methods.iter().any(|method| needs_all(method.id));
+            || bench.matrix.methods.iter().any(|method| !method.entry.draws);
         let all = whole(bench.stage.items()).evaluations(bench.till.shape());
         let affordable = bench.matrix.budget.limit().is_none_or(|budget| budget >= all);
         match bench.matrix.error_estimate {

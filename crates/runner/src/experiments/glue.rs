@@ -92,7 +92,7 @@ fn labelled_plan(pairs: &[(usize, usize)]) -> EntryPlan {
 /// What moves the rows besides the scores.
 fn more(bench: &Bench<'_>) -> Result<serde_json::Value, JobError> {
     let sentences = sentences(bench)?;
-    let errors = format!("{:?}", Errors::of(bench));
+    let errors = Errors::of(bench);
     let more = json!([errors, sentences.pairs, sentences.targets, sentences.order]);
     Ok(match &sentences.calibration {
         Some(_) => json!([more, threshold_key(bench)?.to_string()]),

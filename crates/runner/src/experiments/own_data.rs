@@ -31,7 +31,7 @@ pub(super) fn jobs(bench: &Bench<'_>) -> Result<Vec<Job>, JobError> {
     let Some(cell) = bench.sweep.cells().into_iter().rfind(is_first) else { return Ok(Vec::new()) };
     let plan = full_plan(bench, &cell)?;
     let more = json!({
-        "errors": format!("{:?}", Errors::of(bench)),
+        "errors": Errors::of(bench),
         "budget": bench.matrix.budget,
         "output": bench.matrix.output,
     });

@@ -50,7 +50,7 @@ impl Choice {
 
 /// Whether the rank of a cell is searched for: of everything that has a rank.
 pub(super) fn is_searched(bench: &Bench<'_>, cell: &Cell) -> bool {
-    matches!(cell.comparison, Comparison::SmallRank | Comparison::LargeRank) && bench.sweep.method(cell).entry().sized
+    matches!(cell.comparison, Comparison::SmallRank | Comparison::LargeRank) && bench.sweep.method(cell).entry.sized
 }
 
 /// The search of a cell's method: its purchase and its trials. The replicates of a method share it.
