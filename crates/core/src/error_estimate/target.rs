@@ -8,7 +8,6 @@
 
 use rand::RngCore;
 use rand::SeedableRng;
-use serde::{Deserialize, Serialize};
 
 use super::{ErrorEstimate, Sample};
 use crate::approximate::{Approximate, ApproximateError};
@@ -20,8 +19,7 @@ use crate::parameter::BadParameter;
 use crate::stream::Rng;
 
 /// Figure that is held against the target.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Judged {
     /// The upper end of the interval: the target is met with that confidence.
     #[default]
@@ -31,8 +29,7 @@ pub enum Judged {
 }
 
 /// Growth of the rank: where it stops, and its steps.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct TargetError {
     /// The relative error wanted, above 0.
     pub target: f64,

@@ -3,12 +3,8 @@
 //! Measured within ±5 % of uniform on the matrices of the papers, so uniform stays the default; a corpus with a long tail of
 //! outliers is where the others earn their price.
 
-use std::fmt;
-
 use rand::seq::SliceRandom;
-use serde::de::value::MapAccessDeserializer;
-use serde::de::{self, Deserializer, MapAccess, Visitor};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::leverage;
 use super::sequential::{self, Farthest, KMeansPlusPlus, RpCholesky};
@@ -69,9 +65,6 @@ impl SelectionPlan {
 }
 
 impl LandmarkPolicy {
-    /// Every id, in the order of the documentation.
-    pub const IDS: [&'static str; 6] = ["uniform", "given", "leverage", "rpcholesky", "kmeans++", "farthest"];
-
     /// The stable id.
     pub fn id(&self) -> &'static str {
         match self {
@@ -170,69 +163,7 @@ impl LandmarkPolicy {
     }
 }
 
-/// Half of them where nothing else is said.
-fn default_first_round() -> f64 {
-    0.5
-}
-
 /// Landmarks of the uniform round: at least one. The product is between 0 and `size`.
 fn first_size(first_round: f64, size: usize) -> usize {
     ((first_round * size as f64).ceil() as usize).clamp(1, size)
-}
-
-/// The map form.
-#[derive(Deserialize)]
-#[serde(tag = "policy", rename_all = "snake_case", deny_unknown_fields)]
-enum Map {
-    Uniform {},
-    Given {
-        indices: Vec<usize>,
-    },
-    Leverage {
-        #[serde(default = "default_first_round")]
-        first_round: f64,
-    },
-    #[serde(rename = "rpcholesky")]
-    RpCholesky {},
-    #[serde(rename = "kmeans++")]
-    KMeansPlusPlus {},
-    Farthest {},
-}
-
-impl From<Map> for LandmarkPolicy {
-    fn from(map: Map) -> Self {
-        match map {
-            Map::Uniform {} => Self::Uniform,
-            Map::Given { indices } => Self::Given { indices },
-            Map::Leverage { first_round } => Self::Leverage { first_round },
-            Map::RpCholesky {} => Self::RpCholesky,
-            Map::KMeansPlusPlus {} => Self::KMeansPlusPlus,
-            Map::Farthest {} => Self::Farthest,
-        }
-    }
-}
-
-impl<'de> Deserialize<'de> for LandmarkPolicy {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(NameOrMap)
-    }
-}
-
-struct NameOrMap;
-
-impl<'de> Visitor<'de> for NameOrMap {
-    type Value = LandmarkPolicy;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the name of a landmark policy, or a map with the key `policy`")
-    }
-
-    fn visit_str<E: de::Error>(self, name: &str) -> Result<LandmarkPolicy, E> {
-        let named = [("policy", name)].into_iter();
-        Map::deserialize(de::value::MapDeserializer::new(named)).map(LandmarkPolicy::from)
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<LandmarkPolicy, A::Error> {
-        Map::deserialize(MapAccessDeserializer::new(map)).map(LandmarkPolicy::from)
-    }
 }

@@ -189,24 +189,6 @@ fn an_impossible_choice_is_refused_before_anything_is_evaluated() {
 }
 
 #[test]
-fn a_policy_is_written_as_a_name_or_a_map() {
-    let read = |text: &str| serde_json::from_str::<LandmarkPolicy>(text);
-    for id in LandmarkPolicy::IDS {
-        let policy = match id {
-            "given" => read(r#"{ "policy": "given", "indices": [3, 1] }"#).unwrap(),
-            id => read(&format!("{id:?}")).unwrap(),
-        };
-        assert_eq!(policy.id(), id);
-        assert_eq!(read(&serde_json::to_string(&policy).unwrap()).unwrap(), policy);
-    }
-    assert_eq!(read(r#""leverage""#).unwrap(), LandmarkPolicy::Leverage { first_round: 0.5 });
-    let policy = read(r#"{ "policy": "leverage", "first_round": 0.25 }"#).unwrap();
-    assert_eq!(policy, LandmarkPolicy::Leverage { first_round: 0.25 });
-    assert!(read(r#"{ "policy": "farthest", "first_round": 0.25 }"#).is_err(), "an unknown key");
-    assert!(read(r#""nearest""#).is_err());
-}
-
-#[test]
 fn an_item_that_explains_most_is_drawn_early() {
     let mut matrix = Array2::<f64>::eye(200) * 1e-3;
     matrix[[0, 0]] = 1.0;

@@ -4,14 +4,12 @@
 //! covers the parameters; a known diagonal maps through.
 
 use ndarray::ArrayViewMut2;
-use serde::{Deserialize, Serialize};
 
 use super::{Identity, Oracle, OracleError, Pair, Symmetry, check_finite, check_finite_block};
 use crate::parameter::BadParameter;
 
 /// The function applied to every score.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Kernel {
     /// The score itself.
     Identity,

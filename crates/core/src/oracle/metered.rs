@@ -8,7 +8,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use ndarray::ArrayViewMut2;
-use serde::{Deserialize, Serialize};
 
 use super::{
     DistinctPairs, Identity, Oracle, OracleError, OracleShape, Pair, Symmetry, check_finite, check_finite_block,
@@ -16,8 +15,7 @@ use super::{
 };
 
 /// Hard limits, checked before anything is evaluated; absent means unlimited.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Budget {
     /// Evaluations of the similarity function.
     pub entries: Option<u64>,
@@ -26,7 +24,7 @@ pub struct Budget {
 }
 
 /// Counts of a meter so far.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Spent {
     /// Cells of K that were requested: the papers' accounting.
     pub cells: u64,

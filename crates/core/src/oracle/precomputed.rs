@@ -2,7 +2,6 @@
 
 use ndarray::{Array2, ArrayViewMut2, Axis};
 use rayon::prelude::*;
-use serde::{Deserialize, Serialize};
 
 use super::{Identity, Oracle, OracleError, Pair, Symmetrization, Symmetry, check_indices, check_pairs};
 
@@ -14,8 +13,7 @@ const ROUNDING: f64 = 1e-13;
 const CELLS_PER_TASK: usize = 1 << 16;
 
 /// Treatment of a matrix whose two triangles differ.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum AsymmetryPolicy {
     /// An error that names the first (i, j). Differences of rounding size are averaged away.
     #[default]
