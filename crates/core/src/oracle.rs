@@ -8,8 +8,9 @@
 //! A symmetric oracle evaluates each unordered pair once, a symmetrised one evaluates both orders, and a
 //! self-similarity that is known in advance costs nothing.
 //!
-//! Scores are checked for NaN and infinities where they enter: in [`evaluate_block`], and in every wrapper that reads
-//! an overridden `block` before it could hide one (`exp(−∞)` is a respectable 0).
+//! A score is checked for NaN and infinities once, where it enters: by the first wrapper or reader above the function
+//! itself, before anything could hide it (`exp(−∞)` is a respectable 0). That is [`ask_pairs`] and [`ask_block`];
+//! what has asked through them says so ([`Oracle::is_checked`]) and is not checked again.
 
 use std::fmt;
 
@@ -69,6 +70,11 @@ pub trait Oracle: Send + Sync {
         1
     }
 
+    /// True where every score that it answers was checked to be finite already.
+    fn is_checked(&self) -> bool {
+        false
+    }
+
     /// Scores `out[k] = f(pairs[k])`, batch first: a caller hands over thousands of pairs at once. A pair (i, i) must be
     /// answered without a call where the diagonal is known.
     ///
@@ -109,6 +115,10 @@ macro_rules! forward_to_the_pointee {
                 (**self).evaluations_per_pair()
             }
 
+            fn is_checked(&self) -> bool {
+                (**self).is_checked()
+            }
+
             fn evaluate(&self, pairs: &[Pair], out: &mut [f64]) -> Result<(), OracleError> {
                 (**self).evaluate(pairs, out)
             }
@@ -128,9 +138,31 @@ forward_to_the_pointee!(&O, Arc<O>, Box<O>);
 pub fn block_of<O: Oracle + ?Sized>(oracle: &O, rows: &[usize], cols: &[usize]) -> Result<Array2<f64>, OracleError> {
     check_indices(oracle.len(), rows, cols)?;
     let mut block = Array2::zeros((rows.len(), cols.len()));
-    oracle.block(rows, cols, block.view_mut())?;
-    check_finite_block(rows, cols, block.view())?;
+    ask_block(oracle, rows, cols, block.view_mut())?;
     Ok(block)
+}
+
+/// [`Oracle::evaluate`], its scores checked unless the oracle did so itself.
+///
+/// # Errors
+/// Whatever the oracle answers, and [`OracleError::NotFinite`] for the first score that is not finite.
+pub fn ask_pairs<O: Oracle + ?Sized>(oracle: &O, pairs: &[Pair], out: &mut [f64]) -> Result<(), OracleError> {
+    oracle.evaluate(pairs, out)?;
+    if oracle.is_checked() { Ok(()) } else { check_finite(pairs, out) }
+}
+
+/// [`Oracle::block`], its scores checked unless the oracle did so itself.
+///
+/// # Errors
+/// As [`ask_pairs`].
+pub fn ask_block<O: Oracle + ?Sized>(
+    oracle: &O,
+    rows: &[usize],
+    cols: &[usize],
+    mut out: ArrayViewMut2<'_, f64>,
+) -> Result<(), OracleError> {
+    oracle.block(rows, cols, out.view_mut())?;
+    if oracle.is_checked() { Ok(()) } else { check_finite_block(rows, cols, out.view()) }
 }
 
 /// Symmetry of a score in the order of its pair.

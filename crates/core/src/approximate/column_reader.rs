@@ -7,7 +7,7 @@ use ndarray::{Array2, ArrayView2, ArrayViewMut2, Axis};
 
 use crate::approximation::Known;
 use crate::linalg;
-use crate::oracle::{Oracle, OracleError, check_finite_block};
+use crate::oracle::{Oracle, OracleError, block_of};
 
 /// Cells of one streamed block: 8 MB, enough for a full-speed product and small beside the factors.
 const CELLS_PER_BLOCK: usize = 1 << 20;
@@ -49,14 +49,6 @@ impl Map<'_> {
     }
 }
 
-/// K[rows, cols], every score of it finite.
-pub(super) fn read_block(oracle: &dyn Oracle, rows: &[usize], cols: &[usize]) -> Result<Array2<f64>, OracleError> {
-    let mut block = Array2::zeros((rows.len(), cols.len()));
-    oracle.block(rows, cols, block.view_mut())?;
-    check_finite_block(rows, cols, block.view())?;
-    Ok(block)
-}
-
 impl<'a> ColumnReader<'a> {
     pub(super) fn new(oracle: &'a dyn Oracle, columns: &'a [usize], known: Known) -> Self {
         Self { oracle, columns, known, is_read: vec![false; oracle.len()], blocks: Vec::new(), kept: None }
@@ -84,7 +76,7 @@ impl<'a> ColumnReader<'a> {
 
     /// K[rows, T] for rows not read yet.
     pub(super) fn rows(&mut self, rows: &[usize]) -> Result<Array2<f64>, OracleError> {
-        let block = read_block(self.oracle, rows, self.columns)?;
+        let block = block_of(self.oracle, rows, self.columns)?;
         rows.iter().for_each(|&i| self.is_read[i] = true);
         self.blocks.push((rows.to_vec(), block.clone()));
         Ok(block)
@@ -113,7 +105,7 @@ impl<'a> ColumnReader<'a> {
         }
         let rows_at_a_time = (CELLS_PER_BLOCK / self.columns.len().max(1)).max(1);
         for rows in self.unread().chunks(rows_at_a_time) {
-            place(rows, read_block(self.oracle, rows, self.columns)?.view());
+            place(rows, block_of(self.oracle, rows, self.columns)?.view());
         }
         self.kept = columns;
         Ok(factors)

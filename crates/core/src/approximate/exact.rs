@@ -3,12 +3,11 @@
 //!
 //! Cost: n² entries (n(n+1)/2 evaluations of a symmetric oracle); no flops; 8n² bytes.
 
-use super::column_reader::read_block;
 use super::{Approximate, ApproximateError, ColumnReader, FitReport, check_rank};
 use crate::approximation::{Approximation, Factors};
 use crate::entries::EntryPlan;
 use crate::landmarks::Landmarks;
-use crate::oracle::OracleShape;
+use crate::oracle::{OracleShape, block_of};
 use crate::stream::Rng;
 
 /// The matrix itself.
@@ -41,7 +40,7 @@ impl Approximate for Exact {
         _: &mut Rng,
     ) -> Result<Approximation, ApproximateError> {
         let all = columns.columns();
-        let matrix = read_block(columns.oracle(), all, all)?;
+        let matrix = block_of(columns.oracle(), all, all)?;
         let report = FitReport { rank: all.len(), ..FitReport::default() };
         Ok(Approximation::new(Factors::Dense(matrix), all.to_vec(), report))
     }

@@ -7,13 +7,13 @@
 
 use ndarray::Array1;
 
-use super::column_reader::read_block;
 use super::core_weights::{CoreWeights, condition, count_negative, pseudo_inverse};
 use super::{Approximate, ApproximateError, ColumnReader, FitReport};
 use crate::approximation::Approximation;
 use crate::entries::EntryPlan;
 use crate::landmarks::Landmarks;
 use crate::linalg;
+use crate::oracle::block_of;
 use crate::stream::Rng;
 
 /// The best approximation of a rank.
@@ -41,7 +41,7 @@ impl Approximate for Optimal {
         _: &mut Rng,
     ) -> Result<Approximation, ApproximateError> {
         let all = columns.columns();
-        let matrix = read_block(columns.oracle(), all, all)?;
+        let matrix = block_of(columns.oracle(), all, all)?;
         let eigen = linalg::eigh(matrix.view())?;
         let kept = keep_largest(&eigen.values, rank);
         // Z = K V_k |1/w_k|^½ = V_k w_k |1/w_k|^½, without rounding the product with K

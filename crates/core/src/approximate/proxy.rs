@@ -23,12 +23,11 @@ use ndarray::Array2;
 use rand::seq::SliceRandom;
 use rand::seq::index::sample;
 
-use super::column_reader::read_block;
 use super::{Approximate, ApproximateError, ColumnReader, FitReport, require_symmetric};
 use crate::approximation::{Approximation, Factors, Known, Signed};
 use crate::entries::{EntryPlan, EntrySet, Rows};
 use crate::landmarks::Landmarks;
-use crate::oracle::{Oracle, OracleError, OracleShape, Remembered};
+use crate::oracle::{Oracle, OracleError, OracleShape, Remembered, block_of};
 use crate::parameter::BadParameter;
 use crate::stream::Rng;
 
@@ -265,7 +264,7 @@ impl Proxied {
         if held.is_empty() || rows.is_empty() {
             return Ok(Judgement::without_evidence(Core::Method));
         }
-        let (scores, truth) = (read_block(residual.oracle, &rows, &held)?, read_block(residual, &rows, &held)?);
+        let (scores, truth) = (block_of(residual.oracle, &rows, &held)?, block_of(residual, &rows, &held)?);
         let smaller = self.method.fit(residual, landmarks, fewer, Known::NOTHING, rng)?;
         let mut predicted = Array2::zeros(truth.dim());
         smaller.block(&rows, &held, predicted.view_mut())?;
@@ -316,7 +315,7 @@ fn scored_by_both(
             rows = sample(rng, rows.len(), affordable).iter().map(|k| rows[k]).collect();
             rows.sort_unstable();
         }
-        let (scores, cheap) = (read_block(oracle, &rows, &block.cols)?, read_block(proxy, &rows, &block.cols)?);
+        let (scores, cheap) = (block_of(oracle, &rows, &block.cols)?, block_of(proxy, &rows, &block.cols)?);
         for (((a, b), &score), &cheap) in scores.indexed_iter().zip(&cheap) {
             if rows[a] != block.cols[b] {
                 pairs.push((cheap, score));
@@ -350,7 +349,7 @@ fn zero_core(
     });
     let report = FitReport { rank, ..FitReport::default() };
     let all: Vec<usize> = (0..n).collect();
-    let exact = known.landmarks.then(|| read_block(residual, &all, &columns)).transpose()?;
+    let exact = known.landmarks.then(|| block_of(residual, &all, &columns)).transpose()?;
     let core = Approximation::new(factors, columns, report);
     Ok(exact.into_iter().fold(core, Approximation::with_known_columns))
 }

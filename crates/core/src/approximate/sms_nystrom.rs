@@ -15,14 +15,14 @@ use std::sync::Arc;
 use ndarray::{Array1, Array2, s};
 use serde::{Deserialize, Serialize};
 
-use super::column_reader::{Map, read_block};
+use super::column_reader::Map;
 use super::core_weights::{CoreWeights, condition, count_negative, largest, pseudo_inverse};
 use super::{Approximate, ApproximateError, ColumnReader, FitReport, column_evaluations, largest_rank};
 use crate::approximation::Approximation;
 use crate::entries::{EntryBlock, EntryPlan, Rows};
 use crate::landmarks::Landmarks;
 use crate::linalg;
-use crate::oracle::OracleError;
+use crate::oracle::{OracleError, block_of};
 use crate::parameter::BadParameter;
 use crate::stream::Rng;
 
@@ -191,7 +191,7 @@ fn wider_block(
         let below = columns.rows(extra)?;
         block.slice_mut(s![s1.., ..s1]).assign(&below);
         block.slice_mut(s![..s1, s1..]).assign(&below.t());
-        block.slice_mut(s![s1.., s1..]).assign(&read_block(columns.oracle(), extra, extra)?);
+        block.slice_mut(s![s1.., s1..]).assign(&block_of(columns.oracle(), extra, extra)?);
     }
     Ok(block)
 }

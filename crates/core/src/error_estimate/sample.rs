@@ -16,7 +16,7 @@ use super::interval::{Stratum, interval};
 use crate::approximation::Approximation;
 use crate::entries::pair_map::PairSet;
 use crate::entries::{Certainty, EntryBlock, EntryPlan, Rows};
-use crate::oracle::{Oracle, OracleError, Pair, Symmetry, block_of, check_finite};
+use crate::oracle::{Oracle, OracleError, Pair, Symmetry, ask_pairs, block_of};
 use crate::stream::Rng;
 
 /// Cells of one block of rows: 8 MB.
@@ -148,8 +148,7 @@ impl Sample {
 
     fn pair_stratum(&self, reference: &dyn Oracle, approximation: &Approximation) -> Result<Stratum, OracleError> {
         let mut scores = vec![0.0; self.pairs.len()];
-        reference.evaluate(&self.pairs, &mut scores)?;
-        check_finite(&self.pairs, &scores)?;
+        ask_pairs(reference, &self.pairs, &mut scores)?;
         let (mut ours, mut mirrored) = (vec![0.0; self.pairs.len()], vec![0.0; self.pairs.len()]);
         approximation.pairs(&self.pairs, &mut ours)?;
         let backward: Vec<Pair> = self.pairs.iter().map(|&(i, j)| (j, i)).collect();
@@ -171,9 +170,8 @@ impl Sample {
         let (mut scores, mut ours) = (vec![0.0; cells.len()], vec![0.0; cells.len()]);
         match reference.known_diagonal() {
             Some(value) => scores.fill(value),
-            None => reference.evaluate(&cells, &mut scores)?,
+            None => ask_pairs(reference, &cells, &mut scores)?,
         }
-        check_finite(&cells, &scores)?;
         approximation.pairs(&cells, &mut ours)?;
         let drawn = scores.iter().zip(&ours).map(|(score, ours)| ((score - ours).powi(2), score * score)).collect();
         let all = self.outside.len() as f64;

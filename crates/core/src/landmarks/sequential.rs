@@ -12,7 +12,7 @@ use ndarray::{Array1, Array2, Axis, s};
 use rand::Rng as _;
 
 use super::LandmarkError;
-use crate::oracle::{Oracle, OracleError, Pair, block_of};
+use crate::oracle::{Oracle, OracleError, Pair, ask_pairs, block_of};
 use crate::stream::Rng;
 
 /// Weights whose sum is below this fraction of the first ones' are rounding.
@@ -88,8 +88,7 @@ fn diagonal(oracle: &dyn Oracle) -> Result<Array1<f64>, OracleError> {
     }
     let pairs: Vec<Pair> = (0..n).map(|i| (i, i)).collect();
     let mut scores = vec![0.0; n];
-    oracle.evaluate(&pairs, &mut scores)?;
-    crate::oracle::check_finite(&pairs, &scores)?;
+    ask_pairs(oracle, &pairs, &mut scores)?;
     Ok(Array1::from(scores))
 }
 

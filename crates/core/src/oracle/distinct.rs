@@ -9,7 +9,7 @@ use std::collections::HashMap;
 
 use ndarray::ArrayViewMut2;
 
-use super::{Oracle, OracleError, OracleShape, Pair, Symmetry, check_finite, check_indices};
+use super::{Oracle, OracleError, OracleShape, Pair, Symmetry, ask_pairs, check_indices};
 
 /// Pairs handed to one `evaluate` call: large enough to batch, small enough to stay in cache (1 MiB of pairs).
 const CHUNK: usize = 1 << 16;
@@ -123,8 +123,7 @@ pub fn evaluate_block<O: Oracle + ?Sized>(
         pairs.clear();
         pairs.extend(chunk.iter().map(|&(a, b)| (rows[a], cols[b])));
         let scores = &mut scores[..pairs.len()];
-        oracle.evaluate(&pairs, scores)?;
-        check_finite(&pairs, scores)?;
+        ask_pairs(oracle, &pairs, scores)?;
         for (&cell, &score) in chunk.iter().zip(scores.iter()) {
             out[cell] = score;
         }

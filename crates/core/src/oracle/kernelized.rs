@@ -5,7 +5,7 @@
 
 use ndarray::ArrayViewMut2;
 
-use super::{Identity, Oracle, OracleError, Pair, Symmetry, check_finite, check_finite_block};
+use super::{Identity, Oracle, OracleError, Pair, Symmetry, ask_block, ask_pairs, check_finite, check_finite_block};
 use crate::parameter::BadParameter;
 
 /// The function applied to every score.
@@ -128,16 +128,19 @@ impl<O: Oracle> Oracle for Kernelized<O> {
         self.inner.evaluations_per_pair()
     }
 
+    fn is_checked(&self) -> bool {
+        true
+    }
+
+    /// Of a finite score too a kernel can make an infinity.
     fn evaluate(&self, pairs: &[Pair], out: &mut [f64]) -> Result<(), OracleError> {
-        self.inner.evaluate(pairs, out)?;
-        check_finite(pairs, out)?;
+        ask_pairs(&self.inner, pairs, out)?;
         out.iter_mut().for_each(|score| *score = self.kernel.apply(*score));
         check_finite(pairs, out)
     }
 
     fn block(&self, rows: &[usize], cols: &[usize], mut out: ArrayViewMut2<'_, f64>) -> Result<(), OracleError> {
-        self.inner.block(rows, cols, out.view_mut())?;
-        check_finite_block(rows, cols, out.view())?;
+        ask_block(&self.inner, rows, cols, out.view_mut())?;
         out.par_map_inplace(|score| *score = self.kernel.apply(*score));
         check_finite_block(rows, cols, out.view())
     }

@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 use ndarray::ArrayViewMut2;
 
 use super::{
-    DistinctPairs, Identity, Oracle, OracleError, OracleShape, Pair, Symmetry, check_finite, check_finite_block,
-    check_indices, check_pairs,
+    DistinctPairs, Identity, Oracle, OracleError, OracleShape, Pair, Symmetry, ask_block, ask_pairs, check_indices,
+    check_pairs,
 };
 
 /// Hard limits, checked before anything is evaluated; absent means unlimited.
@@ -153,22 +153,24 @@ impl<O: Oracle> Oracle for Metered<O> {
         self.inner.evaluations_per_pair()
     }
 
+    fn is_checked(&self) -> bool {
+        true
+    }
+
     /// Counts every pair as it is listed; whoever lists a pair twice pays twice.
     fn evaluate(&self, pairs: &[Pair], out: &mut [f64]) -> Result<(), OracleError> {
         check_pairs(self.len(), pairs, out.len())?;
         let cells = pairs.len() as u64;
         let diagonal = pairs.iter().filter(|(i, j)| i == j).count() as u64;
         self.reserve(cells, OracleShape::of(&self.inner).evaluations(cells - diagonal, diagonal))?;
-        self.timed(|| self.inner.evaluate(pairs, out))?;
-        check_finite(pairs, out)
+        self.timed(|| ask_pairs(&self.inner, pairs, out))
     }
 
-    fn block(&self, rows: &[usize], cols: &[usize], mut out: ArrayViewMut2<'_, f64>) -> Result<(), OracleError> {
+    fn block(&self, rows: &[usize], cols: &[usize], out: ArrayViewMut2<'_, f64>) -> Result<(), OracleError> {
         check_indices(self.len(), rows, cols)?;
         let shape = OracleShape::of(&self.inner);
         let (off_diagonal, diagonal) = DistinctPairs::new(shape, self.known_diagonal(), rows, cols).count();
         self.reserve(rows.len() as u64 * cols.len() as u64, shape.evaluations(off_diagonal, diagonal))?;
-        self.timed(|| self.inner.block(rows, cols, out.view_mut()))?;
-        check_finite_block(rows, cols, out.view())
+        self.timed(|| ask_block(&self.inner, rows, cols, out))
     }
 }

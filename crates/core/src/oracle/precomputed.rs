@@ -117,6 +117,10 @@ impl Oracle for Precomputed {
         self.identity
     }
 
+    fn is_checked(&self) -> bool {
+        true
+    }
+
     fn evaluate(&self, pairs: &[Pair], out: &mut [f64]) -> Result<(), OracleError> {
         check_pairs(self.len(), pairs, out.len())?;
         for (&pair, score) in pairs.iter().zip(out) {
