@@ -188,6 +188,21 @@ pub fn find(name: &str) -> Result<&'static Dataset, DataError> {
     })
 }
 
+/// Names of the word vectors in the catalog.
+pub fn word_vectors() -> impl Iterator<Item = &'static str> {
+    all().filter(|dataset| matches!(dataset.holds, Holds::WordVectors { .. })).map(|dataset| dataset.name)
+}
+
+/// Whether the dataset of this name holds examples with trees.
+pub fn has_trees(name: &str) -> bool {
+    find(name).is_ok_and(|dataset| matches!(dataset.holds, Holds::Kelp { .. }))
+}
+
+/// Whether the dataset of this name holds labelled pairs of sentences.
+pub fn has_pairs(name: &str) -> bool {
+    find(name).is_ok_and(|dataset| matches!(dataset.holds, Holds::Pairs { .. } | Holds::EmbeddedPairs))
+}
+
 /// The files of a dataset, each checked against its sha256.
 ///
 /// # Errors

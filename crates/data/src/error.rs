@@ -274,7 +274,7 @@ impl DataError {
 }
 
 /// The beginning of a text, short enough for a message.
-pub fn excerpt(text: &str) -> String {
+pub(crate) fn excerpt(text: &str) -> String {
     const LONGEST: usize = 60;
     match text.char_indices().nth(LONGEST) {
         None => text.to_owned(),

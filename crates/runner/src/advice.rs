@@ -4,7 +4,7 @@ use landmark_core::approximate::ApproximateError;
 use landmark_core::landmarks::LandmarkError;
 use landmark_core::oracle::OracleError;
 
-use crate::experiments::JobError;
+use crate::job::JobError;
 use crate::stage::StageError;
 
 const SYMMETRIZE: &str = "an asymmetric score is symmetrised by `oracle.symmetrize: mean` (or `max`, `min`)";
@@ -12,10 +12,12 @@ const SYMMETRIZE: &str = "an asymmetric score is symmetrised by `oracle.symmetri
 /// Advice on a job that failed or could not be planned.
 pub(crate) fn on_job(error: &JobError) -> Option<&'static str> {
     match error {
-        JobError::Approximate(error) => on_approximation(error),
-        JobError::Oracle(error) => on_oracle(error),
-        JobError::Stage(error) => on_stage(error),
-        _ => None,
+        JobError::Budget(error) => on_oracle(error),
+        JobError::Needs { .. } => None,
+        JobError::Failed(error) => {
+            let (approximation, oracle) = (error.downcast_ref(), error.downcast_ref());
+            approximation.map(on_approximation).or(oracle.map(on_oracle)).or(error.downcast_ref().map(on_stage))?
+        }
     }
 }
 
@@ -38,7 +40,8 @@ fn on_approximation(error: &ApproximateError) -> Option<&'static str> {
     }
 }
 
-fn on_oracle(error: &OracleError) -> Option<&'static str> {
+/// Advice on an oracle that refused.
+pub(crate) fn on_oracle(error: &OracleError) -> Option<&'static str> {
     match error {
         OracleError::BudgetExhausted { .. } => Some("the keys are `budget.entries` (or `budget.money`) and `ranks`"),
         OracleError::TimeExhausted { .. } => Some("the key is `budget.seconds`"),

@@ -3,11 +3,11 @@
 use std::process::ExitCode;
 
 use clap::Parser;
+use landmark_yaml::ConfigError;
 use miette::{IntoDiagnostic, Result};
 use tracing_subscriber::EnvFilter;
 
 use crate::cli::{Cli, Command, LogArgs, OwnArgs};
-use crate::config::ConfigError;
 use crate::exit::{Exit, UsageError};
 use crate::run::RunError;
 use crate::{interrupt, output};

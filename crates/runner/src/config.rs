@@ -1,13 +1,16 @@
 //! A configuration: what one run measures, complete and checked.
 //!
-//! YAML file → tree with places ([`tree`]) → profile laid over it, then `--set` ([`overlay`]) → typed [`Config`]
-//! ([`read`]). Everything that is wrong is collected and shown with its place ([`problem`]); what leaves here is plain
-//! Rust that nobody checks again.
+//! YAML file → tree with places → profile laid over it, then `--set` → typed [`Config`]. Everything that is wrong is collected and
+//! shown with its place (`landmark_yaml`); what leaves here is plain Rust that nobody checks again.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use landmark_core::oracle::Identity;
+use landmark_yaml::{
+    ConfigError, Node, Problem, Problems, Profile, Section, Sources, Value, did_you_mean, lay_profile, overlay,
+    profile_names,
+};
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Value as Json, json};
 
@@ -16,15 +19,13 @@ pub mod dataset;
 pub mod landmarks;
 pub mod matrix;
 pub mod method;
+pub mod method_entry;
 pub mod oracle;
-pub mod overlay;
-pub mod problem;
-pub mod read;
+pub mod reading;
+pub mod run_settings;
 pub mod search;
-pub mod section;
 pub mod settings;
 pub mod texts;
-pub mod tree;
 pub mod tree_kernel;
 pub mod values;
 
@@ -36,51 +37,35 @@ pub use dataset::{
     RandomMatrix, SplitConfig, TextsConfig, VectorsConfig,
 };
 pub use landmarks::LandmarkConfig;
-pub use matrix::{Experiment, MatrixSubject};
+pub use matrix::{ExperimentEntry, MatrixSubject};
 pub use method::{MethodConfig, ProxyConfig, ProxyFit, ProxyKind};
 pub use oracle::{EmptyDocuments, OracleConfig, SubprocessConfig};
-pub use problem::ConfigError;
+pub use reading::Ingredients;
+pub use reading::Reading;
+pub use run_settings::RunSettings;
 pub use search::{Regimes, SearchConfig, Strategy, WmeSearch};
 pub use settings::{Budget, ErrorEstimateConfig, FactorFormat, OutputConfig, SpectrumConfig, SvmConfig, TrainedOn};
 pub use texts::TextsFormat;
 pub use tree_kernel::{KernelConfig, TreeKernelConfig};
 pub use values::{Axis, Compare, ConfigPath, Range, Rank, Scale, Tuned};
 
-use crate::registry::{self, studies};
+use crate::catalogue::Catalogue;
+use crate::experiment::Experiment;
 use crate::scale::executor::ClusterConfig;
 use crate::study::Study;
-use problem::{Problem, Sources, list};
-use read::Problems;
-use section::Section;
-use tree::{Node, Value};
 
 /// Reason why writing a configuration cannot fail.
 const WRITTEN: &str = "a configuration holds numbers, texts, lists and maps by name, all of which JSON has";
 
-/// The profile used where none is named.
-pub const DEFAULT_PROFILE: &str = "laptop";
-/// Profiles every configuration has; one that is not written lays nothing over the file.
-pub const PROFILES: [&str; 3] = ["smoke", "laptop", "paper"];
-
 /// What one run measures.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Clone, Serialize)]
 pub struct Config {
-    /// Names the folder of results.
-    pub name: String,
-    /// One line for the report.
-    pub title: Option<String>,
-    /// Folder of `experiments/` with the paper's numbers.
-    pub paper: Option<String>,
+    /// Name, seed, replicates, profile.
+    #[serde(flatten)]
+    pub run: RunSettings,
     /// What is measured, and on what.
     #[serde(flatten)]
     pub subject: Subject,
-    /// Repetitions with other landmarks, splits, draws.
-    pub replicates: usize,
-    /// Every random draw follows from it.
-    pub seed: u64,
-    /// The profile this is, and what it changed.
-    #[serde(skip)]
-    pub profile: Profile,
     /// Folder of results.
     #[serde(skip)]
     pub results: Option<PathBuf>,
@@ -90,22 +75,16 @@ pub struct Config {
     /// What a cluster wants to be told.
     #[serde(skip)]
     pub cluster: ClusterConfig,
-    /// Threads; all cores where absent.
-    #[serde(skip)]
-    pub threads: Option<usize>,
     /// The file as read, for provenance.
     #[serde(skip)]
     pub text: String,
-    /// Its path.
-    #[serde(skip)]
-    pub file: PathBuf,
 }
 
 /// The three families of experiment.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub enum Subject {
     /// Approximators swept over one similarity matrix.
-    Matrix(Box<MatrixSubject>),
+    Matrix(Box<MatrixSubject>, &'static dyn Experiment),
     /// Something else, which reads a section of its own.
     Study(Arc<dyn Study>),
     /// Other configurations, shown on one page.
@@ -113,10 +92,10 @@ pub enum Subject {
 }
 
 impl Subject {
-    /// Id of the experiment in the registry.
+    /// Id of the experiment in the catalogue.
     pub fn id(&self) -> &'static str {
         match self {
-            Self::Matrix(matrix) => matrix.experiment.id(),
+            Self::Matrix(matrix, _) => matrix.experiment.entry.id,
             Self::Study(study) => study.id(),
             Self::Collection(_) => COLLECTION,
         }
@@ -125,7 +104,7 @@ impl Subject {
     /// The sweep over a matrix, if it is one.
     pub fn matrix(&self) -> Option<&MatrixSubject> {
         match self {
-            Self::Matrix(matrix) => Some(matrix),
+            Self::Matrix(matrix, _) => Some(matrix),
             Self::Study(_) | Self::Collection(_) => None,
         }
     }
@@ -134,12 +113,12 @@ impl Subject {
 impl Serialize for Subject {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
-            Self::Matrix(matrix) => matrix.to_json().serialize(serializer),
+            Self::Matrix(matrix, _) => matrix.to_json().serialize(serializer),
             Self::Study(study) => {
                 json!({ "experiment": study.id(), study.id(): study.settings() }).serialize(serializer)
             }
             Self::Collection(Collection { members, shown, only }) => {
-                let files: Vec<_> = members.iter().map(|member| member.file.display().to_string()).collect();
+                let files: Vec<_> = members.iter().map(|member| member.run.file.display().to_string()).collect();
                 json!({ "experiment": COLLECTION, "members": files, "shown": shown, "only": only })
                     .serialize(serializer)
             }
@@ -148,7 +127,7 @@ impl Serialize for Subject {
 }
 
 /// Configurations that are run one after the other and shown on one page.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Collection {
     /// Each in the profile of the collection.
     pub members: Vec<Config>,
@@ -187,19 +166,10 @@ const KEYS: [&str; 11] = [
     "profiles",
 ];
 
-/// A profile as it was laid over the file.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Profile {
-    /// Its name.
-    pub name: String,
-    /// Dotted keys that it changed; empty for the paper's own settings.
-    pub changed: Vec<String>,
-}
-
 /// What a person lays over a file on the command line.
 #[derive(Debug, Clone, Default)]
 pub struct Overlays {
-    /// The profile; [`DEFAULT_PROFILE`] where absent.
+    /// The profile; [`landmark_yaml::DEFAULT_PROFILE`] where absent.
     pub profile: Option<String>,
     /// `a.b[0].c=value`, in order.
     pub set: Vec<String>,
@@ -210,10 +180,10 @@ impl Config {
     ///
     /// # Errors
     /// Everything that is wrong with it, each with its place.
-    pub fn load(file: &Path, overlays: &Overlays) -> Result<Self, ConfigError> {
+    pub fn load(file: &Path, overlays: &Overlays, catalogue: &Catalogue) -> Result<Self, ConfigError> {
         let name = file.display().to_string();
         match std::fs::read_to_string(file) {
-            Ok(text) => Self::parse(file, &text, overlays),
+            Ok(text) => Self::parse(file, &text, overlays, catalogue),
             Err(error) => {
                 let problem = Problem::new(format!("`{name}` can't be read: {error}"));
                 Err(ConfigError::new(&name, &Sources::default(), vec![problem.help(missing_help(file))]))
@@ -225,15 +195,15 @@ impl Config {
     ///
     /// # Errors
     /// As [`load`](Self::load).
-    pub fn parse(file: &Path, text: &str, overlays: &Overlays) -> Result<Self, ConfigError> {
+    pub fn parse(file: &Path, text: &str, overlays: &Overlays, catalogue: &Catalogue) -> Result<Self, ConfigError> {
         let mut sources = Sources::default();
         let name = file.display().to_string();
         let source = sources.add(&name, text);
         let problems = Problems::default();
-        let config = tree::parse(text, source).and_then(|mut root| {
+        let config = landmark_yaml::parse(text, source).and_then(|mut root| {
             let profile = lay_profile(&mut root, overlays.profile.as_deref())?;
             overlays.set.iter().try_for_each(|assignment| overlay::set(&mut root, assignment, &mut sources))?;
-            Ok(Self::read(&root, profile, file, text, &problems))
+            Ok(Self::read(&root, profile, file, text, catalogue, &problems))
         });
         let config = problems.keep(config).flatten();
         match config {
@@ -254,35 +224,46 @@ impl Config {
             ConfigError::new(&name, &sources, vec![problem])
         })?;
         let source = sources.add(&name, &text);
-        let root = tree::parse(&text, source).map_err(|problem| ConfigError::new(&name, &sources, vec![problem]))?;
+        let root =
+            landmark_yaml::parse(&text, source).map_err(|problem| ConfigError::new(&name, &sources, vec![problem]))?;
         Ok(profile_names(root.get("profiles")).into_iter().map(str::to_owned).collect())
     }
 
-    fn read(root: &Node, profile: Profile, file: &Path, text: &str, problems: &Problems) -> Option<Self> {
+    fn read(
+        root: &Node,
+        profile: Profile,
+        file: &Path,
+        text: &str,
+        catalogue: &Catalogue,
+        problems: &Problems,
+    ) -> Option<Self> {
         let folder = file.parent().unwrap_or(Path::new(""));
+        let reading = Reading { folder, known: &catalogue.ingredients, problems };
         let section = Section::new(root, "", problems)?;
         let name = section.required::<String>("name").filter(|name| check::name(name, &section));
         let subject = section.required_node("experiment").and_then(|node| {
             let id: String = problems.read(node, "experiment")?;
-            read_subject(&id, node, &section, folder, &profile)
+            read_subject(&id, node, &section, &reading, &profile, catalogue)
         });
         section.finish(&KEYS);
         Some(Self {
-            name: name.unwrap_or_default(),
-            title: section.optional("title"),
-            paper: section.optional("paper"),
-            replicates: section.checked("replicates", |&r: &usize| r >= 1, "at least 1").unwrap_or(1),
-            seed: section.or("seed", 2022),
-            profile,
+            run: RunSettings {
+                name: name.unwrap_or_default(),
+                title: section.optional("title"),
+                paper: section.optional("paper"),
+                replicates: section.checked("replicates", |&r: &usize| r >= 1, "at least 1").unwrap_or(1),
+                seed: section.or("seed", 2022),
+                profile,
+                threads: section.checked("threads", |&threads: &usize| threads >= 1, "at least 1"),
+                file: file.to_owned(),
+            },
             results: section
                 .node("results")
                 .and_then(|node| ConfigPath::read(node, "results", Path::new(""), problems))
                 .map(|path| path.resolved),
             store: section.optional("store"),
             cluster: section.optional("cluster").unwrap_or_default(),
-            threads: section.checked("threads", |&threads: &usize| threads >= 1, "at least 1"),
             text: text.to_owned(),
-            file: file.to_owned(),
             subject: subject?,
         })
     }
@@ -297,14 +278,16 @@ impl Config {
     /// The resolved configuration as YAML, defaults included; reading it again gives the same configuration.
     pub fn to_yaml(&self) -> String {
         let json = without_blanks(serde_json::to_value(self).expect(WRITTEN));
-        serde_yaml::to_string(&json).unwrap_or_else(|error| format!("# can't be written: {error}\n"))
+        // JSON is YAML
+        landmark_yaml::parse(&json.to_string(), 0)
+            .map_or_else(|error| format!("# can't be written: {error}\n"), |tree| tree.to_yaml())
     }
 
     /// Why the numbers of this run are not the paper's, or `None` where nothing was reduced: stamped in every table.
     pub fn reduction(&self) -> Option<String> {
         let mut reasons = Vec::new();
-        if self.profile.name != "paper" && !self.profile.changed.is_empty() {
-            reasons.push(format!("profile `{}` ({})", self.profile.name, self.profile.changed.join(", ")));
+        if self.run.profile.name != "paper" && !self.run.profile.changed.is_empty() {
+            reasons.push(format!("profile `{}` ({})", self.run.profile.name, self.run.profile.changed.join(", ")));
         }
         let documents = self.subject.matrix().and_then(|matrix| matrix.dataset.documents());
         if let Some(limit) = documents.and_then(|documents| documents.limit) {
@@ -361,105 +344,53 @@ fn missing_help(file: &Path) -> String {
     let names: Vec<String> = entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
     let wanted = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let yaml = names.iter().map(String::as_str).filter(|name| name.ends_with(".yaml"));
-    match crate::suggest::did_you_mean(&wanted, yaml) {
+    match did_you_mean(&wanted, yaml) {
         Some(near) => format!("did you mean `{}`?", file.with_file_name(near).display()),
         None => "`configs/` holds examples to start from".to_owned(),
     }
 }
 
-fn profile_names(profiles: Option<&Node>) -> Vec<&str> {
-    let mut names = PROFILES.to_vec();
-    if let Some(Node { value: Value::Map(entries), .. }) = profiles {
-        names.extend(entries.iter().map(|(key, _)| key.text.as_str()).filter(|name| !PROFILES.contains(name)));
-    }
-    names
-}
-
-/// Takes `profiles` out of the tree and lays the chosen one over the rest.
-fn lay_profile(root: &mut Node, wanted: Option<&str>) -> Result<Profile, Problem> {
-    let profiles = root.remove("profiles");
-    let wanted = wanted.unwrap_or(DEFAULT_PROFILE);
-    let mut profile = Profile { name: wanted.to_owned(), changed: Vec::new() };
-    let node = profiles.as_ref().map(|(_, node)| node);
-    if let Some(node) = node
-        && !matches!(node.value, Value::Map(_) | Value::Null)
-    {
-        let message = format!("`profiles` is {}, but must be a section of names", node.describe());
-        return Err(Problem::new(message).at(node.place));
-    }
-    match node.and_then(|node| node.get(wanted)) {
-        Some(over) if over.value == Value::Null => {}
-        Some(over) => {
-            let Value::Map(entries) = &over.value else {
-                let message = format!("the profile `{wanted}` is {}, but must be a section of keys", over.describe());
-                return Err(Problem::new(message).at(over.place));
-            };
-            if let Some((key, _)) = entries.iter().find(|(key, _)| key.text == "profiles" || key.text == "name") {
-                let message = format!("a profile can't change `{}`", key.text);
-                return Err(Problem::new(message).at(key.place));
-            }
-            leaves(over, "", &mut profile.changed);
-            overlay::merge(root, over);
-        }
-        None if PROFILES.contains(&wanted) => {}
-        None => {
-            let names = profile_names(node);
-            let problem = Problem::unknown("profile", wanted, names.iter().copied());
-            let problem = problem.help(match crate::suggest::did_you_mean(wanted, names.iter().copied()) {
-                Some(near) => format!("did you mean `{near}`? This file has: {}", list(&names)),
-                None => format!("this file has: {}", list(&names)),
-            });
-            return Err(match profiles.as_ref() {
-                Some((key, _)) => problem.at(key.place).label("its profiles"),
-                None => problem,
-            });
-        }
-    }
-    Ok(profile)
-}
-
-/// Dotted keys of everything that is not a section.
-fn leaves(node: &Node, path: &str, out: &mut Vec<String>) {
-    match &node.value {
-        Value::Map(entries) => {
-            for (key, value) in entries {
-                let path = if path.is_empty() { key.text.clone() } else { format!("{path}.{}", key.text) };
-                leaves(value, &path, out);
-            }
-        }
-        _ => out.push(path.to_owned()),
-    }
-}
-
 /// The sections of an experiment, by its id.
-fn read_subject(id: &str, node: &Node, section: &Section<'_>, folder: &Path, profile: &Profile) -> Option<Subject> {
-    let problems = section.problems();
-    if let Some(experiment) = Experiment::of(id) {
-        return MatrixSubject::read(experiment, section, folder).map(|matrix| Subject::Matrix(Box::new(matrix)));
+fn read_subject(
+    id: &str,
+    node: &Node,
+    section: &Section<'_>,
+    reading: &Reading<'_>,
+    profile: &Profile,
+    catalogue: &Catalogue,
+) -> Option<Subject> {
+    if let Some(experiment) = catalogue.experiment(id) {
+        let matrix = MatrixSubject::read(experiment.entry(), section, reading)?;
+        return Some(Subject::Matrix(Box::new(matrix), experiment));
     }
-    if let Some(study) = studies::find(id) {
+    if let Some(study) = catalogue.study(id) {
         let empty = Node { value: Value::Map(Vec::new()), place: node.place };
         let settings = section.node(study.entry.id).unwrap_or(&empty);
-        return (study.read)(settings, folder, problems).map(Subject::Study);
+        return (study.read)(settings, reading).map(Subject::Study);
     }
     if id == COLLECTION {
         let shown = section.or("shown", Shown::default());
         let only = section.or("only", Vec::new());
-        let members = read_members(section, folder, profile)?;
+        let members = read_members(section, reading, profile, catalogue)?;
         return Some(Subject::Collection(Collection { members, shown, only }));
     }
-    let experiments: Vec<&str> = registry::experiments::all().iter().map(|entry| entry.id).collect();
-    problems.add(Problem::unknown("experiment", id, experiments.iter().copied()).at(node.place));
+    let known = catalogue.experiment_entries();
+    reading.problems.add(Problem::unknown("experiment", id, known.iter().map(|entry| entry.id)).at(node.place));
     // most files are about a matrix: what else is wrong with this one is said as well
-    if section.has("dataset") {
-        MatrixSubject::read(Experiment::ErrorCurve, section, folder);
+    if let Some(experiment) = catalogue.experiments.first().filter(|_| section.has("dataset")) {
+        MatrixSubject::read(experiment.entry(), section, reading);
     }
     None
 }
 
 /// The configurations of a collection, each in the profile of the collection where it has it.
-fn read_members(section: &Section<'_>, folder: &Path, profile: &Profile) -> Option<Vec<Config>> {
-    let problems = section.problems();
+fn read_members(
+    section: &Section<'_>,
+    reading: &Reading<'_>,
+    profile: &Profile,
+    catalogue: &Catalogue,
+) -> Option<Vec<Config>> {
+    let Reading { folder, problems, .. } = *reading;
     let node = section.required_node("members")?;
     let files: Vec<String> = problems.read(node, "members")?;
     if files.is_empty() {
@@ -468,7 +399,7 @@ fn read_members(section: &Section<'_>, folder: &Path, profile: &Profile) -> Opti
     let read = |file: &String| {
         let overlays = Overlays { profile: Some(profile.name.clone()), set: Vec::new() };
         let path = folder.join(file);
-        match Config::load(&path, &overlays) {
+        match Config::load(&path, &overlays, catalogue) {
             Ok(member) => Some(member),
             Err(error) => {
                 let first = error.each().next().map(ToString::to_string).unwrap_or_default();

@@ -6,11 +6,11 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
+use landmark_yaml::did_you_mean;
 use polars::prelude::{CsvReadOptions, DataFrame, DataType, ParquetReader, SerReader};
 use serde_json::Value as Json;
 
 use crate::config::{TextsConfig, TextsFormat};
-use crate::suggest::did_you_mean;
 
 /// Items as they were read.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

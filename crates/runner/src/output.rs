@@ -2,9 +2,8 @@
 
 use std::io::{self, IsTerminal, Write};
 
+use landmark_yaml::ConfigError;
 use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme, Report};
-
-use crate::config::ConfigError;
 
 /// Prints a text to standard output. A reader that has gone away (`runner list | head`) is no error.
 ///

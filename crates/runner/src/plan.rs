@@ -6,7 +6,7 @@
 use landmark_core::entries::{Certainty, EntryPlan, EntrySet};
 use landmark_core::oracle::OracleShape;
 
-use crate::experiments::Job;
+use crate::job::{ExtraCalls, Job};
 
 /// What one job will cost.
 #[derive(Debug, Clone)]
@@ -23,20 +23,6 @@ pub struct JobForecast {
     pub certainty: Certainty,
 }
 
-/// Evaluations of pairs outside the matrix; all those of an experiment are of one kind.
-#[derive(Debug, Clone, Copy)]
-pub struct Beside {
-    /// How many at most.
-    pub evaluations: u64,
-    /// Which pairs these are.
-    pub what: &'static str,
-}
-
-impl Beside {
-    /// Nothing outside the matrix.
-    pub const NONE: Self = Self { evaluations: 0, what: "" };
-}
-
 /// What a whole run will cost.
 #[derive(Debug, Clone)]
 pub struct Forecast {
@@ -45,7 +31,7 @@ pub struct Forecast {
     /// The union of all requests.
     pub entries: EntrySet,
     /// Evaluations at most of pairs outside the matrix.
-    pub beside: Beside,
+    pub extra: ExtraCalls,
     /// Jobs whose results are there already.
     pub finished: usize,
     shape: OracleShape,
@@ -53,14 +39,14 @@ pub struct Forecast {
 
 impl Forecast {
     /// Forecasts `jobs`; `is_finished` tells those whose results are kept.
-    pub fn of(jobs: &[Job], shape: OracleShape, is_finished: impl Fn(&Job) -> bool) -> Self {
+    pub fn of(jobs: &[Job<'_>], shape: OracleShape, is_finished: impl Fn(&Job<'_>) -> bool) -> Self {
         let mut entries = EntrySet::new(shape);
         let mut forecasts = Vec::new();
-        let (mut so_far, mut beside) = (0, Beside::NONE);
+        let (mut so_far, mut extra) = (0, ExtraCalls::NONE);
         for job in jobs.iter().filter(|job| !is_finished(job)) {
             entries.add(&job.plan);
-            if job.beside.evaluations > 0 {
-                beside = Beside { evaluations: beside.evaluations + job.beside.evaluations, ..job.beside };
+            if job.extra.calls > 0 {
+                extra = ExtraCalls { calls: extra.calls + job.extra.calls, ..job.extra };
             }
             let total = entries.evaluations();
             forecasts.push(JobForecast {
@@ -73,7 +59,7 @@ impl Forecast {
             so_far = total;
         }
         let finished = jobs.len() - forecasts.len();
-        Self { jobs: forecasts, entries, beside, finished, shape }
+        Self { jobs: forecasts, entries, extra, finished, shape }
     }
 
     /// Evaluations of the whole run on an empty store; where a plan is no more than a bound, its columns are stand-ins that may

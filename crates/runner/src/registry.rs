@@ -3,6 +3,12 @@
 //! `runner list` and `runner show`, the tables in the README, the checks of a configuration and every "did you mean"
 //! come from here, so that they cannot disagree. Adding a method, an oracle or a task touches one line of one list.
 
+use std::sync::LazyLock;
+
+use landmark_yaml::Entry;
+
+use crate::catalogue::Catalogue;
+use crate::config::Ingredients;
 pub mod datasets;
 pub mod experiments;
 pub mod landmark_policies;
@@ -10,63 +16,15 @@ pub mod methods;
 pub mod oracles;
 pub mod proxies;
 pub mod sections;
-pub mod studies;
 pub mod tasks;
 
 pub use datasets::DATASETS;
-pub use experiments::EXPERIMENTS;
 pub use landmark_policies::LANDMARK_POLICIES;
-pub use methods::{METHODS, MethodEntry};
+pub use methods::METHODS;
 pub use oracles::ORACLES;
 pub use proxies::PROXIES;
 pub use sections::SECTIONS;
 pub use tasks::TASKS;
-
-/// A key that an entry takes in a configuration.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Parameter {
-    /// The key.
-    pub name: &'static str,
-    /// The value it has when it is not written; empty where it must be.
-    pub default: &'static str,
-    /// A value to show where it must be written.
-    pub example: &'static str,
-    /// What it does, in a line.
-    pub doc: &'static str,
-}
-
-/// Something a configuration can name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Entry {
-    /// The stable name.
-    pub id: &'static str,
-    /// One line: what it is.
-    pub summary: &'static str,
-    /// The keys it takes.
-    pub parameters: &'static [Parameter],
-    /// Paper and section, or where it can be had.
-    pub source: &'static str,
-}
-
-/// A [`Parameter`] that may be left out.
-pub const fn parameter(name: &'static str, default: &'static str, doc: &'static str) -> Parameter {
-    Parameter { name, default, example: "", doc }
-}
-
-/// A [`Parameter`] that must be written.
-pub const fn required(name: &'static str, example: &'static str, doc: &'static str) -> Parameter {
-    Parameter { name, default: "", example, doc }
-}
-
-/// The entry of this id.
-pub fn find(list: &'static [Entry], id: &str) -> Option<&'static Entry> {
-    list.iter().find(|entry| entry.id == id)
-}
-
-/// All ids of a list, in its order.
-pub fn ids(list: &'static [Entry]) -> impl Iterator<Item = &'static str> + Clone {
-    list.iter().map(|entry| entry.id)
-}
 
 /// A named list, as `runner list` shows it.
 #[derive(Debug, Clone, Copy)]
@@ -81,13 +39,30 @@ pub struct Kind {
     pub entries: fn() -> Vec<Entry>,
 }
 
+/// All of it, as configurations are read with.
+pub fn catalogue() -> &'static Catalogue {
+    static CATALOGUE: LazyLock<Catalogue> = LazyLock::new(|| Catalogue {
+        ingredients: Ingredients {
+            methods: METHODS,
+            oracles: ORACLES,
+            proxies: PROXIES,
+            landmarks: LANDMARK_POLICIES,
+            datasets: &DATASETS,
+        },
+        experiments: experiments::EXPERIMENTS,
+        studies: experiments::STUDIES,
+        collection: &experiments::GATHERING,
+    });
+    &CATALOGUE
+}
+
 /// Every list, in the order it is shown.
 pub static KINDS: &[Kind] = &[
     Kind {
         plural: "methods",
         singular: "method",
         summary: "approximate a matrix from bought entries",
-        entries: || METHODS.iter().map(MethodEntry::entry).collect(),
+        entries: || METHODS.iter().map(|method| method.entry()).collect(),
     },
     Kind { plural: "oracles", singular: "oracle", summary: "score a pair of items", entries: || ORACLES.to_vec() },
     Kind {
@@ -106,7 +81,7 @@ pub static KINDS: &[Kind] = &[
         plural: "experiments",
         singular: "experiment",
         summary: "what a configuration measures",
-        entries: experiments::all,
+        entries: || catalogue().experiment_entries(),
     },
     Kind {
         plural: "sections",

@@ -10,19 +10,22 @@ use std::time::Instant;
 
 use landmark_core::oracle::{OracleShape, Symmetry};
 use landmark_oracles::tile_store::StoreError;
+use landmark_report::{FileError, ReferenceError, ReportError, ResultStore, ResultsError, write_file};
 use serde_json::json;
 
 use crate::advice;
 use crate::config::{Config, MatrixSubject, Subject};
-use crate::experiments::{Bench, Job, JobError, RandomTills, Workplace};
+use crate::job::{Job, JobError};
 use crate::plan::Forecast;
 use crate::progress::Progress;
 use crate::provenance::{Calls, Provenance};
-use crate::report::{self, ReferenceError, ReportError};
-use crate::results::{FileError, ResultStore, ResultsError, write_file};
+use crate::run_source::RunSource;
 use crate::stage::{Preparation, Stage, StageError};
-use crate::study::{Desk, StudyBench};
+use crate::study::{StudyContext, StudyRun};
+use crate::sweep::context::SweepContext;
+use crate::sweep::wme::RandomTills;
 use crate::sweep::{Sweep, given_landmarks};
+use crate::sweep_run::SweepRun;
 use crate::till::Till;
 
 mod collection;
@@ -30,8 +33,6 @@ mod sheet;
 mod words;
 
 use sheet::Sheet;
-
-pub use words::{bytes, count, counted, duration};
 
 /// Where results go when nothing else is said.
 const RESULTS: &str = "results";
@@ -158,25 +159,27 @@ pub fn run(config: &Config, options: &RunOptions) -> Result<Ended, RunError> {
 fn run_sheets(config: &Config, options: &RunOptions) -> Result<(Ended, Vec<Sheet>), RunError> {
     match &config.subject {
         Subject::Collection(collection) => collection::run(config, collection, options),
-        _ => with_workplace(config, options, |workplace| run_at(config, workplace, options)),
+        _ => with_source(config, options, |source| run_at(config, source, options)),
     }
 }
 
 /// Opens what a configuration is about, and hands it over.
-fn with_workplace<T>(
+fn with_source<T>(
     config: &Config,
     options: &RunOptions,
-    visit: impl FnOnce(&dyn Workplace) -> Result<T, RunError>,
+    visit: impl FnOnce(&dyn RunSource) -> Result<T, RunError>,
 ) -> Result<T, RunError> {
     let plan = |error| RunError::Plan(Box::new(error));
     match &config.subject {
-        Subject::Matrix(matrix) => with_bench(config, matrix, options, |bench| visit(bench)),
+        Subject::Matrix(matrix, experiment) => {
+            with_sweep(config, matrix, options, |context| visit(&SweepRun { experiment: *experiment, context }))
+        }
         Subject::Study(study) => {
             let folder = results_folder(config, options);
-            let desk = Desk { config, data: options.data.as_deref(), folder: &folder };
-            visit(&StudyBench::open(study.as_ref(), &desk).map_err(plan)?)
+            let context = StudyContext { run: &config.run, data: options.data.as_deref(), folder: &folder };
+            visit(&StudyRun::open(study.as_ref(), &context).map_err(plan)?)
         }
-        Subject::Collection(_) => Err(plan(JobError::Study("a collection has no work of its own".into()))),
+        Subject::Collection(_) => Err(plan("a collection has no work of its own".into())),
     }
 }
 
@@ -184,20 +187,20 @@ fn with_workplace<T>(
 ///
 /// # Errors
 /// What is missing or malformed.
-pub(crate) fn with_bench<T>(
+pub(crate) fn with_sweep<T>(
     config: &Config,
     matrix: &MatrixSubject,
     options: &RunOptions,
-    visit: impl FnOnce(&Bench<'_>) -> Result<T, RunError>,
+    visit: impl FnOnce(SweepContext<'_>) -> Result<T, RunError>,
 ) -> Result<T, RunError> {
     let preparation = Preparation { may_train: !options.dry_run, quiet: options.quiet };
-    let stage = Stage::set(config, matrix, options.data.as_deref(), preparation)?;
+    let stage = Stage::set(&config.run, matrix, options.data.as_deref(), preparation)?;
     let given = given_landmarks(matrix).map_err(RunError::Landmarks)?;
     let till = Till::open(&stage, matrix, &store_address(config, options))?;
-    let sweep = Sweep::new(config, matrix, &stage, given);
+    let sweep = Sweep::new(&config.run, matrix, &stage, given);
     let folder = results_folder(config, options);
-    visit(&Bench {
-        config,
+    visit(SweepContext {
+        run: &config.run,
         matrix,
         stage: &stage,
         till: &till,
@@ -208,18 +211,18 @@ pub(crate) fn with_bench<T>(
     })
 }
 
-fn run_at(config: &Config, workplace: &dyn Workplace, options: &RunOptions) -> Result<(Ended, Vec<Sheet>), RunError> {
+fn run_at(config: &Config, source: &dyn RunSource, options: &RunOptions) -> Result<(Ended, Vec<Sheet>), RunError> {
     let start = Instant::now();
-    let jobs = workplace.jobs().map_err(|error| RunError::Plan(Box::new(error)))?;
+    let jobs = source.jobs().map_err(|error| RunError::Plan(Box::new(error)))?;
     let folder = results_folder(config, options);
-    let till = workplace.till();
+    let till = source.till();
     let shape = till.map_or(NO_MATRIX, Till::shape);
 
     if options.dry_run {
         let finished = ResultStore::peek(&folder)?;
-        let is_finished = |job: &Job| !options.force && finished.contains(&job.key) && workplace.is_kept(job);
+        let is_finished = |job: &Job<'_>| !options.force && finished.contains(&job.key) && source.is_kept(job);
         let forecast = Forecast::of(&jobs, shape, is_finished);
-        words::introduce(config, workplace);
+        words::introduce(config, source);
         words::print_dry_run(config, till, &forecast, options.verbose)?;
         return Ok((Ended::Done, Vec::new()));
     }
@@ -227,17 +230,17 @@ fn run_at(config: &Config, workplace: &dyn Workplace, options: &RunOptions) -> R
         ResultStore::forget(&folder)?;
     }
     let mut results = ResultStore::open(&folder)?;
-    let forecast = Forecast::of(&jobs, shape, |job| results.get(&job.key).is_some() && workplace.is_kept(job));
+    let forecast = Forecast::of(&jobs, shape, |job| results.get(&job.key).is_some() && source.is_kept(job));
     let missing = till.map_or(Ok(0), |till| forecast.to_buy(|entries| till.missing(entries)))?;
     if options.bought_already && missing > 0 {
         return Err(RunError::Unbought { missing });
     }
     if !options.quiet {
-        words::introduce(config, workplace);
+        words::introduce(config, source);
         words::announce(till, &forecast, jobs.len(), missing);
         results.warnings().iter().for_each(|warning| eprintln!("warning: {warning}"));
     }
-    let outcome = work(workplace, &jobs, &mut results, missing, options)?;
+    let outcome = work(source, &jobs, &mut results, missing, options)?;
     till.map_or(Ok(()), Till::flush)?;
 
     let keys: Vec<_> = jobs.iter().map(|job| job.key.clone()).collect();
@@ -247,12 +250,12 @@ fn run_at(config: &Config, workplace: &dyn Workplace, options: &RunOptions) -> R
         planned: forecast.evaluations(),
         bought: till.map_or(0, |till| till.spent().evaluations),
         reused: forecast.evaluations().saturating_sub(missing),
-        skipped: workplace.skipped(),
+        skipped: source.skipped(),
     };
     let was_work = forecast.finished < jobs.len();
-    let provenance = provenance(config, workplace, &calls, start, &folder, options, was_work)?;
-    let sheet = Sheet::new(config, workplace, rows, &outcome, provenance, options)?;
-    report::render(&sheet.input())?.write(&folder)?;
+    let provenance = provenance(config, source, &calls, start, &folder, options, was_work)?;
+    let sheet = Sheet::new(config, source, rows, &outcome, provenance, options)?;
+    landmark_report::render(&sheet.input())?.write(&folder)?;
     if !options.quiet {
         words::conclude(config, till, sheet.rows.len(), &folder, &calls, &outcome);
     }
@@ -277,15 +280,15 @@ fn sheets_again(config: &Config, options: &RunOptions) -> Result<Vec<Sheet>, Run
     if let Subject::Collection(collection) = &config.subject {
         return collection::report_again(config, collection, options);
     }
-    with_workplace(config, options, |workplace| {
-        let jobs = workplace.jobs().map_err(|error| RunError::Plan(Box::new(error)))?;
+    with_source(config, options, |source| {
+        let jobs = source.jobs().map_err(|error| RunError::Plan(Box::new(error)))?;
         let folder = results_folder(config, options);
         let results = ResultStore::open(&folder)?;
         let keys: Vec<_> = jobs.iter().map(|job| job.key.clone()).collect();
         let rows = results.rows(&keys)?;
-        let provenance = provenance(config, workplace, &Calls::default(), Instant::now(), &folder, options, false)?;
-        let sheet = Sheet::new(config, workplace, rows, &Outcome::default(), provenance, options)?;
-        report::render(&sheet.input())?.write(&folder)?;
+        let provenance = provenance(config, source, &Calls::default(), Instant::now(), &folder, options, false)?;
+        let sheet = Sheet::new(config, source, rows, &Outcome::default(), provenance, options)?;
+        landmark_report::render(&sheet.input())?.write(&folder)?;
         Ok(vec![sheet])
     })
 }
@@ -299,15 +302,15 @@ struct Outcome {
 }
 
 fn work(
-    workplace: &dyn Workplace,
-    jobs: &[Job],
+    source: &dyn RunSource,
+    jobs: &[Job<'_>],
     results: &mut ResultStore,
     missing: u64,
     options: &RunOptions,
 ) -> Result<Outcome, RunError> {
     let mut outcome = Outcome::default();
     let finished = Arc::new(AtomicU64::new(0));
-    let progress = match workplace.till() {
+    let progress = match source.till() {
         Some(till) => Progress::start(missing, "entries bought", options.quiet, till.counter()),
         None => {
             let finished = Arc::clone(&finished);
@@ -316,18 +319,18 @@ fn work(
     };
     for job in jobs {
         finished.fetch_add(1, Ordering::Relaxed);
-        if results.get(&job.key).is_some() && workplace.is_kept(job) {
+        if results.get(&job.key).is_some() && source.is_kept(job) {
             continue;
         }
         progress.now(job.title.clone());
-        match workplace.run(job, results, &progress) {
+        match (job.work)(results, &progress) {
             Ok(rows) => {
                 results.record(&job.key, rows)?;
-                outcome.budget |= workplace.is_cut_short();
+                outcome.budget |= source.is_cut_short();
             }
-            Err(error) if error.is_budget() => {
+            Err(JobError::Budget(error)) => {
                 if !outcome.budget {
-                    let keys = advice::on_job(&error).map_or_else(String::new, |keys| format!(" ({keys})"));
+                    let keys = advice::on_oracle(&error).map_or_else(String::new, |keys| format!(" ({keys})"));
                     progress.say(&format!("{error}{keys}; going on with what is bought"));
                 }
                 outcome.budget = true;
@@ -339,9 +342,9 @@ fn work(
                 outcome.failed += 1;
                 outcome.complaints.push(complaint);
             }
-            Err(source) => {
-                workplace.till().map_or(Ok(()), Till::flush)?;
-                return Err(RunError::Job { title: job.title.clone(), source: Box::new(source) });
+            Err(error) => {
+                source.till().map_or(Ok(()), Till::flush)?;
+                return Err(RunError::Job { title: job.title.clone(), source: Box::new(error) });
             }
         }
     }
@@ -365,7 +368,7 @@ fn with_causes(error: &dyn std::error::Error) -> String {
 /// `run.json`: written by a run that did some work; one that found all done leaves the file as it is.
 fn provenance(
     config: &Config,
-    workplace: &dyn Workplace,
+    source: &dyn RunSource,
     calls: &Calls,
     start: Instant,
     folder: &Path,
@@ -379,7 +382,7 @@ fn provenance(
     {
         return Ok(value);
     }
-    let facts = Provenance::gather(config, workplace.about().facts.clone(), calls, start.elapsed());
+    let facts = Provenance::gather(config, source.about().facts.clone(), calls, start.elapsed());
     let mut value = json!(facts);
     value["command"] = json!(options.command);
     let text = serde_json::to_string_pretty(&value).unwrap_or_default() + "\n";
@@ -389,7 +392,7 @@ fn provenance(
 
 pub(crate) fn results_folder(config: &Config, options: &RunOptions) -> PathBuf {
     let base = options.results.clone().or_else(|| config.results.clone()).unwrap_or_else(|| PathBuf::from(RESULTS));
-    base.join(&config.name)
+    base.join(&config.run.name)
 }
 
 pub(crate) fn store_address(config: &Config, options: &RunOptions) -> String {

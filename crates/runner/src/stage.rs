@@ -10,11 +10,11 @@ use landmark_data::{DataError, Split};
 use landmark_oracles::cross_encoder::Epoch;
 use landmark_oracles::subprocess::{ScoredItems, Subprocess, SubprocessError};
 use landmark_oracles::wmd::WordClouds;
+use landmark_report::Caveat;
 use serde_json::{Value as Json, json};
 
 use crate::config::dataset::Items;
-use crate::config::{Config, MatrixSubject, Order, ProxyKind, SplitConfig};
-use crate::report::Stamp;
+use crate::config::{MatrixSubject, Order, ProxyKind, RunSettings, SplitConfig};
 
 mod documents;
 mod matrix;
@@ -55,7 +55,7 @@ pub struct Stage {
     /// The labelled pairs, where the items are their sentences.
     pub sentences: Option<Sentences>,
     /// What a reader must be warned of.
-    pub stamps: Vec<Stamp>,
+    pub stamps: Vec<Caveat>,
     /// What was dropped, filled or replaced, in sentences.
     pub notes: Vec<String>,
     /// Hashes and counts for `run.json`.
@@ -216,18 +216,18 @@ impl Stage {
     /// # Errors
     /// What is missing or malformed, named with the next step.
     pub fn set(
-        config: &Config,
+        run: &RunSettings,
         matrix: &MatrixSubject,
         data: Option<&Path>,
         preparation: Preparation,
     ) -> Result<Self, StageError> {
         match &matrix.dataset.items {
-            Items::Documents(items) => documents::set(config, matrix, items, data),
-            Items::Pairs(items) => pairs::set(config, matrix, items, data, preparation),
-            Items::Questions(items) => questions::set(config, matrix, items, data),
+            Items::Documents(items) => documents::set(run, matrix, items, data),
+            Items::Pairs(items) => pairs::set(run, matrix, items, data, preparation),
+            Items::Questions(items) => questions::set(run, matrix, items, data),
             Items::Matrix(items) => matrix::set_given(matrix, items),
-            Items::Random(items) => matrix::set_random(config, matrix, items),
-            Items::Texts(items) => texts::set(config, matrix, items, data),
+            Items::Random(items) => matrix::set_random(run, matrix, items),
+            Items::Texts(items) => texts::set(run, matrix, items, data),
         }
     }
 

@@ -5,21 +5,34 @@
 //! YAML section → Study (checked settings) → open → StudyWork (data in memory) → parts → rows → tables and figures
 //! ```
 //!
-//! Adding one: a file in `studies/`, a line in `registry/studies.rs`.
+//! Adding one: a file that has a [`StudyEntry`], and its line in the catalogue of the program.
 
 use std::fmt;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use landmark_core::entries::{Certainty, EntryPlan};
 use landmark_core::oracle::Identity;
+use landmark_report::{CellKey, Metric, ResultRow, ResultStore, cell_key};
+use landmark_yaml::{Entry, Node};
 use serde_json::{Value as Json, json};
 
-use crate::config::Config;
-use crate::experiments::{About, Job, JobError, Layout, Task, Workplace};
-use crate::plan::Beside;
+use crate::config::reading::Reading;
+use crate::config::run_settings::RunSettings;
+use crate::job::{ExtraCalls, Job, JobError};
+use crate::layout::{About, Layout};
 use crate::progress::Progress;
-use crate::results::{Metric, ResultRow, ResultStore, cell_key};
+use crate::run_source::RunSource;
+
+/// A study in the catalogue.
+#[derive(Debug, Clone, Copy)]
+pub struct StudyEntry {
+    /// How it is listed; its id is also the name of its section.
+    pub entry: Entry,
+    /// Reads the section.
+    pub read: fn(&Node, &Reading<'_>) -> Option<Arc<dyn Study>>,
+}
 
 /// The checked settings of a study.
 pub trait Study: fmt::Debug + Send + Sync {
@@ -33,19 +46,19 @@ pub trait Study: fmt::Debug + Send + Sync {
     ///
     /// # Errors
     /// What is missing or malformed, named with the next step.
-    fn open(&self, desk: &Desk<'_>) -> Result<Box<dyn StudyWork>, StudyError>;
+    fn open(&self, context: &StudyContext<'_>) -> Result<Box<dyn StudyWork>, StudyError>;
 
     /// The same for many machines, where the work can be cut.
     ///
     /// # Errors
     /// As [`open`](Self::open).
-    fn divisible(&self, _: &Desk<'_>) -> Result<Option<Box<dyn Divisible>>, StudyError> {
+    fn shardable(&self, _: &StudyContext<'_>) -> Result<Option<Box<dyn Shardable>>, StudyError> {
         Ok(None)
     }
 }
 
 /// A study of one file that many machines can do in pieces, each a run of its bytes (`runner plan`).
-pub trait Divisible {
+pub trait Shardable {
     /// Names the file and every setting that moves a piece.
     ///
     /// # Errors
@@ -81,15 +94,15 @@ pub trait Divisible {
 pub struct DonePiece {
     /// Where it lies, for messages.
     pub place: PathBuf,
-    /// What [`Divisible::work`] answered.
+    /// What [`Shardable::work`] answered.
     pub content: Vec<u8>,
 }
 
-/// What a study can reach besides its own settings.
+/// Everything that a study reaches besides its own settings.
 #[derive(Debug, Clone, Copy)]
-pub struct Desk<'a> {
+pub struct StudyContext<'a> {
     /// Name, seed, replicates, profile.
-    pub config: &'a Config,
+    pub run: &'a RunSettings,
     /// The folder of corpora, where one is named.
     pub data: Option<&'a Path>,
     /// Its folder of results, where a part may also keep what it resumes from. It may not exist yet.
@@ -130,60 +143,62 @@ pub type StudyError = Box<dyn std::error::Error + Send + Sync>;
 
 /// The rows of the parts that are finished.
 pub struct Finished<'a> {
-    jobs: &'a [Job],
+    parts: &'a [(CellKey, Part)],
     results: &'a ResultStore,
 }
 
 impl Finished<'_> {
     /// The rows of a part, or `None` where it did not finish.
     pub fn rows(&self, part: usize) -> Option<&[ResultRow]> {
-        self.results.get(&self.jobs.get(part)?.key)
+        self.results.get(&self.parts.get(part)?.0)
     }
 }
 
-/// A study at work on its data, as a run sees it.
-pub(crate) struct StudyBench {
+/// A study with its data in memory, as the engine walks it.
+pub struct StudyRun {
     work: Box<dyn StudyWork>,
-    jobs: Vec<Job>,
+    parts: Vec<(CellKey, Part)>,
 }
 
-impl StudyBench {
+impl StudyRun {
     /// Opens a study: loads its data and names its parts.
     ///
     /// # Errors
     /// As [`Study::open`].
-    pub(crate) fn open(study: &dyn Study, desk: &Desk<'_>) -> Result<Self, JobError> {
-        let work = study.open(desk)?;
-        let config = desk.config;
-        let job = |(number, part): (usize, Part)| {
+    pub fn open(study: &dyn Study, context: &StudyContext<'_>) -> Result<Self, JobError> {
+        let work = study.open(context)?;
+        let key = |part: Part| {
             let key = cell_key(&json!({
                 "version": 1,
                 "study": study.id(),
-                "seed": config.seed,
-                "profile": config.profile.name,
+                "seed": context.run.seed,
+                "profile": context.run.profile.name,
                 "part": part.key,
             }))?;
-            let plan = EntryPlan { blocks: Vec::new(), certainty: Certainty::Exact };
-            Ok(Job { key, title: part.title, group: part.group, plan, beside: Beside::NONE, task: Task::Part(number) })
+            Ok((key, part))
         };
-        let jobs = work.parts().into_iter().enumerate().map(job).collect::<Result<_, JobError>>()?;
-        Ok(Self { work, jobs })
+        let parts = work.parts().into_iter().map(key).collect::<Result<_, JobError>>()?;
+        Ok(Self { work, parts })
     }
 }
 
-impl Workplace for StudyBench {
+impl RunSource for StudyRun {
     fn about(&self) -> About<'_> {
         self.work.about()
     }
 
-    fn jobs(&self) -> Result<Vec<Job>, JobError> {
-        Ok(self.jobs.clone())
-    }
-
-    fn run(&self, job: &Job, results: &ResultStore, progress: &Progress) -> Result<Vec<ResultRow>, JobError> {
-        let Task::Part(part) = job.task else { return Ok(Vec::new()) };
-        let finished = Finished { jobs: &self.jobs, results };
-        Ok(self.work.measure(part, &finished, progress)?)
+    fn jobs(&self) -> Result<Vec<Job<'_>>, JobError> {
+        let job = |(number, (key, part)): (usize, &(CellKey, Part))| Job {
+            key: key.clone(),
+            title: part.title.clone(),
+            group: part.group.clone(),
+            plan: EntryPlan { blocks: Vec::new(), certainty: Certainty::Exact },
+            extra: ExtraCalls::NONE,
+            work: Box::new(move |results, progress| {
+                Ok(self.work.measure(number, &Finished { parts: &self.parts, results }, progress)?)
+            }),
+        };
+        Ok(self.parts.iter().enumerate().map(job).collect())
     }
 
     fn layout(&self, rows: &[ResultRow]) -> Layout {
@@ -192,7 +207,7 @@ impl Workplace for StudyBench {
 }
 
 /// A row of a study: no matrix, no entries; fill in what applies.
-pub fn row(config: &Config, dataset: &str, method: &str, metric: Metric, value: f64) -> ResultRow {
+pub fn row(run: &RunSettings, dataset: &str, method: &str, metric: Metric, value: f64) -> ResultRow {
     ResultRow {
         dataset: dataset.to_owned(),
         method: method.to_owned(),
@@ -212,6 +227,6 @@ pub fn row(config: &Config, dataset: &str, method: &str, metric: Metric, value: 
         upper: None,
         seconds: None,
         note: None,
-        profile: config.profile.name.clone(),
+        profile: run.profile.name.clone(),
     }
 }

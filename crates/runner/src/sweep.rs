@@ -14,9 +14,12 @@ use landmark_core::stream::stream;
 use serde::Serialize;
 
 use crate::config::{
-    Compare, Config, Experiment, LandmarkConfig, MatrixSubject, MethodConfig, ProxyFit, Regimes, SplitConfig,
+    Compare, LandmarkConfig, MatrixSubject, MethodConfig, ProxyFit, Regimes, RunSettings, SplitConfig,
 };
 use crate::stage::Stage;
+
+pub mod context;
+pub(crate) mod wme;
 
 /// How methods are held against each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
@@ -79,7 +82,7 @@ pub struct Cell {
 
 /// The comparison that a configuration asks for.
 pub struct Sweep<'a> {
-    config: &'a Config,
+    run: &'a RunSettings,
     matrix: &'a MatrixSubject,
     stage: &'a Stage,
     given: Option<Vec<usize>>,
@@ -89,8 +92,8 @@ pub struct Sweep<'a> {
 
 impl<'a> Sweep<'a> {
     /// A sweep over the methods of a configuration; `given` are its landmarks, where they are listed.
-    pub fn new(config: &'a Config, matrix: &'a MatrixSubject, stage: &'a Stage, given: Option<Vec<usize>>) -> Self {
-        Self { config, matrix, stage, given, seen: Mutex::default() }
+    pub fn new(run: &'a RunSettings, matrix: &'a MatrixSubject, stage: &'a Stage, given: Option<Vec<usize>>) -> Self {
+        Self { run, matrix, stage, given, seen: Mutex::default() }
     }
 
     /// The method of a cell.
@@ -116,12 +119,12 @@ impl<'a> Sweep<'a> {
     pub fn cells(&self) -> Vec<Cell> {
         let axis = self.axis();
         let (mut drawn, mut fixed) = (Vec::new(), Vec::new());
-        for replicate in 0..self.config.replicates as u64 {
+        for replicate in 0..self.run.replicates as u64 {
             for &(comparison, columns) in &axis {
-                for (method, wanted) in self.matrix.methods.iter().enumerate() {
-                    let (draws, sized) = (wanted.entry.draws, wanted.entry.sized);
+                for (method, entry) in self.matrix.methods.iter().enumerate() {
+                    let (draws, sized) = (entry.entry.draws, entry.entry.sized);
                     if draws {
-                        let rank = self.rank(wanted, comparison, columns);
+                        let rank = self.rank(entry, comparison, columns);
                         drawn.push(Cell { method, comparison, columns, rank, replicate });
                         continue;
                     }
@@ -166,8 +169,7 @@ impl<'a> Sweep<'a> {
 
     /// Whether each replicate trains on other items, so that even what does not depend on landmarks differs.
     fn splits_anew(&self) -> bool {
-        self.matrix.experiment == Experiment::Classification
-            && matches!(self.matrix.dataset.split(), Some(SplitConfig::Train(_)))
+        self.matrix.experiment.searches && matches!(self.matrix.dataset.split(), Some(SplitConfig::Train(_)))
     }
 
     fn rank(&self, method: &MethodConfig, comparison: Comparison, columns: usize) -> usize {
@@ -195,7 +197,7 @@ impl<'a> Sweep<'a> {
         if let Some(landmarks) = seen.get(&cell.replicate) {
             return Ok(landmarks.clone());
         }
-        let mut rng = stream(self.config.seed, &self.stage.dataset, "landmarks", cell.replicate);
+        let mut rng = stream(self.run.seed, &self.stage.dataset, "landmarks", cell.replicate);
         let landmarks = policy.select_up_to(oracle, self.common_order(), self.longest_order()?, &mut rng)?;
         seen.insert(cell.replicate, landmarks.clone());
         Ok(landmarks)
@@ -225,11 +227,8 @@ impl<'a> Sweep<'a> {
     /// # Errors
     /// A second set smaller than the first.
     pub fn widest(&self, method: &MethodConfig) -> Result<Arc<dyn Approximate>, ApproximateError> {
-        self.matrix
-            .search
-            .s2
-            .as_ref()
-            .map_or_else(|| Ok(Arc::clone(&method.approximator)), |axis| method.with_second_set(axis.bounds().1))
+        let tried = self.matrix.search.s2.as_ref();
+        tried.map_or_else(|| Ok(Arc::clone(&method.approximator)), |axis| method.with_second_set(axis.bounds().1))
     }
 
     /// Landmarks that need no score: uniform or given. For a plan they stand in for those that do, which are as many.
@@ -237,7 +236,7 @@ impl<'a> Sweep<'a> {
     /// # Errors
     /// Given landmarks that are out of range or repeated.
     pub fn drawn_landmarks(&self, cell: &Cell) -> Result<Landmarks, ApproximateError> {
-        let mut rng = stream(self.config.seed, &self.stage.dataset, "landmarks", cell.replicate);
+        let mut rng = stream(self.run.seed, &self.stage.dataset, "landmarks", cell.replicate);
         match &self.given {
             None => Ok(Landmarks::uniform(self.stage.items(), &mut rng)),
             Some(indices) => Ok(Landmarks::given(self.stage.items(), indices, &mut rng)?),

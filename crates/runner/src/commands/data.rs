@@ -3,12 +3,12 @@
 use std::path::PathBuf;
 
 use landmark_data::catalog::{self, DATA_VARIABLE, DatasetStatus, FileState};
+use landmark_yaml::did_you_mean;
 use miette::{IntoDiagnostic, Result};
 
 use crate::cli::PlaceArgs;
 use crate::exit::UsageError;
 use crate::output::columns;
-use crate::suggest::did_you_mean;
 
 /// A table of all datasets, or one in full.
 pub(super) fn data(name: Option<&str>, folder: Option<PathBuf>) -> Result<String> {

@@ -1,13 +1,13 @@
 //! `runner list`: the registry, for people, for Markdown, for programs.
 
+use landmark_yaml::did_you_mean;
 use miette::Result;
 use serde_json::{Value as Json, json};
 
 use crate::cli::Format;
 use crate::exit::UsageError;
 use crate::output::columns;
-use crate::registry::{KINDS, Kind, methods};
-use crate::suggest::did_you_mean;
+use crate::registry::{self, KINDS, Kind};
 
 /// One list, or all of them.
 pub(super) fn list(what: Option<&str>, format: Format) -> Result<String> {
@@ -52,7 +52,7 @@ pub(super) fn markdown(kind: &Kind) -> String {
         "| id | what it is | source |\n|---|---|---|\n".to_owned()
     };
     for entry in (kind.entries)() {
-        let cells = match methods::find(entry.id).filter(|_| is_methods) {
+        let cells = match registry::catalogue().ingredients.method(entry.id).filter(|_| is_methods) {
             Some(method) => vec![format!("`{}`", method.formula), method.entries.to_owned(), entry.summary.to_owned()],
             None => vec![entry.summary.to_owned(), entry.source.to_owned()],
         };
@@ -71,7 +71,7 @@ fn json(kind: &Kind) -> Json {
             "source": entry.source,
             "parameters": parameters.collect::<Vec<_>>(),
         });
-        if let Some(method) = methods::find(entry.id).filter(|_| kind.plural == "methods") {
+        if let Some(method) = registry::catalogue().ingredients.method(entry.id).filter(|_| kind.plural == "methods") {
             json["formula"] = method.formula.into();
             json["entries"] = method.entries.into();
         }

@@ -8,12 +8,12 @@ use std::process::Command;
 
 use landmark_data::catalog::sha256_of;
 use landmark_oracles::encoder::{EncoderConfig, KNOWN_MODELS, KnownFile, KnownModel, ModelFiles, Tokenizer};
+use landmark_yaml::did_you_mean;
 use miette::{IntoDiagnostic, Result};
 
 use crate::cli::ModelCommand;
 use crate::exit::{Exit, UsageError};
 use crate::output::{self, columns};
-use crate::suggest::did_you_mean;
 
 /// Fetches or checks.
 pub(super) fn model(command: &ModelCommand) -> Result<Exit> {

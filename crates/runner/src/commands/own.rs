@@ -12,14 +12,15 @@ use miette::{IntoDiagnostic, Result};
 use polars::prelude::{Column, CsvWriter, DataFrame, ParquetWriter, SerWriter};
 
 use crate::cli::{LogArgs, OwnArgs};
-use crate::config::{Config, Experiment, MatrixSubject, Subject};
+use crate::config::{Config, MatrixSubject, Subject};
 use crate::exit::UsageError;
-use crate::experiments::Bench;
 use crate::experiments::own_data::FACTORS;
 use crate::factors::Factors;
 use crate::items::OwnItems;
 use crate::progress::Progress;
+use crate::registry;
 use crate::run::{self, RunOptions};
+use crate::sweep::context::SweepContext;
 
 mod classify;
 mod cluster;
@@ -44,7 +45,7 @@ struct Own {
 
 impl Own {
     fn open(arguments: &OwnArgs, log: LogArgs) -> Result<Self> {
-        let config = Config::load(&arguments.config, &arguments.overlay.overlays())?;
+        let config = Config::load(&arguments.config, &arguments.overlay.overlays(), registry::catalogue())?;
         let matrix = own_matrix(&config)?.clone();
         let options = super::run::options(&arguments.places, log);
         let folder = run::results_folder(&config, &options);
@@ -69,12 +70,12 @@ impl Own {
     }
 
     /// Refuses another oracle than the one that the factors approximate.
-    fn check_oracle(&self, bench: &Bench<'_>) -> Result<()> {
-        let (then, now) = (&self.factors.info.oracle, bench.stage.raw.identity().to_hex());
+    fn check_oracle(&self, context: &SweepContext<'_>) -> Result<()> {
+        let (then, now) = (&self.factors.info.oracle, context.stage.raw.identity().to_hex());
         if *then == now {
             return Ok(());
         }
-        match (&self.factors.info.scorer, &bench.stage.program) {
+        match (&self.factors.info.scorer, &context.stage.program) {
             (Some(then), Some(program)) if *then != program.greeting().identity => {
                 Err(other_scorer(then, &program.greeting().identity))
             }
@@ -125,9 +126,9 @@ fn other_scorer(then: &str, now: &str) -> miette::Report {
 /// The matrix of a configuration whose experiment is `own_data`.
 pub(super) fn own_matrix(config: &Config) -> Result<&MatrixSubject> {
     match &config.subject {
-        Subject::Matrix(matrix) if matrix.experiment == Experiment::OwnData => Ok(matrix),
+        Subject::Matrix(matrix, _) if matrix.experiment.makes_factors => Ok(matrix),
         other => {
-            let message = format!("`{}` is `experiment: {}`, which leaves no factors", config.name, other.id());
+            let message = format!("`{}` is `experiment: {}`, which leaves no factors", config.run.name, other.id());
             let help = "use a configuration with `experiment: own_data`, such as `configs/own_data.yaml`".to_owned();
             Err(UsageError::new(message, Some(help)).into())
         }

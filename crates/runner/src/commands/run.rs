@@ -2,13 +2,14 @@
 
 use std::path::Path;
 
+use landmark_yaml::did_you_mean;
 use miette::{IntoDiagnostic, Result};
 
 use crate::cli::{LogArgs, OverlayArgs, PlaceArgs, RunArgs};
 use crate::config::Config;
 use crate::exit::{Exit, UsageError};
+use crate::registry;
 use crate::run::{self, Ended, RunOptions};
-use crate::suggest::did_you_mean;
 
 /// Runs a configuration, or tells what it would buy.
 pub(super) fn run(arguments: &RunArgs, log: LogArgs) -> Result<Exit> {
@@ -17,14 +18,14 @@ pub(super) fn run(arguments: &RunArgs, log: LogArgs) -> Result<Exit> {
         return Err(UsageError::new("there is no configuration to run", Some(help.to_owned())).into());
     };
     refuse_mistyped_command(file)?;
-    let config = Config::load(file, &arguments.overlay.overlays())?;
+    let config = Config::load(file, &arguments.overlay.overlays(), registry::catalogue())?;
     let options = RunOptions {
         dry_run: arguments.dry_run,
         force: arguments.force,
         keep_going: arguments.keep_going,
         ..options(&arguments.places, log)
     };
-    start_threads(arguments.threads.map(usize::from).or(config.threads))?;
+    start_threads(arguments.threads.map(usize::from).or(config.run.threads))?;
     Ok(match run::run(&config, &options)? {
         Ended::Done => Exit::Done,
         Ended::BudgetExhausted => Exit::Budget,
@@ -67,7 +68,7 @@ fn start_threads(wanted: Option<usize>) -> Result<()> {
 
 /// Draws the tables and figures again.
 pub(super) fn report(file: &Path, overlay: &OverlayArgs, places: &PlaceArgs, log: LogArgs) -> Result<Exit> {
-    let config = Config::load(file, &overlay.overlays())?;
+    let config = Config::load(file, &overlay.overlays(), registry::catalogue())?;
     let folder = run::report_again(&config, &options(places, log))?;
     eprintln!("drawn again in `{}`", folder.display());
     Ok(Exit::Done)

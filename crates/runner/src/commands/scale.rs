@@ -5,13 +5,15 @@ use std::time::{Duration, Instant};
 
 use landmark_core::oracle::Identity;
 use landmark_oracles::tile_store::TileStore;
+use landmark_report::amounts::{count, duration};
 use miette::{IntoDiagnostic, Result};
 use serde_json::json;
 
 use crate::cli::{LogArgs, OverlayArgs, ScaleArgs};
 use crate::config::{Config, Subject};
 use crate::exit::{Exit, UsageError};
-use crate::run::{self, Ended, RunOptions, count, duration};
+use crate::registry;
+use crate::run::{self, Ended, RunOptions};
 use crate::scale::executor::command_line;
 use crate::scale::{PLAN, Plan, parse_share, parse_tiles};
 
@@ -27,7 +29,7 @@ const LEASE: u64 = 60;
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// A kind of work that is cut into tiles: [`entries`] to be bought, or a [`stream`] to be sketched.
-trait Labour {
+trait TiledWork {
     /// Cuts what is to be done; `there` is the plan that was made before, if any.
     fn plan(&self, size: TileSize, there: Option<&Plan>) -> Result<Cut>;
 
@@ -35,7 +37,7 @@ trait Labour {
     fn price(&self, size: u64) -> Option<f64>;
 
     /// Brings what the work needs into memory, and refuses data that the plan was not made for.
-    fn begin<'a>(&'a self, plan: &'a Plan) -> Result<Box<dyn Hand + 'a>>;
+    fn begin<'a>(&'a self, plan: &'a Plan) -> Result<Box<dyn TileWorker + 'a>>;
 
     /// When all tiles are done: makes of them what the run then finds.
     fn gather(&self, plan: &Plan) -> Result<()>;
@@ -57,22 +59,22 @@ struct Cut {
 }
 
 /// One that does tiles.
-trait Hand {
+trait TileWorker {
     /// Does what is missing of a tile, so that it is kept, and answers how much that was.
     fn work(&self, tile: usize) -> Result<u64>;
 }
 
 /// A configuration and its place in the store.
-struct Desk {
+struct WorkerContext {
     config: Config,
     options: RunOptions,
     store: TileStore,
     arguments: ScaleArgs,
 }
 
-impl Desk {
+impl WorkerContext {
     fn open(arguments: &ScaleArgs, log: LogArgs) -> Result<Self> {
-        let config = Config::load(&arguments.config, &arguments.overlay.overlays())?;
+        let config = Config::load(&arguments.config, &arguments.overlay.overlays(), registry::catalogue())?;
         let options = super::run::options(&arguments.places, log);
         let store = TileStore::open(&run::store_address(&config, &options)).into_diagnostic()?;
         Ok(Self { config, options, store, arguments: arguments.clone() })
@@ -95,9 +97,9 @@ impl Desk {
     }
 
     /// What the configuration has to do.
-    fn labour(&self) -> Result<Box<dyn Labour + '_>> {
+    fn tiled_work(&self) -> Result<Box<dyn TiledWork + '_>> {
         match &self.config.subject {
-            Subject::Matrix(matrix) => Ok(Box::new(entries::Buying::new(self, matrix))),
+            Subject::Matrix(matrix, experiment) => Ok(Box::new(entries::Buying::new(self, matrix, *experiment))),
             Subject::Study(study) => stream::Sketching::open(self, study.as_ref()),
             Subject::Collection(_) => Err(self.indivisible()),
         }
@@ -105,7 +107,7 @@ impl Desk {
 
     /// The error of a configuration that is done by one process or not at all.
     fn indivisible(&self) -> miette::Report {
-        let (name, id) = (&self.config.name, self.config.subject.id());
+        let (name, id) = (&self.config.run.name, self.config.subject.id());
         let message = format!("`{name}` is `experiment: {id}`, which can't be cut into tiles");
         let help = "a matrix can, such as `configs/own_data.yaml`, and a `text_sketch`; run this one with `runner CONFIG.yaml`";
         UsageError::new(message, Some(help.to_owned())).into()
@@ -113,7 +115,7 @@ impl Desk {
 
     /// The plan that was made for this configuration.
     fn plan(&self) -> Result<Plan> {
-        let name = &self.config.name;
+        let name = &self.config.run.name;
         match self.store.plan_document(name, PLAN).into_diagnostic()? {
             Some(bytes) => Plan::parse(&bytes).map_err(|reason| {
                 let message = format!("the plan of `{name}` in `{}` can't be read: {reason}", self.store.address());
@@ -147,7 +149,7 @@ impl Desk {
 
     /// Tiles by number that are marked as done, and those that a worker has, with the seconds since it was heard of.
     fn progress(&self, plan: &Plan) -> Result<Progress> {
-        let documents = self.store.plan_documents(&self.config.name).into_diagnostic()?;
+        let documents = self.store.plan_documents(&self.config.run.name).into_diagnostic()?;
         let mut progress = Progress { done: vec![false; plan.tiles.len()], claimed: vec![None; plan.tiles.len()] };
         let prefix = &plan.tile_name(0)[..9];
         for (name, age) in documents {
@@ -177,30 +179,35 @@ pub(super) fn worker(
     lease: Option<u64>,
     log: LogArgs,
 ) -> Result<String> {
-    let desk = Desk::open(arguments, log)?;
-    let plan = desk.plan()?;
+    let worker = WorkerContext::open(arguments, log)?;
+    let plan = worker.plan()?;
     let usage = |message: String| UsageError::new(message, None);
     let mut waiting: Vec<usize> = match (tiles, share) {
         (Some(list), _) => parse_tiles(list, plan.tiles.len()).map_err(usage)?,
         (None, Some(share)) => parse_share(share, plan.tiles.len()).map_err(usage)?,
         (None, None) => (0..plan.tiles.len()).collect(),
     };
-    let labour = desk.labour()?;
-    let hand = labour.begin(&plan)?;
-    let lease = Duration::from_secs(lease.unwrap_or_else(|| desk.lease()));
+    let work = worker.tiled_work()?;
+    let hand = work.begin(&plan)?;
+    let lease = Duration::from_secs(lease.unwrap_or_else(|| worker.lease()));
     let (mut new, mut own, mut is_told, start) = (0, 0, false, Instant::now());
     loop {
-        let progress = desk.progress(&plan)?;
+        let progress = worker.progress(&plan)?;
         waiting.retain(|&tile| !progress.done[tile]);
         let mut was_work = false;
         for &tile in &waiting {
-            let work = plan.tile_name(tile);
-            let Some(claim) = desk.store.claim(&desk.config.name, &work, lease).into_diagnostic()? else { continue };
+            let name = plan.tile_name(tile);
+            let Some(claim) = worker.store.claim(&worker.config.run.name, &name, lease).into_diagnostic()? else {
+                continue;
+            };
             // another may have finished it between the look and the claim
-            let is_done =
-                desk.store.plan_document(&desk.config.name, &format!("{work}.done")).into_diagnostic()?.is_some();
+            let is_done = worker
+                .store
+                .plan_document(&worker.config.run.name, &format!("{name}.done"))
+                .into_diagnostic()?
+                .is_some();
             if !is_done {
-                new += desk.finish(&plan, tile, labour.as_ref(), hand.as_ref())?;
+                new += worker.finish(&plan, tile, work.as_ref(), hand.as_ref())?;
                 own += 1;
             }
             was_work = true;
@@ -210,7 +217,7 @@ pub(super) fn worker(
             break;
         }
         if !was_work {
-            if !desk.options.quiet && !is_told {
+            if !worker.options.quiet && !is_told {
                 let (left, lease) = (waiting.len(), lease.as_secs());
                 eprintln!("waiting for {left} of other workers' tiles; one that is silent for {lease} s is taken over");
                 is_told = true;
@@ -220,24 +227,24 @@ pub(super) fn worker(
     }
     Ok(format!(
         "{own} tiles done by this worker, {} {} in {}\n",
-        labour.amount(new),
-        labour.done(),
+        work.amount(new),
+        work.done(),
         duration(start.elapsed().as_secs_f64())
     ))
 }
 
-impl Desk {
+impl WorkerContext {
     /// Does a tile and marks it as done; answers how much of it was missing.
-    fn finish(&self, plan: &Plan, tile: usize, labour: &dyn Labour, hand: &dyn Hand) -> Result<u64> {
+    fn finish(&self, plan: &Plan, tile: usize, work: &dyn TiledWork, hand: &dyn TileWorker) -> Result<u64> {
         let start = Instant::now();
         let (size, new) = (plan.tiles[tile].size, hand.work(tile)?);
         let seconds = start.elapsed().as_secs_f64();
         let mark = json!({ "size": size, "new": new, "seconds": seconds }).to_string();
         let name = format!("{}.done", plan.tile_name(tile));
-        self.store.write_plan_document(&self.config.name, &name, mark.into_bytes()).into_diagnostic()?;
+        self.store.write_plan_document(&self.config.run.name, &name, mark.into_bytes()).into_diagnostic()?;
         if !self.options.quiet {
-            let (new, all, tiles) = (labour.amount(new), labour.amount(size), plan.tiles.len());
-            eprintln!("tile {tile} of {tiles}: {new} of {all} {} in {}", labour.done(), duration(seconds));
+            let (new, all, tiles) = (work.amount(new), work.amount(size), plan.tiles.len());
+            eprintln!("tile {tile} of {tiles}: {new} of {all} {} in {}", work.done(), duration(seconds));
         }
         Ok(new)
     }
@@ -245,28 +252,28 @@ impl Desk {
 
 /// How far the workers are.
 pub(super) fn status(arguments: &ScaleArgs, log: LogArgs) -> Result<String> {
-    let desk = Desk::open(arguments, log)?;
-    let (plan, labour) = (desk.plan()?, desk.labour()?);
-    let progress = desk.progress(&plan)?;
+    let worker = WorkerContext::open(arguments, log)?;
+    let (plan, work) = (worker.plan()?, worker.tiled_work()?);
+    let progress = worker.progress(&plan)?;
     let done = progress.done.iter().filter(|&&done| done).count();
     let size: u64 = plan.tiles.iter().zip(&progress.done).filter(|(_, done)| **done).map(|(tile, _)| tile.size).sum();
     let open = || progress.claimed.iter().zip(&progress.done).filter(|(_, done)| !**done).filter_map(|(age, _)| *age);
-    let alive = open().filter(|&age| age < desk.lease()).count();
+    let alive = open().filter(|&age| age < worker.lease()).count();
     let silent = open().count() - alive;
     let mut text = format!(
         "plan {} of `{}`: {done} of {} tiles done, {} of {}; {alive} in work",
         &plan.id[..12],
-        desk.config.name,
+        worker.config.run.name,
         count(plan.tiles.len() as u64),
-        labour.amount(size),
-        labour.amount(plan.size())
+        work.amount(size),
+        work.amount(plan.size())
     );
     if silent > 0 {
         text += &format!(", {silent} left by workers that have fallen silent: any worker takes them over");
     }
     text.push('\n');
     if done == plan.tiles.len() {
-        text += &format!("all done: `{}`\n", desk.again("merge"));
+        text += &format!("all done: `{}`\n", worker.again("merge"));
     } else if let Some(each) = plan.seconds_each {
         let left = (plan.size() - size) as f64 * each;
         text += &format!("about {} of work are left, for one worker\n", duration(left));
@@ -276,20 +283,20 @@ pub(super) fn status(arguments: &ScaleArgs, log: LogArgs) -> Result<String> {
 
 /// Runs the configuration, which finds everything done.
 pub(super) fn merge(arguments: &ScaleArgs, log: LogArgs) -> Result<Exit> {
-    let desk = Desk::open(arguments, log)?;
-    let plan = desk.plan()?;
-    let progress = desk.progress(&plan)?;
+    let worker = WorkerContext::open(arguments, log)?;
+    let plan = worker.plan()?;
+    let progress = worker.progress(&plan)?;
     let left: Vec<usize> = (0..plan.tiles.len()).filter(|&tile| !progress.done[tile]).collect();
     if !left.is_empty() {
         let first: Vec<String> = left.iter().take(5).map(usize::to_string).collect();
         let more = if left.len() > 5 { ", …" } else { "" };
         let message = format!("{} of {} tiles are not done: {}{more}", left.len(), plan.tiles.len(), first.join(", "));
-        let help = format!("start workers: `{}`", desk.again("worker"));
+        let help = format!("start workers: `{}`", worker.again("worker"));
         return Err(UsageError::new(message, Some(help)).into());
     }
-    desk.labour()?.gather(&plan)?;
-    let options = RunOptions { bought_already: true, ..desk.options };
-    Ok(match run::run(&desk.config, &options)? {
+    worker.tiled_work()?.gather(&plan)?;
+    let options = RunOptions { bought_already: true, ..worker.options };
+    Ok(match run::run(&worker.config, &options)? {
         Ended::Done => Exit::Done,
         Ended::BudgetExhausted => Exit::Budget,
         Ended::SomeFailed(_) => Exit::Partial,

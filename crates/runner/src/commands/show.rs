@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use landmark_yaml::{Entry, Parameter, did_you_mean};
 use miette::Result;
 
 use crate::cli::OverlayArgs;
@@ -9,8 +10,7 @@ use crate::config::{COLLECTION, Config};
 use crate::exit::UsageError;
 use crate::output::columns;
 use crate::registry::proxies::MENTION_COSINE;
-use crate::registry::{Entry, KINDS, Kind, Parameter, methods};
-use crate::suggest::did_you_mean;
+use crate::registry::{self, KINDS, Kind};
 
 /// A name of the registry, or a file.
 pub(super) fn show(what: &str, overlay: &OverlayArgs) -> Result<String> {
@@ -36,20 +36,20 @@ pub(super) fn show(what: &str, overlay: &OverlayArgs) -> Result<String> {
 }
 
 fn configuration(file: &Path, overlay: &OverlayArgs) -> Result<String> {
-    let config = Config::load(file, &overlay.overlays())?;
+    let config = Config::load(file, &overlay.overlays(), registry::catalogue())?;
     let reduced = match config.reduction() {
         Some(reduction) => format!("# reduced: {reduction}\n"),
         None => String::new(),
     };
     let head =
-        format!("# {}, profile `{}`, hash {}\n", file.display(), config.profile.name, config.config_hash().short());
+        format!("# {}, profile `{}`, hash {}\n", file.display(), config.run.profile.name, config.config_hash().short());
     Ok(format!("{head}{reduced}{}", config.to_yaml()))
 }
 
 fn explain(kind: &Kind, entry: &Entry) -> String {
     let mut text = format!("{} — {}\n\n", entry.id, entry.summary);
     let mut facts = vec![vec!["  kind".to_owned(), kind.singular.to_owned()]];
-    let method = methods::find(entry.id).filter(|_| kind.singular == "method");
+    let method = registry::catalogue().ingredients.method(entry.id).filter(|_| kind.singular == "method");
     if let Some(method) = method {
         facts.push(vec!["  K̃".to_owned(), method.formula.to_owned()]);
         facts.push(vec!["  entries".to_owned(), method.entries.to_owned()]);

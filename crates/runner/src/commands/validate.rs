@@ -7,6 +7,7 @@ use miette::{IntoDiagnostic, Report, Result};
 use crate::config::{Config, Overlays};
 use crate::exit::Exit;
 use crate::output;
+use crate::registry;
 
 /// Checks files and says which are good.
 pub(super) fn validate(files: &[PathBuf], quiet: bool) -> Result<Exit> {
@@ -29,7 +30,9 @@ pub(super) fn validate(files: &[PathBuf], quiet: bool) -> Result<Exit> {
 /// The first profile that is wrong speaks for the file, and is named unless all of them are wrong.
 fn check(file: &Path) -> Result<Vec<String>, Report> {
     let profiles = Config::profiles(file)?;
-    let load = |profile: &String| Config::load(file, &Overlays { profile: Some(profile.clone()), set: Vec::new() });
+    let load = |profile: &String| {
+        Config::load(file, &Overlays { profile: Some(profile.clone()), set: Vec::new() }, registry::catalogue())
+    };
     let mut wrong: Vec<_> = profiles.iter().filter_map(|profile| Some((profile, load(profile).err()?))).collect();
     let all_wrong = wrong.len() == profiles.len();
     if wrong.is_empty() {

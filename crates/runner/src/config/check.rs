@@ -1,10 +1,12 @@
 //! What no section can see alone.
 
 use landmark_core::approximation::Known;
+use landmark_yaml::{Problem, Section};
 
-use super::problem::Problem;
-use super::section::Section;
-use super::{CrossEncoderConfig, Experiment, MatrixSubject, OracleConfig, Tuned};
+use super::cross_encoder::CrossEncoderConfig;
+use super::matrix::MatrixSubject;
+use super::oracle::OracleConfig;
+use super::values::Tuned;
 
 /// A name becomes a folder.
 pub(super) fn name(name: &str, section: &Section<'_>) -> bool {
@@ -27,6 +29,7 @@ pub(super) fn together(matrix: &MatrixSubject, section: &Section<'_>) {
     let pairs = matrix.dataset.has_pairs();
     let texts = matrix.dataset.texts().is_some();
     let name = matrix.dataset.name;
+    let experiment = matrix.experiment;
     match matrix.oracle {
         OracleConfig::CrossEncoder(CrossEncoderConfig { fine_tune: Some(_), .. }) if texts => section.refuse(
             "oracle",
@@ -79,26 +82,25 @@ pub(super) fn together(matrix: &MatrixSubject, section: &Section<'_>) {
         ),
         _ => {}
     }
-    if matrix.experiment == Experiment::Classification && !matrix.dataset.has_labels() {
+    if experiment.searches && !matrix.dataset.has_labels() {
         let message = format!("`classification` needs labels, but the dataset `{}` has none", matrix.dataset.name);
         let problem = Problem::new(message).at(matrix.dataset.place);
         section.problems().add(problem.help("add `labels: FILE` to it, or use `experiment: error_curve`"));
     }
-    if matrix.experiment == Experiment::Glue && !pairs {
+    if experiment.needs_pairs && !pairs {
         let message = format!("`glue` needs labelled pairs of sentences, but the dataset `{name}` has none");
         let problem = Problem::new(message).at(matrix.dataset.place);
         section.problems().add(problem.help("use `stsb`, `mrpc`, `rte` or `embedded_pairs`"));
     }
-    if matrix.experiment != Experiment::Classification && matrix.oracle.gamma() == Some(Tuned::Search) {
+    if !experiment.searches && matrix.oracle.gamma() == Some(Tuned::Search) {
         section.refuse(
             "oracle",
-            format!("`oracle.gamma` is searched for by classification; `{}` needs a number", matrix.experiment.id()),
+            format!("`oracle.gamma` is searched for by classification; `{}` needs a number", experiment.entry.id),
         );
     }
     if !matrix.search.rank.is_empty() {
-        if matrix.experiment != Experiment::Classification {
-            section
-                .refuse("search", format!("`search.rank` is for `classification`, not `{}`", matrix.experiment.id()));
+        if !experiment.searches {
+            section.refuse("search", format!("`search.rank` is for `classification`, not `{}`", experiment.entry.id));
         }
         if section.has("ranks") {
             section.refuse("ranks", "`ranks` and `search.rank` exclude each other: ranks are given or searched for");
@@ -120,7 +122,7 @@ pub(super) fn together(matrix: &MatrixSubject, section: &Section<'_>) {
         };
         section.problems().add(Problem::new(problem).at(method.place));
     }
-    if matrix.experiment == Experiment::OwnData {
+    if experiment.makes_factors {
         own_data(matrix, section);
     }
     let has_words = documents || matrix.dataset.texts().is_some_and(|texts| texts.vectors.is_some());

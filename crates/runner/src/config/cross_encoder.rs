@@ -2,9 +2,8 @@
 
 use landmark_core::oracle::Symmetrization;
 use landmark_oracles::cross_encoder::{CrossEncoderParams, FineTuneParams, Precision, Score};
+use landmark_yaml::Section;
 use serde::{Deserialize, Serialize};
-
-use super::section::Section;
 
 /// A cross-encoder over sentences.
 #[derive(Debug, Clone, PartialEq, Serialize)]

@@ -2,17 +2,14 @@
 
 use std::path::Path;
 
-use landmark_data::catalog::DocumentOptions;
+use landmark_data::catalog::{self, DocumentOptions};
 use landmark_data::{Headers, PpmiParams, TokenRules, VectorFormat};
+use landmark_yaml::{Entry, Node, Problem, Problems, Section, Span, Value, find, ids, list};
 use serde::{Deserialize, Serialize};
 
-use super::problem::{Place, Problem, list};
-use super::read::Problems;
-use super::section::Section;
+use super::reading::Reading;
 pub use super::texts::TextsConfig;
-use super::tree::{Node, Value};
 use super::values::ConfigPath;
-use crate::registry::{self, DATASETS};
 
 /// Which items an experiment is about.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -24,7 +21,7 @@ pub struct DatasetConfig {
     pub items: Items,
     /// Where the name stands, for complaints about the data itself.
     #[serde(skip)]
-    pub place: Place,
+    pub place: Span,
 }
 
 /// What the items are.
@@ -216,7 +213,8 @@ impl DatasetConfig {
     }
 
     /// Reads the section; a bare name is the whole section.
-    pub fn read(node: &Node, folder: &Path, problems: &Problems) -> Option<Self> {
+    pub fn read(node: &Node, reading: &Reading<'_>) -> Option<Self> {
+        let Reading { folder, problems, known } = *reading;
         let short;
         let node = match &node.value {
             Value::Text(_) => {
@@ -228,31 +226,31 @@ impl DatasetConfig {
         let section = Section::new(node, "dataset", problems)?;
         let place = section.required_node("name")?.place;
         let name: String = section.optional("name")?;
-        let Some(entry) = registry::find(&DATASETS, &name) else {
-            problems.add(Problem::unknown("dataset", &name, registry::ids(&DATASETS)).at(place));
+        let Some(entry) = find(known.datasets, &name) else {
+            problems.add(Problem::unknown("dataset", &name, ids(known.datasets)).at(place));
             return None;
         };
         let items = match entry.id {
             "precomputed" => MatrixConfig::read(&section, folder).map(Items::Matrix),
             "random_psd" => Some(Items::Random(RandomMatrix::read(&section))),
             "texts" => TextsConfig::read(&section, folder).map(|texts| Items::Texts(Box::new(texts))),
-            _ if registry::datasets::has_pairs(entry.id) => Some(Items::Pairs(PairsConfig::read(&section))),
-            _ if registry::datasets::has_trees(entry.id) => QuestionsConfig::read(&section).map(Items::Questions),
+            _ if catalog::has_pairs(entry.id) => Some(Items::Pairs(PairsConfig::read(&section))),
+            _ if catalog::has_trees(entry.id) => QuestionsConfig::read(&section).map(Items::Questions),
             _ => DocumentsConfig::read(&section, folder).map(Items::Documents),
         };
-        refuse_keys(&section, entry);
+        refuse_keys(&section, entry, known.datasets);
         Some(Self { name: entry.id, items: items?, place })
     }
 }
 
 /// Names the keys that this dataset does not take; one that belongs to another dataset is no typo.
-fn refuse_keys(section: &Section<'_>, entry: &registry::Entry) {
-    let takes = |entry: &registry::Entry, key: &str| entry.parameters.iter().any(|p| p.name == key);
+fn refuse_keys(section: &Section<'_>, entry: &Entry, datasets: &'static [Entry]) {
+    let takes = |entry: &Entry, key: &str| entry.parameters.iter().any(|p| p.name == key);
     let keys: Vec<&str> = entry.parameters.iter().map(|p| p.name).collect();
     let mut known = vec!["name"];
     known.extend(&keys);
     for (key, _) in section.entries().iter().filter(|(key, _)| key.text != "name" && !takes(entry, &key.text)) {
-        if let Some(other) = DATASETS.iter().find(|other| takes(other, &key.text)) {
+        if let Some(other) = datasets.iter().find(|other| takes(other, &key.text)) {
             let message = format!("the dataset `{}` takes no `{}`, though `{}` does", entry.id, key.text, other.id);
             section.problems().add(Problem::new(message).at(key.place).help(format!("it takes: {}", list(&keys))));
             known.push(&key.text);
@@ -389,10 +387,10 @@ impl VectorsConfig {
         vectors
     }
 
-    fn named(name: &str, place: Place, problems: &Problems) -> Option<Self> {
-        let found = registry::datasets::word_vectors().find(|known| *known == name);
+    fn named(name: &str, place: Span, problems: &Problems) -> Option<Self> {
+        let found = catalog::word_vectors().find(|known| *known == name);
         if found.is_none() {
-            problems.add(Problem::unknown("word vectors", name, registry::datasets::word_vectors()).at(place));
+            problems.add(Problem::unknown("word vectors", name, catalog::word_vectors()).at(place));
         }
         found.map(Self::Named)
     }

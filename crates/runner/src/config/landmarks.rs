@@ -1,16 +1,11 @@
 //! `landmarks:` — which columns are bought.
 
-use std::path::Path;
-
 use landmark_core::landmarks::LandmarkPolicy;
+use landmark_yaml::{Node, Problem, Section, Value, ids};
 use serde::Serialize;
 
-use super::problem::Problem;
-use super::read::Problems;
-use super::section::Section;
-use super::tree::{Node, Value};
+use super::reading::Reading;
 use super::values::ConfigPath;
-use crate::registry::{self, LANDMARK_POLICIES};
 
 /// The part of the landmarks that `leverage` draws uniformly, where nothing else is said.
 const FIRST_ROUND: f64 = 0.5;
@@ -46,7 +41,8 @@ impl LandmarkConfig {
     }
 
     /// Reads the section; a bare id is the whole section.
-    pub fn read(node: &Node, path: &str, folder: &Path, problems: &Problems) -> Option<Self> {
+    pub fn read(node: &Node, path: &str, reading: &Reading<'_>) -> Option<Self> {
+        let Reading { folder, problems, known } = *reading;
         let empty = Node::empty(node.place);
         let (policy, section) = match &node.value {
             Value::Text(policy) => (policy.clone(), Section::new(&empty, path, problems)?),
@@ -82,7 +78,7 @@ impl LandmarkConfig {
             }
             other => {
                 let place = section.node("policy").unwrap_or(node).place;
-                problems.add(Problem::unknown("landmark policy", other, registry::ids(LANDMARK_POLICIES)).at(place));
+                problems.add(Problem::unknown("landmark policy", other, ids(known.landmarks)).at(place));
                 return None;
             }
         };

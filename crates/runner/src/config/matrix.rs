@@ -1,8 +1,7 @@
 //! A sweep of approximators over one similarity matrix: items, oracle, methods, ranks, and how the outcome is measured.
 
-use std::path::Path;
-
-use serde::Serialize;
+use landmark_yaml::{Entry, Node, Problem, Problems, Section, Value};
+use serde::{Serialize, Serializer};
 use serde_json::Value as Json;
 
 use super::check;
@@ -10,19 +9,16 @@ use super::dataset::DatasetConfig;
 use super::landmarks::LandmarkConfig;
 use super::method::MethodConfig;
 use super::oracle::OracleConfig;
-use super::problem::Problem;
-use super::read::Problems;
+use super::reading::Reading;
 use super::search::SearchConfig;
-use super::section::Section;
 use super::settings::{Budget, ErrorEstimateConfig, OutputConfig, SpectrumConfig, SvmConfig};
-use super::tree::{Node, Value};
 use super::values::{Compare, Rank, Tuned};
 
 /// What is swept over which matrix.
 #[derive(Debug, Clone, Serialize)]
 pub struct MatrixSubject {
     /// What is measured.
-    pub experiment: Experiment,
+    pub experiment: &'static ExperimentEntry,
     /// The items.
     pub dataset: DatasetConfig,
     /// What scores a pair.
@@ -52,59 +48,68 @@ pub struct MatrixSubject {
     pub output: OutputConfig,
 }
 
-/// What is measured.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Experiment {
-    /// SVM accuracy on factors.
-    Classification,
-    /// Relative error against rank.
-    ErrorCurve,
-    /// Scores at labelled pairs.
-    Glue,
-    /// Eigenvalues.
-    Spectrum,
-    /// Factors of the user's own matrix.
-    OwnData,
+/// An experiment over one matrix, as far as reading its configuration needs to know it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ExperimentEntry {
+    /// Its line of the catalogue.
+    pub entry: Entry,
+    /// Sections of a sweep that it does not read.
+    pub unread: &'static [&'static str],
+    /// Whether it measures anything without a method.
+    pub methods_optional: bool,
+    /// Whether it compares approximations with all of K unless an estimate is asked for.
+    pub is_about_errors: bool,
+    /// Whether it searches for γ, C and ranks on labelled items, of which it holds some back.
+    pub searches: bool,
+    /// Whether it needs labelled pairs of sentences.
+    pub needs_pairs: bool,
+    /// Whether it leaves one set of factors: one method at one rank.
+    pub makes_factors: bool,
 }
 
-impl Experiment {
-    /// The one of this id.
-    pub fn of(id: &str) -> Option<Self> {
-        let all = [Self::Classification, Self::ErrorCurve, Self::Glue, Self::Spectrum, Self::OwnData];
-        all.into_iter().find(|experiment| experiment.id() == id)
-    }
-
-    /// Id in the registry.
-    pub fn id(self) -> &'static str {
-        match self {
-            Self::Classification => "classification",
-            Self::ErrorCurve => "error_curve",
-            Self::Glue => "glue",
-            Self::Spectrum => "spectrum",
-            Self::OwnData => "own_data",
+impl ExperimentEntry {
+    /// An experiment that reads every section and demands nothing.
+    pub const fn new(entry: Entry) -> Self {
+        Self {
+            entry,
+            unread: &[],
+            methods_optional: false,
+            is_about_errors: false,
+            searches: false,
+            needs_pairs: false,
+            makes_factors: false,
         }
+    }
+}
+
+impl Serialize for ExperimentEntry {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.entry.id)
     }
 }
 
 impl MatrixSubject {
     /// Reads its sections, which stand at the top of the file.
-    pub(super) fn read(experiment: Experiment, section: &Section<'_>, folder: &Path) -> Option<Self> {
-        let problems = section.problems();
-        let dataset = section.required_node("dataset").and_then(|node| DatasetConfig::read(node, folder, problems));
-        let oracle = section.required_node("oracle").and_then(|node| OracleConfig::read(node, folder, problems));
-        let has_methods = section.has("methods") || experiment != Experiment::Spectrum;
+    pub(super) fn read(
+        experiment: &'static ExperimentEntry,
+        section: &Section<'_>,
+        reading: &Reading<'_>,
+    ) -> Option<Self> {
+        let problems = reading.problems;
+        let dataset = section.required_node("dataset").and_then(|node| DatasetConfig::read(node, reading));
+        let oracle = section.required_node("oracle").and_then(|node| OracleConfig::read(node, reading));
+        let has_methods = section.has("methods") || !experiment.methods_optional;
         let methods = if has_methods { section.required_node("methods") } else { None };
-        let methods = methods.map(|node| MethodConfig::read_all(node, folder, problems)).unwrap_or_default();
+        let methods = methods.map(|node| MethodConfig::read_all(node, reading)).unwrap_or_default();
         let search = section.node("search").and_then(|node| SearchConfig::read(node, problems)).unwrap_or_default();
         // ranks that are searched for need no list
         let has_ranks = has_methods && search.rank.is_empty();
         let ranks = if has_ranks { section.required_node("ranks") } else { section.node("ranks") };
         let ranks = ranks.map(|node| read_ranks(node, problems)).unwrap_or_default();
         let landmarks = section.node("landmarks");
-        let landmarks = landmarks.map(|node| LandmarkConfig::read(node, "landmarks", folder, problems));
+        let landmarks = landmarks.map(|node| LandmarkConfig::read(node, "landmarks", reading));
         let part = |key| section.node(key);
-        let is_own = experiment == Experiment::OwnData;
+        let is_own = experiment.makes_factors;
         let output = if is_own { part("output") } else { None };
         let estimate = part("error_estimate").and_then(|node| ErrorEstimateConfig::read(node, problems));
         let matrix = Self {
@@ -141,14 +146,8 @@ impl MatrixSubject {
     /// Without the sections that this experiment does not read.
     pub(super) fn to_json(&self) -> Json {
         let mut json = serde_json::to_value(self).expect(super::WRITTEN);
-        let unread: &[&str] = match self.experiment {
-            Experiment::Classification => &["spectrum", "output"],
-            Experiment::ErrorCurve | Experiment::Glue => &["spectrum", "svm", "search", "output"],
-            Experiment::Spectrum => &["svm", "search", "output"],
-            Experiment::OwnData => &["spectrum", "svm", "search", "compare"],
-        };
         if let Json::Object(map) = &mut json {
-            map.retain(|key, _| !unread.contains(&key.as_str()));
+            map.retain(|key, _| !self.experiment.unread.contains(&key.as_str()));
         }
         json
     }

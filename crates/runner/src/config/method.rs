@@ -1,46 +1,42 @@
 //! `methods:` — the approximators of a sweep, each with its parameters, exact entries and proxy.
 
 use std::fmt;
-use std::path::Path;
 use std::sync::Arc;
 
 use landmark_core::approximate::{Approximate, ApproximateError};
 use landmark_core::approximation::Known;
+use landmark_yaml::{Node, Problem, Section, Span, Value, ids};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 
-use super::problem::{Place, Problem};
-use super::read::Problems;
-use super::section::Section;
-use super::tree::{Node, Value};
+use super::method_entry::MethodEntry;
+use super::reading::Reading;
 use super::values::ConfigPath;
-use crate::registry::methods::{self, METHODS, MethodEntry};
-use crate::registry::{self, PROXIES};
 
 /// One method of a sweep.
 #[derive(Clone, Serialize)]
 pub struct MethodConfig {
-    /// Id in the registry.
+    /// Id in the catalogue.
     pub id: &'static str,
     /// What tables call it; unique in a configuration.
     pub name: String,
     /// Its own parameters, after defaults.
     #[serde(flatten)]
     pub params: Map<String, Json>,
-    /// Entries that it returns exactly.
+    /// Which entries it returns exactly.
     pub known: Known,
     /// Approximate the residual of this instead of the matrix.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub proxy: Option<ProxyConfig>,
-    /// Its line in the registry.
-    #[serde(skip)]
-    pub entry: &'static MethodEntry,
     /// The method itself, checked.
     #[serde(skip)]
     pub approximator: Arc<dyn Approximate>,
+    /// Its line of the catalogue.
+    #[serde(skip)]
+    pub entry: &'static MethodEntry,
     /// Where it stands.
     #[serde(skip)]
-    pub place: Place,
+    pub place: Span,
 }
 
 impl fmt::Debug for MethodConfig {
@@ -146,7 +142,8 @@ impl ProxyKind {
 
 impl MethodConfig {
     /// Reads the list; an entry may be a bare id. Names are made unique here.
-    pub fn read_all(node: &Node, folder: &Path, problems: &Problems) -> Vec<Self> {
+    pub fn read_all(node: &Node, reading: &Reading<'_>) -> Vec<Self> {
+        let problems = reading.problems;
         let Value::List(items) = &node.value else {
             problems.add(Problem::new(format!("`methods` is {}, but must be a list", node.describe())).at(node.place));
             return Vec::new();
@@ -156,7 +153,7 @@ impl MethodConfig {
                 Problem::new("`methods` is empty").at(node.place).help("name at least one; `runner list methods`"),
             );
         }
-        let read = |(index, item)| Self::read(item, &format!("methods[{index}]"), folder, problems);
+        let read = |(index, item)| Self::read(item, &format!("methods[{index}]"), reading);
         let methods: Vec<Self> = items.iter().enumerate().filter_map(read).collect();
         for (index, method) in methods.iter().enumerate() {
             if let Some(first) = methods[..index].iter().find(|first| first.name == method.name) {
@@ -181,7 +178,8 @@ impl MethodConfig {
         Ok(other.unwrap_or_else(|| Arc::clone(&self.approximator)))
     }
 
-    fn read(node: &Node, path: &str, folder: &Path, problems: &Problems) -> Option<Self> {
+    fn read(node: &Node, path: &str, reading: &Reading<'_>) -> Option<Self> {
+        let problems = reading.problems;
         let empty = Node::empty(node.place);
         let (id, id_place, section) = match &node.value {
             Value::Text(id) => (id.clone(), node.place, Section::new(&empty, path, problems)?),
@@ -191,15 +189,14 @@ impl MethodConfig {
                 (section.optional::<String>("id")?, place, section)
             }
         };
-        let Some(entry) = methods::find(&id) else {
-            let known = METHODS.iter().map(|method| method.id);
+        let Some(entry) = reading.known.method(&id) else {
+            let known = reading.known.methods.iter().map(|method| method.id);
             problems.add(Problem::unknown("method", &id, known).at(id_place));
             return None;
         };
         let name: Option<String> = section.optional("name");
         let known = section.or("known", Known::NOTHING);
-        let proxy =
-            section.node("proxy").map(|node| ProxyConfig::read(node, &section.path_of("proxy"), folder, problems));
+        let proxy = section.node("proxy").map(|node| ProxyConfig::read(node, &section.path_of("proxy"), reading));
         let own = section.rest();
         if let Value::Map(entries) = &own.value {
             let takes: Vec<&str> = entry.parameters.iter().map(|p| p.name).collect();
@@ -225,8 +222,8 @@ impl MethodConfig {
             params: built.params,
             known,
             proxy,
-            entry,
             approximator: built.approximator,
+            entry,
             place: node.place,
         })
     }
@@ -247,7 +244,8 @@ fn default_name(id: &str, known: Known, proxy: Option<&ProxyConfig>) -> String {
 }
 
 impl ProxyConfig {
-    fn read(node: &Node, path: &str, folder: &Path, problems: &Problems) -> Option<Self> {
+    fn read(node: &Node, path: &str, reading: &Reading<'_>) -> Option<Self> {
+        let Reading { folder, problems, known } = *reading;
         let empty = Node::empty(node.place);
         let (kind, section) = match &node.value {
             Value::Text(kind) => (kind.clone(), Section::new(&empty, path, problems)?),
@@ -277,7 +275,7 @@ impl ProxyConfig {
             }
             other => {
                 let place = section.node("kind").unwrap_or(node).place;
-                problems.add(Problem::unknown("proxy", other, registry::ids(PROXIES)).at(place));
+                problems.add(Problem::unknown("proxy", other, ids(known.proxies)).at(place));
                 return None;
             }
         };

@@ -1,19 +1,14 @@
 //! `oracle:` — what scores a pair.
 
-use std::path::Path;
-
 use landmark_core::oracle::Symmetrization;
 use landmark_oracles::subprocess::SubprocessParams;
+use landmark_yaml::{Node, Problem, Section, Value, ids};
 use serde::{Deserialize, Serialize};
 
 use super::cross_encoder::CrossEncoderConfig;
-use super::problem::Problem;
-use super::read::Problems;
-use super::section::Section;
-use super::tree::{Node, Value};
+use super::reading::Reading;
 use super::tree_kernel::TreeKernelConfig;
 use super::values::Tuned;
-use crate::registry::{self, ORACLES};
 
 /// What scores a pair.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -92,8 +87,9 @@ impl OracleConfig {
         }
     }
 
-    /// Reads the section; a bare id is the whole section. Programs run in `folder`, that of the configuration.
-    pub fn read(node: &Node, folder: &Path, problems: &Problems) -> Option<Self> {
+    /// Reads the section; a bare id is the whole section. Programs run in the folder of the configuration.
+    pub fn read(node: &Node, reading: &Reading<'_>) -> Option<Self> {
+        let Reading { folder, problems, known } = *reading;
         let empty = Node::empty(node.place);
         let (kind, section) = match &node.value {
             Value::Text(kind) => (kind.clone(), Section::new(&empty, "oracle", problems)?),
@@ -147,7 +143,7 @@ impl OracleConfig {
             }
             other => {
                 let place = section.node("kind").unwrap_or(node).place;
-                problems.add(Problem::unknown("oracle", other, registry::ids(ORACLES)).at(place));
+                problems.add(Problem::unknown("oracle", other, ids(known.oracles)).at(place));
                 return None;
             }
         };

@@ -1,10 +1,8 @@
 //! `search:` — which hyper-parameters are tried, and how many.
 
+use landmark_yaml::{Node, Problems, Section};
 use serde::{Deserialize, Serialize};
 
-use super::read::Problems;
-use super::section::Section;
-use super::tree::Node;
 use super::values::{Axis, Range, Scale};
 
 /// The method with grids of its own.

@@ -2,12 +2,9 @@
 
 use landmark_tasks::kernel_svm::KernelSvmParams;
 use landmark_tasks::linear_svm::LinearSvmParams;
+use landmark_yaml::{Node, Problem, Problems, Section, Value};
 use serde::{Deserialize, Serialize, Serializer};
 
-use super::problem::Problem;
-use super::read::Problems;
-use super::section::Section;
-use super::tree::{Node, Value};
 use super::values::Tuned;
 
 /// Hard limits of one run; a run that reaches one writes what it has and says so, and the next one may spend as much again.

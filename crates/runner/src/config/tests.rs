@@ -20,7 +20,12 @@ profiles:
 
 fn load(text: &str, profile: &str, set: &[&str]) -> Result<Config, ConfigError> {
     let set = set.iter().map(|&assignment| assignment.to_owned()).collect();
-    Config::parse(Path::new("configs/tweets.yaml"), text, &Overlays { profile: Some(profile.to_owned()), set })
+    Config::parse(
+        Path::new("configs/tweets.yaml"),
+        text,
+        &Overlays { profile: Some(profile.to_owned()), set },
+        crate::registry::catalogue(),
+    )
 }
 
 fn matrix(config: &Config) -> &MatrixSubject {
@@ -29,7 +34,7 @@ fn matrix(config: &Config) -> &MatrixSubject {
 
 /// All messages, in the order of the file.
 fn complaints(text: &str) -> Vec<String> {
-    let error = load(text, "paper", &[]).unwrap_err();
+    let error = load(text, "paper", &[]).err().unwrap();
     error.each().map(ToString::to_string).collect()
 }
 
@@ -46,7 +51,7 @@ fn a_good_file_is_read_whole() {
 #[test]
 fn a_profile_lies_over_the_file_and_says_what_it_changed() {
     let config = load(GOOD, "smoke", &[]).unwrap();
-    assert_eq!((matrix(&config).dataset.documents().unwrap().limit, config.replicates), (Some(100), 2));
+    assert_eq!((matrix(&config).dataset.documents().unwrap().limit, config.run.replicates), (Some(100), 2));
     let reduction = config.reduction().unwrap();
     assert!(reduction.contains("`smoke` (dataset.limit, ranks, replicates)"), "{reduction}");
 }
@@ -130,6 +135,6 @@ fn values_out_of_range_are_refused() {
 #[test]
 fn a_profile_the_file_lacks_is_refused() {
     assert!(load(GOOD, "tiny", &[]).is_ok());
-    let error = load(GOOD, "tny", &[]).unwrap_err();
+    let error = load(GOOD, "tny", &[]).err().unwrap();
     assert_eq!(error.to_string(), "unknown profile `tny`");
 }

@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
+use landmark_yaml::Section;
 use serde::{Deserialize, Serialize};
 
 use super::dataset::VectorsConfig;
-use super::section::Section;
 use super::values::ConfigPath;
 
 /// A file of texts.

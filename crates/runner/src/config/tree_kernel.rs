@@ -1,11 +1,9 @@
 //! `oracle: { kind: tree_kernel }` — which kernel over which trees.
 
+use landmark_data::catalog;
 use landmark_oracles::tree_kernel::TreeKernelParams;
+use landmark_yaml::{Problem, Section};
 use serde::Serialize;
-
-use super::problem::Problem;
-use super::section::Section;
-use crate::registry;
 
 /// A normalised kernel over the representations of a question.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -93,10 +91,10 @@ impl TreeKernelConfig {
 
     fn vectors(section: &Section<'_>) -> Option<&'static str> {
         let wanted: String = section.or("vectors", "self300".to_owned());
-        let found = registry::datasets::word_vectors().find(|known| *known == wanted);
+        let found = catalog::word_vectors().find(|known| *known == wanted);
         if found.is_none() {
             let place = section.node("vectors").map_or(section.place(), |node| node.place);
-            let known = registry::datasets::word_vectors();
+            let known = catalog::word_vectors();
             section.problems().add(Problem::unknown("word vectors", &wanted, known).at(place));
         }
         found

@@ -2,11 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use landmark_yaml::{Node, Problem, Problems, Value};
 use serde::{Deserialize, Serialize, Serializer};
-
-use super::problem::Problem;
-use super::read::Problems;
-use super::tree::{Node, Value};
 
 /// Where a path written in the file (or in `--set`) leads.
 #[derive(Debug, Clone, PartialEq, Eq)]

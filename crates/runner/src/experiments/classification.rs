@@ -8,102 +8,144 @@ use std::time::Instant;
 
 use landmark_core::approximation::Approximation;
 use landmark_core::oracle::Spent;
+use landmark_report::{CellKey, Metric, ResultRow, ResultStore};
 use landmark_tasks::search::{Direction, Search, Space, Strategy as SearchStrategy};
+use landmark_yaml::Entry;
 use serde_json::json;
 
 use super::error_curve::{reference, report_rows};
 use super::errors::{self, Errors};
 use super::ranked_search::{self, Choice, dimension};
-use super::{Bench, Beside, Job, JobError, Task, group, has_gamma, rows_of_twin, whole, wme};
+use crate::config::matrix::ExperimentEntry;
 use crate::config::{SplitConfig, Strategy, Tuned};
-use crate::results::{CellKey, Metric, ResultRow, ResultStore};
-use crate::sweep::{Cell, Setting};
+use crate::experiment::Experiment;
+use crate::job::{ExtraCalls, Job, JobError};
+use crate::layout::Layout;
+use crate::sweep::context::{SweepContext, group, has_gamma, rows_of_twin, whole};
+use crate::sweep::{Cell, Setting, wme};
 
 mod evidence;
 mod layout;
 
 pub(super) use evidence::{evidence, validate};
-pub(super) use layout::layout;
+use layout::layout;
 
 use evidence::Evidence;
 
-pub(super) fn jobs(bench: &Bench<'_>) -> Result<Vec<Job>, JobError> {
-    let errors = Errors::of(bench);
-    let mut jobs = Vec::new();
-    if errors == Errors::Exact && bench.stage.is_priced {
-        jobs.push(reference(bench)?);
+static ENTRY: ExperimentEntry = ExperimentEntry {
+    unread: &["spectrum", "output"],
+    searches: true,
+    ..ExperimentEntry::new(Entry {
+        id: "classification",
+        summary: "SVM accuracy on factors of the matrix against the exact kernel",
+        parameters: &[],
+        source: "SMS-Nyström paper, table 2",
+    })
+};
+
+/// Accuracy of support vector machines on the factors.
+pub struct Classification;
+
+impl Experiment for Classification {
+    fn entry(&self) -> &'static ExperimentEntry {
+        &ENTRY
     }
-    for cell in bench.sweep.cells() {
-        if ranked_search::is_searched(bench, &cell) {
-            jobs.extend(ranked_search::jobs(bench, &cell)?);
+
+    fn jobs<'a>(&self, context: &'a SweepContext<'_>) -> Result<Vec<Job<'a>>, JobError> {
+        jobs(context)
+    }
+
+    fn layout(&self, context: &SweepContext<'_>, rows: &[ResultRow]) -> Layout {
+        layout(context, rows)
+    }
+}
+
+fn jobs<'a>(context: &'a SweepContext<'_>) -> Result<Vec<Job<'a>>, JobError> {
+    let errors = Errors::of(context);
+    let mut jobs = Vec::new();
+    if errors == Errors::Exact && context.stage.is_priced {
+        jobs.push(reference(context)?);
+    }
+    for cell in context.sweep.cells() {
+        if ranked_search::is_searched(context, &cell) {
+            jobs.extend(ranked_search::jobs(context, &cell)?);
             jobs.push(Job {
-                key: measuring_key(bench, &cell)?,
-                title: bench.sweep.title(&cell),
-                group: group(bench.sweep, "", &cell),
-                plan: ranked_search::measuring_plan(bench, &cell)?,
-                beside: beside(bench, &cell),
-                task: Task::Measure(cell),
+                key: measuring_key(context, &cell)?,
+                title: context.sweep.title(&cell),
+                group: group(context.sweep, "", &cell),
+                plan: ranked_search::measuring_plan(context, &cell)?,
+                extra: extra_calls(context, &cell),
+                work: Box::new(move |results, _| measure(context, &cell, results)),
             });
             continue;
         }
-        let fit = bench.plan(&cell)?;
-        if is_tuned(bench) && first_of_split(bench, &cell) == cell.replicate && bench.sweep.twin(&cell).is_none() {
+        let fit = context.plan(&cell)?;
+        if is_tuned(context) && first_of_split(context, &cell) == cell.replicate && context.sweep.twin(&cell).is_none()
+        {
             jobs.push(Job {
-                key: tuning_key(bench, &cell)?,
-                title: format!("γ and C of {}", bench.sweep.title(&cell)),
-                group: group(bench.sweep, "γ and C of ", &cell),
+                key: tuning_key(context, &cell)?,
+                title: format!("γ and C of {}", context.sweep.title(&cell)),
+                group: group(context.sweep, "γ and C of ", &cell),
                 plan: fit.clone(),
-                beside: Beside::NONE,
-                task: Task::Tune(cell.clone()),
+                extra: ExtraCalls::NONE,
+                work: Box::new({
+                    let cell = cell.clone();
+                    move |_, _| tune(context, &cell)
+                }),
             });
         }
         jobs.push(Job {
-            key: measuring_key(bench, &cell)?,
-            title: bench.sweep.title(&cell),
-            group: group(bench.sweep, "", &cell),
-            plan: errors::plan(bench, errors, &cell, &fit)?,
-            beside: beside(bench, &cell),
-            task: Task::Measure(cell),
+            key: measuring_key(context, &cell)?,
+            title: context.sweep.title(&cell),
+            group: group(context.sweep, "", &cell),
+            plan: errors::plan(context, errors, &cell, &fit)?,
+            extra: extra_calls(context, &cell),
+            work: Box::new(move |results, _| measure(context, &cell, results)),
         });
     }
     Ok(jobs)
 }
 
 /// Distances to random documents of a replicate that no search has drawn.
-fn beside(bench: &Bench<'_>, cell: &Cell) -> Beside {
-    let is_drawn = ranked_search::is_searched(bench, cell) && cell.replicate == 0;
-    if bench.sweep.method(cell).id == wme::ID && !is_drawn { wme::beside(bench, cell, 1) } else { Beside::NONE }
+fn extra_calls(context: &SweepContext<'_>, cell: &Cell) -> ExtraCalls {
+    let is_drawn = ranked_search::is_searched(context, cell) && cell.replicate == 0;
+    if context.sweep.method(cell).id == wme::ID && !is_drawn {
+        wme::extra_calls(context, cell, 1)
+    } else {
+        ExtraCalls::NONE
+    }
 }
 
-fn is_tuned(bench: &Bench<'_>) -> bool {
-    bench.matrix.oracle.gamma() == Some(Tuned::Search) || bench.matrix.svm.c == Tuned::Search
+fn is_tuned(context: &SweepContext<'_>) -> bool {
+    context.matrix.oracle.gamma() == Some(Tuned::Search) || context.matrix.svm.c == Tuned::Search
 }
 
 /// The first replicate with the same split: all of them where the split is given, itself where each draws its own.
-pub(super) fn first_of_split(bench: &Bench<'_>, cell: &Cell) -> u64 {
-    match bench.matrix.dataset.split() {
+pub(super) fn first_of_split(context: &SweepContext<'_>, cell: &Cell) -> u64 {
+    match context.matrix.dataset.split() {
         Some(SplitConfig::Train(_)) => cell.replicate,
         Some(SplitConfig::Given) | None => 0,
     }
 }
 
-fn measuring_key(bench: &Bench<'_>, cell: &Cell) -> Result<CellKey, JobError> {
-    let more = json!({ "svm": bench.matrix.svm, "search": bench.matrix.search, "split": bench.matrix.dataset.split(),
-        "errors": Errors::of(bench) });
-    Ok(bench.key("classification", Some(cell), &more)?)
+fn measuring_key(context: &SweepContext<'_>, cell: &Cell) -> Result<CellKey, JobError> {
+    let more = json!({ "svm": context.matrix.svm, "search": context.matrix.search, "split": context.matrix.dataset.split(),
+        "errors": Errors::of(context) });
+    Ok(context.key("classification", Some(cell), &more)?)
 }
 
-fn tuning_key(bench: &Bench<'_>, cell: &Cell) -> Result<CellKey, JobError> {
-    let cell = Cell { replicate: first_of_split(bench, cell), ..cell.clone() };
-    let more = json!({ "svm": bench.matrix.svm, "search": bench.matrix.search, "split": bench.matrix.dataset.split() });
-    Ok(bench.key("tuning", Some(&cell), &more)?)
+fn tuning_key(context: &SweepContext<'_>, cell: &Cell) -> Result<CellKey, JobError> {
+    let cell = Cell { replicate: first_of_split(context, cell), ..cell.clone() };
+    let more =
+        json!({ "svm": context.matrix.svm, "search": context.matrix.search, "split": context.matrix.dataset.split() });
+    Ok(context.key("tuning", Some(&cell), &more)?)
 }
 
 /// Candidates for C, or the one that is fixed.
-fn costs(bench: &Bench<'_>, cell: &Cell) -> Vec<f64> {
-    match bench.matrix.svm.c {
+fn costs(context: &SweepContext<'_>, cell: &Cell) -> Vec<f64> {
+    match context.matrix.svm.c {
         Tuned::Fixed(cost) => vec![cost],
-        Tuned::Search => bench.matrix.search.c_of(bench.sweep.method(cell).id).points(),
+        Tuned::Search => context.matrix.search.c_of(context.sweep.method(cell).id).points(),
     }
 }
 
@@ -116,29 +158,29 @@ struct Trial {
     accuracy: f64,
 }
 
-pub(super) fn tune(bench: &Bench<'_>, cell: &Cell) -> Result<Vec<ResultRow>, JobError> {
-    let split = bench.split(cell.replicate)?;
-    let costs = costs(bench, cell);
-    let gammas = bench.matrix.search.gamma_of(bench.sweep.method(cell).id);
+fn tune(context: &SweepContext<'_>, cell: &Cell) -> Result<Vec<ResultRow>, JobError> {
+    let split = context.split(cell.replicate)?;
+    let costs = costs(context, cell);
+    let gammas = context.matrix.search.gamma_of(context.sweep.method(cell).id);
     let try_gamma = |gamma: Option<f64>| -> Result<Trial, JobError> {
-        let (cost, accuracy) = validate(bench, &evidence(bench, cell, Setting::at(gamma))?, &split, &costs)?;
+        let (cost, accuracy) = validate(context, &evidence(context, cell, Setting::at(gamma))?, &split, &costs)?;
         Ok(Trial { gamma, cost, accuracy })
     };
     let mut trials = Vec::new();
-    match (bench.matrix.oracle.gamma(), bench.matrix.search.strategy) {
+    match (context.matrix.oracle.gamma(), context.matrix.search.strategy) {
         (Some(Tuned::Search), Strategy::Grid) => {
             for gamma in gammas.points() {
                 trials.push(try_gamma(Some(gamma))?);
             }
         }
         (Some(Tuned::Search), strategy) => {
-            let trials_wanted = bench.matrix.search.trials;
+            let trials_wanted = context.matrix.search.trials;
             let strategy = match strategy {
                 Strategy::Tpe => SearchStrategy::Tpe { trials: trials_wanted, startup: STARTUP.min(trials_wanted) },
                 Strategy::Random | Strategy::Grid => SearchStrategy::Random { trials: trials_wanted },
             };
             let space = Space::from([("gamma".to_owned(), dimension(gammas))]);
-            let mut search = Search::new(space, strategy, Direction::Maximize, bench.config.seed)?;
+            let mut search = Search::new(space, strategy, Direction::Maximize, context.run.seed)?;
             while let Some(point) = search.suggest()? {
                 let trial = try_gamma(Some(point.float("gamma")?))?;
                 search.observe(point, Ok(trial.accuracy));
@@ -148,13 +190,13 @@ pub(super) fn tune(bench: &Bench<'_>, cell: &Cell) -> Result<Vec<ResultRow>, Job
         (Some(Tuned::Fixed(gamma)), _) => trials.push(try_gamma(Some(gamma))?),
         (None, _) => trials.push(try_gamma(None)?),
     }
-    Ok(trial_rows(bench, cell, &trials))
+    Ok(trial_rows(context, cell, &trials))
 }
 
 /// Every trial, then the best of them (the first in a tie) as γ and C.
-fn trial_rows(bench: &Bench<'_>, cell: &Cell, trials: &[Trial]) -> Vec<ResultRow> {
+fn trial_rows(context: &SweepContext<'_>, cell: &Cell, trials: &[Trial]) -> Vec<ResultRow> {
     let nothing = Spent::default();
-    let blank = |metric, value| bench.row(cell, &nothing, metric, value);
+    let blank = |metric, value| context.row(cell, &nothing, metric, value);
     let mut rows: Vec<ResultRow> = trials
         .iter()
         .zip(1..)
@@ -176,56 +218,51 @@ fn trial_rows(bench: &Bench<'_>, cell: &Cell, trials: &[Trial]) -> Vec<ResultRow
 }
 
 /// Rank, γ and C of a cell: fixed, or as its tuning or search chose.
-fn chosen(bench: &Bench<'_>, job: &Job, cell: &Cell, results: &ResultStore) -> Result<Choice, JobError> {
-    if ranked_search::is_searched(bench, cell) {
-        return ranked_search::best(bench, job, cell, results);
+fn chosen(context: &SweepContext<'_>, cell: &Cell, results: &ResultStore) -> Result<Choice, JobError> {
+    if ranked_search::is_searched(context, cell) {
+        return ranked_search::best(context, cell, results);
     }
-    let fixed_cost = match bench.matrix.svm.c {
+    let fixed_cost = match context.matrix.svm.c {
         Tuned::Fixed(cost) => Some(cost),
         Tuned::Search => None,
     };
-    let rows = if is_tuned(bench) {
-        let needs = JobError::Needs { title: job.title.clone(), needs: "the choice of γ and C" };
-        results.get(&tuning_key(bench, bench.sweep.twin(cell).as_ref().unwrap_or(cell))?).ok_or(needs)?
+    let rows = if is_tuned(context) {
+        let needs = JobError::Needs { title: context.sweep.title(cell), needs: "the choice of γ and C" };
+        results.get(&tuning_key(context, context.sweep.twin(cell).as_ref().unwrap_or(cell))?).ok_or(needs)?
     } else {
         &[]
     };
     let value = |metric| rows.iter().find(|row| row.metric == metric).map(|row| row.value);
-    let gamma = if has_gamma(bench.matrix) { value(Metric::Gamma).or(bench.fixed_gamma()) } else { None };
+    let gamma = if has_gamma(context.matrix) { value(Metric::Gamma).or(context.fixed_gamma()) } else { None };
     let cost = value(Metric::Cost).or(fixed_cost).unwrap_or(1.0);
     Ok(Choice { rank: cell.rank, setting: Setting::at(gamma), cost })
 }
 
-pub(super) fn measure(
-    bench: &Bench<'_>,
-    job: &Job,
-    cell: &Cell,
-    results: &ResultStore,
-) -> Result<Vec<ResultRow>, JobError> {
-    if let Some(twin) = bench.sweep.twin(cell)
-        && let Some(rows) = results.get(&measuring_key(bench, &twin)?)
+fn measure(context: &SweepContext<'_>, cell: &Cell, results: &ResultStore) -> Result<Vec<ResultRow>, JobError> {
+    if let Some(twin) = context.sweep.twin(cell)
+        && let Some(rows) = results.get(&measuring_key(context, &twin)?)
     {
         return Ok(rows_of_twin(rows, cell));
     }
-    let chosen = chosen(bench, job, cell, results)?;
+    let chosen = chosen(context, cell, results)?;
     let Choice { rank, setting, cost } = chosen;
     let cell = &Cell { rank, ..cell.clone() };
-    let split = bench.split(cell.replicate)?;
-    let Fitted { rank, spent, seconds, reported, evidence } = fit(bench, cell, setting)?;
+    let split = context.split(cell.replicate)?;
+    let Fitted { rank, spent, seconds, reported, evidence } = fit(context, cell, setting)?;
     let cell = &Cell { rank, ..cell.clone() };
-    let blank = |metric, value| bench.row(cell, &spent, metric, value);
+    let blank = |metric, value| context.row(cell, &spent, metric, value);
     let mut rows = reported;
-    let outcome = evidence::test(bench, &evidence, &split, cost)?;
+    let outcome = evidence::test(context, &evidence, &split, cost)?;
     let note = (!outcome.report.converged()).then(|| "the SVM stopped at its limit of epochs".to_owned());
     let mut settings = match setting.gamma {
-        _ if ranked_search::is_searched(bench, cell) => chosen.words(),
+        _ if ranked_search::is_searched(context, cell) => chosen.words(),
         Some(gamma) => format!("γ = {gamma:.4}, C = {cost:.4}"),
         None => format!("C = {cost:.4}"),
     };
     if let Some(support) = outcome.support {
         settings += &format!("; {support} support vectors");
     }
-    if ranked_search::is_searched(bench, cell) {
+    if ranked_search::is_searched(context, cell) {
         rows.push(blank(Metric::Rank, rank as f64));
     }
     let note = note.map_or(settings.clone(), |note| format!("{settings}; {note}"));
@@ -244,44 +281,44 @@ struct Fitted {
     evidence: Evidence,
 }
 
-fn fit(bench: &Bench<'_>, cell: &Cell, setting: Setting) -> Result<Fitted, JobError> {
-    if bench.sweep.method(cell).id == evidence::EXACT {
+fn fit(context: &SweepContext<'_>, cell: &Cell, setting: Setting) -> Result<Fitted, JobError> {
+    if context.sweep.method(cell).id == evidence::EXACT {
         // all of K is bought, and never held at once
-        let (started, plan) = (Instant::now(), whole(bench.stage.items()));
-        errors::buy(bench, &plan)?;
+        let (started, plan) = (Instant::now(), whole(context.stage.items()));
+        errors::buy(context, &plan)?;
         let seconds = started.elapsed().as_secs_f64();
-        let (cells, evaluations) = (plan.cells(bench.stage.items()), plan.evaluations(bench.till.shape()));
+        let (cells, evaluations) = (plan.cells(context.stage.items()), plan.evaluations(context.till.shape()));
         let spent = Spent { cells, evaluations, seconds };
-        let reported = vec![bench.row(cell, &spent, Metric::Shift, 0.0)];
-        let evidence = evidence(bench, cell, setting)?;
+        let reported = vec![context.row(cell, &spent, Metric::Shift, 0.0)];
+        let evidence = evidence(context, cell, setting)?;
         return Ok(Fitted { rank: cell.rank, spent, seconds, reported, evidence });
     }
-    let (approximation, spent) = bench.fit(cell, setting)?;
+    let (approximation, spent) = context.fit(cell, setting)?;
     // a growing rank ends where it ends
     let rank = approximation.report().rank.clamp(1, cell.rank);
     let cell = &Cell { rank, ..cell.clone() };
-    let blank = |metric, value| bench.row(cell, &spent, metric, value);
+    let blank = |metric, value| context.row(cell, &spent, metric, value);
     let mut reported = report_rows(&approximation, &blank);
-    reported.extend(error(bench, cell, setting, &approximation, &blank)?);
+    reported.extend(error(context, cell, setting, &approximation, &blank)?);
     let seconds = approximation.report().seconds;
-    Ok(Fitted { rank, spent, seconds, reported, evidence: Evidence::of(bench, approximation)? })
+    Ok(Fitted { rank, spent, seconds, reported, evidence: Evidence::of(context, approximation)? })
 }
 
 /// The relative error of a cell. Where each method has chosen a γ of its own, errors are those of one γ for all, so that they can be
 /// held against each other: a fit more.
 fn error(
-    bench: &Bench<'_>,
+    context: &SweepContext<'_>,
     cell: &Cell,
     setting: Setting,
     approximation: &Approximation,
     blank: &dyn Fn(Metric, f64) -> ResultRow,
 ) -> Result<Option<ResultRow>, JobError> {
-    let errors = Errors::of(bench);
-    let common = bench.common_gamma();
+    let errors = Errors::of(context);
+    let common = context.common_gamma();
     if common == setting.gamma || errors == Errors::Unknown {
-        return errors::row(bench, errors, cell, setting.gamma, approximation, blank);
+        return errors::row(context, errors, cell, setting.gamma, approximation, blank);
     }
-    let (approximation, _) = bench.fit(cell, Setting { gamma: common, ..setting })?;
-    let row = errors::row(bench, errors, cell, common, &approximation, blank)?;
+    let (approximation, _) = context.fit(cell, Setting { gamma: common, ..setting })?;
+    let row = errors::row(context, errors, cell, common, &approximation, blank)?;
     Ok(row.map(|row| ResultRow { note: common.map(|gamma| format!("γ = {gamma:.4}")), ..row }))
 }

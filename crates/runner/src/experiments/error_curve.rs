@@ -1,73 +1,111 @@
 //! `experiment: error_curve` — relative error against the size of the landmark set: figure 3 of the SMS-Nyström paper.
 
+use landmark_report::{
+    CellKey, FigureKind, FigureSpec, Metric, ResultRow, ResultStore, Selection, TableKind, TableSpec, XAxis,
+};
+use landmark_yaml::Entry;
 use serde_json::json;
 
 use super::errors::{self, Errors};
-use super::{Bench, Beside, Job, JobError, Layout, Task, group, rows_of_twin, whole};
-use crate::report::{Across, FigureKind, FigureSpec, Selection, TableKind, TableSpec};
-use crate::results::{CellKey, Metric, ResultRow, ResultStore};
+use crate::config::matrix::ExperimentEntry;
+use crate::experiment::Experiment;
+use crate::job::{ExtraCalls, Job, JobError};
+use crate::layout::Layout;
+use crate::sweep::context::{SweepContext, group, rows_of_twin, whole};
 use crate::sweep::{Cell, Comparison, Setting};
 
-pub(super) fn jobs(bench: &Bench<'_>) -> Result<Vec<Job>, JobError> {
-    let errors = Errors::of(bench);
-    let mut jobs = Vec::new();
-    if errors == Errors::Exact && bench.stage.is_priced {
-        jobs.push(reference(bench)?);
+static ENTRY: ExperimentEntry = ExperimentEntry {
+    unread: &["spectrum", "svm", "search", "output"],
+    is_about_errors: true,
+    ..ExperimentEntry::new(Entry {
+        id: "error_curve",
+        summary: "relative error ‖K − K̃‖/‖K‖ against rank, at equal rank and at equal entries",
+        parameters: &[],
+        source: "SMS-Nyström paper, figure 3",
+    })
+};
+
+/// Relative error against the size of the landmark set.
+pub struct ErrorCurve;
+
+impl Experiment for ErrorCurve {
+    fn entry(&self) -> &'static ExperimentEntry {
+        &ENTRY
     }
-    jobs.extend(cell_jobs(bench, errors, key)?);
+
+    fn jobs<'a>(&self, context: &'a SweepContext<'_>) -> Result<Vec<Job<'a>>, JobError> {
+        jobs(context)
+    }
+
+    fn layout(&self, _: &SweepContext<'_>, rows: &[ResultRow]) -> Layout {
+        error_layout(rows)
+    }
+}
+
+fn jobs<'a>(context: &'a SweepContext<'_>) -> Result<Vec<Job<'a>>, JobError> {
+    let errors = Errors::of(context);
+    let mut jobs = Vec::new();
+    if errors == Errors::Exact && context.stage.is_priced {
+        jobs.push(reference(context)?);
+    }
+    jobs.extend(cell_jobs(context, errors, key, measure)?);
     Ok(jobs)
 }
 
-/// A job for each cell of the sweep: its fit, and what is bought to know its error.
-pub(super) fn cell_jobs(
-    bench: &Bench<'_>,
+/// The measurement of a cell, from the results before it.
+pub(super) type Measure = fn(&SweepContext<'_>, &Cell, &ResultStore) -> Result<Vec<ResultRow>, JobError>;
+
+/// A job for each cell of the sweep: its fit, and the entries that its error is known from.
+pub(super) fn cell_jobs<'a>(
+    context: &'a SweepContext<'_>,
     errors: Errors,
-    key: fn(&Bench<'_>, &Cell) -> Result<CellKey, JobError>,
-) -> Result<Vec<Job>, JobError> {
+    key: fn(&SweepContext<'_>, &Cell) -> Result<CellKey, JobError>,
+    measure: Measure,
+) -> Result<Vec<Job<'a>>, JobError> {
     let job = |cell: Cell| {
-        let fit = bench.plan(&cell)?;
+        let fit = context.plan(&cell)?;
         Ok(Job {
-            key: key(bench, &cell)?,
-            title: bench.sweep.title(&cell),
-            group: group(bench.sweep, "", &cell),
-            plan: errors::plan(bench, errors, &cell, &fit)?,
-            beside: Beside::NONE,
-            task: Task::Measure(cell),
+            key: key(context, &cell)?,
+            title: context.sweep.title(&cell),
+            group: group(context.sweep, "", &cell),
+            plan: errors::plan(context, errors, &cell, &fit)?,
+            extra: ExtraCalls::NONE,
+            work: Box::new(move |results, _| measure(context, &cell, results)),
         })
     };
-    bench.sweep.cells().into_iter().map(job).collect()
+    context.sweep.cells().into_iter().map(job).collect()
 }
 
-fn key(bench: &Bench<'_>, cell: &Cell) -> Result<CellKey, JobError> {
-    Ok(bench.key("error", Some(cell), &json!({ "errors": Errors::of(bench) }))?)
+fn key(context: &SweepContext<'_>, cell: &Cell) -> Result<CellKey, JobError> {
+    Ok(context.key("error", Some(cell), &json!({ "errors": Errors::of(context) }))?)
 }
 
 /// The job that buys all of K.
-pub(super) fn reference(bench: &Bench<'_>) -> Result<Job, JobError> {
+pub(super) fn reference<'a>(context: &'a SweepContext<'_>) -> Result<Job<'a>, JobError> {
     let name = "all of K, the reference".to_owned();
     Ok(Job {
-        key: bench.key("reference", None, &json!(null))?,
+        key: context.key("reference", None, &json!(null))?,
         title: name.clone(),
         group: name,
-        plan: whole(bench.stage.items()),
-        beside: Beside::NONE,
-        task: Task::Reference,
+        plan: whole(context.stage.items()),
+        extra: ExtraCalls::NONE,
+        work: Box::new(|_, _| errors::buy_reference(context).map(|()| Vec::new())),
     })
 }
 
-pub(super) fn measure(bench: &Bench<'_>, cell: &Cell, results: &ResultStore) -> Result<Vec<ResultRow>, JobError> {
-    if let Some(twin) = bench.sweep.twin(cell)
-        && let Some(rows) = results.get(&key(bench, &twin)?)
+fn measure(context: &SweepContext<'_>, cell: &Cell, results: &ResultStore) -> Result<Vec<ResultRow>, JobError> {
+    if let Some(twin) = context.sweep.twin(cell)
+        && let Some(rows) = results.get(&key(context, &twin)?)
     {
         return Ok(rows_of_twin(rows, cell));
     }
-    let gamma = bench.fixed_gamma();
-    let (approximation, spent) = bench.fit(cell, Setting::at(gamma))?;
+    let gamma = context.fixed_gamma();
+    let (approximation, spent) = context.fit(cell, Setting::at(gamma))?;
     // a growing rank ends where it ends
     let cell = &Cell { rank: approximation.report().rank.clamp(1, cell.rank), ..cell.clone() };
-    let blank = |metric, value| bench.row(cell, &spent, metric, value);
+    let blank = |metric, value| context.row(cell, &spent, metric, value);
     let mut rows = report_rows(&approximation, &blank);
-    let error = errors::row(bench, Errors::of(bench), cell, gamma, &approximation, &blank)?;
+    let error = errors::row(context, Errors::of(context), cell, gamma, &approximation, &blank)?;
     rows.extend(error.map(|row| ResultRow { seconds: Some(approximation.report().seconds), ..row }));
     Ok(rows)
 }
@@ -105,7 +143,7 @@ pub(super) fn error_layout(rows: &[ResultRow]) -> Layout {
             caption: format!(
                 "‖K − K̃‖_F / ‖K‖_F over replicates, mean ± half the 95 % interval. Methods are given {words}; s is the column."
             ),
-            kind: TableKind::Grid { select: select.clone(), across: Across::Columns },
+            kind: TableKind::Grid { select: select.clone(), across: XAxis::COLUMNS },
         });
         tables.extend(paired(rows, &select, comparison, words));
         figures.push(FigureSpec {
@@ -113,7 +151,7 @@ pub(super) fn error_layout(rows: &[ResultRow]) -> Layout {
             title: format!("Relative error against s/n, {words}"),
             caption: "‖K − K̃‖_F / ‖K‖_F against the share s/n of landmarks; the band is the 95 % interval.".to_owned(),
             select,
-            kind: FigureKind::Curve { across: Across::Fraction, log_y: true, y_limits: None },
+            kind: FigureKind::Curve { across: XAxis::FRACTION, log_y: true, y_limits: None },
         });
     }
     tables.push(TableSpec {
@@ -167,7 +205,3 @@ fn paired(rows: &[ResultRow], select: &Selection, comparison: Comparison, words:
 const PUBLISHED: [&str; 6] = ["nystrom", "sms_nystrom", "skeleton", "sicur", "stacur", "wme"];
 /// Methods that need all of K.
 const FULL: [&str; 2] = ["optimal", "exact"];
-
-pub(super) fn layout(_bench: &Bench<'_>, rows: &[ResultRow]) -> Layout {
-    error_layout(rows)
-}

@@ -5,13 +5,14 @@ use landmark_core::entries::{EntryBlock, EntryPlan, Rows};
 use landmark_core::error_estimate::{self, ErrorEstimate, Sample};
 use landmark_core::landmarks::Landmarks;
 use landmark_core::stream::stream;
+use landmark_report::{Metric, ResultRow};
 use ndarray::Array2;
 use serde::Serialize;
 
-use super::{Bench, JobError, whole};
-use crate::config::{ErrorEstimateConfig, Experiment};
-use crate::results::{Metric, ResultRow};
+use crate::config::ErrorEstimateConfig;
+use crate::job::JobError;
 use crate::sweep::Cell;
+use crate::sweep::context::{SweepContext, whole};
 
 /// Cells of K bought at a time: 8 MB.
 const CELLS_PER_BLOCK: usize = 1 << 20;
@@ -30,43 +31,44 @@ pub(super) enum Errors {
 
 impl Errors {
     /// Exact where K is there anyway (a matrix that is given, an error curve, a method that needs all of it) and within the budget.
-    pub(super) fn of(bench: &Bench<'_>) -> Self {
-        let is_there = !bench.stage.is_priced
-            || is_about_errors(bench) && bench.matrix.error_estimate.is_none()
-            || bench.matrix.methods.iter().any(|method| !method.entry.draws);
-        let all = whole(bench.stage.items()).evaluations(bench.till.shape());
-        let affordable = bench.matrix.budget.limit().is_none_or(|budget| budget >= all);
-        match bench.matrix.error_estimate {
+    pub(super) fn of(context: &SweepContext<'_>) -> Self {
+        let is_there = !context.stage.is_priced
+            || context.matrix.experiment.is_about_errors && context.matrix.error_estimate.is_none()
+            || context.matrix.methods.iter().any(|method| !method.entry.draws);
+        let all = whole(context.stage.items()).evaluations(context.till.shape());
+        let affordable = context.matrix.budget.limit().is_none_or(|budget| budget >= all);
+        match context.matrix.error_estimate {
             _ if is_there && affordable => Self::Exact,
             Some(estimate) => Self::Estimated(estimate),
-            None if is_there && is_about_errors(bench) => Self::Exact,
+            None if is_there && context.matrix.experiment.is_about_errors => Self::Exact,
             None => Self::Unknown,
         }
     }
 }
 
-fn is_about_errors(bench: &Bench<'_>) -> bool {
-    matches!(bench.matrix.experiment, Experiment::ErrorCurve | Experiment::Glue)
-}
-
 /// The entries of K that the error of a cell is measured against, beyond its fit.
-pub(super) fn plan(bench: &Bench<'_>, errors: Errors, cell: &Cell, fit: &EntryPlan) -> Result<EntryPlan, JobError> {
+pub(super) fn plan(
+    context: &SweepContext<'_>,
+    errors: Errors,
+    cell: &Cell,
+    fit: &EntryPlan,
+) -> Result<EntryPlan, JobError> {
     let mut plan = fit.clone();
     if let Errors::Estimated(estimate) = errors {
-        let sample = sample(bench, estimate, cell, &bench.sweep.drawn_landmarks(cell)?);
+        let sample = sample(context, estimate, cell, &context.sweep.drawn_landmarks(cell)?);
         plan.blocks.extend(sample.plan().blocks);
     }
     Ok(plan)
 }
 
 /// Buys all of K by blocks of rows.
-pub(super) fn buy_reference(bench: &Bench<'_>) -> Result<(), JobError> {
-    buy(bench, &whole(bench.stage.items()))
+pub(super) fn buy_reference(context: &SweepContext<'_>) -> Result<(), JobError> {
+    buy(context, &whole(context.stage.items()))
 }
 
 /// Buys the entries of a plan by blocks.
-pub(super) fn buy(bench: &Bench<'_>, plan: &EntryPlan) -> Result<(), JobError> {
-    let scores = bench.till.scores();
+pub(super) fn buy(context: &SweepContext<'_>, plan: &EntryPlan) -> Result<(), JobError> {
+    let scores = context.till.scores();
     let all: Vec<usize> = (0..scores.len()).collect();
     for EntryBlock { rows, cols } in &plan.blocks {
         let rows = match rows {
@@ -84,14 +86,14 @@ pub(super) fn buy(bench: &Bench<'_>, plan: &EntryPlan) -> Result<(), JobError> {
 
 /// The row of the error of a cell, where it is known.
 pub(super) fn row(
-    bench: &Bench<'_>,
+    context: &SweepContext<'_>,
     errors: Errors,
     cell: &Cell,
     gamma: Option<f64>,
     approximation: &Approximation,
     blank: &dyn Fn(Metric, f64) -> ResultRow,
 ) -> Result<Option<ResultRow>, JobError> {
-    let reference = bench.till.similarities(gamma)?;
+    let reference = context.till.similarities(gamma)?;
     Ok(match errors {
         Errors::Unknown => None,
         Errors::Exact => {
@@ -99,7 +101,7 @@ pub(super) fn row(
             Some(blank(Metric::RelativeError, error))
         }
         Errors::Estimated(estimate) => {
-            let sample = sample(bench, estimate, cell, &bench.landmarks(cell)?);
+            let sample = sample(context, estimate, cell, &context.landmarks(cell)?);
             let ErrorEstimate { relative_error, lower, upper, .. } =
                 sample.estimate(&reference, approximation, estimate.confidence)?;
             let row = blank(Metric::EstimatedError, relative_error);
@@ -108,7 +110,7 @@ pub(super) fn row(
     })
 }
 
-fn sample(bench: &Bench<'_>, estimate: ErrorEstimateConfig, cell: &Cell, landmarks: &Landmarks) -> Sample {
-    let mut rng = stream(bench.config.seed, &bench.stage.dataset, "error estimate", cell.replicate);
-    Sample::draw(bench.stage.items(), &landmarks.order()[..cell.rank], estimate.samples, &mut rng)
+fn sample(context: &SweepContext<'_>, estimate: ErrorEstimateConfig, cell: &Cell, landmarks: &Landmarks) -> Sample {
+    let mut rng = stream(context.run.seed, &context.stage.dataset, "error estimate", cell.replicate);
+    Sample::draw(context.stage.items(), &landmarks.order()[..cell.rank], estimate.samples, &mut rng)
 }

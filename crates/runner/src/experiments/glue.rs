@@ -13,16 +13,22 @@ use landmark_core::entries::{Certainty, EntryBlock, EntryPlan, Rows};
 use landmark_core::error_estimate;
 use landmark_core::oracle::{Oracle, OracleError, OracleShape, Spent};
 use landmark_oracles::tile_store::OracleLabel;
+use landmark_report::{
+    CellKey, FigureKind, FigureSpec, Metric, ResultRow, ResultStore, Selection, TableKind, TableSpec, XAxis,
+};
 use landmark_tasks::metrics::{MetricError, accuracy, best_threshold, f1_binary, pearson, spearman};
+use landmark_yaml::Entry;
 use ndarray::Array2;
 use serde_json::json;
 
 use super::error_curve::{cell_jobs, error_layout, reference, report_rows};
 use super::errors::{self, Errors};
-use super::{Bench, Beside, Job, JobError, Layout, Task, rows_of_twin, whole};
-use crate::report::{Across, FigureKind, FigureSpec, Selection, TableKind, TableSpec};
-use crate::results::{CellKey, Metric, ResultRow, ResultStore};
+use crate::config::matrix::ExperimentEntry;
+use crate::experiment::Experiment;
+use crate::job::{ExtraCalls, Job, JobError};
+use crate::layout::Layout;
 use crate::stage::{Calibration, Sentences};
+use crate::sweep::context::{SweepContext, rows_of_twin, whole};
 use crate::sweep::{Cell, Comparison, Setting};
 
 /// Above this a label says yes; a score too, where no threshold was chosen for it.
@@ -39,47 +45,76 @@ const SYMMETRISED: (&str, &str) = ("exact", "symmetrised scores");
 const AGAINST: [(&str, &str); 2] =
     [("against_raw", "the scores as the model gives them"), ("against_symmetrised", "their symmetrisation")];
 
-fn sentences<'a>(bench: &'a Bench<'_>) -> Result<&'a Sentences, JobError> {
-    let missing = || JobError::Study("`glue` needs labelled pairs of sentences".into());
-    bench.stage.sentences.as_ref().ok_or_else(missing)
+fn sentences<'a>(context: &'a SweepContext<'_>) -> Result<&'a Sentences, JobError> {
+    let missing = || JobError::from("`glue` needs labelled pairs of sentences");
+    context.stage.sentences.as_ref().ok_or_else(missing)
 }
 
-pub(super) fn jobs(bench: &Bench<'_>) -> Result<Vec<Job>, JobError> {
-    let errors = Errors::of(bench);
-    let n = bench.stage.items();
+static ENTRY: ExperimentEntry = ExperimentEntry {
+    unread: &["spectrum", "svm", "search", "output"],
+    is_about_errors: true,
+    needs_pairs: true,
+    ..ExperimentEntry::new(Entry {
+        id: "glue",
+        summary: "correlation, F1 or accuracy of approximated scores at labelled pairs of sentences, and relative errors",
+        parameters: &[],
+        source: "SMS-Nyström paper, tables 3 to 5",
+    })
+};
+
+/// Approximated scores at labelled pairs.
+pub struct Glue;
+
+impl Experiment for Glue {
+    fn entry(&self) -> &'static ExperimentEntry {
+        &ENTRY
+    }
+
+    fn jobs<'a>(&self, context: &'a SweepContext<'_>) -> Result<Vec<Job<'a>>, JobError> {
+        jobs(context)
+    }
+
+    fn layout(&self, context: &SweepContext<'_>, rows: &[ResultRow]) -> Layout {
+        layout(context, rows)
+    }
+}
+
+fn jobs<'a>(context: &'a SweepContext<'_>) -> Result<Vec<Job<'a>>, JobError> {
+    let errors = Errors::of(context);
+    let n = context.stage.items();
     let mut jobs = Vec::new();
     let labelled = match errors {
         Errors::Exact => {
-            jobs.push(reference(bench)?);
+            jobs.push(reference(context)?);
             whole(n)
         }
-        Errors::Estimated(_) | Errors::Unknown => labelled_plan(&sentences(bench)?.pairs),
+        Errors::Estimated(_) | Errors::Unknown => labelled_plan(&sentences(context)?.pairs),
     };
-    if let Some(calibration) = &sentences(bench)?.calibration {
+    if let Some(calibration) = &sentences(context)?.calibration {
         let price = OracleShape::of(calibration.oracle.as_ref()).evaluations_per_pair;
         let title = THRESHOLD.1.to_owned();
         jobs.push(Job {
-            key: threshold_key(bench)?,
+            key: threshold_key(context)?,
             title: title.clone(),
             group: title,
             plan: EntryPlan { blocks: Vec::new(), certainty: Certainty::Exact },
-            beside: Beside {
-                evaluations: calibration.pairs.len() as u64 * price,
-                what: "training pairs, from which the threshold is chosen",
+            extra: ExtraCalls {
+                calls: calibration.pairs.len() as u64 * price,
+                pairs: "training pairs, from which the threshold is chosen",
             },
-            task: Task::Threshold,
+            work: Box::new(|_, _| threshold(context)),
         });
     }
     let title = UNAPPROXIMATED.to_owned();
     jobs.push(Job {
-        key: bench.key("unapproximated", None, &more(bench)?)?,
+        key: context.key("unapproximated", None, &more(context)?)?,
         title: title.clone(),
         group: title,
         plan: labelled,
-        beside: Beside::NONE,
-        task: Task::Unapproximated,
+        extra: ExtraCalls::NONE,
+        work: Box::new(|results, _| unapproximated(context, results)),
     });
-    jobs.extend(cell_jobs(bench, errors, key)?);
+    jobs.extend(cell_jobs(context, errors, key, measure)?);
     Ok(jobs)
 }
 
@@ -90,34 +125,34 @@ fn labelled_plan(pairs: &[(usize, usize)]) -> EntryPlan {
 }
 
 /// What moves the rows besides the scores.
-fn more(bench: &Bench<'_>) -> Result<serde_json::Value, JobError> {
-    let sentences = sentences(bench)?;
-    let errors = Errors::of(bench);
+fn more(context: &SweepContext<'_>) -> Result<serde_json::Value, JobError> {
+    let sentences = sentences(context)?;
+    let errors = Errors::of(context);
     let more = json!([errors, sentences.pairs, sentences.targets, sentences.order]);
     Ok(match &sentences.calibration {
-        Some(_) => json!([more, threshold_key(bench)?.to_string()]),
+        Some(_) => json!([more, threshold_key(context)?.to_string()]),
         None => more,
     })
 }
 
-fn key(bench: &Bench<'_>, cell: &Cell) -> Result<CellKey, JobError> {
-    Ok(bench.key("glue", Some(cell), &more(bench)?)?)
+fn key(context: &SweepContext<'_>, cell: &Cell) -> Result<CellKey, JobError> {
+    Ok(context.key("glue", Some(cell), &more(context)?)?)
 }
 
-fn threshold_key(bench: &Bench<'_>) -> Result<CellKey, JobError> {
-    let calibration = sentences(bench)?.calibration.as_ref();
+fn threshold_key(context: &SweepContext<'_>) -> Result<CellKey, JobError> {
+    let calibration = sentences(context)?.calibration.as_ref();
     let of = |calibration: &Calibration| {
         json!([calibration.oracle.identity().to_hex(), calibration.pairs, calibration.labels])
     };
-    Ok(bench.key("threshold", None, &json!(calibration.map(of)))?)
+    Ok(context.key("threshold", None, &json!(calibration.map(of)))?)
 }
 
 /// The threshold that gets most of the calibration's pairs right.
-pub(super) fn threshold(bench: &Bench<'_>) -> Result<Vec<ResultRow>, JobError> {
-    let Some(calibration) = &sentences(bench)?.calibration else { return Ok(Vec::new()) };
+fn threshold(context: &SweepContext<'_>) -> Result<Vec<ResultRow>, JobError> {
+    let Some(calibration) = &sentences(context)?.calibration else { return Ok(Vec::new()) };
     let Calibration { oracle, description, pairs, labels } = calibration;
-    let label = OracleLabel::new(bench.matrix.oracle.kind(), description.clone());
-    let till = bench.till.beside(Arc::clone(oracle), label).map_err(|error| OracleError::Failed {
+    let label = OracleLabel::new(context.matrix.oracle.kind(), description.clone());
+    let till = context.till.beside(Arc::clone(oracle), label).map_err(|error| OracleError::Failed {
         what: "the store of the scores of a threshold".to_owned(),
         source: error.into(),
     })?;
@@ -125,7 +160,7 @@ pub(super) fn threshold(bench: &Bench<'_>) -> Result<Vec<ResultRow>, JobError> {
     till.scores().evaluate(pairs, &mut scores)?;
     let row = |value, note| ResultRow {
         note: Some(note),
-        ..blank(bench, THRESHOLD.0, THRESHOLD.1, Metric::Threshold, value)
+        ..blank(context, THRESHOLD.0, THRESHOLD.1, Metric::Threshold, value)
     };
     Ok(vec![match best_threshold(&scores, labels)? {
         Some(best) => {
@@ -137,36 +172,37 @@ pub(super) fn threshold(bench: &Bench<'_>) -> Result<Vec<ResultRow>, JobError> {
 }
 
 /// The threshold that a job of this title calls pairs positive by: the one that was chosen, or ½.
-fn chosen_threshold(bench: &Bench<'_>, results: &ResultStore, title: &str) -> Result<f64, JobError> {
-    if sentences(bench)?.calibration.is_none() {
+fn chosen_threshold(context: &SweepContext<'_>, results: &ResultStore, title: &str) -> Result<f64, JobError> {
+    if sentences(context)?.calibration.is_none() {
         return Ok(HALF);
     }
-    let rows = results.get(&threshold_key(bench)?).unwrap_or_default();
+    let rows = results.get(&threshold_key(context)?).unwrap_or_default();
     let row = rows.iter().find(|row| row.metric == Metric::Threshold);
     let missing = || JobError::Needs { title: title.to_owned(), needs: THRESHOLD.1 };
     row.map(|row| row.value).ok_or_else(missing)
 }
 
 /// The model's own scores and their symmetrisation, at the labelled pairs and, where all of K is there, in whole.
-pub(super) fn unapproximated(bench: &Bench<'_>, results: &ResultStore) -> Result<Vec<ResultRow>, JobError> {
-    let (sentences, threshold) = (sentences(bench)?, chosen_threshold(bench, results, UNAPPROXIMATED)?);
-    let (raw, symmetrised) = (bench.till.as_given(), bench.till.scores());
+fn unapproximated(context: &SweepContext<'_>, results: &ResultStore) -> Result<Vec<ResultRow>, JobError> {
+    let (sentences, threshold) = (sentences(context)?, chosen_threshold(context, results, UNAPPROXIMATED)?);
+    let (raw, symmetrised) = (context.till.as_given(), context.till.scores());
     let mut rows = Vec::new();
     for ((id, name), oracle) in [(RAW, &raw), (SYMMETRISED, &symmetrised)] {
         let mut scores = vec![0.0; sentences.pairs.len()];
         oracle.evaluate(&sentences.pairs, &mut scores)?;
         for (metric, value) in measures(sentences, &scores, threshold)? {
-            rows.push(blank(bench, id, name, metric, value));
+            rows.push(blank(context, id, name, metric, value));
         }
     }
-    if Errors::of(bench) == Errors::Exact {
-        rows.push(blank(bench, RAW.0, RAW.1, Metric::RawError, 0.0));
+    if Errors::of(context) == Errors::Exact {
+        rows.push(blank(context, RAW.0, RAW.1, Metric::RawError, 0.0));
         let error = difference(raw.as_ref(), symmetrised.as_ref())?;
-        rows.push(blank(bench, SYMMETRISED.0, SYMMETRISED.1, Metric::RawError, error));
+        rows.push(blank(context, SYMMETRISED.0, SYMMETRISED.1, Metric::RawError, error));
     }
-    for proxy in bench.matrix.methods.iter().filter_map(|method| method.proxy.as_ref()) {
+    for proxy in context.matrix.methods.iter().filter_map(|method| method.proxy.as_ref()) {
         let name = format!("{} alone", proxy.kind.id());
-        let Some(oracle) = bench.stage.proxy(&proxy.kind, None)?.filter(|_| rows.iter().all(|row| row.method != name))
+        let Some(oracle) =
+            context.stage.proxy(&proxy.kind, None)?.filter(|_| rows.iter().all(|row| row.method != name))
         else {
             continue;
         };
@@ -177,7 +213,7 @@ pub(super) fn unapproximated(bench: &Bench<'_>, results: &ResultStore) -> Result
         rows.extend(
             measured
                 .filter(|(metric, _)| matches!(metric, Metric::Pearson | Metric::Spearman))
-                .map(|(metric, value)| blank(bench, "proxy", &name, metric, value)),
+                .map(|(metric, value)| blank(context, "proxy", &name, metric, value)),
         );
     }
     Ok(rows)
@@ -217,10 +253,10 @@ fn measures(sentences: &Sentences, scores: &[f64], threshold: f64) -> Result<Vec
     Ok(vec![(Metric::F1, f1_binary(&gold, &ours, 1)?), (Metric::Accuracy, accuracy(&gold, &ours)?)])
 }
 
-fn blank(bench: &Bench<'_>, id: &str, name: &str, metric: Metric, value: f64) -> ResultRow {
-    let n = bench.stage.items() as u64;
+fn blank(context: &SweepContext<'_>, id: &str, name: &str, metric: Metric, value: f64) -> ResultRow {
+    let n = context.stage.items() as u64;
     ResultRow {
-        dataset: bench.stage.dataset.clone(),
+        dataset: context.stage.dataset.clone(),
         method: name.to_owned(),
         method_id: id.to_owned(),
         variant: String::new(),
@@ -238,41 +274,41 @@ fn blank(bench: &Bench<'_>, id: &str, name: &str, metric: Metric, value: f64) ->
         upper: None,
         seconds: None,
         note: None,
-        profile: bench.config.profile.name.clone(),
+        profile: context.run.profile.name.clone(),
     }
 }
 
-pub(super) fn measure(bench: &Bench<'_>, cell: &Cell, results: &ResultStore) -> Result<Vec<ResultRow>, JobError> {
-    if let Some(twin) = bench.sweep.twin(cell)
-        && let Some(rows) = results.get(&key(bench, &twin)?)
+fn measure(context: &SweepContext<'_>, cell: &Cell, results: &ResultStore) -> Result<Vec<ResultRow>, JobError> {
+    if let Some(twin) = context.sweep.twin(cell)
+        && let Some(rows) = results.get(&key(context, &twin)?)
     {
         return Ok(rows_of_twin(rows, cell));
     }
-    let sentences = sentences(bench)?;
-    let (approximation, spent) = bench.fit(cell, Setting::default())?;
+    let sentences = sentences(context)?;
+    let (approximation, spent) = context.fit(cell, Setting::default())?;
     let cell = &Cell { rank: approximation.report().rank.clamp(1, cell.rank), ..cell.clone() };
-    let blank = |metric, value| bench.row(cell, &spent, metric, value);
+    let blank = |metric, value| context.row(cell, &spent, metric, value);
     let mut rows = report_rows(&approximation, &blank);
     let mut scores = vec![0.0; sentences.pairs.len()];
     approximation.pairs(&sentences.pairs, &mut scores)?;
-    let threshold = chosen_threshold(bench, results, &bench.sweep.title(cell))?;
+    let threshold = chosen_threshold(context, results, &context.sweep.title(cell))?;
     rows.extend(measures(sentences, &scores, threshold)?.into_iter().map(|(metric, value)| blank(metric, value)));
-    rows.extend(error_rows(bench, cell, &approximation, &blank)?);
+    rows.extend(error_rows(context, cell, &approximation, &blank)?);
     Ok(rows)
 }
 
 fn error_rows(
-    bench: &Bench<'_>,
+    context: &SweepContext<'_>,
     cell: &Cell,
     approximation: &Approximation,
     blank: &dyn Fn(Metric, f64) -> ResultRow,
 ) -> Result<Vec<ResultRow>, JobError> {
     let seconds = Some(approximation.report().seconds);
-    let errors = Errors::of(bench);
-    let symmetrised = errors::row(bench, errors, cell, None, approximation, blank)?;
+    let errors = Errors::of(context);
+    let symmetrised = errors::row(context, errors, cell, None, approximation, blank)?;
     let mut rows: Vec<ResultRow> = symmetrised.map(|row| ResultRow { seconds, ..row }).into_iter().collect();
     if errors == Errors::Exact {
-        let raw = bench.till.as_given();
+        let raw = context.till.as_given();
         rows.push(blank(Metric::RawError, error_estimate::relative_errors(raw.as_ref(), approximation)?.raw));
     }
     Ok(rows)
@@ -291,7 +327,7 @@ fn restated(rows: &[ResultRow]) -> Vec<ResultRow> {
     [(Metric::RawError, AGAINST[0].0), (Metric::RelativeError, AGAINST[1].0)].into_iter().flat_map(under).collect()
 }
 
-pub(super) fn layout(bench: &Bench<'_>, rows: &[ResultRow]) -> Layout {
+fn layout(context: &SweepContext<'_>, rows: &[ResultRow]) -> Layout {
     let errors = error_layout(rows);
     let (mut tables, mut figures) = (Vec::new(), Vec::new());
     for metric in [Metric::Pearson, Metric::Spearman, Metric::F1, Metric::Accuracy] {
@@ -317,11 +353,11 @@ pub(super) fn layout(bench: &Bench<'_>, rows: &[ResultRow]) -> Layout {
                 title: format!("{} against s/n, {words}", spec.label),
                 caption: "Mean over replicates at the labelled pairs; the band is the 95 % interval.".to_owned(),
                 select,
-                kind: FigureKind::Curve { across: Across::Fraction, log_y: false, y_limits: None },
+                kind: FigureKind::Curve { across: XAxis::FRACTION, log_y: false, y_limits: None },
             });
         }
     }
-    tables.extend(description(bench));
+    tables.extend(description(context));
     let restated = restated(rows);
     for (heading, words) in AGAINST {
         let select = Selection::compared_at(Metric::RelativeError, heading);
@@ -339,12 +375,12 @@ pub(super) fn layout(bench: &Bench<'_>, rows: &[ResultRow]) -> Layout {
     figures.extend(errors.figures);
     let mut all_restated = errors.restated;
     all_restated.extend(restated);
-    Layout { restated: all_restated, tables, figures, notes: notes(bench, rows) }
+    Layout { restated: all_restated, tables, figures, notes: notes(context, rows) }
 }
 
 /// Table 4 and the curve of the training.
-fn description(bench: &Bench<'_>) -> Vec<TableSpec> {
-    let Some(sentences) = &bench.stage.sentences else { return Vec::new() };
+fn description(context: &SweepContext<'_>) -> Vec<TableSpec> {
+    let Some(sentences) = &context.stage.sentences else { return Vec::new() };
     let plain = |id: &str, title: &str, caption: &str, head: &[&str], lines: Vec<Vec<String>>, figures: Vec<usize>| {
         let head = head.iter().map(|text| (*text).to_owned()).collect();
         let (id, title, caption) = (id.to_owned(), title.to_owned(), caption.to_owned());
@@ -356,10 +392,10 @@ fn description(bench: &Bench<'_>) -> Vec<TableSpec> {
         "Items are the distinct sentences of the pairs to judge by; the paper counts both sentences of every pair (STS-B 3,000, MRPC 816, RTE 554).",
         &["dataset", "pairs to learn from", "pairs to judge by", "items"],
         vec![vec![
-            bench.stage.dataset.clone(),
+            context.stage.dataset.clone(),
             sentences.train.to_string(),
             sentences.pairs.len().to_string(),
-            bench.stage.items().to_string(),
+            context.stage.items().to_string(),
         ]],
         vec![1, 2, 3],
     )];
@@ -428,8 +464,8 @@ fn proxy_study(rows: &[ResultRow]) -> Option<TableSpec> {
     })
 }
 
-fn notes(bench: &Bench<'_>, rows: &[ResultRow]) -> Vec<String> {
-    let Some(sentences) = &bench.stage.sentences else { return Vec::new() };
+fn notes(context: &SweepContext<'_>, rows: &[ResultRow]) -> Vec<String> {
+    let Some(sentences) = &context.stage.sentences else { return Vec::new() };
     let mut notes = Vec::new();
     if sentences.are_graded {
         notes.push("scores that are all the same are given a correlation of 0".to_owned());

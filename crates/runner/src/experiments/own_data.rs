@@ -6,88 +6,113 @@
 
 use landmark_core::approximation::{Approximation, Embedding};
 use landmark_core::entries::{EntryPlan, EntrySet};
-use landmark_core::error_estimate::{Stop, TargetError};
+use landmark_core::error_estimate::Stop;
 use landmark_core::oracle::{Metered, OracleError, Spent};
 use landmark_core::stream::stream;
+use landmark_report::amounts::counted;
+use landmark_report::{CellKey, Metric, ResultRow, TableKind, TableSpec};
+use landmark_yaml::{Entry, parameter};
 use serde_json::json;
 
 use super::error_curve::report_rows;
 use super::errors::{self, Errors};
-use super::{Bench, Beside, Job, JobError, Layout, Task, group};
 use crate::config::LandmarkConfig;
+use crate::config::matrix::ExperimentEntry;
+use crate::experiment::Experiment;
 use crate::factors::{FactorError, FactorInfo, Factors};
-use crate::report::{TableKind, TableSpec};
-use crate::results::{Metric, ResultRow};
-use crate::run::counted;
+use crate::job::{ExtraCalls, Job, JobError};
+use crate::layout::Layout;
+use crate::sweep::context::{SweepContext, group};
 use crate::sweep::{Cell, Comparison, Setting};
 
 /// The folder of the factors, in that of the results.
 pub(crate) const FACTORS: &str = "factors";
-/// A budget of seconds is spent in steps of about twice the rank each.
-const FIRST_SHARE: usize = 8;
 
-pub(super) fn jobs(bench: &Bench<'_>) -> Result<Vec<Job>, JobError> {
+static ENTRY: ExperimentEntry = ExperimentEntry {
+    unread: &["spectrum", "svm", "search", "compare"],
+    makes_factors: true,
+    ..ExperimentEntry::new(Entry {
+        id: "own_data",
+        summary: "factors of a matrix of your own, in files, with an error estimate, within a budget",
+        parameters: &[parameter("output", "{ formats: [npy, safetensors, parquet] }", "forms of the factors")],
+        source: "this project",
+    })
+};
+
+/// Factors of a matrix of the user's own.
+pub struct OwnData;
+
+impl Experiment for OwnData {
+    fn entry(&self) -> &'static ExperimentEntry {
+        &ENTRY
+    }
+
+    fn jobs<'a>(&self, context: &'a SweepContext<'_>) -> Result<Vec<Job<'a>>, JobError> {
+        jobs(context)
+    }
+
+    fn is_kept(&self, context: &SweepContext<'_>, job: &Job<'_>) -> bool {
+        is_kept(context, job)
+    }
+
+    fn layout(&self, context: &SweepContext<'_>, rows: &[ResultRow]) -> Layout {
+        layout(context, rows)
+    }
+}
+
+fn jobs<'a>(context: &'a SweepContext<'_>) -> Result<Vec<Job<'a>>, JobError> {
     let is_first = |cell: &Cell| cell.replicate == 0 && cell.comparison == Comparison::Rank;
-    let Some(cell) = bench.sweep.cells().into_iter().rfind(is_first) else { return Ok(Vec::new()) };
-    let plan = full_plan(bench, &cell)?;
+    let Some(cell) = context.sweep.cells().into_iter().rfind(is_first) else { return Ok(Vec::new()) };
+    let plan = full_plan(context, &cell)?;
     let more = json!({
-        "errors": Errors::of(bench),
-        "budget": bench.matrix.budget,
-        "output": bench.matrix.output,
+        "errors": Errors::of(context),
+        "budget": context.matrix.budget,
+        "output": context.matrix.output,
     });
+    let key = context.key("own data", Some(&cell), &more)?;
     Ok(vec![Job {
-        key: bench.key("own data", Some(&cell), &more)?,
-        title: bench.sweep.title(&cell),
-        group: group(bench.sweep, "", &cell),
+        key: key.clone(),
+        title: context.sweep.title(&cell),
+        group: group(context.sweep, "", &cell),
         plan,
-        beside: Beside::NONE,
-        task: Task::Measure(cell),
+        extra: ExtraCalls::NONE,
+        work: Box::new(move |_, _| measure(context, &key, &cell)),
     }])
 }
 
 /// What the fit and its error estimate will request.
-fn full_plan(bench: &Bench<'_>, cell: &Cell) -> Result<EntryPlan, JobError> {
-    let fit = bench.plan(cell)?;
+fn full_plan(context: &SweepContext<'_>, cell: &Cell) -> Result<EntryPlan, JobError> {
+    let fit = context.plan(cell)?;
     // a growing rank has its samples in its plan
-    if target(bench, cell).is_some() { Ok(fit) } else { errors::plan(bench, Errors::of(bench), cell, &fit) }
-}
-
-/// What a growing rank stops at: the error that is wanted, or the end of the time.
-pub(super) fn target(bench: &Bench<'_>, cell: &Cell) -> Option<TargetError> {
-    if bench.matrix.target_error.is_some() {
-        return bench.grown(cell, bench.matrix.target_error?, bench.sweep.sizes().first().copied().unwrap_or(1));
-    }
-    bench.matrix.budget.seconds?;
-    let steps = bench.grown(cell, f64::MIN_POSITIVE, (cell.rank / FIRST_SHARE).max(1))?;
-    Some(TargetError { growth: 2.0, ..steps })
+    if context.target(cell).is_some() { Ok(fit) } else { errors::plan(context, Errors::of(context), cell, &fit) }
 }
 
 /// Whether the factors on disk are those of this job, and whole.
-pub(super) fn is_kept(bench: &Bench<'_>, job: &Job) -> bool {
-    let folder = bench.folder.join(FACTORS);
+fn is_kept(context: &SweepContext<'_>, job: &Job<'_>) -> bool {
+    let folder = context.folder.join(FACTORS);
     let key = job.key.to_string();
     Factors::peek(&folder).is_some_and(|info| info.job.as_ref() == Some(&key) && Factors::are_whole(&folder, &info))
 }
 
-pub(super) fn measure(bench: &Bench<'_>, job: &Job, cell: &Cell) -> Result<Vec<ResultRow>, JobError> {
+fn measure(context: &SweepContext<'_>, key: &CellKey, cell: &Cell) -> Result<Vec<ResultRow>, JobError> {
     let wanted = cell.rank;
-    let cell = &affordable(bench, cell)?;
+    let cell = &affordable(context, cell)?;
     if cell.rank < wanted {
-        bench.is_cut_short.set(true);
+        context.is_cut_short.set(true);
     }
-    let gamma = bench.fixed_gamma();
-    let (approximation, spent, grown) = fit(bench, cell, gamma)?;
+    let gamma = context.fixed_gamma();
+    let (approximation, spent, grown) = fit(context, cell, gamma)?;
     let cell = &Cell { rank: approximation.report().rank.clamp(1, cell.rank), ..cell.clone() };
-    let blank = |metric, value| bench.row(cell, &spent, metric, value);
+    let blank = |metric, value| context.row(cell, &spent, metric, value);
     let mut rows = report_rows(&approximation, &blank);
     rows.push(blank(Metric::Rank, approximation.report().rank as f64));
     let error = match grown {
         Some(row) => Some(row(&blank)),
-        None => errors::row(bench, Errors::of(bench), cell, gamma, &approximation, &blank)?,
+        None => errors::row(context, Errors::of(context), cell, gamma, &approximation, &blank)?,
     };
     let known = error.as_ref().map(|row| FactorError { relative: row.value, lower: row.lower, upper: row.upper });
     rows.extend(error.map(|row| ResultRow { seconds: Some(approximation.report().seconds), ..row }));
-    write(bench, job, approximation, gamma, known)?;
+    write(context, key, approximation, gamma, known)?;
     Ok(rows)
 }
 
@@ -95,22 +120,22 @@ pub(super) fn measure(bench: &Bench<'_>, job: &Job, cell: &Cell) -> Result<Vec<R
 type GrownRow = Box<dyn Fn(&dyn Fn(Metric, f64) -> ResultRow) -> ResultRow>;
 
 fn fit(
-    bench: &Bench<'_>,
+    context: &SweepContext<'_>,
     cell: &Cell,
     gamma: Option<f64>,
 ) -> Result<(Approximation, Spent, Option<GrownRow>), JobError> {
-    let Some(target) = target(bench, cell) else {
-        let (approximation, spent) = bench.fit(cell, Setting::at(gamma))?;
+    let Some(target) = context.target(cell) else {
+        let (approximation, spent) = context.fit(cell, Setting::at(gamma))?;
         return Ok((approximation, spent, None));
     };
-    let oracle = Metered::new(bench.till.similarities(gamma)?);
-    let method = bench.sweep.approximator(cell, Setting::at(gamma))?;
-    let landmarks = bench.landmarks(cell)?;
-    let mut rng = stream(bench.config.seed, &bench.stage.dataset, "fit", cell.replicate);
-    let known = bench.sweep.method(cell).known;
+    let oracle = Metered::new(context.till.similarities(gamma)?);
+    let method = context.sweep.approximator(cell, Setting::at(gamma))?;
+    let landmarks = context.landmarks(cell)?;
+    let mut rng = stream(context.run.seed, &context.stage.dataset, "fit", cell.replicate);
+    let known = context.sweep.method(cell).known;
     let outcome = target.run(method.as_ref(), &oracle, &landmarks, known, &mut rng)?;
     if matches!(outcome.stop, Stop::BudgetExhausted(_)) {
-        bench.is_cut_short.set(true);
+        context.is_cut_short.set(true);
     }
     let row = outcome.estimate.map(|estimate| -> GrownRow {
         Box::new(move |blank| {
@@ -122,26 +147,27 @@ fn fit(
 }
 
 /// The embedding of a fit that was made before, from what the store holds: a proxy's part of it stands in no file.
-pub(crate) fn embedding_again(bench: &Bench<'_>, rank: usize) -> Result<Embedding, JobError> {
-    let first = bench.sweep.cells().into_iter().find(|cell| cell.comparison == Comparison::Rank);
-    let Some(cell) = first else { return Err(JobError::Study("the configuration names no rank".into())) };
-    let (approximation, _) = bench.fit_at(&Cell { rank, columns: rank, ..cell }, Setting::at(bench.fixed_gamma()))?;
+pub(crate) fn embedding_again(context: &SweepContext<'_>, rank: usize) -> Result<Embedding, JobError> {
+    let first = context.sweep.cells().into_iter().find(|cell| cell.comparison == Comparison::Rank);
+    let Some(cell) = first else { return Err("the configuration names no rank".into()) };
+    let (approximation, _) =
+        context.fit_at(&Cell { rank, columns: rank, ..cell }, Setting::at(context.fixed_gamma()))?;
     Ok(approximation.into_embedding()?)
 }
 
 /// The cell at the largest rank that a budget of entries or money pays for, the error estimate included.
-fn affordable(bench: &Bench<'_>, cell: &Cell) -> Result<Cell, JobError> {
-    let sees = matches!(bench.matrix.landmarks, LandmarkConfig::Seen(_));
-    let Some(limit) = bench.matrix.budget.limit().filter(|_| !sees && bench.matrix.target_error.is_none()) else {
+fn affordable(context: &SweepContext<'_>, cell: &Cell) -> Result<Cell, JobError> {
+    let sees = matches!(context.matrix.landmarks, LandmarkConfig::Seen(_));
+    let Some(limit) = context.matrix.budget.limit().filter(|_| !sees && context.matrix.target_error.is_none()) else {
         return Ok(cell.clone());
     };
     let at = |rank: usize| Cell { rank, columns: rank, ..cell.clone() };
     let missing = |rank: usize| -> Result<u64, JobError> {
         let cell = at(rank);
-        let mut entries = EntrySet::new(bench.till.shape());
-        let fit = bench.sweep.plan(&cell, bench.till.shape())?;
-        entries.add(&errors::plan(bench, Errors::of(bench), &cell, &fit)?);
-        bench.till.missing(&entries).map_err(|error| OracleError::from(error).into())
+        let mut entries = EntrySet::new(context.till.shape());
+        let fit = context.sweep.plan(&cell, context.till.shape())?;
+        entries.add(&errors::plan(context, Errors::of(context), &cell, &fit)?);
+        context.till.missing(&entries).map_err(|error| OracleError::from(error).into())
     };
     if missing(cell.rank)? <= limit {
         return Ok(cell.clone());
@@ -159,8 +185,8 @@ fn affordable(bench: &Bench<'_>, cell: &Cell) -> Result<Cell, JobError> {
 }
 
 fn write(
-    bench: &Bench<'_>,
-    job: &Job,
+    context: &SweepContext<'_>,
+    key: &CellKey,
     approximation: Approximation,
     gamma: Option<f64>,
     error: Option<FactorError>,
@@ -168,35 +194,35 @@ fn write(
     let landmarks = approximation.landmarks().to_vec();
     let (rank, proxy) = (approximation.report().rank, approximation.addend().is_some());
     let embedding: Embedding = approximation.into_embedding()?;
-    let oracle = bench.stage.raw.identity().to_hex();
-    let folder = bench.folder.join(FACTORS);
+    let oracle = context.stage.raw.identity().to_hex();
+    let folder = context.folder.join(FACTORS);
     // what a run before this one met is in the store still
     let failed_before = Factors::peek(&folder).filter(|info| info.oracle == oracle).map_or(0, |info| info.failed_pairs);
-    let program = bench.stage.program.as_ref();
+    let program = context.stage.program.as_ref();
     let info = FactorInfo {
         version: 1,
         items: embedding.vectors.nrows(),
         columns: embedding.vectors.ncols(),
-        method: bench.matrix.methods.first().map_or_else(String::new, |method| method.name.clone()),
+        method: context.matrix.methods.first().map_or_else(String::new, |method| method.name.clone()),
         rank,
         landmarks,
         oracle,
-        texts: bench.stage.own.as_ref().map(|items| items.identity().to_hex()),
+        texts: context.stage.own.as_ref().map(|items| items.identity().to_hex()),
         gamma,
         error,
         proxy,
-        cut_short: bench.is_cut_short.get(),
+        cut_short: context.is_cut_short.get(),
         failed_pairs: program.map_or(0, |program| program.failed()).max(failed_before),
-        job: Some(job.key.to_string()),
+        job: Some(key.to_string()),
         scorer: program.map(|program| program.greeting().identity.clone()),
     };
     let factors =
         Factors { info, vectors: embedding.vectors, signature: embedding.signature, projector: embedding.projector };
-    let ids = bench.stage.own.as_ref().map(|items| items.ids());
-    factors.write(&folder, ids, &bench.matrix.output.formats).map_err(|error| JobError::Study(error.into()))
+    let ids = context.stage.own.as_ref().map(|items| items.ids());
+    factors.write(&folder, ids, &context.matrix.output.formats).map_err(|error| JobError::Failed(error.into()))
 }
 
-pub(super) fn layout(bench: &Bench<'_>, rows: &[ResultRow]) -> Layout {
+fn layout(context: &SweepContext<'_>, rows: &[ResultRow]) -> Layout {
     let find = |metric: Metric| rows.iter().find(|row| row.metric == metric);
     let Some(first) = rows.first() else { return Layout::default() };
     let mut lines = vec![
@@ -205,7 +231,7 @@ pub(super) fn layout(bench: &Bench<'_>, rows: &[ResultRow]) -> Layout {
         line("landmarks", &find(Metric::Rank).map_or(0.0, |row| row.value).to_string()),
         line("evaluations, without those of the error estimate", &first.evaluations.to_string()),
     ];
-    if let Some(price) = bench.matrix.budget.price(first.evaluations) {
+    if let Some(price) = context.matrix.budget.price(first.evaluations) {
         lines.push(line("their price", &format!("{price:.2}")));
     }
     if let Some(row) = find(Metric::EstimatedError).or_else(|| find(Metric::RelativeError)) {
@@ -224,11 +250,11 @@ pub(super) fn layout(bench: &Bench<'_>, rows: &[ResultRow]) -> Layout {
             .to_owned(),
         kind: TableKind::Plain { figures: vec![1], head: vec![String::new(), String::new()], lines },
     };
-    let failed = Factors::peek(&bench.folder.join(FACTORS)).map_or(0, |info| info.failed_pairs);
-    let restarts = bench.stage.program.as_ref().map_or(0, |program| program.restarts());
+    let failed = Factors::peek(&context.folder.join(FACTORS)).map_or(0, |info| info.failed_pairs);
+    let restarts = context.stage.program.as_ref().map_or(0, |program| program.restarts());
     let mut notes = Vec::new();
     let estimate = find(Metric::EstimatedError).map(|row| row.value);
-    if let (Some(target), Some(estimate)) = (bench.matrix.target_error, estimate)
+    if let (Some(target), Some(estimate)) = (context.matrix.target_error, estimate)
         && estimate > target
     {
         notes.push(format!(

@@ -7,14 +7,16 @@
 use landmark_core::approximate::ApproximateError;
 use landmark_core::entries::{Certainty, EntryPlan};
 use landmark_core::oracle::Spent;
+use landmark_report::{CellKey, Metric, ResultRow, ResultStore};
 use landmark_tasks::search::{Dimension, Direction, Point, Search, Space, Strategy as SearchStrategy};
 use serde_json::json;
 
 use super::classification::{evidence, first_of_split, validate};
-use super::{Bench, Beside, Job, JobError, Task, errors, group, wme};
+use super::errors;
 use crate::config::{Axis, Regimes, Scale, Strategy, Tuned};
-use crate::results::{CellKey, Metric, ResultRow, ResultStore};
-use crate::sweep::{Cell, Comparison, Setting};
+use crate::job::{ExtraCalls, Job, JobError, Work};
+use crate::sweep::context::{SweepContext, group};
+use crate::sweep::{Cell, Comparison, Setting, wme};
 
 /// Random candidates before TPE starts to model.
 const STARTUP: usize = 8;
@@ -49,60 +51,73 @@ impl Choice {
 }
 
 /// Whether the rank of a cell is searched for: of everything that has a rank.
-pub(super) fn is_searched(bench: &Bench<'_>, cell: &Cell) -> bool {
-    matches!(cell.comparison, Comparison::SmallRank | Comparison::LargeRank) && bench.sweep.method(cell).entry.sized
+pub(super) fn is_searched(context: &SweepContext<'_>, cell: &Cell) -> bool {
+    matches!(cell.comparison, Comparison::SmallRank | Comparison::LargeRank) && context.sweep.method(cell).entry.sized
 }
 
 /// The search of a cell's method: its purchase and its trials. The replicates of a method share it.
-pub(super) fn jobs(bench: &Bench<'_>, cell: &Cell) -> Result<Vec<Job>, JobError> {
+pub(super) fn jobs<'a>(context: &'a SweepContext<'_>, cell: &Cell) -> Result<Vec<Job<'a>>, JobError> {
     if cell.replicate != 0 {
         return Ok(Vec::new());
     }
-    let is_wme = bench.sweep.method(cell).id == wme::ID;
-    let job =
-        |title: String, group: String, plan, task, key| Job { key, title, group, plan, beside: Beside::NONE, task };
-    let named = |what: &str| format!("{what} of {}", bench.sweep.title(cell));
-    let grouped = |what: &str| group(bench.sweep, &format!("{what} of "), cell);
-    let stock = key(bench, cell, "stock", 0)?;
-    let mut jobs =
-        vec![job(named("columns"), grouped("columns"), largest_plan(bench, cell)?, Task::Stock(cell.clone()), stock)];
+    let is_wme = context.sweep.method(cell).id == wme::ID;
+    let job = |title: String, group: String, plan, work: Work<'a>, key| Job {
+        key,
+        title,
+        group,
+        plan,
+        extra: ExtraCalls::NONE,
+        work,
+    };
+    let named = |what: &str| format!("{what} of {}", context.sweep.title(cell));
+    let grouped = |what: &str| group(context.sweep, &format!("{what} of "), cell);
+    let stock = key(context, cell, "stock", 0)?;
+    let plan = largest_plan(context, cell)?;
+    let mut jobs = vec![job(
+        named("columns"),
+        grouped("columns"),
+        plan.clone(),
+        Box::new(move |_, _| errors::buy(context, &plan).map(|()| Vec::new())),
+        stock,
+    )];
     if is_wme {
-        let candidates = bench.matrix.search.max_words.as_ref().map_or(1, |axis| axis.points().len());
-        jobs[0].beside = wme::beside(bench, cell, candidates);
+        let candidates = context.matrix.search.max_words.as_ref().map_or(1, |axis| axis.points().len());
+        jobs[0].extra = wme::extra_calls(context, cell, candidates);
     }
-    for number in 0..bench.matrix.search.trials {
-        let key = key(bench, cell, "trial", number)?;
+    for number in 0..context.matrix.search.trials {
+        let key = key(context, cell, "trial", number)?;
         let title = named(&format!("trial {}", number + 1));
         // what it reads was bought before the first one
         let plan = EntryPlan { blocks: Vec::new(), certainty: Certainty::Exact };
-        jobs.push(job(title, grouped("trials"), plan, Task::Trial(cell.clone(), number), key));
+        let cell = cell.clone();
+        let work: Work<'a> = Box::new(move |results, _| run_trial(context, &cell, number, results));
+        jobs.push(job(title, grouped("trials"), plan, work, key));
     }
     Ok(jobs)
 }
 
 /// What the largest fit of a search requests; every smaller one takes a part of it, because landmark sets are nested.
-pub(super) fn largest_plan(bench: &Bench<'_>, cell: &Cell) -> Result<EntryPlan, JobError> {
-    let widest = bench.sweep.widest(bench.sweep.method(cell))?;
-    Ok(bench.sweep.plan_of(cell, &widest, bench.till.shape())?)
+pub(super) fn largest_plan(context: &SweepContext<'_>, cell: &Cell) -> Result<EntryPlan, JobError> {
+    let widest = context.sweep.widest(context.sweep.method(cell))?;
+    Ok(context.sweep.plan_of(cell, &widest, context.till.shape())?)
 }
 
-fn has_second_set(bench: &Bench<'_>, cell: &Cell) -> bool {
-    bench.sweep.method(cell).approximator.second_set().is_some()
+fn has_second_set(context: &SweepContext<'_>, cell: &Cell) -> bool {
+    context.sweep.method(cell).approximator.second_set().is_some()
 }
 
-fn key(bench: &Bench<'_>, cell: &Cell, what: &str, number: usize) -> Result<CellKey, JobError> {
-    let cell = Cell { replicate: first_of_split(bench, cell), ..cell.clone() };
+fn key(context: &SweepContext<'_>, cell: &Cell, what: &str, number: usize) -> Result<CellKey, JobError> {
+    let cell = Cell { replicate: first_of_split(context, cell), ..cell.clone() };
     // what a trial tries does not depend on how many follow it
-    let search = crate::config::SearchConfig { trials: 0, ..bench.matrix.search.clone() };
-    let more =
-        json!({ "svm": bench.matrix.svm, "search": search, "split": bench.matrix.dataset.split(), "number": number });
-    Ok(bench.key(what, Some(&cell), &more)?)
+    let search = crate::config::SearchConfig { trials: 0, ..context.matrix.search.clone() };
+    let more = json!({ "svm": context.matrix.svm, "search": search, "split": context.matrix.dataset.split(), "number": number });
+    Ok(context.key(what, Some(&cell), &more)?)
 }
 
 /// The dimensions that are searched for this cell.
-fn space(bench: &Bench<'_>, cell: &Cell) -> Space {
-    let search = &bench.matrix.search;
-    let method = bench.sweep.method(cell).id;
+fn space(context: &SweepContext<'_>, cell: &Cell) -> Space {
+    let search = &context.matrix.search;
+    let method = context.sweep.method(cell).id;
     let Regimes { small, large } = search.rank;
     let range = if cell.comparison == Comparison::SmallRank { small } else { large };
     let (from, _) = range.unwrap_or((1, cell.columns));
@@ -112,13 +127,13 @@ fn space(bench: &Bench<'_>, cell: &Cell) -> Space {
         "rank".to_owned(),
         Dimension::Integer { low: whole(from.min(cell.columns)), high: whole(cell.columns) },
     )]);
-    if bench.matrix.oracle.gamma() == Some(Tuned::Search) {
+    if context.matrix.oracle.gamma() == Some(Tuned::Search) {
         space.insert("gamma".to_owned(), dimension(search.gamma_of(method)));
     }
-    if bench.matrix.svm.c == Tuned::Search {
+    if context.matrix.svm.c == Tuned::Search {
         space.insert("c".to_owned(), dimension(search.c_of(method)));
     }
-    if let Some(axis) = search.s2.as_ref().filter(|_| has_second_set(bench, cell)) {
+    if let Some(axis) = search.s2.as_ref().filter(|_| has_second_set(context, cell)) {
         space.insert("s2".to_owned(), dimension(axis));
     }
     if let Some(axis) = search.max_words.as_ref().filter(|_| method == wme::ID) {
@@ -140,14 +155,14 @@ pub(super) fn dimension(axis: &Axis) -> Dimension {
     }
 }
 
-fn choice(bench: &Bench<'_>, point: &Point, most: usize) -> Result<Choice, JobError> {
-    let cost = match bench.matrix.svm.c {
+fn choice(context: &SweepContext<'_>, point: &Point, most: usize) -> Result<Choice, JobError> {
+    let cost = match context.matrix.svm.c {
         Tuned::Fixed(cost) => cost,
         Tuned::Search => point.float("c")?,
     };
-    let gamma = match bench.matrix.oracle.gamma() {
+    let gamma = match context.matrix.oracle.gamma() {
         Some(Tuned::Search) => Some(point.float("gamma")?),
-        _ => bench.common_gamma(),
+        _ => context.common_gamma(),
     };
     let rank = usize::try_from(point.integer("rank")?).unwrap_or(most);
     let max_words = point.float("max_words").ok().map(whole_words);
@@ -161,41 +176,46 @@ fn whole_words(value: f64) -> usize {
 }
 
 /// Runs the trial of this number.
-pub(super) fn run_trial(
-    bench: &Bench<'_>,
+fn run_trial(
+    context: &SweepContext<'_>,
     cell: &Cell,
     number: usize,
     results: &ResultStore,
 ) -> Result<Vec<ResultRow>, JobError> {
-    let strategy = match bench.matrix.search.strategy {
+    let strategy = match context.matrix.search.strategy {
         Strategy::Tpe => SearchStrategy::Tpe { trials: number + 1, startup: STARTUP.min(number + 1) },
         Strategy::Random | Strategy::Grid => SearchStrategy::Random { trials: number + 1 },
     };
-    let mut search = Search::new(space(bench, cell), strategy, Direction::Maximize, bench.config.seed)?;
-    let needs = || JobError::Needs { title: bench.sweep.title(cell), needs: "the trials before it" };
+    let mut search = Search::new(space(context, cell), strategy, Direction::Maximize, context.run.seed)?;
+    let needs = || JobError::Needs { title: context.sweep.title(cell), needs: "the trials before it" };
     for earlier in 0..number {
-        let rows = results.get(&key(bench, cell, "trial", earlier)?).ok_or_else(needs)?;
+        let rows = results.get(&key(context, cell, "trial", earlier)?).ok_or_else(needs)?;
         let point = search.suggest()?.ok_or_else(needs)?;
         let accuracy = rows.iter().find(|row| row.metric == Metric::ValidationAccuracy).map(|row| row.value);
         search.observe(point, accuracy.ok_or_else(|| "the method refused this point".to_owned()));
     }
     let point = search.suggest()?.ok_or_else(needs)?;
-    let choice = choice(bench, &point, cell.columns)?;
-    let tried = Cell { rank: choice.rank, replicate: first_of_split(bench, cell), ..cell.clone() };
-    let split = bench.split(tried.replicate)?;
-    let accuracy = match evidence(bench, &tried, choice.setting) {
-        Ok(evidence) => Some(validate(bench, &evidence, &split, &[choice.cost])?.1),
+    let choice = choice(context, &point, cell.columns)?;
+    let tried = Cell { rank: choice.rank, replicate: first_of_split(context, cell), ..cell.clone() };
+    let split = context.split(tried.replicate)?;
+    let accuracy = match evidence(context, &tried, choice.setting) {
+        Ok(evidence) => Some(validate(context, &evidence, &split, &[choice.cost])?.1),
         // a point that the method cannot take (a second set larger than n) is a failed trial, not a failed run
-        Err(JobError::Approximate(ApproximateError::Oracle(error))) => return Err(error.into()),
-        Err(JobError::Approximate(_)) => None,
+        Err(JobError::Failed(error)) if error.is::<ApproximateError>() => None,
         Err(error) => return Err(error),
     };
-    Ok(rows(bench, &tried, number, &choice, accuracy))
+    Ok(rows(context, &tried, number, &choice, accuracy))
 }
 
-fn rows(bench: &Bench<'_>, cell: &Cell, number: usize, choice: &Choice, accuracy: Option<f64>) -> Vec<ResultRow> {
+fn rows(
+    context: &SweepContext<'_>,
+    cell: &Cell,
+    number: usize,
+    choice: &Choice,
+    accuracy: Option<f64>,
+) -> Vec<ResultRow> {
     let position = Some(number as u64 + 1);
-    let row = |metric, value| ResultRow { position, ..bench.row(cell, &Spent::default(), metric, value) };
+    let row = |metric, value| ResultRow { position, ..context.row(cell, &Spent::default(), metric, value) };
     let mut rows: Vec<ResultRow> = accuracy
         .map(|accuracy| ResultRow { note: Some(choice.words()), ..row(Metric::ValidationAccuracy, accuracy) })
         .into_iter()
@@ -208,12 +228,12 @@ fn rows(bench: &Bench<'_>, cell: &Cell, number: usize, choice: &Choice, accuracy
 }
 
 /// What the search of a cell's method ended with: the trial of the best accuracy, the first in a tie.
-pub(super) fn best(bench: &Bench<'_>, job: &Job, cell: &Cell, results: &ResultStore) -> Result<Choice, JobError> {
+pub(super) fn best(context: &SweepContext<'_>, cell: &Cell, results: &ResultStore) -> Result<Choice, JobError> {
     let first = Cell { replicate: 0, ..cell.clone() };
     let mut best: Option<(f64, Choice)> = None;
-    for number in 0..bench.matrix.search.trials {
-        let needs = || JobError::Needs { title: job.title.clone(), needs: "the search for its rank" };
-        let rows = results.get(&key(bench, &first, "trial", number)?).ok_or_else(needs)?;
+    for number in 0..context.matrix.search.trials {
+        let needs = || JobError::Needs { title: context.sweep.title(cell), needs: "the search for its rank" };
+        let rows = results.get(&key(context, &first, "trial", number)?).ok_or_else(needs)?;
         let value = |metric| rows.iter().find(|row| row.metric == metric).map(|row| row.value);
         let Some(accuracy) = value(Metric::ValidationAccuracy) else { continue };
         if best.is_some_and(|(highest, _)| accuracy <= highest) {
@@ -227,14 +247,14 @@ pub(super) fn best(bench: &Bench<'_>, job: &Job, cell: &Cell, results: &ResultSt
         };
         best = Some((accuracy, Choice { rank, setting, cost: value(Metric::Cost).unwrap_or(1.0) }));
     }
-    let none = JobError::Needs { title: job.title.clone(), needs: "a trial that did not fail" };
+    let none = JobError::Needs { title: context.sweep.title(cell), needs: "a trial that did not fail" };
     best.map(|(_, choice)| choice).ok_or(none)
 }
 
 /// What measuring a cell requests at most: its rank is known only after the search.
-pub(super) fn measuring_plan(bench: &Bench<'_>, cell: &Cell) -> Result<EntryPlan, JobError> {
-    let most = largest_plan(bench, cell)?;
-    let plan = errors::plan(bench, errors::Errors::of(bench), cell, &most)?;
+pub(super) fn measuring_plan(context: &SweepContext<'_>, cell: &Cell) -> Result<EntryPlan, JobError> {
+    let most = largest_plan(context, cell)?;
+    let plan = errors::plan(context, errors::Errors::of(context), cell, &most)?;
     // the first replicate takes a part of what its search has bought
     let certainty = if cell.replicate == 0 { plan.certainty } else { Certainty::UpperBound };
     Ok(EntryPlan { certainty, ..plan })

@@ -4,47 +4,79 @@
 
 use landmark_core::linalg;
 use landmark_core::stream::stream;
+use landmark_report::{FigureKind, FigureSpec, Metric, ResultRow, Selection, TableKind, TableSpec};
+use landmark_yaml::Entry;
 use ndarray::Array2;
 use rand::seq::index;
 use serde_json::json;
 
 use super::error_curve::reference;
-use super::{Bench, Beside, Job, JobError, Layout, Task};
-use crate::report::{FigureKind, FigureSpec, Selection, TableKind, TableSpec};
-use crate::results::{Metric, ResultRow};
+use crate::config::matrix::ExperimentEntry;
+use crate::experiment::Experiment;
+use crate::job::{ExtraCalls, Job, JobError, Work};
+use crate::layout::Layout;
+use crate::sweep::context::SweepContext;
 
 /// What the rows of all eigenvalues are called.
 const ALL: &str = "K";
 /// What the rows of the samples are called.
 const SAMPLED: &str = "sampled K[S, S]";
 
-pub(super) fn jobs(bench: &Bench<'_>) -> Result<Vec<Job>, JobError> {
+static ENTRY: ExperimentEntry = ExperimentEntry {
+    unread: &["svm", "search", "output"],
+    methods_optional: true,
+    ..ExperimentEntry::new(Entry {
+        id: "spectrum",
+        summary: "eigenvalues of the matrix and of sampled principal submatrices",
+        parameters: &[],
+        source: "SMS-Nyström paper, figures 1 and 2",
+    })
+};
+
+/// Eigenvalues of the matrix and of sampled principal submatrices.
+pub struct Spectrum;
+
+impl Experiment for Spectrum {
+    fn entry(&self) -> &'static ExperimentEntry {
+        &ENTRY
+    }
+
+    fn jobs<'a>(&self, context: &'a SweepContext<'_>) -> Result<Vec<Job<'a>>, JobError> {
+        jobs(context)
+    }
+
+    fn layout(&self, context: &SweepContext<'_>, rows: &[ResultRow]) -> Layout {
+        layout(context, rows)
+    }
+}
+
+fn jobs<'a>(context: &'a SweepContext<'_>) -> Result<Vec<Job<'a>>, JobError> {
     let mut jobs = Vec::new();
-    let whole = reference(bench)?;
+    let whole = reference(context)?;
     let plan = whole.plan.clone();
-    if bench.stage.is_priced {
+    if context.stage.is_priced {
         jobs.push(whole);
     }
-    let job = |what: &str, more, task| {
+    let job = |what: &str, more, work: Work<'a>| {
         Ok::<_, JobError>(Job {
-            key: bench.key(what, None, &more)?,
+            key: context.key(what, None, &more)?,
             title: what.to_owned(),
             group: what.to_owned(),
             plan: plan.clone(),
-            beside: Beside::NONE,
-            task,
+            extra: ExtraCalls::NONE,
+            work,
         })
     };
-    jobs.push(job("all eigenvalues", json!(null), Task::Spectrum)?);
-    for number in 0..bench.matrix.spectrum.samples as u64 {
-        let more = json!([number, bench.matrix.spectrum.sample_size]);
-        jobs.push(job("eigenvalues of samples", more, Task::Sample(number))?);
+    jobs.push(job("all eigenvalues", json!(null), Box::new(|_, _| of_all(context)))?);
+    for number in 0..context.matrix.spectrum.samples as u64 {
+        let more = json!([number, context.matrix.spectrum.sample_size]);
+        jobs.push(job("eigenvalues of samples", more, Box::new(move |_, _| of_sample(context, number)))?);
     }
     Ok(jobs)
 }
 
-fn eigenvalues(bench: &Bench<'_>, items: &[usize]) -> Result<Vec<f64>, JobError> {
-    let oracle = bench.till.similarities(bench.fixed_gamma())?;
+fn eigenvalues(context: &SweepContext<'_>, items: &[usize]) -> Result<Vec<f64>, JobError> {
+    let oracle = context.till.similarities(context.fixed_gamma())?;
     let mut block = Array2::zeros((items.len(), items.len()));
     oracle.block(items, items, block.view_mut())?;
     let mut values = linalg::eigh(block.view())?.values.to_vec();
@@ -52,7 +84,7 @@ fn eigenvalues(bench: &Bench<'_>, items: &[usize]) -> Result<Vec<f64>, JobError>
     Ok(values)
 }
 
-fn rows(bench: &Bench<'_>, name: &str, replicate: u64, values: &[f64]) -> Vec<ResultRow> {
+fn rows(context: &SweepContext<'_>, name: &str, replicate: u64, values: &[f64]) -> Vec<ResultRow> {
     values
         .iter()
         .zip(1..)
@@ -60,19 +92,19 @@ fn rows(bench: &Bench<'_>, name: &str, replicate: u64, values: &[f64]) -> Vec<Re
             position: Some(position),
             method: name.to_owned(),
             method_id: name.to_owned(),
-            ..blank(bench, values.len(), replicate, value)
+            ..blank(context, values.len(), replicate, value)
         })
         .collect()
 }
 
-fn blank(bench: &Bench<'_>, size: usize, replicate: u64, value: f64) -> ResultRow {
+fn blank(context: &SweepContext<'_>, size: usize, replicate: u64, value: f64) -> ResultRow {
     ResultRow {
-        dataset: bench.stage.dataset.clone(),
+        dataset: context.stage.dataset.clone(),
         method: String::new(),
         method_id: String::new(),
         variant: String::new(),
         comparison: String::new(),
-        items: bench.stage.items() as u64,
+        items: context.stage.items() as u64,
         columns: size as u64,
         rank: size as u64,
         cells: 0,
@@ -85,24 +117,24 @@ fn blank(bench: &Bench<'_>, size: usize, replicate: u64, value: f64) -> ResultRo
         upper: None,
         seconds: None,
         note: None,
-        profile: bench.config.profile.name.clone(),
+        profile: context.run.profile.name.clone(),
     }
 }
 
-pub(super) fn of_all(bench: &Bench<'_>) -> Result<Vec<ResultRow>, JobError> {
-    let items: Vec<usize> = (0..bench.stage.items()).collect();
-    Ok(rows(bench, ALL, 0, &eigenvalues(bench, &items)?))
+fn of_all(context: &SweepContext<'_>) -> Result<Vec<ResultRow>, JobError> {
+    let items: Vec<usize> = (0..context.stage.items()).collect();
+    Ok(rows(context, ALL, 0, &eigenvalues(context, &items)?))
 }
 
-pub(super) fn of_sample(bench: &Bench<'_>, number: u64) -> Result<Vec<ResultRow>, JobError> {
-    let mut rng = stream(bench.config.seed, &bench.stage.dataset, "spectrum sample", number);
-    let size = bench.matrix.spectrum.sample_size.min(bench.stage.items());
-    let items = index::sample(&mut rng, bench.stage.items(), size).into_vec();
-    Ok(rows(bench, SAMPLED, number, &eigenvalues(bench, &items)?))
+fn of_sample(context: &SweepContext<'_>, number: u64) -> Result<Vec<ResultRow>, JobError> {
+    let mut rng = stream(context.run.seed, &context.stage.dataset, "spectrum sample", number);
+    let size = context.matrix.spectrum.sample_size.min(context.stage.items());
+    let items = index::sample(&mut rng, context.stage.items(), size).into_vec();
+    Ok(rows(context, SAMPLED, number, &eigenvalues(context, &items)?))
 }
 
-pub(super) fn layout(bench: &Bench<'_>, rows: &[ResultRow]) -> Layout {
-    let settings = &bench.matrix.spectrum;
+fn layout(context: &SweepContext<'_>, rows: &[ResultRow]) -> Layout {
+    let settings = &context.matrix.spectrum;
     let all: Vec<f64> = rows.iter().filter(|row| row.method == ALL).map(|row| row.value).collect();
     let negative = all.iter().filter(|&&value| value < 0.0).count();
     let (least, most) = all.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), &v| (a.min(v), b.max(v)));
@@ -117,7 +149,7 @@ pub(super) fn layout(bench: &Bench<'_>, rows: &[ResultRow]) -> Layout {
                 .map(String::from)
                 .to_vec(),
             lines: vec![vec![
-                bench.stage.dataset.clone(),
+                context.stage.dataset.clone(),
                 all.len().to_string(),
                 negative.to_string(),
                 format!("{least:.4}"),

@@ -3,8 +3,7 @@
 use std::sync::LazyLock;
 
 use landmark_data::catalog::{self, Holds};
-
-use super::{Entry, Parameter, parameter, required};
+use landmark_yaml::{Entry, Parameter, parameter, required};
 
 const LIMIT: Parameter = parameter("limit", "all", "a seeded, stratified sample of so many items");
 const LIMIT_FIRST: Parameter = parameter("limit", "all", "only the first so many items");
@@ -90,18 +89,3 @@ pub static DATASETS: LazyLock<Vec<Entry>> = LazyLock::new(|| {
     });
     documents.chain(MATRICES).collect()
 });
-
-/// Names of the word vectors in the catalog.
-pub fn word_vectors() -> impl Iterator<Item = &'static str> {
-    catalog::all().filter(|dataset| matches!(dataset.holds, Holds::WordVectors { .. })).map(|dataset| dataset.name)
-}
-
-/// Whether the dataset of this name holds examples with trees.
-pub fn has_trees(name: &str) -> bool {
-    catalog::find(name).is_ok_and(|dataset| matches!(dataset.holds, Holds::Kelp { .. }))
-}
-
-/// Whether the dataset of this name holds labelled pairs of sentences.
-pub fn has_pairs(name: &str) -> bool {
-    catalog::find(name).is_ok_and(|dataset| matches!(dataset.holds, Holds::Pairs { .. } | Holds::EmbeddedPairs))
-}

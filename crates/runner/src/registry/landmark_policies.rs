@@ -1,6 +1,6 @@
 //! How landmarks are chosen.
 
-use super::{Entry, parameter, required};
+use landmark_yaml::{Entry, parameter, required};
 
 /// Every policy.
 pub static LANDMARK_POLICIES: &[Entry] = &[

@@ -1,61 +1,12 @@
 //! The approximators, as a configuration names them.
 
 use landmark_core::approximate::{
-    Approximate, ApproximateError, Exact, Nystrom, Optimal, ShiftRidgeParams, SiCurParams, Skeleton, SmsNystromParams,
-    StaCur,
+    Exact, Nystrom, Optimal, ShiftRidgeParams, SiCurParams, Skeleton, SmsNystromParams, StaCur,
 };
 use landmark_oracles::wmd::wme::WmeMethodParams;
-use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value as Json};
-use std::sync::Arc;
+use landmark_yaml::parameter;
 
-use super::{Entry, Parameter, parameter};
-use crate::config::problem::Problem;
-use crate::config::read::Problems;
-use crate::config::tree::Node;
-
-/// A method: how it is named, what it costs, how it is built from the keys of a configuration.
-pub struct MethodEntry {
-    /// The stable name.
-    pub id: &'static str,
-    /// One line: what it is.
-    pub summary: &'static str,
-    /// The formula of K̃.
-    pub formula: &'static str,
-    /// Entries it buys, as the papers count them.
-    pub entries: &'static str,
-    /// Paper and section.
-    pub source: &'static str,
-    /// The keys it takes.
-    pub parameters: &'static [Parameter],
-    /// Whether its result depends on the landmarks.
-    pub draws: bool,
-    /// Whether its result depends on the rank.
-    pub sized: bool,
-    /// Reads and checks its keys.
-    pub read: fn(&Node, &str, &Problems) -> Option<Built>,
-}
-
-/// A method with its parameters as they are after defaults.
-pub struct Built {
-    /// Every parameter, written or not.
-    pub params: Map<String, Json>,
-    /// The method itself.
-    pub approximator: Arc<dyn Approximate>,
-}
-
-impl MethodEntry {
-    /// As the other lists have it.
-    pub fn entry(&self) -> Entry {
-        Entry { id: self.id, summary: self.summary, parameters: self.parameters, source: self.source }
-    }
-}
-
-/// The method of this id.
-pub fn find(id: &str) -> Option<&'static MethodEntry> {
-    METHODS.iter().find(|entry| entry.id == id)
-}
+use crate::config::method_entry::{MethodEntry, NoParams, read_method};
 
 /// Every method, in the order of the papers, ours last.
 pub static METHODS: &[MethodEntry] = &[
@@ -68,7 +19,7 @@ pub static METHODS: &[MethodEntry] = &[
         parameters: &[],
         draws: true,
         sized: true,
-        read: |node, path, problems| read(node, path, problems, |NoParams {}| Ok(Nystrom)),
+        read: |node, path, problems| read_method(node, path, problems, |NoParams {}| Ok(Nystrom)),
     },
     MethodEntry {
         id: "sms_nystrom",
@@ -85,7 +36,7 @@ pub static METHODS: &[MethodEntry] = &[
         ],
         draws: true,
         sized: true,
-        read: |node, path, problems| read(node, path, problems, SmsNystromParams::check),
+        read: |node, path, problems| read_method(node, path, problems, SmsNystromParams::check),
     },
     MethodEntry {
         id: "skeleton",
@@ -96,7 +47,7 @@ pub static METHODS: &[MethodEntry] = &[
         parameters: &[],
         draws: true,
         sized: true,
-        read: |node, path, problems| read(node, path, problems, |NoParams {}| Ok(Skeleton)),
+        read: |node, path, problems| read_method(node, path, problems, |NoParams {}| Ok(Skeleton)),
     },
     MethodEntry {
         id: "sicur",
@@ -107,7 +58,7 @@ pub static METHODS: &[MethodEntry] = &[
         parameters: &[parameter("ratio", "2.0", "|S2| / |S1| ≥ 1")],
         draws: true,
         sized: true,
-        read: |node, path, problems| read(node, path, problems, SiCurParams::check),
+        read: |node, path, problems| read_method(node, path, problems, SiCurParams::check),
     },
     MethodEntry {
         id: "stacur",
@@ -118,7 +69,7 @@ pub static METHODS: &[MethodEntry] = &[
         parameters: &[parameter("same", "true", "rows at the landmarks of the columns, or at independent ones")],
         draws: true,
         sized: true,
-        read: |node, path, problems| read(node, path, problems, Ok::<StaCur, _>),
+        read: |node, path, problems| read_method(node, path, problems, Ok::<StaCur, _>),
     },
     MethodEntry {
         id: "wme",
@@ -129,7 +80,7 @@ pub static METHODS: &[MethodEntry] = &[
         parameters: &[parameter("max_words", "9", "Dmax, the most words of a random document; R is the rank")],
         draws: true,
         sized: true,
-        read: |node, path, problems| read(node, path, problems, WmeMethodParams::check),
+        read: |node, path, problems| read_method(node, path, problems, WmeMethodParams::check),
     },
     MethodEntry {
         id: "optimal",
@@ -140,7 +91,7 @@ pub static METHODS: &[MethodEntry] = &[
         parameters: &[],
         draws: false,
         sized: true,
-        read: |node, path, problems| read(node, path, problems, |NoParams {}| Ok(Optimal)),
+        read: |node, path, problems| read_method(node, path, problems, |NoParams {}| Ok(Optimal)),
     },
     MethodEntry {
         id: "exact",
@@ -151,7 +102,7 @@ pub static METHODS: &[MethodEntry] = &[
         parameters: &[],
         draws: false,
         sized: false,
-        read: |node, path, problems| read(node, path, problems, |NoParams {}| Ok(Exact)),
+        read: |node, path, problems| read_method(node, path, problems, |NoParams {}| Ok(Exact)),
     },
     MethodEntry {
         id: "shift_ridge",
@@ -175,48 +126,17 @@ pub static METHODS: &[MethodEntry] = &[
         ],
         draws: true,
         sized: true,
-        read: |node, path, problems| read(node, path, problems, ShiftRidgeParams::check),
+        read: |node, path, problems| read_method(node, path, problems, ShiftRidgeParams::check),
     },
 ];
 
-/// The keys of a method that takes none.
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct NoParams {}
-
-/// Reads raw parameters through serde and checks them; whatever is wrong points at its key.
-fn read<P, M>(
-    node: &Node,
-    path: &str,
-    problems: &Problems,
-    check: fn(P) -> Result<M, ApproximateError>,
-) -> Option<Built>
-where
-    P: DeserializeOwned + Serialize,
-    M: Approximate + 'static,
-{
-    let params: P = problems.read(node, path)?;
-    let Ok(Json::Object(map)) = serde_json::to_value(&params) else {
-        problems.add(Problem::new(format!("the parameters of `{path}` can't be written down")).at(node.place));
-        return None;
-    };
-    match check(params) {
-        Ok(method) => Some(Built { params: map, approximator: Arc::new(method) }),
-        Err(error) => {
-            let place = match &error {
-                ApproximateError::Parameter(bad) => node.get(bad.parameter).map_or(node.place, |key| key.place),
-                _ => node.place,
-            };
-            problems.add(Problem::new(error.to_string()).at(place));
-            None
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use serde_json::Value as Json;
+
     use super::*;
-    use crate::config::tree::parse;
+    use landmark_yaml::Problems;
+    use landmark_yaml::parse;
 
     #[test]
     fn the_registry_lists_exactly_the_parameters_a_method_takes_with_their_defaults() {

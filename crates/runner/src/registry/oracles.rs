@@ -1,6 +1,6 @@
 //! The similarity functions, as a configuration names them.
 
-use super::{Entry, parameter, required};
+use landmark_yaml::{Entry, parameter, required};
 
 /// Every oracle.
 pub static ORACLES: &[Entry] = &[

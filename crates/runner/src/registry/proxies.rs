@@ -1,6 +1,6 @@
 //! Cheap relatives of an oracle, whose entries cost nothing.
 
-use super::{Entry, Parameter, parameter, required};
+use landmark_yaml::{Entry, Parameter, parameter, required};
 
 const FIT: Parameter = parameter("fit", "polynomial", "K ≈ q(P) on the bought columns: `polynomial` or `isotonic`");
 const DEGREE: Parameter = parameter("degree", "2", "degree of the polynomial, 1 to 3");

@@ -1,6 +1,6 @@
 //! Sections that stand beside dataset, oracle and methods in the configuration of a sweep.
 
-use super::{Entry, parameter};
+use landmark_yaml::{Entry, parameter};
 
 /// Every one of them.
 pub static SECTIONS: &[Entry] = &[

@@ -1,6 +1,6 @@
 //! What a factored matrix is used for.
 
-use super::{Entry, parameter};
+use landmark_yaml::{Entry, parameter};
 
 const ANSWER_RANKING: Entry = Entry {
     id: "answer_ranking",

@@ -1,9 +1,9 @@
 //! A collection: its members run one after the other, each as if alone, and are shown on one page.
 
+use landmark_report::{ReportInput, write_file};
+
 use super::{Ended, RunError, RunOptions, Sheet, results_folder, run_sheets, sheets_again, with_causes};
 use crate::config::{Collection, Config, Shown};
-use crate::report::{self, ReportInput};
-use crate::results::write_file;
 
 /// Runs every member; a failure stops the rest, unless the run goes on after failures.
 pub(super) fn run(
@@ -20,7 +20,7 @@ pub(super) fn run(
                 sheets.extend(of_member);
             }
             Err(error) if options.keep_going => {
-                eprintln!("{} failed: {}", member.name, with_causes(&error));
+                eprintln!("{} failed: {}", member.run.name, with_causes(&error));
                 ended = worse(ended, Ended::SomeFailed(1));
             }
             Err(error) => return Err(error),
@@ -71,12 +71,12 @@ fn show(
     match collection.shown {
         Shown::Together => {
             let one = Sheet::together(config, sheets, options)?;
-            report::render(&one.input())?.write(&folder)?;
+            landmark_report::render(&one.input())?.write(&folder)?;
             Ok(vec![one])
         }
         Shown::InTurn => {
             let inputs: Vec<ReportInput<'_>> = sheets.iter().map(Sheet::input).collect();
-            write_file(&folder.join("report.html"), report::render_page(&inputs)?.as_bytes())?;
+            write_file(&folder.join("report.html"), landmark_report::render_page(&inputs)?.as_bytes())?;
             Ok(sheets)
         }
     }

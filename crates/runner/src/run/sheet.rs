@@ -1,12 +1,11 @@
 //! What a section of a report is made of, once a run has it.
 
+use landmark_report::{Caveat, FigureSpec, Reference, ReportInput, ResultRow, TableKind, TableSpec};
 use serde_json::{Map, Value as Json};
 
 use super::{Outcome, RunError, RunOptions, words};
 use crate::config::Config;
-use crate::experiments::Workplace;
-use crate::report::{FigureSpec, Reference, ReportInput, Stamp, TableKind, TableSpec};
-use crate::results::ResultRow;
+use crate::run_source::RunSource;
 use crate::stage::Skipped;
 
 /// Rows, tables, figures and warnings of one section of a page.
@@ -16,7 +15,7 @@ pub(super) struct Sheet {
     name: String,
     profile: String,
     command: String,
-    stamps: Vec<Stamp>,
+    stamps: Vec<Caveat>,
     reference: Option<Reference>,
     tables: Vec<TableSpec>,
     figures: Vec<FigureSpec>,
@@ -28,20 +27,20 @@ impl Sheet {
     /// The sheet of one configuration.
     pub(super) fn new(
         config: &Config,
-        workplace: &dyn Workplace,
+        source: &dyn RunSource,
         mut rows: Vec<ResultRow>,
         outcome: &Outcome,
         provenance: Json,
         options: &RunOptions,
     ) -> Result<Self, RunError> {
-        let about = workplace.about();
-        let layout = workplace.layout(&rows);
+        let about = source.about();
+        let layout = source.layout(&rows);
         rows.extend(layout.restated);
         let mut stamps = about.stamps.to_vec();
-        stamps.extend(config.reduction().map(|text| Stamp { dataset: None, text, breaks_comparison: false }));
+        stamps.extend(config.reduction().map(|text| Caveat { dataset: None, text, breaks_comparison: false }));
         if outcome.budget {
             let text = "the budget was exhausted: some cells are missing".to_owned();
-            stamps.push(Stamp { dataset: None, text, breaks_comparison: true });
+            stamps.push(Caveat { dataset: None, text, breaks_comparison: true });
         }
         let mut notes = about.notes.to_vec();
         notes.extend(unsolved(&provenance));
@@ -50,8 +49,8 @@ impl Sheet {
         Ok(Self {
             rows,
             title: title(config),
-            name: config.name.clone(),
-            profile: config.profile.name.clone(),
+            name: config.run.name.clone(),
+            profile: config.run.profile.name.clone(),
             // of what an earlier run made, and this one draws again, that one's
             command: provenance["command"].as_str().map_or_else(|| options.command.clone(), str::to_owned),
             stamps,
@@ -68,8 +67,8 @@ impl Sheet {
         let mut one = Self {
             rows: Vec::new(),
             title: title(config),
-            name: config.name.clone(),
-            profile: config.profile.name.clone(),
+            name: config.run.name.clone(),
+            profile: config.run.profile.name.clone(),
             command: options.command.clone(),
             stamps: Vec::new(),
             reference: reference(config)?,
@@ -110,7 +109,7 @@ impl Sheet {
             config_name: self.name.clone(),
             profile: self.profile.clone(),
             command: self.command.clone(),
-            stamps: self.stamps.clone(),
+            caveats: self.stamps.clone(),
             rows: &self.rows,
             reference: self.reference.as_ref(),
             tables: self.tables.clone(),
@@ -163,12 +162,12 @@ fn add_names(names: &mut Vec<String>, more: Vec<String>) {
 }
 
 fn title(config: &Config) -> String {
-    config.title.clone().unwrap_or_else(|| config.name.clone())
+    config.run.title.clone().unwrap_or_else(|| config.run.name.clone())
 }
 
 fn reference(config: &Config) -> Result<Option<Reference>, RunError> {
-    match &config.paper {
+    match &config.run.paper {
         None => Ok(None),
-        Some(paper) => Ok(Reference::find(paper, &config.file)?),
+        Some(paper) => Ok(Reference::find(paper, &config.run.file)?),
     }
 }

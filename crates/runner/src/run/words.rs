@@ -1,65 +1,28 @@
-//! What a run says before, and after: the only place where numbers become sentences.
+//! What a run says before, and after.
 
 use std::io::Write as _;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use landmark_report::amounts::{bytes, count, counted, duration};
+
 use super::{BYTES_PER_ENTRY, Outcome, RunError};
-use crate::config::{Config, Experiment, Subject};
-use crate::experiments::{About, JobError, Workplace};
-use crate::plan::{Beside, Forecast};
+use crate::config::{Config, Subject};
+use crate::job::{ExtraCalls, JobError};
+use crate::layout::About;
+use crate::plan::Forecast;
 use crate::provenance::Calls;
+use crate::run_source::RunSource;
 use crate::stage::Skipped;
 use crate::till::Till;
 
 /// Entries bought to time a dry run: so many rows of so many columns.
 const TIMED: (usize, usize) = (256, 4);
 
-/// `1234567` as `1,234,567`.
-pub fn count(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
-/// `1 pair`, `1,234 pairs`.
-pub fn counted(number: u64, noun: &str) -> String {
-    format!("{} {noun}{}", count(number), if number == 1 { "" } else { "s" })
-}
-
-/// A size a person can compare.
-pub fn bytes(number: u64) -> String {
-    let mut size = number as f64;
-    for unit in ["B", "kB", "MB", "GB"] {
-        if size < 1000.0 {
-            return if unit == "B" { format!("{number} B") } else { format!("{size:.1} {unit}") };
-        }
-        size /= 1000.0;
-    }
-    format!("{size:.1} TB")
-}
-
-/// A time a person can wait for.
-pub fn duration(seconds: f64) -> String {
-    match seconds {
-        s if s < 0.95 => format!("{:.0} ms", s * 1e3),
-        s if s < 90.0 => format!("{s:.0} s"),
-        s if s < 5400.0 => format!("{:.0} min", s / 60.0),
-        s if s < 172_800.0 => format!("{:.1} h", s / 3600.0),
-        s => format!("{:.1} days", s / 86_400.0),
-    }
-}
-
 /// Title, items, warnings.
-pub(super) fn introduce(config: &Config, workplace: &dyn Workplace) {
-    let About { description, stamps, notes, .. } = workplace.about();
-    eprintln!("{} · {} · profile {}", config.name, config.subject.id(), config.profile.name);
+pub(super) fn introduce(config: &Config, source: &dyn RunSource) {
+    let About { description, stamps, notes, .. } = source.about();
+    eprintln!("{} · {} · profile {}", config.run.name, config.subject.id(), config.run.profile.name);
     eprintln!("{description}");
     stamps.iter().for_each(|stamp| eprintln!("warning: {}", stamp.text));
     notes.iter().for_each(|note| eprintln!("note: {note}"));
@@ -132,7 +95,7 @@ pub(super) fn print_dry_run(
     let missing = forecast.to_buy(|entries| till.missing(entries))?;
     let exact = if forecast.is_exact() { "exactly" } else { "at most" };
     line(format!("{} finished", counted(forecast.finished as u64, "job")));
-    if planned == 0 && forecast.beside.evaluations == 0 {
+    if planned == 0 && forecast.extra.calls == 0 {
         line(format!("planned {exact} 0 evaluations: nothing is left to be bought"));
         return Ok(());
     }
@@ -145,7 +108,7 @@ pub(super) fn print_dry_run(
         // which entries these are shows only on the way
         false => format!("planned {exact} {} evaluations: {to_buy}, less what of it is in the store", count(planned)),
     });
-    if let Subject::Matrix(matrix) = &config.subject {
+    if let Subject::Matrix(matrix, _) = &config.subject {
         if let Some(price) = matrix.budget.price(missing) {
             line(format!("they cost {price:.2}, at `budget.cost_per_entry` each"));
         }
@@ -153,9 +116,9 @@ pub(super) fn print_dry_run(
             line(format!("the budget pays for {} of them: the run ends there, with the best so far", count(limit)));
         }
     }
-    let Beside { evaluations: beside, what } = forecast.beside;
-    if beside > 0 {
-        line(format!("and at most {} evaluations outside the matrix: {what}", count(beside)));
+    let ExtraCalls { calls, pairs } = forecast.extra;
+    if calls > 0 {
+        line(format!("and at most {} evaluations outside the matrix: {pairs}", count(calls)));
     }
     if let Some((evaluations, seconds)) = timed {
         let each = seconds.as_secs_f64() / evaluations as f64;
@@ -231,8 +194,8 @@ pub(super) fn conclude(
         eprintln!("the budget is exhausted: what was finished is written; raise `budget` and run again to go on");
     }
     eprintln!("{} rows in `{}`; open `{}`", count(rows as u64), folder.display(), folder.join("report.html").display());
-    if matches!(&config.subject, Subject::Matrix(matrix) if matrix.experiment == Experiment::OwnData) {
-        let file = config.file.display();
+    if matches!(&config.subject, Subject::Matrix(matrix, _) if matrix.experiment.makes_factors) {
+        let file = config.run.file.display();
         eprintln!("use the factors: `runner topk {file}`, and so `mine`, `cluster`, `classify` and `project`");
     }
 }

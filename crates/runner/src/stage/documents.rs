@@ -8,12 +8,12 @@ use landmark_data::{
     Corpus, Coverage, DataError, LabelledDocuments, PpmiParams, Split, VectorFiles, WordVectors, ppmi_svd,
 };
 use landmark_oracles::wmd::{EmptyDocuments as Empty, WordClouds};
+use landmark_report::Caveat;
 use serde_json::{Value as Json, json};
 
 use super::{Labels, Negligible, Proxies, Stage, StageError, facts, negligible};
 use crate::config::dataset::{DocumentsConfig, Learned};
-use crate::config::{Config, DatasetConfig, EmptyDocuments, MatrixSubject, OracleConfig, VectorsConfig};
-use crate::report::Stamp;
+use crate::config::{DatasetConfig, EmptyDocuments, MatrixSubject, OracleConfig, RunSettings, VectorsConfig};
 
 /// The sample that ships inside.
 const SAMPLE: &str = "embedded";
@@ -31,7 +31,7 @@ pub struct PlacedDocuments {
     /// Where the word vectors come from.
     pub vectors: String,
     /// What a reader must be warned of.
-    pub stamps: Vec<Stamp>,
+    pub stamps: Vec<Caveat>,
     /// What was dropped or filled, in sentences.
     pub notes: Vec<String>,
     /// Hashes and counts for `run.json`.
@@ -44,7 +44,7 @@ impl PlacedDocuments {
     /// # Errors
     /// What is missing or malformed, named with the next step.
     pub fn load(
-        config: &Config,
+        run: &RunSettings,
         dataset: &DatasetConfig,
         items: &DocumentsConfig,
         empty: EmptyDocuments,
@@ -52,14 +52,14 @@ impl PlacedDocuments {
     ) -> Result<Self, StageError> {
         let mut stamps = Vec::new();
         let mut notes = Vec::new();
-        let (documents, name) = load(dataset, items, config.seed, data, &mut stamps)?;
+        let (documents, name) = load(dataset, items, run.seed, data, &mut stamps)?;
         let total = documents.len();
         let corpus = Corpus::tokenize(&documents, &items.token_rules());
-        let vectors = load_vectors(dataset.name, &items.vectors, config.seed, data, name, &corpus)?;
+        let vectors = load_vectors(dataset.name, &items.vectors, run.seed, data, name, &corpus)?;
         let coverage = corpus.coverage(&vectors);
         let bags = corpus.bags(&vectors);
-        if config.paper.is_some() && name != SAMPLE && !vectors.source().contains(PAPER_VECTORS) {
-            stamps.push(Stamp {
+        if run.paper.is_some() && name != SAMPLE && !vectors.source().contains(PAPER_VECTORS) {
+            stamps.push(Caveat {
                 dataset: Some(name.to_owned()),
                 text: format!("word vectors `{}` instead of the paper's word2vec of Google News", vectors.source()),
                 breaks_comparison: true,
@@ -102,7 +102,7 @@ impl PlacedDocuments {
 }
 
 pub(super) fn set(
-    config: &Config,
+    run: &RunSettings,
     matrix: &MatrixSubject,
     items: &DocumentsConfig,
     data: Option<&Path>,
@@ -114,7 +114,7 @@ pub(super) fn set(
         | OracleConfig::Precomputed { .. }
         | OracleConfig::Subprocess(_) => EmptyDocuments::Error,
     };
-    let placed = PlacedDocuments::load(config, &matrix.dataset, items, empty, data)?;
+    let placed = PlacedDocuments::load(run, &matrix.dataset, items, empty, data)?;
     let PlacedDocuments { dataset, documents, clouds, vectors, stamps, mut notes, facts: more } = placed;
     let (wmd, negligible) = negligible::wmd(matrix, &clouds)?;
     notes.extend(negligible.as_ref().map(Negligible::note));
@@ -142,12 +142,12 @@ fn load<'a>(
     items: &DocumentsConfig,
     seed: u64,
     data: Option<&Path>,
-    stamps: &mut Vec<Stamp>,
+    stamps: &mut Vec<Caveat>,
 ) -> Result<(LabelledDocuments, &'a str), StageError> {
     match catalog::load_documents(dataset.name, data, &items.options(), seed) {
         Ok(documents) => {
             if let Some(limit) = items.limit.filter(|_| documents.len() < catalog_size(dataset.name)) {
-                stamps.push(Stamp {
+                stamps.push(Caveat {
                     dataset: Some(dataset.name.to_owned()),
                     text: format!("{} documents: `dataset.limit` is {limit}", documents.len()),
                     breaks_comparison: true,
@@ -156,7 +156,7 @@ fn load<'a>(
             Ok((documents, dataset.name))
         }
         Err(error @ (DataError::MissingFile { .. } | DataError::NoDataFolder { .. })) if items.fallback.is_some() => {
-            stamps.push(Stamp {
+            stamps.push(Caveat {
                 dataset: None,
                 text: format!("FELL BACK to the embedded sample, because {error}"),
                 breaks_comparison: true,

@@ -10,7 +10,7 @@ use serde_json::json;
 
 use super::{Labels, Proxies, Stage, StageError, facts};
 use crate::config::dataset::MatrixConfig;
-use crate::config::{Config, ConfigPath, Distribution, MatrixSubject, OracleConfig, RandomMatrix};
+use crate::config::{ConfigPath, Distribution, MatrixSubject, OracleConfig, RandomMatrix, RunSettings};
 
 /// A matrix of the user's.
 pub(super) fn set_given(subject: &MatrixSubject, items: &MatrixConfig) -> Result<Stage, StageError> {
@@ -22,8 +22,12 @@ pub(super) fn set_given(subject: &MatrixSubject, items: &MatrixConfig) -> Result
 }
 
 /// A random one, whose spectrum is known.
-pub(super) fn set_random(config: &Config, subject: &MatrixSubject, items: &RandomMatrix) -> Result<Stage, StageError> {
-    let mut rng = stream(config.seed, subject.dataset.name, "matrix", 0);
+pub(super) fn set_random(
+    run: &RunSettings,
+    subject: &MatrixSubject,
+    items: &RandomMatrix,
+) -> Result<Stage, StageError> {
+    let mut rng = stream(run.seed, subject.dataset.name, "matrix", 0);
     let matrix = match items.distribution {
         Distribution::Normal => matrices::psd_gaussian(items.n, &mut rng),
         Distribution::Uniform => matrices::psd_uniform(items.n, &mut rng),

@@ -18,7 +18,7 @@ mod with_torch {
     use ndarray_npy::write_npy;
     use tch::Device;
 
-    use crate::config::{Config, CrossEncoderConfig};
+    use crate::config::{CrossEncoderConfig, RunSettings};
     use crate::stage::{ModelFailure, StageError};
 
     /// libtorch, and where it computes.
@@ -31,7 +31,7 @@ mod with_torch {
 
     impl Models {
         /// Every GPU for `auto` where there is one; else the device that is named.
-        pub(in crate::stage) fn start(config: &Config, device: &str) -> Result<Self, StageError> {
+        pub(in crate::stage) fn start(run: &RunSettings, device: &str) -> Result<Self, StageError> {
             let torch = Torch::start().map_err(ModelFailure::from)?;
             let choice: DeviceChoice = device.parse().map_err(ModelFailure::from)?;
             let devices = if choice == DeviceChoice::Auto && torch.gpus() > 1 {
@@ -39,7 +39,7 @@ mod with_torch {
             } else {
                 vec![torch.device(choice).map_err(ModelFailure::from)?]
             };
-            let threads = config.threads.or_else(|| std::thread::available_parallelism().ok().map(usize::from));
+            let threads = run.threads.or_else(|| std::thread::available_parallelism().ok().map(usize::from));
             let models = Self { torch, devices, threads: threads.unwrap_or(1) };
             models.share_cores();
             Ok(models)
@@ -142,14 +142,14 @@ mod without_torch {
 
     use landmark_core::oracle::Oracle;
 
-    use crate::config::{Config, CrossEncoderConfig};
+    use crate::config::{CrossEncoderConfig, RunSettings};
     use crate::stage::StageError;
 
     /// There is no libtorch, and so there are no models.
     pub(in crate::stage) enum Models {}
 
     impl Models {
-        pub(in crate::stage) fn start(_: &Config, _: &str) -> Result<Self, StageError> {
+        pub(in crate::stage) fn start(_: &RunSettings, _: &str) -> Result<Self, StageError> {
             Err(StageError::NoTorch)
         }
 

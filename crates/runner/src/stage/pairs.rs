@@ -4,11 +4,10 @@ use std::path::Path;
 
 use landmark_data::catalog::{self, PairParts};
 use landmark_data::{DataError, SentencePairs};
-
-use crate::config::{Config, MatrixSubject, PairsConfig};
-use crate::report::Stamp;
+use landmark_report::Caveat;
 
 use super::{Preparation, Stage, StageError};
+use crate::config::{MatrixSubject, PairsConfig, RunSettings};
 
 /// The sample that ships inside.
 const SAMPLE: &str = "embedded_pairs";
@@ -29,13 +28,13 @@ fn load(
     items: &PairsConfig,
     seed: u64,
     data: Option<&Path>,
-    stamps: &mut Vec<Stamp>,
+    stamps: &mut Vec<Caveat>,
 ) -> Result<Loaded, StageError> {
     let wanted = matrix.dataset.name;
     let (name, parts) = match catalog::load_pairs(wanted, data) {
         Ok(parts) => (wanted, parts),
         Err(error @ (DataError::MissingFile { .. } | DataError::NoDataFolder { .. })) if items.fallback.is_some() => {
-            stamps.push(Stamp {
+            stamps.push(Caveat {
                 dataset: None,
                 text: format!("FELL BACK to the embedded sample, because {error}"),
                 breaks_comparison: true,
@@ -47,7 +46,7 @@ fn load(
     let PairParts { train, dev: all, are_graded } = parts;
     let dev = items.limit.map_or_else(|| all.clone(), |limit| all.sample(name, limit, seed));
     if dev.len() < all.len() {
-        stamps.push(Stamp {
+        stamps.push(Caveat {
             dataset: Some(name.to_owned()),
             text: format!("{} of {} pairs, {} sentences: `dataset.limit`", dev.len(), all.len(), dev.sentences().len()),
             breaks_comparison: true,
@@ -58,13 +57,13 @@ fn load(
 
 #[cfg(not(feature = "torch"))]
 pub(super) fn set(
-    config: &Config,
+    run: &RunSettings,
     matrix: &MatrixSubject,
     items: &PairsConfig,
     data: Option<&Path>,
     _: Preparation,
 ) -> Result<Stage, StageError> {
-    load(matrix, items, config.seed, data, &mut Vec::new())?;
+    load(matrix, items, run.seed, data, &mut Vec::new())?;
     Err(StageError::NoTorch)
 }
 
@@ -89,7 +88,7 @@ mod with_torch {
     use crate::stage::{Calibration, ModelFailure, Proxies, Sentences, facts};
 
     pub(crate) fn set(
-        config: &Config,
+        run: &RunSettings,
         matrix: &MatrixSubject,
         items: &PairsConfig,
         data: Option<&Path>,
@@ -99,17 +98,17 @@ mod with_torch {
             return Err(StageError::Pair { dataset: matrix.dataset.name.to_owned(), oracle: matrix.oracle.kind() });
         };
         let (mut stamps, mut notes) = (Vec::new(), Vec::new());
-        let loaded = load(matrix, items, config.seed, data, &mut stamps)?;
-        let models = Models::start(config, &wanted.device)?;
+        let loaded = load(matrix, items, run.seed, data, &mut stamps)?;
+        let models = Models::start(run, &wanted.device)?;
         let base = ModelFiles::find(&wanted.model, None).map_err(ModelFailure::from)?;
-        stamps.extend(model_stamp(config, wanted, &base));
+        stamps.extend(model_stamp(run, wanted, &base));
 
-        let (files, curve) = prepare(config, wanted, &loaded, &base, models.device(), preparation)?;
+        let (files, curve) = prepare(run, wanted, &loaded, &base, models.device(), preparation)?;
         let sentences = loaded.dev.sentences();
         let (as_given, said) = files.over(sentences, wanted, &models)?;
         notes.extend(said);
         let raw = in_one_order(&as_given, wanted);
-        let calibration = calibration(&loaded, items, config.seed, |texts| {
+        let calibration = calibration(&loaded, items, run.seed, |texts| {
             let (as_given, _) = files.over(texts, wanted, &models)?;
             Ok(in_one_order(&as_given, wanted))
         })?;
@@ -157,16 +156,16 @@ mod with_torch {
         })
     }
 
-    fn model_stamp(config: &Config, wanted: &CrossEncoderConfig, base: &ModelFiles) -> Option<Stamp> {
+    fn model_stamp(run: &RunSettings, wanted: &CrossEncoderConfig, base: &ModelFiles) -> Option<Caveat> {
         let text = if base.is_tiny() {
             "the model `tiny`: random numbers in two small layers, fine-tuned on what it is given; it knows no language"
                 .to_owned()
-        } else if config.paper.is_some() {
+        } else if run.paper.is_some() {
             format!("the cross-encoder is `{}`, fine-tuned here; the paper says only BERT", wanted.model)
         } else {
             return None;
         };
-        Some(Stamp { dataset: None, text, breaks_comparison: true })
+        Some(Caveat { dataset: None, text, breaks_comparison: true })
     }
 
     /// A model with a head, or the recipe of one.
@@ -222,7 +221,7 @@ mod with_torch {
     }
 
     fn prepare(
-        config: &Config,
+        run: &RunSettings,
         wanted: &CrossEncoderConfig,
         loaded: &Loaded,
         base: &ModelFiles,
@@ -239,7 +238,7 @@ mod with_torch {
             target: if loaded.are_graded { Target::Grade } else { Target::Label },
             params,
             max_length: wanted.max_length,
-            seed: config.seed,
+            seed: run.seed,
         };
         let models = ModelFiles::models_folder(None);
         let tuned = match recipe.finished(&models).map_err(ModelFailure::from)? {

@@ -8,18 +8,18 @@ use landmark_data::catalog::{self, DocumentOptions};
 use landmark_data::{KelpExamples, Tree};
 use landmark_oracles::combined::{BoxedOracle, Normalised, SparseVectors};
 use landmark_oracles::tree_kernel::{self, Forest, TreeKernel, TreeKernelParams, WordSimilarity, lexical};
+use landmark_report::Caveat;
 use serde_json::json;
 
 use super::{Labels, Proxies, Stage, StageError, facts};
 use crate::config::dataset::QuestionsConfig;
-use crate::config::{Config, KernelConfig, MatrixSubject, OracleConfig, TreeKernelConfig};
-use crate::report::Stamp;
+use crate::config::{KernelConfig, MatrixSubject, OracleConfig, RunSettings, TreeKernelConfig};
 
 /// The representation that is a bag of words.
 const BAG_OF_WORDS: &str = "bow";
 
 pub(super) fn set(
-    config: &Config,
+    run: &RunSettings,
     matrix: &MatrixSubject,
     items: &QuestionsConfig,
     data: Option<&Path>,
@@ -27,11 +27,11 @@ pub(super) fn set(
     let name = matrix.dataset.name;
     let examples = catalog::load_kelp(name, data)?;
     let options = DocumentOptions { limit: items.limit, ..DocumentOptions::default() };
-    let documents = catalog::load_documents(name, data, &options, config.seed)?;
+    let documents = catalog::load_documents(name, data, &options, run.seed)?;
     let mut stamps = Vec::new();
     if documents.len() < examples.len() {
         let text = format!("{} of {} questions: `dataset.limit`", documents.len(), examples.len());
-        stamps.push(Stamp { dataset: Some(name.to_owned()), text, breaks_comparison: true });
+        stamps.push(Caveat { dataset: Some(name.to_owned()), text, breaks_comparison: true });
     }
     let OracleConfig::TreeKernel(wanted) = &matrix.oracle else {
         return Err(StageError::Pair { dataset: name.to_owned(), oracle: matrix.oracle.kind() });

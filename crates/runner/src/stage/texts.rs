@@ -15,13 +15,13 @@ use super::proxies::{Embeddings, embeddings_of};
 use super::{Negligible, Proxies, Stage, StageError, documents, facts, negligible};
 use crate::config::dataset::Learned;
 use crate::config::{
-    Config, ConfigPath, CrossEncoderConfig, EmptyDocuments, MatrixSubject, OracleConfig, SubprocessConfig, TextsConfig,
-    VectorsConfig,
+    ConfigPath, CrossEncoderConfig, EmptyDocuments, MatrixSubject, OracleConfig, RunSettings, SubprocessConfig,
+    TextsConfig, VectorsConfig,
 };
 use crate::items::OwnItems;
 
 pub(super) fn set(
-    config: &Config,
+    run: &RunSettings,
     matrix: &MatrixSubject,
     texts: &TextsConfig,
     data: Option<&Path>,
@@ -30,7 +30,7 @@ pub(super) fn set(
     let blank = items.blank;
     let items = ScoredItems::new(items.ids, items.texts)?;
     let embeddings = embeddings_of(items.len());
-    let scene = Scene { config, matrix, texts, data, all: &items, embeddings: &embeddings };
+    let scene = Scene { run, matrix, texts, data, all: &items, embeddings: &embeddings };
     let mut stage = scene.set(Arc::new(items.clone()))?;
     if blank > 0 {
         stage.notes.insert(0, format!("{blank} blank lines of `{}` were left out", texts.path.written));
@@ -55,7 +55,7 @@ impl Joined<'_> {
     ///
     /// # Errors
     /// As [`Stage::set`]; embeddings of another number or length than wanted.
-    pub fn set(&self, config: &Config, matrix: &MatrixSubject, data: Option<&Path>) -> Result<Stage, StageError> {
+    pub fn set(&self, run: &RunSettings, matrix: &MatrixSubject, data: Option<&Path>) -> Result<Stage, StageError> {
         let Some(texts) = matrix.dataset.texts() else {
             return Err(StageError::Pair { dataset: matrix.dataset.name.to_owned(), oracle: matrix.oracle.kind() });
         };
@@ -73,14 +73,14 @@ impl Joined<'_> {
             // both have rows of the same length
             Ok(concatenate![Axis(0), old.select(Axis(0), self.kept), new])
         };
-        let scene = Scene { config, matrix, texts, data, all: self.old, embeddings: &embeddings };
+        let scene = Scene { run, matrix, texts, data, all: self.old, embeddings: &embeddings };
         scene.set(Arc::new(items))
     }
 }
 
 /// What texts are scored by.
 struct Scene<'a> {
-    config: &'a Config,
+    run: &'a RunSettings,
     matrix: &'a MatrixSubject,
     texts: &'a TextsConfig,
     data: Option<&'a Path>,
@@ -113,7 +113,7 @@ impl Scene<'_> {
     }
 
     fn under_cross_encoder(&self, wanted: &CrossEncoderConfig, items: &ScoredItems) -> Result<Stage, StageError> {
-        let models = Models::start(self.config, &wanted.device)?;
+        let models = Models::start(self.run, &wanted.device)?;
         let (as_given, notes) = models.named_cross_encoder(wanted, items.texts())?;
         let raw = match wanted.order.symmetrization() {
             Some(mode) => Arc::new(Symmetrized::new(as_given, mode)),
@@ -136,7 +136,7 @@ impl Scene<'_> {
             VectorsConfig::Learned(Learned::PpmiSvd(_)) => &corpus(self.all),
             VectorsConfig::Named(_) | VectorsConfig::File { .. } => &placed,
         };
-        let vectors = documents::load_vectors(name, wanted, self.config.seed, self.data, name, words)?;
+        let vectors = documents::load_vectors(name, wanted, self.run.seed, self.data, name, words)?;
         let empty = match self.matrix.oracle {
             OracleConfig::Wmd { empty_documents: EmptyDocuments::Distance(distance), .. } => Empty::Fill(distance),
             // an item of the user's own is never dropped: its row would be missing from the factors
@@ -167,7 +167,7 @@ impl Scene<'_> {
         more: Json,
     ) -> Result<Stage, StageError> {
         let name = self.matrix.dataset.name;
-        let bi_encoder = |model: &str| Models::start(self.config, "auto")?.bi_encoder(model, items.texts());
+        let bi_encoder = |model: &str| Models::start(self.run, "auto")?.bi_encoder(model, items.texts());
         Ok(Stage {
             dataset: name.to_owned(),
             description: format!("{} texts of `{}` {scored}", items.len(), self.texts.path.written),

@@ -8,23 +8,17 @@
 //! Cost: the encoder once over the corpus; epochs · pairs · width of the scorer; n² scores of each test topic, since the exact
 //! rows need them (an approximation alone would need n·s); O(n s²) a fit and O(n²) a clustering.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use landmark_data::MentionKinds;
 use landmark_data::catalog::{self, Holds};
 use landmark_tasks::coreference::Linkage;
+use landmark_yaml::{Entry, Node, Problem, Section, parameter, required};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
-use crate::config::MethodConfig;
-use crate::config::problem::Problem;
-use crate::config::read::Problems;
-use crate::config::section::Section;
-use crate::config::tree::Node;
-use crate::registry::studies::StudyEntry;
-use crate::registry::{Entry, parameter, required};
-use crate::study::{Desk, Study, StudyError, StudyWork};
+use crate::config::{MethodConfig, Reading};
+use crate::study::{Study, StudyContext, StudyEntry, StudyError, StudyWork};
 
 #[cfg(feature = "torch")]
 mod bench;
@@ -183,9 +177,10 @@ fn nine_fractions() -> Vec<f64> {
     (1..=9).map(|tenth| f64::from(tenth) / 10.0).collect()
 }
 
-fn read(node: &Node, folder: &Path, problems: &Problems) -> Option<Arc<dyn Study>> {
+fn read(node: &Node, reading: &Reading<'_>) -> Option<Arc<dyn Study>> {
+    let problems = reading.problems;
     let section = Section::new(node, ENTRY.entry.id, problems)?;
-    let methods = MethodConfig::read_all(section.required_node("methods")?, folder, problems);
+    let methods = MethodConfig::read_all(section.required_node("methods")?, reading);
     let rest = section.rest();
     let settings: Settings = problems.read(&rest, ENTRY.entry.id)?;
     let known: Vec<&str> = catalog::all()
@@ -285,12 +280,12 @@ impl Study for Coref {
     }
 
     #[cfg(feature = "torch")]
-    fn open(&self, desk: &Desk<'_>) -> Result<Box<dyn StudyWork>, StudyError> {
-        Ok(Box::new(work::Clustering::open(&self.settings, &self.methods, desk)?))
+    fn open(&self, context: &StudyContext<'_>) -> Result<Box<dyn StudyWork>, StudyError> {
+        Ok(Box::new(work::Clustering::open(&self.settings, &self.methods, context)?))
     }
 
     #[cfg(not(feature = "torch"))]
-    fn open(&self, _: &Desk<'_>) -> Result<Box<dyn StudyWork>, StudyError> {
+    fn open(&self, _: &StudyContext<'_>) -> Result<Box<dyn StudyWork>, StudyError> {
         Err("`coref` trains a scorer with libtorch, which this program was built without; build it with the feature `torch`"
             .into())
     }

@@ -7,19 +7,15 @@ use std::sync::Arc;
 
 use landmark_data::catalog::{self, PublishedStatistics};
 use landmark_data::{Corpus, LabelledDocuments, Split};
+use landmark_report::{Caveat, Metric, ResultRow, TableKind, TableSpec};
+use landmark_yaml::{Entry, Node, Problem, Value, required};
 use serde_json::{Value as Json, json};
 
+use crate::config::Reading;
 use crate::config::dataset::{DatasetConfig, DocumentsConfig, SplitConfig};
-use crate::config::problem::Problem;
-use crate::config::read::Problems;
-use crate::config::tree::{Node, Value};
-use crate::experiments::{About, Layout};
+use crate::layout::{About, Layout};
 use crate::progress::Progress;
-use crate::registry::studies::StudyEntry;
-use crate::registry::{Entry, required};
-use crate::report::{Stamp, TableKind, TableSpec};
-use crate::results::{Metric, ResultRow};
-use crate::study::{Desk, Finished, Part, Study, StudyError, StudyWork, row};
+use crate::study::{Finished, Part, Study, StudyContext, StudyEntry, StudyError, StudyWork, row};
 
 /// Its line in the registry.
 pub const ENTRY: StudyEntry = StudyEntry {
@@ -49,14 +45,15 @@ const STATISTICS: [(&str, &str, Metric); 5] = [
 #[derive(Debug)]
 struct Corpora(Vec<DatasetConfig>);
 
-fn read(node: &Node, folder: &Path, problems: &Problems) -> Option<Arc<dyn Study>> {
+fn read(node: &Node, reading: &Reading<'_>) -> Option<Arc<dyn Study>> {
+    let problems = reading.problems;
     let Value::List(items) = &node.value else {
         let message = format!("`corpora` is {}, but must be a list of datasets", node.describe());
         problems.add(Problem::new(message).at(node.place).help("for example `[{ name: twitter, vectors: self300 }]`"));
         return None;
     };
     let read = |item| {
-        let dataset = DatasetConfig::read(item, folder, problems)?;
+        let dataset = DatasetConfig::read(item, reading)?;
         if dataset.documents().is_none() {
             let message = format!("`corpora` lists `{}`, which has no documents", dataset.name);
             problems.add(Problem::new(message).at(dataset.place));
@@ -76,7 +73,7 @@ impl Study for Corpora {
         json!(self.0)
     }
 
-    fn open(&self, desk: &Desk<'_>) -> Result<Box<dyn StudyWork>, StudyError> {
+    fn open(&self, context: &StudyContext<'_>) -> Result<Box<dyn StudyWork>, StudyError> {
         let corpora: Vec<_> =
             self.0.iter().filter_map(|dataset| Some((dataset.clone(), dataset.documents()?.clone()))).collect();
         let mut stamps = Vec::new();
@@ -88,13 +85,13 @@ impl Study for Corpora {
             }
             if let Some(limit) = documents.limit {
                 let text = format!("at most {limit} documents");
-                stamps.push(Stamp { dataset: Some(dataset.name.to_owned()), text, breaks_comparison: true });
+                stamps.push(Caveat { dataset: Some(dataset.name.to_owned()), text, breaks_comparison: true });
             }
         }
-        let config = desk.config.clone();
-        let data = desk.data.map(Path::to_owned);
+        let run = context.run.clone();
+        let data = context.data.map(Path::to_owned);
         let description = format!("{} corpora", corpora.len());
-        Ok(Box::new(Counting { corpora, config, data, description, stamps, notes, facts: json!({}) }))
+        Ok(Box::new(Counting { corpora, run, data, description, stamps, notes, facts: json!({}) }))
     }
 }
 
@@ -108,10 +105,10 @@ fn label(dataset: &DatasetConfig, documents: &DocumentsConfig) -> String {
 
 struct Counting {
     corpora: Vec<(DatasetConfig, DocumentsConfig)>,
-    config: crate::config::Config,
+    run: crate::config::RunSettings,
     data: Option<std::path::PathBuf>,
     description: String,
-    stamps: Vec<Stamp>,
+    stamps: Vec<Caveat>,
     notes: Vec<String>,
     facts: Json,
 }
@@ -130,7 +127,7 @@ impl Counting {
                     .into())
             }
             (SplitConfig::Train(share), _) => {
-                Ok(Split::random(documents.len(), share, self.config.seed, dataset.name, 0)?)
+                Ok(Split::random(documents.len(), share, self.run.seed, dataset.name, 0)?)
             }
         }
     }
@@ -151,8 +148,7 @@ impl StudyWork for Counting {
 
     fn measure(&self, part: usize, _: &Finished<'_>, _: &Progress) -> Result<Vec<ResultRow>, StudyError> {
         let (dataset, wanted) = &self.corpora[part];
-        let documents =
-            catalog::load_documents(dataset.name, self.data.as_deref(), &wanted.options(), self.config.seed)?;
+        let documents = catalog::load_documents(dataset.name, self.data.as_deref(), &wanted.options(), self.run.seed)?;
         let corpus = Corpus::tokenize(&documents, &wanted.token_rules());
         let split = self.split(dataset, wanted.split, &documents)?;
         let counts = [
@@ -165,7 +161,7 @@ impl StudyWork for Counting {
         let label = label(dataset, wanted);
         let count = |((id, _, metric), value): (&(&str, &str, Metric), f64)| ResultRow {
             items: documents.len() as u64,
-            ..row(&self.config, &label, id, *metric, value)
+            ..row(&self.run, &label, id, *metric, value)
         };
         Ok(STATISTICS.iter().zip(counts).map(count).collect())
     }

@@ -8,20 +8,15 @@
 //!
 //! Cost: n l + m l kernel operations for l landmarks, n training and m test pairs; n² / 2 + m · support for the exact one.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use landmark_data::catalog::{self, Holds};
+use landmark_yaml::{Entry, Node, Problem, Section, parameter, required};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
-use crate::config::problem::Problem;
-use crate::config::read::Problems;
-use crate::config::section::Section;
-use crate::config::tree::Node;
-use crate::registry::studies::StudyEntry;
-use crate::registry::{self, Entry, parameter, required};
-use crate::study::{Desk, Study, StudyError, StudyWork};
+use crate::config::Reading;
+use crate::study::{Study, StudyContext, StudyEntry, StudyError, StudyWork};
 
 mod kernel;
 mod layout;
@@ -169,7 +164,8 @@ fn yes() -> bool {
     true
 }
 
-fn read(node: &Node, _: &Path, problems: &Problems) -> Option<Arc<dyn Study>> {
+fn read(node: &Node, reading: &Reading<'_>) -> Option<Arc<dyn Study>> {
+    let problems = reading.problems;
     let section = Section::new(node, ENTRY.entry.id, problems)?;
     let settings: Settings = problems.read(node, ENTRY.entry.id)?;
     let threads: Vec<&str> = catalog::all()
@@ -181,9 +177,9 @@ fn read(node: &Node, _: &Path, problems: &Problems) -> Option<Arc<dyn Study>> {
         problems.add(Problem::unknown("set of threads", &settings.dataset, threads).at(place("dataset")));
     }
     if let Some(vectors) = &settings.vectors
-        && !registry::datasets::word_vectors().any(|known| known == vectors)
+        && !catalog::word_vectors().any(|known| known == vectors)
     {
-        let known = registry::datasets::word_vectors();
+        let known = catalog::word_vectors();
         problems.add(Problem::unknown("word vectors", vectors, known).at(place("vectors")));
     }
     let refuse = |key, seen: String, wanted: &str| {
@@ -229,7 +225,7 @@ impl Study for Cqa {
         json!(self.0)
     }
 
-    fn open(&self, desk: &Desk<'_>) -> Result<Box<dyn StudyWork>, StudyError> {
-        Ok(Box::new(work::Ranking::open(&self.0, desk)?))
+    fn open(&self, context: &StudyContext<'_>) -> Result<Box<dyn StudyWork>, StudyError> {
+        Ok(Box::new(work::Ranking::open(&self.0, context)?))
     }
 }

@@ -18,22 +18,17 @@ use landmark_core::oracle::{Kernel, Kernelized, Metered, OracleShape, Spent};
 use landmark_core::stream::stream;
 use landmark_oracles::wmd::wme::{RandomDocuments, WmeParams, features};
 use landmark_oracles::wmd::{Wmd, WordClouds};
+use landmark_report::amounts::thousands;
+use landmark_report::{Caveat, Metric, Reference, ResultRow};
+use landmark_yaml::{Entry, Node, Problem, Problems, Section, Value, parameter, required};
 use serde::Serialize;
 use serde_json::{Value as Json, json};
 
-use crate::config::problem::Problem;
-use crate::config::read::Problems;
-use crate::config::section::Section;
-use crate::config::tree::{Node, Value};
-use crate::config::{Config, DatasetConfig, EmptyDocuments, Rank};
-use crate::experiments::{About, Layout};
+use crate::config::{DatasetConfig, EmptyDocuments, Rank, Reading, RunSettings};
+use crate::layout::{About, Layout};
 use crate::progress::Progress;
-use crate::registry::studies::StudyEntry;
-use crate::registry::{Entry, parameter, required};
-use crate::report::{Reference, Stamp};
-use crate::results::{Metric, ResultRow, thousands};
 use crate::stage::PlacedDocuments;
-use crate::study::{Desk, Finished, Part, Study, StudyError, StudyWork, row};
+use crate::study::{Finished, Part, Study, StudyContext, StudyEntry, StudyError, StudyWork, row};
 
 mod tables;
 
@@ -81,7 +76,8 @@ struct Size {
     sms_nystrom: Rank,
 }
 
-fn read(node: &Node, folder: &Path, problems: &Problems) -> Option<Arc<dyn Study>> {
+fn read(node: &Node, reading: &Reading<'_>) -> Option<Arc<dyn Study>> {
+    let problems = reading.problems;
     let section = Section::new(node, ENTRY.entry.id, problems)?;
     let default = WmeParams::default();
     let max_words = section.optional("max_words").unwrap_or(default.max_words);
@@ -97,14 +93,15 @@ fn read(node: &Node, folder: &Path, problems: &Problems) -> Option<Arc<dyn Study
         problems.add(Problem::new(message).at(corpora.place));
         return None;
     };
-    let corpora: Option<Vec<_>> = items.iter().map(|item| Corpus::read(item, folder, problems)).collect();
+    let corpora: Option<Vec<_>> = items.iter().map(|item| Corpus::read(item, reading)).collect();
     Some(Arc::new(Settings { max_words, gamma: gamma.unwrap_or(0.1), corpora: corpora? }))
 }
 
 impl Corpus {
-    fn read(node: &Node, folder: &Path, problems: &Problems) -> Option<Self> {
+    fn read(node: &Node, reading: &Reading<'_>) -> Option<Self> {
+        let problems = reading.problems;
         let section = Section::new(node, "feature_time.corpora", problems)?;
-        let dataset = section.required_node("dataset").and_then(|node| DatasetConfig::read(node, folder, problems));
+        let dataset = section.required_node("dataset").and_then(|node| DatasetConfig::read(node, reading));
         let written = SIZES.map(|comparison| (comparison, section.node(comparison)));
         section.finish(&[]);
         let mut sizes = Vec::new();
@@ -143,11 +140,11 @@ impl Study for Settings {
         json!(self)
     }
 
-    fn open(&self, desk: &Desk<'_>) -> Result<Box<dyn StudyWork>, StudyError> {
+    fn open(&self, context: &StudyContext<'_>) -> Result<Box<dyn StudyWork>, StudyError> {
         let mut timing = Timing {
             settings: self.clone(),
             sms: SmsNystromParams::default().check()?,
-            config: desk.config.clone(),
+            run: context.run.clone(),
             paper: None,
             threads: rayon::current_num_threads(),
             trials: Vec::new(),
@@ -156,11 +153,11 @@ impl Study for Settings {
             notes: Vec::new(),
             facts: json!({}),
         };
-        if let Some(paper) = &desk.config.paper {
-            timing.paper = Reference::find(paper, &desk.config.file)?;
+        if let Some(paper) = &context.run.paper {
+            timing.paper = Reference::find(paper, &context.run.file)?;
         }
         for corpus in &self.corpora {
-            timing.place(corpus, desk.data)?;
+            timing.place(corpus, context.data)?;
         }
         Ok(Box::new(timing))
     }
@@ -170,12 +167,12 @@ impl Study for Settings {
 struct Timing {
     settings: Settings,
     sms: SmsNystrom,
-    config: Config,
+    run: RunSettings,
     paper: Option<Reference>,
     threads: usize,
     trials: Vec<Trial>,
     description: String,
-    stamps: Vec<Stamp>,
+    stamps: Vec<Caveat>,
     notes: Vec<String>,
     facts: Json,
 }
@@ -202,7 +199,7 @@ impl Timing {
         let Some(items) = corpus.dataset.documents() else { return Ok(()) };
         // as the papers do
         let empty = EmptyDocuments::Drop;
-        let placed = PlacedDocuments::load(&self.config, &corpus.dataset, items, empty, data)?;
+        let placed = PlacedDocuments::load(&self.run, &corpus.dataset, items, empty, data)?;
         let n = placed.clouds.len();
         for size in &corpus.sizes {
             let trial = Trial {
@@ -217,7 +214,7 @@ impl Timing {
             WmeParams { max_words: self.settings.max_words, documents: trial.wme }.check()?;
             let distances = self.distances_planned(&trial)?;
             let trial = Trial { distances, ..trial };
-            self.trials.extend((0..self.config.replicates).map(|replicate| Trial { replicate, ..trial.clone() }));
+            self.trials.extend((0..self.run.replicates).map(|replicate| Trial { replicate, ..trial.clone() }));
         }
         self.facts[&placed.dataset] = json!({
             "documents": n,
@@ -238,7 +235,7 @@ impl Timing {
     }
 
     fn landmarks(&self, trial: &Trial) -> Landmarks {
-        Landmarks::uniform(trial.clouds.len(), &mut stream(self.config.seed, &trial.dataset, "landmarks", 0))
+        Landmarks::uniform(trial.clouds.len(), &mut stream(self.run.seed, &trial.dataset, "landmarks", 0))
     }
 
     fn kernel(&self) -> Kernel {
@@ -247,7 +244,7 @@ impl Timing {
 
     fn wme(&self, trial: &Trial) -> Result<Spent, StudyError> {
         let params = WmeParams { max_words: self.settings.max_words, documents: trial.wme };
-        let meter = Metered::new(RandomDocuments::draw(&trial.clouds, params, self.config.seed)?);
+        let meter = Metered::new(RandomDocuments::draw(&trial.clouds, params, self.run.seed)?);
         let similarity = Kernelized::new(&meter, self.kernel())?;
         black_box(features(&similarity, trial.clouds.len(), trial.wme)?);
         Ok(meter.spent())
@@ -256,7 +253,7 @@ impl Timing {
     fn sms_nystrom(&self, trial: &Trial) -> Result<Spent, StudyError> {
         let meter = Metered::new(Wmd::new(Arc::clone(&trial.clouds)));
         let similarity = Kernelized::new(&meter, self.kernel())?;
-        let mut rng = stream(self.config.seed, &trial.dataset, "fit", 0);
+        let mut rng = stream(self.run.seed, &trial.dataset, "fit", 0);
         let landmarks = self.landmarks(trial);
         let fitted = self.sms.fit(&similarity, &landmarks, trial.sms_nystrom, Known::NOTHING, &mut rng)?;
         black_box(fitted.into_embedding()?.vectors);
@@ -276,7 +273,7 @@ impl Timing {
             cells: spent.cells,
             evaluations: spent.evaluations,
             replicate: trial.replicate as u64,
-            ..row(&self.config, &trial.dataset, name, metric, value)
+            ..row(&self.run, &trial.dataset, name, metric, value)
         })
     }
 }

@@ -10,7 +10,6 @@
 //! what is gained. Sketches are made once and shared by all parts.
 //! Cost: a pass over the unlabelled text for each order of it, and one machine a representation, share and part.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use landmark_core::sketch::{Form, FrequentDirectionsParams};
@@ -19,16 +18,12 @@ use landmark_data::feature_hashing::NgramHashParams;
 use landmark_tasks::classification::ClassificationParams;
 use landmark_tasks::linear_svm::{LinearSvmParams, MultiClass};
 use landmark_tasks::svm::Tolerance;
+use landmark_yaml::{Entry, Node, Section, list, parameter};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
-use crate::config::problem::list;
-use crate::config::read::Problems;
-use crate::config::section::Section;
-use crate::config::tree::Node;
-use crate::registry::studies::StudyEntry;
-use crate::registry::{Entry, parameter};
-use crate::study::{Desk, Study, StudyError, StudyWork};
+use crate::config::Reading;
+use crate::study::{Study, StudyContext, StudyEntry, StudyError, StudyWork};
 
 mod gain;
 mod layout;
@@ -243,7 +238,8 @@ impl Intent {
     }
 }
 
-fn read(node: &Node, _: &Path, problems: &Problems) -> Option<Arc<dyn Study>> {
+fn read(node: &Node, reading: &Reading<'_>) -> Option<Arc<dyn Study>> {
+    let problems = reading.problems;
     let section = Section::new(node, ENTRY.entry.id, problems)?;
     let settings: Intent = problems.read(node, ENTRY.entry.id)?;
     check_names(&settings, &section);
@@ -289,7 +285,7 @@ fn read(node: &Node, _: &Path, problems: &Problems) -> Option<Arc<dyn Study>> {
 fn check_names(settings: &Intent, section: &Section<'_>) {
     let names = |wanted: fn(&Holds) -> bool| catalog::all().filter(move |d| wanted(&d.holds)).map(|d| d.name);
     let refuse = |key: &str, seen: &str, known: Vec<&str>| {
-        let near = crate::suggest::did_you_mean(seen, known.iter().copied());
+        let near = landmark_yaml::did_you_mean(seen, known.iter().copied());
         let help = near.map_or_else(|| format!("there are {}", list(&known)), |near| format!("did you mean `{near}`?"));
         section.refuse(key, format!("`intent.{key}`: there is no `{seen}`; {help}"));
     };
@@ -330,7 +326,7 @@ impl Study for Intent {
         json!(self)
     }
 
-    fn open(&self, desk: &Desk<'_>) -> Result<Box<dyn StudyWork>, StudyError> {
-        Ok(Box::new(work::Classifying::open(self.clone(), desk)?))
+    fn open(&self, context: &StudyContext<'_>) -> Result<Box<dyn StudyWork>, StudyError> {
+        Ok(Box::new(work::Classifying::open(self.clone(), context)?))
     }
 }

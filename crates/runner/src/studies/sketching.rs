@@ -3,7 +3,6 @@
 //! Every run is held to its bounds: ‖XᵀX − YᵀY‖₂ ≤ Σδ ≤ c‖X‖²_F / l, else the part fails. A part of b batches runs on at most b threads, as the
 //! paper's machines do. Cost: the sketches, and 8 bytes a number of X, which is made once.
 
-use std::path::Path;
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
@@ -12,22 +11,28 @@ use landmark_core::oracle::Identity;
 use landmark_core::sketch::{Form, FrequentDirections, FrequentDirectionsParams, sketch_batches};
 use landmark_core::stream::stream;
 use landmark_data::matrices::gaussian;
+use landmark_report::{
+    Caveat, FigureKind, FigureSpec, Metric, Notation, Reference, ResultRow, Selection, TableKind, TableSpec, XAxis,
+};
+use landmark_yaml::{Entry, Node, Section, parameter};
 use ndarray::{Array2, Axis};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
-use crate::config::Config;
-use crate::config::read::Problems;
-use crate::config::section::Section;
-use crate::config::tree::Node;
-use crate::experiments::{About, Layout};
+use crate::config::{Reading, RunSettings};
+use crate::layout::{About, Layout};
 use crate::progress::Progress;
-use crate::registry::studies::StudyEntry;
-use crate::registry::{Entry, parameter};
-use crate::report::{Across, FigureKind, FigureSpec, Reference, Selection, Stamp, TableKind, TableSpec};
-use crate::results::{Metric, ResultRow};
-use crate::study::{Desk, Finished, Part, Study, StudyError, StudyWork, row};
+use crate::study::{Finished, Part, Study, StudyContext, StudyEntry, StudyError, StudyWork, row};
+
+/// Blocks that a stream was cut into.
+const BATCHES: XAxis = XAxis {
+    of: |row| row.rank as f64,
+    label: "batches",
+    head: |count| format!("{count} batches"),
+    notation: Notation::Whole,
+    is_logarithmic: false,
+};
 
 /// Its line in the registry.
 pub const ENTRY: StudyEntry = StudyEntry {
@@ -91,7 +96,8 @@ impl Sketching {
     }
 }
 
-fn read(node: &Node, _: &Path, problems: &Problems) -> Option<Arc<dyn Study>> {
+fn read(node: &Node, reading: &Reading<'_>) -> Option<Arc<dyn Study>> {
+    let problems = reading.problems;
     let section = Section::new(node, ENTRY.entry.id, problems)?;
     let settings: Sketching = problems.read(node, ENTRY.entry.id)?;
     if settings.rows == 0 {
@@ -133,10 +139,10 @@ impl Study for Sketching {
         json!(self)
     }
 
-    fn open(&self, desk: &Desk<'_>) -> Result<Box<dyn StudyWork>, StudyError> {
+    fn open(&self, context: &StudyContext<'_>) -> Result<Box<dyn StudyWork>, StudyError> {
         let Self { rows, columns, sketch_rows, .. } = *self;
-        let reference = match &desk.config.paper {
-            Some(paper) => Reference::find(paper, &desk.config.file)?,
+        let reference = match &context.run.paper {
+            Some(paper) => Reference::find(paper, &context.run.file)?,
             None => None,
         };
         let description = format!("{rows} × {columns} standard normal numbers, sketched to {sketch_rows} rows");
@@ -157,15 +163,15 @@ impl Study for Sketching {
             );
         }
         let facts = json!({ "threads": rayon::current_num_threads() });
-        let config = desk.config.clone();
+        let run = context.run.clone();
         let settings = self.clone();
-        Ok(Box::new(Sketches { settings, config, reference, description, notes, facts, data: OnceLock::new() }))
+        Ok(Box::new(Sketches { settings, run, reference, description, notes, facts, data: OnceLock::new() }))
     }
 }
 
 struct Sketches {
     settings: Sketching,
-    config: Config,
+    run: RunSettings,
     reference: Option<Reference>,
     description: String,
     notes: Vec<String>,
@@ -213,7 +219,7 @@ impl Sketches {
 
     /// The paper's number for so many batches, in a run of the paper's size.
     fn published(&self, metric: Metric, form: Form, batches: u64) -> Option<f64> {
-        let is_it = |value: &&crate::report::ReferenceValue| {
+        let is_it = |value: &&landmark_report::ReferenceValue| {
             value.metric == metric && value.method == form.id() && value.rank == Some(batches)
         };
         let Sketching { rows, columns, sketch_rows, .. } = self.settings;
@@ -224,7 +230,7 @@ impl Sketches {
 
 impl StudyWork for Sketches {
     fn about(&self) -> About<'_> {
-        const NO_STAMPS: &[Stamp] = &[];
+        const NO_STAMPS: &[Caveat] = &[];
         About { description: &self.description, stamps: NO_STAMPS, notes: &self.notes, facts: &self.facts }
     }
 
@@ -243,7 +249,7 @@ impl StudyWork for Sketches {
         let (form, batches) = self.part(part);
         let data = self.data.get_or_init(|| {
             progress.now(format!("drawing {} numbers", self.settings.rows * self.settings.columns));
-            Data::draw(&self.settings, self.config.seed)
+            Data::draw(&self.settings, self.run.seed)
         });
         progress.now(format!("{}, {batches} batches", form.id()));
         let (sketch, seconds) = self.sketch(data, form, batches)?;
@@ -259,7 +265,7 @@ impl StudyWork for Sketches {
             rank: batches as u64,
             columns: self.settings.sketch_rows as u64,
             seconds: Some(seconds),
-            ..row(&self.config, DATASET, form.id(), metric, value)
+            ..row(&self.run, DATASET, form.id(), metric, value)
         };
         Ok(vec![
             measured(Metric::SketchError, error),
@@ -284,7 +290,7 @@ impl StudyWork for Sketches {
             title: title.to_owned(),
             caption: caption.to_owned(),
             select: Selection::of(metric),
-            kind: FigureKind::Curve { across: Across::Batches, log_y: metric == Metric::Seconds, y_limits: None },
+            kind: FigureKind::Curve { across: BATCHES, log_y: metric == Metric::Seconds, y_limits: None },
         };
         let figures = vec![
             figure(

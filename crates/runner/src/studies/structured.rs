@@ -3,22 +3,16 @@
 //!
 //! Its section says with `measure` what is measured: `error`, `speed`, `p_model` or `classification`, each with keys of its own.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use landmark_core::structured::{Family, SphericalKernel};
+use landmark_report::{FigureKind, FigureSpec, Metric, Notation, ResultRow, Selection, TableKind, TableSpec, XAxis};
+use landmark_yaml::{Entry, Node, Problem, Section, parameter, required};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
-use crate::config::problem::Problem;
-use crate::config::read::Problems;
-use crate::config::section::Section;
-use crate::config::tree::Node;
-use crate::registry::studies::StudyEntry;
-use crate::registry::{Entry, parameter, required};
-use crate::report::{FigureKind, FigureSpec, Selection, TableKind, TableSpec};
-use crate::results::{Metric, ResultRow};
-use crate::study::{Desk, Study, StudyError, StudyWork};
+use crate::config::Reading;
+use crate::study::{Study, StudyContext, StudyEntry, StudyError, StudyWork};
 
 mod classification;
 mod error;
@@ -30,6 +24,15 @@ use classification::ClassificationSettings;
 use error::ErrorSettings;
 use p_model::PModelSettings;
 use speed::SpeedSettings;
+
+/// Random projections m.
+const FEATURES: XAxis = XAxis {
+    of: |row| row.columns as f64,
+    label: "projections m",
+    head: |m| if m == 0.0 { "no features".to_owned() } else { format!("m = {m}") },
+    notation: Notation::Whole,
+    is_logarithmic: true,
+};
 
 /// Its line in the registry.
 pub const ENTRY: StudyEntry = StudyEntry {
@@ -85,14 +88,15 @@ struct Structured {
     settings: Settings,
 }
 
-fn read(node: &Node, folder: &Path, problems: &Problems) -> Option<Arc<dyn Study>> {
+fn read(node: &Node, reading: &Reading<'_>) -> Option<Arc<dyn Study>> {
+    let problems = reading.problems;
     let section = Section::new(node, ENTRY.entry.id, problems)?;
     let measure = section.required("measure")?;
     let settings = match measure {
         Measure::Error => Settings::Error(ErrorSettings::read(&section)?),
         Measure::Speed => Settings::Speed(SpeedSettings::read(&section)?),
         Measure::PModel => Settings::PModel(PModelSettings::read(&section)?),
-        Measure::Classification => Settings::Classification(ClassificationSettings::read(&section, folder)?),
+        Measure::Classification => Settings::Classification(ClassificationSettings::read(&section, reading)?),
     };
     Some(Arc::new(Structured { measure, settings }))
 }
@@ -110,12 +114,12 @@ impl Study for Structured {
         settings
     }
 
-    fn open(&self, desk: &Desk<'_>) -> Result<Box<dyn StudyWork>, StudyError> {
+    fn open(&self, context: &StudyContext<'_>) -> Result<Box<dyn StudyWork>, StudyError> {
         match &self.settings {
-            Settings::Error(settings) => settings.open(desk),
-            Settings::Speed(settings) => settings.open(desk),
-            Settings::PModel(settings) => settings.open(desk),
-            Settings::Classification(settings) => settings.open(desk),
+            Settings::Error(settings) => settings.open(context),
+            Settings::Speed(settings) => settings.open(context),
+            Settings::PModel(settings) => settings.open(context),
+            Settings::Classification(settings) => settings.open(context),
         }
     }
 }

@@ -12,22 +12,16 @@ use std::sync::Arc;
 use landmark_core::sketch::{Form, FrequentDirectionsParams, Projection};
 use landmark_data::feature_hashing::NgramHashParams;
 use landmark_data::text_stream::{BadLine, LinePolicy};
+use landmark_report::{Caveat, FigureKind, FigureSpec, Metric, ResultRow, Selection, TableKind, TableSpec};
+use landmark_yaml::{Entry, Node, Problem, Section, parameter, required};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
-use crate::config::Config;
-use crate::config::problem::Problem;
-use crate::config::read::Problems;
-use crate::config::section::Section;
-use crate::config::tree::Node;
 use crate::config::values::ConfigPath;
-use crate::experiments::{About, Layout};
+use crate::config::{Reading, RunSettings};
+use crate::layout::{About, Layout};
 use crate::progress::Progress;
-use crate::registry::studies::StudyEntry;
-use crate::registry::{Entry, parameter, required};
-use crate::report::{FigureKind, FigureSpec, Selection, Stamp, TableKind, TableSpec};
-use crate::results::{Metric, ResultRow};
-use crate::study::{Desk, Divisible, Finished, Part, Study, StudyError, StudyWork, row};
+use crate::study::{Finished, Part, Shardable, Study, StudyContext, StudyEntry, StudyError, StudyWork, row};
 
 mod stream;
 
@@ -103,7 +97,8 @@ struct TextSketch {
     file: ConfigPath,
 }
 
-fn read(node: &Node, folder: &Path, problems: &Problems) -> Option<Arc<dyn Study>> {
+fn read(node: &Node, reading: &Reading<'_>) -> Option<Arc<dyn Study>> {
+    let Reading { folder, problems, .. } = *reading;
     let section = Section::new(node, ENTRY.entry.id, problems)?;
     let file =
         section.required_node("file").and_then(|node| ConfigPath::read(node, "text_sketch.file", folder, problems));
@@ -155,8 +150,8 @@ impl Study for TextSketch {
         settings
     }
 
-    fn open(&self, desk: &Desk<'_>) -> Result<Box<dyn StudyWork>, StudyError> {
-        let stream = Stream::new(&self.settings, self.file.resolved.clone(), desk)?;
+    fn open(&self, context: &StudyContext<'_>) -> Result<Box<dyn StudyWork>, StudyError> {
+        let stream = Stream::new(&self.settings, self.file.resolved.clone(), context)?;
         let name = stream.path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
         let Settings { sketch_rows, hash, .. } = &self.settings;
         let (bytes, bits) = (stream.bytes, hash.bits);
@@ -170,19 +165,19 @@ impl Study for TextSketch {
             facts: json!({ "bytes": bytes }),
             stream,
             name,
-            config: desk.config.clone(),
+            run: context.run.clone(),
         }))
     }
 
-    fn divisible(&self, desk: &Desk<'_>) -> Result<Option<Box<dyn Divisible>>, StudyError> {
-        Ok(Some(Box::new(Stream::new(&self.settings, self.file.resolved.clone(), desk)?)))
+    fn shardable(&self, context: &StudyContext<'_>) -> Result<Option<Box<dyn Shardable>>, StudyError> {
+        Ok(Some(Box::new(Stream::new(&self.settings, self.file.resolved.clone(), context)?)))
     }
 }
 
 struct Sketching {
     stream: Stream,
     name: String,
-    config: Config,
+    run: RunSettings,
     description: String,
     notes: Vec<String>,
     facts: Json,
@@ -190,7 +185,7 @@ struct Sketching {
 
 impl StudyWork for Sketching {
     fn about(&self) -> About<'_> {
-        const NO_STAMPS: &[Stamp] = &[];
+        const NO_STAMPS: &[Caveat] = &[];
         About { description: &self.description, stamps: NO_STAMPS, notes: &self.notes, facts: &self.facts }
     }
 
@@ -214,7 +209,7 @@ impl StudyWork for Sketching {
         let of = |id: &str, metric, value| ResultRow {
             items: place.texts(),
             seconds: Some(seconds),
-            ..row(&self.config, &self.name, id, metric, value)
+            ..row(&self.run, &self.name, id, metric, value)
         };
         let mut rows = vec![
             of("texts", Metric::Count, place.texts() as f64),

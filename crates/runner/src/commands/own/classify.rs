@@ -3,6 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 
+use landmark_report::amounts::count;
 use landmark_tasks::classification::{self, ClassificationParams};
 use miette::{IntoDiagnostic, Result};
 use polars::prelude::Column;
@@ -12,7 +13,6 @@ use crate::cli::{LogArgs, OwnArgs};
 use crate::config::{TextsFormat, Tuned};
 use crate::exit::UsageError;
 use crate::items::ItemFile;
-use crate::run::count;
 
 /// Trains on the labelled items, with C by cross-validation among them, and labels the others.
 pub(in crate::commands) fn classify(
@@ -45,7 +45,7 @@ pub(in crate::commands) fn classify(
         ClassificationParams { svm: own.matrix.svm.params.clone(), costs, folds, ..ClassificationParams::default() };
     let params = params.check().into_diagnostic()?;
     let vectors = own.factors.vectors.view();
-    let seed = own.config.seed;
+    let seed = own.config.run.seed;
     let table = classification::cross_validate(vectors, &labels, &train, &params, seed).into_diagnostic()?;
     let mut all: Vec<usize> = labels.clone();
     if !rest.is_empty() {
@@ -83,7 +83,7 @@ fn label_by_item(
     let item_of: HashMap<&str, usize> = items.iter().enumerate().map(|(item, id)| (id.as_str(), item)).collect();
     let find = |(id, label): (&String, &String)| -> Result<(usize, usize)> {
         let item = item_of.get(id.as_str()).copied().ok_or_else(|| {
-            let message = format!("`{}` labels `{id}`, which is no item of `{}`", file.display(), own.config.name);
+            let message = format!("`{}` labels `{id}`, which is no item of `{}`", file.display(), own.config.run.name);
             UsageError::new(message, Some("remove the row, or correct the id".to_owned()))
         })?;
         Ok((item, names.partition_point(|name| *name < label.as_str())))

@@ -1,6 +1,7 @@
 //! `runner cluster`: k-means on the vectors of the items.
 
 use landmark_core::stream::stream;
+use landmark_report::amounts::count;
 use landmark_tasks::k_means::{KMeansParams, k_means};
 use miette::{IntoDiagnostic, Result};
 use ndarray::Axis;
@@ -8,7 +9,6 @@ use polars::prelude::Column;
 
 use super::Own;
 use crate::cli::{LogArgs, OwnArgs};
-use crate::run::count;
 
 /// Clusters the items. Euclidean distances need a Euclidean space: columns that count negatively are left out, and said.
 pub(in crate::commands) fn cluster(arguments: &OwnArgs, clusters: usize, log: LogArgs) -> Result<String> {
@@ -18,7 +18,7 @@ pub(in crate::commands) fn cluster(arguments: &OwnArgs, clusters: usize, log: Lo
     let points = own.factors.vectors.select(Axis(1), &positive);
     let all: f64 = own.factors.vectors.iter().map(|value| value * value).sum();
     let kept: f64 = points.iter().map(|value| value * value).sum();
-    let mut rng = stream(own.config.seed, own.matrix.dataset.name, "clusters", 0);
+    let mut rng = stream(own.config.run.seed, own.matrix.dataset.name, "clusters", 0);
     let params = KMeansParams { clusters, ..KMeansParams::default() };
     let found = k_means(points.view(), params, &mut rng).into_diagnostic()?;
     let mut sizes = vec![0_u64; clusters];

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use landmark_core::oracle::{OracleError, Pair};
+use landmark_report::amounts::count;
 use landmark_tasks::neighbours::{Neighbour, best_pairs, top_k as most_similar};
 use miette::{IntoDiagnostic, Result};
 use polars::prelude::Column;
@@ -10,8 +11,8 @@ use polars::prelude::Column;
 use super::Own;
 use crate::cli::{LogArgs, OwnArgs};
 use crate::config::Budget;
-use crate::experiments::JobError;
-use crate::run::{self, RunError, count};
+use crate::job::JobError;
+use crate::run::{self, RunError};
 
 /// Pairs asked of the oracle at a time: what a budget cuts off is no more than that.
 const PAIRS_AT_A_TIME: usize = 256;
@@ -89,12 +90,12 @@ impl Own {
         let budget = Budget { entries: budget, ..Budget::default() };
         let matrix = crate::config::MatrixSubject { budget, ..self.matrix.clone() };
         let asked = pairs.len() as u64;
-        run::with_bench(&self.config, &matrix, &self.options, |bench| {
-            if let Err(report) = self.check_oracle(bench) {
+        run::with_sweep(&self.config, &matrix, &self.options, |context| {
+            if let Err(report) = self.check_oracle(&context) {
                 return Ok(Err(report));
             }
             let failed = |error: OracleError| RunError::Plan(Box::new(JobError::from(error)));
-            let oracle = bench.till.similarities(self.factors.info.gamma).map_err(failed)?;
+            let oracle = context.till.similarities(self.factors.info.gamma).map_err(failed)?;
             let mut exact = Exact::new();
             for pairs in pairs.chunks(PAIRS_AT_A_TIME) {
                 let mut scores = vec![0.0; pairs.len()];
@@ -104,8 +105,8 @@ impl Own {
                     Err(error) => return Err(failed(error)),
                 }
             }
-            bench.till.flush()?;
-            Ok(Ok((exact, bench.till.spent().evaluations, asked)))
+            context.till.flush()?;
+            Ok(Ok((exact, context.till.spent().evaluations, asked)))
         })
         .into_diagnostic()?
     }

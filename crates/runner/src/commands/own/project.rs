@@ -12,6 +12,7 @@ use landmark_core::approximation::Embedding;
 use landmark_core::oracle::block_of;
 use landmark_data::matrices;
 use landmark_oracles::subprocess::{PairForm, ScoredItems};
+use landmark_report::amounts::count;
 use landmark_tasks::neighbours::nearest;
 use miette::{IntoDiagnostic, Result};
 use ndarray::Array2;
@@ -24,7 +25,7 @@ use crate::exit::UsageError;
 use crate::experiments::own_data;
 use crate::factors::write_parquet;
 use crate::items::{ItemFile, OwnItems};
-use crate::run::{self, RunError, count};
+use crate::run::{self, RunError};
 use crate::stage::{Joined, StageError, similarity};
 use crate::till::Till;
 
@@ -99,7 +100,7 @@ impl Own {
         let scored = |items: &OwnItems| ScoredItems::new(items.ids.clone(), items.texts.clone());
         let (old, new) = (scored(items).into_diagnostic()?, scored(new).into_diagnostic()?);
         let joined = Joined { old: &old, kept: &kept, new: &new, embeddings: embeddings.as_ref().map(Array2::view) };
-        let stage = joined.set(&self.config, &self.matrix, self.options.data.as_deref()).map_err(usage)?;
+        let stage = joined.set(&self.config.run, &self.matrix, self.options.data.as_deref()).map_err(usage)?;
         if stage.program.as_ref().is_some_and(|program| program.greeting().pairs == PairForm::Index) {
             let message = "the program compares items by their numbers, and a new item has none";
             let help = "let it greet with `\"pairs\": \"text\"` or `\"id\"`".to_owned();
@@ -143,8 +144,8 @@ impl Own {
     /// The factors' own embedding, fitted to what the store holds.
     fn embedding_again(&self) -> Result<Embedding> {
         let rank = self.factors.info.rank;
-        run::with_bench(&self.config, &self.matrix, &self.options, |bench| {
-            own_data::embedding_again(bench, rank).map_err(|error| RunError::Plan(Box::new(error)))
+        run::with_sweep(&self.config, &self.matrix, &self.options, |context| {
+            own_data::embedding_again(&context, rank).map_err(|error| RunError::Plan(Box::new(error)))
         })
         .into_diagnostic()
     }

@@ -6,17 +6,20 @@ use std::time::Instant;
 use landmark_core::entries::EntrySet;
 use landmark_core::oracle::{Budget, Metered, Oracle, OracleError, Pair};
 use landmark_oracles::tile_store::{OracleLabel, StoreError};
+use landmark_report::amounts::count;
 use miette::{IntoDiagnostic, Result};
 
-use super::{Cut, Desk, Hand, Labour, TileSize};
+use super::{Cut, TileSize, TileWorker, TiledWork, WorkerContext};
 use crate::config::MatrixSubject;
 use crate::exit::UsageError;
-use crate::experiments::{Bench, JobError, Workplace};
+use crate::experiment::Experiment;
+use crate::job::JobError;
 use crate::plan::Forecast;
-use crate::run::{self, RunError, count};
+use crate::run::{self, RunError};
 use crate::scale::Plan;
 use crate::scale::purchase::{Entries, Purchase};
 use crate::stage::{Preparation, Stage};
+use crate::sweep::context::SweepContext;
 use crate::till::Till;
 
 /// Seconds of buying that are enough to know the price of an entry.
@@ -26,38 +29,44 @@ const FIRST_SAMPLE: usize = 32;
 
 /// Buying what a configuration asks of its oracle.
 pub(super) struct Buying<'a> {
-    desk: &'a Desk,
+    worker: &'a WorkerContext,
     matrix: &'a MatrixSubject,
+    experiment: &'static dyn Experiment,
 }
 
 impl<'a> Buying<'a> {
-    pub(super) fn new(desk: &'a Desk, matrix: &'a MatrixSubject) -> Self {
-        Self { desk, matrix }
+    pub(super) fn new(
+        worker: &'a WorkerContext,
+        matrix: &'a MatrixSubject,
+        experiment: &'static dyn Experiment,
+    ) -> Self {
+        Self { worker, matrix, experiment }
     }
 
     /// Loads the items and starts the oracle, and refuses those that the plan was not made for.
     fn stage(&self, plan: &Plan) -> Result<Stage> {
         // many workers at once must not each fine-tune a model: a run does so first
         let preparation = Preparation { may_train: false, quiet: true };
-        let data = self.desk.options.data.as_deref();
-        let stage = Stage::set(&self.desk.config, self.matrix, data, preparation).into_diagnostic()?;
-        self.desk.check(plan, stage.raw.identity(), "the items, the program or the settings of its score")?;
+        let data = self.worker.options.data.as_deref();
+        let stage = Stage::set(&self.worker.config.run, self.matrix, data, preparation).into_diagnostic()?;
+        self.worker.check(plan, stage.raw.identity(), "the items, the program or the settings of its score")?;
         Ok(stage)
     }
 }
 
-impl Labour for Buying<'_> {
+impl TiledWork for Buying<'_> {
     fn plan(&self, size: TileSize, there: Option<&Plan>) -> Result<Cut> {
-        Ok(run::with_bench(&self.desk.config, self.matrix, &self.desk.options, |bench| make(bench, size, there))?)
+        let WorkerContext { config, options, .. } = self.worker;
+        Ok(run::with_sweep(config, self.matrix, options, |context| make(self.experiment, &context, size, there))?)
     }
 
     fn price(&self, size: u64) -> Option<f64> {
         self.matrix.budget.price(size)
     }
 
-    fn begin<'a>(&'a self, plan: &'a Plan) -> Result<Box<dyn Hand + 'a>> {
+    fn begin<'a>(&'a self, plan: &'a Plan) -> Result<Box<dyn TileWorker + 'a>> {
         let stage = self.stage(plan)?;
-        let Some(purchase) = plan.purchase() else { return Err(self.desk.indivisible()) };
+        let Some(purchase) = plan.purchase() else { return Err(self.worker.indivisible()) };
         let order = purchase.row_order();
         Ok(Box::new(Buyer { labour: self, plan, purchase, stage, order }))
     }
@@ -89,14 +98,14 @@ struct Buyer<'a> {
     order: Vec<usize>,
 }
 
-impl Hand for Buyer<'_> {
+impl TileWorker for Buyer<'_> {
     fn work(&self, tile: usize) -> Result<u64> {
-        let Buying { desk, matrix } = self.labour;
+        let Buying { worker, matrix, .. } = self.labour;
         let wanted = &self.plan.tiles[tile];
         let budget = Budget { entries: None, seconds: matrix.budget.seconds };
         let meter = Arc::new(Metered::with_budget(Arc::clone(&self.stage.raw), budget));
         let label = OracleLabel::new(matrix.oracle.kind(), self.stage.description.clone());
-        let stored = desk.store.attach_part(meter, label, &self.plan.tile_name(tile)).into_diagnostic()?;
+        let stored = worker.store.attach_part(meter, label, &self.plan.tile_name(tile)).into_diagnostic()?;
         match self.purchase.entries_of(wanted.part, &self.order) {
             Entries::Block(rows, cols) => stored.stock(&rows, &cols).into_diagnostic()?,
             Entries::Pairs(pairs) => stored.evaluate(&pairs, &mut vec![0.0; pairs.len()]).into_diagnostic()?,
@@ -111,17 +120,22 @@ impl Hand for Buyer<'_> {
 }
 
 /// The union of all requests, cut; what the store holds of a tile is handed over to it.
-fn make(bench: &Bench<'_>, size: TileSize, there: Option<&Plan>) -> Result<Cut, RunError> {
-    let refuse = |sentence: String| RunError::Plan(Box::new(JobError::Study(sentence.into())));
+fn make(
+    experiment: &dyn Experiment,
+    context: &SweepContext<'_>,
+    size: TileSize,
+    there: Option<&Plan>,
+) -> Result<Cut, RunError> {
+    let refuse = |sentence: String| RunError::Plan(Box::new(JobError::Failed(sentence.into())));
     let failed = |error: StoreError| refuse(error.to_string());
-    let jobs = bench.jobs().map_err(|error| RunError::Plan(Box::new(error)))?;
-    let shape = bench.till.shape();
+    let jobs = experiment.jobs(context).map_err(|error| RunError::Plan(Box::new(error)))?;
+    let shape = context.till.shape();
     let forecast = Forecast::of(&jobs, shape, |_| false);
     if !forecast.is_exact() {
         let what = "what this configuration buys depends on what it sees (`target_error`, a budget of seconds, or landmarks chosen by scores)";
         return Err(refuse(format!("{what}; a plan needs a fixed `ranks` with `uniform` or `given` landmarks")));
     }
-    let Some(stored) = bench.till.stored() else {
+    let Some(stored) = context.till.stored() else {
         return Err(refuse("the matrix is given: there is nothing to buy".to_owned()));
     };
     let set = &forecast.entries;
@@ -130,13 +144,13 @@ fn make(bench: &Bench<'_>, size: TileSize, there: Option<&Plan>) -> Result<Cut, 
             "an asymmetric score bought by rows can't be cut into tiles: set `oracle.symmetrize`".to_owned(),
         ));
     }
-    let missing = bench.till.missing(set)?;
-    if let Some(limit) = bench.matrix.budget.limit().filter(|&limit| missing > limit) {
+    let missing = context.till.missing(set)?;
+    if let Some(limit) = context.matrix.budget.limit().filter(|&limit| missing > limit) {
         return Err(refuse(format!(
             "{missing} entries are missing, but `budget` allows {limit}: lower `ranks`, or raise it"
         )));
     }
-    let identity = bench.stage.raw.identity();
+    let identity = context.stage.raw.identity();
     // the same purchase cut by another timing is the plan that is there
     let purchase = Purchase::new(set, shape);
     let same =
@@ -144,7 +158,7 @@ fn make(bench: &Bench<'_>, size: TileSize, there: Option<&Plan>) -> Result<Cut, 
     if let Some(plan) = there.filter(same) {
         return Ok(Cut { plan: plan.clone(), left: missing });
     }
-    let seconds_each = time(bench.till, set)?;
+    let seconds_each = time(context.till, set)?;
     let plan = Plan::of_entries(set, shape, identity, size.at(seconds_each.unwrap_or(0.0)), seconds_each);
     stored.flush()?;
     let order = purchase.row_order();
@@ -156,7 +170,7 @@ fn make(bench: &Bench<'_>, size: TileSize, there: Option<&Plan>) -> Result<Cut, 
         };
     }
     // what was bought to time it is there now
-    Ok(Cut { plan, left: bench.till.missing(set)? })
+    Ok(Cut { plan, left: context.till.missing(set)? })
 }
 
 /// Buys a few entries of the plan to learn what one takes; they are kept, so nothing is wasted.

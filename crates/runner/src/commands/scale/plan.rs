@@ -2,13 +2,16 @@
 
 use std::time::Instant;
 
+use landmark_report::{
+    amounts::{counted, duration},
+    write_file,
+};
 use miette::{IntoDiagnostic, Result};
 
-use super::{Cut, Desk, absolute, overlay_words};
+use super::{Cut, WorkerContext, absolute, overlay_words};
 use crate::cli::{LogArgs, ScaleArgs};
 use crate::exit::UsageError;
-use crate::results::write_file;
-use crate::run::{self, counted, duration};
+use crate::run;
 use crate::scale::executor::{Executor, command_line, scripts};
 use crate::scale::{PLAN, Plan};
 
@@ -46,21 +49,21 @@ pub(in crate::commands) fn plan(
     force: bool,
     log: LogArgs,
 ) -> Result<String> {
-    let desk = Desk::open(arguments, log)?;
+    let worker = WorkerContext::open(arguments, log)?;
     if let Some(seconds) = size.seconds.filter(|seconds| !(*seconds > 0.0 && seconds.is_finite())) {
         let message = format!("`--tile-seconds` is {seconds}, but must be a number above 0");
         return Err(UsageError::new(message, None).into());
     }
     let start = Instant::now();
-    let there = desk.store.plan_document(&desk.config.name, PLAN).into_diagnostic()?;
+    let there = worker.store.plan_document(&worker.config.run.name, PLAN).into_diagnostic()?;
     let there = there.and_then(|bytes| Plan::parse(&bytes).ok());
-    let labour = desk.labour()?;
-    let Cut { plan, left } = labour.plan(size, there.as_ref())?;
+    let work = worker.tiled_work()?;
+    let Cut { plan, left } = work.plan(size, there.as_ref())?;
     if let Some(there) = there.filter(|there| there.id != plan.id && !force) {
         let message = format!(
             "there is another plan of `{}` in `{}`: it is `{}` of `{}`, and this one is `{}` of `{}`",
-            desk.config.name,
-            desk.store.address(),
+            worker.config.run.name,
+            worker.store.address(),
             there.id,
             there.subject,
             plan.id,
@@ -69,50 +72,50 @@ pub(in crate::commands) fn plan(
         let help = "`--force` replaces it; entries that its workers bought are kept and used where they fit".to_owned();
         return Err(UsageError::new(message, Some(help)).into());
     }
-    desk.store.write_plan_document(&desk.config.name, PLAN, plan.to_bytes()).into_diagnostic()?;
+    worker.store.write_plan_document(&worker.config.run.name, PLAN, plan.to_bytes()).into_diagnostic()?;
     let mut text = format!(
         "plan {} of `{}`: {} in {}, made in {}; {} of it left to be {}\n",
         &plan.id[..12],
-        desk.config.name,
-        labour.amount(plan.size()),
+        worker.config.run.name,
+        work.amount(plan.size()),
         counted(plan.tiles.len() as u64, "tile"),
         duration(start.elapsed().as_secs_f64()),
-        labour.amount(left),
-        labour.done()
+        work.amount(left),
+        work.done()
     );
     if let Some(each) = plan.seconds_each {
         let all = each * left as f64;
         let largest = plan.tiles.iter().map(|tile| tile.size).max().unwrap_or(0) as f64 * each;
         text += &format!(
             "at {}: {} for one worker, at most {} a tile\n",
-            labour.rate(each),
+            work.rate(each),
             duration(all),
             duration(largest)
         );
     }
-    if let Some(price) = labour.price(left) {
+    if let Some(price) = work.price(left) {
         text += &format!("price: {price:.2}\n");
     }
-    text += &submission(&desk, &plan, executor)?;
+    text += &submission(&worker, &plan, executor)?;
     Ok(text)
 }
 
 /// Writes the files of an executor and says how to go on.
-fn submission(desk: &Desk, plan: &Plan, executor: Executor) -> Result<String> {
-    let folder = absolute(&run::results_folder(&desk.config, &desk.options).join("cluster"))?;
+fn submission(worker: &WorkerContext, plan: &Plan, executor: Executor) -> Result<String> {
+    let folder = absolute(&run::results_folder(&worker.config, &worker.options).join("cluster"))?;
     let program = std::env::current_exe().into_diagnostic()?;
-    let mut words = vec!["worker".to_owned(), absolute(&desk.arguments.config)?.display().to_string()];
-    words.extend(overlay_words(&desk.arguments.overlay));
-    let address = run::store_address(&desk.config, &desk.options);
+    let mut words = vec!["worker".to_owned(), absolute(&worker.arguments.config)?.display().to_string()];
+    words.extend(overlay_words(&worker.arguments.overlay));
+    let address = run::store_address(&worker.config, &worker.options);
     let address = if address.contains("://") { address } else { absolute(address.as_ref())?.display().to_string() };
     words.extend(["--store".to_owned(), address]);
-    if let Some(data) = &desk.options.data {
+    if let Some(data) = &worker.options.data {
         words.extend(["--data".to_owned(), absolute(data)?.display().to_string()]);
     }
     let command = command_line(&program, &words);
-    let (files, submit) = scripts(executor, &desk.config.name, plan, &command, &desk.config.cluster, &folder);
+    let (files, submit) = scripts(executor, &worker.config.run.name, plan, &command, &worker.config.cluster, &folder);
     for file in &files {
         write_file(&folder.join(file.name), file.text.as_bytes()).into_diagnostic()?;
     }
-    Ok(format!("workers: {submit}\nthen: {}\n", desk.again("merge")))
+    Ok(format!("workers: {submit}\nthen: {}\n", worker.again("merge")))
 }

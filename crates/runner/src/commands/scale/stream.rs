@@ -1,30 +1,32 @@
 //! Tiles of a stream: runs of bytes of one file, sketched apart; what the workers make of them lies beside the plan until it is merged.
 
+use landmark_report::amounts::bytes;
 use miette::{IntoDiagnostic, Result};
 
-use super::{Cut, Desk, Hand, Labour, TileSize};
-use crate::experiments::JobError;
+use super::{Cut, TileSize, TileWorker, TiledWork, WorkerContext};
+use crate::job::JobError;
 use crate::run::{self, RunError};
 use crate::scale::{Part, Plan};
-use crate::study::{self, Divisible, DonePiece, Study, StudyError};
+use crate::study::{self, DonePiece, Shardable, Study, StudyError};
 
 /// Doing a study in pieces.
 pub(super) struct Sketching<'a> {
-    desk: &'a Desk,
-    study: Box<dyn Divisible>,
+    worker: &'a WorkerContext,
+    study: Box<dyn Shardable>,
 }
 
 impl<'a> Sketching<'a> {
     /// Opens the stream; refuses a study that has no pieces.
-    pub(super) fn open(desk: &'a Desk, study: &dyn Study) -> Result<Box<dyn Labour + 'a>> {
-        let folder = run::results_folder(&desk.config, &desk.options);
-        let place = study::Desk { config: &desk.config, data: desk.options.data.as_deref(), folder: &folder };
-        let study = study.divisible(&place).map_err(explained)?.ok_or_else(|| desk.indivisible())?;
-        Ok(Box::new(Self { desk, study }))
+    pub(super) fn open(worker: &'a WorkerContext, study: &dyn Study) -> Result<Box<dyn TiledWork + 'a>> {
+        let folder = run::results_folder(&worker.config, &worker.options);
+        let place =
+            study::StudyContext { run: &worker.config.run, data: worker.options.data.as_deref(), folder: &folder };
+        let study = study.shardable(&place).map_err(explained)?.ok_or_else(|| worker.indivisible())?;
+        Ok(Box::new(Self { worker, study }))
     }
 
     fn check(&self, plan: &Plan) -> Result<()> {
-        self.desk.check(plan, self.study.identity().map_err(explained)?, "the file or the settings of its sketch")
+        self.worker.check(plan, self.study.identity().map_err(explained)?, "the file or the settings of its sketch")
     }
 
     /// Where the workers leave what they make of a tile.
@@ -33,12 +35,12 @@ impl<'a> Sketching<'a> {
     }
 }
 
-impl Labour for Sketching<'_> {
+impl TiledWork for Sketching<'_> {
     fn plan(&self, size: TileSize, there: Option<&Plan>) -> Result<Cut> {
         let subject = self.study.identity().map_err(explained)?;
         // the same file cut by another timing is the plan that is there
         if let Some(there) = there.filter(|there| !size.is_given() && there.subject == subject.to_hex()) {
-            let progress = self.desk.progress(there)?;
+            let progress = self.worker.progress(there)?;
             let left = there.tiles.iter().zip(progress.done).filter(|(_, is_done)| !is_done);
             return Ok(Cut { plan: there.clone(), left: left.map(|(tile, _)| tile.size).sum() });
         }
@@ -52,14 +54,14 @@ impl Labour for Sketching<'_> {
         None
     }
 
-    fn begin<'a>(&'a self, plan: &'a Plan) -> Result<Box<dyn Hand + 'a>> {
+    fn begin<'a>(&'a self, plan: &'a Plan) -> Result<Box<dyn TileWorker + 'a>> {
         self.check(plan)?;
         Ok(Box::new(Sketcher { labour: self, plan }))
     }
 
     fn gather(&self, plan: &Plan) -> Result<()> {
         self.check(plan)?;
-        let (store, name) = (&self.desk.store, &self.desk.config.name);
+        let (store, name) = (&self.worker.store, &self.worker.config.run.name);
         let mut pieces = (0..plan.tiles.len()).map(|tile| -> Result<DonePiece, StudyError> {
             let (document, mark) = (Self::document(plan, tile), plan.tile_name(tile));
             let place = store.plan_document_address(name, &document);
@@ -71,12 +73,12 @@ impl Labour for Sketching<'_> {
     }
 
     fn amount(&self, size: u64) -> String {
-        run::bytes(size)
+        bytes(size)
     }
 
     fn rate(&self, seconds_each: f64) -> String {
         // above 0, and below what memory does
-        format!("{}/s", run::bytes((1.0 / seconds_each) as u64))
+        format!("{}/s", bytes((1.0 / seconds_each) as u64))
     }
 
     fn done(&self) -> &'static str {
@@ -90,13 +92,13 @@ struct Sketcher<'a> {
     plan: &'a Plan,
 }
 
-impl Hand for Sketcher<'_> {
+impl TileWorker for Sketcher<'_> {
     fn work(&self, tile: usize) -> Result<u64> {
-        let Sketching { desk, study } = self.labour;
-        let Part::Bytes(from, to) = self.plan.tiles[tile].part else { return Err(desk.indivisible()) };
+        let Sketching { worker, study } = self.labour;
+        let Part::Bytes(from, to) = self.plan.tiles[tile].part else { return Err(worker.indivisible()) };
         let sketch = study.work(from..to).map_err(explained)?;
         let document = Sketching::document(self.plan, tile);
-        desk.store.write_plan_document(&desk.config.name, &document, sketch).into_diagnostic()?;
+        worker.store.write_plan_document(&worker.config.run.name, &document, sketch).into_diagnostic()?;
         Ok(to - from)
     }
 }

@@ -14,8 +14,9 @@ use landmark_tasks::classification::{
 use landmark_tasks::kernel_svm::{GramColumns, KernelSvmParams};
 use ndarray::{Array2, ArrayViewMut2};
 
-use super::super::{Bench, JobError};
 use crate::config::TrainedOn;
+use crate::job::JobError;
+use crate::sweep::context::SweepContext;
 use crate::sweep::{Cell, Setting};
 
 /// The method that is K itself.
@@ -46,11 +47,11 @@ impl GramColumns for Columns {
 
 impl Evidence {
     /// As `svm.on` says.
-    pub(super) fn of(bench: &Bench<'_>, approximation: Approximation) -> Result<Self, JobError> {
-        match bench.matrix.svm.on {
+    pub(super) fn of(context: &SweepContext<'_>, approximation: Approximation) -> Result<Self, JobError> {
+        match context.matrix.svm.on {
             TrainedOn::Embedding => Ok(Self::Factors(approximation.into_embedding()?.vectors)),
             TrainedOn::Matrix => {
-                let all: Vec<usize> = (0..bench.stage.items()).collect();
+                let all: Vec<usize> = (0..context.stage.items()).collect();
                 let mut gram = Array2::zeros((all.len(), all.len()));
                 approximation.block(&all, &all, gram.view_mut())?;
                 Ok(Self::Gram(gram))
@@ -60,60 +61,60 @@ impl Evidence {
 }
 
 /// The factors of K̃ at a γ, or K where the method is `exact`.
-pub(crate) fn evidence(bench: &Bench<'_>, cell: &Cell, setting: Setting) -> Result<Evidence, JobError> {
-    if bench.sweep.method(cell).id == EXACT {
-        let similarities = bench.till.similarities(setting.gamma)?;
+pub(crate) fn evidence(context: &SweepContext<'_>, cell: &Cell, setting: Setting) -> Result<Evidence, JobError> {
+    if context.sweep.method(cell).id == EXACT {
+        let similarities = context.till.similarities(setting.gamma)?;
         return match similarities.symmetry() {
             Symmetry::Symmetric => Ok(Evidence::Columns(Columns(similarities))),
             // the machine refuses it, and names a pair
             Symmetry::Asymmetric => {
-                let all: Vec<usize> = (0..bench.stage.items()).collect();
+                let all: Vec<usize> = (0..context.stage.items()).collect();
                 Ok(Evidence::Gram(block_of(&similarities, &all, &all)?))
             }
         };
     }
-    let (approximation, _) = bench.fit(cell, setting)?;
-    Evidence::of(bench, approximation)
+    let (approximation, _) = context.fit(cell, setting)?;
+    Evidence::of(context, approximation)
 }
 
 /// The class of every item.
-fn labels<'a>(bench: &'a Bench<'_>) -> Result<&'a [usize], JobError> {
-    match &bench.stage.labels {
+fn labels<'a>(context: &'a SweepContext<'_>) -> Result<&'a [usize], JobError> {
+    match &context.stage.labels {
         Some(labels) => Ok(&labels.of),
-        None => Err(JobError::Needs { title: bench.stage.dataset.clone(), needs: "labels" }),
+        None => Err(JobError::Needs { title: context.stage.dataset.clone(), needs: "labels" }),
     }
 }
 
 /// The linear machine with these costs to choose from.
-fn linear(bench: &Bench<'_>, costs: &[f64]) -> Result<ClassificationValidParams, JobError> {
+fn linear(context: &SweepContext<'_>, costs: &[f64]) -> Result<ClassificationValidParams, JobError> {
     let params = ClassificationParams {
-        svm: bench.matrix.svm.params.clone(),
+        svm: context.matrix.svm.params.clone(),
         costs: costs.to_vec(),
-        folds: bench.matrix.search.folds,
+        folds: context.matrix.search.folds,
         ..ClassificationParams::default()
     };
     Ok(params.check().map_err(TaskError::from)?)
 }
 
 /// The kernel machine with these costs to choose from.
-fn kernel(bench: &Bench<'_>, costs: &[f64]) -> Result<KernelClassificationValidParams, JobError> {
-    let svm = KernelSvmParams { cache_mib: bench.matrix.svm.cache_mib, ..KernelSvmParams::default() };
-    let folds = bench.matrix.search.folds;
+fn kernel(context: &SweepContext<'_>, costs: &[f64]) -> Result<KernelClassificationValidParams, JobError> {
+    let svm = KernelSvmParams { cache_mib: context.matrix.svm.cache_mib, ..KernelSvmParams::default() };
+    let folds = context.matrix.search.folds;
     Ok(KernelClassificationParams { svm, costs: costs.to_vec(), folds }.check().map_err(TaskError::from)?)
 }
 
 /// The best cost and its accuracy by cross-validation on the training items.
 pub(crate) fn validate(
-    bench: &Bench<'_>,
+    context: &SweepContext<'_>,
     evidence: &Evidence,
     split: &Split,
     costs: &[f64],
 ) -> Result<(f64, f64), JobError> {
-    let (labels, train, seed) = (labels(bench)?, &split.train, bench.config.seed);
+    let (labels, train, seed) = (labels(context)?, &split.train, context.run.seed);
     let scores = match evidence {
-        Evidence::Factors(x) => task::cross_validate(x.view(), labels, train, &linear(bench, costs)?, seed)?,
-        Evidence::Gram(k) => task::cross_validate_kernel(k.view(), labels, train, &kernel(bench, costs)?, seed)?,
-        Evidence::Columns(k) => task::cross_validate_columns(k, labels, train, &kernel(bench, costs)?, seed)?,
+        Evidence::Factors(x) => task::cross_validate(x.view(), labels, train, &linear(context, costs)?, seed)?,
+        Evidence::Gram(k) => task::cross_validate_kernel(k.view(), labels, train, &kernel(context, costs)?, seed)?,
+        Evidence::Columns(k) => task::cross_validate_columns(k, labels, train, &kernel(context, costs)?, seed)?,
     };
     let best = scores.best();
     Ok((best.c, best.accuracy.mean))
@@ -121,15 +122,15 @@ pub(crate) fn validate(
 
 /// Trains on the training items and scores the test items.
 pub(super) fn test(
-    bench: &Bench<'_>,
+    context: &SweepContext<'_>,
     evidence: &Evidence,
     Split { train, test }: &Split,
     cost: f64,
 ) -> Result<Outcome, JobError> {
-    let (labels, seed) = (labels(bench)?, bench.config.seed);
+    let (labels, seed) = (labels(context)?, context.run.seed);
     Ok(match evidence {
-        Evidence::Factors(x) => task::classify(x.view(), labels, train, test, &linear(bench, &[cost])?, seed)?,
-        Evidence::Gram(k) => task::classify_kernel(k.view(), labels, train, test, &kernel(bench, &[cost])?, seed)?,
-        Evidence::Columns(k) => task::classify_columns(k, labels, train, test, &kernel(bench, &[cost])?, seed)?,
+        Evidence::Factors(x) => task::classify(x.view(), labels, train, test, &linear(context, &[cost])?, seed)?,
+        Evidence::Gram(k) => task::classify_kernel(k.view(), labels, train, test, &kernel(context, &[cost])?, seed)?,
+        Evidence::Columns(k) => task::classify_columns(k, labels, train, test, &kernel(context, &[cost])?, seed)?,
     })
 }

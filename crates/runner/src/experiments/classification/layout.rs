@@ -2,12 +2,13 @@
 
 use std::collections::HashSet;
 
+use landmark_report::{FigureKind, FigureSpec, Metric, ResultRow, Selection, TableKind, TableSpec, XAxis};
+
 use super::super::error_curve::error_layout;
-use super::super::{Bench, Layout};
 use crate::config::{OracleConfig, SplitConfig, TrainedOn, Tuned};
-use crate::report::{Across, FigureKind, FigureSpec, Selection, TableKind, TableSpec};
-use crate::results::{Metric, ResultRow};
+use crate::layout::Layout;
 use crate::sweep::Comparison;
+use crate::sweep::context::SweepContext;
 
 /// The largest rank that the paper calls small.
 const SMALL_RANK: u64 = 550;
@@ -16,14 +17,14 @@ const HEADINGS: [(&str, &str); 2] =
     [("small_rank", "Small rank: at most 550"), ("large_rank", "Large rank: above 550")];
 
 /// Accuracies at equal rank under the headings of table 2. `exact` has no rank and stands under both.
-fn under_paper_headings(bench: &Bench<'_>, rows: &[ResultRow]) -> Vec<ResultRow> {
-    if !bench.matrix.search.rank.is_empty() {
+fn under_paper_headings(context: &SweepContext<'_>, rows: &[ResultRow]) -> Vec<ResultRow> {
+    if !context.matrix.search.rank.is_empty() {
         return exact_in_both_regimes(rows);
     }
-    if bench.config.paper.is_none() || bench.matrix.dataset.documents().is_none() {
+    if context.run.paper.is_none() || context.matrix.dataset.documents().is_none() {
         return Vec::new();
     }
-    let sizes = bench.sweep.sizes();
+    let sizes = context.sweep.sizes();
     let largest = |is_small: bool| sizes.iter().map(|&s| s as u64).filter(|&s| (s <= SMALL_RANK) == is_small).max();
     let mut restated = Vec::new();
     for ((heading, _), size) in HEADINGS.iter().zip([largest(true), largest(false)]) {
@@ -69,7 +70,7 @@ fn searched_layout(rows: &[ResultRow]) -> Layout {
                     "A point for each trial of the search: mean accuracy over the folds against the rank it tried."
                         .to_owned(),
                 select: trials,
-                kind: FigureKind::Points { across: Across::Rank },
+                kind: FigureKind::Points { across: XAxis::RANK },
             });
         }
         let ranks = Selection::compared_at(Metric::Rank, heading);
@@ -86,14 +87,14 @@ fn searched_layout(rows: &[ResultRow]) -> Layout {
 }
 
 /// What a method is judged by.
-fn machine(bench: &Bench<'_>) -> &'static str {
-    match bench.matrix.svm.on {
+fn machine(context: &SweepContext<'_>) -> &'static str {
+    match context.matrix.svm.on {
         TrainedOn::Embedding => "a linear SVM on the factors of K̃",
         TrainedOn::Matrix => "a kernel SVM on all of K̃",
     }
 }
 
-fn paper_tables(bench: &Bench<'_>, rows: &[ResultRow]) -> Vec<TableSpec> {
+fn paper_tables(context: &SweepContext<'_>, rows: &[ResultRow]) -> Vec<TableSpec> {
     let mut tables = Vec::new();
     for (number, (heading, words)) in HEADINGS.iter().enumerate() {
         let select = Selection::compared_at(Metric::Accuracy, heading);
@@ -103,7 +104,7 @@ fn paper_tables(bench: &Bench<'_>, rows: &[ResultRow]) -> Vec<TableSpec> {
                 title: format!("Table 2 of the paper. {words}"),
                 caption: format!(
                     "Share of test documents classified rightly by {}, and by a kernel SVM on K.",
-                    machine(bench)
+                    machine(context)
                 ),
                 kind: TableKind::Comparison { select, reference: Some("table2".to_owned()) },
             });
@@ -113,9 +114,9 @@ fn paper_tables(bench: &Bench<'_>, rows: &[ResultRow]) -> Vec<TableSpec> {
 }
 
 /// Accuracies of a tree kernel beside the one that KeLP states for it.
-fn tree_kernel_tables(bench: &Bench<'_>) -> Vec<TableSpec> {
-    let OracleConfig::TreeKernel(kernel) = &bench.matrix.oracle else { return Vec::new() };
-    if bench.config.paper.is_none() {
+fn tree_kernel_tables(context: &SweepContext<'_>) -> Vec<TableSpec> {
+    let OracleConfig::TreeKernel(kernel) = &context.matrix.oracle else { return Vec::new() };
+    if context.run.paper.is_none() {
         return Vec::new();
     }
     let select = Selection::compared_at(Metric::Accuracy, Comparison::Rank.id());
@@ -128,11 +129,11 @@ fn tree_kernel_tables(bench: &Bench<'_>) -> Vec<TableSpec> {
     }]
 }
 
-pub(in super::super) fn layout(bench: &Bench<'_>, rows: &[ResultRow]) -> Layout {
-    let mut restated = under_paper_headings(bench, rows);
+pub(in super::super) fn layout(context: &SweepContext<'_>, rows: &[ResultRow]) -> Layout {
+    let mut restated = under_paper_headings(context, rows);
     let shown: Vec<ResultRow> = rows.iter().chain(&restated).cloned().collect();
-    let mut tables = paper_tables(bench, &shown);
-    tables.extend(tree_kernel_tables(bench));
+    let mut tables = paper_tables(context, &shown);
+    tables.extend(tree_kernel_tables(context));
     let searched = searched_layout(rows);
     let mut figures = searched.figures;
     tables.extend(searched.tables);
@@ -144,15 +145,15 @@ pub(in super::super) fn layout(bench: &Bench<'_>, rows: &[ResultRow]) -> Layout 
         tables.push(TableSpec {
             id: format!("table-accuracy-{}", comparison.id()),
             title: format!("Accuracy at {words}"),
-            caption: format!("Share of test documents classified rightly by {}.", machine(bench)),
-            kind: TableKind::Grid { select: select.clone(), across: Across::Columns },
+            caption: format!("Share of test documents classified rightly by {}.", machine(context)),
+            kind: TableKind::Grid { select: select.clone(), across: XAxis::COLUMNS },
         });
         figures.push(FigureSpec {
             id: format!("figure-accuracy-{}", comparison.id()),
             title: format!("Accuracy against the number of landmarks, {words}"),
             caption: "Mean test accuracy against the number of landmarks; the band is the 95 % interval.".to_owned(),
             select,
-            kind: FigureKind::Curve { across: Across::Columns, log_y: false, y_limits: None },
+            kind: FigureKind::Curve { across: XAxis::COLUMNS, log_y: false, y_limits: None },
         });
     }
     let errors = error_layout(rows);
@@ -162,9 +163,9 @@ pub(in super::super) fn layout(bench: &Bench<'_>, rows: &[ResultRow]) -> Layout 
     let mut notes = vec![
         "K̃ covers all documents, test documents included (transductive, as in the paper); no test label is used"
             .to_owned(),
-        match bench.matrix.dataset.split() {
+        match context.matrix.dataset.split() {
             Some(SplitConfig::Given) | None => "one fixed split; replicates differ in their landmarks".to_owned(),
-            Some(SplitConfig::Train(share)) if !bench.matrix.search.rank.is_empty() => {
+            Some(SplitConfig::Train(share)) if !context.matrix.search.rank.is_empty() => {
                 format!(
                     "each replicate draws its own split, {:.0} % to train on; rank, γ, C and s2 are searched for on the training part of the first one",
                     100.0 * share
@@ -178,8 +179,8 @@ pub(in super::super) fn layout(bench: &Bench<'_>, rows: &[ResultRow]) -> Layout 
             }
         },
     ];
-    if bench.matrix.oracle.gamma() == Some(Tuned::Search)
-        && let Some(gamma) = bench.common_gamma()
+    if context.matrix.oracle.gamma() == Some(Tuned::Search)
+        && let Some(gamma) = context.common_gamma()
     {
         notes.push(format!(
             "each method is classified with the γ it chose by cross-validation; relative errors are all at γ = {gamma:.4}, the middle of the candidates"

@@ -1,8 +1,8 @@
 //! Figures 4 and 6 of the paper, its numbers beside ours, and the other figures of the scorer.
 
-use crate::experiments::Layout;
-use crate::report::{Across, FigureKind, FigureSpec, Selection, TableKind, TableSpec};
-use crate::results::{Metric, ResultRow};
+use landmark_report::{FigureKind, FigureSpec, Metric, ResultRow, Selection, TableKind, TableSpec, XAxis};
+
+use crate::layout::Layout;
 
 /// Figures of the scorer besides the CoNLL F1.
 const OTHERS: [Metric; 5] =
@@ -41,7 +41,7 @@ pub(super) fn layout(dataset: &str, fractions: &[f64], rows: &[ResultRow]) -> La
             id: format!("table-{}", metric.id()),
             title: format!("By share of landmark mentions: {words}"),
             caption: "Mean over replicates ± half the 95 % interval.".to_owned(),
-            kind: TableKind::Grid { select: select(metric), across: Across::Fraction },
+            kind: TableKind::Grid { select: select(metric), across: XAxis::FRACTION },
         });
     }
     tables.extend([exact(rows), others(rows)]);
@@ -59,7 +59,7 @@ pub(super) fn layout(dataset: &str, fractions: &[f64], rows: &[ResultRow]) -> La
                 title: format!("{title}: {}", metric.spec().label),
                 caption: format!("Figure {number} of the paper. A line a method; what needs every score is level."),
                 select: Selection { methods: methods.clone(), ..select(metric) },
-                kind: FigureKind::Curve { across: Across::Fraction, log_y, y_limits: None },
+                kind: FigureKind::Curve { across: XAxis::FRACTION, log_y, y_limits: None },
             });
         }
     }
@@ -69,7 +69,7 @@ pub(super) fn layout(dataset: &str, fractions: &[f64], rows: &[ResultRow]) -> La
         caption: "Not in the paper: figure 4 with the threshold that is best for the method's own approximation of the development topics."
             .to_owned(),
         select: select(Metric::OwnThresholdConllF1),
-        kind: FigureKind::Curve { across: Across::Fraction, log_y: false, y_limits: None },
+        kind: FigureKind::Curve { across: XAxis::FRACTION, log_y: false, y_limits: None },
     });
     Layout { restated, tables, figures, notes: Vec::new() }
 }

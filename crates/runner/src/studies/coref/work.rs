@@ -13,19 +13,17 @@ use landmark_core::stream::stream;
 use landmark_data::{CorefPart, catalog};
 use landmark_oracles::coref::EncoderChoice;
 use landmark_oracles::encoder::{ModelFiles, Precision};
+use landmark_report::{Caveat, Metric, ResultRow};
 use landmark_tasks::coreference::{CondensedDistances, CorefScores, Dendrogram, Singletons};
 use ndarray::Array2;
 use serde_json::{Value as Json, json};
 
 use super::bench::{Scored, Topic, Workshop, score};
 use super::{Numbers, Settings, Source, layout};
-use crate::config::{Config, MethodConfig, ProxyFit};
-use crate::experiments::{About, Layout};
+use crate::config::{MethodConfig, ProxyFit, RunSettings};
+use crate::layout::{About, Layout};
 use crate::progress::Progress;
-use crate::registry::methods;
-use crate::report::Stamp;
-use crate::results::{Metric, ResultRow};
-use crate::study::{Desk, Finished, Part, StudyError, StudyWork, row};
+use crate::study::{Finished, Part, StudyContext, StudyError, StudyWork, row};
 
 /// What a part computes.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -40,20 +38,24 @@ enum Piece {
 pub(super) struct Clustering {
     settings: Settings,
     methods: Vec<MethodConfig>,
-    config: Config,
+    run: RunSettings,
     pieces: Vec<Piece>,
     workshop: Workshop,
     /// Scored topics by source, once they are needed.
     scored: RefCell<Vec<(Source, Rc<Scored>)>>,
     description: String,
-    stamps: Vec<Stamp>,
+    stamps: Vec<Caveat>,
     notes: Vec<String>,
     facts: Json,
 }
 
 impl Clustering {
-    pub(super) fn open(settings: &Settings, methods: &[MethodConfig], desk: &Desk<'_>) -> Result<Self, StudyError> {
-        let corpus = catalog::load_mentions(&settings.dataset, desk.data)?;
+    pub(super) fn open(
+        settings: &Settings,
+        methods: &[MethodConfig],
+        context: &StudyContext<'_>,
+    ) -> Result<Self, StudyError> {
+        let corpus = catalog::load_mentions(&settings.dataset, context.data)?;
         let corpus = match settings.topics {
             Some(topics) => corpus.first_topics(topics),
             None => corpus,
@@ -75,13 +77,13 @@ impl Clustering {
         };
         let choice = EncoderChoice { files, window: settings.window, precision };
         Ok(Self {
-            pieces: pieces(settings, methods, desk.config),
+            pieces: pieces(settings, methods, context.run),
             stamps: stamps(settings),
             notes: notes(),
-            workshop: Workshop::new(corpus, settings, choice, folder, desk.config.seed),
+            workshop: Workshop::new(corpus, settings, choice, folder, context.run.seed),
             settings: settings.clone(),
             methods: methods.to_vec(),
-            config: desk.config.clone(),
+            run: context.run.clone(),
             scored: RefCell::default(),
             description,
             facts,
@@ -111,7 +113,7 @@ impl Clustering {
             rank: all,
             cells: if evaluations == 0 { 0 } else { cells },
             evaluations,
-            ..row(&self.config, &self.title(source), id, metric, value)
+            ..row(&self.run, &self.title(source), id, metric, value)
         };
         let mut rows = Vec::new();
         let raw = |topic: &Topic| topic.raw.clone();
@@ -212,7 +214,7 @@ impl Clustering {
             cells,
             evaluations,
             replicate,
-            ..row(&self.config, &self.title(source), &method_id(entry), metric, value)
+            ..row(&self.run, &self.title(source), &method_id(entry), metric, value)
         };
         let mut rows = figures(&scored.topics, &labels, &of)?;
         rows.extend([of(Metric::OwnThresholdConllF1, own_conll), of(Metric::Threshold, own)]);
@@ -249,7 +251,7 @@ impl Clustering {
             return Ok(None);
         }
         let dataset = format!("{}, {}, {}", self.settings.dataset, source.words(), topic.name);
-        let of = |purpose: &str| stream(self.config.seed, &dataset, purpose, replicate);
+        let of = |purpose: &str| stream(self.run.seed, &dataset, purpose, replicate);
         let landmarks = Landmarks::uniform(n, &mut of("landmarks"));
         let approximator: Arc<dyn Approximate> = match &entry.proxy {
             None => Arc::clone(&entry.approximator),
@@ -393,14 +395,14 @@ impl StudyWork for Clustering {
     }
 }
 
-fn pieces(settings: &Settings, methods: &[MethodConfig], config: &Config) -> Vec<Piece> {
+fn pieces(settings: &Settings, methods: &[MethodConfig], run: &RunSettings) -> Vec<Piece> {
     let mut pieces = Vec::new();
     for &source in &settings.mentions {
         pieces.push(Piece::Exact(source));
         for &fraction in &settings.fractions {
             for (method, entry) in methods.iter().enumerate() {
-                let draws = methods::find(entry.id).is_none_or(|entry| entry.draws);
-                for replicate in 0..if draws { config.replicates as u64 } else { 1 } {
+                let draws = entry.entry.draws;
+                for replicate in 0..if draws { run.replicates as u64 } else { 1 } {
                     pieces.push(Piece::Approximated { source, method, fraction, replicate });
                 }
             }
@@ -409,7 +411,7 @@ fn pieces(settings: &Settings, methods: &[MethodConfig], config: &Config) -> Vec
     pieces
 }
 
-fn stamps(settings: &Settings) -> Vec<Stamp> {
+fn stamps(settings: &Settings) -> Vec<Caveat> {
     let mut texts = Vec::new();
     if settings.dataset != "ecbplus" {
         texts.push("a sample of made-up news, not the paper's corpus".to_owned());
@@ -421,7 +423,7 @@ fn stamps(settings: &Settings) -> Vec<Stamp> {
         texts.push(format!("a smaller scorer: hidden layers of {}", settings.pairs.hidden));
     }
     texts.extend(settings.topics.map(|topics| format!("{topics} topics of each part of the split")));
-    texts.into_iter().map(|text| Stamp { dataset: None, text, breaks_comparison: true }).collect()
+    texts.into_iter().map(|text| Caveat { dataset: None, text, breaks_comparison: true }).collect()
 }
 
 fn notes() -> Vec<String> {

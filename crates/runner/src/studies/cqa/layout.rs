@@ -1,8 +1,8 @@
 //! Table 1 of the paper, and the methods beside each other.
 
-use crate::experiments::Layout;
-use crate::report::{Across, FigureKind, FigureSpec, Selection, TableKind, TableSpec};
-use crate::results::{Metric, ResultRow};
+use landmark_report::{FigureKind, FigureSpec, Metric, ResultRow, Selection, TableKind, TableSpec, XAxis};
+
+use crate::layout::Layout;
 
 /// The columns of table 1.
 const TABLE_1: [(Metric, &str); 3] =
@@ -34,7 +34,7 @@ pub(super) fn layout(rows: &[ResultRow]) -> Layout {
             title: format!("{words} by number of landmarks"),
             caption: "A line a method; the exact machine is level.".to_owned(),
             select: Selection::of(metric),
-            kind: FigureKind::Curve { across: Across::Rank, log_y: false, y_limits: None },
+            kind: FigureKind::Curve { across: XAxis::RANK, log_y: false, y_limits: None },
         })
         .collect();
     let notes = vec![

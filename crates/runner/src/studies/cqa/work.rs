@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use landmark_core::oracle::{Oracle, Remembered};
-use landmark_data::catalog;
 use landmark_data::cqa::Pairs;
-use landmark_data::{Thread, Threads, WordVectors};
+use landmark_data::{Thread, Threads, WordVectors, catalog};
+use landmark_report::{Caveat, Metric, ResultRow};
 use landmark_tasks::ranking::{Answer, score_ranking};
 use ndarray::Array1;
 use serde_json::{Value as Json, json};
@@ -14,12 +14,10 @@ use serde_json::{Value as Json, json};
 use super::kernel::{First, kernel};
 use super::learn::{Said, Task, block};
 use super::{Method, Settings, layout};
-use crate::config::Config;
-use crate::experiments::{About, Layout};
+use crate::config::RunSettings;
+use crate::layout::{About, Layout};
 use crate::progress::Progress;
-use crate::report::Stamp;
-use crate::results::{Metric, ResultRow};
-use crate::study::{Desk, Finished, Part, StudyError, StudyWork, row};
+use crate::study::{Finished, Part, StudyContext, StudyError, StudyWork, row};
 
 /// What a part computes.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -31,7 +29,7 @@ enum Piece {
 /// Pairs, their kernel and what is to be learned from them.
 pub(super) struct Ranking {
     settings: Settings,
-    config: Config,
+    run: RunSettings,
     pieces: Vec<Piece>,
     /// 1 for good; training pairs first.
     labels: Vec<usize>,
@@ -41,14 +39,14 @@ pub(super) struct Ranking {
     /// Over all pairs; what is bought for one part serves the next.
     kernel: Arc<Remembered<Arc<dyn Oracle>>>,
     description: String,
-    stamps: Vec<Stamp>,
+    stamps: Vec<Caveat>,
     notes: Vec<String>,
     facts: Json,
 }
 
 impl Ranking {
-    pub(super) fn open(settings: &Settings, desk: &Desk<'_>) -> Result<Self, StudyError> {
-        let sets = catalog::load_threads(&settings.dataset, desk.data)?;
+    pub(super) fn open(settings: &Settings, context: &StudyContext<'_>) -> Result<Self, StudyError> {
+        let sets = catalog::load_threads(&settings.dataset, context.data)?;
         let (train, test) = chosen_sets(settings, &sets)?;
         let mut notes: Vec<String> = Vec::new();
         for set in train.iter().chain([&test]).filter(|set| !set.without_comments().is_empty()) {
@@ -61,7 +59,7 @@ impl Ranking {
         let threads: Vec<&Thread> = train.iter().chain([&test]).flat_map(|set| set.threads()).collect();
         let training_threads = train.iter().map(|set| set.threads().len()).sum();
         let training: usize = train.iter().map(Threads::comments).sum();
-        let vectors = load_vectors(settings, &threads, desk)?;
+        let vectors = load_vectors(settings, &threads, context)?;
         let pairs = Pairs::new(&threads, training_threads, vectors.as_ref());
         let kernel = kernel(&pairs, training, &settings.kernel)?;
         let labels: Vec<usize> = pairs.is_good.iter().map(|&good| usize::from(good)).collect();
@@ -71,7 +69,7 @@ impl Ranking {
             .map(|set| json!({ "name": set.name(), "comments": set.comments(), "sha": set.identity().to_hex() }))
             .collect();
         let description = format!("{training} training and {} test comments", pairs.len() - training);
-        let mut stamps = vec![Stamp {
+        let mut stamps = vec![Caveat {
             dataset: Some(settings.dataset.clone()),
             text: format!(
                 "{training} training comments (the paper has 20,340) and {} test comments (3,270)",
@@ -80,15 +78,15 @@ impl Ranking {
             breaks_comparison: true,
         }];
         let caveat = catalog::find(&settings.dataset)?.caveat;
-        stamps.extend((!caveat.is_empty()).then(|| Stamp {
+        stamps.extend((!caveat.is_empty()).then(|| Caveat {
             dataset: Some(settings.dataset.clone()),
             text: caveat.to_owned(),
             breaks_comparison: true,
         }));
         Ok(Self {
-            pieces: pieces(settings, desk.config, training, &mut notes),
+            pieces: pieces(settings, context.run, training, &mut notes),
             settings: settings.clone(),
-            config: desk.config.clone(),
+            run: context.run.clone(),
             labels,
             training,
             threads: pairs.thread.clone(),
@@ -101,7 +99,7 @@ impl Ranking {
     }
 
     fn task(&self) -> Task<'_> {
-        Task { settings: &self.settings, labels: &self.labels[..self.training], seed: self.config.seed }
+        Task { settings: &self.settings, labels: &self.labels[..self.training], seed: self.run.seed }
     }
 
     /// K[test, these training pairs].
@@ -154,7 +152,7 @@ impl Ranking {
             cells: if size == 0 { n * n } else { n * size as u64 } + m * compared,
             evaluations: if size == 0 { n * (n - 1) / 2 } else { n * size as u64 } + m * compared,
             replicate,
-            ..row(&self.config, &self.settings.dataset, id, metric, value)
+            ..row(&self.run, &self.settings.dataset, id, metric, value)
         };
         let scores = score_ranking(&self.answers(&said.scores))?;
         let note =
@@ -236,7 +234,7 @@ impl StudyWork for Ranking {
 }
 
 /// The exact machine, then methods by size and replicate; sizes beyond the training pairs are left out and named.
-fn pieces(settings: &Settings, config: &Config, training: usize, notes: &mut Vec<String>) -> Vec<Piece> {
+fn pieces(settings: &Settings, run: &RunSettings, training: usize, notes: &mut Vec<String>) -> Vec<Piece> {
     let mut pieces = Vec::new();
     if settings.exact {
         pieces.push(Piece::Exact);
@@ -247,7 +245,7 @@ fn pieces(settings: &Settings, config: &Config, training: usize, notes: &mut Vec
             continue;
         }
         for &method in &settings.methods {
-            for replicate in 0..config.replicates as u64 {
+            for replicate in 0..run.replicates as u64 {
                 pieces.push(Piece::Landmarks { method, size, replicate });
             }
         }
@@ -280,7 +278,11 @@ fn chosen_sets(settings: &Settings, sets: &[Threads]) -> Result<(Vec<Threads>, T
     Ok((train.collect::<Result<_, StudyError>>()?, test))
 }
 
-fn load_vectors(settings: &Settings, threads: &[&Thread], desk: &Desk<'_>) -> Result<Option<WordVectors>, StudyError> {
+fn load_vectors(
+    settings: &Settings,
+    threads: &[&Thread],
+    context: &StudyContext<'_>,
+) -> Result<Option<WordVectors>, StudyError> {
     let Some(name) = &settings.vectors else { return Ok(None) };
     let mut words = std::collections::HashSet::new();
     for thread in threads {
@@ -289,7 +291,7 @@ fn load_vectors(settings: &Settings, threads: &[&Thread], desk: &Desk<'_>) -> Re
             words.extend(landmark_data::tokens::words(text));
         }
     }
-    Ok(Some(catalog::load_word_vectors(name, desk.data, &|word| words.contains(word))?))
+    Ok(Some(catalog::load_word_vectors(name, context.data, &|word| words.contains(word))?))
 }
 
 impl Method {

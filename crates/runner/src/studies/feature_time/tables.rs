@@ -1,9 +1,10 @@
 //! Table 6 beside the paper's, what compares between machines (ratios), and what a distance costs.
 
+use landmark_report::amounts::thousands;
+use landmark_report::{Metric, Reference, ResultRow, Selection, TableKind, TableSpec};
+
 use super::METHODS;
-use crate::experiments::Layout;
-use crate::report::{Reference, Selection, TableKind, TableSpec};
-use crate::results::{Metric, ResultRow, thousands};
+use crate::layout::Layout;
 
 /// One method at one size of one corpus, over its repetitions.
 struct Timed<'a> {

@@ -1,10 +1,19 @@
 //! Tables 1 and 2 from the rows of the intent study, and what the representations gain over none.
 
+use landmark_report::{FigureKind, FigureSpec, Metric, Notation, ResultRow, Selection, TableKind, TableSpec, XAxis};
+
 use super::work::{AVERAGE, Classifying};
 use super::{Labels, Representation};
-use crate::experiments::Layout;
-use crate::report::{Across, FigureKind, FigureSpec, Selection, TableKind, TableSpec};
-use crate::results::{Metric, ResultRow};
+use crate::layout::Layout;
+
+/// Share of the unlabelled text; a row holds it in per cent.
+const TEXT_SHARE: XAxis = XAxis {
+    of: |row| row.position.unwrap_or_default() as f64 / 100.0,
+    label: "share of the unlabelled text (%)",
+    head: |share| format!("{:.0} % of the text", 100.0 * share),
+    notation: Notation::Percent,
+    is_logarithmic: false,
+};
 
 pub(super) fn of(study: &Classifying, rows: &[ResultRow]) -> Layout {
     let sheet = Lines { study, rows };
@@ -30,7 +39,7 @@ pub(super) fn of(study: &Classifying, rows: &[ResultRow]) -> Layout {
                       machine without an embedding."
                 .to_owned(),
             select,
-            kind: FigureKind::Curve { across: Across::TextShare, log_y: false, y_limits: None },
+            kind: FigureKind::Curve { across: TEXT_SHARE, log_y: false, y_limits: None },
         });
     }
     layout.tables = tables;
@@ -80,7 +89,7 @@ impl Lines<'_> {
         if let (Labels::All(_), Some(reference)) = (labels, &self.study.reference) {
             let published = |representation: &Representation| {
                 let id = published_id(representation);
-                let is_it = |value: &&crate::report::ReferenceValue| value.dataset == AVERAGE && value.method == id;
+                let is_it = |value: &&landmark_report::ReferenceValue| value.dataset == AVERAGE && value.method == id;
                 reference.table("table1").find(is_it).map_or("–".to_owned(), |value| percent(&[value.value]))
             };
             let cells = representations.iter().map(published);
@@ -119,7 +128,7 @@ impl Lines<'_> {
             let Some(reference) = &self.study.reference else { continue };
             let cell = |share: &u64| {
                 let comparison = format!("share_{share}");
-                let is_it = |value: &&crate::report::ReferenceValue| {
+                let is_it = |value: &&landmark_report::ReferenceValue| {
                     value.dataset == domain && value.comparison.as_deref() == Some(&comparison)
                 };
                 reference.table("table2").find(is_it).map_or("–".to_owned(), |value| percent(&[value.value]))
@@ -199,5 +208,5 @@ fn percent(values: &[f64]) -> String {
 
 /// Half the 95 % interval of the mean over replicates.
 fn half_width(values: &[f64]) -> Option<f64> {
-    crate::report::half_width(values)
+    landmark_report::half_width(values)
 }

@@ -2,6 +2,7 @@
 
 use landmark_core::stream::stream;
 use landmark_data::feature_hashing::NgramHash;
+use landmark_report::{Caveat, Metric, Reference, ResultRow};
 use landmark_tasks::classification::{ClassificationValidParams, classify_sparse};
 use landmark_tasks::metrics::bootstrap_mean;
 use landmark_tasks::sentence_features::{conjoin, few_per_label, predicted_labels};
@@ -14,12 +15,10 @@ use super::gain::{Outcome, paired_bootstrap};
 use super::sentences::{self, Domain};
 use super::unlabelled::{Shares, Unlabelled};
 use super::{Intent, Labels, Representation};
-use crate::config::Config;
-use crate::experiments::{About, Layout};
+use crate::config::RunSettings;
+use crate::layout::{About, Layout};
 use crate::progress::Progress;
-use crate::report::{Reference, Stamp};
-use crate::results::{Metric, ResultRow};
-use crate::study::{Desk, Finished, Part, StudyError, StudyWork, row};
+use crate::study::{Finished, Part, StudyContext, StudyError, StudyWork, row};
 
 /// The mean over domains, as a dataset.
 pub(super) const AVERAGE: &str = "average";
@@ -29,7 +28,7 @@ const RESAMPLES: usize = 1000;
 /// The study with its data in memory.
 pub(super) struct Classifying {
     pub(super) settings: Intent,
-    pub(super) config: Config,
+    pub(super) run: RunSettings,
     pub(super) reference: Option<Reference>,
     pub(super) domains: Vec<Domain>,
     unlabelled: Unlabelled,
@@ -37,7 +36,7 @@ pub(super) struct Classifying {
     hash: NgramHash,
     hash_plus: NgramHash,
     description: String,
-    stamps: Vec<Stamp>,
+    stamps: Vec<Caveat>,
     notes: Vec<String>,
     facts: Json,
 }
@@ -79,14 +78,14 @@ impl Contender<'_> {
 }
 
 impl Classifying {
-    pub(super) fn open(settings: Intent, desk: &Desk<'_>) -> Result<Self, StudyError> {
-        let config = desk.config.clone();
-        let reference = match &config.paper {
-            Some(paper) => Reference::find(paper, &config.file)?,
+    pub(super) fn open(settings: Intent, context: &StudyContext<'_>) -> Result<Self, StudyError> {
+        let run = context.run.clone();
+        let reference = match &run.paper {
+            Some(paper) => Reference::find(paper, &run.file)?,
             None => None,
         };
-        let (domains, mut notes) = sentences::read(&settings, desk.data)?;
-        let unlabelled = Unlabelled::read(&settings, desk.data, config.seed)?;
+        let (domains, mut notes) = sentences::read(&settings, context.data)?;
+        let unlabelled = Unlabelled::read(&settings, context.data, run.seed)?;
         let used = settings.texts.unwrap_or(usize::MAX).min(unlabelled.len());
         let utterances: usize = domains.iter().map(|domain| domain.documents.len()).sum();
         let description = format!("{} domains, {utterances} utterances, {used} texts without labels", domains.len());
@@ -105,7 +104,7 @@ impl Classifying {
         }
         let stamps = if settings.corpora.iter().any(|corpus| corpus == "utterances") {
             let text = "the embedded sample of utterances, no benchmark".to_owned();
-            vec![Stamp { dataset: None, text, breaks_comparison: true }]
+            vec![Caveat { dataset: None, text, breaks_comparison: true }]
         } else {
             Vec::new()
         };
@@ -114,7 +113,7 @@ impl Classifying {
         let (hash, hash_plus) = (settings.hash(0).check()?, settings.hash(2).check()?);
         Ok(Self {
             settings,
-            config,
+            run,
             reference,
             domains,
             unlabelled,
@@ -131,7 +130,7 @@ impl Classifying {
     fn cases(&self) -> Vec<Case> {
         let mut cases = Vec::new();
         for labels in self.settings.labels() {
-            for replicate in 0..self.config.replicates as u64 {
+            for replicate in 0..self.run.replicates as u64 {
                 let domains = (0..self.domains.len()).map(Scope::Domain).chain([Scope::Average]);
                 cases.extend(domains.map(|scope| Case { labels, replicate, scope }));
             }
@@ -169,7 +168,7 @@ impl Classifying {
             _ => ("plain", &self.hash, false),
         };
         let order = if self.settings.shares == [100] && self.settings.texts.is_none() { 0 } else { replicate };
-        self.unlabelled.shares(&self.settings, kind, hash, weighted, self.config.seed, order, progress)
+        self.unlabelled.shares(&self.settings, kind, hash, weighted, self.run.seed, order, progress)
     }
 
     /// The rows of a domain as this representation has them.
@@ -195,7 +194,7 @@ impl Classifying {
             Representation::SentPlus => {
                 let plain = conjoin(&domain.counts, &[])?;
                 let (labels, folds) = (domain.documents.labels(), self.settings.folds);
-                let seed = self.config.seed;
+                let seed = self.run.seed;
                 let predicted = predicted_labels(&plain, labels, train, &domain.test, folds, &self.machine, seed)?;
                 let mut dense: Vec<_> = projected(&domain.counts_plus)?.into_iter().collect();
                 dense.push(predicted);
@@ -207,12 +206,12 @@ impl Classifying {
     /// Which test items a representation gets right, in their order.
     fn right(&self, domain: &Domain, rows: &SparseRows, train: &[usize]) -> Result<Vec<bool>, StudyError> {
         let labels = domain.documents.labels();
-        let outcome = classify_sparse(rows, labels, train, &domain.test, &self.machine, self.config.seed)?;
+        let outcome = classify_sparse(rows, labels, train, &domain.test, &self.machine, self.run.seed)?;
         Ok(domain.test.iter().zip(outcome.predictions).map(|(&item, label)| labels[item] == label).collect())
     }
 
     fn measure_domain(&self, case: Case, domain: &Domain, progress: &Progress) -> Result<Vec<ResultRow>, StudyError> {
-        let seed = self.config.seed;
+        let seed = self.run.seed;
         let train = match case.labels {
             Labels::All(_) => domain.train.clone(),
             Labels::Few(count) => {
@@ -284,8 +283,8 @@ impl Classifying {
     /// What every representation gains over none, over all replicates, from the rows of the parts before.
     fn gain(&self, part: usize, case: Case, finished: &Finished<'_>) -> Result<Vec<ResultRow>, StudyError> {
         let step = self.domains.len() + 1;
-        let first = part - self.config.replicates * step;
-        let replicates: Vec<Vec<&[ResultRow]>> = (0..self.config.replicates)
+        let first = part - self.run.replicates * step;
+        let replicates: Vec<Vec<&[ResultRow]>> = (0..self.run.replicates)
             .map(|replicate| self.of_domains(first + replicate * step, finished))
             .collect::<Result<_, _>>()?;
         let items = self.domains.iter().map(|domain| domain.test.len()).sum();
@@ -300,7 +299,7 @@ impl Classifying {
             };
             let outcomes: Vec<Vec<Outcome>> = (0..self.domains.len()).map(of_replicate).collect();
             let name = format!("gain of {}", contender.representation.id());
-            let mut rng = stream(self.config.seed, &case.labels.title(), &name, contender.share.unwrap_or_default());
+            let mut rng = stream(self.run.seed, &case.labels.title(), &name, contender.share.unwrap_or_default());
             let (gain, low, high) = paired_bootstrap(&outcomes, &mut rng);
             let row = self.row_of(case, AVERAGE, &contender, items, Metric::Gain, gain);
             ResultRow { lower: Some(low), upper: Some(high), ..row }
@@ -323,7 +322,7 @@ impl Classifying {
             items: items as u64,
             replicate: case.replicate,
             position: contender.share,
-            ..row(&self.config, dataset, contender.representation.id(), metric, value)
+            ..row(&self.run, dataset, contender.representation.id(), metric, value)
         }
     }
 }
@@ -348,7 +347,7 @@ impl StudyWork for Classifying {
                     (documents.name(), documents.identity().to_hex())
                 }
                 Scope::Average => (AVERAGE, all()),
-                Scope::Gain => ("gain", format!("{} × {}", self.config.replicates, all())),
+                Scope::Gain => ("gain", format!("{} × {}", self.run.replicates, all())),
             };
             let group = format!("{name}, {}", case.labels.title());
             let key = json!({ "settings": settings, "of": name, "data": of, "labels": case.labels, "replicate": case.replicate });

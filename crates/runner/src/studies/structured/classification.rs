@@ -4,30 +4,26 @@
 //! A document is the mean of its word vectors. σ is `width` times the median distance of training documents; C is chosen by
 //! cross-validation on the training side. A replicate is a split (where the dataset has none) and a draw of the matrix.
 
-use std::path::Path;
-
 use landmark_core::stream::stream;
 use landmark_core::structured::{Family, SphericalKernel, StructuredFeaturesParams};
 use landmark_data::Split;
+use landmark_report::{FigureKind, Metric, ResultRow, Selection, TableKind};
 use landmark_tasks::classification::{
     ClassificationParams, KernelClassificationParams, Outcome, classify, classify_kernel,
 };
+use landmark_yaml::{Problem, Section};
 use ndarray::{Array2, ArrayView2};
 use rand::seq::SliceRandom;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
-use super::{ENTRY, family_name, figure, require_at_least, require_families, require_some, table};
+use super::{ENTRY, FEATURES, family_name, figure, require_at_least, require_families, require_some, table};
 use crate::config::dataset::{DatasetConfig, SplitConfig};
-use crate::config::problem::Problem;
-use crate::config::section::Section;
-use crate::config::{Config, EmptyDocuments};
-use crate::experiments::{About, Layout};
+use crate::config::{EmptyDocuments, Reading, RunSettings};
+use crate::layout::{About, Layout};
 use crate::progress::Progress;
-use crate::report::{Across, FigureKind, Selection, TableKind};
-use crate::results::{Metric, ResultRow};
 use crate::stage::PlacedDocuments;
-use crate::study::{Desk, Finished, Part, StudyError, StudyWork, row};
+use crate::study::{Finished, Part, StudyContext, StudyError, StudyWork, row};
 
 /// Pairs of training documents behind the median distance.
 const DISTANCES: usize = 2000;
@@ -62,8 +58,8 @@ pub(super) struct ClassificationSettings {
 }
 
 impl ClassificationSettings {
-    pub(super) fn read(section: &Section<'_>, folder: &Path) -> Option<Self> {
-        let dataset = DatasetConfig::read(section.required_node("dataset")?, folder, section.problems());
+    pub(super) fn read(section: &Section<'_>, reading: &Reading<'_>) -> Option<Self> {
+        let dataset = DatasetConfig::read(section.required_node("dataset")?, reading);
         let choices: Choices = section.problems().read(&section.rest(), ENTRY.entry.id)?;
         let dataset = dataset?;
         if dataset.documents().is_none() {
@@ -83,9 +79,9 @@ impl ClassificationSettings {
         Some(Self { dataset, choices })
     }
 
-    pub(super) fn open(&self, desk: &Desk<'_>) -> Result<Box<dyn StudyWork>, StudyError> {
+    pub(super) fn open(&self, context: &StudyContext<'_>) -> Result<Box<dyn StudyWork>, StudyError> {
         let items = self.dataset.documents().ok_or("the dataset has no documents")?;
-        let placed = PlacedDocuments::load(desk.config, &self.dataset, items, EmptyDocuments::Drop, desk.data)?;
+        let placed = PlacedDocuments::load(context.run, &self.dataset, items, EmptyDocuments::Drop, context.data)?;
         let machines = ClassificationParams {
             costs: self.choices.costs.clone(),
             folds: self.choices.folds,
@@ -108,7 +104,7 @@ impl ClassificationSettings {
             split: items.split,
             choices: self.choices.clone(),
             machines,
-            config: desk.config.clone(),
+            run: context.run.clone(),
             cases,
         }))
     }
@@ -129,7 +125,7 @@ struct Classification {
     split: SplitConfig,
     choices: Choices,
     machines: ClassificationParams,
-    config: Config,
+    run: RunSettings,
     cases: Vec<Case>,
     key: Json,
     description: String,
@@ -153,14 +149,14 @@ impl Classification {
                 Err(format!("the dataset `{dataset}` has no split of its own; write `split: {{ train: 0.7 }}`").into())
             }
             (SplitConfig::Train(share), _) => {
-                Ok(Split::random(documents.len(), share, self.config.seed, &self.placed.dataset, replicate)?)
+                Ok(Split::random(documents.len(), share, self.run.seed, &self.placed.dataset, replicate)?)
             }
         }
     }
 
     /// `width` times the median distance of training documents.
     fn sigma(&self, split: &Split, replicate: u64) -> Result<f64, StudyError> {
-        let mut rng = stream(self.config.seed, &self.placed.dataset, "kernel width", replicate);
+        let mut rng = stream(self.run.seed, &self.placed.dataset, "kernel width", replicate);
         let mut distances: Vec<f64> = (0..DISTANCES)
             .filter_map(|_| {
                 let (a, b) = (split.train.choose(&mut rng)?, split.train.choose(&mut rng)?);
@@ -176,7 +172,7 @@ impl Classification {
     fn linear(&self, features: ArrayView2<'_, f64>, split: &Split) -> Result<Outcome, StudyError> {
         let machines = self.machines.clone().check()?;
         let labels = self.placed.documents.labels();
-        Ok(classify(features, labels, &split.train, &split.test, &machines, self.config.seed)?)
+        Ok(classify(features, labels, &split.train, &split.test, &machines, self.run.seed)?)
     }
 
     fn kernel(&self, sigma: f64, split: &Split) -> Result<Outcome, StudyError> {
@@ -191,7 +187,7 @@ impl Classification {
             *value = (-0.5 * (squares[i] + squares[j] - 2.0 * *value).max(0.0) / (sigma * sigma)).exp();
         }
         let labels = self.placed.documents.labels();
-        Ok(classify_kernel(gram.view(), labels, &split.train, &split.test, &params.check()?, self.config.seed)?)
+        Ok(classify_kernel(gram.view(), labels, &split.train, &split.test, &params.check()?, self.run.seed)?)
     }
 
     /// Accuracy of one replicate: (m, accuracy) of each number of features; m = 0 where there is none.
@@ -211,7 +207,7 @@ impl Classification {
                         family,
                         features: m,
                         preprocess: true,
-                        seed: self.config.seed,
+                        seed: self.run.seed,
                         replicate,
                     };
                     let features = params.check()?.draw(self.vectors.ncols())?.features(self.vectors.view())?;
@@ -237,7 +233,7 @@ impl StudyWork for Classification {
                 "case": Self::name(case),
                 "of": self.key,
                 "facts": self.placed.facts,
-                "replicates": self.config.replicates,
+                "replicates": self.run.replicates,
             }),
         };
         self.cases.iter().map(part).collect()
@@ -246,7 +242,7 @@ impl StudyWork for Classification {
     fn measure(&self, part: usize, _: &Finished<'_>, progress: &Progress) -> Result<Vec<ResultRow>, StudyError> {
         let case = self.cases[part];
         let mut rows = Vec::new();
-        for replicate in 0..self.config.replicates as u64 {
+        for replicate in 0..self.run.replicates as u64 {
             progress.now(format!("{}, replicate {}", Self::name(case), replicate + 1));
             for (m, accuracy) in self.accuracies(case, replicate)? {
                 let id = match case {
@@ -260,7 +256,7 @@ impl StudyWork for Classification {
                     columns: m as u64,
                     rank: m as u64,
                     replicate,
-                    ..row(&self.config, &self.placed.dataset, &Self::name(case), Metric::Accuracy, accuracy)
+                    ..row(&self.run, &self.placed.dataset, &Self::name(case), Metric::Accuracy, accuracy)
                 });
             }
         }
@@ -272,11 +268,11 @@ impl StudyWork for Classification {
             "Test accuracy of a linear machine on m projections (2m cosines and sines) of documents, mean word vectors, for the \
              Gaussian kernel of σ = {} × the median distance; the exact kernel machine and the linear machine without features are \
              levels. Mean over {} splits and draws with the 95 % interval.",
-            self.choices.width, self.config.replicates
+            self.choices.width, self.run.replicates
         );
         let select = Selection::of(Metric::Accuracy);
-        let kind = FigureKind::Curve { across: Across::Features, log_y: false, y_limits: None };
-        let grid = TableKind::Grid { select, across: Across::Features };
+        let kind = FigureKind::Curve { across: FEATURES, log_y: false, y_limits: None };
+        let grid = TableKind::Grid { select, across: FEATURES };
         let title = "Accuracy on structured Gaussian features";
         Layout {
             tables: vec![table("table-accuracy", title, "Columns without m are machines that use no features.", grid)],

@@ -5,22 +5,24 @@
 
 use landmark_core::stream::{Rng, stream};
 use landmark_core::structured::{Family, SphericalKernel, StructuredFeaturesParams, normals};
+use landmark_report::{FigureKind, Metric, ResultRow, Selection, TableKind, XAxis};
+use landmark_yaml::Section;
 use ndarray::{Array1, Array2, s};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
 use super::{
-    ENTRY, datasets, family_name, figure, kernel_name, require_at_least, require_families, require_kernels,
+    ENTRY, FEATURES, datasets, family_name, figure, kernel_name, require_at_least, require_families, require_kernels,
     require_some, table,
 };
-use crate::config::Config;
-use crate::config::section::Section;
-use crate::experiments::{About, Layout};
+use crate::config::RunSettings;
+use crate::layout::{About, Layout};
 use crate::progress::Progress;
-use crate::report::{Across, FigureKind, Selection, TableKind};
-use crate::results::{Metric, ResultRow};
-use crate::study::{Desk, Finished, Part, StudyError, StudyWork, row};
+use crate::study::{Finished, Part, StudyContext, StudyError, StudyWork, row};
+
+/// Random numbers t behind a matrix.
+const BUDGET: XAxis = XAxis { label: "budget of randomness t", head: |t| format!("t = {t}"), ..FEATURES };
 
 /// What lies on the axis of the figure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -91,7 +93,7 @@ impl ErrorSettings {
         Some(settings)
     }
 
-    pub(super) fn open(&self, desk: &Desk<'_>) -> Result<Box<dyn StudyWork>, StudyError> {
+    pub(super) fn open(&self, context: &StudyContext<'_>) -> Result<Box<dyn StudyWork>, StudyError> {
         let mut cases = Vec::new();
         for &kernel in &self.kernels {
             for &items in &self.items {
@@ -103,7 +105,7 @@ impl ErrorSettings {
         let description = format!("{} pairs of unit vectors of {} numbers", self.pairs, self.dimension);
         Ok(Box::new(Estimates {
             settings: self.clone(),
-            config: desk.config.clone(),
+            run: context.run.clone(),
             facts: json!({ "dimension": self.dimension, "pairs": self.pairs }),
             cases,
             description,
@@ -122,7 +124,7 @@ struct Case {
 
 struct Estimates {
     settings: ErrorSettings,
-    config: Config,
+    run: RunSettings,
     cases: Vec<Case>,
     description: String,
     facts: Json,
@@ -151,7 +153,7 @@ impl Estimates {
     /// x and y of every pair as neighbouring rows (2·pairs × n), the same for every family and replicate.
     fn pairs(&self, items: Items) -> Array2<f64> {
         let (pairs, n) = (self.settings.pairs, self.settings.dimension);
-        let mut rng = stream(self.config.seed, "structured", "pairs", 0);
+        let mut rng = stream(self.run.seed, "structured", "pairs", 0);
         let mut all = Array2::zeros((2 * pairs, n));
         for pair in 0..pairs {
             let angle = std::f64::consts::PI * (pair as f64 + 0.5) / pairs as f64;
@@ -181,7 +183,7 @@ impl Estimates {
             family: case.family,
             features: m,
             preprocess: case.preprocess,
-            seed: self.config.seed,
+            seed: self.run.seed,
             replicate,
         };
         let map = params.check()?.draw(items.ncols())?;
@@ -211,7 +213,7 @@ impl StudyWork for Estimates {
             "features": self.settings.features,
             "dimension": self.settings.dimension,
             "pairs": self.settings.pairs,
-            "replicates": self.config.replicates,
+            "replicates": self.run.replicates,
             // the names of the rows
             "against": self.settings.against,
             "panels": [self.settings.items.len(), self.settings.preprocess.len()],
@@ -235,7 +237,7 @@ impl StudyWork for Estimates {
             .collect::<Result<Vec<_>, _>>()?;
         let mut rows = Vec::new();
         for &m in &self.settings.features {
-            let draws: Vec<(f64, usize)> = (0..self.config.replicates as u64)
+            let draws: Vec<(f64, usize)> = (0..self.run.replicates as u64)
                 .into_par_iter()
                 .map(|replicate| self.error(case, &items, &exact, m, replicate))
                 .collect::<Result<_, _>>()?;
@@ -251,7 +253,7 @@ impl StudyWork for Estimates {
                     columns: size,
                     rank: size,
                     replicate: replicate as u64,
-                    ..row(&self.config, &self.panel(case), &self.line(case.family), Metric::RootMeanSquaredError, error)
+                    ..row(&self.run, &self.panel(case), &self.line(case.family), Metric::RootMeanSquaredError, error)
                 });
             }
         }
@@ -260,14 +262,14 @@ impl StudyWork for Estimates {
 
     fn layout(&self, rows: &[ResultRow]) -> Layout {
         let (across, axis) = match self.settings.against {
-            Against::Features => (Across::Features, "the number m of projections"),
-            Against::Budget => (Across::Budget, "the budget t of randomness"),
+            Against::Features => (FEATURES, "the number m of projections"),
+            Against::Budget => (BUDGET, "the budget t of randomness"),
         };
         let metric = Metric::RootMeanSquaredError;
         let caption = format!(
             "Root mean squared error of the kernel estimate over {} pairs of unit vectors of {} numbers at angles from 0 to π against {axis}: mean over \
              {} draws of the matrix with its 95 % interval.",
-            self.settings.pairs, self.settings.dimension, self.config.replicates
+            self.settings.pairs, self.settings.dimension, self.run.replicates
         );
         let kind = FigureKind::Curve { across, log_y: true, y_limits: None };
         let mut tables = Vec::new();

@@ -3,12 +3,11 @@
 
 use landmark_core::structured::Family;
 use landmark_core::structured::p_model::{CoherenceGraph, correlations};
+use landmark_report::{FigureKind, FigureSpec, GraphPanel, Metric};
 use serde::{Deserialize, Serialize};
 
 use super::p_model::draw;
 use super::{family_name, figure};
-use crate::report::{FigureKind, FigureSpec, GraphPanel};
-use crate::results::Metric;
 use crate::study::StudyError;
 
 /// The largest n whose graph can be read.

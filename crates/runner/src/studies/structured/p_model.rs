@@ -5,18 +5,17 @@ use landmark_core::stream::stream;
 use landmark_core::structured::p_model::PModelReport;
 use landmark_core::structured::transforms::Plans;
 use landmark_core::structured::{Family, StructuredMatrix};
+use landmark_report::{Metric, ResultRow, TableKind};
+use landmark_yaml::Section;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
 use super::graphs::{GraphSettings, draw_graphs};
 use super::{ENTRY, family_name, require_at_least, require_families, table};
-use crate::config::Config;
-use crate::config::section::Section;
-use crate::experiments::{About, Layout};
+use crate::config::RunSettings;
+use crate::layout::{About, Layout};
 use crate::progress::Progress;
-use crate::report::TableKind;
-use crate::results::{Metric, ResultRow};
-use crate::study::{Desk, Finished, Part, StudyError, StudyWork, row};
+use crate::study::{Finished, Part, StudyContext, StudyError, StudyWork, row};
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -71,7 +70,7 @@ impl PModelSettings {
         Some(settings)
     }
 
-    pub(super) fn open(&self, desk: &Desk<'_>) -> Result<Box<dyn StudyWork>, StudyError> {
+    pub(super) fn open(&self, context: &StudyContext<'_>) -> Result<Box<dyn StudyWork>, StudyError> {
         // all pairs of rows differ, and all columns are full: n⁵ multiplications
         let fits = |family: Family, n: usize| !matches!(family, Family::Fastfood { .. }) || n <= self.largest_fastfood;
         let cases = self.dimensions.iter().flat_map(|&n| {
@@ -82,7 +81,7 @@ impl PModelSettings {
             cases: cases.collect(),
             graphs: self.graphs.clone(),
             effort: self.effort,
-            config: desk.config.clone(),
+            run: context.run.clone(),
             description: format!("P-models of {} families", self.families.len()),
             facts: json!({ "largest_fastfood": self.largest_fastfood }),
         }))
@@ -98,7 +97,7 @@ struct Constants {
     cases: Vec<(Family, usize)>,
     graphs: Vec<GraphSettings>,
     effort: u64,
-    config: Config,
+    run: RunSettings,
     description: String,
     facts: Json,
 }
@@ -119,7 +118,7 @@ impl StudyWork for Constants {
 
     fn measure(&self, part: usize, _: &Finished<'_>, _: &Progress) -> Result<Vec<ResultRow>, StudyError> {
         let (family, n) = self.cases[part];
-        let matrix = draw(family, n, self.config.seed)?;
+        let matrix = draw(family, n, self.run.seed)?;
         let model = matrix.p_model().ok_or_else(|| format!("`{}` is no P-model", family.id()))?;
         let report = PModelReport::of(model, self.effort);
         let values = [
@@ -137,7 +136,7 @@ impl StudyWork for Constants {
             items: n as u64,
             columns: n as u64,
             rank: n as u64,
-            ..row(&self.config, &format!("n = {n}"), &family_name(family), metric, value)
+            ..row(&self.run, &format!("n = {n}"), &family_name(family), metric, value)
         };
         Ok(values.into_iter().map(of).collect())
     }
@@ -153,7 +152,7 @@ impl StudyWork for Constants {
             lines,
             figures: vec![0, 2, 3, 4, 5, 8],
         };
-        let (figures, notes) = draw_graphs(&self.graphs, self.config.seed);
+        let (figures, notes) = draw_graphs(&self.graphs, self.run.seed);
         Layout { tables: vec![table("table-p-model", "P-models", caption, kind)], figures, notes, ..Layout::default() }
     }
 }

@@ -6,6 +6,8 @@ use std::time::Instant;
 
 use landmark_core::stream::stream;
 use landmark_core::structured::{Family, SphericalKernel, StructuredFeaturesParams};
+use landmark_report::{FigureKind, Metric, Notation, ResultRow, Selection, TableKind, XAxis};
+use landmark_yaml::Section;
 use ndarray::Array2;
 use rand::Rng as _;
 use rayon::ThreadPoolBuilder;
@@ -13,13 +15,19 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
 use super::{ENTRY, family_name, figure, require_at_least, require_families, table};
-use crate::config::Config;
-use crate::config::section::Section;
-use crate::experiments::{About, Layout};
+use crate::config::RunSettings;
+use crate::layout::{About, Layout};
 use crate::progress::Progress;
-use crate::report::{Across, FigureKind, Selection, TableKind};
-use crate::results::{Metric, ResultRow};
-use crate::study::{Desk, Finished, Part, StudyError, StudyWork, row};
+use crate::study::{Finished, Part, StudyContext, StudyError, StudyWork, row};
+
+/// Dimension n of the vectors.
+const DIMENSION: XAxis = XAxis {
+    of: |row| row.items as f64,
+    label: "dimension n",
+    head: |n| format!("n = {n}"),
+    notation: Notation::Whole,
+    is_logarithmic: true,
+};
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -51,7 +59,7 @@ impl SpeedSettings {
         Some(settings)
     }
 
-    pub(super) fn open(&self, desk: &Desk<'_>) -> Result<Box<dyn StudyWork>, StudyError> {
+    pub(super) fn open(&self, context: &StudyContext<'_>) -> Result<Box<dyn StudyWork>, StudyError> {
         let fits = |family: Family, n: usize| family != Family::Dense || n <= self.largest_dense;
         let cases = self.dimensions.iter().flat_map(|&n| {
             let families = self.families.iter().copied().filter(move |&family| fits(family, n));
@@ -60,7 +68,7 @@ impl SpeedSettings {
         Ok(Box::new(Timing {
             cases: cases.collect(),
             runs: self.runs,
-            config: desk.config.clone(),
+            run: context.run.clone(),
             description: format!("{} families, one thread", self.families.len()),
             facts: json!({ "largest_dense": self.largest_dense }),
         }))
@@ -70,7 +78,7 @@ impl SpeedSettings {
 struct Timing {
     cases: Vec<(Family, usize)>,
     runs: usize,
-    config: Config,
+    run: RunSettings,
     description: String,
     facts: Json,
 }
@@ -86,11 +94,11 @@ impl Timing {
             family,
             features: n,
             preprocess: true,
-            seed: self.config.seed,
+            seed: self.run.seed,
             replicate,
         };
         let map = params.check()?.draw(n)?;
-        let mut rng = stream(self.config.seed, "structured", "timed items", replicate);
+        let mut rng = stream(self.run.seed, "structured", "timed items", replicate);
         // enough items that a run is longer than the clock is coarse
         let items = ((1_usize << 18) / n).clamp(1, 256);
         let batch = Array2::from_shape_simple_fn((items, n), || rng.gen_range(-1.0..1.0));
@@ -116,7 +124,7 @@ impl StudyWork for Timing {
             title: format!("{} at n = {n}", family_name(family)),
             group: family_name(family),
             key: json!({
-                "measure": "speed", "family": family, "n": n, "runs": self.runs, "replicates": self.config.replicates,
+                "measure": "speed", "family": family, "n": n, "runs": self.runs, "replicates": self.run.replicates,
             }),
         };
         self.cases.iter().map(part).collect()
@@ -125,7 +133,7 @@ impl StudyWork for Timing {
     fn measure(&self, part: usize, _: &Finished<'_>, _: &Progress) -> Result<Vec<ResultRow>, StudyError> {
         let (family, n) = self.cases[part];
         let mut rows = Vec::new();
-        for replicate in 0..self.config.replicates as u64 {
+        for replicate in 0..self.run.replicates as u64 {
             let (seconds, bytes) = self.time(family, n, replicate)?;
             // every draw of a family takes the same memory
             let memory = (replicate == 0).then_some((Metric::Megabytes, bytes / 1e6));
@@ -136,7 +144,7 @@ impl StudyWork for Timing {
                     columns: n as u64,
                     rank: n as u64,
                     replicate,
-                    ..row(&self.config, PANEL, &family_name(family), metric, value)
+                    ..row(&self.run, PANEL, &family_name(family), metric, value)
                 });
             }
         }
@@ -150,11 +158,11 @@ impl StudyWork for Timing {
             let (least, most) =
                 of_metric.fold((f64::INFINITY, 0.0), |(least, most), row| (row.value.min(least), row.value.max(most)));
             let y_limits = (least < most).then_some((least / 1.5, most * 1.5));
-            FigureKind::Curve { across: Across::Dimension, log_y: true, y_limits }
+            FigureKind::Curve { across: DIMENSION, log_y: true, y_limits }
         };
         let time = "Microseconds an item on one thread, D₁HD₀ and ReLU included, against n with m = n features.";
         let memory = "Megabytes of the map (D₁HD₀, matrix, spectra) against n with m = n features.";
-        let grid = |metric| TableKind::Grid { select: Selection::of(metric), across: Across::Dimension };
+        let grid = |metric| TableKind::Grid { select: Selection::of(metric), across: DIMENSION };
         Layout {
             tables: vec![
                 table("table-time", "Time of an item in microseconds", time, grid(Metric::ItemMicroseconds)),

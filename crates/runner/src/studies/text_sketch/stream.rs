@@ -15,7 +15,7 @@ use serde_json::json;
 
 use super::{SAVED, Settings};
 use crate::progress::Progress;
-use crate::study::{Desk, Divisible, DonePiece, StudyError};
+use crate::study::{DonePiece, Shardable, StudyContext, StudyError};
 
 /// Bytes at the beginning of a file by which it is known again.
 const FINGERPRINT: u64 = 1 << 16;
@@ -47,11 +47,11 @@ pub(super) struct Stream {
 }
 
 impl Stream {
-    pub(super) fn new(settings: &Settings, path: PathBuf, desk: &Desk<'_>) -> Result<Self, StudyError> {
+    pub(super) fn new(settings: &Settings, path: PathBuf, context: &StudyContext<'_>) -> Result<Self, StudyError> {
         let bytes = std::fs::metadata(&path).map_err(DataError::io(&path))?.len();
         let fingerprint = fingerprint(&path, 0..FINGERPRINT.min(bytes))?;
         let (settings, hash) = (settings.clone(), settings.hash.check()?);
-        Ok(Self { settings, hash, path, bytes, fingerprint, folder: desk.folder.to_owned() })
+        Ok(Self { settings, hash, path, bytes, fingerprint, folder: context.folder.to_owned() })
     }
 
     /// A sketch of nothing, at the beginning of the file.
@@ -145,7 +145,7 @@ impl Stream {
     }
 }
 
-impl Divisible for Stream {
+impl Shardable for Stream {
     fn identity(&self) -> Result<Identity, StudyError> {
         let Settings { hash, sketch_rows, form, empty, invalid_utf8, .. } = &self.settings;
         let settings = json!([hash, sketch_rows, form, empty, invalid_utf8]).to_string();

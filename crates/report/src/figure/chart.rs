@@ -1,0 +1,316 @@
+//! A figure in plain data: panels, axes, series, legend.
+
+use super::axis::{Axis, limits};
+use super::style::{Marker, SeriesStyle};
+use crate::error::ReportError;
+use crate::groups::{Group, Order, comparison_words, groups, panels};
+use crate::input::ReportInput;
+use crate::results::{Notation, ResultRow};
+use crate::spec::{Caveat, FigureKind, FigureSpec, XAxis};
+
+/// A figure before it is drawn.
+#[derive(Debug, Clone)]
+pub(super) struct Chart {
+    pub(super) panels: Vec<Panel>,
+    pub(super) x_label: String,
+    pub(super) y_label: String,
+    pub(super) legend: Vec<(String, SeriesStyle)>,
+    /// Caveats in small type below.
+    pub(super) caveat: String,
+}
+
+/// One plot.
+#[derive(Debug, Clone)]
+pub(super) struct Panel {
+    pub(super) title: String,
+    pub(super) x: Axis,
+    pub(super) y: Axis,
+    pub(super) series: Vec<Series>,
+    /// Small type in the plot: x, y, text.
+    pub(super) labels: Vec<(f64, f64, String)>,
+}
+
+/// One method in one panel.
+#[derive(Debug, Clone)]
+pub(super) struct Series {
+    pub(super) style: SeriesStyle,
+    pub(super) shape: Shape,
+}
+
+/// Form in which it is drawn.
+#[derive(Debug, Clone)]
+pub(super) enum Shape {
+    /// x, mean, low, high.
+    Curve(Vec<(f64, f64, f64, f64)>),
+    /// Points only.
+    Points(Vec<(f64, f64)>),
+    /// left, right, height; from the bottom of the axis.
+    Bars(Vec<(f64, f64, f64)>),
+    /// Thin grey lines between two points.
+    Segments(Vec<[(f64, f64); 2]>),
+}
+
+impl Chart {
+    pub(super) fn build(spec: &FigureSpec, input: &ReportInput<'_>) -> Result<Self, ReportError> {
+        let groups = groups(input.rows, &spec.select)?;
+        if groups.is_empty() {
+            return Err(ReportError::EmptyFigure { figure: spec.id.clone(), metric: spec.select.metric.id() });
+        }
+        let styles = Styles::of(input.rows);
+        let mut chart = Self {
+            panels: Vec::new(),
+            x_label: String::new(),
+            y_label: spec.select.metric.spec().axis.to_string(),
+            legend: Vec::new(),
+            caveat: caveats(input, &groups).join(" · "),
+        };
+        for part in panels(&groups) {
+            let panel = match spec.kind {
+                // drawn above
+                FigureKind::Graphs(_) => continue,
+                FigureKind::Curve { across, log_y, y_limits } => {
+                    chart.x_label = across.label.to_string();
+                    curves(part, &styles, across, log_y, y_limits, &mut chart.legend)
+                }
+                FigureKind::Points { across } => {
+                    chart.x_label = across.label.to_string();
+                    points(part, &styles, across, &mut chart.legend)
+                }
+                FigureKind::Spectrum { first, last } => {
+                    chart.x_label = "position by magnitude".to_string();
+                    spectrum(part, first, last, &mut chart.legend)
+                }
+                FigureKind::Histogram { bins, log_y } => {
+                    chart.x_label = spec.select.metric.spec().axis.to_string();
+                    chart.y_label = "how often".to_string();
+                    histogram(part, &styles, bins, log_y, &mut chart.legend)
+                }
+            };
+            chart.panels.push(panel);
+        }
+        // one entry says what the heading says already
+        if chart.legend.len() == 1 && !matches!(spec.kind, FigureKind::Curve { .. }) {
+            chart.legend.clear();
+        }
+        Ok(chart)
+    }
+}
+
+/// The caveats of the run and of the datasets that are shown.
+pub(super) fn caveats(input: &ReportInput<'_>, groups: &[Group<'_>]) -> Vec<String> {
+    let shown = |dataset: &String| groups.iter().any(|group| group.row.dataset == *dataset);
+    let concerns = |caveat: &&Caveat| caveat.dataset.as_ref().is_none_or(shown);
+    input.caveats.iter().filter(concerns).map(Caveat::words).collect()
+}
+
+/// Style of each method: by first appearance in all rows, so that it is the same in every figure of a report.
+struct Styles<'a> {
+    names: Vec<(&'a str, SeriesStyle)>,
+}
+
+impl<'a> Styles<'a> {
+    fn of(rows: &'a [ResultRow]) -> Self {
+        let (mut methods, mut caps) = (Order::starting(&[]), Order::starting(&[]));
+        let mut names: Vec<(&str, SeriesStyle)> = Vec::new();
+        for row in rows {
+            if names.iter().all(|(name, _)| *name != row.method) {
+                let style = if row.is_cap() {
+                    SeriesStyle::of_cap(caps.place(&row.method))
+                } else {
+                    SeriesStyle::of_method(methods.place(&row.method))
+                };
+                names.push((&row.method, style));
+            }
+        }
+        Self { names }
+    }
+
+    fn of_method(&self, method: &str) -> SeriesStyle {
+        self.names
+            .iter()
+            .find(|(name, _)| *name == method)
+            .map_or_else(|| SeriesStyle::of_method(0), |(_, style)| *style)
+    }
+}
+
+fn title(row: &ResultRow) -> String {
+    let words = comparison_words(&row.comparison);
+    if words.is_empty() { row.dataset.clone() } else { format!("{} · {words}", row.dataset) }
+}
+
+fn remember(legend: &mut Vec<(String, SeriesStyle)>, name: &str, style: SeriesStyle) {
+    if legend.iter().all(|(known, _)| known != name) {
+        legend.push((name.to_string(), style));
+    }
+}
+
+/// The methods of a part, in the order of their groups.
+fn methods<'a>(part: &'a [Group<'a>]) -> Vec<&'a str> {
+    let mut names: Vec<&str> = Vec::new();
+    for group in part {
+        if !names.contains(&group.row.method.as_str()) {
+            names.push(&group.row.method);
+        }
+    }
+    names
+}
+
+fn x_axis(part: &[Group<'_>], across: XAxis) -> Axis {
+    let xs = part.iter().map(|group| (across.of)(group.row));
+    let (low, high) = limits(xs, (None, None));
+    // sizes start at 0: nothing bought
+    if across.is_logarithmic {
+        let positive = part.iter().map(|group| (across.of)(group.row)).filter(|x| *x > 0.0);
+        let (least, most) = positive.fold((f64::INFINITY, 0.0f64), |(a, b), x| (a.min(x), b.max(x)));
+        return if least < most {
+            Axis::log(least / 1.15, most * 1.15)
+        } else {
+            Axis::log(0.8 * most.max(1.0), 1.25 * most.max(1.0))
+        };
+    }
+    Axis::linear(low.max(0.0), high, 6, across.notation)
+}
+
+fn curves(
+    part: &[Group<'_>],
+    styles: &Styles<'_>,
+    across: XAxis,
+    log_y: bool,
+    y_limits: Option<(f64, f64)>,
+    legend: &mut Vec<(String, SeriesStyle)>,
+) -> Panel {
+    let spec = part[0].row.metric.spec();
+    // a method that was measured at one size while others have several does not depend on size: it is a level, and does not stretch the axis
+    let many = methods(part).len() < part.len();
+    let alone = |method: &str| many && part.iter().filter(|group| group.row.method == method).count() == 1;
+    let sized: Vec<Group<'_>> = part.iter().filter(|group| !alone(&group.row.method)).cloned().collect();
+    let x = x_axis(if sized.is_empty() { part } else { &sized }, across);
+    let low_high = |group: &Group<'_>| group.estimate.interval.unwrap_or((group.estimate.mean, group.estimate.mean));
+    let means = || part.iter().map(|group| group.estimate.mean);
+    let y = if log_y {
+        // what lies nine decades below the rest is rounding, not a size that an axis has to hold
+        let rounding = 1e-9 * means().fold(0.0, f64::max);
+        let positive = means().filter(|mean| *mean > rounding);
+        let (least, most) = positive.fold((f64::INFINITY, 0.0f64), |(a, b), mean| (a.min(mean), b.max(mean)));
+        let (low, high) = y_limits.unwrap_or((least / 1.2, (most * 1.2).min(1e4 * least)));
+        if low < high { Axis::log(low, high) } else { Axis::log(0.1, 1.0) }
+    } else {
+        let (low, high) = y_limits.unwrap_or_else(|| limits(means(), spec.limits));
+        Axis::linear(low, high, 6, spec.notation)
+    };
+    let mut series = Vec::new();
+    for method in methods(part) {
+        let style = styles.of_method(method);
+        let of_method = part.iter().filter(|group| group.row.method == method);
+        let mut points: Vec<_> = of_method
+            .map(|group| {
+                let (low, high) = low_high(group);
+                ((across.of)(group.row), group.estimate.mean, low, high)
+            })
+            .collect();
+        let mut style_here = style;
+        if alone(method) {
+            let (_, mean, low, high) = points[0];
+            let (left, right) = x.ends();
+            points = vec![(left, mean, low, high), (right, mean, low, high)];
+            style_here.marker = Marker::None;
+        }
+        let visible = points.iter().any(|point| y.place(point.1).is_some_and(|place| (0.0..=1.0).contains(&place)));
+        let name = if visible { method.to_string() } else { format!("{method} (off the axis)") };
+        // a method that shows in one panel is not off the axis of the figure
+        legend.retain(|(known, _)| !(visible && *known == format!("{method} (off the axis)")));
+        if visible || legend.iter().all(|(known, _)| known != method) {
+            remember(legend, &name, style_here);
+        }
+        series.push(Series { style: style_here, shape: Shape::Curve(points) });
+    }
+    Panel { title: title(part[0].row), x, y, series, labels: Vec::new() }
+}
+
+fn points(part: &[Group<'_>], styles: &Styles<'_>, across: XAxis, legend: &mut Vec<(String, SeriesStyle)>) -> Panel {
+    let spec = part[0].row.metric.spec();
+    let values = part.iter().flat_map(|group| group.values.iter().map(|(_, value)| *value));
+    let (low, high) = limits(values, (None, None));
+    let mut series = Vec::new();
+    for method in methods(part) {
+        let style = SeriesStyle { width: 0.0, ..styles.of_method(method) };
+        let of_method = part.iter().filter(|group| group.row.method == method);
+        let points = of_method.flat_map(|group| group.values.iter().map(|(_, value)| ((across.of)(group.row), *value)));
+        series.push(Series { style, shape: Shape::Points(points.collect()) });
+        remember(legend, method, style);
+    }
+    Panel {
+        title: title(part[0].row),
+        x: x_axis(part, across),
+        y: Axis::linear(low, high, 6, spec.notation),
+        series,
+        labels: Vec::new(),
+    }
+}
+
+fn spectrum(part: &[Group<'_>], first: u64, last: u64, legend: &mut Vec<(String, SeriesStyle)>) -> Panel {
+    let shown = part.iter().filter_map(|group| group.row.position.map(|position| (position, group.estimate.mean)));
+    let shown: Vec<_> = shown.filter(|(position, _)| (first..=last).contains(position)).collect();
+    let (low, high) = limits(shown.iter().map(|(_, value)| *value), (None, None));
+    let signs = [
+        ("positive", 0, Marker::Disc, shown.iter().filter(|(_, value)| *value >= 0.0).collect::<Vec<_>>()),
+        ("negative", 1, Marker::Triangle, shown.iter().filter(|(_, value)| *value < 0.0).collect()),
+    ];
+    let mut series = Vec::new();
+    for (name, colour, marker, points) in signs {
+        let style = SeriesStyle { colour: Some(colour), marker, dash: &[], width: 0.0 };
+        let points: Vec<_> = points.into_iter().map(|(position, value)| (*position as f64, *value)).collect();
+        if !points.is_empty() {
+            remember(legend, name, style);
+            series.push(Series { style, shape: Shape::Points(points) });
+        }
+    }
+    let end = shown.iter().map(|(position, _)| *position).max().unwrap_or(last);
+    let margin = 0.015 * (end - first.min(end)) as f64;
+    Panel {
+        title: title(part[0].row),
+        x: Axis::linear(first as f64 - margin, end as f64 + margin, 6, Notation::Whole),
+        y: Axis::linear(low, high, 6, Notation::Fixed(3)),
+        series,
+        labels: Vec::new(),
+    }
+}
+
+fn histogram(
+    part: &[Group<'_>],
+    styles: &Styles<'_>,
+    bins: usize,
+    log_y: bool,
+    legend: &mut Vec<(String, SeriesStyle)>,
+) -> Panel {
+    let all = || part.iter().flat_map(|group| group.values.iter().map(|(_, value)| *value));
+    let (least, most) = all().fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), value| (a.min(value), b.max(value)));
+    let width = ((most - least) / bins as f64).max(f64::MIN_POSITIVE);
+    let mut series = Vec::new();
+    let mut highest = 1u32;
+    for method in methods(part) {
+        let mut counts = vec![0u32; bins];
+        for (_, value) in part.iter().filter(|group| group.row.method == method).flat_map(|group| &group.values) {
+            // in [0, bins]: the value lies between least and most
+            let bin = ((value - least) / width).floor() as usize;
+            counts[bin.min(bins - 1)] += 1;
+        }
+        highest = counts.iter().copied().max().unwrap_or(1).max(highest);
+        let left = |bin: usize| least + bin as f64 * width;
+        let bars = counts.iter().enumerate().filter(|(_, count)| **count > 0);
+        let bars = bars.map(|(bin, &count)| (left(bin), left(bin + 1), f64::from(count))).collect();
+        let mut style = SeriesStyle { marker: Marker::Square, width: 0.0, ..styles.of_method(method) };
+        // alone in its figure, the exact matrix needs no grey
+        style.colour = style.colour.or((methods(part).len() == 1).then_some(0));
+        remember(legend, method, style);
+        series.push(Series { style, shape: Shape::Bars(bars) });
+    }
+    let high = f64::from(highest);
+    Panel {
+        title: title(part[0].row),
+        x: Axis::linear(least, most, 6, Notation::Fixed(3)),
+        y: if log_y { Axis::log(0.7, high * 1.3) } else { Axis::linear(0.0, high * 1.05, 5, Notation::Whole) },
+        series,
+        labels: Vec::new(),
+    }
+}

@@ -1,0 +1,182 @@
+//! Places of everything in a figure, and all its type. Lengths are logical pixels.
+
+use super::chart::{Chart, Panel};
+use super::style::{Ink, Palette, SeriesStyle};
+use super::text::{Anchor, CAPITALS, Text, width};
+use crate::error::ReportError;
+
+const SIDE: f64 = 14.0;
+/// Left of the plots, unless the tick labels need more.
+const LEFT: f64 = 62.0;
+const GAP: f64 = 56.0;
+const ABOVE: f64 = 34.0;
+const BELOW: f64 = 54.0;
+const LEGEND_LINE: f64 = 22.0;
+const LEGEND_GAP: f64 = 24.0;
+const TICK: f64 = 12.0;
+const LABEL: f64 = 13.0;
+const TITLE: f64 = 14.0;
+const SMALL: f64 = 11.0;
+const CAVEAT_LINE: f64 = 16.0;
+
+/// The places of a chart.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Layout {
+    pub(super) width: f64,
+    pub(super) height: f64,
+    pub(super) plot: (f64, f64),
+    /// Left of the first plot.
+    left: f64,
+    /// Left end and middle of each legend entry.
+    pub(super) legend: Vec<(f64, f64)>,
+    /// The caveats, cut into lines that fit.
+    caveat: Vec<String>,
+    columns: usize,
+}
+
+/// Length of the line before a legend entry; a mark without a line needs less.
+pub(super) fn sample(style: &SeriesStyle) -> f64 {
+    if style.width > 0.0 { 34.0 } else { 12.0 }
+}
+
+impl Layout {
+    pub(super) fn of(chart: &Chart) -> Result<Self, ReportError> {
+        let columns = chart.panels.len().clamp(1, 3);
+        let rows = chart.panels.len().div_ceil(columns);
+        let (whole, plot_height) = match columns {
+            1 => (760.0, 370.0),
+            2 => (1000.0, 310.0),
+            _ => (1240.0, 280.0),
+        };
+        let gaps = GAP * (columns - 1) as f64;
+        let mut left = LEFT;
+        for (_, tick) in chart.panels.iter().step_by(columns).flat_map(|panel| &panel.y.ticks) {
+            // the upright label, the ticks, and a space beside either
+            left = left.max(SIDE + 8.0 + 6.0 + width(tick, TICK, false)? + 8.0);
+        }
+        let plot_width = (whole - left - SIDE - gaps) / columns as f64;
+        let top = (ABOVE + plot_height + BELOW) * rows as f64 + 4.0;
+        let mut legend = Vec::new();
+        let (mut x, mut y) = (left, top + 0.5 * LEGEND_LINE);
+        for (name, style) in &chart.legend {
+            let wide = sample(style) + 8.0 + width(name, TICK, false)?;
+            if x > left && x + wide > whole - SIDE {
+                (x, y) = (left, y + LEGEND_LINE);
+            }
+            legend.push((x, y));
+            x += wide + LEGEND_GAP;
+        }
+        let below_legend = if legend.is_empty() { top } else { y + 0.5 * LEGEND_LINE + 4.0 };
+        let caveat = wrapped(&chart.caveat, SMALL, whole - left - SIDE)?;
+        let below_caveats = if caveat.is_empty() { 4.0 } else { 8.0 + CAVEAT_LINE * caveat.len() as f64 };
+        Ok(Self {
+            width: whole,
+            height: (below_legend + below_caveats).ceil(),
+            caveat,
+            plot: (plot_width, plot_height),
+            left,
+            legend,
+            columns,
+        })
+    }
+
+    /// The top left corner of a plot.
+    pub(super) fn corner(&self, panel: usize) -> (f64, f64) {
+        let (row, column) = (panel / self.columns, panel % self.columns);
+        let x = self.left + (self.plot.0 + GAP) * column as f64;
+        (x, ABOVE + (ABOVE + self.plot.1 + BELOW) * row as f64)
+    }
+
+    /// Every piece of type.
+    pub(super) fn texts(&self, chart: &Chart) -> Vec<Text> {
+        let mut all = Vec::new();
+        for (index, panel) in chart.panels.iter().enumerate() {
+            let (left, top) = self.corner(index);
+            self.of_panel(panel, (left, top), &mut all);
+            let below = (left + self.plot.0 / 2.0, top + self.plot.1 + 40.0);
+            all.push(line(&chart.x_label, below, LABEL, &Palette::TEXT, Anchor::Middle));
+            if index.is_multiple_of(self.columns) {
+                let beside = (SIDE + 8.0, top + self.plot.1 / 2.0);
+                let label = line(&chart.y_label, beside, LABEL, &Palette::TEXT, Anchor::Middle);
+                all.push(Text { upright: true, ..label });
+            }
+        }
+        for ((name, style), (x, y)) in chart.legend.iter().zip(&self.legend) {
+            let at = (x + sample(style) + 8.0, y + 0.5 * CAPITALS * TICK);
+            all.push(line(name, at, TICK, &Palette::TEXT, Anchor::Start));
+        }
+        for (from_last, text) in self.caveat.iter().rev().enumerate() {
+            let y = self.height - 9.0 - CAVEAT_LINE * from_last as f64;
+            all.push(line(text, (self.left, y), SMALL, &Palette::MUTED, Anchor::Start));
+        }
+        all
+    }
+
+    fn of_panel(&self, panel: &Panel, (left, top): (f64, f64), all: &mut Vec<Text>) {
+        let (wide, high) = self.plot;
+        for (tick, label) in &panel.y.ticks {
+            let y = top + high * (1.0 - panel.y.place_of_tick(*tick)) + 0.5 * CAPITALS * TICK;
+            all.push(line(label, (left - 8.0, y), TICK, &Palette::MUTED, Anchor::End));
+        }
+        for (tick, label) in &panel.x.ticks {
+            let x = left + wide * panel.x.place_of_tick(*tick);
+            all.push(line(label, (x, top + high + 19.0), TICK, &Palette::MUTED, Anchor::Middle));
+        }
+        for (x, y, text) in &panel.labels {
+            let (Some(x), Some(y)) = (panel.x.place(*x), panel.y.place(*y)) else { continue };
+            let at = (left + wide * x, top + high * (1.0 - y) + 0.5 * CAPITALS * TICK);
+            all.push(line(text, at, TICK, &Palette::MUTED, Anchor::Middle));
+        }
+        let title = line(&panel.title, (left, top - 13.0), TITLE, &Palette::TEXT, Anchor::Start);
+        all.push(Text { bold: true, ..title });
+    }
+}
+
+/// Lines of whole words no wider than the room; a word that is wider stands alone.
+fn wrapped(text: &str, em: f64, room: f64) -> Result<Vec<String>, ReportError> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split(' ').filter(|word| !word.is_empty()) {
+        let longer = lines.last().map(|line| format!("{line} {word}"));
+        match longer {
+            Some(longer) if width(&longer, em, false)? <= room => {
+                lines.pop();
+                lines.push(longer);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    Ok(lines)
+}
+
+fn line(text: &str, at: (f64, f64), em: f64, ink: &Ink, anchor: Anchor) -> Text {
+    Text { text: text.to_string(), at, em, bold: false, colour: ink.light, anchor, upright: false }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::axis::Axis;
+    use super::*;
+
+    #[test]
+    fn wide_ticks_keep_clear_of_the_axis_label() {
+        let mut y = Axis::bare(0.0, 1.0);
+        y.ticks = vec![(1.0, "1,000,000".to_owned())];
+        let x = Axis::bare(0.0, 1.0);
+        let wide = Panel { title: String::new(), x, y, series: Vec::new(), labels: Vec::new() };
+        let (y_label, x_label) = ("y".to_owned(), "x".to_owned());
+        let chart = Chart { panels: vec![wide], x_label, y_label, legend: Vec::new(), caveat: String::new() };
+        let all = Layout::of(&chart).unwrap().texts(&chart);
+        let of = |text: &str| all.iter().find(|label| label.text == text).unwrap();
+        let start = of("1,000,000").at.0 - width("1,000,000", TICK, false).unwrap();
+        assert!(start > of("y").at.0 + 4.0, "the tick begins at {start}, the label ends at {}", of("y").at.0);
+    }
+
+    #[test]
+    fn a_long_caveat_is_cut_into_lines_that_fit_and_loses_no_word() {
+        let text = "at most 2000 documents of 3115 and other vectors than the paper has";
+        let lines = wrapped(text, SMALL, 120.0).unwrap();
+        assert!(lines.len() > 2 && lines.iter().all(|line| width(line, SMALL, false).unwrap() <= 120.0), "{lines:?}");
+        assert_eq!(lines.join(" "), text);
+        assert!(wrapped("", SMALL, 120.0).unwrap().is_empty());
+    }
+}

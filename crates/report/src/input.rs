@@ -1,0 +1,38 @@
+//! Everything a report is made from.
+
+use crate::reference::Reference;
+use crate::results::ResultRow;
+use crate::spec::{Caveat, FigureSpec, TableSpec};
+
+/// Key to the tables; ends every summary and page.
+pub(crate) const HOW_TO_READ: &str = "A figure of ours is the mean over replicates ± half its 95 % interval (Student's t; with a single replicate, the \
+    bootstrap interval over items where there is one). The paper's ± is its own standard deviation over runs. “Within”: no further from \
+    the printed number than 2 published standard deviations, plus rounding, plus half our interval. Cells of K are the papers' \
+    accounting; calls are what the similarity function is really asked.";
+
+/// Everything one configuration has to tell.
+#[derive(Debug, Clone)]
+pub struct ReportInput<'a> {
+    /// Heading: `Word mover's distance classification of tweets`.
+    pub title: String,
+    /// The configuration's `name`, also its folder under `results/`.
+    pub config_name: String,
+    /// The profile it ran in.
+    pub profile: String,
+    /// The command that makes this report again.
+    pub command: String,
+    /// Warnings that stand before every figure.
+    pub caveats: Vec<Caveat>,
+    /// All rows; methods keep the order (and colour) of their first appearance.
+    pub rows: &'a [ResultRow],
+    /// The paper's numbers.
+    pub reference: Option<&'a Reference>,
+    /// Tables, in order.
+    pub tables: Vec<TableSpec>,
+    /// Figures, in order.
+    pub figures: Vec<FigureSpec>,
+    /// `run.json`, shown at the end of the page: machine, revision, hashes, counts.
+    pub provenance: serde_json::Value,
+    /// Sentences below the tables: what departs from the paper, what was dropped.
+    pub notes: Vec<String>,
+}

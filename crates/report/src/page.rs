@@ -1,0 +1,298 @@
+//! `report.html`: one file that needs nothing else. Type, figures, style and the few lines of script are inside; no address is ever asked.
+
+use askama::Template;
+
+use crate::error::ReportError;
+use crate::figure::{Drawing, Palette};
+use crate::input::{HOW_TO_READ, ReportInput};
+use crate::markup::{INTER_REGULAR, INTER_SEMIBOLD, escape_markup};
+use crate::table::{Mark, Table};
+
+/// One configuration on the page.
+pub(super) struct Section<'a> {
+    pub(super) input: &'a ReportInput<'a>,
+    pub(super) tables: Vec<Table>,
+    pub(super) drawings: Vec<Drawing>,
+}
+
+#[derive(Template)]
+#[template(path = "report.html")]
+struct Page<'a> {
+    title: &'a str,
+    sections: Vec<View<'a>>,
+    how_to_read: &'static str,
+    regular: String,
+    semibold: String,
+    inks: Vec<InkView>,
+}
+
+struct InkView {
+    name: &'static str,
+    light: String,
+    dark: &'static str,
+}
+
+struct View<'a> {
+    input: &'a ReportInput<'a>,
+    paper: Option<&'a str>,
+    tables: &'a [Table],
+    figures: Vec<FigureView<'a>>,
+    provenance: Vec<(String, String)>,
+}
+
+struct FigureView<'a> {
+    id: &'a str,
+    title: &'a str,
+    caption: &'a str,
+    svg: String,
+}
+
+/// Fills the page.
+pub(super) fn render(sections: &[Section<'_>]) -> Result<String, ReportError> {
+    let views = sections.iter().map(|section| View {
+        input: section.input,
+        paper: section.input.reference.map(|reference| reference.paper.as_str()),
+        tables: &section.tables,
+        figures: section
+            .input
+            .figures
+            .iter()
+            .zip(&section.drawings)
+            .map(|(spec, drawing)| FigureView {
+                id: &spec.id,
+                title: &spec.title,
+                caption: &spec.caption,
+                svg: inline(&drawing.svg, &spec.title),
+            })
+            .collect(),
+        provenance: flatten(&section.input.provenance),
+    });
+    let page = Page {
+        title: sections.first().map_or("", |section| section.input.title.as_str()),
+        sections: views.collect(),
+        how_to_read: HOW_TO_READ,
+        regular: base64(INTER_REGULAR),
+        semibold: base64(INTER_SEMIBOLD),
+        inks: Palette::all().map(|ink| InkView { name: ink.name, light: ink.hex(), dark: ink.dark }).collect(),
+    };
+    Ok(page.render()?)
+}
+
+/// A sentence for the page: what stands between backticks is code, and nothing else is markup.
+fn with_code(text: &str) -> String {
+    let parts: Vec<&str> = text.split('`').collect();
+    if parts.len().is_multiple_of(2) {
+        // one of them has no partner
+        return escape_markup(text);
+    }
+    let part = |(number, part): (usize, &&str)| {
+        let part = escape_markup(part);
+        if number % 2 == 1 { format!("<code>{part}</code>") } else { part }
+    };
+    parts.iter().enumerate().map(part).collect()
+}
+
+/// A figure for the page: colours become CSS variables, so that they follow the reader's light or dark screen; the paper rectangle goes.
+fn inline(svg: &str, title: &str) -> String {
+    let (_, body) = svg.split_once(">\n").unwrap_or(("", svg));
+    let head = &svg[..svg.len() - body.len() - 2];
+    let view_box =
+        head.split_once("viewBox=\"").and_then(|(_, rest)| rest.split_once('"')).map_or("", |(value, _)| value);
+    let width = head.split_once("width=\"").and_then(|(_, rest)| rest.split_once('"')).map_or("", |(value, _)| value);
+    let mut body: String = body
+        .lines()
+        .enumerate()
+        // line 0 is the title, line 1 the paper
+        .filter(|(number, _)| *number > 1)
+        .flat_map(|(_, line)| [line, "\n"])
+        .collect();
+    for ink in Palette::all() {
+        body = body.replace(&format!("\"{}\"", ink.hex()), &format!("\"var(--{})\"", ink.name));
+    }
+    format!(
+        "<svg viewBox=\"{view_box}\" style=\"--natural:{width}px\" role=\"img\" aria-label=\"{}\" stroke-linejoin=\"round\">\n{body}",
+        escape_markup(title)
+    )
+}
+
+/// `git.revision`, `0123abc`: one line per leaf.
+fn flatten(value: &serde_json::Value) -> Vec<(String, String)> {
+    fn walk(path: &str, value: &serde_json::Value, out: &mut Vec<(String, String)>) {
+        use serde_json::Value;
+        match value {
+            Value::Object(map) => {
+                for (key, value) in map {
+                    let path = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
+                    walk(&path, value, out);
+                }
+            }
+            Value::Array(values) if values.iter().all(|value| !value.is_object() && !value.is_array()) => {
+                out.push((path.to_string(), values.iter().map(plain).collect::<Vec<_>>().join(", ")));
+            }
+            Value::Array(values) => {
+                for (index, value) in values.iter().enumerate() {
+                    walk(&format!("{path}.{index}"), value, out);
+                }
+            }
+            Value::Null => {}
+            leaf => out.push((path.to_string(), plain(leaf))),
+        }
+    }
+    fn plain(value: &serde_json::Value) -> String {
+        value.as_str().map_or_else(|| value.to_string(), str::to_string)
+    }
+    let mut out = Vec::new();
+    walk("", value, &mut out);
+    out
+}
+
+/// RFC 4648, with padding.
+fn base64(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut out = String::with_capacity(bytes.len().div_ceil(3) * 4);
+    for chunk in bytes.chunks(3) {
+        let word = chunk.iter().fold(0u32, |word, byte| (word << 8) | u32::from(*byte)) << (8 * (3 - chunk.len()));
+        for place in 0..4 {
+            let digit = (word >> (18 - 6 * place)) & 63;
+            out.push(if place <= chunk.len() { char::from(DIGITS[digit as usize]) } else { '=' });
+        }
+    }
+    out
+}
+
+impl Mark {
+    /// CSS class.
+    fn class(self) -> &'static str {
+        match self {
+            Self::None => "",
+            Self::Best => "best",
+            Self::Good => "good",
+            Self::Bad => "bad",
+            Self::Even => "even",
+            Self::Faint => "faint",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture;
+
+    #[test]
+    fn base64_agrees_with_the_rfc() {
+        for (plain, coded) in [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foobar", "Zm9vYmFy")] {
+            assert_eq!(base64(plain.as_bytes()), coded);
+        }
+    }
+
+    #[test]
+    fn code_is_told_from_text_and_nothing_else_is_markup() {
+        assert_eq!(with_code("`a<b` of `c` & d"), "<code>a&lt;b</code> of <code>c</code> &amp; d");
+        assert_eq!(with_code("an odd ` <b>"), "an odd ` &lt;b&gt;");
+        assert_eq!(with_code(""), "");
+    }
+
+    /// A browser without a window; a test that needs one says so where there is none.
+    struct Browser {
+        program: &'static str,
+        folder: tempfile::TempDir,
+    }
+
+    impl Browser {
+        fn find() -> Option<Self> {
+            let is_program = |name: &&str| {
+                std::process::Command::new(name).arg("--version").output().is_ok_and(|output| output.status.success())
+            };
+            let program = ["chromium", "chromium-browser", "google-chrome"].into_iter().find(is_program);
+            if program.is_none() {
+                eprintln!("skipped: no chromium on this machine");
+            }
+            program.map(|program| Self { program, folder: tempfile::tempdir().unwrap() })
+        }
+
+        /// The text it prints of a page.
+        fn open(&self, page: &str, arguments: &[&str]) -> String {
+            let path = self.folder.path().join("report.html");
+            std::fs::write(&path, page).unwrap();
+            let answer = std::process::Command::new(self.program)
+                .args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"])
+                .args(["--disable-sync", "--disable-background-networking", "--disable-component-update"])
+                .args(["--hide-scrollbars"])
+                .args(arguments)
+                .arg(format!("--user-data-dir={}", self.folder.path().join("profile").display()))
+                .arg(format!("file://{}", path.display()))
+                .output()
+                .unwrap();
+            String::from_utf8_lossy(&answer.stdout).into_owned()
+        }
+
+        /// The picture a reader sees of it.
+        fn photograph(&self, page: &str, size: (u32, u32), is_dark: bool) -> image::RgbImage {
+            let path = self.folder.path().join("seen.png");
+            let (shot, window) =
+                (format!("--screenshot={}", path.display()), format!("--window-size={},{}", size.0, size.1));
+            let scheme = format!("--blink-settings=preferredColorScheme={}", u8::from(!is_dark));
+            self.open(page, &[&shot, &window, &scheme]);
+            image::open(&path).unwrap().into_rgb8()
+        }
+    }
+
+    fn fixture_page() -> String {
+        let (rows, reference) = (fixture::rows(), fixture::reference());
+        crate::render_page(&[fixture::input(&rows, &reference)]).unwrap()
+    }
+
+    #[test]
+    fn in_a_browser_the_page_fits_a_narrow_screen_and_its_tables_sort() {
+        let Some(browser) = Browser::find() else { return };
+        // what a reader would do, then what he sees, as a line of the page
+        let probe = "<script>
+            const head = document.querySelectorAll('#fixture-table5 th button')[4];
+            head.click();
+            const text = () => document.querySelector('#fixture-table5 tbody tr').children[4].textContent;
+            const up = text();
+            head.click();
+            const fits = document.documentElement.scrollWidth <= innerWidth;
+            const font = [...document.fonts].length;
+            document.body.innerHTML = `<p>fits ${fits}, least ${up}, most ${text()}, fonts ${font}</p>`;
+        </script></body>";
+        let seen = browser.open(&fixture_page().replace("</body>", probe), &["--window-size=500,900", "--dump-dom"]);
+        assert!(seen.contains("fits true, least 0.072, most 14.172 ± 0.954, fonts 2"), "{seen}");
+    }
+
+    #[test]
+    fn in_a_browser_it_is_seen_in_light_and_dark_on_a_desk_and_a_phone() {
+        let Some(browser) = Browser::find() else { return };
+        let page = fixture_page();
+        let without_figures = page.replace("svg { display: block;", "svg { display: none;");
+        assert_ne!(page, without_figures);
+        let share = |picture: &image::RgbImage, is_it: &dyn Fn([u8; 3]) -> bool| {
+            picture.pixels().filter(|pixel| is_it(pixel.0)).count() as f64 / picture.pixels().count() as f64
+        };
+        let brightness = |pixel: [u8; 3]| pixel.map(u32::from).iter().sum::<u32>() / 3;
+        let is_coloured = |pixel: [u8; 3]| pixel.iter().max().zip(pixel.iter().min()).is_some_and(|(a, b)| a - b > 90);
+        for (size, is_dark) in [((1280, 9000), false), ((1280, 9000), true), ((420, 9000), false)] {
+            let seen = browser.photograph(&page, size, is_dark);
+            assert_eq!(seen.dimensions(), size);
+            let ground = if is_dark { [0x0d, 0x0f, 0x12] } else { [0xf6, 0xf7, 0xf9] };
+            assert_eq!(seen.get_pixel(0, 0).0, ground);
+            // type stands out from its paper
+            let ink = share(&seen, &|pixel| if is_dark { brightness(pixel) > 170 } else { brightness(pixel) < 85 });
+            assert!((0.002..0.3).contains(&ink), "{size:?}, dark {is_dark}: {ink} is ink");
+            // what has colours besides verdicts and warnings is figures
+            let bare = browser.photograph(&without_figures, size, is_dark);
+            let [coloured, bare] = [&seen, &bare].map(|picture| share(picture, &is_coloured));
+            assert!(coloured > 1.5 * bare, "{size:?}, dark {is_dark}: {coloured} is coloured, {bare} without figures");
+        }
+    }
+
+    #[test]
+    fn provenance_becomes_one_line_per_leaf() {
+        let value =
+            serde_json::json!({ "git": { "dirty": false }, "seeds": [1, 2], "none": null, "runs": [{ "n": 1 }] });
+        let lines = flatten(&value);
+        let expected = [("git.dirty", "false"), ("seeds", "1, 2"), ("runs.0.n", "1")];
+        assert_eq!(lines, expected.map(|(key, value)| (key.to_string(), value.to_string())));
+    }
+}

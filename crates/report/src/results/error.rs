@@ -1,0 +1,66 @@
+//! Errors of results.
+
+use std::path::PathBuf;
+
+use super::files::FileError;
+
+/// Error of results that are kept or read.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ResultsError {
+    /// The file system refused.
+    #[error(transparent)]
+    File(#[from] FileError),
+    /// Another run holds the lock.
+    #[error("another run is writing to `{}`; wait for it to end, or give this configuration another `name`", .0.display())]
+    Busy(PathBuf),
+    /// A line that is not the last does not parse.
+    #[error("`{}` line {line} is damaged ({source}); delete that line to compute its cell again", path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// Line number, from 1.
+        line: usize,
+        /// Message of the parser.
+        source: serde_json::Error,
+    },
+    /// A figure that is NaN or ∞.
+    #[error(
+        "`{metric}` of `{method}` on `{dataset}` at rank {rank}, replicate {replicate}, is {value}, but must be finite"
+    )]
+    NotFinite {
+        /// Metric id.
+        metric: String,
+        /// Method name.
+        method: String,
+        /// Dataset id.
+        dataset: String,
+        /// Rank.
+        rank: u64,
+        /// Replicate.
+        replicate: u64,
+        /// The value.
+        value: f64,
+    },
+    /// A result was asked for that no run has finished.
+    #[error("{missing} of {wanted} cells in `{}` are not finished; run the configuration again to complete them", folder.display())]
+    Unfinished {
+        /// The results folder.
+        folder: PathBuf,
+        /// Cells missing.
+        missing: usize,
+        /// Cells wanted.
+        wanted: usize,
+    },
+    /// Rows that cannot be written in this form.
+    #[error("could not encode {what}: {source}")]
+    Encode {
+        /// Thing that was encoded.
+        what: &'static str,
+        /// Message of the encoder.
+        source: serde_json::Error,
+    },
+    /// The frame library refused.
+    #[error("could not encode `results.parquet`: {0}")]
+    Parquet(String),
+}

@@ -1,0 +1,102 @@
+//! Writing a file whole or not at all: temporary sibling, fsync, rename.
+
+use std::fs;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+/// A file that could not be read or written, and what to do about it.
+#[derive(Debug, thiserror::Error)]
+#[error("could not {action} `{}`; {}", path.display(), next_step(source))]
+pub struct FileError {
+    /// The file.
+    pub path: PathBuf,
+    /// Action that was tried: `write`, `create the folder`, …
+    pub action: &'static str,
+    /// Message of the system.
+    pub source: io::Error,
+}
+
+impl FileError {
+    pub(super) fn new(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
+        let path = path.to_path_buf();
+        move |source| Self { path, action, source }
+    }
+}
+
+fn next_step(error: &io::Error) -> &'static str {
+    match error.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+            "free some space and run the same command again: finished cells are kept"
+        }
+        io::ErrorKind::ReadOnlyFilesystem | io::ErrorKind::PermissionDenied => {
+            "choose a results folder you may write to and run the same command again"
+        }
+        io::ErrorKind::NotFound => "check that the folder exists",
+        _ => "run the same command again once this is mended: finished cells are kept",
+    }
+}
+
+/// Writes `bytes` to `path` so that a reader sees the old content or the new, never a part. A file that already holds exactly
+/// these bytes is left alone.
+///
+/// # Errors
+/// Names the file, what the system said and the next step.
+pub fn write_file(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
+    if fs::read(path).is_ok_and(|old| old == bytes) {
+        return Ok(());
+    }
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder).map_err(FileError::new("create the folder", folder))?;
+    }
+    let mut name = path.file_name().unwrap_or_default().to_os_string();
+    name.push(format!(".{}.part", std::process::id()));
+    let part = path.with_file_name(name);
+    let written = (|| {
+        let mut file = fs::File::create(&part)?;
+        file.write_all(bytes)?;
+        file.sync_all()?;
+        fs::rename(&part, path)
+    })();
+    written.map_err(|error| {
+        // the half-written sibling is of no use; that it may be gone already is no news
+        let _ = fs::remove_file(&part);
+        FileError::new("write", path)(error)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_replaced_whole_and_leaves_no_sibling() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("deep/er/summary.md");
+        write_file(&path, b"one").unwrap();
+        write_file(&path, b"two").unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"two");
+        assert_eq!(fs::read_dir(path.parent().unwrap()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn writing_the_same_bytes_again_does_not_touch_the_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("table.tex");
+        write_file(&path, b"same").unwrap();
+        let before = fs::metadata(&path).unwrap().modified().unwrap();
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        write_file(&path, b"same").unwrap();
+        assert_eq!(fs::metadata(&path).unwrap().modified().unwrap(), before);
+    }
+
+    #[test]
+    fn an_unwritable_place_is_named_with_the_next_step() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("a_file");
+        fs::write(&file, "").unwrap();
+        let error = write_file(&file.join("below.md"), b"x").unwrap_err().to_string();
+        assert!(error.contains("a_file") && error.contains("run the same command again"), "{error}");
+        let full = FileError::new("write", Path::new("results/x"))(io::ErrorKind::StorageFull.into()).to_string();
+        assert!(full.contains("could not write `results/x`") && full.contains("free some space"), "{full}");
+    }
+}

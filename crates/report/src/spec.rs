@@ -1,0 +1,214 @@
+//! Tables, figures and caveats that an experiment asks of a report.
+
+use crate::results::{Metric, Notation, ResultRow};
+
+/// Something that was reduced, replaced or missing in this run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Caveat {
+    /// The dataset it concerns, or all of them.
+    pub dataset: Option<String>,
+    /// In words: `profile laptop: 600 of 3,115 documents`.
+    pub text: String,
+    /// True where figures can no longer be held against the paper's.
+    pub breaks_comparison: bool,
+}
+
+impl Caveat {
+    /// `recipe_l: 600 of 39,774 documents`.
+    pub(super) fn words(&self) -> String {
+        let text = self.text.trim_end_matches('.');
+        self.dataset.as_ref().map_or_else(|| text.to_string(), |dataset| format!("{dataset}: {text}"))
+    }
+}
+
+/// Rows that a table or figure is made of.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Selection {
+    /// The metric.
+    pub metric: Metric,
+    /// Only rows of this comparison (`rank`, `entries`, …).
+    pub comparison: Option<String>,
+    /// Only these datasets, in this order; all when empty.
+    pub datasets: Vec<String>,
+    /// Only these methods (display names), in this order; all when empty.
+    pub methods: Vec<String>,
+}
+
+impl Selection {
+    /// All rows of a metric.
+    pub fn of(metric: Metric) -> Self {
+        Self { metric, comparison: None, datasets: Vec::new(), methods: Vec::new() }
+    }
+
+    /// All rows of a metric in one comparison.
+    pub fn compared_at(metric: Metric, comparison: &str) -> Self {
+        Self { comparison: Some(comparison.to_string()), ..Self::of(metric) }
+    }
+
+    /// True of a row that belongs.
+    pub fn holds(&self, row: &ResultRow) -> bool {
+        row.metric == self.metric
+            && self.comparison.as_ref().is_none_or(|comparison| *comparison == row.comparison)
+            && (self.datasets.is_empty() || self.datasets.contains(&row.dataset))
+            && (self.methods.is_empty() || self.methods.contains(&row.method))
+    }
+}
+
+/// One table.
+#[derive(Debug, Clone)]
+pub struct TableSpec {
+    /// File stem and anchor: `table2`.
+    pub id: String,
+    /// Heading.
+    pub title: String,
+    /// One or two sentences for the reader.
+    pub caption: String,
+    /// Kind and content.
+    pub kind: TableKind,
+}
+
+/// The kinds of table.
+#[derive(Debug, Clone)]
+pub enum TableKind {
+    /// A line per dataset, comparison, rank and method: rank, cells, paper ± sd, ours ± interval, Δ, verdict.
+    Comparison {
+        /// Rows.
+        select: Selection,
+        /// Table of `reference.yaml` beside them (`table2`), if any.
+        reference: Option<String>,
+    },
+    /// Methods down, dataset × size across: mean ± half the 95 % interval, the best of each column in bold.
+    Grid {
+        /// Rows.
+        select: Selection,
+        /// Axis that the columns lie on.
+        across: XAxis,
+    },
+    /// Our methods against the best of the baselines at each size: the mean paired difference with its bootstrap interval.
+    Paired {
+        /// Rows.
+        select: Selection,
+        /// Display names of our methods.
+        ours: Vec<String>,
+        /// Display names of what they have to beat.
+        baselines: Vec<String>,
+    },
+    /// Cells if alone, calls if alone, per method and size.
+    Entries {
+        /// Rows (the metric only picks one row per cell).
+        select: Selection,
+    },
+    /// Text as given: corpora, counts of the run, search results.
+    Plain {
+        /// Head of each column.
+        head: Vec<String>,
+        /// Lines; each as long as the head.
+        lines: Vec<Vec<String>>,
+        /// Columns that hold figures (aligned right), by index.
+        figures: Vec<usize>,
+    },
+}
+
+/// X axis of a curve, columns of a grid. An experiment with an axis of its own says what it reads of a row and how that is printed.
+#[derive(Debug, Clone, Copy)]
+pub struct XAxis {
+    /// Place of a row along it.
+    pub of: fn(&ResultRow) -> f64,
+    /// Label of the axis.
+    pub label: &'static str,
+    /// Head of a grid's column at this place.
+    pub head: fn(f64) -> String,
+    /// Printed form of its ticks.
+    pub notation: Notation,
+    /// True where equal factors are equal lengths.
+    pub is_logarithmic: bool,
+}
+
+impl XAxis {
+    /// The rank.
+    pub const RANK: Self = Self {
+        of: |row| row.rank as f64,
+        label: "rank",
+        head: |rank| format!("rank {rank}"),
+        notation: Notation::Whole,
+        is_logarithmic: false,
+    };
+    /// `columns`: s of the comparison.
+    pub const COLUMNS: Self = Self {
+        of: |row| row.columns as f64,
+        label: "columns s",
+        head: |s| format!("s = {s}"),
+        notation: Notation::Whole,
+        is_logarithmic: false,
+    };
+    /// `columns / items`: s/n, the papers' axis.
+    pub const FRACTION: Self = Self {
+        of: |row| row.columns as f64 / row.items as f64,
+        label: "s / n",
+        head: |share| format!("s/n = {share:.2}"),
+        notation: Notation::Fixed(2),
+        is_logarithmic: false,
+    };
+}
+
+/// One figure; a panel for each dataset and comparison.
+#[derive(Debug, Clone)]
+pub struct FigureSpec {
+    /// File stem and anchor: `figure3`.
+    pub id: String,
+    /// Heading.
+    pub title: String,
+    /// Finding that the reader should see in it.
+    pub caption: String,
+    /// Rows.
+    pub select: Selection,
+    /// Kind of drawing.
+    pub kind: FigureKind,
+}
+
+/// A graph with coloured vertices.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GraphPanel {
+    /// Heading.
+    pub title: String,
+    /// Label and colour of each vertex, in their order around a circle.
+    pub vertices: Vec<(String, usize)>,
+    /// Pairs of vertices.
+    pub edges: Vec<(usize, usize)>,
+}
+
+/// The kinds of figure.
+#[derive(Debug, Clone)]
+pub enum FigureKind {
+    /// Mean over replicates against size, with the band of the 95 % interval, a line per method. A method that does not depend on
+    /// size is a horizontal line.
+    Curve {
+        /// The x axis.
+        across: XAxis,
+        /// Logarithmic y axis.
+        log_y: bool,
+        /// Limits of the y axis, instead of the metric's own.
+        y_limits: Option<(f64, f64)>,
+    },
+    /// Value by `position` (eigenvalues by magnitude), between these positions.
+    Spectrum {
+        /// First position shown: figure 1 of the paper starts at 2.
+        first: u64,
+        /// Last position shown.
+        last: u64,
+    },
+    /// Counts of values in equal bins, all replicates together.
+    Histogram {
+        /// Number of bins.
+        bins: usize,
+        /// Logarithmic counts.
+        log_y: bool,
+    },
+    /// Every row a point, against size: trials of a search.
+    Points {
+        /// The x axis.
+        across: XAxis,
+    },
+    /// Graphs, whatever the rows are.
+    Graphs(Vec<GraphPanel>),
+}

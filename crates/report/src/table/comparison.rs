@@ -1,0 +1,116 @@
+//! Paper ± sd | ours ± interval | Δ | verdict, a line per rank and method.
+
+use super::{Block, Cell, Footnotes, Head, Mark, heading};
+use crate::error::ReportError;
+use crate::groups::{Group, groups, panels};
+use crate::input::ReportInput;
+use crate::reference::ReferenceValue;
+use crate::results::Metric;
+use crate::spec::Selection;
+use crate::verdict::{Verdict, printed, speaks_of};
+
+pub(super) fn blocks(
+    input: &ReportInput<'_>,
+    select: &Selection,
+    reference: Option<&str>,
+    footnotes: &mut Footnotes,
+) -> Result<Vec<Block>, ReportError> {
+    let groups = groups(input.rows, select)?;
+    let paper: Vec<_> = printed(input, reference).into_iter().filter(|value| value.metric == select.metric).collect();
+    let mut blocks = Vec::new();
+    for part in panels(&groups) {
+        let (dataset, comparison) = (&part[0].row.dataset, &part[0].row.comparison);
+        let mut lines: Vec<Vec<Cell>> =
+            part.iter().map(|group| line(input, select.metric, group, &paper, footnotes)).collect();
+        let here = |value: &&&ReferenceValue| {
+            let same = value.comparison.as_ref().map_or(comparison != "entries", |wanted| wanted == comparison);
+            value.dataset == *dataset && same && !part.iter().any(|group| speaks_of(value, group))
+        };
+        lines.extend(paper.iter().filter(here).map(|value| line_not_run(input, select.metric, value)));
+        blocks.push(Block { heading: heading(dataset, comparison), head: head(select.metric), lines });
+    }
+    Ok(blocks)
+}
+
+fn head(metric: Metric) -> Vec<Head> {
+    vec![
+        Head::text("method"),
+        Head::figures("rank"),
+        Head::figures("cells of K"),
+        Head::figures(format!("paper {}", metric.head())),
+        Head::figures(format!("ours {}", metric.head())),
+        Head::figures("Δ"),
+        Head::text("verdict"),
+    ]
+}
+
+fn line(
+    input: &ReportInput<'_>,
+    metric: Metric,
+    group: &Group<'_>,
+    paper: &[&ReferenceValue],
+    footnotes: &mut Footnotes,
+) -> Vec<Cell> {
+    let row = group.row;
+    let mut ours = Cell::number(ours_text(metric, group), group.estimate.mean);
+    ours.notes = row.note.iter().map(|note| footnotes.number(note)).collect();
+    let mut cells = vec![Cell::text(&row.method), Cell::count(row.rank), Cell::count(row.cells)];
+    match paper.iter().find(|value| speaks_of(value, group)) {
+        None => cells.extend([Cell::none(), ours, Cell::none(), Cell::none()]),
+        Some(value) => {
+            let verdict = Verdict::of(metric, &group.estimate, value, &input.caveats);
+            let difference = group.estimate.mean - value.value;
+            cells.extend([
+                Cell::number(paper_text(metric, value), value.value),
+                ours,
+                Cell::number(metric.show_difference(difference), difference),
+                verdict_cell(&verdict, footnotes),
+            ]);
+        }
+    }
+    cells
+}
+
+/// A number of the paper that nothing of this run stands beside.
+fn line_not_run(input: &ReportInput<'_>, metric: Metric, value: &ReferenceValue) -> Vec<Cell> {
+    let known = input.rows.iter().find(|row| row.method_id == value.method && row.variant.is_empty());
+    let name = known.map_or(value.method.as_str(), |row| row.method.as_str());
+    vec![
+        Cell::text(name),
+        value.rank.map_or_else(Cell::none, Cell::count),
+        Cell::none(),
+        Cell::number(paper_text(metric, value), value.value),
+        Cell::none(),
+        Cell::none(),
+        Cell::text(Verdict::NotRun.word()).marked(Mark::Faint),
+    ]
+}
+
+fn verdict_cell(verdict: &Verdict, footnotes: &mut Footnotes) -> Cell {
+    let mark = match verdict {
+        Verdict::Within | Verdict::Different => Mark::Even,
+        Verdict::Better => Mark::Good,
+        Verdict::Worse => Mark::Bad,
+        Verdict::NotComparable(_) | Verdict::NotRun => Mark::Faint,
+    };
+    let mut cell = Cell::text(verdict.word()).marked(mark);
+    if let Verdict::NotComparable(reasons) = verdict {
+        cell.notes = reasons.iter().map(|reason| footnotes.number(reason)).collect();
+    }
+    cell
+}
+
+fn ours_text(metric: Metric, group: &Group<'_>) -> String {
+    let mean = metric.show(group.estimate.mean);
+    match group.estimate.interval {
+        Some(_) => format!("{mean} ± {}", metric.show(group.estimate.half_width())),
+        None => mean,
+    }
+}
+
+fn paper_text(metric: Metric, value: &ReferenceValue) -> String {
+    match value.sd {
+        Some(sd) => format!("{} ± {}", metric.show(value.value), metric.show(sd)),
+        None => metric.show(value.value),
+    }
+}

@@ -1,0 +1,142 @@
+//! Ours against the paper's: within, better, worse, or not comparable and why.
+//!
+//! Ours counts as within when it lies no further from the printed number than 2 published standard deviations (about the spread of the
+//! paper's own runs), plus what rounding took, plus half of our own 95 % interval.
+
+use crate::groups::{Estimate, Group};
+use crate::input::ReportInput;
+use crate::reference::ReferenceValue;
+use crate::results::{Direction, Metric};
+use crate::spec::Caveat;
+
+/// Outcome of a comparison with the paper.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Verdict {
+    /// The difference is explained by the spread.
+    Within,
+    /// Beyond it, on the good side.
+    Better,
+    /// Beyond it, on the bad side.
+    Worse,
+    /// Beyond it, where neither side is good.
+    Different,
+    /// The two numbers do not measure the same thing; the reasons.
+    NotComparable(Vec<String>),
+    /// The paper has a number, this run has none.
+    NotRun,
+}
+
+impl Verdict {
+    /// Compares a measured figure with a printed one.
+    pub(super) fn of(metric: Metric, ours: &Estimate, paper: &ReferenceValue, caveats: &[Caveat]) -> Self {
+        let of_dataset = |caveat: &&Caveat| caveat.dataset.as_ref().is_none_or(|dataset| *dataset == paper.dataset);
+        let reasons: Vec<String> = caveats
+            .iter()
+            .filter(|caveat| caveat.breaks_comparison)
+            .filter(of_dataset)
+            .map(|caveat| caveat.text.clone())
+            .chain(paper.not_comparable.clone())
+            .collect();
+        if !reasons.is_empty() {
+            return Self::NotComparable(reasons);
+        }
+        let tolerance = 2.0 * paper.sd.unwrap_or(0.0) + paper.rounding + ours.half_width();
+        let difference = ours.mean - paper.value;
+        match metric.spec().better {
+            _ if difference.abs() <= tolerance => Self::Within,
+            Direction::Neither => Self::Different,
+            Direction::Higher if difference > 0.0 => Self::Better,
+            Direction::Lower if difference < 0.0 => Self::Better,
+            Direction::Higher | Direction::Lower => Self::Worse,
+        }
+    }
+
+    /// The word in the table; reasons go to footnotes.
+    pub(super) fn word(&self) -> &'static str {
+        match self {
+            Self::Within => "within",
+            Self::Better => "better",
+            Self::Worse => "worse",
+            Self::Different => "different",
+            Self::NotComparable(_) => "not comparable",
+            Self::NotRun => "not run",
+        }
+    }
+}
+
+/// True where the paper's number is about the method, data and size of this group.
+pub(super) fn speaks_of(paper: &ReferenceValue, group: &Group<'_>) -> bool {
+    let row = group.row;
+    // a number without a comparison was taken at equal rank
+    let same_comparison = match &paper.comparison {
+        Some(comparison) => *comparison == row.comparison,
+        None => row.comparison != "entries",
+    };
+    paper.dataset == row.dataset
+        && paper.method == row.method_id
+        && paper.metric == row.metric
+        && row.variant.is_empty()
+        && same_comparison
+        && paper.rank.is_none_or(|rank| rank == row.rank)
+}
+
+/// The numbers of a reference table, if the input has it.
+pub(super) fn printed<'a>(input: &'a ReportInput<'_>, table: Option<&'a str>) -> Vec<&'a ReferenceValue> {
+    match (input.reference, table) {
+        (Some(reference), Some(table)) => reference.table(table).collect(),
+        _ => Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn paper(value: f64, sd: Option<f64>) -> ReferenceValue {
+        ReferenceValue {
+            table: "table2".into(),
+            dataset: "twitter".into(),
+            method: "sms_nystrom".into(),
+            comparison: None,
+            rank: None,
+            metric: Metric::Accuracy,
+            value,
+            sd,
+            rounding: 0.0005,
+            not_comparable: None,
+        }
+    }
+
+    fn ours(mean: f64, half: f64) -> Estimate {
+        Estimate { mean, sd: None, interval: Some((mean - half, mean + half)) }
+    }
+
+    #[test]
+    fn within_is_two_published_deviations_and_half_our_interval() {
+        let verdict = |mean| Verdict::of(Metric::Accuracy, &ours(mean, 0.01), &paper(0.75, Some(0.01)), &[]);
+        assert_eq!(verdict(0.75 - 0.0304), Verdict::Within);
+        assert_eq!(verdict(0.75 - 0.0306), Verdict::Worse);
+        assert_eq!(verdict(0.75 + 0.0306), Verdict::Better);
+    }
+
+    #[test]
+    fn less_error_is_better_and_more_rank_is_only_different() {
+        let error = Verdict::of(Metric::RelativeError, &ours(0.1, 0.0), &paper(0.2, None), &[]);
+        assert_eq!(error, Verdict::Better);
+        assert_eq!(Verdict::of(Metric::Rank, &ours(9.0, 0.0), &paper(5.0, None), &[]), Verdict::Different);
+    }
+
+    #[test]
+    fn a_caveat_that_breaks_the_comparison_is_the_verdict() {
+        let caveat = |dataset: Option<&str>, breaks_comparison| Caveat {
+            dataset: dataset.map(str::to_string),
+            text: "600 of 3,115 documents".into(),
+            breaks_comparison,
+        };
+        let verdict = |caveat| Verdict::of(Metric::Accuracy, &ours(0.75, 0.0), &paper(0.75, None), &[caveat]);
+        assert_eq!(verdict(caveat(None, true)).word(), "not comparable");
+        assert_eq!(verdict(caveat(Some("twitter"), true)).word(), "not comparable");
+        assert_eq!(verdict(caveat(Some("recipe_l"), true)), Verdict::Within);
+        assert_eq!(verdict(caveat(None, false)), Verdict::Within);
+    }
+}

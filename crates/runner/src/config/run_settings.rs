@@ -1,0 +1,30 @@
+//! The settings that every run has, whatever it measures: all of a configuration that studies and experiments read besides their own sections.
+
+use std::path::PathBuf;
+
+use landmark_yaml::Profile;
+use serde::Serialize;
+
+/// Name, seed, replicates, profile.
+#[derive(Debug, Clone, Serialize)]
+pub struct RunSettings {
+    /// Names the folder of results.
+    pub name: String,
+    /// One line for the report.
+    pub title: Option<String>,
+    /// Folder of `experiments/` with the paper's numbers.
+    pub paper: Option<String>,
+    /// Repetitions with other landmarks, splits, draws.
+    pub replicates: usize,
+    /// Every random draw follows from it.
+    pub seed: u64,
+    /// The profile this is, and what it changed.
+    #[serde(skip)]
+    pub profile: Profile,
+    /// Threads; all cores where absent.
+    #[serde(skip)]
+    pub threads: Option<usize>,
+    /// The path of the configuration.
+    #[serde(skip)]
+    pub file: PathBuf,
+}

@@ -1,0 +1,30 @@
+//! An experiment over one similarity matrix: which jobs it is made of, and which tables and figures their rows become.
+//!
+//! Adding one: a file that implements [`Experiment`], and its line in the catalogue of the program.
+
+use landmark_report::ResultRow;
+
+use crate::config::matrix::ExperimentEntry;
+use crate::job::{Job, JobError};
+use crate::layout::Layout;
+use crate::sweep::context::SweepContext;
+
+/// An experiment over one similarity matrix.
+pub trait Experiment: Sync {
+    /// Its line of the catalogue, and what it reads of a configuration.
+    fn entry(&self) -> &'static ExperimentEntry;
+
+    /// The jobs, in the order they run.
+    ///
+    /// # Errors
+    /// An impossible rank, too few landmarks, a dataset without a split.
+    fn jobs<'a>(&self, context: &'a SweepContext<'_>) -> Result<Vec<Job<'a>>, JobError>;
+
+    /// Whether files that a finished job left beside its rows are still there.
+    fn is_kept(&self, _context: &SweepContext<'_>, _job: &Job<'_>) -> bool {
+        true
+    }
+
+    /// The tables and figures that the rows become.
+    fn layout(&self, context: &SweepContext<'_>, rows: &[ResultRow]) -> Layout;
+}

@@ -1,0 +1,116 @@
+//! A unit of work of a run: what it is called, what it will request, and what it does.
+
+use landmark_core::approximate::ApproximateError;
+use landmark_core::entries::EntryPlan;
+use landmark_core::oracle::OracleError;
+use landmark_report::{CellKey, ResultRow, ResultStore, ResultsError};
+
+use crate::progress::Progress;
+
+/// The work of a job: rows, from the results that came before it.
+pub type Work<'a> = Box<dyn Fn(&ResultStore, &Progress) -> Result<Vec<ResultRow>, JobError> + 'a>;
+
+/// A unit of work: planned, run, resumed and written as a whole.
+pub struct Job<'a> {
+    /// Names its results: a hash of everything that moves them.
+    pub key: CellKey,
+    /// What it is, for the progress line.
+    pub title: String,
+    /// The line of the dry run it belongs to: the title without the replicate.
+    pub group: String,
+    /// What it will request.
+    pub plan: EntryPlan,
+    /// Calls that it may make for pairs outside the matrix.
+    pub extra: ExtraCalls,
+    /// What it does.
+    pub work: Work<'a>,
+}
+
+/// Calls for pairs outside the matrix; all those of an experiment are of one kind.
+#[derive(Debug, Clone, Copy)]
+pub struct ExtraCalls {
+    /// How many at most.
+    pub calls: u64,
+    /// The pairs, in words.
+    pub pairs: &'static str,
+}
+
+impl ExtraCalls {
+    /// Nothing outside the matrix.
+    pub const NONE: Self = Self { calls: 0, pairs: "" };
+}
+
+/// Failure of a job.
+#[derive(Debug, thiserror::Error)]
+pub enum JobError {
+    /// The budget ended: what is finished is the result.
+    #[error(transparent)]
+    Budget(OracleError),
+    /// A job that must come first has no result.
+    #[error("`{title}` needs `{needs}`, which did not finish")]
+    Needs {
+        /// The job.
+        title: String,
+        /// What it waits for.
+        needs: &'static str,
+    },
+    /// Anything else.
+    #[error(transparent)]
+    Failed(Box<dyn std::error::Error + Send + Sync>),
+}
+
+impl From<OracleError> for JobError {
+    fn from(error: OracleError) -> Self {
+        match error {
+            OracleError::BudgetExhausted { .. } | OracleError::TimeExhausted { .. } => Self::Budget(error),
+            other => Self::Failed(other.into()),
+        }
+    }
+}
+
+impl From<ApproximateError> for JobError {
+    fn from(error: ApproximateError) -> Self {
+        match error {
+            ApproximateError::Oracle(error) => error.into(),
+            other => Self::Failed(other.into()),
+        }
+    }
+}
+
+impl From<Box<dyn std::error::Error + Send + Sync>> for JobError {
+    fn from(error: Box<dyn std::error::Error + Send + Sync>) -> Self {
+        match error.downcast::<OracleError>() {
+            Ok(error) => (*error).into(),
+            Err(error) => match error.downcast::<ApproximateError>() {
+                Ok(error) => (*error).into(),
+                Err(other) => Self::Failed(other),
+            },
+        }
+    }
+}
+
+impl From<&str> for JobError {
+    fn from(sentence: &str) -> Self {
+        Self::Failed(sentence.into())
+    }
+}
+
+/// Errors that are nothing but a failure.
+macro_rules! failures {
+    ($($error:ty),+ $(,)?) => {
+        $(impl From<$error> for JobError {
+            fn from(error: $error) -> Self {
+                Self::Failed(error.into())
+            }
+        })+
+    };
+}
+
+failures!(
+    ResultsError,
+    crate::stage::StageError,
+    landmark_core::linalg::LinalgError,
+    landmark_tasks::TaskError,
+    landmark_tasks::metrics::MetricError,
+    landmark_tasks::search::SearchError,
+);

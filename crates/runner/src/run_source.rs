@@ -1,0 +1,43 @@
+//! The subject of a run as the engine walks it: jobs, then tables and figures.
+
+use landmark_report::ResultRow;
+
+use crate::job::{Job, JobError};
+use crate::layout::{About, Layout};
+use crate::stage::Skipped;
+use crate::till::Till;
+
+/// The subject of a run.
+pub trait RunSource {
+    /// It in words and figures.
+    fn about(&self) -> About<'_>;
+
+    /// Where entries are evaluated, if any are.
+    fn till(&self) -> Option<&Till> {
+        None
+    }
+
+    /// Entries that the oracle did not solve, where it was told not to.
+    fn skipped(&self) -> Option<Skipped> {
+        None
+    }
+
+    /// Whether a budget ended a job early, whose best so far is a result.
+    fn is_cut_short(&self) -> bool {
+        false
+    }
+
+    /// The jobs, in the order they run.
+    ///
+    /// # Errors
+    /// An impossible rank, too few landmarks, a dataset without a split.
+    fn jobs(&self) -> Result<Vec<Job<'_>>, JobError>;
+
+    /// Whether what a finished job left beside its rows is still there.
+    fn is_kept(&self, _job: &Job<'_>) -> bool {
+        true
+    }
+
+    /// The tables and figures that the rows become.
+    fn layout(&self, rows: &[ResultRow]) -> Layout;
+}

@@ -1,0 +1,269 @@
+//! Everything that an experiment reaches while it sweeps methods over one matrix: configuration, items, meters, and the fit of a cell.
+
+use std::path::Path;
+
+use landmark_core::approximate::Approximate;
+use landmark_core::approximation::{Approximation, Known};
+use landmark_core::entries::{Certainty, EntryBlock, EntryPlan, Rows};
+use landmark_core::error_estimate::{Stop, TargetError};
+use landmark_core::landmarks::Landmarks;
+use landmark_core::oracle::{Metered, Oracle, Spent};
+use landmark_core::stream::{Rng, stream};
+use landmark_data::Split;
+use landmark_report::{CellKey, Metric, ResultRow, ResultsError, cell_key};
+use serde_json::json;
+
+use super::wme::{self, RandomTills};
+use super::{Cell, Comparison, Setting, Sweep};
+use crate::config::{MatrixSubject, OracleConfig, RunSettings, Tuned};
+use crate::job::JobError;
+use crate::stage::{Stage, StageError};
+use crate::till::Till;
+
+/// The first step of a rank that grows until the time is up, as a share of the largest.
+const FIRST_SHARE: usize = 8;
+
+/// Everything a job of a sweep can reach.
+pub struct SweepContext<'a> {
+    /// Name, seed, replicates, profile.
+    pub run: &'a RunSettings,
+    /// Its part about the matrix.
+    pub matrix: &'a MatrixSubject,
+    /// Items, labels, proxies.
+    pub stage: &'a Stage,
+    /// Where entries are bought.
+    pub till: &'a Till,
+    /// Methods × sizes × replicates.
+    pub sweep: &'a Sweep<'a>,
+    /// Where distances to random documents are bought (WME).
+    pub random: RandomTills,
+    /// Its folder of results.
+    pub folder: &'a Path,
+    /// Whether a budget ended the growth of a rank: its best so far is a result.
+    pub is_cut_short: std::cell::Cell<bool>,
+}
+
+impl SweepContext<'_> {
+    /// Who trains and who tests in a replicate.
+    pub(crate) fn split(&self, replicate: u64) -> Result<Split, StageError> {
+        self.stage.split(self.matrix.dataset.split(), self.run.seed, replicate)
+    }
+
+    /// γ where the configuration fixes it.
+    pub(crate) fn fixed_gamma(&self) -> Option<f64> {
+        match self.matrix.oracle.gamma() {
+            Some(Tuned::Fixed(gamma)) => Some(gamma),
+            Some(Tuned::Search) | None => None,
+        }
+    }
+
+    /// The γ that all methods share: the one that is fixed, or the (geometric) middle of those searched.
+    pub(crate) fn common_gamma(&self) -> Option<f64> {
+        let searched = || {
+            let (from, to) = self.matrix.search.gamma.bounds();
+            (from * to).sqrt()
+        };
+        has_gamma(self.matrix).then(|| self.fixed_gamma().unwrap_or_else(searched))
+    }
+
+    /// Fits the method of a cell through a meter of its own: the approximation, and what it would have cost alone.
+    pub(crate) fn fit(&self, cell: &Cell, setting: Setting) -> Result<(Approximation, Spent), JobError> {
+        self.fit_to(self.target(cell), cell, setting)
+    }
+
+    /// The same at the rank of the cell, whatever the configuration says of growing.
+    pub(crate) fn fit_at(&self, cell: &Cell, setting: Setting) -> Result<(Approximation, Spent), JobError> {
+        self.fit_to(None, cell, setting)
+    }
+
+    pub(crate) fn fit_to(
+        &self,
+        target: Option<TargetError>,
+        cell: &Cell,
+        setting: Setting,
+    ) -> Result<(Approximation, Spent), JobError> {
+        let oracle = Metered::new(self.till.similarities(setting.gamma)?);
+        let mut rng = stream(self.run.seed, &self.stage.dataset, "fit", cell.replicate);
+        let is_wme = self.sweep.method(cell).id == wme::ID;
+        let method = if is_wme { wme::method(self, cell, setting)? } else { self.sweep.approximator(cell, setting)? };
+        let landmarks = self.landmarks(cell)?;
+        let known = self.sweep.method(cell).known;
+        let approximation = match target {
+            Some(target) => self.grow(&target, method.as_ref(), &oracle, &landmarks, known, &mut rng)?,
+            None => method.fit(&oracle, &landmarks, cell.rank, known, &mut rng)?,
+        };
+        let mut spent = oracle.spent();
+        if is_wme {
+            // no cell of K, but so many distances to random documents
+            spent.evaluations = (self.stage.items() * cell.rank) as u64;
+        }
+        Ok((approximation, spent))
+    }
+
+    /// What the growth of a cell's rank stops at, where `target_error` asks for one and the method draws landmarks.
+    pub(crate) fn target(&self, cell: &Cell) -> Option<TargetError> {
+        if let Some(target) = self.matrix.target_error {
+            return self.grown(cell, target, self.sweep.sizes().first().copied().unwrap_or(1));
+        }
+        // factors within a limit of time: the best of steps of about twice the rank each
+        self.matrix.budget.seconds.filter(|_| self.matrix.experiment.makes_factors)?;
+        let steps = self.grown(cell, f64::MIN_POSITIVE, (cell.rank / FIRST_SHARE).max(1))?;
+        Some(TargetError { growth: 2.0, ..steps })
+    }
+
+    /// A rank that grows from `first_rank` to that of the cell until the estimate is below `target`.
+    pub(crate) fn grown(&self, cell: &Cell, target: f64, first_rank: usize) -> Option<TargetError> {
+        let estimate = self.matrix.error_estimate?;
+        let draws = self.sweep.method(cell).entry.draws;
+        draws.then(|| TargetError {
+            target,
+            first_rank,
+            largest_rank: Some(cell.rank),
+            samples: estimate.samples,
+            confidence: estimate.confidence,
+            ..TargetError::default()
+        })
+    }
+
+    pub(crate) fn grow(
+        &self,
+        target: &TargetError,
+        method: &dyn Approximate,
+        oracle: &dyn Oracle,
+        landmarks: &Landmarks,
+        known: Known,
+        rng: &mut Rng,
+    ) -> Result<Approximation, JobError> {
+        let outcome = target.run(method, oracle, landmarks, known, rng)?;
+        if matches!(outcome.stop, Stop::BudgetExhausted(_)) {
+            self.is_cut_short.set(true);
+        }
+        Ok(outcome.approximation)
+    }
+
+    /// What the fit of a cell will request: exactly, or all that a growing rank may come to.
+    pub(crate) fn plan(&self, cell: &Cell) -> Result<EntryPlan, JobError> {
+        let shape = self.till.shape();
+        let Some(target) = self.target(cell) else { return Ok(self.sweep.plan(cell, shape)?) };
+        let method = self.sweep.method(cell).approximator.as_ref();
+        let mut rng = stream(self.run.seed, &self.stage.dataset, "fit", cell.replicate);
+        let most = target.most(method, shape, &self.sweep.drawn_landmarks(cell)?, &mut rng)?;
+        let mut blocks = vec![EntryBlock { rows: Rows::All, cols: most.columns() }];
+        blocks.extend(
+            most.scattered().into_iter().map(|(i, j)| EntryBlock { rows: Rows::These(vec![i]), cols: vec![j] }),
+        );
+        Ok(EntryPlan { blocks, certainty: Certainty::UpperBound })
+    }
+
+    /// The landmarks of a cell, chosen on the similarities at the γ that is fixed, or at the middle of those searched.
+    pub(crate) fn landmarks(&self, cell: &Cell) -> Result<Landmarks, JobError> {
+        Ok(self.sweep.landmarks(cell, self.till.similarities(self.common_gamma())?.as_ref())?)
+    }
+
+    /// A row of a cell, to be filled with metric and value.
+    pub(crate) fn row(&self, cell: &Cell, spent: &Spent, metric: Metric, value: f64) -> ResultRow {
+        let method = self.sweep.method(cell);
+        ResultRow {
+            dataset: self.stage.dataset.clone(),
+            method: method.name.clone(),
+            method_id: method.id.to_owned(),
+            variant: variant(method),
+            comparison: cell.comparison.id().to_owned(),
+            items: self.stage.items() as u64,
+            columns: cell.columns as u64,
+            rank: cell.rank as u64,
+            cells: spent.cells,
+            evaluations: spent.evaluations,
+            replicate: cell.replicate,
+            metric,
+            position: None,
+            value,
+            lower: None,
+            upper: None,
+            seconds: None,
+            note: None,
+            profile: self.run.profile.name.clone(),
+        }
+    }
+
+    /// The key of a job: everything that moves its rows.
+    pub(crate) fn key(
+        &self,
+        what: &str,
+        cell: Option<&Cell>,
+        more: &serde_json::Value,
+    ) -> Result<CellKey, ResultsError> {
+        let (run, matrix) = (self.run, self.matrix);
+        let method = cell.map(|cell| {
+            let method = self.sweep.method(cell);
+            let proxy = method.proxy.as_ref().map(|proxy| {
+                let identity = self.stage.proxies.get(&proxy.kind).map(|oracle| oracle.identity().to_hex());
+                (proxy, identity)
+            });
+            (method.id, &method.name, &method.params, method.known, proxy, cell.comparison, cell.columns, cell.rank)
+        });
+        cell_key(&json!({
+            "version": 1,
+            "what": what,
+            "dataset": self.stage.dataset,
+            "oracle": self.stage.raw.identity().to_hex(),
+            "gamma": matrix.oracle.gamma(),
+            // a file may change under its name: what counts is what it holds
+            "landmarks": self.sweep.given().map_or_else(|| json!(matrix.landmarks), |indices| json!(indices)),
+            "labels": self.stage.labels.as_ref().map(|labels| (&labels.of, &labels.names)),
+            "seed": run.seed,
+            "target_error": matrix.target_error.map(|target| (target, matrix.error_estimate, self.sweep.sizes(), matrix.budget)),
+            "replicate": cell.map(|cell| cell.replicate),
+            "method": method,
+            "profile": run.profile.name,
+            "more": more,
+        }))
+    }
+}
+
+/// The rows of a cell whose twin was computed.
+pub(crate) fn rows_of_twin(rows: &[ResultRow], cell: &Cell) -> Vec<ResultRow> {
+    let comparison = cell.comparison.id();
+    rows.iter().map(|row| ResultRow { comparison: comparison.to_owned(), ..row.clone() }).collect()
+}
+
+/// Extras of a method in words, empty for the paper's own.
+fn variant(method: &crate::config::MethodConfig) -> String {
+    let mut parts = Vec::new();
+    parts.extend(method.entry.parameters.iter().filter_map(|parameter| {
+        let text = method.params.get(parameter.name)?.to_string();
+        let is_default = text.trim_matches('"') == parameter.default;
+        (!is_default).then(|| format!("{}: {text}", parameter.name))
+    }));
+    match (method.known.landmarks, method.known.diagonal) {
+        (false, false) => {}
+        (true, false) => parts.push("known: landmarks".to_owned()),
+        (false, true) => parts.push("known: diagonal".to_owned()),
+        (true, true) => parts.push("known: landmarks, diagonal".to_owned()),
+    }
+    if let Some(proxy) = &method.proxy {
+        parts.push(format!("proxy: {}", proxy.kind.id()));
+    }
+    parts.join(" · ")
+}
+
+/// All of K.
+pub(crate) fn whole(n: usize) -> EntryPlan {
+    EntryPlan { blocks: vec![EntryBlock { rows: Rows::All, cols: (0..n).collect() }], certainty: Certainty::Exact }
+}
+
+/// A title without its replicate.
+pub(crate) fn group(sweep: &Sweep<'_>, what: &str, cell: &Cell) -> String {
+    let by = match cell.comparison {
+        Comparison::Rank => "rank",
+        Comparison::Entries => "entries of",
+        Comparison::SmallRank => "small rank, at most",
+        Comparison::LargeRank => "large rank, at most",
+    };
+    format!("{what}{} · {by} {}", sweep.method(cell).name, cell.columns)
+}
+
+/// Whether the raw score is a distance seen through γ.
+pub(crate) fn has_gamma(matrix: &MatrixSubject) -> bool {
+    matches!(matrix.oracle, OracleConfig::Wmd { .. }) || matrix.oracle.gamma().is_some()
+}

@@ -1,0 +1,73 @@
+//! Word mover's embeddings in a sweep: the random documents of a replicate, scored through a till of their own.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use landmark_core::approximate::{Approximate, ApproximateError};
+use landmark_core::oracle::OracleError;
+use landmark_core::parameter::BadParameter;
+use landmark_oracles::tile_store::OracleLabel;
+use landmark_oracles::wmd::wme::{MOST_DOCUMENTS, RandomDocuments, WmeMethodParams, WmeParams};
+use serde_json::Value as Json;
+
+use super::context::SweepContext;
+use super::{Cell, Setting};
+use crate::config::MethodConfig;
+use crate::job::{ExtraCalls, JobError};
+use crate::stage::similarity;
+use crate::till::Till;
+
+/// The id in the registry.
+pub(crate) const ID: &str = "wme";
+
+/// Tills by seed and Dmax: the documents of one serve every γ and every R.
+#[derive(Default)]
+pub struct RandomTills(Mutex<HashMap<(u64, usize), Arc<Till>>>);
+
+/// Dmax of a cell.
+fn max_words(method: &MethodConfig, setting: Setting) -> usize {
+    let own = method.params.get("max_words").and_then(Json::as_u64).and_then(|words| usize::try_from(words).ok());
+    setting.max_words.or(own).unwrap_or(WmeMethodParams::default().max_words)
+}
+
+/// Distances to random documents that a search over the method's ranks may buy: its largest R for every Dmax it may try.
+pub(crate) fn extra_calls(context: &SweepContext<'_>, cell: &Cell, candidates: usize) -> ExtraCalls {
+    let calls = (context.stage.items() * cell.columns * candidates) as u64;
+    ExtraCalls { calls, pairs: "documents with the random ones of WME" }
+}
+
+/// The method of a cell over the random documents of its replicate.
+pub(super) fn method(
+    context: &SweepContext<'_>,
+    cell: &Cell,
+    setting: Setting,
+) -> Result<Arc<dyn Approximate>, JobError> {
+    let max_words = max_words(context.sweep.method(cell), setting);
+    // every replicate draws its own documents
+    let seed = context.run.seed.wrapping_add(cell.replicate);
+    let till = till(context, seed, max_words)?;
+    let method = WmeMethodParams { max_words }.check()?;
+    Ok(Arc::new(method.over(similarity(till.scores(), setting.gamma)?)))
+}
+
+fn till(context: &SweepContext<'_>, seed: u64, max_words: usize) -> Result<Arc<Till>, JobError> {
+    let mut tills = context.random.0.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(till) = tills.get(&(seed, max_words)) {
+        return Ok(Arc::clone(till));
+    }
+    let failed = |what: &str, source| JobError::from(OracleError::Failed { what: what.to_owned(), source });
+    let Some(clouds) = &context.stage.clouds else {
+        let error = BadParameter::new("oracle", "over a matrix", "word mover's distance between documents").of(ID);
+        return Err(ApproximateError::from(error).into());
+    };
+    let params = WmeParams { max_words, documents: MOST_DOCUMENTS };
+    let random = RandomDocuments::draw(clouds, params, seed)
+        .map_err(|error| failed("drawing random documents", error.into()))?;
+    let description = format!("{}, and random documents of at most {max_words} words", context.stage.description);
+    let till = context
+        .till
+        .beside(Arc::new(random), OracleLabel::new("wme", description))
+        .map_err(|error| failed("the store of distances to random documents", error.into()))?;
+    tills.insert((seed, max_words), Arc::clone(&till));
+    Ok(till)
+}

@@ -1,0 +1,50 @@
+//! A sweep over one matrix as the engine walks it.
+
+use landmark_report::ResultRow;
+
+use crate::experiment::Experiment;
+use crate::job::{Job, JobError};
+use crate::layout::{About, Layout};
+use crate::run_source::RunSource;
+use crate::stage::{Negligible, Skipped, Stage};
+use crate::sweep::context::SweepContext;
+use crate::till::Till;
+
+/// An experiment and all that it reaches.
+pub struct SweepRun<'a> {
+    /// What is measured.
+    pub experiment: &'static dyn Experiment,
+    /// What it is measured on.
+    pub context: SweepContext<'a>,
+}
+
+impl RunSource for SweepRun<'_> {
+    fn about(&self) -> About<'_> {
+        let Stage { description, stamps, notes, facts, .. } = self.context.stage;
+        About { description, stamps, notes, facts }
+    }
+
+    fn till(&self) -> Option<&Till> {
+        Some(self.context.till)
+    }
+
+    fn skipped(&self) -> Option<Skipped> {
+        self.context.stage.negligible.as_ref().map(Negligible::skipped)
+    }
+
+    fn is_cut_short(&self) -> bool {
+        self.context.is_cut_short.get()
+    }
+
+    fn jobs(&self) -> Result<Vec<Job<'_>>, JobError> {
+        self.experiment.jobs(&self.context)
+    }
+
+    fn is_kept(&self, job: &Job<'_>) -> bool {
+        self.experiment.is_kept(&self.context, job)
+    }
+
+    fn layout(&self, rows: &[ResultRow]) -> Layout {
+        self.experiment.layout(&self.context, rows)
+    }
+}

@@ -1,0 +1,383 @@
+//! From a tree to typed values through serde: any `Deserialize` type can stand behind a key.
+//!
+//! All that is wrong is collected, with its place; of a struct every unknown key, not just the first.
+
+use std::cell::RefCell;
+use std::fmt;
+
+use serde::de::value::{MapAccessDeserializer, StrDeserializer};
+use serde::de::{self, DeserializeOwned, DeserializeSeed, IntoDeserializer, Unexpected, Visitor};
+
+use super::problem::{Problem, Span, excerpt};
+use super::tree::{Key, Node, Value};
+
+/// Collector of problems while a configuration is read.
+#[derive(Debug, Default)]
+pub struct Problems(RefCell<Vec<Problem>>);
+
+impl Problems {
+    /// Adds one.
+    pub fn add(&self, problem: Problem) {
+        self.0.borrow_mut().push(problem);
+    }
+
+    /// True while there is none.
+    pub fn is_empty(&self) -> bool {
+        self.0.borrow().is_empty()
+    }
+
+    /// All of them.
+    pub fn into_vec(self) -> Vec<Problem> {
+        self.0.into_inner()
+    }
+
+    /// The value, or `None` with the problem collected.
+    pub fn keep<T>(&self, result: Result<T, Problem>) -> Option<T> {
+        result.map_err(|problem| self.add(problem)).ok()
+    }
+
+    /// Reads a node as a `T`; `path` is its dotted path, for the message.
+    pub fn read<T: DeserializeOwned>(&self, node: &Node, path: &str) -> Option<T> {
+        let value = T::deserialize(Reader { node, path: &Path::Root(path), problems: self });
+        value.map_err(|fault| self.add(fault.into_problem())).ok()
+    }
+}
+
+/// The way to a value.
+enum Path<'a> {
+    Root(&'a str),
+    Key(&'a Path<'a>, &'a str),
+    Entry(&'a Path<'a>, usize),
+}
+
+impl fmt::Display for Path<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Root(root) => f.write_str(root),
+            Self::Key(Path::Root(""), key) => f.write_str(key),
+            Self::Key(parent, key) => write!(f, "{parent}.{key}"),
+            Self::Entry(parent, index) => write!(f, "{parent}[{index}]"),
+        }
+    }
+}
+
+/// A serde error that remembers where it happened.
+#[derive(Debug)]
+pub(crate) struct Fault {
+    message: String,
+    complete: bool,
+    place: Option<Span>,
+    help: Option<String>,
+}
+
+impl Fault {
+    fn within(mut self, path: &Path<'_>, node: &Node) -> Self {
+        if self.place.is_none() {
+            self.place = Some(node.place);
+            if !self.complete {
+                self.message = format!("`{path}` {}", self.message);
+                self.complete = true;
+            }
+        }
+        self
+    }
+
+    fn into_problem(self) -> Problem {
+        let problem = Problem::new(self.message);
+        let problem = match self.place {
+            Some(place) => problem.at(place),
+            None => problem,
+        };
+        match self.help {
+            Some(help) => problem.help(help),
+            None => problem,
+        }
+    }
+
+    fn unfinished(message: String) -> Self {
+        Self { message, complete: false, place: None, help: None }
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Fault {}
+
+impl de::Error for Fault {
+    fn custom<T: fmt::Display>(message: T) -> Self {
+        Self::unfinished(format!("is wrong: {message}"))
+    }
+
+    fn invalid_type(seen: Unexpected<'_>, wanted: &dyn de::Expected) -> Self {
+        Self::unfinished(format!("is {}, but must be {}", in_words(seen), plainly(&wanted.to_string())))
+    }
+
+    fn invalid_value(seen: Unexpected<'_>, wanted: &dyn de::Expected) -> Self {
+        Self::invalid_type(seen, wanted)
+    }
+
+    fn unknown_variant(seen: &str, known: &'static [&'static str]) -> Self {
+        let near = crate::suggest::did_you_mean(seen, known.iter().copied());
+        let wanted = known.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(" or ");
+        Self {
+            help: near.map(|near| format!("did you mean `{near}`?")),
+            ..Self::unfinished(format!("is `{seen}`, but must be {wanted}"))
+        }
+    }
+
+    fn missing_field(key: &'static str) -> Self {
+        Self::unfinished(format!("lacks the key `{key}`"))
+    }
+}
+
+fn in_words(seen: Unexpected<'_>) -> String {
+    match seen {
+        Unexpected::Bool(value) => format!("`{value}`"),
+        Unexpected::Unsigned(value) => format!("the number {value}"),
+        Unexpected::Signed(value) => format!("the number {value}"),
+        Unexpected::Float(value) => format!("the number {value}"),
+        Unexpected::Str(text) => format!("the text `{}`", excerpt(text)),
+        Unexpected::Unit | Unexpected::Option => "empty".to_owned(),
+        Unexpected::Seq => "a list".to_owned(),
+        Unexpected::Map => "a section of keys".to_owned(),
+        other => other.to_string(),
+    }
+}
+
+fn plainly(wanted: &str) -> String {
+    match wanted {
+        "usize" | "u8" | "u16" | "u32" | "u64" => "a whole number of at least 0".to_owned(),
+        "i8" | "i16" | "i32" | "i64" | "isize" => "a whole number".to_owned(),
+        "f32" | "f64" => "a number".to_owned(),
+        "a boolean" => "`true` or `false`".to_owned(),
+        "a string" => "a text".to_owned(),
+        "a sequence" => "a list".to_owned(),
+        "path string" => "a path".to_owned(),
+        other if other.starts_with("struct ") => "a section of keys".to_owned(),
+        other if other.starts_with("enum ") || other == "variant identifier" => {
+            "one of the names known here".to_owned()
+        }
+        other => other.to_owned(),
+    }
+}
+
+/// A node as a serde deserializer.
+#[derive(Clone, Copy)]
+struct Reader<'a> {
+    node: &'a Node,
+    path: &'a Path<'a>,
+    problems: &'a Problems,
+}
+
+/// Largest whole number an f64 counts exactly.
+const EXACT: f64 = 9_007_199_254_740_992.0;
+
+impl<'a> Reader<'a> {
+    fn any<'de, V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+        match &self.node.value {
+            Value::Null => visitor.visit_unit(),
+            Value::Bool(value) => visitor.visit_bool(*value),
+            Value::Integer(value) => match (u64::try_from(*value), i64::try_from(*value)) {
+                (Ok(value), _) => visitor.visit_u64(value),
+                (_, Ok(value)) => visitor.visit_i64(value),
+                _ => visitor.visit_f64(*value as f64),
+            },
+            Value::Number(value) => visitor.visit_f64(*value),
+            Value::Text(text) => visitor.visit_str(text),
+            Value::List(items) => visitor.visit_seq(Items { items: items.iter().enumerate(), parent: self }),
+            Value::Map(entries) => {
+                visitor.visit_map(Entries { entries: entries.iter(), value: None, parent: self, fields: None })
+            }
+        }
+        .map_err(|fault: Fault| fault.within(self.path, self.node))
+    }
+
+    /// A whole number may be written `1e6`.
+    fn integer<'de, V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+        match self.node.value {
+            Value::Number(value) if value.fract() == 0.0 && (0.0..EXACT).contains(&value) => {
+                visitor.visit_u64(value as u64).map_err(|fault: Fault| fault.within(self.path, self.node))
+            }
+            _ => self.any(visitor),
+        }
+    }
+}
+
+impl<'de> de::Deserializer<'de> for Reader<'_> {
+    type Error = Fault;
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+        self.any(visitor)
+    }
+
+    fn deserialize_u64<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+        self.integer(visitor)
+    }
+
+    fn deserialize_u32<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+        self.integer(visitor)
+    }
+
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+        match self.node.value {
+            Value::Null => visitor.visit_none(),
+            _ => visitor.visit_some(self),
+        }
+    }
+
+    fn deserialize_newtype_struct<V: Visitor<'de>>(self, _: &'static str, visitor: V) -> Result<V::Value, Fault> {
+        visitor.visit_newtype_struct(self)
+    }
+
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        fields: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Fault> {
+        match &self.node.value {
+            Value::Map(entries) => visitor
+                .visit_map(Entries { entries: entries.iter(), value: None, parent: self, fields: Some(fields) })
+                .map_err(|fault: Fault| fault.within(self.path, self.node)),
+            _ => Err(Fault::unfinished(format!("is {}, but must be a section of keys", self.node.describe()))
+                .within(self.path, self.node)),
+        }
+    }
+
+    fn deserialize_enum<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        variants: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Fault> {
+        let names = || variants.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(" or ");
+        match &self.node.value {
+            Value::Text(text) => visitor.visit_enum(IntoDeserializer::<Fault>::into_deserializer(text.as_str())),
+            // a name with a value: `{ duality_gap: 1e-3 }`
+            Value::Map(entries) if entries.len() == 1 => visitor.visit_enum(MapAccessDeserializer::new(Entries {
+                entries: entries.iter(),
+                value: None,
+                parent: self,
+                fields: None,
+            })),
+            _ => Err(Fault::unfinished(format!("is {}, but must be {}", self.node.describe(), names()))),
+        }
+        .map_err(|fault: Fault| fault.within(self.path, self.node))
+    }
+
+    serde::forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u128 f32 f64 char str string bytes byte_buf unit unit_struct seq tuple
+        tuple_struct map identifier ignored_any
+    }
+}
+
+struct Items<'a> {
+    items: std::iter::Enumerate<std::slice::Iter<'a, Node>>,
+    parent: Reader<'a>,
+}
+
+impl<'de> de::SeqAccess<'de> for Items<'_> {
+    type Error = Fault;
+
+    fn next_element_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<Option<T::Value>, Fault> {
+        let Some((index, node)) = self.items.next() else { return Ok(None) };
+        let path = Path::Entry(self.parent.path, index);
+        seed.deserialize(Reader { node, path: &path, problems: self.parent.problems }).map(Some)
+    }
+}
+
+struct Entries<'a> {
+    entries: std::slice::Iter<'a, (Key, Node)>,
+    value: Option<&'a (Key, Node)>,
+    parent: Reader<'a>,
+    fields: Option<&'static [&'static str]>,
+}
+
+impl<'de> de::MapAccess<'de> for Entries<'_> {
+    type Error = Fault;
+
+    fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, Fault> {
+        for entry in self.entries.by_ref() {
+            let key = &entry.0;
+            if let Some(fields) = self.fields
+                && !fields.contains(&key.text.as_str())
+            {
+                let problem = Problem::unknown("key", &key.text, fields.iter().copied());
+                let problem = problem.and(&format!(" in `{}`", self.parent.path));
+                self.parent.problems.add(problem.at(key.place));
+                continue;
+            }
+            self.value = Some(entry);
+            return seed.deserialize(StrDeserializer::<Fault>::new(&key.text)).map(Some);
+        }
+        Ok(None)
+    }
+
+    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Fault> {
+        let Some((key, node)) = self.value.take() else {
+            return Err(de::Error::custom("a value was asked for before its key"));
+        };
+        let path = Path::Key(self.parent.path, &key.text);
+        seed.deserialize(Reader { node, path: &path, problems: self.parent.problems })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde::Deserialize;
+
+    use super::super::tree::parse;
+    use super::*;
+
+    #[derive(Debug, Deserialize, PartialEq)]
+    #[serde(deny_unknown_fields, default)]
+    struct Inner {
+        alpha: f64,
+        z: usize,
+        loss: Loss,
+    }
+
+    #[derive(Debug, Clone, Copy, Deserialize, PartialEq)]
+    #[serde(rename_all = "snake_case")]
+    enum Loss {
+        Hinge,
+        SquaredHinge,
+    }
+
+    impl Default for Inner {
+        fn default() -> Self {
+            Self { alpha: 1.5, z: 2, loss: Loss::Hinge }
+        }
+    }
+
+    fn read(text: &str) -> (Option<Inner>, Vec<String>) {
+        let problems = Problems::default();
+        let value = problems.read(&parse(text, 0).unwrap(), "m");
+        (value, problems.into_vec().iter().map(ToString::to_string).collect())
+    }
+
+    #[test]
+    fn a_whole_number_may_have_an_exponent_and_a_number_may_be_whole() {
+        let (value, problems) = read("{ alpha: 2, z: 1e3, loss: squared_hinge }");
+        assert_eq!(problems, Vec::<String>::new());
+        assert_eq!(value, Some(Inner { alpha: 2.0, z: 1000, loss: Loss::SquaredHinge }));
+    }
+
+    #[test]
+    fn every_unknown_key_is_named_not_just_the_first() {
+        assert_eq!(read("{ alhpa: 2, zz: 1 }").1, ["unknown key `alhpa` in `m`", "unknown key `zz` in `m`"]);
+    }
+
+    #[test]
+    fn a_wrong_type_says_what_is_there_and_what_must_be() {
+        assert_eq!(read("{ alpha: high }").1, ["`m.alpha` is the text `high`, but must be a number"]);
+        assert_eq!(read("{ z: -1 }").1, ["`m.z` is the number -1, but must be a whole number of at least 0"]);
+        assert_eq!(read("{ z: 1.5 }").1, ["`m.z` is the number 1.5, but must be a whole number of at least 0"]);
+        assert_eq!(read("{ loss: hinje }").1, ["`m.loss` is `hinje`, but must be `hinge` or `squared_hinge`"]);
+        assert_eq!(read("[1]").1, ["`m` is a list of 1, but must be a section of keys"]);
+    }
+}

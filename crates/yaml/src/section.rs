@@ -1,0 +1,149 @@
+//! A section read key by key; at the end it names the keys nobody asked for.
+
+use std::cell::RefCell;
+use std::fmt;
+
+use serde::de::DeserializeOwned;
+
+use super::problem::{Problem, Span};
+use super::read::Problems;
+use super::tree::{Key, Node, Value};
+
+/// A section being read key by key.
+pub struct Section<'a> {
+    entries: &'a [(Key, Node)],
+    place: Span,
+    path: String,
+    problems: &'a Problems,
+    asked: RefCell<Vec<&'static str>>,
+}
+
+impl<'a> Section<'a> {
+    /// The keys of `node`; `None`, and a problem, where it is not a section.
+    pub fn new(node: &'a Node, path: &str, problems: &'a Problems) -> Option<Self> {
+        match &node.value {
+            Value::Map(entries) => {
+                Some(Self { entries, place: node.place, path: path.to_owned(), problems, asked: RefCell::default() })
+            }
+            _ => {
+                let what = if path.is_empty() { "a configuration" } else { path };
+                problems.add(
+                    Problem::new(format!("`{what}` is {}, but must be a section of keys", node.describe()))
+                        .at(node.place),
+                );
+                None
+            }
+        }
+    }
+
+    /// Place of the section.
+    pub fn place(&self) -> Span {
+        self.place
+    }
+
+    /// Collector of problems.
+    pub fn problems(&self) -> &'a Problems {
+        self.problems
+    }
+
+    /// The dotted path of one of its keys.
+    pub fn path_of(&self, key: &str) -> String {
+        if self.path.is_empty() { key.to_owned() } else { format!("{}.{key}", self.path) }
+    }
+
+    /// The node behind a key, unless it is absent or empty.
+    pub fn node(&self, key: &'static str) -> Option<&'a Node> {
+        self.asked.borrow_mut().push(key);
+        let node = self.entries.iter().find(|(k, _)| k.text == key).map(|(_, node)| node)?;
+        (node.value != Value::Null).then_some(node)
+    }
+
+    /// Reads a key that may be absent.
+    pub fn optional<T: DeserializeOwned>(&self, key: &'static str) -> Option<T> {
+        self.node(key).and_then(|node| self.problems.read(node, &self.path_of(key)))
+    }
+
+    /// Reads a key that may be absent, with its default.
+    pub fn or<T: DeserializeOwned>(&self, key: &'static str, default: T) -> T {
+        self.optional(key).unwrap_or(default)
+    }
+
+    /// Reads a key that must be there.
+    pub fn required<T: DeserializeOwned>(&self, key: &'static str) -> Option<T> {
+        self.required_node(key).and_then(|node| self.problems.read(node, &self.path_of(key)))
+    }
+
+    /// The node behind a key that must be there.
+    pub fn required_node(&self, key: &'static str) -> Option<&'a Node> {
+        let node = self.node(key);
+        if node.is_none() {
+            let start = Span { len: self.place.len.min(1), ..self.place };
+            let empty = self.entries.iter().find(|(k, _)| k.text == key);
+            let problem = Problem::new(format!("`{}` is missing", self.path_of(key)));
+            self.problems.add(match empty {
+                Some((key, _)) => problem.at(key.place).label("has no value"),
+                None => problem.at(start).label("the section begins here"),
+            });
+        }
+        node
+    }
+
+    /// Reads a number and checks it: `wanted` completes "must be …".
+    pub fn checked<T: DeserializeOwned + fmt::Display>(
+        &self,
+        key: &'static str,
+        is_good: impl Fn(&T) -> bool,
+        wanted: &str,
+    ) -> Option<T> {
+        let value: T = self.optional(key)?;
+        if is_good(&value) {
+            return Some(value);
+        }
+        self.refuse(key, format!("`{}` is {value}, but must be {wanted}", self.path_of(key)));
+        None
+    }
+
+    /// A problem at the value of a key.
+    pub fn refuse(&self, key: &str, message: impl Into<String>) {
+        let place = self.entries.iter().find(|(k, _)| k.text == key).map_or(self.place, |(_, node)| node.place);
+        self.problems.add(Problem::new(message).at(place));
+    }
+
+    /// Its keys and values.
+    pub fn entries(&self) -> &'a [(Key, Node)] {
+        self.entries
+    }
+
+    /// True where the key is written, even if empty.
+    pub fn has(&self, key: &str) -> bool {
+        self.entries.iter().any(|(k, _)| k.text == key)
+    }
+
+    /// The entries nobody has asked for yet.
+    pub fn rest(&self) -> Node {
+        let asked = self.asked.borrow();
+        let rest = self.entries.iter().filter(|(key, _)| !asked.contains(&key.text.as_str()));
+        Node { value: Value::Map(rest.cloned().collect()), place: self.place }
+    }
+
+    /// Names every key nobody asked for. `also` are keys that were read by other means.
+    pub fn finish(&self, also: &[&'static str]) {
+        let mut known: Vec<&str> = Vec::new();
+        for key in also.iter().chain(self.asked.borrow().iter()) {
+            if !known.contains(key) {
+                known.push(key);
+            }
+        }
+        self.finish_among(known);
+    }
+
+    /// Names every key that is not among these.
+    pub fn finish_among<'k>(&self, known: impl IntoIterator<Item = &'k str>) {
+        let known: Vec<&str> = known.into_iter().collect();
+        let within = if self.path.is_empty() { String::new() } else { format!(" in `{}`", self.path) };
+        for (key, _) in self.entries.iter().filter(|(key, _)| !known.contains(&key.text.as_str())) {
+            let problem = Problem::unknown("key", &key.text, known.iter().copied()).and(&within);
+            self.problems.add(problem.at(key.place));
+        }
+    }
+}
