@@ -7,9 +7,7 @@
 use std::hint::black_box;
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use landmark_core::approximate::{
-    Approximate, NystromParams, ShiftRidgeParams, SiCurParams, SmsNystromParams, StaCurParams,
-};
+use landmark_core::approximate::{Approximate, Nystrom, ShiftRidgeParams, SiCurParams, SmsNystromParams, StaCur};
 use landmark_core::approximation::Known;
 use landmark_core::landmarks::Landmarks;
 use landmark_core::linalg::product;
@@ -34,11 +32,11 @@ fn factor(criterion: &mut Criterion) {
     let landmarks = Landmarks::uniform(N, &mut stream(2022, "bench", "landmarks", 0));
     let checked = "default parameters are valid";
     let methods: Vec<(&str, Box<dyn Approximate>, usize)> = vec![
-        ("nystrom", Box::new(NystromParams::default().check().expect(checked)), S),
+        ("nystrom", Box::new(Nystrom), S),
         ("sms_nystrom", Box::new(SmsNystromParams::default().check().expect(checked)), S),
         // s2 = 700 columns are rank 350
         ("sicur", Box::new(SiCurParams::default().check().expect(checked)), S / 2),
-        ("stacur", Box::new(StaCurParams::default().check().expect(checked)), S),
+        ("stacur", Box::new(StaCur::default()), S),
         ("shift_ridge", Box::new(ShiftRidgeParams::default().check().expect(checked)), S),
     ];
     let mut group = criterion.benchmark_group("factor/n=3000,s=700");

@@ -8,9 +8,7 @@
 use std::error::Error;
 use std::time::Instant;
 
-use landmark_core::approximate::{
-    Approximate, NystromParams, ShiftRidgeParams, SiCurParams, SmsNystromParams, StaCurParams,
-};
+use landmark_core::approximate::{Approximate, Nystrom, ShiftRidgeParams, SiCurParams, SmsNystromParams, StaCur};
 use landmark_core::approximation::Known;
 use landmark_core::landmarks::Landmarks;
 use landmark_core::oracle::{AsymmetryPolicy, Precomputed};
@@ -30,10 +28,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     let oracle = Precomputed::new(Array2::from_shape_vec((n, n), values)?, AsymmetryPolicy::Reject)?;
     let landmarks = Landmarks::uniform(n, &mut stream(2022, "peers", "landmarks", 0));
     let methods: [(Box<dyn Approximate>, usize); 5] = [
-        (Box::new(NystromParams::default().check()?), s),
+        (Box::new(Nystrom), s),
         (Box::new(SmsNystromParams::default().check()?), s),
         (Box::new(SiCurParams::default().check()?), s / 2),
-        (Box::new(StaCurParams::default().check()?), s),
+        (Box::new(StaCur::default()), s),
         (Box::new(ShiftRidgeParams::default().check()?), s),
     ];
     for (method, rank) in &methods {

@@ -2,7 +2,7 @@
 //!
 //! `cargo run --release -p landmark-core --example peak_memory [METHOD] [N] [S] [known]`. Prints VmHWM as the kernel
 //! counts it (Linux) and the ratio to 8·n·s bytes, which is to stay below 2.2: C is never held beside its product, blocks
-//! of rows stream through. With `known` the bought columns are kept as well, which costs their own bytes once more.
+//! of rows stream through. With `known` the evaluated columns are kept as well, which costs their own bytes once more.
 
 #![allow(clippy::print_stdout)] // it is a command-line tool
 
@@ -10,7 +10,7 @@ use std::error::Error;
 use std::time::Instant;
 
 use landmark_core::approximate::{
-    Approximate, NystromParams, ShiftRidgeParams, SiCurParams, SkeletonParams, SmsNystromParams, StaCurParams,
+    Approximate, Nystrom, ShiftRidgeParams, SiCurParams, Skeleton, SmsNystromParams, StaCur,
 };
 use landmark_core::approximation::Known;
 use landmark_core::landmarks::Landmarks;
@@ -60,11 +60,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (id, n, s) = (argument(0, "shift_ridge"), argument(1, "100000").parse()?, argument(2, "1000").parse()?);
     let known = if argument(3, "") == "known" { Known::LANDMARKS } else { Known::NOTHING };
     let (method, rank): (Box<dyn Approximate>, usize) = match id.as_str() {
-        "nystrom" => (Box::new(NystromParams::default().check()?), s),
+        "nystrom" => (Box::new(Nystrom), s),
         "sms_nystrom" => (Box::new(SmsNystromParams::default().check()?), s),
         "sicur" => (Box::new(SiCurParams::default().check()?), s / 2),
-        "skeleton" => (Box::new(SkeletonParams::default().check()?), s / 2),
-        "stacur" => (Box::new(StaCurParams::default().check()?), s),
+        "skeleton" => (Box::new(Skeleton), s / 2),
+        "stacur" => (Box::new(StaCur::default()), s),
         "shift_ridge" => (Box::new(ShiftRidgeParams::default().check()?), s),
         other => return Err(format!("no method `{other}` here").into()),
     };

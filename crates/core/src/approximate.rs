@@ -1,15 +1,19 @@
-//! The approximators: from bought columns to a factored matrix.
+//! The approximators: from a few columns to a factored matrix.
 //!
-//! Every method is one file: raw parameters that a configuration can hold, `check()` that turns them into the method
-//! itself, and one implementation of [`Approximate`]. Approximators of symmetric matrices only: an asymmetric score is
-//! symmetrised first.
+//! Every method is one file: raw parameters that a configuration can hold and `check()` that turns them into the method
+//! itself, where anything can be wrong with them, and one implementation of [`Approximate`]. Approximators of symmetric
+//! matrices only: an asymmetric score is symmetrised first.
 
-use crate::approximation::{Approximation, Known};
-use crate::entries::Plan;
+use std::sync::Arc;
+use std::time::Instant;
+
+use crate::approximation::{Approximation, Diagonal, Known};
+use crate::entries::EntryPlan;
 use crate::landmarks::Landmarks;
-use crate::oracle::{Oracle, OracleShape};
+use crate::oracle::{Oracle, OracleShape, Symmetry};
 use crate::stream::Rng;
 
+mod column_reader;
 mod core_weights;
 mod cur;
 mod exact;
@@ -18,25 +22,29 @@ mod golden_tests;
 mod nystrom;
 mod optimal;
 mod proxy;
-mod purchase;
 mod shift_ridge;
 mod sicur;
 mod skeleton;
 mod sms_nystrom;
 mod stacur;
 
-pub use crate::fit::{ApproximateError, FitReport};
-pub use exact::{Exact, ExactParams};
-pub use nystrom::{Nystrom, NystromParams};
-pub use optimal::{Optimal, OptimalParams};
+pub use crate::error::ApproximateError;
+pub use crate::fit_report::FitReport;
+pub use column_reader::ColumnReader;
+pub use exact::Exact;
+pub use nystrom::Nystrom;
+pub use optimal::Optimal;
 pub use proxy::{FittedLink, Link, Proxied};
 pub use shift_ridge::{FixedShiftRidge, ShiftRidge, ShiftRidgeParams};
 pub use sicur::{SiCur, SiCurParams};
-pub use skeleton::{Skeleton, SkeletonParams};
+pub use skeleton::Skeleton;
 pub use sms_nystrom::{Rescale, SmsNystrom, SmsNystromParams};
-pub use stacur::{StaCur, StaCurParams};
+pub use stacur::StaCur;
 
-/// A method that buys entries of K and returns K̃ in factored form.
+/// Method that reads entries of K and returns K̃ in factored form.
+///
+/// A method writes [`factor`](Approximate::factor), and what it needs where that is not s columns at the first s
+/// landmarks; [`plan`](Approximate::plan) and [`fit`](Approximate::fit) follow from it and are the same for all.
 ///
 /// `rank` is s, the size of the first landmark set (`s1` of the papers). A method that needs more (S2 of SMS-Nyström, the
 /// rows of SiCUR) takes a longer prefix of the same nested order, so that all methods of a replicate share landmarks.
@@ -44,20 +52,81 @@ pub trait Approximate: Send + Sync {
     /// The stable id of the field: `nystrom`, `sms_nystrom`, …
     fn id(&self) -> &'static str;
 
-    /// What [`fit`](Approximate::fit) will request. Pure: no oracle call.
-    ///
-    /// # Errors
-    /// A rank of 0 or above n, or too few landmarks.
-    fn plan(&self, shape: OracleShape, landmarks: &Landmarks, rank: usize) -> Result<Plan, ApproximateError>;
+    /// |S2| / |S1| of a method that takes a second, wider set of the nested order; `None` for the others.
+    fn second_set(&self) -> Option<f64> {
+        None
+    }
 
-    /// Buys exactly what [`plan`](Approximate::plan) says, each entry once, and factors it. `known` names the entries
-    /// that the result returns exactly; `rng` serves choices that cost nothing (folds of an internal validation).
-    ///
-    /// Streams by blocks of rows: peak memory is about the factors, plus the bought columns where `known` keeps them.
+    /// The method with another |S2| / |S1|; `None` where it takes no second set.
     ///
     /// # Errors
-    /// As `plan`; whatever the oracle answers, a score that is not finite included; a factorisation that did not
-    /// converge.
+    /// A ratio outside the range of the method.
+    fn with_second_set(&self, _ratio: f64) -> Result<Option<Arc<dyn Approximate>>, ApproximateError> {
+        Ok(None)
+    }
+
+    /// Landmarks of the nested order that a fit of this rank reads; with one fewer it is refused.
+    fn landmarks_needed(&self, n: usize, rank: usize) -> usize {
+        // at most n, so nothing is cut off
+        self.second_set().map_or(rank, |ratio| ((ratio * rank as f64).round().min(n as f64) as usize).max(rank))
+    }
+
+    /// Landmarks of the independent order that a fit of this rank reads: none but for methods that draw twice.
+    fn independent_needed(&self, _rank: usize) -> usize {
+        0
+    }
+
+    /// Refuses an oracle, a rank or landmarks that a fit can't use.
+    ///
+    /// # Errors
+    /// An asymmetric oracle, a rank of 0 or above n, too few landmarks.
+    fn check_fit(&self, shape: OracleShape, landmarks: &Landmarks, rank: usize) -> Result<(), ApproximateError> {
+        require_symmetric(self.id(), shape.symmetry)?;
+        check_rank(rank, shape.len)?;
+        let (nested, independent) = (self.landmarks_needed(shape.len, rank), self.independent_needed(rank));
+        let orders = [(nested, landmarks.order().len()), (independent, landmarks.independent().len())];
+        match orders.into_iter().find(|(needed, given)| given < needed) {
+            Some((needed, given)) => Err(ApproximateError::TooFewLandmarks { method: self.id(), rank, needed, given }),
+            None => Ok(()),
+        }
+    }
+
+    /// Entries that a fit requests, for arguments that [`check_fit`](Approximate::check_fit) lets pass.
+    fn entries(&self, n: usize, landmarks: &Landmarks, rank: usize) -> EntryPlan {
+        EntryPlan::columns(&landmarks.order()[..self.landmarks_needed(n, rank)])
+    }
+
+    /// Entries that [`fit`](Approximate::fit) will request. Pure: no oracle call.
+    ///
+    /// # Errors
+    /// As [`check_fit`](Approximate::check_fit).
+    fn plan(&self, shape: OracleShape, landmarks: &Landmarks, rank: usize) -> Result<EntryPlan, ApproximateError> {
+        self.check_fit(shape, landmarks, rank)?;
+        Ok(self.entries(shape.len, landmarks, rank))
+    }
+
+    /// K̃ from exactly the entries that [`plan`](Approximate::plan) names, each asked for once; `columns` reads those
+    /// that it names in full. The report needs neither id nor seconds, and known entries are put in place later.
+    ///
+    /// # Errors
+    /// As [`fit`](Approximate::fit).
+    fn factor(
+        &self,
+        columns: &mut ColumnReader<'_>,
+        landmarks: &Landmarks,
+        rank: usize,
+        rng: &mut Rng,
+    ) -> Result<Approximation, ApproximateError>;
+
+    /// Evaluates exactly what [`plan`](Approximate::plan) says, each entry once, and factors it. `known` names the
+    /// entries that the result returns exactly; `rng` serves choices that cost nothing (folds of an internal
+    /// validation).
+    ///
+    /// Streams by blocks of rows: peak memory is about the factors, plus the columns where `known` keeps them.
+    ///
+    /// # Errors
+    /// As `plan`; a diagonal that is to be known and is not; whatever the oracle answers, a score that is not finite
+    /// included; a factorisation that did not converge.
     fn fit(
         &self,
         oracle: &dyn Oracle,
@@ -65,27 +134,45 @@ pub trait Approximate: Send + Sync {
         rank: usize,
         known: Known,
         rng: &mut Rng,
-    ) -> Result<Approximation, ApproximateError>;
+    ) -> Result<Approximation, ApproximateError> {
+        let start = Instant::now();
+        let columns = self.plan(OracleShape::of(oracle), landmarks, rank)?.full_columns();
+        let diagonal = match known.diagonal {
+            true => Some(oracle.known_diagonal().ok_or(ApproximateError::NoKnownDiagonal)?),
+            false => None,
+        };
+        let mut reader = ColumnReader::new(oracle, &columns, known);
+        let mut fitted = self.factor(&mut reader, landmarks, rank, rng)?;
+        if let Some(columns) = reader.into_kept() {
+            fitted = fitted.with_known_columns(columns);
+        }
+        if let Some(value) = diagonal {
+            fitted = fitted.with_diagonal(Diagonal::Constant(value));
+        }
+        let seconds = start.elapsed().as_secs_f64();
+        let report = FitReport { method: self.id().to_owned(), seconds, ..fitted.report().clone() };
+        Ok(fitted.with_report(report))
+    }
 
     /// The largest rank that costs no more evaluations of a symmetric oracle than `columns` full columns do: how
     /// methods are compared at equal entries rather than at equal rank. At least 1. A method that needs all of K
     /// answers `columns`, its rank, since no smaller price exists.
-    fn rank_for_columns(&self, n: usize, columns: usize) -> usize;
+    fn rank_for_columns(&self, n: usize, columns: usize) -> usize {
+        columns.clamp(1, n.max(1))
+    }
 }
 
-/// The answer to "how many landmarks": a rank between 1 and n, and a list that is long enough.
-pub(crate) fn check_rank(
-    method: &'static str,
-    landmarks: &Landmarks,
-    rank: usize,
-    len: usize,
-    needed: usize,
-) -> Result<(), ApproximateError> {
-    if rank == 0 || rank > len {
-        return Err(ApproximateError::Rank { rank, len });
+/// Refuses an asymmetric oracle by the name of the method that cannot use it.
+fn require_symmetric(method: &'static str, symmetry: Symmetry) -> Result<(), ApproximateError> {
+    match symmetry {
+        Symmetry::Symmetric => Ok(()),
+        Symmetry::Asymmetric => Err(ApproximateError::Asymmetric { method }),
     }
-    let given = landmarks.order().len();
-    if given < needed { Err(ApproximateError::TooFewLandmarks { method, rank, needed, given }) } else { Ok(()) }
+}
+
+/// Refuses a rank of 0 or above n.
+fn check_rank(rank: usize, len: usize) -> Result<(), ApproximateError> {
+    if rank == 0 || rank > len { Err(ApproximateError::Rank { rank, len }) } else { Ok(()) }
 }
 
 /// The largest rank in 1..=n whose price, a rising function, is within that of `columns` full columns of a symmetric

@@ -3,31 +3,30 @@
 //! ```text
 //! K̃ = core                        Z diag(±1) Zᵀ, or L Rᵀ, or K itself
 //!   + diagonal shift              a number on some diagonal cells (`correct_diagonal` of SMS-Nyström)
-//!   with the known entries        K[:,T], K[T,:] as they were bought
+//!   with the known entries        K[:,T], K[T,:] as they were evaluated
 //!   + addend                      q(P), a cheap matrix evaluated lazily (the `proxy` wrapper)
 //!   with the known diagonal       where self-similarity costs nothing
 //! ```
 //!
 //! Nothing here forms an n × n matrix except [`Approximation::to_dense`]. With r columns in the factors an entry costs
-//! O(r), a row and a mat-vec O(nr). Memory: 8nr bytes for a symmetric core, 16nr for L and R, 8nt more when the t bought
+//! O(r), a row and a mat-vec O(nr). Memory: 8nr bytes for a symmetric core, 16nr for L and R, 8nt more when the t evaluated
 //! columns are kept.
 
 use std::sync::Arc;
 
 use ndarray::{Array2, ArrayViewMut2};
 
-use crate::fit::FitReport;
+use crate::fit_report::FitReport;
 use crate::oracle::{OracleError, Pair};
 
-mod addend;
 mod embedding;
 mod factors;
 mod known;
 mod projection;
+mod square_root;
 mod transformer;
 
-pub use addend::Addend;
-pub use embedding::{AddendProjector, Embedding};
+pub use embedding::{Addend, AddendProjector, Embedding};
 pub use factors::{Factors, General, Signed};
 pub use known::{Diagonal, Known};
 pub use transformer::LandmarkTransformer;
@@ -49,7 +48,7 @@ pub struct Approximation {
 }
 
 impl Approximation {
-    /// K̃ = its factors, on columns bought at `landmarks` (the order in which [`project`](Self::project) wants the
+    /// K̃ = its factors, on columns evaluated at `landmarks` (the order in which [`project`](Self::project) wants the
     /// similarities of new items).
     pub fn new(factors: Factors, landmarks: Vec<usize>, report: FitReport) -> Self {
         Self { factors, landmarks, diagonal_shift: None, known: None, addend: None, diagonal: None, report }
@@ -63,7 +62,7 @@ impl Approximation {
         self
     }
 
-    /// Returns the bought columns K[:,T] (n × t, in the order of the landmarks) and, by symmetry, the rows K[T,:].
+    /// Returns the evaluated columns K[:,T] (n × t, in the order of the landmarks) and, by symmetry, the rows K[T,:].
     #[must_use]
     pub fn with_known_columns(mut self, columns: Array2<f64>) -> Self {
         self.known = Some(KnownColumns::new(&self.landmarks, columns));
@@ -100,7 +99,7 @@ impl Approximation {
         self.factors.len()
     }
 
-    /// Whether there are no items.
+    /// True where there are no items.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -110,7 +109,7 @@ impl Approximation {
         self.factors.rank()
     }
 
-    /// T, the items whose full columns were bought.
+    /// T, the items whose full columns were evaluated.
     pub fn landmarks(&self) -> &[usize] {
         &self.landmarks
     }
@@ -120,17 +119,17 @@ impl Approximation {
         &self.factors
     }
 
-    /// What is added to the core, where a proxy is used.
+    /// Matrix that is added to the core, where a proxy is used.
     pub fn addend(&self) -> Option<&dyn Addend> {
         self.addend.as_deref()
     }
 
-    /// Whether K̃ = K̃ᵀ by construction.
+    /// True where K̃ = K̃ᵀ by construction.
     pub fn is_symmetric(&self) -> bool {
         self.factors.is_symmetric()
     }
 
-    /// What the fit has to say about itself.
+    /// Report of the fit.
     pub fn report(&self) -> &FitReport {
         &self.report
     }

@@ -1,13 +1,13 @@
-//! What every approximator must do, as tests that a method's file inherits with one line.
+//! Promises of every approximator, as tests that a method's file inherits with one line.
 //!
 //! ```
-//! use landmark_core::approximate::NystromParams;
+//! use landmark_core::approximate::Nystrom;
 //!
-//! landmark_core::conformance!(nystrom, NystromParams::default().check().unwrap());
+//! landmark_core::conformance!(nystrom, Nystrom);
 //! # fn main() {}
 //! ```
 //! makes a module `nystrom` with one test a promise: exact at s = n on a positive semi-definite matrix, symmetric
-//! where it says so, equivariant under renumbering, buying exactly what it planned and nothing twice, naming the pair of a
+//! where it says so, equivariant under renumbering, evaluating exactly what it planned and nothing twice, naming the pair of a
 //! score that is not finite, deterministic whatever the thread count, refusing s = 0 and s > n, surviving duplicate items,
 //! reading the same value through every door, embedding and projecting what it approximates.
 //!
@@ -24,7 +24,7 @@ use rand::seq::SliceRandom;
 
 use crate::approximate::{Approximate, ApproximateError};
 use crate::approximation::{Approximation, Known};
-use crate::entries::{Plan, Rows};
+use crate::entries::{EntryPlan, Rows};
 use crate::landmarks::Landmarks;
 use crate::oracle::{Identity, Oracle, OracleError, OracleShape, Pair, Symmetry};
 use crate::stream::{Rng, stream};
@@ -37,10 +37,11 @@ macro_rules! conformance {
             exact_at_full_rank_on_psd
             symmetric_where_promised
             equivariant_under_renumbering
-            buys_what_it_planned_and_nothing_twice
+            evaluates_what_it_planned_and_nothing_twice
             names_the_pair_that_is_not_finite
             deterministic_whatever_the_thread_count
             refuses_impossible_ranks
+            needs_the_landmarks_it_says
             duplicate_items_survive
             every_door_reads_the_same_value
             returns_known_entries
@@ -204,7 +205,7 @@ pub fn equivariant_under_renumbering(method: &dyn Approximate) {
 }
 
 /// The plan lists the evaluations that are made, and none is made twice.
-pub fn buys_what_it_planned_and_nothing_twice(method: &dyn Approximate) {
+pub fn evaluates_what_it_planned_and_nothing_twice(method: &dyn Approximate) {
     for oracle in [Tally::new(indefinite()), Tally::with_known_diagonal(indefinite())] {
         for rank in [1, 5, 11, N] {
             oracle.asked.lock().expect("no test thread panicked").clear();
@@ -213,7 +214,7 @@ pub fn buys_what_it_planned_and_nothing_twice(method: &dyn Approximate) {
             assert!(oracle.asked().is_empty(), "a plan asks nothing");
             fit(method, &oracle, rank, Known::NOTHING);
             let asked = oracle.asked();
-            assert!(asked.values().all(|&times| times == 1), "an entry was bought twice at rank {rank}");
+            assert!(asked.values().all(|&times| times == 1), "an entry was evaluated twice at rank {rank}");
             assert_eq!(asked.len() as u64, plan.evaluations(shape), "evaluations at rank {rank}");
             let planned = cells(&plan);
             assert!(asked.keys().all(|&(i, j)| planned.contains(&(i, j)) || planned.contains(&(j, i))));
@@ -221,7 +222,7 @@ pub fn buys_what_it_planned_and_nothing_twice(method: &dyn Approximate) {
     }
 }
 
-fn cells(plan: &Plan) -> std::collections::HashSet<Pair> {
+fn cells(plan: &EntryPlan) -> std::collections::HashSet<Pair> {
     let cells = plan.blocks.iter().flat_map(|block| {
         let rows = match &block.rows {
             Rows::All => (0..N).collect(),
@@ -261,7 +262,7 @@ pub fn deterministic_whatever_the_thread_count(method: &dyn Approximate) {
     assert!(first == on(5), "one and five threads differ");
 }
 
-/// s = 0 and s > n are refused before anything is bought.
+/// s = 0 and s > n are refused before anything is evaluated.
 pub fn refuses_impossible_ranks(method: &dyn Approximate) {
     let oracle = Tally::new(indefinite());
     for impossible in [0, N + 1] {
@@ -272,7 +273,28 @@ pub fn refuses_impossible_ranks(method: &dyn Approximate) {
             assert_eq!((rank, len), (impossible, N));
         }
     }
-    assert!(oracle.asked().is_empty(), "entries were bought for an impossible rank");
+    assert!(oracle.asked().is_empty(), "entries were evaluated for an impossible rank");
+}
+
+/// A fit accepts as many landmarks as the method says it needs, and not one fewer.
+pub fn needs_the_landmarks_it_says(method: &dyn Approximate) {
+    let (oracle, all) = (Tally::new(indefinite()), landmarks());
+    let with = |landmarks: usize, rank: usize| {
+        let landmarks = Landmarks::from_orders(N, all.order()[..landmarks].to_vec(), all.independent().to_vec());
+        method.fit(&oracle, &landmarks, rank, Known::NOTHING, &mut rng()).map(|_| ())
+    };
+    for rank in [1, 5, 11, N] {
+        let enough = method.landmarks_needed(N, rank);
+        assert!(enough <= N, "{enough} landmarks of {N} items");
+        with(enough, rank).expect("as many landmarks as the method needs");
+        let Some(fewer) = enough.checked_sub(1) else { continue };
+        match with(fewer, rank) {
+            Err(ApproximateError::TooFewLandmarks { needed, given, .. }) => {
+                assert_eq!((needed, given), (enough, fewer))
+            }
+            _ => panic!("{fewer} landmarks are enough at rank {rank}, though the method says {enough}"),
+        }
+    }
 }
 
 /// Two items that are one, both of them landmarks: W is singular, K̃ is finite and treats them alike.
@@ -317,21 +339,21 @@ pub fn every_door_reads_the_same_value(method: &dyn Approximate) {
     }
 }
 
-/// With `known`, what was bought or costs nothing comes back to the bit.
+/// With `known`, what was evaluated or costs nothing comes back to the bit.
 pub fn returns_known_entries(method: &dyn Approximate) {
     let oracle = Tally::with_known_diagonal(indefinite());
     let approximation = fit(method, &oracle, 7, Known::ALL);
     let dense = dense(&approximation);
     assert!(dense.diag().iter().all(|&value| value == 1.0), "the diagonal");
-    // a method that buys all of K to say what rank k can is the exception
+    // a method that evaluates all of K to say what rank k can is the exception
     if approximation.landmarks().len() < N {
-        // an addend was subtracted from what was bought, and comes back with a rounding
+        // an addend was subtracted from what was evaluated, and comes back with a rounding
         let tolerance = if approximation.addend().is_some() { 1e-12 } else { 0.0 };
         for &t in approximation.landmarks() {
             for i in 0..N {
-                let (bought, above, left) = (oracle.matrix[[i, t]], dense[[i, t]], dense[[t, i]]);
-                assert!((above - bought).abs() <= tolerance, "({i}, {t}) is {above}, but {bought} was bought");
-                assert!((left - bought).abs() <= tolerance, "({t}, {i}) is {left}, but {bought} was bought");
+                let (evaluated, above, left) = (oracle.matrix[[i, t]], dense[[i, t]], dense[[t, i]]);
+                assert!((above - evaluated).abs() <= tolerance, "({i}, {t}) is {above}, but {evaluated} was evaluated");
+                assert!((left - evaluated).abs() <= tolerance, "({t}, {i}) is {left}, but {evaluated} was evaluated");
             }
         }
     }
@@ -369,11 +391,11 @@ pub fn projects_items_as_if_they_had_been_there(method: &dyn Approximate) {
         if approximation.addend().is_some() {
             return;
         }
-        let bought = approximation.landmarks();
-        let others: Vec<usize> = (0..N).filter(|i| bought.len() == N || !bought.contains(i)).collect();
-        let similarities = oracle.matrix.select(Axis(0), &others).select(Axis(1), bought);
+        let evaluated = approximation.landmarks();
+        let others: Vec<usize> = (0..N).filter(|i| evaluated.len() == N || !evaluated.contains(i)).collect();
+        let similarities = oracle.matrix.select(Axis(0), &others).select(Axis(1), evaluated);
         let all: Vec<usize> = (0..N).collect();
-        let rows = approximation.project(similarities.view(), &all).expect("the core comes from bought columns");
+        let rows = approximation.project(similarities.view(), &all).expect("the core comes from evaluated columns");
         assert_close(&rows, &dense(&approximation).select(Axis(0), &others), 1e-8, "projected rows");
         for embedding in [approximation.embedding(), approximation.psd_embedding()] {
             let embedding = embedding.expect("a factorisation of a finite matrix");
@@ -390,12 +412,14 @@ pub fn takes_a_symmetric_matrix_or_says_so(method: &dyn Approximate) {
     let oracle = Tally { symmetry: Symmetry::Asymmetric, ..Tally::new(matrix.clone()) };
     match method.fit(&oracle, &landmarks(), 8, Known::NOTHING, &mut rng()) {
         Ok(approximation) => assert_close(&dense(&approximation), &matrix, 1e-12, "an asymmetric K"),
-        Err(ApproximateError::Asymmetric { .. }) => assert!(oracle.asked().is_empty(), "bought before it was refused"),
+        Err(ApproximateError::Asymmetric { .. }) => {
+            assert!(oracle.asked().is_empty(), "evaluated before it was refused")
+        }
         Err(other) => panic!("the error does not say that the score is asymmetric: {other}"),
     }
 }
 
-/// At the rank for s columns a method buys no more than s columns cost, unless rank 1 already does or it needs all of K.
+/// At the rank for s columns a method evaluates no more than s columns cost, unless rank 1 already does or it needs all of K.
 pub fn rank_for_columns_is_within_the_price(method: &dyn Approximate) {
     let shape = OracleShape { len: N, symmetry: Symmetry::Symmetric, diagonal_known: false, evaluations_per_pair: 1 };
     let price = |rank| method.plan(shape, &landmarks(), rank).expect("a possible rank").evaluations(shape);
@@ -403,7 +427,7 @@ pub fn rank_for_columns_is_within_the_price(method: &dyn Approximate) {
     for columns in 1..=N {
         let rank = method.rank_for_columns(N, columns);
         assert!((1..=N).contains(&rank), "rank {rank}");
-        let budget = Plan::columns(&landmarks().order()[..columns]).evaluations(shape);
+        let budget = EntryPlan::columns(&landmarks().order()[..columns]).evaluations(shape);
         assert!(all || rank == 1 || price(rank) <= budget, "rank {rank} for {columns} columns");
     }
 }

@@ -1,6 +1,6 @@
 //! Sets of entries: what a fit will ask for, before it asks.
 //!
-//! A [`Plan`] lists the blocks a method will request; an [`EntrySet`] is the union of several plans and counts its
+//! An [`EntryPlan`] lists the blocks a method will request; an [`EntrySet`] is the union of several plans and counts its
 //! distinct evaluations, so that "if run alone" and "really bought" are both known before the first call.
 
 use serde::Serialize;
@@ -14,9 +14,9 @@ use pair_map::PairSet;
 /// Rows × columns of the matrix.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EntryBlock {
-    /// Which rows.
+    /// Its rows.
     pub rows: Rows,
-    /// Which columns, distinct.
+    /// Its columns, distinct.
     pub cols: Vec<usize>,
 }
 
@@ -29,7 +29,7 @@ pub enum Rows {
     These(Vec<usize>),
 }
 
-/// How far a [`Plan`] can be trusted.
+/// Trust that an [`EntryPlan`] deserves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Certainty {
@@ -39,19 +39,24 @@ pub enum Certainty {
     UpperBound,
 }
 
-/// The entries a method will buy: a pure function of (n, parameters, landmarks).
+/// The entries a method will evaluate: a pure function of (n, parameters, landmarks).
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Plan {
-    /// What will be requested, in order; no two blocks overlap.
+pub struct EntryPlan {
+    /// Requests in order; no two blocks overlap.
     pub blocks: Vec<EntryBlock>,
-    /// Whether the count is exact or a bound.
+    /// Exact count, or a bound.
     pub certainty: Certainty,
 }
 
-impl Plan {
+impl EntryPlan {
     /// An exact plan of full columns.
     pub fn columns(cols: &[usize]) -> Self {
         Self { blocks: vec![EntryBlock { rows: Rows::All, cols: cols.to_vec() }], certainty: Certainty::Exact }
+    }
+
+    /// An exact plan of all n columns.
+    pub fn all(n: usize) -> Self {
+        Self { blocks: vec![EntryBlock { rows: Rows::All, cols: (0..n).collect() }], certainty: Certainty::Exact }
     }
 
     /// The columns that are requested in full, in order.
@@ -102,7 +107,7 @@ impl EntrySet {
     }
 
     /// Adds everything a plan will request.
-    pub fn add(&mut self, plan: &Plan) {
+    pub fn add(&mut self, plan: &EntryPlan) {
         for block in &plan.blocks {
             match &block.rows {
                 Rows::All => block.cols.iter().for_each(|&j| self.add_column(j)),
@@ -134,12 +139,12 @@ impl EntrySet {
         }
     }
 
-    /// Whether the full column j is in the set.
+    /// True where the full column j is in the set.
     pub fn has_column(&self, j: usize) -> bool {
         self.is_column[j]
     }
 
-    /// Whether the entry (i, j) is in the set, in either order for a symmetric oracle.
+    /// True where the entry (i, j) is in the set, in either order for a symmetric oracle.
     pub fn contains(&self, i: usize, j: usize) -> bool {
         self.covers(i, j) || self.scattered.contains(&if self.is_symmetric() && i < j { (j, i) } else { (i, j) })
     }

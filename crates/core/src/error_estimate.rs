@@ -1,9 +1,9 @@
-//! How wrong an approximation is: exactly, where all of K can be read, or estimated from a sample of extra entries.
+//! Error of an approximation: exact, where all of K can be read, or estimated from a sample of extra entries.
 //!
 //! ```text
 //! relative error = ‖K − K̃‖_F / ‖K‖_F
 //! ```
-//! [`relative_errors`] reads all of K once, by blocks of rows. [`Sample`] asks for m entries outside the bought columns (§2e
+//! [`relative_errors`] reads all of K once, by blocks of rows. [`Sample`] asks for m entries outside the evaluated columns (§2e
 //! of ALGORITHMS; 1,000 are enough for two digits) and states an interval. [`TargetError`] grows the rank until the
 //! estimate is small enough or the budget ends.
 

@@ -1,7 +1,7 @@
-//! Which items to buy columns of.
+//! Landmarks: the items whose columns are evaluated.
 //!
 //! Landmark sets are nested: the set of size s is the first s of one order, so rank 50 is a prefix of rank 100 and a
-//! rank sweep costs its largest rank. Drawing uniformly ([`Landmarks::uniform`]) buys nothing and is hard to beat; a
+//! rank sweep costs its largest rank. Drawing uniformly ([`Landmarks::uniform`]) evaluates nothing and is hard to beat; a
 //! [`LandmarkPolicy`] names the alternatives.
 
 use std::collections::HashMap;
@@ -10,6 +10,7 @@ use rand::seq::SliceRandom;
 
 use crate::linalg::LinalgError;
 use crate::oracle::OracleError;
+use crate::parameter::BadParameter;
 use crate::stream::Rng;
 
 mod leverage;
@@ -28,7 +29,7 @@ pub struct Landmarks {
     independent: Vec<usize>,
 }
 
-/// Why there are no such landmarks.
+/// Reason why there are no such landmarks.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LandmarkError {
@@ -55,31 +56,20 @@ pub enum LandmarkError {
     /// None, or more than there are.
     #[error("{size} landmarks are impossible: {available} can be had; ask for at least 1 and at most that many")]
     Size {
-        /// How many were asked for.
+        /// Number asked for.
         size: usize,
-        /// How many there are.
+        /// Number that there are.
         available: usize,
     },
     /// A policy that needs K = Kᵀ was handed an asymmetric oracle.
-    #[error(
-        "landmark policy `{policy}` needs a symmetric oracle; say `symmetrize: mean` under `oracle:` (in Rust: wrap it in `Symmetrized`)"
-    )]
+    #[error("landmark policy `{policy}` needs a symmetric oracle; symmetrise the score first (`Symmetrized`)")]
     Asymmetric {
         /// Policy id.
         policy: &'static str,
     },
     /// A parameter outside its range.
-    #[error("landmark policy `{policy}`: `{parameter}` is {value}, but must be {wanted}")]
-    Parameter {
-        /// Policy id.
-        policy: &'static str,
-        /// Parameter name as in the configuration.
-        parameter: &'static str,
-        /// The value seen.
-        value: f64,
-        /// The range wanted.
-        wanted: &'static str,
-    },
+    #[error(transparent)]
+    Parameter(#[from] BadParameter),
     /// The oracle's own error.
     #[error(transparent)]
     Oracle(#[from] OracleError),
@@ -89,7 +79,7 @@ pub enum LandmarkError {
 }
 
 impl Landmarks {
-    /// Uniform without replacement: two independent permutations of the n items. Buys nothing.
+    /// Uniform without replacement: two independent permutations of the n items. Evaluates nothing.
     pub fn uniform(len: usize, rng: &mut Rng) -> Self {
         let order = permutation(len, rng);
         let independent = permutation(len, rng);
@@ -136,7 +126,7 @@ impl Landmarks {
         self.len
     }
 
-    /// Whether there is nothing to draw from.
+    /// True where there is nothing to draw from.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }

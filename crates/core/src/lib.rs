@@ -1,4 +1,4 @@
-//! landmark-core: approximates a huge, expensive, possibly indefinite similarity matrix from a few bought columns.
+//! landmark-core: approximates a huge, expensive, possibly indefinite similarity matrix from a few of its columns.
 //!
 //! The crate knows no text, file, YAML, torch or thread-pool choice. Its only input is an [`Oracle`](oracle::Oracle).
 
@@ -6,10 +6,12 @@ pub mod approximate;
 pub mod approximation;
 pub mod conformance;
 pub mod entries;
+pub mod error;
 pub mod error_estimate;
-pub mod fit;
+pub mod fit_report;
 pub mod landmarks;
 pub mod linalg;
 pub mod normal;
 pub mod oracle;
+pub mod parameter;
 pub mod stream;

@@ -1,4 +1,4 @@
-//! What is being approximated: a similarity over the indices `0..n`, known only by asking.
+//! Similarity over the indices `0..n`, known only by asking.
 //!
 //! An [`Oracle`] is a function over pairs of indices. Everything else wraps one: counting and budget ([`Metered`]),
 //! symmetrising ([`Symmetrized`]), `exp(−γd)` ([`Kernelized`]), remembering ([`Remembered`]), and, in other crates,
@@ -8,8 +8,9 @@
 //! A symmetric oracle evaluates each unordered pair once, a symmetrised one evaluates both orders, and a
 //! self-similarity that is known in advance costs nothing.
 //!
-//! Scores are checked for NaN and infinities where they enter: in [`evaluate_block`], and in every wrapper that reads
-//! an overridden `block` before it could hide one (`exp(−∞)` is a respectable 0).
+//! A score is checked for NaN and infinities once, where it enters: by the first wrapper or reader above the function
+//! itself, before anything could hide it (`exp(−∞)` is a respectable 0). That is [`ask_pairs`] and [`ask_block`];
+//! what has asked through them says so ([`Oracle::is_checked`]) and is not checked again.
 
 use std::fmt;
 
@@ -17,6 +18,8 @@ use std::sync::Arc;
 
 use ndarray::{Array2, ArrayView2, ArrayViewMut2};
 use serde::{Deserialize, Serialize};
+
+use crate::parameter::BadParameter;
 
 mod distinct;
 mod embedded;
@@ -45,12 +48,12 @@ pub trait Oracle: Send + Sync {
     /// Number of items n; the matrix is n × n.
     fn len(&self) -> usize;
 
-    /// Whether there are no items.
+    /// True where there are no items.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Whether `f(i, j) = f(j, i)` by construction.
+    /// Symmetric where `f(i, j) = f(j, i)` by construction.
     fn symmetry(&self) -> Symmetry;
 
     /// A digest of everything that moves a score; two oracles with one identity are interchangeable.
@@ -71,6 +74,11 @@ pub trait Oracle: Send + Sync {
     /// also takes several requests at a time and fills the end of one with the beginning of the next.
     fn calls_at_once(&self) -> usize {
         1
+    }
+
+    /// True where every score that it answers was checked to be finite already.
+    fn is_checked(&self) -> bool {
+        false
     }
 
     /// Scores `out[k] = f(pairs[k])`, batch first: a caller hands over thousands of pairs at once. A pair (i, i) must be
@@ -117,6 +125,10 @@ macro_rules! forward_to_the_pointee {
                 (**self).calls_at_once()
             }
 
+            fn is_checked(&self) -> bool {
+                (**self).is_checked()
+            }
+
             fn evaluate(&self, pairs: &[Pair], out: &mut [f64]) -> Result<(), OracleError> {
                 (**self).evaluate(pairs, out)
             }
@@ -129,15 +141,14 @@ macro_rules! forward_to_the_pointee {
 }
 forward_to_the_pointee!(&O, Arc<O>, Box<O>);
 
-/// Buys `f(rows[a], cols[b])` as a new rows.len() × cols.len() matrix, every score checked.
+/// Evaluates `f(rows[a], cols[b])` as a new rows.len() × cols.len() matrix, every score checked.
 ///
 /// # Errors
 /// An index out of range, a score that is not finite, or whatever the oracle answers.
 pub fn block_of<O: Oracle + ?Sized>(oracle: &O, rows: &[usize], cols: &[usize]) -> Result<Array2<f64>, OracleError> {
     check_indices(oracle.len(), rows, cols)?;
     let mut block = Array2::zeros((rows.len(), cols.len()));
-    oracle.block(rows, cols, block.view_mut())?;
-    check_finite_block(rows, cols, block.view())?;
+    ask_block(oracle, rows, cols, block.view_mut())?;
     Ok(block)
 }
 
@@ -155,7 +166,30 @@ pub fn even_chunk(calls: usize, lanes: usize, largest: usize) -> usize {
     calls.div_ceil(lanes.max(1) * rounds).max(1)
 }
 
-/// Whether a score depends on the order of its pair.
+/// [`Oracle::evaluate`], its scores checked unless the oracle did so itself.
+///
+/// # Errors
+/// Whatever the oracle answers, and [`OracleError::NotFinite`] for the first score that is not finite.
+pub fn ask_pairs<O: Oracle + ?Sized>(oracle: &O, pairs: &[Pair], out: &mut [f64]) -> Result<(), OracleError> {
+    oracle.evaluate(pairs, out)?;
+    if oracle.is_checked() { Ok(()) } else { check_finite(pairs, out) }
+}
+
+/// [`Oracle::block`], its scores checked unless the oracle did so itself.
+///
+/// # Errors
+/// As [`ask_pairs`].
+pub fn ask_block<O: Oracle + ?Sized>(
+    oracle: &O,
+    rows: &[usize],
+    cols: &[usize],
+    mut out: ArrayViewMut2<'_, f64>,
+) -> Result<(), OracleError> {
+    oracle.block(rows, cols, out.view_mut())?;
+    if oracle.is_checked() { Ok(()) } else { check_finite_block(rows, cols, out.view()) }
+}
+
+/// Symmetry of a score in the order of its pair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Symmetry {
@@ -165,14 +199,14 @@ pub enum Symmetry {
     Asymmetric,
 }
 
-/// What an accounting needs to know of an oracle: size, symmetry and the price of a pair. Pure data.
+/// Shape of an oracle, as an accounting needs it: size, symmetry and the price of a pair. Pure data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OracleShape {
     /// Number of items n.
     pub len: usize,
-    /// Whether each unordered pair is evaluated once.
+    /// Symmetric where each unordered pair is evaluated once.
     pub symmetry: Symmetry,
-    /// Whether f(i, i) costs nothing.
+    /// True where f(i, i) costs nothing.
     pub diagonal_known: bool,
     /// Function calls of one off-diagonal pair.
     pub evaluations_per_pair: u64,
@@ -259,7 +293,7 @@ impl fmt::Debug for Identity {
     }
 }
 
-/// Why a score could not be had.
+/// Reason why a score could not be had.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum OracleError {
@@ -272,12 +306,12 @@ pub enum OracleError {
         i: usize,
         /// Column item.
         j: usize,
-        /// What came back.
+        /// The value that came back.
         value: f64,
     },
     /// The hard budget would be passed by this request; nothing of it was evaluated.
     #[error(
-        "the budget of {budget} evaluations is exhausted: {spent} spent and {requested} more were asked for. Raise `budget.entries`, or lower the ranks"
+        "the budget of {budget} evaluations is exhausted: {spent} spent and {requested} more were asked for. Raise the budget, or lower the rank"
     )]
     BudgetExhausted {
         /// The limit.
@@ -289,7 +323,7 @@ pub enum OracleError {
     },
     /// The time limit has passed; nothing of this request was evaluated.
     #[error(
-        "the time budget of {budget_seconds} s is exhausted after {spent} evaluations. Raise `budget.seconds`; what was bought is kept"
+        "the time budget of {budget_seconds} s is exhausted after {spent} evaluations. Raise it; what was evaluated is kept"
     )]
     TimeExhausted {
         /// The limit in seconds.
@@ -327,7 +361,7 @@ pub enum OracleError {
     },
     /// A matrix that must be symmetric is not.
     #[error(
-        "the matrix is not symmetric: entry (i = {i}, j = {j}) is {forward}, but (j, i) is {backward}. Make it symmetric, or let `oracle.symmetrize: mean` do so"
+        "the matrix is not symmetric: entry (i = {i}, j = {j}) is {forward}, but (j, i) is {backward}. Make it symmetric, or average its two triangles"
     )]
     NotSymmetric {
         /// Row of the first entry, in reading order, that differs from its mirror.
@@ -340,19 +374,12 @@ pub enum OracleError {
         backward: f64,
     },
     /// A parameter of a wrapper outside its range.
-    #[error("`{parameter}` is {value}, but must be {wanted}")]
-    Parameter {
-        /// Parameter name as in the configuration.
-        parameter: &'static str,
-        /// The value seen.
-        value: f64,
-        /// The range wanted.
-        wanted: &'static str,
-    },
+    #[error(transparent)]
+    Parameter(#[from] BadParameter),
     /// Whatever the scorer itself says went wrong, with its own words kept as the source.
     #[error("the oracle failed on {what}")]
     Failed {
-        /// What was being scored or stored.
+        /// The thing that was being scored or stored.
         what: String,
         /// The cause.
         #[source]

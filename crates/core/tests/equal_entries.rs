@@ -5,8 +5,7 @@
 //! the methods and the known defects of the published ones come out, not the third digit.
 
 use landmark_core::approximate::{
-    Approximate, NystromParams, OptimalParams, ShiftRidgeParams, SiCurParams, SkeletonParams, SmsNystromParams,
-    StaCurParams,
+    Approximate, Nystrom, Optimal, ShiftRidgeParams, SiCurParams, Skeleton, SmsNystromParams, StaCur,
 };
 use landmark_core::approximation::Known;
 use landmark_core::landmarks::Landmarks;
@@ -50,7 +49,7 @@ fn shift_ridge_beats_the_published_methods_and_known_entries_help() {
     let sms = SmsNystromParams::default().check().unwrap();
     let sicur = SiCurParams::default().check().unwrap();
     let ours = ShiftRidgeParams::default().check().unwrap();
-    let optimal = OptimalParams::default().check().unwrap();
+    let optimal = Optimal;
     for columns in COLUMNS {
         let [sms, sicur, ours, with_known, optimal] = [
             error(&oracle, &sms, columns, Known::NOTHING),
@@ -82,9 +81,9 @@ fn sms_as_printed_rises_again_and_the_corrected_diagonal_does_not() {
 #[test]
 fn nystrom_and_skeleton_explode_on_an_indefinite_matrix_and_stacur_is_poor() {
     let oracle = cross_encoder_like();
-    let nystrom = NystromParams::default().check().unwrap();
-    let skeleton = SkeletonParams::default().check().unwrap();
-    let stacur = StaCurParams::default().check().unwrap();
+    let nystrom = Nystrom;
+    let skeleton = Skeleton;
+    let stacur = StaCur::default();
     for columns in COLUMNS {
         assert!(error(&oracle, &nystrom, columns, Known::NOTHING) > 1.0);
         assert!(error(&oracle, &skeleton, columns, Known::NOTHING) > 1.0);

@@ -1,7 +1,7 @@
 //! A unit of work of a run: what it is called, what it will request, and what it does.
 
 use landmark_core::approximate::ApproximateError;
-use landmark_core::entries::Plan;
+use landmark_core::entries::EntryPlan;
 use landmark_core::oracle::OracleError;
 use landmark_report::{CellKey, ResultRow, ResultStore, ResultsError};
 
@@ -19,7 +19,7 @@ pub struct Job<'a> {
     /// The line of the dry run it belongs to: the title without the replicate.
     pub group: String,
     /// What it will request.
-    pub plan: Plan,
+    pub plan: EntryPlan,
     /// Calls that it may make for pairs outside the matrix.
     pub extra: ExtraCalls,
     /// What it does.

@@ -4,6 +4,7 @@
 //! Two traits are what an experiment implements: [`experiment::Experiment`] over one matrix, [`study::Study`] over anything else. The lists of
 //! what there is are handed in from the top ([`catalogue::Catalogue`]).
 
+mod advice;
 pub mod catalogue;
 pub mod config;
 pub mod experiment;

@@ -3,7 +3,7 @@
 //! Every job's plan is a pure function of the configuration, so the forecast is arithmetic on sets of entries: what a job would cost if it
 //! ran alone, what it adds to the jobs before it, and what the store holds already.
 
-use landmark_core::entries::{Certainty, EntrySet, Plan};
+use landmark_core::entries::{Certainty, EntryPlan, EntrySet};
 use landmark_core::oracle::OracleShape;
 
 use crate::job::{ExtraCalls, Job};
@@ -68,7 +68,7 @@ impl Forecast {
         if self.is_exact() {
             return self.jobs.iter().map(|job| job.added).sum();
         }
-        let all = Plan::columns(&(0..self.shape.len).collect::<Vec<_>>()).evaluations(self.shape);
+        let all = EntryPlan::columns(&(0..self.shape.len).collect::<Vec<_>>()).evaluations(self.shape);
         self.jobs.iter().map(|job| job.alone).sum::<u64>().min(all)
     }
 

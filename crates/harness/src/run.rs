@@ -13,6 +13,7 @@ use landmark_report::{FileError, ReferenceError, ReportError, ResultStore, Resul
 use landmark_store::StoreError;
 use serde_json::json;
 
+use crate::advice;
 use crate::config::{Config, MatrixSubject, Subject};
 use crate::job::{Job, JobError};
 use crate::plan::Forecast;
@@ -86,8 +87,8 @@ pub enum Ended {
     SomeFailed(usize),
 }
 
-/// Why a run could not be made.
-#[derive(Debug, thiserror::Error, miette::Diagnostic)]
+/// Reason why a run could not be made.
+#[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RunError {
     /// Data or oracle.
@@ -131,6 +132,17 @@ pub enum RunError {
     /// The list of landmarks.
     #[error("{0}")]
     Landmarks(String),
+}
+
+impl miette::Diagnostic for RunError {
+    fn help(&self) -> Option<Box<dyn std::fmt::Display + '_>> {
+        let advice = match self {
+            Self::Stage(error) => advice::on_stage(error),
+            Self::Plan(error) | Self::Job { source: error, .. } => advice::on_job(error),
+            _ => None,
+        };
+        advice.map(|advice| -> Box<dyn std::fmt::Display> { Box::new(advice) })
+    }
 }
 
 impl RunError {
@@ -326,7 +338,8 @@ fn work(
             }
             Err(JobError::Budget(error)) => {
                 if !outcome.budget {
-                    progress.say(&format!("{error}; going on with what is bought"));
+                    let keys = advice::on_oracle(&error).map_or_else(String::new, |keys| format!(" ({keys})"));
+                    progress.say(&format!("{error}{keys}; going on with what is bought"));
                 }
                 outcome.budget = true;
             }

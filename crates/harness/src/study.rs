@@ -12,7 +12,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use landmark_core::entries::{Certainty, Plan};
+use landmark_core::entries::{Certainty, EntryPlan};
 use landmark_core::oracle::Identity;
 use landmark_report::{CellKey, Metric, ResultRow, ResultStore, cell_key};
 use landmark_yaml::{Entry, Node};
@@ -192,7 +192,7 @@ impl RunSource for StudyRun {
             key: key.clone(),
             title: part.title.clone(),
             group: part.group.clone(),
-            plan: Plan { blocks: Vec::new(), certainty: Certainty::Exact },
+            plan: EntryPlan { blocks: Vec::new(), certainty: Certainty::Exact },
             extra: ExtraCalls::NONE,
             work: Box::new(move |results, progress| {
                 Ok(self.work.measure(number, &Finished { parts: &self.parts, results }, progress)?)

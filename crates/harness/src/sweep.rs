@@ -7,9 +7,9 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use landmark_core::approximate::{Approximate, ApproximateError, Link, Proxied};
-use landmark_core::entries::{Certainty, Plan};
+use landmark_core::entries::{Certainty, EntryPlan};
 use landmark_core::landmarks::Landmarks;
-use landmark_core::oracle::{Oracle, OracleError, OracleShape};
+use landmark_core::oracle::{Oracle, OracleShape};
 use landmark_core::stream::stream;
 use serde::Serialize;
 
@@ -198,15 +198,37 @@ impl<'a> Sweep<'a> {
             return Ok(landmarks.clone());
         }
         let mut rng = stream(self.run.seed, &self.stage.dataset, "landmarks", cell.replicate);
-        let landmarks = policy.select(oracle, self.longest_order(), &mut rng)?;
+        let landmarks = policy.select_up_to(oracle, self.common_order(), self.longest_order()?, &mut rng)?;
         seen.insert(cell.replicate, landmarks.clone());
         Ok(landmarks)
     }
 
-    /// Landmarks that the largest fit can ask for: SMS-Nyström and SiCUR take a second set of twice the rank.
-    fn longest_order(&self) -> usize {
+    /// Landmarks that are chosen by what is seen whatever the methods are, so that another method moves none of them: twice the largest
+    /// rank, for a second set as large as the papers take it.
+    fn common_order(&self) -> usize {
         let largest = self.axis().iter().map(|&(_, size)| size).max().unwrap_or(1);
         (2 * largest).min(self.stage.items())
+    }
+
+    /// Landmarks that the largest fit of any method reads, those of the common order included.
+    fn longest_order(&self) -> Result<usize, ApproximateError> {
+        let (n, axis) = (self.stage.items(), self.axis());
+        let mut longest = self.common_order();
+        for method in &self.matrix.methods {
+            let widest = self.widest(method)?;
+            let ranks = axis.iter().map(|&(comparison, columns)| self.rank(method, comparison, columns));
+            longest = ranks.map(|rank| widest.landmarks_needed(n, rank)).fold(longest, usize::max);
+        }
+        Ok(longest)
+    }
+
+    /// A method with the largest second set that a search tries.
+    ///
+    /// # Errors
+    /// A second set smaller than the first.
+    pub fn widest(&self, method: &MethodConfig) -> Result<Arc<dyn Approximate>, ApproximateError> {
+        let tried = self.matrix.search.s2.as_ref();
+        tried.map_or_else(|| Ok(Arc::clone(&method.approximator)), |axis| method.with_second_set(axis.bounds().1))
     }
 
     /// Landmarks that need no score: uniform or given. For a plan they stand in for those that do, which are as many.
@@ -225,7 +247,7 @@ impl<'a> Sweep<'a> {
     ///
     /// # Errors
     /// An impossible rank, or too few given landmarks.
-    pub fn plan(&self, cell: &Cell, shape: OracleShape) -> Result<Plan, ApproximateError> {
+    pub fn plan(&self, cell: &Cell, shape: OracleShape) -> Result<EntryPlan, ApproximateError> {
         self.plan_of(cell, &self.method(cell).approximator, shape)
     }
 
@@ -238,15 +260,15 @@ impl<'a> Sweep<'a> {
         cell: &Cell,
         approximator: &Arc<dyn Approximate>,
         shape: OracleShape,
-    ) -> Result<Plan, ApproximateError> {
+    ) -> Result<EntryPlan, ApproximateError> {
         let fit = approximator.plan(shape, &self.drawn_landmarks(cell)?, cell.rank)?;
         match &self.matrix.landmarks {
             LandmarkConfig::Uniform | LandmarkConfig::Given { .. } => Ok(fit),
             // the choice reads columns of its landmarks, the fit those and perhaps independent ones: no more than this
             LandmarkConfig::Seen(_) => {
-                let columns = (self.longest_order() + fit.full_columns().len()).min(shape.len);
-                let most = Plan::columns(&self.drawn_landmarks(cell)?.order()[..columns]);
-                Ok(Plan { certainty: Certainty::UpperBound, ..most })
+                let columns = (self.longest_order()? + fit.full_columns().len()).min(shape.len);
+                let most = EntryPlan::columns(&self.drawn_landmarks(cell)?.order()[..columns]);
+                Ok(EntryPlan { certainty: Certainty::UpperBound, ..most })
             }
         }
     }
@@ -254,11 +276,11 @@ impl<'a> Sweep<'a> {
     /// The method of a cell, wrapped in its proxy as seen through γ.
     ///
     /// # Errors
-    /// A γ that is no positive number.
-    pub fn approximator(&self, cell: &Cell, setting: Setting) -> Result<Arc<dyn Approximate>, OracleError> {
+    /// A γ that is no positive number, a second set smaller than the first.
+    pub fn approximator(&self, cell: &Cell, setting: Setting) -> Result<Arc<dyn Approximate>, ApproximateError> {
         let method = self.method(cell);
         let inner = match setting.s2 {
-            Some(ratio) => method.with_second_set(ratio),
+            Some(ratio) => method.with_second_set(ratio)?,
             None => Arc::clone(&method.approximator),
         };
         let Some(wanted) = &method.proxy else { return Ok(inner) };

@@ -262,7 +262,7 @@ fn greatest_common_divisor(a: usize, b: usize) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use landmark_core::entries::Plan;
+    use landmark_core::entries::EntryPlan;
 
     use super::*;
 
@@ -276,7 +276,7 @@ mod tests {
                 evaluations_per_pair: 1,
             };
             let mut set = EntrySet::new(shape);
-            set.add(&Plan::columns(&(0..n.div_ceil(2)).collect::<Vec<_>>()));
+            set.add(&EntryPlan::columns(&(0..n.div_ceil(2)).collect::<Vec<_>>()));
             let pairs: Vec<Pair> = scattered_pairs(&set, n).collect();
             let mut distinct = pairs.clone();
             distinct.sort_unstable();

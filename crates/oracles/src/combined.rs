@@ -18,6 +18,7 @@
 //! one call. Room: a few numbers a pair of a call, nothing per pair beyond that.
 
 use landmark_core::oracle::{Oracle, OracleError, Pair, Symmetry};
+use landmark_core::parameter::BadParameter;
 
 mod arithmetic;
 mod diagonal;
@@ -112,7 +113,7 @@ fn self_similarities<O: Oracle + ?Sized>(oracle: &O) -> Result<Vec<f64>, Combine
 }
 
 fn parameter(parameter: &'static str, value: f64, good: bool, wanted: &'static str) -> Result<(), CombineError> {
-    if good { Ok(()) } else { Err(OracleError::Parameter { parameter, value, wanted }.into()) }
+    if good { Ok(()) } else { Err(OracleError::from(BadParameter::new(parameter, value, wanted)).into()) }
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@
 
 use std::time::Instant;
 
-use landmark_core::approximate::{Approximate, NystromParams};
+use landmark_core::approximate::{Approximate, Nystrom};
 use landmark_core::approximation::Known;
 use landmark_core::landmarks::Landmarks;
 use landmark_core::oracle::{Identity, Oracle, OracleError, Pair, Symmetry};
@@ -83,7 +83,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let stored = store.attach(Synthetic(n), label())?;
     println!("read the store: {:.1} s, {:.1} GB at most so far", start.elapsed().as_secs_f64(), peak());
     let start = Instant::now();
-    let method = NystromParams::default().check()?;
+    let method = Nystrom;
     let approximation = method.fit(&stored, &landmarks, s, Known::NOTHING, &mut stream(1, "merge", "fit", 0))?;
     println!("fit: {:.1} s, {:.1} GB at most; rank {}", start.elapsed().as_secs_f64(), peak(), approximation.rank());
     assert_eq!(stored.bought(), 0, "everything was there");

@@ -12,6 +12,8 @@ use std::collections::BTreeSet;
 use ndarray::{Array2, ArrayView2, Axis};
 use serde::{Deserialize, Serialize};
 
+use landmark_core::parameter::BadParameter;
+
 use crate::cross_validation::{Answer, CrossValidation, Learner, cross_validate as cross_validate_with};
 use crate::error::TaskError;
 use crate::linear_svm::{LinearSvmParams, LinearSvmValidParams, TrainingReport};
@@ -79,7 +81,7 @@ impl Choice {
     fn check(costs: Vec<f64>, own: f64, folds: usize) -> Result<Self, SvmError> {
         costs.iter().try_for_each(|&c| check_positive("costs", c))?;
         if folds < 2 {
-            return Err(SvmError::Parameter { parameter: "folds", value: folds.to_string(), wanted: "at least 2" });
+            return Err(BadParameter::new("folds", folds, "at least 2").into());
         }
         Ok(Self { costs: if costs.is_empty() { vec![own] } else { costs }, folds })
     }

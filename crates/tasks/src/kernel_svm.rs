@@ -19,6 +19,7 @@ use ndarray::{Array1, Array2, ArrayView2, Axis};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
+use landmark_core::parameter::BadParameter;
 use landmark_core::stream::stream;
 
 use crate::linear_svm::{TrainingReport, highest};
@@ -84,7 +85,7 @@ impl KernelSvmParams {
         self.tolerance.check()?;
         for (parameter, value) in [("max_epochs", self.max_epochs), ("cache_mib", self.cache_mib)] {
             if value == 0 {
-                return Err(SvmError::Parameter { parameter, value: "0".into(), wanted: "at least 1" });
+                return Err(BadParameter::new(parameter, "0", "at least 1").into());
             }
         }
         Ok(KernelSvmValidParams(self))
@@ -178,7 +179,7 @@ impl KernelSvmValidParams {
     ) -> Result<Vec<KernelSvm>, SvmError> {
         if !self.0.bias {
             let wanted = "`true` where columns are read as they are needed";
-            return Err(SvmError::Parameter { parameter: "bias", value: "false".into(), wanted });
+            return Err(BadParameter::new("bias", "false", wanted).into());
         }
         if let Some(&item) = items.iter().find(|&&item| item >= gram.items()) {
             return Err(SvmError::NoSuchItem { item, items: gram.items() });

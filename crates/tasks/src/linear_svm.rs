@@ -15,6 +15,7 @@ use ndarray::{Array1, Array2, ArrayView2};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
+use landmark_core::parameter::BadParameter;
 use landmark_core::stream::stream;
 
 use crate::svm::descent::DescentOptions;
@@ -116,10 +117,10 @@ impl LinearSvmParams {
         let newton_applies = self.loss == Loss::SquaredHinge && self.multi_class == MultiClass::OneVsRest;
         if self.solver == Solver::Newton && !newton_applies {
             let wanted = "`auto` or `dual_descent` unless `loss: squared_hinge` and `multi_class: one_vs_rest`";
-            return Err(SvmError::Parameter { parameter: "solver", value: "newton".into(), wanted });
+            return Err(BadParameter::new("solver", "newton", wanted).into());
         }
         if self.max_epochs == 0 {
-            return Err(SvmError::Parameter { parameter: "max_epochs", value: "0".into(), wanted: "at least 1" });
+            return Err(BadParameter::new("max_epochs", "0", "at least 1").into());
         }
         Ok(LinearSvmValidParams(self))
     }
@@ -185,7 +186,7 @@ impl LinearSvmValidParams {
             }
             Features::Sparse(_) if self.0.solver == Solver::Newton => {
                 let wanted = "`auto` or `dual_descent` for sparse rows";
-                return Err(SvmError::Parameter { parameter: "solver", value: "newton".into(), wanted });
+                return Err(BadParameter::new("solver", "newton", wanted).into());
             }
             Features::Sparse(rows) => paths.train(&BiasedSparseRows { rows, bias: self.0.bias }),
         })

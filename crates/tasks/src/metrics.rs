@@ -5,6 +5,8 @@
 //!
 //! Cost: O(n) for the counts, O(n log n) for ranks, O(resamples · n) for intervals.
 
+use landmark_core::parameter::BadParameter;
+
 mod correlation;
 mod counts;
 mod spread;
@@ -70,17 +72,8 @@ pub enum MetricError {
         value: f64,
     },
     /// A parameter outside its range.
-    #[error("`{metric}`: `{parameter}` is {value}, but must be {wanted}")]
-    Parameter {
-        /// The metric.
-        metric: &'static str,
-        /// Parameter name.
-        parameter: &'static str,
-        /// The value seen.
-        value: f64,
-        /// The range wanted.
-        wanted: &'static str,
-    },
+    #[error(transparent)]
+    Parameter(#[from] BadParameter),
 }
 
 /// Two lists of one length, of at least `wanted` values.

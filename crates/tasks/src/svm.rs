@@ -8,6 +8,8 @@
 //!
 //! The gap primal − dual ≥ 0 bounds how far both are from the optimum. It is measured, never assumed: every report carries it.
 
+use landmark_core::parameter::BadParameter;
+
 use serde::{Deserialize, Serialize};
 
 pub(crate) mod descent;
@@ -103,15 +105,8 @@ impl SolveReport {
 #[non_exhaustive]
 pub enum SvmError {
     /// A parameter outside its range.
-    #[error("`{parameter}` is {value}, but must be {wanted}")]
-    Parameter {
-        /// Parameter name as in the configuration.
-        parameter: &'static str,
-        /// The value seen.
-        value: String,
-        /// The range wanted.
-        wanted: &'static str,
-    },
+    #[error(transparent)]
+    Parameter(#[from] BadParameter),
     /// No sample or no feature.
     #[error("cannot train on {rows} rows of {columns} features: both must be at least 1")]
     Empty {
@@ -246,6 +241,6 @@ pub(crate) fn check_positive(parameter: &'static str, value: f64) -> Result<(), 
     if value > 0.0 && value.is_finite() {
         Ok(())
     } else {
-        Err(SvmError::Parameter { parameter, value: value.to_string(), wanted: "positive and finite" })
+        Err(BadParameter::new(parameter, value, "positive and finite").into())
     }
 }

@@ -93,7 +93,7 @@ fn sms(change: impl Fn(&mut SmsNystromParams)) -> Box<dyn Approximate> {
 
 #[test]
 fn nystrom_reproduces_the_reference() {
-    reproduce("nystrom", |_| Box::new(NystromParams::default().check().unwrap()));
+    reproduce("nystrom", |_| Box::new(Nystrom));
 }
 
 #[test]
@@ -118,16 +118,16 @@ fn sms_nystrom_finds_the_shift_of_the_reference() {
 
 #[test]
 fn cur_methods_reproduce_the_reference() {
-    reproduce("skeleton", |_| Box::new(SkeletonParams::default().check().unwrap()));
+    reproduce("skeleton", |_| Box::new(Skeleton));
     reproduce("sicur", |_| Box::new(SiCurParams::default().check().unwrap()));
-    reproduce("stacur_s", |_| Box::new(StaCurParams { same: true }.check().unwrap()));
-    reproduce("stacur_d", |_| Box::new(StaCurParams { same: false }.check().unwrap()));
+    reproduce("stacur_s", |_| Box::new(StaCur { same: true }));
+    reproduce("stacur_d", |_| Box::new(StaCur { same: false }));
 }
 
 #[test]
 fn optimal_reproduces_the_reference() {
     for case in cases() {
-        let method = OptimalParams::default().check().unwrap();
+        let method = Optimal;
         let mut rng = stream(0, "golden", "folds", 0);
         let fit = method.fit(&case.oracle, &case.landmarks, case.rank, Known::NOTHING, &mut rng).unwrap();
         assert_reproduces(&case, &format!("optimal_k_{}", case.rank), &fit);

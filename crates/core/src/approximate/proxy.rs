@@ -4,32 +4,31 @@
 //! K̃ = q(P) + method(K − q(P))
 //! ```
 //! Most expensive similarities have a cheap relative P: the cosine of bi-encoder embeddings for a cross-encoder, relaxed
-//! for exact word mover's distance. q is fitted by least squares on the off-diagonal entries of the bought columns. Any
-//! method then factors the residual, whose columns are known because K's and P's are, so no further entry is bought. The
-//! zero core competes: a quarter of the bought columns is predicted from the others with and without the method, and a
+//! for exact word mover's distance. q is fitted by least squares on the off-diagonal entries of the evaluated columns. Any
+//! method then factors the residual, whose columns are known because K's and P's are, so no further entry is evaluated. The
+//! zero core competes: a quarter of the evaluated columns is predicted from the others with and without the method, and a
 //! residual that holds nothing to be learned is left alone, so that K̃ does no worse there than the proxy does.
 //! This project's own method (ALGORITHMS §2f).
 //!
 //! q(P) is evaluated where it is read. Vectors: the residual's own, beside shift_ridge vectors of q(P) on many more
 //! landmarks, for its entries are free.
 //!
-//! Cost: entries as the method; its flops twice at most; one proxy score a bought entry; 16 bytes more a bought entry
+//! Cost: entries as the method; its flops twice at most; one proxy score a evaluated entry; 16 bytes more a evaluated entry
 //! during the fit.
 
 use std::fmt;
 use std::sync::Arc;
-use std::time::Instant;
 
 use ndarray::Array2;
 use rand::seq::SliceRandom;
 use rand::seq::index::sample;
 
-use super::purchase::{buy_block, require_symmetric};
-use super::{Approximate, ApproximateError, FitReport};
-use crate::approximation::{Approximation, Diagonal, Factors, Known, Signed};
-use crate::entries::{EntrySet, Plan, Rows};
+use super::{Approximate, ApproximateError, ColumnReader, FitReport, require_symmetric};
+use crate::approximation::{Approximation, Factors, Known, Signed};
+use crate::entries::{EntryPlan, EntrySet, Rows};
 use crate::landmarks::Landmarks;
-use crate::oracle::{Oracle, OracleError, OracleShape, Remembered};
+use crate::oracle::{Oracle, OracleError, OracleShape, Remembered, block_of};
+use crate::parameter::BadParameter;
 use crate::stream::Rng;
 
 mod link;
@@ -43,7 +42,7 @@ pub use link::{FittedLink, Link};
 use linked::Linked;
 use residual::Residual;
 
-/// Bought entries that q is fitted to, at most: far more than its few parameters need.
+/// Evaluated entries that q is fitted to, at most: far more than its few parameters need.
 const FIT_ENTRIES: usize = 1 << 20;
 
 /// Rows that held-out columns are predicted on, at most.
@@ -112,10 +111,9 @@ impl Proxied {
         &*self.proxy
     }
 
-    fn check(&self, shape: OracleShape) -> Result<(), ApproximateError> {
-        let refuse = |parameter, value: String, wanted| {
-            Err(ApproximateError::Parameter { method: "proxy", parameter, value, wanted })
-        };
+    fn check_proxy(&self, shape: OracleShape) -> Result<(), ApproximateError> {
+        let refuse =
+            |parameter, value: String, wanted| Err(BadParameter::new(parameter, value, wanted).of("proxy").into());
         require_symmetric(self.id(), shape.symmetry)?;
         require_symmetric("proxy", self.proxy.symmetry())?;
         if self.proxy.len() != shape.len {
@@ -152,33 +150,43 @@ impl Approximate for Proxied {
         self.method.id()
     }
 
-    fn plan(&self, shape: OracleShape, landmarks: &Landmarks, rank: usize) -> Result<Plan, ApproximateError> {
-        self.check(shape)?;
-        self.method.plan(shape, landmarks, rank)
+    fn second_set(&self) -> Option<f64> {
+        self.method.second_set()
     }
 
-    fn fit(
+    fn with_second_set(&self, ratio: f64) -> Result<Option<Arc<dyn Approximate>>, ApproximateError> {
+        let method = self.method.with_second_set(ratio)?;
+        Ok(method.map(|method| -> Arc<dyn Approximate> { Arc::new(Self { method, ..self.clone() }) }))
+    }
+
+    fn landmarks_needed(&self, n: usize, rank: usize) -> usize {
+        self.method.landmarks_needed(n, rank)
+    }
+
+    fn check_fit(&self, shape: OracleShape, landmarks: &Landmarks, rank: usize) -> Result<(), ApproximateError> {
+        self.check_proxy(shape)?;
+        self.method.check_fit(shape, landmarks, rank)
+    }
+
+    fn entries(&self, n: usize, landmarks: &Landmarks, rank: usize) -> EntryPlan {
+        self.method.entries(n, landmarks, rank)
+    }
+
+    fn factor(
         &self,
-        oracle: &dyn Oracle,
+        columns: &mut ColumnReader<'_>,
         landmarks: &Landmarks,
         rank: usize,
-        known: Known,
         rng: &mut Rng,
     ) -> Result<Approximation, ApproximateError> {
-        let start = Instant::now();
-        let plan = self.plan(OracleShape::of(oracle), landmarks, rank)?;
-        let diagonal = match (known.diagonal, oracle.known_diagonal()) {
-            (true, None) => return Err(ApproximateError::NoKnownDiagonal),
-            (true, Some(value)) => Some(Diagonal::Constant(value)),
-            (false, _) => None,
-        };
-        let (bought, proxy) = (Remembered::new(oracle), Remembered::new(&*self.proxy));
-        bought.buy(&plan)?;
+        let plan = self.entries(columns.oracle().len(), landmarks, rank);
+        let (oracle, proxy) = (Remembered::new(columns.oracle()), Remembered::new(&*self.proxy));
+        oracle.buy(&plan)?;
 
-        let pairs = scored_by_both(&bought, &proxy, &plan, rng)?;
+        let pairs = scored_by_both(&oracle, &proxy, &plan, rng)?;
         let link = self.link.fit(&pairs);
-        let residual = Residual { bought: &bought, proxy: &proxy, link: &link };
-        let on_core = Known { diagonal: false, ..known };
+        let residual = Residual { oracle: &oracle, proxy: &proxy, link: &link };
+        let on_core = Known { diagonal: false, ..columns.known() };
         let judgement = self.judge(&residual, landmarks, rank, rng)?;
         let core = match judgement.core {
             Core::Method => self.method.fit(&residual, landmarks, rank, on_core, rng)?,
@@ -186,18 +194,15 @@ impl Approximate for Proxied {
         };
 
         let report = FitReport {
-            method: self.id().to_owned(),
             proxy: Some(self.proxy.identity().to_hex()),
             proxy_error: relative_error(&pairs, &link),
             core_dropped: judgement.core == Core::Zero,
             validation_error: judgement.error,
-            seconds: start.elapsed().as_secs_f64(),
             ..core.report().clone()
         };
         let anchors = self.choose_anchors(landmarks, rank, rng);
         let linked = Linked { proxy: Arc::clone(&self.proxy), link, anchors };
-        let sum = core.with_addend(Arc::new(linked)).with_report(report);
-        Ok(diagonal.into_iter().fold(sum, Approximation::with_diagonal))
+        Ok(core.with_addend(Arc::new(linked)).with_report(report))
     }
 
     fn rank_for_columns(&self, n: usize, columns: usize) -> usize {
@@ -205,7 +210,7 @@ impl Approximate for Proxied {
     }
 }
 
-/// What held-out columns say.
+/// Verdict of held-out columns.
 struct Judgement {
     core: Core,
     /// Relative error of K̃ on them, where there were any.
@@ -226,8 +231,8 @@ impl Judgement {
 }
 
 impl Proxied {
-    /// Fits the method at three quarters of the rank, all of it bought already, and predicts the bought columns that it
-    /// did not use, on rows that it did not use. Where all of K is bought there is nothing to predict and the method
+    /// Fits the method at three quarters of the rank, all of it evaluated already, and predicts the evaluated columns that it
+    /// did not use, on rows that it did not use. Where all of K is evaluated there is nothing to predict and the method
     /// stands; where nothing can be held out (rank 1) the proxy does.
     fn judge(
         &self,
@@ -238,9 +243,9 @@ impl Proxied {
     ) -> Result<Judgement, ApproximateError> {
         let shape = OracleShape::of(residual);
         let plan = self.method.plan(shape, landmarks, rank)?;
-        let mut bought = EntrySet::new(shape);
-        bought.add(&plan);
-        if bought.columns().len() == shape.len {
+        let mut entries = EntrySet::new(shape);
+        entries.add(&plan);
+        if entries.columns().len() == shape.len {
             return Ok(Judgement::without_evidence(Core::Method));
         }
         // a quarter of the rank, rounded, but at least one: counts far below 2^52
@@ -249,9 +254,9 @@ impl Proxied {
             return Ok(Judgement::without_evidence(Core::Zero));
         }
         let training = self.method.plan(shape, landmarks, fewer)?;
-        let price = bought.evaluations();
-        bought.add(&training);
-        if bought.evaluations() > price {
+        let price = entries.evaluations();
+        entries.add(&training);
+        if entries.evaluations() > price {
             // a method whose smaller fit is no part of the larger one can't be judged for free
             return Ok(Judgement::without_evidence(Core::Method));
         }
@@ -259,7 +264,7 @@ impl Proxied {
         if held.is_empty() || rows.is_empty() {
             return Ok(Judgement::without_evidence(Core::Method));
         }
-        let (scores, truth) = (buy_block(residual.bought, &rows, &held)?, buy_block(residual, &rows, &held)?);
+        let (scores, truth) = (block_of(residual.oracle, &rows, &held)?, block_of(residual, &rows, &held)?);
         let smaller = self.method.fit(residual, landmarks, fewer, Known::NOTHING, rng)?;
         let mut predicted = Array2::zeros(truth.dim());
         smaller.block(&rows, &held, predicted.view_mut())?;
@@ -271,8 +276,8 @@ impl Proxied {
     }
 }
 
-/// Columns that only the larger plan buys, and rows that the smaller one names nowhere.
-fn unused(plan: &Plan, training: &Plan, n: usize, rng: &mut Rng) -> (Vec<usize>, Vec<usize>) {
+/// Columns that only the larger plan evaluates, and rows that the smaller one names nowhere.
+fn unused(plan: &EntryPlan, training: &EntryPlan, n: usize, rng: &mut Rng) -> (Vec<usize>, Vec<usize>) {
     let mut is_used = vec![false; n];
     for block in &training.blocks {
         block.cols.iter().for_each(|&j| is_used[j] = true);
@@ -289,14 +294,14 @@ fn unused(plan: &Plan, training: &Plan, n: usize, rng: &mut Rng) -> (Vec<usize>,
     (held, rows)
 }
 
-/// (proxy score, score) of bought off-diagonal entries: all of them, or those in some rows drawn at random.
+/// (proxy score, score) of evaluated off-diagonal entries: all of them, or those in some rows drawn at random.
 fn scored_by_both(
-    bought: &dyn Oracle,
+    oracle: &dyn Oracle,
     proxy: &dyn Oracle,
-    plan: &Plan,
+    plan: &EntryPlan,
     rng: &mut Rng,
 ) -> Result<Vec<(f64, f64)>, OracleError> {
-    let n = bought.len();
+    let n = oracle.len();
     let mut pairs = Vec::new();
     let full: Vec<_> = plan.blocks.iter().filter(|block| block.rows == Rows::All).collect();
     let blocks = if full.is_empty() { plan.blocks.iter().collect() } else { full };
@@ -310,7 +315,7 @@ fn scored_by_both(
             rows = sample(rng, rows.len(), affordable).iter().map(|k| rows[k]).collect();
             rows.sort_unstable();
         }
-        let (scores, cheap) = (buy_block(bought, &rows, &block.cols)?, buy_block(proxy, &rows, &block.cols)?);
+        let (scores, cheap) = (block_of(oracle, &rows, &block.cols)?, block_of(proxy, &rows, &block.cols)?);
         for (((a, b), &score), &cheap) in scores.indexed_iter().zip(&cheap) {
             if rows[a] != block.cols[b] {
                 pairs.push((cheap, score));
@@ -344,7 +349,7 @@ fn zero_core(
     });
     let report = FitReport { rank, ..FitReport::default() };
     let all: Vec<usize> = (0..n).collect();
-    let bought = known.landmarks.then(|| buy_block(residual, &all, &columns)).transpose()?;
+    let exact = known.landmarks.then(|| block_of(residual, &all, &columns)).transpose()?;
     let core = Approximation::new(factors, columns, report);
-    Ok(bought.into_iter().fold(core, Approximation::with_known_columns))
+    Ok(exact.into_iter().fold(core, Approximation::with_known_columns))
 }

@@ -1,10 +1,10 @@
-//! shift_ridge: Nyström with a shift and a ridge that the bought columns themselves choose.
+//! shift_ridge: Nyström with a shift and a ridge that the evaluated columns themselves choose.
 //!
 //! ```text
 //! K̃ = C V diag(g(w)) Vᵀ Cᵀ,   W = K[S,S] = V diag(w) Vᵀ,   g(w) = (w + a) / ((w + a)² + ρ²)
 //! ```
 //! (0, 0) is Nyström, ρ = 0 an SMS-like shift of the core, a = 0 a ridge pseudo-inverse. (a, ρ) is chosen by predicting a
-//! quarter of the landmark columns from the others, on rows outside the kept landmarks, all of them bought already: no
+//! quarter of the landmark columns from the others, on rows outside the kept landmarks, all of them evaluated already: no
 //! oracle call is spent on the choice. This project's own method (ALGORITHMS §2b).
 //!
 //! Plain embeddings clip g at 0; their (a, ρ) is chosen again under the clip, at almost no cost.
@@ -14,31 +14,28 @@
 //!
 //! Cost: n·s entries; 9s³ + 2ns² flops, and ≈ 3·(9 + 5)(¾s)³ for the choice; 8ns bytes.
 
-use std::time::Instant;
-
 use ndarray::{Array1, Array2};
 use rand::seq::SliceRandom;
 use rand::seq::index::sample;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
+use super::column_reader::Map;
 use super::core_weights::{CoreWeights, count_negative, largest};
-use super::purchase::{Map, Purchase, require_symmetric, with_known};
-use super::{Approximate, ApproximateError, FitReport, check_rank};
-use crate::approximation::{Approximation, Known};
-use crate::entries::Plan;
+use super::{Approximate, ApproximateError, ColumnReader, FitReport};
+use crate::approximation::Approximation;
 use crate::landmarks::Landmarks;
-use crate::linalg::{self, PINV_TOLERANCE};
-use crate::oracle::{Oracle, OracleShape};
+use crate::linalg;
+use crate::parameter::BadParameter;
 use crate::stream::Rng;
 
 mod selection;
 
-use selection::{Candidate, Fold, choose};
+use selection::{Candidate, Fold, Scale, choose};
 
 const ID: &str = "shift_ridge";
 
-/// What a configuration can say.
+/// Raw parameters of shift_ridge.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ShiftRidgeParams {
@@ -46,7 +43,7 @@ pub struct ShiftRidgeParams {
     pub shifts: Vec<f64>,
     /// Candidates for ρ, as multiples of max|w|.
     pub ridges: Vec<f64>,
-    /// How often a part of the landmarks is held out.
+    /// Number of times that a part of the landmarks is held out.
     pub folds: usize,
     /// The part held out, 0 < part ≤ 1/2.
     pub held_out: f64,
@@ -95,9 +92,7 @@ impl ShiftRidgeParams {
     /// # Errors
     /// [`ApproximateError::Parameter`].
     pub fn check(self) -> Result<ShiftRidge, ApproximateError> {
-        let refuse = |parameter, value: String, wanted| {
-            Err(ApproximateError::Parameter { method: ID, parameter, value, wanted })
-        };
+        let refuse = |parameter, value: String, wanted| Err(BadParameter::new(parameter, value, wanted).of(ID).into());
         let fine = |values: &[f64]| !values.is_empty() && values.iter().all(|value| value.is_finite() && *value >= 0.0);
         if !fine(&self.shifts) {
             return refuse("shifts", format!("{:?}", self.shifts), "a list of numbers ≥ 0");
@@ -126,26 +121,15 @@ impl Approximate for ShiftRidge {
         ID
     }
 
-    fn plan(&self, shape: OracleShape, landmarks: &Landmarks, rank: usize) -> Result<Plan, ApproximateError> {
-        require_symmetric(ID, shape.symmetry)?;
-        check_rank(ID, landmarks, rank, shape.len, rank)?;
-        Ok(Plan::columns(&landmarks.order()[..rank]))
-    }
-
-    fn fit(
+    fn factor(
         &self,
-        oracle: &dyn Oracle,
-        landmarks: &Landmarks,
+        columns: &mut ColumnReader<'_>,
+        _: &Landmarks,
         rank: usize,
-        known: Known,
         rng: &mut Rng,
     ) -> Result<Approximation, ApproximateError> {
-        let start = Instant::now();
-        self.plan(OracleShape::of(oracle), landmarks, rank)?;
-        let columns = &landmarks.order()[..rank];
-        let mut purchase = Purchase::new(oracle, columns);
-        let corner = purchase.corner()?;
-        let seen = self.validation_rows(&mut purchase, rng)?;
+        let corner = columns.corner()?;
+        let seen = self.validation_rows(columns, rng)?;
         let (choice, eigen) = rayon::join(|| self.choose(&corner, seen.as_ref(), rng), || linalg::eigh(corner.view()));
         let (choice, eigen) = (choice?, eigen?);
         let scale = Scale::of(&eigen.values);
@@ -153,8 +137,7 @@ impl Approximate for ShiftRidge {
         let clipped = choice.clipped.map(|candidate| candidate.weights(&eigen.values, scale, true));
         let core = CoreWeights::new(&eigen.vectors, &weights, clipped.as_ref());
         let (shift, ridge) = choice.plain.in_units_of(scale);
-        let mut report = FitReport {
-            method: ID.to_owned(),
+        let report = FitReport {
             rank,
             shift,
             ridge,
@@ -166,59 +149,8 @@ impl Approximate for ShiftRidge {
             clipped_choice: choice.clipped.map(|candidate| candidate.in_units_of(scale)),
             ..FitReport::default()
         };
-        let ([vectors], bought) = purchase.finish([Map::Product(core.projector.view())], known.landmarks)?;
-        report.seconds = start.elapsed().as_secs_f64();
-        let approximation = Approximation::new(core.into_factors(vectors), columns.to_vec(), report);
-        with_known(approximation, oracle, known, bought)
-    }
-
-    fn rank_for_columns(&self, n: usize, columns: usize) -> usize {
-        columns.clamp(1, n.max(1))
-    }
-}
-
-/// What (a, ρ) are multiples of.
-#[derive(Debug, Clone, Copy)]
-struct Scale {
-    /// max(0, −λmin).
-    shift: f64,
-    /// max|w|.
-    ridge: f64,
-}
-
-impl Scale {
-    fn of(values: &Array1<f64>) -> Self {
-        let ridge = largest(values);
-        let shift = values.iter().fold(0.0_f64, |shift, w| shift.max(-w));
-        // a singular PSD block has eigenvalues of −1e-16 that mean nothing
-        Self { shift: if shift > PINV_TOLERANCE * ridge { shift } else { 0.0 }, ridge }
-    }
-}
-
-/// g(w), or 0 where its pole is hit; at least 0 where clipped.
-fn weight(w: f64, shift: f64, ridge: f64, cut: f64, clip: bool) -> f64 {
-    let shifted = w + shift;
-    if (ridge == 0.0 && shifted.abs() <= cut) || (clip && shifted <= 0.0) {
-        return 0.0;
-    }
-    shifted / (shifted * shifted + ridge * ridge)
-}
-
-impl Candidate {
-    fn in_units_of(self, scale: Scale) -> (f64, f64) {
-        match self {
-            Self::Zero => (0.0, 0.0),
-            Self::Relative { shift, ridge } => (shift * scale.shift, ridge * scale.ridge),
-            Self::Fixed(FixedShiftRidge { shift, ridge }) => (shift, ridge),
-        }
-    }
-
-    fn weights(self, values: &Array1<f64>, scale: Scale, clip: bool) -> Array1<f64> {
-        if matches!(self, Self::Zero) {
-            return Array1::zeros(values.len());
-        }
-        let (shift, ridge) = self.in_units_of(scale);
-        values.mapv(|w| weight(w, shift, ridge, PINV_TOLERANCE * scale.ridge, clip))
+        let [vectors] = columns.finish([Map::Product(core.projector.view())])?;
+        Ok(Approximation::new(core.into_factors(vectors), columns.columns().to_vec(), report))
     }
 }
 
@@ -228,7 +160,7 @@ fn condition(weights: &Array1<f64>) -> Option<f64> {
     sizes.reduce(f64::min).map(|smallest| largest(weights) / smallest)
 }
 
-/// What was chosen for K̃ and, apart, for its positive semi-definite embedding.
+/// Choice for K̃ and, apart, for its positive semi-definite embedding.
 struct Choice {
     plain: Candidate,
     clipped: Option<Candidate>,
@@ -236,24 +168,24 @@ struct Choice {
 }
 
 impl ShiftRidge {
-    /// K[rows, T] of rows outside the landmarks, bought ahead of the others. None where there is nothing to choose: (a, ρ)
+    /// K[rows, T] of rows outside the landmarks, evaluated ahead of the others. None where there is nothing to choose: (a, ρ)
     /// is given, there is one landmark, or there are no other items.
     fn validation_rows(
         &self,
-        purchase: &mut Purchase<'_>,
+        columns: &mut ColumnReader<'_>,
         rng: &mut Rng,
     ) -> Result<Option<Array2<f64>>, ApproximateError> {
-        let unseen = purchase.unseen();
-        if self.0.fixed.is_some() || purchase.width() < 2 || unseen.is_empty() {
+        let unread = columns.unread();
+        if self.0.fixed.is_some() || columns.columns().len() < 2 || unread.is_empty() {
             return Ok(None);
         }
         let mut rows: Vec<usize> =
-            sample(rng, unseen.len(), self.0.validation_rows.min(unseen.len())).iter().map(|k| unseen[k]).collect();
+            sample(rng, unread.len(), self.0.validation_rows.min(unread.len())).iter().map(|k| unread[k]).collect();
         rows.sort_unstable();
-        Ok(Some(purchase.rows(&rows)?))
+        Ok(Some(columns.rows(&rows)?))
     }
 
-    /// Chooses (a, ρ) on columns already bought; Nyström where nothing was seen to choose by.
+    /// Chooses (a, ρ) on columns already evaluated; Nyström where nothing was seen to choose by.
     fn choose(
         &self,
         corner: &Array2<f64>,
@@ -262,7 +194,8 @@ impl ShiftRidge {
     ) -> Result<Choice, ApproximateError> {
         let Some(seen) = seen else {
             let nystrom = Candidate::Relative { shift: 0.0, ridge: 0.0 };
-            let plain = self.0.fixed.map_or(nystrom, Candidate::Fixed);
+            let fixed = |FixedShiftRidge { shift, ridge }| Candidate::Fixed { shift, ridge };
+            let plain = self.0.fixed.map_or(nystrom, fixed);
             return Ok(Choice { plain, clipped: None, error: None });
         };
         let folds = self

@@ -5,24 +5,20 @@
 //!
 //! Cost: n·s2 entries; an SVD of s2 × s1 and 2ns1s2 flops; 16ns1 bytes.
 
-use std::time::Instant;
+use std::sync::Arc;
 
-use ndarray::s;
 use serde::{Deserialize, Serialize};
 
-use super::cur::Columns;
-use super::purchase::{Map, Purchase, require_symmetric, with_known};
-use super::{Approximate, ApproximateError, FitReport, check_rank, column_evaluations, largest_rank};
-use crate::approximation::{Approximation, Factors, Known};
-use crate::entries::Plan;
+use super::cur::TwoSets;
+use super::{Approximate, ApproximateError, ColumnReader, column_evaluations, largest_rank};
+use crate::approximation::Approximation;
 use crate::landmarks::Landmarks;
-use crate::linalg::{self, PINV_TOLERANCE};
-use crate::oracle::{Oracle, OracleShape};
+use crate::parameter::BadParameter;
 use crate::stream::Rng;
 
 const ID: &str = "sicur";
 
-/// What a configuration can say.
+/// Raw parameters of SiCUR.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct SiCurParams {
@@ -49,17 +45,7 @@ impl SiCurParams {
         if self.ratio.is_finite() && self.ratio >= 1.0 {
             return Ok(SiCur(self));
         }
-        let value = self.ratio.to_string();
-        Err(ApproximateError::Parameter { method: ID, parameter: "ratio", value, wanted: "a number ≥ 1" })
-    }
-}
-
-impl SiCur {
-    /// s2 = min(ratio·s1, n).
-    fn wider_rank(&self, n: usize, rank: usize) -> usize {
-        // at most n, so nothing is cut off
-        let wider = (self.0.ratio * rank as f64).round().min(n as f64) as usize;
-        wider.max(rank)
+        Err(BadParameter::new("ratio", self.ratio, "a number ≥ 1").of(ID).into())
     }
 }
 
@@ -68,45 +54,28 @@ impl Approximate for SiCur {
         ID
     }
 
-    fn plan(&self, shape: OracleShape, landmarks: &Landmarks, rank: usize) -> Result<Plan, ApproximateError> {
-        require_symmetric(ID, shape.symmetry)?;
-        let wider = self.wider_rank(shape.len, rank);
-        check_rank(ID, landmarks, rank, shape.len, wider)?;
-        Ok(Plan::columns(&landmarks.order()[..wider]))
+    fn second_set(&self) -> Option<f64> {
+        Some(self.0.ratio)
     }
 
-    fn fit(
+    fn with_second_set(&self, ratio: f64) -> Result<Option<Arc<dyn Approximate>>, ApproximateError> {
+        Ok(Some(Arc::new(SiCurParams { ratio }.check()?)))
+    }
+
+    fn factor(
         &self,
-        oracle: &dyn Oracle,
-        landmarks: &Landmarks,
+        columns: &mut ColumnReader<'_>,
+        _: &Landmarks,
         rank: usize,
-        known: Known,
-        _rng: &mut Rng,
+        _: &mut Rng,
     ) -> Result<Approximation, ApproximateError> {
-        let start = Instant::now();
-        self.plan(OracleShape::of(oracle), landmarks, rank)?;
-        let wider = &landmarks.order()[..self.wider_rank(oracle.len(), rank)];
-        let columns = Columns::new(&wider[..rank], wider);
-        let mut purchase = Purchase::new(oracle, wider);
-        let middle = linalg::pinv(purchase.corner()?.slice(s![.., ..rank]), PINV_TOLERANCE)?;
-        let projector = columns.right_projector(middle.inverse.view());
-        let maps = [Map::Columns(&columns.first), Map::Product(projector.view())];
-        let ([left, right], bought) = purchase.finish(maps, known.landmarks)?;
-        let report = FitReport {
-            method: ID.to_owned(),
-            rank,
-            condition: Some(middle.condition),
-            dropped: middle.dropped,
-            seconds: start.elapsed().as_secs_f64(),
-            ..FitReport::default()
-        };
-        let factors = Factors::General(columns.factors(left, right, projector));
-        with_known(Approximation::new(factors, columns.union, report), oracle, known, bought)
+        let wider = columns.columns();
+        TwoSets::new(&wider[..rank], wider).skeleton(columns, rank)
     }
 
     fn rank_for_columns(&self, n: usize, columns: usize) -> usize {
         largest_rank(n, columns, |rank| {
-            let wider = usize::try_from(rank).map_or(n, |rank| self.wider_rank(n, rank));
+            let wider = usize::try_from(rank).map_or(n, |rank| self.landmarks_needed(n, rank));
             column_evaluations(n, wider as u64)
         })
     }
@@ -117,6 +86,7 @@ mod tests {
     use super::*;
 
     crate::conformance!(sicur, SiCurParams::default().check().unwrap());
+    crate::conformance!(thrice, SiCurParams { ratio: 3.0 }.check().unwrap());
 
     #[test]
     fn a_ratio_below_one_is_refused_by_name() {

@@ -10,19 +10,20 @@
 //!
 //! Cost: n·s1 + (s2−s1)² entries; 9s1³ + 2ns1² flops, and 2s2² a Lanczos step; 8ns1 + 8s2² bytes.
 
-use std::time::Instant;
+use std::sync::Arc;
 
 use ndarray::{Array1, Array2, s};
 use serde::{Deserialize, Serialize};
 
+use super::column_reader::Map;
 use super::core_weights::{CoreWeights, condition, count_negative, largest, pseudo_inverse};
-use super::purchase::{Map, Purchase, buy_block, require_symmetric, with_known};
-use super::{Approximate, ApproximateError, FitReport, check_rank, column_evaluations, largest_rank};
-use crate::approximation::{Approximation, Known};
-use crate::entries::{EntryBlock, Plan, Rows};
+use super::{Approximate, ApproximateError, ColumnReader, FitReport, column_evaluations, largest_rank};
+use crate::approximation::Approximation;
+use crate::entries::{EntryBlock, EntryPlan, Rows};
 use crate::landmarks::Landmarks;
 use crate::linalg;
-use crate::oracle::{Oracle, OracleError, OracleShape};
+use crate::oracle::{OracleError, block_of};
+use crate::parameter::BadParameter;
 use crate::stream::Rng;
 
 const ID: &str = "sms_nystrom";
@@ -33,7 +34,7 @@ const LANCZOS_ABOVE: usize = 400;
 /// Relative tolerance of Lanczos: α leaves far more room than that.
 const LANCZOS_TOLERANCE: f64 = 1e-3;
 
-/// What a configuration can say.
+/// Raw parameters of SMS-Nyström.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct SmsNystromParams {
@@ -78,20 +79,16 @@ impl SmsNystromParams {
     /// # Errors
     /// [`ApproximateError::Parameter`].
     pub fn check(self) -> Result<SmsNystrom, ApproximateError> {
-        let refuse =
-            |parameter, value: String, wanted| ApproximateError::Parameter { method: ID, parameter, value, wanted };
+        let refuse = |bad: BadParameter| Err(bad.of(ID).into());
         if !(self.alpha.is_finite() && self.alpha >= 0.0) {
-            return Err(refuse("alpha", self.alpha.to_string(), "a number ≥ 0"));
+            return refuse(BadParameter::new("alpha", self.alpha, "a number ≥ 0"));
         }
         if !(self.z.is_finite() && self.z >= 1.0) {
-            return Err(refuse("z", self.z.to_string(), "a number ≥ 1"));
+            return refuse(BadParameter::new("z", self.z, "a number ≥ 1"));
         }
         if self.correct_diagonal && !self.outer_shift {
-            return Err(refuse(
-                "correct_diagonal",
-                "true".to_owned(),
-                "false where `outer_shift` is false: K̃ carries no shift",
-            ));
+            let wanted = "false where `outer_shift` is false: K̃ carries no shift";
+            return refuse(BadParameter::new("correct_diagonal", true, wanted));
         }
         Ok(SmsNystrom(self))
     }
@@ -102,40 +99,41 @@ impl Approximate for SmsNystrom {
         ID
     }
 
-    fn plan(&self, shape: OracleShape, landmarks: &Landmarks, rank: usize) -> Result<Plan, ApproximateError> {
-        require_symmetric(ID, shape.symmetry)?;
-        let wider = self.wider_rank(shape.len, rank);
-        check_rank(ID, landmarks, rank, shape.len, wider)?;
-        let mut plan = Plan::columns(&landmarks.order()[..rank]);
-        let extra = landmarks.order()[rank..wider].to_vec();
-        if !extra.is_empty() {
-            plan.blocks.push(EntryBlock { rows: Rows::These(extra.clone()), cols: extra });
-        }
-        Ok(plan)
+    fn second_set(&self) -> Option<f64> {
+        Some(self.0.z)
     }
 
-    fn fit(
+    fn with_second_set(&self, z: f64) -> Result<Option<Arc<dyn Approximate>>, ApproximateError> {
+        Ok(Some(Arc::new(SmsNystromParams { z, ..self.0 }.check()?)))
+    }
+
+    fn entries(&self, n: usize, landmarks: &Landmarks, rank: usize) -> EntryPlan {
+        let (first, extra) = landmarks.order()[..self.landmarks_needed(n, rank)].split_at(rank);
+        let mut plan = EntryPlan::columns(first);
+        if !extra.is_empty() {
+            plan.blocks.push(EntryBlock { rows: Rows::These(extra.to_vec()), cols: extra.to_vec() });
+        }
+        plan
+    }
+
+    fn factor(
         &self,
-        oracle: &dyn Oracle,
+        columns: &mut ColumnReader<'_>,
         landmarks: &Landmarks,
         rank: usize,
-        known: Known,
-        _rng: &mut Rng,
+        _: &mut Rng,
     ) -> Result<Approximation, ApproximateError> {
-        let start = Instant::now();
-        self.plan(OracleShape::of(oracle), landmarks, rank)?;
-        let (columns, extra) = landmarks.order()[..self.wider_rank(oracle.len(), rank)].split_at(rank);
-        let mut purchase = Purchase::new(oracle, columns);
-        let corner = purchase.corner()?;
-        let lambda_min = smallest_eigenvalue(&wider_block(oracle, &mut purchase, &corner, extra)?)?;
+        let n = columns.oracle().len();
+        let (first, extra) = landmarks.order()[..self.landmarks_needed(n, rank)].split_at(rank);
+        let corner = columns.corner()?;
+        let lambda_min = smallest_eigenvalue(&wider_block(columns, &corner, extra)?)?;
         let shift = -self.0.alpha * lambda_min.min(0.0);
 
         let eigen = linalg::eigh(corner.view())?;
         let shifted = &eigen.values + shift;
         let beta = self.beta(&eigen.values, &shifted);
         let core = CoreWeights::new(&eigen.vectors, &(pseudo_inverse(&shifted) / beta), None);
-        let mut report = FitReport {
-            method: ID.to_owned(),
+        let report = FitReport {
             rank,
             shift,
             lambda_min: Some(lambda_min),
@@ -144,39 +142,31 @@ impl Approximate for SmsNystrom {
             dropped: rank - core.rank(),
             ..FitReport::default()
         };
-        let ([mut vectors], bought) = purchase.finish([Map::Product(core.projector.view())], known.landmarks)?;
+        let [mut vectors] = columns.finish([Map::Product(core.projector.view())])?;
         if self.0.outer_shift {
-            for (&item, row) in columns.iter().zip(core.projector.rows()) {
+            for (&item, row) in first.iter().zip(core.projector.rows()) {
                 vectors.row_mut(item).scaled_add(shift, &row);
             }
         }
-        report.seconds = start.elapsed().as_secs_f64();
-        let mut approximation = Approximation::new(core.into_factors(vectors), columns.to_vec(), report);
-        if self.0.correct_diagonal {
-            let mut correction = vec![0.0; oracle.len()];
-            // rescaled, K̃ = (W + eI)/β on the landmarks
-            columns.iter().for_each(|&item| correction[item] = -shift / beta);
-            approximation = approximation.with_diagonal_shift(correction);
+        let approximation = Approximation::new(core.into_factors(vectors), first.to_vec(), report);
+        if !self.0.correct_diagonal {
+            return Ok(approximation);
         }
-        with_known(approximation, oracle, known, bought)
+        let mut correction = vec![0.0; n];
+        // rescaled, K̃ = (W + eI)/β on the landmarks
+        first.iter().for_each(|&item| correction[item] = -shift / beta);
+        Ok(approximation.with_diagonal_shift(correction))
     }
 
     fn rank_for_columns(&self, n: usize, columns: usize) -> usize {
         largest_rank(n, columns, |rank| {
-            let extra = usize::try_from(rank).map_or(0, |rank| self.wider_rank(n, rank) - rank) as u64;
+            let extra = usize::try_from(rank).map_or(0, |rank| self.landmarks_needed(n, rank) - rank) as u64;
             column_evaluations(n, rank) + extra * (extra + 1) / 2
         })
     }
 }
 
 impl SmsNystrom {
-    /// s2 = min(z·s1, n).
-    fn wider_rank(&self, n: usize, rank: usize) -> usize {
-        // at most n, so nothing is cut off
-        let wider = (self.0.z * rank as f64).round().min(n as f64) as usize;
-        wider.max(rank)
-    }
-
     fn beta(&self, values: &Array1<f64>, shifted: &Array1<f64>) -> f64 {
         let ratio = match self.0.rescale {
             Rescale::None => return 1.0,
@@ -188,10 +178,9 @@ impl SmsNystrom {
     }
 }
 
-/// K[S2,S2], of which the first s1 columns are bought in full anyway.
+/// K[S2,S2], of which the first s1 columns are read in full anyway.
 fn wider_block(
-    oracle: &dyn Oracle,
-    purchase: &mut Purchase<'_>,
+    columns: &mut ColumnReader<'_>,
     corner: &Array2<f64>,
     extra: &[usize],
 ) -> Result<Array2<f64>, OracleError> {
@@ -199,10 +188,10 @@ fn wider_block(
     let mut block = Array2::zeros((s2, s2));
     block.slice_mut(s![..s1, ..s1]).assign(corner);
     if !extra.is_empty() {
-        let below = purchase.rows(extra)?;
+        let below = columns.rows(extra)?;
         block.slice_mut(s![s1.., ..s1]).assign(&below);
         block.slice_mut(s![..s1, s1..]).assign(&below.t());
-        block.slice_mut(s![s1.., s1..]).assign(&buy_block(oracle, extra, extra)?);
+        block.slice_mut(s![s1.., s1..]).assign(&block_of(columns.oracle(), extra, extra)?);
     }
     Ok(block)
 }

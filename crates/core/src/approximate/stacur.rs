@@ -6,115 +6,81 @@
 //!
 //! Cost: n·s or 2n·s entries; 4ns² flops; 16ns bytes.
 
-use std::time::Instant;
-
 use ndarray::{Array2, ArrayView2, Axis};
 use serde::{Deserialize, Serialize};
 
-use super::cur::Columns;
-use super::purchase::{Map, Purchase, require_symmetric, with_known};
-use super::skeleton::two_sets;
-use super::{Approximate, ApproximateError, FitReport, check_rank, column_evaluations, largest_rank};
-use crate::approximation::{Approximation, Factors, Known};
-use crate::entries::Plan;
+use super::column_reader::Map;
+use super::cur::TwoSets;
+use super::{Approximate, ApproximateError, ColumnReader, FitReport, column_evaluations, largest_rank};
+use crate::approximation::Approximation;
+use crate::entries::EntryPlan;
 use crate::landmarks::Landmarks;
 use crate::linalg;
-use crate::oracle::{Oracle, OracleShape};
 use crate::stream::Rng;
-
-const ID: &str = "stacur";
 
 /// Rows multiplied at a time where a factor is replaced by its product.
 const ROWS_AT_A_TIME: usize = 4096;
 
-/// What a configuration can say.
+/// StaCUR, of which no variant can be wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct StaCurParams {
+pub struct StaCur {
     /// Rows at the same landmarks as the columns (StaCUR(s)) or at independent ones (StaCUR(d)).
     pub same: bool,
 }
 
-impl Default for StaCurParams {
+impl Default for StaCur {
     fn default() -> Self {
         Self { same: true }
     }
 }
 
-/// The checked method.
-#[derive(Debug, Clone, Copy)]
-pub struct StaCur(StaCurParams);
-
-impl StaCurParams {
-    /// The method; nothing can be wrong.
-    ///
-    /// # Errors
-    /// None.
-    pub fn check(self) -> Result<StaCur, ApproximateError> {
-        Ok(StaCur(self))
-    }
-}
-
 impl StaCur {
-    fn columns(&self, landmarks: &Landmarks, rank: usize, len: usize) -> Result<Columns, ApproximateError> {
-        if !self.0.same {
-            return two_sets(ID, landmarks, rank, len);
-        }
-        check_rank(ID, landmarks, rank, len, rank)?;
+    fn sets(&self, landmarks: &Landmarks, rank: usize) -> TwoSets {
         let set = &landmarks.order()[..rank];
-        Ok(Columns::new(set, set))
+        if self.same { TwoSets::new(set, set) } else { TwoSets::independent(landmarks, rank) }
     }
 }
 
 impl Approximate for StaCur {
     fn id(&self) -> &'static str {
-        ID
+        "stacur"
     }
 
-    fn plan(&self, shape: OracleShape, landmarks: &Landmarks, rank: usize) -> Result<Plan, ApproximateError> {
-        require_symmetric(ID, shape.symmetry)?;
-        Ok(Plan::columns(&self.columns(landmarks, rank, shape.len)?.union))
+    fn independent_needed(&self, rank: usize) -> usize {
+        if self.same { 0 } else { rank }
     }
 
-    fn fit(
+    fn entries(&self, _: usize, landmarks: &Landmarks, rank: usize) -> EntryPlan {
+        EntryPlan::columns(&self.sets(landmarks, rank).union)
+    }
+
+    fn factor(
         &self,
-        oracle: &dyn Oracle,
+        columns: &mut ColumnReader<'_>,
         landmarks: &Landmarks,
         rank: usize,
-        known: Known,
-        _rng: &mut Rng,
+        _: &mut Rng,
     ) -> Result<Approximation, ApproximateError> {
-        let start = Instant::now();
-        require_symmetric(ID, oracle.symmetry())?;
-        let columns = self.columns(landmarks, rank, oracle.len())?;
-        let mut purchase = Purchase::new(oracle, &columns.union);
-        let corner = purchase.corner()?;
-        let block = corner.select(Axis(0), &columns.first).select(Axis(1), &columns.second);
-        let maps = [Map::Columns(&columns.first), Map::Columns(&columns.second)];
-        let ([left, mut right], bought) = purchase.finish(maps, known.landmarks)?;
+        let sets = self.sets(landmarks, rank);
+        let block = columns.corner()?.select(Axis(0), &sets.first).select(Axis(1), &sets.second);
+        let [left, mut right] = columns.finish([Map::Columns(&sets.first), Map::Columns(&sets.second)])?;
 
         let gram = linalg::gram(left.view());
         // rounding of a Gram matrix: what NumPy's matrix_rank cuts at
         let inverse = linalg::symmetric_pinv(gram.view(), gram.nrows() as f64 * f64::EPSILON)?;
-        let scale = oracle.len() as f64 / rank as f64;
+        let scale = left.nrows() as f64 / rank as f64;
         let middle = linalg::product(inverse.inverse.view(), block.view()) * scale;
         multiply_in_place(&mut right, middle.t());
-        let report = FitReport {
-            method: ID.to_owned(),
-            rank,
-            condition: Some(inverse.condition.sqrt()),
-            dropped: inverse.dropped,
-            seconds: start.elapsed().as_secs_f64(),
-            ..FitReport::default()
-        };
-        let projector = columns.right_projector(middle.view());
-        let factors = Factors::General(columns.factors(left, right, projector));
-        with_known(Approximation::new(factors, columns.union, report), oracle, known, bought)
+        let (condition, dropped) = (Some(inverse.condition.sqrt()), inverse.dropped);
+        let report = FitReport { rank, condition, dropped, ..FitReport::default() };
+        let projector = sets.right_projector(middle.view());
+        Ok(sets.approximation(left, right, projector, report))
     }
 
     /// For independent sets without overlap, the dearest case.
     fn rank_for_columns(&self, n: usize, columns: usize) -> usize {
-        let sets = if self.0.same { 1 } else { 2 };
+        let sets = if self.same { 1 } else { 2 };
         largest_rank(n, columns, |rank| column_evaluations(n, (sets * rank).min(n as u64)))
     }
 }
@@ -131,6 +97,6 @@ fn multiply_in_place(matrix: &mut Array2<f64>, factor: ArrayView2<'_, f64>) {
 mod tests {
     use super::*;
 
-    crate::conformance!(same, StaCurParams { same: true }.check().unwrap());
-    crate::conformance!(different, StaCurParams { same: false }.check().unwrap());
+    crate::conformance!(same, StaCur { same: true });
+    crate::conformance!(different, StaCur { same: false });
 }

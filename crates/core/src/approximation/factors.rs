@@ -25,14 +25,14 @@ pub enum Factors {
 pub struct Signed {
     /// Z, n × (r + x): r columns of K̃, the positive ones first, then x more that only `psd_scale` uses.
     pub vectors: Array2<f64>,
-    /// How many columns count positively.
+    /// Number of columns that count positively.
     pub positive: usize,
-    /// How many columns count negatively.
+    /// Number of columns that count negatively.
     pub negative: usize,
-    /// Z = K[:,T] · projector for an item that is no landmark: t × (r + x). `None` where K̃ does not come from bought
+    /// Z = K[:,T] · projector for an item that is no landmark: t × (r + x). `None` where K̃ does not come from evaluated
     /// columns, so that new items cannot be embedded.
     pub projector: Option<Array2<f64>>,
-    /// Where the method has its own positive semi-definite variant: column k of its embedding is `psd_scale[k]` times
+    /// Scale of the method's own positive semi-definite variant, where it has one: column k of its embedding is `psd_scale[k]` times
     /// column k of Z; length r + x. Otherwise negative columns are clipped.
     pub psd_scale: Option<Array1<f64>>,
 }
@@ -89,7 +89,7 @@ impl Factors {
         }
     }
 
-    /// Whether there are no items.
+    /// True where there are no items.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -103,7 +103,7 @@ impl Factors {
         }
     }
 
-    /// Whether the core equals its transpose by construction.
+    /// True where the core equals its transpose by construction.
     pub fn is_symmetric(&self) -> bool {
         match self {
             Self::Signed(_) => true,

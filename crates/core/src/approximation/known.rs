@@ -1,4 +1,4 @@
-//! Entries that are returned exactly, because they were bought or cost nothing. ALGORITHMS: an option of the
+//! Entries that are returned exactly, because they were evaluated or cost nothing. ALGORITHMS: an option of the
 //! approximation, not of each method.
 
 use std::collections::HashMap;
@@ -8,11 +8,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::linalg;
 
-/// Which entries K̃ returns exactly; in a configuration a list: `known: [landmarks, diagonal]`.
+/// Entries that K̃ returns exactly. Written as a list of `landmarks` and `diagonal`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(try_from = "Vec<KnownPart>", into = "Vec<KnownPart>")]
 pub struct Known {
-    /// The columns bought in full and, by symmetry, their rows. Keeps 8nt bytes.
+    /// The columns evaluated in full and, by symmetry, their rows. Keeps 8nt bytes.
     pub landmarks: bool,
     /// The self-similarity, where the oracle knows it without a call.
     pub diagonal: bool,
@@ -21,9 +21,9 @@ pub struct Known {
 impl Known {
     /// Nothing: K̃ is its factors.
     pub const NOTHING: Self = Self { landmarks: false, diagonal: false };
-    /// The bought columns.
+    /// The evaluated columns.
     pub const LANDMARKS: Self = Self { landmarks: true, diagonal: false };
-    /// The bought columns and the diagonal.
+    /// The evaluated columns and the diagonal.
     pub const ALL: Self = Self { landmarks: true, diagonal: true };
 }
 

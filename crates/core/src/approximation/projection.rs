@@ -10,8 +10,8 @@ impl Approximation {
     /// Approximated similarities (m × items.len()) of m new items to `items`, from their similarities to the landmarks
     /// (m × t, columns in the order of [`landmarks`](Self::landmarks)). O(m·t·r + m·r·items).
     ///
-    /// Columns of landmarks are exact where K̃ knows its bought columns. With an addend this is the residual's part; see
-    /// [`project_with_proxy`](Self::project_with_proxy). `None` where the core does not come from bought columns.
+    /// Columns of landmarks are exact where K̃ knows its evaluated columns. With an addend this is the residual's part; see
+    /// [`project_with_proxy`](Self::project_with_proxy). `None` where the core does not come from evaluated columns.
     ///
     /// # Panics
     /// When `similarities` has not one column a landmark.
@@ -47,7 +47,7 @@ impl Approximation {
 
     /// [`project`](Self::project) where a proxy takes part: K̃ = q(P) + project(similarities − q(P)). Beside the
     /// similarities to the landmarks (m × t) it takes the proxy's scores of the new items with the landmarks (m × t) and
-    /// with `items` (m × items.len()). `None` where no proxy takes part, or the core does not come from bought columns.
+    /// with `items` (m × items.len()). `None` where no proxy takes part, or the core does not come from evaluated columns.
     ///
     /// # Panics
     /// When a matrix has another shape.

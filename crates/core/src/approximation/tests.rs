@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use rand::Rng as _;
 
 use super::*;
-use crate::fit::ApproximateError;
+use crate::error::ApproximateError;
 use crate::oracle::Identity;
 use crate::stream::stream;
 

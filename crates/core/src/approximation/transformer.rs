@@ -13,7 +13,7 @@ use crate::linalg;
 /// The linear map from K[new, T] (m × t) to vectors (m × r).
 ///
 /// ```
-/// use landmark_core::approximate::{Approximate, NystromParams};
+/// use landmark_core::approximate::{Approximate, Nystrom};
 /// use landmark_core::approximation::Known;
 /// use landmark_core::landmarks::Landmarks;
 /// use landmark_core::oracle::{AsymmetryPolicy, Oracle, Precomputed};
@@ -24,7 +24,7 @@ use crate::linalg;
 /// let points = array![[1.0, 0.0], [0.8, 0.6], [0.0, 1.0], [0.6, 0.8]];
 /// let oracle = Precomputed::new(points.dot(&points.t()), AsymmetryPolicy::Reject)?;
 /// let landmarks = Landmarks::uniform(4, &mut stream(1, "example", "landmarks", 0));
-/// let nystrom = NystromParams::default().check()?;
+/// let nystrom = Nystrom;
 /// let fit = nystrom.fit(&oracle, &landmarks, 2, Known::NOTHING, &mut stream(1, "example", "fit", 0))?;
 ///
 /// // two new items, known by their similarities to the landmarks

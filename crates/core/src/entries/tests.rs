@@ -19,7 +19,7 @@ fn block() -> impl Strategy<Value = EntryBlock> {
     (rows, prop_oneof![3 => some(), 1 => Just(all).prop_shuffle()]).prop_map(|(rows, cols)| EntryBlock { rows, cols })
 }
 
-fn run(oracle: &dyn Oracle, plan: &Plan) {
+fn run(oracle: &dyn Oracle, plan: &EntryPlan) {
     for block in &plan.blocks {
         let rows = match &block.rows {
             Rows::All => (0..N).collect(),
@@ -42,7 +42,7 @@ proptest! {
         let oracle = Remembered::new(Metered::new(raw));
         let mut union = EntrySet::new(OracleShape::of(&oracle));
         for blocks in plans {
-            let plan = Plan { blocks, certainty: Certainty::Exact };
+            let plan = EntryPlan { blocks, certainty: Certainty::Exact };
             union.add(&plan);
             if plan.blocks.len().is_multiple_of(2) { run(&oracle, &plan) } else { oracle.buy(&plan).unwrap() }
             prop_assert_eq!(oracle.inner().spent().evaluations, union.evaluations());
@@ -63,7 +63,7 @@ proptest! {
     fn a_single_block_run_alone_costs_what_its_plan_says(block in block(), symmetric in any::<bool>(), known in any::<bool>()) {
         let symmetry = if symmetric { Symmetry::Symmetric } else { Symmetry::Asymmetric };
         let oracle = Metered::new(Ledger::random(N, symmetry, known, 12));
-        let plan = Plan { blocks: vec![block], certainty: Certainty::Exact };
+        let plan = EntryPlan { blocks: vec![block], certainty: Certainty::Exact };
         run(&oracle, &plan);
         prop_assert_eq!(oracle.spent().evaluations, plan.evaluations(OracleShape::of(&oracle)));
         prop_assert_eq!(oracle.spent().cells, plan.cells(N));
@@ -73,7 +73,7 @@ proptest! {
 #[test]
 fn s_columns_cost_ns_less_the_pairs_counted_twice() {
     let shape = OracleShape { len: 100, symmetry: Symmetry::Symmetric, diagonal_known: false, evaluations_per_pair: 1 };
-    let plan = Plan::columns(&[3, 14, 15, 92]);
+    let plan = EntryPlan::columns(&[3, 14, 15, 92]);
     // n·s − s(s−1)/2, the formula of the papers' accounting
     assert_eq!((plan.cells(100), plan.evaluations(shape)), (400, 400 - 6));
     let known = OracleShape { diagonal_known: true, evaluations_per_pair: 2, ..shape };

@@ -1,13 +1,13 @@
-//! The error estimated from a few entries that the fit did not buy.
+//! Error estimated from a few entries that the fit did not evaluate.
 //!
-//! The n² cells fall into three parts: rows and columns of the landmarks, which are bought and counted exactly; pairs {i, j}
+//! The n² cells fall into three parts: rows and columns of the landmarks, which are evaluated and counted exactly; pairs {i, j}
 //! of other items, of which most of the sample is drawn uniformly without replacement; and the diagonal of other items,
 //! which gets a twentieth of it (one cell in n would hardly ever meet it, yet methods that shift eigenvalues err there
 //! most), or is counted exactly where self-similarity is known. The estimates of ‖K − K̃‖²_F and ‖K‖²_F are unbiased; the
 //! interval is that of their ratio. It needs some hundreds of draws, and cannot know of a few dominating cells it never
 //! met.
 //!
-//! Cost: m entries, the bought columns read once more, and what reading K̃ there costs.
+//! Cost: m entries, the evaluated columns read once more, and what reading K̃ there costs.
 
 use rand::{Rng as _, SeedableRng};
 
@@ -15,8 +15,8 @@ use super::exact::{ratio, read};
 use super::interval::{Stratum, interval};
 use crate::approximation::Approximation;
 use crate::entries::pair_map::PairSet;
-use crate::entries::{Certainty, EntryBlock, Plan, Rows};
-use crate::oracle::{Oracle, OracleError, Pair, Symmetry, block_of, check_finite};
+use crate::entries::{Certainty, EntryBlock, EntryPlan, Rows};
+use crate::oracle::{Oracle, OracleError, Pair, Symmetry, ask_pairs, block_of};
 use crate::stream::Rng;
 
 /// Cells of one block of rows: 8 MB.
@@ -36,7 +36,7 @@ pub struct Sample {
     diagonal: Vec<usize>,
 }
 
-/// What a sample says of an error.
+/// Estimate of an error, with its interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ErrorEstimate {
     /// Estimate of ‖K − K̃‖_F / ‖K‖_F.
@@ -76,21 +76,21 @@ impl Sample {
         self.pairs.len() + self.diagonal.len()
     }
 
-    /// Whether nothing is left to draw from.
+    /// True where nothing is left to draw from.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// What [`estimate`](Self::estimate) asks for beyond the landmark columns.
-    pub fn plan(&self) -> Plan {
+    /// Entries that [`estimate`](Self::estimate) asks for beyond the landmark columns.
+    pub fn plan(&self) -> EntryPlan {
         let cells = self.pairs.iter().copied().chain(self.diagonal.iter().map(|&i| (i, i)));
         let block = |(i, j): Pair| EntryBlock { rows: Rows::These(vec![i]), cols: vec![j] };
-        Plan { blocks: cells.map(block).collect(), certainty: Certainty::Exact }
+        EntryPlan { blocks: cells.map(block).collect(), certainty: Certainty::Exact }
     }
 
     /// The relative error with its interval at a confidence such as 0.95.
     ///
-    /// The columns of the landmarks are read as well; they are bought, so behind a store or a memory they cost nothing.
+    /// The columns of the landmarks are read as well; they are evaluated, so behind a store or a memory they cost nothing.
     ///
     /// # Errors
     /// Whatever the reference answers, or the addend of the approximation.
@@ -100,7 +100,7 @@ impl Sample {
         approximation: &Approximation,
         confidence: f64,
     ) -> Result<ErrorEstimate, OracleError> {
-        let (mut missed, mut total) = self.bought(reference, approximation)?;
+        let (mut missed, mut total) = self.on_landmarks(reference, approximation)?;
         let strata = [self.pair_stratum(reference, approximation)?, self.diagonal_stratum(reference, approximation)?];
         for stratum in &strata {
             let (y, x) = stratum.totals();
@@ -121,7 +121,7 @@ impl Sample {
     }
 
     /// Σ (K − K̃)² and Σ K² over the rows and columns of the landmarks.
-    fn bought(&self, reference: &dyn Oracle, approximation: &Approximation) -> Result<(f64, f64), OracleError> {
+    fn on_landmarks(&self, reference: &dyn Oracle, approximation: &Approximation) -> Result<(f64, f64), OracleError> {
         let columns = &self.landmarks;
         let height = (CELLS_PER_BLOCK / columns.len().max(1)).max(1);
         let (mut missed, mut total) = (0.0, 0.0);
@@ -148,8 +148,7 @@ impl Sample {
 
     fn pair_stratum(&self, reference: &dyn Oracle, approximation: &Approximation) -> Result<Stratum, OracleError> {
         let mut scores = vec![0.0; self.pairs.len()];
-        reference.evaluate(&self.pairs, &mut scores)?;
-        check_finite(&self.pairs, &scores)?;
+        ask_pairs(reference, &self.pairs, &mut scores)?;
         let (mut ours, mut mirrored) = (vec![0.0; self.pairs.len()], vec![0.0; self.pairs.len()]);
         approximation.pairs(&self.pairs, &mut ours)?;
         let backward: Vec<Pair> = self.pairs.iter().map(|&(i, j)| (j, i)).collect();
@@ -171,9 +170,8 @@ impl Sample {
         let (mut scores, mut ours) = (vec![0.0; cells.len()], vec![0.0; cells.len()]);
         match reference.known_diagonal() {
             Some(value) => scores.fill(value),
-            None => reference.evaluate(&cells, &mut scores)?,
+            None => ask_pairs(reference, &cells, &mut scores)?,
         }
-        check_finite(&cells, &scores)?;
         approximation.pairs(&cells, &mut ours)?;
         let drawn = scores.iter().zip(&ours).map(|(score, ours)| ((score - ours).powi(2), score * score)).collect();
         let all = self.outside.len() as f64;

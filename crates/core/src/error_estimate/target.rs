@@ -1,14 +1,13 @@
 //! As many landmarks as an error needs: grows the rank along nested landmarks until the estimate meets a target.
 //!
 //! Ranks rise geometrically, columns of smaller ranks are part of the larger and sampled entries stay in the sample, all
-//! behind one memory: nothing is bought twice. When the budget ends, the best approximation so far is the answer.
+//! behind one memory: nothing is evaluated twice. When the budget ends, the best approximation so far is the answer.
 //!
 //! Cost: the entries of the last rank and about m·(1 + log of the growth) for the estimates; a fit a rank, so at most
 //! 1/(1 − 1/growth) times the flops of the last for methods linear in the rank.
 
 use rand::RngCore;
 use rand::SeedableRng;
-use serde::{Deserialize, Serialize};
 
 use super::{ErrorEstimate, Sample};
 use crate::approximate::{Approximate, ApproximateError};
@@ -16,11 +15,11 @@ use crate::approximation::{Approximation, Known};
 use crate::entries::EntrySet;
 use crate::landmarks::Landmarks;
 use crate::oracle::{Oracle, OracleError, OracleShape, Remembered};
+use crate::parameter::BadParameter;
 use crate::stream::Rng;
 
-/// What is held against the target.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+/// Figure that is held against the target.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Judged {
     /// The upper end of the interval: the target is met with that confidence.
     #[default]
@@ -29,9 +28,8 @@ pub enum Judged {
     Estimate,
 }
 
-/// When to stop, and how to get there.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+/// Growth of the rank: where it stops, and its steps.
+#[derive(Debug, Clone, PartialEq)]
 pub struct TargetError {
     /// The relative error wanted, above 0.
     pub target: f64,
@@ -45,7 +43,7 @@ pub struct TargetError {
     pub samples: usize,
     /// Confidence of its interval, between 0 and 1.
     pub confidence: f64,
-    /// What is held against the target.
+    /// Figure that is held against the target.
     pub judged: Judged,
 }
 
@@ -72,7 +70,7 @@ pub struct Step {
     pub estimate: ErrorEstimate,
 }
 
-/// Why the growth ended.
+/// Reason why the growth ended.
 #[derive(Debug)]
 pub enum Stop {
     /// The target is met.
@@ -99,13 +97,18 @@ pub struct TargetOutcome {
 }
 
 impl TargetError {
-    /// The ranks that would be tried, the largest last.
+    /// The ranks that would be tried, the largest last: the largest that the landmarks allow the method, or
+    /// [`largest_rank`](Self::largest_rank).
     ///
     /// # Errors
     /// A parameter out of range.
-    pub fn ranks(&self, landmarks: &Landmarks) -> Result<Vec<usize>, ApproximateError> {
+    pub fn ranks(&self, method: &dyn Approximate, landmarks: &Landmarks) -> Result<Vec<usize>, ApproximateError> {
         self.check()?;
-        let largest = self.largest_rank.unwrap_or(usize::MAX).min(landmarks.order().len());
+        let (n, given) = (landmarks.len(), landmarks.order().len());
+        let mut largest = self.largest_rank.unwrap_or(usize::MAX).min(given);
+        while largest > 1 && method.landmarks_needed(n, largest) > given {
+            largest -= 1;
+        }
         let mut ranks = Vec::new();
         let mut rank = self.first_rank.min(largest);
         while rank < largest {
@@ -117,7 +120,7 @@ impl TargetError {
         Ok(ranks)
     }
 
-    /// All that could be bought if the target is never met: an upper bound. Pure.
+    /// All that could be evaluated if the target is never met: an upper bound. Pure.
     ///
     /// # Errors
     /// A parameter out of range, or a first rank that the method refuses.
@@ -130,12 +133,8 @@ impl TargetError {
     ) -> Result<EntrySet, ApproximateError> {
         let streams = Streams::new(rng);
         let mut entries = EntrySet::new(shape);
-        for (k, rank) in self.ranks(landmarks)?.into_iter().enumerate() {
-            let plan = match method.plan(shape, landmarks, rank) {
-                Ok(plan) => plan,
-                Err(ApproximateError::TooFewLandmarks { .. }) if k > 0 => break,
-                Err(error) => return Err(error),
-            };
+        for rank in self.ranks(method, landmarks)? {
+            let plan = method.plan(shape, landmarks, rank)?;
             entries.add(&plan);
             entries.add(&self.sample(shape.len, &plan.full_columns(), &streams).plan());
         }
@@ -160,11 +159,10 @@ impl TargetError {
         let mut best: Option<(Approximation, Option<(ErrorEstimate, Sample)>)> = None;
         let mut steps: Vec<Step> = Vec::new();
         let mut stop = Stop::RanksExhausted;
-        for rank in self.ranks(landmarks)? {
+        for rank in self.ranks(method, landmarks)? {
             let fitted = fit(method, &memory, landmarks, rank, known, &mut streams.fit.clone());
             let (approximation, columns) = match (fitted, &best) {
                 (Ok(fitted), _) => fitted,
-                (Err(ApproximateError::TooFewLandmarks { .. }), Some(_)) => break,
                 (Err(ApproximateError::Oracle(error)), Some(_)) if is_budget(&error) => {
                     stop = Stop::BudgetExhausted(error);
                     break;
@@ -212,7 +210,7 @@ impl TargetError {
 
     fn check(&self) -> Result<(), ApproximateError> {
         let refuse = |parameter, value: String, wanted| {
-            Err(ApproximateError::Parameter { method: "target_error", parameter, value, wanted })
+            Err(BadParameter::new(parameter, value, wanted).of("target_error").into())
         };
         if !(self.target > 0.0 && self.target.is_finite()) {
             return refuse("target", self.target.to_string(), "a number above 0");
@@ -249,7 +247,7 @@ fn is_budget(error: &OracleError) -> bool {
     matches!(error, OracleError::BudgetExhausted { .. } | OracleError::TimeExhausted { .. })
 }
 
-/// A fit, and the columns it bought in full.
+/// A fit, and the columns it evaluated in full.
 fn fit(
     method: &dyn Approximate,
     memory: &Remembered<&dyn Oracle>,

@@ -1,23 +1,20 @@
-//! The policies by name: what each will buy, and how each chooses.
+//! Policies by name: the columns that each reads, and its choice.
 //!
 //! Measured within ±5 % of uniform on the matrices of the papers, so uniform stays the default; a corpus with a long tail of
 //! outliers is where the others earn their price.
 
-use std::fmt;
-
 use rand::seq::SliceRandom;
-use serde::de::value::MapAccessDeserializer;
-use serde::de::{self, Deserializer, MapAccess, Visitor};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::leverage;
 use super::sequential::{self, Farthest, KMeansPlusPlus, RpCholesky};
 use super::{LandmarkError, Landmarks, check_order, permutation};
 use crate::entries::Certainty;
 use crate::oracle::{Oracle, OracleShape, Remembered, Symmetry};
+use crate::parameter::BadParameter;
 use crate::stream::Rng;
 
-/// How landmarks are chosen. In a configuration a name, or a map with the key `policy` and the policy's own keys.
+/// Rule by which landmarks are chosen.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[serde(tag = "policy", rename_all = "snake_case")]
 pub enum LandmarkPolicy {
@@ -44,13 +41,13 @@ pub enum LandmarkPolicy {
     Farthest,
 }
 
-/// What [`LandmarkPolicy::select`] will buy. Its columns are columns of landmarks, so a fit behind the same memory or
+/// Evaluations of [`LandmarkPolicy::select`]. Its columns are columns of landmarks, so a fit behind the same memory or
 /// store gets them for nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct SelectionPlan {
     /// Full columns.
     pub columns: usize,
-    /// Whether all self-similarities are read too.
+    /// True where all self-similarities are read too.
     pub diagonal: bool,
     /// Exact, or no more than this because the choice may end early.
     pub certainty: Certainty,
@@ -59,7 +56,7 @@ pub struct SelectionPlan {
 impl SelectionPlan {
     const FREE: Self = Self { columns: 0, diagonal: false, certainty: Certainty::Exact };
 
-    /// Calls of the similarity function, if nothing of it is bought yet.
+    /// Calls of the similarity function, if nothing of it is evaluated yet.
     pub fn evaluations(&self, shape: OracleShape) -> u64 {
         let (n, columns) = (shape.len as u64, self.columns as u64);
         let off_diagonal = columns * n - columns * (columns + 1) / 2;
@@ -68,9 +65,6 @@ impl SelectionPlan {
 }
 
 impl LandmarkPolicy {
-    /// Every id, in the order of the documentation.
-    pub const IDS: [&'static str; 6] = ["uniform", "given", "leverage", "rpcholesky", "kmeans++", "farthest"];
-
     /// The stable id.
     pub fn id(&self) -> &'static str {
         match self {
@@ -83,7 +77,7 @@ impl LandmarkPolicy {
         }
     }
 
-    /// What choosing `size` landmarks will buy. Pure: no oracle call.
+    /// Evaluations that choosing `size` landmarks costs. Pure: no oracle call.
     ///
     /// # Errors
     /// An impossible size or list, a parameter out of range, an asymmetric oracle for a policy that looks at scores.
@@ -100,7 +94,7 @@ impl LandmarkPolicy {
         })
     }
 
-    /// Chooses. Buys what [`plan`](Self::plan) says, each entry once.
+    /// Chooses. Evaluates what [`plan`](Self::plan) says, each entry once.
     ///
     /// `rpcholesky`, `kmeans++` and `farthest` choose one after the other, so that from one state of `rng` fewer
     /// landmarks are a prefix of more; so does `uniform`, whose order is all n items. Costs O(n·size) beside the
@@ -109,19 +103,36 @@ impl LandmarkPolicy {
     /// # Errors
     /// As `plan`, and whatever the oracle answers.
     pub fn select(&self, oracle: &dyn Oracle, size: usize, rng: &mut Rng) -> Result<Landmarks, LandmarkError> {
+        self.select_up_to(oracle, size, size, rng)
+    }
+
+    /// The same with the order continued to `longest` ≥ `size` landmarks. Neither the first `size` nor the independent
+    /// order depends on `longest`, so a method that needs more moves no landmark of the others.
+    ///
+    /// # Errors
+    /// As [`select`](Self::select).
+    pub fn select_up_to(
+        &self,
+        oracle: &dyn Oracle,
+        size: usize,
+        longest: usize,
+        rng: &mut Rng,
+    ) -> Result<Landmarks, LandmarkError> {
         let n = oracle.len();
+        let longest = longest.max(size);
         self.check(OracleShape::of(oracle), size)?;
+        self.check(OracleShape::of(oracle), longest)?;
         let memory = Remembered::new(oracle);
         let order = match self {
             Self::Uniform => return Ok(Landmarks::uniform(n, rng)),
             Self::Given { indices } => return Landmarks::given(n, indices, rng),
             Self::Leverage { first_round } => {
                 let first: Vec<usize> = permutation(n, rng).into_iter().take(first_size(*first_round, size)).collect();
-                leverage::extend(&memory, first, size, rng)?
+                leverage::extend(&memory, first, longest, rng)?
             }
-            Self::RpCholesky => sequential::choose(&memory, RpCholesky::new(&memory)?, size, rng)?,
-            Self::KMeansPlusPlus => sequential::choose(&memory, KMeansPlusPlus::new(&memory)?, size, rng)?,
-            Self::Farthest => sequential::choose(&memory, Farthest::new(n), size, rng)?,
+            Self::RpCholesky => sequential::choose(&memory, RpCholesky::new(&memory)?, size, longest, rng)?,
+            Self::KMeansPlusPlus => sequential::choose(&memory, KMeansPlusPlus::new(&memory)?, size, longest, rng)?,
+            Self::Farthest => sequential::choose(&memory, Farthest::new(n), size, longest, rng)?,
         };
         let mut independent: Vec<usize> = (0..n).collect();
         independent.shuffle(rng);
@@ -142,8 +153,8 @@ impl LandmarkPolicy {
         if let Self::Leverage { first_round: value } = *self
             && !(value > 0.0 && value <= 1.0)
         {
-            let (policy, parameter, wanted) = (self.id(), "first_round", "above 0 and at most 1");
-            return Err(LandmarkError::Parameter { policy, parameter, value, wanted });
+            let bad = BadParameter::new("first_round", value, "above 0 and at most 1");
+            return Err(BadParameter { owner: format!("landmark policy `{}`", self.id()), ..bad }.into());
         }
         match (self, shape.symmetry) {
             (Self::Uniform | Self::Given { .. }, _) | (_, Symmetry::Symmetric) => Ok(()),
@@ -152,69 +163,7 @@ impl LandmarkPolicy {
     }
 }
 
-/// Half of them where nothing else is said.
-fn default_first_round() -> f64 {
-    0.5
-}
-
 /// Landmarks of the uniform round: at least one. The product is between 0 and `size`.
 fn first_size(first_round: f64, size: usize) -> usize {
     ((first_round * size as f64).ceil() as usize).clamp(1, size)
-}
-
-/// The map form.
-#[derive(Deserialize)]
-#[serde(tag = "policy", rename_all = "snake_case", deny_unknown_fields)]
-enum Map {
-    Uniform {},
-    Given {
-        indices: Vec<usize>,
-    },
-    Leverage {
-        #[serde(default = "default_first_round")]
-        first_round: f64,
-    },
-    #[serde(rename = "rpcholesky")]
-    RpCholesky {},
-    #[serde(rename = "kmeans++")]
-    KMeansPlusPlus {},
-    Farthest {},
-}
-
-impl From<Map> for LandmarkPolicy {
-    fn from(map: Map) -> Self {
-        match map {
-            Map::Uniform {} => Self::Uniform,
-            Map::Given { indices } => Self::Given { indices },
-            Map::Leverage { first_round } => Self::Leverage { first_round },
-            Map::RpCholesky {} => Self::RpCholesky,
-            Map::KMeansPlusPlus {} => Self::KMeansPlusPlus,
-            Map::Farthest {} => Self::Farthest,
-        }
-    }
-}
-
-impl<'de> Deserialize<'de> for LandmarkPolicy {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(NameOrMap)
-    }
-}
-
-struct NameOrMap;
-
-impl<'de> Visitor<'de> for NameOrMap {
-    type Value = LandmarkPolicy;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the name of a landmark policy, or a map with the key `policy`")
-    }
-
-    fn visit_str<E: de::Error>(self, name: &str) -> Result<LandmarkPolicy, E> {
-        let named = [("policy", name)].into_iter();
-        Map::deserialize(de::value::MapDeserializer::new(named)).map(LandmarkPolicy::from)
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<LandmarkPolicy, A::Error> {
-        Map::deserialize(MapAccessDeserializer::new(map)).map(LandmarkPolicy::from)
-    }
 }

@@ -6,13 +6,13 @@
 //! farthest    the i with the least max_t K_it; the first at random
 //! ```
 //! The first two read the diagonal and clip at 0 what an indefinite K turns negative; once nothing is left above rounding, the rest
-//! is drawn uniformly and no further column bought.
+//! is drawn uniformly and no further column evaluated.
 
 use ndarray::{Array1, Array2, Axis, s};
 use rand::Rng as _;
 
 use super::LandmarkError;
-use crate::oracle::{Oracle, OracleError, Pair, block_of};
+use crate::oracle::{Oracle, OracleError, Pair, ask_pairs, block_of};
 use crate::stream::Rng;
 
 /// Weights whose sum is below this fraction of the first ones' are rounding.
@@ -27,24 +27,27 @@ pub(super) trait Rule {
     fn update(&mut self, landmark: usize, column: &Array1<f64>);
 }
 
-/// `size` landmarks by a rule. The column of the last one is not needed and not bought.
+/// `longest` landmarks by a rule, those beyond `size` without moving `rng`. The column of the last one is not read.
 pub(super) fn choose(
     oracle: &dyn Oracle,
     mut rule: impl Rule,
     size: usize,
+    longest: usize,
     rng: &mut Rng,
 ) -> Result<Vec<usize>, LandmarkError> {
     let all: Vec<usize> = (0..oracle.len()).collect();
     let mut is_chosen = vec![false; all.len()];
-    let mut order = Vec::with_capacity(size);
+    let mut order = Vec::with_capacity(longest);
     let mut is_exhausted = false;
-    while order.len() < size {
+    let mut beyond = None;
+    while order.len() < longest {
+        let rng = if order.len() < size { &mut *rng } else { beyond.get_or_insert_with(|| rng.clone()) };
         let chosen = if is_exhausted { None } else { rule.next(&is_chosen, rng) };
         is_exhausted |= chosen.is_none();
         let landmark = chosen.unwrap_or_else(|| any_other(&is_chosen, rng));
         is_chosen[landmark] = true;
         order.push(landmark);
-        if order.len() < size && !is_exhausted {
+        if order.len() < longest && !is_exhausted {
             let column = block_of(oracle, &all, &[landmark])?;
             rule.update(landmark, &column.index_axis_move(Axis(1), 0));
         }
@@ -85,8 +88,7 @@ fn diagonal(oracle: &dyn Oracle) -> Result<Array1<f64>, OracleError> {
     }
     let pairs: Vec<Pair> = (0..n).map(|i| (i, i)).collect();
     let mut scores = vec![0.0; n];
-    oracle.evaluate(&pairs, &mut scores)?;
-    crate::oracle::check_finite(&pairs, &scores)?;
+    ask_pairs(oracle, &pairs, &mut scores)?;
     Ok(Array1::from(scores))
 }
 

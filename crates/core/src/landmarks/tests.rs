@@ -1,4 +1,4 @@
-//! Policies: what they choose, what they buy, what they refuse.
+//! Policies: what they choose, what they evaluate, what they refuse.
 
 use ndarray::Array2;
 use rand::Rng as _;
@@ -13,7 +13,7 @@ fn rng() -> Rng {
     stream(3, "landmarks", "test", 0)
 }
 
-fn bought() -> [LandmarkPolicy; 4] {
+fn looking() -> [LandmarkPolicy; 4] {
     use LandmarkPolicy::*;
     [Leverage { first_round: 0.5 }, RpCholesky, KMeansPlusPlus, Farthest]
 }
@@ -50,9 +50,9 @@ fn policies_that_look_find_every_group_where_uniform_does_not() {
 }
 
 #[test]
-fn every_policy_buys_what_it_planned_and_nothing_twice() {
+fn every_policy_evaluates_what_it_planned_and_nothing_twice() {
     for diagonal_known in [false, true] {
-        for policy in bought() {
+        for policy in looking() {
             let ledger = Ledger::random(40, Symmetry::Symmetric, diagonal_known, 8);
             // positive semi-definite, so that no policy ends early
             let matrix = &ledger.matrix.dot(&ledger.matrix.t()) / 40.0;
@@ -72,7 +72,7 @@ fn every_policy_buys_what_it_planned_and_nothing_twice() {
 
 #[test]
 fn the_columns_of_a_selection_are_columns_of_its_landmarks() {
-    for policy in bought() {
+    for policy in looking() {
         let oracle = Ledger::random(40, Symmetry::Symmetric, true, 8);
         let landmarks = policy.select(&oracle, 12, &mut rng()).unwrap();
         let order = landmarks.order();
@@ -93,6 +93,18 @@ fn fewer_landmarks_are_a_prefix_of_more() {
 }
 
 #[test]
+fn a_longer_order_moves_neither_its_beginning_nor_the_independent_one() {
+    let oracle = Ledger::random(40, Symmetry::Symmetric, false, 8);
+    for policy in looking() {
+        let short = policy.select(&oracle, 10, &mut rng()).unwrap();
+        let long = policy.select_up_to(&oracle, 10, 25, &mut rng()).unwrap();
+        assert_eq!((long.order().len(), &long.order()[..10]), (25, short.order()), "{}", policy.id());
+        assert_eq!(long.independent(), short.independent(), "{}", policy.id());
+        assert!(check_order(40, long.order()).is_ok());
+    }
+}
+
+#[test]
 fn the_uniform_round_of_leverage_stays_in_front() {
     let oracle = Ledger::random(40, Symmetry::Symmetric, false, 8);
     let all_uniform = LandmarkPolicy::Leverage { first_round: 1.0 }.select(&oracle, 10, &mut rng()).unwrap();
@@ -102,7 +114,7 @@ fn the_uniform_round_of_leverage_stays_in_front() {
 }
 
 #[test]
-fn a_matrix_of_low_rank_is_exhausted_and_the_rest_is_drawn_without_buying() {
+fn a_matrix_of_low_rank_is_exhausted_and_the_rest_is_drawn_without_evaluating() {
     let factor = Ledger::random(40, Symmetry::Asymmetric, false, 8).matrix.slice(ndarray::s![.., ..3]).to_owned();
     let oracle = Metered::new(Precomputed::new(factor.dot(&factor.t()), AsymmetryPolicy::Mean).unwrap());
     let policy = LandmarkPolicy::RpCholesky;
@@ -124,7 +136,7 @@ fn an_indefinite_matrix_and_equal_items_are_survived() {
     }
     let oracle = Precomputed::new(matrix, AsymmetryPolicy::Mean).unwrap();
     let zero = Precomputed::new(Array2::zeros((40, 40)), AsymmetryPolicy::Reject).unwrap();
-    for policy in bought() {
+    for policy in looking() {
         for oracle in [&oracle, &zero] {
             let landmarks = policy.select(oracle, 40, &mut rng()).unwrap();
             assert!(check_order(40, landmarks.order()).is_ok() && landmarks.order().len() == 40, "{}", policy.id());
@@ -160,9 +172,9 @@ fn a_list_is_refused_by_the_item_that_is_wrong() {
 }
 
 #[test]
-fn an_impossible_choice_is_refused_before_anything_is_bought() {
+fn an_impossible_choice_is_refused_before_anything_is_evaluated() {
     let oracle = Ledger::random(10, Symmetry::Asymmetric, false, 8);
-    for policy in bought() {
+    for policy in looking() {
         assert!(matches!(policy.select(&oracle, 3, &mut rng()), Err(LandmarkError::Asymmetric { .. })));
         let shape = OracleShape { symmetry: Symmetry::Symmetric, ..OracleShape::of(&oracle) };
         assert!(matches!(policy.plan(shape, 11), Err(LandmarkError::Size { size: 11, available: 10 })));
@@ -174,24 +186,6 @@ fn an_impossible_choice_is_refused_before_anything_is_bought() {
         "landmark policy `leverage`: `first_round` is 1.5, but must be above 0 and at most 1"
     );
     assert!(oracle.asked().is_empty());
-}
-
-#[test]
-fn a_policy_is_written_as_a_name_or_a_map() {
-    let read = |text: &str| serde_json::from_str::<LandmarkPolicy>(text);
-    for id in LandmarkPolicy::IDS {
-        let policy = match id {
-            "given" => read(r#"{ "policy": "given", "indices": [3, 1] }"#).unwrap(),
-            id => read(&format!("{id:?}")).unwrap(),
-        };
-        assert_eq!(policy.id(), id);
-        assert_eq!(read(&serde_json::to_string(&policy).unwrap()).unwrap(), policy);
-    }
-    assert_eq!(read(r#""leverage""#).unwrap(), LandmarkPolicy::Leverage { first_round: 0.5 });
-    let policy = read(r#"{ "policy": "leverage", "first_round": 0.25 }"#).unwrap();
-    assert_eq!(policy, LandmarkPolicy::Leverage { first_round: 0.25 });
-    assert!(read(r#"{ "policy": "farthest", "first_round": 0.25 }"#).is_err(), "an unknown key");
-    assert!(read(r#""nearest""#).is_err());
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! What the doors of `linalg` promise.
+//! Promises of `linalg`.
 
 use ndarray::{Array2, array};
 use rand::Rng;

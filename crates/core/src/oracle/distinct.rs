@@ -9,7 +9,7 @@ use std::collections::HashMap;
 
 use ndarray::ArrayViewMut2;
 
-use super::{Oracle, OracleError, OracleShape, Pair, Symmetry, check_finite, check_indices};
+use super::{Oracle, OracleError, OracleShape, Pair, Symmetry, ask_pairs, check_indices};
 
 /// Pairs handed to one `evaluate` call: large enough to batch, small enough to stay in cache (1 MiB of pairs).
 const CHUNK: usize = 1 << 16;
@@ -17,13 +17,13 @@ const CHUNK: usize = 1 << 16;
 /// Marks an item of one side that is not on the other.
 const ABSENT: usize = usize::MAX;
 
-/// Which cells of a rows × cols block must be evaluated, and which mirror another or are known.
+/// Cells of a rows × cols block that must be evaluated, apart from those that mirror another or are known.
 pub struct DistinctPairs<'a> {
     rows: &'a [usize],
     cols: &'a [usize],
-    /// Where the item of each row stands among the columns, or ABSENT.
+    /// Position of the item of each row among the columns, or ABSENT.
     col_of_row: Vec<usize>,
-    /// Where the item of each column stands among the rows, or ABSENT.
+    /// Position of the item of each column among the rows, or ABSENT.
     row_of_col: Vec<usize>,
     symmetric: bool,
     known_diagonal: Option<f64>,
@@ -90,7 +90,7 @@ impl<'a> DistinctPairs<'a> {
         if self.rows[a] == self.cols[b] { self.known_diagonal.is_none() } else { !self.mirrors(a, b) }
     }
 
-    /// Whether cell (a, b), off the diagonal and in a shared column, repeats one of an earlier column.
+    /// True where cell (a, b), off the diagonal and in a shared column, repeats one of an earlier column.
     fn mirrors(&self, a: usize, b: usize) -> bool {
         self.symmetric && self.col_of_row[a] < b
     }
@@ -123,8 +123,7 @@ pub fn evaluate_block<O: Oracle + ?Sized>(
         pairs.clear();
         pairs.extend(chunk.iter().map(|&(a, b)| (rows[a], cols[b])));
         let scores = &mut scores[..pairs.len()];
-        oracle.evaluate(&pairs, scores)?;
-        check_finite(&pairs, scores)?;
+        ask_pairs(oracle, &pairs, scores)?;
         for (&cell, &score) in chunk.iter().zip(scores.iter()) {
             out[cell] = score;
         }

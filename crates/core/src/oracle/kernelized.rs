@@ -1,16 +1,15 @@
 //! A score turned into a similarity, entry by entry and for free: `exp(−γ·d)` and its relatives.
 //!
-//! Sits above the store, so that what is stored is the raw distance and a search over γ buys nothing. Its identity
+//! Sits above the store, so that what is stored is the raw distance and a search over γ evaluates nothing. Its identity
 //! covers the parameters; a known diagonal maps through.
 
 use ndarray::ArrayViewMut2;
-use serde::{Deserialize, Serialize};
 
-use super::{Identity, Oracle, OracleError, Pair, Symmetry, check_finite, check_finite_block};
+use super::{Identity, Oracle, OracleError, Pair, Symmetry, ask_block, ask_pairs, check_finite, check_finite_block};
+use crate::parameter::BadParameter;
 
 /// The function applied to every score.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Kernel {
     /// The score itself.
     Identity,
@@ -53,7 +52,7 @@ impl Kernel {
         for &(parameter, value, positive) in numbers {
             if !value.is_finite() || (positive && value <= 0.0) {
                 let wanted = if positive { "a finite number above 0" } else { "a finite number" };
-                return Err(OracleError::Parameter { parameter, value, wanted });
+                return Err(BadParameter::new(parameter, value, wanted).into());
             }
         }
         Ok(())
@@ -133,16 +132,19 @@ impl<O: Oracle> Oracle for Kernelized<O> {
         self.inner.calls_at_once()
     }
 
+    fn is_checked(&self) -> bool {
+        true
+    }
+
+    /// Of a finite score too a kernel can make an infinity.
     fn evaluate(&self, pairs: &[Pair], out: &mut [f64]) -> Result<(), OracleError> {
-        self.inner.evaluate(pairs, out)?;
-        check_finite(pairs, out)?;
+        ask_pairs(&self.inner, pairs, out)?;
         out.iter_mut().for_each(|score| *score = self.kernel.apply(*score));
         check_finite(pairs, out)
     }
 
     fn block(&self, rows: &[usize], cols: &[usize], mut out: ArrayViewMut2<'_, f64>) -> Result<(), OracleError> {
-        self.inner.block(rows, cols, out.view_mut())?;
-        check_finite_block(rows, cols, out.view())?;
+        ask_block(&self.inner, rows, cols, out.view_mut())?;
         out.par_map_inplace(|score| *score = self.kernel.apply(*score));
         check_finite_block(rows, cols, out.view())
     }

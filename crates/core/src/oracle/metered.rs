@@ -1,7 +1,7 @@
 //! Counts what is asked of an oracle, and refuses what would pass a hard budget.
 //!
 //! A stack has two meters. The one on top sees every request of a method and reports the papers' accounting, "if run
-//! alone" (cells); the one below the store sees only what nobody had bought before, "really bought" (evaluations), and
+//! alone" (cells); the one below the store sees only what nobody had asked for before, "really bought" (evaluations), and
 //! holds the [`Budget`]. Counting a block costs O(rows + cols).
 
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,16 +9,14 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use ndarray::ArrayViewMut2;
-use serde::{Deserialize, Serialize};
 
 use super::{
-    DistinctPairs, Identity, Oracle, OracleError, OracleShape, Pair, Symmetry, check_finite, check_finite_block,
-    check_indices, check_pairs,
+    DistinctPairs, Identity, Oracle, OracleError, OracleShape, Pair, Symmetry, ask_block, ask_pairs, check_indices,
+    check_pairs,
 };
 
 /// Hard limits, checked before anything is evaluated; absent means unlimited.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Budget {
     /// Evaluations of the similarity function.
     pub entries: Option<u64>,
@@ -26,8 +24,8 @@ pub struct Budget {
     pub seconds: Option<f64>,
 }
 
-/// What a meter has counted so far.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+/// Counts of a meter so far.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Spent {
     /// Cells of K that were requested: the papers' accounting.
     pub cells: u64,
@@ -38,7 +36,7 @@ pub struct Spent {
 }
 
 impl Spent {
-    /// What was spent after an `earlier` reading of the same meter.
+    /// Difference to an `earlier` reading of the same meter.
     #[must_use]
     pub fn since(&self, earlier: &Spent) -> Spent {
         Spent {
@@ -136,7 +134,7 @@ impl<O: Oracle> Metered<O> {
         self.budget
     }
 
-    /// What was counted so far.
+    /// Counts so far.
     pub fn spent(&self) -> Spent {
         Spent {
             cells: self.cells.load(Ordering::Relaxed),
@@ -198,22 +196,24 @@ impl<O: Oracle> Oracle for Metered<O> {
         self.inner.calls_at_once()
     }
 
+    fn is_checked(&self) -> bool {
+        true
+    }
+
     /// Counts every pair as it is listed; whoever lists a pair twice pays twice.
     fn evaluate(&self, pairs: &[Pair], out: &mut [f64]) -> Result<(), OracleError> {
         check_pairs(self.len(), pairs, out.len())?;
         let cells = pairs.len() as u64;
         let diagonal = pairs.iter().filter(|(i, j)| i == j).count() as u64;
         self.reserve(cells, OracleShape::of(&self.inner).evaluations(cells - diagonal, diagonal))?;
-        self.timed(|| self.inner.evaluate(pairs, out))?;
-        check_finite(pairs, out)
+        self.timed(|| ask_pairs(&self.inner, pairs, out))
     }
 
-    fn block(&self, rows: &[usize], cols: &[usize], mut out: ArrayViewMut2<'_, f64>) -> Result<(), OracleError> {
+    fn block(&self, rows: &[usize], cols: &[usize], out: ArrayViewMut2<'_, f64>) -> Result<(), OracleError> {
         check_indices(self.len(), rows, cols)?;
         let shape = OracleShape::of(&self.inner);
         let (off_diagonal, diagonal) = DistinctPairs::new(shape, self.known_diagonal(), rows, cols).count();
         self.reserve(rows.len() as u64 * cols.len() as u64, shape.evaluations(off_diagonal, diagonal))?;
-        self.timed(|| self.inner.block(rows, cols, out.view_mut()))?;
-        check_finite_block(rows, cols, out.view())
+        self.timed(|| ask_block(&self.inner, rows, cols, out))
     }
 }

@@ -2,7 +2,6 @@
 
 use ndarray::{Array2, ArrayViewMut2, Axis};
 use rayon::prelude::*;
-use serde::{Deserialize, Serialize};
 
 use super::{Identity, Oracle, OracleError, Pair, Symmetrization, Symmetry, check_indices, check_pairs};
 
@@ -13,9 +12,8 @@ const ROUNDING: f64 = 1e-13;
 /// Scores looked up by one task: enough to be worth handing to another thread.
 const CELLS_PER_TASK: usize = 1 << 16;
 
-/// What to do with a matrix whose two triangles differ.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+/// Treatment of a matrix whose two triangles differ.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum AsymmetryPolicy {
     /// An error that names the first (i, j). Differences of rounding size are averaged away.
     #[default]
@@ -117,6 +115,10 @@ impl Oracle for Precomputed {
 
     fn identity(&self) -> Identity {
         self.identity
+    }
+
+    fn is_checked(&self) -> bool {
+        true
     }
 
     fn evaluate(&self, pairs: &[Pair], out: &mut [f64]) -> Result<(), OracleError> {

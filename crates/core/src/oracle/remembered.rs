@@ -18,7 +18,7 @@ use super::{
     check_pairs,
 };
 use crate::entries::pair_map::{PairHasher, PairMap, PairSet};
-use crate::entries::{EntryBlock, Plan, Rows};
+use crate::entries::{EntryBlock, EntryPlan, Rows};
 
 /// A block of fewer rows than this, and than n / 256, is kept as scattered pairs.
 const FEW_ROWS: usize = 32;
@@ -59,7 +59,7 @@ impl<O: Oracle> Remembered<O> {
     ///
     /// # Errors
     /// As [`Oracle::block`].
-    pub fn buy(&self, plan: &Plan) -> Result<(), OracleError> {
+    pub fn buy(&self, plan: &EntryPlan) -> Result<(), OracleError> {
         for EntryBlock { rows, cols } in &plan.blocks {
             match rows {
                 Rows::These(rows) => self.buy_block(rows, cols)?,

@@ -3,15 +3,15 @@
 //! `K[i, j] = (f(i, j) + f(j, i)) / 2` (or the larger, or the smaller), as paper 000/001 does for cross-encoders and
 //! coreference. Each off-diagonal pair costs two evaluations, the diagonal one.
 
-use ndarray::{Array2, ArrayViewMut2, Axis, Zip};
+use ndarray::{ArrayViewMut2, Axis, Zip};
 use serde::{Deserialize, Serialize};
 
-use super::{Identity, Oracle, OracleError, Pair, Symmetry, check_finite, check_finite_block, check_indices};
+use super::{Identity, Oracle, OracleError, Pair, Symmetry, ask_block, ask_pairs, block_of, check_indices};
 
 /// Cells of the reversed order held at a time: 8 MiB.
 const CHUNK: usize = 1 << 20;
 
-/// How the two orders become one score.
+/// Rule by which the two orders become one score.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Symmetrization {
@@ -94,6 +94,10 @@ impl<O: Oracle> Oracle for Symmetrized<O> {
         self.inner.calls_at_once()
     }
 
+    fn is_checked(&self) -> bool {
+        !self.is_symmetric_already() || self.inner.is_checked()
+    }
+
     fn evaluate(&self, pairs: &[Pair], out: &mut [f64]) -> Result<(), OracleError> {
         if self.is_symmetric_already() {
             return self.inner.evaluate(pairs, out);
@@ -106,8 +110,7 @@ impl<O: Oracle> Oracle for Symmetrized<O> {
             }
         }
         let mut scores = vec![0.0; both.len()];
-        self.inner.evaluate(&both, &mut scores)?;
-        check_finite(&both, &scores)?;
+        ask_pairs(&self.inner, &both, &mut scores)?;
         let mut scores = scores.into_iter();
         for (&(i, j), score) in pairs.iter().zip(out) {
             let forward = scores.next().unwrap_or(f64::NAN);
@@ -123,8 +126,7 @@ impl<O: Oracle> Oracle for Symmetrized<O> {
             return self.inner.block(rows, cols, out);
         }
         check_indices(self.len(), rows, cols)?;
-        self.inner.block(rows, cols, out.view_mut())?;
-        check_finite_block(rows, cols, out.view())?;
+        ask_block(&self.inner, rows, cols, out.view_mut())?;
         let sides = Sides::new(rows, cols);
         for own in sides.own_rows.chunks((CHUNK / cols.len().max(1)).max(1)) {
             let all_cols: Vec<usize> = (0..cols.len()).collect();
@@ -146,7 +148,7 @@ impl<O: Oracle> Oracle for Symmetrized<O> {
 }
 
 impl<O: Oracle> Symmetrized<O> {
-    /// Buys `f(cols[b], rows[a])` for the listed positions and combines it with the forward order in `out`.
+    /// Evaluates `f(cols[b], rows[a])` for the listed positions and combines it with the forward order in `out`.
     fn combine_reversed(
         &self,
         rows: &[usize],
@@ -160,9 +162,7 @@ impl<O: Oracle> Symmetrized<O> {
         }
         let row_items: Vec<usize> = row_places.iter().map(|&a| rows[a]).collect();
         let col_items: Vec<usize> = col_places.iter().map(|&b| cols[b]).collect();
-        let mut reversed = Array2::zeros((col_items.len(), row_items.len()));
-        self.inner.block(&col_items, &row_items, reversed.view_mut())?;
-        check_finite_block(&col_items, &row_items, reversed.view())?;
+        let reversed = block_of(&self.inner, &col_items, &row_items)?;
         for (&a, backward) in row_places.iter().zip(reversed.axis_iter(Axis(1))) {
             let mut row = out.row_mut(a);
             if col_places.len() == cols.len() {

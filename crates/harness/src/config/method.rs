@@ -3,9 +3,9 @@
 use std::fmt;
 use std::sync::Arc;
 
-use landmark_core::approximate::Approximate;
+use landmark_core::approximate::{Approximate, ApproximateError};
 use landmark_core::approximation::Known;
-use landmark_yaml::{Node, Problem, Problems, Section, Span, Value, ids, parse};
+use landmark_yaml::{Node, Problem, Section, Span, Value, ids};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 
@@ -169,19 +169,13 @@ impl MethodConfig {
         methods
     }
 
-    /// The parameter that says how large its second landmark set is, if it has one: `z` or `ratio`.
-    pub fn second_set(&self) -> Option<&'static str> {
-        ["z", "ratio"].into_iter().find(|&name| self.params.contains_key(name))
-    }
-
-    /// The method with another |S2| / |S1|; itself where it has no second set, or refuses the value.
-    pub fn with_second_set(&self, ratio: f64) -> Arc<dyn Approximate> {
-        let Some(name) = self.second_set() else { return Arc::clone(&self.approximator) };
-        let mut params = self.params.clone();
-        params.insert(name.to_owned(), Json::from(ratio));
-        let node = parse(&Json::Object(params).to_string(), 0).ok();
-        let built = node.and_then(|node| (self.entry.read)(&node, self.id, &Problems::default()));
-        built.map_or_else(|| Arc::clone(&self.approximator), |built| built.approximator)
+    /// The method with another |S2| / |S1|; itself where it has no second set.
+    ///
+    /// # Errors
+    /// A ratio that it refuses.
+    pub fn with_second_set(&self, ratio: f64) -> Result<Arc<dyn Approximate>, ApproximateError> {
+        let other = self.approximator.with_second_set(ratio)?;
+        Ok(other.unwrap_or_else(|| Arc::clone(&self.approximator)))
     }
 
     fn read(node: &Node, path: &str, reading: &Reading<'_>) -> Option<Self> {

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use landmark_core::approximate::{Approximate, ApproximateError};
 use landmark_yaml::{Entry, Node, Parameter, Problem, Problems};
-use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 
 /// A method: how it is named, what it costs, how it is built from the keys of a configuration.
@@ -45,6 +45,11 @@ impl MethodEntry {
     }
 }
 
+/// The keys of a method that takes none.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NoParams {}
+
 /// Reads raw parameters through serde and checks them; whatever is wrong points at its key.
 pub fn read_method<P, M>(
     node: &Node,
@@ -65,9 +70,7 @@ where
         Ok(method) => Some(Built { params: map, approximator: Arc::new(method) }),
         Err(error) => {
             let place = match &error {
-                ApproximateError::Parameter { parameter, .. } => {
-                    node.get(parameter).map_or(node.place, |key| key.place)
-                }
+                ApproximateError::Parameter(bad) => node.get(bad.parameter).map_or(node.place, |key| key.place),
                 _ => node.place,
             };
             problems.add(Problem::new(error.to_string()).at(place));

@@ -1,7 +1,7 @@
 //! The relative error of an approximation: exact where all of K is at hand, estimated from a sample of extra entries otherwise.
 
 use landmark_core::approximation::Approximation;
-use landmark_core::entries::{EntryBlock, Plan, Rows};
+use landmark_core::entries::{EntryBlock, EntryPlan, Rows};
 use landmark_core::error_estimate::{self, ErrorEstimate, Sample};
 use landmark_core::landmarks::Landmarks;
 use landmark_core::stream::stream;
@@ -17,7 +17,7 @@ use crate::sweep::context::{SweepContext, whole};
 /// Cells of K bought at a time: 8 MB.
 const CELLS_PER_BLOCK: usize = 1 << 20;
 
-/// How the errors of a run are known.
+/// Way in which the errors of a run are known.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub(super) enum Errors {
     /// Against all of K.
@@ -46,7 +46,12 @@ impl Errors {
 }
 
 /// The entries of K that the error of a cell is measured against, beyond its fit.
-pub(super) fn plan(context: &SweepContext<'_>, errors: Errors, cell: &Cell, fit: &Plan) -> Result<Plan, JobError> {
+pub(super) fn plan(
+    context: &SweepContext<'_>,
+    errors: Errors,
+    cell: &Cell,
+    fit: &EntryPlan,
+) -> Result<EntryPlan, JobError> {
     let mut plan = fit.clone();
     if let Errors::Estimated(estimate) = errors {
         let sample = sample(context, estimate, cell, &context.sweep.drawn_landmarks(cell)?);
@@ -61,7 +66,7 @@ pub(super) fn buy_reference(context: &SweepContext<'_>) -> Result<(), JobError> 
 }
 
 /// Buys the entries of a plan by blocks.
-pub(super) fn buy(context: &SweepContext<'_>, plan: &Plan) -> Result<(), JobError> {
+pub(super) fn buy(context: &SweepContext<'_>, plan: &EntryPlan) -> Result<(), JobError> {
     let scores = context.till.scores();
     let all: Vec<usize> = (0..scores.len()).collect();
     for EntryBlock { rows, cols } in &plan.blocks {

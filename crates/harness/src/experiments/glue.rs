@@ -9,7 +9,7 @@
 use std::sync::Arc;
 
 use landmark_core::approximation::Approximation;
-use landmark_core::entries::{Certainty, EntryBlock, Plan, Rows};
+use landmark_core::entries::{Certainty, EntryBlock, EntryPlan, Rows};
 use landmark_core::error_estimate;
 use landmark_core::oracle::{Oracle, OracleError, OracleShape, Spent};
 use landmark_report::{
@@ -97,7 +97,7 @@ fn jobs<'a>(context: &'a SweepContext<'_>) -> Result<Vec<Job<'a>>, JobError> {
             key: threshold_key(context)?,
             title: title.clone(),
             group: title,
-            plan: Plan { blocks: Vec::new(), certainty: Certainty::Exact },
+            plan: EntryPlan { blocks: Vec::new(), certainty: Certainty::Exact },
             extra: ExtraCalls {
                 calls: calibration.pairs.len() as u64 * price,
                 pairs: "training pairs, from which the threshold is chosen",
@@ -119,9 +119,9 @@ fn jobs<'a>(context: &'a SweepContext<'_>) -> Result<Vec<Job<'a>>, JobError> {
 }
 
 /// The entries at the labelled pairs.
-fn labelled_plan(pairs: &[(usize, usize)]) -> Plan {
+fn labelled_plan(pairs: &[(usize, usize)]) -> EntryPlan {
     let block = |&(i, j): &(usize, usize)| EntryBlock { rows: Rows::These(vec![i]), cols: vec![j] };
-    Plan { blocks: pairs.iter().map(block).collect(), certainty: Certainty::Exact }
+    EntryPlan { blocks: pairs.iter().map(block).collect(), certainty: Certainty::Exact }
 }
 
 /// What moves the rows besides the scores.

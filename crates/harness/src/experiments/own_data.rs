@@ -4,11 +4,17 @@
 //! known before the first call: the largest rank that it pays for is fitted, and nothing is bought for a rank that would
 //! not be finished. A budget of seconds is not: the rank grows step by step, and the best step so far is the result.
 
-use std::path::Path;
-
-use landmark_core::approximation::{Approximation, Embedding, Factors as CoreFactors, General, Known};
-use landmark_core::entries::{EntrySet, Plan};
-use landmark_core::error_estimate::{ErrorEstimate, Sample, Stop, TargetError};
+use landmark_core::approximation::Approximation;
+use landmark_core::approximation::Embedding;
+use landmark_core::approximation::Factors as CoreFactors;
+use landmark_core::approximation::General;
+use landmark_core::approximation::Known;
+use landmark_core::entries::EntryPlan;
+use landmark_core::entries::EntrySet;
+use landmark_core::error_estimate::ErrorEstimate;
+use landmark_core::error_estimate::Sample;
+use landmark_core::error_estimate::Stop;
+use landmark_core::error_estimate::TargetError;
 use landmark_core::oracle::{Metered, OracleError, Spent};
 use landmark_core::stream::stream;
 use landmark_report::amounts::counted;
@@ -16,6 +22,7 @@ use landmark_report::{CellKey, Metric, ResultRow, TableKind, TableSpec};
 use landmark_yaml::{Entry, parameter};
 use ndarray::Array2;
 use serde_json::json;
+use std::path::Path;
 
 use super::error_curve::report_rows;
 use super::errors::{self, Errors};
@@ -96,7 +103,7 @@ fn jobs<'a>(context: &'a SweepContext<'_>) -> Result<Vec<Job<'a>>, JobError> {
 }
 
 /// What the fit and its error estimate will request.
-fn full_plan(context: &SweepContext<'_>, cell: &Cell) -> Result<Plan, JobError> {
+fn full_plan(context: &SweepContext<'_>, cell: &Cell) -> Result<EntryPlan, JobError> {
     let fit = context.plan(cell)?;
     // a growing rank has its samples in its plan
     if context.target(cell).is_some() { Ok(fit) } else { errors::plan(context, Errors::of(context), cell, &fit) }

@@ -5,7 +5,7 @@
 //! interrupted goes on where it was; the point it tries follows from the trials before it.
 
 use landmark_core::approximate::ApproximateError;
-use landmark_core::entries::{Certainty, Plan};
+use landmark_core::entries::{Certainty, EntryPlan};
 use landmark_core::oracle::Spent;
 use landmark_report::{CellKey, Metric, ResultRow, ResultStore};
 use landmark_tasks::search::{Dimension, Direction, Point, Search, Space, Strategy as SearchStrategy};
@@ -88,7 +88,7 @@ pub(super) fn jobs<'a>(context: &'a SweepContext<'_>, cell: &Cell) -> Result<Vec
         let key = key(context, cell, "trial", number)?;
         let title = named(&format!("trial {}", number + 1));
         // what it reads was bought before the first one
-        let plan = Plan { blocks: Vec::new(), certainty: Certainty::Exact };
+        let plan = EntryPlan { blocks: Vec::new(), certainty: Certainty::Exact };
         let cell = cell.clone();
         let work: Work<'a> = Box::new(move |results, _| run_trial(context, &cell, number, results));
         jobs.push(job(title, grouped("trials"), plan, work, key));
@@ -97,17 +97,13 @@ pub(super) fn jobs<'a>(context: &'a SweepContext<'_>, cell: &Cell) -> Result<Vec
 }
 
 /// What the largest fit of a search requests; every smaller one takes a part of it, because landmark sets are nested.
-pub(super) fn largest_plan(context: &SweepContext<'_>, cell: &Cell) -> Result<Plan, JobError> {
-    let shape = context.till.shape();
-    let largest =
-        context.matrix.search.s2.as_ref().filter(|_| has_second_set(context, cell)).map(|axis| axis.bounds().1);
-    let Some(ratio) = largest else { return Ok(context.sweep.plan(cell, shape)?) };
-    let method = context.sweep.method(cell).with_second_set(ratio);
-    Ok(context.sweep.plan_of(cell, &method, shape)?)
+pub(super) fn largest_plan(context: &SweepContext<'_>, cell: &Cell) -> Result<EntryPlan, JobError> {
+    let widest = context.sweep.widest(context.sweep.method(cell))?;
+    Ok(context.sweep.plan_of(cell, &widest, context.till.shape())?)
 }
 
 fn has_second_set(context: &SweepContext<'_>, cell: &Cell) -> bool {
-    context.sweep.method(cell).second_set().is_some()
+    context.sweep.method(cell).approximator.second_set().is_some()
 }
 
 fn key(context: &SweepContext<'_>, cell: &Cell, what: &str, number: usize) -> Result<CellKey, JobError> {
@@ -256,10 +252,10 @@ pub(super) fn best(context: &SweepContext<'_>, cell: &Cell, results: &ResultStor
 }
 
 /// What measuring a cell requests at most: its rank is known only after the search.
-pub(super) fn measuring_plan(context: &SweepContext<'_>, cell: &Cell) -> Result<Plan, JobError> {
+pub(super) fn measuring_plan(context: &SweepContext<'_>, cell: &Cell) -> Result<EntryPlan, JobError> {
     let most = largest_plan(context, cell)?;
     let plan = errors::plan(context, errors::Errors::of(context), cell, &most)?;
     // the first replicate takes a part of what its search has bought
     let certainty = if cell.replicate == 0 { plan.certainty } else { Certainty::UpperBound };
-    Ok(Plan { certainty, ..plan })
+    Ok(EntryPlan { certainty, ..plan })
 }

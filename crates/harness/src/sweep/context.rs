@@ -4,7 +4,7 @@ use std::path::Path;
 
 use landmark_core::approximate::Approximate;
 use landmark_core::approximation::{Approximation, Known};
-use landmark_core::entries::{Certainty, EntryBlock, Plan, Rows};
+use landmark_core::entries::{Certainty, EntryBlock, EntryPlan, Rows};
 use landmark_core::error_estimate::{Stop, TargetError};
 use landmark_core::landmarks::Landmarks;
 use landmark_core::oracle::{Metered, Oracle, Spent};
@@ -144,7 +144,7 @@ impl SweepContext<'_> {
     }
 
     /// What the fit of a cell will request: exactly, or all that a growing rank may come to.
-    pub fn plan(&self, cell: &Cell) -> Result<Plan, JobError> {
+    pub fn plan(&self, cell: &Cell) -> Result<EntryPlan, JobError> {
         let shape = self.till.shape();
         let Some(target) = self.target(cell) else { return Ok(self.sweep.plan(cell, shape)?) };
         let method = self.sweep.method(cell).approximator.as_ref();
@@ -154,7 +154,7 @@ impl SweepContext<'_> {
         blocks.extend(
             most.scattered().into_iter().map(|(i, j)| EntryBlock { rows: Rows::These(vec![i]), cols: vec![j] }),
         );
-        Ok(Plan { blocks, certainty: Certainty::UpperBound })
+        Ok(EntryPlan { blocks, certainty: Certainty::UpperBound })
     }
 
     /// The landmarks of a cell, chosen on the similarities at the γ that is fixed, or at the middle of those searched.
@@ -245,8 +245,8 @@ fn variant(method: &crate::config::MethodConfig) -> String {
 }
 
 /// All of K.
-pub fn whole(n: usize) -> Plan {
-    Plan { blocks: vec![EntryBlock { rows: Rows::All, cols: (0..n).collect() }], certainty: Certainty::Exact }
+pub fn whole(n: usize) -> EntryPlan {
+    EntryPlan { blocks: vec![EntryBlock { rows: Rows::All, cols: (0..n).collect() }], certainty: Certainty::Exact }
 }
 
 /// A title without its replicate.

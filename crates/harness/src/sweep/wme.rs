@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use landmark_core::approximate::{Approximate, ApproximateError};
 use landmark_core::oracle::OracleError;
+use landmark_core::parameter::BadParameter;
 use landmark_oracles::wmd::wme::{MOST_DOCUMENTS, RandomDocuments, WmeMethodParams, WmeParams};
 use landmark_store::OracleLabel;
 use serde_json::Value as Json;
@@ -56,13 +57,8 @@ fn till(context: &SweepContext<'_>, seed: u64, max_words: usize) -> Result<Arc<T
     }
     let failed = |what: &str, source| JobError::from(OracleError::Failed { what: what.to_owned(), source });
     let Some(clouds) = &context.stage.clouds else {
-        let error = ApproximateError::Parameter {
-            method: ID,
-            parameter: "oracle",
-            value: "over a matrix".to_owned(),
-            wanted: "word mover's distance between documents",
-        };
-        return Err(error.into());
+        let error = BadParameter::new("oracle", "over a matrix", "word mover's distance between documents").of(ID);
+        return Err(ApproximateError::from(error).into());
     };
     let params = WmeParams { max_words, documents: MOST_DOCUMENTS };
     let random = RandomDocuments::draw(clouds, params, seed)

@@ -3,21 +3,15 @@
 use std::io;
 
 use landmark_core::oracle::OracleError;
+use landmark_core::parameter::BadParameter;
 
 /// Why a program could not score.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SubprocessError {
     /// A parameter outside its range.
-    #[error("`{parameter}` is {value}, but must be {wanted}")]
-    Parameter {
-        /// Parameter name as in the configuration.
-        parameter: &'static str,
-        /// The value seen.
-        value: String,
-        /// The range wanted.
-        wanted: &'static str,
-    },
+    #[error(transparent)]
+    Parameter(#[from] BadParameter),
     /// Ids and texts differ in number.
     #[error("there are {ids} ids for {texts} texts; every item needs both")]
     Items {

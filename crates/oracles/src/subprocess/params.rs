@@ -6,6 +6,8 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use landmark_core::parameter::BadParameter;
+
 use super::SubprocessError;
 
 /// The program, and how it is treated.
@@ -63,7 +65,7 @@ impl SubprocessParams {
     /// # Errors
     /// [`SubprocessError::Parameter`].
     pub fn check(self) -> Result<Self, SubprocessError> {
-        let refuse = |parameter, value: String, wanted| Err(SubprocessError::Parameter { parameter, value, wanted });
+        let refuse = |parameter, value: String, wanted| Err(BadParameter::new(parameter, value, wanted).into());
         if self.command.first().is_none_or(String::is_empty) {
             return refuse(
                 "command",

@@ -1,6 +1,7 @@
 //! Which tree kernel, and its decays.
 
 use landmark_core::oracle::OracleError;
+use landmark_core::parameter::BadParameter;
 use serde::{Deserialize, Serialize};
 
 /// Parameters as a configuration gives them; the defaults are those of KeLP's question classification.
@@ -100,11 +101,11 @@ impl TreeKernelParams {
     /// [`OracleError::Parameter`] for a decay that is not above 0 and finite, or a terminal factor that is negative or
     /// not finite.
     pub fn check(self) -> Result<TreeKernelValidParams, OracleError> {
-        let positive = |parameter, value: f64| {
+        let positive = |parameter, value: f64| -> Result<(), OracleError> {
             if value > 0.0 && value.is_finite() {
                 return Ok(());
             }
-            Err(OracleError::Parameter { parameter, value, wanted: "a finite number above 0" })
+            Err(BadParameter::new(parameter, value, "a finite number above 0").into())
         };
         match self {
             Self::St { lambda, .. } | Self::Sst { lambda, .. } => positive("lambda", lambda)?,
@@ -112,8 +113,8 @@ impl TreeKernelParams {
                 positive("lambda", lambda)?;
                 positive("mu", mu)?;
                 if !(terminal_factor >= 0.0 && terminal_factor.is_finite()) {
-                    let (parameter, wanted) = ("terminal_factor", "a finite number, 0 or above");
-                    return Err(OracleError::Parameter { parameter, value: terminal_factor, wanted });
+                    let wanted = "a finite number, 0 or above";
+                    return Err(BadParameter::new("terminal_factor", terminal_factor, wanted).into());
                 }
             }
         }

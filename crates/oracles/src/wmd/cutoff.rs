@@ -13,6 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use landmark_core::oracle::{Oracle, OracleError, Pair};
+use landmark_core::parameter::BadParameter;
 
 use super::WmdScratch;
 use super::bounds::{Wcd, relaxed};
@@ -36,8 +37,7 @@ struct Scratch {
 impl Cutoff {
     pub(super) fn new(clouds: &Arc<WordClouds>, distance: f64) -> Result<Self, OracleError> {
         if !(distance > 0.0 && distance.is_finite()) {
-            let wanted = "a finite distance above 0";
-            return Err(OracleError::Parameter { parameter: "cutoff", value: distance, wanted });
+            return Err(BadParameter::new("cutoff", distance, "a finite distance above 0").into());
         }
         Ok(Self { distance, centroids: Wcd::new(Arc::clone(clouds)), skipped: AtomicU64::new(0) })
     }

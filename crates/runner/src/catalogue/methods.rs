@@ -1,13 +1,11 @@
 //! The approximators, as a configuration names them.
 
 use landmark_core::approximate::{
-    ExactParams, NystromParams, OptimalParams, ShiftRidgeParams, SiCurParams, SkeletonParams, SmsNystromParams,
-    StaCurParams,
+    Exact, Nystrom, Optimal, ShiftRidgeParams, SiCurParams, Skeleton, SmsNystromParams, StaCur,
 };
-use landmark_harness::config::method_entry::{MethodEntry, read_method};
+use landmark_harness::config::method_entry::{MethodEntry, NoParams, read_method};
 use landmark_oracles::wmd::wme::WmeMethodParams;
 use landmark_yaml::parameter;
-
 /// Every method, in the order of the papers, ours last.
 pub static METHODS: &[MethodEntry] = &[
     MethodEntry {
@@ -19,7 +17,7 @@ pub static METHODS: &[MethodEntry] = &[
         parameters: &[],
         draws: true,
         sized: true,
-        read: |node, path, problems| read_method(node, path, problems, NystromParams::check),
+        read: |node, path, problems| read_method(node, path, problems, |NoParams {}| Ok(Nystrom)),
     },
     MethodEntry {
         id: "sms_nystrom",
@@ -47,7 +45,7 @@ pub static METHODS: &[MethodEntry] = &[
         parameters: &[],
         draws: true,
         sized: true,
-        read: |node, path, problems| read_method(node, path, problems, SkeletonParams::check),
+        read: |node, path, problems| read_method(node, path, problems, |NoParams {}| Ok(Skeleton)),
     },
     MethodEntry {
         id: "sicur",
@@ -69,7 +67,7 @@ pub static METHODS: &[MethodEntry] = &[
         parameters: &[parameter("same", "true", "rows at the landmarks of the columns, or at independent ones")],
         draws: true,
         sized: true,
-        read: |node, path, problems| read_method(node, path, problems, StaCurParams::check),
+        read: |node, path, problems| read_method(node, path, problems, Ok::<StaCur, _>),
     },
     MethodEntry {
         id: "wme",
@@ -91,7 +89,7 @@ pub static METHODS: &[MethodEntry] = &[
         parameters: &[],
         draws: false,
         sized: true,
-        read: |node, path, problems| read_method(node, path, problems, OptimalParams::check),
+        read: |node, path, problems| read_method(node, path, problems, |NoParams {}| Ok(Optimal)),
     },
     MethodEntry {
         id: "exact",
@@ -102,7 +100,7 @@ pub static METHODS: &[MethodEntry] = &[
         parameters: &[],
         draws: false,
         sized: false,
-        read: |node, path, problems| read_method(node, path, problems, ExactParams::check),
+        read: |node, path, problems| read_method(node, path, problems, |NoParams {}| Ok(Exact)),
     },
     MethodEntry {
         id: "shift_ridge",

@@ -27,6 +27,22 @@ fn an_error_curve_of_a_matrix_falls_along_given_landmarks() {
 }
 
 #[test]
+fn landmarks_chosen_by_what_is_seen_are_enough_for_any_second_set_and_move_for_none() {
+    let wide = "methods: [nystrom, { id: sms_nystrom, z: 3 }, { id: sicur, ratio: 3 }]";
+    let config = MATRIX.replace("methods: [nystrom, sms_nystrom, { id: sicur, ratio: 2 }]", wide);
+    assert!(config.contains(wide));
+    for policy in ["leverage", "rpcholesky"] {
+        let scratch = mine(&format!("{config}compare: rank\nlandmarks: {{ policy: {policy} }}\n"));
+        scratch.run_well(&["--dry-run"]);
+        scratch.run_well(&["--quiet"]);
+        scratch.run_well(&["--quiet", "--results", "alone", "--set", "methods=[nystrom]"]);
+        let errors = |folder| values(&scratch, folder, "relative_error", "nystrom");
+        assert_eq!(errors("results/mine"), errors("alone/mine"), "{policy}");
+        assert_eq!(values(&scratch, "results/mine", "relative_error", "sicur").len(), 1);
+    }
+}
+
+#[test]
 fn a_spectrum_of_a_matrix_sums_to_its_trace() {
     let scratch = mine(&MATRIX.replace("error_curve", "spectrum"));
     scratch.run_well(&["--set", "spectrum={ from: 1, to: 30, samples: 3, sample_size: 10 }"]);

@@ -1,6 +1,6 @@
 //! One run: right values, every pair bought once, nothing lost when the oracle stops half-way.
 
-use landmark_core::entries::{EntrySet, Plan};
+use landmark_core::entries::{EntryPlan, EntrySet};
 use landmark_core::oracle::{Oracle, OracleError, OracleShape, Symmetry};
 use landmark_store::{OracleLabel, TileStore};
 use ndarray::Array2;
@@ -83,7 +83,7 @@ proptest! {
         let folder = tempfile::tempdir().unwrap();
         let stored = attach(folder.path(), Counting::symmetric(40));
         let mut set = EntrySet::new(OracleShape::of(&stored));
-        set.add(&Plan::columns(&columns));
+        set.add(&EntryPlan::columns(&columns));
         prop_assert_eq!(stored.missing(&set).unwrap(), set.evaluations());
         let first = &columns[..bought.min(columns.len())];
         let all: Vec<usize> = (0..40).collect();

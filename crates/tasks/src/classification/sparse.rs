@@ -1,5 +1,7 @@
 //! Classification of sparse rows: hashed words and what is conjoined with them.
 
+use landmark_core::parameter::BadParameter;
+
 use super::{Choice, Classes, ClassificationValidParams, Outcome, Scaling, at_item, classify_with};
 use crate::cross_validation::{Answer, Learner};
 use crate::error::TaskError;
@@ -21,7 +23,7 @@ pub fn classify_sparse(
 ) -> Result<Outcome, TaskError> {
     if params.scaling != Scaling::None {
         let value = format!("{:?}", params.scaling).to_lowercase();
-        return Err(SvmError::Parameter { parameter: "scaling", value, wanted: "`none` for sparse rows" }.into());
+        return Err(SvmError::from(BadParameter::new("scaling", value, "`none` for sparse rows")).into());
     }
     let learner = SparseLearner { features, labels, svm: &params.svm };
     let choice: &Choice = &params.choice;

@@ -7,6 +7,7 @@
 use rand::Rng as _;
 use serde::{Deserialize, Serialize};
 
+use landmark_core::parameter::BadParameter;
 use landmark_core::stream::Rng;
 
 use super::{MetricError, check_count, check_finite, check_lengths};
@@ -68,15 +69,10 @@ pub fn bootstrap_interval(
     const METRIC: &str = "bootstrap";
     check_count(METRIC, len, 1)?;
     if !(level > 0.0 && level < 1.0) {
-        return Err(MetricError::Parameter { metric: METRIC, parameter: "level", value: level, wanted: "in (0, 1)" });
+        return Err(BadParameter::new("level", level, "in (0, 1)").of(METRIC).into());
     }
     if resamples == 0 {
-        return Err(MetricError::Parameter {
-            metric: METRIC,
-            parameter: "resamples",
-            value: 0.0,
-            wanted: "at least 1",
-        });
+        return Err(BadParameter::new("resamples", 0, "at least 1").of(METRIC).into());
     }
     let mut draw: Vec<usize> = (0..len).collect();
     let mut figures = Vec::with_capacity(resamples + 1);

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use landmark_core::parameter::BadParameter;
+
 use super::{Features, SvmError, check_positive};
 
 /// How much the errors of each class cost.
@@ -81,7 +83,7 @@ pub(crate) fn unit_costs(labels: &[usize], classes: usize, class_weights: &Class
         ClassWeights::Given(given) if given.len() == classes => given.clone(),
         ClassWeights::Given(given) => {
             let value = format!("a list of {}", given.len());
-            return Err(SvmError::Parameter { parameter: "class_weights", value, wanted: "one factor a class" });
+            return Err(BadParameter::new("class_weights", value, "one factor a class").into());
         }
     };
     Ok(labels.iter().map(|&label| of_class[label]).collect())

@@ -1,6 +1,6 @@
 //! Machines for ranking: a kernel SVM on the Gram matrix, a linear SVM on an embedding, C by cross-validation.
 
-use landmark_core::approximate::{Approximate, NystromParams, ShiftRidgeParams, SiCurParams, SmsNystromParams};
+use landmark_core::approximate::{Approximate, Nystrom, ShiftRidgeParams, SiCurParams, SmsNystromParams};
 use landmark_core::approximation::Known;
 use landmark_core::landmarks::Landmarks;
 use landmark_core::oracle::{Oracle, block_of};
@@ -112,8 +112,7 @@ impl Task<'_> {
             let (mut known, mut asked) = (Vec::new(), Vec::new());
             for expert in 0..experts {
                 let own: Vec<usize> = order[..size].iter().copied().skip(expert).step_by(experts).collect();
-                let (train, test) =
-                    self.fit(&NystromParams::default().check()?, train, &own, own.len(), &similarities)?;
+                let (train, test) = self.fit(&Nystrom, train, &own, own.len(), &similarities)?;
                 // uniform weights 1/m on the kernels, so 1/√m on the features
                 let weight = 1.0 / (experts as f64).sqrt();
                 known.push(train * weight);
@@ -124,9 +123,7 @@ impl Task<'_> {
             return Ok((beside(&known)?, beside(&asked)?));
         }
         let chosen: (Box<dyn Approximate>, usize) = match method {
-            Method::Nystrom | Method::Stratified | Method::Ensemble => {
-                (Box::new(NystromParams::default().check()?), size)
-            }
+            Method::Nystrom | Method::Stratified | Method::Ensemble => (Box::new(Nystrom), size),
             Method::SmsNystrom => (Box::new(SmsNystromParams::default().check()?), size),
             // SiCUR buys twice as many columns as its rank
             Method::Sicur => (Box::new(SiCurParams::default().check()?), size.div_ceil(2)),

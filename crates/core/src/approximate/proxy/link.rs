@@ -5,18 +5,15 @@
 //! 1955; Barlow et al. 1972), rises or falls, whichever the pairs do; it is joined linearly between its steps and is
 //! constant beyond them. Cost: O(m) and O(m log m) for m pairs; O(degree) and O(log steps) a score.
 
-use serde::{Deserialize, Serialize};
-
 /// A pivot of the normal equations below this fraction of its diagonal entry: the pairs do not determine that power
 /// (8 of the 16 digits are gone).
 const SINGULAR: f64 = 1e-8;
 
-/// How far a polynomial is trusted beyond the scores it was fitted to, as a part of their range.
+/// Reach of a polynomial beyond the scores it was fitted to, as a part of their range.
 const TRUSTED: f64 = 0.25;
 
 /// The family that q is taken from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Link {
     /// A polynomial; degree 2 is enough for cosines against cross-encoders and for bounds against word mover's distance.
     Polynomial {

@@ -9,7 +9,7 @@ use super::link::FittedLink;
 use crate::approximate::{Approximate, ApproximateError, ShiftRidgeParams};
 use crate::approximation::{Addend, Embedding, Known};
 use crate::landmarks::Landmarks;
-use crate::oracle::{Identity, Oracle, OracleError, Pair, Symmetry, check_finite, check_finite_block};
+use crate::oracle::{Identity, Oracle, OracleError, Pair, Symmetry, ask_block, ask_pairs};
 use crate::stream::stream;
 
 /// Pairs of the proxy asked at a time.
@@ -54,16 +54,14 @@ impl Oracle for Linked {
 
     fn evaluate(&self, pairs: &[Pair], out: &mut [f64]) -> Result<(), OracleError> {
         for (pairs, out) in pairs.chunks(PAIRS_AT_A_TIME).zip(out.chunks_mut(PAIRS_AT_A_TIME)) {
-            self.proxy.evaluate(pairs, out)?;
-            check_finite(pairs, out)?;
+            ask_pairs(&*self.proxy, pairs, out)?;
             out.iter_mut().for_each(|score| *score = self.link.at(*score));
         }
         Ok(())
     }
 
     fn block(&self, rows: &[usize], cols: &[usize], mut out: ArrayViewMut2<'_, f64>) -> Result<(), OracleError> {
-        self.proxy.block(rows, cols, out.view_mut())?;
-        check_finite_block(rows, cols, out.view())?;
+        ask_block(&*self.proxy, rows, cols, out.view_mut())?;
         self.apply(out);
         Ok(())
     }

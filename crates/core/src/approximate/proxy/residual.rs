@@ -7,14 +7,14 @@ use crate::oracle::{Identity, Oracle, OracleError, Pair, Remembered, Symmetry};
 
 /// Reads both sides from memory, so no entry of the oracle is requested twice and no score of the proxy computed twice.
 pub(super) struct Residual<'a> {
-    pub(super) bought: &'a Remembered<&'a dyn Oracle>,
+    pub(super) oracle: &'a Remembered<&'a dyn Oracle>,
     pub(super) proxy: &'a Remembered<&'a dyn Oracle>,
     pub(super) link: &'a FittedLink,
 }
 
 impl Oracle for Residual<'_> {
     fn len(&self) -> usize {
-        self.bought.len()
+        self.oracle.len()
     }
 
     fn symmetry(&self) -> Symmetry {
@@ -23,10 +23,10 @@ impl Oracle for Residual<'_> {
 
     fn identity(&self) -> Identity {
         let numbers: Vec<u8> = self.link.numbers().iter().flat_map(|number| number.to_le_bytes()).collect();
-        let (bought, proxy) = (self.bought.identity(), self.proxy.identity());
+        let (oracle, proxy) = (self.oracle.identity(), self.proxy.identity());
         Identity::of(&[
             ("kind", b"residual"),
-            ("oracle", bought.as_bytes()),
+            ("oracle", oracle.as_bytes()),
             ("proxy", proxy.as_bytes()),
             ("link", &numbers),
         ])
@@ -34,15 +34,15 @@ impl Oracle for Residual<'_> {
 
     /// Known where both are. Where only the oracle's is, its entries are still read without a call.
     fn known_diagonal(&self) -> Option<f64> {
-        Some(self.bought.known_diagonal()? - self.link.at(self.proxy.known_diagonal()?))
+        Some(self.oracle.known_diagonal()? - self.link.at(self.proxy.known_diagonal()?))
     }
 
     fn evaluations_per_pair(&self) -> u64 {
-        self.bought.evaluations_per_pair()
+        self.oracle.evaluations_per_pair()
     }
 
     fn evaluate(&self, pairs: &[Pair], out: &mut [f64]) -> Result<(), OracleError> {
-        self.bought.evaluate(pairs, out)?;
+        self.oracle.evaluate(pairs, out)?;
         let mut proxy = vec![0.0; pairs.len()];
         self.proxy.evaluate(pairs, &mut proxy)?;
         out.iter_mut().zip(proxy).for_each(|(score, proxy)| *score -= self.link.at(proxy));
@@ -50,7 +50,7 @@ impl Oracle for Residual<'_> {
     }
 
     fn block(&self, rows: &[usize], cols: &[usize], mut out: ArrayViewMut2<'_, f64>) -> Result<(), OracleError> {
-        self.bought.block(rows, cols, out.view_mut())?;
+        self.oracle.block(rows, cols, out.view_mut())?;
         let mut proxy = Array2::zeros(out.dim());
         self.proxy.block(rows, cols, proxy.view_mut())?;
         Zip::from(&mut out).and(&proxy).par_for_each(|score, &proxy| *score -= self.link.at(proxy));

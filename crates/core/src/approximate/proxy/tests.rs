@@ -4,7 +4,7 @@ use ndarray::{Array2, Axis};
 use rand::Rng as _;
 
 use super::*;
-use crate::approximate::{ExactParams, NystromParams, ShiftRidgeParams, SiCurParams, SmsNystromParams, StaCurParams};
+use crate::approximate::{Exact, Nystrom, ShiftRidgeParams, SiCurParams, SmsNystromParams, StaCur};
 use crate::conformance;
 use crate::linalg;
 use crate::oracle::{AsymmetryPolicy, EmbeddingProxy, Identity, Metered, Pair, Precomputed, Symmetry, block_of};
@@ -52,7 +52,7 @@ fn shift_ridge() -> Arc<dyn Approximate> {
 }
 
 fn nystrom() -> Arc<dyn Approximate> {
-    Arc::new(NystromParams::default().check().unwrap())
+    Arc::new(Nystrom)
 }
 
 /// A residual is indefinite even where K is not, so only the corrected diagonal is exact at s = n.
@@ -113,13 +113,13 @@ fn a_residual_of_noise_is_left_alone() {
 }
 
 #[test]
-fn a_dropped_core_still_returns_what_was_bought() {
+fn a_dropped_core_still_returns_what_was_evaluated() {
     let oracle = cross_encoder(0.0, 0.2);
     let fitted = fit(&with_cosine(nystrom(), 2), &oracle, Known::LANDMARKS);
     assert!(fitted.report().core_dropped);
-    let (bought, order) = (fitted.landmarks().to_vec(), landmarks());
-    assert_eq!(bought, order.order()[..S]);
-    for &t in &bought {
+    let (evaluated, order) = (fitted.landmarks().to_vec(), landmarks());
+    assert_eq!(evaluated, order.order()[..S]);
+    for &t in &evaluated {
         // subtracted and added again
         assert!((fitted.entry(7, t).unwrap() - oracle.matrix()[[7, t]]).abs() < 1e-12);
     }
@@ -146,14 +146,14 @@ fn a_monotone_link_needs_no_degree() {
 }
 
 #[test]
-fn the_known_diagonal_is_neither_bought_nor_fitted() {
+fn the_known_diagonal_is_neither_evaluated_nor_fitted() {
     // a diagonal far from what q says of cos = 1
     let mut matrix = cross_encoder(0.15, 0.02).matrix().clone();
     matrix.diag_mut().fill(5.0);
     let oracle = Metered::new(Pinned(matrix));
     let fitted = fit(&with_cosine(shift_ridge(), 2), &oracle, Known::ALL);
     let shape = OracleShape::of(&oracle);
-    assert_eq!(oracle.spent().evaluations, Plan::columns(&landmarks().order()[..S]).evaluations(shape));
+    assert_eq!(oracle.spent().evaluations, EntryPlan::columns(&landmarks().order()[..S]).evaluations(shape));
     assert!((0..N).all(|i| fitted.entry(i, i).unwrap() == 5.0));
     let without = fit(&with_cosine(shift_ridge(), 2), &cross_encoder(0.15, 0.02), Known::LANDMARKS);
     assert_eq!(fitted.report().proxy_error, without.report().proxy_error, "q must not see the diagonal");
@@ -186,13 +186,13 @@ impl Oracle for Pinned {
 }
 
 #[test]
-fn every_plan_is_bought_once_whatever_the_method() {
+fn every_plan_is_evaluated_once_whatever_the_method() {
     let oracle = cross_encoder(0.15, 0.02);
     let methods: Vec<Arc<dyn Approximate>> = vec![
         shift_ridge(),
         Arc::new(SmsNystromParams::default().check().unwrap()),
         Arc::new(SiCurParams::default().check().unwrap()),
-        Arc::new(StaCurParams { same: false }.check().unwrap()),
+        Arc::new(StaCur { same: false }),
     ];
     for method in methods {
         let (oracle, method) = (Metered::new(&oracle), with_cosine(method, 2));
@@ -220,10 +220,10 @@ fn vectors_of_the_sum_reproduce_the_sum() {
 fn new_items_take_the_same_maps() {
     let oracle = cross_encoder(0.15, 0.02);
     let fitted = fit(&with_cosine(shift_ridge(), 2), &oracle, Known::LANDMARKS);
-    let (bought, cosine) = (fitted.landmarks().to_vec(), block_of(&cosine(), &all(), &all()).unwrap());
-    let new: Vec<usize> = (0..N).filter(|i| !bought.contains(i)).take(20).collect();
+    let (evaluated, cosine) = (fitted.landmarks().to_vec(), block_of(&cosine(), &all(), &all()).unwrap());
+    let new: Vec<usize> = (0..N).filter(|i| !evaluated.contains(i)).take(20).collect();
     let to = |matrix: &Array2<f64>, items: &[usize]| matrix.select(Axis(0), &new).select(Axis(1), items);
-    let (similarities, proxy) = (to(oracle.matrix(), &bought), to(&cosine, &bought));
+    let (similarities, proxy) = (to(oracle.matrix(), &evaluated), to(&cosine, &evaluated));
 
     let rows =
         fitted.project_with_proxy(similarities.view(), proxy.view(), to(&cosine, &all()).view(), &all()).unwrap();
@@ -276,7 +276,7 @@ fn the_provenance_names_the_proxy() {
 }
 
 #[test]
-fn a_proxy_that_does_not_fit_is_refused_before_anything_is_bought() {
+fn a_proxy_that_does_not_fit_is_refused_before_anything_is_evaluated() {
     let oracle = Metered::new(cross_encoder(0.15, 0.02));
     let small: Arc<dyn Oracle> = Arc::new(EmbeddingProxy::dot(Array2::ones((3, 2))).unwrap());
     let skewed: Arc<dyn Oracle> = Arc::new(Precomputed::new(uniform(N, N, "skewed"), AsymmetryPolicy::Keep).unwrap());
@@ -327,4 +327,4 @@ conformance!(proxied_nystrom, with_same(nystrom(), Link::default()));
 conformance!(proxied_shift_ridge, with_same(shift_ridge(), Link::Isotonic));
 conformance!(proxied_sms_nystrom, with_same(corrected_sms(), Link::Polynomial { degree: 1 }));
 conformance!(proxied_sicur, with_same(Arc::new(SiCurParams::default().check().unwrap()), Link::default()));
-conformance!(proxied_exact, with_same(Arc::new(ExactParams::default().check().unwrap()), Link::default()));
+conformance!(proxied_exact, with_same(Arc::new(Exact), Link::default()));

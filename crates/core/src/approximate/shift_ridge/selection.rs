@@ -2,8 +2,8 @@
 
 use ndarray::{Array1, Array2, Axis, concatenate};
 
-use super::{FixedShiftRidge, Scale};
-use crate::linalg::{self, LinalgError};
+use crate::approximate::core_weights::largest;
+use crate::linalg::{self, LinalgError, PINV_TOLERANCE};
 
 /// One (a, ρ) to be judged.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -18,7 +18,57 @@ pub(super) enum Candidate {
         ridge: f64,
     },
     /// In the units of K.
-    Fixed(FixedShiftRidge),
+    Fixed {
+        /// a.
+        shift: f64,
+        /// ρ.
+        ridge: f64,
+    },
+}
+
+/// Units of (a, ρ).
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Scale {
+    /// max(0, −λmin).
+    shift: f64,
+    /// max|w|.
+    ridge: f64,
+}
+
+impl Scale {
+    pub(super) fn of(values: &Array1<f64>) -> Self {
+        let ridge = largest(values);
+        let shift = values.iter().fold(0.0_f64, |shift, w| shift.max(-w));
+        // a singular PSD block has eigenvalues of −1e-16 that mean nothing
+        Self { shift: if shift > PINV_TOLERANCE * ridge { shift } else { 0.0 }, ridge }
+    }
+}
+
+/// g(w), or 0 where its pole is hit; at least 0 where clipped.
+pub(super) fn weight(w: f64, shift: f64, ridge: f64, cut: f64, clip: bool) -> f64 {
+    let shifted = w + shift;
+    if (ridge == 0.0 && shifted.abs() <= cut) || (clip && shifted <= 0.0) {
+        return 0.0;
+    }
+    shifted / (shifted * shifted + ridge * ridge)
+}
+
+impl Candidate {
+    pub(super) fn in_units_of(self, scale: Scale) -> (f64, f64) {
+        match self {
+            Self::Zero => (0.0, 0.0),
+            Self::Relative { shift, ridge } => (shift * scale.shift, ridge * scale.ridge),
+            Self::Fixed { shift, ridge } => (shift, ridge),
+        }
+    }
+
+    pub(super) fn weights(self, values: &Array1<f64>, scale: Scale, clip: bool) -> Array1<f64> {
+        if matches!(self, Self::Zero) {
+            return Array1::zeros(values.len());
+        }
+        let (shift, ridge) = self.in_units_of(scale);
+        values.mapv(|w| weight(w, shift, ridge, PINV_TOLERANCE * scale.ridge, clip))
+    }
 }
 
 /// One part of the landmarks predicted from the others: ‖Y − X diag(g) Bᵀ‖² as a quadratic form in g.

@@ -1,10 +1,11 @@
-//! What the choice of shift and ridge promises.
+//! Promises of the choice of shift and ridge.
 
 use ndarray::Array2;
 use rand::Rng as _;
 
 use super::*;
-use crate::approximate::NystromParams;
+use crate::approximate::Nystrom;
+use crate::approximation::Known;
 use crate::linalg::relative_error;
 use crate::oracle::{AsymmetryPolicy, Precomputed};
 use crate::stream::stream;
@@ -42,7 +43,7 @@ fn error(matrix: &Array2<f64>, fit: &Approximation) -> f64 {
 fn shift_ridge_beats_nystrom_where_nystrom_explodes() {
     let matrix = indefinite(200);
     let ours = fit(&ShiftRidgeParams::default().check().unwrap(), &matrix, 60);
-    let nystrom = fit(&NystromParams::default().check().unwrap(), &matrix, 60);
+    let nystrom = fit(&Nystrom, &matrix, 60);
     assert!(error(&matrix, &ours) < 0.7 * error(&matrix, &nystrom));
     let report = ours.report();
     assert!(report.shift > 0.0 || report.ridge > 0.0);

@@ -4,7 +4,8 @@ use ndarray::Array2;
 use rand::Rng as _;
 
 use super::*;
-use crate::approximate::NystromParams;
+use crate::approximate::Nystrom;
+use crate::approximation::Known;
 use crate::linalg::relative_error;
 use crate::oracle::{AsymmetryPolicy, Precomputed};
 use crate::stream::stream;
@@ -39,7 +40,7 @@ fn sms_equals_nystrom_on_psd() {
     let factor = random(60, 60);
     let matrix = factor.dot(&factor.t());
     let sms = fit(&SmsNystromParams::default().check().unwrap(), &matrix, 20);
-    let nystrom = fit(&NystromParams::default().check().unwrap(), &matrix, 20);
+    let nystrom = fit(&Nystrom, &matrix, 20);
     assert_eq!(sms.report().shift, 0.0);
     assert_eq!(sms.to_dense().unwrap(), nystrom.to_dense().unwrap());
 }

@@ -1,16 +1,16 @@
 //! WME as a method of a sweep: K̃ = φ(X) φ(X)ᵀ, which approximates the kernel of [`super`], not exp(−γ·WMD) itself.
 //!
-//! It buys no entry of K: its n·R distances are to random documents, bought from an oracle of its own.
+//! It reads no entry of K: its n·R distances are to random documents, evaluated by an oracle of its own.
 
 use std::fmt;
 use std::sync::Arc;
-use std::time::Instant;
 
-use landmark_core::approximate::{Approximate, ApproximateError, FitReport};
+use landmark_core::approximate::{Approximate, ApproximateError, ColumnReader, FitReport};
 use landmark_core::approximation::{Approximation, Factors, Known, Signed};
-use landmark_core::entries::{Certainty, Plan};
+use landmark_core::entries::{Certainty, EntryPlan};
 use landmark_core::landmarks::Landmarks;
 use landmark_core::oracle::{Oracle, OracleShape};
+use landmark_core::parameter::BadParameter;
 use landmark_core::stream::Rng;
 use serde::{Deserialize, Serialize};
 
@@ -41,12 +41,7 @@ impl WmeMethodParams {
         let params = WmeParams { max_words: self.max_words, ..WmeParams::default() };
         match params.check() {
             Ok(_) => Ok(Wme { max_words: self.max_words, random: None }),
-            Err(_) => Err(ApproximateError::Parameter {
-                method: ID,
-                parameter: "max_words",
-                value: self.max_words.to_string(),
-                wanted: "from 1 to 500",
-            }),
+            Err(_) => Err(BadParameter::new("max_words", self.max_words, "from 1 to 500").of(ID).into()),
         }
     }
 }
@@ -83,39 +78,39 @@ impl Approximate for Wme {
         ID
     }
 
-    fn plan(&self, shape: OracleShape, _: &Landmarks, rank: usize) -> Result<Plan, ApproximateError> {
+    fn landmarks_needed(&self, _: usize, _: usize) -> usize {
+        0
+    }
+
+    /// R may be more than n.
+    fn check_fit(&self, shape: OracleShape, _: &Landmarks, rank: usize) -> Result<(), ApproximateError> {
         if rank == 0 || rank > MOST_DOCUMENTS {
             return Err(ApproximateError::Rank { rank, len: shape.len });
         }
-        Ok(Plan { blocks: Vec::new(), certainty: Certainty::Exact })
+        Ok(())
     }
 
-    fn fit(
+    fn entries(&self, _: usize, _: &Landmarks, _: usize) -> EntryPlan {
+        EntryPlan { blocks: Vec::new(), certainty: Certainty::Exact }
+    }
+
+    fn factor(
         &self,
-        oracle: &dyn Oracle,
-        landmarks: &Landmarks,
+        columns: &mut ColumnReader<'_>,
+        _: &Landmarks,
         rank: usize,
-        known: Known,
         _: &mut Rng,
     ) -> Result<Approximation, ApproximateError> {
-        let start = Instant::now();
-        self.plan(OracleShape::of(oracle), landmarks, rank)?;
-        let refused = |parameter, value: &str, wanted| ApproximateError::Parameter {
-            method: ID,
-            parameter,
-            value: value.to_owned(),
-            wanted,
-        };
-        if known != Known::NOTHING {
-            return Err(refused("known", "given", "absent: the method buys no entry of the matrix"));
+        let refused = |parameter, value: &str, wanted| Err(BadParameter::new(parameter, value, wanted).of(ID).into());
+        if columns.known() != Known::NOTHING {
+            return refused("known", "given", "absent: the method reads no entry of the matrix");
         }
         let Some(random) = &self.random else {
-            return Err(refused("oracle", "without random documents", "word mover's distance between documents"));
+            return refused("oracle", "without random documents", "word mover's distance between documents");
         };
-        let vectors = features(random.as_ref(), oracle.len(), rank)?;
-        let report =
-            FitReport { method: ID.to_owned(), rank, seconds: start.elapsed().as_secs_f64(), ..FitReport::default() };
+        let vectors = features(random.as_ref(), columns.oracle().len(), rank)?;
         let factors = Signed { vectors, positive: rank, negative: 0, projector: None, psd_scale: None };
+        let report = FitReport { rank, ..FitReport::default() };
         Ok(Approximation::new(Factors::Signed(factors), Vec::new(), report))
     }
 

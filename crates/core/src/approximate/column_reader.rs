@@ -1,0 +1,132 @@
+//! Columns T of a symmetric matrix, read by blocks of rows: every entry once, in bounded memory.
+//!
+//! Rows that a method wants to see first (K[T,T], a sample for validation) are read first and remembered; the rest
+//! streams by. Each block is multiplied into the factors as it comes, so that K[:,T] itself is only kept when asked for.
+
+use ndarray::{Array2, ArrayView2, ArrayViewMut2, Axis};
+
+use crate::approximation::Known;
+use crate::linalg;
+use crate::oracle::{Oracle, OracleError, block_of};
+
+/// Cells of one streamed block: 8 MB, enough for a full-speed product and small beside the factors.
+const CELLS_PER_BLOCK: usize = 1 << 20;
+
+/// Cells put in place by one task.
+const CELLS_PER_TASK: usize = 1 << 16;
+
+/// The planned columns of a fit in the course of being read.
+pub struct ColumnReader<'a> {
+    oracle: &'a dyn Oracle,
+    columns: &'a [usize],
+    known: Known,
+    is_read: Vec<bool>,
+    blocks: Vec<(Vec<usize>, Array2<f64>)>,
+    kept: Option<Array2<f64>>,
+}
+
+/// Image of K[:,T]: one factor of n rows.
+pub(super) enum Map<'a> {
+    /// K[:,T] · P, with P t × r.
+    Product(ArrayView2<'a, f64>),
+    /// These columns as they are, by their position in T.
+    Columns(&'a [usize]),
+}
+
+impl Map<'_> {
+    fn width(&self) -> usize {
+        match self {
+            Self::Product(matrix) => matrix.ncols(),
+            Self::Columns(positions) => positions.len(),
+        }
+    }
+
+    fn apply(&self, block: ArrayView2<'_, f64>) -> Array2<f64> {
+        match self {
+            Self::Product(matrix) => linalg::product(block, matrix.view()),
+            Self::Columns(positions) => block.select(Axis(1), positions),
+        }
+    }
+}
+
+impl<'a> ColumnReader<'a> {
+    pub(super) fn new(oracle: &'a dyn Oracle, columns: &'a [usize], known: Known) -> Self {
+        Self { oracle, columns, known, is_read: vec![false; oracle.len()], blocks: Vec::new(), kept: None }
+    }
+
+    /// The oracle below. What is asked of it directly is not remembered.
+    pub fn oracle(&self) -> &'a dyn Oracle {
+        self.oracle
+    }
+
+    /// Entries that the result is to return exactly.
+    pub fn known(&self) -> Known {
+        self.known
+    }
+
+    /// T, the columns that the plan names in full.
+    pub fn columns(&self) -> &'a [usize] {
+        self.columns
+    }
+
+    /// K[T, T]. To be read first, for a symmetric oracle evaluates its pairs once only within a block.
+    pub(super) fn corner(&mut self) -> Result<Array2<f64>, OracleError> {
+        self.rows(self.columns)
+    }
+
+    /// K[rows, T] for rows not read yet.
+    pub(super) fn rows(&mut self, rows: &[usize]) -> Result<Array2<f64>, OracleError> {
+        let block = block_of(self.oracle, rows, self.columns)?;
+        rows.iter().for_each(|&i| self.is_read[i] = true);
+        self.blocks.push((rows.to_vec(), block.clone()));
+        Ok(block)
+    }
+
+    /// Items whose rows are not read yet, ascending.
+    pub(super) fn unread(&self) -> Vec<usize> {
+        (0..self.is_read.len()).filter(|&i| !self.is_read[i]).collect()
+    }
+
+    /// Reads the remaining rows and returns one factor a map; K[:,T] itself is kept where it is to be known.
+    pub(super) fn finish<const M: usize>(&mut self, maps: [Map<'_>; M]) -> Result<[Array2<f64>; M], OracleError> {
+        let n = self.oracle.len();
+        let mut factors = std::array::from_fn(|m| Array2::zeros((n, maps[m].width())));
+        let mut columns = self.known.landmarks.then(|| Array2::zeros((n, self.columns.len())));
+        let mut place = |rows: &[usize], block: ArrayView2<'_, f64>| {
+            for (map, factor) in maps.iter().zip(&mut factors) {
+                scatter(map.apply(block).view(), rows, 0, factor.view_mut());
+            }
+            if let Some(columns) = &mut columns {
+                scatter(block, rows, 0, columns.view_mut());
+            }
+        };
+        for (rows, block) in std::mem::take(&mut self.blocks) {
+            place(&rows, block.view());
+        }
+        let rows_at_a_time = (CELLS_PER_BLOCK / self.columns.len().max(1)).max(1);
+        for rows in self.unread().chunks(rows_at_a_time) {
+            place(rows, block_of(self.oracle, rows, self.columns)?.view());
+        }
+        self.kept = columns;
+        Ok(factors)
+    }
+
+    /// K[:,T], where it was read to be known.
+    pub(super) fn into_kept(self) -> Option<Array2<f64>> {
+        self.kept
+    }
+}
+
+/// Row a of `block` becomes row `rows[a] − first` of `out`. Ascending rows are written in parallel, halves apart.
+fn scatter(block: ArrayView2<'_, f64>, rows: &[usize], first: usize, mut out: ArrayViewMut2<'_, f64>) {
+    if rows.len() < 2 || block.len() <= CELLS_PER_TASK || !rows.is_sorted() {
+        for (row, &i) in block.axis_iter(Axis(0)).zip(rows) {
+            out.row_mut(i - first).assign(&row);
+        }
+        return;
+    }
+    let half = rows.len() / 2;
+    let (block, rest) = block.split_at(Axis(0), half);
+    let (out, below) = out.split_at(Axis(0), rows[half] - first);
+    rayon::join(|| scatter(block, &rows[..half], first, out), || scatter(rest, &rows[half..], rows[half], below));
+}

@@ -1,0 +1,181 @@
+//! Square roots of the core: Z with core ≈ Z diag(±1) Zᵀ.
+//!
+//! The real square root of an indefinite matrix does not exist, so that an [`Embedding`] carries a signature.
+//!
+//! For L Rᵀ the symmetric part ½(LRᵀ + RLᵀ) = F M Fᵀ, F = [L R], M = ½[[0, I], [I, 0]], is decomposed in the small
+//! space: F = Q T, T M Tᵀ = V diag(w) Vᵀ, and Z = Q V |w|^½ = F M Tᵀ V w⁻¹ |w|^½, so that Q is never formed and new items
+//! take the same map. Cost O(nr²).
+
+use ndarray::{Array1, Array2, ArrayView2, Axis, s};
+
+use super::{Approximation, Embedding, Factors, General, Signed};
+use crate::error::ApproximateError;
+use crate::linalg::{self, Eigh, LinalgError, PINV_TOLERANCE};
+
+impl Approximation {
+    /// Z and its signature, reproducing the symmetric part of the core, and beside them the addend's own embedding.
+    /// Known entries and a shift of the diagonal have no low rank and are not part of it.
+    ///
+    /// # Errors
+    /// A factorisation that did not converge, or an addend that failed.
+    pub fn embedding(&self) -> Result<Embedding, ApproximateError> {
+        self.join_addend(embed(&self.factors)?, false)
+    }
+
+    /// The same without keeping the approximation: a symmetric core is handed over rather than copied.
+    ///
+    /// # Errors
+    /// As [`embedding`](Self::embedding).
+    pub fn into_embedding(self) -> Result<Embedding, ApproximateError> {
+        match self {
+            Self { factors: Factors::Signed(signed), addend: None, .. } if signed.psd_scale.is_none() => {
+                Ok(from_signed(signed))
+            }
+            other => other.embedding(),
+        }
+    }
+
+    /// Plain vectors without a signature: inner products reproduce the core as far as it is positive semi-definite.
+    /// `shift_ridge` brings the (shift, ridge) chosen for this; other cores lose their negative directions.
+    ///
+    /// # Errors
+    /// As [`embedding`](Self::embedding).
+    pub fn psd_embedding(&self) -> Result<Embedding, ApproximateError> {
+        let core = match &self.factors {
+            Factors::Signed(Signed { vectors, projector, psd_scale: Some(scale), .. }) => {
+                let kept: Vec<usize> = (0..scale.len()).filter(|&k| scale[k] > 0.0).collect();
+                let scale = scale.select(Axis(0), &kept);
+                let rescaled = |matrix: &Array2<f64>| matrix.select(Axis(1), &kept) * &scale;
+                Embedding {
+                    vectors: rescaled(vectors),
+                    signature: Array1::ones(kept.len()),
+                    projector: projector.as_ref().map(rescaled),
+                    clipped: true,
+                    with_addend: None,
+                }
+            }
+            factors => embed(factors)?.clip(),
+        };
+        self.join_addend(core, true)
+    }
+
+    /// (K̃ + K̃ᵀ)/2 with a symmetric core; what was known stays known.
+    ///
+    /// # Errors
+    /// As [`embedding`](Self::embedding).
+    pub fn symmetrized(self) -> Result<Self, ApproximateError> {
+        if self.is_symmetric() {
+            return Ok(self);
+        }
+        let factors = match &self.factors {
+            Factors::Dense(matrix) => Factors::Dense((matrix + &matrix.t()) * 0.5),
+            Factors::General(general) => Factors::Signed(symmetric_part(general)?),
+            Factors::Signed(_) => return Ok(self),
+        };
+        Ok(Self { factors, ..self })
+    }
+
+    fn join_addend(&self, core: Embedding, clip: bool) -> Result<Embedding, ApproximateError> {
+        let Some(addend) = &self.addend else { return Ok(core) };
+        let added = addend.embedding()?;
+        let added = if clip { added.clip() } else { added };
+        if added.vectors.nrows() != core.vectors.nrows() {
+            let (rows, cols) = added.vectors.dim();
+            return Err(LinalgError { op: "joining the addend's embedding", rows, cols }.into());
+        }
+        Ok(core.beside(added, addend).expect("both have a row an item"))
+    }
+}
+
+fn embed(factors: &Factors) -> Result<Embedding, LinalgError> {
+    Ok(match factors {
+        Factors::Signed(signed) => from_signed(Signed {
+            vectors: signed.used().to_owned(),
+            projector: signed.projector.as_ref().map(|projector| projector.slice(s![.., ..signed.rank()]).to_owned()),
+            psd_scale: None,
+            ..*signed
+        }),
+        Factors::General(general) => from_signed(symmetric_part(general)?),
+        Factors::Dense(matrix) => from_signed(decompose(((matrix + &matrix.t()) * 0.5).view())?),
+    })
+}
+
+fn from_signed(signed: Signed) -> Embedding {
+    let signature = (0..signed.rank()).map(|k| if k < signed.positive { 1.0 } else { -1.0 }).collect();
+    Embedding { vectors: signed.vectors, signature, projector: signed.projector, clipped: false, with_addend: None }
+}
+
+fn symmetric_part(general: &General) -> Result<Signed, LinalgError> {
+    let r = general.left.ncols();
+    let triangle = triangle_beside(general.left.view(), general.right.view())?;
+    // T M Tᵀ, where M swaps the halves of T and halves them
+    let (first, second) = (triangle.slice(s![.., ..r]), triangle.slice(s![.., r..]));
+    let mut small = linalg::product(first, second.t());
+    small = (&small + &small.t()) * 0.5;
+    let Split { values, vectors, positive } = split(linalg::eigh(small.view())?);
+    let weights = values.mapv(|w| 0.5 * w.abs().sqrt() / w);
+    let map_left = linalg::product(second.t(), vectors.view()) * &weights;
+    let map_right = linalg::product(first.t(), vectors.view()) * &weights;
+    let map = |left: &Array2<f64>, right: &Array2<f64>| {
+        let mut mapped = linalg::product(left.view(), map_left.view());
+        linalg::add_product(right.view(), map_right.view(), 1.0, mapped.view_mut());
+        mapped
+    };
+    Ok(Signed {
+        vectors: map(&general.left, &general.right),
+        positive,
+        negative: values.len() - positive,
+        projector: Some(map(&general.left_projector, &general.right_projector)),
+        psd_scale: None,
+    })
+}
+
+/// The triangle of a QR decomposition of [L R], by blocks of rows: the triangle so far takes part in the next block's, so
+/// that no second n × 2r matrix is held.
+fn triangle_beside(left: ArrayView2<'_, f64>, right: ArrayView2<'_, f64>) -> Result<Array2<f64>, LinalgError> {
+    let width = 2 * left.ncols();
+    let rows_at_a_time = (4 * width).max(256);
+    let mut triangle = Array2::zeros((0, width));
+    for (left, right) in
+        left.axis_chunks_iter(Axis(0), rows_at_a_time).zip(right.axis_chunks_iter(Axis(0), rows_at_a_time))
+    {
+        let mut stacked = Array2::zeros((triangle.nrows() + left.nrows(), width));
+        let (mut above, mut below) = stacked.view_mut().split_at(Axis(0), triangle.nrows());
+        above.assign(&triangle);
+        below.slice_mut(s![.., ..left.ncols()]).assign(&left);
+        below.slice_mut(s![.., left.ncols()..]).assign(&right);
+        triangle = linalg::qr_triangle(stacked.view())?;
+    }
+    Ok(triangle)
+}
+
+/// Z = V |w|^½ of a symmetric matrix, and V w⁻¹ |w|^½ for new items.
+fn decompose(matrix: ArrayView2<'_, f64>) -> Result<Signed, LinalgError> {
+    let Split { values, vectors, positive } = split(linalg::eigh(matrix)?);
+    let roots = values.mapv(|w| w.abs().sqrt());
+    Ok(Signed {
+        vectors: (&vectors * &roots).as_standard_layout().into_owned(),
+        positive,
+        negative: values.len() - positive,
+        projector: Some(&vectors * &(&roots / &values)),
+        psd_scale: None,
+    })
+}
+
+/// Eigenpairs that are not negligible, positive ones first, each part by falling |w|.
+struct Split {
+    values: Array1<f64>,
+    vectors: Array2<f64>,
+    positive: usize,
+}
+
+/// Drops |w| ≤ 1e-10 · max|w| and orders the rest.
+fn split(Eigh { values, vectors }: Eigh) -> Split {
+    let largest = values.iter().fold(0.0_f64, |largest, w| largest.max(w.abs()));
+    let kept = |k: &usize| values[*k].abs() > PINV_TOLERANCE * largest;
+    // values ascend: the positive ones fall when read backwards, the negative ones as they stand
+    let mut order: Vec<usize> = (0..values.len()).rev().filter(|&k| values[k] > 0.0).filter(kept).collect();
+    let positive = order.len();
+    order.extend((0..values.len()).filter(|&k| values[k] < 0.0).filter(kept));
+    Split { values: values.select(Axis(0), &order), vectors: vectors.select(Axis(1), &order), positive }
+}

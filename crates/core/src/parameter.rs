@@ -1,0 +1,53 @@
+//! Parameters outside their range: one error for everything that takes any.
+
+use std::fmt;
+
+/// Parameter outside its range.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BadParameter {
+    /// Method, policy or metric that takes it, as the message begins; empty where the parameter says it all.
+    pub owner: String,
+    /// Its name.
+    pub parameter: &'static str,
+    /// The value seen.
+    pub value: String,
+    /// The range wanted.
+    pub wanted: String,
+}
+
+impl BadParameter {
+    /// Without an owner.
+    pub fn new(parameter: &'static str, value: impl ToString, wanted: &str) -> Self {
+        Self { owner: String::new(), parameter, value: value.to_string(), wanted: wanted.to_owned() }
+    }
+
+    /// The same of a method or metric by its id.
+    #[must_use]
+    pub fn of(self, id: &str) -> Self {
+        Self { owner: format!("`{id}`"), ..self }
+    }
+}
+
+impl fmt::Display for BadParameter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { owner, parameter, value, wanted } = self;
+        if !owner.is_empty() {
+            write!(f, "{owner}: ")?;
+        }
+        write!(f, "`{parameter}` is {value}, but must be {wanted}")
+    }
+}
+
+impl std::error::Error for BadParameter {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_names_the_owner_where_there_is_one() {
+        let bad = BadParameter::new("ratio", 0.9, "a number ≥ 1");
+        assert_eq!(bad.to_string(), "`ratio` is 0.9, but must be a number ≥ 1");
+        assert_eq!(bad.of("sicur").to_string(), "`sicur`: `ratio` is 0.9, but must be a number ≥ 1");
+    }
+}
