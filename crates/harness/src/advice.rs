@@ -5,7 +5,7 @@ use landmark_core::landmarks::LandmarkError;
 use landmark_core::oracle::OracleError;
 
 use crate::job::JobError;
-use crate::stage::StageError;
+use crate::loaded::LoadError;
 
 const SYMMETRIZE: &str = "an asymmetric score is symmetrised by `oracle.symmetrize: mean` (or `max`, `min`)";
 
@@ -22,9 +22,9 @@ pub(crate) fn on_job(error: &JobError) -> Option<&'static str> {
 }
 
 /// Advice on data or an oracle that could not be opened.
-pub(crate) fn on_stage(error: &StageError) -> Option<&'static str> {
+pub(crate) fn on_stage(error: &LoadError) -> Option<&'static str> {
     match error {
-        StageError::Oracle(error) => on_oracle(error),
+        LoadError::Oracle(error) => on_oracle(error),
         _ => None,
     }
 }

@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::Value as Json;
 
 use crate::config::Config;
-use crate::stage::Skipped;
+use crate::oracles::wmd::Skipped;
 
 /// What `run.json` holds.
 #[derive(Debug, Clone, Serialize)]

@@ -16,11 +16,13 @@ use serde_json::json;
 use crate::advice;
 use crate::config::{Config, MatrixSubject, Subject};
 use crate::job::{Job, JobError};
+use crate::loaded::LoadError;
+use crate::oracles::Preparation;
 use crate::plan::Forecast;
 use crate::progress::Progress;
 use crate::provenance::{Build, Calls, Provenance};
 use crate::run_source::RunSource;
-use crate::stage::{Preparation, Stage, StageError};
+use crate::stage::Stage;
 use crate::study::{StudyContext, StudyRun};
 use crate::sweep::context::SweepContext;
 use crate::sweep::wme::RandomTills;
@@ -93,7 +95,7 @@ pub enum Ended {
 pub enum RunError {
     /// Data or oracle.
     #[error(transparent)]
-    Stage(#[from] StageError),
+    Stage(#[from] LoadError),
     /// The store.
     #[error(transparent)]
     Store(#[from] StoreError),

@@ -1,37 +1,29 @@
-//! Setting the stage: from a checked configuration to items, a raw oracle, its proxies and labels.
+//! A similarity matrix to be approximated: from a checked configuration to items, a raw oracle and its proxies.
 //!
-//! Nothing is bought here. The stack that buys is built by [`Till`](crate::till::Till) on top of [`Stage::raw`].
+//! Nothing is evaluated here. The stack that evaluates is built by [`Till`](crate::till::Till) on top of [`Stage::raw`].
 
 use std::path::Path;
 use std::sync::Arc;
 
 use landmark_core::oracle::{Kernel, Kernelized, Oracle, OracleError};
-use landmark_data::{DataError, Split};
-use landmark_oracles::neural::{Epoch, NeuralError};
-use landmark_oracles::subprocess::{ScoredItems, Subprocess, SubprocessError};
-use landmark_oracles::wmd::WordClouds;
+use landmark_data::Split;
+use landmark_oracles::subprocess::{ScoredItems, Subprocess};
 use landmark_report::Caveat;
+use ndarray::{ArrayView2, Axis, concatenate};
 use serde_json::{Value as Json, json};
 
-use crate::config::dataset::Items;
-use crate::config::{MatrixSubject, Order, ProxyKind, RunSettings, SplitConfig};
+use crate::config::item_kind::ItemKind;
+use crate::config::{ConfigPath, MatrixSubject, ProxyKind, RunSettings, SplitConfig};
+use crate::loaded::{Labels, LoadError, Loaded, LoadedItems, Texts};
+use crate::oracles::cross_encoder::Sentences;
+use crate::oracles::{Items, Opened, Opening, Preparation, Words};
 
-mod documents;
-mod matrix;
-mod models;
-mod negligible;
-mod pairs;
 mod proxies;
-mod questions;
-mod texts;
 
-pub use documents::PlacedDocuments;
-pub use models::libtorch;
-pub use negligible::{Negligible, Skipped};
 pub use proxies::Proxies;
-pub use texts::Joined;
+use proxies::{Embeddings, embeddings_of};
 
-/// Everything an experiment is about.
+/// Everything an experiment over one matrix is about.
 pub struct Stage {
     /// Names the random streams and the rows; `embedded` where the run fell back to the sample.
     pub dataset: String,
@@ -43,150 +35,14 @@ pub struct Stage {
     pub is_priced: bool,
     /// Cheap relatives of the raw score.
     pub proxies: Proxies,
-    /// The words of the items, where they are documents.
-    pub clouds: Option<Arc<WordClouds>>,
-    /// Which distances are not solved, where not all are.
-    pub negligible: Option<Negligible>,
-    /// Labels of the items, where there are any.
-    pub labels: Option<Labels>,
-    /// The user's own items, where that is what they are.
-    pub own: Option<Arc<ScoredItems>>,
-    /// The program that scores them, where there is one.
-    pub program: Option<Arc<Subprocess>>,
-    /// The labelled pairs, where the items are their sentences.
-    pub sentences: Option<Sentences>,
+    /// The items, with what only items of their kind have.
+    pub items: Items,
     /// What a reader must be warned of.
     pub stamps: Vec<Caveat>,
     /// What was dropped, filled or replaced, in sentences.
     pub notes: Vec<String>,
     /// Hashes and counts for `run.json`.
     pub facts: Json,
-}
-
-/// A class for every item.
-#[derive(Debug, Clone)]
-pub struct Labels {
-    /// Class of item i.
-    pub of: Vec<usize>,
-    /// Names of the classes.
-    pub names: Vec<String>,
-    /// The dataset's own split, where it has one.
-    pub given_split: Option<Split>,
-}
-
-/// Labelled pairs among the items.
-pub struct Sentences {
-    /// The score of a pair as it is asked for; the stage's own may be symmetrised.
-    pub as_given: Arc<dyn Oracle>,
-    /// How both orders become one score.
-    pub order: Order,
-    /// The pairs.
-    pub pairs: Vec<(usize, usize)>,
-    /// What people said of each, between 0 and 1.
-    pub targets: Vec<f64>,
-    /// Whether that is a grade rather than yes or no.
-    pub are_graded: bool,
-    /// Pairs that were learned from, to choose the threshold of a yes on.
-    pub calibration: Option<Calibration>,
-    /// Whether a score is a label too.
-    pub are_labels: bool,
-    /// Whether the model is there; a dry run fine-tunes none.
-    pub is_trained: bool,
-    /// Pairs that the model learned from.
-    pub train: usize,
-    /// How that went.
-    pub curve: Vec<Epoch>,
-}
-
-/// Labelled pairs of other items under the same score.
-pub struct Calibration {
-    /// The score, of both orders as the stage's own.
-    pub oracle: Arc<dyn Oracle>,
-    /// What it is, in words, for the store's listing.
-    pub description: String,
-    /// The pairs.
-    pub pairs: Vec<(usize, usize)>,
-    /// Yes or no.
-    pub labels: Vec<bool>,
-}
-
-/// What setting the stage may cost.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Preparation {
-    /// Whether a model may be fine-tuned.
-    pub may_train: bool,
-    /// Whether nothing is to be said of it.
-    pub quiet: bool,
-}
-
-/// Why the stage could not be set.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum StageError {
-    /// Loading failed.
-    #[error(transparent)]
-    Data(#[from] DataError),
-    /// The oracle could not be built.
-    #[error(transparent)]
-    Oracle(#[from] OracleError),
-    /// Documents could not be placed among the word vectors.
-    #[error(transparent)]
-    WordClouds(#[from] landmark_oracles::wmd::WordCloudError),
-    /// Trees could not be numbered.
-    #[error(transparent)]
-    Forest(#[from] landmark_oracles::tree_kernel::ForestError),
-    /// Labels could not be compared.
-    #[error(transparent)]
-    Similarity(#[from] landmark_oracles::tree_kernel::SimilarityError),
-    /// Kernels could not be combined.
-    #[error(transparent)]
-    Combine(#[from] landmark_oracles::combined::CombineError),
-    /// The user's items could not be read.
-    #[error(transparent)]
-    Items(#[from] crate::items::ItemsError),
-    /// The user's program does not score.
-    #[error(transparent)]
-    Program(#[from] SubprocessError),
-    /// A model.
-    #[error(transparent)]
-    Model(#[from] NeuralError),
-    /// A proxy reads embeddings from a file, and there are none of the new items.
-    #[error(
-        "the factors were made with a proxy, whose scores with the new items are needed as well; hand over embeddings of the new items by the same model: `--embeddings new.npy`"
-    )]
-    NoNewEmbeddings,
-    /// Embeddings of new items that do not go with those of the old ones.
-    #[error("the embeddings of the new items are {} × {}, but must be {} × {}: one row a new item, of the model of the old ones", seen.0, seen.1, wanted.0, wanted.1)]
-    NewEmbeddings {
-        /// Rows and columns.
-        seen: (usize, usize),
-        /// Rows and columns wanted.
-        wanted: (usize, usize),
-    },
-    /// An oracle that cannot score these items.
-    #[error("`{oracle}` cannot score the items of `{dataset}`")]
-    Pair {
-        /// The dataset.
-        dataset: String,
-        /// The oracle.
-        oracle: &'static str,
-    },
-    /// Items and something that goes with them differ in number.
-    #[error("`{what}` has {seen} lines, but the dataset has {wanted} items")]
-    Count {
-        /// The file or key.
-        what: String,
-        /// How many it has.
-        seen: usize,
-        /// How many there are.
-        wanted: usize,
-    },
-    /// The dataset has no split of its own.
-    #[error("the dataset `{dataset}` has no split of its own; write `split: {{ train: 0.7 }}`")]
-    NoSplit {
-        /// Its id.
-        dataset: String,
-    },
 }
 
 impl Stage {
@@ -199,20 +55,66 @@ impl Stage {
         matrix: &MatrixSubject,
         data: Option<&Path>,
         preparation: Preparation,
-    ) -> Result<Self, StageError> {
-        match &matrix.dataset.items {
-            Items::Documents(items) => documents::set(run, matrix, items, data),
-            Items::Pairs(items) => pairs::set(run, matrix, items, data, preparation),
-            Items::Questions(items) => questions::set(run, matrix, items, data),
-            Items::Matrix(items) => matrix::set_given(matrix, items),
-            Items::Random(items) => matrix::set_random(run, matrix, items),
-            Items::Texts(items) => texts::set(run, matrix, items, data),
-        }
+    ) -> Result<Self, LoadError> {
+        let empty = matrix.oracle.settings().empty_documents();
+        let loaded = Loaded::load(run, &matrix.dataset, data, empty, compares_words(matrix))?;
+        let embeddings = embeddings_of(loaded.len());
+        Self::open(run, matrix, data, preparation, loaded, &embeddings)
+    }
+
+    fn open(
+        run: &RunSettings,
+        matrix: &MatrixSubject,
+        data: Option<&Path>,
+        preparation: Preparation,
+        loaded: Loaded,
+        embeddings: &Embeddings<'_>,
+    ) -> Result<Self, LoadError> {
+        let proxies = Proxies::build(run, matrix, &loaded, embeddings)?;
+        let dataset = loaded.dataset.clone();
+        let opening = Opening { run, data, smallest_gamma: matrix.smallest_gamma(), preparation };
+        let opened = matrix.oracle.settings().open(loaded, &opening)?;
+        let Opened { raw, description, is_priced, items, stamps, notes, facts: more } = opened;
+        let facts = json!({ "dataset": dataset, "items": raw.len(), "oracle": raw.identity().to_hex(), "more": more });
+        Ok(Self { dataset, raw, description, is_priced, proxies, items, stamps, notes, facts })
     }
 
     /// Number of items n.
     pub fn items(&self) -> usize {
         self.raw.len()
+    }
+
+    /// Labels of the items, where there are any.
+    pub fn labels(&self) -> Option<&Labels> {
+        match &self.items {
+            Items::Documents { labels, .. } | Items::Questions { labels } => Some(labels),
+            Items::Matrix { labels } => labels.as_ref(),
+            Items::Pairs(_) | Items::Texts { .. } => None,
+        }
+    }
+
+    /// The words of the items, where they are documents.
+    pub fn words(&self) -> Option<&Words> {
+        match &self.items {
+            Items::Documents { words, .. } => Some(words),
+            Items::Texts { words, .. } => words.as_ref(),
+            Items::Questions { .. } | Items::Pairs(_) | Items::Matrix { .. } => None,
+        }
+    }
+
+    /// The labelled pairs, where the items are their sentences.
+    pub fn sentences(&self) -> Option<&Sentences> {
+        if let Items::Pairs(sentences) = &self.items { Some(sentences) } else { None }
+    }
+
+    /// The user's own texts, where that is what the items are.
+    pub fn texts(&self) -> Option<&Arc<ScoredItems>> {
+        if let Items::Texts { scored, .. } = &self.items { Some(scored) } else { None }
+    }
+
+    /// The program that scores them, where there is one.
+    pub fn program(&self) -> Option<&Arc<Subprocess>> {
+        if let Items::Texts { program, .. } = &self.items { program.as_ref() } else { None }
     }
 
     /// The proxy of this kind as a similarity, seen through the same γ as the oracle.
@@ -221,7 +123,7 @@ impl Stage {
     /// A γ that is no positive number.
     pub fn proxy(&self, kind: &ProxyKind, gamma: Option<f64>) -> Result<Option<Arc<dyn Oracle>>, OracleError> {
         let Some(proxy) = self.proxies.get(kind) else { return Ok(None) };
-        let through = if kind.needs_documents() { gamma } else { None };
+        let through = if kind.reads() == [ItemKind::Documents] { gamma } else { None };
         similarity(proxy, through).map(Some)
     }
 
@@ -229,11 +131,11 @@ impl Stage {
     ///
     /// # Errors
     /// A dataset without labels or without a split of its own.
-    pub fn split(&self, split: Option<SplitConfig>, seed: u64, replicate: u64) -> Result<Split, StageError> {
-        let given = self.labels.as_ref().and_then(|labels| labels.given_split.clone());
+    pub fn split(&self, split: Option<SplitConfig>, seed: u64, replicate: u64) -> Result<Split, LoadError> {
+        let given = self.labels().and_then(|labels| labels.given_split.clone());
         match (split, given) {
             (Some(SplitConfig::Given), Some(split)) => Ok(split),
-            (Some(SplitConfig::Given) | None, _) => Err(StageError::NoSplit { dataset: self.dataset.clone() }),
+            (Some(SplitConfig::Given) | None, _) => Err(LoadError::NoSplit { dataset: self.dataset.clone() }),
             (Some(SplitConfig::Train(share)), _) => {
                 Ok(Split::random(self.items(), share, seed, &self.dataset, replicate)?)
             }
@@ -252,7 +154,53 @@ pub fn similarity(raw: Arc<dyn Oracle>, gamma: Option<f64>) -> Result<Arc<dyn Or
     }
 }
 
-/// Facts of a stage that every kind has.
-fn facts(dataset: &str, n: usize, raw: &dyn Oracle, more: Json) -> Json {
-    json!({ "dataset": dataset, "items": n, "oracle": raw.identity().to_hex(), "more": more })
+/// Whether the oracle or a proxy compares items by the vectors of their words.
+fn compares_words(matrix: &MatrixSubject) -> bool {
+    let proxies = matrix.methods.iter().filter_map(|method| method.proxy.as_ref()).map(|proxy| proxy.kind.reads());
+    proxies.chain([matrix.oracle.reads()]).any(|reads| reads == [ItemKind::Documents])
+}
+
+/// New texts beside some of those that there were.
+pub struct Joined<'a> {
+    /// All texts that there were.
+    pub old: &'a ScoredItems,
+    /// Those of them that the new ones are compared with.
+    pub kept: &'a [usize],
+    /// The new ones.
+    pub new: &'a ScoredItems,
+    /// Their embeddings, one row a text, where a proxy reads those of the old ones from a file.
+    pub embeddings: Option<ArrayView2<'a, f64>>,
+}
+
+impl Joined<'_> {
+    /// The same score and proxies over the texts that are kept, followed by the new ones.
+    ///
+    /// # Errors
+    /// As [`Stage::set`]; embeddings of another number or length than wanted.
+    pub fn set(&self, run: &RunSettings, matrix: &MatrixSubject, data: Option<&Path>) -> Result<Stage, LoadError> {
+        let Some(texts) = matrix.dataset.texts() else {
+            return Err(LoadError::pair(matrix.dataset.name.to_owned(), matrix.oracle.kind()));
+        };
+        let joined = |old: &[String], new: &[String]| -> Vec<String> {
+            self.kept.iter().map(|&item| old[item].clone()).chain(new.iter().cloned()).collect()
+        };
+        let items =
+            ScoredItems::new(joined(self.old.ids(), self.new.ids()), joined(self.old.texts(), self.new.texts()))?;
+        let of_old = embeddings_of(self.old.len());
+        let embeddings = |path: &ConfigPath| {
+            let (old, new) = (of_old(path)?, self.embeddings.ok_or(LoadError::NoNewEmbeddings)?);
+            if new.dim() != (self.new.len(), old.ncols()) {
+                return Err(LoadError::NewEmbeddings { seen: new.dim(), wanted: (self.new.len(), old.ncols()) });
+            }
+            // both have rows of the same length
+            Ok(concatenate![Axis(0), old.select(Axis(0), self.kept), new])
+        };
+        let words = compares_words(matrix).then(|| matrix.oracle.settings().empty_documents());
+        // vectors that are learned must not change with new texts
+        let (texts, notes) = Texts::of(run, matrix.dataset.name, texts, Arc::new(items), self.old, words, data)?;
+        let dataset = matrix.dataset.name.to_owned();
+        let loaded = Loaded { dataset, items: LoadedItems::Texts(texts), stamps: Vec::new(), notes };
+        let preparation = Preparation { may_train: false, quiet: true };
+        Stage::open(run, matrix, data, preparation, loaded, &embeddings)
+    }
 }

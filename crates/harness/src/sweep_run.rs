@@ -5,8 +5,9 @@ use landmark_report::ResultRow;
 use crate::experiment::Experiment;
 use crate::job::{Job, JobError};
 use crate::layout::{About, Layout};
+use crate::oracles::wmd::{Negligible, Skipped};
 use crate::run_source::RunSource;
-use crate::stage::{Negligible, Skipped, Stage};
+use crate::stage::Stage;
 use crate::sweep::context::SweepContext;
 use crate::till::Till;
 
@@ -29,7 +30,7 @@ impl RunSource for SweepRun<'_> {
     }
 
     fn skipped(&self) -> Option<Skipped> {
-        self.context.stage.negligible.as_ref().map(Negligible::skipped)
+        self.context.stage.words()?.negligible.as_ref().map(Negligible::skipped)
     }
 
     fn is_cut_short(&self) -> bool {

@@ -76,11 +76,10 @@ impl Till {
     pub fn open(stage: &Stage, matrix: &MatrixSubject, store: &str) -> Result<Self, StoreError> {
         let budget = Budget { entries: matrix.budget.limit(), seconds: matrix.budget.seconds };
         let store = if stage.is_priced { Some(TileStore::open(store)?) } else { None };
-        let can_score = stage.sentences.as_ref().is_none_or(|sentences| sentences.is_trained);
+        let can_score = stage.sentences().is_none_or(|sentences| sentences.is_trained);
         let label = |what: &str| OracleLabel::new(matrix.oracle.kind(), format!("{}{what}", stage.description));
         // both orders of a pair are kept as they are, so that their mean and their maximum share what was bought
-        let orders =
-            stage.sentences.as_ref().and_then(|sentences| Some((sentences, sentences.order.symmetrization()?)));
+        let orders = stage.sentences().and_then(|sentences| Some((sentences, sentences.order.symmetrization()?)));
         let (Some((sentences, mode)), Some(kept)) = (orders, &store) else {
             return Ok(Self { can_score, ..Self::of(Arc::clone(&stage.raw), label(""), store, budget)? });
         };

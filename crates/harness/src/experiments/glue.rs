@@ -27,7 +27,7 @@ use crate::config::matrix::ExperimentEntry;
 use crate::experiment::Experiment;
 use crate::job::{ExtraCalls, Job, JobError};
 use crate::layout::Layout;
-use crate::stage::{Calibration, Sentences};
+use crate::oracles::cross_encoder::{Calibration, Sentences};
 use crate::sweep::context::{SweepContext, rows_of_twin, whole};
 use crate::sweep::{Cell, Comparison, Setting};
 
@@ -47,7 +47,7 @@ const AGAINST: [(&str, &str); 2] =
 
 fn sentences<'a>(context: &'a SweepContext<'_>) -> Result<&'a Sentences, JobError> {
     let missing = || JobError::from("`glue` needs labelled pairs of sentences");
-    context.stage.sentences.as_ref().ok_or_else(missing)
+    context.stage.sentences().ok_or_else(missing)
 }
 
 static ENTRY: ExperimentEntry = ExperimentEntry {
@@ -380,7 +380,7 @@ fn layout(context: &SweepContext<'_>, rows: &[ResultRow]) -> Layout {
 
 /// Table 4 and the curve of the training.
 fn description(context: &SweepContext<'_>) -> Vec<TableSpec> {
-    let Some(sentences) = &context.stage.sentences else { return Vec::new() };
+    let Some(sentences) = context.stage.sentences() else { return Vec::new() };
     let plain = |id: &str, title: &str, caption: &str, head: &[&str], lines: Vec<Vec<String>>, figures: Vec<usize>| {
         let head = head.iter().map(|text| (*text).to_owned()).collect();
         let (id, title, caption) = (id.to_owned(), title.to_owned(), caption.to_owned());
@@ -465,7 +465,7 @@ fn proxy_study(rows: &[ResultRow]) -> Option<TableSpec> {
 }
 
 fn notes(context: &SweepContext<'_>, rows: &[ResultRow]) -> Vec<String> {
-    let Some(sentences) = &context.stage.sentences else { return Vec::new() };
+    let Some(sentences) = context.stage.sentences() else { return Vec::new() };
     let mut notes = Vec::new();
     if sentences.are_graded {
         notes.push("scores that are all the same are given a correlation of 0".to_owned());

@@ -279,7 +279,7 @@ fn write(
     let folder = context.folder.join(FACTORS);
     // what a run before this one met is in the store still
     let failed_before = Factors::peek(&folder).filter(|info| info.oracle == oracle).map_or(0, |info| info.failed_pairs);
-    let program = context.stage.program.as_ref();
+    let program = context.stage.program();
     let info = FactorInfo {
         version: 1,
         items: embedding.vectors.nrows(),
@@ -288,7 +288,7 @@ fn write(
         rank,
         landmarks,
         oracle,
-        texts: context.stage.own.as_ref().map(|items| items.identity().to_hex()),
+        texts: context.stage.texts().map(|items| items.identity().to_hex()),
         gamma,
         error: error(&errors.of_files),
         error_with_known: error(&errors.with_known),
@@ -301,7 +301,7 @@ fn write(
     };
     let factors =
         Factors { info, vectors: embedding.vectors, signature: embedding.signature, projector: embedding.projector };
-    let ids = context.stage.own.as_ref().map(|items| items.ids());
+    let ids = context.stage.texts().map(|items| items.ids());
     factors.write(&folder, ids, &context.matrix.output.formats).map_err(|error| JobError::Failed(error.into()))?;
     remove_answers(context.folder)
 }
@@ -360,7 +360,7 @@ fn layout(context: &SweepContext<'_>, rows: &[ResultRow]) -> Layout {
         kind: TableKind::Plain { figures: vec![1], head: vec![String::new(), String::new()], lines },
     };
     let failed = Factors::peek(&context.folder.join(FACTORS)).map_or(0, |info| info.failed_pairs);
-    let restarts = context.stage.program.as_ref().map_or(0, |program| program.restarts());
+    let restarts = context.stage.program().map_or(0, |program| program.restarts());
     let mut notes = Vec::new();
     let estimate = find(Metric::EstimatedError).map(|row| row.value);
     if let (Some(target), Some(estimate)) = (context.matrix.target_error, estimate)

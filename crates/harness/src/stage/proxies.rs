@@ -5,11 +5,14 @@ use std::sync::{Arc, OnceLock};
 use landmark_core::oracle::{EmbeddingProxy, Identity, Oracle, OracleError, Pair, Symmetry};
 use landmark_data::matrices;
 use landmark_oracles::combined::{Normalised, SparseVectors};
-use landmark_oracles::wmd::{Rwmd, Wcd, WordClouds};
+use landmark_oracles::wmd::{Rwmd, Wcd};
 use ndarray::{Array2, ArrayViewMut2};
 
-use super::StageError;
-use crate::config::{ConfigPath, MatrixSubject, ProxyKind};
+use crate::config::{ConfigPath, MatrixSubject, ProxyKind, RunSettings};
+use crate::loaded::{LoadError, Loaded, LoadedItems};
+use crate::models::Models;
+use crate::oracles::OracleConfig;
+use crate::oracles::tree_kernel::TreeKernelConfig;
 
 /// Up to so many items a proxy's matrix is computed once and kept (8n² bytes: 288 MB at most); above, entries are computed as they are read.
 const KEPT_UP_TO: usize = 6_000;
@@ -18,17 +21,15 @@ const KEPT_UP_TO: usize = 6_000;
 #[derive(Default)]
 pub struct Proxies(Vec<(ProxyKind, Arc<dyn Oracle>)>);
 
-/// Makes a proxy of the name of a model.
-pub(super) type BiEncoder<'a> = dyn Fn(&str) -> Result<Arc<dyn Oracle>, StageError> + 'a;
 /// Rows of a file, one an item.
-pub(super) type Embeddings<'a> = dyn Fn(&ConfigPath) -> Result<Array2<f64>, StageError> + 'a;
+pub(super) type Embeddings<'a> = dyn Fn(&ConfigPath) -> Result<Array2<f64>, LoadError> + 'a;
 
 /// Embeddings of n items, as their file has them.
-pub(super) fn embeddings_of(n: usize) -> impl Fn(&ConfigPath) -> Result<Array2<f64>, StageError> {
+pub(super) fn embeddings_of(n: usize) -> impl Fn(&ConfigPath) -> Result<Array2<f64>, LoadError> {
     move |path| {
         let rows = matrices::read_rows(&path.resolved)?;
         if rows.nrows() != n {
-            return Err(StageError::Count { what: path.written.clone(), seen: rows.nrows(), wanted: n });
+            return Err(LoadError::Count { what: path.written.clone(), seen: rows.nrows(), wanted: n });
         }
         Ok(rows)
     }
@@ -40,69 +41,18 @@ impl Proxies {
         self.0.iter().find(|(known, _)| known == kind).map(|(_, proxy)| Arc::clone(proxy))
     }
 
-    pub(super) fn for_documents(matrix: &MatrixSubject, clouds: &Arc<WordClouds>) -> Result<Self, StageError> {
-        Self::build(matrix, clouds.len(), |kind| {
-            Ok(match kind {
-                ProxyKind::Rwmd => Arc::new(Rwmd::new(Arc::clone(clouds))),
-                ProxyKind::Wcd => Arc::new(Wcd::new(Arc::clone(clouds))),
-                ProxyKind::EmbeddingCosine { path } => embedding(path, clouds.len())?,
-                other => unreachable!("`{}` is refused when a configuration is checked", other.id()),
-            })
-        })
-    }
-
-    /// `fragments` writes out those of at most so many nodes.
-    pub(super) fn for_questions(
+    /// The proxies that the methods name, over items that were loaded.
+    pub(super) fn build(
+        run: &RunSettings,
         matrix: &MatrixSubject,
-        n: usize,
-        bags: impl Fn() -> Result<SparseVectors, StageError>,
-        fragments: impl Fn(usize) -> Result<SparseVectors, StageError>,
-    ) -> Result<Self, StageError> {
-        let cosine = |vectors: SparseVectors| -> Result<Arc<dyn Oracle>, StageError> {
-            Ok(Arc::new(Normalised::new(Box::new(vectors))?))
-        };
-        Self::build(matrix, n, |kind| match kind {
-            ProxyKind::BagOfWords => cosine(bags()?),
-            ProxyKind::Fragments { size } => cosine(fragments(*size)?),
-            ProxyKind::EmbeddingCosine { path } => embedding(path, n),
-            other => unreachable!("`{}` is refused when a configuration is checked", other.id()),
-        })
-    }
-
-    pub(super) fn for_matrix(matrix: &MatrixSubject, n: usize) -> Result<Self, StageError> {
-        Self::build(matrix, n, |kind| match kind {
-            ProxyKind::EmbeddingCosine { path } => embedding(path, n),
-            other => unreachable!("`{}` is refused when a configuration is checked", other.id()),
-        })
-    }
-
-    /// Texts, which have `clouds` where word vectors were named.
-    pub(super) fn for_texts(
-        matrix: &MatrixSubject,
-        n: usize,
-        clouds: Option<&Arc<WordClouds>>,
+        loaded: &Loaded,
         embeddings: &Embeddings<'_>,
-        bi_encoder: &BiEncoder<'_>,
-    ) -> Result<Self, StageError> {
-        Self::build(matrix, n, |kind| match (kind, clouds) {
-            (ProxyKind::Rwmd, Some(clouds)) => Ok(Arc::new(Rwmd::new(Arc::clone(clouds)))),
-            (ProxyKind::Wcd, Some(clouds)) => Ok(Arc::new(Wcd::new(Arc::clone(clouds)))),
-            (ProxyKind::BiEncoder { model }, _) => bi_encoder(model),
-            (ProxyKind::EmbeddingCosine { path }, _) => Ok(Arc::new(EmbeddingProxy::cosine(embeddings(path)?)?)),
-            (other, _) => unreachable!("`{}` is refused when a configuration is checked", other.id()),
-        })
-    }
-
-    fn build(
-        matrix: &MatrixSubject,
-        n: usize,
-        new: impl Fn(&ProxyKind) -> Result<Arc<dyn Oracle>, StageError>,
-    ) -> Result<Self, StageError> {
+    ) -> Result<Self, LoadError> {
         let mut proxies = Self::default();
         for kind in matrix.methods.iter().filter_map(|method| method.proxy.as_ref()).map(|proxy| &proxy.kind) {
             if proxies.get(kind).is_none() {
-                let proxy = new(kind)?;
-                let proxy = if n <= KEPT_UP_TO { Arc::new(Kept::new(proxy)) } else { proxy };
+                let proxy = proxy(kind, run, &matrix.oracle, loaded, embeddings)?;
+                let proxy = if loaded.len() <= KEPT_UP_TO { Arc::new(Kept::new(proxy)) } else { proxy };
                 proxies.0.push((kind.clone(), proxy));
             }
         }
@@ -110,8 +60,45 @@ impl Proxies {
     }
 }
 
-fn embedding(path: &ConfigPath, n: usize) -> Result<Arc<dyn Oracle>, StageError> {
-    Ok(Arc::new(EmbeddingProxy::cosine(embeddings_of(n)(path)?)?))
+fn proxy(
+    kind: &ProxyKind,
+    run: &RunSettings,
+    oracle: &OracleConfig,
+    loaded: &Loaded,
+    embeddings: &Embeddings<'_>,
+) -> Result<Arc<dyn Oracle>, LoadError> {
+    let items = &loaded.items;
+    let clouds = match items {
+        LoadedItems::Documents(placed) => Some(&placed.clouds),
+        LoadedItems::Texts(texts) => texts.words.as_ref().map(|placed| &placed.clouds),
+        LoadedItems::Questions(_) | LoadedItems::Pairs(_) | LoadedItems::Matrix(_) => None,
+    };
+    let texts = match items {
+        LoadedItems::Pairs(pairs) => Some(pairs.dev.sentences()),
+        LoadedItems::Texts(texts) => Some(texts.scored.texts()),
+        LoadedItems::Documents(_) | LoadedItems::Questions(_) | LoadedItems::Matrix(_) => None,
+    };
+    let trees = if let LoadedItems::Questions(questions) = items { Some(questions) } else { None };
+    let built: Option<Arc<dyn Oracle>> = match kind {
+        ProxyKind::Rwmd => clouds.map(|clouds| Arc::new(Rwmd::new(Arc::clone(clouds))) as _),
+        ProxyKind::Wcd => clouds.map(|clouds| Arc::new(Wcd::new(Arc::clone(clouds))) as _),
+        ProxyKind::BagOfWords => trees.map(|questions| cosine(questions.bags_of_words()?)).transpose()?,
+        ProxyKind::Fragments { size } => {
+            let kernel = trees.zip(oracle.settings_of::<TreeKernelConfig>());
+            kernel.map(|(questions, kernel)| cosine(kernel.fragments(questions, *size)?)).transpose()?
+        }
+        ProxyKind::BiEncoder { model } => {
+            let encode = |texts| Models::start(run, oracle.settings().device())?.bi_encoder(model, texts);
+            texts.map(encode).transpose()?
+        }
+        ProxyKind::EmbeddingCosine { path } => Some(Arc::new(EmbeddingProxy::cosine(embeddings(path)?)?)),
+        ProxyKind::MentionCosine => None,
+    };
+    built.ok_or_else(|| LoadError::Proxy { dataset: loaded.dataset.clone(), proxy: kind.id() })
+}
+
+fn cosine(vectors: SparseVectors) -> Result<Arc<dyn Oracle>, LoadError> {
+    Ok(Arc::new(Normalised::new(Box::new(vectors))?))
 }
 
 /// A free oracle whose whole matrix is computed when it is first read.

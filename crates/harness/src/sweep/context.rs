@@ -15,9 +15,10 @@ use serde_json::json;
 
 use super::wme::{self, RandomTills};
 use super::{Cell, Comparison, Setting, Sweep};
-use crate::config::{MatrixSubject, OracleConfig, RunSettings, Tuned};
+use crate::config::{MatrixSubject, RunSettings, Tuned};
 use crate::job::JobError;
-use crate::stage::{Stage, StageError};
+use crate::loaded::LoadError;
+use crate::stage::Stage;
 use crate::till::Till;
 
 /// The first step of a rank that grows until the time is up, as a share of the largest.
@@ -47,7 +48,7 @@ pub struct SweepContext<'a> {
 
 impl SweepContext<'_> {
     /// Who trains and who tests in a replicate.
-    pub fn split(&self, replicate: u64) -> Result<Split, StageError> {
+    pub fn split(&self, replicate: u64) -> Result<Split, LoadError> {
         self.stage.split(self.matrix.dataset.split(), self.run.seed, replicate)
     }
 
@@ -207,7 +208,7 @@ impl SweepContext<'_> {
             "gamma": matrix.oracle.gamma(),
             // a file may change under its name: what counts is what it holds
             "landmarks": self.sweep.given().map_or_else(|| json!(matrix.landmarks), |indices| json!(indices)),
-            "labels": self.stage.labels.as_ref().map(|labels| (&labels.of, &labels.names)),
+            "labels": self.stage.labels().map(|labels| (&labels.of, &labels.names)),
             "seed": run.seed,
             "target_error": matrix.target_error.map(|target| (target, matrix.error_estimate, self.sweep.sizes(), matrix.budget)),
             "replicate": cell.map(|cell| cell.replicate),
@@ -262,5 +263,5 @@ pub fn group(sweep: &Sweep<'_>, what: &str, cell: &Cell) -> String {
 
 /// Whether the raw score is a distance seen through γ.
 pub fn has_gamma(matrix: &MatrixSubject) -> bool {
-    matches!(matrix.oracle, OracleConfig::Wmd { .. }) || matrix.oracle.gamma().is_some()
+    matrix.oracle.gamma().is_some()
 }

@@ -56,12 +56,12 @@ fn till(context: &SweepContext<'_>, seed: u64, max_words: usize) -> Result<Arc<T
         return Ok(Arc::clone(till));
     }
     let failed = |what: &str, source| JobError::from(OracleError::Failed { what: what.to_owned(), source });
-    let Some(clouds) = &context.stage.clouds else {
+    let Some(words) = context.stage.words() else {
         let error = BadParameter::new("oracle", "over a matrix", "word mover's distance between documents").of(ID);
         return Err(ApproximateError::from(error).into());
     };
     let params = WmeParams { max_words, documents: MOST_DOCUMENTS };
-    let random = RandomDocuments::draw(clouds, params, seed)
+    let random = RandomDocuments::draw(&words.clouds, params, seed)
         .map_err(|error| failed("drawing random documents", error.into()))?;
     let description = format!("{}, and random documents of at most {max_words} words", context.stage.description);
     let till = context

@@ -104,7 +104,7 @@ impl Own {
         if *then == now {
             return Ok(());
         }
-        match (&self.factors.info.scorer, &context.stage.program) {
+        match (&self.factors.info.scorer, context.stage.program()) {
             (Some(then), Some(program)) if *then != program.greeting().identity => {
                 Err(other_scorer(then, &program.greeting().identity))
             }

@@ -79,7 +79,7 @@ pub(crate) fn evidence(context: &SweepContext<'_>, cell: &Cell, setting: Setting
 
 /// The class of every item.
 fn labels<'a>(context: &'a SweepContext<'_>) -> Result<&'a [usize], JobError> {
-    match &context.stage.labels {
+    match context.stage.labels() {
         Some(labels) => Ok(&labels.of),
         None => Err(JobError::Needs { title: context.stage.dataset.clone(), needs: "labels" }),
     }

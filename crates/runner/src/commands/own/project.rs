@@ -15,8 +15,9 @@ use landmark_harness::config::TextsFormat;
 use landmark_harness::experiments::own_data;
 use landmark_harness::factors::write_parquet;
 use landmark_harness::items::{ItemFile, OwnItems};
+use landmark_harness::loaded::LoadError;
 use landmark_harness::run::{self, RunError};
-use landmark_harness::stage::{Joined, StageError, similarity};
+use landmark_harness::stage::{Joined, similarity};
 use landmark_harness::till::Till;
 use landmark_oracles::subprocess::{PairForm, ScoredItems};
 use landmark_report::amounts::count;
@@ -70,11 +71,9 @@ pub(in crate::commands) fn project(
 }
 
 /// What is wrong with the embeddings of new items stands on the command line.
-fn usage(error: StageError) -> miette::Report {
+fn usage(error: LoadError) -> miette::Report {
     match error {
-        StageError::NoNewEmbeddings | StageError::NewEmbeddings { .. } => {
-            UsageError::new(error.to_string(), None).into()
-        }
+        LoadError::NoNewEmbeddings | LoadError::NewEmbeddings { .. } => UsageError::new(error.to_string(), None).into(),
         other => miette::Report::from_err(other),
     }
 }
@@ -101,12 +100,12 @@ impl Own {
         let (old, new) = (scored(items).into_diagnostic()?, scored(new).into_diagnostic()?);
         let joined = Joined { old: &old, kept: &kept, new: &new, embeddings: embeddings.as_ref().map(Array2::view) };
         let stage = joined.set(&self.config.run, &self.matrix, self.options.data.as_deref()).map_err(usage)?;
-        if stage.program.as_ref().is_some_and(|program| program.greeting().pairs == PairForm::Index) {
+        if stage.program().is_some_and(|program| program.greeting().pairs == PairForm::Index) {
             let message = "the program compares items by their numbers, and a new item has none";
             let help = "let it greet with `\"pairs\": \"text\"` or `\"id\"`".to_owned();
             return Err(UsageError::new(message, Some(help)).into());
         }
-        let asked = stage.program.as_ref().map(|program| program.greeting().identity.as_str());
+        let asked = stage.program().map(|program| program.greeting().identity.as_str());
         if let (Some(then), Some(now)) = (&info.scorer, asked)
             && then != now
         {
