@@ -16,13 +16,13 @@ pub(crate) fn on_job(error: &JobError) -> Option<&'static str> {
         JobError::Needs { .. } => None,
         JobError::Failed(error) => {
             let (approximation, oracle) = (error.downcast_ref(), error.downcast_ref());
-            approximation.map(on_approximation).or(oracle.map(on_oracle)).or(error.downcast_ref().map(on_stage))?
+            approximation.map(on_approximation).or(oracle.map(on_oracle)).or(error.downcast_ref().map(on_load))?
         }
     }
 }
 
 /// Advice on data or an oracle that could not be opened.
-pub(crate) fn on_stage(error: &LoadError) -> Option<&'static str> {
+pub(crate) fn on_load(error: &LoadError) -> Option<&'static str> {
     match error {
         LoadError::Oracle(error) => on_oracle(error),
         _ => None,

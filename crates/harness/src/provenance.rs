@@ -111,7 +111,7 @@ pub struct Build {
 }
 
 impl Provenance {
-    /// Looks around. `data` is what the stage knows of its dataset, vectors and oracle.
+    /// Looks around. `data` is what the problem knows of its dataset, vectors and oracle.
     ///
     /// # Errors
     /// A configuration that can't be written down.

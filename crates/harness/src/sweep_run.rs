@@ -6,8 +6,8 @@ use crate::experiment::Experiment;
 use crate::job::{Job, JobError};
 use crate::layout::{About, Layout};
 use crate::oracles::wmd::{Negligible, Skipped};
+use crate::problem::Problem;
 use crate::run_source::RunSource;
-use crate::stage::Stage;
 use crate::sweep::context::SweepContext;
 use crate::till::Till;
 
@@ -21,7 +21,7 @@ pub struct SweepRun<'a> {
 
 impl RunSource for SweepRun<'_> {
     fn about(&self) -> About<'_> {
-        let Stage { description, stamps, notes, facts, .. } = self.context.stage;
+        let Problem { description, stamps, notes, facts, .. } = self.context.problem;
         About { description, stamps, notes, facts }
     }
 
@@ -30,7 +30,7 @@ impl RunSource for SweepRun<'_> {
     }
 
     fn skipped(&self) -> Option<Skipped> {
-        self.context.stage.words()?.negligible.as_ref().map(Negligible::skipped)
+        self.context.problem.words()?.negligible.as_ref().map(Negligible::skipped)
     }
 
     fn is_cut_short(&self) -> bool {

@@ -230,7 +230,7 @@ fn over_pairs(
 
 /// Labelled pairs among the items.
 pub struct Sentences {
-    /// The score of a pair as it is asked for; the stage's own may be symmetrised.
+    /// The score of a pair as it is asked for; the problem's own may be symmetrised.
     pub as_given: Arc<dyn Oracle>,
     /// How both orders become one score.
     pub order: Order,
@@ -254,7 +254,7 @@ pub struct Sentences {
 
 /// Labelled pairs of other items under the same score.
 pub struct Calibration {
-    /// The score, of both orders as the stage's own.
+    /// The score, of both orders as the problem's own.
     pub oracle: Arc<dyn Oracle>,
     /// What it is, in words, for the store's listing.
     pub description: String,

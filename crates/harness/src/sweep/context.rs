@@ -18,7 +18,7 @@ use super::{Cell, Comparison, Setting, Sweep};
 use crate::config::{MatrixSubject, RunSettings, Tuned};
 use crate::job::JobError;
 use crate::loaded::LoadError;
-use crate::stage::Stage;
+use crate::problem::Problem;
 use crate::till::Till;
 
 /// The first step of a rank that grows until the time is up, as a share of the largest.
@@ -33,7 +33,7 @@ pub struct SweepContext<'a> {
     /// Its part about the matrix.
     pub matrix: &'a MatrixSubject,
     /// Items, labels, proxies.
-    pub stage: &'a Stage,
+    pub problem: &'a Problem,
     /// Where entries are bought.
     pub till: &'a Till,
     /// Methods × sizes × replicates.
@@ -49,7 +49,7 @@ pub struct SweepContext<'a> {
 impl SweepContext<'_> {
     /// Who trains and who tests in a replicate.
     pub fn split(&self, replicate: u64) -> Result<Split, LoadError> {
-        self.stage.split(self.matrix.dataset.split(), self.run.seed, replicate)
+        self.problem.split(self.matrix.dataset.split(), self.run.seed, replicate)
     }
 
     /// γ where the configuration fixes it.
@@ -86,7 +86,7 @@ impl SweepContext<'_> {
         setting: Setting,
     ) -> Result<(Approximation, Spent), JobError> {
         let oracle = Metered::new(self.till.similarities(setting.gamma)?);
-        let mut rng = stream(self.run.seed, &self.stage.dataset, "fit", cell.replicate);
+        let mut rng = stream(self.run.seed, &self.problem.dataset, "fit", cell.replicate);
         let is_wme = self.sweep.method(cell).id == wme::ID;
         let method = if is_wme { wme::method(self, cell, setting)? } else { self.sweep.approximator(cell, setting)? };
         let landmarks = self.landmarks(cell)?;
@@ -98,7 +98,7 @@ impl SweepContext<'_> {
         let mut spent = oracle.spent();
         if is_wme {
             // no cell of K, but so many distances to random documents
-            spent.evaluations = (self.stage.items() * cell.rank) as u64;
+            spent.evaluations = (self.problem.items() * cell.rank) as u64;
         }
         Ok((approximation, spent))
     }
@@ -149,7 +149,7 @@ impl SweepContext<'_> {
         let shape = self.till.shape();
         let Some(target) = self.target(cell) else { return Ok(self.sweep.plan(cell, shape)?) };
         let method = self.sweep.method(cell).approximator.as_ref();
-        let mut rng = stream(self.run.seed, &self.stage.dataset, "fit", cell.replicate);
+        let mut rng = stream(self.run.seed, &self.problem.dataset, "fit", cell.replicate);
         let most = target.most(method, shape, &self.sweep.drawn_landmarks(cell)?, &mut rng)?;
         let mut blocks = vec![EntryBlock { rows: Rows::All, cols: most.columns() }];
         blocks.extend(
@@ -167,12 +167,12 @@ impl SweepContext<'_> {
     pub fn row(&self, cell: &Cell, spent: &Spent, metric: Metric, value: f64) -> ResultRow {
         let method = self.sweep.method(cell);
         ResultRow {
-            dataset: self.stage.dataset.clone(),
+            dataset: self.problem.dataset.clone(),
             method: method.name.clone(),
             method_id: method.id.to_owned(),
             variant: variant(method),
             comparison: cell.comparison.id().to_owned(),
-            items: self.stage.items() as u64,
+            items: self.problem.items() as u64,
             columns: cell.columns as u64,
             rank: cell.rank as u64,
             cells: spent.cells,
@@ -195,7 +195,7 @@ impl SweepContext<'_> {
         let method = cell.map(|cell| {
             let method = self.sweep.method(cell);
             let proxy = method.proxy.as_ref().map(|proxy| {
-                let identity = self.stage.proxies.get(&proxy.kind).map(|oracle| oracle.identity().to_hex());
+                let identity = self.problem.proxies.get(&proxy.kind).map(|oracle| oracle.identity().to_hex());
                 (proxy, identity)
             });
             (method.id, &method.name, &method.params, method.known, proxy, cell.comparison, cell.columns, cell.rank)
@@ -203,12 +203,12 @@ impl SweepContext<'_> {
         cell_key(&json!({
             "version": 1,
             "what": what,
-            "dataset": self.stage.dataset,
-            "oracle": self.stage.raw.identity().to_hex(),
+            "dataset": self.problem.dataset,
+            "oracle": self.problem.raw.identity().to_hex(),
             "gamma": matrix.oracle.gamma(),
             // a file may change under its name: what counts is what it holds
             "landmarks": self.sweep.given().map_or_else(|| json!(matrix.landmarks), |indices| json!(indices)),
-            "labels": self.stage.labels().map(|labels| (&labels.of, &labels.names)),
+            "labels": self.problem.labels().map(|labels| (&labels.of, &labels.names)),
             "seed": run.seed,
             "target_error": matrix.target_error.map(|target| (target, matrix.error_estimate, self.sweep.sizes(), matrix.budget)),
             "replicate": cell.map(|cell| cell.replicate),

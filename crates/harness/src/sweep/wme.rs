@@ -14,7 +14,7 @@ use super::context::SweepContext;
 use super::{Cell, Setting};
 use crate::config::MethodConfig;
 use crate::job::{ExtraCalls, JobError};
-use crate::stage::similarity;
+use crate::problem::similarity;
 use crate::till::Till;
 
 /// The id in the registry.
@@ -32,7 +32,7 @@ fn max_words(method: &MethodConfig, setting: Setting) -> usize {
 
 /// Distances to random documents that a search over the method's ranks may buy: its largest R for every Dmax it may try.
 pub fn extra_calls(context: &SweepContext<'_>, cell: &Cell, candidates: usize) -> ExtraCalls {
-    let calls = (context.stage.items() * cell.columns * candidates) as u64;
+    let calls = (context.problem.items() * cell.columns * candidates) as u64;
     ExtraCalls { calls, pairs: "documents with the random ones of WME" }
 }
 
@@ -56,14 +56,14 @@ fn till(context: &SweepContext<'_>, seed: u64, max_words: usize) -> Result<Arc<T
         return Ok(Arc::clone(till));
     }
     let failed = |what: &str, source| JobError::from(OracleError::Failed { what: what.to_owned(), source });
-    let Some(words) = context.stage.words() else {
+    let Some(words) = context.problem.words() else {
         let error = BadParameter::new("oracle", "over a matrix", "word mover's distance between documents").of(ID);
         return Err(ApproximateError::from(error).into());
     };
     let params = WmeParams { max_words, documents: MOST_DOCUMENTS };
     let random = RandomDocuments::draw(&words.clouds, params, seed)
         .map_err(|error| failed("drawing random documents", error.into()))?;
-    let description = format!("{}, and random documents of at most {max_words} words", context.stage.description);
+    let description = format!("{}, and random documents of at most {max_words} words", context.problem.description);
     let till = context
         .till
         .beside(Arc::new(random), OracleLabel::new("wme", description))

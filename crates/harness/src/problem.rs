@@ -1,6 +1,6 @@
 //! A similarity matrix to be approximated: from a checked configuration to items, a raw oracle and its proxies.
 //!
-//! Nothing is evaluated here. The stack that evaluates is built by [`Till`](crate::till::Till) on top of [`Stage::raw`].
+//! Nothing is evaluated here. The stack that evaluates is built by [`Till`](crate::till::Till) on top of [`Problem::raw`].
 
 use std::path::Path;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ pub use proxies::Proxies;
 use proxies::{Embeddings, embeddings_of};
 
 /// Everything an experiment over one matrix is about.
-pub struct Stage {
+pub struct Problem {
     /// Names the random streams and the rows; `embedded` where the run fell back to the sample.
     pub dataset: String,
     /// Scores a pair, unmetered and unstored.
@@ -45,12 +45,12 @@ pub struct Stage {
     pub facts: Json,
 }
 
-impl Stage {
+impl Problem {
     /// Loads the data and builds the oracle and the proxies that the methods name.
     ///
     /// # Errors
     /// What is missing or malformed, named with the next step.
-    pub fn set(
+    pub fn load(
         run: &RunSettings,
         matrix: &MatrixSubject,
         data: Option<&Path>,
@@ -176,8 +176,8 @@ impl Joined<'_> {
     /// The same score and proxies over the texts that are kept, followed by the new ones.
     ///
     /// # Errors
-    /// As [`Stage::set`]; embeddings of another number or length than wanted.
-    pub fn set(&self, run: &RunSettings, matrix: &MatrixSubject, data: Option<&Path>) -> Result<Stage, LoadError> {
+    /// As [`Problem::load`]; embeddings of another number or length than wanted.
+    pub fn load(&self, run: &RunSettings, matrix: &MatrixSubject, data: Option<&Path>) -> Result<Problem, LoadError> {
         let Some(texts) = matrix.dataset.texts() else {
             return Err(LoadError::pair(matrix.dataset.name.to_owned(), matrix.oracle.kind()));
         };
@@ -201,6 +201,6 @@ impl Joined<'_> {
         let dataset = matrix.dataset.name.to_owned();
         let loaded = Loaded { dataset, items: LoadedItems::Texts(texts), stamps: Vec::new(), notes };
         let preparation = Preparation { may_train: false, quiet: true };
-        Stage::open(run, matrix, data, preparation, loaded, &embeddings)
+        Problem::open(run, matrix, data, preparation, loaded, &embeddings)
     }
 }
