@@ -5,7 +5,7 @@ use landmark_core::landmarks::LandmarkError;
 use landmark_core::oracle::OracleError;
 
 use crate::job::JobError;
-use crate::stage::StageError;
+use crate::loaded::LoadError;
 
 const SYMMETRIZE: &str = "an asymmetric score is symmetrised by `oracle.symmetrize: mean` (or `max`, `min`)";
 
@@ -16,15 +16,15 @@ pub(crate) fn on_job(error: &JobError) -> Option<&'static str> {
         JobError::Needs { .. } => None,
         JobError::Failed(error) => {
             let (approximation, oracle) = (error.downcast_ref(), error.downcast_ref());
-            approximation.map(on_approximation).or(oracle.map(on_oracle)).or(error.downcast_ref().map(on_stage))?
+            approximation.map(on_approximation).or(oracle.map(on_oracle)).or(error.downcast_ref().map(on_load))?
         }
     }
 }
 
 /// Advice on data or an oracle that could not be opened.
-pub(crate) fn on_stage(error: &StageError) -> Option<&'static str> {
+pub(crate) fn on_load(error: &LoadError) -> Option<&'static str> {
     match error {
-        StageError::Oracle(error) => on_oracle(error),
+        LoadError::Oracle(error) => on_oracle(error),
         _ => None,
     }
 }

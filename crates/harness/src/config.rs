@@ -14,39 +14,35 @@ use landmark_yaml::{
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Value as Json, json};
 
-pub mod cross_encoder;
 pub mod dataset;
+pub mod item_kind;
 pub mod landmarks;
 pub mod matrix;
 pub mod method;
 pub mod method_entry;
-pub mod oracle;
 pub mod reading;
 pub mod run_settings;
 pub mod search;
 pub mod settings;
 pub mod texts;
-pub mod tree_kernel;
 pub mod values;
 
 mod check;
 
-pub use cross_encoder::{CrossEncoderConfig, Order};
 pub use dataset::{
     DatasetConfig, Distribution, DocumentsConfig, Fallback, Items, Learned, MatrixConfig, PairsConfig, QuestionsConfig,
     RandomMatrix, SplitConfig, TextsConfig, VectorsConfig,
 };
+pub use item_kind::ItemKind;
 pub use landmarks::LandmarkConfig;
 pub use matrix::{ExperimentEntry, MatrixSubject};
 pub use method::{MethodConfig, ProxyConfig, ProxyFit, ProxyKind};
-pub use oracle::{EmptyDocuments, OracleConfig, SubprocessConfig};
 pub use reading::Ingredients;
 pub use reading::Reading;
 pub use run_settings::RunSettings;
 pub use search::{Regimes, SearchConfig, Strategy, WmeSearch};
 pub use settings::{Budget, ErrorEstimateConfig, FactorFormat, OutputConfig, SpectrumConfig, SvmConfig, TrainedOn};
 pub use texts::TextsFormat;
-pub use tree_kernel::{KernelConfig, TreeKernelConfig};
 pub use values::{Axis, Compare, ConfigPath, Range, Rank, Scale, Tuned};
 
 use crate::catalogue::Catalogue;
@@ -389,7 +385,7 @@ fn read_subject(
 /// The sections of a sweep, each for itself and then all of them together.
 fn read_matrix(experiment: &dyn Experiment, section: &Section<'_>, reading: &Reading<'_>) -> Option<MatrixSubject> {
     let matrix = MatrixSubject::read(experiment.entry(), section, reading)?;
-    check::together(&matrix, section);
+    check::together(&matrix, section, reading.known.oracles);
     Some(matrix)
 }
 

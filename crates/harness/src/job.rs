@@ -108,7 +108,7 @@ macro_rules! failures {
 
 failures!(
     ResultsError,
-    crate::stage::StageError,
+    crate::loaded::LoadError,
     landmark_core::linalg::LinalgError,
     landmark_tasks::TaskError,
     landmark_tasks::metrics::MetricError,

@@ -1,4 +1,4 @@
-//! Experiments over similarity matrices: a typed configuration becomes items and an oracle ([`stage`]), a sweep of methods ([`sweep`]), a
+//! Experiments over similarity matrices: a typed configuration becomes items and an oracle ([`problem`]), a sweep of methods ([`sweep`]), a
 //! plan ([`plan`]), a run that resumes ([`run`]), and the work of many machines ([`scale`]).
 //!
 //! Two traits are what an experiment implements: [`experiment::Experiment`] over one matrix, [`study::Study`] over anything else. The lists of
@@ -14,13 +14,16 @@ pub mod interrupt;
 pub mod items;
 pub mod job;
 pub mod layout;
+pub mod loaded;
+pub mod models;
+pub mod oracles;
 pub mod plan;
+pub mod problem;
 pub mod progress;
 pub mod provenance;
 pub mod run;
 pub mod run_source;
 pub mod scale;
-pub mod stage;
 pub mod study;
 pub mod sweep;
 pub mod sweep_run;

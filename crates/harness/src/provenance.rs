@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::Value as Json;
 
 use crate::config::Config;
-use crate::stage::Skipped;
+use crate::oracles::wmd::Skipped;
 
 /// What `run.json` holds.
 #[derive(Debug, Clone, Serialize)]
@@ -111,7 +111,7 @@ pub struct Build {
 }
 
 impl Provenance {
-    /// Looks around. `data` is what the stage knows of its dataset, vectors and oracle.
+    /// Looks around. `data` is what the problem knows of its dataset, vectors and oracle.
     ///
     /// # Errors
     /// A configuration that can't be written down.

@@ -16,11 +16,13 @@ use serde_json::json;
 use crate::advice;
 use crate::config::{Config, MatrixSubject, Subject};
 use crate::job::{Job, JobError};
+use crate::loaded::LoadError;
+use crate::oracles::Preparation;
 use crate::plan::Forecast;
+use crate::problem::Problem;
 use crate::progress::Progress;
 use crate::provenance::{Build, Calls, Provenance};
 use crate::run_source::RunSource;
-use crate::stage::{Preparation, Stage, StageError};
 use crate::study::{StudyContext, StudyRun};
 use crate::sweep::context::SweepContext;
 use crate::sweep::wme::RandomTills;
@@ -93,7 +95,7 @@ pub enum Ended {
 pub enum RunError {
     /// Data or oracle.
     #[error(transparent)]
-    Stage(Box<StageError>),
+    Load(Box<LoadError>),
     /// The store.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -137,7 +139,7 @@ pub enum RunError {
 impl miette::Diagnostic for RunError {
     fn help(&self) -> Option<Box<dyn std::fmt::Display + '_>> {
         let advice = match self {
-            Self::Stage(error) => advice::on_stage(error),
+            Self::Load(error) => advice::on_load(error),
             Self::Plan(error) | Self::Job { source: error, .. } => advice::on_job(error),
             _ => None,
         };
@@ -145,16 +147,16 @@ impl miette::Diagnostic for RunError {
     }
 }
 
-impl From<StageError> for RunError {
-    fn from(error: StageError) -> Self {
-        Self::Stage(Box::new(error))
+impl From<LoadError> for RunError {
+    fn from(error: LoadError) -> Self {
+        Self::Load(Box::new(error))
     }
 }
 
 impl RunError {
     /// Whether the configuration and the data do not fit together, so that nothing was started.
     pub fn is_before_start(&self) -> bool {
-        matches!(self, Self::Stage(_) | Self::Reference(_) | Self::Landmarks(_) | Self::Plan(_))
+        matches!(self, Self::Load(_) | Self::Reference(_) | Self::Landmarks(_) | Self::Plan(_))
     }
 }
 
@@ -206,17 +208,17 @@ pub fn with_sweep<T>(
     visit: impl FnOnce(SweepContext<'_>) -> Result<T, RunError>,
 ) -> Result<T, RunError> {
     let preparation = Preparation { may_train: !options.dry_run, quiet: options.quiet };
-    let stage = Stage::set(&config.run, matrix, options.data.as_deref(), preparation)?;
+    let problem = Problem::load(&config.run, matrix, options.data.as_deref(), preparation)?;
     let given = given_landmarks(matrix).map_err(RunError::Landmarks)?;
-    let till = Till::open(&stage, matrix, &store_address(config, options))?;
-    let sweep = Sweep::new(&config.run, matrix, &stage, given);
+    let till = Till::open(&problem, matrix, &store_address(config, options))?;
+    let sweep = Sweep::new(&config.run, matrix, &problem, given);
     let folder = results_folder(config, options);
     let encode = |source| ResultsError::Encode { what: "the configuration", source };
     visit(SweepContext {
         run: &config.run,
         config_hash: config.config_hash().map_err(encode)?.to_hex(),
         matrix,
-        stage: &stage,
+        problem: &problem,
         till: &till,
         sweep: &sweep,
         random: RandomTills::default(),

@@ -4,7 +4,7 @@ use landmark_report::ResultRow;
 
 use crate::job::{Job, JobError};
 use crate::layout::{About, Layout};
-use crate::stage::Skipped;
+use crate::oracles::wmd::Skipped;
 use crate::till::Till;
 
 /// The subject of a run.

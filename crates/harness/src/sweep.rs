@@ -16,7 +16,7 @@ use serde::Serialize;
 use crate::config::{
     Compare, LandmarkConfig, MatrixSubject, MethodConfig, ProxyFit, Regimes, RunSettings, SplitConfig,
 };
-use crate::stage::Stage;
+use crate::problem::Problem;
 
 pub mod context;
 pub mod wme;
@@ -84,7 +84,7 @@ pub struct Cell {
 pub struct Sweep<'a> {
     run: &'a RunSettings,
     matrix: &'a MatrixSubject,
-    stage: &'a Stage,
+    problem: &'a Problem,
     given: Option<Vec<usize>>,
     /// Those chosen by what was seen, by replicate.
     seen: Mutex<HashMap<u64, Landmarks>>,
@@ -92,8 +92,13 @@ pub struct Sweep<'a> {
 
 impl<'a> Sweep<'a> {
     /// A sweep over the methods of a configuration; `given` are its landmarks, where they are listed.
-    pub fn new(run: &'a RunSettings, matrix: &'a MatrixSubject, stage: &'a Stage, given: Option<Vec<usize>>) -> Self {
-        Self { run, matrix, stage, given, seen: Mutex::default() }
+    pub fn new(
+        run: &'a RunSettings,
+        matrix: &'a MatrixSubject,
+        problem: &'a Problem,
+        given: Option<Vec<usize>>,
+    ) -> Self {
+        Self { run, matrix, problem, given, seen: Mutex::default() }
     }
 
     /// The method of a cell.
@@ -108,7 +113,7 @@ impl<'a> Sweep<'a> {
 
     /// The s of the axis, ascending.
     pub fn sizes(&self) -> Vec<usize> {
-        let mut sizes: Vec<usize> = self.matrix.ranks.iter().map(|rank| rank.of(self.stage.items())).collect();
+        let mut sizes: Vec<usize> = self.matrix.ranks.iter().map(|rank| rank.of(self.problem.items())).collect();
         sizes.sort_unstable();
         sizes.dedup();
         sizes
@@ -132,7 +137,7 @@ impl<'a> Sweep<'a> {
                     let is_first =
                         axis.iter().find(|(_, other)| !sized || *other == columns) == Some(&(comparison, columns));
                     if (replicate == 0 || self.splits_anew()) && is_first {
-                        let rank = if sized { columns } else { self.stage.items() };
+                        let rank = if sized { columns } else { self.problem.items() };
                         fixed.push(Cell { method, comparison, columns: rank, rank, replicate });
                     }
                 }
@@ -144,7 +149,7 @@ impl<'a> Sweep<'a> {
 
     /// Comparisons with their s, in the order they run.
     fn axis(&self) -> Vec<(Comparison, usize)> {
-        let n = self.stage.items();
+        let n = self.problem.items();
         let Regimes { small, large } = self.matrix.search.rank;
         let regimes = [(Comparison::SmallRank, small), (Comparison::LargeRank, large)];
         let searched: Vec<_> =
@@ -175,7 +180,7 @@ impl<'a> Sweep<'a> {
     fn rank(&self, method: &MethodConfig, comparison: Comparison, columns: usize) -> usize {
         match comparison {
             Comparison::Rank | Comparison::SmallRank | Comparison::LargeRank => columns,
-            Comparison::Entries => method.approximator.rank_for_columns(self.stage.items(), columns),
+            Comparison::Entries => method.approximator.rank_for_columns(self.problem.items(), columns),
         }
     }
 
@@ -197,7 +202,7 @@ impl<'a> Sweep<'a> {
         if let Some(landmarks) = seen.get(&cell.replicate) {
             return Ok(landmarks.clone());
         }
-        let mut rng = stream(self.run.seed, &self.stage.dataset, "landmarks", cell.replicate);
+        let mut rng = stream(self.run.seed, &self.problem.dataset, "landmarks", cell.replicate);
         let landmarks = policy.select_up_to(oracle, self.common_order(), self.longest_order()?, &mut rng)?;
         seen.insert(cell.replicate, landmarks.clone());
         Ok(landmarks)
@@ -207,12 +212,12 @@ impl<'a> Sweep<'a> {
     /// rank, for a second set as large as the papers take it.
     fn common_order(&self) -> usize {
         let largest = self.axis().iter().map(|&(_, size)| size).max().unwrap_or(1);
-        (2 * largest).min(self.stage.items())
+        (2 * largest).min(self.problem.items())
     }
 
     /// Landmarks that the largest fit of any method reads, those of the common order included.
     fn longest_order(&self) -> Result<usize, ApproximateError> {
-        let (n, axis) = (self.stage.items(), self.axis());
+        let (n, axis) = (self.problem.items(), self.axis());
         let mut longest = self.common_order();
         for method in &self.matrix.methods {
             let widest = self.widest(method)?;
@@ -236,10 +241,10 @@ impl<'a> Sweep<'a> {
     /// # Errors
     /// Given landmarks that are out of range or repeated.
     pub fn drawn_landmarks(&self, cell: &Cell) -> Result<Landmarks, ApproximateError> {
-        let mut rng = stream(self.run.seed, &self.stage.dataset, "landmarks", cell.replicate);
+        let mut rng = stream(self.run.seed, &self.problem.dataset, "landmarks", cell.replicate);
         match &self.given {
-            None => Ok(Landmarks::uniform(self.stage.items(), &mut rng)),
-            Some(indices) => Ok(Landmarks::given(self.stage.items(), indices, &mut rng)?),
+            None => Ok(Landmarks::uniform(self.problem.items(), &mut rng)),
+            Some(indices) => Ok(Landmarks::given(self.problem.items(), indices, &mut rng)?),
         }
     }
 
@@ -284,7 +289,7 @@ impl<'a> Sweep<'a> {
             None => Arc::clone(&method.approximator),
         };
         let Some(wanted) = &method.proxy else { return Ok(inner) };
-        let Some(proxy) = self.stage.proxy(&wanted.kind, setting.gamma)? else { return Ok(inner) };
+        let Some(proxy) = self.problem.proxy(&wanted.kind, setting.gamma)? else { return Ok(inner) };
         let link = match wanted.fit {
             ProxyFit::Polynomial { degree } => Link::Polynomial { degree },
             ProxyFit::Isotonic => Link::Isotonic,

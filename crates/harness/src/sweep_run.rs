@@ -5,8 +5,9 @@ use landmark_report::ResultRow;
 use crate::experiment::Experiment;
 use crate::job::{Job, JobError};
 use crate::layout::{About, Layout};
+use crate::oracles::wmd::{Negligible, Skipped};
+use crate::problem::Problem;
 use crate::run_source::RunSource;
-use crate::stage::{Negligible, Skipped, Stage};
 use crate::sweep::context::SweepContext;
 use crate::till::Till;
 
@@ -20,7 +21,7 @@ pub struct SweepRun<'a> {
 
 impl RunSource for SweepRun<'_> {
     fn about(&self) -> About<'_> {
-        let Stage { description, stamps, notes, facts, .. } = self.context.stage;
+        let Problem { description, stamps, notes, facts, .. } = self.context.problem;
         About { description, stamps, notes, facts }
     }
 
@@ -29,7 +30,7 @@ impl RunSource for SweepRun<'_> {
     }
 
     fn skipped(&self) -> Option<Skipped> {
-        self.context.stage.negligible.as_ref().map(Negligible::skipped)
+        self.context.problem.words()?.negligible.as_ref().map(Negligible::skipped)
     }
 
     fn is_cut_short(&self) -> bool {

@@ -26,7 +26,7 @@ use landmark_store::TileStore;
 
 use crate::config::MatrixSubject;
 use crate::interrupt;
-use crate::stage::{Stage, similarity};
+use crate::problem::{Problem, similarity};
 
 /// An interrupted program publishes what waits to be written.
 fn flush_before_the_end<O: Oracle + 'static>(stored: &Arc<Stored<O>>) {
@@ -69,20 +69,19 @@ pub struct Till {
 }
 
 impl Till {
-    /// Stacks budget and store on the raw oracle of a stage; a matrix that is already there needs no store.
+    /// Stacks budget and store on the raw oracle of a matrix; one that is already there needs no store.
     ///
     /// # Errors
     /// A store that cannot be opened, or holds a file that is torn or foreign.
-    pub fn open(stage: &Stage, matrix: &MatrixSubject, store: &str) -> Result<Self, StoreError> {
+    pub fn open(problem: &Problem, matrix: &MatrixSubject, store: &str) -> Result<Self, StoreError> {
         let budget = Budget { entries: matrix.budget.limit(), seconds: matrix.budget.seconds };
-        let store = if stage.is_priced { Some(TileStore::open(store)?) } else { None };
-        let can_score = stage.sentences.as_ref().is_none_or(|sentences| sentences.is_trained);
-        let label = |what: &str| OracleLabel::new(matrix.oracle.kind(), format!("{}{what}", stage.description));
+        let store = if problem.is_priced { Some(TileStore::open(store)?) } else { None };
+        let can_score = problem.sentences().is_none_or(|sentences| sentences.is_trained);
+        let label = |what: &str| OracleLabel::new(matrix.oracle.kind(), format!("{}{what}", problem.description));
         // both orders of a pair are kept as they are, so that their mean and their maximum share what was bought
-        let orders =
-            stage.sentences.as_ref().and_then(|sentences| Some((sentences, sentences.order.symmetrization()?)));
+        let orders = problem.sentences().and_then(|sentences| Some((sentences, sentences.order.symmetrization()?)));
         let (Some((sentences, mode)), Some(kept)) = (orders, &store) else {
-            return Ok(Self { can_score, ..Self::of(Arc::clone(&stage.raw), label(""), store, budget)? });
+            return Ok(Self { can_score, ..Self::of(Arc::clone(&problem.raw), label(""), store, budget)? });
         };
         let as_given = Arc::new(kept.attach(Arc::clone(&sentences.as_given), label(", as given"))?);
         flush_before_the_end(&as_given);

@@ -63,7 +63,12 @@ pub static KINDS: &[Kind] = &[
         summary: "approximate a matrix from bought entries",
         entries: || METHODS.iter().map(|method| method.entry()).collect(),
     },
-    Kind { plural: "oracles", singular: "oracle", summary: "score a pair of items", entries: || ORACLES.to_vec() },
+    Kind {
+        plural: "oracles",
+        singular: "oracle",
+        summary: "score a pair of items",
+        entries: || ORACLES.iter().map(|oracle| *oracle.entry()).collect(),
+    },
     Kind {
         plural: "proxies",
         singular: "proxy",

@@ -52,7 +52,7 @@ fn read(node: &Node, reading: &Reading<'_>) -> Option<Arc<dyn Study>> {
         return None;
     };
     let read = |item| {
-        let dataset = DatasetConfig::read(item, reading)?;
+        let dataset = DatasetConfig::read(item, reading.known.datasets, reading.folder, reading.problems)?;
         if dataset.documents().is_none() {
             let message = format!("`corpora` lists `{}`, which has no documents", dataset.name);
             problems.add(Problem::new(message).at(dataset.place));

@@ -16,10 +16,10 @@ use landmark_core::approximation::Known;
 use landmark_core::landmarks::Landmarks;
 use landmark_core::oracle::{Kernel, Kernelized, Metered, OracleShape, Spent};
 use landmark_core::stream::stream;
-use landmark_harness::config::{DatasetConfig, EmptyDocuments, Rank, Reading, RunSettings};
+use landmark_harness::config::{DatasetConfig, Rank, Reading, RunSettings};
 use landmark_harness::layout::{About, Layout};
+use landmark_harness::loaded::{EmptyDocuments, PlacedDocuments};
 use landmark_harness::progress::Progress;
-use landmark_harness::stage::PlacedDocuments;
 use landmark_harness::study::{Finished, Part, Study, StudyContext, StudyEntry, StudyError, StudyWork, row};
 use landmark_oracles::wmd::wme::{RandomDocuments, WmeParams, features};
 use landmark_oracles::wmd::{Wmd, WordClouds};
@@ -100,7 +100,9 @@ impl Corpus {
     fn read(node: &Node, reading: &Reading<'_>) -> Option<Self> {
         let problems = reading.problems;
         let section = Section::new(node, "feature_time.corpora", problems)?;
-        let dataset = section.required_node("dataset").and_then(|node| DatasetConfig::read(node, reading));
+        let dataset = section
+            .required_node("dataset")
+            .and_then(|node| DatasetConfig::read(node, reading.known.datasets, reading.folder, reading.problems));
         let written = SIZES.map(|comparison| (comparison, section.node(comparison)));
         section.finish(&[]);
         let mut sizes = Vec::new();

@@ -1,12 +1,12 @@
 //! What no section can see alone.
 
 use landmark_core::approximation::Known;
-use landmark_yaml::{Problem, Section};
+use landmark_yaml::{Problem, Section, list};
 
-use super::cross_encoder::CrossEncoderConfig;
 use super::matrix::MatrixSubject;
-use super::oracle::OracleConfig;
 use super::values::Tuned;
+use crate::oracles::OracleSpec;
+use crate::oracles::wmd::WmdConfig;
 
 /// A name becomes a folder.
 pub(super) fn name(name: &str, section: &Section<'_>) -> bool {
@@ -23,71 +23,16 @@ pub(super) fn name(name: &str, section: &Section<'_>) -> bool {
 }
 
 /// Sections that contradict each other.
-pub(super) fn together(matrix: &MatrixSubject, section: &Section<'_>) {
-    let documents = matrix.dataset.documents().is_some();
-    let questions = matrix.dataset.has_trees();
-    let pairs = matrix.dataset.has_pairs();
-    let texts = matrix.dataset.texts().is_some();
+pub(super) fn together(matrix: &MatrixSubject, section: &Section<'_>, known: &[&'static dyn OracleSpec]) {
     let name = matrix.dataset.name;
     let experiment = matrix.experiment;
-    match matrix.oracle {
-        OracleConfig::CrossEncoder(CrossEncoderConfig { fine_tune: Some(_), .. }) if texts => section.refuse(
-            "oracle",
-            "`fine_tune` learns from labelled pairs, and texts have none: fine-tune with `configs/stsb.yaml`, then name the folder it left as `model`",
-        ),
-        OracleConfig::CrossEncoder(_) if !pairs && !texts => section.refuse(
-            "oracle",
-            format!(
-                "`cross_encoder` reads sentences, but the dataset `{name}` has none: use `stsb`, `mrpc`, `rte` or texts of yours"
-            ),
-        ),
-        OracleConfig::CrossEncoder(_) => {}
-        _ if pairs => {
-            let kind = matrix.oracle.kind();
-            section.refuse("oracle", format!("`{kind}` cannot score the sentences of `{name}`: use `cross_encoder`"));
-        }
-        OracleConfig::Wmd { .. } | OracleConfig::Precomputed { .. } if questions => {
-            let kind = matrix.oracle.kind();
-            let message = format!(
-                "`{kind}` cannot score the dataset `{name}`, whose items are questions with trees: use `tree_kernel`"
-            );
-            section.refuse("oracle", message);
-        }
-        OracleConfig::TreeKernel(_) if !questions => {
-            section.refuse(
-                "oracle",
-                format!("`tree_kernel` compares trees, but the dataset `{name}` has none: use `trec`"),
-            );
-        }
-        OracleConfig::Subprocess(_) if !texts => section.refuse(
-            "oracle",
-            format!("`subprocess` scores texts of yours, but the dataset is `{name}`: use `dataset: {{ name: texts, path: … }}`"),
-        ),
-        OracleConfig::Wmd { .. } if matrix.dataset.texts().is_some_and(|texts| texts.vectors.is_some()) => {}
-        OracleConfig::Wmd { .. } if texts => section.refuse(
-            "oracle",
-            "`wmd` needs word vectors: add `vectors: { kind: ppmi_svd }` to `dataset`, or a file of yours",
-        ),
-        OracleConfig::Precomputed { .. } if texts => section.refuse(
-            "oracle",
-            "`precomputed` reads a matrix, but the dataset has texts: use `subprocess`, `cross_encoder` or `wmd`",
-        ),
-        OracleConfig::Wmd { .. } if !documents => section.refuse(
-            "oracle",
-            format!("`wmd` compares documents, but the dataset `{name}` is a matrix: use `precomputed`"),
-        ),
-        OracleConfig::Precomputed { .. } if documents => section.refuse(
-            "oracle",
-            format!("`precomputed` reads a matrix, but the dataset `{}` has documents: use `wmd`", matrix.dataset.name),
-        ),
-        _ => {}
-    }
+    readable(matrix, section, known);
     if experiment.searches && !matrix.dataset.has_labels() {
         let message = format!("`classification` needs labels, but the dataset `{}` has none", matrix.dataset.name);
         let problem = Problem::new(message).at(matrix.dataset.place);
         section.problems().add(problem.help("add `labels: FILE` to it, or use `experiment: error_curve`"));
     }
-    if experiment.needs_pairs && !pairs {
+    if experiment.needs_pairs && !matrix.dataset.has_pairs() {
         let message = format!("`glue` needs labelled pairs of sentences, but the dataset `{name}` has none");
         let problem = Problem::new(message).at(matrix.dataset.place);
         section.problems().add(problem.help("use `stsb`, `mrpc`, `rte` or `embedded_pairs`"));
@@ -110,7 +55,7 @@ pub(super) fn together(matrix: &MatrixSubject, section: &Section<'_>) {
         }
     }
     for method in matrix.methods.iter().filter(|method| method.id == "wme") {
-        let is_wmd = matches!(matrix.oracle, OracleConfig::Wmd { .. });
+        let is_wmd = matrix.oracle.settings_of::<WmdConfig>().is_some();
         let problem = match () {
             () if !is_wmd => {
                 "`wme` makes features of documents under word mover's distance, which is not the oracle here"
@@ -125,27 +70,28 @@ pub(super) fn together(matrix: &MatrixSubject, section: &Section<'_>) {
     if experiment.makes_factors {
         own_data(matrix, section);
     }
-    let has_words = documents || matrix.dataset.texts().is_some_and(|texts| texts.vectors.is_some());
-    for method in &matrix.methods {
-        let Some(proxy) = &method.proxy else { continue };
-        if proxy.kind.needs_sentences() && !pairs && !texts {
-            let message = "the proxy `embedding_cosine` with a `model` compares sentences, but the dataset has none";
-            section.problems().add(Problem::new(message).at(method.place));
-            continue;
-        }
-        let compares = match &proxy.kind {
-            kind if kind.needs_documents() && !has_words => "documents",
-            kind if kind.needs_questions() && !questions => "questions",
-            kind if kind.needs_mentions() => "mentions",
-            _ => continue,
-        };
-        let items = if documents || questions || pairs { "has other items" } else { "is a matrix" };
-        let message = format!("the proxy `{}` compares {compares}, but the dataset {items}", proxy.kind.id());
-        section.problems().add(Problem::new(message).at(method.place));
-    }
     if matrix.target_error.is_some() && matrix.error_estimate.is_none() {
         section
             .refuse("target_error", "`target_error` is held against an `error_estimate`, but there is none: add one");
+    }
+}
+
+/// The oracle and the proxies read items of the kinds that the dataset has.
+fn readable(matrix: &MatrixSubject, section: &Section<'_>, known: &[&'static dyn OracleSpec]) {
+    let (dataset, oracle) = (&matrix.dataset, &matrix.oracle);
+    if let Some(problem) = dataset.unread_by(&format!("`{}`", oracle.kind()), oracle.reads()) {
+        let suits = |spec: &&&dyn OracleSpec| spec.reads().iter().any(|kind| dataset.kinds().contains(kind));
+        let others: Vec<&str> = known.iter().filter(suits).map(|spec| spec.entry().id).collect();
+        let place = section.node("oracle").map_or(section.place(), |node| node.place);
+        section.problems().add(problem.and(&format!(": use {}", list(&others))).at(place));
+    } else if let Some(message) = oracle.settings().refusal(dataset.kinds()) {
+        section.refuse("oracle", message);
+    }
+    for method in &matrix.methods {
+        let Some(proxy) = &method.proxy else { continue };
+        if let Some(problem) = dataset.unread_by(&format!("the proxy `{}`", proxy.kind.id()), proxy.kind.reads()) {
+            section.problems().add(problem.at(method.place));
+        }
     }
 }
 

@@ -7,7 +7,6 @@ use landmark_data::{Headers, PpmiParams, TokenRules, VectorFormat};
 use landmark_yaml::{Entry, Node, Problem, Problems, Section, Span, Value, find, ids, list};
 use serde::{Deserialize, Serialize};
 
-use super::reading::Reading;
 pub use super::texts::TextsConfig;
 use super::values::ConfigPath;
 
@@ -213,8 +212,7 @@ impl DatasetConfig {
     }
 
     /// Reads the section; a bare name is the whole section.
-    pub fn read(node: &Node, reading: &Reading<'_>) -> Option<Self> {
-        let Reading { folder, problems, known } = *reading;
+    pub fn read(node: &Node, known: &'static [Entry], folder: &Path, problems: &Problems) -> Option<Self> {
         let short;
         let node = match &node.value {
             Value::Text(_) => {
@@ -226,8 +224,8 @@ impl DatasetConfig {
         let section = Section::new(node, "dataset", problems)?;
         let place = section.required_node("name")?.place;
         let name: String = section.optional("name")?;
-        let Some(entry) = find(known.datasets, &name) else {
-            problems.add(Problem::unknown("dataset", &name, ids(known.datasets)).at(place));
+        let Some(entry) = find(known, &name) else {
+            problems.add(Problem::unknown("dataset", &name, ids(known)).at(place));
             return None;
         };
         let items = match entry.id {
@@ -238,7 +236,7 @@ impl DatasetConfig {
             _ if catalog::has_trees(entry.id) => QuestionsConfig::read(&section).map(Items::Questions),
             _ => DocumentsConfig::read(&section, folder).map(Items::Documents),
         };
-        refuse_keys(&section, entry, known.datasets);
+        refuse_keys(&section, entry, known);
         Some(Self { name: entry.id, items: items?, place })
     }
 }

@@ -7,11 +7,11 @@ use serde_json::Value as Json;
 use super::dataset::DatasetConfig;
 use super::landmarks::LandmarkConfig;
 use super::method::MethodConfig;
-use super::oracle::OracleConfig;
 use super::reading::Reading;
 use super::search::SearchConfig;
 use super::settings::{Budget, ErrorEstimateConfig, OutputConfig, SpectrumConfig, SvmConfig};
 use super::values::{Compare, Rank, Tuned};
+use crate::oracles::OracleConfig;
 
 /// What is swept over which matrix.
 #[derive(Debug, Clone, Serialize)]
@@ -94,9 +94,12 @@ impl MatrixSubject {
         section: &Section<'_>,
         reading: &Reading<'_>,
     ) -> Option<Self> {
-        let problems = reading.problems;
-        let dataset = section.required_node("dataset").and_then(|node| DatasetConfig::read(node, reading));
-        let oracle = section.required_node("oracle").and_then(|node| OracleConfig::read(node, reading));
+        let Reading { folder, known, problems } = *reading;
+        let dataset = section
+            .required_node("dataset")
+            .and_then(|node| DatasetConfig::read(node, known.datasets, folder, problems));
+        let oracle =
+            section.required_node("oracle").and_then(|node| OracleConfig::read(node, known.oracles, folder, problems));
         let has_methods = section.has("methods") || !experiment.methods_optional;
         let methods = if has_methods { section.required_node("methods") } else { None };
         let methods = methods.map(|node| MethodConfig::read_all(node, reading)).unwrap_or_default();
@@ -130,14 +133,12 @@ impl MatrixSubject {
         })
     }
 
-    /// ε and the distance from which exp(−γ·d) is below it at every γ of the configuration: ln(1/ε) / γ_min.
-    pub fn negligible(&self) -> Option<(f64, f64)> {
-        let OracleConfig::Wmd { gamma, negligible: Some(epsilon), .. } = self.oracle else { return None };
-        let smallest = match gamma {
+    /// The smallest γ of the configuration.
+    pub fn smallest_gamma(&self) -> Option<f64> {
+        Some(match self.oracle.gamma()? {
             Tuned::Fixed(gamma) => gamma,
             Tuned::Search => self.search.gamma.bounds().0,
-        };
-        Some((epsilon, -epsilon.ln() / smallest))
+        })
     }
 
     /// Without the sections that this experiment does not read.

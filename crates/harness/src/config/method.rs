@@ -9,6 +9,7 @@ use landmark_yaml::{Node, Problem, Section, Span, Value, ids};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 
+use super::item_kind::ItemKind;
 use super::method_entry::MethodEntry;
 use super::reading::Reading;
 use super::values::ConfigPath;
@@ -119,24 +120,15 @@ impl ProxyKind {
         }
     }
 
-    /// Whether it compares documents by the vectors of their words.
-    pub fn needs_documents(&self) -> bool {
-        matches!(self, Self::Rwmd | Self::Wcd)
-    }
-
-    /// Whether it compares mentions, which only `coref` has.
-    pub fn needs_mentions(&self) -> bool {
-        matches!(self, Self::MentionCosine)
-    }
-
-    /// Whether it reads sentences.
-    pub fn needs_sentences(&self) -> bool {
-        matches!(self, Self::BiEncoder { .. })
-    }
-
-    /// Whether it compares questions by their bags of words or trees.
-    pub fn needs_questions(&self) -> bool {
-        matches!(self, Self::BagOfWords | Self::Fragments { .. })
+    /// The kinds of items that it compares.
+    pub fn reads(&self) -> &'static [ItemKind] {
+        match self {
+            Self::Rwmd | Self::Wcd => &[ItemKind::Documents],
+            Self::BagOfWords | Self::Fragments { .. } => &[ItemKind::Trees],
+            Self::MentionCosine => &[ItemKind::Mentions],
+            Self::BiEncoder { .. } => &[ItemKind::Pairs, ItemKind::Texts],
+            Self::EmbeddingCosine { .. } => ItemKind::ALL,
+        }
     }
 }
 

@@ -5,6 +5,7 @@ use std::path::Path;
 use landmark_yaml::{Entry, Problems};
 
 use super::method_entry::MethodEntry;
+use crate::oracles::OracleSpec;
 
 /// The lists of what a sweep is made of.
 #[derive(Clone, Copy)]
@@ -12,7 +13,7 @@ pub struct Ingredients {
     /// Approximators, in the order of the papers.
     pub methods: &'static [MethodEntry],
     /// Similarity functions.
-    pub oracles: &'static [Entry],
+    pub oracles: &'static [&'static dyn OracleSpec],
     /// Cheap relatives of an oracle.
     pub proxies: &'static [Entry],
     /// Policies that choose landmarks.

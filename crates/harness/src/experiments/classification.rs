@@ -63,7 +63,7 @@ impl Experiment for Classification {
 fn jobs<'a>(context: &'a SweepContext<'_>) -> Result<Vec<Job<'a>>, JobError> {
     let errors = Errors::of(context);
     let mut jobs = Vec::new();
-    if errors == Errors::Exact && context.stage.is_priced {
+    if errors == Errors::Exact && context.problem.is_priced {
         jobs.push(reference(context)?);
     }
     for cell in context.sweep.cells() {
@@ -109,7 +109,7 @@ fn jobs<'a>(context: &'a SweepContext<'_>) -> Result<Vec<Job<'a>>, JobError> {
 fn extra_calls(context: &SweepContext<'_>, cell: &Cell) -> ExtraCalls {
     let is_drawn = ranked_search::is_searched(context, cell) && cell.replicate == 0;
     if context.sweep.method(cell).id == wme::ID && !is_drawn {
-        wme::extra_calls(context.stage.items(), cell.columns, 1)
+        wme::extra_calls(context.problem.items(), cell.columns, 1)
     } else {
         ExtraCalls::NONE
     }
@@ -275,10 +275,10 @@ struct Fitted {
 fn fit(context: &SweepContext<'_>, cell: &Cell, setting: Setting) -> Result<Fitted, JobError> {
     if context.sweep.method(cell).id == evidence::EXACT {
         // all of K is bought, and never held at once
-        let (started, plan) = (Instant::now(), whole(context.stage.items()));
+        let (started, plan) = (Instant::now(), whole(context.problem.items()));
         errors::buy(context, &plan)?;
         let seconds = started.elapsed().as_secs_f64();
-        let (cells, evaluations) = (plan.cells(context.stage.items()), plan.evaluations(context.till.shape()));
+        let (cells, evaluations) = (plan.cells(context.problem.items()), plan.evaluations(context.till.shape()));
         let spent = Spent { cells, evaluations, seconds };
         let reported = vec![context.row(cell, &spent, Metric::Shift, 0.0)];
         let evidence = evidence(context, cell, setting)?;

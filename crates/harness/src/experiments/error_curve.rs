@@ -45,7 +45,7 @@ impl Experiment for ErrorCurve {
 fn jobs<'a>(context: &'a SweepContext<'_>) -> Result<Vec<Job<'a>>, JobError> {
     let errors = Errors::of(context);
     let mut jobs = Vec::new();
-    if errors == Errors::Exact && context.stage.is_priced {
+    if errors == Errors::Exact && context.problem.is_priced {
         jobs.push(reference(context)?);
     }
     jobs.extend(cell_jobs(context, errors, key, measure)?);
@@ -87,7 +87,7 @@ pub(super) fn reference<'a>(context: &'a SweepContext<'_>) -> Result<Job<'a>, Jo
         key: context.key("reference", None, &json!(null))?,
         title: name.clone(),
         group: name,
-        plan: whole(context.stage.items()),
+        plan: whole(context.problem.items()),
         extra: ExtraCalls::NONE,
         work: Box::new(|_, _| errors::buy_reference(context).map(|()| Vec::new())),
     })

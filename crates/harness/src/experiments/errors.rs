@@ -31,10 +31,10 @@ pub(super) enum Errors {
 impl Errors {
     /// Exact where K is there anyway (a matrix that is given, an error curve, a method that needs all of it) and within the budget.
     pub(super) fn of(context: &SweepContext<'_>) -> Self {
-        let is_there = !context.stage.is_priced
+        let is_there = !context.problem.is_priced
             || context.matrix.experiment.is_about_errors && context.matrix.error_estimate.is_none()
             || context.matrix.methods.iter().any(|method| !method.entry.draws);
-        let all = whole(context.stage.items()).evaluations(context.till.shape());
+        let all = whole(context.problem.items()).evaluations(context.till.shape());
         let affordable = context.matrix.budget.limit().is_none_or(|budget| budget >= all);
         match context.matrix.error_estimate {
             _ if is_there && affordable => Self::Exact,
@@ -62,7 +62,7 @@ pub(super) fn plan(
 
 /// Buys all of K by blocks of rows.
 pub(super) fn buy_reference(context: &SweepContext<'_>) -> Result<(), JobError> {
-    buy(context, &whole(context.stage.items()))
+    buy(context, &whole(context.problem.items()))
 }
 
 /// Buys the entries of a plan by blocks.
@@ -110,6 +110,6 @@ pub(super) fn row(
 }
 
 fn sample(context: &SweepContext<'_>, estimate: ErrorEstimateConfig, cell: &Cell, landmarks: &Landmarks) -> Sample {
-    let mut rng = stream(context.run.seed, &context.stage.dataset, "error estimate", cell.replicate);
-    Sample::draw(context.stage.items(), &landmarks.order()[..cell.rank], estimate.samples, &mut rng)
+    let mut rng = stream(context.run.seed, &context.problem.dataset, "error estimate", cell.replicate);
+    Sample::draw(context.problem.items(), &landmarks.order()[..cell.rank], estimate.samples, &mut rng)
 }

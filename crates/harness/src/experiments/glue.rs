@@ -27,7 +27,7 @@ use crate::config::matrix::ExperimentEntry;
 use crate::experiment::Experiment;
 use crate::job::{ExtraCalls, Job, JobError};
 use crate::layout::Layout;
-use crate::stage::{Calibration, Sentences};
+use crate::oracles::cross_encoder::{Calibration, Sentences};
 use crate::sweep::context::{SweepContext, rows_of_twin, whole};
 use crate::sweep::{Cell, Comparison, Setting};
 
@@ -47,7 +47,7 @@ const AGAINST: [(&str, &str); 2] =
 
 fn sentences<'a>(context: &'a SweepContext<'_>) -> Result<&'a Sentences, JobError> {
     let missing = || JobError::from("`glue` needs labelled pairs of sentences");
-    context.stage.sentences.as_ref().ok_or_else(missing)
+    context.problem.sentences().ok_or_else(missing)
 }
 
 static ENTRY: ExperimentEntry = ExperimentEntry {
@@ -81,7 +81,7 @@ impl Experiment for Glue {
 
 fn jobs<'a>(context: &'a SweepContext<'_>) -> Result<Vec<Job<'a>>, JobError> {
     let errors = Errors::of(context);
-    let n = context.stage.items();
+    let n = context.problem.items();
     let mut jobs = Vec::new();
     let labelled = match errors {
         Errors::Exact => {
@@ -202,7 +202,7 @@ fn unapproximated(context: &SweepContext<'_>, results: &ResultStore) -> Result<V
     for proxy in context.matrix.methods.iter().filter_map(|method| method.proxy.as_ref()) {
         let name = format!("{} alone", proxy.kind.id());
         let Some(oracle) =
-            context.stage.proxy(&proxy.kind, None)?.filter(|_| rows.iter().all(|row| row.method != name))
+            context.problem.proxy(&proxy.kind, None)?.filter(|_| rows.iter().all(|row| row.method != name))
         else {
             continue;
         };
@@ -254,9 +254,9 @@ fn measures(sentences: &Sentences, scores: &[f64], threshold: f64) -> Result<Vec
 }
 
 fn blank(context: &SweepContext<'_>, id: &str, name: &str, metric: Metric, value: f64) -> ResultRow {
-    let n = context.stage.items() as u64;
+    let n = context.problem.items() as u64;
     ResultRow {
-        dataset: context.stage.dataset.clone(),
+        dataset: context.problem.dataset.clone(),
         method: name.to_owned(),
         method_id: id.to_owned(),
         variant: String::new(),
@@ -380,7 +380,7 @@ fn layout(context: &SweepContext<'_>, rows: &[ResultRow]) -> Layout {
 
 /// Table 4 and the curve of the training.
 fn description(context: &SweepContext<'_>) -> Vec<TableSpec> {
-    let Some(sentences) = &context.stage.sentences else { return Vec::new() };
+    let Some(sentences) = context.problem.sentences() else { return Vec::new() };
     let plain = |id: &str, title: &str, caption: &str, head: &[&str], lines: Vec<Vec<String>>, figures: Vec<usize>| {
         let head = head.iter().map(|text| (*text).to_owned()).collect();
         let (id, title, caption) = (id.to_owned(), title.to_owned(), caption.to_owned());
@@ -392,10 +392,10 @@ fn description(context: &SweepContext<'_>) -> Vec<TableSpec> {
         "Items are the distinct sentences of the pairs to judge by; the paper counts both sentences of every pair (STS-B 3,000, MRPC 816, RTE 554).",
         &["dataset", "pairs to learn from", "pairs to judge by", "items"],
         vec![vec![
-            context.stage.dataset.clone(),
+            context.problem.dataset.clone(),
             sentences.train.to_string(),
             sentences.pairs.len().to_string(),
-            context.stage.items().to_string(),
+            context.problem.items().to_string(),
         ]],
         vec![1, 2, 3],
     )];
@@ -465,7 +465,7 @@ fn proxy_study(rows: &[ResultRow]) -> Option<TableSpec> {
 }
 
 fn notes(context: &SweepContext<'_>, rows: &[ResultRow]) -> Vec<String> {
-    let Some(sentences) = &context.stage.sentences else { return Vec::new() };
+    let Some(sentences) = context.problem.sentences() else { return Vec::new() };
     let mut notes = Vec::new();
     if sentences.are_graded {
         notes.push("scores that are all the same are given a correlation of 0".to_owned());

@@ -214,7 +214,7 @@ fn fit(context: &SweepContext<'_>, cell: &Cell, gamma: Option<f64>) -> Result<Fi
     let oracle = Metered::new(context.till.similarities(gamma)?);
     let method = context.sweep.approximator(cell, Setting::at(gamma))?;
     let landmarks = context.landmarks(cell)?;
-    let mut rng = stream(context.run.seed, &context.stage.dataset, "fit", cell.replicate);
+    let mut rng = stream(context.run.seed, &context.problem.dataset, "fit", cell.replicate);
     // known entries are in no file: what is judged is what the files hold
     let outcome = target.run(method.as_ref(), &oracle, &landmarks, Known::NOTHING, &mut rng)?;
     if matches!(outcome.stop, Stop::BudgetExhausted(_)) {
@@ -275,11 +275,11 @@ fn write(
     let error = |row: &Option<ResultRow>| {
         row.as_ref().map(|row| FactorError { relative: row.value, lower: row.lower, upper: row.upper })
     };
-    let oracle = context.stage.raw.identity().to_hex();
+    let oracle = context.problem.raw.identity().to_hex();
     let folder = context.folder.join(FACTORS);
     // what a run before this one met is in the store still
     let failed_before = Factors::peek(&folder).filter(|info| info.oracle == oracle).map_or(0, |info| info.failed_pairs);
-    let program = context.stage.program.as_ref();
+    let program = context.problem.program();
     let info = FactorInfo {
         version: 1,
         items: embedding.vectors.nrows(),
@@ -288,7 +288,7 @@ fn write(
         rank,
         landmarks,
         oracle,
-        texts: context.stage.own.as_ref().map(|items| items.identity().to_hex()),
+        texts: context.problem.texts().map(|items| items.identity().to_hex()),
         gamma,
         error: error(&errors.of_files),
         error_with_known: error(&errors.with_known),
@@ -301,7 +301,7 @@ fn write(
     };
     let factors =
         Factors { info, vectors: embedding.vectors, signature: embedding.signature, projector: embedding.projector };
-    let ids = context.stage.own.as_ref().map(|items| items.ids());
+    let ids = context.problem.texts().map(|items| items.ids());
     factors.write(&folder, ids, &context.matrix.output.formats).map_err(|error| JobError::Failed(error.into()))?;
     remove_answers(context.folder)
 }
@@ -360,7 +360,7 @@ fn layout(context: &SweepContext<'_>, rows: &[ResultRow]) -> Layout {
         kind: TableKind::Plain { figures: vec![1], head: vec![String::new(), String::new()], lines },
     };
     let failed = Factors::peek(&context.folder.join(FACTORS)).map_or(0, |info| info.failed_pairs);
-    let restarts = context.stage.program.as_ref().map_or(0, |program| program.restarts());
+    let restarts = context.problem.program().map_or(0, |program| program.restarts());
     let mut notes = Vec::new();
     let estimate = find(Metric::EstimatedError).map(|row| row.value);
     if let (Some(target), Some(estimate)) = (context.matrix.target_error, estimate)

@@ -82,7 +82,7 @@ pub(super) fn jobs<'a>(context: &'a SweepContext<'_>, cell: &Cell) -> Result<Vec
     )];
     if is_wme {
         let candidates = context.matrix.search.max_words.as_ref().map_or(1, |axis| axis.points().len());
-        jobs[0].extra = wme::extra_calls(context.stage.items(), cell.columns, candidates);
+        jobs[0].extra = wme::extra_calls(context.problem.items(), cell.columns, candidates);
     }
     for number in 0..context.matrix.search.trials {
         let key = key(context, cell, "trial", number)?;

@@ -54,7 +54,7 @@ fn jobs<'a>(context: &'a SweepContext<'_>) -> Result<Vec<Job<'a>>, JobError> {
     let mut jobs = Vec::new();
     let whole = reference(context)?;
     let plan = whole.plan.clone();
-    if context.stage.is_priced {
+    if context.problem.is_priced {
         jobs.push(whole);
     }
     let job = |what: &str, more, work: Work<'a>| {
@@ -99,12 +99,12 @@ fn rows(context: &SweepContext<'_>, name: &str, replicate: u64, values: &[f64]) 
 
 fn blank(context: &SweepContext<'_>, size: usize, replicate: u64, value: f64) -> ResultRow {
     ResultRow {
-        dataset: context.stage.dataset.clone(),
+        dataset: context.problem.dataset.clone(),
         method: String::new(),
         method_id: String::new(),
         variant: String::new(),
         comparison: String::new(),
-        items: context.stage.items() as u64,
+        items: context.problem.items() as u64,
         columns: size as u64,
         rank: size as u64,
         cells: 0,
@@ -122,14 +122,14 @@ fn blank(context: &SweepContext<'_>, size: usize, replicate: u64, value: f64) ->
 }
 
 fn of_all(context: &SweepContext<'_>) -> Result<Vec<ResultRow>, JobError> {
-    let items: Vec<usize> = (0..context.stage.items()).collect();
+    let items: Vec<usize> = (0..context.problem.items()).collect();
     Ok(rows(context, ALL, 0, &eigenvalues(context, &items)?))
 }
 
 fn of_sample(context: &SweepContext<'_>, number: u64) -> Result<Vec<ResultRow>, JobError> {
-    let mut rng = stream(context.run.seed, &context.stage.dataset, "spectrum sample", number);
-    let size = context.matrix.spectrum.sample_size.min(context.stage.items());
-    let items = index::sample(&mut rng, context.stage.items(), size).into_vec();
+    let mut rng = stream(context.run.seed, &context.problem.dataset, "spectrum sample", number);
+    let size = context.matrix.spectrum.sample_size.min(context.problem.items());
+    let items = index::sample(&mut rng, context.problem.items(), size).into_vec();
     Ok(rows(context, SAMPLED, number, &eigenvalues(context, &items)?))
 }
 
@@ -149,7 +149,7 @@ fn layout(context: &SweepContext<'_>, rows: &[ResultRow]) -> Layout {
                 .map(String::from)
                 .to_vec(),
             lines: vec![vec![
-                context.stage.dataset.clone(),
+                context.problem.dataset.clone(),
                 all.len().to_string(),
                 negative.to_string(),
                 format!("{least:.4}"),

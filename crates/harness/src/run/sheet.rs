@@ -5,8 +5,8 @@ use serde_json::{Map, Value as Json};
 
 use super::{Outcome, RunError, RunOptions, words};
 use crate::config::Config;
+use crate::oracles::wmd::Skipped;
 use crate::run_source::RunSource;
-use crate::stage::Skipped;
 
 /// Rows, tables, figures and warnings of one section of a page.
 pub(super) struct Sheet {

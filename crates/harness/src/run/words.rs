@@ -9,11 +9,11 @@ use super::{BYTES_PER_ENTRY, Outcome, RunError, RunOptions};
 use crate::config::{Config, Subject};
 use crate::job::ExtraCalls;
 use crate::layout::About;
+use crate::oracles::wmd::Skipped;
 use crate::plan::Forecast;
 use crate::provenance::Calls;
 use crate::run_source::RunSource;
 use crate::scale::executor::command_line;
-use crate::stage::Skipped;
 use crate::till::{Till, Timed};
 
 /// Title, items, warnings.

@@ -16,9 +16,13 @@ use serde_json::json;
 
 use super::wme::{self, RandomTills};
 use super::{Cell, Comparison, Setting, Sweep};
-use crate::config::{MatrixSubject, OracleConfig, RunSettings, SplitConfig, Tuned};
+use crate::config::MatrixSubject;
+use crate::config::RunSettings;
+use crate::config::SplitConfig;
+use crate::config::Tuned;
 use crate::job::JobError;
-use crate::stage::{Stage, StageError};
+use crate::loaded::LoadError;
+use crate::problem::Problem;
 use crate::till::Till;
 
 /// The first step of a rank that grows until the time is up, as a share of the largest.
@@ -33,7 +37,7 @@ pub struct SweepContext<'a> {
     /// Its part about the matrix.
     pub matrix: &'a MatrixSubject,
     /// Items, labels, proxies.
-    pub stage: &'a Stage,
+    pub problem: &'a Problem,
     /// Where entries are bought.
     pub till: &'a Till,
     /// Methods × sizes × replicates.
@@ -48,8 +52,8 @@ pub struct SweepContext<'a> {
 
 impl SweepContext<'_> {
     /// Who trains and who tests in a replicate.
-    pub fn split(&self, replicate: u64) -> Result<Split, StageError> {
-        self.stage.split(self.matrix.dataset.split(), self.run.seed, replicate)
+    pub fn split(&self, replicate: u64) -> Result<Split, LoadError> {
+        self.problem.split(self.matrix.dataset.split(), self.run.seed, replicate)
     }
 
     /// The first replicate with the same split: all of them where the split is given, itself where each draws its own.
@@ -94,7 +98,7 @@ impl SweepContext<'_> {
         setting: Setting,
     ) -> Result<(Approximation, Spent), JobError> {
         let oracle = Metered::new(self.till.similarities(setting.gamma)?);
-        let mut rng = stream(self.run.seed, &self.stage.dataset, "fit", cell.replicate);
+        let mut rng = stream(self.run.seed, &self.problem.dataset, "fit", cell.replicate);
         let is_wme = self.sweep.method(cell).id == wme::ID;
         let method = if is_wme { self.wme(cell, setting)? } else { self.sweep.approximator(cell, setting)? };
         let landmarks = self.landmarks(cell)?;
@@ -106,7 +110,7 @@ impl SweepContext<'_> {
         let mut spent = oracle.spent();
         if is_wme {
             // no cell of K, but so many distances to random documents
-            spent.evaluations = (self.stage.items() * cell.rank) as u64;
+            spent.evaluations = (self.problem.items() * cell.rank) as u64;
         }
         Ok((approximation, spent))
     }
@@ -114,7 +118,7 @@ impl SweepContext<'_> {
     /// Word mover's embeddings over the random documents of the cell's replicate, which draws its own.
     fn wme(&self, cell: &Cell, setting: Setting) -> Result<Arc<dyn Approximate>, JobError> {
         let seed = self.run.seed.wrapping_add(cell.replicate);
-        self.random.method(self.stage, self.till, self.sweep.method(cell), seed, setting)
+        self.random.method(self.problem, self.till, self.sweep.method(cell), seed, setting)
     }
 
     /// What the growth of a cell's rank stops at, where `target_error` asks for one and the method draws landmarks.
@@ -163,7 +167,7 @@ impl SweepContext<'_> {
         let shape = self.till.shape();
         let Some(target) = self.target(cell) else { return Ok(self.sweep.plan(cell, shape)?) };
         let method = self.sweep.method(cell).approximator.as_ref();
-        let mut rng = stream(self.run.seed, &self.stage.dataset, "fit", cell.replicate);
+        let mut rng = stream(self.run.seed, &self.problem.dataset, "fit", cell.replicate);
         let most = target.most(method, shape, &self.sweep.drawn_landmarks(cell)?, &mut rng)?;
         let mut blocks = vec![EntryBlock { rows: Rows::All, cols: most.columns() }];
         blocks.extend(
@@ -181,12 +185,12 @@ impl SweepContext<'_> {
     pub fn row(&self, cell: &Cell, spent: &Spent, metric: Metric, value: f64) -> ResultRow {
         let method = self.sweep.method(cell);
         ResultRow {
-            dataset: self.stage.dataset.clone(),
+            dataset: self.problem.dataset.clone(),
             method: method.name.clone(),
             method_id: method.id.to_owned(),
             variant: variant(method),
             comparison: cell.comparison.id().to_owned(),
-            items: self.stage.items() as u64,
+            items: self.problem.items() as u64,
             columns: cell.columns as u64,
             rank: cell.rank as u64,
             cells: spent.cells,
@@ -209,7 +213,7 @@ impl SweepContext<'_> {
         let method = cell.map(|cell| {
             let method = self.sweep.method(cell);
             let proxy = method.proxy.as_ref().map(|proxy| {
-                let identity = self.stage.proxies.get(&proxy.kind).map(|oracle| oracle.identity().to_hex());
+                let identity = self.problem.proxies.get(&proxy.kind).map(|oracle| oracle.identity().to_hex());
                 (proxy, identity)
             });
             (method.id, &method.name, &method.params, method.known, proxy, cell.comparison, cell.columns, cell.rank)
@@ -217,12 +221,12 @@ impl SweepContext<'_> {
         cell_key(&json!({
             "version": 1,
             "what": what,
-            "dataset": self.stage.dataset,
-            "oracle": self.stage.raw.identity().to_hex(),
+            "dataset": self.problem.dataset,
+            "oracle": self.problem.raw.identity().to_hex(),
             "gamma": matrix.oracle.gamma(),
             // a file may change under its name: what counts is what it holds
             "landmarks": self.sweep.given().map_or_else(|| json!(matrix.landmarks), |indices| json!(indices)),
-            "labels": self.stage.labels.as_ref().map(|labels| (&labels.of, &labels.names)),
+            "labels": self.problem.labels().map(|labels| (&labels.of, &labels.names)),
             "seed": run.seed,
             "target_error": matrix.target_error.map(|target| (target, matrix.error_estimate, self.sweep.sizes(), matrix.budget)),
             "replicate": cell.map(|cell| cell.replicate),
@@ -277,5 +281,5 @@ pub fn group(sweep: &Sweep<'_>, what: &str, cell: &Cell) -> String {
 
 /// Whether the raw score is a distance seen through γ.
 pub fn has_gamma(matrix: &MatrixSubject) -> bool {
-    matches!(matrix.oracle, OracleConfig::Wmd { .. }) || matrix.oracle.gamma().is_some()
+    matrix.oracle.gamma().is_some()
 }

@@ -13,7 +13,7 @@ use serde_json::Value as Json;
 use super::Setting;
 use crate::config::MethodConfig;
 use crate::job::{ExtraCalls, JobError};
-use crate::stage::{Stage, similarity};
+use crate::problem::{Problem, similarity};
 use crate::till::Till;
 
 /// The id in the registry.
@@ -38,32 +38,32 @@ impl RandomTills {
     /// The method of a sweep over the random documents of this seed.
     pub(super) fn method(
         &self,
-        stage: &Stage,
+        problem: &Problem,
         till: &Till,
         method: &MethodConfig,
         seed: u64,
         setting: Setting,
     ) -> Result<Arc<dyn Approximate>, JobError> {
         let max_words = max_words(method, setting);
-        let till = self.open(stage, till, seed, max_words)?;
+        let till = self.open(problem, till, seed, max_words)?;
         let method = WmeMethodParams { max_words }.check()?;
         Ok(Arc::new(method.over(similarity(till.scores(), setting.gamma)?)))
     }
 
-    fn open(&self, stage: &Stage, till: &Till, seed: u64, max_words: usize) -> Result<Arc<Till>, JobError> {
+    fn open(&self, problem: &Problem, till: &Till, seed: u64, max_words: usize) -> Result<Arc<Till>, JobError> {
         let mut tills = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(till) = tills.get(&(seed, max_words)) {
             return Ok(Arc::clone(till));
         }
         let failed = |what: &str, source| JobError::from(OracleError::Failed { what: what.to_owned(), source });
-        let Some(clouds) = &stage.clouds else {
+        let Some(words) = problem.words() else {
             let error = BadParameter::new("oracle", "over a matrix", "word mover's distance between documents").of(ID);
             return Err(ApproximateError::from(error).into());
         };
         let params = WmeParams { max_words, documents: MOST_DOCUMENTS };
-        let random = RandomDocuments::draw(clouds, params, seed)
+        let random = RandomDocuments::draw(&words.clouds, params, seed)
             .map_err(|error| failed("drawing random documents", error.into()))?;
-        let description = format!("{}, and random documents of at most {max_words} words", stage.description);
+        let description = format!("{}, and random documents of at most {max_words} words", problem.description);
         let till = till
             .beside(Arc::new(random), OracleLabel::new("wme", description))
             .map_err(|error| failed("the store of distances to random documents", error.into()))?;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use landmark_data::catalog::sha256_of;
-use landmark_harness::stage::libtorch;
+use landmark_harness::models::libtorch;
 use landmark_oracles::neural::{DeviceChoice, KNOWN_MODELS, KnownFile, KnownModel, ModelFiles};
 use landmark_yaml::did_you_mean;
 use miette::{IntoDiagnostic, Result};

@@ -100,11 +100,11 @@ impl Own {
 
     /// Refuses another oracle than the one that the factors approximate.
     fn check_oracle(&self, context: &SweepContext<'_>) -> Result<()> {
-        let (then, now) = (&self.factors.info.oracle, context.stage.raw.identity().to_hex());
+        let (then, now) = (&self.factors.info.oracle, context.problem.raw.identity().to_hex());
         if *then == now {
             return Ok(());
         }
-        match (&self.factors.info.scorer, &context.stage.program) {
+        match (&self.factors.info.scorer, context.problem.program()) {
             (Some(then), Some(program)) if *then != program.greeting().identity => {
                 Err(other_scorer(then, &program.greeting().identity))
             }

@@ -130,7 +130,7 @@ fn what_is_wrong_with_a_clustering_is_named() {
         (NEWS.replace("- optimal", "- optimum"), "did you mean `optimal`?"),
         (
             "name: m\nexperiment: error_curve\nranks: [5]\ndataset: random_psd\noracle: precomputed\nmethods: [{ id: nystrom, proxy: mention_cosine }]\n".to_owned(),
-            "the proxy `mention_cosine` compares mentions, but the dataset is a matrix",
+            "the proxy `mention_cosine` reads mentions, but the dataset `random_psd` has a matrix",
         ),
     ] {
         scratch.write("bad.yaml", &text);

@@ -190,7 +190,12 @@ fn a_missing_corpus_is_an_error_or_loudly_replaced() {
 #[test]
 fn what_does_not_fit_is_refused_with_its_place() {
     for (from, to, words) in [
-        ("kind: cross_encoder", "kind: wmd", "`wmd` cannot score the sentences of `embedded_pairs`"),
+        (
+            "kind: cross_encoder",
+            "kind: wmd",
+            "`wmd` reads documents with word vectors, but the dataset `embedded_pairs` has sentences of labelled pairs",
+        ),
+        ("  device: cpu", "  device: cpu\n  gamma: 2", "unknown key `gamma`"),
         ("epochs: 2", "epochs: 0", "`oracle.fine_tune.epochs` is 0, but must be at least 1"),
         ("epochs: 2", "epochz: 2", "epochz"),
         ("device: cpu", "device: gpu", "`gpu` is not a device"),

@@ -491,6 +491,17 @@ fn texts_under_an_oracle_of_the_house_are_factored_and_projected_with_its_proxy(
 }
 
 #[test]
+fn words_are_a_proxy_of_a_program_too() {
+    let scratch = place();
+    let words = ["harbour", "lantern", "violin", "orchard", "ferry"];
+    let rows: String =
+        (0..60).map(|i| format!("n{i}\t{i} {} {} {}\n", words[i % 5], words[i / 12], words[i / 3 % 5])).collect();
+    scratch.write("items.tsv", &format!("key\ttext\n{rows}"));
+    let vectors = "dataset.vectors={ kind: ppmi_svd, dimension: 3, min_count: 1 }";
+    scratch.run_well(&["--quiet", "--set", vectors, "--set", "methods=[{ id: shift_ridge, proxy: rwmd }]"]);
+}
+
+#[test]
 fn a_model_over_texts_learns_from_no_pairs() {
     let scratch = Scratch::with(
         "name: mine\nexperiment: own_data\ndataset: { name: texts, path: items.txt }\n\

@@ -42,7 +42,7 @@ fn what_is_wrong_with_a_ranking_or_a_tree_kernel_is_named() {
         ),
         (
             format!("{matrix}dataset: random_psd\noracle: tree_kernel\nmethods: [nystrom]\n"),
-            "`tree_kernel` compares trees, but the dataset `random_psd` has none",
+            "`tree_kernel` reads questions with trees, but the dataset `random_psd` has a matrix: use `precomputed`",
         ),
         (
             format!("{matrix}dataset: trec\noracle: {{ kind: tree_kernel, kernel: ptkk }}\nmethods: [nystrom]\n"),
@@ -54,7 +54,7 @@ fn what_is_wrong_with_a_ranking_or_a_tree_kernel_is_named() {
         ),
         (
             format!("{matrix}dataset: trec\noracle: tree_kernel\nmethods: [{{ id: nystrom, proxy: rwmd }}]\n"),
-            "the proxy `rwmd` compares documents",
+            "the proxy `rwmd` reads documents",
         ),
         (
             format!(
@@ -66,7 +66,7 @@ fn what_is_wrong_with_a_ranking_or_a_tree_kernel_is_named() {
             format!(
                 "{matrix}dataset: random_psd\noracle: precomputed\nmethods: [{{ id: nystrom, proxy: bag_of_words }}]\n"
             ),
-            "the proxy `bag_of_words` compares questions, but the dataset is a matrix",
+            "the proxy `bag_of_words` reads questions with trees, but the dataset `random_psd` has a matrix",
         ),
     ];
     for (text, wanted) in cases {

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 
 use landmark_core::oracle::{AsymmetryPolicy, EmbeddingProxy, Precomputed};
 use landmark_data::{CorefPart, MentionCorpus};
+use landmark_harness::models::libtorch;
 use landmark_harness::progress::Progress;
-use landmark_harness::stage::libtorch;
 use landmark_harness::study::StudyError;
 use landmark_oracles::neural::{
     DeviceChoice, EncoderChoice, Goal, Group, MentionScorer, PairScorer, ScorerEpoch, ScorerRecipe, TokenStates,

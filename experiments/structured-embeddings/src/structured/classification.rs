@@ -8,10 +8,10 @@ use landmark_core::stream::stream;
 use landmark_data::Split;
 use landmark_features::structured::{Family, SphericalKernel, StructuredFeaturesParams};
 use landmark_harness::config::dataset::{DatasetConfig, SplitConfig};
-use landmark_harness::config::{EmptyDocuments, Reading, RunSettings};
+use landmark_harness::config::{Reading, RunSettings};
 use landmark_harness::layout::{About, Layout};
+use landmark_harness::loaded::{EmptyDocuments, PlacedDocuments};
 use landmark_harness::progress::Progress;
-use landmark_harness::stage::PlacedDocuments;
 use landmark_harness::study::{Finished, Part, StudyContext, StudyError, StudyWork, row};
 use landmark_report::{FigureKind, Metric, ResultRow, Selection, TableKind};
 use landmark_tasks::classification::{
@@ -59,7 +59,12 @@ pub(super) struct ClassificationSettings {
 
 impl ClassificationSettings {
     pub(super) fn read(section: &Section<'_>, reading: &Reading<'_>) -> Option<Self> {
-        let dataset = DatasetConfig::read(section.required_node("dataset")?, reading);
+        let dataset = DatasetConfig::read(
+            section.required_node("dataset")?,
+            reading.known.datasets,
+            reading.folder,
+            reading.problems,
+        );
         let choices: Choices = section.problems().read(&section.rest(), ENTRY.entry.id)?;
         let dataset = dataset?;
         if dataset.documents().is_none() {

@@ -51,7 +51,7 @@ impl Evidence {
         match context.matrix.svm.on {
             TrainedOn::Embedding => Ok(Self::Factors(approximation.into_embedding()?.vectors)),
             TrainedOn::Matrix => {
-                let all: Vec<usize> = (0..context.stage.items()).collect();
+                let all: Vec<usize> = (0..context.problem.items()).collect();
                 let mut gram = Array2::zeros((all.len(), all.len()));
                 approximation.block(&all, &all, gram.view_mut())?;
                 Ok(Self::Gram(gram))
@@ -68,7 +68,7 @@ pub(crate) fn evidence(context: &SweepContext<'_>, cell: &Cell, setting: Setting
             Symmetry::Symmetric => Ok(Evidence::Columns(Columns(similarities))),
             // the machine refuses it, and names a pair
             Symmetry::Asymmetric => {
-                let all: Vec<usize> = (0..context.stage.items()).collect();
+                let all: Vec<usize> = (0..context.problem.items()).collect();
                 Ok(Evidence::Gram(block_of(&similarities, &all, &all)?))
             }
         };
@@ -79,9 +79,9 @@ pub(crate) fn evidence(context: &SweepContext<'_>, cell: &Cell, setting: Setting
 
 /// The class of every item.
 fn labels<'a>(context: &'a SweepContext<'_>) -> Result<&'a [usize], JobError> {
-    match &context.stage.labels {
+    match context.problem.labels() {
         Some(labels) => Ok(&labels.of),
-        None => Err(JobError::Needs { title: context.stage.dataset.clone(), needs: "labels" }),
+        None => Err(JobError::Needs { title: context.problem.dataset.clone(), needs: "labels" }),
     }
 }
 

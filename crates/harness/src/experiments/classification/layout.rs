@@ -5,8 +5,9 @@ use std::collections::HashSet;
 use landmark_report::{FigureKind, FigureSpec, Metric, ResultRow, Selection, TableKind, TableSpec, XAxis};
 
 use super::super::error_curve::error_layout;
-use crate::config::{OracleConfig, SplitConfig, TrainedOn, Tuned};
+use crate::config::{SplitConfig, TrainedOn, Tuned};
 use crate::layout::Layout;
+use crate::oracles::tree_kernel::TreeKernelConfig;
 use crate::sweep::Comparison;
 use crate::sweep::context::SweepContext;
 
@@ -115,7 +116,7 @@ fn paper_tables(context: &SweepContext<'_>, rows: &[ResultRow]) -> Vec<TableSpec
 
 /// Accuracies of a tree kernel beside the one that KeLP states for it.
 fn tree_kernel_tables(context: &SweepContext<'_>) -> Vec<TableSpec> {
-    let OracleConfig::TreeKernel(kernel) = &context.matrix.oracle else { return Vec::new() };
+    let Some(kernel) = context.matrix.oracle.settings_of::<TreeKernelConfig>() else { return Vec::new() };
     if context.run.paper.is_none() {
         return Vec::new();
     }

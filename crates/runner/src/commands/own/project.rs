@@ -15,8 +15,9 @@ use landmark_harness::config::TextsFormat;
 use landmark_harness::experiments::own_data;
 use landmark_harness::factors::write_parquet;
 use landmark_harness::items::{ItemFile, OwnItems};
+use landmark_harness::loaded::LoadError;
+use landmark_harness::problem::{Joined, similarity};
 use landmark_harness::run::{self, RunError};
-use landmark_harness::stage::{Joined, StageError, similarity};
 use landmark_harness::till::Till;
 use landmark_oracles::subprocess::{PairForm, ScoredItems};
 use landmark_report::amounts::count;
@@ -70,11 +71,9 @@ pub(in crate::commands) fn project(
 }
 
 /// What is wrong with the embeddings of new items stands on the command line.
-fn usage(error: StageError) -> miette::Report {
+fn usage(error: LoadError) -> miette::Report {
     match error {
-        StageError::NoNewEmbeddings | StageError::NewEmbeddings { .. } => {
-            UsageError::new(error.to_string(), None).into()
-        }
+        LoadError::NoNewEmbeddings | LoadError::NewEmbeddings { .. } => UsageError::new(error.to_string(), None).into(),
         other => miette::Report::from_err(other),
     }
 }
@@ -100,13 +99,13 @@ impl Own {
         let scored = |items: &OwnItems| ScoredItems::new(items.ids.clone(), items.texts.clone());
         let (old, new) = (scored(items).into_diagnostic()?, scored(new).into_diagnostic()?);
         let joined = Joined { old: &old, kept: &kept, new: &new, embeddings: embeddings.as_ref().map(Array2::view) };
-        let stage = joined.set(&self.config.run, &self.matrix, self.options.data.as_deref()).map_err(usage)?;
-        if stage.program.as_ref().is_some_and(|program| program.greeting().pairs == PairForm::Index) {
+        let problem = joined.load(&self.config.run, &self.matrix, self.options.data.as_deref()).map_err(usage)?;
+        if problem.program().is_some_and(|program| program.greeting().pairs == PairForm::Index) {
             let message = "the program compares items by their numbers, and a new item has none";
             let help = "let it greet with `\"pairs\": \"text\"` or `\"id\"`".to_owned();
             return Err(UsageError::new(message, Some(help)).into());
         }
-        let asked = stage.program.as_ref().map(|program| program.greeting().identity.as_str());
+        let asked = problem.program().map(|program| program.greeting().identity.as_str());
         if let (Some(then), Some(now)) = (&info.scorer, asked)
             && then != now
         {
@@ -114,7 +113,7 @@ impl Own {
         }
 
         let till =
-            Till::open(&stage, &self.matrix, &run::store_address(&self.config, &self.options)).into_diagnostic()?;
+            Till::open(&problem, &self.matrix, &run::store_address(&self.config, &self.options)).into_diagnostic()?;
         let oracle = similarity(till.scores(), info.gamma).into_diagnostic()?;
         let (rows, landmarks): (Vec<usize>, Vec<usize>) = ((kept.len()..kept.len() + m).collect(), (0..t).collect());
         let similarities = block_of(oracle.as_ref(), &rows, &landmarks).into_diagnostic()?;
@@ -127,7 +126,7 @@ impl Own {
                 let anchors: Vec<usize> = embedding.anchors().iter().map(place).collect();
                 let kind =
                     self.matrix.methods.first().and_then(|method| method.proxy.as_ref()).map(|proxy| &proxy.kind);
-                let proxy = kind.map(|kind| stage.proxy(kind, info.gamma)).transpose().into_diagnostic()?.flatten();
+                let proxy = kind.map(|kind| problem.proxy(kind, info.gamma)).transpose().into_diagnostic()?.flatten();
                 let Some(proxy) = proxy else {
                     let message = "the factors were made with a proxy, and the configuration names none";
                     let help = "use the configuration that they were made with".to_owned();

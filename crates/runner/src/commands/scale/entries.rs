@@ -8,14 +8,14 @@ use landmark_core::oracle::Oracle;
 use landmark_harness::config::MatrixSubject;
 use landmark_harness::experiment::Experiment;
 use landmark_harness::job::JobError;
+use landmark_harness::oracles::Preparation;
 use landmark_harness::plan::Forecast;
+use landmark_harness::problem::Problem;
 use landmark_harness::run;
 use landmark_harness::run::RunError;
 use landmark_harness::scale::Plan;
 use landmark_harness::scale::purchase::Entries;
 use landmark_harness::scale::purchase::Purchase;
-use landmark_harness::stage::Preparation;
-use landmark_harness::stage::Stage;
 use landmark_harness::sweep::context::SweepContext;
 use landmark_harness::till::Timed;
 use landmark_report::amounts::count;
@@ -42,13 +42,13 @@ impl<'a> Buying<'a> {
     }
 
     /// Loads the items and starts the oracle, and refuses those that the plan was not made for.
-    fn stage(&self, plan: &Plan) -> Result<Stage> {
+    fn problem(&self, plan: &Plan) -> Result<Problem> {
         // many workers at once must not each fine-tune a model: a run does so first
         let preparation = Preparation { may_train: false, quiet: true };
         let data = self.worker.options.data.as_deref();
-        let stage = Stage::set(&self.worker.config.run, self.matrix, data, preparation).into_diagnostic()?;
-        self.worker.check(plan, stage.raw.identity(), "the items, the program or the settings of its score")?;
-        Ok(stage)
+        let problem = Problem::load(&self.worker.config.run, self.matrix, data, preparation).into_diagnostic()?;
+        self.worker.check(plan, problem.raw.identity(), "the items, the program or the settings of its score")?;
+        Ok(problem)
     }
 }
 
@@ -68,15 +68,15 @@ impl TiledWork for Buying<'_> {
     }
 
     fn begin<'a>(&'a self, plan: &'a Plan) -> Result<Box<dyn TileWorker + 'a>> {
-        let stage = self.stage(plan)?;
+        let problem = self.problem(plan)?;
         let Some(purchase) = plan.purchase() else { return Err(self.worker.indivisible()) };
         let order = purchase.row_order();
-        Ok(Box::new(Buyer { labour: self, plan, purchase, stage, order }))
+        Ok(Box::new(Buyer { labour: self, plan, purchase, problem, order }))
     }
 
     /// Everything is in the store.
     fn gather(&self, plan: &Plan) -> Result<()> {
-        self.stage(plan).map(drop)
+        self.problem(plan).map(drop)
     }
 
     fn amount(&self, size: u64) -> String {
@@ -97,7 +97,7 @@ struct Buyer<'a> {
     labour: &'a Buying<'a>,
     plan: &'a Plan,
     purchase: &'a Purchase,
-    stage: Stage,
+    problem: Problem,
     order: Vec<usize>,
 }
 
@@ -106,8 +106,8 @@ impl TileWorker for Buyer<'_> {
         let Buying { worker, matrix, .. } = self.labour;
         let wanted = &self.plan.tiles[tile];
         let budget = Budget { entries: None, seconds: matrix.budget.seconds };
-        let meter = Arc::new(Metered::with_budget(Arc::clone(&self.stage.raw), budget));
-        let label = OracleLabel::new(matrix.oracle.kind(), self.stage.description.clone());
+        let meter = Arc::new(Metered::with_budget(Arc::clone(&self.problem.raw), budget));
+        let label = OracleLabel::new(matrix.oracle.kind(), self.problem.description.clone());
         let stored = worker.store.attach_part(meter, label, &self.plan.tile_name(tile)).into_diagnostic()?;
         match self.purchase.entries_of(wanted.part, &self.order) {
             Entries::Block(rows, cols) => stored.stock(&rows, &cols).into_diagnostic()?,
@@ -153,7 +153,7 @@ fn make(
             "{missing} entries are missing, but `budget` allows {limit}: lower `ranks`, or raise it"
         )));
     }
-    let identity = context.stage.raw.identity();
+    let identity = context.problem.raw.identity();
     // the same purchase cut by another timing is the plan that is there
     let purchase = Purchase::new(set, shape);
     let same =

@@ -4,21 +4,32 @@ use std::path::Path;
 use std::sync::Arc;
 
 use landmark_data::catalog::{self, DocumentOptions};
-use landmark_data::{
-    Corpus, Coverage, DataError, LabelledDocuments, PpmiParams, Split, VectorFiles, WordVectors, ppmi_svd,
-};
+use landmark_data::{Corpus, Coverage, DataError, LabelledDocuments, PpmiParams, VectorFiles, WordVectors, ppmi_svd};
 use landmark_oracles::wmd::{EmptyDocuments as Empty, WordClouds};
 use landmark_report::Caveat;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
-use super::{Labels, Negligible, Proxies, Stage, StageError, facts, negligible};
-use crate::config::dataset::{DocumentsConfig, Learned};
-use crate::config::{DatasetConfig, EmptyDocuments, MatrixSubject, OracleConfig, RunSettings, VectorsConfig};
+use super::{Labels, LoadError};
+use crate::config::dataset::{DatasetConfig, DocumentsConfig, Learned, VectorsConfig};
+use crate::config::run_settings::RunSettings;
 
 /// The sample that ships inside.
 const SAMPLE: &str = "embedded";
 /// What files of the paper's word vectors are called.
 const PAPER_VECTORS: &str = "GoogleNews-vectors-negative300";
+
+/// What becomes of a document without a known word.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EmptyDocuments {
+    /// The run ends with its id.
+    Error,
+    /// It is left out, and counted in the report.
+    Drop,
+    /// It is this far from every other.
+    Distance(f64),
+}
 
 /// Documents among the vectors of their words.
 pub struct PlacedDocuments {
@@ -39,6 +50,11 @@ pub struct PlacedDocuments {
 }
 
 impl PlacedDocuments {
+    /// Their classes.
+    pub fn labels(&self) -> Labels {
+        Labels::of_documents(&self.documents)
+    }
+
     /// Loads documents and vectors, and puts the ones among the others.
     ///
     /// # Errors
@@ -49,7 +65,7 @@ impl PlacedDocuments {
         items: &DocumentsConfig,
         empty: EmptyDocuments,
         data: Option<&Path>,
-    ) -> Result<Self, StageError> {
+    ) -> Result<Self, LoadError> {
         let mut stamps = Vec::new();
         let mut notes = Vec::new();
         let (documents, name) = load(dataset, items, run.seed, data, &mut stamps)?;
@@ -101,49 +117,13 @@ impl PlacedDocuments {
     }
 }
 
-pub(super) fn set(
-    run: &RunSettings,
-    matrix: &MatrixSubject,
-    items: &DocumentsConfig,
-    data: Option<&Path>,
-) -> Result<Stage, StageError> {
-    let empty = match matrix.oracle {
-        OracleConfig::Wmd { empty_documents, .. } => empty_documents,
-        OracleConfig::TreeKernel(_)
-        | OracleConfig::CrossEncoder(_)
-        | OracleConfig::Precomputed { .. }
-        | OracleConfig::Subprocess(_) => EmptyDocuments::Error,
-    };
-    let placed = PlacedDocuments::load(run, &matrix.dataset, items, empty, data)?;
-    let PlacedDocuments { dataset, documents, clouds, vectors, stamps, mut notes, facts: more } = placed;
-    let (wmd, negligible) = negligible::wmd(matrix, &clouds)?;
-    notes.extend(negligible.as_ref().map(Negligible::note));
-    let given_split: Option<Split> = documents.given_split();
-    Ok(Stage {
-        description: format!("WMD of {} `{dataset}` documents with vectors {vectors}", clouds.len()),
-        is_priced: true,
-        proxies: Proxies::for_documents(matrix, &clouds)?,
-        sentences: None,
-        labels: Some(Labels { of: documents.labels().to_vec(), names: documents.label_names().to_vec(), given_split }),
-        stamps,
-        notes,
-        facts: facts(&dataset, clouds.len(), &wmd, more),
-        dataset,
-        clouds: Some(clouds),
-        negligible,
-        own: None,
-        program: None,
-        raw: Arc::new(wmd),
-    })
-}
-
 fn load<'a>(
     dataset: &'a DatasetConfig,
     items: &DocumentsConfig,
     seed: u64,
     data: Option<&Path>,
     stamps: &mut Vec<Caveat>,
-) -> Result<(LabelledDocuments, &'a str), StageError> {
+) -> Result<(LabelledDocuments, &'a str), LoadError> {
     match catalog::load_documents(dataset.name, data, &items.options(), seed) {
         Ok(documents) => {
             if let Some(limit) = items.limit.filter(|_| documents.len() < catalog_size(dataset.name)) {
@@ -183,7 +163,7 @@ pub(super) fn load_vectors(
     data: Option<&Path>,
     name: &str,
     corpus: &Corpus,
-) -> Result<WordVectors, StageError> {
+) -> Result<WordVectors, LoadError> {
     let keep = |word: &str| corpus.contains(word);
     let vectors = match wanted {
         // a run that fell back has no vectors either: they are learned from the sample

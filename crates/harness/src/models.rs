@@ -6,13 +6,13 @@ use std::sync::Arc;
 use landmark_core::oracle::{EmbeddingProxy, Identity, Oracle};
 use landmark_data::matrices;
 use landmark_oracles::neural::{
-    DeviceChoice, Epoch, FineTune, FineTuned, ModelFiles, Neural, NeuralError, TorchReport, open,
+    CrossEncoderParams, DeviceChoice, Epoch, FineTune, FineTuned, ModelFiles, Neural, NeuralError, TorchReport, open,
 };
 use ndarray::Array2;
 use ndarray_npy::write_npy;
 
-use crate::config::{CrossEncoderConfig, RunSettings};
-use crate::stage::StageError;
+use crate::config::run_settings::RunSettings;
+use crate::loaded::LoadError;
 
 /// libtorch on a device; loaded when the first model is asked for.
 ///
@@ -23,21 +23,21 @@ pub fn libtorch(device: DeviceChoice, threads: Option<usize>) -> Result<Arc<dyn 
 }
 
 /// libtorch, and where it computes.
-pub(super) struct Models(Arc<dyn Neural>);
+pub(crate) struct Models(Arc<dyn Neural>);
 
 impl Models {
     /// Every GPU for `auto` where there is one; else the device that is named.
-    pub(super) fn start(run: &RunSettings, device: &str) -> Result<Self, StageError> {
+    pub(crate) fn start(run: &RunSettings, device: &str) -> Result<Self, LoadError> {
         let threads = run.threads.or_else(|| std::thread::available_parallelism().ok().map(usize::from));
         let device = device.parse().map_err(NeuralError::from)?;
         Ok(Self(libtorch(device, Some(threads.unwrap_or(1)))?))
     }
 
-    pub(super) fn report(&self) -> TorchReport {
+    pub(crate) fn report(&self) -> TorchReport {
         self.0.report()
     }
 
-    pub(super) fn fine_tune(
+    pub(crate) fn fine_tune(
         &self,
         recipe: &FineTune<'_>,
         models: &Path,
@@ -47,13 +47,13 @@ impl Models {
     }
 
     /// A model with a head over these texts, each pair in the order in which it is asked for, and what is to be said of the texts.
-    pub(super) fn cross_encoder(
+    pub(crate) fn cross_encoder(
         &self,
         files: &ModelFiles,
-        wanted: &CrossEncoderConfig,
+        params: CrossEncoderParams,
         texts: &[String],
-    ) -> Result<(Arc<dyn Oracle>, Vec<String>), StageError> {
-        let oracle = self.0.cross_encoder(files, texts, wanted.params())?;
+    ) -> Result<(Arc<dyn Oracle>, Vec<String>), LoadError> {
+        let oracle = self.0.cross_encoder(files, texts, params)?;
         let mut notes = Vec::new();
         let (cut, tokens) = oracle.cut;
         if cut > 0 {
@@ -65,18 +65,8 @@ impl Models {
         Ok((Arc::new(oracle), notes))
     }
 
-    /// The same with a model that is named.
-    pub(super) fn named_cross_encoder(
-        &self,
-        wanted: &CrossEncoderConfig,
-        texts: &[String],
-    ) -> Result<(Arc<dyn Oracle>, Vec<String>), StageError> {
-        let files = ModelFiles::find(&wanted.model, None).map_err(NeuralError::from)?;
-        self.cross_encoder(&files, wanted, texts)
-    }
-
     /// Cosine of mean hidden states: computed once, and kept beside the models.
-    pub(super) fn bi_encoder(&self, model: &str, texts: &[String]) -> Result<Arc<dyn Oracle>, StageError> {
+    pub(crate) fn bi_encoder(&self, model: &str, texts: &[String]) -> Result<Arc<dyn Oracle>, LoadError> {
         let files = ModelFiles::find(model, None).map_err(NeuralError::from)?;
         let mut parts: Vec<(&str, &[u8])> = vec![("kind", b"mean hidden states v1")];
         let identity = files.identity().map_err(NeuralError::from)?;

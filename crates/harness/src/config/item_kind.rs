@@ -1,0 +1,84 @@
+//! Kinds of items, by which oracles and proxies say what they read and datasets what they have.
+
+use landmark_yaml::Problem;
+
+use super::dataset::{DatasetConfig, Items};
+
+/// A kind of items.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ItemKind {
+    /// Documents, whose words have vectors.
+    Documents,
+    /// Questions with their trees.
+    Trees,
+    /// The sentences of labelled pairs.
+    Pairs,
+    /// Texts of the user's.
+    Texts,
+    /// The rows of a matrix.
+    Matrix,
+    /// Mentions of entities and events.
+    Mentions,
+}
+
+impl ItemKind {
+    /// Every kind that a dataset of a sweep can have.
+    pub const ALL: &'static [Self] = &[Self::Documents, Self::Trees, Self::Pairs, Self::Texts, Self::Matrix];
+
+    /// The items, in words.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Documents => "documents with word vectors",
+            Self::Trees => "questions with trees",
+            Self::Pairs => "sentences of labelled pairs",
+            Self::Texts => "texts",
+            Self::Matrix => "a matrix",
+            Self::Mentions => "mentions",
+        }
+    }
+
+    /// Where a configuration gets them from.
+    const fn source(self) -> &'static str {
+        match self {
+            Self::Documents => {
+                "`twitter` and its like, or `{ name: texts, path: …, vectors: … }` with `vectors: { kind: ppmi_svd }` or a file of yours"
+            }
+            Self::Trees => "`trec`",
+            Self::Pairs => "`stsb`, `mrpc`, `rte` or `embedded_pairs`",
+            Self::Texts => "`{ name: texts, path: … }`",
+            Self::Matrix => "`{ name: precomputed, path: … }`",
+            Self::Mentions => "the experiment `coref`",
+        }
+    }
+}
+
+impl DatasetConfig {
+    /// The kinds as which its items can be read.
+    pub fn kinds(&self) -> &'static [ItemKind] {
+        match &self.items {
+            Items::Documents(_) => &[ItemKind::Documents],
+            Items::Questions(_) => &[ItemKind::Trees],
+            Items::Pairs(_) => &[ItemKind::Pairs],
+            Items::Matrix(_) | Items::Random(_) => &[ItemKind::Matrix],
+            Items::Texts(texts) if texts.vectors.is_some() => &[ItemKind::Texts, ItemKind::Documents],
+            Items::Texts(_) => &[ItemKind::Texts],
+        }
+    }
+
+    /// The complaint about an oracle or a proxy that reads none of these kinds.
+    pub(super) fn unread_by(&self, reader: &str, reads: &[ItemKind]) -> Option<Problem> {
+        let kinds = self.kinds();
+        if reads.iter().any(|kind| kinds.contains(kind)) {
+            return None;
+        }
+        let names = |kinds: &[ItemKind], joint| kinds.iter().map(|kind| kind.name()).collect::<Vec<_>>().join(joint);
+        let message = format!(
+            "{reader} reads {}, but the dataset `{}` has {}",
+            names(reads, " or "),
+            self.name,
+            names(kinds, " and ")
+        );
+        let sources = reads.iter().map(|kind| format!("{}: {}", kind.name(), kind.source()));
+        Some(Problem::new(message).help(sources.collect::<Vec<_>>().join("; ")))
+    }
+}

@@ -1,0 +1,208 @@
+//! Items of a dataset as they are loaded, before an oracle scores them.
+
+use std::path::Path;
+
+use landmark_core::oracle::OracleError;
+use landmark_data::{DataError, LabelledDocuments, Split};
+use landmark_oracles::neural::NeuralError;
+use landmark_oracles::subprocess::SubprocessError;
+use landmark_report::Caveat;
+
+use crate::config::dataset::{DatasetConfig, Items};
+use crate::config::run_settings::RunSettings;
+
+mod documents;
+mod matrix;
+mod pairs;
+mod questions;
+mod texts;
+
+pub use documents::{EmptyDocuments, PlacedDocuments};
+pub use matrix::GivenMatrix;
+pub use pairs::Pairs;
+pub use questions::Questions;
+pub use texts::{PlacedTexts, Texts};
+
+/// Items of a dataset.
+pub struct Loaded {
+    /// Names the random streams and the rows; `embedded` where the run fell back to the sample.
+    pub dataset: String,
+    /// The items.
+    pub items: LoadedItems,
+    /// What a reader must be warned of.
+    pub stamps: Vec<Caveat>,
+    /// What was dropped, filled or replaced, in sentences.
+    pub notes: Vec<String>,
+}
+
+/// The items themselves.
+pub enum LoadedItems {
+    /// Documents among the vectors of their words.
+    Documents(Box<PlacedDocuments>),
+    /// Questions with their trees.
+    Questions(Questions),
+    /// Labelled pairs of sentences.
+    Pairs(Box<Pairs>),
+    /// A matrix.
+    Matrix(GivenMatrix),
+    /// Texts of the user's.
+    Texts(Texts),
+}
+
+impl Loaded {
+    /// Loads the items of a dataset. `compares_words` says whether anything reads texts through their word vectors.
+    ///
+    /// # Errors
+    /// What is missing or malformed, named with the next step.
+    pub fn load(
+        run: &RunSettings,
+        dataset: &DatasetConfig,
+        data: Option<&Path>,
+        empty: EmptyDocuments,
+        compares_words: bool,
+    ) -> Result<Self, LoadError> {
+        match &dataset.items {
+            Items::Documents(items) => {
+                let placed = PlacedDocuments::load(run, dataset, items, empty, data)?;
+                let (dataset, stamps, notes) = (placed.dataset.clone(), placed.stamps.clone(), placed.notes.clone());
+                Ok(Self { dataset, items: LoadedItems::Documents(Box::new(placed)), stamps, notes })
+            }
+            Items::Questions(items) => questions::load(run, dataset.name, items, data),
+            Items::Pairs(items) => pairs::load(run, dataset.name, items, data),
+            Items::Matrix(items) => {
+                let given = GivenMatrix::read(items)?;
+                Ok(Self::bare(dataset.name, LoadedItems::Matrix(given)))
+            }
+            Items::Random(items) => {
+                let drawn = GivenMatrix::draw(run, dataset.name, items);
+                Ok(Self::bare(dataset.name, LoadedItems::Matrix(drawn)))
+            }
+            Items::Texts(items) => {
+                let words = compares_words.then_some(empty);
+                texts::load(run, dataset.name, items, words, data)
+            }
+        }
+    }
+
+    fn bare(dataset: &str, items: LoadedItems) -> Self {
+        Self { dataset: dataset.to_owned(), items, stamps: Vec::new(), notes: Vec::new() }
+    }
+
+    /// Number of items n.
+    pub fn len(&self) -> usize {
+        match &self.items {
+            LoadedItems::Documents(placed) => placed.documents.len(),
+            LoadedItems::Questions(questions) => questions.documents.len(),
+            LoadedItems::Pairs(pairs) => pairs.dev.sentences().len(),
+            LoadedItems::Matrix(given) => given.matrix.nrows(),
+            LoadedItems::Texts(texts) => texts.scored.len(),
+        }
+    }
+}
+
+/// A class for every item.
+#[derive(Debug, Clone)]
+pub struct Labels {
+    /// Class of item i.
+    pub of: Vec<usize>,
+    /// Names of the classes.
+    pub names: Vec<String>,
+    /// The dataset's own split, where it has one.
+    pub given_split: Option<Split>,
+}
+
+impl Labels {
+    /// The classes of documents.
+    pub(crate) fn of_documents(documents: &LabelledDocuments) -> Self {
+        Self {
+            of: documents.labels().to_vec(),
+            names: documents.label_names().to_vec(),
+            given_split: documents.given_split(),
+        }
+    }
+}
+
+/// Why items could not be loaded, or an oracle not be opened over them.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum LoadError {
+    /// Loading failed.
+    #[error(transparent)]
+    Data(#[from] DataError),
+    /// The oracle could not be built.
+    #[error(transparent)]
+    Oracle(#[from] OracleError),
+    /// Documents could not be placed among the word vectors.
+    #[error(transparent)]
+    WordClouds(#[from] landmark_oracles::wmd::WordCloudError),
+    /// Trees could not be numbered.
+    #[error(transparent)]
+    Forest(#[from] landmark_oracles::tree_kernel::ForestError),
+    /// Labels could not be compared.
+    #[error(transparent)]
+    Similarity(#[from] landmark_oracles::tree_kernel::SimilarityError),
+    /// Kernels could not be combined.
+    #[error(transparent)]
+    Combine(#[from] landmark_oracles::combined::CombineError),
+    /// The user's items could not be read.
+    #[error(transparent)]
+    Items(#[from] crate::items::ItemsError),
+    /// The user's program does not score.
+    #[error(transparent)]
+    Program(#[from] SubprocessError),
+    /// A model.
+    #[error(transparent)]
+    Model(#[from] NeuralError),
+    /// A proxy reads embeddings from a file, and there are none of the new items.
+    #[error(
+        "the factors were made with a proxy, whose scores with the new items are needed as well; hand over embeddings of the new items by the same model: `--embeddings new.npy`"
+    )]
+    NoNewEmbeddings,
+    /// Embeddings of new items that do not go with those of the old ones.
+    #[error("the embeddings of the new items are {} × {}, but must be {} × {}: one row a new item, of the model of the old ones", seen.0, seen.1, wanted.0, wanted.1)]
+    NewEmbeddings {
+        /// Rows and columns.
+        seen: (usize, usize),
+        /// Rows and columns wanted.
+        wanted: (usize, usize),
+    },
+    /// An oracle that cannot score these items.
+    #[error("`{oracle}` cannot score the items of `{dataset}`")]
+    Pair {
+        /// The dataset.
+        dataset: String,
+        /// The oracle.
+        oracle: &'static str,
+    },
+    /// A proxy that cannot compare these items.
+    #[error("the proxy `{proxy}` cannot compare the items of `{dataset}` under this oracle: name another, or none")]
+    Proxy {
+        /// The dataset.
+        dataset: String,
+        /// The proxy.
+        proxy: &'static str,
+    },
+    /// Items and something that goes with them differ in number.
+    #[error("`{what}` has {seen} lines, but the dataset has {wanted} items")]
+    Count {
+        /// The file or key.
+        what: String,
+        /// How many it has.
+        seen: usize,
+        /// How many there are.
+        wanted: usize,
+    },
+    /// The dataset has no split of its own.
+    #[error("the dataset `{dataset}` has no split of its own; write `split: {{ train: 0.7 }}`")]
+    NoSplit {
+        /// Its id.
+        dataset: String,
+    },
+}
+
+impl LoadError {
+    /// An oracle that cannot score the items of this dataset.
+    pub fn pair(dataset: String, oracle: &'static str) -> Self {
+        Self::Pair { dataset, oracle }
+    }
+}

@@ -1,0 +1,62 @@
+//! Labelled pairs of sentences.
+
+use std::path::Path;
+
+use landmark_data::catalog::{self, PairParts};
+use landmark_data::{DataError, SentencePairs};
+use landmark_report::Caveat;
+
+use super::{LoadError, Loaded, LoadedItems};
+use crate::config::dataset::PairsConfig;
+use crate::config::run_settings::RunSettings;
+
+/// The sample that ships inside.
+const SAMPLE: &str = "embedded_pairs";
+
+/// Pairs to learn from and to judge by.
+pub struct Pairs {
+    /// Pairs to learn from.
+    pub train: SentencePairs,
+    /// Pairs to judge by, whose sentences are the items.
+    pub dev: SentencePairs,
+    /// All pairs to judge by; `dev` may be a sample of them.
+    pub all: SentencePairs,
+    /// Whether a target is a grade rather than yes or no.
+    pub are_graded: bool,
+    /// A sample of the pairs to learn from, where they have labels and a threshold is to be chosen on them.
+    pub calibration: Option<SentencePairs>,
+}
+
+pub(super) fn load(
+    run: &RunSettings,
+    wanted: &'static str,
+    items: &PairsConfig,
+    data: Option<&Path>,
+) -> Result<Loaded, LoadError> {
+    let mut stamps = Vec::new();
+    let (name, parts) = match catalog::load_pairs(wanted, data) {
+        Ok(parts) => (wanted, parts),
+        Err(error @ (DataError::MissingFile { .. } | DataError::NoDataFolder { .. })) if items.fallback.is_some() => {
+            stamps.push(Caveat {
+                dataset: None,
+                text: format!("FELL BACK to the embedded sample, because {error}"),
+                breaks_comparison: true,
+            });
+            (SAMPLE, catalog::load_pairs(SAMPLE, None)?)
+        }
+        Err(error) => return Err(error.into()),
+    };
+    let PairParts { train, dev: all, are_graded } = parts;
+    let dev = items.limit.map_or_else(|| all.clone(), |limit| all.sample(name, limit, run.seed));
+    if dev.len() < all.len() {
+        stamps.push(Caveat {
+            dataset: Some(name.to_owned()),
+            text: format!("{} of {} pairs, {} sentences: `dataset.limit`", dev.len(), all.len(), dev.sentences().len()),
+            breaks_comparison: true,
+        });
+    }
+    let calibration =
+        (!are_graded && items.threshold_pairs > 0).then(|| train.sample(name, items.threshold_pairs, run.seed));
+    let pairs = Pairs { train, dev, all, are_graded, calibration };
+    Ok(Loaded { dataset: name.to_owned(), items: LoadedItems::Pairs(Box::new(pairs)), stamps, notes: Vec::new() })
+}

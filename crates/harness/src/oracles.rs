@@ -1,0 +1,247 @@
+//! Oracles as a configuration names them, one a file.
+//!
+//! Adding one: a file that implements [`OracleSpec`] and [`OracleSettings`], and its line in the catalogue of the program.
+
+use std::any::Any;
+use std::fmt::Debug;
+use std::path::Path;
+use std::sync::Arc;
+
+use landmark_core::oracle::{Oracle, Symmetrization, Symmetrized};
+use landmark_oracles::subprocess::{ScoredItems, Subprocess};
+use landmark_oracles::wmd::WordClouds;
+use landmark_report::Caveat;
+use landmark_yaml::{Entry, Node, Problem, Problems, Section, Value};
+use serde::ser::Error;
+use serde::{Serialize, Serializer};
+use serde_json::{Map, Value as Json};
+
+use crate::config::item_kind::ItemKind;
+use crate::config::run_settings::RunSettings;
+use crate::config::values::Tuned;
+use crate::loaded::{EmptyDocuments, Labels, LoadError, Loaded, Texts};
+
+pub mod cross_encoder;
+pub mod precomputed;
+pub mod subprocess;
+pub mod tree_kernel;
+pub mod wmd;
+
+use cross_encoder::Sentences;
+use wmd::Negligible;
+
+/// An oracle: how it is named, which items it reads, how its section is read.
+pub trait OracleSpec: Sync {
+    /// Its line of the catalogue.
+    fn entry(&self) -> &'static Entry;
+
+    /// The kinds of items that it scores.
+    fn reads(&self) -> &'static [ItemKind];
+
+    /// Reads and checks the keys beside `kind`, and refuses all others.
+    fn read(&self, section: &Section<'_>, folder: &Path) -> Option<Arc<dyn OracleSettings>>;
+}
+
+/// The settings of an oracle, read and checked.
+pub trait OracleSettings: Any + Debug + Send + Sync {
+    /// Its keys after defaults, as run.json has them.
+    ///
+    /// # Errors
+    /// A value that JSON cannot hold.
+    fn to_json(&self) -> serde_json::Result<Json>;
+
+    /// γ, where the score is exp(−γ·d).
+    fn gamma(&self) -> Option<Tuned> {
+        None
+    }
+
+    /// What becomes of documents without a known word.
+    fn empty_documents(&self) -> EmptyDocuments {
+        EmptyDocuments::Error
+    }
+
+    /// The device that models compute on.
+    fn device(&self) -> &str {
+        "auto"
+    }
+
+    /// Why these settings do not suit items that the oracle reads otherwise.
+    fn refusal(&self, _kinds: &[ItemKind]) -> Option<&'static str> {
+        None
+    }
+
+    /// Builds the oracle over items; makes no call.
+    ///
+    /// # Errors
+    /// What is missing or malformed, named with the next step.
+    fn open(&self, loaded: Loaded, opening: &Opening<'_>) -> Result<Opened, LoadError>;
+}
+
+/// What an oracle may look at beside its items.
+pub struct Opening<'a> {
+    /// Name, seed, paper, threads.
+    pub run: &'a RunSettings,
+    /// The folder of datasets.
+    pub data: Option<&'a Path>,
+    /// The smallest γ of the configuration.
+    pub smallest_gamma: Option<f64>,
+    /// What the opening may cost.
+    pub preparation: Preparation,
+}
+
+/// What the opening of an oracle may cost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Preparation {
+    /// Whether a model may be fine-tuned.
+    pub may_train: bool,
+    /// Whether nothing is to be said of it.
+    pub quiet: bool,
+}
+
+/// An oracle over items.
+pub struct Opened {
+    /// Scores a pair, unmetered and unstored.
+    pub raw: Arc<dyn Oracle>,
+    /// What the oracle is, in words, for the store's listing.
+    pub description: String,
+    /// Whether an evaluation costs anything worth keeping: a matrix that is already there does not.
+    pub is_priced: bool,
+    /// The items.
+    pub items: Items,
+    /// What a reader must be warned of.
+    pub stamps: Vec<Caveat>,
+    /// What was dropped, filled or replaced, in sentences.
+    pub notes: Vec<String>,
+    /// Hashes and counts for `run.json`.
+    pub facts: Json,
+}
+
+/// The items of an experiment, with what only items of their kind have.
+pub enum Items {
+    /// Documents with labels.
+    Documents {
+        /// Their words.
+        words: Words,
+        /// Their classes.
+        labels: Labels,
+    },
+    /// Questions with labels.
+    Questions {
+        /// Their classes.
+        labels: Labels,
+    },
+    /// The sentences of labelled pairs.
+    Pairs(Box<Sentences>),
+    /// The rows of a matrix.
+    Matrix {
+        /// Their classes, where a file names them.
+        labels: Option<Labels>,
+    },
+    /// Texts of the user's.
+    Texts {
+        /// Ids and texts.
+        scored: Arc<ScoredItems>,
+        /// Their words, where the oracle or a proxy compares them.
+        words: Option<Words>,
+        /// The program that scores them, where there is one.
+        program: Option<Arc<Subprocess>>,
+    },
+}
+
+impl Items {
+    /// Texts, and the program that scores them where there is one.
+    fn of_texts(texts: &Texts, program: Option<Arc<Subprocess>>) -> Self {
+        let words = texts.words.as_ref().map(|placed| Words { clouds: Arc::clone(&placed.clouds), negligible: None });
+        Self::Texts { scored: Arc::clone(&texts.scored), words, program }
+    }
+}
+
+/// Documents as clouds of word vectors.
+pub struct Words {
+    /// The words of every document.
+    pub clouds: Arc<WordClouds>,
+    /// Which distances are not solved, where not all are.
+    pub negligible: Option<Negligible>,
+}
+
+/// What scores a pair.
+#[derive(Clone)]
+pub struct OracleConfig {
+    spec: &'static dyn OracleSpec,
+    settings: Arc<dyn OracleSettings>,
+}
+
+impl Debug for OracleConfig {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} {:?}", self.kind(), self.settings)
+    }
+}
+
+impl Serialize for OracleConfig {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = Map::from_iter([("kind".to_owned(), self.kind().into())]);
+        if let Json::Object(keys) = self.settings.to_json().map_err(S::Error::custom)? {
+            map.extend(keys);
+        }
+        map.serialize(serializer)
+    }
+}
+
+impl OracleConfig {
+    /// Reads the section; a bare id is the whole section. Programs run in the folder of the configuration.
+    pub fn read(node: &Node, known: &[&'static dyn OracleSpec], folder: &Path, problems: &Problems) -> Option<Self> {
+        let empty = Node::empty(node.place);
+        let (kind, section) = match &node.value {
+            Value::Text(kind) => (kind.clone(), Section::new(&empty, "oracle", problems)?),
+            _ => {
+                let section = Section::new(node, "oracle", problems)?;
+                (section.required("kind")?, section)
+            }
+        };
+        let Some(&spec) = known.iter().find(|spec| spec.entry().id == kind) else {
+            let place = section.node("kind").unwrap_or(node).place;
+            problems.add(Problem::unknown("oracle", &kind, known.iter().map(|spec| spec.entry().id)).at(place));
+            return None;
+        };
+        Some(Self { spec, settings: spec.read(&section, folder)? })
+    }
+
+    /// Id in the catalogue.
+    pub fn kind(&self) -> &'static str {
+        self.spec.entry().id
+    }
+
+    /// The kinds of items that it scores.
+    pub fn reads(&self) -> &'static [ItemKind] {
+        self.spec.reads()
+    }
+
+    /// Its settings, read and checked.
+    pub fn settings(&self) -> &dyn OracleSettings {
+        self.settings.as_ref()
+    }
+
+    /// Its settings, where they are those of one oracle.
+    pub fn settings_of<S: OracleSettings>(&self) -> Option<&S> {
+        let settings: &dyn Any = self.settings.as_ref();
+        settings.downcast_ref()
+    }
+
+    /// γ, where the score is exp(−γ·d).
+    pub fn gamma(&self) -> Option<Tuned> {
+        self.settings.gamma()
+    }
+}
+
+/// γ where it is written: `Some(None)` is a key that cannot be read.
+fn gamma(section: &Section<'_>) -> Option<Option<Tuned>> {
+    section.node("gamma").map(|node| Tuned::read(node, "oracle.gamma", section.problems()))
+}
+
+/// Both orders of a pair as one score, where that is wanted.
+fn symmetrized(as_given: &Arc<dyn Oracle>, mode: Option<Symmetrization>) -> Arc<dyn Oracle> {
+    match mode {
+        Some(mode) => Arc::new(Symmetrized::new(Arc::clone(as_given), mode)),
+        None => Arc::clone(as_given),
+    }
+}

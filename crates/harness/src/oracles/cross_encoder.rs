@@ -1,0 +1,418 @@
+//! `oracle: { kind: cross_encoder }` — a model that reads both texts of a pair, over sentences of labelled pairs or texts of the user's.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use landmark_core::oracle::{Identity, Oracle, OracleError, Pair, Symmetrization, Symmetry};
+use landmark_data::SentencePairs;
+use landmark_oracles::neural::{
+    CrossEncoderParams, DeviceChoice, Epoch, FineTune, FineTuneParams, FineTuned, LabelledPairs, ModelFiles,
+    NeuralError, Precision, Score, Target,
+};
+use landmark_report::Caveat;
+use landmark_yaml::{Entry, Section, parameter};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value as Json, json};
+
+use super::{Items, Opened, Opening, OracleSettings, OracleSpec, symmetrized};
+use crate::config::item_kind::ItemKind;
+use crate::config::run_settings::RunSettings;
+use crate::loaded::{LoadError, Loaded, LoadedItems, Pairs, Texts};
+use crate::models::Models;
+
+/// A cross-encoder over sentences or texts.
+pub struct CrossEncoderSpec;
+
+static ENTRY: Entry = Entry {
+    id: "cross_encoder",
+    summary: "BERT or RoBERTa that reads both texts of a pair at once: fine-tuned on labelled pairs, or a model of yours over texts of yours",
+    parameters: &[
+        parameter("model", "all-MiniLM-L6-v2", "a folder, a name among the models, or `tiny` (random, inside)"),
+        parameter("order", "mean", "of both orders `mean` or `max`, at twice the price; `as_given`: asymmetric"),
+        parameter("score", "probability", "`probability`, `regression` (the output itself) or `label`"),
+        parameter("max_length", "128", "tokens of a pair at most; what is longer is cut, and counted"),
+        parameter("precision", "f32", "of products: `f32` or `bf16`"),
+        parameter("device", "auto", "`auto`, `cpu`, `cuda` or `cuda:1`; `auto` takes every GPU there is"),
+        parameter(
+            "fine_tune",
+            "none",
+            "`{ epochs: 4, batch: 32, learning_rate: 1e-4, warmup: 0.1, weight_decay: 0.01, clip: 1.0, loss: bce, patience: none, average: none, … }`",
+        ),
+    ],
+    source: "Devlin et al. 2019; SMS-Nyström paper, §4.2",
+};
+
+/// A cross-encoder over sentences.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct CrossEncoderConfig {
+    /// A folder, a name among the models, or `tiny`.
+    pub model: String,
+    /// How both orders of a pair become one score.
+    pub order: Order,
+    /// What a score is.
+    pub score: Score,
+    /// Tokens of a pair at most.
+    pub max_length: usize,
+    /// What products are computed in.
+    pub precision: Precision,
+    /// Where it computes: `auto`, `cpu`, `cuda`, `cuda:1`.
+    #[serde(skip)]
+    pub device: String,
+    /// How the model is fine-tuned on the training pairs; as it is where absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fine_tune: Option<FineTuneParams>,
+}
+
+/// How both orders of a pair become one score.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Order {
+    /// The mean of both orders, at twice the price.
+    #[default]
+    Mean,
+    /// The larger of the two, at twice the price.
+    Max,
+    /// The pair as it is asked for: an asymmetric matrix.
+    AsGiven,
+}
+
+impl Order {
+    /// What makes it symmetric, if anything does.
+    pub fn symmetrization(self) -> Option<Symmetrization> {
+        match self {
+            Self::Mean => Some(Symmetrization::Mean),
+            Self::Max => Some(Symmetrization::Max),
+            Self::AsGiven => None,
+        }
+    }
+}
+
+impl CrossEncoderConfig {
+    /// The model that is used where none is named.
+    const MODEL: &'static str = "all-MiniLM-L6-v2";
+
+    fn read_keys(section: &Section<'_>) -> Self {
+        let default = CrossEncoderParams::default();
+        let fine_tune: Option<FineTuneParams> = section.optional("fine_tune");
+        if let Some((name, seen, wanted)) = fine_tune.as_ref().and_then(FineTuneParams::wrong) {
+            section.refuse("fine_tune", format!("`oracle.fine_tune.{name}` is {seen}, but must be {wanted}"));
+        }
+        let max_length = section.checked("max_length", |&most: &usize| most >= 8, "at least 8");
+        Self {
+            model: section.or("model", Self::MODEL.to_owned()),
+            order: section.or("order", Order::Mean),
+            score: section.or("score", default.score),
+            max_length: max_length.unwrap_or(default.max_length),
+            precision: section.or("precision", default.precision),
+            device: section.or("device", "auto".to_owned()),
+            fine_tune,
+        }
+    }
+
+    /// How pairs are scored.
+    pub fn params(&self) -> CrossEncoderParams {
+        CrossEncoderParams { score: self.score, max_length: self.max_length, precision: self.precision }
+    }
+}
+
+impl OracleSpec for CrossEncoderSpec {
+    fn entry(&self) -> &'static Entry {
+        &ENTRY
+    }
+
+    fn reads(&self) -> &'static [ItemKind] {
+        &[ItemKind::Pairs, ItemKind::Texts]
+    }
+
+    fn read(&self, section: &Section<'_>, _folder: &Path) -> Option<Arc<dyn OracleSettings>> {
+        let config = CrossEncoderConfig::read_keys(section);
+        section.finish(&[]);
+        Some(Arc::new(config))
+    }
+}
+
+impl OracleSettings for CrossEncoderConfig {
+    fn to_json(&self) -> serde_json::Result<Json> {
+        serde_json::to_value(self)
+    }
+
+    fn device(&self) -> &str {
+        &self.device
+    }
+
+    fn refusal(&self, kinds: &[ItemKind]) -> Option<&'static str> {
+        (self.fine_tune.is_some() && !kinds.contains(&ItemKind::Pairs)).then_some(
+            "`fine_tune` learns from labelled pairs, and texts have none: fine-tune with `configs/stsb.yaml`, then name the folder it left as `model`",
+        )
+    }
+
+    fn open(&self, loaded: Loaded, opening: &Opening<'_>) -> Result<Opened, LoadError> {
+        let Loaded { dataset, items, stamps, notes } = loaded;
+        let opened = match items {
+            LoadedItems::Pairs(pairs) => over_pairs(self, &dataset, &pairs, opening),
+            LoadedItems::Texts(texts) => over_texts(self, &texts, opening),
+            LoadedItems::Documents(_) | LoadedItems::Questions(_) | LoadedItems::Matrix(_) => {
+                Err(LoadError::pair(dataset, ENTRY.id))
+            }
+        }?;
+        Ok(Opened {
+            stamps: stamps.into_iter().chain(opened.stamps).collect(),
+            notes: notes.into_iter().chain(opened.notes).collect(),
+            ..opened
+        })
+    }
+}
+
+fn over_texts(wanted: &CrossEncoderConfig, texts: &Texts, opening: &Opening<'_>) -> Result<Opened, LoadError> {
+    let models = Models::start(opening.run, &wanted.device)?;
+    let files = ModelFiles::find(&wanted.model, None).map_err(NeuralError::from)?;
+    let (as_given, notes) = models.cross_encoder(&files, wanted.params(), texts.scored.texts())?;
+    Ok(Opened {
+        raw: symmetrized(&as_given, wanted.order.symmetrization()),
+        description: texts.description(&format!("under the cross-encoder `{}`", wanted.model)),
+        is_priced: true,
+        items: Items::of_texts(texts, None),
+        stamps: Vec::new(),
+        notes,
+        facts: json!({ "items": texts.scored.identity().to_hex(), "model": wanted.model }),
+    })
+}
+
+fn over_pairs(
+    wanted: &CrossEncoderConfig,
+    dataset: &str,
+    loaded: &Pairs,
+    opening: &Opening<'_>,
+) -> Result<Opened, LoadError> {
+    let run = opening.run;
+    let models = Models::start(run, &wanted.device)?;
+    let base = ModelFiles::find(&wanted.model, None).map_err(NeuralError::from)?;
+    let stamps = model_stamp(run, wanted, &base).into_iter().collect();
+    let (files, curve) = prepare(wanted, dataset, loaded, &base, &models, opening)?;
+    let sentences = loaded.dev.sentences();
+    let (as_given, mut notes) = files.over(sentences, wanted, &models)?;
+    let order = wanted.order.symmetrization();
+    let raw = symmetrized(&as_given, order);
+    let score = |texts: &[String]| Ok(symmetrized(&files.over(texts, wanted, &models)?.0, order));
+    let calibration = loaded.calibration.as_ref().map(|sample| calibration(sample, dataset, score)).transpose()?;
+    notes.extend(curve_note(&curve, loaded.are_graded, loaded.all.len()));
+    Ok(Opened {
+        raw,
+        description: format!(
+            "cross-encoder `{}` over {} sentences of {} `{dataset}` pairs",
+            wanted.model,
+            sentences.len(),
+            loaded.dev.len(),
+        ),
+        is_priced: true,
+        stamps,
+        notes,
+        facts: json!({
+            "model": wanted.model,
+            "fine_tuned": curve,
+            "torch": models.report(),
+            "device": String::from(wanted.device.parse::<DeviceChoice>().unwrap_or_default()),
+        }),
+        items: Items::Pairs(Box::new(Sentences {
+            as_given,
+            order: wanted.order,
+            pairs: loaded.dev.pairs().to_vec(),
+            targets: loaded.dev.targets().to_vec(),
+            are_graded: loaded.are_graded,
+            calibration,
+            are_labels: wanted.score == Score::Label,
+            is_trained: matches!(files, Prepared::Ready(_)),
+            train: loaded.train.len(),
+            curve,
+        })),
+    })
+}
+
+/// Labelled pairs among the items.
+pub struct Sentences {
+    /// The score of a pair as it is asked for; the problem's own may be symmetrised.
+    pub as_given: Arc<dyn Oracle>,
+    /// How both orders become one score.
+    pub order: Order,
+    /// The pairs.
+    pub pairs: Vec<(usize, usize)>,
+    /// What people said of each, between 0 and 1.
+    pub targets: Vec<f64>,
+    /// Whether that is a grade rather than yes or no.
+    pub are_graded: bool,
+    /// Pairs that were learned from, to choose the threshold of a yes on.
+    pub calibration: Option<Calibration>,
+    /// Whether a score is a label too.
+    pub are_labels: bool,
+    /// Whether the model is there; a dry run fine-tunes none.
+    pub is_trained: bool,
+    /// Pairs that the model learned from.
+    pub train: usize,
+    /// How that went.
+    pub curve: Vec<Epoch>,
+}
+
+/// Labelled pairs of other items under the same score.
+pub struct Calibration {
+    /// The score, of both orders as the problem's own.
+    pub oracle: Arc<dyn Oracle>,
+    /// What it is, in words, for the store's listing.
+    pub description: String,
+    /// The pairs.
+    pub pairs: Vec<(usize, usize)>,
+    /// Yes or no.
+    pub labels: Vec<bool>,
+}
+
+fn model_stamp(run: &RunSettings, wanted: &CrossEncoderConfig, base: &ModelFiles) -> Option<Caveat> {
+    let text = if base.is_tiny() {
+        "the model `tiny`: random numbers in two small layers, fine-tuned on what it is given; it knows no language"
+            .to_owned()
+    } else if run.paper.is_some() {
+        format!("the cross-encoder is `{}`, fine-tuned here; the paper says only BERT", wanted.model)
+    } else {
+        return None;
+    };
+    Some(Caveat { dataset: None, text, breaks_comparison: true })
+}
+
+/// A model with a head, or the recipe of one.
+enum Prepared {
+    Ready(ModelFiles),
+    ToBeTrained(Identity),
+}
+
+impl Prepared {
+    /// The score of these texts, each pair as it is asked for, and what is to be said of it.
+    fn over(
+        &self,
+        texts: &[String],
+        wanted: &CrossEncoderConfig,
+        models: &Models,
+    ) -> Result<(Arc<dyn Oracle>, Vec<String>), LoadError> {
+        match self {
+            Self::Ready(files) => models.cross_encoder(files, wanted.params(), texts),
+            Self::ToBeTrained(recipe) => {
+                let note = "the model is not fine-tuned yet: that comes first, and what it will score is not known";
+                let oracle = Arc::new(Untrained { len: texts.len(), recipe: *recipe });
+                Ok((oracle, vec![note.to_owned()]))
+            }
+        }
+    }
+}
+
+/// The pairs to choose a threshold on, under the same score.
+fn calibration(
+    sample: &SentencePairs,
+    dataset: &str,
+    score: impl FnOnce(&[String]) -> Result<Arc<dyn Oracle>, LoadError>,
+) -> Result<Calibration, LoadError> {
+    Ok(Calibration {
+        oracle: score(sample.sentences())?,
+        description: format!("cross-encoder over {} `{dataset}` pairs to learn from", sample.len()),
+        pairs: sample.pairs().to_vec(),
+        labels: sample.targets().iter().map(|&target| target > 0.5).collect(),
+    })
+}
+
+fn prepare(
+    wanted: &CrossEncoderConfig,
+    dataset: &str,
+    loaded: &Pairs,
+    base: &ModelFiles,
+    libtorch: &Models,
+    opening: &Opening<'_>,
+) -> Result<(Prepared, Vec<Epoch>), LoadError> {
+    let Some(params) = wanted.fine_tune else { return Ok((Prepared::Ready(base.clone()), Vec::new())) };
+    let recipe = FineTune {
+        base,
+        dataset,
+        train: labelled(&loaded.train),
+        // a sample of the pairs to judge by reduces no training: epochs are judged by all of them
+        dev: labelled(&loaded.all),
+        target: if loaded.are_graded { Target::Grade } else { Target::Label },
+        params,
+        max_length: wanted.max_length,
+        seed: opening.run.seed,
+    };
+    let models = ModelFiles::models_folder(None);
+    let tuned = match recipe.finished(&models).map_err(NeuralError::from)? {
+        Some(tuned) => tuned,
+        None if opening.preparation.may_train => {
+            train(&recipe, &models, libtorch, &wanted.model, loaded, opening.preparation.quiet)?
+        }
+        None => {
+            let identity = recipe.recipe().map_err(NeuralError::from)?;
+            return Ok((Prepared::ToBeTrained(identity), Vec::new()));
+        }
+    };
+    Ok((Prepared::Ready(tuned.files), tuned.curve))
+}
+
+/// Fine-tunes, and says how it goes.
+fn train(
+    recipe: &FineTune<'_>,
+    models: &Path,
+    libtorch: &Models,
+    model: &str,
+    loaded: &Pairs,
+    quiet: bool,
+) -> Result<FineTuned, NeuralError> {
+    let say = |text: String| {
+        if !quiet {
+            eprintln!("{text}");
+        }
+    };
+    let folder = recipe.folder(models)?;
+    let (pairs, name) = (loaded.train.len(), recipe.dataset);
+    say(format!("fine-tuning `{model}` on {pairs} pairs of `{name}`; checkpoints in `{}`", folder.display()));
+    libtorch.fine_tune(recipe, models, &mut |Epoch { number, loss, score, both_orders, seconds }| {
+        let judge = judge(loaded.are_graded);
+        let both = both_orders.map_or_else(String::new, |score| format!(" ({score:.4} of both orders)"));
+        say(format!("  epoch {number}: loss {loss:.4}, {judge} {score:.4}{both}, {seconds:.0} s"));
+    })
+}
+
+fn labelled(pairs: &SentencePairs) -> LabelledPairs<'_> {
+    LabelledPairs { texts: pairs.sentences(), pairs: pairs.pairs(), targets: pairs.targets() }
+}
+
+fn judge(are_graded: bool) -> &'static str {
+    if are_graded { "Pearson" } else { "accuracy" }
+}
+
+fn curve_note(curve: &[Epoch], are_graded: bool, pairs: usize) -> Option<String> {
+    let best = curve.iter().reduce(|best, epoch| if epoch.score > best.score { epoch } else { best })?;
+    Some(format!(
+        "fine-tuned for {} epochs; the best on all {pairs} pairs to judge by, epoch {} with {} {:.4}, is the one used, as published numbers on this set are chosen too",
+        curve.len(),
+        best.number,
+        judge(are_graded),
+        best.score
+    ))
+}
+
+/// What stands for a model that a dry run may not train: its shape is known, its scores are not.
+struct Untrained {
+    len: usize,
+    recipe: Identity,
+}
+
+impl Oracle for Untrained {
+    fn len(&self) -> usize {
+        self.len
+    }
+
+    fn symmetry(&self) -> Symmetry {
+        Symmetry::Asymmetric
+    }
+
+    fn identity(&self) -> Identity {
+        self.recipe
+    }
+
+    fn evaluate(&self, pairs: &[Pair], _: &mut [f64]) -> Result<(), OracleError> {
+        let what = format!("{} pairs of a model that is not fine-tuned yet", pairs.len());
+        Err(OracleError::Failed { what, source: "run the configuration to fine-tune it".into() })
+    }
+}

@@ -1,0 +1,80 @@
+//! `oracle: precomputed` — a matrix that is already there, or was drawn at random.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use landmark_core::oracle::{AsymmetryPolicy, Oracle, Precomputed, Symmetrization};
+use landmark_yaml::{Entry, Section, parameter};
+use serde::Serialize;
+use serde_json::{Value as Json, json};
+
+use super::{Items, Opened, Opening, OracleSettings, OracleSpec, gamma, symmetrized};
+use crate::config::item_kind::ItemKind;
+use crate::config::values::Tuned;
+use crate::loaded::{LoadError, Loaded, LoadedItems};
+
+/// The matrix of the dataset.
+pub struct PrecomputedSpec;
+
+static ENTRY: Entry = Entry {
+    id: "precomputed",
+    summary: "a matrix that is already there, read from the dataset",
+    parameters: &[
+        parameter("gamma", "none", "turns distances into exp(−γ·d); absent: the matrix holds similarities"),
+        parameter("symmetrize", "none", "an asymmetric matrix becomes the `mean`, `max` or `min` of both orders"),
+    ],
+    source: "any `.npy`",
+};
+
+/// The matrix of the dataset.
+#[derive(Debug, Serialize)]
+struct PrecomputedConfig {
+    /// Where given, the matrix holds distances and the similarity is exp(−γ·d).
+    gamma: Option<Tuned>,
+    /// Where given, what makes an asymmetric matrix symmetric.
+    symmetrize: Option<Symmetrization>,
+}
+
+impl OracleSpec for PrecomputedSpec {
+    fn entry(&self) -> &'static Entry {
+        &ENTRY
+    }
+
+    fn reads(&self) -> &'static [ItemKind] {
+        &[ItemKind::Matrix]
+    }
+
+    fn read(&self, section: &Section<'_>, _folder: &Path) -> Option<Arc<dyn OracleSettings>> {
+        let gamma = gamma(section);
+        let symmetrize = section.optional("symmetrize");
+        section.finish(&[]);
+        let gamma = gamma.map_or(Some(None), |gamma| gamma.map(Some))?;
+        Some(Arc::new(PrecomputedConfig { gamma, symmetrize }))
+    }
+}
+
+impl OracleSettings for PrecomputedConfig {
+    fn to_json(&self) -> serde_json::Result<Json> {
+        serde_json::to_value(self)
+    }
+
+    fn gamma(&self) -> Option<Tuned> {
+        self.gamma
+    }
+
+    fn open(&self, loaded: Loaded, _: &Opening<'_>) -> Result<Opened, LoadError> {
+        let Loaded { dataset, items, stamps, notes } = loaded;
+        let LoadedItems::Matrix(given) = items else { return Err(LoadError::pair(dataset, ENTRY.id)) };
+        let policy = if self.symmetrize.is_some() { AsymmetryPolicy::Keep } else { AsymmetryPolicy::Reject };
+        let raw: Arc<dyn Oracle> = Arc::new(Precomputed::new(given.matrix, policy)?);
+        Ok(Opened {
+            raw: symmetrized(&raw, self.symmetrize),
+            description: given.description,
+            is_priced: false,
+            items: Items::Matrix { labels: given.labels },
+            stamps,
+            notes,
+            facts: json!({}),
+        })
+    }
+}

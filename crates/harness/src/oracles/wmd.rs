@@ -1,0 +1,162 @@
+//! `oracle: { kind: wmd }` — word mover's distance between documents, seen through exp(−γ·d).
+
+use std::path::Path;
+use std::sync::Arc;
+
+use landmark_core::oracle::{Oracle, OracleError};
+use landmark_oracles::wmd::{Wmd, WordClouds};
+use landmark_yaml::{Entry, Section, parameter};
+use serde::Serialize;
+use serde_json::{Value as Json, json};
+
+use super::{Items, Opened, Opening, OracleSettings, OracleSpec, Words, gamma};
+use crate::config::item_kind::ItemKind;
+use crate::config::values::Tuned;
+use crate::loaded::{EmptyDocuments, LoadError, Loaded, LoadedItems};
+
+/// exp(−γ·WMD).
+pub struct WmdSpec;
+
+static ENTRY: Entry = Entry {
+    id: "wmd",
+    summary: "exp(−γ · word mover's distance) between documents, exact optimal transport",
+    parameters: &[
+        parameter("gamma", "search", "γ: a number, or `search` to choose it by cross-validation"),
+        parameter("empty_documents", "error", "a document without a known word: `error`, `drop`, or `{ distance: d }`"),
+        parameter(
+            "negligible",
+            "none",
+            "ε: similarities that WCD or RWMD prove below it at every γ are not solved (`1e-6`), and counted",
+        ),
+    ],
+    source: "Kusner et al. 2015; SMS-Nyström paper, §4.1",
+};
+
+/// exp(−γ·WMD).
+#[derive(Debug, Serialize)]
+pub struct WmdConfig {
+    /// γ.
+    pub gamma: Tuned,
+    /// What becomes of a document without a known word.
+    pub empty_documents: EmptyDocuments,
+    /// ε: where given, similarities that cheap bounds prove below it are not computed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub negligible: Option<f64>,
+}
+
+impl OracleSpec for WmdSpec {
+    fn entry(&self) -> &'static Entry {
+        &ENTRY
+    }
+
+    fn reads(&self) -> &'static [ItemKind] {
+        &[ItemKind::Documents]
+    }
+
+    fn read(&self, section: &Section<'_>, _folder: &Path) -> Option<Arc<dyn OracleSettings>> {
+        let gamma = gamma(section);
+        let empty_documents = section.or("empty_documents", EmptyDocuments::Error);
+        if let EmptyDocuments::Distance(distance) = empty_documents
+            && !(distance >= 0.0 && distance.is_finite())
+        {
+            let message = format!("`oracle.empty_documents` is the distance {distance}, but must be at least 0");
+            section.refuse("empty_documents", message);
+        }
+        let negligible =
+            section.checked("negligible", |&e: &f64| e > 0.0 && e < 1.0, "above 0 and below 1, such as 1e-6");
+        section.finish(&[]);
+        Some(Arc::new(WmdConfig { gamma: gamma.unwrap_or(Some(Tuned::Search))?, empty_documents, negligible }))
+    }
+}
+
+impl OracleSettings for WmdConfig {
+    fn to_json(&self) -> serde_json::Result<Json> {
+        serde_json::to_value(self)
+    }
+
+    fn gamma(&self) -> Option<Tuned> {
+        Some(self.gamma)
+    }
+
+    fn empty_documents(&self) -> EmptyDocuments {
+        self.empty_documents
+    }
+
+    fn open(&self, loaded: Loaded, opening: &Opening<'_>) -> Result<Opened, LoadError> {
+        let Loaded { dataset, items, stamps, mut notes } = loaded;
+        let cutoff = self.negligible.zip(opening.smallest_gamma);
+        let solved = |clouds: Arc<WordClouds>| -> Result<(Arc<dyn Oracle>, Words), OracleError> {
+            // from this distance on exp(−γ·d) is below ε at every γ of the configuration
+            let Some((epsilon, distance)) = cutoff.map(|(epsilon, gamma)| (epsilon, -epsilon.ln() / gamma)) else {
+                return Ok((Arc::new(Wmd::new(Arc::clone(&clouds))), Words { clouds, negligible: None }));
+            };
+            let wmd = Wmd::with_cutoff(Arc::clone(&clouds), distance)?;
+            let negligible = Negligible { epsilon, distance, wmd: wmd.clone() };
+            Ok((Arc::new(wmd), Words { clouds, negligible: Some(negligible) }))
+        };
+        let (raw, description, facts, items) = match items {
+            LoadedItems::Documents(documents) => {
+                let description = format!(
+                    "WMD of {} `{dataset}` documents with vectors {}",
+                    documents.clouds.len(),
+                    documents.vectors
+                );
+                let labels = documents.labels();
+                let (raw, words) = solved(documents.clouds)?;
+                (raw, description, documents.facts, Items::Documents { words, labels })
+            }
+            LoadedItems::Texts(texts) => {
+                let description = |vectors: &str| texts.description(&format!("under WMD with vectors {vectors}"));
+                let Some(placed) = &texts.words else { return Err(LoadError::pair(dataset, ENTRY.id)) };
+                let (raw, words) = solved(Arc::clone(&placed.clouds))?;
+                let facts = json!({ "items": texts.scored.identity().to_hex(), "vectors": placed.identity.to_hex() });
+                let items = Items::Texts { scored: Arc::clone(&texts.scored), words: Some(words), program: None };
+                (raw, description(&placed.vectors), facts, items)
+            }
+            LoadedItems::Questions(_) | LoadedItems::Pairs(_) | LoadedItems::Matrix(_) => {
+                return Err(LoadError::pair(dataset, ENTRY.id));
+            }
+        };
+        if let Items::Documents { words, .. } | Items::Texts { words: Some(words), .. } = &items {
+            notes.extend(words.negligible.as_ref().map(Negligible::note));
+        }
+        Ok(Opened { raw, description, is_priced: true, items, stamps, notes, facts })
+    }
+}
+
+/// How far word mover's distance is solved: distances are not where a bound proves their similarity negligible.
+#[derive(Debug)]
+pub struct Negligible {
+    epsilon: f64,
+    distance: f64,
+    wmd: Wmd,
+}
+
+/// What was not solved, and what that may have moved.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Skipped {
+    /// Pairs that a bound proved negligible.
+    pub solves: u64,
+    /// ε: no entry of K is off by more.
+    pub entry_bound: f64,
+    /// ε √(2 · solves): nor is K in the Frobenius norm, each pair standing for two entries.
+    pub frobenius_bound: f64,
+}
+
+impl Negligible {
+    /// What a reader must know before the first call.
+    fn note(&self) -> String {
+        let Self { epsilon, distance, .. } = self;
+        format!(
+            "distances that WCD or RWMD prove to be {distance:.4} or more are not solved, the bound stands for them: at every γ here \
+             that moves a similarity by at most {epsilon:e}"
+        )
+    }
+
+    /// What was not solved so far.
+    pub fn skipped(&self) -> Skipped {
+        let solves = self.wmd.skipped();
+        let frobenius_bound = self.epsilon * (2.0 * solves as f64).sqrt();
+        Skipped { solves, entry_bound: self.epsilon, frobenius_bound }
+    }
+}

@@ -1,0 +1,206 @@
+//! A similarity matrix to be approximated: from a checked configuration to items, a raw oracle and its proxies.
+//!
+//! Nothing is evaluated here. The stack that evaluates is built by [`Till`](crate::till::Till) on top of [`Problem::raw`].
+
+use std::path::Path;
+use std::sync::Arc;
+
+use landmark_core::oracle::{Kernel, Kernelized, Oracle, OracleError};
+use landmark_data::Split;
+use landmark_oracles::subprocess::{ScoredItems, Subprocess};
+use landmark_report::Caveat;
+use ndarray::{ArrayView2, Axis, concatenate};
+use serde_json::{Value as Json, json};
+
+use crate::config::item_kind::ItemKind;
+use crate::config::{ConfigPath, MatrixSubject, ProxyKind, RunSettings, SplitConfig};
+use crate::loaded::{Labels, LoadError, Loaded, LoadedItems, Texts};
+use crate::oracles::cross_encoder::Sentences;
+use crate::oracles::{Items, Opened, Opening, Preparation, Words};
+
+mod proxies;
+
+pub use proxies::Proxies;
+use proxies::{Embeddings, embeddings_of};
+
+/// Everything an experiment over one matrix is about.
+pub struct Problem {
+    /// Names the random streams and the rows; `embedded` where the run fell back to the sample.
+    pub dataset: String,
+    /// Scores a pair, unmetered and unstored.
+    pub raw: Arc<dyn Oracle>,
+    /// What the oracle is, in words, for the store's listing.
+    pub description: String,
+    /// Whether an evaluation costs anything worth keeping: a matrix that is already there does not.
+    pub is_priced: bool,
+    /// Cheap relatives of the raw score.
+    pub proxies: Proxies,
+    /// The items, with what only items of their kind have.
+    pub items: Items,
+    /// What a reader must be warned of.
+    pub stamps: Vec<Caveat>,
+    /// What was dropped, filled or replaced, in sentences.
+    pub notes: Vec<String>,
+    /// Hashes and counts for `run.json`.
+    pub facts: Json,
+}
+
+impl Problem {
+    /// Loads the data and builds the oracle and the proxies that the methods name.
+    ///
+    /// # Errors
+    /// What is missing or malformed, named with the next step.
+    pub fn load(
+        run: &RunSettings,
+        matrix: &MatrixSubject,
+        data: Option<&Path>,
+        preparation: Preparation,
+    ) -> Result<Self, LoadError> {
+        let empty = matrix.oracle.settings().empty_documents();
+        let loaded = Loaded::load(run, &matrix.dataset, data, empty, compares_words(matrix))?;
+        let embeddings = embeddings_of(loaded.len());
+        Self::open(run, matrix, data, preparation, loaded, &embeddings)
+    }
+
+    fn open(
+        run: &RunSettings,
+        matrix: &MatrixSubject,
+        data: Option<&Path>,
+        preparation: Preparation,
+        loaded: Loaded,
+        embeddings: &Embeddings<'_>,
+    ) -> Result<Self, LoadError> {
+        let proxies = Proxies::build(run, matrix, &loaded, embeddings)?;
+        let dataset = loaded.dataset.clone();
+        let opening = Opening { run, data, smallest_gamma: matrix.smallest_gamma(), preparation };
+        let opened = matrix.oracle.settings().open(loaded, &opening)?;
+        let Opened { raw, description, is_priced, items, stamps, notes, facts: more } = opened;
+        let facts = json!({ "dataset": dataset, "items": raw.len(), "oracle": raw.identity().to_hex(), "more": more });
+        Ok(Self { dataset, raw, description, is_priced, proxies, items, stamps, notes, facts })
+    }
+
+    /// Number of items n.
+    pub fn items(&self) -> usize {
+        self.raw.len()
+    }
+
+    /// Labels of the items, where there are any.
+    pub fn labels(&self) -> Option<&Labels> {
+        match &self.items {
+            Items::Documents { labels, .. } | Items::Questions { labels } => Some(labels),
+            Items::Matrix { labels } => labels.as_ref(),
+            Items::Pairs(_) | Items::Texts { .. } => None,
+        }
+    }
+
+    /// The words of the items, where they are documents.
+    pub fn words(&self) -> Option<&Words> {
+        match &self.items {
+            Items::Documents { words, .. } => Some(words),
+            Items::Texts { words, .. } => words.as_ref(),
+            Items::Questions { .. } | Items::Pairs(_) | Items::Matrix { .. } => None,
+        }
+    }
+
+    /// The labelled pairs, where the items are their sentences.
+    pub fn sentences(&self) -> Option<&Sentences> {
+        if let Items::Pairs(sentences) = &self.items { Some(sentences) } else { None }
+    }
+
+    /// The user's own texts, where that is what the items are.
+    pub fn texts(&self) -> Option<&Arc<ScoredItems>> {
+        if let Items::Texts { scored, .. } = &self.items { Some(scored) } else { None }
+    }
+
+    /// The program that scores them, where there is one.
+    pub fn program(&self) -> Option<&Arc<Subprocess>> {
+        if let Items::Texts { program, .. } = &self.items { program.as_ref() } else { None }
+    }
+
+    /// The proxy of this kind as a similarity, seen through the same γ as the oracle.
+    ///
+    /// # Errors
+    /// A γ that is no positive number.
+    pub fn proxy(&self, kind: &ProxyKind, gamma: Option<f64>) -> Result<Option<Arc<dyn Oracle>>, OracleError> {
+        let Some(proxy) = self.proxies.get(kind) else { return Ok(None) };
+        let through = if kind.reads() == [ItemKind::Documents] { gamma } else { None };
+        similarity(proxy, through).map(Some)
+    }
+
+    /// Who trains and who tests in a replicate.
+    ///
+    /// # Errors
+    /// A dataset without labels or without a split of its own.
+    pub fn split(&self, split: Option<SplitConfig>, seed: u64, replicate: u64) -> Result<Split, LoadError> {
+        let given = self.labels().and_then(|labels| labels.given_split.clone());
+        match (split, given) {
+            (Some(SplitConfig::Given), Some(split)) => Ok(split),
+            (Some(SplitConfig::Given) | None, _) => Err(LoadError::NoSplit { dataset: self.dataset.clone() }),
+            (Some(SplitConfig::Train(share)), _) => {
+                Ok(Split::random(self.items(), share, seed, &self.dataset, replicate)?)
+            }
+        }
+    }
+}
+
+/// A raw score seen through exp(−γd), or as it is.
+///
+/// # Errors
+/// A γ that is no positive number.
+pub fn similarity(raw: Arc<dyn Oracle>, gamma: Option<f64>) -> Result<Arc<dyn Oracle>, OracleError> {
+    match gamma {
+        None => Ok(raw),
+        Some(gamma) => Ok(Arc::new(Kernelized::new(raw, Kernel::Exponential { gamma })?)),
+    }
+}
+
+/// Whether the oracle or a proxy compares items by the vectors of their words.
+fn compares_words(matrix: &MatrixSubject) -> bool {
+    let proxies = matrix.methods.iter().filter_map(|method| method.proxy.as_ref()).map(|proxy| proxy.kind.reads());
+    proxies.chain([matrix.oracle.reads()]).any(|reads| reads == [ItemKind::Documents])
+}
+
+/// New texts beside some of those that there were.
+pub struct Joined<'a> {
+    /// All texts that there were.
+    pub old: &'a ScoredItems,
+    /// Those of them that the new ones are compared with.
+    pub kept: &'a [usize],
+    /// The new ones.
+    pub new: &'a ScoredItems,
+    /// Their embeddings, one row a text, where a proxy reads those of the old ones from a file.
+    pub embeddings: Option<ArrayView2<'a, f64>>,
+}
+
+impl Joined<'_> {
+    /// The same score and proxies over the texts that are kept, followed by the new ones.
+    ///
+    /// # Errors
+    /// As [`Problem::load`]; embeddings of another number or length than wanted.
+    pub fn load(&self, run: &RunSettings, matrix: &MatrixSubject, data: Option<&Path>) -> Result<Problem, LoadError> {
+        let Some(texts) = matrix.dataset.texts() else {
+            return Err(LoadError::pair(matrix.dataset.name.to_owned(), matrix.oracle.kind()));
+        };
+        let joined = |old: &[String], new: &[String]| -> Vec<String> {
+            self.kept.iter().map(|&item| old[item].clone()).chain(new.iter().cloned()).collect()
+        };
+        let items =
+            ScoredItems::new(joined(self.old.ids(), self.new.ids()), joined(self.old.texts(), self.new.texts()))?;
+        let of_old = embeddings_of(self.old.len());
+        let embeddings = |path: &ConfigPath| {
+            let (old, new) = (of_old(path)?, self.embeddings.ok_or(LoadError::NoNewEmbeddings)?);
+            if new.dim() != (self.new.len(), old.ncols()) {
+                return Err(LoadError::NewEmbeddings { seen: new.dim(), wanted: (self.new.len(), old.ncols()) });
+            }
+            // both have rows of the same length
+            Ok(concatenate![Axis(0), old.select(Axis(0), self.kept), new])
+        };
+        let words = compares_words(matrix).then(|| matrix.oracle.settings().empty_documents());
+        // vectors that are learned must not change with new texts
+        let (texts, notes) = Texts::of(run, matrix.dataset.name, texts, Arc::new(items), self.old, words, data)?;
+        let dataset = matrix.dataset.name.to_owned();
+        let loaded = Loaded { dataset, items: LoadedItems::Texts(texts), stamps: Vec::new(), notes };
+        let preparation = Preparation { may_train: false, quiet: true };
+        Problem::open(run, matrix, data, preparation, loaded, &embeddings)
+    }
+}

@@ -1,0 +1,157 @@
+//! The cheap relatives that a configuration names, each built once.
+
+use std::sync::{Arc, OnceLock};
+
+use landmark_core::oracle::{EmbeddingProxy, Identity, Oracle, OracleError, Pair, Symmetry};
+use landmark_data::matrices;
+use landmark_oracles::combined::{Normalised, SparseVectors};
+use landmark_oracles::wmd::{Rwmd, Wcd};
+use ndarray::{Array2, ArrayViewMut2};
+
+use crate::config::{ConfigPath, MatrixSubject, ProxyKind, RunSettings};
+use crate::loaded::{LoadError, Loaded, LoadedItems};
+use crate::models::Models;
+use crate::oracles::OracleConfig;
+use crate::oracles::tree_kernel::TreeKernelConfig;
+
+/// Up to so many items a proxy's matrix is computed once and kept (8n² bytes: 288 MB at most); above, entries are computed as they are read.
+const KEPT_UP_TO: usize = 6_000;
+
+/// Proxies by kind.
+#[derive(Default)]
+pub struct Proxies(Vec<(ProxyKind, Arc<dyn Oracle>)>);
+
+/// Rows of a file, one an item.
+pub(super) type Embeddings<'a> = dyn Fn(&ConfigPath) -> Result<Array2<f64>, LoadError> + 'a;
+
+/// Embeddings of n items, as their file has them.
+pub(super) fn embeddings_of(n: usize) -> impl Fn(&ConfigPath) -> Result<Array2<f64>, LoadError> {
+    move |path| {
+        let rows = matrices::read_rows(&path.resolved)?;
+        if rows.nrows() != n {
+            return Err(LoadError::Count { what: path.written.clone(), seen: rows.nrows(), wanted: n });
+        }
+        Ok(rows)
+    }
+}
+
+impl Proxies {
+    /// The proxy of this kind, as a raw score.
+    pub fn get(&self, kind: &ProxyKind) -> Option<Arc<dyn Oracle>> {
+        self.0.iter().find(|(known, _)| known == kind).map(|(_, proxy)| Arc::clone(proxy))
+    }
+
+    /// The proxies that the methods name, over items that were loaded.
+    pub(super) fn build(
+        run: &RunSettings,
+        matrix: &MatrixSubject,
+        loaded: &Loaded,
+        embeddings: &Embeddings<'_>,
+    ) -> Result<Self, LoadError> {
+        let mut proxies = Self::default();
+        for kind in matrix.methods.iter().filter_map(|method| method.proxy.as_ref()).map(|proxy| &proxy.kind) {
+            if proxies.get(kind).is_none() {
+                let proxy = proxy(kind, run, &matrix.oracle, loaded, embeddings)?;
+                let proxy = if loaded.len() <= KEPT_UP_TO { Arc::new(Kept::new(proxy)) } else { proxy };
+                proxies.0.push((kind.clone(), proxy));
+            }
+        }
+        Ok(proxies)
+    }
+}
+
+fn proxy(
+    kind: &ProxyKind,
+    run: &RunSettings,
+    oracle: &OracleConfig,
+    loaded: &Loaded,
+    embeddings: &Embeddings<'_>,
+) -> Result<Arc<dyn Oracle>, LoadError> {
+    let items = &loaded.items;
+    let clouds = match items {
+        LoadedItems::Documents(placed) => Some(&placed.clouds),
+        LoadedItems::Texts(texts) => texts.words.as_ref().map(|placed| &placed.clouds),
+        LoadedItems::Questions(_) | LoadedItems::Pairs(_) | LoadedItems::Matrix(_) => None,
+    };
+    let texts = match items {
+        LoadedItems::Pairs(pairs) => Some(pairs.dev.sentences()),
+        LoadedItems::Texts(texts) => Some(texts.scored.texts()),
+        LoadedItems::Documents(_) | LoadedItems::Questions(_) | LoadedItems::Matrix(_) => None,
+    };
+    let trees = if let LoadedItems::Questions(questions) = items { Some(questions) } else { None };
+    let built: Option<Arc<dyn Oracle>> = match kind {
+        ProxyKind::Rwmd => clouds.map(|clouds| Arc::new(Rwmd::new(Arc::clone(clouds))) as _),
+        ProxyKind::Wcd => clouds.map(|clouds| Arc::new(Wcd::new(Arc::clone(clouds))) as _),
+        ProxyKind::BagOfWords => trees.map(|questions| cosine(questions.bags_of_words()?)).transpose()?,
+        ProxyKind::Fragments { size } => {
+            let kernel = trees.zip(oracle.settings_of::<TreeKernelConfig>());
+            kernel.map(|(questions, kernel)| cosine(kernel.fragments(questions, *size)?)).transpose()?
+        }
+        ProxyKind::BiEncoder { model } => {
+            let encode = |texts| Models::start(run, oracle.settings().device())?.bi_encoder(model, texts);
+            texts.map(encode).transpose()?
+        }
+        ProxyKind::EmbeddingCosine { path } => Some(Arc::new(EmbeddingProxy::cosine(embeddings(path)?)?)),
+        ProxyKind::MentionCosine => None,
+    };
+    built.ok_or_else(|| LoadError::Proxy { dataset: loaded.dataset.clone(), proxy: kind.id() })
+}
+
+fn cosine(vectors: SparseVectors) -> Result<Arc<dyn Oracle>, LoadError> {
+    Ok(Arc::new(Normalised::new(Box::new(vectors))?))
+}
+
+/// A free oracle whose whole matrix is computed when it is first read.
+struct Kept {
+    inner: Arc<dyn Oracle>,
+    matrix: OnceLock<Array2<f64>>,
+}
+
+impl Kept {
+    fn new(inner: Arc<dyn Oracle>) -> Self {
+        Self { inner, matrix: OnceLock::new() }
+    }
+
+    fn matrix(&self) -> Result<&Array2<f64>, OracleError> {
+        if let Some(matrix) = self.matrix.get() {
+            return Ok(matrix);
+        }
+        let all: Vec<usize> = (0..self.inner.len()).collect();
+        let mut matrix = Array2::zeros((all.len(), all.len()));
+        self.inner.block(&all, &all, matrix.view_mut())?;
+        Ok(self.matrix.get_or_init(|| matrix))
+    }
+}
+
+impl Oracle for Kept {
+    fn len(&self) -> usize {
+        self.inner.len()
+    }
+
+    fn symmetry(&self) -> Symmetry {
+        self.inner.symmetry()
+    }
+
+    fn identity(&self) -> Identity {
+        self.inner.identity()
+    }
+
+    fn known_diagonal(&self) -> Option<f64> {
+        self.inner.known_diagonal()
+    }
+
+    fn evaluate(&self, pairs: &[Pair], out: &mut [f64]) -> Result<(), OracleError> {
+        let matrix = self.matrix()?;
+        pairs.iter().zip(out).for_each(|(&(i, j), score)| *score = matrix[[i, j]]);
+        Ok(())
+    }
+
+    fn block(&self, rows: &[usize], cols: &[usize], mut out: ArrayViewMut2<'_, f64>) -> Result<(), OracleError> {
+        let matrix = self.matrix()?;
+        for (&i, mut line) in rows.iter().zip(out.rows_mut()) {
+            let row = matrix.row(i);
+            line.iter_mut().zip(cols).for_each(|(score, &j)| *score = row[j]);
+        }
+        Ok(())
+    }
+}
