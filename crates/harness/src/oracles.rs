@@ -1,6 +1,6 @@
 //! Oracles as a configuration names them, one a file.
 //!
-//! Adding one: a file that implements [`OracleSpec`] and [`OracleSettings`], and its line in the catalogue of the program.
+//! Adding one: a file with an [`OracleSpec`] and its [`OracleSettings`], and its line in the catalogue of the program.
 
 use std::any::Any;
 use std::fmt::Debug;
@@ -31,15 +31,13 @@ use cross_encoder::Sentences;
 use wmd::Negligible;
 
 /// An oracle: how it is named, which items it reads, how its section is read.
-pub trait OracleSpec: Sync {
+pub struct OracleSpec {
     /// Its line of the catalogue.
-    fn entry(&self) -> &'static Entry;
-
+    pub entry: Entry,
     /// The kinds of items that it scores.
-    fn reads(&self) -> &'static [ItemKind];
-
+    pub reads: &'static [ItemKind],
     /// Reads and checks the keys beside `kind`, and refuses all others.
-    fn read(&self, section: &Section<'_>, folder: &Path) -> Option<Arc<dyn OracleSettings>>;
+    pub read: fn(&Section<'_>, &Path) -> Option<Arc<dyn OracleSettings>>,
 }
 
 /// The settings of an oracle, read and checked.
@@ -167,7 +165,7 @@ pub struct Words {
 /// What scores a pair.
 #[derive(Clone)]
 pub struct OracleConfig {
-    spec: &'static dyn OracleSpec,
+    spec: &'static OracleSpec,
     settings: Arc<dyn OracleSettings>,
 }
 
@@ -189,7 +187,7 @@ impl Serialize for OracleConfig {
 
 impl OracleConfig {
     /// Reads the section; a bare id is the whole section. Programs run in the folder of the configuration.
-    pub fn read(node: &Node, known: &[&'static dyn OracleSpec], folder: &Path, problems: &Problems) -> Option<Self> {
+    pub fn read(node: &Node, known: &[&'static OracleSpec], folder: &Path, problems: &Problems) -> Option<Self> {
         let empty = Node::empty(node.place);
         let (kind, section) = match &node.value {
             Value::Text(kind) => (kind.clone(), Section::new(&empty, "oracle", problems)?),
@@ -198,22 +196,22 @@ impl OracleConfig {
                 (section.required("kind")?, section)
             }
         };
-        let Some(&spec) = known.iter().find(|spec| spec.entry().id == kind) else {
+        let Some(&spec) = known.iter().find(|spec| spec.entry.id == kind) else {
             let place = section.node("kind").unwrap_or(node).place;
-            problems.add(Problem::unknown("oracle", &kind, known.iter().map(|spec| spec.entry().id)).at(place));
+            problems.add(Problem::unknown("oracle", &kind, known.iter().map(|spec| spec.entry.id)).at(place));
             return None;
         };
-        Some(Self { spec, settings: spec.read(&section, folder)? })
+        Some(Self { spec, settings: (spec.read)(&section, folder)? })
     }
 
     /// Id in the catalogue.
     pub fn kind(&self) -> &'static str {
-        self.spec.entry().id
+        self.spec.entry.id
     }
 
     /// The kinds of items that it scores.
     pub fn reads(&self) -> &'static [ItemKind] {
-        self.spec.reads()
+        self.spec.reads
     }
 
     /// Its settings, read and checked.

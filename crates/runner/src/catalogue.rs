@@ -67,7 +67,7 @@ pub static KINDS: &[Kind] = &[
         plural: "oracles",
         singular: "oracle",
         summary: "score a pair of items",
-        entries: || ORACLES.iter().map(|oracle| *oracle.entry()).collect(),
+        entries: || ORACLES.iter().map(|oracle| oracle.entry).collect(),
     },
     Kind {
         plural: "proxies",

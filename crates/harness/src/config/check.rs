@@ -23,7 +23,7 @@ pub(super) fn name(name: &str, section: &Section<'_>) -> bool {
 }
 
 /// Sections that contradict each other.
-pub(super) fn together(matrix: &MatrixSubject, section: &Section<'_>, known: &[&'static dyn OracleSpec]) {
+pub(super) fn together(matrix: &MatrixSubject, section: &Section<'_>, known: &[&'static OracleSpec]) {
     let name = matrix.dataset.name;
     let experiment = matrix.experiment;
     readable(matrix, section, known);
@@ -77,11 +77,11 @@ pub(super) fn together(matrix: &MatrixSubject, section: &Section<'_>, known: &[&
 }
 
 /// The oracle and the proxies read items of the kinds that the dataset has.
-fn readable(matrix: &MatrixSubject, section: &Section<'_>, known: &[&'static dyn OracleSpec]) {
+fn readable(matrix: &MatrixSubject, section: &Section<'_>, known: &[&'static OracleSpec]) {
     let (dataset, oracle) = (&matrix.dataset, &matrix.oracle);
     if let Some(problem) = dataset.unread_by(&format!("`{}`", oracle.kind()), oracle.reads()) {
-        let suits = |spec: &&&dyn OracleSpec| spec.reads().iter().any(|kind| dataset.kinds().contains(kind));
-        let others: Vec<&str> = known.iter().filter(suits).map(|spec| spec.entry().id).collect();
+        let suits = |spec: &&&OracleSpec| spec.reads.iter().any(|kind| dataset.kinds().contains(kind));
+        let others: Vec<&str> = known.iter().filter(suits).map(|spec| spec.entry.id).collect();
         let place = section.node("oracle").map_or(section.place(), |node| node.place);
         section.problems().add(problem.and(&format!(": use {}", list(&others))).at(place));
     } else if let Some(message) = oracle.settings().refusal(dataset.kinds()) {

@@ -13,7 +13,7 @@ pub struct Ingredients {
     /// Approximators, in the order of the papers.
     pub methods: &'static [MethodEntry],
     /// Similarity functions.
-    pub oracles: &'static [&'static dyn OracleSpec],
+    pub oracles: &'static [&'static OracleSpec],
     /// Cheap relatives of an oracle.
     pub proxies: &'static [Entry],
     /// Policies that choose landmarks.

@@ -21,25 +21,27 @@ use crate::loaded::{LoadError, Loaded, LoadedItems, Pairs, Texts};
 use crate::models::Models;
 
 /// A cross-encoder over sentences or texts.
-pub struct CrossEncoderSpec;
-
-static ENTRY: Entry = Entry {
-    id: "cross_encoder",
-    summary: "BERT or RoBERTa that reads both texts of a pair at once: fine-tuned on labelled pairs, or a model of yours over texts of yours",
-    parameters: &[
-        parameter("model", "all-MiniLM-L6-v2", "a folder, a name among the models, or `tiny` (random, inside)"),
-        parameter("order", "mean", "of both orders `mean` or `max`, at twice the price; `as_given`: asymmetric"),
-        parameter("score", "probability", "`probability`, `regression` (the output itself) or `label`"),
-        parameter("max_length", "128", "tokens of a pair at most; what is longer is cut, and counted"),
-        parameter("precision", "f32", "of products: `f32` or `bf16`"),
-        parameter("device", "auto", "`auto`, `cpu`, `cuda` or `cuda:1`; `auto` takes every GPU there is"),
-        parameter(
-            "fine_tune",
-            "none",
-            "`{ epochs: 4, batch: 32, learning_rate: 1e-4, warmup: 0.1, weight_decay: 0.01, clip: 1.0, loss: bce, patience: none, average: none, … }`",
-        ),
-    ],
-    source: "Devlin et al. 2019; SMS-Nyström paper, §4.2",
+pub static CROSS_ENCODER: OracleSpec = OracleSpec {
+    entry: Entry {
+        id: "cross_encoder",
+        summary: "BERT or RoBERTa that reads both texts of a pair at once: fine-tuned on labelled pairs, or a model of yours over texts of yours",
+        parameters: &[
+            parameter("model", "all-MiniLM-L6-v2", "a folder, a name among the models, or `tiny` (random, inside)"),
+            parameter("order", "mean", "of both orders `mean` or `max`, at twice the price; `as_given`: asymmetric"),
+            parameter("score", "probability", "`probability`, `regression` (the output itself) or `label`"),
+            parameter("max_length", "128", "tokens of a pair at most; what is longer is cut, and counted"),
+            parameter("precision", "f32", "of products: `f32` or `bf16`"),
+            parameter("device", "auto", "`auto`, `cpu`, `cuda` or `cuda:1`; `auto` takes every GPU there is"),
+            parameter(
+                "fine_tune",
+                "none",
+                "`{ epochs: 4, batch: 32, learning_rate: 1e-4, warmup: 0.1, weight_decay: 0.01, clip: 1.0, loss: bce, patience: none, average: none, … }`",
+            ),
+        ],
+        source: "Devlin et al. 2019; SMS-Nyström paper, §4.2",
+    },
+    reads: &[ItemKind::Pairs, ItemKind::Texts],
+    read,
 };
 
 /// A cross-encoder over sentences.
@@ -115,20 +117,10 @@ impl CrossEncoderConfig {
     }
 }
 
-impl OracleSpec for CrossEncoderSpec {
-    fn entry(&self) -> &'static Entry {
-        &ENTRY
-    }
-
-    fn reads(&self) -> &'static [ItemKind] {
-        &[ItemKind::Pairs, ItemKind::Texts]
-    }
-
-    fn read(&self, section: &Section<'_>, _folder: &Path) -> Option<Arc<dyn OracleSettings>> {
-        let config = CrossEncoderConfig::read_keys(section);
-        section.finish(&[]);
-        Some(Arc::new(config))
-    }
+fn read(section: &Section<'_>, _folder: &Path) -> Option<Arc<dyn OracleSettings>> {
+    let config = CrossEncoderConfig::read_keys(section);
+    section.finish(&[]);
+    Some(Arc::new(config))
 }
 
 impl OracleSettings for CrossEncoderConfig {
@@ -152,7 +144,7 @@ impl OracleSettings for CrossEncoderConfig {
             LoadedItems::Pairs(pairs) => over_pairs(self, &dataset, &pairs, opening),
             LoadedItems::Texts(texts) => over_texts(self, &texts, opening),
             LoadedItems::Documents(_) | LoadedItems::Questions(_) | LoadedItems::Matrix(_) => {
-                Err(LoadError::pair(dataset, ENTRY.id))
+                Err(LoadError::pair(dataset, CROSS_ENCODER.entry.id))
             }
         }?;
         Ok(Opened {

@@ -14,16 +14,18 @@ use crate::config::values::Tuned;
 use crate::loaded::{LoadError, Loaded, LoadedItems};
 
 /// The matrix of the dataset.
-pub struct PrecomputedSpec;
-
-static ENTRY: Entry = Entry {
-    id: "precomputed",
-    summary: "a matrix that is already there, read from the dataset",
-    parameters: &[
-        parameter("gamma", "none", "turns distances into exp(−γ·d); absent: the matrix holds similarities"),
-        parameter("symmetrize", "none", "an asymmetric matrix becomes the `mean`, `max` or `min` of both orders"),
-    ],
-    source: "any `.npy`",
+pub static PRECOMPUTED: OracleSpec = OracleSpec {
+    entry: Entry {
+        id: "precomputed",
+        summary: "a matrix that is already there, read from the dataset",
+        parameters: &[
+            parameter("gamma", "none", "turns distances into exp(−γ·d); absent: the matrix holds similarities"),
+            parameter("symmetrize", "none", "an asymmetric matrix becomes the `mean`, `max` or `min` of both orders"),
+        ],
+        source: "any `.npy`",
+    },
+    reads: &[ItemKind::Matrix],
+    read,
 };
 
 /// The matrix of the dataset.
@@ -35,22 +37,12 @@ struct PrecomputedConfig {
     symmetrize: Option<Symmetrization>,
 }
 
-impl OracleSpec for PrecomputedSpec {
-    fn entry(&self) -> &'static Entry {
-        &ENTRY
-    }
-
-    fn reads(&self) -> &'static [ItemKind] {
-        &[ItemKind::Matrix]
-    }
-
-    fn read(&self, section: &Section<'_>, _folder: &Path) -> Option<Arc<dyn OracleSettings>> {
-        let gamma = gamma(section);
-        let symmetrize = section.optional("symmetrize");
-        section.finish(&[]);
-        let gamma = gamma.map_or(Some(None), |gamma| gamma.map(Some))?;
-        Some(Arc::new(PrecomputedConfig { gamma, symmetrize }))
-    }
+fn read(section: &Section<'_>, _folder: &Path) -> Option<Arc<dyn OracleSettings>> {
+    let gamma = gamma(section);
+    let symmetrize = section.optional("symmetrize");
+    section.finish(&[]);
+    let gamma = gamma.map_or(Some(None), |gamma| gamma.map(Some))?;
+    Some(Arc::new(PrecomputedConfig { gamma, symmetrize }))
 }
 
 impl OracleSettings for PrecomputedConfig {
@@ -64,7 +56,7 @@ impl OracleSettings for PrecomputedConfig {
 
     fn open(&self, loaded: Loaded, _: &Opening<'_>) -> Result<Opened, LoadError> {
         let Loaded { dataset, items, stamps, notes } = loaded;
-        let LoadedItems::Matrix(given) = items else { return Err(LoadError::pair(dataset, ENTRY.id)) };
+        let LoadedItems::Matrix(given) = items else { return Err(LoadError::pair(dataset, PRECOMPUTED.entry.id)) };
         let policy = if self.symmetrize.is_some() { AsymmetryPolicy::Keep } else { AsymmetryPolicy::Reject };
         let raw: Arc<dyn Oracle> = Arc::new(Precomputed::new(given.matrix, policy)?);
         Ok(Opened {

@@ -15,23 +15,25 @@ use crate::config::values::Tuned;
 use crate::loaded::{LoadError, Loaded, LoadedItems};
 
 /// A program of the user's.
-pub struct SubprocessSpec;
-
-static ENTRY: Entry = Entry {
-    id: "subprocess",
-    summary: "any program in any language: JSON lines over its standard input and output",
-    parameters: &[
-        required("command", "[python3, score.py]", "the program and its arguments; runs in the folder of the file"),
-        parameter("processes", "1", "how many of it run at a time"),
-        parameter("batch", "256", "pairs in a batch, at most"),
-        parameter("timeout_seconds", "60", "how long a batch may take before the program counts as hanging"),
-        parameter("start_seconds", "300", "how long it may take to greet: loading a model takes time"),
-        parameter("failed_pairs", "error", "a pair that it cannot score: `error`, or `{ score: 0 }`, counted"),
-        parameter("environment", "{}", "variables it sees beside ours"),
-        parameter("gamma", "none", "turns distances into exp(−γ·d); absent: the scores are similarities"),
-        parameter("symmetrize", "none", "an asymmetric score becomes the `mean`, `max` or `min` of both orders"),
-    ],
-    source: "yours; the protocol is in docs/own_data.md",
+pub static SUBPROCESS: OracleSpec = OracleSpec {
+    entry: Entry {
+        id: "subprocess",
+        summary: "any program in any language: JSON lines over its standard input and output",
+        parameters: &[
+            required("command", "[python3, score.py]", "the program and its arguments; runs in the folder of the file"),
+            parameter("processes", "1", "how many of it run at a time"),
+            parameter("batch", "256", "pairs in a batch, at most"),
+            parameter("timeout_seconds", "60", "how long a batch may take before the program counts as hanging"),
+            parameter("start_seconds", "300", "how long it may take to greet: loading a model takes time"),
+            parameter("failed_pairs", "error", "a pair that it cannot score: `error`, or `{ score: 0 }`, counted"),
+            parameter("environment", "{}", "variables it sees beside ours"),
+            parameter("gamma", "none", "turns distances into exp(−γ·d); absent: the scores are similarities"),
+            parameter("symmetrize", "none", "an asymmetric score becomes the `mean`, `max` or `min` of both orders"),
+        ],
+        source: "yours; the protocol is in docs/own_data.md",
+    },
+    reads: &[ItemKind::Texts],
+    read,
 };
 
 /// A program of the user's.
@@ -48,27 +50,17 @@ struct SubprocessConfig {
     symmetrize: Option<Symmetrization>,
 }
 
-impl OracleSpec for SubprocessSpec {
-    fn entry(&self) -> &'static Entry {
-        &ENTRY
+fn read(section: &Section<'_>, folder: &Path) -> Option<Arc<dyn OracleSettings>> {
+    let gamma = gamma(section);
+    let symmetrize = section.optional("symmetrize");
+    let problems = section.problems();
+    let params: SubprocessParams = problems.read(&section.rest(), "oracle")?;
+    let params = SubprocessParams { folder: Some(folder.to_owned()), ..params };
+    if let Err(error) = params.clone().check() {
+        problems.add(Problem::new(format!("`oracle`: {error}")).at(section.place()));
     }
-
-    fn reads(&self) -> &'static [ItemKind] {
-        &[ItemKind::Texts]
-    }
-
-    fn read(&self, section: &Section<'_>, folder: &Path) -> Option<Arc<dyn OracleSettings>> {
-        let gamma = gamma(section);
-        let symmetrize = section.optional("symmetrize");
-        let problems = section.problems();
-        let params: SubprocessParams = problems.read(&section.rest(), "oracle")?;
-        let params = SubprocessParams { folder: Some(folder.to_owned()), ..params };
-        if let Err(error) = params.clone().check() {
-            problems.add(Problem::new(format!("`oracle`: {error}")).at(section.place()));
-        }
-        let gamma = gamma.map_or(Some(None), |gamma| gamma.map(Some))?;
-        Some(Arc::new(SubprocessConfig { params, gamma, symmetrize }))
-    }
+    let gamma = gamma.map_or(Some(None), |gamma| gamma.map(Some))?;
+    Some(Arc::new(SubprocessConfig { params, gamma, symmetrize }))
 }
 
 impl OracleSettings for SubprocessConfig {
@@ -82,7 +74,7 @@ impl OracleSettings for SubprocessConfig {
 
     fn open(&self, loaded: Loaded, _: &Opening<'_>) -> Result<Opened, LoadError> {
         let Loaded { dataset, items, stamps, notes } = loaded;
-        let LoadedItems::Texts(texts) = items else { return Err(LoadError::pair(dataset, ENTRY.id)) };
+        let LoadedItems::Texts(texts) = items else { return Err(LoadError::pair(dataset, SUBPROCESS.entry.id)) };
         let program = Arc::new(Subprocess::start(self.params.clone(), Arc::clone(&texts.scored))?);
         let given: Arc<dyn Oracle> = Arc::clone(&program) as _;
         let (command, greeting) = (self.params.command.join(" "), program.greeting());

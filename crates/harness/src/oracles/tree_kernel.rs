@@ -16,22 +16,28 @@ use crate::config::item_kind::ItemKind;
 use crate::loaded::{LoadError, Loaded, LoadedItems, Questions};
 
 /// A normalised kernel over trees.
-pub struct TreeKernelSpec;
-
-static ENTRY: Entry = Entry {
-    id: "tree_kernel",
-    summary: "normalised tree kernel between dependency trees: shared fragments, weighed by size",
-    parameters: &[
-        parameter("kernel", "ptk", "`bow`, `st`, `sst`, `ptk` or `sptk`"),
-        parameter("trees", "grct", "the representation that is compared: `grct`, `lct` (default of `sptk`), `loct`, …"),
-        parameter("lambda", "0.4", "decay of gaps (`ptk`, `sptk`), of depth (`st`, `sst`)"),
-        parameter("mu", "0.4", "decay of depth (`ptk`, `sptk`)"),
-        parameter("terminal_factor", "5", "what a match with a leaf is worth more (`ptk`; `sptk`: 0.2)"),
-        parameter("leaves", "none", "whether equal leaves count λ (`st`, `sst`: true)"),
-        parameter("vectors", "none", "word vectors whose cosine makes lemmas similar (`sptk`: `self300`)"),
-        parameter("threshold", "none", "cosines below this count 0 (`sptk`: 0.01)"),
-    ],
-    source: "Collins & Duffy 2001; Moschitti 2006; Croce, Moschitti & Basili 2011",
+pub static TREE_KERNEL: OracleSpec = OracleSpec {
+    entry: Entry {
+        id: "tree_kernel",
+        summary: "normalised tree kernel between dependency trees: shared fragments, weighed by size",
+        parameters: &[
+            parameter("kernel", "ptk", "`bow`, `st`, `sst`, `ptk` or `sptk`"),
+            parameter(
+                "trees",
+                "grct",
+                "the representation that is compared: `grct`, `lct` (default of `sptk`), `loct`, …",
+            ),
+            parameter("lambda", "0.4", "decay of gaps (`ptk`, `sptk`), of depth (`st`, `sst`)"),
+            parameter("mu", "0.4", "decay of depth (`ptk`, `sptk`)"),
+            parameter("terminal_factor", "5", "what a match with a leaf is worth more (`ptk`; `sptk`: 0.2)"),
+            parameter("leaves", "none", "whether equal leaves count λ (`st`, `sst`: true)"),
+            parameter("vectors", "none", "word vectors whose cosine makes lemmas similar (`sptk`: `self300`)"),
+            parameter("threshold", "none", "cosines below this count 0 (`sptk`: 0.01)"),
+        ],
+        source: "Collins & Duffy 2001; Moschitti 2006; Croce, Moschitti & Basili 2011",
+    },
+    reads: &[ItemKind::Trees],
+    read,
 };
 
 /// A normalised kernel over the representations of a question.
@@ -137,23 +143,13 @@ impl TreeKernelConfig {
     }
 }
 
-impl OracleSpec for TreeKernelSpec {
-    fn entry(&self) -> &'static Entry {
-        &ENTRY
+fn read(section: &Section<'_>, _folder: &Path) -> Option<Arc<dyn OracleSettings>> {
+    if section.node("gamma").is_some() {
+        section.refuse("gamma", "`tree_kernel` is a similarity and takes no `gamma`: remove it");
     }
-
-    fn reads(&self) -> &'static [ItemKind] {
-        &[ItemKind::Trees]
-    }
-
-    fn read(&self, section: &Section<'_>, _folder: &Path) -> Option<Arc<dyn OracleSettings>> {
-        if section.node("gamma").is_some() {
-            section.refuse("gamma", "`tree_kernel` is a similarity and takes no `gamma`: remove it");
-        }
-        let config = TreeKernelConfig::read_keys(section)?;
-        section.finish(&[]);
-        Some(Arc::new(config))
-    }
+    let config = TreeKernelConfig::read_keys(section)?;
+    section.finish(&[]);
+    Some(Arc::new(config))
 }
 
 impl OracleSettings for TreeKernelConfig {
@@ -163,7 +159,9 @@ impl OracleSettings for TreeKernelConfig {
 
     fn open(&self, loaded: Loaded, opening: &Opening<'_>) -> Result<Opened, LoadError> {
         let Loaded { dataset, items, stamps, mut notes } = loaded;
-        let LoadedItems::Questions(questions) = items else { return Err(LoadError::pair(dataset, ENTRY.id)) };
+        let LoadedItems::Questions(questions) = items else {
+            return Err(LoadError::pair(dataset, TREE_KERNEL.entry.id));
+        };
         let kernel = kernel(self, &questions.examples, questions.documents.ids(), opening.data, &mut notes)?;
         let raw: Arc<dyn Oracle> = Arc::new(Normalised::new(kernel)?);
         Ok(Opened {

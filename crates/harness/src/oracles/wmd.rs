@@ -15,21 +15,27 @@ use crate::config::values::Tuned;
 use crate::loaded::{EmptyDocuments, LoadError, Loaded, LoadedItems};
 
 /// exp(−γ·WMD).
-pub struct WmdSpec;
-
-static ENTRY: Entry = Entry {
-    id: "wmd",
-    summary: "exp(−γ · word mover's distance) between documents, exact optimal transport",
-    parameters: &[
-        parameter("gamma", "search", "γ: a number, or `search` to choose it by cross-validation"),
-        parameter("empty_documents", "error", "a document without a known word: `error`, `drop`, or `{ distance: d }`"),
-        parameter(
-            "negligible",
-            "none",
-            "ε: similarities that WCD or RWMD prove below it at every γ are not solved (`1e-6`), and counted",
-        ),
-    ],
-    source: "Kusner et al. 2015; SMS-Nyström paper, §4.1",
+pub static WMD: OracleSpec = OracleSpec {
+    entry: Entry {
+        id: "wmd",
+        summary: "exp(−γ · word mover's distance) between documents, exact optimal transport",
+        parameters: &[
+            parameter("gamma", "search", "γ: a number, or `search` to choose it by cross-validation"),
+            parameter(
+                "empty_documents",
+                "error",
+                "a document without a known word: `error`, `drop`, or `{ distance: d }`",
+            ),
+            parameter(
+                "negligible",
+                "none",
+                "ε: similarities that WCD or RWMD prove below it at every γ are not solved (`1e-6`), and counted",
+            ),
+        ],
+        source: "Kusner et al. 2015; SMS-Nyström paper, §4.1",
+    },
+    reads: &[ItemKind::Documents],
+    read,
 };
 
 /// exp(−γ·WMD).
@@ -44,29 +50,18 @@ pub struct WmdConfig {
     pub negligible: Option<f64>,
 }
 
-impl OracleSpec for WmdSpec {
-    fn entry(&self) -> &'static Entry {
-        &ENTRY
+fn read(section: &Section<'_>, _folder: &Path) -> Option<Arc<dyn OracleSettings>> {
+    let gamma = gamma(section);
+    let empty_documents = section.or("empty_documents", EmptyDocuments::Error);
+    if let EmptyDocuments::Distance(distance) = empty_documents
+        && !(distance >= 0.0 && distance.is_finite())
+    {
+        let message = format!("`oracle.empty_documents` is the distance {distance}, but must be at least 0");
+        section.refuse("empty_documents", message);
     }
-
-    fn reads(&self) -> &'static [ItemKind] {
-        &[ItemKind::Documents]
-    }
-
-    fn read(&self, section: &Section<'_>, _folder: &Path) -> Option<Arc<dyn OracleSettings>> {
-        let gamma = gamma(section);
-        let empty_documents = section.or("empty_documents", EmptyDocuments::Error);
-        if let EmptyDocuments::Distance(distance) = empty_documents
-            && !(distance >= 0.0 && distance.is_finite())
-        {
-            let message = format!("`oracle.empty_documents` is the distance {distance}, but must be at least 0");
-            section.refuse("empty_documents", message);
-        }
-        let negligible =
-            section.checked("negligible", |&e: &f64| e > 0.0 && e < 1.0, "above 0 and below 1, such as 1e-6");
-        section.finish(&[]);
-        Some(Arc::new(WmdConfig { gamma: gamma.unwrap_or(Some(Tuned::Search))?, empty_documents, negligible }))
-    }
+    let negligible = section.checked("negligible", |&e: &f64| e > 0.0 && e < 1.0, "above 0 and below 1, such as 1e-6");
+    section.finish(&[]);
+    Some(Arc::new(WmdConfig { gamma: gamma.unwrap_or(Some(Tuned::Search))?, empty_documents, negligible }))
 }
 
 impl OracleSettings for WmdConfig {
@@ -107,14 +102,14 @@ impl OracleSettings for WmdConfig {
             }
             LoadedItems::Texts(texts) => {
                 let description = |vectors: &str| texts.description(&format!("under WMD with vectors {vectors}"));
-                let Some(placed) = &texts.words else { return Err(LoadError::pair(dataset, ENTRY.id)) };
+                let Some(placed) = &texts.words else { return Err(LoadError::pair(dataset, WMD.entry.id)) };
                 let (raw, words) = solved(Arc::clone(&placed.clouds))?;
                 let facts = json!({ "items": texts.scored.identity().to_hex(), "vectors": placed.identity.to_hex() });
                 let items = Items::Texts { scored: Arc::clone(&texts.scored), words: Some(words), program: None };
                 (raw, description(&placed.vectors), facts, items)
             }
             LoadedItems::Questions(_) | LoadedItems::Pairs(_) | LoadedItems::Matrix(_) => {
-                return Err(LoadError::pair(dataset, ENTRY.id));
+                return Err(LoadError::pair(dataset, WMD.entry.id));
             }
         };
         if let Items::Documents { words, .. } | Items::Texts { words: Some(words), .. } = &items {

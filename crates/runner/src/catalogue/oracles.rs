@@ -1,15 +1,15 @@
 //! The similarity functions, as a configuration names them.
 
-use landmark_harness::oracles::OracleSpec;
-use landmark_harness::oracles::cross_encoder::CrossEncoderSpec;
-use landmark_harness::oracles::precomputed::PrecomputedSpec;
-use landmark_harness::oracles::subprocess::SubprocessSpec;
-use landmark_harness::oracles::tree_kernel::TreeKernelSpec;
-use landmark_harness::oracles::wmd::WmdSpec;
+use landmark_harness::oracles::{OracleSpec, cross_encoder, precomputed, subprocess, tree_kernel, wmd};
 
 /// Every oracle.
-pub static ORACLES: &[&dyn OracleSpec] =
-    &[&WmdSpec, &TreeKernelSpec, &CrossEncoderSpec, &PrecomputedSpec, &SubprocessSpec];
+pub static ORACLES: &[&OracleSpec] = &[
+    &wmd::WMD,
+    &tree_kernel::TREE_KERNEL,
+    &cross_encoder::CROSS_ENCODER,
+    &precomputed::PRECOMPUTED,
+    &subprocess::SUBPROCESS,
+];
 
 #[cfg(test)]
 mod tests {
@@ -20,7 +20,7 @@ mod tests {
     #[test]
     fn items_of_every_kind_have_an_oracle() {
         for kind in ItemKind::ALL {
-            assert!(ORACLES.iter().any(|oracle| oracle.reads().contains(kind)), "no oracle reads {}", kind.name());
+            assert!(ORACLES.iter().any(|oracle| oracle.reads.contains(kind)), "no oracle reads {}", kind.name());
         }
     }
 }
