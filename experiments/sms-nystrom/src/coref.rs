@@ -37,7 +37,7 @@ pub const ENTRY: StudyEntry = StudyEntry {
             parameter("window", "512", "tokens of a segment"),
             parameter("precision", "f32", "what the encoder computes in: `f32` or `bf16`"),
             parameter("pairs", TRAINING, "training of the pair scorer: see `configs/ecb.yaml`"),
-            parameter("spans", TRAINING, "training of the span scorer that predicts mentions"),
+            parameter("spans", "none", "training of the span scorer that predicts mentions; none: as `pairs`"),
             parameter("top", "0.4", "predicted mentions kept, as a share of the words"),
             parameter("longest", "20", "most words of a predicted mention"),
             parameter("linkage", "average", "`average`, `single` or `complete`"),

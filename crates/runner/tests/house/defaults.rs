@@ -89,7 +89,7 @@ fn every_default_of_the_catalogue_is_the_one_the_code_takes() {
         let read = |value: &str| sweep("methods", &format!("[{{ id: nystrom, proxy: {value} }}]"));
         compared.extend(compare(proxy, &format!("kind: {}", proxy.id), &read));
     }
-    let oracles: Vec<Entry> = ORACLES.iter().map(|oracle| *oracle.entry()).collect();
+    let oracles: Vec<Entry> = ORACLES.iter().map(|oracle| oracle.entry).collect();
     for (list, place, key) in [
         (oracles.as_slice(), "oracle", "kind"),
         (LANDMARK_POLICIES, "landmarks", "policy"),
