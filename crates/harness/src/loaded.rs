@@ -89,7 +89,7 @@ impl Loaded {
     }
 
     /// Number of items n.
-    pub fn len(&self) -> usize {
+    pub fn count(&self) -> usize {
         match &self.items {
             LoadedItems::Documents(placed) => placed.documents.len(),
             LoadedItems::Questions(questions) => questions.documents.len(),

@@ -58,7 +58,7 @@ impl Problem {
     ) -> Result<Self, LoadError> {
         let empty = matrix.oracle.settings().empty_documents();
         let loaded = Loaded::load(run, &matrix.dataset, data, empty, compares_words(matrix))?;
-        let embeddings = embeddings_of(loaded.len());
+        let embeddings = embeddings_of(loaded.count());
         Self::open(run, matrix, data, preparation, loaded, &embeddings)
     }
 

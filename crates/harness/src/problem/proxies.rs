@@ -52,7 +52,7 @@ impl Proxies {
         for kind in matrix.methods.iter().filter_map(|method| method.proxy.as_ref()).map(|proxy| &proxy.kind) {
             if proxies.get(kind).is_none() {
                 let proxy = proxy(kind, run, &matrix.oracle, loaded, embeddings)?;
-                let proxy = if loaded.len() <= KEPT_UP_TO { Arc::new(Kept::new(proxy)) } else { proxy };
+                let proxy = if loaded.count() <= KEPT_UP_TO { Arc::new(Kept::new(proxy)) } else { proxy };
                 proxies.0.push((kind.clone(), proxy));
             }
         }
