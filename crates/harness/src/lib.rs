@@ -14,6 +14,7 @@ pub mod interrupt;
 pub mod items;
 pub mod job;
 pub mod layout;
+pub mod matrices;
 pub mod plan;
 pub mod progress;
 pub mod provenance;
