@@ -363,7 +363,7 @@ fn read_subject(
     catalogue: &Catalogue,
 ) -> Option<Subject> {
     if let Some(experiment) = catalogue.experiment(id) {
-        let matrix = MatrixSubject::read(experiment.entry(), section, reading)?;
+        let matrix = read_matrix(experiment, section, reading)?;
         return Some(Subject::Matrix(Box::new(matrix), experiment));
     }
     if let Some(study) = catalogue.study(id) {
@@ -381,9 +381,16 @@ fn read_subject(
     reading.problems.add(Problem::unknown("experiment", id, known.iter().map(|entry| entry.id)).at(node.place));
     // most files are about a matrix: what else is wrong with this one is said as well
     if let Some(experiment) = catalogue.experiments.first().filter(|_| section.has("dataset")) {
-        MatrixSubject::read(experiment.entry(), section, reading);
+        read_matrix(*experiment, section, reading);
     }
     None
+}
+
+/// The sections of a sweep, each for itself and then all of them together.
+fn read_matrix(experiment: &dyn Experiment, section: &Section<'_>, reading: &Reading<'_>) -> Option<MatrixSubject> {
+    let matrix = MatrixSubject::read(experiment.entry(), section, reading)?;
+    check::together(&matrix, section);
+    Some(matrix)
 }
 
 /// The configurations of a collection, each in the profile of the collection where it has it.

@@ -88,7 +88,7 @@ pub enum Ended {
 pub enum RunError {
     /// Data or oracle.
     #[error(transparent)]
-    Stage(#[from] StageError),
+    Stage(Box<StageError>),
     /// The store.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -137,6 +137,12 @@ impl miette::Diagnostic for RunError {
             _ => None,
         };
         advice.map(|advice| -> Box<dyn std::fmt::Display> { Box::new(advice) })
+    }
+}
+
+impl From<StageError> for RunError {
+    fn from(error: StageError) -> Self {
+        Self::Stage(Box::new(error))
     }
 }
 

@@ -54,9 +54,8 @@ pub(crate) struct AdamW {
 impl AdamW {
     /// Of tensors that ask for gradients; matrices decay, vectors do not.
     pub(crate) fn new(params: AdamWParams, weights: Vec<Tensor>) -> Result<Self, TchError> {
-        let zeros = || {
-            weights.iter().map(|weight| Ok(weight.f_detach()?.f_zeros_like()?)).collect::<Result<Vec<_>, TchError>>()
-        };
+        let zeros =
+            || weights.iter().map(|weight| weight.f_detach()?.f_zeros_like()).collect::<Result<Vec<_>, TchError>>();
         Ok(Self { params, first: zeros()?, second: zeros()?, weights, steps: 0 })
     }
 

@@ -101,22 +101,3 @@ pub static KINDS: &[Kind] = &[
         entries: || DATASETS.to_vec(),
     },
 ];
-
-#[cfg(test)]
-mod tests {
-    use std::collections::HashSet;
-
-    use super::*;
-
-    #[test]
-    fn ids_are_unique_and_texts_are_there() {
-        for kind in KINDS {
-            let mut seen = HashSet::new();
-            for entry in (kind.entries)() {
-                assert!(seen.insert(entry.id), "`{}` twice in {}", entry.id, kind.plural);
-                assert!(!entry.summary.is_empty() && !entry.summary.ends_with('.'), "{}", entry.id);
-                assert!(!entry.source.is_empty(), "{}", entry.id);
-            }
-        }
-    }
-}

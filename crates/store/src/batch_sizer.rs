@@ -57,7 +57,9 @@ impl BatchSizer {
         let largest = (4 * self.batch).min(LARGEST);
         // a small batch says little of how a large one scales, so it may not raise the batch
         let largest = if landing.batch < self.batch { self.batch } else { largest };
-        self.batch = fits.clamp((self.batch / 4).max(1), largest).max(self.at_once);
+        let batch = fits.clamp((self.batch / 4).max(1), largest).max(self.at_once);
+        // as many for every lane; LARGEST is a guideline, which a batch may exceed by a call a lane
+        self.batch = batch.next_multiple_of(self.at_once);
     }
 
     /// True where what waits is worth a tile: full, or dear.

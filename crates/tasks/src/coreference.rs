@@ -9,12 +9,15 @@ mod blanc;
 mod clustering;
 mod contingency;
 mod factored;
+mod precision_recall;
 mod scores;
 
 pub use assignment::heaviest_matching;
 pub use clustering::{CondensedDistances, Dendrogram, Linkage, Merge};
+pub use contingency::Singletons;
 pub use factored::average_linkage_of_factors;
-pub use scores::{CorefScores, PrecisionRecall, Sides, Singletons, score_coreference};
+pub use precision_recall::PrecisionRecall;
+pub use scores::{CorefScores, Sides, score_coreference};
 
 /// Why mentions could not be clustered or scored.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]

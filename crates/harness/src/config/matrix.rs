@@ -4,7 +4,6 @@ use landmark_yaml::{Entry, Node, Problem, Problems, Section, Value};
 use serde::{Serialize, Serializer};
 use serde_json::Value as Json;
 
-use super::check;
 use super::dataset::DatasetConfig;
 use super::landmarks::LandmarkConfig;
 use super::method::MethodConfig;
@@ -89,7 +88,7 @@ impl Serialize for ExperimentEntry {
 }
 
 impl MatrixSubject {
-    /// Reads its sections, which stand at the top of the file.
+    /// Reads its sections, which stand at the top of the file, each for itself.
     pub(super) fn read(
         experiment: &'static ExperimentEntry,
         section: &Section<'_>,
@@ -112,7 +111,7 @@ impl MatrixSubject {
         let is_own = experiment.makes_factors;
         let output = if is_own { part("output") } else { None };
         let estimate = part("error_estimate").and_then(|node| ErrorEstimateConfig::read(node, problems));
-        let matrix = Self {
+        Some(Self {
             experiment,
             landmarks: landmarks.unwrap_or(Some(LandmarkConfig::Uniform)).unwrap_or(LandmarkConfig::Uniform),
             methods,
@@ -128,9 +127,7 @@ impl MatrixSubject {
             spectrum: part("spectrum").and_then(|node| SpectrumConfig::read(node, problems)).unwrap_or_default(),
             dataset: dataset?,
             oracle: oracle?,
-        };
-        check::together(&matrix, section);
-        Some(matrix)
+        })
     }
 
     /// ε and the distance from which exp(−γ·d) is below it at every γ of the configuration: ln(1/ε) / γ_min.

@@ -17,7 +17,7 @@ use super::error_curve::{reference, report_rows};
 use super::errors::{self, Errors};
 use super::ranked_search::{self, Choice, dimension};
 use crate::config::matrix::ExperimentEntry;
-use crate::config::{SplitConfig, Strategy, Tuned};
+use crate::config::{Strategy, Tuned};
 use crate::experiment::Experiment;
 use crate::job::{ExtraCalls, Job, JobError, Request};
 use crate::layout::Layout;
@@ -80,8 +80,7 @@ fn jobs<'a>(context: &'a SweepContext<'_>) -> Result<Vec<Job<'a>>, JobError> {
             continue;
         }
         let fit = context.plan(&cell)?;
-        if is_tuned(context) && first_of_split(context, &cell) == cell.replicate && context.sweep.twin(&cell).is_none()
-        {
+        if is_tuned(context) && context.first_of_split(&cell) == cell.replicate && context.sweep.twin(&cell).is_none() {
             jobs.push(Job {
                 key: tuning_key(context, &cell)?,
                 title: format!("γ and C of {}", context.sweep.title(&cell)),
@@ -110,7 +109,7 @@ fn jobs<'a>(context: &'a SweepContext<'_>) -> Result<Vec<Job<'a>>, JobError> {
 fn extra_calls(context: &SweepContext<'_>, cell: &Cell) -> ExtraCalls {
     let is_drawn = ranked_search::is_searched(context, cell) && cell.replicate == 0;
     if context.sweep.method(cell).id == wme::ID && !is_drawn {
-        wme::extra_calls(context, cell, 1)
+        wme::extra_calls(context.stage.items(), cell.columns, 1)
     } else {
         ExtraCalls::NONE
     }
@@ -120,14 +119,6 @@ fn is_tuned(context: &SweepContext<'_>) -> bool {
     context.matrix.oracle.gamma() == Some(Tuned::Search) || context.matrix.svm.c == Tuned::Search
 }
 
-/// The first replicate with the same split: all of them where the split is given, itself where each draws its own.
-pub(super) fn first_of_split(context: &SweepContext<'_>, cell: &Cell) -> u64 {
-    match context.matrix.dataset.split() {
-        Some(SplitConfig::Train(_)) => cell.replicate,
-        Some(SplitConfig::Given) | None => 0,
-    }
-}
-
 fn measuring_key(context: &SweepContext<'_>, cell: &Cell) -> Result<CellKey, JobError> {
     let more = json!({ "svm": context.matrix.svm, "search": context.matrix.search, "split": context.matrix.dataset.split(),
         "errors": Errors::of(context) });
@@ -135,7 +126,7 @@ fn measuring_key(context: &SweepContext<'_>, cell: &Cell) -> Result<CellKey, Job
 }
 
 fn tuning_key(context: &SweepContext<'_>, cell: &Cell) -> Result<CellKey, JobError> {
-    let cell = Cell { replicate: first_of_split(context, cell), ..cell.clone() };
+    let cell = Cell { replicate: context.first_of_split(cell), ..cell.clone() };
     let more =
         json!({ "svm": context.matrix.svm, "search": context.matrix.search, "split": context.matrix.dataset.split() });
     Ok(context.key("tuning", Some(&cell), &more)?)

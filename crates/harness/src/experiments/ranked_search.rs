@@ -11,7 +11,7 @@ use landmark_report::{CellKey, Metric, ResultRow, ResultStore};
 use landmark_tasks::search::{Dimension, Direction, Point, Search, Space, Strategy as SearchStrategy};
 use serde_json::json;
 
-use super::classification::{evidence, first_of_split, validate};
+use super::classification::{evidence, validate};
 use super::errors;
 use crate::config::{Axis, Regimes, Scale, Strategy, Tuned};
 use crate::job::{ExtraCalls, Job, JobError, Request, Work};
@@ -82,7 +82,7 @@ pub(super) fn jobs<'a>(context: &'a SweepContext<'_>, cell: &Cell) -> Result<Vec
     )];
     if is_wme {
         let candidates = context.matrix.search.max_words.as_ref().map_or(1, |axis| axis.points().len());
-        jobs[0].extra = wme::extra_calls(context, cell, candidates);
+        jobs[0].extra = wme::extra_calls(context.stage.items(), cell.columns, candidates);
     }
     for number in 0..context.matrix.search.trials {
         let key = key(context, cell, "trial", number)?;
@@ -106,7 +106,7 @@ fn has_second_set(context: &SweepContext<'_>, cell: &Cell) -> bool {
 }
 
 fn key(context: &SweepContext<'_>, cell: &Cell, what: &str, number: usize) -> Result<CellKey, JobError> {
-    let cell = Cell { replicate: first_of_split(context, cell), ..cell.clone() };
+    let cell = Cell { replicate: context.first_of_split(cell), ..cell.clone() };
     // what a trial tries does not depend on how many follow it
     let search = crate::config::SearchConfig { trials: 0, ..context.matrix.search.clone() };
     let more = json!({ "svm": context.matrix.svm, "search": search, "split": context.matrix.dataset.split(), "number": number });
@@ -195,7 +195,7 @@ fn run_trial(
     }
     let point = search.suggest()?.ok_or_else(needs)?;
     let choice = choice(context, &point, cell.columns)?;
-    let tried = Cell { rank: choice.rank, replicate: first_of_split(context, cell), ..cell.clone() };
+    let tried = Cell { rank: choice.rank, replicate: context.first_of_split(cell), ..cell.clone() };
     let split = context.split(tried.replicate)?;
     let accuracy = match evidence(context, &tried, choice.setting) {
         Ok(evidence) => Some(validate(context, &evidence, &split, &[choice.cost])?.1),

@@ -1,6 +1,7 @@
 //! Everything that an experiment reaches while it sweeps methods over one matrix: configuration, items, meters, and the fit of a cell.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use landmark_core::approximate::Approximate;
 use landmark_core::approximation::{Approximation, Known};
@@ -15,7 +16,7 @@ use serde_json::json;
 
 use super::wme::{self, RandomTills};
 use super::{Cell, Comparison, Setting, Sweep};
-use crate::config::{MatrixSubject, OracleConfig, RunSettings, Tuned};
+use crate::config::{MatrixSubject, OracleConfig, RunSettings, SplitConfig, Tuned};
 use crate::job::JobError;
 use crate::stage::{Stage, StageError};
 use crate::till::Till;
@@ -49,6 +50,14 @@ impl SweepContext<'_> {
     /// Who trains and who tests in a replicate.
     pub fn split(&self, replicate: u64) -> Result<Split, StageError> {
         self.stage.split(self.matrix.dataset.split(), self.run.seed, replicate)
+    }
+
+    /// The first replicate with the same split: all of them where the split is given, itself where each draws its own.
+    pub fn first_of_split(&self, cell: &Cell) -> u64 {
+        match self.matrix.dataset.split() {
+            Some(SplitConfig::Train(_)) => cell.replicate,
+            Some(SplitConfig::Given) | None => 0,
+        }
     }
 
     /// γ where the configuration fixes it.
@@ -87,7 +96,7 @@ impl SweepContext<'_> {
         let oracle = Metered::new(self.till.similarities(setting.gamma)?);
         let mut rng = stream(self.run.seed, &self.stage.dataset, "fit", cell.replicate);
         let is_wme = self.sweep.method(cell).id == wme::ID;
-        let method = if is_wme { wme::method(self, cell, setting)? } else { self.sweep.approximator(cell, setting)? };
+        let method = if is_wme { self.wme(cell, setting)? } else { self.sweep.approximator(cell, setting)? };
         let landmarks = self.landmarks(cell)?;
         let known = self.sweep.method(cell).known;
         let approximation = match target {
@@ -100,6 +109,12 @@ impl SweepContext<'_> {
             spent.evaluations = (self.stage.items() * cell.rank) as u64;
         }
         Ok((approximation, spent))
+    }
+
+    /// Word mover's embeddings over the random documents of the cell's replicate, which draws its own.
+    fn wme(&self, cell: &Cell, setting: Setting) -> Result<Arc<dyn Approximate>, JobError> {
+        let seed = self.run.seed.wrapping_add(cell.replicate);
+        self.random.method(self.stage, self.till, self.sweep.method(cell), seed, setting)
     }
 
     /// What the growth of a cell's rank stops at, where `target_error` asks for one and the method draws landmarks.

@@ -10,11 +10,10 @@ use landmark_oracles::wmd::wme::{MOST_DOCUMENTS, RandomDocuments, WmeMethodParam
 use landmark_store::OracleLabel;
 use serde_json::Value as Json;
 
-use super::context::SweepContext;
-use super::{Cell, Setting};
+use super::Setting;
 use crate::config::MethodConfig;
 use crate::job::{ExtraCalls, JobError};
-use crate::stage::similarity;
+use crate::stage::{Stage, similarity};
 use crate::till::Till;
 
 /// The id in the registry.
@@ -30,44 +29,45 @@ fn max_words(method: &MethodConfig, setting: Setting) -> usize {
     setting.max_words.or(own).unwrap_or(WmeMethodParams::default().max_words)
 }
 
-/// Distances to random documents that a search over the method's ranks may buy: its largest R for every Dmax it may try.
-pub fn extra_calls(context: &SweepContext<'_>, cell: &Cell, candidates: usize) -> ExtraCalls {
-    let calls = (context.stage.items() * cell.columns * candidates) as u64;
-    ExtraCalls { calls, pairs: "documents with the random ones of WME" }
+/// Distances to random documents that a search over the method's ranks may evaluate: its largest R for every Dmax it may try.
+pub fn extra_calls(items: usize, columns: usize, candidates: usize) -> ExtraCalls {
+    ExtraCalls { calls: (items * columns * candidates) as u64, pairs: "documents with the random ones of WME" }
 }
 
-/// The method of a cell over the random documents of its replicate.
-pub(super) fn method(
-    context: &SweepContext<'_>,
-    cell: &Cell,
-    setting: Setting,
-) -> Result<Arc<dyn Approximate>, JobError> {
-    let max_words = max_words(context.sweep.method(cell), setting);
-    // every replicate draws its own documents
-    let seed = context.run.seed.wrapping_add(cell.replicate);
-    let till = till(context, seed, max_words)?;
-    let method = WmeMethodParams { max_words }.check()?;
-    Ok(Arc::new(method.over(similarity(till.scores(), setting.gamma)?)))
-}
-
-fn till(context: &SweepContext<'_>, seed: u64, max_words: usize) -> Result<Arc<Till>, JobError> {
-    let mut tills = context.random.0.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(till) = tills.get(&(seed, max_words)) {
-        return Ok(Arc::clone(till));
+impl RandomTills {
+    /// The method of a sweep over the random documents of this seed.
+    pub(super) fn method(
+        &self,
+        stage: &Stage,
+        till: &Till,
+        method: &MethodConfig,
+        seed: u64,
+        setting: Setting,
+    ) -> Result<Arc<dyn Approximate>, JobError> {
+        let max_words = max_words(method, setting);
+        let till = self.open(stage, till, seed, max_words)?;
+        let method = WmeMethodParams { max_words }.check()?;
+        Ok(Arc::new(method.over(similarity(till.scores(), setting.gamma)?)))
     }
-    let failed = |what: &str, source| JobError::from(OracleError::Failed { what: what.to_owned(), source });
-    let Some(clouds) = &context.stage.clouds else {
-        let error = BadParameter::new("oracle", "over a matrix", "word mover's distance between documents").of(ID);
-        return Err(ApproximateError::from(error).into());
-    };
-    let params = WmeParams { max_words, documents: MOST_DOCUMENTS };
-    let random = RandomDocuments::draw(clouds, params, seed)
-        .map_err(|error| failed("drawing random documents", error.into()))?;
-    let description = format!("{}, and random documents of at most {max_words} words", context.stage.description);
-    let till = context
-        .till
-        .beside(Arc::new(random), OracleLabel::new("wme", description))
-        .map_err(|error| failed("the store of distances to random documents", error.into()))?;
-    tills.insert((seed, max_words), Arc::clone(&till));
-    Ok(till)
+
+    fn open(&self, stage: &Stage, till: &Till, seed: u64, max_words: usize) -> Result<Arc<Till>, JobError> {
+        let mut tills = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(till) = tills.get(&(seed, max_words)) {
+            return Ok(Arc::clone(till));
+        }
+        let failed = |what: &str, source| JobError::from(OracleError::Failed { what: what.to_owned(), source });
+        let Some(clouds) = &stage.clouds else {
+            let error = BadParameter::new("oracle", "over a matrix", "word mover's distance between documents").of(ID);
+            return Err(ApproximateError::from(error).into());
+        };
+        let params = WmeParams { max_words, documents: MOST_DOCUMENTS };
+        let random = RandomDocuments::draw(clouds, params, seed)
+            .map_err(|error| failed("drawing random documents", error.into()))?;
+        let description = format!("{}, and random documents of at most {max_words} words", stage.description);
+        let till = till
+            .beside(Arc::new(random), OracleLabel::new("wme", description))
+            .map_err(|error| failed("the store of distances to random documents", error.into()))?;
+        tills.insert((seed, max_words), Arc::clone(&till));
+        Ok(till)
+    }
 }

@@ -127,25 +127,3 @@ pub static METHODS: &[MethodEntry] = &[
         read: |node, path, problems| read_method(node, path, problems, ShiftRidgeParams::check),
     },
 ];
-
-#[cfg(test)]
-mod tests {
-    use serde_json::Value as Json;
-
-    use super::*;
-    use landmark_yaml::Problems;
-    use landmark_yaml::parse;
-
-    #[test]
-    fn the_registry_lists_exactly_the_parameters_a_method_takes_with_their_defaults() {
-        for method in METHODS {
-            let problems = Problems::default();
-            let built = (method.read)(&parse("{}", 0).unwrap(), method.id, &problems).unwrap();
-            let value = |text: &str| serde_json::from_str(text).unwrap_or(Json::String(text.to_owned()));
-            let listed: Vec<_> = method.parameters.iter().map(|p| (p.name, value(p.default))).collect();
-            let written: Vec<_> = built.params.iter().map(|(key, value)| (key.as_str(), value.clone())).collect();
-            assert_eq!(listed, written, "`{}`", method.id);
-            assert_eq!(built.approximator.id(), method.id);
-        }
-    }
-}

@@ -10,7 +10,7 @@
 //! from overlaps, in O(mentions).
 
 use super::contingency::Contingency;
-use super::scores::{Fraction, PrecisionRecall};
+use super::precision_recall::{Fraction, PrecisionRecall};
 
 /// Numbers of links, summed over documents.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -4,8 +4,30 @@ use std::collections::HashMap;
 use std::fmt::Display;
 use std::hash::Hash;
 
+use serde::{Deserialize, Serialize};
+
 use super::CorefError;
-use super::scores::Singletons;
+
+/// What becomes of clusters of one mention, on both sides.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Singletons {
+    /// They count.
+    Keep,
+    /// They are taken out before scoring, as the figures of ECB+ are published.
+    #[default]
+    Drop,
+}
+
+impl Singletons {
+    /// Clusters up to this size fall out.
+    pub(super) fn dropped(self) -> usize {
+        match self {
+            Self::Keep => 0,
+            Self::Drop => 1,
+        }
+    }
+}
 
 /// The overlaps of one document.
 pub(super) struct Contingency {

@@ -21,65 +21,8 @@ use serde::{Deserialize, Serialize};
 use super::CorefError;
 use super::assignment::heaviest_matching;
 use super::blanc::Links;
-use super::contingency::Contingency;
-
-/// What becomes of clusters of one mention, on both sides.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Singletons {
-    /// They count.
-    Keep,
-    /// They are taken out before scoring, as the figures of ECB+ are published.
-    #[default]
-    Drop,
-}
-
-impl Singletons {
-    /// Clusters up to this size fall out.
-    pub(super) fn dropped(self) -> usize {
-        match self {
-            Self::Keep => 0,
-            Self::Drop => 1,
-        }
-    }
-}
-
-/// A sum over a sum.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub(super) struct Fraction {
-    pub(super) part: f64,
-    pub(super) whole: f64,
-}
-
-impl Fraction {
-    fn value(self) -> f64 {
-        if self.whole == 0.0 { 0.0 } else { self.part / self.whole }
-    }
-
-    fn add(&mut self, (part, whole): (f64, f64)) {
-        self.part += part;
-        self.whole += whole;
-    }
-}
-
-/// Precision, recall and their harmonic mean, as fractions.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-pub struct PrecisionRecall {
-    /// How much of the response is right.
-    pub precision: f64,
-    /// How much of the key is found.
-    pub recall: f64,
-    /// Their harmonic mean.
-    pub f1: f64,
-}
-
-impl PrecisionRecall {
-    pub(super) fn new(precision: Fraction, recall: Fraction) -> Self {
-        let (precision, recall) = (precision.value(), recall.value());
-        let sum = precision + recall;
-        Self { precision, recall, f1: if sum == 0.0 { 0.0 } else { 2.0 * precision * recall / sum } }
-    }
-}
+use super::contingency::{Contingency, Singletons};
+use super::precision_recall::{Fraction, PrecisionRecall};
 
 /// All figures, as fractions.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]

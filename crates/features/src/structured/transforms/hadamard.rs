@@ -83,7 +83,7 @@ const COLUMNS: usize = 1 << 8;
 
 /// The transform of a power of two of numbers.
 pub(in crate::structured) fn transform<T: HadamardScalar>(data: &mut [T]) {
-    let above = ((data.len() * size_of::<T>()) >> 17).max(1).ilog2();
+    let above = (size_of_val(data) >> 17).max(1).ilog2();
     let bytes = if matches!(above % 6, 1 | 2) { 1 << 19 } else { 1 << 17 };
     in_parts(data, bytes / size_of::<T>());
 }

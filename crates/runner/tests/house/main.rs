@@ -1,18 +1,50 @@
 //! The invariants of ARCHITECTURE.md that manifests and sources can show.
 
+#![allow(clippy::unwrap_used, reason = "helpers of tests may unwrap as the tests do")]
+
+mod circles;
+mod defaults;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 
-fn crates() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("a workspace").to_owned()
+use serde_json::Value as Json;
+
+/// Crates by the floor they stand on: each uses those below it alone.
+const FLOORS: &[(&str, usize)] = &[
+    ("crates/core", 0),
+    ("crates/yaml", 0),
+    ("crates/data", 1),
+    ("crates/features", 1),
+    ("crates/store", 1),
+    ("crates/oracles", 2),
+    ("crates/tasks", 2),
+    ("crates/neural", 3),
+    ("crates/report", 3),
+    ("crates/harness", 4),
+    ("experiments/intent-sketch", 5),
+    ("experiments/sms-nystrom", 5),
+    ("experiments/structured-embeddings", 5),
+    ("experiments/tree-kernels", 5),
+    ("crates/runner", 6),
+];
+
+fn repository() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap().to_owned()
 }
 
-/// Names under `[dependencies]` of a crate.
-fn dependencies(name: &str) -> Vec<String> {
-    let manifest = fs::read_to_string(crates().join(name).join("Cargo.toml")).expect("a manifest");
-    let section = manifest.split("[dependencies]\n").nth(1).expect("dependencies");
-    let lines = section.lines().take_while(|line| !line.starts_with('['));
-    lines.filter_map(|line| line.split(['.', ' ', '=']).next()).filter(|n| !n.is_empty()).map(str::to_owned).collect()
+fn manifest(folder: &str) -> Json {
+    let text = fs::read_to_string(repository().join(folder).join("Cargo.toml")).unwrap();
+    basic_toml::from_str(&text).unwrap_or_else(|error| panic!("`{folder}/Cargo.toml`: {error}"))
+}
+
+/// Names under `dependencies` of a crate.
+fn dependencies(folder: &str) -> Vec<String> {
+    manifest(folder)["dependencies"].as_object().unwrap().keys().cloned().collect()
+}
+
+fn lines(folder: &str) -> usize {
+    sources(&repository().join(folder)).iter().map(|(_, text)| text.lines().count()).sum()
 }
 
 fn sources(folder: &Path) -> Vec<(PathBuf, String)> {
@@ -30,53 +62,62 @@ fn sources(folder: &Path) -> Vec<(PathBuf, String)> {
 }
 
 #[test]
-fn arrows_only_go_down() {
-    let floors = [
-        ("core", 0),
-        ("yaml", 0),
-        ("data", 1),
-        ("features", 1),
-        ("store", 1),
-        ("oracles", 2),
-        ("tasks", 2),
-        ("neural", 3),
-        ("report", 3),
-        ("runner", 4),
-    ];
-    let floor_of = |name: &str| floors.iter().find(|(other, _)| format!("landmark-{other}") == name).map(|(_, f)| *f);
-    for (name, floor) in floors {
-        for used in dependencies(name) {
-            if let Some(below) = floor_of(&used) {
-                assert!(below < floor, "`{name}` (floor {floor}) uses `{used}` (floor {below})");
-            }
+fn arrows_only_go_down_and_the_papers_stand_alone() {
+    let floor_of = |name: &Json| {
+        let folder = FLOORS.iter().find(|(folder, _)| manifest(folder)["package"]["name"] == *name);
+        folder.unwrap_or_else(|| panic!("{name} stands on no floor: add it to `FLOORS`")).1
+    };
+    for (folder, floor) in FLOORS {
+        for used in dependencies(folder).iter().filter(|used| used.starts_with("landmark-")) {
+            let below = floor_of(&Json::from(used.as_str()));
+            assert!(below < *floor, "`{folder}` (floor {floor}) uses `{used}` (floor {below})");
         }
     }
+    // every member stands on a floor
+    for parent in ["crates", "experiments"] {
+        for entry in fs::read_dir(repository().join(parent)).unwrap() {
+            let folder = format!("{parent}/{}", entry.unwrap().file_name().into_string().unwrap());
+            let is_crate = repository().join(&folder).join("Cargo.toml").exists();
+            assert!(!is_crate || FLOORS.iter().any(|(known, _)| *known == folder), "`{folder}` stands on no floor");
+        }
+    }
+}
+
+#[test]
+fn no_crate_outgrows_the_others() {
+    let all: usize = FLOORS.iter().map(|(folder, _)| lines(folder)).sum();
+    for (folder, _) in FLOORS {
+        let own = lines(folder);
+        assert!(own * 100 <= all * 18, "`{folder}` holds {own} of {all} lines, more than 18 %");
+    }
+    let program = lines("crates/runner/src");
+    assert!(program <= 3700, "the program has {program} lines: what it knows of experiments belongs below it");
 }
 
 #[test]
 fn core_knows_no_text_file_yaml_or_torch() {
     let foreign =
         ["landmark-yaml", "polars", "tch", "torch-sys", "tokio", "object_store", "ndarray-npy", "clap", "tokenizers"];
-    let used = dependencies("core");
+    let used = dependencies("crates/core");
     assert!(used.iter().any(|name| name == "faer"), "the manifest was not read: {used:?}");
     assert!(used.iter().all(|name| !foreign.contains(&name.as_str())), "{used:?}");
 }
 
 #[test]
 fn only_neural_knows_libtorch_and_the_program_links_nothing_of_it() {
-    for name in ["core", "data", "oracles", "tasks", "yaml", "report", "runner"] {
+    for (name, _) in FLOORS.iter().filter(|(name, _)| *name != "crates/neural") {
         let used = dependencies(name);
         let found = used.iter().find(|used| ["tch", "torch-sys", "tokenizers", "safetensors"].contains(&used.as_str()));
         assert_eq!(found, None, "`{name}` uses it");
     }
-    for (path, text) in sources(&crates().join("runner/src")) {
+    for (path, text) in sources(&repository().join("crates/runner/src")) {
         assert!(!text.contains("landmark_neural::"), "{} would link libtorch", path.display());
     }
 }
 
 #[test]
 fn tasks_never_see_an_oracle() {
-    let sources = sources(&crates().join("tasks/src"));
+    let sources = sources(&repository().join("crates/tasks/src"));
     assert!(sources.len() > 10);
     for (path, text) in sources {
         assert!(!text.contains("landmark_core::oracle"), "{} imports an oracle", path.display());
@@ -88,7 +129,7 @@ fn tasks_never_see_an_oracle() {
 #[test]
 fn bench_peers_runs_all_and_ends_with_the_ratios() {
     use std::os::unix::fs::PermissionsExt;
-    let root = crates().parent().expect("the repository").to_owned();
+    let root = repository();
     let script = fs::read_to_string(root.join("scripts/bench-peers")).expect("the script");
     let pins = script.split("pins='").nth(1).and_then(|rest| rest.split('\'').next()).expect("pins");
     let scratch = tempfile::tempdir().expect("a folder");
