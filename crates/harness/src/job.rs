@@ -18,12 +18,28 @@ pub struct Job<'a> {
     pub title: String,
     /// The line of the dry run it belongs to: the title without the replicate.
     pub group: String,
-    /// What it will request.
-    pub plan: EntryPlan,
+    /// What it will request of each matrix.
+    pub requests: Vec<Request>,
     /// Calls that it may make for pairs outside the matrix.
     pub extra: ExtraCalls,
     /// What it does.
     pub work: Work<'a>,
+}
+
+/// Entries that a unit of work will request of one matrix.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Request {
+    /// Its number among the matrices of the run.
+    pub matrix: usize,
+    /// The entries.
+    pub plan: EntryPlan,
+}
+
+impl Request {
+    /// Entries of the only matrix of a sweep.
+    pub fn of_sweep(plan: EntryPlan) -> Vec<Self> {
+        vec![Self { matrix: 0, plan }]
+    }
 }
 
 /// Calls for pairs outside the matrix; all those of an experiment are of one kind.

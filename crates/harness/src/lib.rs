@@ -15,6 +15,7 @@ pub mod items;
 pub mod job;
 pub mod layout;
 pub mod loaded;
+pub mod matrices;
 pub mod models;
 pub mod oracles;
 pub mod plan;

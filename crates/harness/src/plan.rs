@@ -6,7 +6,7 @@
 use landmark_core::entries::{Certainty, EntryPlan, EntrySet};
 use landmark_core::oracle::OracleShape;
 
-use crate::job::{ExtraCalls, Job};
+use crate::job::{ExtraCalls, Job, Request};
 
 /// What one job will cost.
 #[derive(Debug, Clone)]
@@ -28,38 +28,45 @@ pub struct JobForecast {
 pub struct Forecast {
     /// Job by job, in the order they run; finished jobs request nothing.
     pub jobs: Vec<JobForecast>,
-    /// The union of all requests.
-    pub entries: EntrySet,
+    /// The union of all requests, matrix by matrix.
+    pub entries: Vec<EntrySet>,
     /// Evaluations at most of pairs outside the matrix.
     pub extra: ExtraCalls,
     /// Jobs whose results are there already.
     pub finished: usize,
-    shape: OracleShape,
+    shapes: Vec<OracleShape>,
+    /// Evaluations of each matrix, if every job ran alone.
+    alone: Vec<u64>,
 }
 
 impl Forecast {
     /// Forecasts `jobs`; `is_finished` tells those whose results are kept.
-    pub fn of(jobs: &[Job<'_>], shape: OracleShape, is_finished: impl Fn(&Job<'_>) -> bool) -> Self {
-        let mut entries = EntrySet::new(shape);
-        let mut forecasts = Vec::new();
-        let (mut so_far, mut extra) = (0, ExtraCalls::NONE);
+    pub fn of(jobs: &[Job<'_>], shapes: Vec<OracleShape>, is_finished: impl Fn(&Job<'_>) -> bool) -> Self {
+        let mut entries: Vec<EntrySet> = shapes.iter().map(|&shape| EntrySet::new(shape)).collect();
+        let (mut alone, mut so_far) = (vec![0; shapes.len()], vec![0; shapes.len()]);
+        let (mut forecasts, mut extra) = (Vec::new(), ExtraCalls::NONE);
         for job in jobs.iter().filter(|job| !is_finished(job)) {
-            entries.add(&job.plan);
             if job.extra.calls > 0 {
                 extra = ExtraCalls { calls: extra.calls + job.extra.calls, ..job.extra };
             }
-            let total = entries.evaluations();
-            forecasts.push(JobForecast {
-                group: job.group.clone(),
-                cells: job.plan.cells(shape.len),
-                alone: job.plan.evaluations(shape),
-                added: total - so_far,
-                certainty: job.plan.certainty,
-            });
-            so_far = total;
+            let group = job.group.clone();
+            let mut forecast = JobForecast { group, cells: 0, alone: 0, added: 0, certainty: Certainty::Exact };
+            for &Request { matrix, ref plan } in &job.requests {
+                entries[matrix].add(plan);
+                let (here, total) = (plan.evaluations(shapes[matrix]), entries[matrix].evaluations());
+                forecast.cells += plan.cells(shapes[matrix].len);
+                forecast.alone += here;
+                forecast.added += total - so_far[matrix];
+                alone[matrix] += here;
+                so_far[matrix] = total;
+                if plan.certainty == Certainty::UpperBound {
+                    forecast.certainty = Certainty::UpperBound;
+                }
+            }
+            forecasts.push(forecast);
         }
         let finished = jobs.len() - forecasts.len();
-        Self { jobs: forecasts, entries, extra, finished, shape }
+        Self { jobs: forecasts, entries, extra, finished, shapes, alone }
     }
 
     /// Evaluations of the whole run on an empty store; where a plan is no more than a bound, its columns are stand-ins that may
@@ -68,16 +75,8 @@ impl Forecast {
         if self.is_exact() {
             return self.jobs.iter().map(|job| job.added).sum();
         }
-        let all = EntryPlan::columns(&(0..self.shape.len).collect::<Vec<_>>()).evaluations(self.shape);
-        self.jobs.iter().map(|job| job.alone).sum::<u64>().min(all)
-    }
-
-    /// Those of them that are not in the store, of which `missing` knows. Of stand-ins it cannot be told.
-    ///
-    /// # Errors
-    /// As `missing`.
-    pub fn to_buy<E>(&self, missing: impl FnOnce(&EntrySet) -> Result<u64, E>) -> Result<u64, E> {
-        if self.is_exact() { missing(&self.entries) } else { Ok(self.evaluations()) }
+        let all = |shape: &OracleShape| EntryPlan::all(shape.len).evaluations(*shape);
+        self.shapes.iter().zip(&self.alone).map(|(shape, &alone)| alone.min(all(shape))).sum()
     }
 
     /// Whether every count is exact.

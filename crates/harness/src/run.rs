@@ -8,7 +8,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-use landmark_core::oracle::{OracleShape, Symmetry};
 use landmark_report::{FileError, ReferenceError, ReportError, ResultStore, ResultsError, write_file};
 use landmark_store::StoreError;
 use serde_json::json;
@@ -42,10 +41,6 @@ const RESULTS: &str = "results";
 const STORE: &str = "store";
 /// Bytes of a stored entry: a 64-bit score, its share of ids and checksum.
 const BYTES_PER_ENTRY: u64 = 8;
-
-/// The shape of what a study buys.
-const NO_MATRIX: OracleShape =
-    OracleShape { len: 0, symmetry: Symmetry::Symmetric, diagonal_known: true, evaluations_per_pair: 1 };
 
 /// What a person may ask of a run beyond its configuration.
 #[derive(Debug, Clone, Default)]
@@ -190,7 +185,9 @@ fn with_source<T>(
         }
         Subject::Study(study) => {
             let folder = results_folder(config, options);
-            let context = StudyContext { run: &config.run, data: options.data.as_deref(), folder: &folder };
+            let store = store_address(config, options);
+            let context =
+                StudyContext { run: &config.run, data: options.data.as_deref(), folder: &folder, store: &store };
             visit(&StudyRun::open(study.as_ref(), &context).map_err(plan)?)
         }
         Subject::Collection(_) => Err(plan("a collection has no work of its own".into())),
@@ -231,41 +228,44 @@ fn run_at(config: &Config, source: &dyn RunSource, options: &RunOptions) -> Resu
     let start = Instant::now();
     let jobs = source.jobs().map_err(|error| RunError::Plan(Box::new(error)))?;
     let folder = results_folder(config, options);
-    let till = source.till();
-    let shape = till.map_or(NO_MATRIX, Till::shape);
+    let shapes = source.matrices().shapes();
 
     if options.dry_run {
         let finished = ResultStore::peek(&folder)?;
         let is_finished = |job: &Job<'_>| !options.force && finished.contains(&job.key) && source.is_kept(job);
-        let forecast = Forecast::of(&jobs, shape, is_finished);
+        let forecast = Forecast::of(&jobs, shapes, is_finished);
         words::introduce(config, source);
-        words::print_dry_run(config, till, &forecast, options)?;
+        words::print_dry_run(config, &source.matrices(), &forecast, options)?;
         return Ok((Ended::Done, Vec::new()));
     }
     if options.force {
         ResultStore::forget(&folder)?;
     }
     let mut results = ResultStore::open(&folder)?;
-    let forecast = Forecast::of(&jobs, shape, |job| results.get(&job.key).is_some() && source.is_kept(job));
-    let missing = till.map_or(Ok(0), |till| forecast.to_buy(|entries| till.missing(entries)))?;
+    let forecast = Forecast::of(&jobs, shapes, |job| results.get(&job.key).is_some() && source.is_kept(job));
+    let were_open = source.matrices().are_open();
+    let missing = source.matrices().to_buy(&forecast)?;
     if options.bought_already && missing > 0 {
         return Err(RunError::Unbought { missing });
     }
     if !options.quiet {
         words::introduce(config, source);
-        words::announce(till, &forecast, jobs.len(), missing);
+        words::announce(&source.matrices(), &forecast, jobs.len(), missing);
         results.warnings().iter().for_each(|warning| eprintln!("warning: {warning}"));
     }
     let outcome = work(source, &jobs, &mut results, missing, options)?;
-    till.map_or(Ok(()), Till::flush)?;
+    // opened by now, those behind a model that was trained on the way included
+    let matrices = source.matrices();
+    matrices.flush()?;
 
     let keys: Vec<_> = jobs.iter().map(|job| job.key.clone()).collect();
     let rows = results.finished_rows(&keys);
     results.publish(&rows)?;
     let calls = Calls {
         planned: forecast.evaluations(),
-        bought: till.map_or(0, |till| till.spent().evaluations),
-        reused: forecast.evaluations().saturating_sub(missing),
+        bought: matrices.evaluations(),
+        // behind a model that was trained on the way, what the store held shows only now
+        reused: forecast.evaluations().saturating_sub(if were_open { missing } else { matrices.evaluations() }),
         skipped: source.skipped(),
     };
     let was_work = forecast.finished < jobs.len();
@@ -273,7 +273,7 @@ fn run_at(config: &Config, source: &dyn RunSource, options: &RunOptions) -> Resu
     let sheet = Sheet::new(config, source, rows, &outcome, provenance, options)?;
     landmark_report::render(&sheet.input())?.write(&folder)?;
     if !options.quiet {
-        words::conclude(config, till, sheet.rows.len(), &calls, &outcome, options);
+        words::conclude(config, &matrices, sheet.rows.len(), &calls, &outcome, options);
     }
     let ended = match outcome {
         Outcome { budget: true, .. } => Ended::BudgetExhausted,
@@ -326,12 +326,12 @@ fn work(
 ) -> Result<Outcome, RunError> {
     let mut outcome = Outcome::default();
     let finished = Arc::new(AtomicU64::new(0));
-    let progress = match source.till() {
-        Some(till) => Progress::start(missing, "entries bought", options.quiet, till.counter()),
-        None => {
-            let finished = Arc::clone(&finished);
-            Progress::start(jobs.len() as u64, "parts done", options.quiet, move || finished.load(Ordering::Relaxed))
-        }
+    let matrices = source.matrices();
+    let progress = if matrices.is_empty() || !matrices.are_open() {
+        let finished = Arc::clone(&finished);
+        Progress::start(jobs.len() as u64, "parts done", options.quiet, move || finished.load(Ordering::Relaxed))
+    } else {
+        Progress::start(missing, "entries bought", options.quiet, matrices.counter())
     };
     for job in jobs {
         finished.fetch_add(1, Ordering::Relaxed);
@@ -359,7 +359,7 @@ fn work(
                 outcome.complaints.push(complaint);
             }
             Err(error) => {
-                source.till().map_or(Ok(()), Till::flush)?;
+                source.matrices().flush()?;
                 return Err(RunError::Job { title: job.title.clone(), source: Box::new(error) });
             }
         }

@@ -4,18 +4,16 @@ use landmark_report::ResultRow;
 
 use crate::job::{Job, JobError};
 use crate::layout::{About, Layout};
+use crate::matrices::Matrices;
 use crate::oracles::wmd::Skipped;
-use crate::till::Till;
 
 /// The subject of a run.
 pub trait RunSource {
     /// It in words and figures.
     fn about(&self) -> About<'_>;
 
-    /// Where entries are evaluated, if any are.
-    fn till(&self) -> Option<&Till> {
-        None
-    }
+    /// The matrices whose entries are evaluated, in the order that requests number them.
+    fn matrices(&self) -> Matrices<'_>;
 
     /// Entries that the oracle did not solve, where it was told not to.
     fn skipped(&self) -> Option<Skipped> {

@@ -12,7 +12,6 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use landmark_core::entries::{Certainty, EntryPlan};
 use landmark_core::oracle::Identity;
 use landmark_report::{CellKey, Metric, ResultRow, ResultStore, cell_key};
 use landmark_yaml::{Entry, Node};
@@ -20,8 +19,9 @@ use serde_json::{Value as Json, json};
 
 use crate::config::reading::Reading;
 use crate::config::run_settings::RunSettings;
-use crate::job::{ExtraCalls, Job, JobError};
+use crate::job::{ExtraCalls, Job, JobError, Request};
 use crate::layout::{About, Layout};
+use crate::matrices::{Matrices, Matrix};
 use crate::progress::Progress;
 use crate::run_source::RunSource;
 
@@ -107,6 +107,8 @@ pub struct StudyContext<'a> {
     pub data: Option<&'a Path>,
     /// Its folder of results, where a part may also keep what it resumes from. It may not exist yet.
     pub folder: &'a Path,
+    /// The address of the store, for the entries of its matrices.
+    pub store: &'a str,
 }
 
 /// A study with its data in memory.
@@ -114,8 +116,21 @@ pub trait StudyWork {
     /// What it works on.
     fn about(&self) -> About<'_>;
 
+    /// The matrices whose entries it evaluates, in the order that the requests of its parts number them; most studies have none.
+    fn matrices(&self) -> Vec<Matrix<'_>> {
+        Vec::new()
+    }
+
     /// The parts, in the order they run. A part is run, kept and resumed as a whole.
     fn parts(&self) -> Vec<Part>;
+
+    /// Entries that the part of this number will request of each matrix.
+    ///
+    /// # Errors
+    /// A rank or landmarks that a fit cannot use.
+    fn requests(&self, _part: usize) -> Result<Vec<Request>, StudyError> {
+        Ok(Vec::new())
+    }
 
     /// Measures the part of this number. Rows of the parts before it are in `finished`.
     ///
@@ -187,18 +202,24 @@ impl RunSource for StudyRun {
         self.work.about()
     }
 
+    fn matrices(&self) -> Matrices<'_> {
+        Matrices(self.work.matrices())
+    }
+
     fn jobs(&self) -> Result<Vec<Job<'_>>, JobError> {
-        let job = |(number, (key, part)): (usize, &(CellKey, Part))| Job {
-            key: key.clone(),
-            title: part.title.clone(),
-            group: part.group.clone(),
-            plan: EntryPlan { blocks: Vec::new(), certainty: Certainty::Exact },
-            extra: ExtraCalls::NONE,
-            work: Box::new(move |results, progress| {
-                Ok(self.work.measure(number, &Finished { parts: &self.parts, results }, progress)?)
-            }),
+        let job = |(number, (key, part)): (usize, &(CellKey, Part))| {
+            Ok(Job {
+                key: key.clone(),
+                title: part.title.clone(),
+                group: part.group.clone(),
+                requests: self.work.requests(number)?,
+                extra: ExtraCalls::NONE,
+                work: Box::new(move |results, progress| {
+                    Ok(self.work.measure(number, &Finished { parts: &self.parts, results }, progress)?)
+                }),
+            })
         };
-        Ok(self.parts.iter().enumerate().map(job).collect())
+        self.parts.iter().enumerate().map(job).collect()
     }
 
     fn layout(&self, rows: &[ResultRow]) -> Layout {

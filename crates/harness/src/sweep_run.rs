@@ -5,11 +5,11 @@ use landmark_report::ResultRow;
 use crate::experiment::Experiment;
 use crate::job::{Job, JobError};
 use crate::layout::{About, Layout};
+use crate::matrices::{Matrices, Matrix};
 use crate::oracles::wmd::{Negligible, Skipped};
 use crate::problem::Problem;
 use crate::run_source::RunSource;
 use crate::sweep::context::SweepContext;
-use crate::till::Till;
 
 /// An experiment and all that it reaches.
 pub struct SweepRun<'a> {
@@ -25,8 +25,8 @@ impl RunSource for SweepRun<'_> {
         About { description, stamps, notes, facts }
     }
 
-    fn till(&self) -> Option<&Till> {
-        Some(self.context.till)
+    fn matrices(&self) -> Matrices<'_> {
+        Matrices(vec![Matrix::of(self.context.till)])
     }
 
     fn skipped(&self) -> Option<Skipped> {

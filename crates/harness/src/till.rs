@@ -110,6 +110,14 @@ impl Till {
         Ok(Self { meter, stored, store, budget, beside: Mutex::default(), as_given: None, can_score: true })
     }
 
+    /// The store at an address on an oracle of this kind and description, without a limit.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub fn at(address: &str, raw: Arc<dyn Oracle>, kind: &str, description: String) -> Result<Self, StoreError> {
+        Self::of(raw, OracleLabel::new(kind, description), Some(TileStore::open(address)?), Budget::default())
+    }
+
     /// A till for another oracle, which a method reads besides the matrix: it keeps its scores in the same store, and may spend what
     /// is left of the budget now.
     ///

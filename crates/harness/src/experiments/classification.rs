@@ -19,7 +19,7 @@ use super::ranked_search::{self, Choice, dimension};
 use crate::config::matrix::ExperimentEntry;
 use crate::config::{Strategy, Tuned};
 use crate::experiment::Experiment;
-use crate::job::{ExtraCalls, Job, JobError};
+use crate::job::{ExtraCalls, Job, JobError, Request};
 use crate::layout::Layout;
 use crate::sweep::context::{SweepContext, group, has_gamma, rows_of_twin, whole};
 use crate::sweep::{Cell, Setting, wme};
@@ -73,7 +73,7 @@ fn jobs<'a>(context: &'a SweepContext<'_>) -> Result<Vec<Job<'a>>, JobError> {
                 key: measuring_key(context, &cell)?,
                 title: context.sweep.title(&cell),
                 group: group(context.sweep, "", &cell),
-                plan: ranked_search::measuring_plan(context, &cell)?,
+                requests: Request::of_sweep(ranked_search::measuring_plan(context, &cell)?),
                 extra: extra_calls(context, &cell),
                 work: Box::new(move |results, _| measure(context, &cell, results)),
             });
@@ -85,7 +85,7 @@ fn jobs<'a>(context: &'a SweepContext<'_>) -> Result<Vec<Job<'a>>, JobError> {
                 key: tuning_key(context, &cell)?,
                 title: format!("γ and C of {}", context.sweep.title(&cell)),
                 group: group(context.sweep, "γ and C of ", &cell),
-                plan: fit.clone(),
+                requests: Request::of_sweep(fit.clone()),
                 extra: ExtraCalls::NONE,
                 work: Box::new({
                     let cell = cell.clone();
@@ -97,7 +97,7 @@ fn jobs<'a>(context: &'a SweepContext<'_>) -> Result<Vec<Job<'a>>, JobError> {
             key: measuring_key(context, &cell)?,
             title: context.sweep.title(&cell),
             group: group(context.sweep, "", &cell),
-            plan: errors::plan(context, errors, &cell, &fit)?,
+            requests: Request::of_sweep(errors::plan(context, errors, &cell, &fit)?),
             extra: extra_calls(context, &cell),
             work: Box::new(move |results, _| measure(context, &cell, results)),
         });

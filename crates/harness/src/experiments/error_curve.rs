@@ -9,7 +9,7 @@ use serde_json::json;
 use super::errors::{self, Errors};
 use crate::config::matrix::ExperimentEntry;
 use crate::experiment::Experiment;
-use crate::job::{ExtraCalls, Job, JobError};
+use crate::job::{ExtraCalls, Job, JobError, Request};
 use crate::layout::Layout;
 use crate::sweep::context::{SweepContext, group, rows_of_twin, whole};
 use crate::sweep::{Cell, Comparison, Setting};
@@ -68,7 +68,7 @@ pub(super) fn cell_jobs<'a>(
             key: key(context, &cell)?,
             title: context.sweep.title(&cell),
             group: group(context.sweep, "", &cell),
-            plan: errors::plan(context, errors, &cell, &fit)?,
+            requests: Request::of_sweep(errors::plan(context, errors, &cell, &fit)?),
             extra: ExtraCalls::NONE,
             work: Box::new(move |results, _| measure(context, &cell, results)),
         })
@@ -87,7 +87,7 @@ pub(super) fn reference<'a>(context: &'a SweepContext<'_>) -> Result<Job<'a>, Jo
         key: context.key("reference", None, &json!(null))?,
         title: name.clone(),
         group: name,
-        plan: whole(context.problem.items()),
+        requests: Request::of_sweep(whole(context.problem.items())),
         extra: ExtraCalls::NONE,
         work: Box::new(|_, _| errors::buy_reference(context).map(|()| Vec::new())),
     })

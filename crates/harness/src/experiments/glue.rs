@@ -25,7 +25,7 @@ use super::error_curve::{cell_jobs, error_layout, reference, report_rows};
 use super::errors::{self, Errors};
 use crate::config::matrix::ExperimentEntry;
 use crate::experiment::Experiment;
-use crate::job::{ExtraCalls, Job, JobError};
+use crate::job::{ExtraCalls, Job, JobError, Request};
 use crate::layout::Layout;
 use crate::oracles::cross_encoder::{Calibration, Sentences};
 use crate::sweep::context::{SweepContext, rows_of_twin, whole};
@@ -97,7 +97,7 @@ fn jobs<'a>(context: &'a SweepContext<'_>) -> Result<Vec<Job<'a>>, JobError> {
             key: threshold_key(context)?,
             title: title.clone(),
             group: title,
-            plan: EntryPlan { blocks: Vec::new(), certainty: Certainty::Exact },
+            requests: Vec::new(),
             extra: ExtraCalls {
                 calls: calibration.pairs.len() as u64 * price,
                 pairs: "training pairs, from which the threshold is chosen",
@@ -110,7 +110,7 @@ fn jobs<'a>(context: &'a SweepContext<'_>) -> Result<Vec<Job<'a>>, JobError> {
         key: context.key("unapproximated", None, &more(context)?)?,
         title: title.clone(),
         group: title,
-        plan: labelled,
+        requests: Request::of_sweep(labelled),
         extra: ExtraCalls::NONE,
         work: Box::new(|results, _| unapproximated(context, results)),
     });

@@ -30,7 +30,7 @@ use crate::config::LandmarkConfig;
 use crate::config::matrix::ExperimentEntry;
 use crate::experiment::Experiment;
 use crate::factors::{FactorError, FactorInfo, Factors};
-use crate::job::{ExtraCalls, Job, JobError};
+use crate::job::{ExtraCalls, Job, JobError, Request};
 use crate::layout::Layout;
 use crate::sweep::context::{SweepContext, group};
 use crate::sweep::{Cell, Comparison, Setting};
@@ -96,7 +96,7 @@ fn jobs<'a>(context: &'a SweepContext<'_>) -> Result<Vec<Job<'a>>, JobError> {
         key: key.clone(),
         title: context.sweep.title(&cell),
         group: group(context.sweep, "", &cell),
-        plan,
+        requests: Request::of_sweep(plan),
         extra: ExtraCalls::NONE,
         work: Box::new(move |_, _| measure(context, &key, &cell)),
     }])

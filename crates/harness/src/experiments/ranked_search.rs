@@ -14,7 +14,7 @@ use serde_json::json;
 use super::classification::{evidence, validate};
 use super::errors;
 use crate::config::{Axis, Regimes, Scale, Strategy, Tuned};
-use crate::job::{ExtraCalls, Job, JobError, Work};
+use crate::job::{ExtraCalls, Job, JobError, Request, Work};
 use crate::sweep::context::{SweepContext, group};
 use crate::sweep::{Cell, Comparison, Setting, wme};
 
@@ -61,11 +61,11 @@ pub(super) fn jobs<'a>(context: &'a SweepContext<'_>, cell: &Cell) -> Result<Vec
         return Ok(Vec::new());
     }
     let is_wme = context.sweep.method(cell).id == wme::ID;
-    let job = |title: String, group: String, plan, work: Work<'a>, key| Job {
+    let job = |title: String, group: String, requests, work: Work<'a>, key| Job {
         key,
         title,
         group,
-        plan,
+        requests,
         extra: ExtraCalls::NONE,
         work,
     };
@@ -76,7 +76,7 @@ pub(super) fn jobs<'a>(context: &'a SweepContext<'_>, cell: &Cell) -> Result<Vec
     let mut jobs = vec![job(
         named("columns"),
         grouped("columns"),
-        plan.clone(),
+        Request::of_sweep(plan.clone()),
         Box::new(move |_, _| errors::buy(context, &plan).map(|()| Vec::new())),
         stock,
     )];
@@ -87,11 +87,10 @@ pub(super) fn jobs<'a>(context: &'a SweepContext<'_>, cell: &Cell) -> Result<Vec
     for number in 0..context.matrix.search.trials {
         let key = key(context, cell, "trial", number)?;
         let title = named(&format!("trial {}", number + 1));
-        // what it reads was bought before the first one
-        let plan = EntryPlan { blocks: Vec::new(), certainty: Certainty::Exact };
         let cell = cell.clone();
         let work: Work<'a> = Box::new(move |results, _| run_trial(context, &cell, number, results));
-        jobs.push(job(title, grouped("trials"), plan, work, key));
+        // what it reads was bought before the first one
+        jobs.push(job(title, grouped("trials"), Vec::new(), work, key));
     }
     Ok(jobs)
 }

@@ -53,7 +53,7 @@ impl Experiment for Spectrum {
 fn jobs<'a>(context: &'a SweepContext<'_>) -> Result<Vec<Job<'a>>, JobError> {
     let mut jobs = Vec::new();
     let whole = reference(context)?;
-    let plan = whole.plan.clone();
+    let requests = whole.requests.clone();
     if context.problem.is_priced {
         jobs.push(whole);
     }
@@ -62,7 +62,7 @@ fn jobs<'a>(context: &'a SweepContext<'_>) -> Result<Vec<Job<'a>>, JobError> {
             key: context.key(what, None, &more)?,
             title: what.to_owned(),
             group: what.to_owned(),
-            plan: plan.clone(),
+            requests: requests.clone(),
             extra: ExtraCalls::NONE,
             work,
         })

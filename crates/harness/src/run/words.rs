@@ -9,12 +9,13 @@ use super::{BYTES_PER_ENTRY, Outcome, RunError, RunOptions};
 use crate::config::{Config, Subject};
 use crate::job::ExtraCalls;
 use crate::layout::About;
+use crate::matrices::Matrices;
 use crate::oracles::wmd::Skipped;
 use crate::plan::Forecast;
 use crate::provenance::Calls;
 use crate::run_source::RunSource;
 use crate::scale::executor::command_line;
-use crate::till::{Till, Timed};
+use crate::till::Timed;
 
 /// Title, items, warnings.
 pub(super) fn introduce(config: &Config, source: &dyn RunSource) {
@@ -26,16 +27,16 @@ pub(super) fn introduce(config: &Config, source: &dyn RunSource) {
 }
 
 /// One line on what will be bought.
-pub(super) fn announce(till: Option<&Till>, forecast: &Forecast, jobs: usize, missing: u64) {
+pub(super) fn announce(matrices: &Matrices<'_>, forecast: &Forecast, jobs: usize, missing: u64) {
     let todo = format!("{} of {jobs} jobs to do", jobs - forecast.finished);
-    let Some(till) = till else {
+    if matrices.is_empty() {
         eprintln!("{todo}");
         return;
-    };
+    }
     let planned = forecast.evaluations();
-    if !till.is_priced() {
+    if !matrices.are_priced() {
         eprintln!("{todo}; the matrix is given, nothing is bought");
-    } else if forecast.is_exact() {
+    } else if forecast.is_exact() && matrices.are_open() {
         let stored = count(planned.saturating_sub(missing));
         eprintln!("{todo}: {} evaluations, {stored} of them in the store, {} to buy", count(planned), count(missing));
     } else {
@@ -46,13 +47,13 @@ pub(super) fn announce(till: Option<&Till>, forecast: &Forecast, jobs: usize, mi
 /// The whole forecast as a table, on standard output.
 pub(super) fn print_dry_run(
     config: &Config,
-    till: Option<&Till>,
+    matrices: &Matrices<'_>,
     forecast: &Forecast,
     options: &RunOptions,
 ) -> Result<(), RunError> {
     let mut out = std::io::stdout().lock();
-    // a study buys nothing: its parts are all there is to tell
-    let Some(till) = till else {
+    // nothing is evaluated: the parts are all there is to tell
+    if matrices.is_empty() {
         for group in forecast.groups() {
             let _ = writeln!(out, "{:<58} {:>11}", group.name, counted(group.jobs, "part"));
         }
@@ -63,7 +64,7 @@ pub(super) fn print_dry_run(
             forecast.jobs.len()
         );
         return Ok(());
-    };
+    }
     let mut line = |text: String| {
         // a closed pipe (`| head`) ends the listing, not the run
         let _ = writeln!(out, "{text}");
@@ -80,12 +81,12 @@ pub(super) fn print_dry_run(
     }
     let planned = forecast.evaluations();
     line(row("total", forecast.jobs.len() as u64, sum(forecast, |j| j.cells), sum(forecast, |j| j.alone), planned));
-    if !till.is_priced() {
+    if !matrices.are_priced() {
         line("the matrix is given: nothing is bought".to_owned());
         return Ok(());
     }
-    let timing = timing(till, forecast, options.sample)?;
-    let missing = forecast.to_buy(|entries| till.missing(entries))?;
+    let timing = timing(matrices, forecast, options.sample)?;
+    let missing = matrices.to_buy(forecast)?;
     let exact = if forecast.is_exact() { "exactly" } else { "at most" };
     line(format!("{} finished", counted(forecast.finished as u64, "job")));
     if planned == 0 && forecast.extra.calls == 0 {
@@ -93,7 +94,7 @@ pub(super) fn print_dry_run(
         return Ok(());
     }
     let to_buy = format!("{} to buy ({})", count(missing), bytes(missing * BYTES_PER_ENTRY));
-    line(match forecast.is_exact() {
+    line(match forecast.is_exact() && matrices.are_open() {
         true => {
             let stored = count(planned.saturating_sub(missing));
             format!("planned {exact} {} evaluations: {stored} are in the store, {to_buy}", count(planned))
@@ -142,15 +143,19 @@ enum Timing {
 }
 
 /// Times `sample` calls of the plan, where they are asked for and can be made.
-fn timing(till: &Till, forecast: &Forecast, sample: Option<u64>) -> Result<Timing, RunError> {
+fn timing(matrices: &Matrices<'_>, forecast: &Forecast, sample: Option<u64>) -> Result<Timing, RunError> {
     let Some(calls) = sample else { return Ok(Timing::None("no call was made; `--sample N` times N of them")) };
-    if !till.can_score() {
-        return Ok(Timing::None("no call was timed: the model is still to be fine-tuned"));
+    if !matrices.can_score() {
+        let what = match matrices.are_open() {
+            true => "no call was timed: the model is still to be fine-tuned",
+            false => "no call was timed: the model is still to be trained",
+        };
+        return Ok(Timing::None(what));
     }
     if !forecast.is_exact() {
         return Ok(Timing::None("no call was timed: which entries are asked for shows only on the way"));
     }
-    let timed = till.time(&forecast.entries, calls).map_err(|error| RunError::Plan(Box::new(error.into())))?;
+    let timed = matrices.time(forecast, calls).map_err(|error| RunError::Plan(Box::new(error.into())))?;
     Ok(timed.map_or(Timing::None("no call was timed: all entries are in the store"), Timing::Of))
 }
 
@@ -168,20 +173,21 @@ pub(super) fn unsolved(bought: u64, skipped: &Skipped) -> String {
 /// What came out and where it lies.
 pub(super) fn conclude(
     config: &Config,
-    till: Option<&Till>,
+    matrices: &Matrices<'_>,
     rows: usize,
     calls: &Calls,
     outcome: &Outcome,
     options: &RunOptions,
 ) {
     let folder = super::results_folder(config, options);
-    if till.is_some_and(Till::is_priced) {
+    if !matrices.is_empty() && matrices.are_priced() {
         eprintln!("{} entries bought, {} reused", count(calls.bought), count(calls.reused));
     }
     if let Some(skipped) = &calls.skipped {
         eprintln!("{}", unsolved(calls.bought, skipped));
     }
-    if let Some(beside) = till.map(Till::spent_beside).filter(|&beside| beside > 0) {
+    let beside = matrices.evaluations_beside();
+    if beside > 0 {
         eprintln!("{} evaluations outside the matrix bought", count(beside));
     }
     if let Ok(summary) = std::fs::read_to_string(folder.join("summary.md")) {

@@ -59,12 +59,15 @@ impl PairScorer {
         let as_first = mentions.dot(&part(0).t()) + &first_bias;
         let as_second = mentions.dot(&part(1).t());
         let product = part(2).to_owned();
-        let bytes: Vec<u8> = [&product, &as_first, &as_second]
-            .into_iter()
-            .flat_map(|matrix| matrix.iter().flat_map(|value| value.to_le_bytes()))
-            .chain(output.iter().flat_map(|value| value.to_le_bytes()))
-            .collect();
-        let identity = Identity::of(&[("kind", b"coreference pairs v1"), ("weights and mentions", &bytes)]);
+        let matrices = [&mentions, &as_first, &as_second, &product, &hidden].into_iter().flatten();
+        let vectors = [&hidden_bias, &output].into_iter().flatten().chain([&output_bias]);
+        let bytes: Vec<u8> = matrices.chain(vectors).flat_map(|value| value.to_le_bytes()).collect();
+        let shape = format!("{n} mentions of {d} numbers, {h} hidden units");
+        let identity = Identity::of(&[
+            ("kind", b"coreference pairs v2"),
+            ("shape", shape.as_bytes()),
+            ("weights and mentions", &bytes),
+        ]);
         Ok(Self { mentions, as_first, as_second, product, hidden, hidden_bias, output, output_bias, identity })
     }
 

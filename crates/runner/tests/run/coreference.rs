@@ -1,6 +1,8 @@
 //! Coreference: a response scored, the stories inside clustered, and what is wrong named.
 
 use crate::scratch::Scratch;
+#[cfg(feature = "torch")]
+use crate::scratch::number_before;
 
 /// A document of six words, each with its mark.
 fn document(marks: [&str; 6]) -> String {
@@ -90,6 +92,24 @@ fn the_news_are_clustered_and_a_second_run_changes_nothing() {
     assert_eq!(second.code, Some(0), "{}", second.err);
     assert!(!scratch.path("models").exists());
     assert_eq!(before, std::fs::read(results.join("results.parquet")).unwrap());
+}
+
+#[cfg(feature = "torch")]
+#[test]
+fn scores_of_mentions_are_planned_kept_and_evaluated_once() {
+    let scratch = Scratch::with(NEWS);
+    // the number of predicted mentions is known before any is predicted; what the store holds of them is not
+    let dry = scratch.run_well(&["--dry-run"]);
+    let planned = number_before(&dry.out, " evaluations: ");
+    assert!(planned > 0 && dry.out.contains("planned exactly"), "{}", dry.out);
+    assert!(dry.out.contains("less what of it is in the store"), "{}", dry.out);
+    assert!(!scratch.path("models").exists());
+    scratch.run_well(&["--quiet"]);
+    assert_eq!(scratch.calls("results/news"), [planned, planned, 0]);
+    assert_eq!(scratch.entries_kept("store"), planned);
+    scratch.run_well(&["--quiet", "--results", "again"]);
+    assert_eq!(scratch.calls("again/news"), [planned, 0, planned]);
+    assert_eq!(scratch.figures("results/news"), scratch.figures("again/news"));
 }
 
 #[cfg(feature = "torch")]

@@ -1,6 +1,6 @@
 //! Tree kernels, question classification and answer ranking.
 
-use crate::scratch::{Scratch, data_folder};
+use crate::scratch::{Scratch, data_folder, number_before};
 
 const CQA: &str = "\
 name: threads
@@ -24,6 +24,28 @@ fn the_embedded_threads_are_ranked_and_a_second_run_changes_nothing() {
     let before = std::fs::read(results.join("results.parquet")).unwrap();
     assert_eq!(scratch.say(&["threads.yaml", "--quiet"]).code, Some(0));
     assert_eq!(before, std::fs::read(results.join("results.parquet")).unwrap());
+}
+
+#[test]
+fn entries_of_a_ranking_are_planned_kept_and_evaluated_once() {
+    let scratch = Scratch::with(&CQA.replace("landmarks: [10, 500]", "exact: false, landmarks: [10, 20]"));
+    let dry = scratch.run_well(&["--dry-run"]);
+    let planned = number_before(&dry.out, " evaluations: ");
+    assert!(planned > 0 && dry.out.contains("planned exactly"), "{}", dry.out);
+    scratch.run_well(&["--quiet"]);
+    assert_eq!(scratch.calls("results/threads"), [planned, planned, 0]);
+    assert_eq!(scratch.entries_kept("store"), planned);
+    scratch.run_well(&["--quiet", "--results", "again"]);
+    assert_eq!(scratch.calls("again/threads"), [planned, 0, planned]);
+    assert_eq!(scratch.figures("results/threads"), scratch.figures("again/threads"));
+
+    // which test comments meet which support shows only when the exact machine is trained
+    let scratch = Scratch::with(CQA);
+    let most = number_before(&scratch.run_well(&["--dry-run"]).out, " evaluations: ");
+    scratch.run_well(&["--quiet"]);
+    let bought = scratch.calls("results/threads")[1];
+    assert!(bought > planned && bought <= most, "{planned} < {bought} <= {most}");
+    assert_eq!(scratch.entries_kept("store"), bought);
 }
 
 #[test]

@@ -3,12 +3,19 @@
 use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 
-use landmark_core::oracle::{AsymmetryPolicy, EmbeddingProxy, Precomputed};
+use landmark_core::entries::EntryPlan;
+use landmark_core::oracle::{
+    AsymmetryPolicy, EmbeddingProxy, Oracle, OracleShape, Precomputed, Symmetrization, Symmetrized, Symmetry, block_of,
+};
 use landmark_data::{CorefPart, MentionCorpus};
+use landmark_harness::job::Request;
+use landmark_harness::matrices::Matrix;
 use landmark_harness::models::libtorch;
 use landmark_harness::progress::Progress;
 use landmark_harness::study::StudyError;
+use landmark_harness::till::Till;
 use landmark_oracles::neural::{
     DeviceChoice, EncoderChoice, Goal, Group, MentionScorer, PairScorer, ScorerEpoch, ScorerRecipe, TokenStates,
     candidate_spans,
@@ -16,7 +23,7 @@ use landmark_oracles::neural::{
 use landmark_tasks::coreference::{CondensedDistances, CorefScores, Dendrogram, Singletons, score_coreference};
 use ndarray::Array2;
 
-use super::{Settings, Source};
+use super::{ENTRY, Settings, Source};
 
 /// A span by the place of its document and its first and last word: what a mention is called when clusters are scored.
 pub(super) type Name = (usize, usize, usize);
@@ -33,6 +40,8 @@ pub(super) struct Topic {
     pub(super) raw: Array2<f64>,
     /// Their mean over both orders.
     pub(super) symmetric: Precomputed,
+    /// The same, asked for entry by entry: what a method sees.
+    pub(super) scores: Symmetrized<Arc<dyn Oracle>>,
     /// Cosine of the mentions' representations, a free relative of the scores.
     pub(super) proxy: EmbeddingProxy,
 }
@@ -57,7 +66,26 @@ pub(super) struct Workshop {
     choice: EncoderChoice,
     folder: PathBuf,
     seed: u64,
+    store: String,
     states: OnceCell<Box<dyn TokenStates>>,
+    matrices: Vec<TopicMatrix>,
+}
+
+/// The scores of a development or test topic.
+struct TopicMatrix {
+    source: Source,
+    part: CorefPart,
+    /// Number of its mentions; which they are shows only when those that are predicted are.
+    len: usize,
+    /// Where they are evaluated, once the scorer is trained.
+    till: OnceCell<Till>,
+}
+
+impl TopicMatrix {
+    /// Both orders of a pair are asked for, and a mention with itself.
+    fn shape(&self) -> OracleShape {
+        OracleShape { len: self.len, symmetry: Symmetry::Asymmetric, diagonal_known: false, evaluations_per_pair: 1 }
+    }
 }
 
 impl Workshop {
@@ -66,9 +94,65 @@ impl Workshop {
         settings: &Settings,
         choice: EncoderChoice,
         folder: PathBuf,
-        seed: u64,
+        (seed, store): (u64, &str),
     ) -> Self {
-        Self { corpus, settings: settings.clone(), choice, folder, seed, states: OnceCell::new() }
+        let (settings, store, states) = (settings.clone(), store.to_owned(), OnceCell::new());
+        let mut new = Self { corpus, settings, choice, folder, seed, store, states, matrices: Vec::new() };
+        new.matrices = new.topic_matrices();
+        new
+    }
+
+    fn topic_matrices(&self) -> Vec<TopicMatrix> {
+        let mut matrices = Vec::new();
+        for &source in &self.settings.mentions {
+            for part in [CorefPart::Dev, CorefPart::Test] {
+                for topic in self.corpus.topics(part) {
+                    let len = match source {
+                        Source::Gold => self.gold(topic).len(),
+                        Source::Predicted => self.spans(topic).len().min(self.kept(self.words(topic))),
+                    };
+                    matrices.push(TopicMatrix { source, part, len, till: OnceCell::new() });
+                }
+            }
+        }
+        matrices
+    }
+
+    /// The matrices of all sources, development topics before test topics.
+    pub(super) fn matrices(&self) -> Vec<Matrix<'_>> {
+        self.matrices.iter().map(|matrix| Matrix { shape: matrix.shape(), till: matrix.till.get() }).collect()
+    }
+
+    /// Every entry of this source: the threshold is chosen on whole development topics, and errors are measured on whole test topics.
+    pub(super) fn requests(&self, source: Source) -> Vec<Request> {
+        let of_source = self.matrices.iter().enumerate().filter(|(_, matrix)| matrix.source == source);
+        of_source.map(|(number, matrix)| Request { matrix: number, plan: EntryPlan::all(matrix.len) }).collect()
+    }
+
+    /// The topics of a part with all their scores, each of which is looked up in the store first.
+    fn scored(
+        &self,
+        (source, part): (Source, CorefPart),
+        topics: &[Unscored],
+        network: &dyn MentionScorer,
+    ) -> Result<Vec<Topic>, StudyError> {
+        let matrices = self.matrices.iter().filter(|matrix| matrix.source == source && matrix.part == part);
+        let score = |(topic, matrix): (&Unscored, &TopicMatrix)| {
+            let scorer = topic.scorer(network)?;
+            let proxy = EmbeddingProxy::cosine(scorer.mentions().mapv(f64::from))?;
+            let till = match matrix.till.get() {
+                Some(till) => till,
+                None => {
+                    let what = format!("{}, {}, topic {}", self.corpus.name(), source.words(), topic.name);
+                    let till = Till::at(&self.store, Arc::new(scorer), ENTRY.entry.id, what)?;
+                    matrix.till.get_or_init(|| till)
+                }
+            };
+            let all: Vec<usize> = (0..matrix.len).collect();
+            let raw = block_of(&till.scores(), &all, &all)?;
+            topic.compared(raw, till.scores(), proxy)
+        };
+        topics.iter().zip(matrices).map(score).collect()
     }
 
     /// Trains, or finds what was trained, and scores the test topics.
@@ -89,7 +173,7 @@ impl Workshop {
             seed: self.seed,
         };
         let mut judge = |network: &dyn MentionScorer| -> Result<f64, StudyError> {
-            let topics = dev.iter().map(|topic| topic.score(network)).collect::<Result<Vec<_>, _>>()?;
+            let topics = dev.iter().map(|topic| topic.judged(network)).collect::<Result<Vec<_>, _>>()?;
             Ok(self.best_exact_threshold(&topics)?.1)
         };
         let (scorer, curve) = states.train(&recipe, &self.folder, &mut judge, &mut |epoch| {
@@ -103,12 +187,10 @@ impl Workshop {
                 epoch.seconds
             ));
         })?;
-        let scored = |topics: &[Unscored]| -> Result<Vec<Topic>, StudyError> {
-            topics.iter().map(|topic| topic.score(scorer.as_ref())).collect()
-        };
-        let development = scored(&dev)?;
+        let development = self.scored((source, CorefPart::Dev), &dev, scorer.as_ref())?;
         let (threshold, dev) = self.best_exact_threshold(&development)?;
-        let topics = scored(&self.groups(CorefPart::Test, states, spans)?)?;
+        let test = self.groups(CorefPart::Test, states, spans)?;
+        let topics = self.scored((source, CorefPart::Test), &test, scorer.as_ref())?;
         Ok(Scored { topics, development, threshold, dev, curve })
     }
 
@@ -182,14 +264,21 @@ impl Workshop {
 
     /// All spans of each topic of a part.
     fn candidates(&self, part: CorefPart, states: &dyn TokenStates) -> Result<Vec<Unscored>, StudyError> {
-        let all = |topic: &str| -> Vec<Name> {
-            let of = |document: usize| {
-                let spans = candidate_spans(&self.corpus, document, self.settings.longest);
-                spans.into_iter().map(move |(start, end)| (document, start, end))
-            };
-            self.corpus.documents_of(topic).into_iter().flat_map(of).collect()
+        self.corpus.topics(part).into_iter().map(|topic| self.topic(topic, self.spans(topic), states)).collect()
+    }
+
+    /// All spans of a topic.
+    fn spans(&self, topic: &str) -> Vec<Name> {
+        let of = |document: usize| {
+            let spans = candidate_spans(&self.corpus, document, self.settings.longest);
+            spans.into_iter().map(move |(start, end)| (document, start, end))
         };
-        self.corpus.topics(part).into_iter().map(|topic| self.topic(topic, all(topic), states)).collect()
+        self.corpus.documents_of(topic).into_iter().flat_map(of).collect()
+    }
+
+    /// Words in the validated sentences of a topic.
+    fn words(&self, topic: &str) -> usize {
+        self.corpus.documents_of(topic).into_iter().map(|k| self.corpus.documents()[k].validated_tokens()).sum()
     }
 
     /// Gold mentions of a topic with the numbers of their clusters.
@@ -220,9 +309,7 @@ impl Workshop {
             group.spans.push(span);
             group.clusters.push(clusters.get(&(document, start, end)).copied());
         }
-        let documents = self.corpus.documents_of(topic);
-        let words = documents.into_iter().map(|k| self.corpus.documents()[k].validated_tokens()).sum();
-        Ok(Unscored { name: topic.to_owned(), mentions, group, key, words })
+        Ok(Unscored { name: topic.to_owned(), mentions, group, key, words: self.words(topic) })
     }
 
     /// The candidate with the best CoNLL F1 on these topics with their exact scores, and that figure.
@@ -281,16 +368,26 @@ impl Unscored {
         Ok(Self { name: self.name.clone(), mentions, group, key: self.key.clone(), words: self.words })
     }
 
-    fn score(&self, network: &dyn MentionScorer) -> Result<Topic, StudyError> {
+    fn scorer(&self, network: &dyn MentionScorer) -> Result<PairScorer, StudyError> {
         let spans = &self.group.spans;
-        let scorer = PairScorer::new(network.pair_layers()?, spans.len(), network.represent(spans)?)?;
-        let raw = scorer.matrix();
+        Ok(PairScorer::new(network.pair_layers()?, spans.len(), network.represent(spans)?)?)
+    }
+
+    /// By a network that is still in training, whose scores are worth nothing after the next step.
+    fn judged(&self, network: &dyn MentionScorer) -> Result<Topic, StudyError> {
+        let scorer = self.scorer(network)?;
+        let proxy = EmbeddingProxy::cosine(scorer.mentions().mapv(f64::from))?;
+        self.compared(scorer.matrix(), Arc::new(scorer), proxy)
+    }
+
+    fn compared(&self, raw: Array2<f64>, scores: Arc<dyn Oracle>, proxy: EmbeddingProxy) -> Result<Topic, StudyError> {
         Ok(Topic {
             name: self.name.clone(),
             mentions: self.mentions.clone(),
             key: self.key.clone(),
             symmetric: Precomputed::new(raw.clone(), AsymmetryPolicy::Mean)?,
-            proxy: EmbeddingProxy::cosine(scorer.mentions().mapv(f64::from))?,
+            scores: Symmetrized::new(scores, Symmetrization::Mean),
+            proxy,
             raw,
         })
     }

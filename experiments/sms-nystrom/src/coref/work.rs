@@ -12,7 +12,9 @@ use landmark_core::oracle::{Oracle, OracleShape};
 use landmark_core::stream::stream;
 use landmark_data::{CorefPart, catalog};
 use landmark_harness::config::{MethodConfig, ProxyFit, RunSettings};
+use landmark_harness::job::Request;
 use landmark_harness::layout::{About, Layout};
+use landmark_harness::matrices::Matrix;
 use landmark_harness::progress::Progress;
 use landmark_harness::study::{Finished, Part, StudyContext, StudyError, StudyWork, row};
 use landmark_oracles::neural::{EncoderChoice, ModelFiles};
@@ -75,7 +77,7 @@ impl Clustering {
             pieces: pieces(settings, methods, context.run),
             stamps: stamps(settings),
             notes: notes(),
-            workshop: Workshop::new(corpus, settings, choice, folder, context.run.seed),
+            workshop: Workshop::new(corpus, settings, choice, folder, (context.run.seed, context.store)),
             settings: settings.clone(),
             methods: methods.to_vec(),
             run: context.run.clone(),
@@ -181,8 +183,7 @@ impl Clustering {
             let Some(fitted) = fitted else { continue };
             columns += size as u64;
             cells += fitted.cells;
-            // both orders of a pair are asked for
-            evaluations += 2 * fitted.evaluations;
+            evaluations += fitted.evaluations;
             approximations.push((topic, fitted.approximation));
         }
         let seconds = started.elapsed().as_secs_f64();
@@ -263,9 +264,9 @@ impl Clustering {
             "sicur" => (size / 2).max(1),
             _ => size,
         };
-        let shape = OracleShape::of(&topic.symmetric);
+        let shape = OracleShape::of(&topic.scores);
         let plan = approximator.plan(shape, &landmarks, rank)?;
-        let approximation = approximator.fit(&topic.symmetric, &landmarks, rank, entry.known, &mut of("fit"))?;
+        let approximation = approximator.fit(&topic.scores, &landmarks, rank, entry.known, &mut of("fit"))?;
         Ok(Some(Fitted { approximation, cells: plan.cells(n), evaluations: plan.evaluations(shape) }))
     }
 
@@ -373,6 +374,15 @@ impl StudyWork for Clustering {
             Part { title: format!("{words}, {title}"), group: format!("{words}, {group}"), key }
         };
         self.pieces.iter().map(part).collect()
+    }
+
+    fn matrices(&self) -> Vec<Matrix<'_>> {
+        self.workshop.matrices()
+    }
+
+    fn requests(&self, part: usize) -> Result<Vec<Request>, StudyError> {
+        let (Piece::Exact(source) | Piece::Approximated { source, .. }) = self.pieces[part];
+        Ok(self.workshop.requests(source))
     }
 
     fn measure(&self, part: usize, _: &Finished<'_>, progress: &Progress) -> Result<Vec<ResultRow>, StudyError> {

@@ -60,12 +60,12 @@ fn feature_part(features: Array2<f64>, kind: FeatureKernel) -> Result<Option<Box
 }
 
 /// The first items of an oracle: what approximators may see.
-pub(super) struct First<O> {
-    pub(super) inner: O,
+pub(super) struct First {
+    pub(super) inner: Arc<dyn Oracle>,
     pub(super) len: usize,
 }
 
-impl<O: Oracle> Oracle for First<O> {
+impl Oracle for First {
     fn len(&self) -> usize {
         self.len
     }

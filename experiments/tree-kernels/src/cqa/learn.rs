@@ -2,8 +2,9 @@
 
 use landmark_core::approximate::{Approximate, Nystrom, ShiftRidgeParams, SiCurParams, SmsNystromParams};
 use landmark_core::approximation::Known;
+use landmark_core::entries::{EntryBlock, EntryPlan, Rows};
 use landmark_core::landmarks::Landmarks;
-use landmark_core::oracle::{Oracle, block_of};
+use landmark_core::oracle::{Oracle, OracleShape, block_of};
 use landmark_core::stream::stream;
 use landmark_harness::study::StudyError;
 use landmark_tasks::classification::{self, ClassificationParams, KernelClassificationParams};
@@ -108,13 +109,12 @@ impl Task<'_> {
         similarities: impl Fn(&[usize]) -> Result<Array2<f64>, StudyError>,
     ) -> Result<(Array2<f64>, Array2<f64>), StudyError> {
         if method == Method::Ensemble {
-            let experts = EXPERTS.min(size);
             let (mut known, mut asked) = (Vec::new(), Vec::new());
-            for expert in 0..experts {
-                let own: Vec<usize> = order[..size].iter().copied().skip(expert).step_by(experts).collect();
-                let (train, test) = self.fit(&Nystrom, train, &own, own.len(), &similarities)?;
+            let experts = experts(&order[..size]);
+            for own in &experts {
+                let (train, test) = self.fit(&Nystrom, train, own, own.len(), &similarities)?;
                 // uniform weights 1/m on the kernels, so 1/√m on the features
-                let weight = 1.0 / (experts as f64).sqrt();
+                let weight = 1.0 / (experts.len() as f64).sqrt();
                 known.push(train * weight);
                 asked.push(test * weight);
             }
@@ -122,14 +122,36 @@ impl Task<'_> {
                 |parts: &[Array2<f64>]| concatenate(Axis(1), &parts.iter().map(Array2::view).collect::<Vec<_>>());
             return Ok((beside(&known)?, beside(&asked)?));
         }
-        let chosen: (Box<dyn Approximate>, usize) = match method {
-            Method::Nystrom | Method::Stratified | Method::Ensemble => (Box::new(Nystrom), size),
-            Method::SmsNystrom => (Box::new(SmsNystromParams::default().check()?), size),
-            // SiCUR buys twice as many columns as its rank
-            Method::Sicur => (Box::new(SiCurParams::default().check()?), size.div_ceil(2)),
-            Method::ShiftRidge => (Box::new(ShiftRidgeParams::default().check()?), size),
-        };
-        self.fit(chosen.0.as_ref(), train, order, chosen.1, &similarities)
+        let (approximator, rank) = approximator(method, size)?;
+        self.fit(approximator.as_ref(), train, order, rank, &similarities)
+    }
+
+    /// Entries that [`embed`](Self::embed) requests: what the fit requests of the training pairs, and the similarities of every other
+    /// pair to the columns that it reads in full.
+    pub(super) fn entries(
+        &self,
+        method: Method,
+        shape: OracleShape,
+        order: &[usize],
+        size: usize,
+    ) -> Result<EntryPlan, StudyError> {
+        if method == Method::Ensemble {
+            return Ok(EntryPlan::columns(&order[..size]));
+        }
+        let training = self.labels.len();
+        let (approximator, rank) = approximator(method, size)?;
+        let train = OracleShape { len: training, ..shape };
+        let mut plan = approximator.plan(train, &self.landmarks(order)?, rank)?;
+        let full = plan.full_columns();
+        let partly = plan.blocks.drain(..).filter(|block| block.rows != Rows::All);
+        let blocks = std::iter::once(EntryBlock { rows: Rows::All, cols: full }).chain(partly).collect();
+        Ok(EntryPlan { blocks, ..plan })
+    }
+
+    /// Landmarks in this order, and an independent draw.
+    fn landmarks(&self, order: &[usize]) -> Result<Landmarks, StudyError> {
+        let independent = &mut stream(self.seed, "", "landmarks.independent", 0);
+        Ok(Landmarks::given(self.labels.len(), order, independent)?)
     }
 
     fn fit(
@@ -140,7 +162,7 @@ impl Task<'_> {
         rank: usize,
         similarities: &impl Fn(&[usize]) -> Result<Array2<f64>, StudyError>,
     ) -> Result<(Array2<f64>, Array2<f64>), StudyError> {
-        let landmarks = Landmarks::given(train.len(), order, &mut stream(self.seed, "", "landmarks.independent", 0))?;
+        let landmarks = self.landmarks(order)?;
         let rng = &mut stream(self.seed, "", "fit", 0);
         let approximation = method.fit(train, &landmarks, rank, Known::NOTHING, rng)?;
         let bought = approximation.landmarks().to_vec();
@@ -149,6 +171,23 @@ impl Task<'_> {
         let projected = projected.ok_or("a method whose vectors cannot be had for new items")?;
         Ok((embedding.vectors, projected))
     }
+}
+
+/// A method with the rank that it has at so many landmarks.
+fn approximator(method: Method, size: usize) -> Result<(Box<dyn Approximate>, usize), StudyError> {
+    Ok(match method {
+        Method::Nystrom | Method::Stratified | Method::Ensemble => (Box::new(Nystrom), size),
+        Method::SmsNystrom => (Box::new(SmsNystromParams::default().check()?), size),
+        // SiCUR evaluates twice as many columns as its rank
+        Method::Sicur => (Box::new(SiCurParams::default().check()?), size.div_ceil(2)),
+        Method::ShiftRidge => (Box::new(ShiftRidgeParams::default().check()?), size),
+    })
+}
+
+/// Landmarks dealt out to the experts of the ensemble.
+fn experts(landmarks: &[usize]) -> Vec<Vec<usize>> {
+    let experts = EXPERTS.min(landmarks.len());
+    (0..experts).map(|expert| landmarks.iter().copied().skip(expert).step_by(experts).collect()).collect()
 }
 
 /// Every prefix has the labels' shares as nearly as can be; within a label the order stays.

@@ -1,15 +1,18 @@
 //! The study at work: the exact machine first, then each method at each number of landmarks and in each replicate.
 
-use std::sync::Arc;
 use std::time::Instant;
 
-use landmark_core::oracle::{Oracle, Remembered};
+use landmark_core::entries::{Certainty, EntryPlan};
+use landmark_core::oracle::Oracle;
 use landmark_data::cqa::Pairs;
 use landmark_data::{Thread, Threads, WordVectors, catalog};
 use landmark_harness::config::RunSettings;
+use landmark_harness::job::Request;
 use landmark_harness::layout::{About, Layout};
+use landmark_harness::matrices::Matrix;
 use landmark_harness::progress::Progress;
 use landmark_harness::study::{Finished, Part, StudyContext, StudyError, StudyWork, row};
+use landmark_harness::till::Till;
 use landmark_report::{Caveat, Metric, ResultRow};
 use landmark_tasks::ranking::{Answer, score_ranking};
 use ndarray::Array1;
@@ -36,8 +39,8 @@ pub(super) struct Ranking {
     training: usize,
     /// The thread of each pair.
     threads: Vec<usize>,
-    /// Over all pairs; what is bought for one part serves the next.
-    kernel: Arc<Remembered<Arc<dyn Oracle>>>,
+    /// The kernel over all pairs; an entry that one part evaluates serves the next.
+    till: Till,
     description: String,
     stamps: Vec<Caveat>,
     notes: Vec<String>,
@@ -91,7 +94,12 @@ impl Ranking {
             training,
             threads: pairs.thread.clone(),
             facts: json!({ "sets": sets, "kernel": kernel.identity().to_hex() }),
-            kernel: Arc::new(Remembered::new(kernel)),
+            till: Till::at(
+                context.store,
+                kernel,
+                super::ENTRY.entry.id,
+                format!("{}, {description}", settings.dataset),
+            )?,
             description,
             stamps,
             notes,
@@ -105,21 +113,16 @@ impl Ranking {
     /// K[test, these training pairs].
     fn to_test(&self, columns: &[usize]) -> Result<ndarray::Array2<f64>, StudyError> {
         let test: Vec<usize> = (self.training..self.labels.len()).collect();
-        block(self.kernel.as_ref(), &test, columns)
+        block(&self.till.scores(), &test, columns)
     }
 
     fn say(&self, piece: Piece) -> Result<Said, StudyError> {
-        let train = First { inner: Arc::clone(&self.kernel), len: self.training };
+        let train = First { inner: self.till.scores(), len: self.training };
         match piece {
             Piece::Exact => {
                 let all: Vec<usize> = (0..self.training).collect();
-                // not through the memory: n² numbers are held once
-                let train = First { inner: Arc::clone(self.kernel.inner()), len: self.training };
                 let gram = block(&train, &all, &all)?;
-                self.task().exact(gram.view(), |support| {
-                    let test: Vec<usize> = (self.training..self.labels.len()).collect();
-                    block(self.kernel.inner().as_ref(), &test, support)
-                })
+                self.task().exact(gram.view(), |support| self.to_test(support))
             }
             Piece::Landmarks { method, size, replicate } => {
                 let task = self.task();
@@ -215,6 +218,26 @@ impl StudyWork for Ranking {
             Part { title, group, key: json!({ "data": data, "piece": piece }) }
         };
         self.pieces.iter().map(part).collect()
+    }
+
+    fn matrices(&self) -> Vec<Matrix<'_>> {
+        vec![Matrix::of(&self.till)]
+    }
+
+    fn requests(&self, part: usize) -> Result<Vec<Request>, StudyError> {
+        let plan = match self.pieces[part] {
+            // a test pair is compared with the support, which shows when the machine is trained
+            Piece::Exact => {
+                let all: Vec<usize> = (0..self.training).collect();
+                EntryPlan { certainty: Certainty::UpperBound, ..EntryPlan::columns(&all) }
+            }
+            Piece::Landmarks { method, size, replicate } => {
+                let task = self.task();
+                let order = task.order(method, &self.settings.dataset, replicate);
+                task.entries(method, self.till.shape(), &order, size)?
+            }
+        };
+        Ok(vec![Request { matrix: 0, plan }])
     }
 
     fn measure(&self, part: usize, finished: &Finished<'_>, _: &Progress) -> Result<Vec<ResultRow>, StudyError> {

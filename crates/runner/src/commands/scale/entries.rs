@@ -133,7 +133,7 @@ fn make(
     let failed = |error: StoreError| refuse(error.to_string());
     let jobs = experiment.jobs(context).map_err(|error| RunError::Plan(Box::new(error)))?;
     let shape = context.till.shape();
-    let forecast = Forecast::of(&jobs, shape, |_| false);
+    let forecast = Forecast::of(&jobs, vec![shape], |_| false);
     if !forecast.is_exact() {
         let what = "what this configuration buys depends on what it sees (`target_error`, a budget of seconds, or landmarks chosen by scores)";
         return Err(refuse(format!("{what}; a plan needs a fixed `ranks` with `uniform` or `given` landmarks")));
@@ -141,7 +141,7 @@ fn make(
     let Some(stored) = context.till.stored() else {
         return Err(refuse("the matrix is given: there is nothing to buy".to_owned()));
     };
-    let set = &forecast.entries;
+    let set = &forecast.entries[0];
     if !set.rows().is_empty() {
         return Err(refuse(
             "an asymmetric score bought by rows can't be cut into tiles: set `oracle.symmetrize`".to_owned(),

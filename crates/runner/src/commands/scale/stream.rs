@@ -20,8 +20,13 @@ impl<'a> Sketching<'a> {
     /// Opens the stream; refuses a study that has no pieces.
     pub(super) fn open(worker: &'a WorkerContext, study: &dyn Study) -> Result<Box<dyn TiledWork + 'a>> {
         let folder = run::results_folder(&worker.config, &worker.options);
-        let place =
-            study::StudyContext { run: &worker.config.run, data: worker.options.data.as_deref(), folder: &folder };
+        let store = run::store_address(&worker.config, &worker.options);
+        let place = study::StudyContext {
+            run: &worker.config.run,
+            data: worker.options.data.as_deref(),
+            folder: &folder,
+            store: &store,
+        };
         let study = study.shardable(&place).map_err(explained)?.ok_or_else(|| worker.indivisible())?;
         Ok(Box::new(Self { worker, study }))
     }

@@ -1,0 +1,111 @@
+//! The matrices of a run: one in a sweep, one a topic in coreference, none in most studies.
+
+use landmark_core::oracle::{OracleError, OracleShape};
+use landmark_store::StoreError;
+
+use crate::plan::Forecast;
+use crate::till::{Till, Timed};
+
+/// A matrix whose entries are evaluated.
+#[derive(Clone, Copy)]
+pub struct Matrix<'a> {
+    /// Size, symmetry and price, known before anything is trained.
+    pub shape: OracleShape,
+    /// Where its entries are evaluated and kept; `None` while the model behind it is still to be trained.
+    pub till: Option<&'a Till>,
+}
+
+impl<'a> Matrix<'a> {
+    /// A matrix whose entries can be had now.
+    pub fn of(till: &'a Till) -> Self {
+        Self { shape: till.shape(), till: Some(till) }
+    }
+}
+
+/// All matrices of a run.
+pub struct Matrices<'a>(pub Vec<Matrix<'a>>);
+
+impl<'a> Matrices<'a> {
+    fn tills(&self) -> impl Iterator<Item = &'a Till> {
+        self.0.iter().filter_map(|matrix| matrix.till)
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Sizes, symmetries and prices.
+    pub fn shapes(&self) -> Vec<OracleShape> {
+        self.0.iter().map(|matrix| matrix.shape).collect()
+    }
+
+    /// Whether what the store holds of each is known.
+    pub fn are_open(&self) -> bool {
+        self.0.iter().all(|matrix| matrix.till.is_some())
+    }
+
+    /// Whether scores can be had now.
+    pub fn can_score(&self) -> bool {
+        self.are_open() && self.tills().all(Till::can_score)
+    }
+
+    /// Whether an entry costs anything worth keeping.
+    pub fn are_priced(&self) -> bool {
+        self.0.iter().any(|matrix| matrix.till.is_none_or(Till::is_priced))
+    }
+
+    /// Evaluations of a forecast that are not in the store; all of them where that is not known yet, as of stand-ins.
+    ///
+    /// # Errors
+    /// A store that cannot be read.
+    pub fn to_buy(&self, forecast: &Forecast) -> Result<u64, StoreError> {
+        if !forecast.is_exact() {
+            return Ok(forecast.evaluations());
+        }
+        let missing = |(matrix, entries): (&Matrix<'_>, _)| match matrix.till {
+            Some(till) => till.missing(entries),
+            None => Ok(entries.evaluations()),
+        };
+        self.0.iter().zip(&forecast.entries).map(missing).sum()
+    }
+
+    /// Makes `calls` evaluations of the forecast that are not in the store, and keeps them; `None` where none is left.
+    ///
+    /// # Errors
+    /// Those of the oracles and of the store.
+    pub fn time(&self, forecast: &Forecast, calls: u64) -> Result<Option<Timed>, OracleError> {
+        let mut all = Timed { evaluations: 0, seconds: 0.0 };
+        for (till, entries) in self.0.iter().zip(&forecast.entries).filter_map(|(m, set)| Some((m.till?, set))) {
+            let Some(timed) = till.time(entries, calls.saturating_sub(all.evaluations))? else { continue };
+            all.evaluations += timed.evaluations;
+            all.seconds += timed.seconds;
+        }
+        Ok((all.evaluations > 0).then_some(all))
+    }
+
+    /// Evaluations made so far.
+    pub fn evaluations(&self) -> u64 {
+        self.tills().map(|till| till.spent().evaluations).sum()
+    }
+
+    /// Evaluations made besides the matrices.
+    pub fn evaluations_beside(&self) -> u64 {
+        self.tills().map(Till::spent_beside).sum()
+    }
+
+    /// A reader of the evaluations made so far, for the progress line.
+    pub fn counter(&self) -> impl Fn() -> u64 + Send + 'static {
+        let boxed = |till: &Till| Box::new(till.counter()) as Box<dyn Fn() -> u64 + Send>;
+        let counters: Vec<_> = self.tills().map(boxed).collect();
+        move || counters.iter().map(|counter| counter()).sum()
+    }
+
+    /// Publishes what waits to be written to the store.
+    ///
+    /// # Errors
+    /// A store that cannot be written.
+    pub fn flush(&self) -> Result<(), StoreError> {
+        self.tills().try_for_each(Till::flush)
+    }
+}
