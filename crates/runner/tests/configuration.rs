@@ -124,7 +124,7 @@ fn values_out_of_range_are_refused() {
         ("- sms_nystrom", "- sms_nystrom\n  - sms_nystrom", "two methods are called `sms_nystrom`"),
         ("violation: 0.1", "violation: high", "`svm.tolerance.violation` is the text `high`, but must be a number"),
         ("fallback: embedded", "headers: keep", "takes no `headers`, though `20news` does"),
-        ("kind: wmd, gamma: search", "kind: precomputed", "has documents: use `wmd`"),
+        ("kind: wmd, gamma: search", "kind: precomputed", "has documents with word vectors: use `wmd`"),
         ("10_000_000", "many", "`budget.entries` is the text `many`"),
         ("vectors: self300, ", "", "`dataset.vectors` is missing"),
         ("name: tweets", "", "`name` is missing"),
