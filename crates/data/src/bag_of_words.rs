@@ -39,7 +39,7 @@ impl BagsOfWords {
     /// The same bags under the ids of their documents.
     ///
     /// # Panics
-    /// Where there are more or fewer ids than documents.
+    /// More or fewer ids than documents.
     #[must_use]
     pub fn with_ids(mut self, ids: Vec<String>) -> Self {
         assert_eq!(ids.len(), self.len(), "one id for each document");
@@ -52,7 +52,7 @@ impl BagsOfWords {
         self.offsets.len() - 1
     }
 
-    /// Whether there are no documents.
+    /// True where there are no documents.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

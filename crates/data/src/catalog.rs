@@ -44,17 +44,17 @@ pub struct Dataset {
     pub name: &'static str,
     /// Its name for people.
     pub title: &'static str,
-    /// What it holds and how that is laid out.
+    /// Kind of its items and their layout.
     pub holds: Holds,
     /// Its files below the data folder; none for what ships inside.
     pub files: &'static [DataFile],
     /// The licence as the source states it.
     pub licence: &'static str,
-    /// Where and how it can be had publicly.
+    /// Public source and the way to get it.
     pub how_to_get: &'static str,
-    /// What is known to differ from the data of the papers.
+    /// Known differences from the data of the papers.
     pub caveat: &'static str,
-    /// What the papers say of it.
+    /// Statistics of the dataset in the papers.
     pub published: Option<PublishedStatistics>,
 }
 
@@ -81,7 +81,7 @@ pub enum Holds {
     EmbeddedThreads,
     /// Utterances with an intent each, by domain: a file to train on, one to test on, perhaps one that says which domain an intent is of.
     Intents {
-        /// Where the domains come from.
+        /// Source of the domains.
         layout: IntentLayout,
     },
     /// News documents and their mentions of events and entities: a file of each.
@@ -92,21 +92,21 @@ pub enum Holds {
     EmbeddedIntents,
     /// Pairs of sentences with a grade or a label: a file to train on, one to judge by.
     Pairs {
-        /// Where a file has what.
+        /// Columns of a file.
         columns: PairColumns,
     },
     /// The pairs that ship inside.
     EmbeddedPairs,
     /// Texts without labels.
     Texts {
-        /// Where the texts are in each file.
+        /// Layout of the texts in each file.
         layouts: &'static [TextLayout],
     },
     /// Word vectors; the second file, where there is one, is the vocabulary.
     WordVectors {
         /// The layout of the first file.
         format: VectorFormat,
-        /// Whether words it has only with a capital serve for those without.
+        /// True where words it has only with a capital serve for those without.
         fold_case: bool,
     },
 }
@@ -129,7 +129,7 @@ impl Holds {
 /// One file of a dataset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DataFile {
-    /// Where it lies below the data folder.
+    /// Path below the data folder.
     pub path: &'static str,
     /// Its size in bytes.
     pub bytes: u64,
@@ -140,7 +140,7 @@ pub struct DataFile {
 /// A line of a paper's table of datasets.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct PublishedStatistics {
-    /// Which table says so.
+    /// Table of the paper that states them.
     pub source: &'static str,
     /// Number of labels.
     pub classes: usize,
@@ -154,13 +154,13 @@ pub struct PublishedStatistics {
     pub length: f64,
 }
 
-/// What may be asked of a dataset of documents.
+/// Options of a dataset of documents.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct DocumentOptions {
     /// Only the first k labels by name.
     pub first_classes: Option<usize>,
-    /// What becomes of header lines; only newsgroup posts have any, and theirs give way to [`Headers::Subject`].
+    /// Treatment of header lines; only newsgroup posts have any, and theirs give way to [`Headers::Subject`].
     pub headers: Option<Headers>,
     /// At most so many documents, each label with its share; a reduced profile.
     pub limit: Option<usize>,
@@ -193,12 +193,12 @@ pub fn word_vectors() -> impl Iterator<Item = &'static str> {
     all().filter(|dataset| matches!(dataset.holds, Holds::WordVectors { .. })).map(|dataset| dataset.name)
 }
 
-/// Whether the dataset of this name holds examples with trees.
+/// True where the dataset of this name holds examples with trees.
 pub fn has_trees(name: &str) -> bool {
     find(name).is_ok_and(|dataset| matches!(dataset.holds, Holds::Kelp { .. }))
 }
 
-/// Whether the dataset of this name holds labelled pairs of sentences.
+/// True where the dataset of this name holds labelled pairs of sentences.
 pub fn has_pairs(name: &str) -> bool {
     find(name).is_ok_and(|dataset| matches!(dataset.holds, Holds::Pairs { .. } | Holds::EmbeddedPairs))
 }
@@ -348,7 +348,7 @@ fn wrong_kind(dataset: &Dataset, holds: &Holds, wanted: &'static str) -> DataErr
     DataError::WrongKind { name: dataset.name.to_owned(), seen: holds.kind(), wanted }
 }
 
-/// How a file of the catalog was found.
+/// State of a file of the catalog, as found.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FileState {
@@ -373,7 +373,7 @@ pub struct DatasetStatus {
 }
 
 impl DatasetStatus {
-    /// Whether every file is there and right.
+    /// True where every file is there and right.
     pub fn is_ready(&self) -> bool {
         self.files.iter().all(|state| *state == FileState::Present)
     }

@@ -44,9 +44,9 @@ impl fmt::Display for Span {
 /// A document, or a part of one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConllDocument {
-    /// What stands between the parentheses of `#begin document`.
+    /// Text between the parentheses of `#begin document`.
     pub name: String,
-    /// What follows, such as `part 000`; may be empty.
+    /// Text after them, such as `part 000`; may be empty.
     pub part: String,
     /// Its words by sentence.
     pub sentences: Vec<Vec<String>>,

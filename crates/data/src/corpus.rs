@@ -12,7 +12,7 @@ use crate::documents::LabelledDocuments;
 use crate::tokens::{stop_words, words};
 use crate::word_vectors::WordVectors;
 
-/// What happens to the words of a document before any vector is looked up, in this order.
+/// Preprocessing of the words of a document before any vector is looked up, in this order.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct TokenRules {
@@ -104,7 +104,7 @@ impl Corpus {
         self.documents.len()
     }
 
-    /// Whether there are no documents.
+    /// True where there are no documents.
     pub fn is_empty(&self) -> bool {
         self.documents.is_empty()
     }
@@ -119,7 +119,7 @@ impl Corpus {
         &self.words
     }
 
-    /// How often each distinct word occurs in all documents together.
+    /// Number of occurrences of each distinct word in all documents together.
     pub fn counts(&self) -> &[u64] {
         &self.counts
     }
@@ -129,7 +129,7 @@ impl Corpus {
         &self.documents[i]
     }
 
-    /// Whether a word occurs anywhere: what a [reader of vectors](WordVectors::read) needs to keep.
+    /// True where a word occurs anywhere: what a [reader of vectors](WordVectors::read) needs to keep.
     pub fn contains(&self, word: &str) -> bool {
         self.index.contains_key(word)
     }
@@ -143,7 +143,7 @@ impl Corpus {
         BagsOfWords::from_counts(self.documents.iter().map(known)).with_ids(self.ids.clone())
     }
 
-    /// How much of the corpus `vectors` know.
+    /// Coverage of the corpus by `vectors`.
     pub fn coverage(&self, vectors: &WordVectors) -> Coverage {
         const LISTED: usize = 20;
         let rows = self.rows(vectors);
@@ -205,7 +205,7 @@ fn keep_most_frequent(tokens: &mut Vec<u32>, k: usize) {
     });
 }
 
-/// How much of a corpus has word vectors; printed before a run and stored with its results.
+/// Coverage of a corpus by word vectors; printed before a run and stored with its results.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Coverage {
     /// Words in all documents, with repetition.

@@ -51,7 +51,7 @@ pub enum DependencyTree {
     Loct,
 }
 
-/// What is wrong with a parse.
+/// Defect of a parse.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ParseError {
@@ -61,7 +61,7 @@ pub enum ParseError {
     /// Not one root.
     #[error("{roots} words have no head; want exactly one, the root")]
     Roots {
-        /// How many.
+        /// Number of words without a head.
         roots: usize,
     },
     /// A head that is not there.
@@ -174,7 +174,7 @@ struct Waiting {
     word: usize,
     /// Dependents still to come, the next one last.
     waiting: Vec<usize>,
-    /// Whether the word itself has had its turn among them.
+    /// True where the word itself has had its turn among them.
     said: bool,
 }
 

@@ -21,7 +21,7 @@ mod tsv;
 pub use columns::Columns;
 pub use headers::Headers;
 
-/// How a file of documents is laid out.
+/// Layout of a file of documents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DocumentFormat {
@@ -82,7 +82,7 @@ impl LabelledDocuments {
         builder.finish()
     }
 
-    /// What the dataset is called; random streams are named after it.
+    /// Name of the dataset; random streams are named after it.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -92,7 +92,7 @@ impl LabelledDocuments {
         self.ids.len()
     }
 
-    /// Whether there are no documents.
+    /// True where there are no documents.
     pub fn is_empty(&self) -> bool {
         self.ids.is_empty()
     }

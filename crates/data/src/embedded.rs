@@ -1,4 +1,4 @@
-//! What ships inside: small samples written for this project, so that a first run, the examples and the tests need no
+//! Data that ship inside: small samples written for this project, so that a first run, the examples and the tests need no
 //! download. They are no benchmark; a run that used them says so.
 
 use std::borrow::Cow;
@@ -38,7 +38,7 @@ pub fn news() -> Result<MentionCorpus, DataError> {
     )
 }
 
-/// How many of the [`threads`] are for training; the others are for testing.
+/// Number of the [`threads`] that are for training; the others are for testing.
 pub const TRAINING_THREADS: usize = 16;
 
 /// Requests to an assistant in two domains of five intents each, with a split of their own.

@@ -1,4 +1,4 @@
-//! What can be wrong with a dataset: every message names the file, the place, what was seen and what is wanted.
+//! Errors of a dataset: every message names the file, the place, what was seen and what is wanted.
 
 use std::path::{Path, PathBuf};
 
@@ -19,9 +19,9 @@ pub enum DataError {
     WrongKind {
         /// The dataset.
         name: String,
-        /// What it holds.
+        /// Kind of items that it holds.
         seen: &'static str,
-        /// What the caller needs.
+        /// Kind of items that the caller needs.
         wanted: &'static str,
     },
     /// Neither `--data` nor the variable names a folder.
@@ -36,7 +36,7 @@ pub enum DataError {
         file: String,
         /// The variable's name.
         variable: &'static str,
-        /// Where it can be had.
+        /// Public source of the dataset.
         how_to_get: String,
     },
     /// A file of the catalog is not in the data folder.
@@ -47,9 +47,9 @@ pub enum DataError {
     MissingFile {
         /// The dataset.
         dataset: String,
-        /// Where it was looked for.
+        /// Path at which it was looked for.
         path: PathBuf,
-        /// Where it can be had.
+        /// Public source of the dataset.
         how_to_get: String,
         /// The variable's name.
         variable: &'static str,
@@ -82,9 +82,9 @@ pub enum DataError {
         path: PathBuf,
         /// The line, from 1.
         line: usize,
-        /// What is there.
+        /// Content seen, in words.
         seen: String,
-        /// What should be.
+        /// Content wanted, in words.
         wanted: String,
     },
     /// A line whose bytes are no text.
@@ -113,9 +113,9 @@ pub enum DataError {
     BadHeader {
         /// The file.
         path: PathBuf,
-        /// What is there.
+        /// Beginning seen, in words.
         seen: String,
-        /// What should be.
+        /// Beginning wanted, in words.
         wanted: String,
     },
     /// A word vector of another length than its fellows.
@@ -137,7 +137,7 @@ pub enum DataError {
     Truncated {
         /// The file.
         path: PathBuf,
-        /// Which word, row or matrix.
+        /// Word, row, line or matrix at which it is cut off.
         at: String,
         /// Bytes that are there.
         seen: u64,
@@ -151,9 +151,9 @@ pub enum DataError {
         path: PathBuf,
         /// Whose vector.
         word: String,
-        /// Which component, from 0.
+        /// Component of the vector, from 0.
         component: usize,
-        /// What is there.
+        /// Value of the component.
         value: f32,
     },
     /// A matrix of vectors without its words.
@@ -167,13 +167,13 @@ pub enum DataError {
     CountMismatch {
         /// The file that disagrees.
         path: PathBuf,
-        /// What was counted.
+        /// Name of the items counted.
         what: &'static str,
-        /// How many there are.
+        /// Number seen.
         seen: usize,
-        /// How many there should be.
+        /// Number wanted.
         wanted: usize,
-        /// Where the wanted number comes from: "in the header", "of rows of `x.npy`".
+        /// Source of the wanted number: "in the header", "of rows of `x.npy`".
         reference: String,
     },
     /// An array of numbers this crate does not read.
@@ -183,7 +183,7 @@ pub enum DataError {
         path: PathBuf,
         /// Its type or layout.
         seen: String,
-        /// What is read.
+        /// Type or layout that is read.
         wanted: &'static str,
     },
     /// A similarity matrix with two sizes.
@@ -205,7 +205,7 @@ pub enum DataError {
         i: usize,
         /// Column, from 0.
         j: usize,
-        /// What is there.
+        /// Value of the entry.
         value: f64,
     },
     /// A matrix file that its reader refused.
@@ -224,13 +224,13 @@ pub enum DataError {
         key: PathBuf,
         /// The answer.
         response: PathBuf,
-        /// Where they disagree.
+        /// Disagreement of the two, in words.
         what: String,
     },
     /// A factorisation of learned vectors that did not end.
     #[error("cannot factor {what}")]
     Factorisation {
-        /// What was to be factored.
+        /// Name of the matrix that was to be factored.
         what: &'static str,
         /// The cause.
         #[source]

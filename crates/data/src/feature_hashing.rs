@@ -31,7 +31,7 @@ pub struct NgramHashParams {
     pub bits: u32,
     /// The longest n-gram in words, 1 to 3.
     pub max_n: usize,
-    /// How many words from the beginning are also features of their place, 0 to 2.
+    /// Number of words from the beginning that are also features of their place, 0 to 2.
     pub first_words: usize,
 }
 
@@ -98,7 +98,7 @@ impl HashedRow {
         &self.values
     }
 
-    /// Whether the text had no n-gram, or all of them cancelled.
+    /// True where the text had no n-gram, or all of them cancelled.
     pub fn is_empty(&self) -> bool {
         self.columns.is_empty()
     }
@@ -115,7 +115,7 @@ impl NgramHash {
         &self.params
     }
 
-    /// What the columns stand for: version and parameters. Sketches of rows with different identities do not merge.
+    /// Identity of the columns: version and parameters. Sketches of rows with different identities do not merge.
     pub fn identity(&self) -> Identity {
         let NgramHashParams { bits, max_n, first_words } = self.params;
         Identity::of(&[

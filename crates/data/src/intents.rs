@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use crate::documents::{Columns, DocumentFormat, LabelledDocuments};
 use crate::error::DataError;
 
-/// Where the domains of a corpus come from.
+/// Source of the domains of a corpus.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum IntentLayout {
     /// The corpus is one domain.

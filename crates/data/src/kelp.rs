@@ -123,7 +123,7 @@ impl KelpExamples {
         self.lines.len()
     }
 
-    /// Whether there are none.
+    /// True where there are no examples.
     pub fn is_empty(&self) -> bool {
         self.lines.is_empty()
     }

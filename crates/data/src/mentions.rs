@@ -37,7 +37,7 @@ impl CorefPart {
     }
 }
 
-/// What a mention is of.
+/// Kind of a mention's referent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MentionKind {
@@ -62,7 +62,7 @@ impl MentionKind {
     }
 }
 
-/// Which mentions are looked at.
+/// Selection of mentions by kind.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MentionKinds {
@@ -76,7 +76,7 @@ pub enum MentionKinds {
 }
 
 impl MentionKinds {
-    /// Whether a kind is among them.
+    /// True where a kind is among them.
     pub fn include(self, kind: MentionKind) -> bool {
         match self {
             Self::Events => kind == MentionKind::Event,
@@ -91,7 +91,7 @@ impl MentionKinds {
 pub struct Token {
     /// The number of its sentence, from 0.
     pub sentence: usize,
-    /// What is written.
+    /// Form as written.
     pub text: String,
 }
 
@@ -100,9 +100,9 @@ pub struct Token {
 pub struct NewsDocument {
     /// Its id, distinct among all.
     pub id: String,
-    /// What the news is about; mentions corefer within a topic.
+    /// Subject of the news; mentions corefer within a topic.
     pub topic: String,
-    /// Which of the events of a topic, where the source tells them apart.
+    /// Event within the topic, where the source tells them apart.
     pub subtopic: String,
     /// The part of the split.
     pub part: CorefPart,
@@ -128,13 +128,13 @@ impl NewsDocument {
 /// A mention.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mention {
-    /// Which document, by its place in the corpus.
+    /// Index of its document in the corpus.
     pub document: usize,
     /// The number of its sentence.
     pub sentence: usize,
     /// Positions of its tokens in the document, ascending; they need not be neighbours.
     pub tokens: Vec<usize>,
-    /// What it is of.
+    /// Kind of its referent.
     pub kind: MentionKind,
     /// The label of the annotation.
     pub tag: String,
@@ -162,7 +162,7 @@ pub struct MentionCorpus {
     mentions: Vec<Mention>,
 }
 
-/// What a part of a corpus holds, as papers count it.
+/// Statistics of a part of a corpus, as papers count them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CorefCounts {
     /// Documents with a validated sentence.
@@ -178,7 +178,7 @@ pub struct CorefCounts {
 }
 
 impl MentionCorpus {
-    /// What it is called.
+    /// Name of the corpus.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -216,7 +216,7 @@ impl MentionCorpus {
         self.mentions.iter().filter(wanted).collect()
     }
 
-    /// What a part holds. Clusters are counted by name, whatever the topic, as the published figures are.
+    /// Statistics of a part. Clusters are counted by name, whatever the topic, as the published figures are.
     pub fn counts(&self, part: CorefPart, kinds: MentionKinds) -> CorefCounts {
         let of_part = |document: usize| self.documents[document].part == part;
         let documents =

@@ -24,7 +24,7 @@ pub struct SentencePairs {
     targets: Vec<f64>,
 }
 
-/// Where a file has what.
+/// Columns of a file of pairs, and the scale of its target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PairColumns {
     /// The column of the first sentence.
@@ -33,11 +33,11 @@ pub struct PairColumns {
     pub second: &'static str,
     /// The column of what people said.
     pub target: &'static str,
-    /// How that is written.
+    /// Scale in which that is written.
     pub scale: PairScale,
 }
 
-/// How a target is written.
+/// Scale in which a target is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PairScale {
     /// A number from 0 to 5.
@@ -167,7 +167,7 @@ impl SentencePairs {
         self.pairs.len()
     }
 
-    /// Whether there is none.
+    /// True where there is no pair.
     pub fn is_empty(&self) -> bool {
         self.pairs.is_empty()
     }

@@ -17,7 +17,7 @@ pub struct Judgement {
     pub comment: String,
     /// Higher is better.
     pub score: f64,
-    /// Whether it is good.
+    /// True where it is labelled good.
     pub good: bool,
 }
 
@@ -33,9 +33,9 @@ pub struct Judgements {
 pub struct Judged {
     /// The system's score.
     pub score: f64,
-    /// Whether the system calls it good.
+    /// True where the system calls it good.
     pub predicted: bool,
-    /// Whether it is good.
+    /// True where it is good.
     pub relevant: bool,
 }
 
@@ -91,7 +91,7 @@ impl Judgements {
         self.lines.len()
     }
 
-    /// Whether there are none.
+    /// True where there are no comments.
     pub fn is_empty(&self) -> bool {
         self.lines.is_empty()
     }

@@ -1,4 +1,4 @@
-//! Which documents train and which test, and seeded samples of them: index vectors, never copies.
+//! Train/test split of documents, and seeded samples of them: index vectors, never copies.
 
 use landmark_core::stream::stream;
 use rand::seq::SliceRandom;

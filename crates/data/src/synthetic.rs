@@ -59,7 +59,7 @@ impl SyntheticUtterances {
         if parsed.templates.is_empty() { refuse("nothing", "at least one template") } else { Ok(parsed) }
     }
 
-    /// How many different utterances there can be, at most.
+    /// Upper bound on the number of different utterances.
     pub fn variety(&self) -> u64 {
         let of_piece = |piece: &Piece| match piece {
             Piece::Text(_) => 1,

@@ -24,7 +24,7 @@ impl<R: BufRead> TabSeparated<R> {
         Ok(Self { path: path.to_owned(), lines, header })
     }
 
-    /// Where a column of this name stands.
+    /// Index of the column of this name.
     pub(crate) fn place(&self, column: &str) -> Result<usize, DataError> {
         self.header.iter().position(|name| name == column).ok_or_else(|| DataError::BadHeader {
             path: self.path.clone(),

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::DataError;
 use crate::lines::GZIP_MAGIC;
 
-/// What becomes of a line that holds no text.
+/// Treatment of a line that holds no text.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum BadLine {
@@ -28,7 +28,7 @@ pub enum BadLine {
     Error,
 }
 
-/// Which lines are passed over.
+/// Policy on lines that hold no text: passed over, or an error.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct LinePolicy {
@@ -38,7 +38,7 @@ pub struct LinePolicy {
     pub invalid_utf8: BadLine,
 }
 
-/// Where a stream stands, and what it has seen.
+/// Position of a stream, and counts of what it has seen.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StreamPlace {
@@ -223,7 +223,7 @@ impl TextStream {
         }
     }
 
-    /// Where the stream stands.
+    /// Position of the stream.
     pub fn place(&self) -> StreamPlace {
         self.place
     }

@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::error::{DataError, excerpt};
 use crate::lines::Lines;
 
-/// Where the texts are in a file, plain or gzip.
+/// Layout of the texts in a file, plain or gzip.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TextLayout {
     /// These columns of tab-separated values under a header line.

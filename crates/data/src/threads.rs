@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::{DataError, excerpt};
 use crate::lines::{Lines, open};
 
-/// How good a comment is. The task is binary: [`Good`](Self::Good) against the rest.
+/// Quality of a comment. The task is binary: [`Good`](Self::Good) against the rest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum CommentLabel {
     /// Answers the question.
@@ -47,11 +47,11 @@ pub struct Comment {
     /// Its id, distinct among all.
     #[serde(rename = "cid")]
     pub id: String,
-    /// How good it is.
+    /// Its quality.
     pub label: CommentLabel,
-    /// What it says; never blank.
+    /// Its text; never blank.
     pub text: String,
-    /// Who wrote it, where known.
+    /// Author, where known.
     #[serde(default)]
     pub user: Option<String>,
     /// When, as the source writes it, where known.
@@ -78,10 +78,10 @@ pub struct Thread {
     /// The question; may be empty where the title says it all.
     #[serde(default)]
     pub body: String,
-    /// Where in the forum, where known.
+    /// Category in the forum, where known.
     #[serde(default)]
     pub category: Option<String>,
-    /// Who asked, where known.
+    /// Author of the question, where known.
     #[serde(default)]
     pub user: Option<String>,
     /// When, as the source writes it, where known.
@@ -165,7 +165,7 @@ impl Threads {
         Ok(Self { name: name.to_owned(), threads, without_comments })
     }
 
-    /// What they are called.
+    /// Name of the threads.
     pub fn name(&self) -> &str {
         &self.name
     }

@@ -25,7 +25,7 @@ pub use brackets::BracketError;
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Tree {
     text: String,
-    /// Where the label of each node ends in `text`.
+    /// End of the label of each node in `text`.
     ends: Vec<usize>,
     degrees: Vec<usize>,
 }

@@ -19,7 +19,7 @@ mod text;
 
 pub use ppmi::{PpmiParams, ppmi_svd};
 
-/// How a file of word vectors is laid out. All but the matrix of `npy` may be gzipped.
+/// Layout of a file of word vectors. All but the matrix of `npy` may be gzipped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum VectorFormat {
@@ -45,7 +45,7 @@ pub struct VectorFiles {
     /// The words of an [`Npy`](VectorFormat::Npy) matrix.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub vocabulary: Option<PathBuf>,
-    /// Whether the vector of `Paris` serves for `paris` where the file has no `paris`; the first such word does. For
+    /// True where the vector of `Paris` serves for `paris` if the file has no `paris`; the first such word does. For
     /// files that know some words only with a capital, since [tokens](crate::tokens) have none.
     #[serde(default)]
     pub fold_case: bool,
@@ -63,7 +63,7 @@ impl VectorFiles {
     }
 }
 
-/// Which words of a file are held, and under which spelling.
+/// Selection of the words of a file that are held, and the spelling they are held under.
 struct Wanted<'a> {
     keep: &'a dyn Fn(&str) -> bool,
     fold_case: bool,
@@ -136,7 +136,7 @@ impl WordVectors {
         self.words.len()
     }
 
-    /// Whether there are no words.
+    /// True where there are no words.
     pub fn is_empty(&self) -> bool {
         self.words.is_empty()
     }
@@ -166,7 +166,7 @@ impl WordVectors {
         self.index_of(word).map(|row| self.vectors.row(row as usize))
     }
 
-    /// Where they come from, in words: a file's name, or how they were learned.
+    /// Source of the vectors, in words: a file's name, or how they were learned.
     pub fn source(&self) -> &str {
         &self.source
     }
@@ -229,7 +229,7 @@ impl Gathered {
         Self { dimension, words: Vec::new(), index: HashMap::new(), values: Vec::new() }
     }
 
-    /// Where the next vector of the file belongs, if anywhere: asked for, and not there already in as good a spelling.
+    /// Slot of the next vector of the file, if any: for a word asked for, and not there already in as good a spelling.
     fn slot(&self, word: &str, wanted: &Wanted<'_>) -> Option<Slot> {
         if (wanted.keep)(word) {
             let exact_is_here = self.index.get(word).is_some_and(|&(_, exact)| exact);

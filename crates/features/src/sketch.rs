@@ -64,13 +64,13 @@ pub enum SketchError {
     SparseRow {
         /// The row in the stream, 0-based.
         row: u64,
-        /// What is wrong with it.
+        /// Defect of the row.
         problem: &'static str,
     },
     /// Two sketches that do not belong together.
     #[error("sketches with different {what} do not merge: {left} and {right}")]
     Merge {
-        /// What differs.
+        /// Name of the property that differs.
         what: &'static str,
         /// Here.
         left: String,
@@ -80,9 +80,9 @@ pub enum SketchError {
     /// Bytes that are no saved sketch.
     #[error("{seen} is no saved sketch; wanted is {wanted}")]
     Foreign {
-        /// What is there.
+        /// Content seen, in words.
         seen: String,
-        /// What should be.
+        /// Content wanted, in words.
         wanted: String,
     },
     /// A saved sketch that ends too soon.

@@ -46,7 +46,7 @@ pub fn landmark_neural_open(
     })
 }
 
-/// What some work answers; its panics are errors.
+/// Result of some work; its panics are errors.
 fn guarded<T, E>(work: impl FnOnce() -> Result<T, E>) -> Result<T, NeuralError>
 where
     E: Into<Box<dyn Error + Send + Sync>>,

@@ -29,7 +29,7 @@ pub enum TorchError {
         index: usize,
         /// GPUs there are.
         gpus: usize,
-        /// Where the libtorch in use lies.
+        /// Folder of the libtorch in use.
         folder: Option<PathBuf>,
     },
     /// The CUDA half of libtorch does not load.
@@ -37,7 +37,7 @@ pub enum TorchError {
     CudaDoesNotLoad {
         /// The library.
         file: PathBuf,
-        /// What the system's loader says.
+        /// Error of the system's loader.
         #[source]
         source: libloading::Error,
     },

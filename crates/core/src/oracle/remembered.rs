@@ -248,7 +248,7 @@ impl Memory {
         }
     }
 
-    /// Whether a block of so many rows is kept as whole lines.
+    /// True where a block of so many rows is kept as whole lines.
     fn keeps_lines(&self, along: usize) -> bool {
         along >= FEW_ROWS.max(self.len / 256).min(self.len)
     }

@@ -14,7 +14,7 @@ pub struct PairParts {
     pub train: SentencePairs,
     /// To judge by.
     pub dev: SentencePairs,
-    /// Whether targets are grades rather than yes or no.
+    /// True where targets are grades rather than yes or no.
     pub are_graded: bool,
 }
 

@@ -55,7 +55,7 @@ pub struct Token {
     pub tag: &'static str,
     /// The phrase it is in.
     pub chunk: Chunk,
-    /// Whether it is a word that says something: no stop word, no sign.
+    /// True for a content word: no stop word, no sign.
     pub is_content: bool,
 }
 
@@ -236,7 +236,7 @@ fn tokenize(sentence: &str) -> Vec<String> {
     tokens
 }
 
-/// Whether a piece without blanks is a web or mail address.
+/// True where a piece without blanks is a web or mail address.
 pub(super) fn is_address(piece: &str) -> bool {
     let lower = piece.to_lowercase();
     let mail = lower.split_once('@').is_some_and(|(name, host)| !name.is_empty() && host.contains('.'));

@@ -15,7 +15,7 @@ use crate::word_vectors::WordVectors;
 pub struct Pairs {
     /// The thread of each pair, an index.
     pub thread: Vec<usize>,
-    /// Whether the comment is good.
+    /// True where the comment is good.
     pub is_good: Vec<bool>,
     /// The linked shallow tree of the question.
     pub questions: Vec<Tree>,
@@ -69,7 +69,7 @@ impl Pairs {
         self.thread.len()
     }
 
-    /// Whether there are none.
+    /// True where there are no pairs.
     pub fn is_empty(&self) -> bool {
         self.thread.is_empty()
     }

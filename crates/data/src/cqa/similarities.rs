@@ -1,4 +1,4 @@
-//! How alike a question and a comment are: [`SIMILARITIES`].
+//! Similarities of a question and a comment: [`SIMILARITIES`].
 //!
 //! After Nicosia et al. 2015 ("QCRI: Answer selection for community question answering") and Barrón-Cedeño et al. 2015
 //! ("Thread-level information for comment classification"), from which Filice et al. 2016 take theirs. Texts are stems of
@@ -44,7 +44,7 @@ pub const SIMILARITIES: [&str; 15] = [
     "alignment",
 ];
 
-/// What the similarities need besides the two texts.
+/// Inputs of the similarities besides the two texts: inverse document frequencies and word vectors.
 #[derive(Debug)]
 pub struct TextSimilarities<'a> {
     /// ln((1 + N)/(1 + df)) of a stem; that of df = 0 for the others.

@@ -1,4 +1,4 @@
-//! What a comment looks like in its thread: [`THREAD_FEATURES`].
+//! Features of a comment in its thread: [`THREAD_FEATURES`].
 //!
 //! After Barrón-Cedeño et al. 2015 ("Thread-level information for comment classification in community question
 //! answering") and Nicosia et al. 2015, the "heuristics and thread features" of Filice et al. 2016. Who wrote a comment
@@ -51,7 +51,7 @@ const SMILEYS: [&str; 6] = [":)", ";)", ":D", ":P", ":-)", ";-)"];
 /// The features of every comment of a thread, in their order; `annotated` are the comments' texts.
 ///
 /// # Panics
-/// Where there is not one annotation a comment.
+/// A number of annotations other than that of the comments.
 pub fn thread_features(thread: &Thread, annotated: &[Annotated]) -> Vec<[f64; THREAD_FEATURES.len()]> {
     assert_eq!(thread.comments.len(), annotated.len(), "one annotation a comment");
     let lengths: Vec<usize> = annotated.iter().map(|text| text.words().len()).collect();

@@ -1,4 +1,4 @@
-//! Which column (or JSON field) of a file of documents is what.
+//! Roles of the columns (or JSON fields) of a file of documents.
 
 use std::borrow::Cow;
 
@@ -14,7 +14,7 @@ pub struct Columns {
     pub text: Cow<'static, str>,
     /// The column with the id; without one the documents are numbered from 1.
     pub id: Option<Cow<'static, str>>,
-    /// Whether ids are distinct only within a label; they become `label/id`.
+    /// True where ids are distinct only within a label; they become `label/id`.
     pub id_within_label: bool,
     /// The column that says `train` or `test`.
     pub split: Option<Cow<'static, str>>,

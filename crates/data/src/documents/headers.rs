@@ -1,4 +1,4 @@
-//! What becomes of the header block of a newsgroup post.
+//! Treatment of the header block of a newsgroup post.
 //!
 //! The by-date posts open with `From:`, `Subject:`, `Organization:` … up to the first empty line. The sizes the papers
 //! give (11,293 / 7,528 documents) are those of the "all terms" edition of Cardoso-Cachopo (2007), which keeps the

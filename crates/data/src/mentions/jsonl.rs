@@ -103,7 +103,7 @@ impl MentionCorpus {
     }
 }
 
-/// Where documents and their tokens are, by the ids of the source.
+/// Positions of documents and their tokens, by the ids of the source.
 #[derive(Default)]
 struct Places {
     documents: HashMap<String, (usize, usize)>,

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use super::{Tree, TreeBuilder};
 
-/// What is wrong with a tree in brackets. Characters count from 1.
+/// Defect of a tree in brackets. Characters count from 1.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BracketError {
@@ -23,19 +23,19 @@ pub enum BracketError {
     /// A closing bracket without an opening one.
     #[error("the `)` at character {at} closes nothing; remove it, or open the node it should close")]
     Unopened {
-        /// Where it stands.
+        /// Position of the bracket.
         at: usize,
     },
     /// A bracket without a label.
     #[error("the `(` at character {at} is followed by no label; write `(label child …)`")]
     NoLabel {
-        /// Where it stands.
+        /// Position of the bracket.
         at: usize,
     },
     /// A second root.
     #[error("the tree ends before character {at}, but more follows; one line holds one tree")]
     Trailing {
-        /// Where the rest begins.
+        /// Position at which the rest begins.
         at: usize,
     },
 }

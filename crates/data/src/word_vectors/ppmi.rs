@@ -96,7 +96,7 @@ impl PpmiParams {
     }
 }
 
-/// How often two words, or one twice, stand together: rows w ≤ c and #(w, c), ascending.
+/// Co-occurrence counts of two words, or of one twice: rows w ≤ c and #(w, c), ascending.
 type Counts = Vec<((u32, u32), f64)>;
 
 /// #(w, c) for w ≤ c; a pair of the same word counts twice, once in each direction. Words without a place still take up

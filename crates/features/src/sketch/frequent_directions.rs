@@ -18,7 +18,7 @@ use super::{ErrorBound, SketchError};
 use landmark_core::linalg;
 use landmark_core::oracle::Identity;
 
-/// Which algorithm.
+/// Form of the algorithm.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Form {
     /// Figure 1 of the paper: l rows, shrunk by the median.
@@ -62,7 +62,7 @@ impl Form {
 pub struct FrequentDirectionsParams {
     /// l, the rows of the sketch. With l > d nothing is ever lost in the buffered form.
     pub rows: usize,
-    /// Which algorithm.
+    /// Form of the algorithm.
     pub form: Form,
     /// Rows held before a shrink, sketch included: more than `rows`; only for the buffered form. `None`: see
     /// [`default_buffer`](Self::default_buffer).
@@ -177,12 +177,12 @@ impl FrequentDirections {
         self.buffer
     }
 
-    /// Which algorithm.
+    /// Form of the algorithm.
     pub fn form(&self) -> Form {
         self.form
     }
 
-    /// What the columns stand for.
+    /// Identity of the features in the columns.
     pub fn features(&self) -> Identity {
         self.features
     }
@@ -342,7 +342,7 @@ impl FrequentDirections {
         linalg::product(rows.t(), rows.view())
     }
 
-    /// What is known about the error so far.
+    /// Error bound of the sketch so far.
     pub fn bound(&self) -> ErrorBound {
         let sketch = self.kept.squares.iter().sum::<f64>() + self.pending.squared_norm();
         ErrorBound {

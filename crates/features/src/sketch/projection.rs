@@ -95,7 +95,7 @@ impl Projection {
     /// xΠ of one sparse row; columns in any order, below d.
     ///
     /// # Panics
-    /// Where a column is not below d.
+    /// A column that is not below d.
     pub fn project_sparse(&self, columns: &[u32], values: &[f64]) -> Vec<f64> {
         let mut out = Array1::zeros(self.dimension());
         for (&column, &value) in columns.iter().zip(values) {

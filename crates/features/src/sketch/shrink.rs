@@ -208,7 +208,7 @@ fn largest(gram: &Array2<f64>, threshold: Option<usize>) -> Result<Eigh, LinalgE
     linalg::eigh_largest(gram.view(), threshold.map_or(n, |t| n.min(t)))
 }
 
-/// Which directions stay.
+/// Selection of the directions that stay.
 struct Cut {
     delta: f64,
     /// λ − δ of those that stay, descending.

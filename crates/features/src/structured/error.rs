@@ -1,4 +1,4 @@
-//! What can be wrong with a structured embedding or its input.
+//! Errors of a structured embedding or its input.
 
 /// Why a structured matrix, its features or an estimate can't be had.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -7,13 +7,13 @@ pub enum StructuredError {
     /// No rows, no columns, no vectors, no layers.
     #[error("{what} is 0, but must be at least 1")]
     Empty {
-        /// What there is none of.
+        /// Name of the quantity that is 0.
         what: &'static str,
     },
     /// A vector or matrix of the wrong size.
     #[error("{what} has length {given}, but must have {wanted}")]
     Length {
-        /// What it is.
+        /// Name of the vector or matrix.
         what: &'static str,
         /// The length seen.
         given: usize,

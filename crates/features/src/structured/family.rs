@@ -56,7 +56,7 @@ pub enum Family {
     },
     /// Le, Sarlós & Smola 2013 without (or with) their scaling S.
     Fastfood {
-        /// Whether rows get independent lengths (S) instead of a common one. The matrix is then no P-model.
+        /// True where rows get independent lengths (S) instead of a common one. The matrix is then no P-model.
         independent_norms: bool,
     },
     /// Three blocks HD: rows exactly orthogonal, entries not Gaussian.
@@ -115,7 +115,7 @@ impl Family {
         }
     }
 
-    /// Whether the parameters suit some number of columns.
+    /// Check that the parameters suit some number of columns.
     ///
     /// # Errors
     /// Rank or nonzeros 0.

@@ -1,6 +1,6 @@
 //! Structured random features: φ(x) = f(A D₁HD₀ x)/√m, so that φ(x)·φ(y) = Λ̂_f(x, y) (paper, §2.3, equation 13).
 //!
-//! Where scikit-learn users would take `RBFSampler`: parameters → `check` → `fit` (or `draw`) → `transform`, in linfa's terms.
+//! Counterpart of scikit-learn's `RBFSampler`: parameters → `check` → `fit` (or `draw`) → `transform`, in linfa's terms.
 //! Cost of an item: O((n + m) log n) flops instead of nm; O(n + m) numbers kept instead of nm.
 
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use super::transforms::{FftPlans, Room, padded_length, sized};
 use super::{Family, Rotation, SphericalKernel, StructuredError, StructuredMatrix, multivariate};
 use landmark_core::stream::stream;
 
-/// What to draw.
+/// Parameters of structured random features.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct StructuredFeaturesParams {
@@ -26,7 +26,7 @@ pub struct StructuredFeaturesParams {
     pub family: Family,
     /// m, the number of projections (the Gaussian kernel has two features of each).
     pub features: usize,
-    /// Whether items go through D₁HD₀ first. Off only where they are known to be spread out.
+    /// True where items go through D₁HD₀ first. Off only where they are known to be spread out.
     pub preprocess: bool,
     /// Seed of all random numbers.
     pub seed: u64,
@@ -54,7 +54,7 @@ pub struct ValidStructuredFeatures {
 }
 
 impl StructuredFeaturesParams {
-    /// Whether the parameters are in range.
+    /// Range check of the parameters.
     ///
     /// # Errors
     /// No feature, a parameter of the kernel or the family out of range.
@@ -274,7 +274,7 @@ impl<D: Data<Elem = f64>, T> Fit<ArrayBase<D, Ix2>, T, StructuredError> for Vali
 
 impl Transformer<ArrayView2<'_, f64>, Array2<f64>> for StructuredFeatures {
     /// # Panics
-    /// Where [`features`](StructuredFeatures::features) has an error.
+    /// An error of [`features`](StructuredFeatures::features).
     fn transform(&self, items: ArrayView2<'_, f64>) -> Array2<f64> {
         self.features(items).unwrap_or_else(|error| panic!("{error}"))
     }
@@ -282,7 +282,7 @@ impl Transformer<ArrayView2<'_, f64>, Array2<f64>> for StructuredFeatures {
 
 impl<T: AsTargets> Transformer<DatasetBase<Array2<f64>, T>, DatasetBase<Array2<f64>, T>> for StructuredFeatures {
     /// # Panics
-    /// Where [`features`](StructuredFeatures::features) has an error.
+    /// An error of [`features`](StructuredFeatures::features).
     fn transform(&self, dataset: DatasetBase<Array2<f64>, T>) -> DatasetBase<Array2<f64>, T> {
         let features = self.transform(dataset.records.view());
         DatasetBase::new(features, dataset.targets).with_weights(dataset.weights)

@@ -69,7 +69,7 @@ impl Hashes {
         self.words.nrows()
     }
 
-    /// Whether there is no item.
+    /// True where there is no item.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

@@ -95,7 +95,7 @@ impl SphericalKernel {
         }
     }
 
-    /// Whether the parameters are in range.
+    /// Range check of the parameters.
     ///
     /// # Errors
     /// An order above 2, a σ that is not positive and finite.

@@ -1,4 +1,4 @@
-//! What a configuration may write as a bare name where no parameter is needed: `circulant` for `{ id: circulant }`.
+//! Bare names in a configuration, where no parameter is needed: `circulant` for `{ id: circulant }`.
 
 /// Implements `Deserialize` for `$kind` by `$map`, its twin with braces on every variant: without them serde would take unknown keys.
 macro_rules! name_or_map {

@@ -19,7 +19,7 @@ pub enum CorefError {
     /// Nothing to learn from.
     #[error("there is no {what} to learn from; {next}")]
     NothingToLearn {
-        /// What is missing.
+        /// Kind of the examples that are missing.
         what: &'static str,
         /// The next step.
         next: &'static str,
@@ -27,7 +27,7 @@ pub enum CorefError {
     /// A loss that is no number.
     #[error("the loss of epoch {epoch} is {loss}; lower `learning_rate`")]
     Diverged {
-        /// Which epoch, from 1.
+        /// Epoch, from 1.
         epoch: usize,
         /// The loss.
         loss: f64,
@@ -45,7 +45,7 @@ pub enum CorefError {
     /// The figure that an epoch is judged by could not be computed.
     #[error("epoch {epoch} cannot be judged: {source}")]
     Judge {
-        /// Which epoch, from 1.
+        /// Epoch, from 1.
         epoch: usize,
         /// Why.
         source: Box<dyn std::error::Error + Send + Sync>,

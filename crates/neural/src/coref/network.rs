@@ -208,7 +208,7 @@ impl Network {
         Ok(values)
     }
 
-    /// How sure the network is that each span is a mention: the score before the sigmoid.
+    /// Logit of each span being a mention: the score before the sigmoid.
     ///
     /// # Errors
     /// [`CorefError::Torch`], for a network that was trained on pairs, too.

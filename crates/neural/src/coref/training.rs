@@ -37,13 +37,13 @@ pub struct Trained {
 /// A recipe and its ingredients.
 #[derive(Debug, Clone, Copy)]
 pub struct Training<'a> {
-    /// What is learned.
+    /// Goal of the training.
     pub goal: Goal,
-    /// How.
+    /// Hyperparameters of the training.
     pub params: ScorerParams,
     /// The states that spans refer to.
     pub states: &'a TokenStates,
-    /// What is learned from, topic by topic.
+    /// Training examples, topic by topic.
     pub groups: &'a [Group],
     /// Names the random streams and the folder.
     pub dataset: &'a str,
@@ -89,7 +89,7 @@ fn checkpoint(folder: &Path, epoch: usize) -> PathBuf {
     folder.join(format!("epoch-{epoch}.safetensors"))
 }
 
-/// What an epoch is judged by: a figure of the development part, higher is better.
+/// Criterion of an epoch: a figure of the development part, higher is better.
 pub type Judge<'a> = &'a mut dyn FnMut(&Network) -> Result<f64, Box<dyn std::error::Error + Send + Sync>>;
 
 impl Training<'_> {

@@ -54,7 +54,7 @@ impl CrossEncoder {
         Ok(Self { texts: tokens, tokenizer, params, longest, identity, workers })
     }
 
-    /// How many texts would be cut even if they were alone, and how many tokens those lose.
+    /// Number of texts that would be cut even if they were alone, and number of tokens that those lose.
     pub fn cut(&self) -> (usize, usize) {
         let room = self.longest.saturating_sub(2);
         let over = self.texts.iter().filter(|text| text.len() > room).map(|text| text.len() - room);

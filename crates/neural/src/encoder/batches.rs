@@ -48,7 +48,7 @@ impl TokenBatch {
         self.lengths.len()
     }
 
-    /// Whether there is none.
+    /// True where there is no sequence.
     pub fn is_empty(&self) -> bool {
         self.lengths.is_empty()
     }
@@ -87,7 +87,7 @@ pub(super) fn whole(size: usize) -> i64 {
     i64::try_from(size).unwrap_or(i64::MAX)
 }
 
-/// How many tokens are computed together: less, once the device has run out of memory.
+/// Batching by the number of tokens computed together: fewer, once the device has run out of memory.
 #[derive(Debug, Clone)]
 pub struct Batcher {
     tokens_at_once: usize,

@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use super::ModelError;
 
-/// Which family of models.
+/// Family of models.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Architecture {
     /// Devlin et al. 2019: `[CLS] a [SEP] b [SEP]`, token types, a pooler.

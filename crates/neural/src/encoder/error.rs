@@ -111,7 +111,7 @@ impl ModelError {
         move |source| Self::Files(ModelFileError::io(path)(source))
     }
 
-    /// Whether the device ran out of memory, so that a smaller batch may do.
+    /// True where the device ran out of memory, so that a smaller batch may do.
     pub(crate) fn is_out_of_memory(&self) -> bool {
         match self {
             Self::Torch(tch::TchError::Torch(message)) => {

@@ -22,7 +22,7 @@ pub struct Classifier {
     identity: Identity,
 }
 
-/// Where the two matrices of a head are named.
+/// Names of the two matrices of a head.
 fn names(architecture: Architecture) -> (&'static str, &'static str) {
     match architecture {
         Architecture::Bert => ("pooler.dense", "classifier"),

@@ -116,7 +116,7 @@ struct Layer {
     down_norm: Norm,
 }
 
-/// Which tokens' hidden states a layer computes.
+/// Tokens whose hidden states a layer computes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Tokens {
     /// Those of all.
@@ -294,12 +294,12 @@ impl Encoder {
         &self.config
     }
 
-    /// Where it computes.
+    /// Device it computes on.
     pub fn device(&self) -> Device {
         self.device
     }
 
-    /// What products are computed in.
+    /// Precision that products are computed in.
     pub fn precision(&self) -> Precision {
         self.precision
     }

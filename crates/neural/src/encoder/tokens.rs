@@ -27,14 +27,14 @@ pub struct Tokens {
     pub words: Vec<Range<usize>>,
 }
 
-/// What the encoder reads: ids with special tokens, and which of the two texts each belongs to.
+/// Input of the encoder: ids with special tokens, and which of the two texts each belongs to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sequence {
     /// Token ids.
     pub ids: Vec<i64>,
     /// Token types; all 0 for RoBERTa.
     pub types: Vec<i64>,
-    /// How many tokens were cut off.
+    /// Number of tokens cut off.
     pub cut: usize,
 }
 
@@ -162,7 +162,7 @@ impl Tokenizer {
     }
 }
 
-/// How much of two texts stays when together they may have `room` tokens.
+/// Number of tokens of each of two texts that stay when together they may have `room`, the longer cut first.
 fn cut_longest_first(first: usize, second: usize, room: usize) -> (usize, usize) {
     if first + second <= room {
         return (first, second);

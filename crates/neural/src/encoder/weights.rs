@@ -97,7 +97,7 @@ impl Weights {
         &self.path
     }
 
-    /// Whether a tensor is there.
+    /// True where a tensor of this name is there.
     pub fn has(&self, name: &str) -> bool {
         self.tensors.contains_key(name)
     }

@@ -4,8 +4,8 @@
 //! ([`Tridiagonal`]). Such vectors come one by one, so that those of close eigenvalues are orthogonal only up to
 //! ε‖A‖ / gap; E = ZᵀZ − I is therefore computed, and Z ← Z − ½ZE takes it to E². What is wrong with Z after that turns vectors into
 //! each other by an angle of residual / gap, which moves Σ f(λᵢ)zᵢzᵢᵀ by no more than the residual for any f of slope 1.
-//! Where a residual is not rounding or E is not small (eigenvalues that are equal to rounding), [`None`] is returned, and the
-//! caller takes the general solver.
+//! [`None`] is returned where a residual is not rounding or E is not small (eigenvalues that are equal to rounding); the
+//! caller then takes the general solver.
 //!
 //! Cost: (4/3)n³ flops for T, about 30n² for its eigenvalues, and 2n²k + 3nk² for k vectors; all vectors by the QR iteration: 9n³.
 

@@ -37,7 +37,7 @@ struct Relation {
     sources: Vec<String>,
 }
 
-/// Where the reader stands.
+/// Element that the reader is in.
 enum Inside {
     Nothing,
     Token,

@@ -1,6 +1,6 @@
 //! An exact search for an edge colouring: depth first, the edge with the fewest free colours next.
 
-/// How a search ended.
+/// Outcome of a search.
 pub(super) enum Outcome {
     /// A colour for each edge.
     Found(Vec<usize>),
@@ -21,7 +21,7 @@ pub(super) struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    /// Whether `number` colours are enough for the edges.
+    /// Search for a colouring of the edges with `number` colours, in at most `effort` steps.
     pub(super) fn run(nodes: usize, edges: &'a [(usize, usize)], number: usize, effort: u64) -> Outcome {
         if number > 128 {
             return Outcome::GaveUp;

@@ -1,4 +1,4 @@
-//! What a training writes after each epoch, and what it leaves when it is over.
+//! Files that a training writes after each epoch, and those that it leaves when it is over.
 //!
 //! `checkpoint.safetensors` holds weights, both moments of the optimiser, the mean of the weights where there is one and, in its
 //! header, the epochs so far: one file, so that it is there as a whole or not at all. `best.safetensors` is the model of the best epoch, written before it.
