@@ -1,4 +1,4 @@
-//! What the harness costs: word mover's distances bought through meters and store as a run buys them, against the bare solver on one
+//! Cost of the harness: word mover's distances evaluated through meters and store as a run does, against the bare solver on one
 //! thread times the number of threads, and on all threads, on the same pairs.
 //!
 //! ```text

@@ -1,4 +1,4 @@
-//! How many pairs a second the protocol of scoring programs carries, with a scorer that does nothing worth mentioning.
+//! Pairs a second that the protocol of scoring programs carries, with a scorer that does nothing worth mentioning.
 //!
 //! ```text
 //! cargo run --release -p landmark-oracles --no-default-features --example subprocess_rate [pairs] [processes] [batch] [milliseconds]

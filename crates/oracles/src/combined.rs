@@ -45,7 +45,7 @@ pub enum CombineError {
         "part {part} of a combined kernel is over {len} items, the first over {first}; build all over the same items"
     )]
     Lengths {
-        /// Which part, from 0.
+        /// Number of the part, from 0.
         part: usize,
         /// Its items.
         len: usize,

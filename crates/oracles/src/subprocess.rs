@@ -59,7 +59,7 @@ pub struct Subprocess {
     identity: Identity,
     slots: Vec<Mutex<Slot>>,
     batches: AtomicU64,
-    /// Whether any pair got a score.
+    /// True once any pair got a score.
     scored: AtomicBool,
     failed: AtomicU64,
     /// The pair that failed first; one bad item may fail with all others.
@@ -117,7 +117,7 @@ impl Subprocess {
         })
     }
 
-    /// How the program introduced itself.
+    /// Greeting of the program.
     pub fn greeting(&self) -> &Greeting {
         &self.greeting
     }
@@ -307,7 +307,7 @@ impl Subprocess {
         format!("(`{}`, `{}`)", ids[i], ids[j])
     }
 
-    /// Where to look when a pair fails.
+    /// Advice on where to look when a pair fails.
     fn next_step(&self) -> &'static str {
         match (self.scored.load(Ordering::Relaxed), self.params.failed_pairs) {
             (false, _) => "look at the program, which has not scored a pair yet, and at these two items",
@@ -316,7 +316,7 @@ impl Subprocess {
         }
     }
 
-    /// What a pair gets that cannot be scored.
+    /// Score, or error, of a pair that cannot be scored.
     fn fail(&self, (i, j): Pair, error: SubprocessError) -> Result<f64, OracleError> {
         match self.params.failed_pairs {
             FailedPairs::Error => Err(error.into()),

@@ -86,7 +86,7 @@ enum Method {
     Smoothed(Partial<SmoothedLabels>),
 }
 
-/// What one thread needs, kept between pairs.
+/// Working memory of one thread, kept between pairs.
 #[derive(Debug, Default)]
 struct Scratch {
     /// Δ(a, b) at a·n + b, valid where the keys of a and b agree.

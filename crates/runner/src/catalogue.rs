@@ -32,7 +32,7 @@ pub struct Kind {
     pub plural: &'static str,
     /// One of them: `method`.
     pub singular: &'static str,
-    /// What they are, in a line.
+    /// Description of them, in a line.
     pub summary: &'static str,
     /// The entries.
     pub entries: fn() -> Vec<Entry>,

@@ -1,4 +1,4 @@
-//! How the program ends: one number a script can rely on.
+//! Exit code of the program: one number a script can rely on.
 
 use std::process::ExitCode;
 

@@ -1,4 +1,4 @@
-//! What is printed: results to standard output, everything else to standard error.
+//! Output of the program: results to standard output, everything else to standard error.
 
 use std::io::{self, IsTerminal, Write};
 

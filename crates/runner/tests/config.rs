@@ -1,4 +1,4 @@
-//! What the program says about configurations, good and bad: the real binary in a scratch folder.
+//! Messages of the program about configurations, good and bad: the real binary in a scratch folder.
 
 use std::path::{Path, PathBuf};
 
@@ -42,7 +42,7 @@ fn said(command: &mut Command) -> String {
     format!("exit code {code}\n--- standard output\n{out}--- standard error\n{err}")
 }
 
-/// What is said about the good file with one thing replaced.
+/// Exit code and everything printed, for the good file with one thing replaced.
 fn after(from: &str, to: &str) -> String {
     let text = GOOD.replacen(from, to, 1);
     assert_ne!(text, GOOD, "`{from}` is not in the file");

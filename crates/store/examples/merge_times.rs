@@ -1,9 +1,9 @@
-//! How long a plan takes besides its scores: buying n × s entries of a synthetic oracle in parts, and merging them into factors.
+//! Time of a plan besides its scores: storing n × s entries of a synthetic oracle in parts, and merging them into factors.
 //!
 //! ```text
 //! cargo run --release -p landmark-store --example merge_times -- [n] [s] [tiles] [store]
 //! ```
-//! Prints seconds of buying, of reading the store, of the fit, and the largest memory so far. Default: 100,000 × 300 in 40 tiles, in
+//! Prints seconds of storing, of reading the store, of the fit, and the largest memory so far. Default: 100,000 × 300 in 40 tiles, in
 //! a scratch folder. The aim at 1,000,000 × 1,000 is ten minutes and 12 GB for reading and fitting.
 
 use std::time::Instant;

@@ -1,4 +1,4 @@
-//! What the tile store costs: seconds and peak memory of buying, reading again and opening, on a score that is nearly free.
+//! Cost of the tile store: seconds and peak memory of storing, reading again and opening, on a score that is nearly free.
 //!
 //! ```text
 //! cargo run --release -p landmark-store --example store_times -- FOLDER [N] [S] [MEMORY in MiB]

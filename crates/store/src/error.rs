@@ -11,9 +11,9 @@ pub enum StoreError {
     /// The address is neither a folder nor a URL that this build can reach.
     #[error("`{address}` is not a store: {reason}")]
     Address {
-        /// What was given as the store.
+        /// Address that was given as the store.
         address: String,
-        /// What is wrong with it and what would be right.
+        /// Fault of it, and what would be right.
         reason: String,
     },
     /// A tile is cut short, or its bytes do not add up to its checksum.
@@ -23,7 +23,7 @@ pub enum StoreError {
     Torn {
         /// The tile.
         file: String,
-        /// What does not fit.
+        /// Fault of the tile.
         reason: String,
     },
     /// The tile is whole, but its name is not that of its content.
@@ -43,7 +43,7 @@ pub enum StoreError {
     Foreign {
         /// The tile, or the `oracle.json`.
         file: String,
-        /// Which field differs.
+        /// Name of the field that differs.
         what: &'static str,
         /// Its value in the file.
         seen: String,
@@ -69,7 +69,7 @@ pub enum StoreError {
     Manifest {
         /// The file.
         file: String,
-        /// What is wrong.
+        /// Fault of the description.
         reason: String,
     },
     /// The store cannot be written to.
@@ -77,7 +77,7 @@ pub enum StoreError {
         "the store cannot write `{file}`: it is read-only. Use another folder with `--store`, or change its permissions"
     )]
     ReadOnly {
-        /// What was to be written.
+        /// File that was to be written.
         file: String,
         /// The cause.
         #[source]
@@ -88,20 +88,20 @@ pub enum StoreError {
         "the store cannot write `{file}`: no space is left. What was published before is safe; free some space (`runner store gc STORE` merges small tiles) or use another `--store`"
     )]
     Full {
-        /// What was to be written.
+        /// File that was to be written.
         file: String,
         /// The cause.
         #[source]
         source: object_store::Error,
     },
-    /// What had been published is gone.
+    /// A published file is gone.
     #[error(
         "the store `{address}` has vanished: `{file}` was there and is not any more. Mount or restore it and run again; what it holds is not bought again"
     )]
     Vanished {
         /// The store.
         address: String,
-        /// What is missing.
+        /// File that is missing.
         file: String,
     },
     /// More items than a tile can number.
@@ -126,7 +126,7 @@ pub enum StoreError {
     /// The operating system refused threads or scratch space.
     #[error("the store cannot {action}")]
     System {
-        /// What was attempted.
+        /// Action that was attempted.
         action: &'static str,
         /// The cause.
         #[source]

@@ -29,7 +29,7 @@ pub use kernel::{
 };
 pub use sparse::classify_sparse;
 
-/// What is done to features before the machine sees them.
+/// Scaling of features before the machine sees them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Scaling {
@@ -42,7 +42,7 @@ pub enum Scaling {
     Columns,
 }
 
-/// How items described by features are classified.
+/// Parameters of the classification of items described by features.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ClassificationParams {
@@ -52,7 +52,7 @@ pub struct ClassificationParams {
     pub costs: Vec<f64>,
     /// Folds of the cross-validation.
     pub folds: usize,
-    /// What is done to the features first.
+    /// Scaling of the features, done first.
     pub scaling: Scaling,
 }
 
@@ -98,7 +98,7 @@ impl ClassificationParams {
     }
 }
 
-/// What came of it.
+/// Outcome of a classification.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {
     /// Share of test items with the right label.
@@ -107,13 +107,13 @@ pub struct Outcome {
     pub f1_macro: f64,
     /// The cost the final machine was trained with.
     pub c: f64,
-    /// How that cost was chosen, where there was a choice.
+    /// Cross-validation that chose that cost, where there was a choice.
     pub cross_validation: Option<CrossValidation>,
     /// One label a test item, in the order of `test`.
     pub predictions: Vec<usize>,
     /// Labels of test items that no training item has: they cannot be predicted.
     pub unseen_labels: Vec<usize>,
-    /// How the final machine was found.
+    /// Report of the training of the final machine.
     pub report: TrainingReport,
     /// Training items that carry the machine, for a kernel machine.
     pub support: Option<usize>,

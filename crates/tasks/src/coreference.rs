@@ -32,19 +32,19 @@ pub enum CorefError {
         i: usize,
         /// The other.
         j: usize,
-        /// What was seen.
+        /// Value that was seen.
         value: f64,
     },
     /// A matrix that does not fit the mentions.
     #[error("{what} has {seen} {unit}; wanted are {wanted}")]
     Shape {
-        /// Which matrix or list.
+        /// Name of the matrix or list.
         what: &'static str,
-        /// How large it is.
+        /// Its size.
         seen: usize,
-        /// Of what.
+        /// Unit of both sizes.
         unit: &'static str,
-        /// How large it should be.
+        /// Size that it should have.
         wanted: usize,
     },
     /// A mention that is named twice.
@@ -56,7 +56,7 @@ pub enum CorefError {
         mention: String,
         /// `key` or `response`.
         side: &'static str,
-        /// Which document, from 0.
+        /// Number of the document, from 0.
         document: usize,
     },
     /// Approximate entries that could not be read.

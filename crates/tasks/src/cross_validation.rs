@@ -53,7 +53,7 @@ pub fn stratified_folds(labels: &[usize], folds: usize, seed: u64) -> Result<Vec
     Ok((0..folds).map(cut).collect())
 }
 
-/// What cross-validation says of each cost.
+/// Results of cross-validation at each cost.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CrossValidation {
     /// One entry a cost, in the order the costs were given.
@@ -69,7 +69,7 @@ pub struct CostAccuracy {
     pub folds: Vec<f64>,
     /// Mean and sd over the folds.
     pub accuracy: Summary,
-    /// Whether the machines of all folds met their tolerance.
+    /// True where the machines of all folds met their tolerance.
     pub converged: bool,
 }
 
@@ -84,7 +84,7 @@ impl CrossValidation {
     }
 }
 
-/// What a machine of one cost says of the test items.
+/// Answer of a machine of one cost to the test items.
 pub(crate) struct Answer {
     pub(crate) predictions: Vec<usize>,
     pub(crate) report: crate::linear_svm::TrainingReport,

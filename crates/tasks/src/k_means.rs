@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 /// Points handled at a time.
 const POINTS_AT_A_TIME: usize = 4096;
 
-/// What a configuration can say.
+/// Parameters as a configuration gives them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct KMeansParams {

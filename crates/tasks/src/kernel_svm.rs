@@ -47,9 +47,9 @@ const SYMMETRY_TOLERANCE: f64 = 1e-9;
 pub struct KernelSvmParams {
     /// Cost C of an error: positive.
     pub c: f64,
-    /// Whether scores have a free (unregularised) bias, as in LIBSVM.
+    /// True where scores have a free (unregularised) bias, as in LIBSVM.
     pub bias: bool,
-    /// What each class weighs.
+    /// Weight of each class.
     pub class_weights: ClassWeights,
     /// When to stop.
     pub tolerance: Tolerance,
@@ -344,7 +344,7 @@ impl KernelSvm {
         &self.bias
     }
 
-    /// How it was found.
+    /// Report of the training.
     pub fn report(&self) -> &TrainingReport {
         &self.report
     }

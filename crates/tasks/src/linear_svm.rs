@@ -32,7 +32,7 @@ mod newton;
 use crammer_singer::CrammerSinger;
 use newton::Newton;
 
-/// How several classes become binary decisions.
+/// Multi-class strategy: one machine a class, or one for all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MultiClass {
@@ -43,7 +43,7 @@ pub enum MultiClass {
     CrammerSinger,
 }
 
-/// How one machine against the rest is found. Both ways lead to the same optimum.
+/// Solver of one machine against the rest. Both methods lead to the same optimum.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Solver {
@@ -66,15 +66,15 @@ pub const NEWTON_WIDTH: usize = 2048;
 pub struct LinearSvmParams {
     /// Cost C of an error against the regulariser ½‖w‖² (the λ⁻¹ of the papers): positive.
     pub c: f64,
-    /// What an error costs. [`MultiClass::CrammerSinger`] always uses the hinge.
+    /// Loss of an error. [`MultiClass::CrammerSinger`] always uses the hinge.
     pub loss: Loss,
     /// One against the rest, or all together.
     pub multi_class: MultiClass,
-    /// Which solver one-vs-rest uses.
+    /// Solver of one-vs-rest.
     pub solver: Solver,
     /// The constant feature behind the bias: `None` for machines through the origin (LIBLINEAR's default).
     pub bias: Option<f64>,
-    /// What each class weighs.
+    /// Weight of each class.
     pub class_weights: ClassWeights,
     /// When to stop.
     pub tolerance: Tolerance,
@@ -323,7 +323,7 @@ pub struct LinearSvm {
     report: TrainingReport,
 }
 
-/// How the machine was found.
+/// Report of a training.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TrainingReport {
     /// One report a class for one-vs-rest with three classes or more, else a single one.
@@ -331,7 +331,7 @@ pub struct TrainingReport {
 }
 
 impl TrainingReport {
-    /// Whether every problem met the tolerance.
+    /// True where every problem met the tolerance.
     pub fn converged(&self) -> bool {
         self.problems.iter().all(|p| p.converged)
     }
@@ -358,7 +358,7 @@ impl LinearSvm {
         &self.bias
     }
 
-    /// How it was found.
+    /// Report of the training.
     pub fn report(&self) -> &TrainingReport {
         &self.report
     }

@@ -33,7 +33,7 @@ impl SignedVectors<'_> {
         self.vectors.nrows()
     }
 
-    /// Whether there are none.
+    /// True where there are no items.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -76,7 +76,7 @@ pub struct ScoredPair {
 struct Best {
     k: usize,
     found: Vec<Neighbour>,
-    /// What a score must beat, or equal at a smaller index.
+    /// Score that another must beat, or equal at a smaller index.
     threshold: f64,
 }
 

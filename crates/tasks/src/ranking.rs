@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::metrics::MetricError;
 
-/// How far down a list is looked.
+/// Number of comments, from the top of a list, that are looked at.
 pub const DEPTH: usize = 10;
 
 /// One comment: what the system says and what is true.
@@ -23,9 +23,9 @@ pub const DEPTH: usize = 10;
 pub struct Answer {
     /// Higher is better.
     pub score: f64,
-    /// Whether the system calls it good.
+    /// True where the system calls it good.
     pub predicted: bool,
-    /// Whether it is good.
+    /// True where it is good.
     pub relevant: bool,
 }
 

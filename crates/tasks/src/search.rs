@@ -13,7 +13,7 @@ mod space;
 
 pub use space::{Dimension, Point, Space, Value};
 
-/// How points are chosen.
+/// Strategy by which points are chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Strategy {
@@ -24,19 +24,19 @@ pub enum Strategy {
     },
     /// Independent draws.
     Random {
-        /// How many.
+        /// Number of draws.
         trials: usize,
     },
     /// `startup` independent draws, then Parzen estimators.
     Tpe {
-        /// How many in all.
+        /// Number of points in all.
         trials: usize,
-        /// How many of them are independent draws.
+        /// Number of them that are independent draws.
         startup: usize,
     },
 }
 
-/// Which way is better.
+/// Direction in which the objective gets better.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Direction {
@@ -49,13 +49,13 @@ pub enum Direction {
 /// One evaluated point.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Trial {
-    /// Where.
+    /// Point that was evaluated.
     pub point: Point,
-    /// What came of it.
+    /// Outcome of its evaluation.
     pub outcome: TrialOutcome,
 }
 
-/// What came of a trial.
+/// Outcome of a trial.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TrialOutcome {
@@ -77,7 +77,7 @@ pub enum SearchError {
     Dimension {
         /// Its name.
         name: String,
-        /// What is wrong with it.
+        /// Fault of the dimension.
         problem: String,
     },
     /// A strategy without points or trials.
@@ -93,7 +93,7 @@ pub enum SearchError {
     History {
         /// Number of the trial, 0-based.
         trial: usize,
-        /// What does not fit.
+        /// Mismatch of trial and space.
         problem: String,
     },
     /// A point does not have the value asked for.
@@ -107,7 +107,7 @@ pub enum SearchError {
     /// No trial has a value.
     #[error("all {trials} trials failed; the last one: {last}")]
     AllFailed {
-        /// How many.
+        /// Number of trials.
         trials: usize,
         /// Why the last one did.
         last: String,

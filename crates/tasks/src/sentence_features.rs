@@ -21,7 +21,7 @@ use crate::svm::{SparseRows, SvmError};
 /// xΠ of every row: n × m.
 ///
 /// # Panics
-/// Where the rows have more columns than Π has.
+/// Panics if the rows have more columns than Π has.
 pub fn project(rows: &SparseRows, projection: &Projection) -> Array2<f64> {
     let mut out = Array2::zeros((rows.rows(), projection.dimension()));
     out.axis_iter_mut(Axis(0)).into_par_iter().enumerate().for_each(|(i, mut out)| {

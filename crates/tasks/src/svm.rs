@@ -1,4 +1,4 @@
-//! What the linear and the kernel support vector machines share: training sets, tolerances, reports, errors.
+//! Common parts of the linear and the kernel support vector machines: training sets, tolerances, reports, errors.
 //!
 //! With rows x_i, labels y_i = ±1 and costs C_i (C times the weights of the class and of the sample), a binary machine solves
 //!
@@ -24,7 +24,7 @@ pub use rows::{Features, SparseRows};
 pub use training_set::{ClassWeights, TrainingSet};
 pub(crate) use training_set::{check_labels, unit_costs};
 
-/// What an error of the margin costs.
+/// Loss of an error of the margin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Loss {
@@ -64,7 +64,7 @@ impl Tolerance {
     }
 }
 
-/// What one optimisation problem has to say about itself.
+/// Report of one optimisation problem.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct SolveReport {
     /// Value of the primal objective.
@@ -77,7 +77,7 @@ pub struct SolveReport {
     pub epochs: usize,
     /// Samples with α > 0.
     pub support: usize,
-    /// Whether the tolerance was met; `false` means that the solver gave up at its limit of epochs.
+    /// True where the tolerance was met; `false` means that the solver gave up at its limit of epochs.
     pub converged: bool,
 }
 
@@ -118,7 +118,7 @@ pub enum SvmError {
     /// A list that does not match the rows.
     #[error("{rows} rows have {found} `{list}`: give one a row")]
     Lengths {
-        /// Which list.
+        /// Name of the list.
         list: &'static str,
         /// Number of rows.
         rows: usize,
@@ -164,7 +164,7 @@ pub enum SvmError {
     /// A sparse matrix whose parts do not fit together.
     #[error("sparse rows: {problem} at {place}")]
     Sparse {
-        /// What is wrong.
+        /// Fault of the matrix.
         problem: &'static str,
         /// Row or position.
         place: usize,
@@ -214,7 +214,7 @@ pub enum SvmError {
     Unread {
         /// Item, 0-based.
         column: usize,
-        /// What kept it from being read.
+        /// Cause that kept it from being read.
         reason: String,
     },
     /// New items described by another number of columns than the training items.

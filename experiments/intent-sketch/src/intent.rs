@@ -63,7 +63,7 @@ pub const ENTRY: StudyEntry = StudyEntry {
     read,
 };
 
-/// How a sentence becomes a vector.
+/// Representation of a sentence as a vector.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "String", into = "String")]
 pub(super) enum Representation {
@@ -108,7 +108,7 @@ impl Representation {
         }
     }
 
-    /// Whether it is learned from the unlabelled text.
+    /// True where it is learned from the unlabelled text.
     pub(super) fn is_sketched(&self) -> bool {
         matches!(self, Self::Sent | Self::SentPlus | Self::SentIdf)
     }
@@ -133,7 +133,7 @@ pub(super) enum All {
 }
 
 impl Labels {
-    /// What tables call it.
+    /// Name in tables.
     pub(super) fn title(self) -> String {
         match self {
             Self::Few(count) => format!("{count} labels an intent"),

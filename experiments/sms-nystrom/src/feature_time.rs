@@ -186,7 +186,7 @@ struct Trial {
     comparison: &'static str,
     wme: usize,
     sms_nystrom: usize,
-    /// What either will ask for.
+    /// Number of distances that either will ask for.
     distances: [u64; 2],
     replicate: usize,
 }

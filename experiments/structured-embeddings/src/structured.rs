@@ -61,7 +61,7 @@ pub const ENTRY: StudyEntry = StudyEntry {
     read,
 };
 
-/// What is measured.
+/// Quantity that is measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Measure {
@@ -186,7 +186,7 @@ fn distinct_families() -> Vec<Family> {
     ]
 }
 
-/// What tables and legends call a family.
+/// Name of a family in tables and legends.
 fn family_name(family: Family) -> String {
     match family {
         Family::Dense => "dense (unstructured)".to_owned(),
@@ -200,7 +200,7 @@ fn family_name(family: Family) -> String {
     }
 }
 
-/// What panels call a kernel.
+/// Name of a kernel in panels.
 fn kernel_name(kernel: SphericalKernel) -> String {
     match kernel {
         SphericalKernel::InnerProduct => "inner product".to_owned(),

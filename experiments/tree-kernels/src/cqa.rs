@@ -51,7 +51,7 @@ pub const ENTRY: StudyEntry = StudyEntry {
     read,
 };
 
-/// How the features of a pair are compared.
+/// Kernel on the features of a pair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum FeatureKernel {
@@ -71,7 +71,7 @@ struct KernelSettings {
     lambda: f64,
     /// Decay of depth.
     mu: f64,
-    /// Whether trees take part.
+    /// True where trees take part.
     trees: bool,
     /// Text similarities of question and comment.
     similarities: FeatureKernel,
@@ -91,7 +91,7 @@ impl Default for KernelSettings {
     }
 }
 
-/// How an embedding is made of landmarks.
+/// Method that makes an embedding of landmarks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Method {

@@ -38,9 +38,9 @@ pub fn candidate_spans(corpus: &MentionCorpus, document: usize, longest: usize) 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Goal {
-    /// Which spans are mentions.
+    /// Spans that are mentions.
     Mentions,
-    /// Which pairs of mentions corefer.
+    /// Pairs of mentions that corefer.
     Pairs,
 }
 
@@ -104,7 +104,7 @@ impl ScorerParams {
 /// The spans of a topic in the order of the text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Group {
-    /// Where they are.
+    /// Rows of each span.
     pub spans: Vec<SpanRows>,
     /// The cluster of each; none for a span that is no mention.
     pub clusters: Vec<Option<usize>>,

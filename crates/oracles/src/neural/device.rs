@@ -27,7 +27,7 @@ pub struct TorchReport {
     pub gpus: usize,
     /// Threads of one operation on the CPU.
     pub threads: usize,
-    /// Whether it was built with Intel's MKL and oneDNN; sums differ in the last digits between builds.
+    /// True where it was built with Intel's MKL (the next field: oneDNN); sums differ in the last digits between builds.
     pub mkl: bool,
     /// As above.
     pub mkldnn: bool,

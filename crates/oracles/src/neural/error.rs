@@ -13,7 +13,7 @@ pub enum ModelFileError {
     NotFound {
         /// As asked for.
         name: String,
-        /// Where models lie.
+        /// Folder of the models.
         folder: PathBuf,
     },
     /// A folder without one of the three files.
@@ -21,7 +21,7 @@ pub enum ModelFileError {
     Missing {
         /// The file.
         path: PathBuf,
-        /// What lies there instead.
+        /// Note on what lies there instead; empty where nothing does.
         hint: &'static str,
     },
     /// The disk.
@@ -63,7 +63,7 @@ pub enum NeuralError {
         listed(places)
     )]
     NotFound {
-        /// Where it was looked for.
+        /// Paths that were tried.
         places: Vec<PathBuf>,
     },
     /// A library that the system does not load.
@@ -71,7 +71,7 @@ pub enum NeuralError {
     DoesNotLoad {
         /// The library.
         file: PathBuf,
-        /// What the system's loader says.
+        /// Error of the system's loader.
         #[source]
         source: Box<dyn std::error::Error + Send + Sync>,
     },

@@ -142,22 +142,22 @@ impl ModelFiles {
         Self { folder: None }
     }
 
-    /// Whether it is the one inside.
+    /// True for the model inside.
     pub fn is_tiny(&self) -> bool {
         self.folder.is_none()
     }
 
-    /// Where `config.json` lies, for complaints.
+    /// Path of `config.json`, for complaints.
     pub fn config(&self) -> PathBuf {
         self.path(0)
     }
 
-    /// Where `tokenizer.json` lies, for complaints.
+    /// Path of `tokenizer.json`, for complaints.
     pub fn tokenizer(&self) -> PathBuf {
         self.path(1)
     }
 
-    /// Where `model.safetensors` lies, for complaints.
+    /// Path of `model.safetensors`, for complaints.
     pub fn weights(&self) -> PathBuf {
         self.path(2)
     }

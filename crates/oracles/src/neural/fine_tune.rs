@@ -33,13 +33,13 @@ pub struct FineTune<'a> {
     pub base: &'a ModelFiles,
     /// Names the random streams.
     pub dataset: &'a str,
-    /// What is learned from.
+    /// Training pairs.
     pub train: LabelledPairs<'a>,
-    /// What the epochs are judged by.
+    /// Development pairs, by which the epochs are judged.
     pub dev: LabelledPairs<'a>,
-    /// What is learned.
+    /// Target of the training.
     pub target: Target,
-    /// How.
+    /// Settings of the training.
     pub params: FineTuneParams,
     /// Tokens of a pair at most.
     pub max_length: usize,

@@ -77,11 +77,11 @@ pub fn sigmoid(x: f64) -> f64 {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct CrossEncoderParams {
-    /// What a score is.
+    /// Score that is made of a pair's outputs.
     pub score: Score,
     /// Tokens of a pair at most, special tokens included; what is longer is cut.
     pub max_length: usize,
-    /// What products are computed in.
+    /// Precision of products.
     pub precision: Precision,
 }
 
@@ -128,18 +128,18 @@ pub struct FineTuneParams {
     pub weight_decay: f64,
     /// The largest norm of the gradient.
     pub clip: f64,
-    /// What is minimised.
+    /// Loss that is minimised.
     pub loss: Loss,
     /// Dropout of hidden states and attention; the model's own where absent.
     pub dropout: Option<f64>,
-    /// Whether the texts of a pair change places at random.
+    /// True where the texts of a pair change places at random.
     pub random_order: bool,
-    /// What products are computed in; bf16 where the device is quick with it where absent.
+    /// Precision of products; where absent, bf16 where the device is quick with it.
     pub precision: Option<Precision>,
     /// Ends when so many epochs in a row were no better than the best.
     pub patience: Option<usize>,
-    /// What is judged and kept is a running mean of the weights: the share of the old mean that stays at each step. The weights
-    /// themselves where absent.
+    /// Running mean of the weights, which is then what is judged and kept: the share of the old mean that stays at each step. The
+    /// weights themselves where absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub average: Option<f64>,
 }

@@ -1,4 +1,4 @@
-//! What can go wrong with a scoring program, each with what it did and the next step.
+//! Faults of a scoring program, each with what it did and the next step.
 
 use std::io;
 
@@ -36,7 +36,7 @@ pub enum SubprocessError {
     NoGreeting {
         /// The command line.
         command: String,
-        /// How it ended, or how long it was silent.
+        /// Manner of its end, or the time for which it was silent.
         what: String,
         /// An example of a greeting.
         wanted: &'static str,
@@ -50,7 +50,7 @@ pub enum SubprocessError {
         command: String,
         /// Its first line.
         seen: String,
-        /// What is wrong with it.
+        /// Fault of that line.
         reason: String,
         /// An example of a greeting.
         wanted: &'static str,
@@ -80,7 +80,7 @@ pub enum SubprocessError {
         batch: u64,
         /// The beginning of the line.
         line: String,
-        /// What the parser said.
+        /// Complaint of the parser.
         reason: String,
         /// The end of its standard error.
         said: String,
@@ -120,7 +120,7 @@ pub enum SubprocessError {
         command: String,
         /// The ids of the items.
         pair: String,
-        /// Where to look.
+        /// Advice on where to look.
         next_step: &'static str,
     },
     /// It says itself that it cannot score this pair.
@@ -130,7 +130,7 @@ pub enum SubprocessError {
         command: String,
         /// The ids of the items.
         pair: String,
-        /// Where to look.
+        /// Advice on where to look.
         next_step: &'static str,
         /// In its own words.
         reason: String,
@@ -144,7 +144,7 @@ pub enum SubprocessError {
         command: String,
         /// Pairs so far.
         failed: u64,
-        /// What it failed on last.
+        /// Error of the pair that failed last.
         last: Box<SubprocessError>,
     },
     /// It ends or hangs on this pair, alone and in a fresh process.
@@ -154,9 +154,9 @@ pub enum SubprocessError {
         command: String,
         /// The ids of the items.
         pair: String,
-        /// Where to look.
+        /// Advice on where to look.
         next_step: &'static str,
-        /// How it ended, or how long it was silent.
+        /// Manner of its end, or the time for which it was silent.
         what: String,
         /// The end of its standard error.
         said: String,

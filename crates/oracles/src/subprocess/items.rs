@@ -34,7 +34,7 @@ impl ScoredItems {
         self.ids.len()
     }
 
-    /// Whether there are none.
+    /// True where there are no items.
     pub fn is_empty(&self) -> bool {
         self.ids.is_empty()
     }

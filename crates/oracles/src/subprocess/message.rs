@@ -11,10 +11,10 @@ use super::ScoredItems;
 /// The version of the protocol.
 pub(super) const VERSION: u32 = 1;
 
-/// What a greeting looks like, for messages.
+/// Example of a greeting, for messages.
 pub(super) const EXAMPLE: &str = r#"{"landmark": 1, "identity": "my scorer, version 3", "symmetric": true}"#;
 
-/// What stands for an item in a pair.
+/// Form of an item in a pair.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PairForm {
@@ -35,9 +35,9 @@ pub struct Greeting {
     pub landmark: u32,
     /// Names everything that moves a score: model, weights, parameters. Another identity, another matrix.
     pub identity: String,
-    /// Whether `f(a, b) = f(b, a)`, so that each pair is asked for once.
+    /// True where `f(a, b) = f(b, a)`, so that each pair is asked for once.
     pub symmetric: bool,
-    /// What stands for an item.
+    /// Form of an item in a pair.
     #[serde(default)]
     pub pairs: PairForm,
     /// The similarity of every item to itself, where it is known: then it is never asked for.
@@ -100,7 +100,7 @@ pub(super) struct Answer {
     pub(super) scores: Vec<Score>,
 }
 
-/// What a program says of one pair.
+/// Answer of a program to one pair.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Score {
     Number(f64),

@@ -1,4 +1,4 @@
-//! What a configuration can say of a scoring program.
+//! Parameters of a scoring program, as a configuration gives them.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -16,7 +16,7 @@ use super::SubprocessError;
 pub struct SubprocessParams {
     /// The program and its arguments.
     pub command: Vec<String>,
-    /// How many of it run at a time; each answers batches of its own.
+    /// Number of its processes that run at a time; each answers batches of its own.
     pub processes: usize,
     /// Pairs in a batch, at most.
     pub batch: usize,
@@ -24,7 +24,7 @@ pub struct SubprocessParams {
     pub timeout_seconds: f64,
     /// Seconds from the start of the program to its greeting: loading a model takes time.
     pub start_seconds: f64,
-    /// What becomes of a pair that it cannot score.
+    /// Treatment of a pair that it cannot score.
     pub failed_pairs: FailedPairs,
     /// Variables it sees beside ours.
     pub environment: BTreeMap<String, String>,
@@ -33,7 +33,7 @@ pub struct SubprocessParams {
     pub folder: Option<PathBuf>,
 }
 
-/// What becomes of a pair that the program refuses, or that ends it.
+/// Treatment of a pair that the program refuses, or that ends it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FailedPairs {

@@ -19,7 +19,7 @@ const LONGEST_LINE: usize = 1 << 26;
 const LINES_KEPT: usize = 8;
 /// Lines that may wait on either side.
 const WAITING: usize = 4;
-/// How long an ending program may take to end.
+/// Time that an ending program may take to end.
 const FAREWELL: Duration = Duration::from_secs(2);
 
 /// A program that runs.
@@ -30,7 +30,7 @@ pub(super) struct Process {
     complaints: Arc<Mutex<VecDeque<String>>>,
 }
 
-/// What came out of it.
+/// Output of the program, a line at a time.
 pub(super) enum Heard {
     Line(Vec<u8>),
     TooLong(Vec<u8>),

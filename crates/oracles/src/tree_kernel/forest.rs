@@ -98,7 +98,7 @@ impl Forest {
         self.offsets.len() - 1
     }
 
-    /// Whether there are no trees.
+    /// True where there are no trees.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

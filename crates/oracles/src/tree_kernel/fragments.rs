@@ -7,7 +7,7 @@
 //!
 //! Weights, a fragment's being the root of what a pair of them counts: `st` and `sst` √λ a production; `ptk` √µ λ for a node
 //! without children (times √t for a leaf), √µ λ^gaps times those of its children for one with. `sptk` counts as `ptk`, of equal labels.
-//! Where a label is a leaf in one tree and has children in another, √t stands for t: the kernel itself is no inner product there.
+//! A label that is a leaf in one tree and has children in another counts √t in place of t: the kernel itself is no inner product there.
 //!
 //! The idea of a kernel's fragments as explicit features: Pighin & Moschitti 2009; as a proxy: this project. Cost: O(m²) fragments a
 //! node of m children at three nodes.
@@ -20,7 +20,7 @@ use super::forest::{Forest, TreeView};
 use super::params::{TreeKernelParams, TreeKernelValidParams};
 use crate::combined::SparseVectors;
 
-/// What is said where a bracket closes; labels are fewer.
+/// Symbol of a closing bracket in a key; labels are fewer.
 const CLOSE: u32 = u32::MAX;
 /// Begins the leaf of a subset tree, which is a fragment of another kind.
 const LEAF: u32 = u32::MAX - 1;

@@ -1,4 +1,4 @@
-//! Which tree kernel, and its decays.
+//! Kind of a tree kernel, and its decays.
 
 use landmark_core::oracle::OracleError;
 use landmark_core::parameter::BadParameter;
@@ -13,7 +13,7 @@ pub enum TreeKernelParams {
         /// Decay λ > 0.
         #[serde(default = "default_decay")]
         lambda: f64,
-        /// Whether equal leaves count λ.
+        /// True where equal leaves count λ.
         #[serde(default = "default_leaves")]
         leaves: bool,
     },
@@ -22,7 +22,7 @@ pub enum TreeKernelParams {
         /// Decay λ > 0.
         #[serde(default = "default_decay")]
         lambda: f64,
-        /// Whether equal leaves count λ.
+        /// True where equal leaves count λ.
         #[serde(default = "default_leaves")]
         leaves: bool,
     },
@@ -34,7 +34,7 @@ pub enum TreeKernelParams {
         /// Decay µ > 0 of depth.
         #[serde(default = "default_decay")]
         mu: f64,
-        /// What a match with a leaf is worth more, t ≥ 0.
+        /// Factor t ≥ 0 on a match with a leaf.
         #[serde(default = "default_terminal_factor")]
         terminal_factor: f64,
     },
@@ -46,7 +46,7 @@ pub enum TreeKernelParams {
         /// Decay µ > 0 of depth.
         #[serde(default = "default_decay")]
         mu: f64,
-        /// What a match with a leaf is worth more, t ≥ 0.
+        /// Factor t ≥ 0 on a match with a leaf.
         #[serde(default = "default_smoothed_terminal_factor")]
         terminal_factor: f64,
     },

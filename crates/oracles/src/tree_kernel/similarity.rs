@@ -1,4 +1,4 @@
-//! How alike two labels are: what makes a partial tree kernel a smoothed one.
+//! Similarity of two labels: it makes a partial tree kernel a smoothed one.
 //!
 //! Labels fall into groups (parts of speech, say); labels of different groups are not alike, equal labels are alike
 //! exactly, and what lies between is asked of a [`LabelSimilarity`] pair by pair.
@@ -21,7 +21,7 @@ pub trait LabelSimilarity: Send + Sync {
     /// The group of a label; `None` where it is like nothing but itself.
     fn group<'a>(&self, label: &'a str) -> Option<&'a str>;
 
-    /// How alike two different labels of one group are. Called once for each pair of nodes that meet, so it should be quick;
+    /// Similarity of two different labels of one group. Called once for each pair of nodes that meet, so it should be quick;
     /// [`bind`](Self::bind) is the place to prepare.
     fn similarity(&self, first: &str, second: &str) -> f64;
 
@@ -34,7 +34,7 @@ pub trait LabelSimilarity: Send + Sync {
 
 /// A similarity over the numbered labels of one forest.
 pub trait BoundSimilarity: Send + Sync {
-    /// How alike two different labels of one group are.
+    /// Similarity of two different labels of one group.
     fn similarity(&self, first: u32, second: u32) -> f64;
 }
 
@@ -49,7 +49,7 @@ pub enum SimilarityError {
         first: String,
         /// Another.
         second: String,
-        /// What was said.
+        /// Value that was given.
         value: f64,
     },
     /// Two entries of a table that disagree.
@@ -67,7 +67,7 @@ pub enum SimilarityError {
     /// A threshold that is none.
     #[error("the threshold is {value}; want a number between 0 and 1")]
     Threshold {
-        /// What was given.
+        /// Value that was given.
         value: f64,
     },
 }
@@ -252,7 +252,7 @@ fn check_range(first: &str, second: &str, value: f64) -> Result<(), SimilarityEr
     Err(SimilarityError::Range { first: first.to_owned(), second: second.to_owned(), value })
 }
 
-/// What the partial kernels ask of labels: groups within which a similarity is asked for.
+/// Labels as the partial kernels need them: groups within which a similarity is asked for.
 pub(super) trait Labels: Send + Sync {
     fn group(&self, label: u32) -> u32;
 

@@ -34,7 +34,7 @@ const PAIRS: usize = 1 << 16;
 /// ```
 ///
 /// # Panics
-/// Where there are fewer than a.len() × b.len() costs.
+/// Panics if there are fewer than a.len() × b.len() costs.
 pub fn rwmd(costs: &[f64], a: &[f64], b: &[f64]) -> f64 {
     let cost = |i: usize, j: usize| costs[i * b.len() + j];
     let present = |masses: &[f64]| (0..masses.len()).filter(|&k| masses[k] > 0.0).collect::<Vec<_>>();
@@ -49,7 +49,7 @@ pub fn rwmd(costs: &[f64], a: &[f64], b: &[f64]) -> f64 {
 /// earth mover's distance under the Euclidean distance.
 ///
 /// # Panics
-/// Where masses and points differ in number, or points in dimension.
+/// Panics if masses and points differ in number, or points in dimension.
 pub fn wcd(x: ArrayView2<'_, f64>, a: &[f64], y: ArrayView2<'_, f64>, b: &[f64]) -> f64 {
     let centroid = |points: ArrayView2<'_, f64>, masses: &[f64]| points.t().dot(&ndarray::aview1(masses));
     (centroid(x, a) - centroid(y, b)).mapv(|difference| difference * difference).sum().sqrt()

@@ -1,6 +1,6 @@
 //! Word mover's distance that is solved only where it may matter: the bounds WCD ≤ WMD and RWMD ≤ WMD go first.
 //!
-//! Where a bound b reaches the cutoff D, b stands for the distance d ≥ b ≥ D. Seen through exp(−γ·), both are at most ε = exp(−γ D), so
+//! A bound b that reaches the cutoff D stands for the distance d ≥ b ≥ D. Seen through exp(−γ·), both are at most ε = exp(−γ D), so
 //!
 //! `|exp(−γ b) − exp(−γ d)| ≤ ε` an entry, and `‖K̂ − K‖_F ≤ ε √(2k)` where k unordered pairs of a matrix were not solved;
 //!

@@ -31,7 +31,7 @@ pub(super) struct PairTable<'a> {
     pub(super) row: Cloud<'a>,
     /// The document of the table.
     pub(super) column: Cloud<'a>,
-    /// Whether (row, column) is the pair as asked for in the order (smaller, larger) index.
+    /// True where (row, column) is the pair as asked for in the order (smaller, larger) index.
     pub(super) row_comes_first: bool,
     places: &'a [u32],
     table: &'a [f64],
@@ -51,7 +51,7 @@ impl<'a> PairTable<'a> {
         self.nearest[self.places[k] as usize]
     }
 
-    /// Where the column document has the same word.
+    /// Place of the same word in the column document, if it is there.
     pub(super) fn twin(&self, k: usize) -> Option<usize> {
         let twin = self.twins[self.places[k] as usize];
         (twin != NO_TWIN).then_some(twin as usize)
@@ -139,7 +139,7 @@ struct Batch<'c> {
     seen: Vec<(usize, u32)>,
     groups_so_far: usize,
     scores: Vec<f64>,
-    /// Where a thread unpacks a column document, with its index.
+    /// Scratch of the threads: the column document that each unpacked, with its index.
     selections: ScratchPool<(Option<usize>, Selection)>,
 }
 

@@ -18,7 +18,7 @@ use super::transport::Transportation;
 /// Units of a whole document: lcm(1, …, 40) < 2⁵³.
 pub(super) const UNITS: f64 = 5_342_931_457_063_200.0;
 
-/// How far the sums of the two sides may differ, relative to the larger: beyond rounding (of f32, to be generous) the
+/// Largest difference of the sums of the two sides, relative to the larger: beyond rounding (of f32, to be generous) the
 /// masses are not two distributions of the same thing.
 pub const SUM_TOLERANCE: f64 = 1e-6;
 
@@ -57,9 +57,9 @@ pub enum EmdError {
     /// A mass is negative, infinite or NaN.
     #[error("mass {index} of `{side}` is {value}; want a finite number ≥ 0")]
     Mass {
-        /// Which side.
+        /// Side of the mass.
         side: Side,
-        /// Which mass.
+        /// Index of the mass.
         index: usize,
         /// Its value.
         value: f64,
@@ -67,7 +67,7 @@ pub enum EmdError {
     /// A side has no mass at all: there is nothing to move.
     #[error("`{side}` has no mass; want at least one mass > 0")]
     NoMass {
-        /// Which side.
+        /// Side without mass.
         side: Side,
     },
     /// The sides weigh differently.

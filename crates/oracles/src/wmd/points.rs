@@ -1,7 +1,7 @@
 //! Points of R^d, and Euclidean distances between a few of them and many others, in f64.
 //!
 //! `|x − y|² = |x|² + |y|² − 2 x·y` by tiles of one point against [`TILE`], so that a point is read once for four products.
-//! Where two lie so near that the difference cancels (below [`NEAR`] of the squared norms) it is computed again as
+//! A distance so small that the difference cancels (below [`NEAR`] of the squared norms) is computed again as
 //! Σ (x_k − y_k)², which is exact for equal points: the relative error of a distance stays below 10⁻¹⁰ for any pair.
 //! Each product is summed in one order whatever the tile, so a distance has the same bits whatever else is computed, and
 //! whichever of the two comes first.
@@ -238,7 +238,7 @@ fn total(lanes: [f64; LANES]) -> f64 {
 /// Euclidean distances between the rows of `x` (m × d) and of `y` (n × d): m × n costs for [`emd`](super::emd()).
 ///
 /// # Panics
-/// Where the rows differ in dimension.
+/// Panics if the rows differ in dimension.
 pub fn ground_distances(x: ArrayView2<'_, f64>, y: ArrayView2<'_, f64>) -> Array2<f64> {
     assert_eq!(x.ncols(), y.ncols(), "points of one dimension");
     let points = Points::new(x.ncols(), x.rows().into_iter().chain(y.rows()));

@@ -38,7 +38,7 @@ pub const MOST_DOCUMENTS: usize = 4096;
 /// Words of a random document at most: as many as the authors keep of a true one.
 const MOST_WORDS: usize = 500;
 
-/// What a configuration can say.
+/// Parameters as a configuration gives them.
 ///
 /// The authors search Dmax in 3, 6, …, 21 at R = 256 and then R in 4, 8, …, 512 (`wme_gridsearch_CV.m`,
 /// `wme_VaryingR_allSplits_CV_R256.m`); what they chose for Twitter is the default.
@@ -74,7 +74,7 @@ pub enum WmeError {
     /// There is no word to draw others around.
     #[error("none of the {documents} documents has a word; random documents need the range of their word vectors")]
     NoWords {
-        /// How many true documents there are.
+        /// Number of true documents.
         documents: usize,
     },
     /// A random document beyond those drawn.
@@ -152,7 +152,7 @@ impl RandomDocuments {
     /// The words of random document r (D × d), which weigh 1/D each.
     ///
     /// # Panics
-    /// Where r is not below R.
+    /// Panics if r is not below R.
     pub fn random_document(&self, r: usize) -> Array2<f64> {
         assert!(r < self.params.documents, "random document {r} of {}", self.params.documents);
         let clouds = self.wmd.clouds();

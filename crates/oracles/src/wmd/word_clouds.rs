@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::emd::whole_units;
 use super::points::Points;
 
-/// What a document without any known word is to be.
+/// Treatment of a document without any known word.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EmptyDocuments {
@@ -173,7 +173,7 @@ impl WordClouds {
         self.offsets.len() - 1
     }
 
-    /// Whether there are no documents.
+    /// True where there are no documents.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

@@ -1,4 +1,4 @@
-//! What holds for any trees: the twin agrees, nothing overflows, a self-similarity is the largest, identities move.
+//! Properties of tree kernels on any trees: the twin agrees, nothing overflows, a self-similarity is the largest, identities move.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Where items come from: the documents of the catalog, and matrices.
+//! Sources of items: the documents of the catalog, and matrices.
 
 use std::sync::LazyLock;
 

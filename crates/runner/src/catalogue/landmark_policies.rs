@@ -1,4 +1,4 @@
-//! How landmarks are chosen.
+//! Policies that choose landmarks.
 
 use landmark_yaml::{Entry, parameter, required};
 

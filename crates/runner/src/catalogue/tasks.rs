@@ -1,4 +1,4 @@
-//! What a factored matrix is used for.
+//! Tasks that a factored matrix is used for.
 
 use landmark_yaml::{Entry, parameter};
 

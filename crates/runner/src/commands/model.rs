@@ -134,7 +134,7 @@ fn is_whole(folder: &Path, file: &KnownFile) -> bool {
         && sha256_of(&path).is_ok_and(|digest| digest == file.sha256)
 }
 
-/// What lies in a model's folder: every file with its sha256, and whether the three fit each other.
+/// Files of a model's folder: every one with its sha256, and whether the three fit each other.
 fn check(name: &str, models: Option<&Path>) -> Result<(String, Exit)> {
     let files = ModelFiles::find(name, models).into_diagnostic()?;
     if files.is_tiny() {

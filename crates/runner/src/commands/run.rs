@@ -60,7 +60,7 @@ const BUILD: Build = Build {
     torch: cfg!(feature = "torch"),
 };
 
-/// What was laid over the file and where things lie, as words of another command on the same configuration.
+/// Flags of what was laid over the file and of where things lie, as words of another command on the same configuration.
 pub(super) fn flags(overlay: &OverlayArgs, places: &PlaceArgs) -> Vec<String> {
     let folder = |folder: &Option<PathBuf>| folder.as_ref().map(|folder| folder.display().to_string());
     let places =
@@ -69,7 +69,7 @@ pub(super) fn flags(overlay: &OverlayArgs, places: &PlaceArgs) -> Vec<String> {
     overlay_words(overlay).into_iter().chain(places.flatten()).collect()
 }
 
-/// What was laid over the file, as words of a command.
+/// Flags of what was laid over the file, as words of a command.
 pub(super) fn overlay_words(overlay: &OverlayArgs) -> Vec<String> {
     let profile = overlay.profile.iter().map(|profile| ("--profile", profile));
     let words = profile.chain(overlay.set.iter().map(|set| ("--set", set)));

@@ -39,7 +39,7 @@ trait TiledWork {
     /// Cuts what is to be done; `there` is the plan that was made before, if any.
     fn plan(&self, size: TileSize, there: Option<&Plan>) -> Result<Cut>;
 
-    /// What work of this size costs in money, where that is known.
+    /// Price of work of this size in money, where that is known.
     fn price(&self, size: u64) -> Option<f64>;
 
     /// Brings what the work needs into memory, and refuses data that the plan was not made for.
@@ -51,10 +51,10 @@ trait TiledWork {
     /// The amount in words: `1,234 entries`.
     fn amount(&self, size: u64) -> String;
 
-    /// How fast it goes in words, at so many seconds for a unit of size.
+    /// Rate in words, at so many seconds for a unit of size.
     fn rate(&self, seconds_each: f64) -> String;
 
-    /// What happens to a tile: `bought`.
+    /// Word for what was done to a tile: `bought`.
     fn done(&self) -> &'static str;
 }
 
@@ -94,7 +94,7 @@ impl WorkerContext {
         command_line(Path::new("runner"), &words)
     }
 
-    /// What the configuration has to do.
+    /// Work of the configuration.
     fn tiled_work(&self) -> Result<Box<dyn TiledWork + '_>> {
         match &self.config.subject {
             Subject::Matrix(matrix, experiment) => Ok(Box::new(entries::Buying::new(self, matrix, *experiment))),
@@ -252,7 +252,7 @@ impl WorkerContext {
     }
 }
 
-/// How far the workers are.
+/// Progress of the workers.
 pub(super) fn status(arguments: &ScaleArgs, log: LogArgs) -> Result<String> {
     let worker = WorkerContext::open(arguments, log)?;
     let (plan, work) = (worker.plan()?, worker.tiled_work()?);

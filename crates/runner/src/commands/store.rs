@@ -7,7 +7,7 @@ use crate::cli::{StoreArgs, StoreCommand};
 use crate::exit::Exit;
 use crate::output::{self, columns};
 
-/// Where bought entries lie when nothing else is said.
+/// Folder of the evaluated entries when nothing else is said.
 pub(crate) const DEFAULT_STORE: &str = "store";
 
 /// Looks at a store, checks it or cleans it.

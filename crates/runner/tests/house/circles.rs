@@ -48,7 +48,7 @@ fn expanded(path: &str) -> Vec<String> {
     found
 }
 
-/// Where the brace that was opened before `text` closes.
+/// Position of the brace that closes the one opened before `text`.
 fn matching(text: &str) -> Option<usize> {
     let mut depth = 1;
     text.char_indices().find_map(|(at, c)| {
@@ -180,7 +180,7 @@ fn circles(all: &BTreeMap<Module, String>) -> Vec<Vec<Module>> {
     groups.into_iter().collect()
 }
 
-/// Whether one of them is the file whose folder holds all the others.
+/// True where one of them is the file whose folder holds all the others.
 fn is_file_and_folder(group: &[Module]) -> bool {
     group.iter().any(|top| !top.is_empty() && group.iter().all(|module| module.starts_with(top)))
 }

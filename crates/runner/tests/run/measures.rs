@@ -1,4 +1,4 @@
-//! What is measured: error curves and spectra of a matrix, errors from a sample, distances that are not solved, and that results follow
+//! Measurements: error curves and spectra of a matrix, errors from a sample, distances that are not solved, and that results follow
 //! their files.
 
 use crate::scratch::{MATRIX, SAMPLE, Scratch, number_before, smooth_matrix};

@@ -40,7 +40,7 @@ pub(crate) fn data_folder() -> Option<PathBuf> {
 /// A scratch folder, gone when it is dropped.
 pub(crate) struct Scratch(tempfile::TempDir);
 
-/// How a run ended and what it printed.
+/// Exit code and output of a run.
 pub(crate) struct Said {
     pub(crate) code: Option<i32>,
     pub(crate) out: String,

@@ -10,7 +10,7 @@ use crate::kernel_svm::{GramColumns, KernelSvm, KernelSvmParams, KernelSvmValidP
 use crate::linear_svm::highest;
 use crate::svm::SvmError;
 
-/// How items described by a Gram matrix are classified.
+/// Parameters of the classification of items described by a Gram matrix.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct KernelClassificationParams {

@@ -38,7 +38,7 @@ struct Edge {
 struct Search {
     /// The edges of all rows, one row after the other.
     edges: Vec<Edge>,
-    /// Where those of each row begin, and where the last end.
+    /// Start of the edges of each row, and the end of the last.
     starts: Vec<usize>,
     /// The edge of each row that is in the matching.
     taken: Vec<Option<Edge>>,
@@ -83,7 +83,7 @@ impl PartialOrd for Nearest {
     }
 }
 
-/// Where a search ended.
+/// End of a search.
 enum End {
     /// At a column that is free.
     Free(usize),

@@ -1,4 +1,4 @@
-//! How the clusters of a key and a response overlap: all that the figures need, in O(mentions).
+//! Overlaps of the clusters of a key and a response: all that the figures need, in O(mentions).
 
 use std::collections::HashMap;
 use std::fmt::Display;
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::CorefError;
 
-/// What becomes of clusters of one mention, on both sides.
+/// Treatment of clusters of one mention, on both sides.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Singletons {

@@ -23,9 +23,9 @@ impl Fraction {
 /// Precision, recall and their harmonic mean, as fractions.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct PrecisionRecall {
-    /// How much of the response is right.
+    /// Share of the response that is right.
     pub precision: f64,
-    /// How much of the key is found.
+    /// Share of the key that is found.
     pub recall: f64,
     /// Their harmonic mean.
     pub f1: f64,

@@ -27,7 +27,7 @@ use super::precision_recall::{Fraction, PrecisionRecall};
 /// All figures, as fractions.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct CorefScores {
-    /// Which mentions were found.
+    /// Detection of mentions.
     pub mentions: PrecisionRecall,
     /// Links.
     pub muc: PrecisionRecall,
@@ -113,7 +113,7 @@ pub fn score_coreference<M: Hash + Eq + Display>(
     })
 }
 
-/// What is summed for recall; with key and response exchanged, for precision.
+/// Sums for recall; with key and response exchanged, for precision.
 #[derive(Debug, Clone, Copy, Default)]
 struct OneSide {
     muc: Fraction,

@@ -1,4 +1,4 @@
-//! Where a kernel machine finds the rows of its Gram matrix: in a matrix that is there, or read as they are needed, the last used ones
+//! Rows of the Gram matrix of a kernel machine: in a matrix that is there, or read as they are needed, the last used ones
 //! kept (Joachims 1999, §3.4; LIBSVM's `-m`).
 //!
 //! Most steps of SMO take a row that a step before took, because they move support vectors. A cache of m rows holds 8 n m bytes instead of

@@ -33,7 +33,7 @@ where
 
 impl<D: Data<Elem = f64>> PredictInplace<ArrayBase<D, Ix2>, Array1<usize>> for LinearSvm {
     /// # Panics
-    /// Where x has another number of columns than the training rows, or `y` another length than x.
+    /// Panics if x has another number of columns than the training rows, or `y` another length than x.
     fn predict_inplace<'a>(&'a self, x: &'a ArrayBase<D, Ix2>, y: &mut Array1<usize>) {
         y.assign(&Array1::from_vec(highest((x.dot(&self.weights.t()) + &self.bias).view())));
     }

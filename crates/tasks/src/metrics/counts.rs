@@ -9,7 +9,7 @@ use ndarray::Array2;
 
 use super::{MetricError, check_lengths};
 
-/// How often each true label (row) was predicted as each label (column).
+/// Confusion matrix: the number of items of each true label (row) that were predicted as each label (column).
 ///
 /// ```
 /// use landmark_tasks::metrics::ConfusionMatrix;

@@ -69,7 +69,7 @@ fn span(dimension: &Dimension) -> (f64, f64) {
     }
 }
 
-/// Where a value lies in that interval; lists and whole numbers at the middle of their unit cell.
+/// Coordinate of a value in that interval; lists and whole numbers at the middle of their unit cell.
 fn coordinate(dimension: &Dimension, value: &Value) -> f64 {
     let cell = |place: Option<usize>| place.unwrap_or(0) as f64 + 0.5;
     match (dimension, value) {

@@ -1,4 +1,4 @@
-//! What is searched: named dimensions, and points in them.
+//! Space of a search: named dimensions, and points in them.
 
 use std::collections::BTreeMap;
 
@@ -102,7 +102,7 @@ impl Point {
 }
 
 impl Dimension {
-    /// What is wrong with the bounds, if anything.
+    /// Fault of the bounds or of the list, if there is one.
     pub(super) fn problem(&self) -> Option<String> {
         match self {
             Self::Values(values) if values.is_empty() => Some("the list of values is empty".into()),
@@ -158,7 +158,7 @@ impl Dimension {
         }
     }
 
-    /// Whether `value` lies in this dimension.
+    /// True where `value` lies in this dimension.
     pub(super) fn contains(&self, value: &Value) -> bool {
         match (self, value) {
             (Self::Values(values), Value::Float(v)) => values.contains(v),

@@ -11,7 +11,7 @@ use super::{Loss, SolveReport, Tolerance};
 /// Audits of a gap tolerance come at least every so many epochs' worth of visits; one costs about half an epoch.
 const EPOCHS_BETWEEN_AUDITS: usize = 4;
 
-/// What to minimise, and how far.
+/// Objective of a descent, and how far it goes.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct DescentOptions {
     pub(crate) loss: Loss,
@@ -32,7 +32,7 @@ pub(crate) trait Descent {
     fn audit(&mut self) -> Audit;
 }
 
-/// What is known after scoring every row.
+/// Objectives, violation and support after scoring every row.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Audit {
     pub(crate) primal: f64,

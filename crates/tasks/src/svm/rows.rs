@@ -11,7 +11,7 @@ use ndarray::{ArrayView2, ArrayViewMut1, Axis};
 use super::SvmError;
 use super::vector::{add_scaled, dot};
 
-/// What a dual coordinate solver needs of its rows.
+/// Rows as a dual coordinate solver needs them.
 pub(crate) trait Rows: Sync {
     /// Number of rows.
     fn len(&self) -> usize;

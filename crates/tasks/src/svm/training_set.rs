@@ -6,7 +6,7 @@ use landmark_core::parameter::BadParameter;
 
 use super::{Features, SvmError, check_positive};
 
-/// How much the errors of each class cost.
+/// Cost of the errors of each class.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ClassWeights {
@@ -59,7 +59,7 @@ impl<'a> TrainingSet<'a> {
         Ok(self)
     }
 
-    /// What a unit of C costs at each row: the weight of its class times its own.
+    /// Cost of a unit of C at each row: the weight of its class times its own.
     pub(crate) fn unit_costs(&self, class_weights: &ClassWeights) -> Result<Vec<f64>, SvmError> {
         let mut costs = unit_costs(self.labels, self.classes, class_weights)?;
         if let Some(weights) = self.weights {

@@ -1,4 +1,4 @@
-//! What one machine gains over another on the same test items, averaged over domains, with a paired bootstrap interval.
+//! Gain of one machine over another on the same test items, averaged over domains, with a paired bootstrap interval.
 //!
 //! Of a test item only the difference matters: +1 where the one machine is right and the other wrong, −1 for the reverse, else 0. So a resample of n
 //! items needs the counts of won and lost items alone. A draw takes one replicate of each domain and resamples its items: replicates share

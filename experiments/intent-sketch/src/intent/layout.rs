@@ -142,7 +142,7 @@ impl Lines<'_> {
         TableSpec { id: "table2".to_owned(), title, caption: caption.to_owned(), kind }
     }
 
-    /// What each representation gains over none, averaged over domains.
+    /// Gain of each representation over none, averaged over domains.
     fn gains(&self) -> TableSpec {
         let head = ["labels", "representation", "accuracy", "gain", "95 % interval", "won : lost", "verdict"];
         let mut lines = Vec::new();

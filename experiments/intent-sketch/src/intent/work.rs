@@ -41,7 +41,7 @@ pub(super) struct Classifying {
     facts: Json,
 }
 
-/// What a part is about.
+/// Case of a part: its labels, replicate and scope.
 #[derive(Debug, Clone, Copy)]
 struct Case {
     labels: Labels,
@@ -49,7 +49,7 @@ struct Case {
     scope: Scope,
 }
 
-/// What of all domains a part is about.
+/// Scope of a part among all domains.
 #[derive(Debug, Clone, Copy)]
 enum Scope {
     /// One of them.
@@ -63,7 +63,7 @@ enum Scope {
 /// A representation at a share of the unlabelled text.
 struct Contender<'a> {
     representation: &'a Representation,
-    /// Which of the word vectors.
+    /// Index among the word vectors.
     vectors: usize,
     share: Option<u64>,
 }
@@ -203,7 +203,7 @@ impl Classifying {
         })
     }
 
-    /// Which test items a representation gets right, in their order.
+    /// Hits of a representation among the test items, in their order: true where it gets one right.
     fn right(&self, domain: &Domain, rows: &SparseRows, train: &[usize]) -> Result<Vec<bool>, StudyError> {
         let labels = domain.documents.labels();
         let outcome = classify_sparse(rows, labels, train, &domain.test, &self.machine, self.run.seed)?;
@@ -280,7 +280,7 @@ impl Classifying {
         Ok(self.contenders().into_iter().map(row).collect())
     }
 
-    /// What every representation gains over none, over all replicates, from the rows of the parts before.
+    /// Gain of every representation over none, over all replicates, from the rows of the parts before.
     fn gain(&self, part: usize, case: Case, finished: &Finished<'_>) -> Result<Vec<ResultRow>, StudyError> {
         let step = self.domains.len() + 1;
         let first = part - self.run.replicates * step;

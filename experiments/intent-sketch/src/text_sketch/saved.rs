@@ -30,11 +30,11 @@ pub(super) struct SavedSketchError {
 pub(super) struct SavedStream {
     /// The sketch of everything before `place`.
     pub(super) sketch: FrequentDirections,
-    /// Where to go on.
+    /// Place to go on from.
     pub(super) place: StreamPlace,
-    /// How many bytes at the beginning of the stream's file `fingerprint` was made of.
+    /// Number of bytes at the beginning of the stream's file that `fingerprint` was made of.
     pub(super) head_bytes: u64,
-    /// What these bytes are known by: whose sketch it is. The caller makes it and checks it.
+    /// Fingerprint of these bytes: whose sketch it is. The caller makes it and checks it.
     pub(super) fingerprint: String,
     /// Of how many pieces, sketched apart, it was merged; 1 for a stream read in one go.
     pub(super) pieces: u64,
@@ -47,13 +47,13 @@ struct Head {
     place: StreamPlace,
     head_bytes: u64,
     fingerprint: String,
-    /// What the columns are, for people; the sketch's own bytes decide.
+    /// Description of the columns, for people; the sketch's own bytes decide.
     features: String,
     #[serde(default = "one")]
     pieces: u64,
 }
 
-/// What files say that were written before there were pieces.
+/// Number of pieces of a file that was written before there were pieces.
 fn one() -> u64 {
     1
 }

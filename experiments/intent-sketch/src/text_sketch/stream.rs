@@ -42,7 +42,7 @@ pub(super) struct Stream {
     pub(super) bytes: u64,
     /// Of its beginning.
     pub(super) fingerprint: String,
-    /// Where its sketch is saved.
+    /// Folder of its saved sketch.
     pub(super) folder: PathBuf,
 }
 
@@ -70,7 +70,7 @@ impl Stream {
         sketch.append_sparse(row.columns(), row.values())
     }
 
-    /// Where an earlier run stood, or the beginning.
+    /// State at which an earlier run stood, or the beginning.
     fn begin(&self) -> Result<SavedStream, StudyError> {
         let (path, nothing) = (self.folder.join(SAVED), self.nothing_yet()?);
         if !path.is_file() {
@@ -94,7 +94,7 @@ impl Stream {
         Ok(saved)
     }
 
-    /// Where the sketch is saved, in a folder that is there.
+    /// Path of the saved sketch, in a folder that is there.
     fn saved_path(&self) -> Result<PathBuf, DataError> {
         let refused = |source| DataError::Write { path: self.folder.clone(), source };
         std::fs::create_dir_all(&self.folder).map_err(refused)?;

@@ -59,7 +59,7 @@ pub(super) struct Scored {
     pub(super) curve: Vec<ScorerEpoch>,
 }
 
-/// What everything is computed from.
+/// Workshop of the study: what everything is computed from.
 pub(super) struct Workshop {
     pub(super) corpus: MentionCorpus,
     settings: Settings,
@@ -77,7 +77,7 @@ struct TopicMatrix {
     part: CorefPart,
     /// Number of its mentions; which they are shows only when those that are predicted are.
     len: usize,
-    /// Where they are evaluated, once the scorer is trained.
+    /// Till that evaluates them, once the scorer is trained.
     till: OnceCell<Till>,
 }
 
@@ -238,7 +238,7 @@ impl Workshop {
         Ok(scorer)
     }
 
-    /// How many spans are kept of so many words.
+    /// Number of spans that are kept of so many words.
     fn kept(&self, words: usize) -> usize {
         // at most the number of words
         (self.settings.top * words as f64) as usize

@@ -124,7 +124,7 @@ fn mean(rows: &[ResultRow], of: &ResultRow, metric: Metric) -> Option<f64> {
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 
-/// What was trained: threshold, and CoNLL F1 of development and test topics with every score.
+/// Table of the trained scorers: threshold, and CoNLL F1 of development and test topics with every score.
 fn exact(rows: &[ResultRow]) -> TableSpec {
     let head = ["mentions", "number", "threshold", "CoNLL F1, dev (%)", "CoNLL F1, test (%)", "with singletons (%)"];
     let line = |row: &ResultRow| {

@@ -26,7 +26,7 @@ use serde_json::{Value as Json, json};
 use super::bench::{Scored, Topic, Workshop, score};
 use super::{Settings, Source, layout};
 
-/// What a part computes.
+/// Computation of a part.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Piece {
     /// The scores themselves, as they come and symmetrised, and the proxy alone.
@@ -294,7 +294,7 @@ fn method_id(entry: &MethodConfig) -> String {
     if rescaled { format!("{}_rescaled", entry.id) } else { entry.id.to_owned() }
 }
 
-/// What departs from the authors' form; those rows have no number of theirs beside them.
+/// Departures from the authors' form; those rows have no number of theirs beside them.
 fn variant(entry: &MethodConfig) -> String {
     let mut parts = Vec::new();
     if entry.known.landmarks || entry.known.diagonal {

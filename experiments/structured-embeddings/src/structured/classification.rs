@@ -115,7 +115,7 @@ impl ClassificationSettings {
     }
 }
 
-/// Which machine on which features.
+/// Machine, and its features.
 #[derive(Debug, Clone, Copy)]
 enum Case {
     Kernel,

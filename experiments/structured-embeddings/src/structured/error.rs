@@ -25,7 +25,7 @@ use super::{
 /// Random numbers t behind a matrix.
 const BUDGET: XAxis = XAxis { label: "budget of randomness t", head: |t| format!("t = {t}"), ..FEATURES };
 
-/// What lies on the axis of the figure.
+/// Quantity on the axis of the figure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Against {
@@ -35,7 +35,7 @@ pub(super) enum Against {
     Budget,
 }
 
-/// Where the items lie.
+/// Position of the items.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Items {

@@ -83,7 +83,7 @@ struct Timing {
     facts: Json,
 }
 
-/// What rows call themselves: one panel.
+/// Name of the one panel, as rows have it.
 const PANEL: &str = "m = n ReLU features";
 
 impl Timing {

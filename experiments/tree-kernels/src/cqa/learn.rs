@@ -26,7 +26,7 @@ pub(super) struct Task<'a> {
     pub(super) seed: u64,
 }
 
-/// What a machine says of the test pairs.
+/// Answer of a machine to the test pairs.
 pub(super) struct Said {
     /// Scores; good above 0.
     pub(super) scores: Array1<f64>,

@@ -22,7 +22,7 @@ use super::kernel::{First, kernel};
 use super::learn::{Said, Task, block};
 use super::{Method, Settings, layout};
 
-/// What a part computes.
+/// Computation of a part.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Piece {
     Exact,
@@ -330,7 +330,7 @@ impl Method {
         }
     }
 
-    /// What tables call it.
+    /// Name in tables.
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Nystrom => "Nyström",

@@ -18,7 +18,7 @@ use super::{MOST_DOCUMENTS, WmeParams, features};
 
 const ID: &str = "wme";
 
-/// What a configuration can say of the method; R is its rank.
+/// Parameters of the method, as a configuration gives them; R is its rank.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct WmeMethodParams {

@@ -70,7 +70,7 @@ pub(in crate::commands) fn project(
     ))
 }
 
-/// What is wrong with the embeddings of new items stands on the command line.
+/// A fault of the embeddings of new items is one of the command line, where they are named.
 fn usage(error: LoadError) -> miette::Report {
     match error {
         LoadError::NoNewEmbeddings | LoadError::NewEmbeddings { .. } => UsageError::new(error.to_string(), None).into(),

@@ -21,7 +21,7 @@ const TILES: u64 = 100;
 /// Entries that such a tile has at least.
 const FEWEST_ENTRIES: u64 = 1000;
 
-/// How large a tile should be.
+/// Size that a tile should have.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::commands) struct TileSize {
     /// Seconds that it takes.
@@ -33,7 +33,7 @@ pub(in crate::commands) struct TileSize {
 }
 
 impl TileSize {
-    /// Whether the user asked for a size: a plan that is there is then cut anew.
+    /// True where the user asked for a size: a plan that is there is then cut anew.
     pub(super) fn is_given(self) -> bool {
         self.seconds.is_some() || self.size.is_some()
     }

@@ -35,7 +35,7 @@ impl<'a> Sketching<'a> {
         self.worker.check(plan, self.study.identity().map_err(explained)?, "the file or the settings of its sketch")
     }
 
-    /// Where the workers leave what they make of a tile.
+    /// Name of the document in which the workers leave what they make of a tile.
     fn document(plan: &Plan, tile: usize) -> String {
         format!("{}.sketch", plan.tile_name(tile))
     }
