@@ -50,13 +50,13 @@ use crate::experiment::Experiment;
 use crate::scale::executor::ClusterConfig;
 use crate::study::Study;
 
-/// What one run measures.
+/// Configuration of one run.
 #[derive(Clone, Serialize)]
 pub struct Config {
     /// Name, seed, replicates, profile.
     #[serde(flatten)]
     pub run: RunSettings,
-    /// What is measured, and on what.
+    /// Subject of the run: what is measured, and on what.
     #[serde(flatten)]
     pub subject: Subject,
     /// Folder of results.
@@ -65,7 +65,7 @@ pub struct Config {
     /// Folder or URL of the tile store.
     #[serde(skip)]
     pub store: Option<String>,
-    /// What a cluster wants to be told.
+    /// Settings of a cluster.
     #[serde(skip)]
     pub cluster: ClusterConfig,
     /// The file as read, for provenance.
@@ -124,13 +124,13 @@ impl Serialize for Subject {
 pub struct Collection {
     /// Each in the profile of the collection.
     pub members: Vec<Config>,
-    /// How.
+    /// Layout of the members on the page.
     pub shown: Shown,
     /// Only tables and figures whose ids begin with one of these; all when empty.
     pub only: Vec<String>,
 }
 
-/// How the members of a collection are shown.
+/// Layout of the members of a collection on its page.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Shown {
@@ -159,7 +159,7 @@ const KEYS: [&str; 11] = [
     "profiles",
 ];
 
-/// What a person lays over a file on the command line.
+/// Settings that a person lays over a file on the command line.
 #[derive(Debug, Clone, Default)]
 pub struct Overlays {
     /// The profile; [`landmark_yaml::DEFAULT_PROFILE`] where absent.

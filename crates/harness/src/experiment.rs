@@ -20,7 +20,7 @@ pub trait Experiment: Sync {
     /// An impossible rank, too few landmarks, a dataset without a split.
     fn jobs<'a>(&self, context: &'a SweepContext<'_>) -> Result<Vec<Job<'a>>, JobError>;
 
-    /// Whether files that a finished job left beside its rows are still there.
+    /// True where the files that a finished job left beside its rows are still there.
     fn is_kept(&self, _context: &SweepContext<'_>, _job: &Job<'_>) -> bool {
         true
     }

@@ -35,7 +35,7 @@ const SIGNATURE: &str = "signature.npy";
 const PROJECTOR: &str = "projector.npy";
 const INFO: &str = "factors.json";
 
-/// What the numbers are.
+/// Metadata of the factors.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FactorInfo {
     /// Version of this layout.
@@ -44,7 +44,7 @@ pub struct FactorInfo {
     pub items: usize,
     /// Columns r of Z.
     pub columns: usize,
-    /// What the tables call the method.
+    /// Label of the method in the tables.
     pub method: String,
     /// s, the landmarks of the fit.
     pub rank: usize,
@@ -56,21 +56,21 @@ pub struct FactorInfo {
     pub texts: Option<String>,
     /// γ, where the score is exp(−γ·d).
     pub gamma: Option<f64>,
-    /// What is known of ‖K − K̃‖_F / ‖K‖_F, K̃ = Z · diag(signature) · Zᵀ as the files have it.
+    /// Relative error ‖K − K̃‖_F / ‖K‖_F as far as it is known, K̃ = Z · diag(signature) · Zᵀ as the files have it.
     pub error: Option<FactorError>,
     /// The same where the known entries, which have no low rank and are in no file, are put back; `None` where that is the same.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error_with_known: Option<FactorError>,
-    /// Whether a proxy takes part: new items then need its scores as well.
+    /// True where a proxy takes part: new items then need its scores as well.
     pub proxy: bool,
-    /// Whether a budget ended the fit before the rank or the error that was asked for.
+    /// True where a budget ended the fit before the rank or the error that was asked for.
     pub cut_short: bool,
     /// Pairs that got the score of `oracle.failed_pairs`, where that is allowed.
     pub failed_pairs: u64,
     /// The key of the job that made them: a run whose job has another must make them anew.
     #[serde(default)]
     pub job: Option<String>,
-    /// What the user's program called itself, where one scored.
+    /// Name that the user's program gave itself, where one scored.
     #[serde(default)]
     pub scorer: Option<String>,
     /// Hash of the configuration that made them, as `runner show` prints it.
@@ -92,7 +92,7 @@ pub struct FactorError {
 /// The factors themselves.
 #[derive(Debug, Clone)]
 pub struct Factors {
-    /// What they are.
+    /// Metadata of the factors.
     pub info: FactorInfo,
     /// Z, n × r.
     pub vectors: Array2<f64>,
@@ -113,7 +113,7 @@ pub enum FactorsError {
         action: &'static str,
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// Error of the system.
         source: std::io::Error,
     },
     /// There are none.
@@ -124,7 +124,7 @@ pub enum FactorsError {
     Damaged {
         /// The file.
         path: PathBuf,
-        /// What does not fit.
+        /// Mismatch or fault that was found.
         reason: String,
     },
     /// The frame library refused.
@@ -132,7 +132,7 @@ pub enum FactorsError {
     Parquet {
         /// The file.
         path: PathBuf,
-        /// What it said.
+        /// Message of the library.
         reason: String,
     },
 }
@@ -222,12 +222,12 @@ impl Factors {
         out.flush()
     }
 
-    /// What the factors of a folder are, if there are any that can be read.
+    /// Metadata of the factors in a folder, if there are any that can be read.
     pub fn peek(folder: &Path) -> Option<FactorInfo> {
         serde_json::from_str(&fs::read_to_string(folder.join(INFO)).ok()?).ok()
     }
 
-    /// Whether the numbers of a folder are as long as `info` says; nothing is read.
+    /// True where the numbers of a folder are as long as `info` says; nothing is read.
     pub fn are_whole(folder: &Path, info: &FactorInfo) -> bool {
         // a NumPy header takes 64 bytes at least
         let holds = |name: &str, numbers: usize| {

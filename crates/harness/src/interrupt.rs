@@ -7,7 +7,7 @@ use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// What is done before the end; each answers whether there was anything to do it for.
+/// Act to be done before the end; it answers whether there was anything to do it for.
 type LastAct = Box<dyn Fn() -> bool + Send>;
 
 /// The exit code of a program that a signal ended: 128 + SIGINT.

@@ -32,7 +32,7 @@ pub enum ItemsError {
     Read {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// Error of the system.
         source: std::io::Error,
     },
     /// A column that is not there.
@@ -52,9 +52,9 @@ pub enum ItemsError {
         path: PathBuf,
         /// Number of the row, from 1; a header line does not count.
         row: usize,
-        /// What is there.
+        /// Fault that was found.
         seen: String,
-        /// What is wanted.
+        /// Remedy: what is wanted.
         wanted: &'static str,
     },
     /// An id that was seen before.
@@ -74,9 +74,9 @@ pub enum ItemsError {
     TooFew {
         /// The file.
         path: PathBuf,
-        /// How many it has.
+        /// Number of items that it has.
         seen: usize,
-        /// How many there must be.
+        /// Number of items that it must have.
         wanted: usize,
     },
     /// A file that is not of its layout.
@@ -86,12 +86,12 @@ pub enum ItemsError {
         path: PathBuf,
         /// The layout.
         layout: &'static str,
-        /// What the reader said.
+        /// Message of the reader.
         reason: String,
     },
 }
 
-/// Which columns of which file.
+/// File of items, and its columns that are read.
 #[derive(Debug, Clone)]
 pub struct ItemFile<'a> {
     /// The file.

@@ -14,15 +14,15 @@ pub type Work<'a> = Box<dyn Fn(&ResultStore, &Progress) -> Result<Vec<ResultRow>
 pub struct Job<'a> {
     /// Names its results: a hash of everything that moves them.
     pub key: CellKey,
-    /// What it is, for the progress line.
+    /// Title of the job, for the progress line.
     pub title: String,
     /// The line of the dry run it belongs to: the title without the replicate.
     pub group: String,
-    /// What it will request of each matrix.
+    /// Entries that it will request of each matrix.
     pub requests: Vec<Request>,
     /// Calls that it may make for pairs outside the matrix.
     pub extra: ExtraCalls,
-    /// What it does.
+    /// Work of the job.
     pub work: Work<'a>,
 }
 
@@ -45,7 +45,7 @@ impl Request {
 /// Calls for pairs outside the matrix; all those of an experiment are of one kind.
 #[derive(Debug, Clone, Copy)]
 pub struct ExtraCalls {
-    /// How many at most.
+    /// Number of calls at most.
     pub calls: u64,
     /// The pairs, in words.
     pub pairs: &'static str,
@@ -67,7 +67,7 @@ pub enum JobError {
     Needs {
         /// The job.
         title: String,
-        /// What it waits for.
+        /// Result that it waits for.
         needs: &'static str,
     },
     /// Anything else.

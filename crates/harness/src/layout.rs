@@ -23,7 +23,7 @@ pub struct About<'a> {
     pub description: &'a str,
     /// Warnings to the reader.
     pub stamps: &'a [Caveat],
-    /// What was dropped, filled or replaced, in sentences.
+    /// Notes on what was dropped, filled or replaced, in sentences.
     pub notes: &'a [String],
     /// Hashes and counts for `run.json`.
     pub facts: &'a Json,

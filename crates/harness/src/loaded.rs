@@ -29,9 +29,9 @@ pub struct Loaded {
     pub dataset: String,
     /// The items.
     pub items: LoadedItems,
-    /// What a reader must be warned of.
+    /// Warnings to the reader.
     pub stamps: Vec<Caveat>,
-    /// What was dropped, filled or replaced, in sentences.
+    /// Notes on what was dropped, filled or replaced, in sentences.
     pub notes: Vec<String>,
 }
 
@@ -187,9 +187,9 @@ pub enum LoadError {
     Count {
         /// The file or key.
         what: String,
-        /// How many it has.
+        /// Number of lines that it has.
         seen: usize,
-        /// How many there are.
+        /// Number of items of the dataset.
         wanted: usize,
     },
     /// The dataset has no split of its own.

@@ -11,7 +11,7 @@ use crate::till::{Till, Timed};
 pub struct Matrix<'a> {
     /// Size, symmetry and price, known before anything is trained.
     pub shape: OracleShape,
-    /// Where its entries are evaluated and kept; `None` while the model behind it is still to be trained.
+    /// Evaluation and storage of its entries; `None` while the model behind it is still to be trained.
     pub till: Option<&'a Till>,
 }
 
@@ -30,7 +30,7 @@ impl<'a> Matrices<'a> {
         self.0.iter().filter_map(|matrix| matrix.till)
     }
 
-    /// Whether there is none.
+    /// True where there is none.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -40,17 +40,17 @@ impl<'a> Matrices<'a> {
         self.0.iter().map(|matrix| matrix.shape).collect()
     }
 
-    /// Whether what the store holds of each is known.
+    /// True where the stored entries of each are known.
     pub fn are_open(&self) -> bool {
         self.0.iter().all(|matrix| matrix.till.is_some())
     }
 
-    /// Whether scores can be had now.
+    /// True where scores can be had now.
     pub fn can_score(&self) -> bool {
         self.are_open() && self.tills().all(Till::can_score)
     }
 
-    /// Whether an entry costs anything worth keeping.
+    /// True where an entry costs enough to be worth keeping.
     pub fn are_priced(&self) -> bool {
         self.0.iter().any(|matrix| matrix.till.is_none_or(Till::is_priced))
     }

@@ -53,7 +53,7 @@ pub trait OracleSettings: Any + Debug + Send + Sync {
         None
     }
 
-    /// What becomes of documents without a known word.
+    /// Treatment of documents without a known word.
     fn empty_documents(&self) -> EmptyDocuments {
         EmptyDocuments::Error
     }
@@ -75,7 +75,7 @@ pub trait OracleSettings: Any + Debug + Send + Sync {
     fn open(&self, loaded: Loaded, opening: &Opening<'_>) -> Result<Opened, LoadError>;
 }
 
-/// What an oracle may look at beside its items.
+/// Inputs of an oracle's opening beside its items.
 pub struct Opening<'a> {
     /// Name, seed, paper, threads.
     pub run: &'a RunSettings,
@@ -83,16 +83,16 @@ pub struct Opening<'a> {
     pub data: Option<&'a Path>,
     /// The smallest γ of the configuration.
     pub smallest_gamma: Option<f64>,
-    /// What the opening may cost.
+    /// Cost allowed to the opening.
     pub preparation: Preparation,
 }
 
-/// What the opening of an oracle may cost.
+/// Cost allowed to the opening of an oracle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Preparation {
-    /// Whether a model may be fine-tuned.
+    /// True where a model may be fine-tuned.
     pub may_train: bool,
-    /// Whether nothing is to be said of it.
+    /// True where nothing is to be said of it.
     pub quiet: bool,
 }
 
@@ -102,13 +102,13 @@ pub struct Opened {
     pub raw: Arc<dyn Oracle>,
     /// What the oracle is, in words, for the store's listing.
     pub description: String,
-    /// Whether an evaluation costs anything worth keeping: a matrix that is already there does not.
+    /// True where an evaluation costs enough to be worth keeping: a matrix that is already there does not.
     pub is_priced: bool,
     /// The items.
     pub items: Items,
-    /// What a reader must be warned of.
+    /// Warnings to the reader.
     pub stamps: Vec<Caveat>,
-    /// What was dropped, filled or replaced, in sentences.
+    /// Notes on what was dropped, filled or replaced, in sentences.
     pub notes: Vec<String>,
     /// Hashes and counts for `run.json`.
     pub facts: Json,
@@ -158,11 +158,11 @@ impl Items {
 pub struct Words {
     /// The words of every document.
     pub clouds: Arc<WordClouds>,
-    /// Which distances are not solved, where not all are.
+    /// Distances that are not solved; `None` where all are solved.
     pub negligible: Option<Negligible>,
 }
 
-/// What scores a pair.
+/// Similarity function that scores a pair, with its settings.
 #[derive(Clone)]
 pub struct OracleConfig {
     spec: &'static OracleSpec,

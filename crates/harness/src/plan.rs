@@ -8,7 +8,7 @@ use landmark_core::oracle::OracleShape;
 
 use crate::job::{ExtraCalls, Job, Request};
 
-/// What one job will cost.
+/// Forecast of the cost of one job.
 #[derive(Debug, Clone)]
 pub struct JobForecast {
     /// Its group in the printed table: the title without the replicate.
@@ -19,11 +19,11 @@ pub struct JobForecast {
     pub alone: u64,
     /// Evaluations it adds to the jobs before it.
     pub added: u64,
-    /// Whether these are exact or upper bounds.
+    /// Certainty of these counts: exact, or upper bounds.
     pub certainty: Certainty,
 }
 
-/// What a whole run will cost.
+/// Forecast of the cost of a whole run.
 #[derive(Debug, Clone)]
 pub struct Forecast {
     /// Job by job, in the order they run; finished jobs request nothing.
@@ -79,7 +79,7 @@ impl Forecast {
         self.shapes.iter().zip(&self.alone).map(|(shape, &alone)| alone.min(all(shape))).sum()
     }
 
-    /// Whether every count is exact.
+    /// True where every count is exact.
     pub fn is_exact(&self) -> bool {
         self.jobs.iter().all(|job| job.certainty == Certainty::Exact)
     }
@@ -111,9 +111,9 @@ impl Forecast {
 /// The replicates of one method at one size.
 #[derive(Debug, Clone)]
 pub struct GroupForecast {
-    /// Which.
+    /// Name of the group.
     pub name: String,
-    /// How many jobs it has.
+    /// Number of jobs that it has.
     pub jobs: u64,
     /// Cells of K of each of them.
     pub cells: u64,

@@ -31,15 +31,15 @@ pub struct Problem {
     pub raw: Arc<dyn Oracle>,
     /// What the oracle is, in words, for the store's listing.
     pub description: String,
-    /// Whether an evaluation costs anything worth keeping: a matrix that is already there does not.
+    /// True where an evaluation costs enough to be worth keeping: a matrix that is already there does not.
     pub is_priced: bool,
     /// Cheap relatives of the raw score.
     pub proxies: Proxies,
     /// The items, with what only items of their kind have.
     pub items: Items,
-    /// What a reader must be warned of.
+    /// Warnings to the reader.
     pub stamps: Vec<Caveat>,
-    /// What was dropped, filled or replaced, in sentences.
+    /// Notes on what was dropped, filled or replaced, in sentences.
     pub notes: Vec<String>,
     /// Hashes and counts for `run.json`.
     pub facts: Json,
@@ -127,7 +127,7 @@ impl Problem {
         similarity(proxy, through).map(Some)
     }
 
-    /// Who trains and who tests in a replicate.
+    /// Train/test split of a replicate.
     ///
     /// # Errors
     /// A dataset without labels or without a split of its own.

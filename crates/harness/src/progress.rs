@@ -1,4 +1,4 @@
-//! How far a run is: entries bought against entries planned, with rate and time left.
+//! Progress of a run: entries evaluated against entries planned, with rate and time left.
 //!
 //! On a terminal it is one moving line; elsewhere a plain line every ten seconds, so that a log file stays readable.
 

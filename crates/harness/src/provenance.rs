@@ -1,4 +1,4 @@
-//! Where a result comes from: everything needed to make it again, or to see why it came out differently. Written as `run.json`.
+//! Provenance of a result: everything needed to make it again, or to see why it came out differently. Written as `run.json`.
 
 use std::process::Command;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use serde_json::Value as Json;
 use crate::config::Config;
 use crate::oracles::wmd::Skipped;
 
-/// What `run.json` holds.
+/// Contents of `run.json`.
 #[derive(Debug, Clone, Serialize)]
 pub struct Provenance {
     /// Version of this program.
@@ -24,9 +24,9 @@ pub struct Provenance {
     pub data: Json,
     /// Entries planned, bought, reused.
     pub calls: Calls,
-    /// What it was computed on.
+    /// Machine that it was computed on.
     pub machine: Machine,
-    /// What it was computed with.
+    /// Program that it was computed with.
     pub build: Build,
     /// Wall seconds of the run.
     pub wall_seconds: f64,
@@ -37,29 +37,29 @@ pub struct Provenance {
 /// Entries of the matrix: evaluations of the oracle.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub struct Calls {
-    /// What the plan says the run needs.
+    /// Number of calls that the plan says the run needs.
     pub planned: u64,
-    /// What was bought.
+    /// Number of calls made.
     pub bought: u64,
-    /// What was there already.
+    /// Number of planned calls whose scores were there already.
     pub reused: u64,
-    /// What of the bought was not solved, where the configuration allows that.
+    /// Distances not solved among the calls made, where the configuration allows that.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub skipped: Option<Skipped>,
 }
 
-/// Which sources.
+/// Sources of the program: revision and state.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Source {
     /// Git revision.
     pub revision: Option<String>,
-    /// Whether files differ from that revision; unknown outside a working copy.
+    /// True where files differ from that revision; unknown outside a working copy.
     pub dirty: Option<bool>,
     /// `working copy` where the run started inside this project, else `build`.
     pub of: &'static str,
 }
 
-/// Which configuration.
+/// Configuration of the run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ConfigFacts {
     /// Its path as given.
@@ -74,7 +74,7 @@ pub struct ConfigFacts {
     pub hash: String,
 }
 
-/// Which machine.
+/// Machine of the run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Machine {
     /// Model of the processor.
@@ -104,9 +104,9 @@ pub struct Build {
     pub target: &'static str,
     /// `release` or `debug`.
     pub profile: &'static str,
-    /// Who factors and multiplies.
+    /// Library that factors and multiplies.
     pub linear_algebra: &'static str,
-    /// Whether it was built with the library that runs models.
+    /// True where it was built with the library that runs models.
     pub torch: bool,
 }
 
@@ -163,7 +163,7 @@ impl Source {
 }
 
 impl Machine {
-    /// What the system tells; `None` where it doesn't.
+    /// Facts that the system tells; `None` where it doesn't.
     pub fn look() -> Self {
         let cpu_info = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
         let cpu = cpu_info.lines().find_map(|line| line.strip_prefix("model name")?.split_once(':'));

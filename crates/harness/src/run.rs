@@ -35,14 +35,14 @@ mod words;
 
 use sheet::Sheet;
 
-/// Where results go when nothing else is said.
+/// Default folder of the results.
 const RESULTS: &str = "results";
-/// Where bought entries go when nothing else is said.
+/// Default folder of the stored entries.
 const STORE: &str = "store";
 /// Bytes of a stored entry: a 64-bit score, its share of ids and checksum.
 const BYTES_PER_ENTRY: u64 = 8;
 
-/// What a person may ask of a run beyond its configuration.
+/// Options of a run beyond its configuration.
 #[derive(Debug, Clone, Default)]
 pub struct RunOptions {
     /// The folder of corpora.
@@ -69,11 +69,11 @@ pub struct RunOptions {
     pub command: String,
     /// The program, for provenance.
     pub build: Build,
-    /// What another command on the same configuration needs besides its file, to find what this run leaves.
+    /// Flags that another command on the same configuration needs besides its file, to find what this run leaves.
     pub flags: Vec<String>,
 }
 
-/// How a run ended.
+/// End of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ended {
     /// Everything is there.
@@ -112,7 +112,7 @@ pub enum RunError {
     /// A job failed.
     #[error("{title} failed")]
     Job {
-        /// Which.
+        /// Title of the job.
         title: String,
         /// Why.
         #[source]
@@ -123,7 +123,7 @@ pub enum RunError {
         "{missing} entries of the configuration are not in the store, although the plan is done; it was made for other settings: run `runner plan` again"
     )]
     Unbought {
-        /// How many.
+        /// Number of entries missing from the store.
         missing: u64,
     },
     /// The list of landmarks.
@@ -149,7 +149,7 @@ impl From<LoadError> for RunError {
 }
 
 impl RunError {
-    /// Whether the configuration and the data do not fit together, so that nothing was started.
+    /// True where the configuration and the data do not fit together, so that nothing was started.
     pub fn is_before_start(&self) -> bool {
         matches!(self, Self::Load(_) | Self::Reference(_) | Self::Landmarks(_) | Self::Plan(_))
     }
@@ -309,7 +309,7 @@ fn sheets_again(config: &Config, options: &RunOptions) -> Result<Vec<Sheet>, Run
     })
 }
 
-/// How the jobs went.
+/// Outcome of the jobs.
 #[derive(Debug, Default)]
 struct Outcome {
     failed: usize,

@@ -20,7 +20,7 @@ pub trait RunSource {
         None
     }
 
-    /// Whether a budget ended a job early, whose best so far is a result.
+    /// True where a budget ended a job early, whose best so far is a result.
     fn is_cut_short(&self) -> bool {
         false
     }
@@ -31,7 +31,7 @@ pub trait RunSource {
     /// An impossible rank, too few landmarks, a dataset without a split.
     fn jobs(&self) -> Result<Vec<Job<'_>>, JobError>;
 
-    /// Whether what a finished job left beside its rows is still there.
+    /// True where what a finished job left beside its rows is still there.
     fn is_kept(&self, _job: &Job<'_>) -> bool {
         true
     }

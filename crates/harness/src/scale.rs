@@ -24,7 +24,7 @@ const VERSION: u32 = 2;
 /// The document's name.
 pub const PLAN: &str = "plan.json";
 
-/// What is to be done, and in which pieces.
+/// Work to be done, and the pieces it is cut into.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
     version: u32,
@@ -39,7 +39,7 @@ pub struct Plan {
     pub seconds_each: Option<f64>,
 }
 
-/// What the tiles are pieces of.
+/// Work that the tiles are pieces of.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Work {
@@ -52,13 +52,13 @@ enum Work {
 /// A piece of the plan.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tile {
-    /// What it is made of.
+    /// Part of the work that it covers.
     pub part: Part,
     /// Distinct entries, bought or not; or bytes.
     pub size: u64,
 }
 
-/// What a tile is made of.
+/// Part of the work that a tile covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Part {
@@ -132,7 +132,7 @@ impl Plan {
     /// # Errors
     /// Bytes that are no plan of this version, or were edited.
     pub fn parse(bytes: &[u8]) -> Result<Self, String> {
-        /// What every version has.
+        /// Fields that every version has.
         #[derive(Deserialize)]
         struct Versioned {
             version: u32,
@@ -156,7 +156,7 @@ impl Plan {
         serde_json::to_vec(self)
     }
 
-    /// What was timed is no part of it: the same work is the same plan.
+    /// Digest of the plan without what was timed: the same work is the same plan.
     fn digest(&self) -> Result<String, serde_json::Error> {
         let bare = Self { id: String::new(), seconds_each: None, ..self.clone() };
         Ok(Identity::of(&[("landmark plan", &bare.to_bytes()?)]).to_hex())

@@ -28,7 +28,7 @@ use crate::run_source::RunSource;
 /// A study in the catalogue.
 #[derive(Debug, Clone, Copy)]
 pub struct StudyEntry {
-    /// How it is listed; its id is also the name of its section.
+    /// Entry in the catalogue; its id is also the name of its section.
     pub entry: Entry,
     /// Reads the section.
     pub read: fn(&Node, &Reading<'_>) -> Option<Arc<dyn Study>>,
@@ -90,11 +90,11 @@ pub trait Shardable {
     fn gather(&self, pieces: &mut dyn Iterator<Item = Result<DonePiece, StudyError>>) -> Result<(), StudyError>;
 }
 
-/// What was made of a piece.
+/// Result of a piece.
 pub struct DonePiece {
-    /// Where it lies, for messages.
+    /// Path of the result, for messages.
     pub place: PathBuf,
-    /// What [`Shardable::work`] answered.
+    /// Bytes that [`Shardable::work`] answered.
     pub content: Vec<u8>,
 }
 
@@ -113,7 +113,7 @@ pub struct StudyContext<'a> {
 
 /// A study with its data in memory.
 pub trait StudyWork {
-    /// What it works on.
+    /// Subject of the study.
     fn about(&self) -> About<'_>;
 
     /// The matrices whose entries it evaluates, in the order that the requests of its parts number them; most studies have none.
@@ -145,7 +145,7 @@ pub trait StudyWork {
 /// A unit of work of a study.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Part {
-    /// What it is, for the progress line.
+    /// Title of the part, for the progress line.
     pub title: String,
     /// The line of the dry run it belongs to: the title without the replicate.
     pub group: String,

@@ -21,7 +21,7 @@ use crate::problem::Problem;
 pub mod context;
 pub mod wme;
 
-/// How methods are held against each other.
+/// Basis on which methods are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Comparison {
@@ -47,7 +47,7 @@ impl Comparison {
     }
 }
 
-/// What cross-validation chose for a fit besides its rank.
+/// Hyper-parameters that cross-validation chose for a fit besides its rank.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Setting {
     /// γ of exp(−γd), where the score is a distance.
@@ -70,7 +70,7 @@ impl Setting {
 pub struct Cell {
     /// Index of the method in the configuration.
     pub method: usize,
-    /// How its rank was chosen.
+    /// Basis on which its rank was chosen.
     pub comparison: Comparison,
     /// The s of the axis: the rank itself, or the number of columns whose cells it may not exceed.
     pub columns: usize,
@@ -172,7 +172,7 @@ impl<'a> Sweep<'a> {
             .collect()
     }
 
-    /// Whether each replicate trains on other items, so that even what does not depend on landmarks differs.
+    /// True where each replicate trains on other items, so that even what does not depend on landmarks differs.
     fn splits_anew(&self) -> bool {
         self.matrix.experiment.searches && matches!(self.matrix.dataset.split(), Some(SplitConfig::Train(_)))
     }
@@ -248,7 +248,7 @@ impl<'a> Sweep<'a> {
         }
     }
 
-    /// What a cell's fit will request.
+    /// Entries that a cell's fit will request.
     ///
     /// # Errors
     /// An impossible rank, or too few given landmarks.

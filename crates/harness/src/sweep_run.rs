@@ -13,9 +13,9 @@ use crate::sweep::context::SweepContext;
 
 /// An experiment and all that it reaches.
 pub struct SweepRun<'a> {
-    /// What is measured.
+    /// Experiment, which says what is measured.
     pub experiment: &'static dyn Experiment,
-    /// What it is measured on.
+    /// Context that it is measured in: the problem and its sweep.
     pub context: SweepContext<'a>,
 }
 

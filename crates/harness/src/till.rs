@@ -43,7 +43,7 @@ type Meter = Arc<Metered<Arc<dyn Oracle>>>;
 /// Calls that were made to learn how long one takes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Timed {
-    /// How many.
+    /// Number of calls.
     pub evaluations: u64,
     /// Seconds of all of them.
     pub seconds: f64,
@@ -166,12 +166,12 @@ impl Till {
         similarity(self.scores(), gamma)
     }
 
-    /// Whether scores can be had now: of a model that is still to be fine-tuned they cannot.
+    /// True where scores can be had now: of a model that is still to be fine-tuned they cannot.
     pub fn can_score(&self) -> bool {
         self.can_score
     }
 
-    /// Whether an entry costs anything worth keeping: a matrix that is already there does not.
+    /// True where an entry costs enough to be worth keeping: a matrix that is already there does not.
     pub fn is_priced(&self) -> bool {
         self.stored.is_some()
     }
@@ -231,7 +231,7 @@ impl Till {
         beside.iter().try_for_each(|till| till.flush())
     }
 
-    /// What was really bought so far.
+    /// Count of the calls really made so far.
     pub fn spent(&self) -> Spent {
         self.meter.spent()
     }

@@ -1,4 +1,4 @@
-//! What no section can see alone.
+//! Checks across sections, which no section can make alone.
 
 use landmark_core::approximation::Known;
 use landmark_yaml::{Problem, Section, list};
@@ -95,7 +95,7 @@ fn readable(matrix: &MatrixSubject, section: &Section<'_>, known: &[&'static Ora
     }
 }
 
-/// What makes one set of factors: one method at one rank, which draws landmarks.
+/// Requirements of one set of factors: one method at one rank, which draws landmarks.
 fn own_data(matrix: &MatrixSubject, section: &Section<'_>) {
     if matrix.methods.len() > 1 {
         section.refuse(

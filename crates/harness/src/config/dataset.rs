@@ -10,20 +10,20 @@ use serde::{Deserialize, Serialize};
 pub use super::texts::TextsConfig;
 use super::values::ConfigPath;
 
-/// Which items an experiment is about.
+/// Items of an experiment.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct DatasetConfig {
     /// Id in the registry.
     pub name: &'static str,
-    /// What the items are.
+    /// Kind of the items, with its settings.
     #[serde(flatten)]
     pub items: Items,
-    /// Where the name stands, for complaints about the data itself.
+    /// Place of the name, for complaints about the data itself.
     #[serde(skip)]
     pub place: Span,
 }
 
-/// What the items are.
+/// Kind of the items, with its settings.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Items {
@@ -47,12 +47,12 @@ pub struct DocumentsConfig {
     /// At most so many, a seeded stratified sample.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit: Option<usize>,
-    /// Who trains and who tests.
+    /// Train/test split.
     pub split: SplitConfig,
     /// Keep the first so many labels.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub classes: Option<usize>,
-    /// What becomes of header lines of newsgroup posts.
+    /// Treatment of header lines of newsgroup posts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub headers: Option<Headers>,
     /// Leave stop words out.
@@ -64,7 +64,7 @@ pub struct DocumentsConfig {
     pub max_words: Option<usize>,
     /// Word vectors.
     pub vectors: VectorsConfig,
-    /// What stands in for missing files.
+    /// Stand-in for missing files.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fallback: Option<Fallback>,
 }
@@ -77,7 +77,7 @@ pub struct PairsConfig {
     pub limit: Option<usize>,
     /// Pairs to learn from whose scores choose the threshold of a yes, where pairs have labels; none: ½.
     pub threshold_pairs: usize,
-    /// What stands in for missing files.
+    /// Stand-in for missing files.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fallback: Option<Fallback>,
 }
@@ -88,11 +88,11 @@ pub struct QuestionsConfig {
     /// At most so many, a seeded stratified sample.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit: Option<usize>,
-    /// Who trains and who tests.
+    /// Train/test split.
     pub split: SplitConfig,
 }
 
-/// What stands in for missing files.
+/// Stand-in for missing files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Fallback {
@@ -108,7 +108,7 @@ pub struct MatrixConfig {
     /// One label a line.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub labels: Option<ConfigPath>,
-    /// Who trains and who tests.
+    /// Train/test split.
     pub split: SplitConfig,
 }
 
@@ -117,11 +117,11 @@ pub struct MatrixConfig {
 pub struct RandomMatrix {
     /// Number of items.
     pub n: usize,
-    /// How the entries of Z are drawn.
+    /// Distribution of the entries of Z.
     pub distribution: Distribution,
 }
 
-/// How the entries of Z are drawn.
+/// Distribution of the entries of Z.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Distribution {
@@ -131,7 +131,7 @@ pub enum Distribution {
     Uniform,
 }
 
-/// Who trains and who tests.
+/// Train/test split.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SplitConfig {
@@ -141,7 +141,7 @@ pub enum SplitConfig {
     Train(f64),
 }
 
-/// Where word vectors come from.
+/// Source of the word vectors.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum VectorsConfig {
@@ -186,22 +186,22 @@ impl DatasetConfig {
         }
     }
 
-    /// Whether the items are questions with trees.
+    /// True where the items are questions with trees.
     pub fn has_trees(&self) -> bool {
         matches!(self.items, Items::Questions(_))
     }
 
-    /// Whether the items are sentences of labelled pairs.
+    /// True where the items are sentences of labelled pairs.
     pub fn has_pairs(&self) -> bool {
         matches!(self.items, Items::Pairs(_))
     }
 
-    /// Whether items have labels.
+    /// True where items have labels.
     pub fn has_labels(&self) -> bool {
         self.split().is_some()
     }
 
-    /// Who trains and who tests, where items have labels.
+    /// Train/test split, where items have labels.
     pub fn split(&self) -> Option<SplitConfig> {
         match &self.items {
             Items::Documents(documents) => Some(documents.split),
@@ -285,7 +285,7 @@ impl DocumentsConfig {
         }
     }
 
-    /// Which documents of the dataset.
+    /// Selection of the dataset's documents.
     pub fn options(&self) -> DocumentOptions {
         DocumentOptions { first_classes: self.classes, headers: self.headers, limit: self.limit }
     }

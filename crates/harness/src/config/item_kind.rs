@@ -37,7 +37,7 @@ impl ItemKind {
         }
     }
 
-    /// Where a configuration gets them from.
+    /// Source of such items in a configuration.
     const fn source(self) -> &'static str {
         match self {
             Self::Documents => {

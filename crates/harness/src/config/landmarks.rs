@@ -10,7 +10,7 @@ use super::values::ConfigPath;
 /// The part of the landmarks that `leverage` draws uniformly, where nothing else is said.
 const FIRST_ROUND: f64 = 0.5;
 
-/// Which columns are bought.
+/// Selection policy of the landmark columns.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "policy", rename_all = "snake_case")]
 pub enum LandmarkConfig {

@@ -13,37 +13,37 @@ use super::settings::{Budget, ErrorEstimateConfig, OutputConfig, SpectrumConfig,
 use super::values::{Compare, Rank, Tuned};
 use crate::oracles::OracleConfig;
 
-/// What is swept over which matrix.
+/// Sweep of methods over one matrix.
 #[derive(Debug, Clone, Serialize)]
 pub struct MatrixSubject {
-    /// What is measured.
+    /// Experiment, which says what is measured.
     pub experiment: &'static ExperimentEntry,
     /// The items.
     pub dataset: DatasetConfig,
-    /// What scores a pair.
+    /// Similarity function that scores a pair.
     pub oracle: OracleConfig,
     /// The methods, in the order of the tables.
     pub methods: Vec<MethodConfig>,
-    /// Which columns are bought.
+    /// Selection policy of the landmark columns.
     pub landmarks: LandmarkConfig,
     /// The ranks, as written: counts or shares of n.
     pub ranks: Vec<Rank>,
-    /// How methods are held against each other.
+    /// Basis on which methods are compared.
     pub compare: Compare,
     /// Hard limits.
     pub budget: Budget,
-    /// How hyper-parameters are chosen.
+    /// Hyper-parameter search.
     pub search: SearchConfig,
     /// The classifier.
     pub svm: SvmConfig,
-    /// Whether and how the error is estimated from extra entries.
+    /// Error estimate from extra entries; none where absent.
     pub error_estimate: Option<ErrorEstimateConfig>,
     /// Grow the rank, up to the largest of `ranks`, until the estimate of the relative error is below this.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub target_error: Option<f64>,
-    /// What `experiment: spectrum` shows.
+    /// Eigenvalues and histogram that `experiment: spectrum` shows.
     pub spectrum: SpectrumConfig,
-    /// What `experiment: own_data` writes.
+    /// Output of `experiment: own_data`.
     pub output: OutputConfig,
 }
 
@@ -54,15 +54,15 @@ pub struct ExperimentEntry {
     pub entry: Entry,
     /// Sections of a sweep that it does not read.
     pub unread: &'static [&'static str],
-    /// Whether it measures anything without a method.
+    /// True where it measures something without a method.
     pub methods_optional: bool,
-    /// Whether it compares approximations with all of K unless an estimate is asked for.
+    /// True where it compares approximations with all of K unless an estimate is asked for.
     pub is_about_errors: bool,
-    /// Whether it searches for γ, C and ranks on labelled items, of which it holds some back.
+    /// True where it searches for γ, C and ranks on labelled items, of which it holds some back.
     pub searches: bool,
-    /// Whether it needs labelled pairs of sentences.
+    /// True where it needs labelled pairs of sentences.
     pub needs_pairs: bool,
-    /// Whether it leaves one set of factors: one method at one rank.
+    /// True where it leaves one set of factors: one method at one rank.
     pub makes_factors: bool,
 }
 

@@ -19,12 +19,12 @@ use super::values::ConfigPath;
 pub struct MethodConfig {
     /// Id in the catalogue.
     pub id: &'static str,
-    /// What tables call it; unique in a configuration.
+    /// Label in the tables; unique in a configuration.
     pub name: String,
     /// Its own parameters, after defaults.
     #[serde(flatten)]
     pub params: Map<String, Json>,
-    /// Which entries it returns exactly.
+    /// Entries that it returns exactly.
     pub known: Known,
     /// Approximate the residual of this instead of the matrix.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -35,7 +35,7 @@ pub struct MethodConfig {
     /// Its line of the catalogue.
     #[serde(skip)]
     pub entry: &'static MethodEntry,
-    /// Where it stands.
+    /// Place in the configuration.
     #[serde(skip)]
     pub place: Span,
 }
@@ -49,7 +49,7 @@ impl fmt::Debug for MethodConfig {
 /// A cheap relative of the oracle and how it is fitted to it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ProxyConfig {
-    /// Which.
+    /// Kind of the proxy.
     #[serde(flatten)]
     pub kind: ProxyKind,
     /// K ≈ q(P): what q is.
@@ -87,7 +87,7 @@ pub enum ProxyKind {
     },
 }
 
-/// What q is.
+/// Family of functions from which q, in K ≈ q(P), is fitted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(tag = "fit", rename_all = "snake_case")]
 pub enum ProxyFit {

@@ -22,9 +22,9 @@ pub struct MethodEntry {
     pub source: &'static str,
     /// The keys it takes.
     pub parameters: &'static [Parameter],
-    /// Whether its result depends on the landmarks.
+    /// True where its result depends on the landmarks.
     pub draws: bool,
-    /// Whether its result depends on the rank.
+    /// True where its result depends on the rank.
     pub sized: bool,
     /// Reads and checks its keys.
     pub read: fn(&Node, &str, &Problems) -> Option<Built>,

@@ -34,7 +34,7 @@ impl Ingredients {
 pub struct Reading<'a> {
     /// The folder of the configuration, where relative paths start.
     pub folder: &'a Path,
-    /// What may be named.
+    /// Ingredients that may be named.
     pub known: &'a Ingredients,
     /// Everything that is wrong so far.
     pub problems: &'a Problems,

@@ -8,10 +8,10 @@ use super::values::{Axis, Range, Scale};
 /// The method with grids of its own.
 const WME: &str = "wme";
 
-/// How hyper-parameters are chosen: by cross-validation on the training items.
+/// Hyper-parameter search: cross-validation on the training items.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct SearchConfig {
-    /// Which candidates are tried.
+    /// Search strategy: the candidates that are tried.
     pub strategy: Strategy,
     /// Folds of the cross-validation.
     pub folds: usize,
@@ -47,7 +47,7 @@ pub struct WmeSearch {
 }
 
 impl WmeSearch {
-    /// Whether WME is searched for on the grids of the others.
+    /// True where WME is searched for on the grids of the others.
     fn is_empty(&self) -> bool {
         self.gamma.is_none() && self.c.is_none()
     }
@@ -65,16 +65,16 @@ impl WmeSearch {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Regimes {
-    /// What the paper calls small: up to 550.
+    /// Range of the ranks that the paper calls small: up to 550.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub small: Option<(usize, usize)>,
-    /// What the paper calls large: up to 4,096.
+    /// Range of the ranks that the paper calls large: up to 4,096.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub large: Option<(usize, usize)>,
 }
 
 impl Regimes {
-    /// Whether ranks are not searched for.
+    /// True where ranks are not searched for.
     pub fn is_empty(&self) -> bool {
         self.small.is_none() && self.large.is_none()
     }
@@ -86,7 +86,7 @@ impl Regimes {
     }
 }
 
-/// Which candidates are tried.
+/// Search strategy: the candidates that are tried.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Strategy {

@@ -14,10 +14,10 @@ pub struct Budget {
     pub entries: Option<u64>,
     /// Wall seconds.
     pub seconds: Option<f64>,
-    /// What may be paid, in the currency of `cost_per_entry`.
+    /// Limit of what may be paid, in the currency of `cost_per_entry`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub money: Option<f64>,
-    /// What an evaluation costs.
+    /// Price of an evaluation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost_per_entry: Option<f64>,
 }
@@ -52,13 +52,13 @@ impl Budget {
         }
     }
 
-    /// What so many evaluations cost, where a price is known.
+    /// Price of so many evaluations, where that of one is known.
     pub fn price(&self, evaluations: u64) -> Option<f64> {
         self.cost_per_entry.map(|cost| cost * evaluations as f64)
     }
 }
 
-/// What `experiment: own_data` writes beside its tables.
+/// Output of `experiment: own_data` beside its tables.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct OutputConfig {
@@ -96,7 +96,7 @@ impl OutputConfig {
     }
 }
 
-/// What a classifier is trained on.
+/// Training input of a classifier.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TrainedOn {
@@ -110,7 +110,7 @@ pub enum TrainedOn {
 /// The classifier: the machine of `landmark-tasks`, its cost C perhaps searched for.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SvmConfig {
-    /// What it is trained on.
+    /// Training input of the classifier.
     pub on: TrainedOn,
     /// Cost C of an error.
     pub c: Tuned,
@@ -200,7 +200,7 @@ impl ErrorEstimateConfig {
     }
 }
 
-/// What `experiment: spectrum` shows.
+/// Eigenvalues and histogram that `experiment: spectrum` shows.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct SpectrumConfig {
     /// First eigenvalue shown, ranked by size from 1.

@@ -29,7 +29,7 @@ pub struct TextsConfig {
     pub vectors: Option<VectorsConfig>,
 }
 
-/// How a file of texts is laid out.
+/// Layout of a file of texts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TextsFormat {
@@ -46,7 +46,7 @@ pub enum TextsFormat {
 }
 
 impl TextsFormat {
-    /// What the ending of a name says.
+    /// Layout by the ending of a name.
     pub fn of(path: &Path) -> Option<Self> {
         match path.extension()?.to_str()?.to_ascii_lowercase().as_str() {
             "txt" => Some(Self::Txt),

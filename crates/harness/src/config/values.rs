@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use landmark_yaml::{Node, Problem, Problems, Value};
 use serde::{Deserialize, Serialize, Serializer};
 
-/// Where a path written in the file (or in `--set`) leads.
+/// Path as written in the file (or in `--set`), and as resolved.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConfigPath {
     /// As written: this is what counts for the hash of a configuration.
@@ -30,7 +30,7 @@ impl Serialize for ConfigPath {
     }
 }
 
-/// How many landmarks: a number, or a share of the n items.
+/// Number of landmarks: a count, or a share of the n items.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Rank {
@@ -102,7 +102,7 @@ impl Serialize for Tuned {
     }
 }
 
-/// How methods are held against each other.
+/// Basis on which methods are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Compare {
@@ -132,7 +132,7 @@ pub struct Range {
     pub from: f64,
     /// The largest.
     pub to: f64,
-    /// How many a grid tries; random search and TPE draw anywhere between.
+    /// Number of values that a grid tries; random search and TPE draw anywhere between.
     #[serde(default = "Range::default_steps")]
     pub steps: usize,
     /// Even steps of the value or of its logarithm.
@@ -140,7 +140,7 @@ pub struct Range {
     pub scale: Scale,
 }
 
-/// How a range is divided.
+/// Spacing of a range.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Scale {

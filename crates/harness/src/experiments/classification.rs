@@ -267,7 +267,7 @@ struct Fitted {
     rank: usize,
     spent: Spent,
     seconds: f64,
-    /// What the fit says of itself, and its error.
+    /// Rows of the fit's report, and of its error.
     reported: Vec<ResultRow>,
     evidence: Evidence,
 }

@@ -110,7 +110,7 @@ fn measure(context: &SweepContext<'_>, cell: &Cell, results: &ResultStore) -> Re
     Ok(rows)
 }
 
-/// What a fit says about itself, as rows.
+/// Report of a fit, as rows.
 pub(super) fn report_rows(
     approximation: &landmark_core::approximation::Approximation,
     blank: &dyn Fn(Metric, f64) -> ResultRow,

@@ -33,13 +33,13 @@ use crate::sweep::{Cell, Comparison, Setting};
 
 /// Above this a label says yes; a score too, where no threshold was chosen for it.
 const HALF: f64 = 0.5;
-/// What the row of the threshold is called.
+/// Id and name of the row of the threshold.
 const THRESHOLD: (&str, &str) = ("threshold", "threshold of a yes");
 /// Title of the job that measures the scores themselves.
 const UNAPPROXIMATED: &str = "scores at the labelled pairs";
-/// What the rows of the model's own scores are called.
+/// Id and name of the rows of the model's own scores.
 const RAW: (&str, &str) = ("exact_asymmetric", "scores as given");
-/// What the rows of their symmetrisation are called.
+/// Id and name of the rows of their symmetrisation.
 const SYMMETRISED: (&str, &str) = ("exact", "symmetrised scores");
 /// Headings of table 5 under which relative errors are restated.
 const AGAINST: [(&str, &str); 2] =
@@ -124,7 +124,7 @@ fn labelled_plan(pairs: &[(usize, usize)]) -> EntryPlan {
     EntryPlan { blocks: pairs.iter().map(block).collect(), certainty: Certainty::Exact }
 }
 
-/// What moves the rows besides the scores.
+/// Inputs besides the scores that move the rows.
 fn more(context: &SweepContext<'_>) -> Result<serde_json::Value, JobError> {
     let sentences = sentences(context)?;
     let errors = Errors::of(context);
@@ -422,7 +422,7 @@ fn description(context: &SweepContext<'_>) -> Vec<TableSpec> {
     tables
 }
 
-/// What a proxy is worth alone, and what the bought columns add to it.
+/// Table of a proxy's error alone, of the columns' alone, and of both: what the evaluated columns add to the proxy.
 fn proxy_study(rows: &[ResultRow]) -> Option<TableSpec> {
     let proxied = rows.iter().filter(|row| row.variant.contains("proxy: ") && row.comparison == Comparison::Rank.id());
     let mut cells: Vec<(&str, u64)> = proxied.map(|row| (row.method.as_str(), row.columns)).collect();

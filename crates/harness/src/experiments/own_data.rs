@@ -102,14 +102,14 @@ fn jobs<'a>(context: &'a SweepContext<'_>) -> Result<Vec<Job<'a>>, JobError> {
     }])
 }
 
-/// What the fit and its error estimate will request.
+/// Entries that the fit and its error estimate will request.
 fn full_plan(context: &SweepContext<'_>, cell: &Cell) -> Result<EntryPlan, JobError> {
     let fit = context.plan(cell)?;
     // a growing rank has its samples in its plan
     if context.target(cell).is_some() { Ok(fit) } else { errors::plan(context, Errors::of(context), cell, &fit) }
 }
 
-/// Whether the factors on disk are those of this job, and whole.
+/// True where the factors on disk are those of this job, and whole.
 fn is_kept(context: &SweepContext<'_>, job: &Job<'_>) -> bool {
     let folder = context.folder.join(FACTORS);
     let key = job.key.to_string();

@@ -21,7 +21,7 @@ use crate::sweep::{Cell, Comparison, Setting, wme};
 /// Random candidates before TPE starts to model.
 const STARTUP: usize = 8;
 
-/// What a trial tries, and what a search ends with.
+/// Hyper-parameters that a trial tries, and that a search ends with.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Choice {
     /// The rank.
@@ -50,7 +50,7 @@ impl Choice {
     }
 }
 
-/// Whether the rank of a cell is searched for: of everything that has a rank.
+/// True where the rank of a cell is searched for: of everything that has a rank.
 pub(super) fn is_searched(context: &SweepContext<'_>, cell: &Cell) -> bool {
     matches!(cell.comparison, Comparison::SmallRank | Comparison::LargeRank) && context.sweep.method(cell).entry.sized
 }
@@ -95,7 +95,7 @@ pub(super) fn jobs<'a>(context: &'a SweepContext<'_>, cell: &Cell) -> Result<Vec
     Ok(jobs)
 }
 
-/// What the largest fit of a search requests; every smaller one takes a part of it, because landmark sets are nested.
+/// Entries that the largest fit of a search requests; every smaller one takes a part of them, because landmark sets are nested.
 pub(super) fn largest_plan(context: &SweepContext<'_>, cell: &Cell) -> Result<EntryPlan, JobError> {
     let widest = context.sweep.widest(context.sweep.method(cell))?;
     Ok(context.sweep.plan_of(cell, &widest, context.till.shape())?)
@@ -226,7 +226,7 @@ fn rows(
     rows
 }
 
-/// What the search of a cell's method ended with: the trial of the best accuracy, the first in a tie.
+/// Outcome of the search for a cell's method: the trial of the best accuracy, the first in a tie.
 pub(super) fn best(context: &SweepContext<'_>, cell: &Cell, results: &ResultStore) -> Result<Choice, JobError> {
     let first = Cell { replicate: 0, ..cell.clone() };
     let mut best: Option<(f64, Choice)> = None;
@@ -250,7 +250,7 @@ pub(super) fn best(context: &SweepContext<'_>, cell: &Cell, results: &ResultStor
     best.map(|(_, choice)| choice).ok_or(none)
 }
 
-/// What measuring a cell requests at most: its rank is known only after the search.
+/// Entries that measuring a cell requests at most: its rank is known only after the search.
 pub(super) fn measuring_plan(context: &SweepContext<'_>, cell: &Cell) -> Result<EntryPlan, JobError> {
     let most = largest_plan(context, cell)?;
     let plan = errors::plan(context, errors::Errors::of(context), cell, &most)?;

@@ -17,9 +17,9 @@ use crate::job::{ExtraCalls, Job, JobError, Work};
 use crate::layout::Layout;
 use crate::sweep::context::SweepContext;
 
-/// What the rows of all eigenvalues are called.
+/// Name of the rows of all eigenvalues.
 const ALL: &str = "K";
-/// What the rows of the samples are called.
+/// Name of the rows of the samples.
 const SAMPLED: &str = "sampled K[S, S]";
 
 static ENTRY: ExperimentEntry = ExperimentEntry {

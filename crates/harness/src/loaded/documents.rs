@@ -16,10 +16,10 @@ use crate::config::run_settings::RunSettings;
 
 /// The sample that ships inside.
 const SAMPLE: &str = "embedded";
-/// What files of the paper's word vectors are called.
+/// Name of the files of the paper's word vectors.
 const PAPER_VECTORS: &str = "GoogleNews-vectors-negative300";
 
-/// What becomes of a document without a known word.
+/// Treatment of a document without a known word.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EmptyDocuments {
@@ -39,11 +39,11 @@ pub struct PlacedDocuments {
     pub documents: LabelledDocuments,
     /// Their words.
     pub clouds: Arc<WordClouds>,
-    /// Where the word vectors come from.
+    /// Source of the word vectors.
     pub vectors: String,
-    /// What a reader must be warned of.
+    /// Warnings to the reader.
     pub stamps: Vec<Caveat>,
-    /// What was dropped or filled, in sentences.
+    /// Notes on what was dropped or filled, in sentences.
     pub notes: Vec<String>,
     /// Hashes and counts for `run.json`.
     pub facts: Json,

@@ -21,7 +21,7 @@ pub struct Pairs {
     pub dev: SentencePairs,
     /// All pairs to judge by; `dev` may be a sample of them.
     pub all: SentencePairs,
-    /// Whether a target is a grade rather than yes or no.
+    /// True where a target is a grade rather than yes or no.
     pub are_graded: bool,
     /// A sample of the pairs to learn from, where they have labels and a threshold is to be chosen on them.
     pub calibration: Option<SentencePairs>,

@@ -27,7 +27,7 @@ pub struct Texts {
 pub struct PlacedTexts {
     /// The words of every text.
     pub clouds: Arc<WordClouds>,
-    /// Where the word vectors come from.
+    /// Source of the word vectors.
     pub vectors: String,
     /// The word vectors.
     pub identity: Identity,

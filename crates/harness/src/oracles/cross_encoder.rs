@@ -49,23 +49,23 @@ pub static CROSS_ENCODER: OracleSpec = OracleSpec {
 pub struct CrossEncoderConfig {
     /// A folder, a name among the models, or `tiny`.
     pub model: String,
-    /// How both orders of a pair become one score.
+    /// Rule by which both orders of a pair become one score.
     pub order: Order,
-    /// What a score is.
+    /// Score that is made of a pair's outputs.
     pub score: Score,
     /// Tokens of a pair at most.
     pub max_length: usize,
-    /// What products are computed in.
+    /// Precision of the products.
     pub precision: Precision,
-    /// Where it computes: `auto`, `cpu`, `cuda`, `cuda:1`.
+    /// Device that it computes on: `auto`, `cpu`, `cuda`, `cuda:1`.
     #[serde(skip)]
     pub device: String,
-    /// How the model is fine-tuned on the training pairs; as it is where absent.
+    /// Fine-tuning of the model on the training pairs; the model as it is where absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fine_tune: Option<FineTuneParams>,
 }
 
-/// How both orders of a pair become one score.
+/// Rule by which both orders of a pair become one score.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Order {
@@ -79,7 +79,7 @@ pub enum Order {
 }
 
 impl Order {
-    /// What makes it symmetric, if anything does.
+    /// Symmetrization of the score, if there is any.
     pub fn symmetrization(self) -> Option<Symmetrization> {
         match self {
             Self::Mean => Some(Symmetrization::Mean),
@@ -111,7 +111,7 @@ impl CrossEncoderConfig {
         }
     }
 
-    /// How pairs are scored.
+    /// Parameters by which pairs are scored.
     pub fn params(&self) -> CrossEncoderParams {
         CrossEncoderParams { score: self.score, max_length: self.max_length, precision: self.precision }
     }
@@ -224,23 +224,23 @@ fn over_pairs(
 pub struct Sentences {
     /// The score of a pair as it is asked for; the problem's own may be symmetrised.
     pub as_given: Arc<dyn Oracle>,
-    /// How both orders become one score.
+    /// Rule by which both orders become one score.
     pub order: Order,
     /// The pairs.
     pub pairs: Vec<(usize, usize)>,
-    /// What people said of each, between 0 and 1.
+    /// Target of each pair: what people said of it, between 0 and 1.
     pub targets: Vec<f64>,
-    /// Whether that is a grade rather than yes or no.
+    /// True where targets are grades rather than yes or no.
     pub are_graded: bool,
     /// Pairs that were learned from, to choose the threshold of a yes on.
     pub calibration: Option<Calibration>,
-    /// Whether a score is a label too.
+    /// True where a score is a label too.
     pub are_labels: bool,
-    /// Whether the model is there; a dry run fine-tunes none.
+    /// True where the model is there; a dry run fine-tunes none.
     pub is_trained: bool,
     /// Pairs that the model learned from.
     pub train: usize,
-    /// How that went.
+    /// Learning curve of the fine-tuning, epoch by epoch.
     pub curve: Vec<Epoch>,
 }
 
@@ -384,7 +384,7 @@ fn curve_note(curve: &[Epoch], are_graded: bool, pairs: usize) -> Option<String>
     ))
 }
 
-/// What stands for a model that a dry run may not train: its shape is known, its scores are not.
+/// Stand-in for a model that a dry run may not train: its shape is known, its scores are not.
 struct Untrained {
     len: usize,
     recipe: Identity,

@@ -31,9 +31,9 @@ pub static PRECOMPUTED: OracleSpec = OracleSpec {
 /// The matrix of the dataset.
 #[derive(Debug, Serialize)]
 struct PrecomputedConfig {
-    /// Where given, the matrix holds distances and the similarity is exp(−γ·d).
+    /// γ: where given, the matrix holds distances and the similarity is exp(−γ·d).
     gamma: Option<Tuned>,
-    /// Where given, what makes an asymmetric matrix symmetric.
+    /// Symmetrization of an asymmetric matrix, where given.
     symmetrize: Option<Symmetrization>,
 }
 

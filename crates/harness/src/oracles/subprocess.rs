@@ -42,10 +42,10 @@ struct SubprocessConfig {
     /// The program, and how it is treated. It runs in the folder of the configuration.
     #[serde(flatten)]
     params: SubprocessParams,
-    /// Where given, its score is a distance and the similarity is exp(−γ·d).
+    /// γ: where given, its score is a distance and the similarity is exp(−γ·d).
     #[serde(skip_serializing_if = "Option::is_none")]
     gamma: Option<Tuned>,
-    /// Where given, what makes an asymmetric score symmetric.
+    /// Symmetrization of an asymmetric score, where given.
     #[serde(skip_serializing_if = "Option::is_none")]
     symmetrize: Option<Symmetrization>,
 }

@@ -43,7 +43,7 @@ pub static WMD: OracleSpec = OracleSpec {
 pub struct WmdConfig {
     /// γ.
     pub gamma: Tuned,
-    /// What becomes of a document without a known word.
+    /// Treatment of a document without a known word.
     pub empty_documents: EmptyDocuments,
     /// ε: where given, similarities that cheap bounds prove below it are not computed.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -119,7 +119,7 @@ impl OracleSettings for WmdConfig {
     }
 }
 
-/// How far word mover's distance is solved: distances are not where a bound proves their similarity negligible.
+/// Cutoff of word mover's distance: distances are not solved where a bound proves their similarity negligible.
 #[derive(Debug)]
 pub struct Negligible {
     epsilon: f64,
@@ -127,7 +127,7 @@ pub struct Negligible {
     wmd: Wmd,
 }
 
-/// What was not solved, and what that may have moved.
+/// Number of distances not solved, and bounds on what that may have moved.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Skipped {
     /// Pairs that a bound proved negligible.
@@ -139,7 +139,7 @@ pub struct Skipped {
 }
 
 impl Negligible {
-    /// What a reader must know before the first call.
+    /// Note to the reader before the first call.
     fn note(&self) -> String {
         let Self { epsilon, distance, .. } = self;
         format!(
@@ -148,7 +148,7 @@ impl Negligible {
         )
     }
 
-    /// What was not solved so far.
+    /// Number of distances not solved so far, and bounds on what that may have moved.
     pub fn skipped(&self) -> Skipped {
         let solves = self.wmd.skipped();
         let frobenius_bound = self.epsilon * (2.0 * solves as f64).sqrt();

@@ -1,4 +1,4 @@
-//! What a section of a report is made of, once a run has it.
+//! Parts of a section of a report, once a run has it.
 
 use landmark_report::{Caveat, FigureSpec, Reference, ReportInput, ResultRow, TableKind, TableSpec};
 use serde_json::{Map, Value as Json};
@@ -120,7 +120,7 @@ impl Sheet {
     }
 }
 
-/// What `run.json` says of distances that were not solved: a run that finds all done knows of them from there.
+/// Note of the distances not solved, from `run.json`: a run that finds all done knows of them from there.
 fn unsolved(provenance: &Json) -> Option<String> {
     let calls = &provenance["calls"];
     let number = |key: &str| calls["skipped"][key].as_f64();

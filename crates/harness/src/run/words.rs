@@ -1,4 +1,4 @@
-//! What a run says before, and after.
+//! Messages of a run, before and after.
 
 use std::io::Write as _;
 use std::path::Path;
@@ -134,11 +134,11 @@ fn sum(forecast: &Forecast, of: impl Fn(&crate::plan::JobForecast) -> u64) -> u6
     forecast.jobs.iter().map(of).sum()
 }
 
-/// What a dry run knows of the time that a call takes.
+/// Time that a call takes, as far as a dry run knows it.
 enum Timing {
     /// Nothing, and why.
     None(&'static str),
-    /// What some calls took.
+    /// Time that some calls took.
     Of(Timed),
 }
 
@@ -159,7 +159,7 @@ fn timing(matrices: &Matrices<'_>, forecast: &Forecast, sample: Option<u64>) -> 
     Ok(timed.map_or(Timing::None("no call was timed: all entries are in the store"), Timing::Of))
 }
 
-/// How many distances were not solved, and what that may have moved.
+/// Number of distances not solved, and what that may have moved.
 pub(super) fn unsolved(bought: u64, skipped: &Skipped) -> String {
     let Skipped { solves, entry_bound, frobenius_bound } = skipped;
     format!(
@@ -170,7 +170,7 @@ pub(super) fn unsolved(bought: u64, skipped: &Skipped) -> String {
     )
 }
 
-/// What came out and where it lies.
+/// Outcome of a run, and the place of its results.
 pub(super) fn conclude(
     config: &Config,
     matrices: &Matrices<'_>,

@@ -1,4 +1,4 @@
-//! Who runs the workers: this machine, a Slurm array, HyperQueue. For the latter two the files that submit them are written.
+//! Executor of the workers: this machine, a Slurm array, HyperQueue. For the latter two the files that submit them are written.
 
 use std::path::{Path, PathBuf};
 
@@ -10,7 +10,7 @@ use super::Plan;
 /// Tasks of an array, at most: Slurm's own limit is 1,001 unless a site raises it.
 const LARGEST_ARRAY: usize = 1000;
 
-/// Who runs the workers.
+/// Executor of the workers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Executor {
     /// This machine: start `runner worker` as often as you like.

@@ -12,12 +12,12 @@ use super::{Part, Tile};
 /// A tile is held in memory by the worker that buys it: 16M entries, about 1 GB.
 pub const LARGEST_TILE: u64 = 1 << 24;
 
-/// What is to be bought.
+/// Entries to be evaluated.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Purchase {
     /// Number of items n.
     items: usize,
-    /// Whether `f(i, j) = f(j, i)`.
+    /// True where `f(i, j) = f(j, i)`.
     symmetric: bool,
     /// Full columns.
     columns: Vec<usize>,
@@ -104,7 +104,7 @@ impl Purchase {
         (&order[from..to], if own { &order[..to] } else { &self.columns })
     }
 
-    /// What a tile is made of; `order` is [`row_order`](Self::row_order). Bytes hold no entry.
+    /// Entries of a tile; `order` is [`row_order`](Self::row_order). Bytes hold no entry.
     pub fn entries_of(&self, part: Part, order: &[usize]) -> Entries {
         match part {
             Part::Rows(from, to) => {

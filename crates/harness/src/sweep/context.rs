@@ -38,20 +38,20 @@ pub struct SweepContext<'a> {
     pub matrix: &'a MatrixSubject,
     /// Items, labels, proxies.
     pub problem: &'a Problem,
-    /// Where entries are bought.
+    /// Evaluation and storage of the entries of K.
     pub till: &'a Till,
     /// Methods × sizes × replicates.
     pub sweep: &'a Sweep<'a>,
-    /// Where distances to random documents are bought (WME).
+    /// Evaluation and storage of the distances to random documents (WME).
     pub random: RandomTills,
     /// Its folder of results.
     pub folder: &'a Path,
-    /// Whether a budget ended the growth of a rank: its best so far is a result.
+    /// True where a budget ended the growth of a rank: its best so far is a result.
     pub is_cut_short: std::cell::Cell<bool>,
 }
 
 impl SweepContext<'_> {
-    /// Who trains and who tests in a replicate.
+    /// Train/test split of a replicate.
     pub fn split(&self, replicate: u64) -> Result<Split, LoadError> {
         self.problem.split(self.matrix.dataset.split(), self.run.seed, replicate)
     }
@@ -121,7 +121,7 @@ impl SweepContext<'_> {
         self.random.method(self.problem, self.till, self.sweep.method(cell), seed, setting)
     }
 
-    /// What the growth of a cell's rank stops at, where `target_error` asks for one and the method draws landmarks.
+    /// Stopping target of the growth of a cell's rank, where `target_error` asks for one and the method draws landmarks.
     pub fn target(&self, cell: &Cell) -> Option<TargetError> {
         if let Some(target) = self.matrix.target_error {
             return self.grown(cell, target, self.sweep.sizes().first().copied().unwrap_or(1));
@@ -162,7 +162,7 @@ impl SweepContext<'_> {
         Ok(outcome.approximation)
     }
 
-    /// What the fit of a cell will request: exactly, or all that a growing rank may come to.
+    /// Entries that the fit of a cell will request: exactly, or all that a growing rank may come to.
     pub fn plan(&self, cell: &Cell) -> Result<EntryPlan, JobError> {
         let shape = self.till.shape();
         let Some(target) = self.target(cell) else { return Ok(self.sweep.plan(cell, shape)?) };
@@ -279,7 +279,7 @@ pub fn group(sweep: &Sweep<'_>, what: &str, cell: &Cell) -> String {
     format!("{what}{} · {by} {}", sweep.method(cell).name, cell.columns)
 }
 
-/// Whether the raw score is a distance seen through γ.
+/// True where the raw score is a distance seen through γ.
 pub fn has_gamma(matrix: &MatrixSubject) -> bool {
     matrix.oracle.gamma().is_some()
 }

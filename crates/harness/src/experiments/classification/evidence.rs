@@ -1,4 +1,4 @@
-//! What a machine is trained on: factors, all of an approximation, or K itself read a column at a time.
+//! Training input of a machine: factors, all of an approximation, or K itself read a column at a time.
 
 use std::error::Error;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ use crate::sweep::{Cell, Setting};
 /// The method that is K itself.
 pub(super) const EXACT: &str = "exact";
 
-/// What an SVM is trained on.
+/// Training input of an SVM.
 pub(crate) enum Evidence {
     /// n × r factors of K̃.
     Factors(Array2<f64>),

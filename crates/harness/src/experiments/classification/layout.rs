@@ -1,4 +1,4 @@
-//! Which tables and figures classification becomes: table 2, table 7, figures 7 and 8 of the SMS-Nyström paper, and the same at every size.
+//! Tables and figures of classification: table 2, table 7, figures 7 and 8 of the SMS-Nyström paper, and the same at every size.
 
 use std::collections::HashSet;
 
@@ -13,7 +13,7 @@ use crate::sweep::context::SweepContext;
 
 /// The largest rank that the paper calls small.
 const SMALL_RANK: u64 = 550;
-/// What the paper calls them, and what it stands for.
+/// Headings of the paper's two ranges of rank: the id of each, and its title.
 const HEADINGS: [(&str, &str); 2] =
     [("small_rank", "Small rank: at most 550"), ("large_rank", "Large rank: above 550")];
 
@@ -87,7 +87,7 @@ fn searched_layout(rows: &[ResultRow]) -> Layout {
     layout
 }
 
-/// What a method is judged by.
+/// Classifier that a method is judged by.
 fn machine(context: &SweepContext<'_>) -> &'static str {
     match context.matrix.svm.on {
         TrainedOn::Embedding => "a linear SVM on the factors of K̃",
