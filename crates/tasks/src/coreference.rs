@@ -12,7 +12,7 @@ mod factored;
 mod precision_recall;
 mod scores;
 
-pub use assignment::heaviest_matching;
+pub use assignment::max_weight_matching;
 pub use clustering::{CondensedDistances, Dendrogram, Linkage, Merge};
 pub use contingency::Singletons;
 pub use factored::average_linkage_of_factors;

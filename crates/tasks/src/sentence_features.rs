@@ -34,11 +34,11 @@ pub fn project(rows: &SparseRows, projection: &Projection) -> Array2<f64> {
 /// x/‖x‖ ⊕ v₁/‖v₁‖ ⊕ v₂/‖v₂‖ … for each row; a part of length 0 stays 0.
 ///
 /// ```
-/// use landmark_tasks::sentence_features::conjoin;
+/// use landmark_tasks::sentence_features::hstack;
 /// use landmark_tasks::svm::SparseRows;
 /// use ndarray::array;
 /// let counts = SparseRows::from_dense(array![[3.0, 4.0, 0.0]].view())?;
-/// let both = conjoin(&counts, &[array![[0.0, 2.0]].view()])?;
+/// let both = hstack(&counts, &[array![[0.0, 2.0]].view()])?;
 /// assert_eq!(both.columns(), 5);
 /// assert_eq!(both.row(0).collect::<Vec<_>>(), [(0, 0.6), (1, 0.8), (4, 1.0)]);
 /// # Ok::<(), landmark_tasks::svm::SvmError>(())
@@ -46,7 +46,7 @@ pub fn project(rows: &SparseRows, projection: &Projection) -> Array2<f64> {
 ///
 /// # Errors
 /// [`SvmError::Lengths`] where a dense part has another number of rows.
-pub fn conjoin(sparse: &SparseRows, dense: &[ArrayView2<'_, f64>]) -> Result<SparseRows, SvmError> {
+pub fn hstack(sparse: &SparseRows, dense: &[ArrayView2<'_, f64>]) -> Result<SparseRows, SvmError> {
     let (mut starts, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());
     if let Some(part) = dense.iter().find(|part| part.nrows() != sparse.rows()) {
         return Err(SvmError::Lengths { list: "dense rows", rows: sparse.rows(), found: part.nrows() });
@@ -106,7 +106,7 @@ pub fn predicted_labels(
 
 /// At most `per_label` of the items for each label, ascending: what is left when labels are scarce. Sets of one replicate are nested: those of
 /// 5 a label lie within those of 10.
-pub fn few_per_label(
+pub fn subsample_per_label(
     labels: &[usize],
     items: &[usize],
     per_label: usize,
@@ -137,11 +137,11 @@ mod tests {
     fn each_part_has_length_one_and_nothing_stays_nothing() {
         let counts = SparseRows::from_dense(array![[1.0, -2.0, 2.0], [0.0, 0.0, 0.0]].view()).unwrap();
         let (a, b) = (array![[0.0, 0.0], [3.0, 4.0]], array![[5.0], [-2.0]]);
-        let rows = conjoin(&counts, &[a.view(), b.view()]).unwrap();
+        let rows = hstack(&counts, &[a.view(), b.view()]).unwrap();
         let third = 1.0 / 3.0;
         assert_eq!(rows.row(0).collect::<Vec<_>>(), [(0, third), (1, -2.0 * third), (2, 2.0 * third), (5, 1.0)]);
         assert_eq!(rows.row(1).collect::<Vec<_>>(), [(3, 0.6), (4, 0.8), (5, -1.0)]);
-        let message = conjoin(&counts, &[array![[1.0]].view()]).unwrap_err().to_string();
+        let message = hstack(&counts, &[array![[1.0]].view()]).unwrap_err().to_string();
         assert_eq!(message, "2 rows have 1 `dense rows`: give one a row");
     }
 
@@ -161,12 +161,12 @@ mod tests {
     fn few_labels_are_nested_and_at_most_so_many() {
         let labels: Vec<usize> = (0..60).map(|i| i % 4).collect();
         let items: Vec<usize> = (0..50).collect();
-        let five = few_per_label(&labels, &items, 5, 1, "sample", 0);
-        let ten = few_per_label(&labels, &items, 10, 1, "sample", 0);
+        let five = subsample_per_label(&labels, &items, 5, 1, "sample", 0);
+        let ten = subsample_per_label(&labels, &items, 10, 1, "sample", 0);
         assert_eq!((five.len(), ten.len()), (20, 40));
         assert!(five.iter().all(|item| ten.contains(item)) && ten.iter().all(|&item| item < 50));
-        assert_ne!(five, few_per_label(&labels, &items, 5, 1, "sample", 1));
-        assert_eq!(few_per_label(&labels, &items, 99, 1, "sample", 0), items);
+        assert_ne!(five, subsample_per_label(&labels, &items, 5, 1, "sample", 1));
+        assert_eq!(subsample_per_label(&labels, &items, 99, 1, "sample", 0), items);
     }
 
     #[test]

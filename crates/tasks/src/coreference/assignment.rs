@@ -15,12 +15,12 @@ use std::collections::BinaryHeap;
 /// columns are numbered below `columns`. Rows and columns may stay unmatched.
 ///
 /// ```
-/// use landmark_tasks::coreference::heaviest_matching;
+/// use landmark_tasks::coreference::max_weight_matching;
 /// // taking the heaviest edge first (0–0) would give 3 + 0
-/// let weight = heaviest_matching(&[vec![(0, 3.0), (1, 2.0)], vec![(0, 2.5)]], 2);
+/// let weight = max_weight_matching(&[vec![(0, 3.0), (1, 2.0)], vec![(0, 2.5)]], 2);
 /// assert_eq!(weight, 4.5);
 /// ```
-pub fn heaviest_matching(rows: &[Vec<(usize, f64)>], columns: usize) -> f64 {
+pub fn max_weight_matching(rows: &[Vec<(usize, f64)>], columns: usize) -> f64 {
     let mut search = Search::new(rows, columns);
     for row in search.bid() {
         search.match_row(row);
@@ -282,13 +282,13 @@ mod tests {
             let square = |i: usize, j: usize| table.get(i).and_then(|row| row.get(j)).copied().unwrap_or(0);
             let full = Matrix::from_fn(side, side, |(i, j)| square(i, j));
             // sums of whole numbers are exact
-            assert_eq!(heaviest_matching(&edges, columns), kuhn_munkres(&full).0 as f64, "case {case}: {table:?}");
+            assert_eq!(max_weight_matching(&edges, columns), kuhn_munkres(&full).0 as f64, "case {case}: {table:?}");
         }
     }
 
     #[test]
     fn nothing_to_match_weighs_nothing() {
-        assert_eq!(heaviest_matching(&[], 0), 0.0);
-        assert_eq!(heaviest_matching(&[vec![], vec![]], 3), 0.0);
+        assert_eq!(max_weight_matching(&[], 0), 0.0);
+        assert_eq!(max_weight_matching(&[vec![], vec![]], 3), 0.0);
     }
 }

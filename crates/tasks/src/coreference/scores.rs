@@ -19,7 +19,7 @@ use std::hash::Hash;
 use serde::{Deserialize, Serialize};
 
 use super::CorefError;
-use super::assignment::heaviest_matching;
+use super::assignment::max_weight_matching;
 use super::blanc::Links;
 use super::contingency::{Contingency, Singletons};
 use super::precision_recall::{Fraction, PrecisionRecall};
@@ -152,5 +152,5 @@ fn aligned(document: &Contingency, similarity: impl Fn(f64, f64, f64) -> f64) ->
         cells.iter().map(edge).collect()
     };
     let rows: Vec<Vec<(usize, f64)>> = document.overlaps.iter().zip(&document.key_sizes).map(weigh).collect();
-    heaviest_matching(&rows, document.response_sizes.len())
+    max_weight_matching(&rows, document.response_sizes.len())
 }

@@ -9,7 +9,7 @@ use landmark_harness::study::{Finished, Part, StudyContext, StudyError, StudyWor
 use landmark_report::{Caveat, Metric, Reference, ResultRow};
 use landmark_tasks::classification::{ClassificationValidParams, classify_sparse};
 use landmark_tasks::metrics::bootstrap_mean;
-use landmark_tasks::sentence_features::{conjoin, few_per_label, predicted_labels};
+use landmark_tasks::sentence_features::{hstack, predicted_labels, subsample_per_label};
 use landmark_tasks::svm::SparseRows;
 use ndarray::Array2;
 use rayon::prelude::*;
@@ -185,20 +185,20 @@ impl Classifying {
             None => Ok(None),
         };
         Ok(match contender.representation {
-            Representation::None => conjoin(&domain.counts, &[])?,
-            Representation::Vectors(_) => conjoin(&domain.counts, &[domain.means[contender.vectors].view()])?,
+            Representation::None => hstack(&domain.counts, &[])?,
+            Representation::Vectors(_) => hstack(&domain.counts, &[domain.means[contender.vectors].view()])?,
             Representation::Sent | Representation::SentIdf => {
                 let dense = projected(&domain.counts)?;
-                conjoin(&domain.counts, &dense.iter().map(Array2::view).collect::<Vec<_>>())?
+                hstack(&domain.counts, &dense.iter().map(Array2::view).collect::<Vec<_>>())?
             }
             Representation::SentPlus => {
-                let plain = conjoin(&domain.counts, &[])?;
+                let plain = hstack(&domain.counts, &[])?;
                 let (labels, folds) = (domain.documents.labels(), self.settings.folds);
                 let seed = self.run.seed;
                 let predicted = predicted_labels(&plain, labels, train, &domain.test, folds, &self.machine, seed)?;
                 let mut dense: Vec<_> = projected(&domain.counts_plus)?.into_iter().collect();
                 dense.push(predicted);
-                conjoin(&domain.counts_plus, &dense.iter().map(Array2::view).collect::<Vec<_>>())?
+                hstack(&domain.counts_plus, &dense.iter().map(Array2::view).collect::<Vec<_>>())?
             }
         })
     }
@@ -214,9 +214,14 @@ impl Classifying {
         let seed = self.run.seed;
         let train = match case.labels {
             Labels::All(_) => domain.train.clone(),
-            Labels::Few(count) => {
-                few_per_label(domain.documents.labels(), &domain.train, count, seed, domain.name(), case.replicate)
-            }
+            Labels::Few(count) => subsample_per_label(
+                domain.documents.labels(),
+                &domain.train,
+                count,
+                seed,
+                domain.name(),
+                case.replicate,
+            ),
         };
         let mut sketched = Vec::new();
         for representation in self.settings.representations.iter().filter(|r| r.is_sketched()) {
