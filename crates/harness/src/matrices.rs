@@ -3,8 +3,8 @@
 use landmark_core::oracle::{OracleError, OracleShape};
 use landmark_store::StoreError;
 
+use crate::metered_store::{MeteredStore, Timed};
 use crate::plan::Forecast;
-use crate::till::{Till, Timed};
 
 /// A matrix whose entries are evaluated.
 #[derive(Clone, Copy)]
@@ -12,13 +12,13 @@ pub struct Matrix<'a> {
     /// Size, symmetry and price, known before anything is trained.
     pub shape: OracleShape,
     /// Evaluation and storage of its entries; `None` while the model behind it is still to be trained.
-    pub till: Option<&'a Till>,
+    pub metered: Option<&'a MeteredStore>,
 }
 
 impl<'a> Matrix<'a> {
     /// A matrix whose entries can be had now.
-    pub fn of(till: &'a Till) -> Self {
-        Self { shape: till.shape(), till: Some(till) }
+    pub fn of(metered: &'a MeteredStore) -> Self {
+        Self { shape: metered.shape(), metered: Some(metered) }
     }
 }
 
@@ -26,8 +26,8 @@ impl<'a> Matrix<'a> {
 pub struct Matrices<'a>(pub Vec<Matrix<'a>>);
 
 impl<'a> Matrices<'a> {
-    fn tills(&self) -> impl Iterator<Item = &'a Till> {
-        self.0.iter().filter_map(|matrix| matrix.till)
+    fn stores(&self) -> impl Iterator<Item = &'a MeteredStore> {
+        self.0.iter().filter_map(|matrix| matrix.metered)
     }
 
     /// True where there is none.
@@ -42,17 +42,17 @@ impl<'a> Matrices<'a> {
 
     /// True where the stored entries of each are known.
     pub fn are_open(&self) -> bool {
-        self.0.iter().all(|matrix| matrix.till.is_some())
+        self.0.iter().all(|matrix| matrix.metered.is_some())
     }
 
     /// True where scores can be had now.
     pub fn can_score(&self) -> bool {
-        self.are_open() && self.tills().all(Till::can_score)
+        self.are_open() && self.stores().all(MeteredStore::can_score)
     }
 
     /// True where an entry costs enough to be worth keeping.
     pub fn are_priced(&self) -> bool {
-        self.0.iter().any(|matrix| matrix.till.is_none_or(Till::is_priced))
+        self.0.iter().any(|matrix| matrix.metered.is_none_or(MeteredStore::is_priced))
     }
 
     /// Evaluations of a forecast that are not in the store; all of them where that is not known yet, as of stand-ins.
@@ -63,8 +63,8 @@ impl<'a> Matrices<'a> {
         if !forecast.is_exact() {
             return Ok(forecast.evaluations());
         }
-        let missing = |(matrix, entries): (&Matrix<'_>, _)| match matrix.till {
-            Some(till) => till.missing(entries),
+        let missing = |(matrix, entries): (&Matrix<'_>, _)| match matrix.metered {
+            Some(metered) => metered.missing(entries),
             None => Ok(entries.evaluations()),
         };
         self.0.iter().zip(&forecast.entries).map(missing).sum()
@@ -76,8 +76,8 @@ impl<'a> Matrices<'a> {
     /// Those of the oracles and of the store.
     pub fn time(&self, forecast: &Forecast, calls: u64) -> Result<Option<Timed>, OracleError> {
         let mut all = Timed { evaluations: 0, seconds: 0.0 };
-        for (till, entries) in self.0.iter().zip(&forecast.entries).filter_map(|(m, set)| Some((m.till?, set))) {
-            let Some(timed) = till.time(entries, calls.saturating_sub(all.evaluations))? else { continue };
+        for (metered, entries) in self.0.iter().zip(&forecast.entries).filter_map(|(m, set)| Some((m.metered?, set))) {
+            let Some(timed) = metered.time(entries, calls.saturating_sub(all.evaluations))? else { continue };
             all.evaluations += timed.evaluations;
             all.seconds += timed.seconds;
         }
@@ -86,18 +86,18 @@ impl<'a> Matrices<'a> {
 
     /// Evaluations made so far.
     pub fn evaluations(&self) -> u64 {
-        self.tills().map(|till| till.spent().evaluations).sum()
+        self.stores().map(|metered| metered.spent().evaluations).sum()
     }
 
     /// Evaluations made besides the matrices.
     pub fn evaluations_beside(&self) -> u64 {
-        self.tills().map(Till::spent_beside).sum()
+        self.stores().map(MeteredStore::spent_beside).sum()
     }
 
     /// A reader of the evaluations made so far, for the progress line.
     pub fn counter(&self) -> impl Fn() -> u64 + Send + 'static {
-        let boxed = |till: &Till| Box::new(till.counter()) as Box<dyn Fn() -> u64 + Send>;
-        let counters: Vec<_> = self.tills().map(boxed).collect();
+        let boxed = |metered: &MeteredStore| Box::new(metered.counter()) as Box<dyn Fn() -> u64 + Send>;
+        let counters: Vec<_> = self.stores().map(boxed).collect();
         move || counters.iter().map(|counter| counter()).sum()
     }
 
@@ -106,6 +106,6 @@ impl<'a> Matrices<'a> {
     /// # Errors
     /// A store that cannot be written.
     pub fn flush(&self) -> Result<(), StoreError> {
-        self.tills().try_for_each(Till::flush)
+        self.stores().try_for_each(MeteredStore::flush)
     }
 }

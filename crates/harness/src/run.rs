@@ -16,6 +16,7 @@ use crate::advice;
 use crate::config::{Config, MatrixSubject, Subject};
 use crate::job::{Job, JobError};
 use crate::loaded::LoadError;
+use crate::metered_store::MeteredStore;
 use crate::oracles::Preparation;
 use crate::plan::Forecast;
 use crate::problem::Problem;
@@ -24,10 +25,9 @@ use crate::provenance::{Build, Calls, Provenance};
 use crate::run_source::RunSource;
 use crate::study::{StudyContext, StudyRun};
 use crate::sweep::context::SweepContext;
-use crate::sweep::wme::RandomTills;
+use crate::sweep::wme::RandomStores;
 use crate::sweep::{Sweep, given_landmarks};
 use crate::sweep_run::SweepRun;
-use crate::till::Till;
 
 mod collection;
 mod sheet;
@@ -207,7 +207,7 @@ pub fn with_sweep<T>(
     let preparation = Preparation { may_train: !options.dry_run, quiet: options.quiet };
     let problem = Problem::load(&config.run, matrix, options.data.as_deref(), preparation)?;
     let given = given_landmarks(matrix).map_err(RunError::Landmarks)?;
-    let till = Till::open(&problem, matrix, &store_address(config, options))?;
+    let metered = MeteredStore::open(&problem, matrix, &store_address(config, options))?;
     let sweep = Sweep::new(&config.run, matrix, &problem, given);
     let folder = results_folder(config, options);
     let encode = |source| ResultsError::Encode { what: "the configuration", source };
@@ -216,9 +216,9 @@ pub fn with_sweep<T>(
         config_hash: config.config_hash().map_err(encode)?.to_hex(),
         matrix,
         problem: &problem,
-        till: &till,
+        metered: &metered,
         sweep: &sweep,
-        random: RandomTills::default(),
+        random: RandomStores::default(),
         folder: &folder,
         is_cut_short: false.into(),
     })

@@ -26,7 +26,7 @@ impl RunSource for SweepRun<'_> {
     }
 
     fn matrices(&self) -> Matrices<'_> {
-        Matrices(vec![Matrix::of(self.context.till)])
+        Matrices(vec![Matrix::of(self.context.metered)])
     }
 
     fn skipped(&self) -> Option<Skipped> {

@@ -278,7 +278,7 @@ fn fit(context: &SweepContext<'_>, cell: &Cell, setting: Setting) -> Result<Fitt
         let (started, plan) = (Instant::now(), whole(context.problem.items()));
         errors::buy(context, &plan)?;
         let seconds = started.elapsed().as_secs_f64();
-        let (cells, evaluations) = (plan.cells(context.problem.items()), plan.evaluations(context.till.shape()));
+        let (cells, evaluations) = (plan.cells(context.problem.items()), plan.evaluations(context.metered.shape()));
         let spent = Spent { cells, evaluations, seconds };
         let reported = vec![context.row(cell, &spent, Metric::Shift, 0.0)];
         let evidence = evidence(context, cell, setting)?;

@@ -34,7 +34,7 @@ impl Errors {
         let is_there = !context.problem.is_priced
             || context.matrix.experiment.is_about_errors && context.matrix.error_estimate.is_none()
             || context.matrix.methods.iter().any(|method| !method.entry.draws);
-        let all = whole(context.problem.items()).evaluations(context.till.shape());
+        let all = whole(context.problem.items()).evaluations(context.metered.shape());
         let affordable = context.matrix.budget.limit().is_none_or(|budget| budget >= all);
         match context.matrix.error_estimate {
             _ if is_there && affordable => Self::Exact,
@@ -67,7 +67,7 @@ pub(super) fn buy_reference(context: &SweepContext<'_>) -> Result<(), JobError> 
 
 /// Buys the entries of a plan by blocks.
 pub(super) fn buy(context: &SweepContext<'_>, plan: &EntryPlan) -> Result<(), JobError> {
-    let scores = context.till.scores();
+    let scores = context.metered.scores();
     let all: Vec<usize> = (0..scores.len()).collect();
     for EntryBlock { rows, cols } in &plan.blocks {
         let rows = match rows {
@@ -92,7 +92,7 @@ pub(super) fn row(
     approximation: &Approximation,
     blank: &dyn Fn(Metric, f64) -> ResultRow,
 ) -> Result<Option<ResultRow>, JobError> {
-    let reference = context.till.similarities(gamma)?;
+    let reference = context.metered.similarities(gamma)?;
     Ok(match errors {
         Errors::Unknown => None,
         Errors::Exact => {

@@ -152,12 +152,12 @@ fn threshold(context: &SweepContext<'_>) -> Result<Vec<ResultRow>, JobError> {
     let Some(calibration) = &sentences(context)?.calibration else { return Ok(Vec::new()) };
     let Calibration { oracle, description, pairs, labels } = calibration;
     let label = OracleLabel::new(context.matrix.oracle.kind(), description.clone());
-    let till = context.till.beside(Arc::clone(oracle), label).map_err(|error| OracleError::Failed {
+    let metered = context.metered.beside(Arc::clone(oracle), label).map_err(|error| OracleError::Failed {
         what: "the store of the scores of a threshold".to_owned(),
         source: error.into(),
     })?;
     let mut scores = vec![0.0; pairs.len()];
-    till.scores().evaluate(pairs, &mut scores)?;
+    metered.scores().evaluate(pairs, &mut scores)?;
     let row = |value, note| ResultRow {
         note: Some(note),
         ..blank(context, THRESHOLD.0, THRESHOLD.1, Metric::Threshold, value)
@@ -185,7 +185,7 @@ fn chosen_threshold(context: &SweepContext<'_>, results: &ResultStore, title: &s
 /// The model's own scores and their symmetrisation, at the labelled pairs and, where all of K is there, in whole.
 fn unapproximated(context: &SweepContext<'_>, results: &ResultStore) -> Result<Vec<ResultRow>, JobError> {
     let (sentences, threshold) = (sentences(context)?, chosen_threshold(context, results, UNAPPROXIMATED)?);
-    let (raw, symmetrised) = (context.till.as_given(), context.till.scores());
+    let (raw, symmetrised) = (context.metered.as_given(), context.metered.scores());
     let mut rows = Vec::new();
     for ((id, name), oracle) in [(RAW, &raw), (SYMMETRISED, &symmetrised)] {
         let mut scores = vec![0.0; sentences.pairs.len()];
@@ -308,7 +308,7 @@ fn error_rows(
     let symmetrised = errors::row(context, errors, cell, None, approximation, blank)?;
     let mut rows: Vec<ResultRow> = symmetrised.map(|row| ResultRow { seconds, ..row }).into_iter().collect();
     if errors == Errors::Exact {
-        let raw = context.till.as_given();
+        let raw = context.metered.as_given();
         rows.push(blank(Metric::RawError, error_estimate::relative_errors(raw.as_ref(), approximation)?.raw));
     }
     Ok(rows)

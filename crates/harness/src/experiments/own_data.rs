@@ -134,7 +134,7 @@ fn measure(context: &SweepContext<'_>, key: &CellKey, cell: &Cell) -> Result<Vec
     rows.push(blank(Metric::Rank, approximation.report().rank as f64));
     let error = |approximation: &Approximation| match &grown {
         Some((target, sample)) => {
-            let reference = context.till.similarities(gamma)?;
+            let reference = context.metered.similarities(gamma)?;
             let ErrorEstimate { relative_error, lower, upper, .. } =
                 sample.estimate(&reference, approximation, target.confidence)?;
             let row = blank(Metric::EstimatedError, relative_error);
@@ -211,7 +211,7 @@ fn fit(context: &SweepContext<'_>, cell: &Cell, gamma: Option<f64>) -> Result<Fi
         let (approximation, spent) = context.fit(cell, Setting::at(gamma))?;
         return Ok(Fitted { approximation, spent, grown: None });
     };
-    let oracle = Metered::new(context.till.similarities(gamma)?);
+    let oracle = Metered::new(context.metered.similarities(gamma)?);
     let method = context.sweep.approximator(cell, Setting::at(gamma))?;
     let landmarks = context.landmarks(cell)?;
     let mut rng = stream(context.run.seed, &context.problem.dataset, "fit", cell.replicate);
@@ -242,10 +242,10 @@ fn affordable(context: &SweepContext<'_>, cell: &Cell) -> Result<Cell, JobError>
     let at = |rank: usize| Cell { rank, columns: rank, ..cell.clone() };
     let missing = |rank: usize| -> Result<u64, JobError> {
         let cell = at(rank);
-        let mut entries = EntrySet::new(context.till.shape());
-        let fit = context.sweep.plan(&cell, context.till.shape())?;
+        let mut entries = EntrySet::new(context.metered.shape());
+        let fit = context.sweep.plan(&cell, context.metered.shape())?;
         entries.add(&errors::plan(context, Errors::of(context), &cell, &fit)?);
-        context.till.missing(&entries).map_err(|error| OracleError::from(error).into())
+        context.metered.missing(&entries).map_err(|error| OracleError::from(error).into())
     };
     if missing(cell.rank)? <= limit {
         return Ok(cell.clone());

@@ -98,7 +98,7 @@ pub(super) fn jobs<'a>(context: &'a SweepContext<'_>, cell: &Cell) -> Result<Vec
 /// Entries that the largest fit of a search requests; every smaller one takes a part of them, because landmark sets are nested.
 pub(super) fn largest_plan(context: &SweepContext<'_>, cell: &Cell) -> Result<EntryPlan, JobError> {
     let widest = context.sweep.widest(context.sweep.method(cell))?;
-    Ok(context.sweep.plan_of(cell, &widest, context.till.shape())?)
+    Ok(context.sweep.plan_of(cell, &widest, context.metered.shape())?)
 }
 
 fn has_second_set(context: &SweepContext<'_>, cell: &Cell) -> bool {

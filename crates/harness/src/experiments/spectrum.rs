@@ -76,7 +76,7 @@ fn jobs<'a>(context: &'a SweepContext<'_>) -> Result<Vec<Job<'a>>, JobError> {
 }
 
 fn eigenvalues(context: &SweepContext<'_>, items: &[usize]) -> Result<Vec<f64>, JobError> {
-    let oracle = context.till.similarities(context.fixed_gamma())?;
+    let oracle = context.metered.similarities(context.fixed_gamma())?;
     let mut block = Array2::zeros((items.len(), items.len()));
     oracle.block(items, items, block.view_mut())?;
     let mut values = linalg::eigh(block.view())?.values.to_vec();

@@ -10,12 +10,12 @@ use crate::config::{Config, Subject};
 use crate::job::ExtraCalls;
 use crate::layout::About;
 use crate::matrices::Matrices;
+use crate::metered_store::Timed;
 use crate::oracles::wmd::Skipped;
 use crate::plan::Forecast;
 use crate::provenance::Calls;
 use crate::run_source::RunSource;
 use crate::scale::executor::command_line;
-use crate::till::Timed;
 
 /// Title, items, warnings.
 pub(super) fn introduce(config: &Config, source: &dyn RunSource) {

@@ -14,7 +14,7 @@ use landmark_data::Split;
 use landmark_report::{CellKey, Metric, ResultRow, ResultsError, cell_key};
 use serde_json::json;
 
-use super::wme::{self, RandomTills};
+use super::wme::{self, RandomStores};
 use super::{Cell, Comparison, Setting, Sweep};
 use crate::config::MatrixSubject;
 use crate::config::RunSettings;
@@ -22,8 +22,8 @@ use crate::config::SplitConfig;
 use crate::config::Tuned;
 use crate::job::JobError;
 use crate::loaded::LoadError;
+use crate::metered_store::MeteredStore;
 use crate::problem::Problem;
-use crate::till::Till;
 
 /// The first step of a rank that grows until the time is up, as a share of the largest.
 const FIRST_SHARE: usize = 8;
@@ -39,11 +39,11 @@ pub struct SweepContext<'a> {
     /// Items, labels, proxies.
     pub problem: &'a Problem,
     /// Evaluation and storage of the entries of K.
-    pub till: &'a Till,
+    pub metered: &'a MeteredStore,
     /// Methods × sizes × replicates.
     pub sweep: &'a Sweep<'a>,
     /// Evaluation and storage of the distances to random documents (WME).
-    pub random: RandomTills,
+    pub random: RandomStores,
     /// Its folder of results.
     pub folder: &'a Path,
     /// True where a budget ended the growth of a rank: its best so far is a result.
@@ -97,7 +97,7 @@ impl SweepContext<'_> {
         cell: &Cell,
         setting: Setting,
     ) -> Result<(Approximation, Spent), JobError> {
-        let oracle = Metered::new(self.till.similarities(setting.gamma)?);
+        let oracle = Metered::new(self.metered.similarities(setting.gamma)?);
         let mut rng = stream(self.run.seed, &self.problem.dataset, "fit", cell.replicate);
         let is_wme = self.sweep.method(cell).id == wme::ID;
         let method = if is_wme { self.wme(cell, setting)? } else { self.sweep.approximator(cell, setting)? };
@@ -118,7 +118,7 @@ impl SweepContext<'_> {
     /// Word mover's embeddings over the random documents of the cell's replicate, which draws its own.
     fn wme(&self, cell: &Cell, setting: Setting) -> Result<Arc<dyn Approximate>, JobError> {
         let seed = self.run.seed.wrapping_add(cell.replicate);
-        self.random.method(self.problem, self.till, self.sweep.method(cell), seed, setting)
+        self.random.method(self.problem, self.metered, self.sweep.method(cell), seed, setting)
     }
 
     /// Stopping target of the growth of a cell's rank, where `target_error` asks for one and the method draws landmarks.
@@ -164,7 +164,7 @@ impl SweepContext<'_> {
 
     /// Entries that the fit of a cell will request: exactly, or all that a growing rank may come to.
     pub fn plan(&self, cell: &Cell) -> Result<EntryPlan, JobError> {
-        let shape = self.till.shape();
+        let shape = self.metered.shape();
         let Some(target) = self.target(cell) else { return Ok(self.sweep.plan(cell, shape)?) };
         let method = self.sweep.method(cell).approximator.as_ref();
         let mut rng = stream(self.run.seed, &self.problem.dataset, "fit", cell.replicate);
@@ -178,7 +178,7 @@ impl SweepContext<'_> {
 
     /// The landmarks of a cell, chosen on the similarities at the γ that is fixed, or at the middle of those searched.
     pub fn landmarks(&self, cell: &Cell) -> Result<Landmarks, JobError> {
-        Ok(self.sweep.landmarks(cell, self.till.similarities(self.common_gamma())?.as_ref())?)
+        Ok(self.sweep.landmarks(cell, self.metered.similarities(self.common_gamma())?.as_ref())?)
     }
 
     /// A row of a cell, to be filled with metric and value.

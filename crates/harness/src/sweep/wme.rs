@@ -1,4 +1,4 @@
-//! Word mover's embeddings in a sweep: the random documents of a replicate, scored through a till of their own.
+//! Word mover's embeddings in a sweep: the random documents of a replicate, scored through a metered store of their own.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,15 +13,15 @@ use serde_json::Value as Json;
 use super::Setting;
 use crate::config::MethodConfig;
 use crate::job::{ExtraCalls, JobError};
+use crate::metered_store::MeteredStore;
 use crate::problem::{Problem, similarity};
-use crate::till::Till;
 
 /// The id in the registry.
 pub const ID: &str = "wme";
 
-/// Tills by seed and Dmax: the documents of one serve every γ and every R.
+/// Metered stores by seed and Dmax: the documents of one serve every γ and every R.
 #[derive(Default)]
-pub struct RandomTills(Mutex<HashMap<(u64, usize), Arc<Till>>>);
+pub struct RandomStores(Mutex<HashMap<(u64, usize), Arc<MeteredStore>>>);
 
 /// Dmax of a cell.
 fn max_words(method: &MethodConfig, setting: Setting) -> usize {
@@ -34,26 +34,32 @@ pub fn extra_calls(items: usize, columns: usize, candidates: usize) -> ExtraCall
     ExtraCalls { calls: (items * columns * candidates) as u64, pairs: "documents with the random ones of WME" }
 }
 
-impl RandomTills {
+impl RandomStores {
     /// The method of a sweep over the random documents of this seed.
     pub(super) fn method(
         &self,
         problem: &Problem,
-        till: &Till,
+        metered: &MeteredStore,
         method: &MethodConfig,
         seed: u64,
         setting: Setting,
     ) -> Result<Arc<dyn Approximate>, JobError> {
         let max_words = max_words(method, setting);
-        let till = self.open(problem, till, seed, max_words)?;
+        let metered = self.open(problem, metered, seed, max_words)?;
         let method = WmeMethodParams { max_words }.check()?;
-        Ok(Arc::new(method.over(similarity(till.scores(), setting.gamma)?)))
+        Ok(Arc::new(method.over(similarity(metered.scores(), setting.gamma)?)))
     }
 
-    fn open(&self, problem: &Problem, till: &Till, seed: u64, max_words: usize) -> Result<Arc<Till>, JobError> {
-        let mut tills = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(till) = tills.get(&(seed, max_words)) {
-            return Ok(Arc::clone(till));
+    fn open(
+        &self,
+        problem: &Problem,
+        metered: &MeteredStore,
+        seed: u64,
+        max_words: usize,
+    ) -> Result<Arc<MeteredStore>, JobError> {
+        let mut stores = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(metered) = stores.get(&(seed, max_words)) {
+            return Ok(Arc::clone(metered));
         }
         let failed = |what: &str, source| JobError::from(OracleError::Failed { what: what.to_owned(), source });
         let Some(words) = problem.words() else {
@@ -64,10 +70,10 @@ impl RandomTills {
         let random = RandomDocuments::draw(&words.clouds, params, seed)
             .map_err(|error| failed("drawing random documents", error.into()))?;
         let description = format!("{}, and random documents of at most {max_words} words", problem.description);
-        let till = till
+        let metered = metered
             .beside(Arc::new(random), OracleLabel::new("wme", description))
             .map_err(|error| failed("the store of distances to random documents", error.into()))?;
-        tills.insert((seed, max_words), Arc::clone(&till));
-        Ok(till)
+        stores.insert((seed, max_words), Arc::clone(&metered));
+        Ok(metered)
     }
 }

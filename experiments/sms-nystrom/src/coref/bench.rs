@@ -12,10 +12,10 @@ use landmark_core::oracle::{
 use landmark_data::{CorefPart, MentionCorpus};
 use landmark_harness::job::Request;
 use landmark_harness::matrices::Matrix;
+use landmark_harness::metered_store::MeteredStore;
 use landmark_harness::models::libtorch;
 use landmark_harness::progress::Progress;
 use landmark_harness::study::StudyError;
-use landmark_harness::till::Till;
 use landmark_oracles::neural::{
     DeviceChoice, EncoderChoice, Goal, Group, MentionScorer, PairScorer, ScorerEpoch, ScorerRecipe, TokenStates,
     candidate_spans,
@@ -77,8 +77,8 @@ struct TopicMatrix {
     part: CorefPart,
     /// Number of its mentions; which they are shows only when those that are predicted are.
     len: usize,
-    /// Till that evaluates them, once the scorer is trained.
-    till: OnceCell<Till>,
+    /// MeteredStore that evaluates them, once the scorer is trained.
+    metered: OnceCell<MeteredStore>,
 }
 
 impl TopicMatrix {
@@ -111,7 +111,7 @@ impl Workshop {
                         Source::Gold => self.gold(topic).len(),
                         Source::Predicted => self.spans(topic).len().min(self.kept(self.words(topic))),
                     };
-                    matrices.push(TopicMatrix { source, part, len, till: OnceCell::new() });
+                    matrices.push(TopicMatrix { source, part, len, metered: OnceCell::new() });
                 }
             }
         }
@@ -120,7 +120,7 @@ impl Workshop {
 
     /// The matrices of all sources, development topics before test topics.
     pub(super) fn matrices(&self) -> Vec<Matrix<'_>> {
-        self.matrices.iter().map(|matrix| Matrix { shape: matrix.shape(), till: matrix.till.get() }).collect()
+        self.matrices.iter().map(|matrix| Matrix { shape: matrix.shape(), metered: matrix.metered.get() }).collect()
     }
 
     /// Every entry of this source: the threshold is chosen on whole development topics, and errors are measured on whole test topics.
@@ -140,17 +140,17 @@ impl Workshop {
         let score = |(topic, matrix): (&Unscored, &TopicMatrix)| {
             let scorer = topic.scorer(network)?;
             let proxy = EmbeddingProxy::cosine(scorer.mentions().mapv(f64::from))?;
-            let till = match matrix.till.get() {
-                Some(till) => till,
+            let metered = match matrix.metered.get() {
+                Some(metered) => metered,
                 None => {
                     let what = format!("{}, {}, topic {}", self.corpus.name(), source.words(), topic.name);
-                    let till = Till::at(&self.store, Arc::new(scorer), ENTRY.entry.id, what)?;
-                    matrix.till.get_or_init(|| till)
+                    let metered = MeteredStore::at(&self.store, Arc::new(scorer), ENTRY.entry.id, what)?;
+                    matrix.metered.get_or_init(|| metered)
                 }
             };
             let all: Vec<usize> = (0..matrix.len).collect();
-            let raw = block_of(&till.scores(), &all, &all)?;
-            topic.compared(raw, till.scores(), proxy)
+            let raw = block_of(&metered.scores(), &all, &all)?;
+            topic.compared(raw, metered.scores(), proxy)
         };
         topics.iter().zip(matrices).map(score).collect()
     }

@@ -10,9 +10,9 @@ use landmark_harness::config::RunSettings;
 use landmark_harness::job::Request;
 use landmark_harness::layout::{About, Layout};
 use landmark_harness::matrices::Matrix;
+use landmark_harness::metered_store::MeteredStore;
 use landmark_harness::progress::Progress;
 use landmark_harness::study::{Finished, Part, StudyContext, StudyError, StudyWork, row};
-use landmark_harness::till::Till;
 use landmark_report::{Caveat, Metric, ResultRow};
 use landmark_tasks::ranking::{Answer, score_ranking};
 use ndarray::Array1;
@@ -40,7 +40,7 @@ pub(super) struct Ranking {
     /// The thread of each pair.
     threads: Vec<usize>,
     /// The kernel over all pairs; an entry that one part evaluates serves the next.
-    till: Till,
+    metered: MeteredStore,
     description: String,
     stamps: Vec<Caveat>,
     notes: Vec<String>,
@@ -94,7 +94,7 @@ impl Ranking {
             training,
             threads: pairs.thread.clone(),
             facts: json!({ "sets": sets, "kernel": kernel.identity().to_hex() }),
-            till: Till::at(
+            metered: MeteredStore::at(
                 context.store,
                 kernel,
                 super::ENTRY.entry.id,
@@ -113,11 +113,11 @@ impl Ranking {
     /// K[test, these training pairs].
     fn to_test(&self, columns: &[usize]) -> Result<ndarray::Array2<f64>, StudyError> {
         let test: Vec<usize> = (self.training..self.labels.len()).collect();
-        block(&self.till.scores(), &test, columns)
+        block(&self.metered.scores(), &test, columns)
     }
 
     fn say(&self, piece: Piece) -> Result<Said, StudyError> {
-        let train = First { inner: self.till.scores(), len: self.training };
+        let train = First { inner: self.metered.scores(), len: self.training };
         match piece {
             Piece::Exact => {
                 let all: Vec<usize> = (0..self.training).collect();
@@ -221,7 +221,7 @@ impl StudyWork for Ranking {
     }
 
     fn matrices(&self) -> Vec<Matrix<'_>> {
-        vec![Matrix::of(&self.till)]
+        vec![Matrix::of(&self.metered)]
     }
 
     fn requests(&self, part: usize) -> Result<Vec<Request>, StudyError> {
@@ -234,7 +234,7 @@ impl StudyWork for Ranking {
             Piece::Landmarks { method, size, replicate } => {
                 let task = self.task();
                 let order = task.order(method, &self.settings.dataset, replicate);
-                task.entries(method, self.till.shape(), &order, size)?
+                task.entries(method, self.metered.shape(), &order, size)?
             }
         };
         Ok(vec![Request { matrix: 0, plan }])

@@ -63,7 +63,7 @@ impl Evidence {
 /// The factors of K̃ at a γ, or K where the method is `exact`.
 pub(crate) fn evidence(context: &SweepContext<'_>, cell: &Cell, setting: Setting) -> Result<Evidence, JobError> {
     if context.sweep.method(cell).id == EXACT {
-        let similarities = context.till.similarities(setting.gamma)?;
+        let similarities = context.metered.similarities(setting.gamma)?;
         return match similarities.symmetry() {
             Symmetry::Symmetric => Ok(Evidence::Columns(Columns(similarities))),
             // the machine refuses it, and names a pair

@@ -96,7 +96,7 @@ impl Own {
                 return Ok(Err(report));
             }
             let failed = |error: OracleError| RunError::Plan(Box::new(JobError::from(error)));
-            let oracle = context.till.similarities(self.factors.info.gamma).map_err(failed)?;
+            let oracle = context.metered.similarities(self.factors.info.gamma).map_err(failed)?;
             let mut exact = Exact::new();
             for pairs in pairs.chunks(PAIRS_AT_A_TIME) {
                 let mut scores = vec![0.0; pairs.len()];
@@ -106,8 +106,8 @@ impl Own {
                     Err(error) => return Err(failed(error)),
                 }
             }
-            context.till.flush()?;
-            Ok(Ok((exact, context.till.spent().evaluations, asked)))
+            context.metered.flush()?;
+            Ok(Ok((exact, context.metered.spent().evaluations, asked)))
         })
         .into_diagnostic()?
     }

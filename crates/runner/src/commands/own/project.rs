@@ -16,9 +16,9 @@ use landmark_harness::experiments::own_data;
 use landmark_harness::factors::write_parquet;
 use landmark_harness::items::{ItemFile, OwnItems};
 use landmark_harness::loaded::LoadError;
+use landmark_harness::metered_store::MeteredStore;
 use landmark_harness::problem::{Joined, similarity};
 use landmark_harness::run::{self, RunError};
-use landmark_harness::till::Till;
 use landmark_oracles::subprocess::{PairForm, ScoredItems};
 use landmark_report::amounts::count;
 use landmark_tasks::neighbours::nearest;
@@ -112,12 +112,12 @@ impl Own {
             return Err(other_scorer(then, now));
         }
 
-        let till =
-            Till::open(&problem, &self.matrix, &run::store_address(&self.config, &self.options)).into_diagnostic()?;
-        let oracle = similarity(till.scores(), info.gamma).into_diagnostic()?;
+        let metered = MeteredStore::open(&problem, &self.matrix, &run::store_address(&self.config, &self.options))
+            .into_diagnostic()?;
+        let oracle = similarity(metered.scores(), info.gamma).into_diagnostic()?;
         let (rows, landmarks): (Vec<usize>, Vec<usize>) = ((kept.len()..kept.len() + m).collect(), (0..t).collect());
         let similarities = block_of(oracle.as_ref(), &rows, &landmarks).into_diagnostic()?;
-        till.flush().into_diagnostic()?;
+        metered.flush().into_diagnostic()?;
         let vectors = match (&again, &self.factors.projector) {
             (None, Some(projector)) => Some(similarities.dot(projector)),
             (None, None) => None,
@@ -137,7 +137,7 @@ impl Own {
             }
         };
         let vectors = vectors.ok_or_else(|| UsageError::new("these factors cannot embed new items", None))?;
-        Ok(Projected { vectors, scores: similarities.len() as u64, bought: till.spent().evaluations })
+        Ok(Projected { vectors, scores: similarities.len() as u64, bought: metered.spent().evaluations })
     }
 
     /// The factors' own embedding, fitted to what the store holds.

@@ -8,6 +8,7 @@ use landmark_core::oracle::Oracle;
 use landmark_harness::config::MatrixSubject;
 use landmark_harness::experiment::Experiment;
 use landmark_harness::job::JobError;
+use landmark_harness::metered_store::Timed;
 use landmark_harness::oracles::Preparation;
 use landmark_harness::plan::Forecast;
 use landmark_harness::problem::Problem;
@@ -17,7 +18,6 @@ use landmark_harness::scale::Plan;
 use landmark_harness::scale::purchase::Entries;
 use landmark_harness::scale::purchase::Purchase;
 use landmark_harness::sweep::context::SweepContext;
-use landmark_harness::till::Timed;
 use landmark_report::amounts::count;
 use landmark_store::{OracleLabel, StoreError};
 use miette::{IntoDiagnostic, Result};
@@ -132,13 +132,13 @@ fn make(
     let refuse = |sentence: String| RunError::Plan(Box::new(JobError::Failed(sentence.into())));
     let failed = |error: StoreError| refuse(error.to_string());
     let jobs = experiment.jobs(context).map_err(|error| RunError::Plan(Box::new(error)))?;
-    let shape = context.till.shape();
+    let shape = context.metered.shape();
     let forecast = Forecast::of(&jobs, vec![shape], |_| false);
     if !forecast.is_exact() {
         let what = "what this configuration buys depends on what it sees (`target_error`, a budget of seconds, or landmarks chosen by scores)";
         return Err(refuse(format!("{what}; a plan needs a fixed `ranks` with `uniform` or `given` landmarks")));
     }
-    let Some(stored) = context.till.stored() else {
+    let Some(stored) = context.metered.stored() else {
         return Err(refuse("the matrix is given: there is nothing to buy".to_owned()));
     };
     let set = &forecast.entries[0];
@@ -147,7 +147,7 @@ fn make(
             "an asymmetric score bought by rows can't be cut into tiles: set `oracle.symmetrize`".to_owned(),
         ));
     }
-    let missing = context.till.missing(set)?;
+    let missing = context.metered.missing(set)?;
     if let Some(limit) = context.matrix.budget.limit().filter(|&limit| missing > limit) {
         return Err(refuse(format!(
             "{missing} entries are missing, but `budget` allows {limit}: lower `ranks`, or raise it"
@@ -163,7 +163,7 @@ fn make(
     }
     let timed = match size.sample {
         Some(calls) => {
-            context.till.time(set, calls).map_err(|error| RunError::Plan(Box::new(JobError::from(error))))?
+            context.metered.time(set, calls).map_err(|error| RunError::Plan(Box::new(JobError::from(error))))?
         }
         None => None,
     };
@@ -181,5 +181,5 @@ fn make(
         };
     }
     // what was bought to time it is there now
-    Ok(Cut { plan, left: context.till.missing(set)? })
+    Ok(Cut { plan, left: context.metered.missing(set)? })
 }

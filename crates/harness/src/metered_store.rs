@@ -1,8 +1,8 @@
-//! The till: where entries are really bought, counted, limited and kept.
+//! The metered store: where entries are really bought, counted, limited and kept.
 //!
 //! ```text
 //! approximator → Metered (cells) → exp(−γd) → Stored → Metered (budget, evaluations) → raw oracle
-//!                one per cell of the sweep              └──────────── the till ────────────┘
+//!                one per cell of the sweep              └──────────── the metered store ────────────┘
 //! ```
 //!
 //! γ is applied above the store, so a search over γ buys nothing.
@@ -57,18 +57,18 @@ impl Timed {
 }
 
 /// Buys raw scores, each at most once.
-pub struct Till {
+pub struct MeteredStore {
     meter: Meter,
     stored: Option<Arc<Stored<Meter>>>,
     store: Option<TileStore>,
     budget: Budget,
-    beside: Mutex<Vec<Arc<Till>>>,
+    beside: Mutex<Vec<Arc<MeteredStore>>>,
     /// Scores of pairs as they were asked for, below the mean of both orders.
     as_given: Option<Arc<Stored<Arc<dyn Oracle>>>>,
     can_score: bool,
 }
 
-impl Till {
+impl MeteredStore {
     /// Stacks budget and store on the raw oracle of a matrix; one that is already there needs no store.
     ///
     /// # Errors
@@ -118,7 +118,7 @@ impl Till {
         Self::of(raw, OracleLabel::new(kind, description), Some(TileStore::open(address)?), Budget::default())
     }
 
-    /// A till for another oracle, which a method reads besides the matrix: it keeps its scores in the same store, and may spend what
+    /// A metered store for another oracle, which a method reads besides the matrix: it keeps its scores in the same store, and may spend what
     /// is left of the budget now.
     ///
     /// # Errors
@@ -126,15 +126,15 @@ impl Till {
     pub fn beside(&self, raw: Arc<dyn Oracle>, label: OracleLabel) -> Result<Arc<Self>, StoreError> {
         let spent = self.spent().evaluations + self.spent_beside();
         let entries = self.budget.entries.map(|entries| entries.saturating_sub(spent));
-        let till = Arc::new(Self::of(raw, label, self.store.clone(), Budget { entries, ..self.budget })?);
-        self.beside.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::clone(&till));
-        Ok(till)
+        let metered = Arc::new(Self::of(raw, label, self.store.clone(), Budget { entries, ..self.budget })?);
+        self.beside.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::clone(&metered));
+        Ok(metered)
     }
 
     /// Evaluations bought besides the matrix.
     pub fn spent_beside(&self) -> u64 {
         let beside = self.beside.lock().unwrap_or_else(PoisonError::into_inner);
-        beside.iter().map(|till| till.spent().evaluations).sum()
+        beside.iter().map(|metered| metered.spent().evaluations).sum()
     }
 
     /// The store's side of it, where entries are kept.
@@ -228,7 +228,7 @@ impl Till {
         self.as_given.as_ref().map_or(Ok(()), |stored| stored.flush())?;
         self.stored.as_ref().map_or(Ok(()), |stored| stored.flush())?;
         let beside = self.beside.lock().unwrap_or_else(PoisonError::into_inner);
-        beside.iter().try_for_each(|till| till.flush())
+        beside.iter().try_for_each(|metered| metered.flush())
     }
 
     /// Count of the calls really made so far.
