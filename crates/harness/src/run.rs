@@ -30,8 +30,8 @@ use crate::sweep::{Sweep, given_landmarks};
 use crate::sweep_run::SweepRun;
 
 mod collection;
+mod console;
 mod sheet;
-mod words;
 
 use sheet::Sheet;
 
@@ -234,8 +234,8 @@ fn run_at(config: &Config, source: &dyn RunSource, options: &RunOptions) -> Resu
         let finished = ResultStore::peek(&folder)?;
         let is_finished = |job: &Job<'_>| !options.force && finished.contains(&job.key) && source.is_kept(job);
         let forecast = Forecast::of(&jobs, shapes, is_finished);
-        words::introduce(config, source);
-        words::print_dry_run(config, &source.matrices(), &forecast, options)?;
+        console::print_subject(config, source);
+        console::print_dry_run(config, &source.matrices(), &forecast, options)?;
         return Ok((Ended::Done, Vec::new()));
     }
     if options.force {
@@ -249,8 +249,8 @@ fn run_at(config: &Config, source: &dyn RunSource, options: &RunOptions) -> Resu
         return Err(RunError::Unbought { missing });
     }
     if !options.quiet {
-        words::introduce(config, source);
-        words::announce(&source.matrices(), &forecast, jobs.len(), missing);
+        console::print_subject(config, source);
+        console::print_todo(&source.matrices(), &forecast, jobs.len(), missing);
         results.warnings().iter().for_each(|warning| eprintln!("warning: {warning}"));
     }
     let outcome = work(source, &jobs, &mut results, missing, options)?;
@@ -273,7 +273,7 @@ fn run_at(config: &Config, source: &dyn RunSource, options: &RunOptions) -> Resu
     let sheet = Sheet::new(config, source, rows, &outcome, provenance, options)?;
     landmark_report::render(&sheet.input())?.write(&folder)?;
     if !options.quiet {
-        words::conclude(config, &matrices, sheet.rows.len(), &calls, &outcome, options);
+        console::print_outcome(config, &matrices, sheet.rows.len(), &calls, &outcome, options);
     }
     let ended = match outcome {
         Outcome { budget: true, .. } => Ended::BudgetExhausted,

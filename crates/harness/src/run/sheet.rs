@@ -3,7 +3,7 @@
 use landmark_report::{Caveat, FigureSpec, Reference, ReportInput, ResultRow, TableKind, TableSpec};
 use serde_json::{Map, Value as Json};
 
-use super::{Outcome, RunError, RunOptions, words};
+use super::{Outcome, RunError, RunOptions, console};
 use crate::config::Config;
 use crate::oracles::wmd::Skipped;
 use crate::run_source::RunSource;
@@ -129,7 +129,7 @@ fn unsolved(provenance: &Json) -> Option<String> {
         entry_bound: number("entry_bound")?,
         frobenius_bound: number("frobenius_bound")?,
     };
-    Some(words::unsolved(calls["bought"].as_u64()?, &skipped))
+    Some(console::unsolved(calls["bought"].as_u64()?, &skipped))
 }
 
 /// A table that is there already selects the new rows as well; one of given text takes over the lines, one of differences the methods.

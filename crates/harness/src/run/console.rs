@@ -18,7 +18,7 @@ use crate::run_source::RunSource;
 use crate::scale::executor::command_line;
 
 /// Title, items, warnings.
-pub(super) fn introduce(config: &Config, source: &dyn RunSource) {
+pub(super) fn print_subject(config: &Config, source: &dyn RunSource) {
     let About { description, stamps, notes, .. } = source.about();
     eprintln!("{} · {} · profile {}", config.run.name, config.subject.id(), config.run.profile.name);
     eprintln!("{description}");
@@ -27,7 +27,7 @@ pub(super) fn introduce(config: &Config, source: &dyn RunSource) {
 }
 
 /// One line on what will be bought.
-pub(super) fn announce(matrices: &Matrices<'_>, forecast: &Forecast, jobs: usize, missing: u64) {
+pub(super) fn print_todo(matrices: &Matrices<'_>, forecast: &Forecast, jobs: usize, missing: u64) {
     let todo = format!("{} of {jobs} jobs to do", jobs - forecast.finished);
     if matrices.is_empty() {
         eprintln!("{todo}");
@@ -171,7 +171,7 @@ pub(super) fn unsolved(bought: u64, skipped: &Skipped) -> String {
 }
 
 /// Outcome of a run, and the place of its results.
-pub(super) fn conclude(
+pub(super) fn print_outcome(
     config: &Config,
     matrices: &Matrices<'_>,
     rows: usize,
