@@ -31,9 +31,9 @@ use crate::sweep_run::SweepRun;
 
 mod collection;
 mod console;
-mod sheet;
+mod section;
 
-use sheet::Sheet;
+use section::ReportSection;
 
 /// Default folder of the results.
 const RESULTS: &str = "results";
@@ -160,12 +160,12 @@ impl RunError {
 /// # Errors
 /// Whatever stops it; what was bought and what was finished are kept.
 pub fn run(config: &Config, options: &RunOptions) -> Result<Ended, RunError> {
-    let (ended, _) = run_sheets(config, options)?;
+    let (ended, _) = run_sections(config, options)?;
     Ok(ended)
 }
 
-/// Runs a configuration; what its report is made of comes back, a sheet for each section of the page. A dry run has none.
-fn run_sheets(config: &Config, options: &RunOptions) -> Result<(Ended, Vec<Sheet>), RunError> {
+/// Runs a configuration; what its report is made of comes back, a section for each section of the page. A dry run has none.
+fn run_sections(config: &Config, options: &RunOptions) -> Result<(Ended, Vec<ReportSection>), RunError> {
     match &config.subject {
         Subject::Collection(collection) => collection::run(config, collection, options),
         _ => with_source(config, options, |source| run_at(config, source, options)),
@@ -224,7 +224,11 @@ pub fn with_sweep<T>(
     })
 }
 
-fn run_at(config: &Config, source: &dyn RunSource, options: &RunOptions) -> Result<(Ended, Vec<Sheet>), RunError> {
+fn run_at(
+    config: &Config,
+    source: &dyn RunSource,
+    options: &RunOptions,
+) -> Result<(Ended, Vec<ReportSection>), RunError> {
     let start = Instant::now();
     let jobs = source.jobs().map_err(|error| RunError::Plan(Box::new(error)))?;
     let folder = results_folder(config, options);
@@ -270,17 +274,17 @@ fn run_at(config: &Config, source: &dyn RunSource, options: &RunOptions) -> Resu
     };
     let was_work = forecast.finished < jobs.len();
     let provenance = provenance(config, source, &calls, start, &folder, options, was_work)?;
-    let sheet = Sheet::new(config, source, rows, &outcome, provenance, options)?;
-    landmark_report::render(&sheet.input())?.write(&folder)?;
+    let section = ReportSection::new(config, source, rows, &outcome, provenance, options)?;
+    landmark_report::render(&section.input())?.write(&folder)?;
     if !options.quiet {
-        console::print_outcome(config, &matrices, sheet.rows.len(), &calls, &outcome, options);
+        console::print_outcome(config, &matrices, section.rows.len(), &calls, &outcome, options);
     }
     let ended = match outcome {
         Outcome { budget: true, .. } => Ended::BudgetExhausted,
         Outcome { failed: 0, .. } => Ended::Done,
         Outcome { failed, .. } => Ended::SomeFailed(failed),
     };
-    Ok((ended, vec![sheet]))
+    Ok((ended, vec![section]))
 }
 
 /// Draws tables, figures and the page again from what a run has kept.
@@ -288,11 +292,11 @@ fn run_at(config: &Config, source: &dyn RunSource, options: &RunOptions) -> Resu
 /// # Errors
 /// Results that are not there or cannot be written.
 pub fn report_again(config: &Config, options: &RunOptions) -> Result<PathBuf, RunError> {
-    sheets_again(config, options)?;
+    sections_again(config, options)?;
     Ok(results_folder(config, options))
 }
 
-fn sheets_again(config: &Config, options: &RunOptions) -> Result<Vec<Sheet>, RunError> {
+fn sections_again(config: &Config, options: &RunOptions) -> Result<Vec<ReportSection>, RunError> {
     if let Subject::Collection(collection) = &config.subject {
         return collection::report_again(config, collection, options);
     }
@@ -303,9 +307,9 @@ fn sheets_again(config: &Config, options: &RunOptions) -> Result<Vec<Sheet>, Run
         let keys: Vec<_> = jobs.iter().map(|job| job.key.clone()).collect();
         let rows = results.rows(&keys)?;
         let provenance = provenance(config, source, &Calls::default(), Instant::now(), &folder, options, false)?;
-        let sheet = Sheet::new(config, source, rows, &Outcome::default(), provenance, options)?;
-        landmark_report::render(&sheet.input())?.write(&folder)?;
-        Ok(vec![sheet])
+        let section = ReportSection::new(config, source, rows, &Outcome::default(), provenance, options)?;
+        landmark_report::render(&section.input())?.write(&folder)?;
+        Ok(vec![section])
     })
 }
 

@@ -2,7 +2,7 @@
 
 use landmark_report::{ReportInput, write_file};
 
-use super::{Ended, RunError, RunOptions, Sheet, results_folder, run_sheets, sheets_again, with_causes};
+use super::{Ended, ReportSection, RunError, RunOptions, results_folder, run_sections, sections_again, with_causes};
 use crate::config::{Collection, Config, Shown};
 
 /// Runs every member; a failure stops the rest, unless the run goes on after failures.
@@ -10,14 +10,14 @@ pub(super) fn run(
     config: &Config,
     collection: &Collection,
     options: &RunOptions,
-) -> Result<(Ended, Vec<Sheet>), RunError> {
+) -> Result<(Ended, Vec<ReportSection>), RunError> {
     let mut ended = Ended::Done;
-    let mut sheets = Vec::new();
+    let mut sections = Vec::new();
     for member in &collection.members {
-        match run_sheets(member, options) {
+        match run_sections(member, options) {
             Ok((outcome, of_member)) => {
                 ended = worse(ended, outcome);
-                sheets.extend(of_member);
+                sections.extend(of_member);
             }
             Err(error) if options.keep_going => {
                 eprintln!("{} failed: {}", member.run.name, with_causes(&error));
@@ -27,14 +27,14 @@ pub(super) fn run(
         }
     }
     if options.dry_run {
-        return Ok((ended, sheets));
+        return Ok((ended, sections));
     }
-    let sheets = show(config, collection, sheets, options)?;
+    let sections = show(config, collection, sections, options)?;
     if !options.quiet {
         let page = results_folder(config, options).join("report.html");
         eprintln!("all {} of them on one page: open `{}`", collection.members.len(), page.display());
     }
-    Ok((ended, sheets))
+    Ok((ended, sections))
 }
 
 /// Draws every member and the page again.
@@ -42,12 +42,12 @@ pub(super) fn report_again(
     config: &Config,
     collection: &Collection,
     options: &RunOptions,
-) -> Result<Vec<Sheet>, RunError> {
-    let mut sheets = Vec::new();
+) -> Result<Vec<ReportSection>, RunError> {
+    let mut sections = Vec::new();
     for member in &collection.members {
-        sheets.extend(sheets_again(member, options)?);
+        sections.extend(sections_again(member, options)?);
     }
-    show(config, collection, sheets, options)
+    show(config, collection, sections, options)
 }
 
 /// The outcome a caller must hear of: a failure before a budget before success.
@@ -63,21 +63,21 @@ fn worse(a: Ended, b: Ended) -> Ended {
 fn show(
     config: &Config,
     collection: &Collection,
-    mut sheets: Vec<Sheet>,
+    mut sections: Vec<ReportSection>,
     options: &RunOptions,
-) -> Result<Vec<Sheet>, RunError> {
-    sheets.iter_mut().for_each(|sheet| sheet.keep(&collection.only));
+) -> Result<Vec<ReportSection>, RunError> {
+    sections.iter_mut().for_each(|section| section.keep(&collection.only));
     let folder = results_folder(config, options);
     match collection.shown {
         Shown::Together => {
-            let one = Sheet::together(config, sheets, options)?;
+            let one = ReportSection::together(config, sections, options)?;
             landmark_report::render(&one.input())?.write(&folder)?;
             Ok(vec![one])
         }
         Shown::InTurn => {
-            let inputs: Vec<ReportInput<'_>> = sheets.iter().map(Sheet::input).collect();
+            let inputs: Vec<ReportInput<'_>> = sections.iter().map(ReportSection::input).collect();
             write_file(&folder.join("report.html"), landmark_report::render_page(&inputs)?.as_bytes())?;
-            Ok(sheets)
+            Ok(sections)
         }
     }
 }

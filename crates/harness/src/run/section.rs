@@ -9,7 +9,7 @@ use crate::oracles::wmd::Skipped;
 use crate::run_source::RunSource;
 
 /// Rows, tables, figures and warnings of one section of a page.
-pub(super) struct Sheet {
+pub(super) struct ReportSection {
     pub(super) rows: Vec<ResultRow>,
     title: String,
     name: String,
@@ -23,8 +23,8 @@ pub(super) struct Sheet {
     notes: Vec<String>,
 }
 
-impl Sheet {
-    /// The sheet of one configuration.
+impl ReportSection {
+    /// The section of one configuration.
     pub(super) fn new(
         config: &Config,
         source: &dyn RunSource,
@@ -62,8 +62,8 @@ impl Sheet {
         })
     }
 
-    /// The sheets of several configurations as one: tables and figures of the same id hold the rows of all of them.
-    pub(super) fn together(config: &Config, sheets: Vec<Self>, options: &RunOptions) -> Result<Self, RunError> {
+    /// The sections of several configurations as one: tables and figures of the same id hold the rows of all of them.
+    pub(super) fn together(config: &Config, sections: Vec<Self>, options: &RunOptions) -> Result<Self, RunError> {
         let mut one = Self {
             rows: Vec::new(),
             title: title(config),
@@ -78,18 +78,19 @@ impl Sheet {
             notes: Vec::new(),
         };
         let mut provenance = Map::new();
-        for sheet in sheets {
-            one.rows.extend(sheet.rows);
+        for section in sections {
+            one.rows.extend(section.rows);
             // what was reduced in one member is said of its datasets by the member's own stamps
-            one.stamps.extend(sheet.stamps.into_iter().filter(|stamp| !one.stamps.contains(stamp)).collect::<Vec<_>>());
-            sheet.tables.into_iter().for_each(|table| add_table(&mut one.tables, table));
-            for figure in sheet.figures {
+            one.stamps
+                .extend(section.stamps.into_iter().filter(|stamp| !one.stamps.contains(stamp)).collect::<Vec<_>>());
+            section.tables.into_iter().for_each(|table| add_table(&mut one.tables, table));
+            for figure in section.figures {
                 if one.figures.iter().all(|other| other.id != figure.id) {
                     one.figures.push(figure);
                 }
             }
-            one.notes.extend(sheet.notes.into_iter().filter(|note| !one.notes.contains(note)).collect::<Vec<_>>());
-            provenance.insert(sheet.name, sheet.provenance);
+            one.notes.extend(section.notes.into_iter().filter(|note| !one.notes.contains(note)).collect::<Vec<_>>());
+            provenance.insert(section.name, section.provenance);
         }
         one.provenance = Json::Object(provenance);
         Ok(one)
