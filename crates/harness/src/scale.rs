@@ -26,7 +26,7 @@ pub const PLAN: &str = "plan.json";
 
 /// Work to be done, and the pieces it is cut into.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Plan {
+pub struct TilePlan {
     version: u32,
     /// Digest of everything below; its first digits name the tiles.
     pub id: String,
@@ -52,16 +52,16 @@ enum Work {
 /// A piece of the plan.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tile {
-    /// Part of the work that it covers.
-    pub part: Part,
+    /// TileRange of the work that it covers.
+    pub part: TileRange,
     /// Distinct entries, bought or not; or bytes.
     pub size: u64,
 }
 
-/// Part of the work that a tile covers.
+/// TileRange of the work that a tile covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Part {
+pub enum TileRange {
     /// Rows from and to, in the order of the purchase, times columns.
     Rows(usize, usize),
     /// Scattered pairs from and to.
@@ -70,7 +70,7 @@ pub enum Part {
     Bytes(u64, u64),
 }
 
-impl Plan {
+impl TilePlan {
     /// Cuts a set of entries into tiles of about `entries` each.
     ///
     /// # Errors
@@ -93,7 +93,7 @@ impl Plan {
     /// As [`of_entries`](Self::of_entries).
     pub fn of_stream(stream: Identity, pieces: &[Range<u64>], seconds_each: f64) -> Result<Self, serde_json::Error> {
         let tile =
-            |piece: &Range<u64>| Tile { part: Part::Bytes(piece.start, piece.end), size: piece.end - piece.start };
+            |piece: &Range<u64>| Tile { part: TileRange::Bytes(piece.start, piece.end), size: piece.end - piece.start };
         Self::new(stream, Work::Stream, pieces.iter().map(tile).collect(), Some(seconds_each))
     }
 
@@ -208,18 +208,18 @@ mod tests {
         let mut set = EntrySet::new(shape);
         [1, 2].into_iter().for_each(|j| set.add_column(j));
         set.add_entry(5, 6);
-        let plan = Plan::of_entries(&set, shape, Identity::of(&[]), 10, None).unwrap();
-        let stream = Plan::of_stream(Identity::of(&[]), &[0..7, 7..12], 0.5).unwrap();
+        let plan = TilePlan::of_entries(&set, shape, Identity::of(&[]), 10, None).unwrap();
+        let stream = TilePlan::of_stream(Identity::of(&[]), &[0..7, 7..12], 0.5).unwrap();
         assert_eq!(stream.size(), 12);
         assert!(plan.purchase().is_some() && stream.purchase().is_none());
         for plan in [plan, stream] {
-            assert_eq!(Plan::parse(&plan.to_bytes().unwrap()).as_ref(), Ok(&plan));
-            let timed = Plan { seconds_each: Some(0.1), ..plan.clone() };
+            assert_eq!(TilePlan::parse(&plan.to_bytes().unwrap()).as_ref(), Ok(&plan));
+            let timed = TilePlan { seconds_each: Some(0.1), ..plan.clone() };
             assert_eq!(timed.digest().unwrap(), plan.id, "what was timed makes no other plan");
-            let older = Plan { version: 1, ..plan.clone() };
-            assert!(Plan::parse(&older.to_bytes().unwrap()).unwrap_err().contains("version 1"));
-            let edited = Plan { tiles: plan.tiles[1..].to_vec(), ..plan };
-            assert!(Plan::parse(&edited.to_bytes().unwrap()).unwrap_err().contains("digest"));
+            let older = TilePlan { version: 1, ..plan.clone() };
+            assert!(TilePlan::parse(&older.to_bytes().unwrap()).unwrap_err().contains("version 1"));
+            let edited = TilePlan { tiles: plan.tiles[1..].to_vec(), ..plan };
+            assert!(TilePlan::parse(&edited.to_bytes().unwrap()).unwrap_err().contains("digest"));
         }
     }
 

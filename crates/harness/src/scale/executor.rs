@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 
-use super::Plan;
+use super::TilePlan;
 
 /// Tasks of an array, at most: Slurm's own limit is 1,001 unless a site raises it.
 const LARGEST_ARRAY: usize = 1000;
@@ -57,7 +57,7 @@ pub fn command_line(program: &Path, words: &[String]) -> String {
 pub fn scripts(
     executor: Executor,
     name: &str,
-    plan: &Plan,
+    plan: &TilePlan,
     command: &str,
     site: &ClusterConfig,
     folder: &Path,
@@ -126,12 +126,12 @@ mod tests {
     use super::*;
 
     /// One column over as many items as there are to be tiles.
-    fn plan(tiles: usize) -> Plan {
+    fn plan(tiles: usize) -> TilePlan {
         let (symmetry, diagonal_known) = (Symmetry::Asymmetric, false);
         let shape = OracleShape { len: tiles, symmetry, diagonal_known, evaluations_per_pair: 1 };
         let mut set = EntrySet::new(shape);
         set.add_column(0);
-        Plan::of_entries(&set, shape, Identity::of(&[]), 1, None).unwrap()
+        TilePlan::of_entries(&set, shape, Identity::of(&[]), 1, None).unwrap()
     }
 
     #[test]

@@ -7,7 +7,7 @@ use landmark_core::entries::EntrySet;
 use landmark_core::oracle::{DistinctPairs, OracleShape, Symmetry};
 use serde::{Deserialize, Serialize};
 
-use super::{Part, Tile};
+use super::{Tile, TileRange};
 
 /// A tile is held in memory by the worker that buys it: 16M entries, about 1 GB.
 pub const LARGEST_TILE: u64 = 1 << 24;
@@ -56,7 +56,7 @@ impl Purchase {
                 DistinctPairs::new(shape, shape.diagonal_known.then_some(0.0), rows, cols).count();
             let size = off_diagonal + diagonal;
             if size > 0 {
-                tiles.push(Tile { part: Part::Rows(from, to), size });
+                tiles.push(Tile { part: TileRange::Rows(from, to), size });
             }
         }
         let pairs = self.scattered.len();
@@ -65,7 +65,7 @@ impl Purchase {
             let to = from.saturating_add(step).min(pairs);
             let known = |&&(i, j): &&(usize, usize)| !(shape.diagonal_known && i == j);
             let size = self.scattered[from..to].iter().filter(known).count() as u64;
-            tiles.push(Tile { part: Part::Pairs(from, to), size });
+            tiles.push(Tile { part: TileRange::Pairs(from, to), size });
         }
         tiles
     }
@@ -105,14 +105,14 @@ impl Purchase {
     }
 
     /// Entries of a tile; `order` is [`row_order`](Self::row_order). Bytes hold no entry.
-    pub fn entries_of(&self, part: Part, order: &[usize]) -> Entries {
+    pub fn entries_of(&self, part: TileRange, order: &[usize]) -> Entries {
         match part {
-            Part::Rows(from, to) => {
+            TileRange::Rows(from, to) => {
                 let (rows, cols) = self.block(from, to, order);
                 Entries::Block(rows.to_vec(), cols.to_vec())
             }
-            Part::Pairs(from, to) => Entries::Pairs(self.scattered[from..to].to_vec()),
-            Part::Bytes(..) => Entries::Pairs(Vec::new()),
+            TileRange::Pairs(from, to) => Entries::Pairs(self.scattered[from..to].to_vec()),
+            TileRange::Bytes(..) => Entries::Pairs(Vec::new()),
         }
     }
 }
@@ -123,7 +123,7 @@ mod tests {
 
     use landmark_core::oracle::Identity;
 
-    use super::super::Plan;
+    use super::super::TilePlan;
     use super::*;
 
     fn shape(len: usize, symmetry: Symmetry, diagonal_known: bool) -> OracleShape {
@@ -131,11 +131,11 @@ mod tests {
     }
 
     /// Every evaluation of the set belongs to exactly one tile.
-    fn check(shape: OracleShape, columns: &[usize], pairs: &[(usize, usize)], entries: u64) -> Plan {
+    fn check(shape: OracleShape, columns: &[usize], pairs: &[(usize, usize)], entries: u64) -> TilePlan {
         let mut set = EntrySet::new(shape);
         columns.iter().for_each(|&j| set.add_column(j));
         pairs.iter().for_each(|&(i, j)| set.add_entry(i, j));
-        let plan = Plan::of_entries(&set, shape, Identity::of(&[]), entries, None).unwrap();
+        let plan = TilePlan::of_entries(&set, shape, Identity::of(&[]), entries, None).unwrap();
         let purchase = plan.purchase().unwrap();
         let order = purchase.row_order();
         let mut seen = HashSet::new();

@@ -10,7 +10,7 @@ use landmark_harness::run;
 use landmark_harness::run::Ended;
 use landmark_harness::run::RunOptions;
 use landmark_harness::scale::PLAN;
-use landmark_harness::scale::Plan;
+use landmark_harness::scale::TilePlan;
 use landmark_harness::scale::executor::command_line;
 use landmark_harness::scale::parse_share;
 use landmark_harness::scale::parse_tiles;
@@ -37,16 +37,16 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// A kind of work that is cut into tiles: [`entries`] to be bought, or a [`stream`] to be sketched.
 trait TiledWork {
     /// Cuts what is to be done; `there` is the plan that was made before, if any.
-    fn plan(&self, size: TileSize, there: Option<&Plan>) -> Result<Cut>;
+    fn plan(&self, size: TileSize, there: Option<&TilePlan>) -> Result<Cut>;
 
     /// Price of work of this size in money, where that is known.
     fn price(&self, size: u64) -> Option<f64>;
 
     /// Brings what the work needs into memory, and refuses data that the plan was not made for.
-    fn begin<'a>(&'a self, plan: &'a Plan) -> Result<Box<dyn TileWorker + 'a>>;
+    fn begin<'a>(&'a self, plan: &'a TilePlan) -> Result<Box<dyn TileWorker + 'a>>;
 
     /// When all tiles are done: makes of them what the run then finds.
-    fn gather(&self, plan: &Plan) -> Result<()>;
+    fn gather(&self, plan: &TilePlan) -> Result<()>;
 
     /// The amount in words: `1,234 entries`.
     fn amount(&self, size: u64) -> String;
@@ -60,7 +60,7 @@ trait TiledWork {
 
 /// A plan, and how much of it was not there when it was made.
 struct Cut {
-    plan: Plan,
+    plan: TilePlan,
     left: u64,
 }
 
@@ -97,8 +97,8 @@ impl WorkerContext {
     /// Work of the configuration.
     fn tiled_work(&self) -> Result<Box<dyn TiledWork + '_>> {
         match &self.config.subject {
-            Subject::Matrix(matrix, experiment) => Ok(Box::new(entries::Buying::new(self, matrix, *experiment))),
-            Subject::Study(study) => stream::Sketching::open(self, study.as_ref()),
+            Subject::Matrix(matrix, experiment) => Ok(Box::new(entries::EntryWork::new(self, matrix, *experiment))),
+            Subject::Study(study) => stream::StreamWork::open(self, study.as_ref()),
             Subject::Collection(_) => Err(self.indivisible()),
         }
     }
@@ -112,10 +112,10 @@ impl WorkerContext {
     }
 
     /// The plan that was made for this configuration, if one was.
-    fn there(&self) -> Result<Option<Plan>> {
+    fn there(&self) -> Result<Option<TilePlan>> {
         let name = &self.config.run.name;
         let document = self.store.plan_document(name, PLAN).into_diagnostic()?;
-        let plan = document.map(|bytes| Plan::parse(&bytes)).transpose();
+        let plan = document.map(|bytes| TilePlan::parse(&bytes)).transpose();
         plan.map_err(|reason| {
             let message = format!("the plan of `{name}` in `{}` can't be read: {reason}", self.store.address());
             UsageError::new(message, Some(format!("make it anew: `{} --force`", self.again("plan")))).into()
@@ -123,7 +123,7 @@ impl WorkerContext {
     }
 
     /// The plan that was made for this configuration.
-    fn plan(&self) -> Result<Plan> {
+    fn plan(&self) -> Result<TilePlan> {
         self.there()?.ok_or_else(|| {
             let message = format!("there is no plan of `{}` in `{}`", self.config.run.name, self.store.address());
             UsageError::new(message, Some(format!("make one: `{}`", self.again("plan")))).into()
@@ -131,7 +131,7 @@ impl WorkerContext {
     }
 
     /// Refuses data that the plan was not made for; `what` names them.
-    fn check(&self, plan: &Plan, subject: Identity, what: &str) -> Result<()> {
+    fn check(&self, plan: &TilePlan, subject: Identity, what: &str) -> Result<()> {
         let now = subject.to_hex();
         if now == plan.subject {
             return Ok(());
@@ -150,7 +150,7 @@ impl WorkerContext {
     }
 
     /// Tiles by number that are marked as done, and those that a worker has, with the seconds since it was heard of.
-    fn progress(&self, plan: &Plan) -> Result<Progress> {
+    fn progress(&self, plan: &TilePlan) -> Result<Progress> {
         let documents = self.store.plan_documents(&self.config.run.name).into_diagnostic()?;
         let mut progress = Progress { done: vec![false; plan.tiles.len()], claimed: vec![None; plan.tiles.len()] };
         let prefix = &plan.tile_name(0)[..9];
@@ -237,7 +237,7 @@ pub(super) fn worker(
 
 impl WorkerContext {
     /// Does a tile and marks it as done; answers how much of it was missing.
-    fn finish(&self, plan: &Plan, tile: usize, work: &dyn TiledWork, hand: &dyn TileWorker) -> Result<u64> {
+    fn finish(&self, plan: &TilePlan, tile: usize, work: &dyn TiledWork, hand: &dyn TileWorker) -> Result<u64> {
         let start = Instant::now();
         let (size, new) = (plan.tiles[tile].size, hand.work(tile)?);
         let seconds = start.elapsed().as_secs_f64();

@@ -14,7 +14,7 @@ use landmark_harness::plan::Forecast;
 use landmark_harness::problem::Problem;
 use landmark_harness::run;
 use landmark_harness::run::RunError;
-use landmark_harness::scale::Plan;
+use landmark_harness::scale::TilePlan;
 use landmark_harness::scale::purchase::Entries;
 use landmark_harness::scale::purchase::Purchase;
 use landmark_harness::sweep::context::SweepContext;
@@ -25,14 +25,14 @@ use miette::{IntoDiagnostic, Result};
 use super::{Cut, TileSize, TileWorker, TiledWork, WorkerContext};
 use crate::exit::UsageError;
 
-/// Buying what a configuration asks of its oracle.
-pub(super) struct Buying<'a> {
+/// EntryWork what a configuration asks of its oracle.
+pub(super) struct EntryWork<'a> {
     worker: &'a WorkerContext,
     matrix: &'a MatrixSubject,
     experiment: &'static dyn Experiment,
 }
 
-impl<'a> Buying<'a> {
+impl<'a> EntryWork<'a> {
     pub(super) fn new(
         worker: &'a WorkerContext,
         matrix: &'a MatrixSubject,
@@ -42,7 +42,7 @@ impl<'a> Buying<'a> {
     }
 
     /// Loads the items and starts the oracle, and refuses those that the plan was not made for.
-    fn problem(&self, plan: &Plan) -> Result<Problem> {
+    fn problem(&self, plan: &TilePlan) -> Result<Problem> {
         // many workers at once must not each fine-tune a model: a run does so first
         let preparation = Preparation { may_train: false, quiet: true };
         let data = self.worker.options.data.as_deref();
@@ -52,8 +52,8 @@ impl<'a> Buying<'a> {
     }
 }
 
-impl TiledWork for Buying<'_> {
-    fn plan(&self, size: TileSize, there: Option<&Plan>) -> Result<Cut> {
+impl TiledWork for EntryWork<'_> {
+    fn plan(&self, size: TileSize, there: Option<&TilePlan>) -> Result<Cut> {
         if size.seconds.is_some() && size.sample.is_none() && size.size.is_none() {
             let message = "`--tile-seconds` needs to know how long an entry takes, and `plan` makes no call unasked";
             let help = "add `--sample N`, which makes N calls and keeps their scores, or give `--tile-size`, a number of entries";
@@ -67,7 +67,7 @@ impl TiledWork for Buying<'_> {
         self.matrix.budget.price(size)
     }
 
-    fn begin<'a>(&'a self, plan: &'a Plan) -> Result<Box<dyn TileWorker + 'a>> {
+    fn begin<'a>(&'a self, plan: &'a TilePlan) -> Result<Box<dyn TileWorker + 'a>> {
         let problem = self.problem(plan)?;
         let Some(purchase) = plan.purchase() else { return Err(self.worker.indivisible()) };
         let order = purchase.row_order();
@@ -75,7 +75,7 @@ impl TiledWork for Buying<'_> {
     }
 
     /// Everything is in the store.
-    fn gather(&self, plan: &Plan) -> Result<()> {
+    fn gather(&self, plan: &TilePlan) -> Result<()> {
         self.problem(plan).map(drop)
     }
 
@@ -94,8 +94,8 @@ impl TiledWork for Buying<'_> {
 
 /// A worker with its oracle.
 struct Buyer<'a> {
-    labour: &'a Buying<'a>,
-    plan: &'a Plan,
+    labour: &'a EntryWork<'a>,
+    plan: &'a TilePlan,
     purchase: &'a Purchase,
     problem: Problem,
     order: Vec<usize>,
@@ -103,7 +103,7 @@ struct Buyer<'a> {
 
 impl TileWorker for Buyer<'_> {
     fn work(&self, tile: usize) -> Result<u64> {
-        let Buying { worker, matrix, .. } = self.labour;
+        let EntryWork { worker, matrix, .. } = self.labour;
         let wanted = &self.plan.tiles[tile];
         let budget = Budget { entries: None, seconds: matrix.budget.seconds };
         let meter = Arc::new(Metered::with_budget(Arc::clone(&self.problem.raw), budget));
@@ -127,7 +127,7 @@ fn make(
     experiment: &dyn Experiment,
     context: &SweepContext<'_>,
     size: TileSize,
-    there: Option<&Plan>,
+    there: Option<&TilePlan>,
 ) -> Result<Cut, RunError> {
     let refuse = |sentence: String| RunError::Plan(Box::new(JobError::Failed(sentence.into())));
     let failed = |error: StoreError| refuse(error.to_string());
@@ -157,7 +157,7 @@ fn make(
     // the same purchase cut by another timing is the plan that is there
     let purchase = Purchase::new(set, shape);
     let same =
-        |plan: &&Plan| !size.is_given() && plan.subject == identity.to_hex() && plan.purchase() == Some(&purchase);
+        |plan: &&TilePlan| !size.is_given() && plan.subject == identity.to_hex() && plan.purchase() == Some(&purchase);
     if let Some(plan) = there.filter(same) {
         return Ok(Cut { plan: plan.clone(), left: missing });
     }
@@ -169,7 +169,7 @@ fn make(
     };
     let seconds_each = timed.map(Timed::seconds_each);
     let height = seconds_each.map_or_else(|| size.counted(set.evaluations()), |each| size.at(each));
-    let plan = Plan::of_entries(set, shape, identity, height, seconds_each)
+    let plan = TilePlan::of_entries(set, shape, identity, height, seconds_each)
         .map_err(|error| refuse(format!("the plan can't be written down: {error}")))?;
     stored.flush()?;
     let order = purchase.row_order();

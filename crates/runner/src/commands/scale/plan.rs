@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use landmark_harness::run;
 use landmark_harness::scale::executor::{Executor, command_line, scripts};
-use landmark_harness::scale::{PLAN, Plan};
+use landmark_harness::scale::{PLAN, TilePlan};
 use landmark_report::amounts::{counted, duration};
 use landmark_report::write_file;
 use miette::{IntoDiagnostic, Result};
@@ -114,7 +114,7 @@ pub(in crate::commands) fn plan(
 }
 
 /// Writes the files of an executor and says how to go on.
-fn submission(worker: &WorkerContext, plan: &Plan, executor: Executor) -> Result<String> {
+fn submission(worker: &WorkerContext, plan: &TilePlan, executor: Executor) -> Result<String> {
     let folder = absolute(&run::results_folder(&worker.config, &worker.options).join("cluster"))?;
     let program = std::env::current_exe().into_diagnostic()?;
     let mut words = vec!["worker".to_owned(), absolute(&worker.arguments.config)?.display().to_string()];

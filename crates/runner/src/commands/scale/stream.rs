@@ -2,7 +2,7 @@
 
 use landmark_harness::job::JobError;
 use landmark_harness::run::{self, RunError};
-use landmark_harness::scale::{Part, Plan};
+use landmark_harness::scale::{TilePlan, TileRange};
 use landmark_harness::study::{self, DonePiece, Shardable, Study, StudyError};
 use landmark_report::amounts::bytes;
 use miette::{IntoDiagnostic, Result};
@@ -11,12 +11,12 @@ use super::{Cut, TileSize, TileWorker, TiledWork, WorkerContext};
 use crate::exit::UsageError;
 
 /// Doing a study in pieces.
-pub(super) struct Sketching<'a> {
+pub(super) struct StreamWork<'a> {
     worker: &'a WorkerContext,
     study: Box<dyn Shardable>,
 }
 
-impl<'a> Sketching<'a> {
+impl<'a> StreamWork<'a> {
     /// Opens the stream; refuses a study that has no pieces.
     pub(super) fn open(worker: &'a WorkerContext, study: &dyn Study) -> Result<Box<dyn TiledWork + 'a>> {
         let folder = run::results_folder(&worker.config, &worker.options);
@@ -31,18 +31,18 @@ impl<'a> Sketching<'a> {
         Ok(Box::new(Self { worker, study }))
     }
 
-    fn check(&self, plan: &Plan) -> Result<()> {
+    fn check(&self, plan: &TilePlan) -> Result<()> {
         self.worker.check(plan, self.study.identity().map_err(explained)?, "the file or the settings of its sketch")
     }
 
     /// Name of the document in which the workers leave what they make of a tile.
-    fn document(plan: &Plan, tile: usize) -> String {
+    fn document(plan: &TilePlan, tile: usize) -> String {
         format!("{}.sketch", plan.tile_name(tile))
     }
 }
 
-impl TiledWork for Sketching<'_> {
-    fn plan(&self, size: TileSize, there: Option<&Plan>) -> Result<Cut> {
+impl TiledWork for StreamWork<'_> {
+    fn plan(&self, size: TileSize, there: Option<&TilePlan>) -> Result<Cut> {
         if size.sample.is_some() {
             let help = "leave it out: how fast the file is sketched is measured without a call";
             return Err(UsageError::new(
@@ -60,7 +60,7 @@ impl TiledWork for Sketching<'_> {
         }
         let seconds_each = self.study.seconds_per_byte().map_err(explained)?;
         let pieces = self.study.cut(size.at(seconds_each)).map_err(explained)?;
-        let plan = Plan::of_stream(subject, &pieces, seconds_each).into_diagnostic()?;
+        let plan = TilePlan::of_stream(subject, &pieces, seconds_each).into_diagnostic()?;
         Ok(Cut { left: plan.size(), plan })
     }
 
@@ -68,12 +68,12 @@ impl TiledWork for Sketching<'_> {
         None
     }
 
-    fn begin<'a>(&'a self, plan: &'a Plan) -> Result<Box<dyn TileWorker + 'a>> {
+    fn begin<'a>(&'a self, plan: &'a TilePlan) -> Result<Box<dyn TileWorker + 'a>> {
         self.check(plan)?;
         Ok(Box::new(Sketcher { labour: self, plan }))
     }
 
-    fn gather(&self, plan: &Plan) -> Result<()> {
+    fn gather(&self, plan: &TilePlan) -> Result<()> {
         self.check(plan)?;
         let (store, name) = (&self.worker.store, &self.worker.config.run.name);
         let mut pieces = (0..plan.tiles.len()).map(|tile| -> Result<DonePiece, StudyError> {
@@ -102,16 +102,16 @@ impl TiledWork for Sketching<'_> {
 
 /// A worker with its file.
 struct Sketcher<'a> {
-    labour: &'a Sketching<'a>,
-    plan: &'a Plan,
+    labour: &'a StreamWork<'a>,
+    plan: &'a TilePlan,
 }
 
 impl TileWorker for Sketcher<'_> {
     fn work(&self, tile: usize) -> Result<u64> {
-        let Sketching { worker, study } = self.labour;
-        let Part::Bytes(from, to) = self.plan.tiles[tile].part else { return Err(worker.indivisible()) };
+        let StreamWork { worker, study } = self.labour;
+        let TileRange::Bytes(from, to) = self.plan.tiles[tile].part else { return Err(worker.indivisible()) };
         let sketch = study.work(from..to).map_err(explained)?;
-        let document = Sketching::document(self.plan, tile);
+        let document = StreamWork::document(self.plan, tile);
         worker.store.write_plan_document(&worker.config.run.name, &document, sketch).into_diagnostic()?;
         Ok(to - from)
     }
