@@ -185,7 +185,7 @@ impl<'a> Sweep<'a> {
     }
 
     /// The cell at equal rank that computes the very same thing, where both comparisons are made: it is computed once.
-    pub fn twin(&self, cell: &Cell) -> Option<Cell> {
+    pub fn duplicate_of(&self, cell: &Cell) -> Option<Cell> {
         let is_same =
             self.matrix.compare == Compare::Both && cell.comparison == Comparison::Entries && cell.rank == cell.columns;
         is_same.then(|| Cell { comparison: Comparison::Rank, ..cell.clone() })

@@ -21,7 +21,7 @@ use crate::config::{Strategy, Tuned};
 use crate::experiment::Experiment;
 use crate::job::{ExtraCalls, Job, JobError, Request};
 use crate::layout::Layout;
-use crate::sweep::context::{SweepContext, group, has_gamma, rows_of_twin, whole};
+use crate::sweep::context::{SweepContext, group, has_gamma, rows_of_duplicate, whole};
 use crate::sweep::{Cell, Setting, wme};
 
 mod evidence;
@@ -80,7 +80,10 @@ fn jobs<'a>(context: &'a SweepContext<'_>) -> Result<Vec<Job<'a>>, JobError> {
             continue;
         }
         let fit = context.plan(&cell)?;
-        if is_tuned(context) && context.first_of_split(&cell) == cell.replicate && context.sweep.twin(&cell).is_none() {
+        if is_tuned(context)
+            && context.first_of_split(&cell) == cell.replicate
+            && context.sweep.duplicate_of(&cell).is_none()
+        {
             jobs.push(Job {
                 key: tuning_key(context, &cell)?,
                 title: format!("γ and C of {}", context.sweep.title(&cell)),
@@ -219,7 +222,7 @@ fn chosen(context: &SweepContext<'_>, cell: &Cell, results: &ResultStore) -> Res
     };
     let rows = if is_tuned(context) {
         let needs = JobError::Needs { title: context.sweep.title(cell), needs: "the choice of γ and C" };
-        results.get(&tuning_key(context, context.sweep.twin(cell).as_ref().unwrap_or(cell))?).ok_or(needs)?
+        results.get(&tuning_key(context, context.sweep.duplicate_of(cell).as_ref().unwrap_or(cell))?).ok_or(needs)?
     } else {
         &[]
     };
@@ -230,10 +233,10 @@ fn chosen(context: &SweepContext<'_>, cell: &Cell, results: &ResultStore) -> Res
 }
 
 fn measure(context: &SweepContext<'_>, cell: &Cell, results: &ResultStore) -> Result<Vec<ResultRow>, JobError> {
-    if let Some(twin) = context.sweep.twin(cell)
-        && let Some(rows) = results.get(&measuring_key(context, &twin)?)
+    if let Some(original) = context.sweep.duplicate_of(cell)
+        && let Some(rows) = results.get(&measuring_key(context, &original)?)
     {
-        return Ok(rows_of_twin(rows, cell));
+        return Ok(rows_of_duplicate(rows, cell));
     }
     let chosen = chosen(context, cell, results)?;
     let Choice { rank, setting, cost } = chosen;

@@ -11,7 +11,7 @@ use crate::config::matrix::ExperimentEntry;
 use crate::experiment::Experiment;
 use crate::job::{ExtraCalls, Job, JobError, Request};
 use crate::layout::Layout;
-use crate::sweep::context::{SweepContext, group, rows_of_twin, whole};
+use crate::sweep::context::{SweepContext, group, rows_of_duplicate, whole};
 use crate::sweep::{Cell, Comparison, Setting};
 
 static ENTRY: ExperimentEntry = ExperimentEntry {
@@ -94,10 +94,10 @@ pub(super) fn reference<'a>(context: &'a SweepContext<'_>) -> Result<Job<'a>, Jo
 }
 
 fn measure(context: &SweepContext<'_>, cell: &Cell, results: &ResultStore) -> Result<Vec<ResultRow>, JobError> {
-    if let Some(twin) = context.sweep.twin(cell)
-        && let Some(rows) = results.get(&key(context, &twin)?)
+    if let Some(original) = context.sweep.duplicate_of(cell)
+        && let Some(rows) = results.get(&key(context, &original)?)
     {
-        return Ok(rows_of_twin(rows, cell));
+        return Ok(rows_of_duplicate(rows, cell));
     }
     let gamma = context.fixed_gamma();
     let (approximation, spent) = context.fit(cell, Setting::at(gamma))?;

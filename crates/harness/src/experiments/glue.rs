@@ -28,7 +28,7 @@ use crate::experiment::Experiment;
 use crate::job::{ExtraCalls, Job, JobError, Request};
 use crate::layout::Layout;
 use crate::oracles::cross_encoder::{Calibration, Sentences};
-use crate::sweep::context::{SweepContext, rows_of_twin, whole};
+use crate::sweep::context::{SweepContext, rows_of_duplicate, whole};
 use crate::sweep::{Cell, Comparison, Setting};
 
 /// Above this a label says yes; a score too, where no threshold was chosen for it.
@@ -279,10 +279,10 @@ fn blank(context: &SweepContext<'_>, id: &str, name: &str, metric: Metric, value
 }
 
 fn measure(context: &SweepContext<'_>, cell: &Cell, results: &ResultStore) -> Result<Vec<ResultRow>, JobError> {
-    if let Some(twin) = context.sweep.twin(cell)
-        && let Some(rows) = results.get(&key(context, &twin)?)
+    if let Some(original) = context.sweep.duplicate_of(cell)
+        && let Some(rows) = results.get(&key(context, &original)?)
     {
-        return Ok(rows_of_twin(rows, cell));
+        return Ok(rows_of_duplicate(rows, cell));
     }
     let sentences = sentences(context)?;
     let (approximation, spent) = context.fit(cell, Setting::default())?;

@@ -238,7 +238,7 @@ impl SweepContext<'_> {
 }
 
 /// The rows of a cell whose twin was computed.
-pub fn rows_of_twin(rows: &[ResultRow], cell: &Cell) -> Vec<ResultRow> {
+pub fn rows_of_duplicate(rows: &[ResultRow], cell: &Cell) -> Vec<ResultRow> {
     let comparison = cell.comparison.id();
     rows.iter().map(|row| ResultRow { comparison: comparison.to_owned(), ..row.clone() }).collect()
 }
