@@ -59,8 +59,8 @@ pub(super) struct Scored {
     pub(super) curve: Vec<ScorerEpoch>,
 }
 
-/// Workshop of the study: what everything is computed from.
-pub(super) struct Workshop {
+/// PairScoring of the study: what everything is computed from.
+pub(super) struct PairScoring {
     pub(super) corpus: MentionCorpus,
     settings: Settings,
     choice: EncoderChoice,
@@ -88,7 +88,7 @@ impl TopicMatrix {
     }
 }
 
-impl Workshop {
+impl PairScoring {
     pub(super) fn new(
         corpus: MentionCorpus,
         settings: &Settings,

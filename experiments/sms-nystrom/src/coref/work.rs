@@ -23,7 +23,7 @@ use landmark_tasks::coreference::{CondensedDistances, CorefScores, Dendrogram, S
 use ndarray::Array2;
 use serde_json::{Value as Json, json};
 
-use super::bench::{Scored, Topic, Workshop, score};
+use super::bench::{PairScoring, Scored, Topic, score};
 use super::{Settings, Source, layout};
 
 /// Computation of a part.
@@ -41,7 +41,7 @@ pub(super) struct Clustering {
     methods: Vec<MethodConfig>,
     run: RunSettings,
     pieces: Vec<Piece>,
-    workshop: Workshop,
+    scoring: PairScoring,
     /// Scored topics by source, once they are needed.
     scored: RefCell<Vec<(Source, Rc<Scored>)>>,
     description: String,
@@ -77,7 +77,7 @@ impl Clustering {
             pieces: pieces(settings, methods, context.run),
             stamps: stamps(settings),
             notes: notes(),
-            workshop: Workshop::new(corpus, settings, choice, folder, (context.run.seed, context.store)),
+            scoring: PairScoring::new(corpus, settings, choice, folder, (context.run.seed, context.store)),
             settings: settings.clone(),
             methods: methods.to_vec(),
             run: context.run.clone(),
@@ -94,7 +94,7 @@ impl Clustering {
         if let Some(scored) = found {
             return Ok(scored);
         }
-        let scored = Rc::new(self.workshop.score(source, progress)?);
+        let scored = Rc::new(self.scoring.score(source, progress)?);
         self.scored.borrow_mut().push((source, Rc::clone(&scored)));
         Ok(scored)
     }
@@ -122,7 +122,7 @@ impl Clustering {
             let labels = scored
                 .topics
                 .iter()
-                .map(|topic| Ok(self.workshop.link(matrix(topic).view())?.cut_below(scored.threshold)))
+                .map(|topic| Ok(self.scoring.link(matrix(topic).view())?.cut_below(scored.threshold)))
                 .collect::<Result<Vec<_>, StudyError>>()?;
             let error = pooled(scored.topics.iter().map(|topic| (raw(topic), matrix(topic))));
             let of = |metric, value| blank(id, name, evaluations, metric, value);
@@ -136,7 +136,7 @@ impl Clustering {
         }
         let proxies = scored.topics.iter().map(|topic| whole(&topic.proxy)).collect::<Result<Vec<_>, StudyError>>()?;
         let dendrograms =
-            proxies.iter().map(|matrix| self.workshop.link(matrix.view())).collect::<Result<Vec<_>, _>>()?;
+            proxies.iter().map(|matrix| self.scoring.link(matrix.view())).collect::<Result<Vec<_>, _>>()?;
         let of = |metric, value| blank("proxy", "proxy alone, its best threshold", 0, metric, value);
         // a cosine has a scale of its own, so the threshold of the scores says nothing about it; the best one bounds it from above
         let mut best: Option<(f64, Vec<Vec<usize>>)> = None;
@@ -194,7 +194,7 @@ impl Clustering {
             let size = landmarks(topic.mentions.len(), fraction);
             on_development.push(self.merges(entry, topic, size, (source, replicate))?.0);
         }
-        let (own, _) = self.workshop.best_threshold(&scored.development, &on_development)?;
+        let (own, _) = self.scoring.best_threshold(&scored.development, &on_development)?;
         let own_conll = score(&scored.topics, &cut(&dendrograms, own), Singletons::Drop)?.conll;
         let dense = approximations
             .iter()
@@ -229,7 +229,7 @@ impl Clustering {
         let fitted = self.fit(entry, topic, size, draw)?;
         let dendrogram = match &fitted {
             Some(fitted) => CondensedDistances::of_approximation(&fitted.approximation)?.link(self.settings.linkage),
-            None => self.workshop.link(topic.symmetric.matrix().view())?,
+            None => self.scoring.link(topic.symmetric.matrix().view())?,
         };
         Ok((dendrogram, fitted))
     }
@@ -377,12 +377,12 @@ impl StudyWork for Clustering {
     }
 
     fn matrices(&self) -> Vec<Matrix<'_>> {
-        self.workshop.matrices()
+        self.scoring.matrices()
     }
 
     fn requests(&self, part: usize) -> Result<Vec<Request>, StudyError> {
         let (Piece::Exact(source) | Piece::Approximated { source, .. }) = self.pieces[part];
-        Ok(self.workshop.requests(source))
+        Ok(self.scoring.requests(source))
     }
 
     fn measure(&self, part: usize, _: &Finished<'_>, progress: &Progress) -> Result<Vec<ResultRow>, StudyError> {
