@@ -61,7 +61,7 @@ pub(super) fn groups<'a>(rows: &'a [ResultRow], select: &Selection) -> Result<Ve
     let mut methods = Order::starting(&select.methods);
     let mut comparisons = Order::starting(&[]);
     let mut cells: HashMap<_, Vec<&ResultRow>> = HashMap::new();
-    for row in rows.iter().filter(|row| select.holds(row)) {
+    for row in rows.iter().filter(|row| select.matches(row)) {
         let dataset = datasets.place(&row.dataset);
         let comparison = comparisons.place(&row.comparison);
         let key = (dataset, comparison, row.columns, methods.place(&row.method), row.rank, row.position);

@@ -46,7 +46,7 @@ impl Selection {
     }
 
     /// True of a row that belongs.
-    pub fn holds(&self, row: &ResultRow) -> bool {
+    pub fn matches(&self, row: &ResultRow) -> bool {
         row.metric == self.metric
             && self.comparison.as_ref().is_none_or(|comparison| *comparison == row.comparison)
             && (self.datasets.is_empty() || self.datasets.contains(&row.dataset))

@@ -134,7 +134,7 @@ pub(super) fn error_layout(rows: &[ResultRow]) -> Layout {
     let (mut tables, mut figures) = (Vec::new(), Vec::new());
     for (comparison, words) in [(Comparison::Rank, "equal rank"), (Comparison::Entries, "equal entries")] {
         let select = Selection::compared_at(metric, comparison.id());
-        if !all.iter().any(|row| select.holds(row)) {
+        if !all.iter().any(|row| select.matches(row)) {
             continue;
         }
         tables.push(TableSpec {
@@ -179,7 +179,7 @@ fn optimum_at_equal_entries(rows: &[ResultRow], metric: Metric) -> Vec<ResultRow
 /// Our methods against the best of the published ones, replicate by replicate.
 fn paired(rows: &[ResultRow], select: &Selection, comparison: Comparison, words: &str) -> Option<TableSpec> {
     let (mut ours, mut baselines) = (Vec::new(), Vec::new());
-    for row in rows.iter().filter(|row| select.holds(row)) {
+    for row in rows.iter().filter(|row| select.matches(row)) {
         let adds_ours = row.variant.contains("known: ") || row.variant.contains("proxy: ");
         let list = match (PUBLISHED.contains(&row.method_id.as_str()), adds_ours) {
             (true, false) => &mut baselines,

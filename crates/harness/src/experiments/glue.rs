@@ -333,7 +333,7 @@ fn layout(context: &SweepContext<'_>, rows: &[ResultRow]) -> Layout {
     for metric in [Metric::Pearson, Metric::Spearman, Metric::F1, Metric::Accuracy] {
         let spec = metric.spec();
         let paper = Selection::compared_at(metric, Comparison::Rank.id());
-        if !rows.iter().any(|row| paper.holds(row)) {
+        if !rows.iter().any(|row| paper.matches(row)) {
             continue;
         }
         tables.push(TableSpec {
@@ -345,7 +345,7 @@ fn layout(context: &SweepContext<'_>, rows: &[ResultRow]) -> Layout {
         });
         for (comparison, words) in [(Comparison::Rank, "equal rank"), (Comparison::Entries, "equal entries")] {
             let select = Selection::compared_at(metric, comparison.id());
-            if !rows.iter().any(|row| select.holds(row)) {
+            if !rows.iter().any(|row| select.matches(row)) {
                 continue;
             }
             figures.push(FigureSpec {
@@ -361,7 +361,7 @@ fn layout(context: &SweepContext<'_>, rows: &[ResultRow]) -> Layout {
     let restated = restated(rows);
     for (heading, words) in AGAINST {
         let select = Selection::compared_at(Metric::RelativeError, heading);
-        if restated.iter().any(|row| select.holds(row)) {
+        if restated.iter().any(|row| select.matches(row)) {
             tables.push(TableSpec {
                 id: format!("table5-{heading}").replace('_', "-"),
                 title: format!("Table 5 of the paper. Relative error against {words}"),

@@ -58,7 +58,8 @@ fn searched_layout(rows: &[ResultRow]) -> Layout {
     for (number, (heading, words)) in (7..).zip([("small_rank", "small"), ("large_rank", "large")]) {
         let mut trials = Selection::compared_at(Metric::ValidationAccuracy, heading);
         // the exact kernel has no rank to search, and the optimum is no method
-        let is_method = |row: &&ResultRow| trials.holds(row) && !["exact", "optimal"].contains(&row.method_id.as_str());
+        let is_method =
+            |row: &&ResultRow| trials.matches(row) && !["exact", "optimal"].contains(&row.method_id.as_str());
         let mut methods: Vec<String> = rows.iter().filter(is_method).map(|row| row.method.clone()).collect();
         let mut seen = HashSet::new();
         methods.retain(|method| seen.insert(method.clone()));
@@ -75,7 +76,7 @@ fn searched_layout(rows: &[ResultRow]) -> Layout {
             });
         }
         let ranks = Selection::compared_at(Metric::Rank, heading);
-        if rows.iter().any(|row| ranks.holds(row)) {
+        if rows.iter().any(|row| ranks.matches(row)) {
             layout.tables.push(TableSpec {
                 id: format!("table7-{}", number - 6),
                 title: format!("Table 7 of the paper. Best of the {words} ranks"),
@@ -99,7 +100,7 @@ fn paper_tables(context: &SweepContext<'_>, rows: &[ResultRow]) -> Vec<TableSpec
     let mut tables = Vec::new();
     for (number, (heading, words)) in HEADINGS.iter().enumerate() {
         let select = Selection::compared_at(Metric::Accuracy, heading);
-        if rows.iter().any(|row| select.holds(row)) {
+        if rows.iter().any(|row| select.matches(row)) {
             tables.push(TableSpec {
                 id: format!("table2-{}", number + 1),
                 title: format!("Table 2 of the paper. {words}"),
@@ -140,7 +141,7 @@ pub(in super::super) fn layout(context: &SweepContext<'_>, rows: &[ResultRow]) -
     tables.extend(searched.tables);
     for (comparison, words) in [(Comparison::Rank, "equal rank"), (Comparison::Entries, "equal entries")] {
         let select = Selection::compared_at(Metric::Accuracy, comparison.id());
-        if !rows.iter().any(|row| select.holds(row)) {
+        if !rows.iter().any(|row| select.matches(row)) {
             continue;
         }
         tables.push(TableSpec {
