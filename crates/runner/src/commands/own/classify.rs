@@ -17,22 +17,17 @@ use crate::exit::UsageError;
 
 /// Columns of the file of labels.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::commands) struct LabelColumns<'a> {
+pub(crate) struct LabelColumns<'a> {
     /// Ids of items.
-    pub(in crate::commands) id: &'a str,
+    pub(crate) id: &'a str,
     /// Their labels.
-    pub(in crate::commands) label: &'a str,
+    pub(crate) label: &'a str,
     /// `train` or `test`.
-    pub(in crate::commands) split: Option<&'a str>,
+    pub(crate) split: Option<&'a str>,
 }
 
 /// Trains on the labelled items, or those of them that are to be learned from, with C by cross-validation among them, and labels the others.
-pub(in crate::commands) fn classify(
-    arguments: &OwnArgs,
-    file: &Path,
-    columns: LabelColumns<'_>,
-    log: LogArgs,
-) -> Result<String> {
+pub(crate) fn classify(arguments: &OwnArgs, file: &Path, columns: LabelColumns<'_>, log: LogArgs) -> Result<String> {
     let own = Own::open(arguments, log)?;
     let LabelColumns { id, label, split } = columns;
     let layout = TextsFormat::of(file).ok_or_else(|| {

@@ -12,7 +12,7 @@ use super::Own;
 use crate::cli::{LogArgs, OwnArgs};
 
 /// Clusters the items. Euclidean distances need a Euclidean space: columns that count negatively are left out, and said.
-pub(in crate::commands) fn cluster(arguments: &OwnArgs, clusters: usize, log: LogArgs) -> Result<String> {
+pub(crate) fn cluster(arguments: &OwnArgs, clusters: usize, log: LogArgs) -> Result<String> {
     let own = Own::open(arguments, log)?;
     let signature = &own.factors.signature;
     let positive: Vec<usize> = (0..signature.len()).filter(|&k| signature[k] > 0.0).collect();

@@ -19,7 +19,7 @@ use crate::cli::{LogArgs, OwnArgs};
 const PAIRS_AT_A_TIME: usize = 256;
 
 /// Lists the `k` most similar items of every item.
-pub(in crate::commands) fn top_k(
+pub(crate) fn top_k(
     arguments: &OwnArgs,
     k: usize,
     rescore: Option<usize>,
@@ -53,12 +53,7 @@ pub(in crate::commands) fn top_k(
 }
 
 /// Lists the most similar pairs of all.
-pub(in crate::commands) fn mine(
-    arguments: &OwnArgs,
-    pairs: usize,
-    at_least: Option<f64>,
-    log: LogArgs,
-) -> Result<String> {
+pub(crate) fn mine(arguments: &OwnArgs, pairs: usize, at_least: Option<f64>, log: LogArgs) -> Result<String> {
     let own = Own::open(arguments, log)?;
     let (progress, done) = own.progress("items done");
     let found = best_pairs(own.vectors(), pairs, at_least.unwrap_or(f64::NEG_INFINITY), done);

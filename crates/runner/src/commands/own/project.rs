@@ -31,7 +31,7 @@ use crate::cli::{LogArgs, OwnArgs};
 use crate::exit::UsageError;
 
 /// Embeds new items and lists their nearest.
-pub(in crate::commands) fn project(
+pub(crate) fn project(
     arguments: &OwnArgs,
     file: &Path,
     embeddings: Option<&Path>,

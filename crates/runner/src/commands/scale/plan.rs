@@ -23,13 +23,13 @@ const FEWEST_ENTRIES: u64 = 1000;
 
 /// Size that a tile should have.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::commands) struct TileSize {
+pub(crate) struct TileSize {
     /// Seconds that it takes.
-    pub(in crate::commands) seconds: Option<f64>,
+    pub(crate) seconds: Option<f64>,
     /// Entries, or bytes of a stream, instead.
-    pub(in crate::commands) size: Option<u64>,
+    pub(crate) size: Option<u64>,
     /// Calls that may be made to learn how long one takes.
-    pub(in crate::commands) sample: Option<u64>,
+    pub(crate) sample: Option<u64>,
 }
 
 impl TileSize {
@@ -52,7 +52,7 @@ impl TileSize {
 }
 
 /// Makes a plan, or finds the one that is there.
-pub(in crate::commands) fn plan(
+pub(crate) fn plan(
     arguments: &ScaleArgs,
     executor: Executor,
     size: TileSize,
