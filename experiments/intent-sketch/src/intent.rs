@@ -30,7 +30,7 @@ mod sentences;
 mod unlabelled;
 mod work;
 
-/// Its line in the registry.
+/// Its line in the catalogue.
 pub const ENTRY: StudyEntry = StudyEntry {
     entry: Entry {
         id: "intent",

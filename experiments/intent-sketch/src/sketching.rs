@@ -33,7 +33,7 @@ const BATCHES: XAxis = XAxis {
     is_logarithmic: false,
 };
 
-/// Its line in the registry.
+/// Its line in the catalogue.
 pub const ENTRY: StudyEntry = StudyEntry {
     entry: Entry {
         id: "sketching",

@@ -27,7 +27,7 @@ mod stream;
 
 use stream::Stream;
 
-/// Its line in the registry.
+/// Its line in the catalogue.
 pub const ENTRY: StudyEntry = StudyEntry {
     entry: Entry {
         id: "text_sketch",

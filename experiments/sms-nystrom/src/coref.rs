@@ -24,7 +24,7 @@ mod bench;
 mod layout;
 mod work;
 
-/// Its line in the registry.
+/// Its line in the catalogue.
 pub const ENTRY: StudyEntry = StudyEntry {
     entry: Entry {
         id: "coref",

@@ -16,7 +16,7 @@ use landmark_report::{Caveat, Metric, ResultRow, TableKind, TableSpec};
 use landmark_yaml::{Entry, Node, Problem, Value, required};
 use serde_json::{Value as Json, json};
 
-/// Its line in the registry.
+/// Its line in the catalogue.
 pub const ENTRY: StudyEntry = StudyEntry {
     entry: Entry {
         id: "corpora",

@@ -31,7 +31,7 @@ use serde_json::{Value as Json, json};
 
 mod tables;
 
-/// Its line in the registry.
+/// Its line in the catalogue.
 pub const ENTRY: StudyEntry = StudyEntry {
     entry: Entry {
         id: "feature_time",

@@ -33,7 +33,7 @@ const FEATURES: XAxis = XAxis {
     is_logarithmic: true,
 };
 
-/// Its line in the registry.
+/// Its line in the catalogue.
 pub const ENTRY: StudyEntry = StudyEntry {
     entry: Entry {
         id: "structured",

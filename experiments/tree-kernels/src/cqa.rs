@@ -22,7 +22,7 @@ mod layout;
 mod learn;
 mod work;
 
-/// Its line in the registry.
+/// Its line in the catalogue.
 pub const ENTRY: StudyEntry = StudyEntry {
     entry: Entry {
         id: "cqa",

@@ -13,7 +13,7 @@ use super::values::ConfigPath;
 /// Items of an experiment.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct DatasetConfig {
-    /// Id in the registry.
+    /// Id in the catalogue.
     pub name: &'static str,
     /// Kind of the items, with its settings.
     #[serde(flatten)]

@@ -31,7 +31,7 @@ pub enum LandmarkConfig {
 }
 
 impl LandmarkConfig {
-    /// Id in the registry.
+    /// Id in the catalogue.
     pub fn id(&self) -> &'static str {
         match self {
             Self::Uniform => "uniform",

@@ -108,7 +108,7 @@ enum FitName {
 }
 
 impl ProxyKind {
-    /// Id in the registry.
+    /// Id in the catalogue.
     pub fn id(&self) -> &'static str {
         match self {
             Self::Rwmd => "rwmd",
