@@ -116,7 +116,8 @@ impl ByOneOrder {
                 let places = order.iter().enumerate().filter(|(place, _)| (place % FOLDS == fold) == is_held);
                 places.map(|(_, &item)| item).collect()
             };
-            let (held, kept) = (part(true), part(false));
+            let (mut held, kept) = (part(true), part(false));
+            held.retain(|&t| entries.has_column(t));
             let mut fewer = rank.min(kept.len());
             while fewer > 0 && self.method.landmarks_needed(n, fewer) > kept.len() {
                 fewer -= 1;
