@@ -2,7 +2,7 @@
 
 use landmark_core::approximation::Approximation;
 use landmark_report::{
-    CellKey, FigureKind, FigureSpec, Metric, ResultRow, ResultStore, Selection, TableKind, TableSpec, XAxis,
+    CellKey, FigureKind, FigureSpec, Metric, ResultRow, ResultStore, Selection, Subject, TableKind, TableSpec,
 };
 use landmark_yaml::Entry;
 use serde_json::json;
@@ -117,9 +117,9 @@ fn measure(context: &SweepContext<'_>, cell: &Cell, results: &ResultStore) -> Re
 
 /// Rows of errors, the one over all cells with the seconds of the fit.
 pub(super) fn with_seconds(rows: Vec<ResultRow>, approximation: &Approximation) -> impl Iterator<Item = ResultRow> {
-    let seconds = Some(approximation.report().seconds);
+    let seconds = approximation.report().seconds;
     rows.into_iter().map(move |row| match row.metric {
-        Metric::RelativeError | Metric::EstimatedError => ResultRow { seconds, ..row },
+        Metric::RelativeError | Metric::EstimatedError => row.seconds(seconds),
         _ => row,
     })
 }
@@ -156,7 +156,7 @@ pub(super) fn error_layout(rows: &[ResultRow]) -> Layout {
                 caption: format!(
                     "{what} over replicates, mean ± half the 95 % interval. Methods are given {words}; s is the column."
                 ),
-                kind: TableKind::Grid { select: select.clone(), across: XAxis::COLUMNS },
+                kind: TableKind::Grid { select: select.clone(), across: "columns" },
             });
             if id == "error" {
                 tables.extend(paired(rows, &select, comparison, words));
@@ -167,7 +167,7 @@ pub(super) fn error_layout(rows: &[ResultRow]) -> Layout {
                     title: format!("{title} against s/n, {words}"),
                     caption: format!("{what} against the share s/n of landmarks; the band is the 95 % interval."),
                     select,
-                    kind: FigureKind::Curve { across: XAxis::FRACTION, log_y: true, y_limits: None },
+                    kind: FigureKind::Curve { across: "fraction", log_y: true, y_limits: None },
                 });
             }
         }
@@ -234,7 +234,7 @@ fn optimum_at_equal_entries(rows: &[ResultRow], metric: Metric) -> Vec<ResultRow
         return Vec::new();
     }
     let is_optimum = |row: &&ResultRow| {
-        row.metric == metric && row.method_id == "optimal" && row.comparison == Comparison::Rank.id()
+        row.metric == metric && row.subject.id == "optimal" && row.comparison == Comparison::Rank.id()
     };
     rows.iter().filter(is_optimum).map(|row| ResultRow { comparison: entries.to_owned(), ..row.clone() }).collect()
 }
@@ -243,15 +243,16 @@ fn optimum_at_equal_entries(rows: &[ResultRow], metric: Metric) -> Vec<ResultRow
 fn paired(rows: &[ResultRow], select: &Selection, comparison: Comparison, words: &str) -> Option<TableSpec> {
     let (mut ours, mut baselines) = (Vec::new(), Vec::new());
     for row in rows.iter().filter(|row| select.matches(row)) {
-        let adds_ours = row.variant.contains("known: ") || row.variant.contains("proxy: ");
-        let list = match (PUBLISHED.contains(&row.method_id.as_str()), adds_ours) {
-            _ if row.variant.contains(READING) => continue,
+        let Subject { id, method, variant, is_cap, .. } = &row.subject;
+        let adds_ours = ["known", "proxy", "order"].iter().any(|extra| variant.get(extra).is_some());
+        let list = match (PUBLISHED.contains(&id.as_str()), adds_ours) {
+            _ if variant.get(READING).is_some() => continue,
             (true, false) => &mut baselines,
-            _ if FULL.contains(&row.method_id.as_str()) => continue,
+            _ if *is_cap => continue,
             _ => &mut ours,
         };
-        if !list.contains(&row.method) {
-            list.push(row.method.clone());
+        if !list.contains(method) {
+            list.push(method.clone());
         }
     }
     let replicates = rows.iter().map(|row| row.replicate).max().unwrap_or(0);
@@ -261,11 +262,9 @@ fn paired(rows: &[ResultRow], select: &Selection, comparison: Comparison, words:
         caption: "Difference of the relative errors on the same landmarks, mean over replicates with its 95 % bootstrap interval; below \
                   zero ours is better."
             .to_owned(),
-        kind: TableKind::Paired { select: select.clone(), ours, baselines },
+        kind: TableKind::Paired { select: select.clone(), across: "columns", ours, baselines },
     })
 }
 
 /// Methods of the papers.
 const PUBLISHED: [&str; 6] = ["nystrom", "sms_nystrom", "skeleton", "sicur", "stacur", "wme"];
-/// Methods that need all of K.
-const FULL: [&str; 2] = ["optimal", "exact"];

@@ -28,7 +28,7 @@ const AGREEMENT_SAMPLES: usize = 20_000;
 const EVALUATED_SHARE: usize = 4;
 
 /// Mark in the variant of rows that read less than all of K̃.
-pub(super) const READING: &str = "read: ";
+pub(super) const READING: &str = "read";
 
 /// Way in which the errors of a run are known.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -164,19 +164,14 @@ pub(super) fn row(
             let sample = sample(context, estimate, cell, &context.landmarks(cell)?);
             let ErrorEstimate { relative_error, lower, upper, .. } =
                 sample.estimate(&reference, approximation, estimate.confidence)?;
-            let row = blank(Metric::EstimatedError, relative_error);
-            Some(ResultRow { lower: Some(lower), upper: Some(upper), ..row })
+            Some(blank(Metric::EstimatedError, relative_error).within(lower, upper))
         }
     })
 }
 
 /// The rows of an estimate.
 pub(super) fn estimated_rows(estimate: &ErrorEstimate, blank: &dyn Fn(Metric, f64) -> ResultRow) -> Vec<ResultRow> {
-    let row = |metric, Estimate { value, lower, upper }| ResultRow {
-        lower: Some(lower),
-        upper: Some(upper),
-        ..blank(metric, value)
-    };
+    let row = |metric, Estimate { value, lower, upper }| blank(metric, value).within(lower, upper);
     let ErrorEstimate { relative_error: value, lower, upper, .. } = *estimate;
     let all = row(Metric::EstimatedError, Estimate { value, lower, upper });
     let unevaluated = estimate.unevaluated.map(|error| row(Metric::UnevaluatedError, error));
@@ -203,8 +198,9 @@ pub(super) fn embedding(approximation: &Approximation) -> Result<Option<Approxim
 
 /// A row of the same cell that reads less than all of K̃.
 pub(super) fn reading(row: ResultRow, what: &str) -> ResultRow {
-    let variant = if row.variant.is_empty() { String::new() } else { format!("{} · ", row.variant) };
-    ResultRow { method: format!("{}, its {what}", row.method), variant: format!("{variant}{READING}{what}"), ..row }
+    let mut subject = row.subject.clone().called(format!("{}, its {what}", row.subject.method));
+    subject.variant.set(READING, what);
+    ResultRow { subject, ..row }
 }
 
 fn sample(context: &SweepContext<'_>, estimate: ErrorEstimateConfig, cell: &Cell, landmarks: &Landmarks) -> Sample {

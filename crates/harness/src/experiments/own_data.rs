@@ -13,7 +13,7 @@ use landmark_core::error_estimate::TargetError;
 use landmark_core::oracle::{Metered, OracleError, Spent};
 use landmark_core::stream::stream;
 use landmark_report::amounts::counted;
-use landmark_report::{CellKey, Metric, ResultRow, TableKind, TableSpec};
+use landmark_report::{CellKey, Interval, Metric, ResultRow, TableKind, TableSpec};
 use landmark_yaml::{Entry, parameter};
 use serde_json::json;
 use std::path::Path;
@@ -263,7 +263,11 @@ fn write(
     let (landmarks, rank) = (approximation.landmarks().to_vec(), approximation.report().rank);
     drop(approximation);
     let error = |row: &Option<ResultRow>| {
-        row.as_ref().map(|row| FactorError { relative: row.value, lower: row.lower, upper: row.upper })
+        row.as_ref().map(|row| FactorError {
+            relative: row.value,
+            lower: row.interval.map(|interval| interval.lower),
+            upper: row.interval.map(|interval| interval.upper),
+        })
     };
     let oracle = context.problem.raw.identity().to_hex();
     let folder = context.folder.join(FACTORS);
@@ -319,12 +323,12 @@ fn layout(context: &SweepContext<'_>, rows: &[ResultRow]) -> Layout {
     let find = |metric: Metric| rows.iter().find(|row| row.metric == metric);
     let Some(first) = rows.first() else { return Layout::default() };
     let mut lines = vec![
-        line("items", &first.items.to_string()),
-        line("method", &first.method),
+        line("items", &first.subject.items.to_string()),
+        line("method", &first.subject.method),
         line("landmarks", &find(Metric::Rank).map_or(0.0, |row| row.value).to_string()),
-        line("evaluations, without those of the error estimate", &first.evaluations.to_string()),
+        line("evaluations, without those of the error estimate", &first.cost.evaluations.to_string()),
     ];
-    if let Some(price) = context.matrix.budget.price(first.evaluations) {
+    if let Some(price) = context.matrix.budget.price(first.cost.evaluations) {
         lines.push(line("their price", &format!("{price:.2}")));
     }
     let with_known = find(Metric::ErrorWithKnown);
@@ -341,9 +345,9 @@ fn layout(context: &SweepContext<'_>, rows: &[ResultRow]) -> Layout {
         ("relative error of the entries that were not evaluated", find(Metric::UnevaluatedError)),
     ];
     for (name, row) in errors.into_iter().filter_map(|(name, row)| Some((name, row?))) {
-        let interval = match (row.lower, row.upper) {
-            (Some(lower), Some(upper)) => format!(" ({lower:.4} to {upper:.4})"),
-            _ => " (exact)".to_owned(),
+        let interval = match row.interval {
+            Some(Interval { lower, upper }) => format!(" ({lower:.4} to {upper:.4})"),
+            None => " (exact)".to_owned(),
         };
         lines.push(line(name, &format!("{:.4}{interval}", row.value)));
     }
