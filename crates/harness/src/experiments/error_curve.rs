@@ -109,8 +109,8 @@ fn measure(context: &SweepContext<'_>, cell: &Cell, results: &ResultStore) -> Re
     let errors =
         |approximation: &Approximation| errors::rows(context, Errors::of(context), cell, gamma, approximation, &blank);
     rows.extend(with_seconds(errors(&approximation)?, &approximation));
-    if let Some(embedding) = errors::embedding(&approximation)? {
-        rows.extend(errors(&embedding)?.into_iter().map(|row| errors::reading(row, "embedding")));
+    for (what, read) in errors::readings(&approximation)? {
+        rows.extend(errors(&read)?.into_iter().map(|row| errors::reading(row, what)));
     }
     Ok(rows)
 }

@@ -187,13 +187,15 @@ fn agreement_rows(
     measured.into_iter().filter_map(|(metric, value)| value.map(|value| blank(metric, value)))
 }
 
-/// What vectors of the items keep of K̃, where a cheap matrix is added to its core: their inner products as an approximation of their own.
-pub(super) fn embedding(approximation: &Approximation) -> Result<Option<Approximation>, JobError> {
+/// What is measured of K̃ beside the whole of it, by name: where a cheap matrix is added to its core, the inner products of its embedding, whose
+/// vectors only approximate that matrix.
+pub(super) fn readings(approximation: &Approximation) -> Result<Vec<(&'static str, Approximation)>, JobError> {
     if approximation.addend().is_none() || !approximation.is_symmetric() {
-        return Ok(None);
+        return Ok(Vec::new());
     }
     let embedding = approximation.clone().into_embedding()?;
-    Ok(Some(embedding.product(approximation.landmarks().to_vec(), approximation.report().clone())))
+    let product = embedding.product(approximation.landmarks().to_vec(), approximation.report().clone());
+    Ok(vec![("embedding", product)])
 }
 
 /// A row of the same cell that reads less than all of K̃.

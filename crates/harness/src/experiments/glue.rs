@@ -284,11 +284,11 @@ fn measure(context: &SweepContext<'_>, cell: &Cell, results: &ResultStore) -> Re
     let threshold = chosen_threshold(context, results, &context.sweep.title(cell))?;
     rows.extend(measures(sentences, &scores, threshold)?.into_iter().map(|(metric, value)| blank(metric, value)));
     rows.extend(error_rows(context, cell, &approximation, &blank)?);
-    if let Some(embedding) = errors::embedding(&approximation)? {
-        embedding.pairs(&sentences.pairs, &mut scores)?;
+    for (what, read) in errors::readings(&approximation)? {
+        read.pairs(&sentences.pairs, &mut scores)?;
         let measured = measures(sentences, &scores, threshold)?.into_iter().map(|(metric, value)| blank(metric, value));
-        let errors = errors::rows(context, Errors::of(context), cell, None, &embedding, &blank)?;
-        rows.extend(measured.chain(errors).map(|row| errors::reading(row, "embedding")));
+        let errors = errors::rows(context, Errors::of(context), cell, None, &read, &blank)?;
+        rows.extend(measured.chain(errors).map(|row| errors::reading(row, what)));
     }
     Ok(rows)
 }
