@@ -67,7 +67,8 @@ impl Connection {
             let key = key.ok_or_else(|| HttpError::NoKey { name: name.clone(), url: public(url).to_string() })?;
             let value = HeaderValue::try_from(format!("Bearer {}", key.trim()));
             // the complaint does not repeat the key
-            let mut value = value.map_err(|_| refused(format!("the key in `{name}` has characters that no header takes")))?;
+            let mut value =
+                value.map_err(|_| refused(format!("the key in `{name}` has characters that no header takes")))?;
             value.set_sensitive(true);
             headers.insert(AUTHORIZATION, value);
         }

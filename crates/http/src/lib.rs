@@ -73,8 +73,10 @@ impl Http {
         let url = params.check()?;
         let connection = Connection::new(&params, &url)?;
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
-        let runtime = runtime
-            .map_err(|error| HttpError::Client { url: connection::public(&url).to_string(), what: error.to_string() })?;
+        let runtime = runtime.map_err(|error| HttpError::Client {
+            url: connection::public(&url).to_string(),
+            what: error.to_string(),
+        })?;
         let price = params.price.unwrap_or_default();
         let limit = money.filter(|_| params.price.is_some());
         Ok(Self {

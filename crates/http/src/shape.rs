@@ -129,8 +129,7 @@ pub(crate) fn scores(params: &HttpParams, answer: &Json, count: usize) -> Result
     let score = fields.score.as_deref().unwrap_or(score);
     let index = fields.index.as_deref().unwrap_or("index");
     let list = results.split('.').filter(|key| !key.is_empty()).try_fold(answer, |json, key| json.get(key));
-    let list =
-        list.and_then(Json::as_array).ok_or_else(|| format!("no list at `{results}` in {}", excerpt(answer)))?;
+    let list = list.and_then(Json::as_array).ok_or_else(|| format!("no list at `{results}` in {}", excerpt(answer)))?;
     let mut scores = vec![None; count];
     for (place, result) in list.iter().enumerate() {
         // some servers answer `score` in its order and without an index
@@ -208,8 +207,11 @@ mod tests {
         let asked = request(&chat, &[("x {{b}}", "y {{a}}")]);
         assert_eq!(asked["messages"][1]["content"], "y {{a}} or x {{b}}?");
         assert_eq!((&asked["messages"][0]["role"], &asked["temperature"]), (&json!("system"), &json!(0)));
-        let several =
-            HttpParams { prompt: Some("Rate:\n{{pairs}}".to_owned()), pairs_per_request: Some(4), ..params(Shape::Chat) };
+        let several = HttpParams {
+            prompt: Some("Rate:\n{{pairs}}".to_owned()),
+            pairs_per_request: Some(4),
+            ..params(Shape::Chat)
+        };
         let asked = request(&several, &pairs);
         assert_eq!(asked["messages"][0]["content"], "Rate:\nPair 1\nA: a\nB: q\n\nPair 2\nA: b\nB: q");
     }
@@ -217,12 +219,16 @@ mod tests {
     #[test]
     fn answers_are_put_in_the_order_of_the_request() {
         let rerank = params(Shape::Rerank);
-        let answer = json!({ "results": [{ "index": 1, "relevance_score": 0.5 }, { "index": 0, "relevance_score": 2 }] });
+        let answer =
+            json!({ "results": [{ "index": 1, "relevance_score": 0.5 }, { "index": 0, "relevance_score": 2 }] });
         assert_eq!(scores(&rerank, &answer, 2), Ok(vec![2.0, 0.5]));
         let fields = Fields { results: Some(String::new()), score: Some("score".to_owned()), ..Fields::default() };
         let tei = HttpParams { fields, ..rerank.clone() };
         assert_eq!(scores(&tei, &json!([{ "index": 0, "score": 1.5 }]), 1), Ok(vec![1.5]));
-        assert_eq!(scores(&params(Shape::Score), &json!({ "data": [{ "score": 3 }, { "score": 4 }] }), 2), Ok(vec![3.0, 4.0]));
+        assert_eq!(
+            scores(&params(Shape::Score), &json!({ "data": [{ "score": 3 }, { "score": 4 }] }), 2),
+            Ok(vec![3.0, 4.0])
+        );
         let result = |index: Json, score: Json| json!({ "index": index, "relevance_score": score });
         for (results, complaint) in [
             (json!([result(json!(0), json!(1))]), "1 scores for 2 pairs"),

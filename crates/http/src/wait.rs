@@ -66,7 +66,8 @@ mod tests {
     use super::*;
 
     fn asked(pairs: &[(&'static str, &'static str)]) -> Option<f64> {
-        let headers = pairs.iter().map(|&(name, value)| (HeaderName::from_static(name), HeaderValue::from_static(value)));
+        let headers =
+            pairs.iter().map(|&(name, value)| (HeaderName::from_static(name), HeaderValue::from_static(value)));
         let now = httpdate::parse_http_date("Wed, 21 Oct 2026 07:28:00 GMT").unwrap();
         asked_for(&headers.collect(), now).map(|wait| wait.as_secs_f64())
     }
@@ -78,7 +79,10 @@ mod tests {
         assert_eq!(asked(&[("retry-after-ms", "1500"), ("retry-after", "20")]), Some(1.5));
         assert_eq!(asked(&[("retry-after", "Wed, 21 Oct 2026 07:29:00 GMT")]), Some(60.0));
         assert_eq!(asked(&[("retry-after", "Wed, 21 Oct 2020 07:29:00 GMT")]), Some(0.0));
-        assert_eq!(asked(&[("x-ratelimit-remaining-tokens", "0"), ("x-ratelimit-reset-tokens", "1m30.5s")]), Some(90.5));
+        assert_eq!(
+            asked(&[("x-ratelimit-remaining-tokens", "0"), ("x-ratelimit-reset-tokens", "1m30.5s")]),
+            Some(90.5)
+        );
         assert_eq!(asked(&[("x-ratelimit-remaining-requests", "3"), ("x-ratelimit-reset-requests", "1h")]), None);
         assert_eq!(asked(&[("x-ratelimit-remaining", "0"), ("x-ratelimit-reset", "250ms")]), Some(0.25));
     }

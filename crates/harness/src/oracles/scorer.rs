@@ -61,11 +61,16 @@ impl Scorer {
                     notes.push(format!("this run paid {:.4}: {requests}, {input} sent, {output} answered", paid.money));
                 }
                 if paid.in_doubt > 0.0 {
-                    notes.push(format!("{:.4} of it are for requests whose answer never came, and may not be charged", paid.in_doubt));
+                    notes.push(format!(
+                        "{:.4} of it are for requests whose answer never came, and may not be charged",
+                        paid.in_doubt
+                    ));
                 }
                 if endpoint.changed_models() > 0 {
                     let answers = counted(endpoint.changed_models(), "answer");
-                    notes.push(format!("{answers} came from another model or fingerprint than the first: scores of both are mixed"));
+                    notes.push(format!(
+                        "{answers} came from another model or fingerprint than the first: scores of both are mixed"
+                    ));
                 }
             }
         }

@@ -15,7 +15,9 @@ fn a_storm_of_refusals_loses_nothing() {
     let server = Server::start(|request| match request.number % 6 {
         0 => Answer::text(429, "slow down").with("retry-after-ms", "5"),
         1 => Answer::text(503, "busy").with("retry-after", "0.01"),
-        3 => Answer::text(429, "").with("x-ratelimit-remaining-requests", "0").with("x-ratelimit-reset-requests", "7ms"),
+        3 => {
+            Answer::text(429, "").with("x-ratelimit-remaining-requests", "0").with("x-ratelimit-reset-requests", "7ms")
+        }
         4 => Answer::text(500, "oops").with("retry-after", "0"),
         _ => right(&request.body),
     });
@@ -97,7 +99,11 @@ fn what_no_repetition_betters_is_final_and_keeps_the_key() {
         assert_eq!(server.seen().len(), 1);
         assert_eq!(server.seen()[0].headers["authorization"], format!("Bearer {key}"));
     }
-    let absent = HttpParams { key: Some("LANDMARK_NO_SUCH_KEY".to_owned()), url: "http://127.0.0.1:1/".to_owned(), ..HttpParams::default() };
+    let absent = HttpParams {
+        key: Some("LANDMARK_NO_SUCH_KEY".to_owned()),
+        url: "http://127.0.0.1:1/".to_owned(),
+        ..HttpParams::default()
+    };
     let error = Http::new(absent, items(3), None).err().unwrap().to_string();
     assert!(error.contains("LANDMARK_NO_SUCH_KEY"), "{error}");
 }
@@ -121,7 +127,8 @@ fn a_redirect_is_followed_on_the_host_itself_alone() {
 #[test]
 fn an_answer_without_end_is_refused() {
     let server = Server::start(|_| Answer::text(200, &" ".repeat(4096)));
-    let error = scored(&Http::new(HttpParams { answer_bytes: 1024, ..params(&server) }, items(3), None).unwrap(), &[(0, 1)]);
+    let error =
+        scored(&Http::new(HttpParams { answer_bytes: 1024, ..params(&server) }, items(3), None).unwrap(), &[(0, 1)]);
     let error = in_words(&error.unwrap_err());
     assert!(error.contains("more than 1024 bytes") && error.contains("oracle.answer_bytes"), "{error}");
 }

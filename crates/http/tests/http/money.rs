@@ -68,10 +68,12 @@ proptest! {
         in_flight in 1..9_usize,
     ) {
         let (server, charged) = charging(script);
-        let params = HttpParams { price: Some(PRICE), in_flight, ..params(&server) };
+        let params = HttpParams { price: Some(PRICE), in_flight, patience_seconds: 2.0, ..params(&server) };
         let oracle = Http::new(params, items(20), Some(limit)).unwrap();
+        // a script in step with a request may fail it until it is given up; what it charged counts all the same
         let outcome = scored(&oracle, &some_pairs());
-        prop_assert!(outcome.is_ok() || matches!(outcome, Err(OracleError::MoneyExhausted { .. })), "{outcome:?}");
+        let is_expected = matches!(outcome, Err(OracleError::MoneyExhausted { .. } | OracleError::Failed { .. }));
+        prop_assert!(outcome.is_ok() || is_expected, "{outcome:?}");
         drop(oracle);
         prop_assert!(*charged.lock().unwrap() <= limit + 1e-12);
     }

@@ -48,7 +48,10 @@ fn a_pair_scorer_and_a_judge_are_understood() {
         "/score" => {
             let list = |name: &str| request.body[name].as_array().unwrap().clone();
             let score = |(a, b)| json!({ "score": similarity(number(&a), number(&b)) });
-            Answer::json(200, &json!({ "data": list("text_1").into_iter().zip(list("text_2")).map(score).collect::<Vec<_>>() }))
+            Answer::json(
+                200,
+                &json!({ "data": list("text_1").into_iter().zip(list("text_2")).map(score).collect::<Vec<_>>() }),
+            )
         }
         _ => {
             let prompt = request.body["messages"][1]["content"].as_str().unwrap();
@@ -132,4 +135,17 @@ fn the_identity_moves_with_what_moves_a_score_and_with_nothing_else() {
     for other in different {
         assert_ne!(identity(other.clone()), identity(base.clone()), "{other:?}");
     }
+}
+
+/// Scores are kept under these for good: a change here is a store that nobody finds again.
+#[test]
+fn identities_stay() {
+    let identity = |params: HttpParams| Http::new(params, items(3), None).unwrap().identity().to_hex();
+    let url = "http://localhost:8000/rerank".to_owned();
+    let model = Some("m".to_owned());
+    let rerank = HttpParams { url: url.clone(), model: model.clone(), symmetric: true, ..HttpParams::default() };
+    assert_eq!(identity(rerank), "a41ecc37b5c725aac232002211df0084519411375df561d88ea9d3fd285a5ace");
+    let prompt = Some("{{a}} or {{b}}?".to_owned());
+    let chat = HttpParams { shape: Shape::Chat, url, model, prompt, ..HttpParams::default() };
+    assert_eq!(identity(chat), "5510c576c24a97b5898a39b7d44945d55e53012e8e922ea6c0f939b2045b8863");
 }
