@@ -5,7 +5,7 @@ use polars::prelude::{Column, DataFrame, ParquetCompression, ParquetWriter};
 use super::ResultRow;
 use super::axes::Axes;
 use super::error::ResultsError;
-use super::stored::StoredRow;
+use super::row::StoredRow;
 
 /// A JSON array with one row a line.
 ///
