@@ -5,7 +5,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use landmark_core::oracle::{Kernel, Kernelized, Oracle, OracleError};
+use landmark_core::oracle::{Coin, Kernel, Kernelized, Oracle, OracleError, Symmetry};
 use landmark_data::Split;
 use landmark_oracles::subprocess::ScoredItems;
 use landmark_report::Caveat;
@@ -30,6 +30,8 @@ pub struct Problem {
     pub dataset: String,
     /// Scores a pair, unmetered and unstored.
     pub raw: Arc<dyn Oracle>,
+    /// Its two orders, where some method is to read one of them.
+    pub orders: Option<SplitOrders>,
     /// What the oracle is, in words, for the store's listing.
     pub description: String,
     /// True where an evaluation costs enough to be worth keeping: a matrix that is already there does not.
@@ -44,6 +46,22 @@ pub struct Problem {
     pub notes: Vec<String>,
     /// Hashes and counts for `run.json`.
     pub facts: Json,
+}
+
+/// An asymmetric score, and the coin by which one order of each pair is read.
+pub struct SplitOrders {
+    /// The score of a pair as it is asked for.
+    pub as_given: Arc<dyn Oracle>,
+    /// The coin.
+    pub coin: Coin,
+}
+
+impl SplitOrders {
+    /// Both orders apart, where a method of the configuration reads one of them and there are two.
+    fn of(run: &RunSettings, matrix: &MatrixSubject, as_given: Arc<dyn Oracle>) -> Option<Self> {
+        let is_split = matrix.reads_one_order() && as_given.symmetry() == Symmetry::Asymmetric;
+        is_split.then(|| Self { as_given, coin: Coin::new(run.seed) })
+    }
 }
 
 impl Problem {
@@ -76,9 +94,10 @@ impl Problem {
         let money = matrix.budget.money;
         let opening = Opening { run, data, smallest_gamma: matrix.smallest_gamma(), money, preparation };
         let opened = matrix.oracle.settings().open(loaded, &opening)?;
-        let Opened { raw, description, is_priced, items, stamps, notes, facts: more } = opened;
+        let Opened { raw, as_given, description, is_priced, items, stamps, notes, facts: more } = opened;
         let facts = json!({ "dataset": dataset, "items": raw.len(), "oracle": raw.identity().to_hex(), "more": more });
-        Ok(Self { dataset, raw, description, is_priced, proxies, items, stamps, notes, facts })
+        let orders = SplitOrders::of(run, matrix, as_given);
+        Ok(Self { dataset, raw, orders, description, is_priced, proxies, items, stamps, notes, facts })
     }
 
     /// Number of items n.

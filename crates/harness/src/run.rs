@@ -207,7 +207,7 @@ pub fn with_sweep<T>(
     let preparation = Preparation { may_train: !options.dry_run, quiet: options.quiet };
     let problem = Problem::load(&config.run, matrix, options.data.as_deref(), preparation)?;
     let given = given_landmarks(matrix).map_err(RunError::Landmarks)?;
-    let metered = MeteredStore::open(&problem, matrix, &store_address(config, options))?;
+    let metered = MeteredStore::open(&problem, matrix, &store_address(config, options), config.run.seed)?;
     let sweep = Sweep::new(&config.run, matrix, &problem, given);
     let folder = results_folder(config, options);
     let encode = |source| ResultsError::Encode { what: "the configuration", source };

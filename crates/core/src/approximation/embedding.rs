@@ -8,7 +8,9 @@ use std::sync::Arc;
 
 use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2, Axis, concatenate};
 
+use super::{Approximation, Factors, General};
 use crate::error::ApproximateError;
+use crate::fit_report::FitReport;
 use crate::linalg;
 use crate::oracle::{Identity, OracleError, Pair};
 
@@ -65,6 +67,18 @@ impl Embedding {
         let mut vectors = linalg::product(residual.view(), core.view());
         linalg::add_product(linked(proxy_to_anchors).view(), added.view(), 1.0, vectors.view_mut());
         Some(vectors)
+    }
+
+    /// What the vectors alone say: K̃ = `vectors` · diag(`signature`) · `vectors`ᵀ, without known entries, and without new items. Copies the vectors twice.
+    pub fn product(&self, landmarks: Vec<usize>, report: FitReport) -> Approximation {
+        let empty = || Array2::zeros((0, self.vectors.ncols()));
+        let factors = General {
+            left: &self.vectors * &self.signature,
+            right: self.vectors.clone(),
+            left_projector: empty(),
+            right_projector: empty(),
+        };
+        Approximation::new(Factors::General(factors), landmarks, report)
     }
 
     /// Items whose proxy scores embed a new one; none without a proxy.

@@ -5,8 +5,8 @@ use landmark_yaml::{Problem, Section, list};
 
 use super::matrix::MatrixSubject;
 use super::values::Tuned;
-use crate::oracles::OracleSpec;
 use crate::oracles::wmd::WmdConfig;
+use crate::oracles::{OracleSpec, Orders};
 
 /// A name becomes a folder.
 pub(super) fn name(name: &str, section: &Section<'_>) -> bool {
@@ -71,6 +71,7 @@ pub(super) fn together(matrix: &MatrixSubject, section: &Section<'_>, known: &[&
         };
         section.problems().add(Problem::new(problem).at(method.place));
     }
+    one_order(matrix, section);
     if experiment.makes_factors {
         own_data(matrix, section);
     }
@@ -96,6 +97,45 @@ fn readable(matrix: &MatrixSubject, section: &Section<'_>, known: &[&'static Ora
         if let Some(problem) = dataset.unread_by(&format!("the proxy `{}`", proxy.kind.id()), proxy.kind.reads()) {
             section.problems().add(problem.at(method.place));
         }
+    }
+}
+
+/// Requirements of methods that are fitted to one order a pair: a score with two orders whose mean is wanted.
+fn one_order(matrix: &MatrixSubject, section: &Section<'_>) {
+    let experiment = matrix.experiment;
+    for method in matrix.methods.iter().filter(|method| method.order.is_some()) {
+        if !matches!(matrix.oracle.orders(), Some(Orders::Mean | Orders::Random)) {
+            let message = format!("`{}` reads one order a pair, but the score is not the mean of both", method.name);
+            let problem = Problem::new(message).at(method.place);
+            section
+                .problems()
+                .add(problem.help("set `oracle.order: mean` (of a program or a matrix: `symmetrize: mean`)"));
+        }
+    }
+    if !matrix.reads_one_order() {
+        return;
+    }
+    if !experiment.is_about_errors && !experiment.makes_factors {
+        let id = experiment.entry.id;
+        section.refuse(
+            "experiment",
+            format!("`{id}` reads both orders of a pair: set them to `mean`, and leave out `order: random`"),
+        );
+    }
+    for method in matrix.methods.iter().filter(|method| !method.entry.draws || method.id == "wme") {
+        if method.order.is_some() {
+            let message = format!("`{}` reads no columns, of one order or of both", method.id);
+            section.problems().add(Problem::new(message).at(method.place).help("leave `order` out"));
+        }
+    }
+    if matrix.target_error.is_some() {
+        let message =
+            "`target_error` judges by the entries that the fit sees, and one order a pair is not what is wanted";
+        section.refuse("target_error", message);
+    }
+    if matrix.budget.seconds.is_some() && experiment.makes_factors {
+        let message = "`budget.seconds` grows the rank by the entries that the fit sees, and one order a pair is not what is wanted";
+        section.refuse("budget", message);
     }
 }
 

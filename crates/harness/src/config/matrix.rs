@@ -11,7 +11,7 @@ use super::reading::Reading;
 use super::search::SearchConfig;
 use super::settings::{Budget, ErrorEstimateConfig, OutputConfig, SpectrumConfig, SvmConfig};
 use super::values::{Compare, Rank, Tuned};
-use crate::oracles::OracleConfig;
+use crate::oracles::{OracleConfig, Orders};
 
 /// Sweep of methods over one matrix.
 #[derive(Debug, Clone, Serialize)]
@@ -88,6 +88,16 @@ impl Serialize for ExperimentEntry {
 }
 
 impl MatrixSubject {
+    /// True where the method is fitted to one order a pair: its own wish, or that of the oracle.
+    pub fn is_by_one_order(&self, method: &MethodConfig) -> bool {
+        method.order.is_some() || self.oracle.orders() == Some(Orders::Random)
+    }
+
+    /// True where some method is.
+    pub fn reads_one_order(&self) -> bool {
+        self.oracle.orders() == Some(Orders::Random) || self.methods.iter().any(|method| method.order.is_some())
+    }
+
     /// Reads its sections, which stand at the top of the file, each for itself.
     pub(super) fn read(
         experiment: &'static ExperimentEntry,

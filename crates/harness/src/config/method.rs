@@ -26,6 +26,9 @@ pub struct MethodConfig {
     pub params: Map<String, Json>,
     /// Entries that it returns exactly.
     pub known: Known,
+    /// One order a pair instead of the mean of both, at half the calls.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub order: Option<MethodOrder>,
     /// Approximate the residual of this instead of the matrix.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub proxy: Option<ProxyConfig>,
@@ -44,6 +47,14 @@ impl fmt::Debug for MethodConfig {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {} {:?} {:?}", self.name, Json::Object(self.params.clone()), self.known, self.proxy)
     }
+}
+
+/// Order of a pair that a method reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MethodOrder {
+    /// One of both by a coin.
+    Random,
 }
 
 /// A cheap relative of the oracle and how it is fitted to it.
@@ -188,11 +199,12 @@ impl MethodConfig {
         };
         let name: Option<String> = section.optional("name");
         let known = section.or("known", Known::NOTHING);
+        let order = section.optional("order");
         let proxy = section.node("proxy").map(|node| ProxyConfig::read(node, &section.path_of("proxy"), reading));
         let own = section.rest();
         if let Value::Map(entries) = &own.value {
             let takes: Vec<&str> = entry.parameters.iter().map(|p| p.name).collect();
-            let also = ["id", "name", "known", "proxy"];
+            let also = ["id", "name", "known", "order", "proxy"];
             for (key, _) in entries.iter().filter(|(key, _)| !takes.contains(&key.text.as_str())) {
                 let known = takes.iter().copied().chain(also);
                 let problem = Problem::unknown("parameter", &key.text, known).and(&format!(" of `{id}`"));
@@ -207,12 +219,13 @@ impl MethodConfig {
             Some(proxy) => Some(proxy?),
             None => None,
         };
-        let name = name.unwrap_or_else(|| default_name(entry.id, known, proxy.as_ref()));
+        let name = name.unwrap_or_else(|| default_name(entry.id, known, order, proxy.as_ref()));
         Some(Self {
             id: entry.id,
             name,
             params: built.params,
             known,
+            order,
             proxy,
             approximator: built.approximator,
             entry,
@@ -222,7 +235,7 @@ impl MethodConfig {
 }
 
 /// `shift_ridge + known + rwmd`: what distinguishes it from the bare method.
-fn default_name(id: &str, known: Known, proxy: Option<&ProxyConfig>) -> String {
+fn default_name(id: &str, known: Known, order: Option<MethodOrder>, proxy: Option<&ProxyConfig>) -> String {
     let mut name = id.to_owned();
     match (known.landmarks, known.diagonal) {
         (false, false) => {}
@@ -231,6 +244,9 @@ fn default_name(id: &str, known: Known, proxy: Option<&ProxyConfig>) -> String {
     }
     if let Some(proxy) = proxy {
         name = format!("{name} + {}", proxy.kind.id());
+    }
+    if order.is_some() {
+        name += ", one order";
     }
     name
 }

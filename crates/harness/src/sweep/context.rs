@@ -5,13 +5,14 @@ use std::sync::Arc;
 
 use landmark_core::approximate::Approximate;
 use landmark_core::approximation::{Approximation, Known};
-use landmark_core::entries::{Certainty, EntryBlock, EntryPlan, Rows};
+use landmark_core::entries::{Certainty, EntryBlock, EntryPlan, EntrySet, Rows};
 use landmark_core::error_estimate::{Stop, TargetError};
 use landmark_core::landmarks::Landmarks;
 use landmark_core::oracle::{Metered, Oracle, Spent};
 use landmark_core::stream::{Rng, stream};
 use landmark_data::Split;
 use landmark_report::{CellKey, Metric, ResultRow, ResultsError, Subject, Variant, cell_key};
+use landmark_store::StoreError;
 use serde_json::json;
 
 use super::wme::{self, RandomStores};
@@ -20,13 +21,16 @@ use crate::config::MatrixSubject;
 use crate::config::RunSettings;
 use crate::config::SplitConfig;
 use crate::config::Tuned;
-use crate::job::JobError;
+use crate::job::{JobError, Request};
 use crate::loaded::LoadError;
 use crate::metered_store::MeteredStore;
-use crate::problem::Problem;
+use crate::problem::{Problem, similarity};
 
 /// The first step of a rank that grows until the time is up, as a share of the largest.
 const FIRST_SHARE: usize = 8;
+
+/// Number of the matrix of the other order, where orders are kept apart.
+pub const OTHER_ORDER: usize = 1;
 
 /// Everything a job of a sweep can reach.
 pub struct SweepContext<'a> {
@@ -81,6 +85,40 @@ impl SweepContext<'_> {
         has_gamma(self.matrix).then(|| self.fixed_gamma().unwrap_or_else(searched))
     }
 
+    /// Raw scores that a cell is fitted to: one order a pair, or what is wanted.
+    pub fn scores(&self, cell: &Cell) -> Arc<dyn Oracle> {
+        if self.sweep.coin(cell).is_some() { self.metered.scores() } else { self.metered.wanted() }
+    }
+
+    /// Requests of entries that are wanted: of both orders where they are kept apart.
+    pub fn requests(&self, plan: EntryPlan) -> Vec<Request> {
+        let other = self.metered.other_order().map(|_| Request { matrix: OTHER_ORDER, plan: plan.clone() });
+        Request::of_sweep(plan).into_iter().chain(other).collect()
+    }
+
+    /// Price of requests that are made of an empty store.
+    pub fn evaluations(&self, requests: &[Request]) -> u64 {
+        self.sets(requests).iter().map(|(_, entries)| entries.evaluations()).sum()
+    }
+
+    /// Evaluations of requests that are not in the store yet.
+    ///
+    /// # Errors
+    /// A store that cannot be read.
+    pub fn missing(&self, requests: &[Request]) -> Result<u64, StoreError> {
+        self.sets(requests).iter().map(|(metered, entries)| metered.missing(entries)).sum()
+    }
+
+    fn sets(&self, requests: &[Request]) -> Vec<(&MeteredStore, EntrySet)> {
+        let stores = [Some(self.metered), self.metered.other_order()].into_iter().flatten();
+        let set = |(number, metered): (usize, &'_ MeteredStore)| {
+            let mut entries = EntrySet::new(metered.shape());
+            requests.iter().filter(|request| request.matrix == number).for_each(|request| entries.add(&request.plan));
+            entries
+        };
+        stores.enumerate().map(|(number, metered)| (metered, set((number, metered)))).collect()
+    }
+
     /// Fits the method of a cell through a meter of its own: the approximation, and what it would have cost alone.
     pub fn fit(&self, cell: &Cell, setting: Setting) -> Result<(Approximation, Spent), JobError> {
         self.fit_to(self.target(cell), cell, setting)
@@ -97,7 +135,7 @@ impl SweepContext<'_> {
         cell: &Cell,
         setting: Setting,
     ) -> Result<(Approximation, Spent), JobError> {
-        let oracle = Metered::new(self.metered.similarities(setting.gamma)?);
+        let oracle = Metered::new(similarity(self.scores(cell), setting.gamma)?);
         let mut rng = stream(self.run.seed, &self.problem.dataset, "fit", cell.replicate);
         let is_wme = self.sweep.method(cell).id == wme::ID;
         let method = if is_wme { self.wme(cell, setting)? } else { self.sweep.approximator(cell, setting)? };
@@ -208,6 +246,12 @@ impl SweepContext<'_> {
         ResultRow { profile: self.run.profile.name.clone(), ..ResultRow::new(subject, metric, value) }
     }
 
+    /// A method that reads one order by its own wish has another key than one that reads both, whose keys are as they were before there was one.
+    fn with_order(&self, cell: Option<&Cell>, more: &serde_json::Value) -> serde_json::Value {
+        let order = cell.and_then(|cell| self.sweep.method(cell).order);
+        order.map_or_else(|| more.clone(), |order| json!([more, order]))
+    }
+
     /// The key of a job: everything that moves its rows.
     pub fn key(&self, what: &str, cell: Option<&Cell>, more: &serde_json::Value) -> Result<CellKey, ResultsError> {
         let (run, matrix) = (self.run, self.matrix);
@@ -233,7 +277,7 @@ impl SweepContext<'_> {
             "replicate": cell.map(|cell| cell.replicate),
             "method": method,
             "profile": run.profile.name,
-            "more": more,
+            "more": self.with_order(cell, more),
         }))
     }
 }
@@ -262,6 +306,9 @@ fn variant(method: &crate::config::MethodConfig) -> Variant {
     }
     if let Some(proxy) = &method.proxy {
         variant.set("proxy", proxy.kind.id());
+    }
+    if method.order.is_some() {
+        variant.set("order", "random");
     }
     variant
 }

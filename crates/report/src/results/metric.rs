@@ -78,6 +78,14 @@ macro_rules! metrics {
 metrics! {
     /// ‖K − K̃‖_F / ‖K‖_F.
     RelativeError: "relative_error", "relative error", "relative error", Lower, Fixed(3), ERROR;
+    /// The same off the diagonal, exact or, with an interval, estimated.
+    OffDiagonalError: "off_diagonal_error", "error off the diagonal", "relative error off the diagonal", Lower, Fixed(3), ERROR;
+    /// The same over the entries off the diagonal that were not evaluated.
+    UnevaluatedError: "unevaluated_error", "unevaluated error", "relative error of unevaluated entries", Lower, Fixed(3), ERROR;
+    /// The same over the hundredth of sampled unevaluated entries whose scores are largest.
+    LargeScoreError: "large_score_error", "error of large scores", "relative error of large scores", Lower, Fixed(3), ERROR;
+    /// Pearson correlation of K̃ with K at sampled unevaluated entries.
+    ScoreCorrelation: "score_correlation", "correlation with K", "correlation with K (%)", Higher, Percent, SCORE;
     /// The same against the scores of pairs as they were asked for, before both orders became one.
     RawError: "raw_error", "error against raw", "relative error against the raw scores", Lower, Fixed(3), ERROR;
     /// The same, estimated from a few extra entries.

@@ -9,6 +9,7 @@ mod identities;
 mod input;
 mod measures;
 mod neural;
+mod one_order;
 mod own_data;
 mod resume;
 mod scale;

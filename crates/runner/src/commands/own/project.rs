@@ -113,8 +113,8 @@ impl Own {
             return Err(other_scorer(then, now));
         }
 
-        let metered = MeteredStore::open(&problem, &self.matrix, &run::store_address(&self.config, &self.options))
-            .into_diagnostic()?;
+        let address = run::store_address(&self.config, &self.options);
+        let metered = MeteredStore::open(&problem, &self.matrix, &address, self.config.run.seed).into_diagnostic()?;
         let oracle = similarity(metered.scores(), info.gamma).into_diagnostic()?;
         let (rows, landmarks): (Vec<usize>, Vec<usize>) = ((kept.len()..kept.len() + m).collect(), (0..t).collect());
         let similarities = block_of(oracle.as_ref(), &rows, &landmarks).into_diagnostic()?;
