@@ -66,8 +66,11 @@ fn read(path: &str, n: usize) -> Result<Precomputed, Box<dyn Error>> {
     Ok(Precomputed::new(Array2::from_shape_vec((n, n), values)?, AsymmetryPolicy::Mean)?)
 }
 
+/// Landmarks in their order, by the name of their policy.
+type Orders = Vec<(&'static str, Vec<usize>)>;
+
 /// The landmarks of a draw under every policy, uniform ones first.
-fn orders(geometry: &Precomputed, size: usize, draw: u64) -> Result<Vec<(&'static str, Vec<usize>)>, Box<dyn Error>> {
+fn orders(geometry: &Precomputed, size: usize, draw: u64) -> Result<Orders, Box<dyn Error>> {
     let policies =
         [LandmarkPolicy::Uniform, LandmarkPolicy::KMeansPlusPlus, LandmarkPolicy::Farthest, LandmarkPolicy::RpCholesky];
     let mut orders = Vec::new();

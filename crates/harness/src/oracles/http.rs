@@ -36,7 +36,7 @@ pub static HTTP: OracleSpec = OracleSpec {
                 "number",
                 "`chat`: `{ read: number | json | logprobs, field: score, low: 0, high: 10 }`",
             ),
-            parameter("pairs_per_request", "256", "pairs of a request, at most; 1 for `chat`"),
+            parameter("pairs_per_request", "none", "pairs of a request, at most; absent: 256, and 1 for `chat`"),
             parameter("symmetric", "false", "true where the order of a pair does not matter"),
             parameter("diagonal", "none", "similarity of every item to itself, where it is known"),
             parameter("repeats", "1", "calls whose mean is the score, for a judge that varies"),
