@@ -121,9 +121,11 @@ pub(crate) fn cross_validate(
     let cut = stratified_folds(&labels, folds, seed)?;
     let walk = |(number, fold): (usize, &Fold)| {
         let of = |places: &[usize]| -> Vec<usize> { places.iter().map(|&place| items[place]).collect() };
-        learner
-            .path(&of(&fold.train), &of(&fold.test), &path, seed)
-            .map_err(|source| TaskError::Fold { fold: number, folds, source: Box::new(source) })
+        learner.path(&of(&fold.train), &of(&fold.test), &path, seed).map_err(|source| TaskError::Fold {
+            fold: number,
+            folds,
+            source: Box::new(source),
+        })
     };
     let answers = match learner.paths(items, &cut, &path)? {
         Some(answers) => answers,

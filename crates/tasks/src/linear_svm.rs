@@ -220,7 +220,7 @@ impl LinearSvmValidParams {
             let costs = unit_costs(&of_part, classes, &self.0.class_weights)?;
             part.iter().zip(costs).for_each(|(&i, cost)| units[i] = cost);
         }
-        Ok(Some(paths.newton_of_folds(&rows, &units)))
+        Ok(Some(paths.newton_of_folds(x, &rows, &units)))
     }
 }
 
@@ -294,10 +294,11 @@ impl Paths<'_, '_> {
     }
 
     /// By fold, then by cost; `units` by fold: costs of the rows for C = 1, 0 where the fold tests.
-    fn newton_of_folds(&self, rows: &DenseRows<'_>, units: &[Vec<f64>]) -> Vec<Vec<LinearSvm>> {
+    fn newton_of_folds(&self, x: ArrayView2<'_, f64>, rows: &DenseRows<'_>, units: &[Vec<f64>]) -> Vec<Vec<LinearSvm>> {
         let shared = Shared::of_all(rows, units);
         let of_class: Vec<Vec<Vec<Solved>>> = self.of_each_class(|class| {
-            let mut machines = FoldMachines::new(rows, self.signs(class), units, shared.start(), self.options());
+            let mut machines =
+                FoldMachines::new(x.view(), rows, self.signs(class), units, shared.start(), self.options());
             let mut of_fold: Vec<Vec<Solved>> = units.iter().map(|_| Vec::new()).collect();
             for &c in self.costs {
                 for (fold, report) in machines.solve(c).into_iter().enumerate() {

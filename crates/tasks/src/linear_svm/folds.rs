@@ -10,7 +10,7 @@
 //! lacks decide) goes on alone.
 //!
 //! Cost: 4 f·(d·|I| + d²/2) flops an iteration for f folds, of which a step takes some; the Gram matrix and factor of one machine for all.
-//! Memory d² twice a class at work, and f·n.
+//! Memory a class at work: d² twice, the rows that pay, and f·n.
 
 use ndarray::{Array2, ArrayView1, ArrayView2, Axis, aview1, s};
 
@@ -35,6 +35,8 @@ const MOST_ITERATIONS: usize = 60;
 
 /// The machines of one class, a fold each, on the path of costs.
 pub(super) struct FoldMachines<'a> {
+    /// n × d, without the bias feature
+    features: ArrayView2<'a, f64>,
     rows: &'a DenseRows<'a>,
     signs: Vec<f64>,
     /// folds × n: cost of a row for C = 1, 0 where the fold tests on it
@@ -110,6 +112,7 @@ enum Outcome {
 impl<'a> FoldMachines<'a> {
     /// Starts at w = 0, with `shared` from [`Shared::of_all`].
     pub(super) fn new(
+        features: ArrayView2<'a, f64>,
         rows: &'a DenseRows<'a>,
         signs: Vec<f64>,
         units: &'a [Vec<f64>],
@@ -117,7 +120,7 @@ impl<'a> FoldMachines<'a> {
         options: DescentOptions,
     ) -> Self {
         let (weights, margins) = (Array2::zeros((units.len(), rows.width())), vec![vec![0.0; rows.len()]; units.len()]);
-        Self { rows, signs, units, options, weights, margins, shared }
+        Self { features, rows, signs, units, options, weights, margins, shared }
     }
 
     /// w of a fold, with the bias feature's weight last.
@@ -128,14 +131,15 @@ impl<'a> FoldMachines<'a> {
     /// Goes on from the present w to the optima for the costs C_i = c·u_i. Violations are not measured.
     pub(super) fn solve(&mut self, c: f64) -> Vec<SolveReport> {
         let mut open: Vec<usize> = (0..self.units.len()).collect();
-        let (mut gradients, mut reports) = self.measure(c, &open);
+        let (mut gradients, mut reports, mut paying) = self.measure(c, &open);
         for steps in 1..=self.options.max_epochs {
             let left: Vec<usize> = (0..open.len()).filter(|&place| !reports[open[place]].converged).collect();
             open = left.iter().map(|&place| open[place]).collect();
             if open.is_empty() {
                 break;
             }
-            let outcomes = self.step(c, &open, &gradients.select(Axis(0), &left), &reports);
+            let system = System { c, open: &open, paying: &paying };
+            let outcomes = self.step(&system, &gradients.select(Axis(0), &left), &reports);
             for (&fold, outcome) in open.iter().zip(&outcomes) {
                 if let Outcome::Unsolved = outcome {
                     reports[fold] = self.go_alone(c, fold);
@@ -144,7 +148,7 @@ impl<'a> FoldMachines<'a> {
             let still = open.iter().zip(&outcomes).filter(|(_, outcome)| matches!(outcome, Outcome::Moved));
             open = still.map(|(&fold, _)| fold).collect();
             let measured;
-            (gradients, measured) = self.measure(c, &open);
+            (gradients, measured, paying) = self.measure(c, &open);
             for (&fold, report) in open.iter().zip(measured) {
                 reports[fold] = SolveReport { epochs: steps, ..report };
             }
@@ -152,14 +156,16 @@ impl<'a> FoldMachines<'a> {
         reports
     }
 
-    /// Gradients w − Σ α_i y_i x_i of some machines, a row each, and their objectives: the gap is half the gradient's square.
-    fn measure(&self, c: f64, open: &[usize]) -> (Array2<f64>, Vec<SolveReport>) {
+    /// Gradients w − Σ α_i y_i x_i of some machines, a row each, their objectives (the gap is half the gradient's square), and the rows that pay.
+    fn measure(&self, c: f64, open: &[usize]) -> (Array2<f64>, Vec<SolveReport>, Paying) {
         let mut gradients = self.weights.select(Axis(0), open);
-        self.for_blocks(&self.paying(open), |indices, block| {
-            let alpha = |(place, k): (usize, usize)| 2.0 * c * self.signs[indices[k]] * self.weighed_error(open[place], indices[k]);
-            let alpha = Array2::from_shape_fn((open.len(), indices.len()), alpha);
-            add_product(alpha.view(), block, -1.0, gradients.view_mut());
-        });
+        let paying = self.paying(open);
+        let alpha = |(place, k): (usize, usize)| {
+            let i = paying.indices[k];
+            2.0 * c * self.signs[i] * self.weighed_error(open[place], i)
+        };
+        let alpha = Array2::from_shape_fn((open.len(), paying.indices.len()), alpha);
+        add_product(alpha.view(), paying.rows.view(), -1.0, gradients.view_mut());
         let report = |(&fold, gradient): (&usize, ArrayView1<'_, f64>)| {
             let (mut losses, mut support) = (0.0, 0);
             for i in 0..self.rows.len() {
@@ -174,34 +180,34 @@ impl<'a> FoldMachines<'a> {
             SolveReport { converged: report.meets(self.options.tolerance), ..report }
         };
         let reports = open.iter().zip(gradients.outer_iter()).map(report).collect();
-        (gradients, reports)
+        (gradients, reports, paying)
     }
 
     /// A Newton step of some machines.
-    fn step(&mut self, c: f64, open: &[usize], gradients: &Array2<f64>, reports: &[SolveReport]) -> Vec<Outcome> {
+    fn step(&mut self, system: &System<'_>, gradients: &Array2<f64>, reports: &[SolveReport]) -> Vec<Outcome> {
+        let System { c, open, .. } = *system;
         let tolerance = self.options.tolerance.value();
         let wanted = |(&fold, gradient): (&usize, ArrayView1<'_, f64>)| {
             let allowed = SAFETY * (2.0 * tolerance * reports[fold].primal).sqrt();
             allowed.max(FORCING * norm(gradient))
         };
         let wanted: Vec<f64> = open.iter().zip(gradients.outer_iter()).map(wanted).collect();
-        let system = System { c, open, paying: self.paying(open) };
         let mut descent = Conjugate { steps: Array2::zeros(gradients.dim()), residuals: gradients.mapv(|g| -g) };
         let mean = mean_over_folds(self.units, |fold, i| self.margins[fold][i] < 1.0);
-        let limit = self.iterations_worth_a_factor(&system, &mean);
-        if !self.descend(&system, &mut descent, &wanted, limit) {
+        let limit = self.iterations_worth_a_factor(system, &mean);
+        if !self.descend(system, &mut descent, &wanted, limit) {
             self.shared.update(self.rows, mean);
             self.shared.factor = Factor::of(&self.shared.gram, c);
-            self.descend(&system, &mut descent, &wanted, MOST_ITERATIONS);
+            self.descend(system, &mut descent, &wanted, MOST_ITERATIONS);
         }
         let moved = self.advance(c, open, &descent.steps);
-        let outcome = |((residual, &wanted), moved): ((ArrayView1<'_, f64>, &f64), bool)| {
-            match (norm(residual) <= wanted, moved) {
+        let outcome =
+            |((residual, &wanted), moved): ((ArrayView1<'_, f64>, &f64), bool)| match (norm(residual) <= wanted, moved)
+            {
                 (false, _) => Outcome::Unsolved,
                 (true, true) => Outcome::Moved,
                 (true, false) => Outcome::Stuck,
-            }
-        };
+            };
         descent.residuals.outer_iter().zip(&wanted).zip(moved).map(outcome).collect()
     }
 
@@ -221,27 +227,19 @@ impl<'a> FoldMachines<'a> {
     }
 
     /// Rows that pay in one of some machines.
-    fn paying(&self, open: &[usize]) -> Vec<usize> {
-        (0..self.rows.len()).filter(|&i| open.iter().any(|&fold| self.weighed_error(fold, i) > 0.0)).collect()
-    }
-
-    /// Hands over some rows, bias feature included, a block at a time.
-    fn for_blocks(&self, indices: &[usize], mut take: impl FnMut(&[usize], ArrayView2<'_, f64>)) {
-        let mut block = Array2::zeros((BLOCK_ROWS.min(indices.len()), self.rows.width()));
-        for chunk in indices.chunks(BLOCK_ROWS) {
-            let mut block = block.slice_mut(s![..chunk.len(), ..]);
-            for (mut row, &i) in block.outer_iter_mut().zip(chunk) {
-                self.rows.copy_scaled(i, 1.0, &mut row);
-            }
-            take(chunk, block.view());
-        }
+    fn paying(&self, open: &[usize]) -> Paying {
+        let pays = |&i: &usize| open.iter().any(|&fold| self.weighed_error(fold, i) > 0.0);
+        let indices: Vec<usize> = (0..self.rows.len()).filter(pays).collect();
+        let mut rows = Array2::zeros((indices.len(), self.rows.width()));
+        rows.outer_iter_mut().zip(&indices).for_each(|(row, &i)| self.rows.copy_scaled(i, 1.0, row));
+        Paying { indices, rows }
     }
 
     /// Iterations that cost what a factor for the present rows does, in flops.
     fn iterations_worth_a_factor(&self, system: &System<'_>, mean: &[f64]) -> usize {
         let changed = mean.iter().zip(&self.shared.held).filter(|(mean, held)| mean != held).count();
         let width = self.rows.width();
-        let iteration = system.open.len() * (4 * system.paying.len() + 2 * width);
+        let iteration = system.open.len() * (4 * system.paying.indices.len() + 2 * width);
         (width * (changed + width / 3)).div_ceil(iteration)
     }
 
@@ -268,7 +266,9 @@ impl<'a> FoldMachines<'a> {
             conditioned.assign(residuals);
             factor.solve(&mut conditioned);
             let next = row_products(residuals, &conditioned);
-            for (k, (mut direction, conditioned)) in directions.outer_iter_mut().zip(conditioned.outer_iter()).enumerate() {
+            for (k, (mut direction, conditioned)) in
+                directions.outer_iter_mut().zip(conditioned.outer_iter()).enumerate()
+            {
                 direction *= next[k] / along[k];
                 direction += &conditioned;
             }
@@ -282,7 +282,8 @@ impl<'a> FoldMachines<'a> {
         let System { c, open, paying } = system;
         let mut products = directions.clone();
         let mut scores = Array2::zeros((open.len(), BLOCK_ROWS));
-        self.for_blocks(paying, |indices, block| {
+        for (indices, block) in paying.indices.chunks(BLOCK_ROWS).zip(paying.rows.axis_chunks_iter(Axis(0), BLOCK_ROWS))
+        {
             let mut scores = scores.slice_mut(s![.., ..indices.len()]);
             product_into(directions.view(), block.t(), 2.0 * c, scores.view_mut());
             for (&fold, mut scores) in open.iter().zip(scores.outer_iter_mut()) {
@@ -291,29 +292,25 @@ impl<'a> FoldMachines<'a> {
                 }
             }
             add_product(scores.view(), block, 1.0, products.view_mut());
-        });
+        }
         products
     }
 
     /// Moves each w along its step to the minimum of the objective; `false` where nothing can be gained any more.
     fn advance(&mut self, c: f64, open: &[usize], steps: &Array2<f64>) -> Vec<bool> {
-        let n = self.rows.len();
-        let mut slopes = vec![0.0; open.len() * n];
-        let all: Vec<usize> = (0..n).collect();
-        self.for_blocks(&all, |indices, block| {
-            let products = product(steps.view(), block.t());
-            for (slopes, products) in slopes.chunks_mut(n).zip(products.outer_iter()) {
-                indices.iter().zip(products).for_each(|(&i, product)| slopes[i] = self.signs[i] * product);
-            }
-        });
+        let columns = self.features.ncols();
+        let products = product(steps.slice(s![.., ..columns]), self.features.t());
         let mut moved = Vec::with_capacity(open.len());
-        for ((&fold, step), slopes) in open.iter().zip(steps.outer_iter()).zip(slopes.chunks(n)) {
+        for ((&fold, step), products) in open.iter().zip(steps.outer_iter()).zip(products.outer_iter()) {
+            let constant = self.rows.bias() * step.get(columns).unwrap_or(&0.0);
+            let slopes: Vec<f64> =
+                products.iter().zip(&self.signs).map(|(product, sign)| sign * (product + constant)).collect();
             let (margins, mut weights) = (&mut self.margins[fold], self.weights.row_mut(fold));
             let along = (weights.dot(&step), step.dot(&step));
-            let length = minimum_along(along, c, margins, slopes, &self.units[fold]);
+            let length = minimum_along(along, c, margins, &slopes, &self.units[fold]);
             let before = weights.to_owned();
             weights.scaled_add(length, &step);
-            add_scaled(length, slopes, margins);
+            add_scaled(length, &slopes, margins);
             moved.push(weights != before);
         }
         moved
@@ -325,8 +322,13 @@ struct System<'s> {
     c: f64,
     /// Folds.
     open: &'s [usize],
-    /// Rows that pay in one of them.
-    paying: Vec<usize>,
+    paying: &'s Paying,
+}
+
+/// Rows that pay in one of some machines, bias feature included, in one piece: every iteration reads them.
+struct Paying {
+    indices: Vec<usize>,
+    rows: Array2<f64>,
 }
 
 /// Solutions and residuals of conjugate gradients, a row a machine.

@@ -319,8 +319,8 @@ pub(super) fn add_rows(gram: &mut Array2<f64>, rows: &DenseRows<'_>, unit: &[f64
     let mut block = Array2::zeros((BLOCK_ROWS.min(indices.len()), width));
     for chunk in indices.chunks(BLOCK_ROWS) {
         let mut block = block.slice_mut(s![..chunk.len(), ..]);
-        for (mut row, &i) in block.axis_iter_mut(Axis(0)).zip(chunk) {
-            rows.copy_scaled(i, unit[i].sqrt(), &mut row);
+        for (row, &i) in block.axis_iter_mut(Axis(0)).zip(chunk) {
+            rows.copy_scaled(i, unit[i].sqrt(), row);
         }
         let block: ArrayView2<'_, f64> = block.view();
         for start in (0..width).step_by(PANEL) {
