@@ -9,7 +9,6 @@ mod files;
 mod metric;
 mod row;
 mod store;
-mod stored;
 mod tables;
 
 pub use axes::{AXES, Axes, Axis, Place};

@@ -187,8 +187,8 @@ pub enum Command {
     /// Cut what a configuration buys, or the stream it sketches, into tiles for any number of workers that reach one store
     Plan {
         /// Who runs the workers; for Slurm and HyperQueue the files that submit them are written
-        #[arg(long, value_enum, default_value_t = Executor::Local)]
-        executor: Executor,
+        #[arg(long, value_enum, default_value_t = ExecutorName::Local)]
+        executor: ExecutorName,
         /// Seconds that a tile should take, 120 by default; of a matrix it needs `--sample`, which tells how fast it goes
         #[arg(long, value_name = "SECONDS")]
         tile_seconds: Option<f64>,
@@ -472,6 +472,28 @@ pub struct FormatArgs {
     /// As JSON
     #[arg(long)]
     pub json: bool,
+}
+
+/// Executor of the workers, as the command line names it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ExecutorName {
+    /// This machine: start `runner worker` as often as you like.
+    Local,
+    /// A job array of Slurm.
+    Slurm,
+    /// A job of HyperQueue.
+    #[value(name = "hyperqueue")]
+    HyperQueue,
+}
+
+impl From<ExecutorName> for Executor {
+    fn from(name: ExecutorName) -> Self {
+        match name {
+            ExecutorName::Local => Self::Local,
+            ExecutorName::Slurm => Self::Slurm,
+            ExecutorName::HyperQueue => Self::HyperQueue,
+        }
+    }
 }
 
 /// How a list is printed.

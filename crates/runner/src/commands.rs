@@ -49,7 +49,7 @@ fn dispatch(cli: Cli) -> Result<Exit> {
         Some(Command::Report { config, overlay, places }) => return run::report(&config, &overlay, &places, cli.log),
         Some(Command::Plan { executor, tile_seconds, tile_size, sample, force, scale }) => {
             let size = scale::TileSize { seconds: tile_seconds, size: tile_size, sample };
-            scale::plan(&scale, executor, size, force, cli.log)?
+            scale::plan(&scale, executor.into(), size, force, cli.log)?
         }
         Some(Command::Worker { tiles, share, lease, scale }) => {
             scale::worker(&scale, tiles.as_deref(), share.as_deref(), lease, cli.log)?

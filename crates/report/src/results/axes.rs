@@ -168,6 +168,12 @@ impl From<f64> for Place {
     }
 }
 
+impl From<i32> for Place {
+    fn from(number: i32) -> Self {
+        Self::Number(number.into())
+    }
+}
+
 impl From<u64> for Place {
     fn from(number: u64) -> Self {
         Self::Number(number as f64)

@@ -3,7 +3,7 @@
 use super::ResultRow;
 use super::axes::Axes;
 use super::error::ResultsError;
-use super::stored::StoredRow;
+use super::row::StoredRow;
 use crate::columns::{Column, write_parquet};
 
 /// A JSON array with one row a line.
