@@ -6,6 +6,7 @@
 use std::path::{Path, PathBuf};
 
 pub mod amounts;
+pub mod columns;
 mod error;
 mod figure;
 #[cfg(test)]

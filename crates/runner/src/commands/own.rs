@@ -15,9 +15,9 @@ use landmark_harness::progress::Progress;
 use landmark_harness::run::{self, RunOptions};
 use landmark_harness::scale::executor::command_line;
 use landmark_harness::sweep::context::SweepContext;
+use landmark_report::columns::{Column, write_parquet, write_separated};
 use landmark_tasks::neighbours::SignedVectors;
 use miette::{IntoDiagnostic, Result};
-use polars::prelude::{Column, CsvWriter, DataFrame, ParquetWriter, SerWriter};
 use serde_json::json;
 
 use crate::catalogue;
@@ -164,8 +164,6 @@ pub(super) fn own_matrix(config: &Config) -> Result<&MatrixSubject> {
 
 /// Writes a table in the form that the ending of the file names.
 fn write_table(path: &Path, columns: Vec<Column>) -> Result<()> {
-    let height = columns.first().map_or(0, Column::len);
-    let mut frame = DataFrame::new(height, columns).into_diagnostic()?;
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
         std::fs::create_dir_all(folder).into_diagnostic()?;
     }
@@ -175,7 +173,7 @@ fn write_table(path: &Path, columns: Vec<Column>) -> Result<()> {
         "csv" => b',',
         "parquet" => {
             let file = std::fs::File::create(path).into_diagnostic()?;
-            return ParquetWriter::new(file).finish(&mut frame).map(|_| ()).into_diagnostic();
+            return write_parquet(file, [columns]).into_diagnostic();
         }
         _ => {
             let message = format!("`{}` has no ending that names a form", path.display());
@@ -183,5 +181,5 @@ fn write_table(path: &Path, columns: Vec<Column>) -> Result<()> {
         }
     };
     let file = std::fs::File::create(path).into_diagnostic()?;
-    CsvWriter::new(file).include_header(true).with_separator(separator).finish(&mut frame).into_diagnostic()
+    write_separated(file, separator, &columns).into_diagnostic()
 }

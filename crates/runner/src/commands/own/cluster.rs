@@ -3,10 +3,10 @@
 use landmark_core::stream::stream;
 use landmark_harness::experiments::own_data;
 use landmark_report::amounts::count;
+use landmark_report::columns::Column;
 use landmark_tasks::k_means::{KMeansParams, k_means};
 use miette::{IntoDiagnostic, Result};
 use ndarray::Axis;
-use polars::prelude::Column;
 
 use super::Own;
 use crate::cli::{LogArgs, OwnArgs};
@@ -24,9 +24,9 @@ pub(crate) fn cluster(arguments: &OwnArgs, clusters: usize, log: LogArgs) -> Res
     let found = k_means(points.view(), params, &mut rng).into_diagnostic()?;
     let mut sizes = vec![0_u64; clusters];
     found.labels.iter().for_each(|&label| sizes[label] += 1);
-    let labels: Vec<u64> = found.labels.iter().map(|&label| label as u64).collect();
-    let path = own
-        .write(own_data::CLUSTERS, vec![Column::new("id".into(), own.ids()), Column::new("cluster".into(), labels)])?;
+    let ids = Column::text("id", own.ids().into_iter().map(Some));
+    let labels = Column::count("cluster", found.labels.iter().map(|&label| Some(label as u64)));
+    let path = own.write(own_data::CLUSTERS, vec![ids, labels])?;
     let mut text = format!(
         "{} items in {clusters} clusters after {} iterations, inertia {:.4}; sizes {}\n",
         count(found.labels.len() as u64),

@@ -8,9 +8,9 @@ use landmark_harness::experiments::own_data;
 use landmark_harness::job::JobError;
 use landmark_harness::run::{self, RunError};
 use landmark_report::amounts::count;
+use landmark_report::columns::Column;
 use landmark_tasks::neighbours::{Neighbour, best_pairs, top_k as most_similar};
 use miette::{IntoDiagnostic, Result};
-use polars::prelude::Column;
 
 use super::Own;
 use crate::cli::{LogArgs, OwnArgs};
@@ -58,13 +58,10 @@ pub(crate) fn mine(arguments: &OwnArgs, pairs: usize, at_least: Option<f64>, log
     let (progress, done) = own.progress("items done");
     let found = best_pairs(own.vectors(), pairs, at_least.unwrap_or(f64::NEG_INFINITY), done);
     drop(progress);
-    let ids = |of: fn(&landmark_tasks::neighbours::ScoredPair) -> usize| -> Vec<String> {
-        found.iter().map(|pair| own.id(of(pair))).collect()
-    };
     let columns = vec![
-        Column::new("first".into(), ids(|pair| pair.first)),
-        Column::new("second".into(), ids(|pair| pair.second)),
-        Column::new("score".into(), found.iter().map(|pair| pair.score).collect::<Vec<_>>()),
+        Column::text("first", found.iter().map(|pair| Some(own.id(pair.first)))),
+        Column::text("second", found.iter().map(|pair| Some(own.id(pair.second)))),
+        Column::number("score", found.iter().map(|pair| Some(pair.score))),
     ];
     let path = own.write(own_data::PAIRS, columns)?;
     Ok(format!("the {} most similar pairs: `{}`\n", count(found.len() as u64), path.display()))
@@ -128,14 +125,14 @@ fn columns(own: &Own, found: &[Vec<Neighbour>], exact: Option<&Exact>) -> Vec<Co
     let all = || found.iter().enumerate().flat_map(|(item, list)| list.iter().map(move |one| (item, one)));
     let ranks = found.iter().flat_map(|list| 1..=list.len() as u64);
     let mut columns = vec![
-        Column::new("id".into(), all().map(|(item, _)| own.id(item)).collect::<Vec<_>>()),
-        Column::new("rank".into(), ranks.collect::<Vec<_>>()),
-        Column::new("neighbour".into(), all().map(|(_, one)| own.id(one.item)).collect::<Vec<_>>()),
-        Column::new("score".into(), all().map(|(_, one)| one.score).collect::<Vec<_>>()),
+        Column::text("id", all().map(|(item, _)| Some(own.id(item)))),
+        Column::count("rank", ranks.map(Some)),
+        Column::text("neighbour", all().map(|(_, one)| Some(own.id(one.item)))),
+        Column::number("score", all().map(|(_, one)| Some(one.score))),
     ];
     if let Some(exact) = exact {
         let is_exact = |(item, one): (usize, &Neighbour)| exact.contains_key(&(item.min(one.item), item.max(one.item)));
-        columns.push(Column::new("exact".into(), all().map(is_exact).collect::<Vec<_>>()));
+        columns.push(Column::flag("exact", all().map(is_exact).map(Some)));
     }
     columns
 }

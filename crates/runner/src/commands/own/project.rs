@@ -22,10 +22,10 @@ use landmark_harness::problem::{Joined, similarity};
 use landmark_harness::run::{self, RunError};
 use landmark_oracles::subprocess::ScoredItems;
 use landmark_report::amounts::count;
+use landmark_report::columns::Column;
 use landmark_tasks::neighbours::nearest;
 use miette::{IntoDiagnostic, Result};
 use ndarray::Array2;
-use polars::prelude::Column;
 
 use super::{Own, other_scorer, write_table};
 use crate::cli::{LogArgs, OwnArgs};
@@ -56,10 +56,10 @@ pub(crate) fn project(
     let found = nearest(vectors.view(), own.vectors(), k);
     let all = || found.iter().enumerate().flat_map(|(item, list)| list.iter().map(move |one| (item, one)));
     let columns = vec![
-        Column::new("id".into(), all().map(|(item, _)| new.ids[item].clone()).collect::<Vec<_>>()),
-        Column::new("rank".into(), found.iter().flat_map(|list| 1..=list.len() as u64).collect::<Vec<_>>()),
-        Column::new("neighbour".into(), all().map(|(_, one)| own.id(one.item)).collect::<Vec<_>>()),
-        Column::new("score".into(), all().map(|(_, one)| one.score).collect::<Vec<_>>()),
+        Column::text("id", all().map(|(item, _)| Some(new.ids[item].clone()))),
+        Column::count("rank", found.iter().flat_map(|list| 1..=list.len() as u64).map(Some)),
+        Column::text("neighbour", all().map(|(_, one)| Some(own.id(one.item)))),
+        Column::number("score", all().map(|(_, one)| Some(one.score))),
     ];
     write_table(&folder.join("neighbours.tsv"), columns)?;
     Ok(format!(
