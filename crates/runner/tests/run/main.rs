@@ -7,6 +7,7 @@ mod glue;
 mod identities;
 mod input;
 mod measures;
+mod neighbours;
 mod neural;
 mod own_data;
 mod resume;
