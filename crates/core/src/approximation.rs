@@ -27,7 +27,7 @@ mod projection;
 mod square_root;
 mod transformer;
 
-pub use embedding::{Addend, AddendProjector, Embedding};
+pub use embedding::{Addend, AddendProjector, Embedding, NewScores};
 pub use evaluated::Evaluated;
 pub use factors::{Factors, General, Signed};
 pub use known::{Diagonal, Known};

@@ -254,7 +254,8 @@ pub enum Command {
         #[command(flatten)]
         places: PlaceArgs,
     },
-    /// List the most similar items of every item, from factors; exact scores for the best of them on demand
+    /// List the most similar items of every item: from factors, exact scores for the best of them on demand; or from a given number of
+    /// calls, without factors
     Topk {
         /// Neighbours of each item
         #[arg(short, long, default_value_t = 10, value_parser = at_least_one)]
@@ -265,6 +266,23 @@ pub enum Command {
         /// Evaluations that `--rescore` may buy
         #[arg(long, value_name = "ENTRIES", requires = "rescore")]
         budget: Option<u64>,
+        /// Spend so many evaluations an item on finding its neighbours: columns, the proxies of the method, and rounds of the pairs that
+        /// look best. No factors are read
+        #[arg(long, value_name = "B", value_parser = at_least_one, conflicts_with = "rescore")]
+        calls_per_item: Option<usize>,
+        /// Rounds of `--calls-per-item`
+        #[arg(long, value_name = "R", default_value_t = 4, value_parser = at_least_one, requires = "calls_per_item")]
+        rounds: usize,
+        /// Part of each round that goes to the best pairs of the proxy, from 0 to 1
+        #[arg(long, value_name = "SHARE", default_value_t = 0.2, value_parser = number, requires = "calls_per_item")]
+        share: f64,
+        /// Prove the neighbours by proxies that are bounds of the oracle (word mover's distance has two): recall 1, in as many evaluations
+        /// as it takes
+        #[arg(long, conflicts_with_all = ["rescore", "calls_per_item"])]
+        exact: bool,
+        /// With `--calls-per-item` or `--exact`: tell what it takes; not one call is made
+        #[arg(short = 'n', long)]
+        dry_run: bool,
         /// Which factors, and where the answer goes
         #[command(flatten)]
         own: OwnArgs,

@@ -70,7 +70,13 @@ fn dispatch(cli: Cli) -> Result<Exit> {
             let own = OwnArgs { config, out: None, overlay, places };
             own::project(&own, &items, embeddings.as_deref(), k, cli.log)?
         }
-        Some(Command::Topk { k, rescore, budget, own }) => own::top_k(&own, k, rescore, budget, cli.log)?,
+        Some(Command::Topk { k, rescore, budget, calls_per_item, rounds, share, exact, dry_run, own }) => {
+            match own::Calls::of(k, calls_per_item, (rounds, share), exact)? {
+                Some(calls) => own::top_k_by_calls(&own, &calls, dry_run, cli.log)?,
+                None if dry_run => return Err(own::no_dry_run()),
+                None => own::top_k(&own, k, rescore, budget, cli.log)?,
+            }
+        }
         Some(Command::Mine { pairs, at_least, own }) => own::mine(&own, pairs, at_least, cli.log)?,
         Some(Command::Cluster { clusters, own }) => own::cluster(&own, clusters, cli.log)?,
         Some(Command::Classify { labels, id, label, split, own }) => {

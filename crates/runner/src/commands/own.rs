@@ -1,7 +1,8 @@
 //! `runner project | topk | mine | cluster | classify`: what the factors of one's own matrix are good for.
 //!
-//! All of them read the factors of a finished `own_data` run and stream over them: none forms an n × n matrix, and none but
-//! `project` and `topk --rescore` asks the oracle for anything.
+//! They read the factors of a finished `own_data` run and stream over them: none forms an n × n matrix, and none but
+//! `project` and `topk --rescore` asks the oracle for anything. `topk --calls-per-item` reads no factors and asks the oracle alone
+//! (`calls.rs`).
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -24,11 +25,13 @@ use crate::catalogue;
 use crate::cli::{LogArgs, OwnArgs};
 use crate::exit::UsageError;
 
+mod calls;
 mod classify;
 mod cluster;
 mod neighbours;
 mod project;
 
+pub(super) use calls::{Calls, no_dry_run, top_k_by_calls};
 pub(super) use classify::{LabelColumns, classify};
 pub(super) use cluster::cluster;
 pub(super) use neighbours::{mine, top_k};

@@ -8,6 +8,7 @@ mod http;
 mod identities;
 mod input;
 mod measures;
+mod neighbours;
 mod neural;
 mod one_order;
 mod own_data;
