@@ -24,13 +24,14 @@ pub fn share_found(row: &[f64], item: usize, k: usize, is_found: impl Fn(usize) 
     found as f64 / k as f64
 }
 
-/// The items other than `item` that score at least its k-th best, and k or as many others as there are.
+/// The items other than `item` that score at least its k-th best, and k or as many others as there are. Those without a score, NaN, are no
+/// neighbours.
 pub fn top_items(row: &[f64], item: usize, k: usize) -> (Vec<usize>, usize) {
-    let k = k.min(row.len().saturating_sub(1));
+    let others = || (0..row.len()).filter(|&other| other != item && !row[other].is_nan());
+    let k = k.min(others().count());
     if k == 0 {
         return (Vec::new(), 0);
     }
-    let others = || (0..row.len()).filter(|&other| other != item);
     let mut scores: Vec<f64> = others().map(|other| row[other]).collect();
     let (_, least, _) = scores.select_nth_unstable_by(k - 1, |one, other| other.total_cmp(one));
     let least = *least;

@@ -135,6 +135,10 @@ pub struct AuditPath {
     landmarks: usize,
     target: Target,
     bound: Bound,
+    /// v/N, subtracted from 1 where the rows are some of those that they speak for, added where they are others.
+    correction: f64,
+    /// Rows that leave none out.
+    all: usize,
     /// Design effects so far.
     effects: Vec<f64>,
     /// Least mean that gave one.
@@ -169,11 +173,44 @@ impl AuditPath {
         bound: Bound,
     ) -> Result<Self, TooFewAudited> {
         assert!(landmarks + rows <= items, "landmarks and audited rows are different items");
-        let path = Self { k, items, landmarks, target, bound, effects: Vec::new(), least: None };
+        let others = items - landmarks;
+        let correction = -(rows as f64) / others.max(1) as f64;
+        let path = Self { k, items, landmarks, target, bound, correction, all: others, effects: Vec::new(), least: None };
         let needed = bound.fewest(target, path.needed());
-        if rows < needed && rows < path.others() && path.needed() > 0.0 {
+        if rows < needed && rows < others && path.needed() > 0.0 {
             let (recall, delta) = (target.recall(), target.delta());
             return Err(TooFewAudited { rows, needed, recall, delta, bound });
+        }
+        Ok(path)
+    }
+
+    /// Static form: the `landmarks` themselves, uniform and held out of the fit that judges them, speak for the other items. The mean of others
+    /// differs from theirs by as much again as N lets it: n* = (k v / deff) / (1 + v/N).
+    ///
+    /// # Errors
+    /// As [`new`](Self::new), for landmarks.
+    ///
+    /// # Panics
+    /// When there are more landmarks than items.
+    pub fn of_landmarks(k: usize, items: usize, landmarks: usize, target: Target) -> Result<Self, TooFewAudited> {
+        assert!(landmarks <= items, "landmarks are items");
+        let (bound, others) = (Bound::of(k, false), items - landmarks);
+        let correction = landmarks as f64 / others.max(1) as f64;
+        let path = Self {
+            k,
+            items,
+            landmarks,
+            target,
+            bound,
+            correction,
+            all: usize::MAX,
+            effects: Vec::new(),
+            least: None,
+        };
+        let needed = bound.fewest(target, path.needed());
+        if landmarks < needed && path.needed() > 0.0 {
+            let (recall, delta) = (target.recall(), target.delta());
+            return Err(TooFewAudited { rows: landmarks, needed, recall, delta, bound });
         }
         Ok(path)
     }
@@ -205,15 +242,26 @@ impl AuditPath {
         }
         self.note_effect(shares, needed);
         // every row was read: nothing is left to chance
-        let lower = if shares.len() >= self.others() { mean(shares) } else { self.lower(shares) };
+        let lower = if shares.len() >= self.all { mean(shares) } else { self.lower(shares) };
         Recall { estimate: of_all(mean(shares)), lower: of_all(lower), is_reached: lower >= needed - ROUNDING }
+    }
+
+    /// Rows at which the bound would reach ρ' if further ones were like these, up to `most` times as many.
+    pub fn rows_needed(&self, shares: &[f64], most: usize) -> Option<usize> {
+        let of_sample = |times: usize| {
+            let path = Self { correction: self.correction * times as f64, ..self.clone() };
+            let rows = shares.len() * times;
+            let is_enough = rows >= self.others() || path.lower(&shares.repeat(times)) >= self.needed();
+            (is_enough && mean(shares) >= self.needed()).then_some(rows.min(self.others()))
+        };
+        if shares.is_empty() { None } else { (1..=most).find_map(of_sample) }
     }
 
     fn lower(&self, shares: &[f64]) -> f64 {
         let (rows, k) = (shares.len() as f64, self.k as f64);
         let last = &self.effects[self.effects.len().saturating_sub(LAST)..];
         let effect = median(last).map_or(k, |effect| effect.clamp(1.0, k));
-        let finds = (k * rows / effect) / (1.0 - rows / self.others() as f64);
+        let finds = (k * rows / effect) / (1.0 + self.correction);
         self.bound.lower(shares, self.target.delta(), finds)
     }
 

@@ -180,6 +180,8 @@ fn ties_are_as_good_as_each_other_and_an_item_is_no_neighbour_of_itself() {
     // more neighbours than there are items: all of them
     assert_eq!(share_found(&row, 0, 10, |item| item < 4), 0.6);
     assert_eq!(share_found(&[1.0], 0, 3, |_| false), 1.0);
+    // a pair that has no score is nobody's neighbour
+    assert_eq!(share_found(&[1.0, f64::NAN, 0.5], 0, 1, |item| item == 2), 1.0);
 }
 
 #[test]
