@@ -5,11 +5,14 @@
 //! of audited rows, [`PairAudit`] that of a list of pairs above a threshold from landmark columns that a fit has not seen.
 //! Both hold for the mean over the items at hand with uniform draws; not for each item, not for new items.
 //!
-//! Cost: none of the oracle; a few thousand operations a bound.
+//! [`nearest_to`] is the search that draws, hides and heeds such rows.
+//!
+//! Cost of a bound: no call; a few thousand operations.
 
 mod beta;
 mod held_out;
 mod pairs;
+mod search;
 mod shares;
 #[cfg(test)]
 mod tests;
@@ -17,6 +20,7 @@ mod tests;
 pub use beta::{beta_quantile, regularized_beta};
 pub use held_out::{depth_shares, folds, share_found, top_items};
 pub use pairs::{PairAudit, PairBound, TooFewPositives};
+pub use search::{Audit, AuditError, AuditStep, Audited, Enough, KnownLists, nearest_to};
 pub use shares::{AuditPath, Bound, Recall, TooFewAudited};
 
 use crate::parameter::BadParameter;
