@@ -262,9 +262,15 @@ pub enum Command {
         /// Score so many of the best by the oracle itself, at least K, and rank them anew
         #[arg(long, value_name = "N", value_parser = at_least_one)]
         rescore: Option<usize>,
-        /// Evaluations that `--rescore` may buy
-        #[arg(long, value_name = "ENTRIES", requires = "rescore")]
+        /// Evaluations that `--rescore` or `--target-recall` may buy
+        #[arg(long, value_name = "ENTRIES")]
         budget: Option<u64>,
+        /// Evaluate until the lists hold this share of the true K nearest
+        #[arg(long, value_name = "SHARE", conflicts_with = "rescore", value_parser = number)]
+        target_recall: Option<f64>,
+        /// How that is known
+        #[command(flatten)]
+        recall: RecallArgs,
         /// Which factors, and where the answer goes
         #[command(flatten)]
         own: OwnArgs,
@@ -367,6 +373,38 @@ pub enum Command {
         /// The shell
         shell: clap_complete::Shell,
     },
+}
+
+/// How the recall of neighbours is known.
+#[derive(Debug, Clone, Args)]
+pub struct RecallArgs {
+    /// Probability with which the recall may be lower
+    #[arg(long, value_name = "SHARE", default_value_t = 0.1, value_parser = number)]
+    pub delta: f64,
+    /// Lower bound: `default` (checked by simulation), `strict` (a theorem; takes more calls)
+    #[arg(long, value_enum, default_value_t = StatedBound::Default, requires = "target_recall")]
+    pub bound: StatedBound,
+    /// Uniform items whose whole rows are evaluated to judge the lists; 30 by default, 45 for K below 5
+    #[arg(long, value_name = "N", requires = "target_recall", value_parser = at_least_one)]
+    pub audit: Option<usize>,
+    /// Calls an item at which the search gives up; 100 by default
+    #[arg(long, value_name = "N", requires = "target_recall", value_parser = at_least_one)]
+    pub most: Option<usize>,
+    /// Take candidates from the factors and judge them by held-out landmark columns, instead of searching in rounds
+    #[arg(long, requires = "target_recall", conflicts_with_all = ["audit", "most"])]
+    pub from_factors: bool,
+    /// Tell what would be bought, and buy nothing
+    #[arg(short = 'n', long, requires = "target_recall")]
+    pub dry_run: bool,
+}
+
+/// Kind of lower bound.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum StatedBound {
+    /// Clopper-Pearson with a design effect.
+    Default,
+    /// A theorem: betting, Kullback-Leibler for K = 1.
+    Strict,
 }
 
 /// What pairs may cost, and what is to be known of their recall.

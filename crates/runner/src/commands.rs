@@ -70,7 +70,12 @@ fn dispatch(cli: Cli) -> Result<Exit> {
             let own = OwnArgs { config, out: None, overlay, places };
             own::project(&own, &items, embeddings.as_deref(), k, cli.log)?
         }
-        Some(Command::Topk { k, rescore, budget, own }) => own::top_k(&own, k, rescore, budget, cli.log)?,
+        Some(Command::Topk { k, budget, target_recall: Some(target), recall, own, .. }) => {
+            let (text, exit) = own::stated_top_k(&own, k, target, &recall, budget, cli.log)?;
+            output::print(&text).into_diagnostic()?;
+            return Ok(exit);
+        }
+        Some(Command::Topk { k, rescore, budget, own, .. }) => own::top_k(&own, k, rescore, budget, cli.log)?,
         Some(Command::Mine { pairs, at_least, scoring, own }) => {
             own::mine(&own, own::Wanted::of(pairs, at_least, scoring)?, cli.log)?
         }

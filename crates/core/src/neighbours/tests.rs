@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::*;
 use crate::oracle::{
-    AsymmetryPolicy, EmbeddingProxy, Metered, Precomputed, Remembered, Symmetrization, Symmetrized, block_of,
+    AsymmetryPolicy, EmbeddingProxy, Metered, Pair, Precomputed, Remembered, Symmetrization, Symmetrized, block_of,
 };
 use crate::stream::stream;
 

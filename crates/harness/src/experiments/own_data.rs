@@ -37,9 +37,14 @@ use crate::sweep::context::{SweepContext, group};
 use crate::sweep::{Cell, Comparison, Setting};
 
 pub mod held_out;
+mod statement;
+
+pub use statement::Statement;
 
 /// The table of `topk`.
 pub const NEIGHBOURS: &str = "neighbours.tsv";
+/// The recall of `topk`, where one is stated.
+pub const NEIGHBOURS_RECALL: &str = "neighbours.json";
 /// The table of `mine`.
 pub const PAIRS: &str = "pairs.tsv";
 /// The recall of `mine`, where one is stated.
@@ -53,7 +58,8 @@ pub const CLUSTERS: &str = "clusters.tsv";
 /// The table of `classify`.
 pub const LABELS: &str = "labels.tsv";
 /// Tables that are made from the factors, in the folder of the results.
-const ANSWERS: [&str; 7] = [NEIGHBOURS, PAIRS, PAIRS_RECALL, GROUPS, GROUPS_RECALL, CLUSTERS, LABELS];
+const ANSWERS: [&str; 8] =
+    [NEIGHBOURS, NEIGHBOURS_RECALL, PAIRS, PAIRS_RECALL, GROUPS, GROUPS_RECALL, CLUSTERS, LABELS];
 /// The folder of new items that were projected.
 pub const PROJECTED: &str = "projected";
 /// The folder of the factors, in that of the results.
@@ -393,7 +399,8 @@ fn layout(context: &SweepContext<'_>, rows: &[ResultRow]) -> Layout {
             counted(restarts, "time")
         ));
     }
-    Layout { tables: vec![table], notes, ..Layout::default() }
+    let tables = std::iter::once(table).chain(statement::table(context.folder)).collect();
+    Layout { tables, notes, ..Layout::default() }
 }
 
 fn line(name: &str, value: &str) -> Vec<String> {

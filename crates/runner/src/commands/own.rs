@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use landmark_harness::config::{Config, MatrixSubject, Subject};
-use landmark_harness::experiments::own_data::FACTORS;
+use landmark_harness::experiments::own_data::{FACTORS, Statement};
 use landmark_harness::factors::Factors;
 use landmark_harness::items::OwnItems;
 use landmark_harness::progress::Progress;
@@ -29,12 +29,14 @@ mod cluster;
 mod mine;
 mod neighbours;
 mod project;
+mod stated;
 
 pub(super) use classify::{LabelColumns, classify};
 pub(super) use cluster::{cluster, cluster_by_pivots};
 pub(super) use mine::{Wanted, dedupe, mine};
 pub(super) use neighbours::top_k;
 pub(super) use project::project;
+pub(super) use stated::stated_top_k;
 
 /// A finished run of `own_data`.
 struct Own {
@@ -128,11 +130,37 @@ impl Own {
         (0..self.factors.info.items).map(|item| self.id(item)).collect()
     }
 
+    /// Place of each item among the landmarks.
+    fn places(&self) -> Vec<Option<usize>> {
+        let mut place = vec![None; self.factors.info.items];
+        self.factors.info.landmarks.iter().enumerate().for_each(|(at, &item)| place[item] = Some(at));
+        place
+    }
+
     /// Writes the answer and says where.
     fn write(&self, default: &str, columns: Vec<Column>) -> Result<PathBuf> {
         let path = self.out.clone().unwrap_or_else(|| self.folder.join(default));
         write_table(&path, columns)?;
         Ok(path)
+    }
+
+    /// Writes what is known of the recall beside a table and draws the page again, or removes what an earlier table left there.
+    fn write_statement(&self, table: &Path, statement: Option<&Statement>) -> Result<()> {
+        let path = table.with_extension("json");
+        // a file of another name is the user's
+        let is_stale = statement.is_none() && self.out.is_none() && path.exists();
+        match statement {
+            Some(statement) => {
+                let text = serde_json::to_string_pretty(statement).into_diagnostic()?;
+                std::fs::write(&path, text + "\n").into_diagnostic()?;
+            }
+            None if is_stale => std::fs::remove_file(&path).into_diagnostic()?,
+            None => {}
+        }
+        if self.out.is_none() && (is_stale || statement.is_some()) {
+            run::report_again(&self.config, &self.options)?;
+        }
+        Ok(())
     }
 
     /// A progress line over the items, and a function that moves it.

@@ -77,6 +77,8 @@ fn pairs_with_a_stated_recall_hold_what_they_state_and_cost_what_was_planned() {
 
     let said = well(&scratch, &mine);
     assert!(said.contains("with probability 0.8"), "{said}");
+    let page = std::fs::read_to_string(scratch.path("results/mine/report.html")).unwrap();
+    assert!(page.contains("Stated recall") && page.contains("pairs at or above 0.86"));
     assert_eq!((asked(&scratch).len() - before) as u64, bill);
     let pairs = table(&scratch, "results/mine/pairs.tsv");
     assert!(pairs.iter().all(|row| (item(row, "first") - item(row, "second")).abs() <= 3 && row["exact"] == "true"));

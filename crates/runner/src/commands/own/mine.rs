@@ -9,13 +9,12 @@
 //! ```
 
 use std::collections::HashSet;
-use std::path::Path;
 
 use landmark_core::entries::EntrySet;
 use landmark_core::oracle::{Oracle, OracleError, Pair, block_of};
 use landmark_core::recall::{PairBound, Target};
 use landmark_harness::config::{Budget, MatrixSubject};
-use landmark_harness::experiments::own_data::{self, held_out};
+use landmark_harness::experiments::own_data::{self, Statement, held_out};
 use landmark_harness::job::JobError;
 use landmark_harness::run::{self, RunError};
 use landmark_harness::sweep::context::SweepContext;
@@ -25,7 +24,6 @@ use landmark_tasks::neighbours::{ScoredPair, SignedVectors, best_pairs, count_pa
 use miette::{IntoDiagnostic, Report, Result};
 use ndarray::Axis;
 use polars::prelude::Column;
-use serde_json::json;
 
 use super::Own;
 use crate::cli::{LogArgs, OwnArgs, ScoringArgs};
@@ -83,7 +81,7 @@ struct Found {
     /// What was scored and what it bought, for people.
     text: String,
     /// The recall, for programs.
-    statement: Option<serde_json::Value>,
+    statement: Option<Statement>,
 }
 
 /// Lists the most similar pairs of all.
@@ -209,23 +207,24 @@ impl Own {
         let bought = context.metered.spent().evaluations;
         let mut text = candidates.text;
         text += &format!("{} of {asked} pairs scored by the oracle, {} evaluations bought now\n", count(scored as u64), count(bought));
-        let statement = candidates.bound.zip(wanted.target).map(|(bound, target)| {
-            json!({
-                "of": "pairs at or above the threshold",
-                "at_least": at_least,
-                "target_recall": target.recall(),
-                "delta": target.delta(),
-                "recall": bound.recall,
-                "lower": bound.lower,
-                "bound": "Clopper-Pearson with design effect, held-out columns",
-                "landmarks": self.factors.info.landmarks.len(),
-                "known_pairs": bound.found,
-                "expected_pairs": bound.expected,
-                "estimate_at_least": bound.threshold.is_finite().then_some(bound.threshold),
-                "scored_pairs": scored,
-                "evaluations": bought,
-            })
+        let landmarks = self.factors.info.landmarks.len();
+        let statement = candidates.bound.zip(wanted.target).map(|(bound, target)| Statement {
+            k: None,
+            at_least: wanted.at_least,
+            target_recall: target.recall(),
+            delta: target.delta(),
+            reached: true,
+            recall: bound.recall,
+            lower: bound.lower,
+            bound: "Clopper-Pearson with design effect, held-out columns".to_owned(),
+            rows: landmarks,
+            landmarks,
+            scored_pairs: scored as u64,
+            evaluations: bought,
+            calls_per_item: bought as f64 / self.factors.info.items.max(1) as f64,
+            enough: None,
         });
+        text += &statement.as_ref().map_or_else(String::new, |stated| stated.sentence() + "\n");
         Ok(Found { pairs, text, statement })
     }
 
@@ -254,13 +253,6 @@ impl Own {
         Ok(pairs)
     }
 
-    /// Place of each item among the landmarks.
-    fn places(&self) -> Vec<Option<usize>> {
-        let mut place = vec![None; self.factors.info.items];
-        self.factors.info.landmarks.iter().enumerate().for_each(|(at, &item)| place[item] = Some(at));
-        place
-    }
-
     /// Pairs of two items that are no landmarks, to be scored.
     fn candidates(&self, context: &SweepContext<'_>, wanted: Wanted) -> Result<Candidates> {
         let is_landmark = self.places();
@@ -287,13 +279,10 @@ impl Own {
         };
         let bound = self.bound(context, target, wanted.at_least)?;
         let text = format!(
-            "recall of the pairs at or above {}: {:.3} estimated, at least {:.3} with probability {} (from {} pairs in {} uniform columns)\n",
-            wanted.at_least.unwrap_or(f64::NEG_INFINITY),
-            bound.recall,
-            bound.lower,
-            1.0 - target.delta(),
+            "{} pairs at or above the threshold in {} uniform columns, about {} elsewhere\n",
             count(bound.found as u64),
-            self.factors.info.landmarks.len()
+            self.factors.info.landmarks.len(),
+            count(bound.expected.round() as u64)
         );
         let (_progress, mut done) = self.progress("items done");
         let number = count_pairs(vectors, bound.threshold, |share| done(share / 2.0));
@@ -338,19 +327,6 @@ impl Own {
     fn texts(&self, items: &[usize]) -> Option<Vec<String>> {
         let texts = &self.items.as_ref()?.texts;
         Some(items.iter().map(|&item| texts.get(item).cloned().unwrap_or_default()).collect())
-    }
-
-    /// Writes what is known of the recall beside a table, or removes what an earlier table left there.
-    fn write_statement(&self, table: &Path, statement: Option<&serde_json::Value>) -> Result<()> {
-        let path = table.with_extension("json");
-        match statement {
-            Some(statement) => {
-                let text = serde_json::to_string_pretty(statement).into_diagnostic()?;
-                std::fs::write(&path, text + "\n").into_diagnostic()
-            }
-            None if path.exists() => std::fs::remove_file(&path).into_diagnostic(),
-            None => Ok(()),
-        }
     }
 }
 

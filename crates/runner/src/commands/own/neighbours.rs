@@ -14,6 +14,7 @@ use polars::prelude::Column;
 
 use super::Own;
 use crate::cli::{LogArgs, OwnArgs};
+use crate::exit::UsageError;
 
 /// Pairs asked of the oracle at a time: what a budget cuts off is no more than that.
 const PAIRS_AT_A_TIME: usize = 256;
@@ -26,6 +27,10 @@ pub(crate) fn top_k(
     budget: Option<u64>,
     log: LogArgs,
 ) -> Result<String> {
+    if budget.is_some() && rescore.is_none() {
+        let help = "add `--rescore N` or `--target-recall SHARE`".to_owned();
+        return Err(UsageError::new("without either nothing is scored, and nothing bought", Some(help)).into());
+    }
     let own = Own::open(arguments, log)?;
     let wide = rescore.unwrap_or(k).max(k);
     let (progress, done) = own.progress("items done");
@@ -46,6 +51,7 @@ pub(crate) fn top_k(
         list.truncate(k);
     }
     let path = own.write(own_data::NEIGHBOURS, columns(&own, &found, rescore.map(|_| &exact)))?;
+    own.write_statement(&path, None)?;
     let listed = k.min(found.len().saturating_sub(1));
     text +=
         &format!("the {listed} most similar of each of {} items: `{}`\n", count(found.len() as u64), path.display());
