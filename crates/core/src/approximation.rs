@@ -26,7 +26,7 @@ mod projection;
 mod square_root;
 mod transformer;
 
-pub use embedding::{Addend, AddendProjector, Embedding};
+pub use embedding::{Addend, AddendProjector, Embedding, NewScores};
 pub use factors::{Factors, General, Signed};
 pub use known::{Diagonal, Known};
 pub use transformer::LandmarkTransformer;

@@ -24,11 +24,13 @@ mod best;
 mod kriging;
 mod places;
 mod pool;
+mod prefetch;
 mod rounds;
 mod search;
 #[cfg(test)]
 mod tests;
 
+pub use prefetch::{Proven, nearest_within_bounds};
 pub use rounds::{Bill, Rounds, RoundsParams};
 pub use search::{Batch, Found, Neighbour, RoundReport, Search, Step};
 
@@ -64,6 +66,21 @@ pub enum NeighbourError {
         /// The cause.
         #[source]
         source: OracleError,
+    },
+    /// Exact neighbours without a bound.
+    #[error("exact neighbours need a bound that no score exceeds, and there is none")]
+    NoBound,
+    /// A bound that is none.
+    #[error("the score of the pair ({i}, {j}) is {score}, above its bound {bound}: what was given as a bound is none")]
+    AboveBound {
+        /// Its first item.
+        i: usize,
+        /// Its second.
+        j: usize,
+        /// K.
+        score: f64,
+        /// The bound.
+        bound: f64,
     },
     /// More candidate pairs than can be numbered.
     #[error("{pairs} candidate pairs are more than can be kept; lower `calls_per_item` or `candidates`")]

@@ -68,10 +68,13 @@ impl Popularity {
         &self.values
     }
 
-    /// h_i without what the a-th column says, given K_il of that column.
-    pub fn without(&self, i: usize, a: usize, score: f64) -> f64 {
-        let (sum, count) = self.sums[i];
-        mean(sum - (score - self.centers[a]), count.saturating_sub(1)) / self.deviation
+    /// h_i without what some columns say, each given by its place and K of item i there.
+    pub fn without(&self, i: usize, columns: impl IntoIterator<Item = (usize, f64)>) -> f64 {
+        let subtract = |(sum, count): (f64, u32), (a, score): (usize, f64)| {
+            (sum - (score - self.centers[a]), count.saturating_sub(1))
+        };
+        let (sum, count) = columns.into_iter().fold(self.sums[i], subtract);
+        mean(sum, count) / self.deviation
     }
 
     /// h of a new item from its scores with the columns, in their order.

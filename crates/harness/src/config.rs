@@ -36,7 +36,7 @@ pub use dataset::{
 pub use item_kind::ItemKind;
 pub use landmarks::LandmarkConfig;
 pub use matrix::{ExperimentEntry, MatrixSubject};
-pub use method::{MethodConfig, ProxyConfig, ProxyFit, ProxyKind};
+pub use method::{MethodConfig, ProxyConfig, ProxyFit, ProxyKind, ProxyLink};
 pub use reading::Ingredients;
 pub use reading::Reading;
 pub use run_settings::RunSettings;

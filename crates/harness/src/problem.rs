@@ -13,7 +13,7 @@ use ndarray::{ArrayView2, Axis, concatenate};
 use serde_json::{Value as Json, json};
 
 use crate::config::item_kind::ItemKind;
-use crate::config::{ConfigPath, MatrixSubject, ProxyKind, RunSettings, SplitConfig};
+use crate::config::{ConfigPath, MatrixSubject, ProxyConfig, ProxyKind, RunSettings, SplitConfig};
 use crate::loaded::{Labels, LoadError, Loaded, LoadedItems, Texts};
 use crate::oracles::cross_encoder::Sentences;
 use crate::oracles::{Items, Opened, Opening, Preparation, Words};
@@ -127,6 +127,19 @@ impl Problem {
         similarity(proxy, through).map(Some)
     }
 
+    /// The proxies of a method as similarities, in the order of the configuration; a method without any has none.
+    ///
+    /// # Errors
+    /// A γ that is no positive number.
+    pub fn proxies(
+        &self,
+        proxy: Option<&ProxyConfig>,
+        gamma: Option<f64>,
+    ) -> Result<Vec<Arc<dyn Oracle>>, OracleError> {
+        let kinds = proxy.into_iter().flat_map(ProxyConfig::kinds);
+        kinds.filter_map(|kind| self.proxy(kind, gamma).transpose()).collect()
+    }
+
     /// Train/test split of a replicate.
     ///
     /// # Errors
@@ -156,7 +169,8 @@ pub fn similarity(raw: Arc<dyn Oracle>, gamma: Option<f64>) -> Result<Arc<dyn Or
 
 /// Whether the oracle or a proxy compares items by the vectors of their words.
 fn compares_words(matrix: &MatrixSubject) -> bool {
-    let proxies = matrix.methods.iter().filter_map(|method| method.proxy.as_ref()).map(|proxy| proxy.kind.reads());
+    let proxies = matrix.methods.iter().filter_map(|method| method.proxy.as_ref());
+    let proxies = proxies.flat_map(ProxyConfig::kinds).map(ProxyKind::reads);
     proxies.chain([matrix.oracle.reads()]).any(|reads| reads == [ItemKind::Documents])
 }
 

@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use landmark_core::approximate::{Approximate, ApproximateError, Link, Proxied};
+use landmark_core::approximate::{Approximate, ApproximateError, Proxied};
 use landmark_core::entries::{Certainty, EntryPlan};
 use landmark_core::landmarks::Landmarks;
 use landmark_core::oracle::{Oracle, OracleShape};
@@ -14,7 +14,7 @@ use landmark_core::stream::stream;
 use serde::Serialize;
 
 use crate::config::{
-    Compare, LandmarkConfig, MatrixSubject, MethodConfig, ProxyFit, Regimes, RunSettings, SplitConfig,
+    Compare, LandmarkConfig, MatrixSubject, MethodConfig, ProxyLink, Regimes, RunSettings, SplitConfig,
 };
 use crate::problem::Problem;
 
@@ -289,12 +289,13 @@ impl<'a> Sweep<'a> {
             None => Arc::clone(&method.approximator),
         };
         let Some(wanted) = &method.proxy else { return Ok(inner) };
-        let Some(proxy) = self.problem.proxy(&wanted.kind, setting.gamma)? else { return Ok(inner) };
-        let link = match wanted.fit {
-            ProxyFit::Polynomial { degree } => Link::Polynomial { degree },
-            ProxyFit::Isotonic => Link::Isotonic,
-        };
-        Ok(Arc::new(Proxied::new(inner, proxy, link)))
+        let mut proxies = self.problem.proxies(Some(wanted), setting.gamma)?.into_iter();
+        let Some(first) = proxies.next() else { return Ok(inner) };
+        let proxied = Proxied::new(inner, first, wanted.family()).with_more(proxies);
+        Ok(Arc::new(match wanted.link {
+            ProxyLink::Pair => proxied,
+            ProxyLink::Hub => proxied.with_popularity(),
+        }))
     }
 
     /// A name for progress lines and the dry run.

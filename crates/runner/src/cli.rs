@@ -254,7 +254,8 @@ pub enum Command {
         #[command(flatten)]
         places: PlaceArgs,
     },
-    /// List the most similar items of every item, from factors; exact scores for the best of them on demand
+    /// List the most similar items of every item: from factors, exact scores for the best of them on demand; or from a given number of
+    /// calls, without factors
     Topk {
         /// Neighbours of each item
         #[arg(short, long, default_value_t = 10, value_parser = at_least_one)]
@@ -265,12 +266,29 @@ pub enum Command {
         /// Evaluations that `--rescore` or `--target-recall` may buy
         #[arg(long, value_name = "ENTRIES")]
         budget: Option<u64>,
-        /// Evaluate until the lists hold this share of the true K nearest
+        /// Evaluate until the lists hold this share of the true K nearest, as uniform audited items say; no factors are read
         #[arg(long, value_name = "SHARE", conflicts_with = "rescore", value_parser = number)]
         target_recall: Option<f64>,
         /// How that is known
         #[command(flatten)]
         recall: RecallArgs,
+        /// Spend so many evaluations an item on finding its neighbours: columns, the proxies of the method, and rounds of the pairs that
+        /// look best. No factors are read. With `--target-recall` at most so many, 100 by default
+        #[arg(long, value_name = "B", value_parser = at_least_one, conflicts_with = "rescore")]
+        calls_per_item: Option<usize>,
+        /// Rounds of `--calls-per-item`
+        #[arg(long, value_name = "R", default_value_t = 4, value_parser = at_least_one, requires = "calls_per_item", conflicts_with = "target_recall")]
+        rounds: usize,
+        /// Part of each round that goes to the best pairs of the proxy, from 0 to 1
+        #[arg(long, value_name = "SHARE", default_value_t = 0.2, value_parser = number)]
+        share: f64,
+        /// Prove the neighbours by proxies that are bounds of the oracle (word mover's distance has two): recall 1, in as many evaluations
+        /// as it takes
+        #[arg(long, conflicts_with_all = ["rescore", "calls_per_item", "target_recall"])]
+        exact: bool,
+        /// With `--calls-per-item`, `--target-recall` or `--exact`: tell what it takes; not one call is made
+        #[arg(short = 'n', long)]
+        dry_run: bool,
         /// Which factors, and where the answer goes
         #[command(flatten)]
         own: OwnArgs,
@@ -387,15 +405,9 @@ pub struct RecallArgs {
     /// Uniform items whose whole rows are evaluated to judge the lists; 30 by default, 45 for K below 5
     #[arg(long, value_name = "N", requires = "target_recall", value_parser = at_least_one)]
     pub audit: Option<usize>,
-    /// Calls an item at which the search gives up; 100 by default
-    #[arg(long, value_name = "N", requires = "target_recall", value_parser = at_least_one)]
-    pub most: Option<usize>,
     /// Take candidates from the factors and judge them by held-out landmark columns, instead of searching in rounds
-    #[arg(long, requires = "target_recall", conflicts_with_all = ["audit", "most"])]
+    #[arg(long, requires = "target_recall", conflicts_with_all = ["audit", "calls_per_item"])]
     pub from_factors: bool,
-    /// Tell what would be bought, and buy nothing
-    #[arg(short = 'n', long, requires = "target_recall")]
-    pub dry_run: bool,
 }
 
 /// Kind of lower bound.

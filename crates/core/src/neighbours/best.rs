@@ -1,7 +1,7 @@
 //! The best candidates of every item, found in one pass over all pairs.
 
 /// An item and its score.
-type Scored = (f64, u32);
+pub(super) type Scored = (f64, u32);
 
 /// The `k` best so far, best first; ties go to the smaller index.
 #[derive(Debug, Clone)]
@@ -37,6 +37,16 @@ impl Best {
         if self.found.len() == self.k {
             self.threshold = self.found[self.k - 1].0;
         }
+    }
+
+    /// How many there are, k at most.
+    pub(super) fn len(&self) -> usize {
+        self.found.len()
+    }
+
+    /// Items and scores, best first.
+    pub(super) fn into_scored(self) -> impl Iterator<Item = Scored> {
+        self.found.into_iter()
     }
 
     /// The items, best first.

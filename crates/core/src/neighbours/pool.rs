@@ -267,7 +267,8 @@ pub(super) fn scan(
     Ok(first.into_iter().zip(second).map(|(one, other)| one.into_items().chain(other.into_items()).collect()).collect())
 }
 
-fn proxy_blocks(
+/// A block of every proxy.
+pub(super) fn proxy_blocks(
     proxies: &[Arc<dyn Oracle>],
     rows: &[usize],
     cols: &[usize],

@@ -359,7 +359,9 @@ impl Search {
                     let (j, score) = (pool.other(slot), pool.scores[slot]);
                     let (of_one, of_other) = (self.column_of[i], self.column_of[j]);
                     let one = match (of_one, of_other) {
-                        (_, a) if a != NO_COLUMN && popularity.is_known() => popularity.without(i, a as usize, score),
+                        (_, a) if a != NO_COLUMN && popularity.is_known() => {
+                            popularity.without(i, [(a as usize, score)])
+                        }
                         (NO_COLUMN, NO_COLUMN) if i < j => h[i],
                         // known columns are read from the other side
                         (_, NO_COLUMN) => continue,

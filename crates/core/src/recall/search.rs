@@ -26,6 +26,8 @@ const GROWTH: f64 = 0.2;
 const COLUMNS: usize = 4;
 /// Scores kept of an item, as a multiple of k, before the worst are dropped.
 const KEPT: usize = 4;
+/// Pairs asked of the oracle at a time: what is answered is stored before the next.
+const PAIRS_AT_A_TIME: usize = 1 << 12;
 /// Samples so many times as large are looked at when a bound is too low.
 const LARGEST_SAMPLE: usize = 64;
 
@@ -163,6 +165,14 @@ pub fn nearest_to(
     Ok(Audited { lists, landmarks: columns, rows: hidden.items, bound, steps, refused })
 }
 
+fn ask(oracle: &dyn Oracle, pairs: &[Pair]) -> Result<Vec<f64>, OracleError> {
+    let mut scores = vec![0.0; pairs.len()];
+    for (pairs, scores) in pairs.chunks(PAIRS_AT_A_TIME).zip(scores.chunks_mut(PAIRS_AT_A_TIME)) {
+        ask_pairs(oracle, pairs, scores)?;
+    }
+    Ok(scores)
+}
+
 /// `rows` uniform items that are no columns.
 fn draw(n: usize, columns: &[usize], rows: usize, rng: &mut Rng) -> Vec<usize> {
     let columns: HashSet<usize> = columns.iter().copied().collect();
@@ -180,9 +190,7 @@ impl Hidden {
             let is_new = |other: &usize| *other != item && place.get(other).is_none_or(|&there| there > at);
             let others: Vec<usize> = (0..n).filter(is_new).collect();
             let pairs: Vec<Pair> = others.iter().map(|&other| (item.min(other), item.max(other))).collect();
-            let mut scores = vec![0.0; pairs.len()];
-            ask_pairs(oracle, &pairs, &mut scores)?;
-            for (other, score) in others.into_iter().zip(scores) {
+            for (other, score) in others.into_iter().zip(ask(oracle, &pairs)?) {
                 rows[at][other] = score;
                 if let Some(&there) = place.get(&other) {
                     rows[there][item] = score;
@@ -206,9 +214,7 @@ impl Hidden {
                 }
             }
         }
-        let mut answers = vec![0.0; open.len()];
-        ask_pairs(oracle, &open, &mut answers)?;
-        places.into_iter().zip(answers).for_each(|(at, score)| scores[at] = score);
+        places.into_iter().zip(ask(oracle, &open)?).for_each(|(at, score)| scores[at] = score);
         for &(i, j) in pairs {
             for (item, other) in [(i, j), (j, i)] {
                 if let Some(&row) = self.place.get(&item) {

@@ -89,8 +89,10 @@ fn readable(matrix: &MatrixSubject, section: &Section<'_>, known: &[&'static Ora
     }
     for method in &matrix.methods {
         let Some(proxy) = &method.proxy else { continue };
-        if let Some(problem) = dataset.unread_by(&format!("the proxy `{}`", proxy.kind.id()), proxy.kind.reads()) {
-            section.problems().add(problem.at(method.place));
+        for kind in proxy.kinds() {
+            if let Some(problem) = dataset.unread_by(&format!("the proxy `{}`", kind.id()), kind.reads()) {
+                section.problems().add(problem.at(method.place));
+            }
         }
     }
 }

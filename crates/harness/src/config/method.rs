@@ -3,10 +3,10 @@
 use std::fmt;
 use std::sync::Arc;
 
-use landmark_core::approximate::{Approximate, ApproximateError};
+use landmark_core::approximate::{Approximate, ApproximateError, Link};
 use landmark_core::approximation::Known;
 use landmark_yaml::{Node, Problem, Section, Span, Value, ids};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Map, Value as Json};
 
 use super::item_kind::ItemKind;
@@ -46,15 +46,60 @@ impl fmt::Debug for MethodConfig {
     }
 }
 
-/// A cheap relative of the oracle and how it is fitted to it.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+/// Cheap relatives of the oracle, one as a rule, and how they are fitted to it.
+#[derive(Debug, Clone, PartialEq)]
 pub struct ProxyConfig {
-    /// Kind of the proxy.
-    #[serde(flatten)]
+    /// Kind of the first.
     pub kind: ProxyKind,
     /// K ≈ q(P): what q is.
-    #[serde(flatten)]
     pub fit: ProxyFit,
+    /// What takes part beside the scores of the proxies.
+    pub link: ProxyLink,
+    /// Kinds of the others.
+    pub more: Vec<ProxyKind>,
+}
+
+/// What a link sees of a pair.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ProxyLink {
+    /// The scores of the proxies.
+    #[default]
+    Pair,
+    /// How popular its items are, too, where columns that were left out are so predicted better.
+    Hub,
+}
+
+impl ProxyLink {
+    fn is_pair(&self) -> bool {
+        *self == Self::Pair
+    }
+}
+
+/// One proxy is a map, several are a list, whose first says how they are fitted.
+impl Serialize for ProxyConfig {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct First<'a> {
+            #[serde(flatten)]
+            kind: &'a ProxyKind,
+            #[serde(flatten)]
+            fit: ProxyFit,
+            #[serde(skip_serializing_if = "ProxyLink::is_pair")]
+            link: ProxyLink,
+        }
+        #[derive(Serialize)]
+        #[serde(untagged)]
+        enum One<'a> {
+            First(First<'a>),
+            Other(&'a ProxyKind),
+        }
+        let first = One::First(First { kind: &self.kind, fit: self.fit, link: self.link });
+        if self.more.is_empty() {
+            return first.serialize(serializer);
+        }
+        serializer.collect_seq(std::iter::once(first).chain(self.more.iter().map(One::Other)))
+    }
 }
 
 /// A cheap relative of the oracle.
@@ -230,13 +275,59 @@ fn default_name(id: &str, known: Known, proxy: Option<&ProxyConfig>) -> String {
         (false, true) => name += " + diagonal",
     }
     if let Some(proxy) = proxy {
-        name = format!("{name} + {}", proxy.kind.id());
+        name = proxy.kinds().fold(name, |name, kind| format!("{name} + {}", kind.id()));
+        if proxy.link == ProxyLink::Hub {
+            name += " + hub";
+        }
     }
     name
 }
 
 impl ProxyConfig {
+    /// Kinds of all proxies, the first one first.
+    pub fn kinds(&self) -> impl Iterator<Item = &ProxyKind> {
+        std::iter::once(&self.kind).chain(&self.more)
+    }
+
+    /// Ids of all proxies, for people.
+    pub fn label(&self) -> String {
+        self.kinds().map(ProxyKind::id).collect::<Vec<_>>().join(", ")
+    }
+
+    /// The family of q, as core names it.
+    pub fn family(&self) -> Link {
+        match self.fit {
+            ProxyFit::Polynomial { degree } => Link::Polynomial { degree },
+            ProxyFit::Isotonic => Link::Isotonic,
+        }
+    }
+
+    /// Reads one proxy, or a list of them.
     fn read(node: &Node, path: &str, reading: &Reading<'_>) -> Option<Self> {
+        let Value::List(nodes) = &node.value else { return Self::read_one(node, path, reading, true) };
+        let problems = reading.problems;
+        if nodes.is_empty() {
+            problems
+                .add(Problem::new(format!("`{path}` is empty")).at(node.place).help("name a proxy, or leave it out"));
+            return None;
+        }
+        let read =
+            |(index, node): (usize, &Node)| Self::read_one(node, &format!("{path}[{index}]"), reading, index == 0);
+        let all: Option<Vec<Self>> = nodes.iter().enumerate().map(read).collect();
+        let mut all = all?.into_iter();
+        let first = all.next()?;
+        let more: Vec<ProxyKind> = all.map(|proxy| proxy.kind).collect();
+        for (index, kind) in more.iter().enumerate() {
+            if *kind == first.kind || more[..index].contains(kind) {
+                problems.add(Problem::new(format!("`{path}` names `{}` twice", kind.id())).at(nodes[index + 1].place));
+                return None;
+            }
+        }
+        Some(Self { more, ..first })
+    }
+
+    /// `is_first`: it may say how all of them are fitted.
+    fn read_one(node: &Node, path: &str, reading: &Reading<'_>, is_first: bool) -> Option<Self> {
         let Reading { folder, problems, known } = *reading;
         let empty = Node::empty(node.place);
         let (kind, section) = match &node.value {
@@ -271,6 +362,10 @@ impl ProxyConfig {
                 return None;
             }
         };
+        if !is_first {
+            section.finish(&[]);
+            return Some(Self { kind, fit: ProxyFit::Isotonic, link: ProxyLink::Pair, more: Vec::new() });
+        }
         let degree = section.checked("degree", |degree: &usize| (1..=3).contains(degree), "1, 2 or 3");
         let fit = match section.or("fit", FitName::Polynomial) {
             FitName::Polynomial => ProxyFit::Polynomial { degree: degree.unwrap_or(2) },
@@ -281,7 +376,8 @@ impl ProxyConfig {
                 ProxyFit::Isotonic
             }
         };
+        let link = section.or("link", ProxyLink::Pair);
         section.finish(&[]);
-        Some(Self { kind, fit })
+        Some(Self { kind, fit, link, more: Vec::new() })
     }
 }

@@ -23,6 +23,7 @@ use serde_json::json;
 
 use super::error_curve::{cell_jobs, error_layout, reference, report_rows};
 use super::errors::{self, Errors};
+use crate::config::ProxyConfig;
 use crate::config::matrix::ExperimentEntry;
 use crate::experiment::Experiment;
 use crate::job::{ExtraCalls, Job, JobError, Request};
@@ -196,10 +197,10 @@ fn unapproximated(context: &SweepContext<'_>, results: &ResultStore) -> Result<V
         let error = difference(raw.as_ref(), symmetrised.as_ref())?;
         rows.push(blank(context, SYMMETRISED.0, SYMMETRISED.1, Metric::RawError, error));
     }
-    for proxy in context.matrix.methods.iter().filter_map(|method| method.proxy.as_ref()) {
-        let name = format!("{} alone", proxy.kind.id());
+    for kind in context.matrix.methods.iter().filter_map(|method| method.proxy.as_ref()).flat_map(ProxyConfig::kinds) {
+        let name = format!("{} alone", kind.id());
         let Some(oracle) =
-            context.problem.proxy(&proxy.kind, None)?.filter(|_| rows.iter().all(|row| row.subject.method != name))
+            context.problem.proxy(kind, None)?.filter(|_| rows.iter().all(|row| row.subject.method != name))
         else {
             continue;
         };

@@ -8,7 +8,7 @@ use landmark_oracles::combined::{Normalised, SparseVectors};
 use landmark_oracles::wmd::{Rwmd, Wcd};
 use ndarray::{Array2, ArrayViewMut2};
 
-use crate::config::{ConfigPath, MatrixSubject, ProxyKind, RunSettings};
+use crate::config::{ConfigPath, MatrixSubject, ProxyConfig, ProxyKind, RunSettings};
 use crate::loaded::{LoadError, Loaded, LoadedItems};
 use crate::models::Models;
 use crate::oracles::OracleConfig;
@@ -49,7 +49,7 @@ impl Proxies {
         embeddings: &Embeddings<'_>,
     ) -> Result<Self, LoadError> {
         let mut proxies = Self::default();
-        for kind in matrix.methods.iter().filter_map(|method| method.proxy.as_ref()).map(|proxy| &proxy.kind) {
+        for kind in matrix.methods.iter().filter_map(|method| method.proxy.as_ref()).flat_map(ProxyConfig::kinds) {
             if proxies.get(kind).is_none() {
                 let proxy = proxy(kind, run, &matrix.oracle, loaded, embeddings)?;
                 let proxy = if loaded.count() <= KEPT_UP_TO { Arc::new(Kept::new(proxy)) } else { proxy };

@@ -17,6 +17,7 @@ use serde_json::json;
 use super::wme::{self, RandomStores};
 use super::{Cell, Comparison, Setting, Sweep};
 use crate::config::MatrixSubject;
+use crate::config::ProxyLink;
 use crate::config::RunSettings;
 use crate::config::SplitConfig;
 use crate::config::Tuned;
@@ -214,8 +215,14 @@ impl SweepContext<'_> {
         let method = cell.map(|cell| {
             let method = self.sweep.method(cell);
             let proxy = method.proxy.as_ref().map(|proxy| {
-                let identity = self.problem.proxies.get(&proxy.kind).map(|oracle| oracle.identity().to_hex());
-                (proxy, identity)
+                let identity = |kind| self.problem.proxies.get(kind).map(|oracle| oracle.identity().to_hex());
+                let more: Vec<_> = proxy.more.iter().map(identity).collect();
+                // one proxy has the key that it always had
+                let identities = match more.is_empty() {
+                    true => json!(identity(&proxy.kind)),
+                    false => json!((identity(&proxy.kind), more)),
+                };
+                (proxy, identities)
             });
             (method.id, &method.name, &method.params, method.known, proxy, cell.comparison, cell.columns, cell.rank)
         });
@@ -261,7 +268,10 @@ fn variant(method: &crate::config::MethodConfig) -> Variant {
         (true, true) => variant.set("known", "landmarks, diagonal"),
     }
     if let Some(proxy) = &method.proxy {
-        variant.set("proxy", proxy.kind.id());
+        variant.set("proxy", proxy.label());
+        if proxy.link == ProxyLink::Hub {
+            variant.set("link", "hub");
+        }
     }
     variant
 }

@@ -1,7 +1,8 @@
 //! `runner project | topk | mine | dedupe | cluster | classify`: what the factors of one's own matrix are good for.
 //!
-//! All of them read the factors of a finished `own_data` run and stream over them: none forms an n × n matrix, and only
-//! `project`, `--rescore`, `--target-recall` and `cluster --pivots` ask the oracle for anything.
+//! They read the factors of a finished `own_data` run and stream over them: none forms an n × n matrix, and only `project`, `--rescore`,
+//! `--target-recall` and `cluster --pivots` ask the oracle for anything. `topk --calls-per-item` and `topk --target-recall` read no factors
+//! and ask the oracle alone (`calls.rs`, `audited.rs`).
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -24,19 +25,22 @@ use crate::catalogue;
 use crate::cli::{LogArgs, OwnArgs};
 use crate::exit::UsageError;
 
+mod audited;
+mod calls;
 mod classify;
 mod cluster;
+mod from_factors;
 mod mine;
 mod neighbours;
 mod project;
-mod stated;
 
+pub(super) use audited::{Recalled, top_k_with_recall};
+pub(super) use calls::{Calls, no_dry_run, top_k_by_calls};
 pub(super) use classify::{LabelColumns, classify};
 pub(super) use cluster::{cluster, cluster_by_pivots};
 pub(super) use mine::{Wanted, dedupe, mine};
 pub(super) use neighbours::top_k;
 pub(super) use project::project;
-pub(super) use stated::stated_top_k;
 
 /// A finished run of `own_data`.
 struct Own {

@@ -5,13 +5,13 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
 
-use landmark_core::approximate::{Approximate, Link, Proxied};
+use landmark_core::approximate::{Approximate, Proxied};
 use landmark_core::approximation::Approximation;
 use landmark_core::landmarks::Landmarks;
 use landmark_core::oracle::{Oracle, OracleShape};
 use landmark_core::stream::stream;
 use landmark_data::{CorefPart, catalog};
-use landmark_harness::config::{MethodConfig, ProxyFit, RunSettings};
+use landmark_harness::config::{MethodConfig, ProxyLink, RunSettings};
 use landmark_harness::job::Request;
 use landmark_harness::layout::{About, Layout};
 use landmark_harness::matrices::Matrix;
@@ -243,11 +243,12 @@ impl Clustering {
         let approximator: Arc<dyn Approximate> = match &entry.proxy {
             None => Arc::clone(&entry.approximator),
             Some(proxy) => {
-                let link = match proxy.fit {
-                    ProxyFit::Polynomial { degree } => Link::Polynomial { degree },
-                    ProxyFit::Isotonic => Link::Isotonic,
-                };
-                Arc::new(Proxied::new(Arc::clone(&entry.approximator), Arc::new(topic.proxy.clone()), link))
+                let proxied =
+                    Proxied::new(Arc::clone(&entry.approximator), Arc::new(topic.proxy.clone()), proxy.family());
+                Arc::new(match proxy.link {
+                    ProxyLink::Pair => proxied,
+                    ProxyLink::Hub => proxied.with_popularity(),
+                })
             }
         };
         // SiCUR's share is that of its rows, as the authors count it
@@ -292,7 +293,7 @@ fn variant(entry: &MethodConfig) -> Variant {
         variant.switch_on("known");
     }
     if let Some(proxy) = &entry.proxy {
-        variant.set("proxy", proxy.kind.id());
+        variant.set("proxy", proxy.label());
     }
     let holds = |name: &str| entry.params.get(name) == Some(&json!(true));
     // the authors' program shifts the inner matrix alone

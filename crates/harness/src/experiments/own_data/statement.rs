@@ -57,6 +57,21 @@ impl Statement {
             1.0 - delta
         )
     }
+
+    /// The recall, what it took, and what is missing where it is not reached; lines.
+    pub fn lines(&self) -> String {
+        let Self { target_recall, delta, scored_pairs, evaluations, calls_per_item, .. } = self;
+        let mut text = format!(
+            "{}\n{} pairs scored, {} calls now, {calls_per_item:.1} an item\n",
+            self.sentence(),
+            count(*scored_pairs),
+            count(*evaluations)
+        );
+        if let Some(enough) = &self.enough {
+            text += &format!("the recall of {target_recall} at δ = {delta} is not reached: {enough}\n");
+        }
+        text
+    }
 }
 
 /// The table of the page: one line an answer with a stated recall in `folder`; `None` without any.

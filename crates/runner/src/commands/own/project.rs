@@ -124,16 +124,17 @@ impl Own {
             (Some(embedding), _) => {
                 let place = |item: &usize| kept.iter().position(|kept| kept == item).unwrap_or_default();
                 let anchors: Vec<usize> = embedding.anchors().iter().map(place).collect();
-                let kind =
-                    self.matrix.methods.first().and_then(|method| method.proxy.as_ref()).map(|proxy| &proxy.kind);
-                let proxy = kind.map(|kind| problem.proxy(kind, info.gamma)).transpose().into_diagnostic()?.flatten();
-                let Some(proxy) = proxy else {
+                let wanted = self.matrix.methods.first().and_then(|method| method.proxy.as_ref());
+                let proxies = problem.proxies(wanted, info.gamma).into_diagnostic()?;
+                if proxies.is_empty() {
                     let message = "the factors were made with a proxy, and the configuration names none";
                     let help = "use the configuration that they were made with".to_owned();
                     return Err(UsageError::new(message, Some(help)).into());
+                }
+                let to = |items: &[usize]| -> Result<Vec<Array2<f64>>> {
+                    proxies.iter().map(|proxy| block_of(proxy.as_ref(), &rows, items).into_diagnostic()).collect()
                 };
-                let to = |items: &[usize]| block_of(proxy.as_ref(), &rows, items).into_diagnostic();
-                embedding.project_with_proxy(similarities.view(), to(&landmarks)?.view(), to(&anchors)?.view())
+                embedding.project_with_proxy(similarities.view(), &info.landmarks, &to(&landmarks)?, &to(&anchors)?)
             }
         };
         let vectors = vectors.ok_or_else(|| UsageError::new("these factors cannot embed new items", None))?;
