@@ -70,7 +70,17 @@ fn dispatch(cli: Cli) -> Result<Exit> {
             let own = OwnArgs { config, out: None, overlay, places };
             own::project(&own, &items, embeddings.as_deref(), k, cli.log)?
         }
-        Some(Command::Topk { k, budget, target_recall: Some(target), recall, calls_per_item, share, dry_run, own, .. }) => {
+        Some(Command::Topk {
+            k,
+            budget,
+            target_recall: Some(target),
+            recall,
+            calls_per_item,
+            share,
+            dry_run,
+            own,
+            ..
+        }) => {
             let wanted = own::Recalled { k, target, recall: &recall, calls_per_item, share, budget, dry_run };
             let (text, exit) = own::top_k_with_recall(&own, &wanted, cli.log)?;
             output::print(&text).into_diagnostic()?;

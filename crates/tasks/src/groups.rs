@@ -206,7 +206,8 @@ mod tests {
         let orders = 200;
         for number in 0..orders {
             let landmarks = landmark_core::landmarks::Landmarks::uniform(n, &mut stream(4, "groups", "order", number));
-            let read = |pivot: usize, items: &[usize]| Ok::<_, ()>(Some(items.iter().map(|&j| sign[pivot][j]).collect()));
+            let read =
+                |pivot: usize, items: &[usize]| Ok::<_, ()>(Some(items.iter().map(|&j| sign[pivot][j]).collect()));
             let labels = around_pivots(landmarks.order(), 0.5, read).unwrap().groups.labels;
             for i in 0..n {
                 cost += (0..i).filter(|&j| (labels[i] == labels[j]) != (sign[i][j] > 0.5)).count() as f64;

@@ -89,9 +89,7 @@ impl Bound {
         match self {
             Self::DesignEffect => clopper_pearson(mean * finds, finds, delta),
             Self::ClopperPearson => clopper_pearson(mean * rows, rows, delta),
-            Self::KullbackLeibler => {
-                largest(|recall| recall < mean && rows * divergence(mean, recall) >= -delta.ln())
-            }
+            Self::KullbackLeibler => largest(|recall| recall < mean && rows * divergence(mean, recall) >= -delta.ln()),
             Self::Betting => largest(|recall| recall == 0.0 || log_wealth(shares, recall) >= -delta.ln()),
         }
     }
@@ -175,7 +173,8 @@ impl AuditPath {
         assert!(landmarks + rows <= items, "landmarks and audited rows are different items");
         let others = items - landmarks;
         let correction = -(rows as f64) / others.max(1) as f64;
-        let path = Self { k, items, landmarks, target, bound, correction, all: others, effects: Vec::new(), least: None };
+        let path =
+            Self { k, items, landmarks, target, bound, correction, all: others, effects: Vec::new(), least: None };
         let needed = bound.fewest(target, path.needed());
         if rows < needed && rows < others && path.needed() > 0.0 {
             let (recall, delta) = (target.recall(), target.delta());
@@ -196,17 +195,8 @@ impl AuditPath {
         assert!(landmarks <= items, "landmarks are items");
         let (bound, others) = (Bound::of(k, false), items - landmarks);
         let correction = landmarks as f64 / others.max(1) as f64;
-        let path = Self {
-            k,
-            items,
-            landmarks,
-            target,
-            bound,
-            correction,
-            all: usize::MAX,
-            effects: Vec::new(),
-            least: None,
-        };
+        let path =
+            Self { k, items, landmarks, target, bound, correction, all: usize::MAX, effects: Vec::new(), least: None };
         let needed = bound.fewest(target, path.needed());
         if landmarks < needed && path.needed() > 0.0 {
             let (recall, delta) = (target.recall(), target.delta());

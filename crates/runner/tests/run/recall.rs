@@ -171,3 +171,97 @@ fn a_recall_that_cannot_be_stated_is_refused_with_the_reason() {
     );
     assert!(said.code == Some(2) && said.err.contains("landmarks are `farthest`"), "{}", said.err);
 }
+
+/// Mean share of the k nearest numbers that the lists hold; as near as the k-th is as good.
+fn recall_of_lists(scratch: &Scratch, k: usize) -> f64 {
+    let mut found = HashMap::<i64, Vec<i64>>::new();
+    for row in table(scratch, "results/mine/neighbours.tsv") {
+        found.entry(item(&row, "id")).or_default().push(item(&row, "neighbour"));
+    }
+    let share = |(&number, list): (&i64, &Vec<i64>)| {
+        let mut gaps: Vec<i64> = (0..60).filter(|other| *other != number).map(|other| (other - number).abs()).collect();
+        gaps.sort_unstable();
+        assert!(!list.contains(&number) && list.len() == k, "{number}: {list:?}");
+        list.iter().filter(|other| (*other - number).abs() <= gaps[k - 1]).count() as f64 / k as f64
+    };
+    found.iter().map(share).sum::<f64>() / 60.0
+}
+
+#[test]
+fn audited_lists_hold_the_recall_they_state_need_no_factors_and_are_asked_for_once() {
+    let scratch = place();
+    let topk = ["topk", "config.yaml", "-k", "5", "--target-recall", "0.8", "--delta", "0.2"];
+    let said = well(&scratch, &[&topk[..], &["--dry-run"]].concat());
+    assert!(said.contains("30 audited rows") && asked(&scratch).is_empty(), "{said}");
+    // 30 rows of 60 items: 30 · 59 − 30 · 29 / 2
+    assert_eq!(number_before(&said, " evaluations for"), 1335);
+    let cut = scratch.say(&[&topk[..], &["--budget", "1400"]].concat());
+    let statement = || scratch.json("results/mine/neighbours.json");
+    assert!(cut.code == Some(3) && cut.out.contains("is not reached"), "{}{}", cut.out, cut.err);
+    assert_eq!((statement()["reached"].as_bool(), asked(&scratch).len() <= 1400), (Some(false), true));
+
+    let said = well(&scratch, &topk);
+    assert!(said.contains("the true 5 nearest") && statement()["reached"] == true, "{said}");
+    assert!(statement()["lower"].as_f64().unwrap() >= 0.8 && statement()["rows"] == 30);
+    let recall = recall_of_lists(&scratch, 5);
+    assert!(recall >= 0.8, "{recall}");
+    let (calls, before) = (asked(&scratch).len(), scratch.files("results/mine"));
+    assert!(well(&scratch, &topk).contains(" 0 calls now"));
+    assert_eq!(asked(&scratch).len(), calls);
+    let same =
+        |path: &str| scratch.files("results/mine")[std::path::Path::new(path)] == before[std::path::Path::new(path)];
+    assert!(same("neighbours.tsv"), "the same lists");
+    assert_asked_once(&scratch);
+    // with factors there is a page, which says it
+    scratch.run_well(&["--quiet"]);
+    well(&scratch, &topk);
+    let page = std::fs::read_to_string(scratch.path("results/mine/report.html")).unwrap();
+    assert!(page.contains("Stated recall") && page.contains("neighbours, k = 5"));
+    assert_asked_once(&scratch);
+}
+
+#[test]
+fn lists_from_factors_hold_the_recall_that_their_landmarks_state() {
+    let scratch = place();
+    let set = ["--set", "ranks=30"];
+    scratch.run_well(&[&["--quiet"][..], &set].concat());
+    let topk =
+        [&["topk", "config.yaml", "-k", "5", "--target-recall", "0.8", "--delta", "0.2", "--from-factors"][..], &set]
+            .concat();
+    let before = asked(&scratch).len();
+    let bill = number_before(&well(&scratch, &[&topk[..], &["--dry-run"]].concat()), " evaluations are");
+    assert_eq!(asked(&scratch).len(), before);
+    let said = well(&scratch, &topk);
+    assert!(said.contains("held-out columns, 30 rows"), "{said}");
+    assert_eq!((asked(&scratch).len() - before) as u64, bill);
+    let recall = recall_of_lists(&scratch, 5);
+    assert!(recall >= 0.8, "{recall}");
+    assert_asked_once(&scratch);
+    let strict = scratch.say(&[&topk[..], &["--bound", "strict"]].concat());
+    assert!(strict.code == Some(2) && strict.err.contains("a theorem"), "{}", strict.err);
+    // a list without a statement takes the old one away
+    well(&scratch, &[&["topk", "config.yaml"][..], &set].concat());
+    assert!(!scratch.path("results/mine/neighbours.json").exists());
+}
+
+#[test]
+fn neighbours_whose_recall_cannot_be_stated_are_refused_before_a_call() {
+    let scratch = place();
+    for (arguments, words) in [
+        (&["--target-recall", "1"][..], "only all pairs prove"),
+        (&["--target-recall", "0.9", "--delta", "0"], "leaves some doubt"),
+        (&["--target-recall", "0.9", "-k", "1", "--audit", "10"], "are the least that can"),
+        (&["--target-recall", "0.9", "--rescore", "20"], "cannot be used with"),
+        (&["--budget", "20"], "nothing is scored"),
+    ] {
+        let said = scratch.say(&[&["topk", "config.yaml"][..], arguments].concat());
+        assert_eq!(said.code, Some(2), "{}", said.err);
+        let message = said.err.replace("\n  │ ", " ");
+        assert!(message.contains(words), "{words}: {message}");
+    }
+    assert!(asked(&scratch).is_empty());
+    // more neighbours than there are
+    let said = well(&scratch, &["topk", "config.yaml", "-k", "100", "--target-recall", "0.8"]);
+    assert!(said.contains("the 59 most similar"), "{said}");
+    assert_asked_once(&scratch);
+}

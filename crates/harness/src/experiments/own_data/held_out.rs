@@ -129,8 +129,8 @@ impl Judged<'_> {
         let left: HashSet<usize> = self.columns.iter().copied().filter(|item| !held.contains(item)).collect();
         let of = |order: &[usize]| order.iter().copied().filter(|item| left.contains(item)).collect::<Vec<_>>();
         let n = context.problem.items();
-        let landmarks = Landmarks::new(n, of(drawn.order()), of(drawn.independent()))
-            .map_err(ApproximateError::from)?;
+        let landmarks =
+            Landmarks::new(n, of(drawn.order()), of(drawn.independent())).map_err(ApproximateError::from)?;
         let is_enough = |rank: &usize| {
             method.landmarks_needed(n, *rank) <= landmarks.order().len()
                 && method.independent_needed(*rank) <= landmarks.independent().len()
@@ -147,7 +147,8 @@ impl Judged<'_> {
 fn depths(n: usize) -> Vec<usize> {
     let most = n.saturating_sub(1);
     // a depth far below 2^52
-    let next = |depth: &usize| (*depth < most).then(|| ((*depth as f64 * GROWTH).ceil() as usize).max(depth + 1).min(most));
+    let next =
+        |depth: &usize| (*depth < most).then(|| ((*depth as f64 * GROWTH).ceil() as usize).max(depth + 1).min(most));
     std::iter::successors((most > 0).then_some(1), next).collect()
 }
 

@@ -60,7 +60,8 @@ pub(crate) fn top_k_with_recall(arguments: &OwnArgs, wanted: &Recalled<'_>, log:
     };
     let matrix = MatrixSubject { budget, ..place.matrix.clone() };
     let found = run::with_sweep(&place.config, &matrix, &place.options, |context| {
-        let found = if wanted.dry_run { Ok(Err(bill(&context, wanted, audit))) } else { search(&context, wanted, audit) };
+        let found =
+            if wanted.dry_run { Ok(Err(bill(&context, wanted, audit))) } else { search(&context, wanted, audit) };
         context.metered.flush()?;
         found.map_or_else(|report| Ok(Err(report)), |found| Ok(Ok(found)))
     });
@@ -147,7 +148,10 @@ fn in_words(enough: Enough) -> String {
             count(pairs)
         ),
         Enough::Rows(rows) => format!("about {rows} audited rows would be enough, `--audit {rows}`"),
-        Enough::Unknown => "too many of the true neighbours are no candidates: raise `--calls-per-item`, or give a better proxy".to_owned(),
+        Enough::Unknown => {
+            "too many of the true neighbours are no candidates: raise `--calls-per-item`, or give a better proxy"
+                .to_owned()
+        }
     }
 }
 

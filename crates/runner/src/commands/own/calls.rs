@@ -115,7 +115,9 @@ enum Said {
 }
 
 /// Proxies of the method, seen through γ, and their configuration.
-pub(super) fn proxies<'a>(context: &SweepContext<'a>) -> Result<(Option<&'a ProxyConfig>, Vec<Arc<dyn Oracle>>), RunError> {
+pub(super) fn proxies<'a>(
+    context: &SweepContext<'a>,
+) -> Result<(Option<&'a ProxyConfig>, Vec<Arc<dyn Oracle>>), RunError> {
     let wanted = context.matrix.methods.first().and_then(|method| method.proxy.as_ref());
     let proxies = context.problem.proxies(wanted, context.fixed_gamma()).map_err(failed)?;
     Ok((wanted, proxies))

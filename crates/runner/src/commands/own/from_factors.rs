@@ -35,12 +35,7 @@ enum Answer {
 }
 
 /// Lists the most similar items of every item, with a recall that the landmarks of the factors state.
-pub(super) fn from_factors(
-    arguments: &OwnArgs,
-    wanted: &Recalled<'_>,
-    target: Target,
-    log: LogArgs,
-) -> Result<String> {
+pub(super) fn from_factors(arguments: &OwnArgs, wanted: &Recalled<'_>, target: Target, log: LogArgs) -> Result<String> {
     let own = Own::open(arguments, log)?;
     if let Some(reason) = held_out::not_uniform(&own.matrix) {
         let help = "leave out `--from-factors`, or make the factors with `landmarks: uniform`".to_owned();
@@ -105,7 +100,8 @@ impl Own {
             )));
         }
         if let Some(budget) = budget.filter(|&budget| budget < bill) {
-            let message = format!("{asked} pairs must be scored for that recall, {bill} evaluations, and the budget is {budget}");
+            let message =
+                format!("{asked} pairs must be scored for that recall, {bill} evaluations, and the budget is {budget}");
             return Err(refused(message, format!("raise `--budget` to {bill}, or ask for less")));
         }
         let oracle = context.metered.similarities(info.gamma).into_diagnostic()?;

@@ -174,7 +174,11 @@ impl Own {
         let bill = missing(context, &candidates.pairs)?;
         let asked = count(candidates.pairs.len() as u64);
         if wanted.dry_run {
-            let text = format!("{}{asked} pairs to score, for which {} evaluations are to be bought\n", candidates.text, count(bill));
+            let text = format!(
+                "{}{asked} pairs to score, for which {} evaluations are to be bought\n",
+                candidates.text,
+                count(bill)
+            );
             return Ok(Found { text, ..Found::default() });
         }
         if let (Some(budget), Some(_)) = (wanted.budget.filter(|&budget| budget < bill), wanted.target) {
@@ -197,16 +201,19 @@ impl Own {
             }
             scored += chunk.len();
             let good = chunk.iter().zip(scores).filter(|&(_, score)| score >= at_least);
-            pairs.extend(good.map(|(&(first, second), score)| Mined {
-                pair: ScoredPair { first, second, score },
-                exact: true,
-            }));
+            pairs.extend(
+                good.map(|(&(first, second), score)| Mined { pair: ScoredPair { first, second, score }, exact: true }),
+            );
             done(scored as f64 / candidates.pairs.len() as f64);
         }
         drop(progress);
         let bought = context.metered.spent().evaluations;
         let mut text = candidates.text;
-        text += &format!("{} of {asked} pairs scored by the oracle, {} evaluations bought now\n", count(scored as u64), count(bought));
+        text += &format!(
+            "{} of {asked} pairs scored by the oracle, {} evaluations bought now\n",
+            count(scored as u64),
+            count(bought)
+        );
         let landmarks = self.factors.info.landmarks.len();
         let statement = candidates.bound.zip(wanted.target).map(|(bound, target)| Statement {
             k: None,
@@ -300,10 +307,14 @@ impl Own {
         };
         let info = &self.factors.info;
         let judged = held_out::Judged { rank: info.rank, columns: &info.landmarks };
-        let audit = judged.pairs(context, at_least).map_err(|error| Report::from_err(RunError::Plan(Box::new(error))))?;
+        let audit =
+            judged.pairs(context, at_least).map_err(|error| Report::from_err(RunError::Plan(Box::new(error))))?;
         audit.threshold(target).map_err(|error| {
-            UsageError::new(format!("no recall can be stated: {error}"), Some("raise `ranks`, or lower `--at-least`".to_owned()))
-                .into()
+            UsageError::new(
+                format!("no recall can be stated: {error}"),
+                Some("raise `ranks`, or lower `--at-least`".to_owned()),
+            )
+            .into()
         })
     }
 
