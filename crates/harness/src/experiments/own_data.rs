@@ -39,20 +39,14 @@ use crate::sweep::{Cell, Comparison, Setting};
 pub mod held_out;
 mod statement;
 
-pub use statement::Statement;
+pub use statement::{GROUPS_RECALL, NEIGHBOURS_RECALL, PAIRS_RECALL, Statement};
 
 /// The table of `topk`.
 pub const NEIGHBOURS: &str = "neighbours.tsv";
-/// The recall of `topk`, where one is stated.
-pub const NEIGHBOURS_RECALL: &str = "neighbours.json";
 /// The table of `mine`.
 pub const PAIRS: &str = "pairs.tsv";
-/// The recall of `mine`, where one is stated.
-pub const PAIRS_RECALL: &str = "pairs.json";
 /// The table of `dedupe`.
 pub const GROUPS: &str = "groups.tsv";
-/// The recall of `dedupe`, where one is stated.
-pub const GROUPS_RECALL: &str = "groups.json";
 /// The table of `cluster`.
 pub const CLUSTERS: &str = "clusters.tsv";
 /// The table of `classify`.

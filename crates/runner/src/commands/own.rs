@@ -34,10 +34,11 @@ mod mine;
 mod neighbours;
 mod project;
 
-pub(super) use audited::{Recalled, top_k_with_recall};
+pub(super) use audited::top_k_with_recall;
 pub(super) use calls::{Calls, no_dry_run, top_k_by_calls};
 pub(super) use classify::{LabelColumns, classify};
 pub(super) use cluster::{cluster, cluster_by_pivots};
+pub(super) use from_factors::Recalled;
 pub(super) use mine::{Wanted, dedupe, mine};
 pub(super) use neighbours::top_k;
 pub(super) use project::project;

@@ -6,7 +6,12 @@ use landmark_report::amounts::count;
 use landmark_report::{TableKind, TableSpec};
 use serde::{Deserialize, Serialize};
 
-use super::{GROUPS_RECALL, NEIGHBOURS_RECALL, PAIRS_RECALL};
+/// The recall of `topk`, where one is stated.
+pub const NEIGHBOURS_RECALL: &str = "neighbours.json";
+/// The recall of `mine`, where one is stated.
+pub const PAIRS_RECALL: &str = "pairs.json";
+/// The recall of `dedupe`, where one is stated.
+pub const GROUPS_RECALL: &str = "groups.json";
 
 /// Recall of a list, its bound, and what they took.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -19,31 +19,12 @@ use miette::{IntoDiagnostic, Report, Result};
 use serde_json::json;
 
 use super::calls::{Answer, Place, failed, proxies};
-use super::from_factors::from_factors;
-use crate::cli::{LogArgs, OwnArgs, RecallArgs, StatedBound};
+use super::from_factors::{Recalled, from_factors};
+use crate::cli::{LogArgs, OwnArgs, StatedBound};
 use crate::exit::{Exit, UsageError};
 
 /// Calls an item at which a search gives up where nothing is said.
 const CALLS_PER_ITEM: usize = 100;
-
-/// Lists wanted, their recall, and what they may cost.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Recalled<'a> {
-    /// Neighbours of each item.
-    pub(crate) k: usize,
-    /// ρ.
-    pub(crate) target: f64,
-    /// How it is known.
-    pub(crate) recall: &'a RecallArgs,
-    /// Calls an item at most.
-    pub(crate) calls_per_item: Option<usize>,
-    /// Part of each round that goes to the proxy's best pairs.
-    pub(crate) share: f64,
-    /// Evaluations that may be bought.
-    pub(crate) budget: Option<u64>,
-    /// Tells what would be bought, and buys nothing.
-    pub(crate) dry_run: bool,
-}
 
 /// Lists the `k` most similar items of every item, with a stated recall; [`Exit::Budget`] where it is not reached.
 pub(crate) fn top_k_with_recall(arguments: &OwnArgs, wanted: &Recalled<'_>, log: LogArgs) -> Result<(String, Exit)> {

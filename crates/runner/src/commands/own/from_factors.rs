@@ -19,14 +19,32 @@ use ndarray::Axis;
 use polars::prelude::Column;
 
 use super::Own;
-use super::audited::Recalled;
-use crate::cli::{LogArgs, OwnArgs, StatedBound};
+use crate::cli::{LogArgs, OwnArgs, RecallArgs, StatedBound};
 use crate::exit::UsageError;
 
 /// Pairs asked of the oracle at a time.
 const PAIRS_AT_A_TIME: usize = 256;
 /// Landmark columns read at a time.
 const COLUMNS_AT_A_TIME: usize = 16;
+
+/// Lists wanted, their recall, and what they may cost.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Recalled<'a> {
+    /// Neighbours of each item.
+    pub(crate) k: usize,
+    /// ρ.
+    pub(crate) target: f64,
+    /// How it is known.
+    pub(crate) recall: &'a RecallArgs,
+    /// Calls an item at most.
+    pub(crate) calls_per_item: Option<usize>,
+    /// Part of each round that goes to the proxy's best pairs.
+    pub(crate) share: f64,
+    /// Evaluations that may be bought.
+    pub(crate) budget: Option<u64>,
+    /// Tells what would be bought, and buys nothing.
+    pub(crate) dry_run: bool,
+}
 
 /// Bill of a list, instead of the list.
 enum Answer {
