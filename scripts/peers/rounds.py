@@ -59,6 +59,38 @@ class Rounds:
         self.n = len(K)
         self.width = self.n - 1 if width is None else width
         self.batches, self.lambdas = [], []
+        self.proxy_order = list(range(len(proxies)))
+
+    def order(self):
+        """Each proxy alone, [1, p, p^2], on columns left out; the best first."""
+        rows = np.setdiff1d(np.arange(self.n), self.S)
+
+        def terms(p, mean, sd):
+            t = (p - mean) / sd
+            return np.stack([np.ones_like(t), t, t * t], axis=-1)
+
+        def error(P):
+            total = 0.0
+            for l in self.S:
+                kept = [m for m in self.S if m != l]
+                p, y = P[np.ix_(rows, kept)].ravel(), self.K[np.ix_(rows, kept)].ravel()
+                scale = p.mean(), p.std() or 1.0
+                X = terms(p, *scale)
+                ridge = 1e-4 * len(y) * np.diag([0.0, 1.0, 1.0])
+                theta = np.linalg.solve(X.T @ X + ridge, X.T @ y)
+                total += ((self.K[rows, l] - terms(P[rows, l], *scale) @ theta) ** 2).sum()
+            return total
+
+        return sorted(range(len(self.P)), key=lambda a: error(self.P[a]))
+
+    def expand(self, E):
+        """Pairs of an item with the proxy's nearest of those that it scores best with beyond the link."""
+        nearest = np.argsort(-self.outside(self.P[0]), axis=1, kind="stable")[:, :8]
+        for i, row in enumerate(np.where(self.known, self.K - E, -np.inf)):
+            friends = [o for o in np.argsort(-row, kind="stable")[:8] if row[o] > 0]
+            for o in friends:
+                theirs = nearest[o][nearest[o] != i]
+                self.wider[i, theirs] = self.wider[theirs, i] = True
 
     def outside(self, F):
         F = F.copy()
@@ -100,6 +132,9 @@ class Rounds:
         if not self.P:
             self.lambdas.append(None)
             return E
+        self.wider = self.pool.copy()
+        self.expand(E)
+        self.pool = self.wider
         G = self.P[0]
         D = np.where(self.known, self.K - E, 0.0)
         others = [np.nonzero(self.known[i])[0] for i in range(self.n)]
@@ -144,6 +179,9 @@ class Rounds:
         columns = int(self.known.sum()) // 2
         self.left = min(self.b * n, n * (n - 1) // 2) - columns
         self.h, self.without = popularity(self.K, self.S) if self.S else (np.zeros(n), [])
+        if len(self.P) > 1 and len(self.S) > 1:
+            self.proxy_order = self.order()
+            self.P = [self.P[a] for a in self.proxy_order]
         self.pool = self.known | best_mask(self.outside(self.link()), self.width)
         if self.P:
             self.pool |= best_mask(self.outside(self.P[0]), self.width)
@@ -173,7 +211,8 @@ def case(seed, n, d, b, k, proxies, width=None):
     popular = rng.normal(size=n) * 0.3
     K = np.tanh(cosine(x) + popular[:, None] + popular[None, :] + 0.02 * (lambda e: e + e.T)(rng.normal(size=(n, n))))
     K = np.round((K + K.T) / 2, 5)
-    vectors = [np.round(x + 0.5 * (a + 1) * rng.normal(size=(n, d)), 3) for a in range(proxies)]
+    # the better one last
+    vectors = [np.round(x + 0.5 * (proxies - a) * rng.normal(size=(n, d)), 3) for a in range(proxies)]
     s = max(2, round(0.2 * b))
     columns, judges = rng.permutation(n)[:s], rng.permutation(n)[:30]
     twin = Rounds(K, [cosine(v) for v in vectors], columns, judges, b, k, width=width)
@@ -187,6 +226,7 @@ def case(seed, n, d, b, k, proxies, width=None):
         "judges": judges.tolist(),
         "batches": twin.batches,
         "lambdas": twin.lambdas,
+        "proxy_order": twin.proxy_order,
         "lists": lists.tolist(),
         "scores": np.round(scores, 12).tolist(),
         "exact": exact.tolist(),
@@ -197,6 +237,6 @@ if __name__ == "__main__":
     if sys.argv[1:] != ["golden"]:
         sys.exit(__doc__)
     # the third is larger than the 64 candidates that every item has at least; the last has no proxy
-    cases = [case(1, 40, 5, 5, 4, 1), case(2, 48, 5, 7, 5, 2), case(3, 76, 3, 4, 6, 1, width=64), case(4, 36, 4, 6, 3, 0)]
+    cases = [case(1, 40, 5, 5, 4, 1), case(2, 48, 5, 7, 5, 2), case(3, 100, 3, 4, 6, 1, width=64), case(4, 36, 4, 6, 3, 0)]
     json.dump({"cases": cases}, sys.stdout)
     print()

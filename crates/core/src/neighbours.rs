@@ -12,8 +12,10 @@
 //! [`nearest`] drives it on any oracle. [`Search`] is the state behind it, one batch after the other, for who evaluates pairs
 //! in another way, watches it, or stops it by a rule of his own. This project's own algorithm (ALGORITHMS_2 §11).
 //!
-//! Cost, with m = calls an item, w = candidates an item (4m), d numbers a proxy vector: n²d/2 multiply–adds for one pass over the
-//! proxies, and n·m²·d and n·m³ a round; memory about 45 bytes a candidate pair and side, 90·n·w in all. Nothing is n².
+//! Cost, with m = calls an item, w = candidates an item (4m) and d numbers a proxy vector: n²d/2 multiply–adds for the one pass over the
+//! proxies, and in each round n·(m²d + m³/3 + wd); memory about 45 bytes a candidate pair and side, 180·n·w at most. Nothing is n². Of
+//! 10,000 items with 768 numbers at 20 calls each, 6 s of CPU go to the pass and 6 to each round, in 310 MB
+//! (`examples/neighbour_times.rs`).
 
 use crate::landmarks::Landmarks;
 use crate::linalg::LinalgError;

@@ -45,13 +45,29 @@ pub(super) struct Pool {
 }
 
 impl Pool {
-    /// Candidates of one list or several; `known` pairs are part of it.
+    /// Candidates of the lists; `known` pairs are part of it.
     pub(super) fn new(
         lists: Vec<Vec<u32>>,
         known: &[(Pair, f64)],
         proxies: &[Arc<dyn Oracle>],
     ) -> Result<Self, NeighbourError> {
+        let none = Self { starts: vec![0; lists.len() + 1], width: proxies.len(), ..Self::default() };
+        none.with(known, lists, proxies)
+    }
+
+    /// The same pool with more known pairs and more candidates. What was read of the proxies is not read again.
+    pub(super) fn with(
+        self,
+        known: &[(Pair, f64)],
+        lists: Vec<Vec<u32>>,
+        proxies: &[Arc<dyn Oracle>],
+    ) -> Result<Self, NeighbourError> {
         let mut rows = symmetric(lists, known);
+        rows.par_iter_mut().enumerate().for_each(|(i, row)| {
+            row.extend(&self.others[self.row(i)]);
+            row.sort_unstable();
+            row.dedup();
+        });
         let mut starts = Vec::with_capacity(rows.len() + 1);
         starts.push(0);
         for row in &rows {
@@ -65,8 +81,8 @@ impl Pool {
         rows.iter_mut().for_each(|row| others.append(&mut std::mem::take(row)));
         drop(rows);
         let mirrors = mirrors(&starts, &others);
-        let mut pool = Self { starts, others, mirrors, proxies: Vec::new(), width: proxies.len(), scores: Vec::new() };
-        pool.scores = vec![UNKNOWN; count];
+        let mut pool = Self { starts, others, mirrors, width: self.width, ..Self::default() };
+        pool.take_over(self);
         pool.read_proxies(proxies)?;
         for &((i, j), score) in known {
             pool.set(i, j, score);
@@ -74,33 +90,52 @@ impl Pool {
         Ok(pool)
     }
 
-    /// Scores of the proxies: of each pair once, and the same in both of its slots.
+    /// Copies what an earlier pool knew of its slots; the others are not known and not read.
+    fn take_over(&mut self, earlier: Self) {
+        let (count, width) = (self.others.len(), self.width);
+        let (mut scores, mut proxies) = (vec![UNKNOWN; count], vec![UNKNOWN; count * width]);
+        let ends: Vec<usize> = self.starts.iter().map(|start| start * width).collect();
+        by_rows(&self.starts, &mut scores).zip(by_rows(&ends, &mut proxies)).enumerate().for_each(
+            |(i, (scores, proxies))| {
+                let others = &self.others[self.row(i)];
+                let mut place = 0;
+                for slot in earlier.row(i) {
+                    // both rows ascend, and the new one holds all of the old
+                    place += others[place..].partition_point(|&other| other < earlier.others[slot]);
+                    scores[place] = earlier.scores[slot];
+                    proxies[place * width..(place + 1) * width].copy_from_slice(earlier.proxies(slot));
+                }
+            },
+        );
+        self.scores = scores;
+        self.proxies = proxies;
+    }
+
+    /// Scores of the proxies that are not read yet: of each pair once, and the same in both of its slots.
     fn read_proxies(&mut self, proxies: &[Arc<dyn Oracle>]) -> Result<(), NeighbourError> {
         let (width, n) = (self.width, self.len());
-        let mut values = vec![0.0; self.others.len() * width];
         let chunks: Vec<(usize, usize)> =
             (0..n).step_by(ROWS_PER_CHUNK).map(|first| (first, (first + ROWS_PER_CHUNK).min(n))).collect();
         for (a, proxy) in proxies.iter().enumerate() {
-            let parts: Vec<Vec<f64>> = chunks
+            let is_new = |i: usize, slot: usize| self.other(slot) > i && self.proxies[slot * width + a].is_nan();
+            let parts: Vec<Vec<(usize, f64)>> = chunks
                 .par_iter()
                 .map(|&(first, end)| {
-                    let upper = |i: usize| self.row(i).map(|slot| self.others[slot] as usize).filter(move |&j| j > i);
-                    let pairs: Vec<Pair> = (first..end).flat_map(|i| upper(i).map(move |j| (i, j))).collect();
+                    let new = |i: usize| self.row(i).filter(move |&slot| is_new(i, slot)).map(move |slot| (i, slot));
+                    let slots: Vec<(usize, usize)> = (first..end).flat_map(new).collect();
+                    let pairs: Vec<Pair> = slots.iter().map(|&(i, slot)| (i, self.other(slot))).collect();
                     let mut scores = vec![0.0; pairs.len()];
-                    ask_pairs(&**proxy, &pairs, &mut scores).map(|()| scores)
+                    ask_pairs(&**proxy, &pairs, &mut scores)?;
+                    Ok(slots.into_iter().map(|(_, slot)| slot).zip(scores).collect())
                 })
                 .collect::<Result<_, _>>()
                 .map_err(|source| NeighbourError::Proxy { number: a + 1, source })?;
-            let mut scores = parts.into_iter().flatten();
-            for i in 0..n {
-                for slot in self.row(i).filter(|&slot| self.others[slot] as usize > i) {
-                    let score = scores.next().expect("a score a pair");
-                    values[slot * width + a] = score;
-                    values[self.mirrors[slot] as usize * width + a] = score;
-                }
+            for (slot, score) in parts.into_iter().flatten() {
+                let mirror = self.mirror(slot);
+                self.proxies[slot * width + a] = score;
+                self.proxies[mirror * width + a] = score;
             }
         }
-        self.proxies = values;
         Ok(())
     }
 
@@ -161,29 +196,6 @@ impl Pool {
         self.scores[slot] = score;
         self.scores[mirror] = score;
         true
-    }
-
-    /// The same pool with more pairs.
-    pub(super) fn with(
-        self,
-        more: &[(Pair, f64)],
-        candidates: Vec<Vec<u32>>,
-        proxies: &[Arc<dyn Oracle>],
-    ) -> Result<Self, NeighbourError> {
-        let mut known: Vec<(Pair, f64)> = more.to_vec();
-        for i in 0..self.len() {
-            let asked = self.row(i).filter(|&slot| self.other(slot) > i && self.is_asked(slot));
-            known.extend(asked.map(|slot| ((i, self.other(slot)), self.scores[slot])));
-        }
-        let rows = (0..self.len()).map(|i| self.others[self.row(i)].to_vec());
-        let lists = rows.zip(candidates.into_iter().chain(std::iter::repeat_with(Vec::new)));
-        let lists = lists.map(|(mut row, new)| {
-            row.extend(new);
-            row
-        });
-        let lists: Vec<Vec<u32>> = lists.collect();
-        drop(self);
-        Self::new(lists, &known, proxies)
     }
 }
 

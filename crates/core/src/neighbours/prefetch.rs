@@ -74,12 +74,12 @@ pub fn nearest_within_bounds(
     let mut rounds = 0;
     loop {
         let mut pairs: Vec<(Pair, f64)> = Vec::new();
-        for i in 0..n {
+        for (i, item) in items.iter_mut().enumerate() {
             // the first k of an item are wanted in any case
-            for _ in 0..(k - items[i].best.len().min(k)).max(1) {
-                let Some((bound, j)) = next(&mut items[i], i, bounds, &known, k)? else { break };
+            for _ in 0..(k - item.best.len().min(k)).max(1) {
+                let Some((bound, j)) = next(item, i, bounds, &known, k)? else { break };
                 pairs.push(((i.min(j), i.max(j)), bound));
-                items[i].next += 1;
+                item.next += 1;
             }
         }
         pairs.sort_unstable_by_key(|&(pair, _)| pair);

@@ -16,6 +16,12 @@ use crate::landmarks::Landmarks;
 use crate::oracle::{Oracle, OracleShape, Pair};
 use crate::popularity::{HubLink, LinkRow, Popularity};
 
+/// Others of an item, those that it scores best with beyond the link, whose nearest by the proxy become its candidates in every round.
+const FRIENDS: usize = 8;
+
+/// How many of the nearest of each.
+const THEIRS: usize = 8;
+
 /// An item that is no column.
 const NO_COLUMN: u32 = u32::MAX;
 
@@ -75,6 +81,9 @@ pub struct Found {
     pub pairs: u64,
     /// Pairs whose score could not be had.
     pub failed: u64,
+    /// Numbers of the proxies as they were handed over, in the order in which they predict columns: the first gives the kernel and the
+    /// places.
+    pub proxies: Vec<usize>,
     /// The rounds, and the state at the end.
     pub rounds: Vec<RoundReport>,
 }
@@ -90,6 +99,8 @@ pub struct Search {
     rounds: Rounds,
     bill: Bill,
     proxies: Vec<Arc<dyn Oracle>>,
+    /// Numbers of the proxies as they were handed over, the main one first.
+    proxy_order: Vec<usize>,
     /// The evaluated columns S, and K of them (n × s; NaN: no score).
     columns: Vec<usize>,
     column_of: Vec<u32>,
@@ -130,7 +141,7 @@ enum Next {
 }
 
 impl Search {
-    /// A search among `shape.len` items with `proxies`, the main one first; columns are the first of the nested order of
+    /// A search among `shape.len` items with `proxies`, ordered by how well they predict columns where there are some; columns are the first of the nested order of
     /// `landmarks`, and their independent order judges λ.
     ///
     /// # Errors
@@ -169,6 +180,7 @@ impl Search {
             reports: Vec::new(),
             rounds,
             bill,
+            proxy_order: (0..proxies.len()).collect(),
             proxies,
             columns,
             column_of,
@@ -200,6 +212,10 @@ impl Search {
     /// # Errors
     /// A proxy that fails or is not finite.
     pub fn next_batch(&mut self) -> Result<Option<Batch>, NeighbourError> {
+        self.advance().map_err(|error| self.numbered(error))
+    }
+
+    fn advance(&mut self) -> Result<Option<Batch>, NeighbourError> {
         loop {
             let (step, pairs) = match self.next {
                 Next::Columns => {
@@ -266,7 +282,7 @@ impl Search {
     /// # Errors
     /// A proxy that fails or is not finite.
     pub fn candidates(&mut self, depth: usize) -> Result<Vec<Vec<Neighbour>>, NeighbourError> {
-        self.estimate()?;
+        self.estimate().map_err(|error| self.numbered(error))?;
         let is_plain = self.bill.is_plain;
         let (pool, estimates) = (self.pool.as_ref().expect("estimated"), &self.estimates);
         let value = |slot: usize| value(pool, estimates, slot);
@@ -289,7 +305,17 @@ impl Search {
     /// As [`candidates`](Self::candidates).
     pub fn finish(mut self) -> Result<Found, NeighbourError> {
         let lists = self.candidates(self.rounds.params().k)?;
-        Ok(Found { lists, pairs: self.asked, failed: self.failed, rounds: self.reports })
+        Ok(Found { lists, pairs: self.asked, failed: self.failed, proxies: self.proxy_order, rounds: self.reports })
+    }
+
+    /// An error that names a proxy by its number as it was handed over.
+    fn numbered(&self, error: NeighbourError) -> NeighbourError {
+        match error {
+            NeighbourError::Proxy { number, source } => {
+                NeighbourError::Proxy { number: self.proxy_order[number - 1] + 1, source }
+            }
+            other => other,
+        }
     }
 
     /// Every pair of a column once, column by column.
@@ -320,7 +346,8 @@ impl Search {
         } else if !self.outside.is_empty() {
             let (pool, more) = (self.pool.take().expect("there is one"), std::mem::take(&mut self.outside));
             self.is_estimated = false;
-            self.pool = Some(pool.with(&more, Vec::new(), &self.proxies)?);
+            let none = vec![Vec::new(); pool.len()];
+            self.pool = Some(pool.with(&more, none, &self.proxies)?);
         }
         Ok(self.pool.as_mut().expect("made above"))
     }
@@ -341,11 +368,46 @@ impl Search {
         let lists = if self.columns.is_empty() && !self.proxies.is_empty() {
             scan(n, &self.proxies, None, width)?
         } else {
-            let columns = Pool::new(vec![Vec::new(); n], &known, &self.proxies)?;
+            let mut columns = Pool::new(vec![Vec::new(); n], &known, &self.proxies)?;
+            if self.order_proxies(&columns) {
+                columns = Pool::new(vec![Vec::new(); n], &known, &self.proxies)?;
+            }
             let link = self.fit_link(&columns);
             scan(n, &self.proxies, Some((&link, &self.popularity)), width)?
         };
         Pool::new(lists, &known, &self.proxies)
+    }
+
+    /// Puts the proxies in the order in which each predicts, alone, columns that it was not fitted to; true where that is another order.
+    fn order_proxies(&mut self, columns: &Pool) -> bool {
+        if self.proxies.len() < 2 || self.columns.len() < 2 {
+            return false;
+        }
+        let is_free =
+            |&slot: &usize| self.column_of[columns.other(slot)] == NO_COLUMN && columns.scores[slot].is_finite();
+        // the slots of a column, of items that are no columns
+        let slots: Vec<Vec<usize>> = self.columns.iter().map(|&l| columns.row(l).filter(is_free).collect()).collect();
+        let error = |proxy: usize| -> f64 {
+            let left_out = |out: usize| {
+                let rows = |a: usize, take: &mut dyn FnMut(LinkRow<'_>)| {
+                    for &slot in slots[a].iter().filter(|_| a != out) {
+                        let proxies = &columns.proxies(slot)[proxy..=proxy];
+                        take(LinkRow { popularity: (0.0, 0.0), proxies, score: columns.scores[slot] });
+                    }
+                };
+                let link = HubLink::fit(1, false, slots.len(), rows);
+                let predicted = |&slot: &usize| link.at((0.0, 0.0), &columns.proxies(slot)[proxy..=proxy]);
+                slots[out].iter().map(|slot| (columns.scores[*slot] - predicted(slot)).powi(2)).sum::<f64>()
+            };
+            (0..slots.len()).map(left_out).sum()
+        };
+        let errors: Vec<f64> = (0..self.proxies.len()).map(error).collect();
+        let mut places: Vec<usize> = (0..errors.len()).collect();
+        places.sort_by(|&a, &b| errors[a].total_cmp(&errors[b]));
+        self.proxies = places.iter().map(|&a| Arc::clone(&self.proxies[a])).collect();
+        let is_other = !places.is_sorted();
+        self.proxy_order = places;
+        is_other
     }
 
     /// The link, on all known pairs: those of columns with the popularity that leaves the column out.
@@ -380,13 +442,13 @@ impl Search {
         if self.is_estimated {
             return Ok(());
         }
+        let link = self.fit_link(self.pool.as_ref().expect("made above"));
+        self.expand(&link)?;
         let pool = self.pool.as_ref().expect("made above");
-        let link = self.fit_link(pool);
-        let h = self.popularity.values();
         let mut estimates = vec![0.0; pool.slots()];
         by_rows(pool.starts(), &mut estimates).enumerate().for_each(|(i, row)| {
             for (value, slot) in row.iter_mut().zip(pool.row(i)) {
-                *value = link.at((h[i], h[pool.other(slot)]), pool.proxies(slot));
+                *value = self.linked(pool, &link, i, slot);
             }
         });
         let choice = self.krige(pool, &mut estimates)?;
@@ -400,6 +462,41 @@ impl Search {
         });
         self.estimates = estimates;
         self.is_estimated = true;
+        Ok(())
+    }
+
+    /// The link at the pair of slot of row i.
+    fn linked(&self, pool: &Pool, link: &HubLink, i: usize, slot: usize) -> f64 {
+        let h = self.popularity.values();
+        link.at((h[i], h[pool.other(slot)]), pool.proxies(slot))
+    }
+
+    /// New candidates: the proxy's nearest of those that an item scores with far better than the link expects. Kriging ranks them high,
+    /// and the link alone had no reason to list them. Where all pairs are candidates there is nothing to add.
+    fn expand(&mut self, link: &HubLink) -> Result<(), NeighbourError> {
+        let pool = self.pool.as_ref().expect("made before");
+        let n = pool.len();
+        let is_whole = pool.slots() == n * n.saturating_sub(1);
+        if self.proxies.is_empty() || !self.rounds.params().kriging || self.bill.is_plain || is_whole {
+            return Ok(());
+        }
+        let nearest = |i: usize| -> Vec<u32> {
+            let slots = ranked(pool, i, &|slot: usize| pool.first_proxy(slot)).into_iter().take(THEIRS);
+            // the index of an item in a pool fits
+            slots.map(|slot| pool.other(slot) as u32).collect()
+        };
+        let nearest: Vec<Vec<u32>> = (0..n).into_par_iter().map(nearest).collect();
+        let new = |i: usize| -> Vec<u32> {
+            let known = pool.row(i).filter(|&slot| pool.scores[slot].is_finite());
+            let left = known.map(|slot| (pool.scores[slot] - self.linked(pool, link, i, slot), pool.other(slot)));
+            let mut better: Vec<(f64, usize)> = left.filter(|&(left, _)| left > 0.0).collect();
+            better.sort_unstable_by(|one, other| other.0.total_cmp(&one.0).then(one.1.cmp(&other.1)));
+            let theirs = better.into_iter().take(FRIENDS).flat_map(|(_, o)| nearest[o].iter().copied());
+            theirs.filter(|&j| j as usize != i && pool.slot(i, j as usize).is_none()).collect()
+        };
+        let lists: Vec<Vec<u32>> = (0..n).into_par_iter().map(new).collect();
+        let pool = self.pool.take().expect("made before");
+        self.pool = Some(pool.with(&[], lists, &self.proxies)?);
         Ok(())
     }
 

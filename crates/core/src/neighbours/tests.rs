@@ -66,6 +66,7 @@ fn every_batch_lambda_and_list_is_that_of_the_numpy_twin() {
             let wanted: Vec<Vec<Pair>> = serde_json::from_value(case["batches"].clone()).unwrap();
             assert_eq!(batches, wanted, "case {number}");
             let found = search.finish().unwrap();
+            assert_eq!(found.proxies, indices(&case["proxy_order"]), "case {number}");
             let lambdas: Vec<Option<f64>> = serde_json::from_value(case["lambdas"].clone()).unwrap();
             for (report, lambda) in found.rounds.iter().zip(&lambdas) {
                 // a mean of ones

@@ -8,6 +8,7 @@ mod http;
 mod identities;
 mod input;
 mod measures;
+mod neighbours;
 mod neural;
 mod own_data;
 mod recall;

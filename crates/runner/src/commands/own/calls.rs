@@ -240,6 +240,7 @@ impl Place {
         }
         let kriged = found.rounds.iter().filter(|round| round.lambda.is_some()).count();
         let params = rounds.params();
+        let kinds: Vec<&ProxyKind> = wanted.into_iter().flat_map(ProxyConfig::kinds).collect();
         let info = json!({
             "k": params.k,
             "calls_per_item": params.calls_per_item,
@@ -254,7 +255,7 @@ impl Place {
             "share": params.share,
             "estimates": found.rounds,
             "kriged": kriged,
-            "proxies": wanted.map(ProxyConfig::kinds).into_iter().flatten().map(ProxyKind::id).collect::<Vec<_>>(),
+            "proxies": found.proxies.iter().map(|&number| kinds[number].id()).collect::<Vec<_>>(),
             "seed": self.config.run.seed,
             "oracle": context.problem.raw.identity().to_hex(),
             "gamma": gamma,
