@@ -16,4 +16,5 @@ pub mod normal;
 pub mod oracle;
 pub mod parameter;
 pub mod popularity;
+pub mod recall;
 pub mod stream;

@@ -410,6 +410,13 @@ pub enum OracleError {
     },
 }
 
+impl OracleError {
+    /// True where a budget of calls, time or money is at its end: what was evaluated is kept.
+    pub fn is_exhausted(&self) -> bool {
+        matches!(self, Self::BudgetExhausted { .. } | Self::TimeExhausted { .. } | Self::MoneyExhausted { .. })
+    }
+}
+
 /// Refuses the first score that is not finite, naming its pair.
 ///
 /// # Errors

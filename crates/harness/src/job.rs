@@ -78,12 +78,7 @@ pub enum JobError {
 
 impl From<OracleError> for JobError {
     fn from(error: OracleError) -> Self {
-        match error {
-            OracleError::BudgetExhausted { .. }
-            | OracleError::TimeExhausted { .. }
-            | OracleError::MoneyExhausted { .. } => Self::Budget(error),
-            other => Self::Failed(other.into()),
-        }
+        if error.is_exhausted() { Self::Budget(error) } else { Self::Failed(error.into()) }
     }
 }
 

@@ -70,15 +70,39 @@ fn dispatch(cli: Cli) -> Result<Exit> {
             let own = OwnArgs { config, out: None, overlay, places };
             own::project(&own, &items, embeddings.as_deref(), k, cli.log)?
         }
-        Some(Command::Topk { k, rescore, budget, calls_per_item, rounds, share, exact, dry_run, own }) => {
+        Some(Command::Topk {
+            k,
+            budget,
+            target_recall: Some(target),
+            recall,
+            calls_per_item,
+            share,
+            dry_run,
+            own,
+            ..
+        }) => {
+            let wanted = own::Recalled { k, target, recall: &recall, calls_per_item, share, budget, dry_run };
+            let (text, exit) = own::top_k_with_recall(&own, &wanted, cli.log)?;
+            output::print(&text).into_diagnostic()?;
+            return Ok(exit);
+        }
+        Some(Command::Topk { k, rescore, budget, calls_per_item, rounds, share, exact, dry_run, own, .. }) => {
             match own::Calls::of(k, calls_per_item, (rounds, share), exact)? {
                 Some(calls) => own::top_k_by_calls(&own, &calls, dry_run, cli.log)?,
                 None if dry_run => return Err(own::no_dry_run()),
                 None => own::top_k(&own, k, rescore, budget, cli.log)?,
             }
         }
-        Some(Command::Mine { pairs, at_least, own }) => own::mine(&own, pairs, at_least, cli.log)?,
-        Some(Command::Cluster { clusters, own }) => own::cluster(&own, clusters, cli.log)?,
+        Some(Command::Mine { pairs, at_least, scoring, own }) => {
+            own::mine(&own, own::Wanted::of(pairs, at_least, scoring)?, cli.log)?
+        }
+        Some(Command::Dedupe { at_least, scoring, own }) => {
+            own::dedupe(&own, own::Wanted::of(Some(usize::MAX), Some(at_least), scoring)?, cli.log)?
+        }
+        Some(Command::Cluster { pivots: true, at_least: Some(at_least), budget, own, .. }) => {
+            own::cluster_by_pivots(&own, at_least, budget, cli.log)?
+        }
+        Some(Command::Cluster { clusters, own, .. }) => own::cluster(&own, clusters, cli.log)?,
         Some(Command::Classify { labels, id, label, split, own }) => {
             let columns = own::LabelColumns { id: &id, label: &label, split: split.as_deref() };
             own::classify(&own, &labels, columns, cli.log)?

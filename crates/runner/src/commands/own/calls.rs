@@ -71,33 +71,26 @@ pub(crate) fn no_dry_run() -> miette::Report {
 }
 
 /// Where the search looks, and where its answer goes.
-struct Place {
-    config: Config,
-    matrix: MatrixSubject,
-    options: RunOptions,
+pub(super) struct Place {
+    pub(super) config: Config,
+    pub(super) matrix: MatrixSubject,
+    pub(super) options: RunOptions,
     items: Option<OwnItems>,
     table: PathBuf,
 }
 
 /// What a search found, and how.
-struct Answer {
-    lists: Vec<Vec<Neighbour>>,
+pub(super) struct Answer {
+    pub(super) lists: Vec<Vec<Neighbour>>,
     /// The lines that say what it took.
-    text: String,
+    pub(super) text: String,
     /// The same for programs.
-    info: serde_json::Value,
+    pub(super) info: serde_json::Value,
 }
 
 /// Lists the most similar items of every item, scored by the oracle itself.
 pub(crate) fn top_k_by_calls(arguments: &OwnArgs, calls: &Calls, dry_run: bool, log: LogArgs) -> Result<String> {
-    let config = Config::load(&arguments.config, &arguments.overlay.overlays(), catalogue::catalogue())?;
-    let matrix = own_matrix(&config)?.clone();
-    let mut options = run_options(&arguments.overlay, &arguments.places, log);
-    options.dry_run = dry_run;
-    let folder = run::results_folder(&config, &options);
-    let items = matrix.dataset.texts().map(OwnItems::of).transpose().into_diagnostic()?;
-    let table = arguments.out.clone().unwrap_or_else(|| folder.join(own_data::NEIGHBOURS));
-    let place = Place { config, matrix, options, items, table };
+    let place = Place::of(arguments, dry_run, log)?;
     let answer = run::with_sweep(&place.config, &place.matrix, &place.options, |context| {
         let found = match calls {
             Calls::Rounds(rounds) if dry_run => dry(&context, rounds),
@@ -122,13 +115,15 @@ enum Said {
 }
 
 /// Proxies of the method, seen through γ, and their configuration.
-fn proxies<'a>(context: &SweepContext<'a>) -> Result<(Option<&'a ProxyConfig>, Vec<Arc<dyn Oracle>>), RunError> {
+pub(super) fn proxies<'a>(
+    context: &SweepContext<'a>,
+) -> Result<(Option<&'a ProxyConfig>, Vec<Arc<dyn Oracle>>), RunError> {
     let wanted = context.matrix.methods.first().and_then(|method| method.proxy.as_ref());
     let proxies = context.problem.proxies(wanted, context.fixed_gamma()).map_err(failed)?;
     Ok((wanted, proxies))
 }
 
-fn failed(error: OracleError) -> RunError {
+pub(super) fn failed(error: OracleError) -> RunError {
     RunError::Plan(Box::new(JobError::from(error)))
 }
 
@@ -179,6 +174,17 @@ fn dry_bounds(context: &SweepContext<'_>, k: usize) -> Said {
 }
 
 impl Place {
+    pub(super) fn of(arguments: &OwnArgs, dry_run: bool, log: LogArgs) -> Result<Self> {
+        let config = Config::load(&arguments.config, &arguments.overlay.overlays(), catalogue::catalogue())?;
+        let matrix = own_matrix(&config)?.clone();
+        let mut options = run_options(&arguments.overlay, &arguments.places, log);
+        options.dry_run = dry_run;
+        let folder = run::results_folder(&config, &options);
+        let items = matrix.dataset.texts().map(OwnItems::of).transpose().into_diagnostic()?;
+        let table = arguments.out.clone().unwrap_or_else(|| folder.join(own_data::NEIGHBOURS));
+        Ok(Self { config, matrix, options, items, table })
+    }
+
     /// A search in rounds, to the end of its calls or of the budget.
     fn search(
         &self,
@@ -210,7 +216,7 @@ impl Place {
                 let mut scores = vec![0.0; pairs.len()];
                 match ask_pairs(&oracle, pairs, &mut scores) {
                     Ok(()) => search.record(pairs, &scores).map_err(|error| failed(of_search(error)))?,
-                    Err(OracleError::BudgetExhausted { .. } | OracleError::TimeExhausted { .. }) => {
+                    Err(error) if error.is_exhausted() => {
                         is_cut_short = true;
                         break 'search;
                     }
@@ -318,7 +324,7 @@ impl Place {
     }
 
     /// Writes the lists, and beside them what they took.
-    fn write(&self, answer: Answer) -> Result<String> {
+    pub(super) fn write(&self, answer: Answer) -> Result<String> {
         let Answer { lists, text, mut info } = answer;
         let all = || lists.iter().enumerate().flat_map(|(item, list)| list.iter().map(move |one| (item, one)));
         let exact: Vec<bool> = all().map(|(_, one)| one.exact).collect();

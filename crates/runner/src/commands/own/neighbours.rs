@@ -1,4 +1,4 @@
-//! `runner topk` and `runner mine`: the nearest items of each, and the best pairs of all.
+//! `runner topk`: the nearest items of each.
 
 use std::collections::HashMap;
 
@@ -9,11 +9,12 @@ use landmark_harness::job::JobError;
 use landmark_harness::run::{self, RunError};
 use landmark_report::amounts::count;
 use landmark_report::columns::Column;
-use landmark_tasks::neighbours::{Neighbour, best_pairs, top_k as most_similar};
+use landmark_tasks::neighbours::{Neighbour, top_k as most_similar};
 use miette::{IntoDiagnostic, Result};
 
 use super::Own;
 use crate::cli::{LogArgs, OwnArgs};
+use crate::exit::UsageError;
 
 /// Pairs asked of the oracle at a time: what a budget cuts off is no more than that.
 const PAIRS_AT_A_TIME: usize = 256;
@@ -26,6 +27,10 @@ pub(crate) fn top_k(
     budget: Option<u64>,
     log: LogArgs,
 ) -> Result<String> {
+    if budget.is_some() && rescore.is_none() {
+        let help = "add `--rescore N` or `--target-recall SHARE`".to_owned();
+        return Err(UsageError::new("without either nothing is scored, and nothing bought", Some(help)).into());
+    }
     let own = Own::open(arguments, log)?;
     let wide = rescore.unwrap_or(k).max(k);
     let (progress, done) = own.progress("items done");
@@ -46,25 +51,11 @@ pub(crate) fn top_k(
         list.truncate(k);
     }
     let path = own.write(own_data::NEIGHBOURS, columns(&own, &found, rescore.map(|_| &exact)))?;
+    own.write_statement(&path, None)?;
     let listed = k.min(found.len().saturating_sub(1));
     text +=
         &format!("the {listed} most similar of each of {} items: `{}`\n", count(found.len() as u64), path.display());
     Ok(text)
-}
-
-/// Lists the most similar pairs of all.
-pub(crate) fn mine(arguments: &OwnArgs, pairs: usize, at_least: Option<f64>, log: LogArgs) -> Result<String> {
-    let own = Own::open(arguments, log)?;
-    let (progress, done) = own.progress("items done");
-    let found = best_pairs(own.vectors(), pairs, at_least.unwrap_or(f64::NEG_INFINITY), done);
-    drop(progress);
-    let columns = vec![
-        Column::text("first", found.iter().map(|pair| Some(own.id(pair.first)))),
-        Column::text("second", found.iter().map(|pair| Some(own.id(pair.second)))),
-        Column::number("score", found.iter().map(|pair| Some(pair.score))),
-    ];
-    let path = own.write(own_data::PAIRS, columns)?;
-    Ok(format!("the {} most similar pairs: `{}`\n", count(found.len() as u64), path.display()))
 }
 
 /// Scores by pair, the smaller item first.
@@ -94,11 +85,7 @@ impl Own {
                 let mut scores = vec![0.0; pairs.len()];
                 match oracle.evaluate(pairs, &mut scores) {
                     Ok(()) => exact.extend(pairs.iter().copied().zip(scores)),
-                    Err(
-                        OracleError::BudgetExhausted { .. }
-                        | OracleError::TimeExhausted { .. }
-                        | OracleError::MoneyExhausted { .. },
-                    ) => break,
+                    Err(error) if error.is_exhausted() => break,
                     Err(error) => return Err(failed(error)),
                 }
             }
