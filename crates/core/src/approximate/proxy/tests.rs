@@ -226,7 +226,7 @@ fn new_items_take_the_same_maps() {
     let (similarities, proxy) = (to(oracle.matrix(), &evaluated), to(&cosine, &evaluated));
 
     let to_all = to(&cosine, &all());
-    let rows = fitted.project_with_proxy(similarities.view(), &[proxy.clone()], &[to_all], &all()).unwrap();
+    let rows = fitted.project_with_proxy(similarities.view(), std::slice::from_ref(&proxy), &[to_all], &all()).unwrap();
     let dense = fitted.to_dense().unwrap().select(Axis(0), &new);
     // a row of K̃ from the same numbers in another order
     assert!((&rows - &dense).iter().all(|difference| difference.abs() < 1e-9));

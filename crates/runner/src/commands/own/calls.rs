@@ -114,10 +114,11 @@ enum Said {
     Wrong(miette::Report),
 }
 
-/// Proxies of the method, seen through γ, and their configuration.
-pub(super) fn proxies<'a>(
-    context: &SweepContext<'a>,
-) -> Result<(Option<&'a ProxyConfig>, Vec<Arc<dyn Oracle>>), RunError> {
+/// Proxies as the configuration names them, and as similarities.
+pub(super) type Proxies<'a> = (Option<&'a ProxyConfig>, Vec<Arc<dyn Oracle>>);
+
+/// Proxies of the method, seen through γ.
+pub(super) fn proxies<'a>(context: &SweepContext<'a>) -> Result<Proxies<'a>, RunError> {
     let wanted = context.matrix.methods.first().and_then(|method| method.proxy.as_ref());
     let proxies = context.problem.proxies(wanted, context.fixed_gamma()).map_err(failed)?;
     Ok((wanted, proxies))
