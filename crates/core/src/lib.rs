@@ -14,4 +14,5 @@ pub mod linalg;
 pub mod normal;
 pub mod oracle;
 pub mod parameter;
+pub mod search;
 pub mod stream;

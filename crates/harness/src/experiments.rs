@@ -6,10 +6,14 @@ mod errors;
 mod glue;
 pub mod own_data;
 mod ranked_search;
+mod retrieval;
+mod search;
 mod spectrum;
 
 pub use classification::Classification;
 pub use error_curve::ErrorCurve;
 pub use glue::Glue;
 pub use own_data::OwnData;
+pub use retrieval::Retrieval;
+pub use search::QuerySearch;
 pub use spectrum::Spectrum;

@@ -70,6 +70,10 @@ fn dispatch(cli: Cli) -> Result<Exit> {
             let own = OwnArgs { config, out: None, overlay, places };
             own::project(&own, &items, embeddings.as_deref(), k, cli.log)?
         }
+        Some(Command::Search { queries, embeddings, calls, k, dry_run, own }) => {
+            let asked = own::Queries { file: &queries, embeddings: embeddings.as_deref(), calls, k, dry_run };
+            own::search(&own, asked, cli.log)?
+        }
         Some(Command::Topk { k, rescore, budget, own }) => own::top_k(&own, k, rescore, budget, cli.log)?,
         Some(Command::Mine { pairs, at_least, own }) => own::mine(&own, pairs, at_least, cli.log)?,
         Some(Command::Cluster { clusters, own }) => own::cluster(&own, clusters, cli.log)?,

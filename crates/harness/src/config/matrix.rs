@@ -6,8 +6,10 @@ use serde_json::Value as Json;
 
 use super::dataset::DatasetConfig;
 use super::landmarks::LandmarkConfig;
-use super::method::MethodConfig;
+use super::method::{MethodConfig, ProxyKind};
+use super::queries::QueriesConfig;
 use super::reading::Reading;
+use super::retrieval::RetrievalConfig;
 use super::search::SearchConfig;
 use super::settings::{Budget, ErrorEstimateConfig, OutputConfig, SpectrumConfig, SvmConfig};
 use super::values::{Compare, Rank, Tuned};
@@ -45,6 +47,12 @@ pub struct MatrixSubject {
     pub spectrum: SpectrumConfig,
     /// Output of `experiment: own_data`.
     pub output: OutputConfig,
+    /// What `experiment: retrieval` tries.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub retrieval: Option<RetrievalConfig>,
+    /// Past queries of `experiment: search`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub queries: Option<QueriesConfig>,
 }
 
 /// An experiment over one matrix, as far as reading its configuration needs to know it.
@@ -64,6 +72,10 @@ pub struct ExperimentEntry {
     pub needs_pairs: bool,
     /// True where it leaves one set of factors: one method at one rank.
     pub makes_factors: bool,
+    /// True where it reads the section `retrieval`.
+    pub reads_retrieval: bool,
+    /// True where it reads the section `queries`, whose texts stand behind the items.
+    pub reads_queries: bool,
 }
 
 impl ExperimentEntry {
@@ -77,6 +89,8 @@ impl ExperimentEntry {
             searches: false,
             needs_pairs: false,
             makes_factors: false,
+            reads_retrieval: false,
+            reads_queries: false,
         }
     }
 }
@@ -114,8 +128,12 @@ impl MatrixSubject {
         let is_own = experiment.makes_factors;
         let output = if is_own { part("output") } else { None };
         let estimate = part("error_estimate").and_then(|node| ErrorEstimateConfig::read(node, problems));
+        let retrieval = if experiment.reads_retrieval { Some(RetrievalConfig::read(section, reading)?) } else { None };
+        let queries = if experiment.reads_queries { Some(QueriesConfig::read(section, reading)?) } else { None };
         Some(Self {
             experiment,
+            retrieval,
+            queries,
             landmarks: landmarks.unwrap_or(Some(LandmarkConfig::Uniform)).unwrap_or(LandmarkConfig::Uniform),
             methods,
             ranks,
@@ -131,6 +149,13 @@ impl MatrixSubject {
             dataset: dataset?,
             oracle: oracle?,
         })
+    }
+
+    /// The cheap relatives that anything in it names.
+    pub fn proxies(&self) -> impl Iterator<Item = &ProxyKind> {
+        let of_methods = self.methods.iter().filter_map(|method| method.proxy.as_ref()).map(|proxy| &proxy.kind);
+        let alone = self.retrieval.iter().flat_map(|retrieval| &retrieval.proxies);
+        of_methods.chain(alone).chain(self.queries.iter().filter_map(|queries| queries.proxy.as_ref()))
     }
 
     /// The smallest γ of the configuration.

@@ -28,11 +28,13 @@ mod classify;
 mod cluster;
 mod neighbours;
 mod project;
+mod search;
 
 pub(super) use classify::{LabelColumns, classify};
 pub(super) use cluster::cluster;
 pub(super) use neighbours::{mine, top_k};
 pub(super) use project::project;
+pub(super) use search::{Queries, search};
 
 /// A finished run of `own_data`.
 struct Own {

@@ -10,6 +10,7 @@ mod measures;
 mod neural;
 mod own_data;
 mod resume;
+mod retrieval;
 mod scale;
 mod scratch;
 mod search;
