@@ -76,6 +76,11 @@ pub trait Oracle: Send + Sync {
         1
     }
 
+    /// Vectors of the items, n × d, where scores are their inner products, but for rounding: what a kernel of it can be applied by.
+    fn vectors(&self) -> Option<ArrayView2<'_, f64>> {
+        None
+    }
+
     /// True where every score that it answers was checked to be finite already.
     fn is_checked(&self) -> bool {
         false
@@ -123,6 +128,10 @@ macro_rules! forward_to_the_pointee {
 
             fn calls_at_once(&self) -> usize {
                 (**self).calls_at_once()
+            }
+
+            fn vectors(&self) -> Option<ArrayView2<'_, f64>> {
+                (**self).vectors()
             }
 
             fn is_checked(&self) -> bool {
