@@ -16,5 +16,6 @@ pub mod normal;
 pub mod oracle;
 pub mod parameter;
 pub mod popularity;
+pub mod recall;
 pub mod search;
 pub mod stream;

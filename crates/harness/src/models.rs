@@ -66,7 +66,7 @@ impl Models {
     }
 
     /// Cosine of mean hidden states: computed once, and kept beside the models.
-    pub(crate) fn bi_encoder(&self, model: &str, texts: &[String]) -> Result<EmbeddingProxy, LoadError> {
+    pub(crate) fn bi_encoder(&self, model: &str, texts: &[String]) -> Result<Arc<dyn Oracle>, LoadError> {
         let files = ModelFiles::find(model, None).map_err(NeuralError::from)?;
         let mut parts: Vec<(&str, &[u8])> = vec![("kind", b"mean hidden states v1")];
         let identity = files.identity().map_err(NeuralError::from)?;
@@ -77,7 +77,7 @@ impl Models {
         if let Ok(vectors) = matrices::read_rows(&path)
             && vectors.nrows() == texts.len()
         {
-            return Ok(EmbeddingProxy::cosine(vectors)?);
+            return Ok(Arc::new(EmbeddingProxy::cosine(vectors)?));
         }
         let values = self.0.embeddings(&files, texts)?;
         let vectors = Array2::from_shape_vec((texts.len(), values.len() / texts.len().max(1)), values);
@@ -93,6 +93,6 @@ impl Models {
                 path.display()
             );
         }
-        Ok(EmbeddingProxy::cosine(vectors)?)
+        Ok(Arc::new(EmbeddingProxy::cosine(vectors)?))
     }
 }

@@ -290,23 +290,47 @@ pub enum Command {
         #[command(flatten)]
         own: OwnArgs,
     },
-    /// List the most similar pairs of all, from factors
+    /// List the most similar pairs of all, from factors; scored by the oracle, or with a stated recall, on demand
     Mine {
-        /// How many pairs
-        #[arg(long, value_name = "N", default_value_t = 1000, value_parser = at_least_one)]
-        pairs: usize,
+        /// How many pairs; 1,000 by default, all of them with `--target-recall`
+        #[arg(long, value_name = "N", value_parser = at_least_one)]
+        pairs: Option<usize>,
         /// None below this similarity
         #[arg(long, value_name = "SCORE", allow_negative_numbers = true, value_parser = number)]
         at_least: Option<f64>,
+        /// What may be asked of the oracle
+        #[command(flatten)]
+        scoring: ScoringArgs,
         /// Which factors, and where the answer goes
         #[command(flatten)]
         own: OwnArgs,
     },
-    /// Cluster the items by k-means on their factors
+    /// Group near-duplicates: items that pairs of at least a similarity connect
+    Dedupe {
+        /// Pairs from this similarity on connect their items
+        #[arg(long, value_name = "SCORE", allow_negative_numbers = true, value_parser = number)]
+        at_least: f64,
+        /// What may be asked of the oracle
+        #[command(flatten)]
+        scoring: ScoringArgs,
+        /// Which factors, and where the answer goes
+        #[command(flatten)]
+        own: OwnArgs,
+    },
+    /// Cluster the items by k-means on their factors, or around pivots by the oracle itself
     Cluster {
         /// How many clusters
-        #[arg(long, value_name = "N", default_value_t = 10, value_parser = at_least_one)]
+        #[arg(long, value_name = "N", default_value_t = 10, value_parser = at_least_one, conflicts_with = "pivots")]
         clusters: usize,
+        /// Correlation clustering instead: a pivot takes every item still free that is at least `--at-least` similar to it
+        #[arg(long, requires = "at_least")]
+        pivots: bool,
+        /// Similarity from which on items belong together
+        #[arg(long, value_name = "SCORE", allow_negative_numbers = true, value_parser = number, requires = "pivots")]
+        at_least: Option<f64>,
+        /// Evaluations that pivots may buy; those of landmarks are there
+        #[arg(long, value_name = "ENTRIES", requires = "pivots")]
+        budget: Option<u64>,
         /// Which factors, and where the answer goes
         #[command(flatten)]
         own: OwnArgs,
@@ -364,6 +388,26 @@ pub enum Command {
         /// The shell
         shell: clap_complete::Shell,
     },
+}
+
+/// What pairs may cost, and what is to be known of their recall.
+#[derive(Debug, Clone, Copy, Args)]
+pub struct ScoringArgs {
+    /// Score the N nearest of each item by the oracle itself; pairs with a landmark are known
+    #[arg(long, value_name = "N", value_parser = at_least_one, conflicts_with = "target_recall")]
+    pub rescore: Option<usize>,
+    /// Score as many pairs as it takes to find this share of all that reach `--at-least`
+    #[arg(long, value_name = "SHARE", requires = "at_least", value_parser = number)]
+    pub target_recall: Option<f64>,
+    /// Probability with which that may fail
+    #[arg(long, value_name = "SHARE", default_value_t = 0.1, requires = "target_recall", value_parser = number)]
+    pub delta: f64,
+    /// Evaluations that may be bought
+    #[arg(long, value_name = "ENTRIES")]
+    pub budget: Option<u64>,
+    /// Tell how many pairs would be scored, and score none
+    #[arg(short = 'n', long)]
+    pub dry_run: bool,
 }
 
 /// Which configuration is planned, and where things lie.

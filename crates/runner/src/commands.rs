@@ -75,8 +75,16 @@ fn dispatch(cli: Cli) -> Result<Exit> {
             own::search(&own, asked, cli.log)?
         }
         Some(Command::Topk { k, rescore, budget, own }) => own::top_k(&own, k, rescore, budget, cli.log)?,
-        Some(Command::Mine { pairs, at_least, own }) => own::mine(&own, pairs, at_least, cli.log)?,
-        Some(Command::Cluster { clusters, own }) => own::cluster(&own, clusters, cli.log)?,
+        Some(Command::Mine { pairs, at_least, scoring, own }) => {
+            own::mine(&own, own::Wanted::of(pairs, at_least, scoring)?, cli.log)?
+        }
+        Some(Command::Dedupe { at_least, scoring, own }) => {
+            own::dedupe(&own, own::Wanted::of(Some(usize::MAX), Some(at_least), scoring)?, cli.log)?
+        }
+        Some(Command::Cluster { pivots: true, at_least: Some(at_least), budget, own, .. }) => {
+            own::cluster_by_pivots(&own, at_least, budget, cli.log)?
+        }
+        Some(Command::Cluster { clusters, own, .. }) => own::cluster(&own, clusters, cli.log)?,
         Some(Command::Classify { labels, id, label, split, own }) => {
             let columns = own::LabelColumns { id: &id, label: &label, split: split.as_deref() };
             own::classify(&own, &labels, columns, cli.log)?

@@ -6,6 +6,7 @@ pub mod classification;
 pub mod coreference;
 pub mod cross_validation;
 mod error;
+pub mod groups;
 pub mod k_means;
 pub mod kernel_svm;
 pub mod linear_svm;

@@ -3,6 +3,7 @@
 //! One method at one rank. With `target_error` the rank grows until the estimate meets it. A budget of entries or money is
 //! known before the first call: the largest rank that it pays for is fitted, and nothing is bought for a rank that would
 //! not be finished. A budget of seconds is not: the rank grows step by step, and the best step so far is the result.
+//! [`held_out`] says what its uniform columns tell of the recall of the factors.
 
 use landmark_core::approximation::Approximation;
 use landmark_core::approximation::Embedding;
@@ -35,16 +36,24 @@ use crate::layout::Layout;
 use crate::sweep::context::{SweepContext, group};
 use crate::sweep::{Cell, Comparison, Setting};
 
+pub mod held_out;
+
 /// The table of `topk`.
 pub const NEIGHBOURS: &str = "neighbours.tsv";
 /// The table of `mine`.
 pub const PAIRS: &str = "pairs.tsv";
+/// The recall of `mine`, where one is stated.
+pub const PAIRS_RECALL: &str = "pairs.json";
+/// The table of `dedupe`.
+pub const GROUPS: &str = "groups.tsv";
+/// The recall of `dedupe`, where one is stated.
+pub const GROUPS_RECALL: &str = "groups.json";
 /// The table of `cluster`.
 pub const CLUSTERS: &str = "clusters.tsv";
 /// The table of `classify`.
 pub const LABELS: &str = "labels.tsv";
 /// Tables that are made from the factors, in the folder of the results.
-const ANSWERS: [&str; 4] = [NEIGHBOURS, PAIRS, CLUSTERS, LABELS];
+const ANSWERS: [&str; 7] = [NEIGHBOURS, PAIRS, PAIRS_RECALL, GROUPS, GROUPS_RECALL, CLUSTERS, LABELS];
 /// The folder of new items that were projected.
 pub const PROJECTED: &str = "projected";
 /// The folder of the factors, in that of the results.

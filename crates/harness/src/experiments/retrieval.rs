@@ -32,7 +32,7 @@ mod places;
 mod purse;
 mod rivals;
 
-use rivals::{Rival, Setup};
+use rivals::{Lists, Rival, Setup};
 
 /// Metrics of a list, and the depth that each looks at.
 const METRICS: [(Metric, Depth); 5] = [
@@ -173,50 +173,15 @@ fn measure(
     let mut rows = Vec::new();
     for calls in budgets(settings, matrix.nrows()) {
         for rival in Rival::ALL {
-            let found = rival.search(&setup, calls)?;
-            let lists = found.lists(LONGEST);
-            let blank = |metric, value| row(context, proxy, *rival, replicate, (calls, found.spent()), metric, value);
+            let Lists { lists, spent } = rival.lists(&setup, calls, LONGEST)?;
+            let evaluations = spent * context.metered.shape().evaluations_per_pair;
             for (metric, depth) in METRICS.iter().filter(|(_, depth)| depth.items() < matrix.nrows()) {
                 let judged = truth.judge(*depth, &lists);
-                rows.push(ResultRow {
-                    lower: Some(judged.lower),
-                    upper: Some(judged.upper),
-                    ..blank(*metric, judged.mean)
-                });
+                let row = context.row_of(rival.subject(context, proxy), *metric, judged.mean).at("calls", calls);
+                let row = row.compared_at(proxy.id()).replicate(replicate).cost(spent, evaluations);
+                rows.push(row.within(judged.lower, judged.upper));
             }
         }
     }
     Ok(rows)
-}
-
-fn row(
-    context: &SweepContext<'_>,
-    proxy: &ProxyKind,
-    rival: Rival,
-    replicate: u64,
-    (calls, spent): (usize, u64),
-    metric: Metric,
-    value: f64,
-) -> ResultRow {
-    ResultRow {
-        dataset: context.problem.dataset.clone(),
-        method: rival.name().to_owned(),
-        method_id: rival.id().to_owned(),
-        variant: format!("proxy: {}", proxy.id()),
-        comparison: proxy.id().to_owned(),
-        items: context.problem.items() as u64,
-        columns: calls as u64,
-        rank: calls as u64,
-        cells: spent,
-        evaluations: spent * context.metered.shape().evaluations_per_pair,
-        replicate,
-        metric,
-        position: None,
-        value,
-        lower: None,
-        upper: None,
-        seconds: None,
-        note: None,
-        profile: context.run.profile.name.clone(),
-    }
 }

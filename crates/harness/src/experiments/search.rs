@@ -10,7 +10,7 @@ use landmark_core::oracle::{Oracle, block_of};
 use landmark_core::search::rivals::{Anncur, Axn, rerank};
 use landmark_core::search::{Anchors, Answer, Index, ItemProxy, SearchError};
 use landmark_core::stream::stream;
-use landmark_report::{CellKey, Metric, Notation, ResultRow, Selection, TableKind, TableSpec, XAxis};
+use landmark_report::{CellKey, Metric, ResultRow, Selection, TableKind, TableSpec};
 use landmark_report::{FigureKind, FigureSpec};
 use landmark_tasks::retrieval::{Depth, Truth};
 use landmark_yaml::{Entry, parameter, required};
@@ -137,7 +137,7 @@ impl Proxies {
             return Err(format!("the proxy `{}` was not built", kind.id()).as_str().into());
         };
         let (items, columns) = (&places.items, places.columns());
-        let among_items = match context.problem.proxies.vectors(kind) {
+        let among_items = match proxy.vectors() {
             Some(vectors) => ItemProxy::cosine(vectors.select(Axis(0), items)),
             None if items.len() <= KEPT_UP_TO => ItemProxy::matrix(block_of(proxy.as_ref(), items, items)?),
             None => {
@@ -257,52 +257,16 @@ fn try_anchors(
         for ((id, name), lists) in WAYS.iter().zip(lists).filter(|(_, lists)| !lists.is_empty()) {
             for (metric, depth) in METRICS.iter().filter(|(_, depth)| depth.items() < n) {
                 let judged = truth.judge(*depth, lists);
-                let row = row(context, (id, name), (n, a, calls), *metric, judged.mean);
-                rows.push(ResultRow { lower: Some(judged.lower), upper: Some(judged.upper), ..row });
+                let subject = context.subject(id).called(*name).items(n);
+                let row = context.row_of(subject, *metric, judged.mean).at("query_calls", calls).at("anchors", a);
+                let each = context.metered.shape().evaluations_per_pair;
+                let row = row.cost(calls as u64, calls as u64 * each);
+                rows.push(row.within(judged.lower, judged.upper));
             }
         }
     }
     Ok(rows)
 }
-
-fn row(
-    context: &SweepContext<'_>,
-    (id, name): (&str, &str),
-    (n, a, calls): (usize, usize, usize),
-    metric: Metric,
-    value: f64,
-) -> ResultRow {
-    ResultRow {
-        dataset: context.problem.dataset.clone(),
-        method: name.to_owned(),
-        method_id: id.to_owned(),
-        variant: String::new(),
-        comparison: String::new(),
-        items: n as u64,
-        columns: calls as u64,
-        rank: a as u64,
-        cells: calls as u64,
-        evaluations: calls as u64 * context.metered.shape().evaluations_per_pair,
-        replicate: 0,
-        metric,
-        position: None,
-        value,
-        lower: None,
-        upper: None,
-        seconds: None,
-        note: None,
-        profile: context.run.profile.name.clone(),
-    }
-}
-
-/// Calls a query.
-const CALLS: XAxis = XAxis {
-    of: |row| row.columns as f64,
-    label: "calls a query",
-    head: |calls| format!("{calls} calls"),
-    notation: Notation::Whole,
-    is_logarithmic: true,
-};
 
 fn layout(rows: &[ResultRow]) -> Layout {
     let Some(first) = rows.first() else {
@@ -311,13 +275,14 @@ fn layout(rows: &[ResultRow]) -> Layout {
     };
     let caption = format!(
         "Every anchor (of {}, {TRIED} at most) searched for among {} items as if it were new, with an index of the others: no call, for its scores are known.",
-        first.rank, first.items
+        first.count("anchors"),
+        first.subject.items
     );
     let table = |(metric, _): &(Metric, Depth)| TableSpec {
         id: format!("table-{}", metric.id().replace('_', "-")),
         title: format!("{} against calls a query", metric.spec().label),
         caption: caption.clone(),
-        kind: TableKind::Grid { select: Selection::of(*metric), across: CALLS },
+        kind: TableKind::Grid { select: Selection::of(*metric), across: "query_calls" },
     };
     let is_there = |(metric, _): &&(Metric, Depth)| rows.iter().any(|row| row.metric == *metric);
     let figure = FigureSpec {
@@ -325,7 +290,7 @@ fn layout(rows: &[ResultRow]) -> Layout {
         title: "recall@10 against calls a query".to_owned(),
         caption: caption.clone(),
         select: Selection::of(Metric::RecallAt10),
-        kind: FigureKind::Curve { across: CALLS, log_y: false, y_limits: Some((0.0, 1.0)) },
+        kind: FigureKind::Curve { across: "query_calls", log_y: false, y_limits: Some((0.0, 1.0)) },
     };
     let has_figure = rows.iter().any(|row| row.metric == Metric::RecallAt10);
     let tables = METRICS.iter().filter(is_there).map(table).collect();

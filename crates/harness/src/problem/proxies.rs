@@ -6,7 +6,7 @@ use landmark_core::oracle::{EmbeddingProxy, Identity, Oracle, OracleError, Pair,
 use landmark_data::matrices;
 use landmark_oracles::combined::{Normalised, SparseVectors};
 use landmark_oracles::wmd::{Rwmd, Wcd};
-use ndarray::{Array2, ArrayViewMut2};
+use ndarray::{Array2, ArrayView2, ArrayViewMut2};
 
 use crate::config::{ConfigPath, MatrixSubject, ProxyKind, RunSettings};
 use crate::loaded::{LoadError, Loaded, LoadedItems};
@@ -19,13 +19,7 @@ const KEPT_UP_TO: usize = 6_000;
 
 /// Proxies by kind.
 #[derive(Default)]
-pub struct Proxies(Vec<(ProxyKind, Built)>);
-
-/// A proxy, and its vectors where it is their cosine.
-struct Built {
-    oracle: Arc<dyn Oracle>,
-    vectors: Option<Arc<EmbeddingProxy>>,
-}
+pub struct Proxies(Vec<(ProxyKind, Arc<dyn Oracle>)>);
 
 /// Rows of a file, one an item.
 pub(super) type Embeddings<'a> = dyn Fn(&ConfigPath) -> Result<Array2<f64>, LoadError> + 'a;
@@ -44,13 +38,7 @@ pub(super) fn embeddings_of(n: usize) -> impl Fn(&ConfigPath) -> Result<Array2<f
 impl Proxies {
     /// The proxy of this kind, as a raw score.
     pub fn get(&self, kind: &ProxyKind) -> Option<Arc<dyn Oracle>> {
-        self.0.iter().find(|(known, _)| known == kind).map(|(_, proxy)| Arc::clone(&proxy.oracle))
-    }
-
-    /// The vectors of this proxy, one an item and each of length 1, where it is their cosine.
-    pub fn vectors(&self, kind: &ProxyKind) -> Option<&Array2<f64>> {
-        let (_, proxy) = self.0.iter().find(|(known, _)| known == kind)?;
-        proxy.vectors.as_ref().map(|proxy| proxy.vectors())
+        self.0.iter().find(|(known, _)| known == kind).map(|(_, proxy)| Arc::clone(proxy))
     }
 
     /// The proxies that a configuration names, over items that were loaded.
@@ -64,9 +52,8 @@ impl Proxies {
         for kind in matrix.proxies() {
             if proxies.get(kind).is_none() {
                 let proxy = proxy(kind, run, &matrix.oracle, loaded, embeddings)?;
-                let Built { oracle, vectors } = proxy;
-                let oracle = if loaded.count() <= KEPT_UP_TO { Arc::new(Kept::new(oracle)) } else { oracle };
-                proxies.0.push((kind.clone(), Built { oracle, vectors }));
+                let proxy = if loaded.count() <= KEPT_UP_TO { Arc::new(Kept::new(proxy)) } else { proxy };
+                proxies.0.push((kind.clone(), proxy));
             }
         }
         Ok(proxies)
@@ -79,7 +66,7 @@ fn proxy(
     oracle: &OracleConfig,
     loaded: &Loaded,
     embeddings: &Embeddings<'_>,
-) -> Result<Built, LoadError> {
+) -> Result<Arc<dyn Oracle>, LoadError> {
     let items = &loaded.items;
     let clouds = match items {
         LoadedItems::Documents(placed) => Some(&placed.clouds),
@@ -92,7 +79,6 @@ fn proxy(
         LoadedItems::Documents(_) | LoadedItems::Questions(_) | LoadedItems::Matrix(_) => None,
     };
     let trees = if let LoadedItems::Questions(questions) = items { Some(questions) } else { None };
-    let refused = || LoadError::Proxy { dataset: loaded.dataset.clone(), proxy: kind.id() };
     let built: Option<Arc<dyn Oracle>> = match kind {
         ProxyKind::Rwmd => clouds.map(|clouds| Arc::new(Rwmd::new(Arc::clone(clouds))) as _),
         ProxyKind::Wcd => clouds.map(|clouds| Arc::new(Wcd::new(Arc::clone(clouds))) as _),
@@ -103,21 +89,12 @@ fn proxy(
         }
         ProxyKind::BiEncoder { model } => {
             let encode = |texts| Models::start(run, oracle.settings().device())?.bi_encoder(model, texts);
-            return texts.map(encode).transpose()?.map(Built::of_vectors).ok_or_else(refused);
+            texts.map(encode).transpose()?
         }
-        ProxyKind::EmbeddingCosine { path } => {
-            return Ok(Built::of_vectors(EmbeddingProxy::cosine(embeddings(path)?)?));
-        }
+        ProxyKind::EmbeddingCosine { path } => Some(Arc::new(EmbeddingProxy::cosine(embeddings(path)?)?)),
         ProxyKind::MentionCosine => None,
     };
-    built.map(|oracle| Built { oracle, vectors: None }).ok_or_else(refused)
-}
-
-impl Built {
-    fn of_vectors(proxy: EmbeddingProxy) -> Self {
-        let proxy = Arc::new(proxy);
-        Self { oracle: Arc::clone(&proxy) as _, vectors: Some(proxy) }
-    }
+    built.ok_or_else(|| LoadError::Proxy { dataset: loaded.dataset.clone(), proxy: kind.id() })
 }
 
 fn cosine(vectors: SparseVectors) -> Result<Arc<dyn Oracle>, LoadError> {
@@ -161,6 +138,10 @@ impl Oracle for Kept {
 
     fn known_diagonal(&self) -> Option<f64> {
         self.inner.known_diagonal()
+    }
+
+    fn vectors(&self) -> Option<ArrayView2<'_, f64>> {
+        self.inner.vectors()
     }
 
     fn evaluate(&self, pairs: &[Pair], out: &mut [f64]) -> Result<(), OracleError> {

@@ -1,7 +1,7 @@
-//! `runner project | topk | mine | cluster | classify`: what the factors of one's own matrix are good for.
+//! `runner project | topk | mine | dedupe | cluster | classify`: what the factors of one's own matrix are good for.
 //!
-//! All of them read the factors of a finished `own_data` run and stream over them: none forms an n × n matrix, and none but
-//! `project` and `topk --rescore` asks the oracle for anything.
+//! All of them read the factors of a finished `own_data` run and stream over them: none forms an n × n matrix, and only
+//! `project`, `--rescore`, `--target-recall` and `cluster --pivots` ask the oracle for anything.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -26,13 +26,15 @@ use crate::exit::UsageError;
 
 mod classify;
 mod cluster;
+mod mine;
 mod neighbours;
 mod project;
 mod search;
 
 pub(super) use classify::{LabelColumns, classify};
-pub(super) use cluster::cluster;
-pub(super) use neighbours::{mine, top_k};
+pub(super) use cluster::{cluster, cluster_by_pivots};
+pub(super) use mine::{Wanted, dedupe, mine};
+pub(super) use neighbours::top_k;
 pub(super) use project::project;
 pub(super) use search::{Queries, search};
 

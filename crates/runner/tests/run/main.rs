@@ -9,6 +9,7 @@ mod input;
 mod measures;
 mod neural;
 mod own_data;
+mod recall;
 mod resume;
 mod retrieval;
 mod scale;

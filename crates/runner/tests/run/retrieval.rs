@@ -42,7 +42,7 @@ fn every_rival_keeps_to_its_calls_and_the_truth_is_bought_once() {
     }
     for proxy in ["wcd", "rwmd"] {
         for calls in [5, 10] {
-            let best = value("recall_at_10", "optimal", proxy, calls);
+            let best = value("recall_at_10", "perfect", proxy, calls);
             for method in ["proxy", "rerank", "gar", "anncur_rescored", "axn", "sum_rescored"] {
                 let found = value("recall_at_10", method, proxy, calls);
                 assert!((0.0..=best + 1e-12).contains(&found), "{method}: {found} above {best}");

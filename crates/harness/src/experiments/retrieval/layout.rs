@@ -1,19 +1,10 @@
 //! Tables and figures of recall against calls.
 
-use landmark_report::{FigureKind, FigureSpec, Metric, Notation, ResultRow, Selection, TableKind, TableSpec, XAxis};
+use landmark_report::{FigureKind, FigureSpec, Metric, ResultRow, Selection, TableKind, TableSpec};
 
 use super::METRICS;
 use crate::layout::Layout;
 use crate::sweep::context::SweepContext;
-
-/// Calls an item, doubling from tick to tick.
-const CALLS: XAxis = XAxis {
-    of: |row| row.columns as f64,
-    label: "calls an item",
-    head: |calls| format!("{calls} calls"),
-    notation: Notation::Whole,
-    is_logarithmic: true,
-};
 
 pub(super) fn layout(context: &SweepContext<'_>, rows: &[ResultRow]) -> Layout {
     let caption = "Mean over items of the share of their true nearest that is in the list, exact scores where a call was made. A call is an unordered \
@@ -24,14 +15,14 @@ pub(super) fn layout(context: &SweepContext<'_>, rows: &[ResultRow]) -> Layout {
         id: format!("table-{}", metric.id().replace('_', "-")),
         title: format!("{} against calls an item", metric.spec().label),
         caption: caption.to_owned(),
-        kind: TableKind::Grid { select: Selection::of(metric), across: CALLS },
+        kind: TableKind::Grid { select: Selection::of(metric), across: "calls" },
     };
     let figure = |metric: Metric| FigureSpec {
         id: format!("figure-{}", metric.id().replace('_', "-")),
         title: format!("{} against calls an item", metric.spec().label),
         caption: caption.to_owned(),
         select: Selection::of(metric),
-        kind: FigureKind::Curve { across: CALLS, log_y: false, y_limits: Some((0.0, 1.0)) },
+        kind: FigureKind::Curve { across: "calls", log_y: false, y_limits: Some((0.0, 1.0)) },
     };
     let mut notes = Vec::new();
     if context.metered.shape().evaluations_per_pair > 1 {

@@ -18,14 +18,18 @@ use landmark_core::approximate::{Approximate, Link, Nystrom, Proxied, ShiftRidge
 use landmark_core::approximation::Known;
 use landmark_core::landmarks::Landmarks;
 use landmark_core::linalg::{self, Cholesky};
-use landmark_core::oracle::{AsymmetryPolicy, Oracle, OracleShape, Precomputed, block_of};
+use landmark_core::neighbours::{self, RoundsParams};
+use landmark_core::oracle::{AsymmetryPolicy, Metered, Oracle, OracleShape, Precomputed, block_of};
 use landmark_core::stream::stream;
+use landmark_report::{Subject, Variant};
 use ndarray::{Array1, Array2, ArrayView2, Axis, aview1};
 use rayon::prelude::*;
 
 use super::places::{best_of, nearest};
 use super::purse::Purse;
+use crate::config::ProxyKind;
 use crate::job::JobError;
+use crate::sweep::context::SweepContext;
 
 /// Neighbours of an item in GAR's graph, as its authors have it.
 const GRAPH_DEGREE: usize = 16;
@@ -55,8 +59,27 @@ pub(super) enum Rival {
     ShiftRidge,
     /// Proxy and residual.
     Sum,
+    /// Rounds, whole or without a part.
+    Rounds(Without),
     /// The best pairs of K.
     Perfect,
+}
+
+/// Part that rounds go without.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Without {
+    /// None.
+    Nothing,
+    /// Kriging of rows.
+    Kriging,
+    /// Popularity in the link.
+    Popularity,
+    /// More rounds than one.
+    Rounds,
+    /// Pairs that the proxy alone chooses.
+    Share,
+    /// The proxy: popularity and columns alone.
+    Proxy,
 }
 
 /// What the rivals of one replicate share.
@@ -93,8 +116,16 @@ impl<'a> Setup<'a> {
     }
 }
 
+/// A list an item, and what they took.
+pub(super) struct Lists {
+    /// The nearest of every item, best first.
+    pub(super) lists: Vec<Vec<usize>>,
+    /// Pairs that were paid for.
+    pub(super) spent: u64,
+}
+
 /// Scores of all pairs as a rival knows them, and what it paid.
-pub(super) struct Found {
+struct Found {
     scores: Array2<f64>,
     /// Known pairs stand before all others, whose scores are on another scale.
     known_first: Option<Vec<bool>>,
@@ -102,13 +133,8 @@ pub(super) struct Found {
 }
 
 impl Found {
-    /// Pairs that were paid for.
-    pub(super) fn spent(&self) -> u64 {
-        self.spent
-    }
-
     /// The nearest of every item, best first.
-    pub(super) fn lists(&self, longest: usize) -> Vec<Vec<usize>> {
+    fn lists(&self, longest: usize) -> Vec<Vec<usize>> {
         let n = self.scores.nrows();
         let list = |i: usize| match &self.known_first {
             None => nearest(self.scores.view(), i, longest),
@@ -134,6 +160,12 @@ impl Rival {
         Self::Axn,
         Self::ShiftRidge,
         Self::Sum,
+        Self::Rounds(Without::Nothing),
+        Self::Rounds(Without::Kriging),
+        Self::Rounds(Without::Popularity),
+        Self::Rounds(Without::Rounds),
+        Self::Rounds(Without::Share),
+        Self::Rounds(Without::Proxy),
         Self::Perfect,
     ];
 
@@ -148,8 +180,13 @@ impl Rival {
             Self::Axn => "axn",
             Self::ShiftRidge => "shift_ridge_rescored",
             Self::Sum => "sum_rescored",
-            // a cap, which the report sets apart
-            Self::Perfect => "optimal",
+            Self::Rounds(Without::Nothing) => "rounds",
+            Self::Rounds(Without::Kriging) => "rounds_without_kriging",
+            Self::Rounds(Without::Popularity) => "rounds_without_popularity",
+            Self::Rounds(Without::Rounds) => "one_round",
+            Self::Rounds(Without::Share) => "rounds_without_share",
+            Self::Rounds(Without::Proxy) => "rounds_without_proxy",
+            Self::Perfect => "perfect",
         }
     }
 
@@ -164,17 +201,43 @@ impl Rival {
             Self::Axn => "AXN-like",
             Self::ShiftRidge => "shift_ridge + rescore",
             Self::Sum => "proxy + shift_ridge + rescore",
+            Self::Rounds(Without::Nothing) => "rounds",
+            Self::Rounds(Without::Kriging) => "rounds without kriging",
+            Self::Rounds(Without::Popularity) => "rounds without popularity",
+            Self::Rounds(Without::Rounds) => "one round",
+            Self::Rounds(Without::Share) => "rounds without a share for the proxy",
+            Self::Rounds(Without::Proxy) => "rounds without a proxy",
             Self::Perfect => "perfect candidates",
         }
     }
 
+    /// Dataset and name of its rows.
+    pub(super) fn subject(self, context: &SweepContext<'_>, proxy: &ProxyKind) -> Subject {
+        let mut variant = Variant::default();
+        variant.set("proxy", proxy.id());
+        let subject = context.subject(self.id()).called(self.name());
+        Subject { variant, is_cap: self == Self::Perfect, ..subject }
+    }
+
+    /// Lists of the nearest that it finds with `calls` calls an item, and the pairs it paid for.
+    pub(super) fn lists(self, ready: &Ready<'_>, calls: usize, longest: usize) -> Result<Lists, JobError> {
+        match self {
+            Self::Rounds(without) => ready.rounds(without, calls, longest),
+            _ => {
+                let found = self.search(ready, calls)?;
+                Ok(Lists { lists: found.lists(longest), spent: found.spent })
+            }
+        }
+    }
+
     /// Spends `calls` calls an item.
-    pub(super) fn search(self, ready: &Ready<'_>, calls: usize) -> Result<Found, JobError> {
+    fn search(self, ready: &Ready<'_>, calls: usize) -> Result<Found, JobError> {
         let Ready { setup, proxy, .. } = ready;
         let mut purse = Purse::new(setup.matrix, setup.shape, calls);
         let half = purse.affordable_columns(purse.left() as u64 / 2);
         match self {
-            Self::Proxy => {}
+            // rounds make lists, not a matrix of estimates
+            Self::Proxy | Self::Rounds(_) => {}
             Self::Rerank => purse.buy_places(proxy.view(), purse.left()),
             Self::Gar => adaptive(&mut purse, proxy.view()),
             Self::Anncur => {
@@ -227,6 +290,30 @@ impl Ready<'_> {
         // a few hundred at most
         let wanted = ((COLUMN_SHARE * calls as f64).round() as usize).max(2);
         wanted.min(purse.affordable_columns(purse.left() as u64))
+    }
+
+    /// The search in rounds of `core`, with or without one of its parts; what it paid for is what a meter counts.
+    fn rounds(&self, without: Without, calls: usize, longest: usize) -> Result<Lists, JobError> {
+        let default = RoundsParams {
+            k: longest.min(self.proxy.nrows() - 1),
+            calls_per_item: calls,
+            rounds: self.setup.rounds,
+            ..RoundsParams::default()
+        };
+        let params = match without {
+            Without::Nothing | Without::Proxy => default,
+            Without::Kriging => RoundsParams { kriging: false, ..default },
+            Without::Popularity => RoundsParams { popularity: false, ..default },
+            Without::Rounds => RoundsParams { rounds: 1, ..default },
+            Without::Share => RoundsParams { share: 0.0, ..default },
+        };
+        let rounds = params.check().map_err(|error| JobError::Failed(error.into()))?;
+        let proxies = if without == Without::Proxy { Vec::new() } else { vec![Arc::clone(&self.setup.proxy)] };
+        let metered = Metered::new(&self.oracle);
+        let found = neighbours::nearest(&metered, &proxies, &rounds, self.setup.landmarks);
+        let found = found.map_err(|error| JobError::Failed(error.into()))?;
+        let lists = found.lists.iter().map(|list| list.iter().map(|near| near.item).collect()).collect();
+        Ok(Lists { lists, spent: metered.spent().evaluations })
     }
 
     /// K̃ of a method from so many columns, which are paid for.
@@ -371,12 +458,12 @@ mod tests {
             for calls in [5, 10, 20] {
                 let mut perfect = 0.0;
                 for rival in Rival::ALL.iter().rev() {
-                    let found = rival.search(&ready, calls).unwrap();
+                    let found = rival.lists(&ready, calls, 10).unwrap();
                     let limit = (60 * calls) as u64;
                     let spends_all = !matches!(rival, Rival::Proxy | Rival::Anncur);
-                    assert!(found.spent() <= limit, "{rival:?} at {calls}: {}", found.spent());
-                    assert_eq!(found.spent() == limit, spends_all, "{rival:?} at {calls}: {}", found.spent());
-                    let lists = found.lists(10);
+                    assert!(found.spent <= limit, "{rival:?} at {calls}: {}", found.spent);
+                    assert_eq!(found.spent == limit, spends_all, "{rival:?} at {calls}: {}", found.spent);
+                    let lists = found.lists;
                     assert!(lists.iter().enumerate().all(|(i, list)| list.len() == 10 && !list.contains(&i)));
                     let share = recall(&matrix, &lists, 10);
                     assert!(share > 10.0 / 59.0, "{rival:?} at {calls}: {share}");

@@ -1,4 +1,4 @@
-//! `runner topk` and `runner mine`: the nearest items of each, and the best pairs of all.
+//! `runner topk`: the nearest items of each.
 
 use std::collections::HashMap;
 
@@ -8,7 +8,7 @@ use landmark_harness::experiments::own_data;
 use landmark_harness::job::JobError;
 use landmark_harness::run::{self, RunError};
 use landmark_report::amounts::count;
-use landmark_tasks::neighbours::{Neighbour, best_pairs, top_k as most_similar};
+use landmark_tasks::neighbours::{Neighbour, top_k as most_similar};
 use miette::{IntoDiagnostic, Result};
 use polars::prelude::Column;
 
@@ -50,24 +50,6 @@ pub(crate) fn top_k(
     text +=
         &format!("the {listed} most similar of each of {} items: `{}`\n", count(found.len() as u64), path.display());
     Ok(text)
-}
-
-/// Lists the most similar pairs of all.
-pub(crate) fn mine(arguments: &OwnArgs, pairs: usize, at_least: Option<f64>, log: LogArgs) -> Result<String> {
-    let own = Own::open(arguments, log)?;
-    let (progress, done) = own.progress("items done");
-    let found = best_pairs(own.vectors(), pairs, at_least.unwrap_or(f64::NEG_INFINITY), done);
-    drop(progress);
-    let ids = |of: fn(&landmark_tasks::neighbours::ScoredPair) -> usize| -> Vec<String> {
-        found.iter().map(|pair| own.id(of(pair))).collect()
-    };
-    let columns = vec![
-        Column::new("first".into(), ids(|pair| pair.first)),
-        Column::new("second".into(), ids(|pair| pair.second)),
-        Column::new("score".into(), found.iter().map(|pair| pair.score).collect::<Vec<_>>()),
-    ];
-    let path = own.write(own_data::PAIRS, columns)?;
-    Ok(format!("the {} most similar pairs: `{}`\n", count(found.len() as u64), path.display()))
 }
 
 /// Scores by pair, the smaller item first.
