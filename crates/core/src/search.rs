@@ -13,8 +13,6 @@ use crate::oracle::OracleError;
 use crate::parameter::BadParameter;
 
 mod answer;
-#[cfg(test)]
-mod golden_tests;
 mod index;
 mod items;
 mod popularity;

@@ -14,6 +14,7 @@ use landmark_yaml::{
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Value as Json, json};
 
+pub mod coverage;
 pub mod dataset;
 pub mod item_kind;
 pub mod landmarks;
@@ -31,6 +32,7 @@ pub mod values;
 
 mod check;
 
+pub use coverage::CoverageConfig;
 pub use dataset::{
     DatasetConfig, Distribution, DocumentsConfig, Fallback, Items, Learned, MatrixConfig, PairsConfig, QuestionsConfig,
     RandomMatrix, SplitConfig, TextsConfig, VectorsConfig,

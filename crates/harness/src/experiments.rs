@@ -1,6 +1,7 @@
 //! Experiments over one similarity matrix: what is measured, in which jobs, and which tables and figures it becomes.
 
 mod classification;
+mod coverage;
 mod error_curve;
 mod errors;
 mod glue;
@@ -11,6 +12,7 @@ mod search;
 mod spectrum;
 
 pub use classification::Classification;
+pub use coverage::Coverage;
 pub use error_curve::ErrorCurve;
 pub use glue::Glue;
 pub use own_data::OwnData;

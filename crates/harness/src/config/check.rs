@@ -90,7 +90,8 @@ fn readable(matrix: &MatrixSubject, section: &Section<'_>, known: &[&'static Ora
     }
     let alone = matrix.retrieval.iter().flat_map(|retrieval| &retrieval.proxies).map(|kind| ("retrieval", kind));
     let of_queries = matrix.queries.iter().filter_map(|queries| queries.proxy.as_ref()).map(|kind| ("queries", kind));
-    for (key, kind) in alone.chain(of_queries) {
+    let covered = matrix.coverage.iter().map(|coverage| ("coverage", &coverage.proxy));
+    for (key, kind) in alone.chain(covered).chain(of_queries) {
         if let Some(problem) = dataset.unread_by(&format!("the proxy `{}`", kind.id()), kind.reads()) {
             section.problems().add(problem.at(section.node(key).map_or(section.place(), |node| node.place)));
         } else if kind.reads() == [ItemKind::Documents] && oracle.gamma().is_none() {

@@ -4,6 +4,7 @@ use landmark_yaml::{Entry, Node, Problem, Problems, Section, Value};
 use serde::{Serialize, Serializer};
 use serde_json::Value as Json;
 
+use super::coverage::CoverageConfig;
 use super::dataset::DatasetConfig;
 use super::landmarks::LandmarkConfig;
 use super::method::{MethodConfig, ProxyKind};
@@ -47,6 +48,9 @@ pub struct MatrixSubject {
     pub spectrum: SpectrumConfig,
     /// Output of `experiment: own_data`.
     pub output: OutputConfig,
+    /// The recalls that `experiment: coverage` has stated.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub coverage: Option<CoverageConfig>,
     /// What `experiment: retrieval` tries.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retrieval: Option<RetrievalConfig>,
@@ -72,6 +76,8 @@ pub struct ExperimentEntry {
     pub needs_pairs: bool,
     /// True where it leaves one set of factors: one method at one rank.
     pub makes_factors: bool,
+    /// True where it reads the section `coverage`.
+    pub reads_coverage: bool,
     /// True where it reads the section `retrieval`.
     pub reads_retrieval: bool,
     /// True where it reads the section `queries`, whose texts stand behind the items.
@@ -89,6 +95,7 @@ impl ExperimentEntry {
             searches: false,
             needs_pairs: false,
             makes_factors: false,
+            reads_coverage: false,
             reads_retrieval: false,
             reads_queries: false,
         }
@@ -130,8 +137,10 @@ impl MatrixSubject {
         let estimate = part("error_estimate").and_then(|node| ErrorEstimateConfig::read(node, problems));
         let retrieval = if experiment.reads_retrieval { Some(RetrievalConfig::read(section, reading)?) } else { None };
         let queries = if experiment.reads_queries { Some(QueriesConfig::read(section, reading)?) } else { None };
+        let coverage = if experiment.reads_coverage { Some(CoverageConfig::read(section, reading)?) } else { None };
         Some(Self {
             experiment,
+            coverage,
             retrieval,
             queries,
             landmarks: landmarks.unwrap_or(Some(LandmarkConfig::Uniform)).unwrap_or(LandmarkConfig::Uniform),
@@ -155,7 +164,8 @@ impl MatrixSubject {
     pub fn proxies(&self) -> impl Iterator<Item = &ProxyKind> {
         let of_methods = self.methods.iter().filter_map(|method| method.proxy.as_ref()).map(|proxy| &proxy.kind);
         let alone = self.retrieval.iter().flat_map(|retrieval| &retrieval.proxies);
-        of_methods.chain(alone).chain(self.queries.iter().filter_map(|queries| queries.proxy.as_ref()))
+        let covered = self.coverage.iter().map(|coverage| &coverage.proxy);
+        of_methods.chain(alone).chain(covered).chain(self.queries.iter().filter_map(|queries| queries.proxy.as_ref()))
     }
 
     /// The smallest γ of the configuration.

@@ -5,10 +5,11 @@ use proptest::prelude::*;
 use rand::Rng as _;
 use serde_json::Value;
 
-use super::rivals::{Anncur, Axn, rerank};
-use super::*;
-use crate::oracle::EmbeddingProxy;
-use crate::stream::stream;
+use landmark_core::normal::standard_normal;
+use landmark_core::oracle::EmbeddingProxy;
+use landmark_core::search::rivals::{Anncur, Axn, rerank};
+use landmark_core::search::{Anchors, Answer, Index, IndexParams, ItemProxy, SearchError};
+use landmark_core::stream::stream;
 
 /// The reference is rounded to six decimals.
 const ROUNDED: f64 = 2e-6;
@@ -83,13 +84,13 @@ fn the_index_and_its_rivals_reproduce_the_reference() {
     }
 }
 
-/// A score that is a product of vectors and popularity, a proxy that sees half of the vectors; queries after items.
+/// A score that is a product of vectors and popularity with noise, a proxy that sees half of the vectors; queries after items.
 fn world(n: usize, queries: usize, seed: u64) -> (Array2<f64>, Array2<f64>) {
     let mut rng = stream(seed, "search", "world", 0);
     let vectors = Array2::from_shape_fn((n + queries, 6), |_| rng.gen_range(-1.0..1.0));
     let popular: Array1<f64> = (0..n + queries).map(|_| rng.gen_range(-1.0..1.0)).collect();
     let scores = Array2::from_shape_fn((n + queries, n + queries), |(i, j)| {
-        vectors.row(i).dot(&vectors.row(j)) + 0.5 * (popular[i] + popular[j])
+        vectors.row(i).dot(&vectors.row(j)) + 0.5 * (popular[i] + popular[j]) + 0.4 * standard_normal(&mut rng)
     });
     (scores, vectors.slice_move(s![.., ..3]))
 }
@@ -122,7 +123,7 @@ fn where_the_proxy_is_blind_to_popularity_the_index_finds_more_than_its_rivals_a
     let (anncur, axn) = (Anncur::build(past, &items).unwrap(), Axn::new(past, 4).unwrap());
     let mut sums = [0.0; 4];
     for q in n + a..n + a + 40 {
-        let truth = scores.slice(s![q, ..n]).to_vec();
+        let truth = scores.slice(s![..n, q]).to_vec();
         let score = |items: &[usize]| Ok(items.iter().map(|&item| truth[item]).collect::<Vec<_>>());
         let (to_items, to_anchors) = (proxy.slice(s![q, ..n]).to_vec(), proxy.slice(s![q, n..n + a]).to_vec());
         let answers = [
@@ -137,8 +138,8 @@ fn where_the_proxy_is_blind_to_popularity_the_index_finds_more_than_its_rivals_a
         }
     }
     let [ours, rerank, anncur, axn] = sums;
-    // the score has rank 8 and 30 anchors show all of it, so the regressions do well here; the reranked proxy cannot
-    assert!(ours > rerank + 0.2 && ours > 0.9, "{ours} {rerank} {anncur} {axn}");
+    // a NumPy twin of this world has .56 .32 .34 .45; without the noise 30 anchors show all of a score of rank 8, and the regressions find everything
+    assert!(ours > rerank + 0.15 && ours > anncur + 0.1 && ours > axn + 0.04, "{ours} {rerank} {anncur} {axn}");
 }
 
 #[test]
