@@ -123,7 +123,7 @@ impl Table {
             TableKind::Comparison { select, reference } => {
                 comparison::blocks(input, select, reference.as_deref(), &mut footnotes)?
             }
-            TableKind::Grid { select, across } => grid::blocks(input, select, *across, &mut footnotes)?,
+            TableKind::Grid { select, across } => grid::blocks(input, select, across, &mut footnotes)?,
             TableKind::Entries { select } => entries::blocks(input, select)?,
             TableKind::Paired { select, across, ours, baselines } => {
                 paired::blocks(input, select, across, ours, baselines)?

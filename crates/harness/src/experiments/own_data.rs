@@ -33,6 +33,7 @@ use crate::experiment::Experiment;
 use crate::factors::{FactorError, FactorInfo, Factors};
 use crate::job::{ExtraCalls, Job, JobError, Request};
 use crate::layout::Layout;
+use crate::oracles::scorer::Scorer;
 use crate::sweep::context::{SweepContext, group};
 use crate::sweep::{Cell, Comparison, Setting};
 
@@ -291,7 +292,7 @@ fn write(
     let folder = context.folder.join(FACTORS);
     // what a run before this one met is in the store still
     let failed_before = Factors::peek(&folder).filter(|info| info.oracle == oracle).map_or(0, |info| info.failed_pairs);
-    let program = context.problem.program();
+    let scorer = context.problem.scorer();
     let info = FactorInfo {
         version: 1,
         items: embedding.vectors.nrows(),
@@ -306,9 +307,9 @@ fn write(
         error_with_known: error(&errors.with_known),
         proxy,
         cut_short: context.is_cut_short.get(),
-        failed_pairs: program.map_or(0, |program| program.failed()).max(failed_before),
+        failed_pairs: scorer.map_or(0, Scorer::failed).max(failed_before),
         job: Some(key.to_string()),
-        scorer: program.map(|program| program.greeting().identity.clone()),
+        scorer: scorer.map(|scorer| scorer.name().to_owned()),
         config: Some(context.config_hash.clone()),
     };
     let factors =
@@ -372,7 +373,6 @@ fn layout(context: &SweepContext<'_>, rows: &[ResultRow]) -> Layout {
         kind: TableKind::Plain { figures: vec![1], head: vec![String::new(), String::new()], lines },
     };
     let failed = Factors::peek(&context.folder.join(FACTORS)).map_or(0, |info| info.failed_pairs);
-    let restarts = context.problem.program().map_or(0, |program| program.restarts());
     let mut notes = Vec::new();
     let estimate = find(Metric::EstimatedError).map(|row| row.value);
     if let (Some(target), Some(estimate)) = (context.matrix.target_error, estimate)
@@ -389,13 +389,7 @@ fn layout(context: &SweepContext<'_>, rows: &[ResultRow]) -> Layout {
             counted(failed, "pair")
         ));
     }
-    if restarts > 0 {
-        notes.push(format!(
-            "the program ended, or was silent for too long, {} and was started again; nothing was lost, but \
-             `oracle.timeout_seconds` and its own log are worth a look",
-            counted(restarts, "time")
-        ));
-    }
+    notes.extend(context.problem.scorer().map(Scorer::notes).unwrap_or_default());
     Layout { tables: vec![table], notes, ..Layout::default() }
 }
 
