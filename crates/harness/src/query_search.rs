@@ -21,6 +21,7 @@ use crate::index_files::{self, INDEX, IndexError, IndexInfo};
 use crate::items::{ItemsError, OwnItems};
 use crate::loaded::LoadError;
 use crate::metered_store::MeteredStore;
+use crate::oracles::scorer::Scorer;
 use crate::problem::Problem;
 use crate::run::{RunOptions, results_folder, store_address};
 
@@ -132,7 +133,7 @@ impl QuerySearch {
         let embeddings = embeddings_behind(queries, &info, embeddings)?;
         let problem =
             Problem::of_queries(&config.run, matrix, options.data.as_deref(), &items, &behind, embeddings.as_ref())?;
-        check_program(&problem, &info)?;
+        check_scorer(&problem, &info)?;
         let proxy = match &queries.proxy {
             Some(kind) => problem.proxy(kind, info.gamma).map_err(LoadError::from)?,
             None => None,
@@ -211,9 +212,10 @@ impl QuerySearch {
 
     /// The scores of one query with the items, which it keeps in a store of its own.
     fn metered(&self, query: usize) -> Result<MeteredStore, StoreError> {
-        let program = self.problem.program();
-        let id = match program {
-            Some(program) if program.greeting().pairs == PairForm::Id => self.queries.ids()[query].as_str(),
+        let id = match self.problem.scorer() {
+            Some(Scorer::Program(program)) if program.greeting().pairs == PairForm::Id => {
+                self.queries.ids()[query].as_str()
+            }
             _ => "",
         };
         let parts: [(&str, &[u8]); 4] = [
@@ -253,15 +255,14 @@ fn embeddings_behind(
     Ok(Some(concatenate![Axis(0), past.select(Axis(0), &info.anchors), new]))
 }
 
-fn check_program(problem: &Problem, info: &IndexInfo) -> Result<(), QueryError> {
-    let Some(program) = problem.program() else { return Ok(()) };
-    let greeting = program.greeting();
-    if greeting.pairs == PairForm::Index {
+fn check_scorer(problem: &Problem, info: &IndexInfo) -> Result<(), QueryError> {
+    let Some(scorer) = problem.scorer() else { return Ok(()) };
+    if !scorer.takes_new_items() {
         return Err(QueryError::Numbers);
     }
     match &info.scorer {
-        Some(then) if *then != greeting.identity => Err(QueryError::Changed {
-            of: format!("from scores of `{then}`, and those of now are by `{}`", greeting.identity),
+        Some(then) if then != scorer.name() => Err(QueryError::Changed {
+            of: format!("from scores of `{then}`, and those of now are by `{}`", scorer.name()),
         }),
         _ => Ok(()),
     }

@@ -187,7 +187,7 @@ fn measure(context: &SweepContext<'_>, queries: &QueriesConfig, key: &CellKey) -
         texts: digest(&places.items)?,
         anchor_texts: digest(&places.columns())?,
         gamma: context.fixed_gamma(),
-        scorer: context.problem.program().map(|program| program.greeting().identity.clone()),
+        scorer: context.problem.scorer().map(|scorer| scorer.name().to_owned()),
         params: queries.params,
         link: index.parts().link.clone(),
         job: key.to_string(),
