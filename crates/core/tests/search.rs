@@ -1,5 +1,7 @@
 //! The index and its rivals against the independent NumPy implementation (tests/golden/search.json, made by search.py), and what they promise.
 
+#![allow(clippy::unwrap_used, reason = "helpers of tests may unwrap as the tests do")]
+
 use ndarray::{Array1, Array2, s};
 use proptest::prelude::*;
 use rand::Rng as _;

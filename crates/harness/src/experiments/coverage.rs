@@ -170,7 +170,6 @@ struct Stated {
 /// Shares of every item's true neighbours that were asked for, step by step.
 struct Path {
     steps: Vec<PathStep>,
-    n: usize,
 }
 
 struct PathStep {
@@ -193,7 +192,6 @@ impl Path {
     /// nothing here, which flatters it.
     fn first(&self, recall: f64, seen: impl Fn(&PathStep) -> f64) -> Option<Stated> {
         let step = self.steps.iter().find(|step| seen(step) >= recall)?;
-        debug_assert_eq!(step.shares.len(), self.n);
         Some(Stated { recall: step.mean(), calls: step.asked })
     }
 }
@@ -234,7 +232,7 @@ impl Draw<'_> {
                 break;
             }
         }
-        Ok(Path { steps, n })
+        Ok(Path { steps })
     }
 
     /// The search that stops where its bound does; `None` where it refuses.
@@ -264,7 +262,7 @@ impl Draw<'_> {
 
 fn layout(rows: &[ResultRow]) -> Layout {
     let caption = "Over draws of columns and audited rows. A statement of recall ρ at confidence 1 − δ holds in at least 1 − δ of the draws where its \
-                   bound is sound; calls and price are a item's, the price above a search that is told the truth. The 30 rows of the plain \
+                   bound is sound; calls and price are an item's, the price above a search that is told the truth. The 30 rows of the plain \
                    estimate are not charged.";
     let table = |metric: Metric| TableSpec {
         id: format!("table-{}", metric.id().replace('_', "-")),
