@@ -34,11 +34,11 @@ from rounds import Rounds, cosine  # noqa: E402
 n, d, k = options.n, options.d, 10
 rng = np.random.default_rng(2022)
 seen = rng.normal(size=(n, 24))
-popular = 0.3 * rng.normal(size=n)
+popular = 0.15 * rng.normal(size=n)
 noise = rng.normal(size=(n, n))
 K = np.tanh(cosine(seen) + popular[:, None] + popular[None, :] + 0.03 * (noise + noise.T))
 K = (K + K.T) / 2
-V = np.concatenate([seen + 0.7 * rng.normal(size=seen.shape), 0.3 * rng.normal(size=(n, d - 24))], axis=1)
+V = np.concatenate([seen + 0.4 * rng.normal(size=seen.shape), 0.1 * rng.normal(size=(n, d - 24))], axis=1)
 
 
 def off_diagonal(F):
