@@ -52,8 +52,6 @@ fn every_rival_keeps_to_its_calls_and_the_truth_is_bought_once() {
             assert!(rescored >= alone, "{proxy} {calls}: {rescored} below {alone}");
         }
     }
-    // a bound below the distance knows the nearest better than one below that
-    assert!(value("recall_at_10", "proxy", "rwmd", 5) > value("recall_at_10", "proxy", "wcd", 5));
     let before = scratch.files("results");
     let again = scratch.run_well(&[]);
     assert_eq!(number_before(&again.err, " entries bought, "), 0);
@@ -120,8 +118,8 @@ fn place() -> Scratch {
     };
     scratch.write("items.tsv", &table(&mut (0..60).map(|i| (format!("n{i}"), 2 * i))));
     scratch.write("past.tsv", &table(&mut (0..12).map(|i| (format!("p{i}"), 10 * i + 3))));
-    scratch.write("new.tsv", &table(&mut [33, 71, 108].iter().map(|&i| (format!("q{i}"), i))));
-    scratch.write("more.tsv", &table(&mut [108, 5, 33].iter().map(|&i| (format!("m{i}"), i))));
+    scratch.write("new.tsv", &table(&mut [35, 71, 108].iter().map(|&i| (format!("q{i}"), i))));
+    scratch.write("more.tsv", &table(&mut [108, 5, 35].iter().map(|&i| (format!("m{i}"), i))));
     scratch.write("scorer.sh", PROGRAM);
     scratch
 }
@@ -153,7 +151,7 @@ fn an_index_takes_its_rectangle_and_a_query_its_calls_and_nothing_is_asked_twice
     assert_eq!(asked(&scratch).len(), 504);
     let found = best(&scratch, "new.tsv");
     // the even numbers are the items
-    for ((id, item, exact), query) in found.iter().zip([33, 71, 108]) {
+    for ((id, item, exact), query) in found.iter().zip([35, 71, 108]) {
         let near: i64 = 2 * item[1..].parse::<i64>().unwrap();
         assert!((near - query).abs() <= 6 && exact == "true", "{id}: {item}");
     }
