@@ -17,4 +17,5 @@ pub mod oracle;
 pub mod parameter;
 pub mod popularity;
 pub mod recall;
+pub mod search;
 pub mod stream;

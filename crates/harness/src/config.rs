@@ -14,13 +14,16 @@ use landmark_yaml::{
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Value as Json, json};
 
+pub mod coverage;
 pub mod dataset;
 pub mod item_kind;
 pub mod landmarks;
 pub mod matrix;
 pub mod method;
 pub mod method_entry;
+pub mod queries;
 pub mod reading;
+pub mod retrieval;
 pub mod run_settings;
 pub mod search;
 pub mod settings;
@@ -29,6 +32,7 @@ pub mod values;
 
 mod check;
 
+pub use coverage::CoverageConfig;
 pub use dataset::{
     DatasetConfig, Distribution, DocumentsConfig, Fallback, Items, Learned, MatrixConfig, PairsConfig, QuestionsConfig,
     RandomMatrix, SplitConfig, TextsConfig, VectorsConfig,
@@ -37,8 +41,10 @@ pub use item_kind::ItemKind;
 pub use landmarks::LandmarkConfig;
 pub use matrix::{ExperimentEntry, MatrixSubject};
 pub use method::{MethodConfig, ProxyConfig, ProxyFit, ProxyKind, ProxyLink};
+pub use queries::QueriesConfig;
 pub use reading::Ingredients;
 pub use reading::Reading;
+pub use retrieval::RetrievalConfig;
 pub use run_settings::RunSettings;
 pub use search::{Regimes, SearchConfig, Strategy, WmeSearch};
 pub use settings::{Budget, ErrorEstimateConfig, FactorFormat, OutputConfig, SpectrumConfig, SvmConfig, TrainedOn};

@@ -6,14 +6,15 @@ use std::path::Path;
 use std::sync::Arc;
 
 use landmark_core::oracle::{Coin, Kernel, Kernelized, Oracle, OracleError, Symmetry};
-use landmark_data::Split;
+use landmark_data::{Split, matrices};
 use landmark_oracles::subprocess::ScoredItems;
 use landmark_report::Caveat;
-use ndarray::{ArrayView2, Axis, concatenate};
+use ndarray::{Array2, ArrayView2, Axis, concatenate};
 use serde_json::{Value as Json, json};
 
 use crate::config::item_kind::ItemKind;
 use crate::config::{ConfigPath, MatrixSubject, ProxyConfig, ProxyKind, RunSettings, SplitConfig};
+use crate::items::OwnItems;
 use crate::loaded::{Labels, LoadError, Loaded, LoadedItems, Texts};
 use crate::oracles::cross_encoder::Sentences;
 use crate::oracles::scorer::Scorer;
@@ -28,6 +29,8 @@ use proxies::{Embeddings, embeddings_of};
 pub struct Problem {
     /// Names the random streams and the rows; `embedded` where the run fell back to the sample.
     pub dataset: String,
+    /// Past queries among the items, which stand behind the others.
+    pub queries: usize,
     /// Scores a pair, unmetered and unstored.
     pub raw: Arc<dyn Oracle>,
     /// Its two orders, where some method is to read one of them.
@@ -75,10 +78,36 @@ impl Problem {
         data: Option<&Path>,
         preparation: Preparation,
     ) -> Result<Self, LoadError> {
+        if let (Some(queries), Some(items)) = (&matrix.queries, matrix.dataset.texts()) {
+            let of = |config| -> Result<ScoredItems, LoadError> {
+                let OwnItems { ids, texts, .. } = OwnItems::of(config)?;
+                Ok(ScoredItems::new(ids, texts)?)
+            };
+            let embeddings = queries.embeddings.as_ref().map(|path| matrices::read_rows(&path.resolved)).transpose()?;
+            return Self::of_queries(run, matrix, data, &of(items)?, &of(&queries.texts)?, embeddings.as_ref());
+        }
         let empty = matrix.oracle.settings().empty_documents();
         let loaded = Loaded::load(run, &matrix.dataset, data, empty, compares_words(matrix))?;
         let embeddings = embeddings_of(loaded.count());
         Self::open(run, matrix, data, preparation, loaded, &embeddings)
+    }
+
+    /// The same score and proxies over texts and queries that stand behind them; `embeddings` are those of the queries.
+    ///
+    /// # Errors
+    /// As [`load`](Self::load); embeddings of another number or length than wanted.
+    pub fn of_queries(
+        run: &RunSettings,
+        matrix: &MatrixSubject,
+        data: Option<&Path>,
+        items: &ScoredItems,
+        queries: &ScoredItems,
+        embeddings: Option<&Array2<f64>>,
+    ) -> Result<Self, LoadError> {
+        let kept: Vec<usize> = (0..items.len()).collect();
+        let embeddings = embeddings.map(Array2::view);
+        let joined = Joined { old: items, kept: &kept, new: queries, embeddings }.load(run, matrix, data)?;
+        Ok(Self { queries: queries.len(), ..joined })
     }
 
     fn open(
@@ -97,7 +126,7 @@ impl Problem {
         let Opened { raw, as_given, description, is_priced, items, stamps, notes, facts: more } = opened;
         let facts = json!({ "dataset": dataset, "items": raw.len(), "oracle": raw.identity().to_hex(), "more": more });
         let orders = SplitOrders::of(run, matrix, as_given);
-        Ok(Self { dataset, raw, orders, description, is_priced, proxies, items, stamps, notes, facts })
+        Ok(Self { dataset, queries: 0, raw, orders, description, is_priced, proxies, items, stamps, notes, facts })
     }
 
     /// Number of items n.
@@ -190,9 +219,7 @@ pub fn similarity(raw: Arc<dyn Oracle>, gamma: Option<f64>) -> Result<Arc<dyn Or
 
 /// Whether the oracle or a proxy compares items by the vectors of their words.
 fn compares_words(matrix: &MatrixSubject) -> bool {
-    let proxies = matrix.methods.iter().filter_map(|method| method.proxy.as_ref());
-    let proxies = proxies.flat_map(ProxyConfig::kinds).map(ProxyKind::reads);
-    proxies.chain([matrix.oracle.reads()]).any(|reads| reads == [ItemKind::Documents])
+    matrix.proxies().map(ProxyKind::reads).chain([matrix.oracle.reads()]).any(|reads| reads == [ItemKind::Documents])
 }
 
 /// New texts beside some of those that there were.

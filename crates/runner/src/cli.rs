@@ -254,6 +254,27 @@ pub enum Command {
         #[command(flatten)]
         places: PlaceArgs,
     },
+    /// List the best items for new queries, from the index of a configuration and a few calls a query
+    Search {
+        /// The queries: a file with the columns of the configuration's past queries
+        #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+        queries: PathBuf,
+        /// Embeddings of the queries (`.npy`), where the proxy reads those of the items from a file
+        #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+        embeddings: Option<PathBuf>,
+        /// Calls a query
+        #[arg(long, value_name = "N", default_value_t = 20, value_parser = at_least_one)]
+        calls: usize,
+        /// Items listed for each query
+        #[arg(short, long, default_value_t = 10, value_parser = at_least_one)]
+        k: usize,
+        /// Say what it costs, and make no call
+        #[arg(long)]
+        dry_run: bool,
+        /// Which index, and where the answer goes
+        #[command(flatten)]
+        own: OwnArgs,
+    },
     /// List the most similar items of every item: from factors, exact scores for the best of them on demand; or from a given number of
     /// calls, without factors
     Topk {
@@ -456,7 +477,7 @@ pub struct ScaleArgs {
 /// Which factors a command reads, and where its answer goes.
 #[derive(Debug, Clone, Args)]
 pub struct OwnArgs {
-    /// Configuration with `experiment: own_data`, run before
+    /// Configuration with `experiment: own_data` (`search` for an index), run before
     #[arg(value_name = "CONFIG.yaml", value_hint = ValueHint::FilePath)]
     pub config: PathBuf,
     /// File for the answer: `.tsv`, `.csv` or `.parquet`; beside the results by default

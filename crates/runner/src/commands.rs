@@ -93,6 +93,10 @@ fn dispatch(cli: Cli) -> Result<Exit> {
                 None => own::top_k(&own, k, rescore, budget, cli.log)?,
             }
         }
+        Some(Command::Search { queries, embeddings, calls, k, dry_run, own }) => {
+            let asked = own::Queries { file: &queries, embeddings: embeddings.as_deref(), calls, k, dry_run };
+            own::search(&own, asked, cli.log)?
+        }
         Some(Command::Mine { pairs, at_least, scoring, own }) => {
             own::mine(&own, own::Wanted::of(pairs, at_least, scoring)?, cli.log)?
         }

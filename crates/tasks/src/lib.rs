@@ -13,6 +13,7 @@ pub mod linear_svm;
 pub mod metrics;
 pub mod neighbours;
 pub mod ranking;
+pub mod retrieval;
 pub mod search;
 pub mod sentence_features;
 pub mod svm;

@@ -74,6 +74,11 @@ impl EmbeddingProxy {
     pub fn vectors(&self) -> &Array2<f64> {
         &self.vectors
     }
+
+    /// The vectors themselves, as [`vectors`](Self::vectors).
+    pub fn into_vectors(self) -> Array2<f64> {
+        self.vectors
+    }
 }
 
 /// Euclidean norm, of the largest component first so that no square overflows.

@@ -3,6 +3,7 @@
 use landmark_core::approximation::Known;
 use landmark_yaml::{Problem, Section, list};
 
+use super::item_kind::ItemKind;
 use super::matrix::MatrixSubject;
 use super::values::Tuned;
 use crate::oracles::wmd::WmdConfig;
@@ -83,7 +84,7 @@ pub(super) fn together(matrix: &MatrixSubject, section: &Section<'_>, known: &[&
 
 /// The oracle and the proxies read items of the kinds that the dataset has.
 fn readable(matrix: &MatrixSubject, section: &Section<'_>, known: &[&'static OracleSpec]) {
-    let (dataset, oracle) = (&matrix.dataset, &matrix.oracle);
+    let (dataset, oracle, experiment) = (&matrix.dataset, &matrix.oracle, matrix.experiment);
     if let Some(problem) = dataset.unread_by(&format!("`{}`", oracle.kind()), oracle.reads()) {
         let suits = |spec: &&&OracleSpec| spec.reads.iter().any(|kind| dataset.kinds().contains(kind));
         let others: Vec<&str> = known.iter().filter(suits).map(|spec| spec.entry.id).collect();
@@ -91,6 +92,25 @@ fn readable(matrix: &MatrixSubject, section: &Section<'_>, known: &[&'static Ora
         section.problems().add(problem.and(&format!(": use {}", list(&others))).at(place));
     } else if let Some(message) = oracle.settings().refusal(dataset.kinds()) {
         section.refuse("oracle", message);
+    }
+    let alone = matrix.retrieval.iter().flat_map(|retrieval| &retrieval.proxies).map(|kind| ("retrieval", kind));
+    let of_queries = matrix.queries.iter().filter_map(|queries| queries.proxy.as_ref()).map(|kind| ("queries", kind));
+    let covered = matrix.coverage.iter().map(|coverage| ("coverage", &coverage.proxy));
+    for (key, kind) in alone.chain(covered).chain(of_queries) {
+        if let Some(problem) = dataset.unread_by(&format!("the proxy `{}`", kind.id()), kind.reads()) {
+            section.problems().add(problem.at(section.node(key).map_or(section.place(), |node| node.place)));
+        } else if kind.reads() == [ItemKind::Documents] && oracle.gamma().is_none() {
+            let message = format!(
+                "the proxy `{}` is a distance, and this oracle has no `gamma` that would make a similarity of it",
+                kind.id()
+            );
+            section.refuse(key, message);
+        }
+    }
+    if experiment.reads_queries && dataset.texts().is_none() {
+        let problem =
+            Problem::new(format!("queries are searched among texts, which the dataset `{}` is not", dataset.name));
+        section.problems().add(problem.at(dataset.place).help("use `{ name: texts, path: … }`"));
     }
     for method in &matrix.methods {
         let Some(proxy) = &method.proxy else { continue };

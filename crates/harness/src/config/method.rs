@@ -164,6 +164,11 @@ enum FitName {
 }
 
 impl ProxyKind {
+    /// Reads a proxy that nothing is fitted to.
+    pub(super) fn read_alone(node: &Node, path: &str, reading: &Reading<'_>) -> Option<Self> {
+        ProxyConfig::read(node, path, reading).map(|proxy| proxy.kind)
+    }
+
     /// Id in the catalogue.
     pub fn id(&self) -> &'static str {
         match self {

@@ -104,6 +104,26 @@ metrics! {
     Pearson: "pearson", "Pearson", "Pearson correlation (%)", Higher, Percent, SCORE;
     /// Spearman rank correlation with the gold scores.
     Spearman: "spearman", "Spearman", "Spearman correlation (%)", Higher, Percent, SCORE;
+    /// Share of the true nearest that a list of one begins with.
+    RecallAt1: "recall_at_1", "recall@1", "recall@1 (%)", Higher, Percent, SCORE;
+    /// Share of the ten true nearest among the first ten.
+    RecallAt10: "recall_at_10", "recall@10", "recall@10 (%)", Higher, Percent, SCORE;
+    /// Share of the fifty true nearest among the first fifty.
+    RecallAt50: "recall_at_50", "recall@50", "recall@50 (%)", Higher, Percent, SCORE;
+    /// Share of the hundred true nearest among the first hundred.
+    RecallAt100: "recall_at_100", "recall@100", "recall@100 (%)", Higher, Percent, SCORE;
+    /// Discounted gain of the first ten against that of the true order.
+    NdcgAt10: "ndcg_at_10", "nDCG@10", "nDCG@10 (%)", Higher, Percent, SCORE;
+    /// 1 where a stated recall is true, 0 where it is not.
+    Coverage: "coverage", "statements that hold", "statements that hold (%)", Higher, Percent, SCORE;
+    /// True recall of lists whose recall was stated.
+    TrueRecall: "true_recall", "true recall", "true recall (%)", Neither, Percent, SCORE;
+    /// Calls an item.
+    CallsPerItem: "calls_per_item", "calls an item", "calls an item", Lower, Fixed(1), POSITIVE;
+    /// Calls an item above those of a search that is told the truth.
+    Price: "price", "price of not knowing", "calls an item above knowing the truth", Lower, Fixed(1), SCORE;
+    /// 1 where nothing was stated, 0 elsewhere.
+    Refused: "refused", "refused", "refused (%)", Lower, Percent, POSITIVE;
     /// F1 of the positive class.
     F1: "f1", "F1", "F1 (%)", Higher, Percent, SCORE;
     /// Mean of MUC, B³ and CEAFe.

@@ -33,6 +33,7 @@ mod from_factors;
 mod mine;
 mod neighbours;
 mod project;
+mod search;
 
 pub(super) use audited::top_k_with_recall;
 pub(super) use calls::{Calls, no_dry_run, top_k_by_calls};
@@ -42,6 +43,7 @@ pub(super) use from_factors::Recalled;
 pub(super) use mine::{Wanted, dedupe, mine};
 pub(super) use neighbours::top_k;
 pub(super) use project::project;
+pub(super) use search::{Queries, search};
 
 /// A finished run of `own_data`.
 struct Own {

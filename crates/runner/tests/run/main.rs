@@ -14,6 +14,7 @@ mod one_order;
 mod own_data;
 mod recall;
 mod resume;
+mod retrieval;
 mod scale;
 mod scratch;
 mod search;
