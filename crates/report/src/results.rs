@@ -15,6 +15,7 @@ pub use error::ResultsError;
 pub use files::{FileError, write_file};
 pub use metric::{Direction, Metric, MetricSpec, Notation};
 pub use store::{CellKey, ResultStore, cell_key};
+pub use tables::rows_from_parquet;
 
 /// One measured figure, with everything needed to place it in a table.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

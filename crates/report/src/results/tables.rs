@@ -1,9 +1,15 @@
 //! Rows as files: `results.json` (one row a line, so that a change reads well in a diff) and `results.parquet` (one column a field).
 
-use polars::prelude::{Column, DataFrame, ParquetCompression, ParquetWriter};
+use std::path::Path;
+
+use polars::prelude::{
+    Column, DataFrame, JsonFormat, JsonWriter, ParquetCompression, ParquetReader, ParquetWriter, SerReader as _,
+    SerWriter as _,
+};
 
 use super::ResultRow;
 use super::error::ResultsError;
+use super::files::FileError;
 
 /// A JSON array with one row a line.
 ///
@@ -52,6 +58,20 @@ pub(super) fn rows_to_parquet(rows: &[ResultRow]) -> Result<Vec<u8>, ResultsErro
         .finish(&mut frame)
         .map_err(fail)?;
     Ok(bytes)
+}
+
+/// The rows of a `results.parquet`, as they were written.
+///
+/// # Errors
+/// A file that is missing, is no Parquet file, or has other columns than a row has fields.
+pub fn rows_from_parquet(path: &Path) -> Result<Vec<ResultRow>, ResultsError> {
+    let fail = |error: polars::error::PolarsError| ResultsError::Parquet(format!("`{}`: {error}", path.display()));
+    let file = std::fs::File::open(path).map_err(FileError::new("read", path))?;
+    let mut frame = ParquetReader::new(file).finish().map_err(fail)?;
+    let mut json = Vec::new();
+    JsonWriter::new(&mut json).with_json_format(JsonFormat::Json).finish(&mut frame).map_err(fail)?;
+    serde_json::from_slice(&json)
+        .map_err(|error| ResultsError::Parquet(format!("`{}` is of another version: {error}", path.display())))
 }
 
 fn text<'a>(name: &str, rows: &'a [ResultRow], of: impl Fn(&'a ResultRow) -> Option<&'a str>) -> Column {
