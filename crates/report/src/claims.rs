@@ -422,8 +422,8 @@ fn check_names(predicate: &Predicate, rows: &[(&str, &ResultRow)], known: &Known
         return Ok(());
     }
     let of = |axis: Axis, row: &ResultRow| match axis {
-        Axis::Method => vec![row.method.clone(), row.method_id.clone()],
-        _ => vec![row.dataset.clone()],
+        Axis::Method => vec![row.subject.method.clone(), row.subject.id.clone()],
+        _ => vec![row.subject.dataset.clone()],
     };
     for (axis, wanted) in predicate.terms().into_iter().flat_map(|term| &term.axes) {
         let (what, listed) = match axis {

@@ -138,7 +138,9 @@ impl Table {
             }
             TableKind::Grid { select, across } => grid::blocks(input, select, *across, &mut footnotes)?,
             TableKind::Entries { select } => entries::blocks(input, select)?,
-            TableKind::Paired { select, ours, baselines } => paired::blocks(input, select, ours, baselines)?,
+            TableKind::Paired { select, across, ours, baselines } => {
+                paired::blocks(input, select, across, ours, baselines)?
+            }
             TableKind::Plain { head, lines, figures } => vec![plain(&spec.id, head, lines, figures)?],
         };
         Ok(Self {

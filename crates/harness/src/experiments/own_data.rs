@@ -18,7 +18,7 @@ use landmark_core::error_estimate::TargetError;
 use landmark_core::oracle::{Metered, OracleError, Spent};
 use landmark_core::stream::stream;
 use landmark_report::amounts::counted;
-use landmark_report::{CellKey, Metric, ResultRow, TableKind, TableSpec};
+use landmark_report::{CellKey, Interval, Metric, ResultRow, TableKind, TableSpec};
 use landmark_yaml::{Entry, parameter};
 use ndarray::Array2;
 use serde_json::json;
@@ -137,8 +137,7 @@ fn measure(context: &SweepContext<'_>, key: &CellKey, cell: &Cell) -> Result<Vec
             let reference = context.metered.similarities(gamma)?;
             let ErrorEstimate { relative_error, lower, upper, .. } =
                 sample.estimate(&reference, approximation, target.confidence)?;
-            let row = blank(Metric::EstimatedError, relative_error);
-            Ok(Some(ResultRow { lower: Some(lower), upper: Some(upper), ..row }))
+            Ok(Some(blank(Metric::EstimatedError, relative_error).within(lower, upper)))
         }
         None => errors::row(context, Errors::of(context), cell, gamma, approximation, &blank),
     };
@@ -147,7 +146,7 @@ fn measure(context: &SweepContext<'_>, key: &CellKey, cell: &Cell) -> Result<Vec
     let made = Made::of(approximation)?;
     let of_files = error(&made.approximation)?;
     let errors = FactorErrors::of(of_files, with_known);
-    rows.extend(errors.of_files.clone().map(|row| ResultRow { seconds: Some(seconds), ..row }));
+    rows.extend(errors.of_files.clone().map(|row| row.seconds(seconds)));
     rows.extend(errors.with_known.clone());
     write(context, key, made, gamma, &errors)?;
     Ok(rows)
@@ -273,7 +272,11 @@ fn write(
     let (landmarks, rank) = (approximation.landmarks().to_vec(), approximation.report().rank);
     drop(approximation);
     let error = |row: &Option<ResultRow>| {
-        row.as_ref().map(|row| FactorError { relative: row.value, lower: row.lower, upper: row.upper })
+        row.as_ref().map(|row| FactorError {
+            relative: row.value,
+            lower: row.interval.map(|interval| interval.lower),
+            upper: row.interval.map(|interval| interval.upper),
+        })
     };
     let oracle = context.problem.raw.identity().to_hex();
     let folder = context.folder.join(FACTORS);
@@ -329,12 +332,12 @@ fn layout(context: &SweepContext<'_>, rows: &[ResultRow]) -> Layout {
     let find = |metric: Metric| rows.iter().find(|row| row.metric == metric);
     let Some(first) = rows.first() else { return Layout::default() };
     let mut lines = vec![
-        line("items", &first.items.to_string()),
-        line("method", &first.method),
+        line("items", &first.subject.items.to_string()),
+        line("method", &first.subject.method),
         line("landmarks", &find(Metric::Rank).map_or(0.0, |row| row.value).to_string()),
-        line("evaluations, without those of the error estimate", &first.evaluations.to_string()),
+        line("evaluations, without those of the error estimate", &first.cost.evaluations.to_string()),
     ];
-    if let Some(price) = context.matrix.budget.price(first.evaluations) {
+    if let Some(price) = context.matrix.budget.price(first.cost.evaluations) {
         lines.push(line("their price", &format!("{price:.2}")));
     }
     let with_known = find(Metric::ErrorWithKnown);
@@ -344,9 +347,9 @@ fn layout(context: &SweepContext<'_>, rows: &[ResultRow]) -> Layout {
     for (name, row) in errors.chain(
         with_known.map(|row| ("relative error with what is in no file: known entries, a corrected diagonal", row)),
     ) {
-        let interval = match (row.lower, row.upper) {
-            (Some(lower), Some(upper)) => format!(" ({lower:.4} to {upper:.4})"),
-            _ => " (exact)".to_owned(),
+        let interval = match row.interval {
+            Some(Interval { lower, upper }) => format!(" ({lower:.4} to {upper:.4})"),
+            None => " (exact)".to_owned(),
         };
         lines.push(line(name, &format!("{:.4}{interval}", row.value)));
     }

@@ -138,7 +138,8 @@ fn of_term(term: &Term, rows: Rows<'_>) -> Result<Vec<(Place, Figure)>, String> 
 /// Rows at one end of an axis, for each dataset and comparison.
 fn at_end<'a>(rows: &[(&'a str, &'a ResultRow)], axis: Axis, wanted: &str) -> Vec<(&'a str, &'a ResultRow)> {
     let number = |run: &str, row: &ResultRow| value_of(run, row, axis).and_then(|value| value.parse::<u64>().ok());
-    let is_beside = |a: &ResultRow, b: &ResultRow| a.dataset == b.dataset && a.comparison == b.comparison;
+    let is_beside =
+        |a: &ResultRow, b: &ResultRow| a.subject.dataset == b.subject.dataset && a.comparison == b.comparison;
     let is_end = |(run, row): &(&'a str, &'a ResultRow)| {
         let here = number(run, row);
         let beside = rows.iter().filter(|(_, other)| is_beside(row, other)).filter_map(|(run, row)| number(run, row));
@@ -213,22 +214,23 @@ impl Fold {
     }
 }
 
-/// The value of a row along an axis, where it has one.
+/// The value of a row along an axis, where it has one. Rows that were written before axes had names answer as those that name them.
 fn value_of(run: &str, row: &ResultRow, axis: Axis) -> Option<String> {
+    let number = |name| row.axes.number(name).map(|number| number.to_string());
     match axis {
         Axis::Run => Some(run.to_owned()),
-        Axis::Dataset => Some(row.dataset.clone()),
-        Axis::Method => Some(row.method.clone()),
+        Axis::Dataset => Some(row.subject.dataset.clone()),
+        Axis::Method => Some(row.subject.method.clone()),
         Axis::Comparison => Some(row.comparison.clone()),
-        Axis::Columns => Some(row.columns.to_string()),
-        Axis::Rank => Some(row.rank.to_string()),
-        Axis::Position => row.position.map(|position| position.to_string()),
+        Axis::Columns => number("columns"),
+        Axis::Rank => number("rank"),
+        Axis::Position => number("position"),
     }
 }
 
 /// True of a row at this value; a method answers to its display name, and without extras to its id.
 fn is_at(run: &str, row: &ResultRow, axis: Axis, wanted: &str) -> bool {
-    let is_id = axis == Axis::Method && row.variant.is_empty() && row.method_id == wanted;
+    let is_id = axis == Axis::Method && row.subject.variant.is_empty() && row.subject.id == wanted;
     is_id || value_of(run, row, axis).is_some_and(|value| value == wanted)
 }
 
@@ -260,9 +262,9 @@ mod tests {
             let values: Vec<f64> = rows
                 .iter()
                 .filter(|row| {
-                    row.metric == Metric::RelativeError && row.dataset == "tweets" && row.comparison == "rank"
+                    row.metric == Metric::RelativeError && row.subject.dataset == "tweets" && row.comparison == "rank"
                 })
-                .filter(|row| row.method == method && row.columns == 100)
+                .filter(|row| row.subject.method == method && row.count("columns") == 100)
                 .map(|row| row.value)
                 .collect();
             (values.iter().sum::<f64>() / values.len() as f64, values)

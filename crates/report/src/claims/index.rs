@@ -114,9 +114,9 @@ fn leaderboard(runs: &[&PublishedRun]) -> String {
     type Board<'a> = BTreeMap<(&'a str, u64, &'a str, u64), BTreeMap<&'a str, BTreeMap<Metric, Vec<f64>>>>;
     let mut board: Board<'_> = BTreeMap::new();
     for row in rows.iter().filter(|row| is_contender(row)) {
-        let share = (1000.0 * row.columns as f64 / row.items as f64).round() as u64;
-        let place = (row.dataset.as_str(), row.items, row.comparison.as_str(), share);
-        let values = board.entry(place).or_default().entry(&row.method).or_default();
+        let share = (1000.0 * row.count("columns") as f64 / row.subject.items as f64).round() as u64;
+        let place = (row.subject.dataset.as_str(), row.subject.items, row.comparison.as_str(), share);
+        let values = board.entry(place).or_default().entry(&row.subject.method).or_default();
         values.entry(row.metric).or_default().push(row.value);
     }
     // where a matrix was compared at equal entries, equal ranks are left out: they compare unequal bills
@@ -157,8 +157,9 @@ fn leaderboard(runs: &[&PublishedRun]) -> String {
 
 /// A method with a bill: rows of spectra, corpora and random features have none.
 fn is_contender(row: &ResultRow) -> bool {
-    let is_compared = !row.comparison.is_empty() || row.cells > 0;
-    is_compared && !row.is_cap() && row.items > 0 && row.columns > 0 && row.columns < row.items
+    let is_compared = !row.comparison.is_empty() || row.cost.cells > 0;
+    let (items, columns) = (row.subject.items, row.count("columns"));
+    is_compared && !row.subject.is_cap && columns > 0 && columns < items
 }
 
 #[cfg(test)]

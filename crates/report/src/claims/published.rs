@@ -102,7 +102,7 @@ impl PublishedRun {
 
     /// Items of its largest dataset.
     pub fn items(&self) -> u64 {
-        self.rows.iter().map(|row| row.items).max().unwrap_or(0)
+        self.rows.iter().map(|row| row.subject.items).max().unwrap_or(0)
     }
 
     /// Number of replicates.
