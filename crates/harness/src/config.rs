@@ -309,12 +309,12 @@ fn in_words(change: &Change) -> Option<String> {
     let Change { key, from, to } = change;
     let instead = from.as_ref().map_or_else(String::new, |from| format!(" instead of {from}"));
     Some(match key.as_str() {
-        "hours" => return None,
+        // the first takes nothing away, the second is said below: at most so many items, or pairs
+        "hours" | "dataset.limit" => return None,
         "replicates" => format!("{to} replicate{}{instead}", if to == "1" { "" } else { "s" }),
         "search.trials" => format!("{to} trials of the search{instead}"),
         "search.folds" => format!("{to} folds of the search{instead}"),
         "ranks" => format!("ranks {to}{instead}"),
-        // said below as what it is: so many items, or pairs
         key if key.ends_with("dataset.limit") => format!("the first {to} items of the data"),
         "methods" => "other methods".to_owned(),
         key => format!("`{key}` {to}{instead}"),

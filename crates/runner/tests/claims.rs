@@ -1,5 +1,7 @@
 //! The claims of the papers on the committed results: verdicts are recomputed, and the READMEs hold what comes out.
 
+#![allow(clippy::unwrap_used)]
+
 use std::path::Path;
 
 use assert_cmd::Command;
@@ -9,7 +11,7 @@ fn project() -> &'static Path {
 }
 
 fn claims(arguments: &[&str]) -> Command {
-    let mut command = Command::cargo_bin("runner").unwrap();
+    let mut command = Command::new(assert_cmd::cargo::cargo_bin!("runner"));
     command.current_dir(project()).arg("claims").args(arguments);
     command
 }
