@@ -316,6 +316,9 @@ impl Claim {
         // the largest runs decide; where they lack a row (a few replicates of a large run may), the next ones
         let depth = self.runs.iter().map(|name| published.runs_of(name).len()).max().unwrap_or(0);
         let mut first_complaint = None;
+        let all = self.runs.iter().flat_map(|name| published.runs_of(name));
+        let all: Vec<_> = all.flat_map(|run| run.rows.iter().map(|row| (run.name.as_str(), row))).collect();
+        check_names(predicate, &all, known)?;
         for level in 0..depth {
             let at_level = |name: &String| {
                 let runs = published.runs_of(name);
@@ -324,9 +327,6 @@ impl Claim {
             let runs: Vec<&PublishedRun> = self.runs.iter().filter_map(at_level).collect();
             let rows: Vec<(&str, &ResultRow)> =
                 runs.iter().flat_map(|run| run.rows.iter().map(|row| (run.name.as_str(), row))).collect();
-            if level == 0 {
-                check_names(predicate, &rows, known)?;
-            }
             let mut size = runs.iter().map(|run| run.words()).collect::<Vec<_>>();
             size.dedup();
             if !missing.is_empty() {
