@@ -198,7 +198,7 @@ pub enum Command {
     Verify {
         /// Folder of the run: `results/NAME`
         #[arg(value_name = "RESULTS", value_hint = ValueHint::DirPath, value_parser = folder_of_results)]
-        results: PathBuf,
+        published: PathBuf,
         /// Another run of the same configuration: print what differs, and by how much
         #[arg(long, value_name = "RESULTS", value_hint = ValueHint::DirPath, value_parser = folder_of_results)]
         against: Option<PathBuf>,

@@ -62,8 +62,8 @@ fn dispatch(cli: Cli) -> Result<Exit> {
         Some(Command::Store(command)) => return store::store(&command),
         Some(Command::Docs { file, write, check: _ }) => return docs::docs(&file, write),
         Some(Command::Claims { results, check, write }) => return claims::claims(&results, check, write),
-        Some(Command::Verify { results, against, skip_smoke, places }) => {
-            return verify::verify(&results, against.as_deref(), skip_smoke, &places, cli.log);
+        Some(Command::Verify { published, against, skip_smoke, places }) => {
+            return verify::verify(&published, against.as_deref(), skip_smoke, &places, cli.log);
         }
         Some(Command::Validate { files, overlay, places }) => {
             return validate::validate(&files, &overlay, &places, cli.log.quiet);

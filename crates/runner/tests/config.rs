@@ -168,7 +168,10 @@ fn every_configuration_of_a_paper_states_the_hours_of_its_profile_desk() {
             }
             let text = std::fs::read_to_string(&path).unwrap_or_default();
             let is_collection = text.contains("\nexperiment: collection");
-            if path.extension().is_some_and(|extension| extension == "yaml") && text.contains("\npaper: ") && !is_collection {
+            if path.extension().is_some_and(|extension| extension == "yaml")
+                && text.contains("\npaper: ")
+                && !is_collection
+            {
                 let (_, desk) = text.split_once("\n  desk:").unwrap_or_else(|| panic!("{path:?}"));
                 assert!(desk.trim_start().starts_with("{ hours: ") || desk.contains("\n    hours: "), "{path:?}");
                 seen += 1;
