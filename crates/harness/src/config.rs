@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use landmark_core::oracle::Identity;
 use landmark_yaml::{
-    ConfigError, Node, Problem, Problems, Profile, Section, Sources, Value, did_you_mean, lay_profile, overlay,
+    Change, ConfigError, Node, Problem, Problems, Profile, Section, Sources, Value, did_you_mean, lay_profile, overlay,
     profile_names,
 };
 use serde::{Deserialize, Serialize, Serializer};
@@ -151,7 +151,7 @@ pub enum Shown {
 pub const COLLECTION: &str = "collection";
 
 /// Keys that every configuration has.
-const KEYS: [&str; 11] = [
+const KEYS: [&str; 12] = [
     "name",
     "title",
     "paper",
@@ -162,6 +162,7 @@ const KEYS: [&str; 11] = [
     "store",
     "cluster",
     "threads",
+    "hours",
     "profiles",
 ];
 
@@ -211,7 +212,7 @@ impl Config {
         }
     }
 
-    /// Names of the profiles of a file: the three that always exist, then its own.
+    /// Names of the profiles of a file: those that always exist, then its own.
     ///
     /// # Errors
     /// Where the file can't be read or is not YAML.
@@ -254,6 +255,7 @@ impl Config {
                 seed: section.or("seed", 2022),
                 profile,
                 threads: section.checked("threads", |&threads: &usize| threads >= 1, "at least 1"),
+                hours: section.checked("hours", |&hours: &f64| hours > 0.0 && hours.is_finite(), "a number above 0"),
                 file: file.to_owned(),
             },
             results: section
@@ -291,8 +293,9 @@ impl Config {
     /// Why the numbers of this run are not the paper's, or `None` where nothing was reduced: stamped in every table.
     pub fn reduction(&self) -> Option<String> {
         let mut reasons = Vec::new();
-        if self.run.profile.name != "paper" && !self.run.profile.changed.is_empty() {
-            reasons.push(format!("profile `{}` ({})", self.run.profile.name, self.run.profile.changed.join(", ")));
+        let changes: Vec<String> = self.run.profile.changed.iter().filter_map(in_words).collect();
+        if self.run.profile.name != "paper" && !changes.is_empty() {
+            reasons.push(format!("profile `{}`: {}", self.run.profile.name, changes.join(", ")));
         }
         let documents = self.subject.matrix().and_then(|matrix| matrix.dataset.documents());
         if let Some(limit) = documents.and_then(|documents| documents.limit) {
@@ -305,6 +308,23 @@ impl Config {
         reasons.extend(pairs.map(|limit| format!("at most {limit} pairs")));
         (!reasons.is_empty()).then(|| reasons.join("; "))
     }
+}
+
+/// What a profile changed, in words: `3 replicates instead of 20`. The time that it takes changes nothing.
+fn in_words(change: &Change) -> Option<String> {
+    let Change { key, from, to } = change;
+    let instead = from.as_ref().map_or_else(String::new, |from| format!(" instead of {from}"));
+    Some(match key.as_str() {
+        // the first takes nothing away, the second is said below: at most so many items, or pairs
+        "hours" | "dataset.limit" => return None,
+        "replicates" => format!("{to} replicate{}{instead}", if to == "1" { "" } else { "s" }),
+        "search.trials" => format!("{to} trials of the search{instead}"),
+        "search.folds" => format!("{to} folds of the search{instead}"),
+        "ranks" => format!("ranks {to}{instead}"),
+        key if key.ends_with("dataset.limit") => format!("the first {to} items of the data"),
+        "methods" => "other methods".to_owned(),
+        key => format!("`{key}` {to}{instead}"),
+    })
 }
 
 /// The same value without keys that hold nothing.

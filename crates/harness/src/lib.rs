@@ -5,6 +5,7 @@
 //! what there is are handed in from the top ([`catalogue::Catalogue`]).
 
 mod advice;
+mod bills;
 pub mod catalogue;
 pub mod config;
 pub mod experiment;

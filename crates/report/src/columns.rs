@@ -4,6 +4,7 @@
 //! be empty. A column of vectors is a list of f64 a row.
 
 use std::borrow::Cow;
+use std::fs::File;
 use std::io::Write;
 use std::sync::Arc;
 
@@ -11,8 +12,11 @@ use ndarray::ArrayView2;
 use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, DoubleType, Int64Type};
 use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
+use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
+use parquet::record::Field;
 use parquet::schema::parser::parse_message_type;
+use serde_json::{Map, Value as Json};
 
 /// A named column.
 #[derive(Debug, Clone, PartialEq)]
@@ -160,6 +164,29 @@ pub fn write_parquet(
     file.close().map(|_| ())
 }
 
+/// The rows of a Parquet file, by the names of its columns; texts, numbers and flags alone.
+///
+/// # Errors
+/// A file that is no Parquet file, or has a column of another kind.
+pub fn read_parquet(file: File) -> Result<Vec<Map<String, Json>>, ParquetError> {
+    let reader = SerializedFileReader::new(file)?;
+    let cell = |(name, field): (&String, &Field)| {
+        let value = match field {
+            Field::Null => Json::Null,
+            Field::Bool(flag) => Json::from(*flag),
+            Field::Str(text) => Json::from(text.as_str()),
+            Field::Int(number) => Json::from(*number),
+            Field::Long(number) => Json::from(*number),
+            Field::UInt(number) => Json::from(*number),
+            Field::ULong(number) => Json::from(*number),
+            Field::Double(number) => Json::from(*number),
+            other => return Err(ParquetError::General(format!("the column `{name}` holds {other}"))),
+        };
+        Ok((name.clone(), value))
+    };
+    reader.get_row_iter(None)?.map(|row| row?.get_column_iter().map(cell).collect()).collect()
+}
+
 /// Writes a header and the rows with a separator between cells, which are quoted where they must be.
 ///
 /// # Errors
@@ -176,7 +203,6 @@ pub fn write_separated(out: impl Write, separator: u8, columns: &[Column]) -> st
 #[cfg(test)]
 mod tests {
     use ndarray::array;
-    use parquet::file::reader::{FileReader, SerializedFileReader};
 
     use super::*;
 

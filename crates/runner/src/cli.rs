@@ -48,6 +48,16 @@ fn folder(text: &str) -> Result<PathBuf, String> {
     }
 }
 
+/// A folder with a `results.parquet`.
+fn folder_of_results(text: &str) -> Result<PathBuf, String> {
+    let path = PathBuf::from(text);
+    if path.join("results.parquet").is_file() {
+        Ok(path)
+    } else {
+        Err(format!("there is no `results.parquet` in `{text}`; a run publishes it"))
+    }
+}
+
 /// A number: neither NaN nor infinite.
 fn number(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
@@ -103,7 +113,7 @@ pub struct RunArgs {
 /// What is laid over a file.
 #[derive(Debug, Clone, Default, Args)]
 pub struct OverlayArgs {
-    /// Profile of the configuration: `smoke` (seconds), `laptop` (minutes, default), `paper` (as published), or its own
+    /// Profile of the configuration: `smoke` (seconds), `laptop` (minutes, default), `desk` (hours), `paper` (as published), or its own
     #[arg(short, long, value_name = "NAME")]
     pub profile: Option<String>,
     /// Change one value, e.g. `--set ranks=[50,100]` or `--set methods[sicur].ratio=3`; may be repeated
@@ -127,7 +137,7 @@ pub struct PlaceArgs {
     /// Folder or URL that keeps bought entries; `store` by default
     #[arg(long, value_name = "URL")]
     pub store: Option<String>,
-    /// Folder of results; `results` by default
+    /// Folder of results; `results` by default, of other profiles than `laptop` `results/PROFILE`
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub results: Option<PathBuf>,
 }
@@ -183,6 +193,33 @@ pub enum Command {
         /// Where things lie.
         #[command(flatten)]
         places: PlaceArgs,
+    },
+    /// Check a published run: its provenance, its rows, its tables drawn again from them, and the smoke profile run twice; or compare two runs
+    Verify {
+        /// Folder of the run: `results/NAME`
+        #[arg(value_name = "RESULTS", value_hint = ValueHint::DirPath, value_parser = folder_of_results)]
+        published: PathBuf,
+        /// Another run of the same configuration: print what differs, and by how much
+        #[arg(long, value_name = "RESULTS", value_hint = ValueHint::DirPath, value_parser = folder_of_results)]
+        against: Option<PathBuf>,
+        /// Leave the run of the smoke profile out
+        #[arg(long)]
+        skip_smoke: bool,
+        /// Where things lie.
+        #[command(flatten)]
+        places: PlaceArgs,
+    },
+    /// Judge the claims of the papers by the published rows, and keep the READMEs that hold the verdicts up to date
+    Claims {
+        /// Folder of the published results
+        #[arg(long, value_name = "DIR", default_value = "results", value_hint = ValueHint::DirPath)]
+        results: PathBuf,
+        /// Fail if a README is out of date
+        #[arg(long, conflicts_with = "write")]
+        check: bool,
+        /// Write the READMEs
+        #[arg(long)]
+        write: bool,
     },
     /// Cut what a configuration buys, or the stream it sketches, into tiles for any number of workers that reach one store
     Plan {

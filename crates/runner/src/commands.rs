@@ -13,6 +13,7 @@ use crate::cli::{Cli, Command, LogArgs, OwnArgs};
 use crate::exit::{Exit, UsageError};
 use crate::output;
 
+mod claims;
 mod completions;
 mod data;
 mod docs;
@@ -25,6 +26,7 @@ mod score;
 mod show;
 mod store;
 mod validate;
+mod verify;
 
 /// The program.
 pub fn main() -> ExitCode {
@@ -59,6 +61,10 @@ fn dispatch(cli: Cli) -> Result<Exit> {
         Some(Command::Model(command)) => return model::model(&command),
         Some(Command::Store(command)) => return store::store(&command),
         Some(Command::Docs { file, write, check: _ }) => return docs::docs(&file, write),
+        Some(Command::Claims { results, check, write }) => return claims::claims(&results, check, write),
+        Some(Command::Verify { published, against, skip_smoke, places }) => {
+            return verify::verify(&published, against.as_deref(), skip_smoke, &places, cli.log);
+        }
         Some(Command::Validate { files, overlay, places }) => {
             return validate::validate(&files, &overlay, &places, cli.log.quiet);
         }

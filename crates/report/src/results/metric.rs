@@ -62,6 +62,9 @@ macro_rules! metrics {
         }
 
         impl Metric {
+            /// Every metric, in the order of the table.
+            pub const ALL: &[Self] = &[$(Self::$name),*];
+
             /// Its line of the table.
             pub fn spec(self) -> MetricSpec {
                 match self {
@@ -230,6 +233,16 @@ impl Metric {
         self.spec().id
     }
 
+    /// The metric of this id.
+    pub fn parse(id: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|metric| metric.id() == id)
+    }
+
+    /// Every id.
+    pub fn ids() -> impl Iterator<Item = &'static str> {
+        Self::ALL.iter().map(|metric| metric.id())
+    }
+
     /// Prints a value without its unit.
     pub fn show(self, value: f64) -> String {
         self.spec().notation.show(value)
@@ -259,7 +272,7 @@ impl Metric {
 }
 
 impl Notation {
-    fn show(self, value: f64) -> String {
+    pub(crate) fn show(self, value: f64) -> String {
         match self {
             Self::Percent => format!("{:.1}", 100.0 * value).replace('-', "−"),
             Self::Fixed(decimals) => fixed(value, decimals),

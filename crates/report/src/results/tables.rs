@@ -1,10 +1,15 @@
 //! Rows as files: `results.json` (one row a line, so that a change reads well in a diff) and `results.parquet` (one column a field).
 
+use std::path::Path;
+
+use serde_json::Value as Json;
+
 use super::ResultRow;
 use super::axes::Axes;
 use super::error::ResultsError;
+use super::files::FileError;
 use super::row::StoredRow;
-use crate::columns::{Column, write_parquet};
+use crate::columns::{Column, read_parquet, write_parquet};
 
 /// A JSON array with one row a line.
 ///
@@ -55,6 +60,27 @@ pub(super) fn rows_to_parquet(rows: &[ResultRow]) -> Result<Vec<u8>, ResultsErro
     let mut bytes = Vec::new();
     write_parquet(&mut bytes, [columns]).map_err(|error| ResultsError::Parquet(error.to_string()))?;
     Ok(bytes)
+}
+
+/// The rows of a `results.parquet`, as they were written.
+///
+/// # Errors
+/// A file that is missing, is no Parquet file, or has other columns than a row has fields.
+pub fn rows_from_parquet(path: &Path) -> Result<Vec<ResultRow>, ResultsError> {
+    let fail = |what: String| ResultsError::Parquet(format!("`{}`{what}", path.display()));
+    let other = |error| fail(format!(" is of another version: {error}"));
+    let file = std::fs::File::open(path).map_err(FileError::new("read", path))?;
+    let rows = read_parquet(file).map_err(|error| fail(format!(": {error}")))?;
+    let row = |mut row: serde_json::Map<String, Json>| {
+        // axes by name are JSON in a column of text
+        if let Some(axes) = row.get_mut("axes")
+            && let Some(text) = axes.as_str()
+        {
+            *axes = serde_json::from_str(text).map_err(other)?;
+        }
+        serde_json::from_value(Json::Object(row)).map_err(other)
+    };
+    rows.into_iter().map(row).collect()
 }
 
 fn axes_as_json(axes: &Axes) -> Result<String, ResultsError> {
