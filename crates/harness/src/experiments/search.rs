@@ -48,7 +48,7 @@ static ENTRY: ExperimentEntry = ExperimentEntry {
         summary: "an index of items for new queries, from the scores of some past ones; `runner search` asks it at b calls a query",
         parameters: &[
             required("queries.path", "past.tsv", "past queries: TXT, TSV, CSV, JSONL or Parquet"),
-            parameter("queries.id", "number of the row", "the column of their ids"),
+            parameter("queries.id", "none", "the column of their ids; none: the number of the row"),
             parameter("queries.text", "text", "the column of their texts"),
             parameter("queries.anchors", "40", "so many of them, drawn uniformly, are scored with every item"),
             parameter("queries.proxy", "none", "a cheap relative of the score, as under `proxy`"),

@@ -33,8 +33,8 @@ pub static HTTP: OracleSpec = OracleSpec {
             parameter("prompt", "none", "`chat`: the prompt, over `{{a}}` and `{{b}}`, or `{{pairs}}`"),
             parameter(
                 "rating",
-                "number",
-                "`chat`: `{ read: number | json | logprobs, field: score, low: 0, high: 10 }`",
+                "{ read: number, field: score, low: 0, high: 10 }",
+                "`chat`: the last `number` of the answer, a field of its `json`, or the expected rating by `logprobs`",
             ),
             parameter("pairs_per_request", "none", "pairs of a request, at most; absent: 256, and 1 for `chat`"),
             parameter("symmetric", "false", "true where the order of a pair does not matter"),

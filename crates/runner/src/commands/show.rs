@@ -75,6 +75,13 @@ const OWN_DATA: &str = "own_data";
 
 /// The keys of an experiment: a section named as it, unless they stand at the top of the file.
 fn sections(entry: &Entry, written: &[String]) -> String {
+    // a section of another name, where that of the experiment is taken
+    let prefix = entry.parameters.first().and_then(|parameter| parameter.name.split_once('.'));
+    if let Some((section, _)) = prefix {
+        let keys: Vec<&str> =
+            written.iter().map(|key| key.split_once('.').map_or(key.as_str(), |(_, key)| key)).collect();
+        return format!("  {section}: {{ {} }}\n", keys.join(", "));
+    }
     let at_top = [COLLECTION, OWN_DATA].contains(&entry.id)
         || entry.parameters.iter().any(|parameter| parameter.name == entry.id);
     match (written, at_top) {

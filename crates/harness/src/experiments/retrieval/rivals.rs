@@ -460,9 +460,16 @@ mod tests {
                 for rival in Rival::ALL.iter().rev() {
                     let found = rival.lists(&ready, calls, 10).unwrap();
                     let limit = (60 * calls) as u64;
-                    let spends_all = !matches!(rival, Rival::Proxy | Rival::Anncur);
                     assert!(found.spent <= limit, "{rival:?} at {calls}: {}", found.spent);
-                    assert_eq!(found.spent == limit, spends_all, "{rival:?} at {calls}: {}", found.spent);
+                    // whole columns alone may leave a part of one
+                    if *rival != Rival::Anncur {
+                        assert_eq!(
+                            found.spent == limit,
+                            *rival != Rival::Proxy,
+                            "{rival:?} at {calls}: {}",
+                            found.spent
+                        );
+                    }
                     let lists = found.lists;
                     assert!(lists.iter().enumerate().all(|(i, list)| list.len() == 10 && !list.contains(&i)));
                     let share = recall(&matrix, &lists, 10);
