@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Value as Json, json};
 
 pub mod dataset;
+pub mod entries;
 pub mod item_kind;
 pub mod landmarks;
 pub mod matrix;
@@ -33,6 +34,7 @@ pub use dataset::{
     DatasetConfig, Distribution, DocumentsConfig, Fallback, Items, Learned, MatrixConfig, PairsConfig, QuestionsConfig,
     RandomMatrix, SplitConfig, TextsConfig, VectorsConfig,
 };
+pub use entries::EntriesConfig;
 pub use item_kind::ItemKind;
 pub use landmarks::LandmarkConfig;
 pub use matrix::{ExperimentEntry, MatrixSubject};

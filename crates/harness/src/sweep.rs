@@ -6,16 +6,14 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use landmark_core::approximate::{Approximate, ApproximateError, Link, Proxied};
+use landmark_core::approximate::{Approximate, ApproximateError};
 use landmark_core::entries::{Certainty, EntryPlan};
 use landmark_core::landmarks::Landmarks;
 use landmark_core::oracle::{Oracle, OracleShape};
 use landmark_core::stream::stream;
 use serde::Serialize;
 
-use crate::config::{
-    Compare, LandmarkConfig, MatrixSubject, MethodConfig, ProxyFit, Regimes, RunSettings, SplitConfig,
-};
+use crate::config::{Compare, LandmarkConfig, MatrixSubject, MethodConfig, Regimes, RunSettings, SplitConfig};
 use crate::problem::Problem;
 
 pub mod context;
@@ -273,7 +271,7 @@ impl<'a> Sweep<'a> {
             LandmarkConfig::Seen(_) => {
                 let columns = (self.longest_order()? + fit.full_columns().len()).min(shape.len);
                 let most = EntryPlan::columns(&self.drawn_landmarks(cell)?.order()[..columns]);
-                Ok(EntryPlan { certainty: Certainty::UpperBound, ..most })
+                Ok(EntryPlan { chosen: fit.chosen, certainty: Certainty::UpperBound, ..most })
             }
         }
     }
@@ -284,17 +282,11 @@ impl<'a> Sweep<'a> {
     /// A γ that is no positive number, a second set smaller than the first.
     pub fn approximator(&self, cell: &Cell, setting: Setting) -> Result<Arc<dyn Approximate>, ApproximateError> {
         let method = self.method(cell);
-        let inner = match setting.s2 {
-            Some(ratio) => method.with_second_set(ratio)?,
-            None => Arc::clone(&method.approximator),
+        let proxy = match &method.proxy {
+            Some(wanted) => self.problem.proxy(&wanted.kind, setting.gamma)?,
+            None => None,
         };
-        let Some(wanted) = &method.proxy else { return Ok(inner) };
-        let Some(proxy) = self.problem.proxy(&wanted.kind, setting.gamma)? else { return Ok(inner) };
-        let link = match wanted.fit {
-            ProxyFit::Polynomial { degree } => Link::Polynomial { degree },
-            ProxyFit::Isotonic => Link::Isotonic,
-        };
-        Ok(Arc::new(Proxied::new(inner, proxy, link)))
+        method.around(proxy, setting.s2)
     }
 
     /// A name for progress lines and the dry run.

@@ -15,7 +15,7 @@ use super::exact::{ratio, read};
 use super::interval::{Stratum, interval};
 use crate::approximation::Approximation;
 use crate::entries::pair_map::PairSet;
-use crate::entries::{Certainty, EntryBlock, EntryPlan, Rows};
+use crate::entries::{EntryBlock, EntryPlan, Rows};
 use crate::oracle::{Oracle, OracleError, Pair, Symmetry, ask_pairs, block_of};
 use crate::stream::Rng;
 
@@ -85,7 +85,7 @@ impl Sample {
     pub fn plan(&self) -> EntryPlan {
         let cells = self.pairs.iter().copied().chain(self.diagonal.iter().map(|&i| (i, i)));
         let block = |(i, j): Pair| EntryBlock { rows: Rows::These(vec![i]), cols: vec![j] };
-        EntryPlan { blocks: cells.map(block).collect(), certainty: Certainty::Exact }
+        EntryPlan::exact(cells.map(block).collect())
     }
 
     /// The relative error with its interval at a confidence such as 0.95.

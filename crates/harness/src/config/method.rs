@@ -3,12 +3,15 @@
 use std::fmt;
 use std::sync::Arc;
 
-use landmark_core::approximate::{Approximate, ApproximateError};
+use landmark_core::approximate::{Approximate, ApproximateError, Link, Proxied};
 use landmark_core::approximation::Known;
+use landmark_core::landmarks::Landmarks;
+use landmark_core::oracle::Oracle;
 use landmark_yaml::{Node, Problem, Section, Span, Value, ids};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 
+use super::entries::EntriesConfig;
 use super::item_kind::ItemKind;
 use super::method_entry::MethodEntry;
 use super::reading::Reading;
@@ -29,9 +32,15 @@ pub struct MethodConfig {
     /// Approximate the residual of this instead of the matrix.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub proxy: Option<ProxyConfig>,
-    /// The method itself, checked.
+    /// Entries that its calls go to, where they are not columns alone.
+    #[serde(skip_serializing_if = "EntriesConfig::is_columns")]
+    pub entries: EntriesConfig,
+    /// The method itself, checked, its calls divided as `entries` says: what is planned.
     #[serde(skip)]
     pub approximator: Arc<dyn Approximate>,
+    /// The same without its entries divided: what a proxy is put around.
+    #[serde(skip)]
+    bare: Arc<dyn Approximate>,
     /// Its line of the catalogue.
     #[serde(skip)]
     pub entry: &'static MethodEntry,
@@ -170,6 +179,28 @@ impl MethodConfig {
         Ok(other.unwrap_or_else(|| Arc::clone(&self.approximator)))
     }
 
+    /// The method around its proxy, its calls divided as `entries` says; `ratio` is another |S2| / |S1|.
+    ///
+    /// # Errors
+    /// A ratio that it refuses.
+    pub fn around(
+        &self,
+        proxy: Option<Arc<dyn Oracle>>,
+        ratio: Option<f64>,
+    ) -> Result<Arc<dyn Approximate>, ApproximateError> {
+        let other = ratio.map_or(Ok(None), |ratio| self.bare.with_second_set(ratio))?;
+        let bare = other.unwrap_or_else(|| Arc::clone(&self.bare));
+        let (Some(wanted), Some(proxy)) = (&self.proxy, proxy) else { return self.entries.around(bare, Vec::new()) };
+        let link = match wanted.fit {
+            ProxyFit::Polynomial { degree } => Link::Polynomial { degree },
+            ProxyFit::Isotonic => Link::Isotonic,
+        };
+        if let Some(own) = bare.with_proxies(&[Arc::clone(&proxy)]) {
+            return self.entries.around(own, Vec::new());
+        }
+        self.entries.around(Arc::new(Proxied::new(bare, Arc::clone(&proxy), link)), vec![proxy])
+    }
+
     fn read(node: &Node, path: &str, reading: &Reading<'_>) -> Option<Self> {
         let problems = reading.problems;
         let empty = Node::empty(node.place);
@@ -189,10 +220,12 @@ impl MethodConfig {
         let name: Option<String> = section.optional("name");
         let known = section.or("known", Known::NOTHING);
         let proxy = section.node("proxy").map(|node| ProxyConfig::read(node, &section.path_of("proxy"), reading));
+        let entries = section.node("entries");
+        let entries = entries.map(|node| EntriesConfig::read(node, &section.path_of("entries"), reading));
         let own = section.rest();
         if let Value::Map(entries) = &own.value {
             let takes: Vec<&str> = entry.parameters.iter().map(|p| p.name).collect();
-            let also = ["id", "name", "known", "proxy"];
+            let also = ["id", "name", "known", "proxy", "entries"];
             for (key, _) in entries.iter().filter(|(key, _)| !takes.contains(&key.text.as_str())) {
                 let known = takes.iter().copied().chain(also);
                 let problem = Problem::unknown("parameter", &key.text, known).and(&format!(" of `{id}`"));
@@ -207,14 +240,25 @@ impl MethodConfig {
             Some(proxy) => Some(proxy?),
             None => None,
         };
-        let name = name.unwrap_or_else(|| default_name(entry.id, known, proxy.as_ref()));
+        let entries = entries.unwrap_or(Some(EntriesConfig::Columns))?;
+        let name = name.unwrap_or_else(|| default_name(entry.id, known, proxy.as_ref(), entries));
+        let bare = built.approximator;
+        if !entries.is_columns() && !evaluates_some_columns(bare.as_ref()) {
+            let message = format!("`{id}` evaluates no columns, or all of them: no calls are left for `entries`");
+            problems.add(Problem::new(message).at(section.node("entries").map_or(node.place, |node| node.place)));
+            return None;
+        }
+        // parameters out of range were said where they are read
+        let approximator = entries.around(Arc::clone(&bare), Vec::new()).ok()?;
         Some(Self {
             id: entry.id,
             name,
             params: built.params,
             known,
             proxy,
-            approximator: built.approximator,
+            entries,
+            approximator,
+            bare,
             entry,
             place: node.place,
         })
@@ -222,7 +266,7 @@ impl MethodConfig {
 }
 
 /// `shift_ridge + known + rwmd`: what distinguishes it from the bare method.
-fn default_name(id: &str, known: Known, proxy: Option<&ProxyConfig>) -> String {
+fn default_name(id: &str, known: Known, proxy: Option<&ProxyConfig>, entries: EntriesConfig) -> String {
     let mut name = id.to_owned();
     match (known.landmarks, known.diagonal) {
         (false, false) => {}
@@ -232,7 +276,17 @@ fn default_name(id: &str, known: Known, proxy: Option<&ProxyConfig>) -> String {
     if let Some(proxy) = proxy {
         name = format!("{name} + {}", proxy.kind.id());
     }
+    if !entries.is_columns() {
+        name += " + scattered";
+    }
     name
+}
+
+/// True where a fit names some columns and not all of them, seen on eight items.
+fn evaluates_some_columns(method: &dyn Approximate) -> bool {
+    let items: Vec<usize> = (0..8).collect();
+    let Ok(landmarks) = Landmarks::new(items.len(), items.clone(), items) else { return false };
+    (1..8).contains(&method.entries(8, &landmarks, 2).full_columns().len())
 }
 
 impl ProxyConfig {

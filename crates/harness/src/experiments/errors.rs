@@ -3,7 +3,6 @@
 use landmark_core::approximation::Approximation;
 use landmark_core::entries::{EntryBlock, EntryPlan, Rows};
 use landmark_core::error_estimate::{self, ErrorEstimate, Sample};
-use landmark_core::landmarks::Landmarks;
 use landmark_core::stream::stream;
 use landmark_report::{Metric, ResultRow};
 use ndarray::Array2;
@@ -54,8 +53,9 @@ pub(super) fn plan(
 ) -> Result<EntryPlan, JobError> {
     let mut plan = fit.clone();
     if let Errors::Estimated(estimate) = errors {
-        let sample = sample(context, estimate, cell, &context.sweep.drawn_landmarks(cell)?);
-        plan.blocks.extend(sample.plan().blocks);
+        let landmarks = context.sweep.drawn_landmarks(cell)?;
+        let columns = if fit.chosen == 0 { landmarks.order()[..cell.rank].to_vec() } else { fit.full_columns() };
+        plan.blocks.extend(sample(context, estimate, cell, &columns).plan().blocks);
     }
     Ok(plan)
 }
@@ -100,7 +100,12 @@ pub(super) fn row(
             Some(blank(Metric::RelativeError, error))
         }
         Errors::Estimated(estimate) => {
-            let sample = sample(context, estimate, cell, &context.landmarks(cell)?);
+            // with scattered entries a part of the landmarks has no column
+            let columns = match approximation.scattered() {
+                Some(_) => approximation.landmarks().to_vec(),
+                None => context.landmarks(cell)?.order()[..cell.rank].to_vec(),
+            };
+            let sample = sample(context, estimate, cell, &columns);
             let ErrorEstimate { relative_error, lower, upper, .. } =
                 sample.estimate(&reference, approximation, estimate.confidence)?;
             let row = blank(Metric::EstimatedError, relative_error);
@@ -109,7 +114,7 @@ pub(super) fn row(
     })
 }
 
-fn sample(context: &SweepContext<'_>, estimate: ErrorEstimateConfig, cell: &Cell, landmarks: &Landmarks) -> Sample {
+fn sample(context: &SweepContext<'_>, estimate: ErrorEstimateConfig, cell: &Cell, columns: &[usize]) -> Sample {
     let mut rng = stream(context.run.seed, &context.problem.dataset, "error estimate", cell.replicate);
-    Sample::draw(context.problem.items(), &landmarks.order()[..cell.rank], estimate.samples, &mut rng)
+    Sample::draw(context.problem.items(), columns, estimate.samples, &mut rng)
 }

@@ -9,6 +9,7 @@ use landmark_core::approximation::Embedding;
 use landmark_core::approximation::Factors as CoreFactors;
 use landmark_core::approximation::General;
 use landmark_core::approximation::Known;
+use landmark_core::approximation::ScatteredEntries;
 use landmark_core::entries::EntryPlan;
 use landmark_core::entries::EntrySet;
 use landmark_core::error_estimate::ErrorEstimate;
@@ -185,7 +186,7 @@ impl Made {
     /// Memory: Z twice more while the error is measured.
     fn of(approximation: Approximation) -> Result<Self, JobError> {
         let (landmarks, report) = (approximation.landmarks().to_vec(), approximation.report().clone());
-        let proxy = approximation.addend().is_some();
+        let (proxy, scattered) = (approximation.addend().is_some(), approximation.scattered().cloned());
         let embedding = approximation.into_embedding()?;
         let empty = || Array2::zeros((0, embedding.vectors.ncols()));
         let product = General {
@@ -194,7 +195,11 @@ impl Made {
             left_projector: empty(),
             right_projector: empty(),
         };
-        let approximation = Approximation::new(CoreFactors::General(product), landmarks, report);
+        let bare = Approximation::new(CoreFactors::General(product), landmarks, report);
+        let approximation = match scattered {
+            Some(entries) => bare.with_scattered(entries)?,
+            None => bare,
+        };
         Ok(Self { embedding, approximation, proxy })
     }
 }
@@ -271,6 +276,7 @@ fn write(
 ) -> Result<(), JobError> {
     let Made { embedding, approximation, proxy } = made;
     let (landmarks, rank) = (approximation.landmarks().to_vec(), approximation.report().rank);
+    let scattered = approximation.scattered().cloned();
     drop(approximation);
     let error = |row: &Option<ResultRow>| {
         row.as_ref().map(|row| FactorError { relative: row.value, lower: row.lower, upper: row.upper })
@@ -292,6 +298,7 @@ fn write(
         gamma,
         error: error(&errors.of_files),
         error_with_known: error(&errors.with_known),
+        scattered: scattered.as_ref().map_or(0, ScatteredEntries::len),
         proxy,
         cut_short: context.is_cut_short.get(),
         failed_pairs: program.map_or(0, |program| program.failed()).max(failed_before),
@@ -299,8 +306,8 @@ fn write(
         scorer: program.map(|program| program.greeting().identity.clone()),
         config: Some(context.config_hash.clone()),
     };
-    let factors =
-        Factors { info, vectors: embedding.vectors, signature: embedding.signature, projector: embedding.projector };
+    let Embedding { vectors, signature, projector, .. } = embedding;
+    let factors = Factors { info, vectors, signature, projector, scattered };
     let ids = context.problem.texts().map(|items| items.ids());
     factors.write(&folder, ids, &context.matrix.output.formats).map_err(|error| JobError::Failed(error.into()))?;
     remove_answers(context.folder)

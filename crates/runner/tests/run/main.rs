@@ -11,6 +11,7 @@ mod neural;
 mod own_data;
 mod resume;
 mod scale;
+mod scattered;
 mod scratch;
 mod search;
 mod sketches;
