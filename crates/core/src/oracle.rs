@@ -331,6 +331,18 @@ pub enum OracleError {
         /// Evaluations made so far.
         spent: u64,
     },
+    /// The next request could pass the limit on money; it was not made.
+    #[error(
+        "the budget of {limit} is exhausted: {spent:.4} is spent, and the next request may cost {wanted:.4}. Raise it; what was evaluated is kept"
+    )]
+    MoneyExhausted {
+        /// The limit, in the currency of the price.
+        limit: f64,
+        /// Money spent so far.
+        spent: f64,
+        /// The most that the refused request could cost.
+        wanted: f64,
+    },
     /// An index beyond the items.
     #[error("index {index} is out of range for an oracle over {len} items")]
     OutOfRange {

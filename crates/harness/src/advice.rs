@@ -44,6 +44,7 @@ fn on_approximation(error: &ApproximateError) -> Option<&'static str> {
 pub(crate) fn on_oracle(error: &OracleError) -> Option<&'static str> {
     match error {
         OracleError::BudgetExhausted { .. } => Some("the keys are `budget.entries` (or `budget.money`) and `ranks`"),
+        OracleError::MoneyExhausted { .. } => Some("the keys are `budget.money`, `oracle.price` and `ranks`"),
         OracleError::TimeExhausted { .. } => Some("the key is `budget.seconds`"),
         OracleError::NotSymmetric { .. } => Some(SYMMETRIZE),
         _ => None,

@@ -78,7 +78,9 @@ pub enum JobError {
 impl From<OracleError> for JobError {
     fn from(error: OracleError) -> Self {
         match error {
-            OracleError::BudgetExhausted { .. } | OracleError::TimeExhausted { .. } => Self::Budget(error),
+            OracleError::BudgetExhausted { .. }
+            | OracleError::TimeExhausted { .. }
+            | OracleError::MoneyExhausted { .. } => Self::Budget(error),
             other => Self::Failed(other.into()),
         }
     }

@@ -150,6 +150,9 @@ pub enum LoadError {
     /// The user's program does not score.
     #[error(transparent)]
     Program(#[from] SubprocessError),
+    /// The endpoint cannot be asked.
+    #[error(transparent)]
+    Endpoint(#[from] landmark_http::HttpError),
     /// A model.
     #[error(transparent)]
     Model(#[from] NeuralError),

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use landmark_core::oracle::{Oracle, Symmetrization, Symmetrized};
-use landmark_oracles::subprocess::{ScoredItems, Subprocess};
+use landmark_oracles::subprocess::ScoredItems;
 use landmark_oracles::wmd::WordClouds;
 use landmark_report::Caveat;
 use landmark_yaml::{Entry, Node, Problem, Problems, Section, Value};
@@ -22,12 +22,15 @@ use crate::config::values::Tuned;
 use crate::loaded::{EmptyDocuments, Labels, LoadError, Loaded, Texts};
 
 pub mod cross_encoder;
+pub mod http;
 pub mod precomputed;
+pub mod scorer;
 pub mod subprocess;
 pub mod tree_kernel;
 pub mod wmd;
 
 use cross_encoder::Sentences;
+use scorer::Scorer;
 use wmd::Negligible;
 
 /// An oracle: how it is named, which items it reads, how its section is read.
@@ -58,6 +61,11 @@ pub trait OracleSettings: Any + Debug + Send + Sync {
         EmptyDocuments::Error
     }
 
+    /// True where it knows itself what it has paid, so that `budget.money` needs no `cost_per_entry`.
+    fn is_priced(&self) -> bool {
+        false
+    }
+
     /// The device that models compute on.
     fn device(&self) -> &str {
         "auto"
@@ -83,6 +91,8 @@ pub struct Opening<'a> {
     pub data: Option<&'a Path>,
     /// The smallest γ of the configuration.
     pub smallest_gamma: Option<f64>,
+    /// The most that may be paid.
+    pub money: Option<f64>,
     /// Cost allowed to the opening.
     pub preparation: Preparation,
 }
@@ -141,16 +151,16 @@ pub enum Items {
         scored: Arc<ScoredItems>,
         /// Their words, where the oracle or a proxy compares them.
         words: Option<Words>,
-        /// The program that scores them, where there is one.
-        program: Option<Arc<Subprocess>>,
+        /// The program or endpoint that scores them, where there is one.
+        scorer: Option<Scorer>,
     },
 }
 
 impl Items {
-    /// Texts, and the program that scores them where there is one.
-    fn of_texts(texts: &Texts, program: Option<Arc<Subprocess>>) -> Self {
+    /// Texts, and the program or endpoint that scores them where there is one.
+    fn of_texts(texts: &Texts, scorer: Option<Scorer>) -> Self {
         let words = texts.words.as_ref().map(|placed| Words { clouds: Arc::clone(&placed.clouds), negligible: None });
-        Self::Texts { scored: Arc::clone(&texts.scored), words, program }
+        Self::Texts { scored: Arc::clone(&texts.scored), words, scorer }
     }
 }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use landmark_core::oracle::{Kernel, Kernelized, Oracle, OracleError};
 use landmark_data::Split;
-use landmark_oracles::subprocess::{ScoredItems, Subprocess};
+use landmark_oracles::subprocess::ScoredItems;
 use landmark_report::Caveat;
 use ndarray::{ArrayView2, Axis, concatenate};
 use serde_json::{Value as Json, json};
@@ -16,6 +16,7 @@ use crate::config::item_kind::ItemKind;
 use crate::config::{ConfigPath, MatrixSubject, ProxyKind, RunSettings, SplitConfig};
 use crate::loaded::{Labels, LoadError, Loaded, LoadedItems, Texts};
 use crate::oracles::cross_encoder::Sentences;
+use crate::oracles::scorer::Scorer;
 use crate::oracles::{Items, Opened, Opening, Preparation, Words};
 
 mod proxies;
@@ -72,7 +73,8 @@ impl Problem {
     ) -> Result<Self, LoadError> {
         let proxies = Proxies::build(run, matrix, &loaded, embeddings)?;
         let dataset = loaded.dataset.clone();
-        let opening = Opening { run, data, smallest_gamma: matrix.smallest_gamma(), preparation };
+        let money = matrix.budget.money;
+        let opening = Opening { run, data, smallest_gamma: matrix.smallest_gamma(), money, preparation };
         let opened = matrix.oracle.settings().open(loaded, &opening)?;
         let Opened { raw, description, is_priced, items, stamps, notes, facts: more } = opened;
         let facts = json!({ "dataset": dataset, "items": raw.len(), "oracle": raw.identity().to_hex(), "more": more });
@@ -112,9 +114,9 @@ impl Problem {
         if let Items::Texts { scored, .. } = &self.items { Some(scored) } else { None }
     }
 
-    /// The program that scores them, where there is one.
-    pub fn program(&self) -> Option<&Arc<Subprocess>> {
-        if let Items::Texts { program, .. } = &self.items { program.as_ref() } else { None }
+    /// The program or endpoint that scores them, where there is one.
+    pub fn scorer(&self) -> Option<&Scorer> {
+        if let Items::Texts { scorer, .. } = &self.items { scorer.as_ref() } else { None }
     }
 
     /// The proxy of this kind as a similarity, seen through the same γ as the oracle.

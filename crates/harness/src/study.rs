@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use landmark_core::oracle::Identity;
-use landmark_report::{CellKey, Metric, ResultRow, ResultStore, cell_key};
+use landmark_report::{CellKey, Metric, ResultRow, ResultStore, Subject, cell_key};
 use landmark_yaml::{Entry, Node};
 use serde_json::{Value as Json, json};
 
@@ -227,27 +227,7 @@ impl RunSource for StudyRun {
     }
 }
 
-/// A row of a study: no matrix, no entries; fill in what applies.
-pub fn row(run: &RunSettings, dataset: &str, method: &str, metric: Metric, value: f64) -> ResultRow {
-    ResultRow {
-        dataset: dataset.to_owned(),
-        method: method.to_owned(),
-        method_id: method.to_owned(),
-        variant: String::new(),
-        comparison: String::new(),
-        items: 0,
-        columns: 0,
-        rank: 0,
-        cells: 0,
-        evaluations: 0,
-        replicate: 0,
-        metric,
-        position: None,
-        value,
-        lower: None,
-        upper: None,
-        seconds: None,
-        note: None,
-        profile: run.profile.name.clone(),
-    }
+/// A row of a study; add its axes, and what else applies.
+pub fn row(run: &RunSettings, subject: Subject, metric: Metric, value: f64) -> ResultRow {
+    ResultRow { profile: run.profile.name.clone(), ..ResultRow::new(subject, metric, value) }
 }

@@ -1,9 +1,7 @@
 //! A small set of rows for the tests of tables, figures and pages: made up, but of the shape a sweep has.
 
-use super::{
-    Caveat, FigureKind, FigureSpec, Reference, ReferenceValue, ReportInput, Selection, TableKind, TableSpec, XAxis,
-};
-use crate::results::{Metric, ResultRow};
+use super::{Caveat, FigureKind, FigureSpec, Reference, ReferenceValue, ReportInput, Selection, TableKind, TableSpec};
+use crate::results::{Metric, ResultRow, Subject, Variant};
 
 const SIZES: [u64; 4] = [100, 200, 300, 500];
 
@@ -26,27 +24,17 @@ fn row(
     value: f64,
 ) -> ResultRow {
     let (columns, comparison) = size;
-    ResultRow {
-        dataset: dataset.into(),
-        method: method.0.into(),
-        method_id: method.1.into(),
-        variant: method.2.into(),
-        comparison: comparison.into(),
-        items: 1000,
-        columns,
-        rank: if comparison == "entries" && method.1 == "sicur" { columns / 2 } else { columns },
-        cells: 1000 * columns,
-        evaluations: 1000 * columns - columns * (columns - 1) / 2,
-        replicate,
-        metric,
-        position: None,
-        value,
-        lower: None,
-        upper: None,
-        seconds: Some(0.25),
-        note: None,
-        profile: "laptop".into(),
-    }
+    let (name, id, variant) = method;
+    let rank = if comparison == "entries" && id == "sicur" { columns / 2 } else { columns };
+    let subject = Subject {
+        variant: Variant::parse(variant),
+        is_cap: ["optimal", "exact"].contains(&id),
+        ..Subject::new(dataset, id).called(name).items(1000)
+    };
+    let row = ResultRow::new(subject, metric, value).compared_at(comparison).replicate(replicate);
+    let row = row.at("columns", columns).at("rank", rank).seconds(0.25);
+    let evaluations = 1000 * columns - columns * (columns - 1) / 2;
+    ResultRow { profile: "laptop".into(), ..row.cost(1000 * columns, evaluations) }
 }
 
 /// Errors and accuracies of six methods and the optimum at four sizes, three replicates, on two datasets.
@@ -79,9 +67,8 @@ pub(super) fn rows() -> Vec<ResultRow> {
     for position in 1..=200u64 {
         let decay = 60.0 * (-(position as f64) / 40.0).exp();
         let value = if position % 7 == 3 { -0.2 * decay } else { decay };
-        let mut eigenvalue = row("tweets", ("exact", "exact", ""), (1000, ""), 0, Metric::Eigenvalue, value);
-        eigenvalue.position = Some(position);
-        rows.push(eigenvalue);
+        let eigenvalue = row("tweets", ("exact", "exact", ""), (1000, ""), 0, Metric::Eigenvalue, value);
+        rows.push(eigenvalue.at("position", position));
     }
     rows
 }
@@ -146,17 +133,18 @@ pub(super) fn input<'a>(rows: &'a [ResultRow], reference: &'a Reference) -> Repo
                 "Error beside the paper",
                 TableKind::Comparison { select: tweets(at_rank()), reference: Some("table5".into()) },
             ),
-            table("table_rank", "Error at equal rank", TableKind::Grid { select: at_rank(), across: XAxis::RANK }),
+            table("table_rank", "Error at equal rank", TableKind::Grid { select: at_rank(), across: "rank" }),
             table(
                 "table_entries",
                 "Error at equal entries",
-                TableKind::Grid { select: at_entries(), across: XAxis::FRACTION },
+                TableKind::Grid { select: at_entries(), across: "fraction" },
             ),
             table(
                 "table_paired",
                 "Ours against the best published method",
                 TableKind::Paired {
                     select: tweets(at_entries()),
+                    across: "columns",
                     ours: vec!["shift_ridge + known".into(), "RWMD proxy + shift_ridge + known".into()],
                     baselines: vec!["Nyström".into(), "SMS-Nyström".into(), "SiCUR".into()],
                 },
@@ -173,18 +161,18 @@ pub(super) fn input<'a>(rows: &'a [ResultRow], reference: &'a Reference) -> Repo
             ),
         ],
         figures: vec![
-            figure("figure3", "Relative error against s/n", at_rank(), curve(XAxis::FRACTION, false)),
+            figure("figure3", "Relative error against s/n", at_rank(), curve("fraction", false)),
             figure(
                 "figure3_log",
                 "The same at equal entries, logarithmic",
                 tweets(at_entries()),
-                curve(XAxis::FRACTION, true),
+                curve("fraction", true),
             ),
             figure(
                 "figure_accuracy",
                 "Accuracy against rank",
                 tweets(Selection::compared_at(Metric::Accuracy, "rank")),
-                curve(XAxis::RANK, false),
+                curve("rank", false),
             ),
             figure(
                 "figure1",
@@ -202,7 +190,7 @@ pub(super) fn input<'a>(rows: &'a [ResultRow], reference: &'a Reference) -> Repo
                 "figure7",
                 "Trials",
                 tweets(Selection::compared_at(Metric::Accuracy, "rank")),
-                FigureKind::Points { across: XAxis::RANK },
+                FigureKind::Points { across: "rank" },
             ),
         ],
         provenance: serde_json::json!({ "git": { "revision": "0123abc", "dirty": false }, "threads": 2, "datasets": ["tweets"] }),

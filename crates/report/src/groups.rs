@@ -3,7 +3,7 @@
 //! The interval is Student's t on the replicates, mean ± t₀.₉₇₅(R − 1)·sd/√R: with the 3 to 20 replicates of a sweep the bootstrap of a
 //! mean is too narrow. A single replicate takes the interval over items that came with its row, if one did.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use landmark_tasks::metrics::Summary;
 
@@ -14,7 +14,7 @@ use crate::spec::Selection;
 /// All replicates of one cell.
 #[derive(Debug, Clone)]
 pub(super) struct Group<'a> {
-    /// Any of its rows: dataset, method, sizes are the same in all.
+    /// Any of its rows: subject, comparison and axes are the same in all.
     pub(super) row: &'a ResultRow,
     /// Replicate and value, ascending by replicate.
     pub(super) values: Vec<(u64, f64)>,
@@ -36,7 +36,7 @@ impl Estimate {
         let Summary { mean, sd, .. } = Summary::of(&values)?;
         let interval = match (half_width(&values), rows) {
             (Some(half), _) => Some((mean - half, mean + half)),
-            (None, [row]) => row.lower.zip(row.upper),
+            (None, [row]) => row.interval.map(|interval| (interval.lower, interval.upper)),
             (None, _) => None,
         };
         Ok(Self { mean, sd, interval })
@@ -54,32 +54,31 @@ pub fn half_width(values: &[f64]) -> Option<f64> {
     sd.map(|sd| t_975(count - 1) * sd / (count as f64).sqrt())
 }
 
-/// Groups the selected rows by (dataset, comparison, columns, method, rank, position): datasets and methods in the order of the selection, else
-/// of their first appearance; comparisons in order of appearance; sizes ascending.
+/// Groups the selected rows by dataset, comparison, method and all their axes: datasets and methods in the order of the selection, else of their
+/// first appearance; comparisons in order of appearance; `columns` ascending, methods within them, then `rank`, `position` and the others.
 pub(super) fn groups<'a>(rows: &'a [ResultRow], select: &Selection) -> Result<Vec<Group<'a>>, ReportError> {
     let mut datasets = Order::starting(&select.datasets);
     let mut methods = Order::starting(&select.methods);
     let mut comparisons = Order::starting(&[]);
-    let mut cells: HashMap<_, Vec<&ResultRow>> = HashMap::new();
+    let mut cells: BTreeMap<_, Vec<&ResultRow>> = BTreeMap::new();
     for row in rows.iter().filter(|row| select.matches(row)) {
-        let dataset = datasets.place(&row.dataset);
+        let dataset = datasets.place(&row.subject.dataset);
         let comparison = comparisons.place(&row.comparison);
-        let key = (dataset, comparison, row.columns, methods.place(&row.method), row.rank, row.position);
+        let method = methods.place(&row.subject.method);
+        let key = (dataset, comparison, row.count("columns"), method, row.axes.place());
         cells.entry(key).or_default().push(row);
     }
-    let mut cells: Vec<_> = cells.into_iter().collect();
-    cells.sort_by_key(|(key, _)| *key);
-    let group = |(_, mut rows): (_, Vec<&'a ResultRow>)| {
+    let group = |mut rows: Vec<&'a ResultRow>| {
         rows.sort_by_key(|row| row.replicate);
         let values = rows.iter().map(|row| (row.replicate, row.value)).collect();
         Ok(Group { row: rows[0], values, estimate: Estimate::of(&rows)? })
     };
-    cells.into_iter().map(group).collect()
+    cells.into_values().map(group).collect()
 }
 
 /// The groups of each dataset and comparison: a panel of a figure, a block of a table.
 pub(crate) fn panels<'g, 'a>(groups: &'g [Group<'a>]) -> impl Iterator<Item = &'g [Group<'a>]> {
-    groups.chunk_by(|a, b| a.row.dataset == b.row.dataset && a.row.comparison == b.row.comparison)
+    groups.chunk_by(|a, b| a.row.subject.dataset == b.row.subject.dataset && a.row.comparison == b.row.comparison)
 }
 
 /// `at equal rank`, `small rank`: a comparison in words.
@@ -145,7 +144,10 @@ mod tests {
     fn replicates_are_averaged_with_an_interval() {
         let rows = fixture::rows();
         let groups = groups(&rows, &Selection::compared_at(Metric::RelativeError, "rank")).unwrap();
-        let sms = groups.iter().find(|group| group.row.method == "SMS-Nyström" && group.row.rank == 100).unwrap();
+        let sms = groups
+            .iter()
+            .find(|group| group.row.subject.method == "SMS-Nyström" && group.row.count("rank") == 100)
+            .unwrap();
         assert_eq!(sms.values.iter().map(|(replicate, _)| *replicate).collect::<Vec<_>>(), [0, 1, 2]);
         let mean = sms.values.iter().map(|(_, value)| value).sum::<f64>() / 3.0;
         assert!((sms.estimate.mean - mean).abs() < 1e-15);
@@ -158,9 +160,9 @@ mod tests {
     fn sizes_ascend_and_methods_keep_their_first_appearance() {
         let rows = fixture::rows();
         let groups = groups(&rows, &Selection::compared_at(Metric::RelativeError, "rank")).unwrap();
-        let tweets = groups.iter().filter(|group| group.row.dataset == "tweets");
-        let sizes: Vec<u64> = tweets.map(|group| group.row.columns).collect();
+        let tweets = groups.iter().filter(|group| group.row.subject.dataset == "tweets");
+        let sizes: Vec<u64> = tweets.map(|group| group.row.count("columns")).collect();
         assert!(sizes.is_sorted());
-        assert_eq!(groups[0].row.method, "Nyström");
+        assert_eq!(groups[0].row.subject.method, "Nyström");
     }
 }

@@ -27,10 +27,10 @@ pub use groups::half_width;
 pub use input::ReportInput;
 pub use reference::{Fact, Reference, ReferenceError, ReferenceValue};
 pub use results::{
-    CellKey, Direction, FileError, Metric, MetricSpec, Notation, ResultRow, ResultStore, ResultsError, cell_key,
-    write_file,
+    AXES, Axes, Axis, CellKey, Cost, Direction, FileError, Interval, Metric, MetricSpec, Notation, Place, ResultRow,
+    ResultStore, ResultsError, Subject, Variant, cell_key, write_file,
 };
-pub use spec::{Caveat, FigureKind, FigureSpec, GraphPanel, Selection, TableKind, TableSpec, XAxis};
+pub use spec::{Caveat, FigureKind, FigureSpec, GraphPanel, Selection, TableKind, TableSpec};
 
 /// Everything a report is written as, in memory.
 #[derive(Debug, Clone)]

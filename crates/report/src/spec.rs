@@ -1,6 +1,6 @@
 //! Tables, figures and caveats that an experiment asks of a report.
 
-use crate::results::{Metric, Notation, ResultRow};
+use crate::results::{Metric, ResultRow};
 
 /// Something that was reduced, replaced or missing in this run.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,8 +49,8 @@ impl Selection {
     pub fn matches(&self, row: &ResultRow) -> bool {
         row.metric == self.metric
             && self.comparison.as_ref().is_none_or(|comparison| *comparison == row.comparison)
-            && (self.datasets.is_empty() || self.datasets.contains(&row.dataset))
-            && (self.methods.is_empty() || self.methods.contains(&row.method))
+            && (self.datasets.is_empty() || self.datasets.contains(&row.subject.dataset))
+            && (self.methods.is_empty() || self.methods.contains(&row.subject.method))
     }
 }
 
@@ -81,13 +81,15 @@ pub enum TableKind {
     Grid {
         /// Rows.
         select: Selection,
-        /// Axis that the columns lie on.
-        across: XAxis,
+        /// Name of the axis that the columns lie on.
+        across: &'static str,
     },
     /// Our methods against the best of the baselines at each size: the mean paired difference with its bootstrap interval.
     Paired {
         /// Rows.
         select: Selection,
+        /// Name of the axis whose places are compared apart.
+        across: &'static str,
         /// Display names of our methods.
         ours: Vec<String>,
         /// Display names of what they have to beat.
@@ -107,48 +109,6 @@ pub enum TableKind {
         /// Columns that hold figures (aligned right), by index.
         figures: Vec<usize>,
     },
-}
-
-/// X axis of a curve, columns of a grid. An experiment with an axis of its own says what it reads of a row and how that is printed.
-#[derive(Debug, Clone, Copy)]
-pub struct XAxis {
-    /// Place of a row along it.
-    pub of: fn(&ResultRow) -> f64,
-    /// Label of the axis.
-    pub label: &'static str,
-    /// Head of a grid's column at this place.
-    pub head: fn(f64) -> String,
-    /// Printed form of its ticks.
-    pub notation: Notation,
-    /// True where equal factors are equal lengths.
-    pub is_logarithmic: bool,
-}
-
-impl XAxis {
-    /// The rank.
-    pub const RANK: Self = Self {
-        of: |row| row.rank as f64,
-        label: "rank",
-        head: |rank| format!("rank {rank}"),
-        notation: Notation::Whole,
-        is_logarithmic: false,
-    };
-    /// `columns`: s of the comparison.
-    pub const COLUMNS: Self = Self {
-        of: |row| row.columns as f64,
-        label: "columns s",
-        head: |s| format!("s = {s}"),
-        notation: Notation::Whole,
-        is_logarithmic: false,
-    };
-    /// `columns / items`: s/n, the papers' axis.
-    pub const FRACTION: Self = Self {
-        of: |row| row.columns as f64 / row.items as f64,
-        label: "s / n",
-        head: |share| format!("s/n = {share:.2}"),
-        notation: Notation::Fixed(2),
-        is_logarithmic: false,
-    };
 }
 
 /// One figure; a panel for each dataset and comparison.
@@ -183,8 +143,8 @@ pub enum FigureKind {
     /// Mean over replicates against size, with the band of the 95 % interval, a line per method. A method that does not depend on
     /// size is a horizontal line.
     Curve {
-        /// The x axis.
-        across: XAxis,
+        /// Name of the x axis.
+        across: &'static str,
         /// Logarithmic y axis.
         log_y: bool,
         /// Limits of the y axis, instead of the metric's own.
@@ -206,8 +166,8 @@ pub enum FigureKind {
     },
     /// Every row a point, against size: trials of a search.
     Points {
-        /// The x axis.
-        across: XAxis,
+        /// Name of the x axis.
+        across: &'static str,
     },
     /// Graphs, whatever the rows are.
     Graphs(Vec<GraphPanel>),

@@ -123,9 +123,11 @@ impl Table {
             TableKind::Comparison { select, reference } => {
                 comparison::blocks(input, select, reference.as_deref(), &mut footnotes)?
             }
-            TableKind::Grid { select, across } => grid::blocks(input, select, *across, &mut footnotes)?,
+            TableKind::Grid { select, across } => grid::blocks(input, select, across, &mut footnotes)?,
             TableKind::Entries { select } => entries::blocks(input, select)?,
-            TableKind::Paired { select, ours, baselines } => paired::blocks(input, select, ours, baselines)?,
+            TableKind::Paired { select, across, ours, baselines } => {
+                paired::blocks(input, select, across, ours, baselines)?
+            }
             TableKind::Plain { head, lines, figures } => vec![plain(&spec.id, head, lines, figures)?],
         };
         Ok(Self {

@@ -72,12 +72,12 @@ pub(super) fn speaks_of(paper: &ReferenceValue, group: &Group<'_>) -> bool {
         Some(comparison) => *comparison == row.comparison,
         None => row.comparison != "entries",
     };
-    paper.dataset == row.dataset
-        && paper.method == row.method_id
+    paper.dataset == row.subject.dataset
+        && paper.method == row.subject.id
         && paper.metric == row.metric
-        && row.variant.is_empty()
+        && row.subject.variant.is_empty()
         && same_comparison
-        && paper.rank.is_none_or(|rank| rank == row.rank)
+        && paper.rank.is_none_or(|rank| rank == row.count("rank"))
 }
 
 /// The numbers of a reference table, if the input has it.

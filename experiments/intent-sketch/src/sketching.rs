@@ -16,22 +16,13 @@ use landmark_harness::layout::{About, Layout};
 use landmark_harness::progress::Progress;
 use landmark_harness::study::{Finished, Part, Study, StudyContext, StudyEntry, StudyError, StudyWork, row};
 use landmark_report::{
-    Caveat, FigureKind, FigureSpec, Metric, Notation, Reference, ResultRow, Selection, TableKind, TableSpec, XAxis,
+    Caveat, FigureKind, FigureSpec, Metric, Reference, ResultRow, Selection, Subject, TableKind, TableSpec,
 };
 use landmark_yaml::{Entry, Node, Section, parameter};
 use ndarray::{Array2, Axis};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
-
-/// Blocks that a stream was cut into.
-const BATCHES: XAxis = XAxis {
-    of: |row| row.rank as f64,
-    label: "batches",
-    head: |count| format!("{count} batches"),
-    notation: Notation::Whole,
-    is_logarithmic: false,
-};
 
 /// Its line in the catalogue.
 pub const ENTRY: StudyEntry = StudyEntry {
@@ -259,12 +250,10 @@ impl StudyWork for Sketches {
             let broken = format!("the error {error} is not within Σδ = {} ≤ {}", bound.subtracted, bound.proven);
             return Err(format!("{}, {batches} batches: {broken}; please report this", form.id()).into());
         }
-        let measured = |metric, value| ResultRow {
-            items: bound.rows,
-            rank: batches as u64,
-            columns: self.settings.sketch_rows as u64,
-            seconds: Some(seconds),
-            ..row(&self.run, DATASET, form.id(), metric, value)
+        let subject = Subject { items: bound.rows, ..Subject::new(DATASET, form.id()) };
+        let measured = |metric, value| {
+            let row = row(&self.run, subject.clone(), metric, value).seconds(seconds);
+            row.at("batches", batches).at("sketch_rows", self.settings.sketch_rows)
         };
         Ok(vec![
             measured(Metric::SketchError, error),
@@ -289,7 +278,7 @@ impl StudyWork for Sketches {
             title: title.to_owned(),
             caption: caption.to_owned(),
             select: Selection::of(metric),
-            kind: FigureKind::Curve { across: BATCHES, log_y: metric == Metric::Seconds, y_limits: None },
+            kind: FigureKind::Curve { across: "batches", log_y: metric == Metric::Seconds, y_limits: None },
         };
         let figures = vec![
             figure(
@@ -326,8 +315,9 @@ impl Sketches {
         let mut lines = Vec::new();
         for &form in &self.settings.forms {
             let of = |metric, batches: usize| {
-                let is_it =
-                    |row: &&ResultRow| row.metric == metric && row.method == form.id() && row.rank == batches as u64;
+                let is_it = |row: &&ResultRow| {
+                    row.metric == metric && row.subject.id == form.id() && row.count("batches") == batches as u64
+                };
                 rows.iter().find(is_it).map(|row| row.value)
             };
             let slowest = self.settings.batches.first().and_then(|&batches| of(Metric::Seconds, batches));

@@ -17,7 +17,7 @@ use landmark_harness::config::{Reading, RunSettings};
 use landmark_harness::layout::{About, Layout};
 use landmark_harness::progress::Progress;
 use landmark_harness::study::{Finished, Part, Shardable, Study, StudyContext, StudyEntry, StudyError, StudyWork, row};
-use landmark_report::{Caveat, FigureKind, FigureSpec, Metric, ResultRow, Selection, TableKind, TableSpec};
+use landmark_report::{Caveat, FigureKind, FigureSpec, Metric, ResultRow, Selection, Subject, TableKind, TableSpec};
 use landmark_yaml::{Entry, Node, Problem, Section, parameter, required};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
@@ -206,10 +206,9 @@ impl StudyWork for Sketching {
         let projection = finished.projection(self.stream.settings.dimension)?;
         write_projection(&self.stream.folder, &projection)?;
         let (bound, place) = (finished.bound(), saved.place);
-        let of = |id: &str, metric, value| ResultRow {
-            items: place.texts(),
-            seconds: Some(seconds),
-            ..row(&self.run, &self.name, id, metric, value)
+        let of = |id: &str, metric, value| {
+            let subject = Subject { items: place.texts(), ..Subject::new(&self.name, id) };
+            row(&self.run, subject, metric, value).seconds(seconds)
         };
         let mut rows = vec![
             of("texts", Metric::Count, place.texts() as f64),
@@ -223,10 +222,9 @@ impl StudyWork for Sketching {
             of("time", Metric::Seconds, seconds),
         ];
         let shares = projection.squares().iter().map(|square| square / bound.squared_norm.max(f64::MIN_POSITIVE));
-        rows.extend((1u64..).zip(shares).map(|(position, share)| ResultRow {
-            position: Some(position),
-            ..of("direction", Metric::DirectionShare, share)
-        }));
+        let direction =
+            |(position, share): (u64, f64)| of("direction", Metric::DirectionShare, share).at("position", position);
+        rows.extend((1..).zip(shares).map(direction));
         Ok(rows)
     }
 
@@ -243,7 +241,7 @@ impl StudyWork for Sketching {
             ("time", "seconds of the last run"),
         ];
         let line = |(id, name): &(&str, &str)| {
-            let row = rows.iter().find(|row| row.method == *id)?;
+            let row = rows.iter().find(|row| row.subject.id == *id)?;
             Some(vec![(*name).to_owned(), row.metric.show(row.value)])
         };
         let lines = names.iter().filter_map(line).collect();

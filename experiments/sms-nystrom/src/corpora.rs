@@ -12,7 +12,7 @@ use landmark_harness::config::dataset::{DatasetConfig, DocumentsConfig, SplitCon
 use landmark_harness::layout::{About, Layout};
 use landmark_harness::progress::Progress;
 use landmark_harness::study::{Finished, Part, Study, StudyContext, StudyEntry, StudyError, StudyWork, row};
-use landmark_report::{Caveat, Metric, ResultRow, TableKind, TableSpec};
+use landmark_report::{Caveat, Metric, ResultRow, Subject, TableKind, TableSpec};
 use landmark_yaml::{Entry, Node, Problem, Value, required};
 use serde_json::{Value as Json, json};
 
@@ -158,9 +158,8 @@ impl StudyWork for Counting {
             corpus.mean_distinct_words(),
         ];
         let label = label(dataset, wanted);
-        let count = |((id, _, metric), value): (&(&str, &str, Metric), f64)| ResultRow {
-            items: documents.len() as u64,
-            ..row(&self.run, &label, id, *metric, value)
+        let count = |((id, _, metric), value): (&(&str, &str, Metric), f64)| {
+            row(&self.run, Subject::new(&label, *id).items(documents.len()), *metric, value)
         };
         Ok(STATISTICS.iter().zip(counts).map(count).collect())
     }
@@ -174,7 +173,7 @@ impl StudyWork for Counting {
         let mut lines = Vec::new();
         for (dataset, documents) in &self.corpora {
             let label = label(dataset, documents);
-            let of = |id: &str| rows.iter().find(|row| row.dataset == label && row.method == id);
+            let of = |id: &str| rows.iter().find(|row| row.subject.dataset == label && row.subject.id == id);
             let Some(classes) = of("classes").map(|row| row.value) else { continue };
             let ours =
                 STATISTICS.iter().map(|(id, _, metric)| of(id).map_or("–".to_owned(), |row| metric.show(row.value)));

@@ -24,7 +24,7 @@ use landmark_harness::study::{Finished, Part, Study, StudyContext, StudyEntry, S
 use landmark_oracles::wmd::wme::{RandomDocuments, WmeParams, features};
 use landmark_oracles::wmd::{Wmd, WordClouds};
 use landmark_report::amounts::thousands;
-use landmark_report::{Caveat, Metric, Reference, ResultRow};
+use landmark_report::{Caveat, Metric, Reference, ResultRow, Subject};
 use landmark_yaml::{Entry, Node, Problem, Problems, Section, Value, parameter, required};
 use serde::Serialize;
 use serde_json::{Value as Json, json};
@@ -265,16 +265,11 @@ impl Timing {
     fn rows(&self, trial: &Trial, method: usize, seconds: f64, spent: &Spent) -> [ResultRow; 2] {
         let rank = if method == 0 { trial.wme } else { trial.sms_nystrom };
         let (id, name) = METHODS[method];
-        [(Metric::FeatureSeconds, seconds), (Metric::Seconds, spent.seconds)].map(|(metric, value)| ResultRow {
-            method_id: id.to_owned(),
-            comparison: trial.comparison.to_owned(),
-            items: trial.clouds.len() as u64,
-            columns: rank as u64,
-            rank: rank as u64,
-            cells: spent.cells,
-            evaluations: spent.evaluations,
-            replicate: trial.replicate as u64,
-            ..row(&self.run, &trial.dataset, name, metric, value)
+        [(Metric::FeatureSeconds, seconds), (Metric::Seconds, spent.seconds)].map(|(metric, value)| {
+            let subject = Subject::new(&trial.dataset, id).called(name).items(trial.clouds.len());
+            let row = row(&self.run, subject, metric, value).compared_at(trial.comparison);
+            let row = row.at("columns", rank).at("rank", rank).cost(spent.cells, spent.evaluations);
+            row.replicate(trial.replicate as u64)
         })
     }
 }

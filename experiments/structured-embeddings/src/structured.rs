@@ -8,7 +8,7 @@ use std::sync::Arc;
 use landmark_features::structured::{Family, SphericalKernel};
 use landmark_harness::config::Reading;
 use landmark_harness::study::{Study, StudyContext, StudyEntry, StudyError, StudyWork};
-use landmark_report::{FigureKind, FigureSpec, Metric, Notation, ResultRow, Selection, TableKind, TableSpec, XAxis};
+use landmark_report::{FigureKind, FigureSpec, Metric, ResultRow, Selection, Subject, TableKind, TableSpec};
 use landmark_yaml::{Entry, Node, Problem, Section, parameter, required};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
@@ -23,15 +23,6 @@ use classification::ClassificationSettings;
 use error::ErrorSettings;
 use p_model::PModelSettings;
 use speed::SpeedSettings;
-
-/// Random projections m.
-const FEATURES: XAxis = XAxis {
-    of: |row| row.columns as f64,
-    label: "projections m",
-    head: |m| if m == 0.0 { "no features".to_owned() } else { format!("m = {m}") },
-    notation: Notation::Whole,
-    is_logarithmic: true,
-};
 
 /// Its line in the catalogue.
 pub const ENTRY: StudyEntry = StudyEntry {
@@ -200,6 +191,11 @@ fn family_name(family: Family) -> String {
     }
 }
 
+/// A family on a panel, for items of n numbers.
+fn subject(panel: &str, family: Family, n: usize) -> Subject {
+    Subject::new(panel, family.id()).called(family_name(family)).items(n)
+}
+
 /// Name of a kernel in panels.
 fn kernel_name(kernel: SphericalKernel) -> String {
     match kernel {
@@ -231,8 +227,8 @@ fn table(id: &str, title: &str, caption: &str, kind: TableKind) -> TableSpec {
 fn datasets(rows: &[ResultRow]) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for row in rows {
-        if !names.contains(&row.dataset) {
-            names.push(row.dataset.clone());
+        if !names.contains(&row.subject.dataset) {
+            names.push(row.subject.dataset.clone());
         }
     }
     names

@@ -43,6 +43,10 @@ pub(super) fn together(matrix: &MatrixSubject, section: &Section<'_>, known: &[&
             format!("`oracle.gamma` is searched for by classification; `{}` needs a number", experiment.entry.id),
         );
     }
+    if matrix.budget.money.is_some() && matrix.budget.cost_per_entry.is_none() && !matrix.oracle.settings().is_priced()
+    {
+        section.refuse("budget", "`budget.money` needs `budget.cost_per_entry`: what does one evaluation cost?");
+    }
     if !matrix.search.rank.is_empty() {
         if !experiment.searches {
             section.refuse("search", format!("`search.rank` is for `classification`, not `{}`", experiment.entry.id));

@@ -194,13 +194,12 @@ fn trial_rows(context: &SweepContext<'_>, cell: &Cell, trials: &[Trial]) -> Vec<
     let mut rows: Vec<ResultRow> = trials
         .iter()
         .zip(1..)
-        .map(|(trial, number)| ResultRow {
-            position: Some(number),
-            note: Some(match trial.gamma {
+        .map(|(trial, number): (_, u64)| {
+            let note = match trial.gamma {
                 Some(gamma) => format!("γ = {gamma:.4}, C = {:.4}", trial.cost),
                 None => format!("C = {:.4}", trial.cost),
-            }),
-            ..blank(Metric::ValidationAccuracy, trial.accuracy)
+            };
+            blank(Metric::ValidationAccuracy, trial.accuracy).at("trial", number).note(note)
         })
         .collect();
     let best = trials.iter().rev().max_by(|a, b| a.accuracy.total_cmp(&b.accuracy));
@@ -260,7 +259,7 @@ fn measure(context: &SweepContext<'_>, cell: &Cell, results: &ResultStore) -> Re
         rows.push(blank(Metric::Rank, rank as f64));
     }
     let note = note.map_or(settings.clone(), |note| format!("{settings}; {note}"));
-    rows.push(ResultRow { seconds: Some(seconds), note: Some(note), ..blank(Metric::Accuracy, outcome.accuracy) });
+    rows.push(blank(Metric::Accuracy, outcome.accuracy).seconds(seconds).note(note));
     rows.push(blank(Metric::MacroF1, outcome.f1_macro));
     Ok(rows)
 }

@@ -1,7 +1,7 @@
 //! `experiment: error_curve` — relative error against the size of the landmark set: figure 3 of the SMS-Nyström paper.
 
 use landmark_report::{
-    CellKey, FigureKind, FigureSpec, Metric, ResultRow, ResultStore, Selection, TableKind, TableSpec, XAxis,
+    CellKey, FigureKind, FigureSpec, Metric, ResultRow, ResultStore, Selection, Subject, TableKind, TableSpec,
 };
 use landmark_yaml::Entry;
 use serde_json::json;
@@ -106,7 +106,7 @@ fn measure(context: &SweepContext<'_>, cell: &Cell, results: &ResultStore) -> Re
     let blank = |metric, value| context.row(cell, &spent, metric, value);
     let mut rows = report_rows(&approximation, &blank);
     let error = errors::row(context, Errors::of(context), cell, gamma, &approximation, &blank)?;
-    rows.extend(error.map(|row| ResultRow { seconds: Some(approximation.report().seconds), ..row }));
+    rows.extend(error.map(|row| row.seconds(approximation.report().seconds)));
     Ok(rows)
 }
 
@@ -143,7 +143,7 @@ pub(super) fn error_layout(rows: &[ResultRow]) -> Layout {
             caption: format!(
                 "‖K − K̃‖_F / ‖K‖_F over replicates, mean ± half the 95 % interval. Methods are given {words}; s is the column."
             ),
-            kind: TableKind::Grid { select: select.clone(), across: XAxis::COLUMNS },
+            kind: TableKind::Grid { select: select.clone(), across: "columns" },
         });
         tables.extend(paired(rows, &select, comparison, words));
         figures.push(FigureSpec {
@@ -151,7 +151,7 @@ pub(super) fn error_layout(rows: &[ResultRow]) -> Layout {
             title: format!("Relative error against s/n, {words}"),
             caption: "‖K − K̃‖_F / ‖K‖_F against the share s/n of landmarks; the band is the 95 % interval.".to_owned(),
             select,
-            kind: FigureKind::Curve { across: XAxis::FRACTION, log_y: true, y_limits: None },
+            kind: FigureKind::Curve { across: "fraction", log_y: true, y_limits: None },
         });
     }
     tables.push(TableSpec {
@@ -171,7 +171,7 @@ fn optimum_at_equal_entries(rows: &[ResultRow], metric: Metric) -> Vec<ResultRow
         return Vec::new();
     }
     let is_optimum = |row: &&ResultRow| {
-        row.metric == metric && row.method_id == "optimal" && row.comparison == Comparison::Rank.id()
+        row.metric == metric && row.subject.id == "optimal" && row.comparison == Comparison::Rank.id()
     };
     rows.iter().filter(is_optimum).map(|row| ResultRow { comparison: entries.to_owned(), ..row.clone() }).collect()
 }
@@ -180,14 +180,15 @@ fn optimum_at_equal_entries(rows: &[ResultRow], metric: Metric) -> Vec<ResultRow
 fn paired(rows: &[ResultRow], select: &Selection, comparison: Comparison, words: &str) -> Option<TableSpec> {
     let (mut ours, mut baselines) = (Vec::new(), Vec::new());
     for row in rows.iter().filter(|row| select.matches(row)) {
-        let adds_ours = row.variant.contains("known: ") || row.variant.contains("proxy: ");
-        let list = match (PUBLISHED.contains(&row.method_id.as_str()), adds_ours) {
+        let Subject { id, method, variant, is_cap, .. } = &row.subject;
+        let adds_ours = ["known", "proxy"].iter().any(|extra| variant.get(extra).is_some());
+        let list = match (PUBLISHED.contains(&id.as_str()), adds_ours) {
             (true, false) => &mut baselines,
-            _ if FULL.contains(&row.method_id.as_str()) => continue,
+            _ if *is_cap => continue,
             _ => &mut ours,
         };
-        if !list.contains(&row.method) {
-            list.push(row.method.clone());
+        if !list.contains(method) {
+            list.push(method.clone());
         }
     }
     let replicates = rows.iter().map(|row| row.replicate).max().unwrap_or(0);
@@ -197,11 +198,9 @@ fn paired(rows: &[ResultRow], select: &Selection, comparison: Comparison, words:
         caption: "Difference of the relative errors on the same landmarks, mean over replicates with its 95 % bootstrap interval; below \
                   zero ours is better."
             .to_owned(),
-        kind: TableKind::Paired { select: select.clone(), ours, baselines },
+        kind: TableKind::Paired { select: select.clone(), across: "columns", ours, baselines },
     })
 }
 
 /// Methods of the papers.
 const PUBLISHED: [&str; 6] = ["nystrom", "sms_nystrom", "skeleton", "sicur", "stacur", "wme"];
-/// Methods that need all of K.
-const FULL: [&str; 2] = ["optimal", "exact"];

@@ -108,8 +108,7 @@ pub(super) fn row(
             let sample = sample(context, estimate, cell, &columns);
             let ErrorEstimate { relative_error, lower, upper, .. } =
                 sample.estimate(&reference, approximation, estimate.confidence)?;
-            let row = blank(Metric::EstimatedError, relative_error);
-            Some(ResultRow { lower: Some(lower), upper: Some(upper), ..row })
+            Some(blank(Metric::EstimatedError, relative_error).within(lower, upper))
         }
     })
 }

@@ -13,7 +13,7 @@ use landmark_core::entries::{EntryBlock, EntryPlan, Rows};
 use landmark_core::error_estimate;
 use landmark_core::oracle::{Oracle, OracleError, OracleShape, Spent};
 use landmark_report::{
-    CellKey, FigureKind, FigureSpec, Metric, ResultRow, ResultStore, Selection, TableKind, TableSpec, XAxis,
+    CellKey, FigureKind, FigureSpec, Metric, ResultRow, ResultStore, Selection, Subject, TableKind, TableSpec,
 };
 use landmark_store::OracleLabel;
 use landmark_tasks::metrics::{MetricError, accuracy, best_threshold, f1_binary, pearson, spearman};
@@ -158,10 +158,7 @@ fn threshold(context: &SweepContext<'_>) -> Result<Vec<ResultRow>, JobError> {
     })?;
     let mut scores = vec![0.0; pairs.len()];
     metered.scores().evaluate(pairs, &mut scores)?;
-    let row = |value, note| ResultRow {
-        note: Some(note),
-        ..blank(context, THRESHOLD.0, THRESHOLD.1, Metric::Threshold, value)
-    };
+    let row = |value, note: String| blank(context, THRESHOLD.0, THRESHOLD.1, Metric::Threshold, value).note(note);
     Ok(vec![match best_threshold(&scores, labels)? {
         Some(best) => {
             let right = 100.0 * best.accuracy;
@@ -202,7 +199,7 @@ fn unapproximated(context: &SweepContext<'_>, results: &ResultStore) -> Result<V
     for proxy in context.matrix.methods.iter().filter_map(|method| method.proxy.as_ref()) {
         let name = format!("{} alone", proxy.kind.id());
         let Some(oracle) =
-            context.problem.proxy(&proxy.kind, None)?.filter(|_| rows.iter().all(|row| row.method != name))
+            context.problem.proxy(&proxy.kind, None)?.filter(|_| rows.iter().all(|row| row.subject.method != name))
         else {
             continue;
         };
@@ -254,28 +251,10 @@ fn measures(sentences: &Sentences, scores: &[f64], threshold: f64) -> Result<Vec
 }
 
 fn blank(context: &SweepContext<'_>, id: &str, name: &str, metric: Metric, value: f64) -> ResultRow {
-    let n = context.problem.items() as u64;
-    ResultRow {
-        dataset: context.problem.dataset.clone(),
-        method: name.to_owned(),
-        method_id: id.to_owned(),
-        variant: String::new(),
-        comparison: Comparison::Rank.id().to_owned(),
-        items: n,
-        columns: n,
-        rank: n,
-        cells: n * n,
-        evaluations: Spent::default().evaluations,
-        replicate: 0,
-        metric,
-        position: None,
-        value,
-        lower: None,
-        upper: None,
-        seconds: None,
-        note: None,
-        profile: context.run.profile.name.clone(),
-    }
+    let n = context.problem.items();
+    let subject = Subject { is_cap: id == SYMMETRISED.0, ..context.subject(id).called(name) };
+    let row = context.row_of(subject, metric, value).compared_at(Comparison::Rank.id());
+    row.at("columns", n).at("rank", n).cost((n * n) as u64, Spent::default().evaluations)
 }
 
 fn measure(context: &SweepContext<'_>, cell: &Cell, results: &ResultStore) -> Result<Vec<ResultRow>, JobError> {
@@ -303,10 +282,10 @@ fn error_rows(
     approximation: &Approximation,
     blank: &dyn Fn(Metric, f64) -> ResultRow,
 ) -> Result<Vec<ResultRow>, JobError> {
-    let seconds = Some(approximation.report().seconds);
+    let seconds = approximation.report().seconds;
     let errors = Errors::of(context);
     let symmetrised = errors::row(context, errors, cell, None, approximation, blank)?;
-    let mut rows: Vec<ResultRow> = symmetrised.map(|row| ResultRow { seconds, ..row }).into_iter().collect();
+    let mut rows: Vec<ResultRow> = symmetrised.map(|row| row.seconds(seconds)).into_iter().collect();
     if errors == Errors::Exact {
         let raw = context.metered.as_given();
         rows.push(blank(Metric::RawError, error_estimate::relative_errors(raw.as_ref(), approximation)?.raw));
@@ -353,7 +332,7 @@ fn layout(context: &SweepContext<'_>, rows: &[ResultRow]) -> Layout {
                 title: format!("{} against s/n, {words}", spec.label),
                 caption: "Mean over replicates at the labelled pairs; the band is the 95 % interval.".to_owned(),
                 select,
-                kind: FigureKind::Curve { across: XAxis::FRACTION, log_y: false, y_limits: None },
+                kind: FigureKind::Curve { across: "fraction", log_y: false, y_limits: None },
             });
         }
     }
@@ -423,9 +402,11 @@ fn description(context: &SweepContext<'_>) -> Vec<TableSpec> {
 }
 
 /// Table of a proxy's error alone, of the columns' alone, and of both: what the evaluated columns add to the proxy.
-fn proxy_study(rows: &[ResultRow]) -> Option<TableSpec> {
-    let proxied = rows.iter().filter(|row| row.variant.contains("proxy: ") && row.comparison == Comparison::Rank.id());
-    let mut cells: Vec<(&str, u64)> = proxied.map(|row| (row.method.as_str(), row.columns)).collect();
+fn proxy_study<'a>(rows: &'a [ResultRow]) -> Option<TableSpec> {
+    let is_proxied =
+        |row: &&ResultRow| row.subject.variant.get("proxy").is_some() && row.comparison == Comparison::Rank.id();
+    let cell = |row: &'a ResultRow| (row.subject.method.as_str(), row.count("columns"));
+    let mut cells: Vec<(&str, u64)> = rows.iter().filter(is_proxied).map(cell).collect();
     cells.dedup();
     cells.sort_by_key(|&(_, columns)| columns);
     cells.dedup();
@@ -435,7 +416,7 @@ fn proxy_study(rows: &[ResultRow]) -> Option<TableSpec> {
     let mean = |method: &str, columns: u64, metric: Metric| {
         let values: Vec<f64> = rows
             .iter()
-            .filter(|row| row.method == method && row.columns == columns && row.metric == metric)
+            .filter(|row| cell(row) == (method, columns) && row.metric == metric)
             .filter(|row| row.comparison == Comparison::Rank.id())
             .map(|row| row.value)
             .collect();

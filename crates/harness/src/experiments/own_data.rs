@@ -19,7 +19,7 @@ use landmark_core::error_estimate::TargetError;
 use landmark_core::oracle::{Metered, OracleError, Spent};
 use landmark_core::stream::stream;
 use landmark_report::amounts::counted;
-use landmark_report::{CellKey, Metric, ResultRow, TableKind, TableSpec};
+use landmark_report::{CellKey, Interval, Metric, ResultRow, TableKind, TableSpec};
 use landmark_yaml::{Entry, parameter};
 use ndarray::Array2;
 use serde_json::json;
@@ -33,6 +33,7 @@ use crate::experiment::Experiment;
 use crate::factors::{FactorError, FactorInfo, Factors};
 use crate::job::{ExtraCalls, Job, JobError, Request};
 use crate::layout::Layout;
+use crate::oracles::scorer::Scorer;
 use crate::sweep::context::{SweepContext, group};
 use crate::sweep::{Cell, Comparison, Setting};
 
@@ -138,8 +139,7 @@ fn measure(context: &SweepContext<'_>, key: &CellKey, cell: &Cell) -> Result<Vec
             let reference = context.metered.similarities(gamma)?;
             let ErrorEstimate { relative_error, lower, upper, .. } =
                 sample.estimate(&reference, approximation, target.confidence)?;
-            let row = blank(Metric::EstimatedError, relative_error);
-            Ok(Some(ResultRow { lower: Some(lower), upper: Some(upper), ..row }))
+            Ok(Some(blank(Metric::EstimatedError, relative_error).within(lower, upper)))
         }
         None => errors::row(context, Errors::of(context), cell, gamma, approximation, &blank),
     };
@@ -148,7 +148,7 @@ fn measure(context: &SweepContext<'_>, key: &CellKey, cell: &Cell) -> Result<Vec
     let made = Made::of(approximation)?;
     let of_files = error(&made.approximation)?;
     let errors = FactorErrors::of(of_files, with_known);
-    rows.extend(errors.of_files.clone().map(|row| ResultRow { seconds: Some(seconds), ..row }));
+    rows.extend(errors.of_files.clone().map(|row| row.seconds(seconds)));
     rows.extend(errors.with_known.clone());
     write(context, key, made, gamma, &errors)?;
     Ok(rows)
@@ -279,13 +279,17 @@ fn write(
     let scattered = approximation.scattered().cloned();
     drop(approximation);
     let error = |row: &Option<ResultRow>| {
-        row.as_ref().map(|row| FactorError { relative: row.value, lower: row.lower, upper: row.upper })
+        row.as_ref().map(|row| FactorError {
+            relative: row.value,
+            lower: row.interval.map(|interval| interval.lower),
+            upper: row.interval.map(|interval| interval.upper),
+        })
     };
     let oracle = context.problem.raw.identity().to_hex();
     let folder = context.folder.join(FACTORS);
     // what a run before this one met is in the store still
     let failed_before = Factors::peek(&folder).filter(|info| info.oracle == oracle).map_or(0, |info| info.failed_pairs);
-    let program = context.problem.program();
+    let scorer = context.problem.scorer();
     let info = FactorInfo {
         version: 1,
         items: embedding.vectors.nrows(),
@@ -301,9 +305,9 @@ fn write(
         scattered: scattered.as_ref().map_or(0, ScatteredEntries::len),
         proxy,
         cut_short: context.is_cut_short.get(),
-        failed_pairs: program.map_or(0, |program| program.failed()).max(failed_before),
+        failed_pairs: scorer.map_or(0, Scorer::failed).max(failed_before),
         job: Some(key.to_string()),
-        scorer: program.map(|program| program.greeting().identity.clone()),
+        scorer: scorer.map(|scorer| scorer.name().to_owned()),
         config: Some(context.config_hash.clone()),
     };
     let Embedding { vectors, signature, projector, .. } = embedding;
@@ -336,12 +340,12 @@ fn layout(context: &SweepContext<'_>, rows: &[ResultRow]) -> Layout {
     let find = |metric: Metric| rows.iter().find(|row| row.metric == metric);
     let Some(first) = rows.first() else { return Layout::default() };
     let mut lines = vec![
-        line("items", &first.items.to_string()),
-        line("method", &first.method),
+        line("items", &first.subject.items.to_string()),
+        line("method", &first.subject.method),
         line("landmarks", &find(Metric::Rank).map_or(0.0, |row| row.value).to_string()),
-        line("evaluations, without those of the error estimate", &first.evaluations.to_string()),
+        line("evaluations, without those of the error estimate", &first.cost.evaluations.to_string()),
     ];
-    if let Some(price) = context.matrix.budget.price(first.evaluations) {
+    if let Some(price) = context.matrix.budget.price(first.cost.evaluations) {
         lines.push(line("their price", &format!("{price:.2}")));
     }
     let with_known = find(Metric::ErrorWithKnown);
@@ -351,9 +355,9 @@ fn layout(context: &SweepContext<'_>, rows: &[ResultRow]) -> Layout {
     for (name, row) in errors.chain(
         with_known.map(|row| ("relative error with what is in no file: known entries, a corrected diagonal", row)),
     ) {
-        let interval = match (row.lower, row.upper) {
-            (Some(lower), Some(upper)) => format!(" ({lower:.4} to {upper:.4})"),
-            _ => " (exact)".to_owned(),
+        let interval = match row.interval {
+            Some(Interval { lower, upper }) => format!(" ({lower:.4} to {upper:.4})"),
+            None => " (exact)".to_owned(),
         };
         lines.push(line(name, &format!("{:.4}{interval}", row.value)));
     }
@@ -367,7 +371,6 @@ fn layout(context: &SweepContext<'_>, rows: &[ResultRow]) -> Layout {
         kind: TableKind::Plain { figures: vec![1], head: vec![String::new(), String::new()], lines },
     };
     let failed = Factors::peek(&context.folder.join(FACTORS)).map_or(0, |info| info.failed_pairs);
-    let restarts = context.problem.program().map_or(0, |program| program.restarts());
     let mut notes = Vec::new();
     let estimate = find(Metric::EstimatedError).map(|row| row.value);
     if let (Some(target), Some(estimate)) = (context.matrix.target_error, estimate)
@@ -384,13 +387,7 @@ fn layout(context: &SweepContext<'_>, rows: &[ResultRow]) -> Layout {
             counted(failed, "pair")
         ));
     }
-    if restarts > 0 {
-        notes.push(format!(
-            "the program ended, or was silent for too long, {} and was started again; nothing was lost, but \
-             `oracle.timeout_seconds` and its own log are worth a look",
-            counted(restarts, "time")
-        ));
-    }
+    notes.extend(context.problem.scorer().map(Scorer::notes).unwrap_or_default());
     Layout { tables: vec![table], notes, ..Layout::default() }
 }
 

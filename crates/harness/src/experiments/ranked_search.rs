@@ -213,12 +213,9 @@ fn rows(
     choice: &Choice,
     accuracy: Option<f64>,
 ) -> Vec<ResultRow> {
-    let position = Some(number as u64 + 1);
-    let row = |metric, value| ResultRow { position, ..context.row(cell, &Spent::default(), metric, value) };
-    let mut rows: Vec<ResultRow> = accuracy
-        .map(|accuracy| ResultRow { note: Some(choice.words()), ..row(Metric::ValidationAccuracy, accuracy) })
-        .into_iter()
-        .collect();
+    let row = |metric, value| context.row(cell, &Spent::default(), metric, value).at("trial", number + 1);
+    let mut rows: Vec<ResultRow> =
+        accuracy.map(|accuracy| row(Metric::ValidationAccuracy, accuracy).note(choice.words())).into_iter().collect();
     rows.extend(choice.setting.gamma.map(|gamma| row(Metric::Gamma, gamma)));
     rows.push(row(Metric::Cost, choice.cost));
     rows.extend(choice.setting.s2.map(|ratio| row(Metric::Ratio, ratio)));
@@ -238,7 +235,7 @@ pub(super) fn best(context: &SweepContext<'_>, cell: &Cell, results: &ResultStor
         if best.is_some_and(|(highest, _)| accuracy <= highest) {
             continue;
         }
-        let rank = rows.first().map_or(cell.columns, |row| usize::try_from(row.rank).unwrap_or(cell.columns));
+        let rank = rows.first().map_or(cell.columns, |row| usize::try_from(row.count("rank")).unwrap_or(cell.columns));
         let setting = Setting {
             gamma: value(Metric::Gamma),
             s2: value(Metric::Ratio),

@@ -88,37 +88,11 @@ fn rows(context: &SweepContext<'_>, name: &str, replicate: u64, values: &[f64]) 
     values
         .iter()
         .zip(1..)
-        .map(|(&value, position)| ResultRow {
-            position: Some(position),
-            method: name.to_owned(),
-            method_id: name.to_owned(),
-            ..blank(context, values.len(), replicate, value)
+        .map(|(&value, position): (_, u64)| {
+            let row = context.row_of(context.subject(name), Metric::Eigenvalue, value).replicate(replicate);
+            row.at("columns", values.len()).at("rank", values.len()).at("position", position)
         })
         .collect()
-}
-
-fn blank(context: &SweepContext<'_>, size: usize, replicate: u64, value: f64) -> ResultRow {
-    ResultRow {
-        dataset: context.problem.dataset.clone(),
-        method: String::new(),
-        method_id: String::new(),
-        variant: String::new(),
-        comparison: String::new(),
-        items: context.problem.items() as u64,
-        columns: size as u64,
-        rank: size as u64,
-        cells: 0,
-        evaluations: 0,
-        replicate,
-        metric: Metric::Eigenvalue,
-        position: None,
-        value,
-        lower: None,
-        upper: None,
-        seconds: None,
-        note: None,
-        profile: context.run.profile.name.clone(),
-    }
 }
 
 fn of_all(context: &SweepContext<'_>) -> Result<Vec<ResultRow>, JobError> {
@@ -135,7 +109,7 @@ fn of_sample(context: &SweepContext<'_>, number: u64) -> Result<Vec<ResultRow>, 
 
 fn layout(context: &SweepContext<'_>, rows: &[ResultRow]) -> Layout {
     let settings = &context.matrix.spectrum;
-    let all: Vec<f64> = rows.iter().filter(|row| row.method == ALL).map(|row| row.value).collect();
+    let all: Vec<f64> = rows.iter().filter(|row| row.subject.id == ALL).map(|row| row.value).collect();
     let negative = all.iter().filter(|&&value| value < 0.0).count();
     let (least, most) = all.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), &v| (a.min(v), b.max(v)));
     let mass = all.iter().filter(|&&v| v < 0.0).map(|v| v * v).sum::<f64>() / all.iter().map(|v| v * v).sum::<f64>();

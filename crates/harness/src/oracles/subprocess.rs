@@ -9,6 +9,7 @@ use landmark_yaml::{Entry, Problem, Section, parameter, required};
 use serde::Serialize;
 use serde_json::{Value as Json, json};
 
+use super::scorer::Scorer;
 use super::{Items, Opened, Opening, OracleSettings, OracleSpec, gamma, symmetrized};
 use crate::config::item_kind::ItemKind;
 use crate::config::values::Tuned;
@@ -85,7 +86,7 @@ impl OracleSettings for SubprocessConfig {
             stamps,
             notes,
             facts: json!({ "items": texts.scored.identity().to_hex(), "greeting": greeting }),
-            items: Items::of_texts(&texts, Some(program)),
+            items: Items::of_texts(&texts, Some(Scorer::Program(program))),
         })
     }
 }

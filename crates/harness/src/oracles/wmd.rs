@@ -105,7 +105,7 @@ impl OracleSettings for WmdConfig {
                 let Some(placed) = &texts.words else { return Err(LoadError::pair(dataset, WMD.entry.id)) };
                 let (raw, words) = solved(Arc::clone(&placed.clouds))?;
                 let facts = json!({ "items": texts.scored.identity().to_hex(), "vectors": placed.identity.to_hex() });
-                let items = Items::Texts { scored: Arc::clone(&texts.scored), words: Some(words), program: None };
+                let items = Items::Texts { scored: Arc::clone(&texts.scored), words: Some(words), scorer: None };
                 (raw, description(&placed.vectors), facts, items)
             }
             LoadedItems::Questions(_) | LoadedItems::Pairs(_) | LoadedItems::Matrix(_) => {

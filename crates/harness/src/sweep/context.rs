@@ -11,7 +11,7 @@ use landmark_core::landmarks::Landmarks;
 use landmark_core::oracle::{Metered, Oracle, Spent};
 use landmark_core::stream::{Rng, stream};
 use landmark_data::Split;
-use landmark_report::{CellKey, Metric, ResultRow, ResultsError, cell_key};
+use landmark_report::{CellKey, Metric, ResultRow, ResultsError, Subject, Variant, cell_key};
 use serde_json::json;
 
 use super::wme::{self, RandomStores};
@@ -185,27 +185,28 @@ impl SweepContext<'_> {
     /// A row of a cell, to be filled with metric and value.
     pub fn row(&self, cell: &Cell, spent: &Spent, metric: Metric, value: f64) -> ResultRow {
         let method = self.sweep.method(cell);
-        ResultRow {
-            dataset: self.problem.dataset.clone(),
-            method: method.name.clone(),
-            method_id: method.id.to_owned(),
+        let subject = Subject {
             variant: variant(method),
-            comparison: cell.comparison.id().to_owned(),
-            items: self.problem.items() as u64,
-            columns: cell.columns as u64,
-            rank: cell.rank as u64,
-            cells: spent.cells,
-            evaluations: spent.evaluations,
-            replicate: cell.replicate,
-            metric,
-            position: None,
-            value,
-            lower: None,
-            upper: None,
-            seconds: None,
-            note: None,
-            profile: self.run.profile.name.clone(),
-        }
+            // what no landmark moves reads all of K
+            is_cap: !method.entry.draws,
+            ..self.subject(method.id).called(&method.name)
+        };
+        self.row_of(subject, metric, value)
+            .compared_at(cell.comparison.id())
+            .at("columns", cell.columns)
+            .at("rank", cell.rank)
+            .cost(spent.cells, spent.evaluations)
+            .replicate(cell.replicate)
+    }
+
+    /// Something on the items of the run, under its id.
+    pub fn subject(&self, id: &str) -> Subject {
+        Subject::new(&self.problem.dataset, id).items(self.problem.items())
+    }
+
+    /// A row of no cell.
+    pub fn row_of(&self, subject: Subject, metric: Metric, value: f64) -> ResultRow {
+        ResultRow { profile: self.run.profile.name.clone(), ..ResultRow::new(subject, metric, value) }
     }
 
     /// The key of a job: everything that moves its rows.
@@ -250,27 +251,29 @@ pub fn rows_of_duplicate(rows: &[ResultRow], cell: &Cell) -> Vec<ResultRow> {
     rows.iter().map(|row| ResultRow { comparison: comparison.to_owned(), ..row.clone() }).collect()
 }
 
-/// Extras of a method in words, empty for the paper's own.
-fn variant(method: &crate::config::MethodConfig) -> String {
-    let mut parts = Vec::new();
-    parts.extend(method.entry.parameters.iter().filter_map(|parameter| {
-        let text = method.params.get(parameter.name)?.to_string();
-        let is_default = text.trim_matches('"') == parameter.default;
-        (!is_default).then(|| format!("{}: {text}", parameter.name))
-    }));
+/// Extras of a method, empty for the paper's own.
+fn variant(method: &crate::config::MethodConfig) -> Variant {
+    let mut variant = Variant::default();
+    for parameter in method.entry.parameters {
+        let Some(value) = method.params.get(parameter.name) else { continue };
+        let text = value.to_string();
+        if text.trim_matches('"') != parameter.default {
+            variant.set(parameter.name, text);
+        }
+    }
     match (method.known.landmarks, method.known.diagonal) {
         (false, false) => {}
-        (true, false) => parts.push("known: landmarks".to_owned()),
-        (false, true) => parts.push("known: diagonal".to_owned()),
-        (true, true) => parts.push("known: landmarks, diagonal".to_owned()),
+        (true, false) => variant.set("known", "landmarks"),
+        (false, true) => variant.set("known", "diagonal"),
+        (true, true) => variant.set("known", "landmarks, diagonal"),
     }
     if let Some(proxy) = &method.proxy {
-        parts.push(format!("proxy: {}", proxy.kind.id()));
+        variant.set("proxy", proxy.kind.id());
     }
     if let EntriesConfig::Scattered(ScatteredParams { columns, rounds }) = method.entries {
-        parts.push(format!("entries: scattered, {columns} in columns, {rounds} rounds"));
+        variant.set("entries", format!("scattered, {columns} in columns, {rounds} rounds"));
     }
-    parts.join(" · ")
+    variant
 }
 
 /// All of K.

@@ -5,8 +5,8 @@ use super::style::{Marker, SeriesStyle};
 use crate::error::ReportError;
 use crate::groups::{Group, Order, comparison_words, groups, panels};
 use crate::input::ReportInput;
-use crate::results::{Notation, ResultRow};
-use crate::spec::{Caveat, FigureKind, FigureSpec, XAxis};
+use crate::results::{Axis as Along, Notation, ResultRow};
+use crate::spec::{Caveat, FigureKind, FigureSpec};
 
 /// A figure before it is drawn.
 #[derive(Debug, Clone)]
@@ -69,11 +69,11 @@ impl Chart {
                 // drawn above
                 FigureKind::Graphs(_) => continue,
                 FigureKind::Curve { across, log_y, y_limits } => {
-                    chart.x_label = across.label.to_string();
+                    chart.x_label = Along::of(across).label.to_string();
                     curves(part, &styles, across, log_y, y_limits, &mut chart.legend)
                 }
                 FigureKind::Points { across } => {
-                    chart.x_label = across.label.to_string();
+                    chart.x_label = Along::of(across).label.to_string();
                     points(part, &styles, across, &mut chart.legend)
                 }
                 FigureKind::Spectrum { first, last } => {
@@ -98,7 +98,7 @@ impl Chart {
 
 /// The caveats of the run and of the datasets that are shown.
 pub(super) fn caveats(input: &ReportInput<'_>, groups: &[Group<'_>]) -> Vec<String> {
-    let shown = |dataset: &String| groups.iter().any(|group| group.row.dataset == *dataset);
+    let shown = |dataset: &String| groups.iter().any(|group| group.row.subject.dataset == *dataset);
     let concerns = |caveat: &&Caveat| caveat.dataset.as_ref().is_none_or(shown);
     input.caveats.iter().filter(concerns).map(Caveat::words).collect()
 }
@@ -113,13 +113,13 @@ impl<'a> Styles<'a> {
         let (mut methods, mut caps) = (Order::starting(&[]), Order::starting(&[]));
         let mut names: Vec<(&str, SeriesStyle)> = Vec::new();
         for row in rows {
-            if names.iter().all(|(name, _)| *name != row.method) {
-                let style = if row.is_cap() {
-                    SeriesStyle::of_cap(caps.place(&row.method))
+            if names.iter().all(|(name, _)| *name != row.subject.method) {
+                let style = if row.subject.is_cap {
+                    SeriesStyle::of_cap(caps.place(&row.subject.method))
                 } else {
-                    SeriesStyle::of_method(methods.place(&row.method))
+                    SeriesStyle::of_method(methods.place(&row.subject.method))
                 };
-                names.push((&row.method, style));
+                names.push((&row.subject.method, style));
             }
         }
         Self { names }
@@ -135,7 +135,7 @@ impl<'a> Styles<'a> {
 
 fn title(row: &ResultRow) -> String {
     let words = comparison_words(&row.comparison);
-    if words.is_empty() { row.dataset.clone() } else { format!("{} · {words}", row.dataset) }
+    if words.is_empty() { row.subject.dataset.clone() } else { format!("{} · {words}", row.subject.dataset) }
 }
 
 fn remember(legend: &mut Vec<(String, SeriesStyle)>, name: &str, style: SeriesStyle) {
@@ -148,19 +148,19 @@ fn remember(legend: &mut Vec<(String, SeriesStyle)>, name: &str, style: SeriesSt
 fn methods<'a>(part: &'a [Group<'a>]) -> Vec<&'a str> {
     let mut names: Vec<&str> = Vec::new();
     for group in part {
-        if !names.contains(&group.row.method.as_str()) {
-            names.push(&group.row.method);
+        if !names.contains(&group.row.subject.method.as_str()) {
+            names.push(&group.row.subject.method);
         }
     }
     names
 }
 
-fn x_axis(part: &[Group<'_>], across: XAxis) -> Axis {
-    let xs = part.iter().map(|group| (across.of)(group.row));
+fn x_axis(part: &[Group<'_>], across: &'static str) -> Axis {
+    let xs = part.iter().map(|group| group.row.along(across));
     let (low, high) = limits(xs, (None, None));
     // sizes start at 0: nothing bought
-    if across.is_logarithmic {
-        let positive = part.iter().map(|group| (across.of)(group.row)).filter(|x| *x > 0.0);
+    if Along::of(across).is_logarithmic {
+        let positive = part.iter().map(|group| group.row.along(across)).filter(|x| *x > 0.0);
         let (least, most) = positive.fold((f64::INFINITY, 0.0f64), |(a, b), x| (a.min(x), b.max(x)));
         return if least < most {
             Axis::log(least / 1.15, most * 1.15)
@@ -168,13 +168,13 @@ fn x_axis(part: &[Group<'_>], across: XAxis) -> Axis {
             Axis::log(0.8 * most.max(1.0), 1.25 * most.max(1.0))
         };
     }
-    Axis::linear(low.max(0.0), high, 6, across.notation)
+    Axis::linear(low.max(0.0), high, 6, Along::of(across).notation)
 }
 
 fn curves(
     part: &[Group<'_>],
     styles: &Styles<'_>,
-    across: XAxis,
+    across: &'static str,
     log_y: bool,
     y_limits: Option<(f64, f64)>,
     legend: &mut Vec<(String, SeriesStyle)>,
@@ -182,8 +182,8 @@ fn curves(
     let spec = part[0].row.metric.spec();
     // a method that was measured at one size while others have several does not depend on size: it is a level, and does not stretch the axis
     let many = methods(part).len() < part.len();
-    let alone = |method: &str| many && part.iter().filter(|group| group.row.method == method).count() == 1;
-    let sized: Vec<Group<'_>> = part.iter().filter(|group| !alone(&group.row.method)).cloned().collect();
+    let alone = |method: &str| many && part.iter().filter(|group| group.row.subject.method == method).count() == 1;
+    let sized: Vec<Group<'_>> = part.iter().filter(|group| !alone(&group.row.subject.method)).cloned().collect();
     let x = x_axis(if sized.is_empty() { part } else { &sized }, across);
     let low_high = |group: &Group<'_>| group.estimate.interval.unwrap_or((group.estimate.mean, group.estimate.mean));
     let means = || part.iter().map(|group| group.estimate.mean);
@@ -201,11 +201,11 @@ fn curves(
     let mut series = Vec::new();
     for method in methods(part) {
         let style = styles.of_method(method);
-        let of_method = part.iter().filter(|group| group.row.method == method);
+        let of_method = part.iter().filter(|group| group.row.subject.method == method);
         let mut points: Vec<_> = of_method
             .map(|group| {
                 let (low, high) = low_high(group);
-                ((across.of)(group.row), group.estimate.mean, low, high)
+                (group.row.along(across), group.estimate.mean, low, high)
             })
             .collect();
         let mut style_here = style;
@@ -227,15 +227,21 @@ fn curves(
     Panel { title: title(part[0].row), x, y, series, labels: Vec::new() }
 }
 
-fn points(part: &[Group<'_>], styles: &Styles<'_>, across: XAxis, legend: &mut Vec<(String, SeriesStyle)>) -> Panel {
+fn points(
+    part: &[Group<'_>],
+    styles: &Styles<'_>,
+    across: &'static str,
+    legend: &mut Vec<(String, SeriesStyle)>,
+) -> Panel {
     let spec = part[0].row.metric.spec();
     let values = part.iter().flat_map(|group| group.values.iter().map(|(_, value)| *value));
     let (low, high) = limits(values, (None, None));
     let mut series = Vec::new();
     for method in methods(part) {
         let style = SeriesStyle { width: 0.0, ..styles.of_method(method) };
-        let of_method = part.iter().filter(|group| group.row.method == method);
-        let points = of_method.flat_map(|group| group.values.iter().map(|(_, value)| ((across.of)(group.row), *value)));
+        let of_method = part.iter().filter(|group| group.row.subject.method == method);
+        let points =
+            of_method.flat_map(|group| group.values.iter().map(|(_, value)| (group.row.along(across), *value)));
         series.push(Series { style, shape: Shape::Points(points.collect()) });
         remember(legend, method, style);
     }
@@ -249,7 +255,8 @@ fn points(part: &[Group<'_>], styles: &Styles<'_>, across: XAxis, legend: &mut V
 }
 
 fn spectrum(part: &[Group<'_>], first: u64, last: u64, legend: &mut Vec<(String, SeriesStyle)>) -> Panel {
-    let shown = part.iter().filter_map(|group| group.row.position.map(|position| (position, group.estimate.mean)));
+    let shown = part.iter().filter(|group| group.row.axes.number("position").is_some());
+    let shown = shown.map(|group| (group.row.count("position"), group.estimate.mean));
     let shown: Vec<_> = shown.filter(|(position, _)| (first..=last).contains(position)).collect();
     let (low, high) = limits(shown.iter().map(|(_, value)| *value), (None, None));
     let signs = [
@@ -290,7 +297,8 @@ fn histogram(
     let mut highest = 1u32;
     for method in methods(part) {
         let mut counts = vec![0u32; bins];
-        for (_, value) in part.iter().filter(|group| group.row.method == method).flat_map(|group| &group.values) {
+        for (_, value) in part.iter().filter(|group| group.row.subject.method == method).flat_map(|group| &group.values)
+        {
             // in [0, bins]: the value lies between least and most
             let bin = ((value - least) / width).floor() as usize;
             counts[bin.min(bins - 1)] += 1;

@@ -25,9 +25,7 @@ pub enum ResultsError {
         source: serde_json::Error,
     },
     /// A figure that is NaN or ∞.
-    #[error(
-        "`{metric}` of `{method}` on `{dataset}` at rank {rank}, replicate {replicate}, is {value}, but must be finite"
-    )]
+    #[error("`{metric}` of `{method}` on `{dataset}` at {axes}, replicate {replicate}, is {value}, but must be finite")]
     NotFinite {
         /// Metric id.
         metric: String,
@@ -35,8 +33,8 @@ pub enum ResultsError {
         method: String,
         /// Dataset id.
         dataset: String,
-        /// Rank.
-        rank: u64,
+        /// Its places along the axes, in words.
+        axes: String,
         /// Replicate.
         replicate: u64,
         /// The value.

@@ -171,14 +171,15 @@ impl ResultStore {
 }
 
 fn check_finite(row: &ResultRow) -> Result<(), ResultsError> {
-    let numbers = [Some(row.value), row.lower, row.upper, row.seconds];
-    match numbers.into_iter().flatten().find(|number| !number.is_finite()) {
+    let ends = row.interval.map(|interval| [interval.lower, interval.upper]);
+    let mut numbers = [Some(row.value), row.cost.seconds].into_iter().flatten().chain(ends.into_iter().flatten());
+    match numbers.find(|number| !number.is_finite()) {
         None => Ok(()),
         Some(value) => Err(ResultsError::NotFinite {
             metric: row.metric.spec().label.to_string(),
-            method: row.method.clone(),
-            dataset: row.dataset.clone(),
-            rank: row.rank,
+            method: row.subject.method.clone(),
+            dataset: row.subject.dataset.clone(),
+            axes: row.axes.to_string(),
             replicate: row.replicate,
             value,
         }),
@@ -220,30 +221,13 @@ fn parse(path: &Path, text: &[u8]) -> Result<Parsed, ResultsError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::results::Metric;
+    use crate::results::{Metric, Subject};
 
     fn row(method: &str, replicate: u64, value: f64) -> ResultRow {
-        ResultRow {
-            dataset: "tweets".into(),
-            method: method.into(),
-            method_id: method.to_lowercase(),
-            variant: String::new(),
-            comparison: "rank".into(),
-            items: 100,
-            columns: 10,
-            rank: 10,
-            cells: 1000,
-            evaluations: 955,
-            replicate,
-            metric: Metric::RelativeError,
-            position: None,
-            value,
-            lower: None,
-            upper: None,
-            seconds: Some(0.1 + 0.2),
-            note: None,
-            profile: "laptop".into(),
-        }
+        let subject = Subject::new("tweets", method.to_lowercase()).called(method).items(100);
+        let row = ResultRow::new(subject, Metric::RelativeError, value).compared_at("rank").replicate(replicate);
+        let row = row.at("columns", 10_u64).at("rank", 10_u64).cost(1000, 955).seconds(0.1 + 0.2);
+        ResultRow { profile: "laptop".into(), ..row }
     }
 
     fn key(name: &str) -> CellKey {
@@ -267,7 +251,7 @@ mod tests {
         drop(store);
         let store = ResultStore::open(folder.path()).unwrap();
         assert_eq!(store.rows(&[key("a"), key("b")]).unwrap(), first);
-        assert_eq!(first[0].method, "A");
+        assert_eq!(first[0].subject.method, "A");
         let error = store.rows(&[key("a"), key("c")]).unwrap_err().to_string();
         assert!(error.starts_with("1 of 2 cells in"), "{error}");
         assert_eq!(store.finished_rows(&[key("c"), key("b")]).len(), 1);
@@ -355,7 +339,7 @@ mod tests {
         let error = store.record(&key("a"), vec![row("SiCUR", 3, f64::NAN)]).unwrap_err().to_string();
         assert_eq!(
             error,
-            "`relative error` of `SiCUR` on `tweets` at rank 10, replicate 3, is NaN, but must be finite"
+            "`relative error` of `SiCUR` on `tweets` at columns 10, rank 10, replicate 3, is NaN, but must be finite"
         );
     }
 }

@@ -5,7 +5,7 @@ use crate::error::ReportError;
 use crate::groups::{Group, groups, panels};
 use crate::input::ReportInput;
 use crate::reference::ReferenceValue;
-use crate::results::Metric;
+use crate::results::{Metric, ResultRow};
 use crate::spec::Selection;
 use crate::verdict::{Verdict, printed, speaks_of};
 
@@ -19,7 +19,7 @@ pub(super) fn blocks(
     let paper: Vec<_> = printed(input, reference).into_iter().filter(|value| value.metric == select.metric).collect();
     let mut blocks = Vec::new();
     for part in panels(&groups) {
-        let (dataset, comparison) = (&part[0].row.dataset, &part[0].row.comparison);
+        let (dataset, comparison) = (&part[0].row.subject.dataset, &part[0].row.comparison);
         let mut lines: Vec<Vec<Cell>> =
             part.iter().map(|group| line(input, select.metric, group, &paper, footnotes)).collect();
         let here = |value: &&&ReferenceValue| {
@@ -54,7 +54,7 @@ fn line(
     let row = group.row;
     let mut ours = Cell::number(ours_text(metric, group), group.estimate.mean);
     ours.notes = row.note.iter().map(|note| footnotes.number(note)).collect();
-    let mut cells = vec![Cell::text(&row.method), Cell::count(row.rank), Cell::count(row.cells)];
+    let mut cells = vec![Cell::text(&row.subject.method), Cell::count(row.count("rank")), Cell::count(row.cost.cells)];
     match paper.iter().find(|value| speaks_of(value, group)) {
         None => cells.extend([Cell::none(), ours, Cell::none(), Cell::none()]),
         Some(value) => {
@@ -73,8 +73,8 @@ fn line(
 
 /// A number of the paper that nothing of this run stands beside.
 fn line_not_run(input: &ReportInput<'_>, metric: Metric, value: &ReferenceValue) -> Vec<Cell> {
-    let known = input.rows.iter().find(|row| row.method_id == value.method && row.variant.is_empty());
-    let name = known.map_or(value.method.as_str(), |row| row.method.as_str());
+    let is_it = |row: &&ResultRow| row.subject.id == value.method && row.subject.variant.is_empty();
+    let name = input.rows.iter().find(is_it).map_or(value.method.as_str(), |row| row.subject.method.as_str());
     vec![
         Cell::text(name),
         value.rank.map_or_else(Cell::none, Cell::count),

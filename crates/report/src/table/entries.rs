@@ -17,20 +17,20 @@ pub(super) fn blocks(input: &ReportInput<'_>, select: &Selection) -> Result<Vec<
         Head::figures("calls if run alone"),
     ];
     let block = |part: &[Group<'_>]| Block {
-        heading: heading(&part[0].row.dataset, &part[0].row.comparison),
+        heading: heading(&part[0].row.subject.dataset, &part[0].row.comparison),
         head: head.clone(),
         lines: part
             .iter()
             .map(|group| {
                 let row = group.row;
-                let share = 100.0 * row.cells as f64 / (row.items as f64).powi(2);
+                let share = 100.0 * row.cost.cells as f64 / (row.subject.items as f64).powi(2);
                 vec![
-                    Cell::text(&row.method),
-                    Cell::count(row.columns),
-                    Cell::count(row.rank),
-                    Cell::count(row.cells),
+                    Cell::text(&row.subject.method),
+                    Cell::count(row.count("columns")),
+                    Cell::count(row.count("rank")),
+                    Cell::count(row.cost.cells),
                     Cell::number(format!("{share:.1}"), share),
-                    Cell::count(row.evaluations),
+                    Cell::count(row.cost.evaluations),
                 ]
             })
             .collect(),

@@ -4,48 +4,49 @@ use super::{Block, Cell, Footnotes, Head, Mark, heading};
 use crate::error::ReportError;
 use crate::groups::{Group, groups, panels};
 use crate::input::ReportInput;
-use crate::results::Direction;
-use crate::spec::{Selection, XAxis};
+use crate::results::{Axis, Direction};
+use crate::spec::Selection;
 
 pub(super) fn blocks(
     input: &ReportInput<'_>,
     select: &Selection,
-    across: XAxis,
+    across: &'static str,
     footnotes: &mut Footnotes,
 ) -> Result<Vec<Block>, ReportError> {
     let groups = groups(input.rows, select)?;
     Ok(panels(&groups).map(|part| block(input, part, across, footnotes)).collect())
 }
 
-fn block(input: &ReportInput<'_>, part: &[Group<'_>], across: XAxis, footnotes: &mut Footnotes) -> Block {
-    let mut sizes: Vec<u64> = part.iter().map(|group| group.row.columns).collect();
-    sizes.dedup();
+fn block(input: &ReportInput<'_>, part: &[Group<'_>], across: &'static str, footnotes: &mut Footnotes) -> Block {
+    let place = |group: &Group<'_>| group.row.along(across);
+    let mut places: Vec<f64> = part.iter().map(place).collect();
+    places.sort_by(f64::total_cmp);
+    places.dedup();
     let mut head = vec![Head::text("method")];
-    let sizes_head = sizes.iter().filter_map(|size| part.iter().find(|group| group.row.columns == *size));
-    head.extend(sizes_head.map(|group| Head::figures((across.head)((across.of)(group.row)))));
+    head.extend(places.iter().map(|&place| Head::figures(Axis::of(across).head(place))));
     // a method keeps its place in the rows
     let mut methods: Vec<&str> = Vec::new();
     for row in input.rows {
-        let here = part.iter().any(|group| group.row.method == row.method);
-        if here && !methods.contains(&row.method.as_str()) {
-            methods.push(&row.method);
+        let here = part.iter().any(|group| group.row.subject.method == row.subject.method);
+        if here && !methods.contains(&row.subject.method.as_str()) {
+            methods.push(&row.subject.method);
         }
     }
-    let best: Vec<Option<f64>> = sizes.iter().map(|&size| best_of(part, size)).collect();
+    let best: Vec<Option<f64>> = places.iter().map(|&at| best_of(part, |group| place(group) == at)).collect();
     let lines = methods.iter().map(|method| {
         let mut cells = vec![Cell::text(*method)];
-        for (&size, best) in sizes.iter().zip(&best) {
-            let group = part.iter().find(|group| group.row.method == *method && group.row.columns == size);
+        for (&at, best) in places.iter().zip(&best) {
+            let group = part.iter().find(|group| group.row.subject.method == *method && place(group) == at);
             cells.push(group.map_or_else(Cell::none, |group| figure(group, *best, footnotes)));
         }
         cells
     });
-    Block { heading: heading(&part[0].row.dataset, &part[0].row.comparison), head, lines: lines.collect() }
+    Block { heading: heading(&part[0].row.subject.dataset, &part[0].row.comparison), head, lines: lines.collect() }
 }
 
-fn best_of(part: &[Group<'_>], size: u64) -> Option<f64> {
-    let means =
-        part.iter().filter(|group| group.row.columns == size && !group.row.is_cap()).map(|group| group.estimate.mean);
+fn best_of(part: &[Group<'_>], is_here: impl Fn(&Group<'_>) -> bool) -> Option<f64> {
+    let here = part.iter().filter(|group| is_here(group));
+    let means = here.filter(|group| !group.row.subject.is_cap).map(|group| group.estimate.mean);
     match part[0].row.metric.spec().better {
         Direction::Higher => means.max_by(f64::total_cmp),
         Direction::Lower => means.min_by(f64::total_cmp),
@@ -61,5 +62,5 @@ fn figure(group: &Group<'_>, best: Option<f64>, footnotes: &mut Footnotes) -> Ce
     }
     let mut cell = Cell::number(text, estimate.mean);
     cell.notes = group.row.note.iter().map(|note| footnotes.number(note)).collect();
-    cell.marked(if !group.row.is_cap() && best == Some(estimate.mean) { Mark::Best } else { Mark::None })
+    cell.marked(if !group.row.subject.is_cap && best == Some(estimate.mean) { Mark::Best } else { Mark::None })
 }

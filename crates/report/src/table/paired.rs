@@ -9,7 +9,7 @@ use super::{Block, Cell, Head, Mark, heading};
 use crate::error::ReportError;
 use crate::groups::{Group, groups, panels};
 use crate::input::ReportInput;
-use crate::results::Direction;
+use crate::results::{Axis, Direction, ResultRow};
 use crate::spec::Selection;
 
 const RESAMPLES: usize = 2000;
@@ -17,6 +17,7 @@ const RESAMPLES: usize = 2000;
 pub(super) fn blocks(
     input: &ReportInput<'_>,
     select: &Selection,
+    across: &'static str,
     ours: &[String],
     baselines: &[String],
 ) -> Result<Vec<Block>, ReportError> {
@@ -25,19 +26,21 @@ pub(super) fn blocks(
     let mut blocks = Vec::new();
     for part in panels(&groups) {
         let mut lines = Vec::new();
-        for size in part.chunk_by(|a, b| a.row.columns == b.row.columns) {
-            let best = size.iter().filter(|group| baselines.contains(&group.row.method)).min_by(|a, b| {
+        let mut part = part.to_vec();
+        part.sort_by(|a, b| a.row.along(across).total_cmp(&b.row.along(across)));
+        for size in part.chunk_by(|a, b| a.row.along(across) == b.row.along(across)) {
+            let best = size.iter().filter(|group| baselines.contains(&group.row.subject.method)).min_by(|a, b| {
                 let order = a.estimate.mean.total_cmp(&b.estimate.mean);
                 if lower_is_better { order } else { order.reverse() }
             });
             let Some(best) = best else { continue };
-            for group in size.iter().filter(|group| ours.contains(&group.row.method)) {
-                lines.push(line(group, best, lower_is_better)?);
+            for group in size.iter().filter(|group| ours.contains(&group.row.subject.method)) {
+                lines.push(line(group, best, across, lower_is_better)?);
             }
         }
         if !lines.is_empty() {
             let head = vec![
-                Head::figures("columns s"),
+                Head::figures(Axis::of(across).label),
                 Head::text("method"),
                 Head::text("best baseline"),
                 Head::figures(select.metric.head()),
@@ -46,13 +49,18 @@ pub(super) fn blocks(
                 Head::figures("95 % interval"),
                 Head::text("verdict"),
             ];
-            blocks.push(Block { heading: heading(&part[0].row.dataset, &part[0].row.comparison), head, lines });
+            blocks.push(Block { heading: heading(&part[0].row.subject.dataset, &part[0].row.comparison), head, lines });
         }
     }
     Ok(blocks)
 }
 
-fn line(group: &Group<'_>, best: &Group<'_>, lower_is_better: bool) -> Result<Vec<Cell>, ReportError> {
+fn place(row: &ResultRow, axis: &str) -> Cell {
+    let along = row.along(axis);
+    if along.fract() == 0.0 { Cell::count(row.count(axis)) } else { Cell::number(along.to_string(), along) }
+}
+
+fn line(group: &Group<'_>, best: &Group<'_>, across: &str, lower_is_better: bool) -> Result<Vec<Cell>, ReportError> {
     let metric = group.row.metric;
     let pairs: Vec<(f64, f64)> = group
         .values
@@ -63,9 +71,9 @@ fn line(group: &Group<'_>, best: &Group<'_>, lower_is_better: bool) -> Result<Ve
         })
         .collect();
     let mut cells = vec![
-        Cell::count(group.row.columns),
-        Cell::text(&group.row.method),
-        Cell::text(&best.row.method),
+        place(group.row, across),
+        Cell::text(&group.row.subject.method),
+        Cell::text(&best.row.subject.method),
         Cell::number(metric.show(group.estimate.mean), group.estimate.mean),
         Cell::number(metric.show(best.estimate.mean), best.estimate.mean),
     ];
@@ -77,7 +85,7 @@ fn line(group: &Group<'_>, best: &Group<'_>, lower_is_better: bool) -> Result<Ve
         return Ok(cells);
     }
     let (left, right): (Vec<f64>, Vec<f64>) = pairs.into_iter().unzip();
-    let rng = &mut stream(0, &group.row.dataset, "report/paired", group.row.columns);
+    let rng = &mut stream(0, &group.row.subject.dataset, "report/paired", group.row.count(across));
     let interval = paired_bootstrap(&left, &right, 0.95, RESAMPLES, rng)?;
     let is_nothing = metric.show_difference(interval.estimate) == metric.show_difference(0.0);
     let (verdict, mark) = match (interval.high < 0.0, interval.low > 0.0) {

@@ -1,6 +1,6 @@
 //! The similarity functions, as a configuration names them.
 
-use landmark_harness::oracles::{OracleSpec, cross_encoder, precomputed, subprocess, tree_kernel, wmd};
+use landmark_harness::oracles::{OracleSpec, cross_encoder, http, precomputed, subprocess, tree_kernel, wmd};
 
 /// Every oracle.
 pub static ORACLES: &[&OracleSpec] = &[
@@ -9,6 +9,7 @@ pub static ORACLES: &[&OracleSpec] = &[
     &cross_encoder::CROSS_ENCODER,
     &precomputed::PRECOMPUTED,
     &subprocess::SUBPROCESS,
+    &http::HTTP,
 ];
 
 #[cfg(test)]

@@ -65,7 +65,7 @@ impl Own {
         let info = &self.factors.info;
         let Some(then) = info.config.as_ref().filter(|then| **then != now) else { return Ok(()) };
         let place = self.folder.join(FACTORS);
-        let scorer = info.scorer.as_ref().map_or_else(String::new, |scorer| format!(", program `{scorer}`"));
+        let scorer = info.scorer.as_ref().map_or_else(String::new, |scorer| format!(", scored by `{scorer}`"));
         let wanted = json!(self.matrix.ranks);
         let method = self.matrix.methods.first().map_or("", |method| method.name.as_str());
         let message = format!(
@@ -104,11 +104,9 @@ impl Own {
         if *then == now {
             return Ok(());
         }
-        match (&self.factors.info.scorer, context.problem.program()) {
-            (Some(then), Some(program)) if *then != program.greeting().identity => {
-                Err(other_scorer(then, &program.greeting().identity))
-            }
-            // the same program under other settings
+        match (&self.factors.info.scorer, context.problem.scorer()) {
+            (Some(then), Some(scorer)) if then != scorer.name() => Err(other_scorer(then, scorer.name())),
+            // the same scorer under other settings
             _ => Err(other_scorer(then, &now)),
         }
     }

@@ -4,6 +4,7 @@
 
 mod coreference;
 mod glue;
+mod http;
 mod identities;
 mod input;
 mod measures;

@@ -1,19 +1,10 @@
 //! Tables 1 and 2 from the rows of the intent study, and what the representations gain over none.
 
 use landmark_harness::layout::Layout;
-use landmark_report::{FigureKind, FigureSpec, Metric, Notation, ResultRow, Selection, TableKind, TableSpec, XAxis};
+use landmark_report::{FigureKind, FigureSpec, Interval, Metric, ResultRow, Selection, TableKind, TableSpec};
 
-use super::work::{AVERAGE, Classifying};
+use super::work::{AVERAGE, Classifying, SHARE, share_of};
 use super::{Labels, Representation};
-
-/// Share of the unlabelled text; a row holds it in per cent.
-const TEXT_SHARE: XAxis = XAxis {
-    of: |row| row.position.unwrap_or_default() as f64 / 100.0,
-    label: "share of the unlabelled text (%)",
-    head: |share| format!("{:.0} % of the text", 100.0 * share),
-    notation: Notation::Percent,
-    is_logarithmic: false,
-};
 
 pub(super) fn of(study: &Classifying, rows: &[ResultRow]) -> Layout {
     let sheet = Lines { study, rows };
@@ -39,7 +30,7 @@ pub(super) fn of(study: &Classifying, rows: &[ResultRow]) -> Layout {
                       machine without an embedding."
                 .to_owned(),
             select,
-            kind: FigureKind::Curve { across: TEXT_SHARE, log_y: false, y_limits: None },
+            kind: FigureKind::Curve { across: SHARE, log_y: false, y_limits: None },
         });
     }
     layout.tables = tables;
@@ -62,10 +53,10 @@ impl Lines<'_> {
         let comparison = labels.title();
         let is_it = |row: &&ResultRow| {
             row.metric == metric
-                && row.dataset == dataset
-                && row.method == id
+                && row.subject.dataset == dataset
+                && row.subject.id == id
                 && row.comparison == comparison
-                && row.position == share
+                && share_of(row) == share
         };
         self.rows.iter().filter(is_it).map(|row| row.value).collect()
     }
@@ -162,10 +153,10 @@ impl Lines<'_> {
     fn gain(&self, labels: Labels, representation: &Representation) -> Option<Vec<String>> {
         let (id, share, comparison) = (representation.id(), self.share(representation), labels.title());
         let is_it = |row: &&ResultRow| {
-            row.metric == Metric::Gain && row.method == id && row.comparison == comparison && row.position == share
+            row.metric == Metric::Gain && row.subject.id == id && row.comparison == comparison && share_of(row) == share
         };
         let row = self.rows.iter().find(is_it)?;
-        let (low, high) = row.lower.zip(row.upper)?;
+        let Interval { lower: low, upper: high } = row.interval?;
         let total = |metric| -> f64 {
             let domains = self.study.domains.iter();
             domains.flat_map(|domain| self.values(domain.name(), labels, id, share, metric)).sum()

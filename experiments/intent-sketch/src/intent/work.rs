@@ -6,7 +6,7 @@ use landmark_harness::config::RunSettings;
 use landmark_harness::layout::{About, Layout};
 use landmark_harness::progress::Progress;
 use landmark_harness::study::{Finished, Part, StudyContext, StudyError, StudyWork, row};
-use landmark_report::{Caveat, Metric, Reference, ResultRow};
+use landmark_report::{Caveat, Metric, Reference, ResultRow, Subject};
 use landmark_tasks::classification::{ClassificationValidParams, classify_sparse};
 use landmark_tasks::metrics::bootstrap_mean;
 use landmark_tasks::sentence_features::{hstack, predicted_labels, subsample_per_label};
@@ -22,6 +22,8 @@ use super::{Intent, Labels, Representation};
 
 /// The mean over domains, as a dataset.
 pub(super) const AVERAGE: &str = "average";
+/// Axis of the share of the unlabelled text, in per cent.
+pub(super) const SHARE: &str = "share";
 /// Resamples of the interval over test items.
 const RESAMPLES: usize = 1000;
 
@@ -72,9 +74,14 @@ impl Contender<'_> {
     /// Its value of a metric among the rows of one part.
     fn find(&self, rows: &[ResultRow], metric: Metric) -> Option<f64> {
         let id = self.representation.id();
-        let is_it = |row: &&ResultRow| row.metric == metric && row.method == id && row.position == self.share;
+        let is_it = |row: &&ResultRow| row.metric == metric && row.subject.id == id && share_of(row) == self.share;
         rows.iter().find(is_it).map(|row| row.value)
     }
+}
+
+/// Share of the unlabelled text that a row is of, in per cent.
+pub(super) fn share_of(row: &ResultRow) -> Option<u64> {
+    row.axes.number(SHARE).map(|_| row.count(SHARE))
 }
 
 impl Classifying {
@@ -246,12 +253,7 @@ impl Classifying {
             let mut rng = stream(seed, domain.name(), "bootstrap over test items", case.replicate);
             let interval = bootstrap_mean(&hits, 0.95, RESAMPLES, &mut rng)?;
             let of = |metric, value| self.row_of(case, domain.name(), contender, right.len(), metric, value);
-            let accuracy = ResultRow {
-                lower: Some(interval.low),
-                upper: Some(interval.high),
-                ..of(Metric::Accuracy, interval.estimate)
-            };
-            rows.push(accuracy);
+            rows.push(of(Metric::Accuracy, interval.estimate).within(interval.low, interval.high));
             if let Some(baseline) = baseline {
                 let count = |wanted: (bool, bool)| {
                     right.iter().zip(baseline).filter(|&(a, b)| (*a, *b) == wanted).count() as f64
@@ -306,8 +308,7 @@ impl Classifying {
             let name = format!("gain of {}", contender.representation.id());
             let mut rng = stream(self.run.seed, &case.labels.title(), &name, contender.share.unwrap_or_default());
             let (gain, low, high) = paired_bootstrap(&outcomes, &mut rng);
-            let row = self.row_of(case, AVERAGE, &contender, items, Metric::Gain, gain);
-            ResultRow { lower: Some(low), upper: Some(high), ..row }
+            self.row_of(case, AVERAGE, &contender, items, Metric::Gain, gain).within(low, high)
         };
         let others = self.contenders().into_par_iter().filter(|c| *c.representation != Representation::None);
         Ok(others.map(gain).collect())
@@ -322,12 +323,11 @@ impl Classifying {
         metric: Metric,
         value: f64,
     ) -> ResultRow {
-        ResultRow {
-            comparison: case.labels.title(),
-            items: items as u64,
-            replicate: case.replicate,
-            position: contender.share,
-            ..row(&self.run, dataset, contender.representation.id(), metric, value)
+        let subject = Subject::new(dataset, contender.representation.id()).items(items);
+        let row = row(&self.run, subject, metric, value).compared_at(case.labels.title()).replicate(case.replicate);
+        match contender.share {
+            Some(share) => row.at(SHARE, share),
+            None => row,
         }
     }
 }

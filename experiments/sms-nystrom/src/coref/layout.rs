@@ -1,7 +1,7 @@
 //! Figures 4 and 6 of the paper, its numbers beside ours, and the other figures of the scorer.
 
 use landmark_harness::layout::Layout;
-use landmark_report::{FigureKind, FigureSpec, Metric, ResultRow, Selection, TableKind, TableSpec, XAxis};
+use landmark_report::{FigureKind, FigureSpec, Metric, ResultRow, Selection, Subject, TableKind, TableSpec};
 
 /// Figures of the scorer besides the CoNLL F1.
 const OTHERS: [Metric; 5] =
@@ -12,7 +12,7 @@ const FIGURE_6: [&str; 2] = ["sms_nystrom", "sms_nystrom_rescaled"];
 
 pub(super) fn layout(dataset: &str, fractions: &[f64], rows: &[ResultRow]) -> Layout {
     let restated = under_paper_headings(dataset, fractions, rows);
-    let sources = names(rows, |row| &row.dataset);
+    let sources = names(rows, |row| &row.subject.dataset);
     let select = |metric| Selection { datasets: sources.clone(), ..Selection::of(metric) };
     let mut tables = Vec::new();
     if !restated.is_empty() {
@@ -40,7 +40,7 @@ pub(super) fn layout(dataset: &str, fractions: &[f64], rows: &[ResultRow]) -> La
             id: format!("table-{}", metric.id()),
             title: format!("By share of landmark mentions: {words}"),
             caption: "Mean over replicates ± half the 95 % interval.".to_owned(),
-            kind: TableKind::Grid { select: select(metric), across: XAxis::FRACTION },
+            kind: TableKind::Grid { select: select(metric), across: "fraction" },
         });
     }
     tables.extend([exact(rows), others(rows)]);
@@ -58,7 +58,7 @@ pub(super) fn layout(dataset: &str, fractions: &[f64], rows: &[ResultRow]) -> La
                 title: format!("{title}: {}", metric.spec().label),
                 caption: format!("Figure {number} of the paper. A line a method; what needs every score is level."),
                 select: Selection { methods: methods.clone(), ..select(metric) },
-                kind: FigureKind::Curve { across: XAxis::FRACTION, log_y, y_limits: None },
+                kind: FigureKind::Curve { across: "fraction", log_y, y_limits: None },
             });
         }
     }
@@ -68,7 +68,7 @@ pub(super) fn layout(dataset: &str, fractions: &[f64], rows: &[ResultRow]) -> La
         caption: "Not in the paper: figure 4 with the threshold that is best for the method's own approximation of the development topics."
             .to_owned(),
         select: select(Metric::OwnThresholdConllF1),
-        kind: FigureKind::Curve { across: XAxis::FRACTION, log_y: false, y_limits: None },
+        kind: FigureKind::Curve { across: "fraction", log_y: false, y_limits: None },
     });
     Layout { restated, tables, figures, notes: Vec::new() }
 }
@@ -77,30 +77,34 @@ pub(super) fn layout(dataset: &str, fractions: &[f64], rows: &[ResultRow]) -> La
 fn under_paper_headings(dataset: &str, fractions: &[f64], rows: &[ResultRow]) -> Vec<ResultRow> {
     let shown = |row: &&ResultRow| {
         matches!(row.metric, Metric::ConllF1 | Metric::RelativeError)
-            && row.dataset.ends_with("predicted mentions")
-            && row.method_id != "proxy"
+            && row.subject.dataset.ends_with("predicted mentions")
+            && row.subject.id != "proxy"
     };
     let restate = |row: &ResultRow| {
-        let share = row.columns as f64 / row.items.max(1) as f64;
-        let level = row.method_id.starts_with("exact");
+        let share = row.along("fraction");
+        let level = row.subject.id.starts_with("exact");
         let nearest = fractions.iter().copied().min_by(|a, b| (a - share).abs().total_cmp(&(b - share).abs()));
         let comparison = match nearest {
             Some(fraction) if !level => format!("fraction_{fraction}"),
             _ => String::new(),
         };
-        ResultRow { dataset: dataset.to_owned(), comparison, ..row.clone() }
+        let subject = Subject { dataset: dataset.to_owned(), ..row.subject.clone() };
+        ResultRow { subject, comparison, ..row.clone() }
     };
     rows.iter().filter(shown).map(restate).collect()
 }
 
 /// The methods of these ids, and the exact ones as a level; by their names.
 fn with_level(rows: &[ResultRow], ids: &[&str]) -> Vec<String> {
-    let of: Vec<ResultRow> =
-        rows.iter().filter(|row| ids.contains(&row.method_id.as_str()) && row.variant.is_empty()).cloned().collect();
-    let mut methods = names(&of, |row| &row.method);
+    let of: Vec<ResultRow> = rows
+        .iter()
+        .filter(|row| ids.contains(&row.subject.id.as_str()) && row.subject.variant.is_empty())
+        .cloned()
+        .collect();
+    let mut methods = names(&of, |row| &row.subject.method);
     if methods.len() > 1 {
-        let exact: Vec<ResultRow> = rows.iter().filter(|row| row.method_id == "exact").cloned().collect();
-        methods.extend(names(&exact, |row| &row.method));
+        let exact: Vec<ResultRow> = rows.iter().filter(|row| row.subject.id == "exact").cloned().collect();
+        methods.extend(names(&exact, |row| &row.subject.method));
     }
     methods
 }
@@ -118,7 +122,7 @@ fn names(rows: &[ResultRow], of: impl Fn(&ResultRow) -> &String) -> Vec<String> 
 /// The mean of a metric over the rows of a cell.
 fn mean(rows: &[ResultRow], of: &ResultRow, metric: Metric) -> Option<f64> {
     let here = |row: &&ResultRow| {
-        row.metric == metric && row.dataset == of.dataset && row.method == of.method && row.columns == of.columns
+        row.metric == metric && row.subject == of.subject && row.count("columns") == of.count("columns")
     };
     let values: Vec<f64> = rows.iter().filter(here).map(|row| row.value).collect();
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
@@ -130,15 +134,15 @@ fn exact(rows: &[ResultRow]) -> TableSpec {
     let line = |row: &ResultRow| {
         let show = |metric: Metric| mean(rows, row, metric).map_or("–".to_owned(), |value| metric.show(value));
         vec![
-            row.dataset.clone(),
-            Metric::Count.show(row.items as f64),
+            row.subject.dataset.clone(),
+            Metric::Count.show(row.subject.items as f64),
             show(Metric::Threshold),
             show(Metric::DevConllF1),
             show(Metric::ConllF1),
             show(Metric::ConllF1Singletons),
         ]
     };
-    let is_exact = |row: &&ResultRow| row.metric == Metric::Threshold && row.method_id == "exact";
+    let is_exact = |row: &&ResultRow| row.metric == Metric::Threshold && row.subject.id == "exact";
     let lines = rows.iter().filter(is_exact).map(line).collect();
     TableSpec {
         id: "table-exact".to_owned(),
@@ -155,10 +159,10 @@ fn others(rows: &[ResultRow]) -> TableSpec {
     head.push("pairs scored".to_owned());
     let line = |row: &ResultRow| {
         let show = |metric: Metric| mean(rows, row, metric).map_or("–".to_owned(), |value| metric.show(value));
-        let share = format!("{:.1}", row.columns as f64 / row.items.max(1) as f64);
-        let mut line = vec![row.dataset.clone(), row.method.clone(), share];
+        let share = format!("{:.1}", row.along("fraction"));
+        let mut line = vec![row.subject.dataset.clone(), row.subject.method.clone(), share];
         line.extend(OTHERS.iter().map(|&metric| show(metric)));
-        line.push(Metric::Evaluations.show(row.evaluations as f64));
+        line.push(Metric::Evaluations.show(row.cost.evaluations as f64));
         line
     };
     let lines: Vec<Vec<String>> =

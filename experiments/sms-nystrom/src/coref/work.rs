@@ -17,7 +17,7 @@ use landmark_harness::matrices::Matrix;
 use landmark_harness::progress::Progress;
 use landmark_harness::study::{Finished, Part, StudyContext, StudyError, StudyWork, row};
 use landmark_oracles::neural::{EncoderChoice, ModelFiles};
-use landmark_report::{Caveat, Metric, ResultRow};
+use landmark_report::{Caveat, Metric, ResultRow, Subject, Variant};
 use landmark_tasks::coreference::{CondensedDistances, CorefScores, Dendrogram, Singletons};
 use ndarray::Array2;
 use serde_json::{Value as Json, json};
@@ -102,14 +102,11 @@ impl Clustering {
     fn exact(&self, source: Source, scored: &Scored) -> Result<Vec<ResultRow>, StudyError> {
         let all: u64 = scored.topics.iter().map(|topic| topic.mentions.len() as u64).sum();
         let cells: u64 = scored.topics.iter().map(|topic| (topic.mentions.len() as u64).pow(2)).sum();
-        let blank = |id: &str, name: &str, evaluations: u64, metric, value| ResultRow {
-            method: name.to_owned(),
-            items: all,
-            columns: all,
-            rank: all,
-            cells: if evaluations == 0 { 0 } else { cells },
-            evaluations,
-            ..row(&self.run, &self.title(source), id, metric, value)
+        let blank = |id: &str, name: &str, evaluations: u64, metric, value| {
+            let subject = Subject::new(self.title(source), id).called(name);
+            let subject = Subject { items: all, is_cap: id == "exact", ..subject };
+            let row = row(&self.run, subject, metric, value).at("columns", all).at("rank", all);
+            row.cost(if evaluations == 0 { 0 } else { cells }, evaluations)
         };
         let mut rows = Vec::new();
         let raw = |topic: &Topic| topic.raw.clone();
@@ -155,8 +152,7 @@ impl Clustering {
         rows.push(of(Metric::Threshold, scored.threshold));
         rows.push(of(Metric::DevConllF1, scored.dev));
         for epoch in &scored.curve {
-            let place = Some(epoch.number as u64);
-            rows.push(ResultRow { position: place, ..of(Metric::TrainingLoss, epoch.loss) });
+            rows.push(of(Metric::TrainingLoss, epoch.loss).at("epoch", epoch.number));
         }
         Ok(rows)
     }
@@ -199,21 +195,16 @@ impl Clustering {
             .iter()
             .map(|(topic, approximation)| Ok((topic.symmetric.matrix().clone(), approximation.to_dense()?)))
             .collect::<Result<Vec<_>, StudyError>>()?;
-        let items = scored.topics.iter().map(|topic| topic.mentions.len() as u64).sum();
-        let of = |metric, value| ResultRow {
-            method: entry.name.clone(),
-            variant: variant(entry),
-            items,
-            columns,
-            rank: columns,
-            cells,
-            evaluations,
-            replicate,
-            ..row(&self.run, &self.title(source), &method_id(entry), metric, value)
+        let items = scored.topics.iter().map(|topic| topic.mentions.len()).sum();
+        let subject = Subject::new(self.title(source), method_id(entry)).called(&entry.name).items(items);
+        let subject = Subject { variant: variant(entry), ..subject };
+        let of = |metric, value| {
+            let row = row(&self.run, subject.clone(), metric, value).at("columns", columns).at("rank", columns);
+            row.cost(cells, evaluations).replicate(replicate)
         };
         let mut rows = figures(&scored.topics, &labels, &of)?;
         rows.extend([of(Metric::OwnThresholdConllF1, own_conll), of(Metric::Threshold, own)]);
-        rows.push(ResultRow { seconds: Some(seconds), ..of(Metric::RelativeError, pooled(dense.into_iter())) });
+        rows.push(of(Metric::RelativeError, pooled(dense.into_iter())).seconds(seconds));
         Ok(rows)
     }
 
@@ -286,16 +277,19 @@ fn method_id(entry: &MethodConfig) -> String {
 }
 
 /// Departures from the authors' form; those rows have no number of theirs beside them.
-fn variant(entry: &MethodConfig) -> String {
-    let mut parts = Vec::new();
+fn variant(entry: &MethodConfig) -> Variant {
+    let mut variant = Variant::default();
     if entry.known.landmarks || entry.known.diagonal {
-        parts.push("known".to_owned());
+        variant.switch_on("known");
     }
-    parts.extend(entry.proxy.as_ref().map(|proxy| format!("proxy: {}", proxy.kind.id())));
+    if let Some(proxy) = &entry.proxy {
+        variant.set("proxy", proxy.kind.id());
+    }
     let holds = |name: &str| entry.params.get(name) == Some(&json!(true));
     // the authors' program shifts the inner matrix alone
-    parts.extend(["outer_shift", "correct_diagonal"].into_iter().filter(|name| holds(name)).map(str::to_owned));
-    parts.join(", ")
+    let departures = ["outer_shift", "correct_diagonal"].into_iter().filter(|name| holds(name));
+    departures.for_each(|name| variant.switch_on(name));
+    variant
 }
 
 /// √(Σ‖K − K̃‖² / Σ‖K‖²) over topics.

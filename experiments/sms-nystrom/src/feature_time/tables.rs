@@ -18,7 +18,7 @@ struct Timed<'a> {
 impl Timed<'_> {
     /// µs of one distance in the fastest repetition.
     fn microseconds(&self) -> f64 {
-        1e6 * fastest(&self.distances) / self.row.evaluations.max(1) as f64
+        1e6 * fastest(&self.distances) / self.row.cost.evaluations.max(1) as f64
     }
 }
 
@@ -54,7 +54,7 @@ fn note(max_words: usize) -> String {
 fn pairs(rows: &[ResultRow]) -> Vec<[Timed<'_>; 2]> {
     let mut sizes: Vec<(&str, &str)> = Vec::new();
     for row in rows {
-        let size = (row.dataset.as_str(), row.comparison.as_str());
+        let size = (row.subject.dataset.as_str(), row.comparison.as_str());
         if !sizes.contains(&size) {
             sizes.push(size);
         }
@@ -62,7 +62,10 @@ fn pairs(rows: &[ResultRow]) -> Vec<[Timed<'_>; 2]> {
     let timed = |(dataset, comparison): (&str, &str), id: &str| {
         let of = |metric| {
             rows.iter().filter(move |row| {
-                row.dataset == dataset && row.comparison == comparison && row.method_id == id && row.metric == metric
+                row.subject.dataset == dataset
+                    && row.comparison == comparison
+                    && row.subject.id == id
+                    && row.metric == metric
             })
         };
         let values = |metric| of(metric).map(|row| row.value).collect();
@@ -90,17 +93,17 @@ fn ratios(pairs: &[[Timed<'_>; 2]], paper: Option<&Reference>) -> TableSpec {
         let printed = |id: &str| {
             let values = paper.into_iter().flat_map(|paper| paper.table("table6"));
             let here = |comparison: &Option<String>| comparison.as_deref() == Some(row.comparison.as_str());
-            let mut values = values.filter(|value| value.dataset == row.dataset && here(&value.comparison));
+            let mut values = values.filter(|value| value.dataset == row.subject.dataset && here(&value.comparison));
             values.find(|value| value.method == id).map(|value| value.value)
         };
         let paper = printed(METHODS[1].0).zip(printed(METHODS[0].0)).map(|(sms, wme)| sms / wme);
         vec![
-            row.dataset.clone(),
+            row.subject.dataset.clone(),
             row.comparison.replace('_', " "),
-            count(row.items),
-            count(row.rank),
-            count(sms.row.rank),
-            times(sms.row.evaluations as f64 / row.evaluations.max(1) as f64),
+            count(row.subject.items),
+            count(row.count("rank")),
+            count(sms.row.count("rank")),
+            times(sms.row.cost.evaluations as f64 / row.cost.evaluations.max(1) as f64),
             times(sms.microseconds() / wme.microseconds()),
             times(median(&in_turn)),
             paper.map_or("–".to_owned(), times),
@@ -132,11 +135,11 @@ fn work(pairs: &[[Timed<'_>; 2]]) -> TableSpec {
     let line = |timed: &Timed<'_>| {
         let seconds = |value| Metric::FeatureSeconds.show(value);
         vec![
-            timed.row.dataset.clone(),
+            timed.row.subject.dataset.clone(),
             timed.row.comparison.replace('_', " "),
-            timed.row.method.clone(),
-            count(timed.row.rank),
-            count(timed.row.evaluations),
+            timed.row.subject.method.clone(),
+            count(timed.row.count("rank")),
+            count(timed.row.cost.evaluations),
             format!("{:.2}", timed.microseconds()),
             seconds(fastest(&timed.whole)),
             seconds(median(&timed.whole)),
@@ -192,29 +195,16 @@ fn median(values: &[f64]) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use landmark_report::Subject;
+
     use super::*;
 
     fn row(method: usize, replicate: u64, whole: f64, distances: f64) -> [ResultRow; 2] {
-        [(Metric::FeatureSeconds, whole), (Metric::Seconds, distances)].map(|(metric, value)| ResultRow {
-            dataset: "twitter".into(),
-            method: METHODS[method].1.into(),
-            method_id: METHODS[method].0.into(),
-            variant: String::new(),
-            comparison: "small_rank".into(),
-            items: 1000,
-            columns: 10,
-            rank: [10, 40][method],
-            cells: 0,
-            evaluations: [10_000, 40_000][method],
-            replicate,
-            metric,
-            position: None,
-            value,
-            lower: None,
-            upper: None,
-            seconds: None,
-            note: None,
-            profile: "laptop".into(),
+        [(Metric::FeatureSeconds, whole), (Metric::Seconds, distances)].map(|(metric, value)| {
+            let (id, name) = METHODS[method];
+            let row = ResultRow::new(Subject::new("twitter", id).called(name).items(1000), metric, value);
+            let row = row.compared_at("small_rank").replicate(replicate);
+            row.at("columns", 10_u64).at("rank", [10_u64, 40][method]).cost(0, [10_000, 40_000][method])
         })
     }
 

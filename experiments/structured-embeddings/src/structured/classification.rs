@@ -13,7 +13,7 @@ use landmark_harness::layout::{About, Layout};
 use landmark_harness::loaded::{EmptyDocuments, PlacedDocuments};
 use landmark_harness::progress::Progress;
 use landmark_harness::study::{Finished, Part, StudyContext, StudyError, StudyWork, row};
-use landmark_report::{FigureKind, Metric, ResultRow, Selection, TableKind};
+use landmark_report::{FigureKind, Metric, ResultRow, Selection, Subject, TableKind};
 use landmark_tasks::classification::{
     ClassificationParams, KernelClassificationParams, Outcome, classify, classify_kernel,
 };
@@ -23,7 +23,7 @@ use rand::seq::SliceRandom;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
-use super::{ENTRY, FEATURES, family_name, figure, require_at_least, require_families, require_some, table};
+use super::{ENTRY, family_name, figure, require_at_least, require_families, require_some, table};
 
 /// Pairs of training documents behind the median distance.
 const DISTANCES: usize = 2000;
@@ -250,19 +250,15 @@ impl StudyWork for Classification {
         for replicate in 0..self.run.replicates as u64 {
             progress.now(format!("{}, replicate {}", Self::name(case), replicate + 1));
             for (m, accuracy) in self.accuracies(case, replicate)? {
-                let id = match case {
-                    Case::Kernel => "exact",
-                    Case::Linear => "linear",
-                    Case::Features(family) => family.id(),
+                let of = |id: &str| Subject::new(&self.placed.dataset, id);
+                let subject = match case {
+                    Case::Kernel => of("exact").cap(),
+                    Case::Linear => of("linear"),
+                    Case::Features(family) => of(family.id()),
                 };
-                rows.push(ResultRow {
-                    method_id: id.to_owned(),
-                    items: self.placed.documents.len() as u64,
-                    columns: m as u64,
-                    rank: m as u64,
-                    replicate,
-                    ..row(&self.run, &self.placed.dataset, &Self::name(case), Metric::Accuracy, accuracy)
-                });
+                let subject = subject.called(Self::name(case)).items(self.placed.documents.len());
+                let row = row(&self.run, subject, Metric::Accuracy, accuracy).replicate(replicate);
+                rows.push(if m == 0 { row } else { row.at("m", m) });
             }
         }
         Ok(rows)
@@ -276,8 +272,8 @@ impl StudyWork for Classification {
             self.choices.width, self.run.replicates
         );
         let select = Selection::of(Metric::Accuracy);
-        let kind = FigureKind::Curve { across: FEATURES, log_y: false, y_limits: None };
-        let grid = TableKind::Grid { select, across: FEATURES };
+        let kind = FigureKind::Curve { across: "m", log_y: false, y_limits: None };
+        let grid = TableKind::Grid { select, across: "m" };
         let title = "Accuracy on structured Gaussian features";
         Layout {
             tables: vec![table("table-accuracy", title, "Columns without m are machines that use no features.", grid)],

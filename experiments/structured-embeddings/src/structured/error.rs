@@ -10,7 +10,7 @@ use landmark_harness::config::RunSettings;
 use landmark_harness::layout::{About, Layout};
 use landmark_harness::progress::Progress;
 use landmark_harness::study::{Finished, Part, StudyContext, StudyError, StudyWork, row};
-use landmark_report::{FigureKind, Metric, ResultRow, Selection, TableKind, XAxis};
+use landmark_report::{FigureKind, Metric, ResultRow, Selection, Subject, TableKind};
 use landmark_yaml::Section;
 use ndarray::{Array1, Array2, s};
 use rayon::prelude::*;
@@ -18,12 +18,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
 use super::{
-    ENTRY, FEATURES, datasets, family_name, figure, kernel_name, require_at_least, require_families, require_kernels,
+    ENTRY, datasets, family_name, figure, kernel_name, require_at_least, require_families, require_kernels,
     require_some, table,
 };
-
-/// Random numbers t behind a matrix.
-const BUDGET: XAxis = XAxis { label: "budget of randomness t", head: |t| format!("t = {t}"), ..FEATURES };
 
 /// Quantity on the axis of the figure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -33,6 +30,16 @@ pub(super) enum Against {
     Features,
     /// t; ranks of one displacement family are one line.
     Budget,
+}
+
+impl Against {
+    /// Name of the axis.
+    fn axis(self) -> &'static str {
+        match self {
+            Self::Features => "m",
+            Self::Budget => "t",
+        }
+    }
 }
 
 /// Position of the items.
@@ -245,27 +252,24 @@ impl StudyWork for Estimates {
             for (replicate, (error, budget)) in draws.into_iter().enumerate() {
                 // rows of one size are one point
                 let size = match self.settings.against {
-                    Against::Features => m as u64,
-                    Against::Budget => budget as u64,
+                    Against::Features => m,
+                    Against::Budget => budget,
                 };
-                rows.push(ResultRow {
-                    method_id: case.family.id().to_owned(),
-                    items: self.settings.dimension as u64,
-                    columns: size,
-                    rank: size,
-                    replicate: replicate as u64,
-                    ..row(&self.run, &self.panel(case), &self.line(case.family), Metric::RootMeanSquaredError, error)
-                });
+                let subject = Subject::new(self.panel(case), case.family.id()).called(self.line(case.family));
+                let subject = subject.items(self.settings.dimension);
+                let row = row(&self.run, subject, Metric::RootMeanSquaredError, error);
+                rows.push(row.at(self.settings.against.axis(), size).replicate(replicate as u64));
             }
         }
         Ok(rows)
     }
 
     fn layout(&self, rows: &[ResultRow]) -> Layout {
-        let (across, axis) = match self.settings.against {
-            Against::Features => (FEATURES, "the number m of projections"),
-            Against::Budget => (BUDGET, "the budget t of randomness"),
+        let axis = match self.settings.against {
+            Against::Features => "the number m of projections",
+            Against::Budget => "the budget t of randomness",
         };
+        let across = self.settings.against.axis();
         let metric = Metric::RootMeanSquaredError;
         let caption = format!(
             "Root mean squared error of the kernel estimate over {} pairs of unit vectors of {} numbers at angles from 0 to π against {axis}: mean over \
@@ -287,8 +291,12 @@ impl StudyWork for Estimates {
         let dense = family_name(Family::Dense);
         if self.settings.against == Against::Features && self.settings.families.contains(&Family::Dense) {
             let ours = self.settings.families.iter().map(|&family| family_name(family)).filter(|name| *name != dense);
-            let kind =
-                TableKind::Paired { select: Selection::of(metric), ours: ours.collect(), baselines: vec![dense] };
+            let kind = TableKind::Paired {
+                select: Selection::of(metric),
+                across: "columns",
+                ours: ours.collect(),
+                baselines: vec![dense],
+            };
             let caption = "Mean difference of the error to that of the unstructured matrix at the same m, with its bootstrap interval: \
                            an interval around 0 says that the structure costs nothing.";
             tables.push(table("table-paired", "Structured against unstructured", caption, kind));

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
 use super::graphs::{GraphSettings, draw_graphs};
-use super::{ENTRY, family_name, require_at_least, require_families, table};
+use super::{ENTRY, family_name, require_at_least, require_families, subject, table};
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -131,12 +131,8 @@ impl StudyWork for Constants {
             (Metric::OrthogonalityError, report.orthogonality_error),
             (Metric::Count, report.largest_graph as f64),
         ];
-        let of = |(metric, value): (Metric, f64)| ResultRow {
-            method_id: family.id().to_owned(),
-            items: n as u64,
-            columns: n as u64,
-            rank: n as u64,
-            ..row(&self.run, &format!("n = {n}"), &family_name(family), metric, value)
+        let of = |(metric, value): (Metric, f64)| {
+            row(&self.run, subject(&format!("n = {n}"), family, n), metric, value).at("n", n)
         };
         Ok(values.into_iter().map(of).collect())
     }
@@ -161,7 +157,8 @@ impl StudyWork for Constants {
 fn line(rows: &[ResultRow], family: Family, n: usize) -> Option<Vec<String>> {
     let name = family_name(family);
     let value = |metric: Metric| {
-        let found = rows.iter().find(|row| row.metric == metric && row.method == name && row.items == n as u64);
+        let is_it = |row: &&ResultRow| row.metric == metric && row.subject.method == name && row.count("n") == n as u64;
+        let found = rows.iter().find(is_it);
         found.map(|row| row.value)
     };
     let (lower, upper) = (value(Metric::ChromaticLower)?, value(Metric::ChromaticUpper)?);

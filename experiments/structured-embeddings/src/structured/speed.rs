@@ -10,7 +10,7 @@ use landmark_harness::config::RunSettings;
 use landmark_harness::layout::{About, Layout};
 use landmark_harness::progress::Progress;
 use landmark_harness::study::{Finished, Part, StudyContext, StudyError, StudyWork, row};
-use landmark_report::{FigureKind, Metric, Notation, ResultRow, Selection, TableKind, XAxis};
+use landmark_report::{FigureKind, Metric, ResultRow, Selection, TableKind};
 use landmark_yaml::Section;
 use ndarray::Array2;
 use rand::Rng as _;
@@ -18,16 +18,7 @@ use rayon::ThreadPoolBuilder;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
-use super::{ENTRY, family_name, figure, require_at_least, require_families, table};
-
-/// Dimension n of the vectors.
-const DIMENSION: XAxis = XAxis {
-    of: |row| row.items as f64,
-    label: "dimension n",
-    head: |n| format!("n = {n}"),
-    notation: Notation::Whole,
-    is_logarithmic: true,
-};
+use super::{ENTRY, family_name, figure, require_at_least, require_families, subject, table};
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -138,14 +129,8 @@ impl StudyWork for Timing {
             // every draw of a family takes the same memory
             let memory = (replicate == 0).then_some((Metric::Megabytes, bytes / 1e6));
             for (metric, value) in [Some((Metric::ItemMicroseconds, 1e6 * seconds)), memory].into_iter().flatten() {
-                rows.push(ResultRow {
-                    method_id: family.id().to_owned(),
-                    items: n as u64,
-                    columns: n as u64,
-                    rank: n as u64,
-                    replicate,
-                    ..row(&self.run, PANEL, &family_name(family), metric, value)
-                });
+                let row = row(&self.run, subject(PANEL, family, n), metric, value);
+                rows.push(row.at("n", n).replicate(replicate));
             }
         }
         Ok(rows)
@@ -158,11 +143,11 @@ impl StudyWork for Timing {
             let (least, most) =
                 of_metric.fold((f64::INFINITY, 0.0), |(least, most), row| (row.value.min(least), row.value.max(most)));
             let y_limits = (least < most).then_some((least / 1.5, most * 1.5));
-            FigureKind::Curve { across: DIMENSION, log_y: true, y_limits }
+            FigureKind::Curve { across: "n", log_y: true, y_limits }
         };
         let time = "Microseconds an item on one thread, D₁HD₀ and ReLU included, against n with m = n features.";
         let memory = "Megabytes of the map (D₁HD₀, matrix, spectra) against n with m = n features.";
-        let grid = |metric| TableKind::Grid { select: Selection::of(metric), across: DIMENSION };
+        let grid = |metric| TableKind::Grid { select: Selection::of(metric), across: "n" };
         Layout {
             tables: vec![
                 table("table-time", "Time of an item in microseconds", time, grid(Metric::ItemMicroseconds)),

@@ -1,7 +1,7 @@
 //! Table 1 of the paper, and the methods beside each other.
 
 use landmark_harness::layout::Layout;
-use landmark_report::{FigureKind, FigureSpec, Metric, ResultRow, Selection, TableKind, TableSpec, XAxis};
+use landmark_report::{FigureKind, FigureSpec, Metric, ResultRow, Selection, TableKind, TableSpec};
 
 /// The columns of table 1.
 const TABLE_1: [(Metric, &str); 3] =
@@ -33,7 +33,7 @@ pub(super) fn layout(rows: &[ResultRow]) -> Layout {
             title: format!("{words} by number of landmarks"),
             caption: "A line a method; the exact machine is level.".to_owned(),
             select: Selection::of(metric),
-            kind: FigureKind::Curve { across: XAxis::RANK, log_y: false, y_limits: None },
+            kind: FigureKind::Curve { across: "rank", log_y: false, y_limits: None },
         })
         .collect();
     let notes = vec![
@@ -44,6 +44,11 @@ pub(super) fn layout(rows: &[ResultRow]) -> Layout {
     Layout { tables, figures, notes, ..Layout::default() }
 }
 
+/// Method and number of landmarks.
+fn cell(row: &ResultRow) -> (&str, u64) {
+    (&row.subject.method, row.count("landmarks"))
+}
+
 /// The figures of the official scorer that table 1 leaves out: means over replicates.
 fn official(rows: &[ResultRow]) -> TableSpec {
     let mut head = vec!["method".to_owned(), "landmarks".to_owned()];
@@ -52,21 +57,21 @@ fn official(rows: &[ResultRow]) -> TableSpec {
     let mut lines: Vec<Vec<String>> = Vec::new();
     let mut seen: Vec<(&str, u64)> = Vec::new();
     for row in rows {
-        if seen.contains(&(row.method.as_str(), row.rank)) {
+        let (method, size) = cell(row);
+        if seen.contains(&(method, size)) {
             continue;
         }
-        seen.push((&row.method, row.rank));
+        seen.push((method, size));
         let mean = |metric: Metric| {
-            let here =
-                |other: &&ResultRow| other.metric == metric && other.method == row.method && other.rank == row.rank;
+            let here = |other: &&ResultRow| other.metric == metric && cell(other) == (method, size);
             let values: Vec<f64> = rows.iter().filter(here).map(|row| row.value).collect();
             (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
         };
         let show = |metric: Metric| mean(metric).map_or("–".to_owned(), |value| metric.show(value));
-        let landmarks = if row.rank == 0 { "–".to_owned() } else { Metric::Rank.show(row.rank as f64) };
-        let mut line = vec![row.method.clone(), landmarks];
+        let landmarks = if size == 0 { "–".to_owned() } else { Metric::Rank.show(size as f64) };
+        let mut line = vec![method.to_owned(), landmarks];
         line.extend(OTHERS.iter().map(|&metric| show(metric)));
-        line.extend([show(Metric::SupportVectors), Metric::Evaluations.show(row.evaluations as f64)]);
+        line.extend([show(Metric::SupportVectors), Metric::Evaluations.show(row.cost.evaluations as f64)]);
         lines.push(line);
     }
     TableSpec {

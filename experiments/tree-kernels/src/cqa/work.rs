@@ -13,7 +13,7 @@ use landmark_harness::matrices::Matrix;
 use landmark_harness::metered_store::MeteredStore;
 use landmark_harness::progress::Progress;
 use landmark_harness::study::{Finished, Part, StudyContext, StudyError, StudyWork, row};
-use landmark_report::{Caveat, Metric, ResultRow};
+use landmark_report::{Caveat, Metric, ResultRow, Subject};
 use landmark_tasks::ranking::{Answer, score_ranking};
 use ndarray::Array1;
 use serde_json::{Value as Json, json};
@@ -146,22 +146,19 @@ impl Ranking {
         };
         let (n, m) = (self.training as u64, (self.labels.len() - self.training) as u64);
         let compared = said.compared as u64;
-        let blank = |metric, value| ResultRow {
-            method: name.to_owned(),
-            method_id: id.to_owned(),
-            items: n + m,
-            columns: size as u64,
-            rank: size as u64,
-            cells: if size == 0 { n * n } else { n * size as u64 } + m * compared,
-            evaluations: if size == 0 { n * (n - 1) / 2 } else { n * size as u64 } + m * compared,
-            replicate,
-            ..row(&self.run, &self.settings.dataset, id, metric, value)
+        let subject = Subject::new(&self.settings.dataset, id).called(name).items(self.labels.len());
+        let subject = Subject { is_cap: piece == Piece::Exact, ..subject };
+        let cells = if size == 0 { n * n } else { n * size as u64 } + m * compared;
+        let evaluations = if size == 0 { n * (n - 1) / 2 } else { n * size as u64 } + m * compared;
+        let blank = |metric, value| {
+            let row = row(&self.run, subject.clone(), metric, value).cost(cells, evaluations).replicate(replicate);
+            if size == 0 { row } else { row.at("landmarks", size) }
         };
         let scores = score_ranking(&self.answers(&said.scores))?;
         let note =
             format!("C = {}{}", said.c, if said.converged { "" } else { "; the SVM stopped at its limit of epochs" });
         let map = blank(Metric::MeanAveragePrecision, scores.map);
-        let mut rows = vec![ResultRow { note: Some(note), seconds: Some(seconds), ..map }];
+        let mut rows = vec![map.note(note).seconds(seconds)];
         rows.extend([
             blank(Metric::AverageRecall, scores.avg_rec),
             blank(Metric::ReciprocalRank, scores.mrr),

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use landmark_report::{FigureKind, FigureSpec, Metric, ResultRow, Selection, TableKind, TableSpec, XAxis};
+use landmark_report::{FigureKind, FigureSpec, Metric, ResultRow, Selection, TableKind, TableSpec};
 
 use super::super::error_curve::error_layout;
 use crate::config::{SplitConfig, TrainedOn, Tuned};
@@ -33,7 +33,7 @@ fn under_paper_headings(context: &SweepContext<'_>, rows: &[ResultRow]) -> Vec<R
         let is_here = |row: &&ResultRow| {
             row.metric == Metric::Accuracy
                 && row.comparison == Comparison::Rank.id()
-                && (row.columns == size || row.method_id == "exact")
+                && (row.count("columns") == size || row.subject.id == "exact")
         };
         restated.extend(
             rows.iter().filter(is_here).map(|row| ResultRow { comparison: (*heading).to_owned(), ..row.clone() }),
@@ -44,7 +44,7 @@ fn under_paper_headings(context: &SweepContext<'_>, rows: &[ResultRow]) -> Vec<R
 
 /// The exact kernel has no rank: it was measured once, and stands under both headings.
 fn exact_in_both_regimes(rows: &[ResultRow]) -> Vec<ResultRow> {
-    let is_exact = |row: &&ResultRow| row.method_id == "exact" && row.metric == Metric::Accuracy;
+    let is_exact = |row: &&ResultRow| row.subject.id == "exact" && row.metric == Metric::Accuracy;
     let Some(here) = rows.iter().find(is_exact).map(|row| &row.comparison) else { return Vec::new() };
     let Some(other) = rows.iter().map(|row| &row.comparison).find(|comparison| *comparison != here) else {
         return Vec::new();
@@ -58,9 +58,8 @@ fn searched_layout(rows: &[ResultRow]) -> Layout {
     for (number, (heading, words)) in (7..).zip([("small_rank", "small"), ("large_rank", "large")]) {
         let mut trials = Selection::compared_at(Metric::ValidationAccuracy, heading);
         // the exact kernel has no rank to search, and the optimum is no method
-        let is_method =
-            |row: &&ResultRow| trials.matches(row) && !["exact", "optimal"].contains(&row.method_id.as_str());
-        let mut methods: Vec<String> = rows.iter().filter(is_method).map(|row| row.method.clone()).collect();
+        let is_method = |row: &&ResultRow| trials.matches(row) && !row.subject.is_cap;
+        let mut methods: Vec<String> = rows.iter().filter(is_method).map(|row| row.subject.method.clone()).collect();
         let mut seen = HashSet::new();
         methods.retain(|method| seen.insert(method.clone()));
         if !methods.is_empty() {
@@ -72,7 +71,7 @@ fn searched_layout(rows: &[ResultRow]) -> Layout {
                     "A point for each trial of the search: mean accuracy over the folds against the rank it tried."
                         .to_owned(),
                 select: trials,
-                kind: FigureKind::Points { across: XAxis::RANK },
+                kind: FigureKind::Points { across: "rank" },
             });
         }
         let ranks = Selection::compared_at(Metric::Rank, heading);
@@ -148,14 +147,14 @@ pub(in super::super) fn layout(context: &SweepContext<'_>, rows: &[ResultRow]) -
             id: format!("table-accuracy-{}", comparison.id()),
             title: format!("Accuracy at {words}"),
             caption: format!("Share of test documents classified rightly by {}.", machine(context)),
-            kind: TableKind::Grid { select: select.clone(), across: XAxis::COLUMNS },
+            kind: TableKind::Grid { select: select.clone(), across: "columns" },
         });
         figures.push(FigureSpec {
             id: format!("figure-accuracy-{}", comparison.id()),
             title: format!("Accuracy against the number of landmarks, {words}"),
             caption: "Mean test accuracy against the number of landmarks; the band is the 95 % interval.".to_owned(),
             select,
-            kind: FigureKind::Curve { across: XAxis::COLUMNS, log_y: false, y_limits: None },
+            kind: FigureKind::Curve { across: "columns", log_y: false, y_limits: None },
         });
     }
     let errors = error_layout(rows);

@@ -97,7 +97,11 @@ impl Own {
                 let mut scores = vec![0.0; pairs.len()];
                 match oracle.evaluate(pairs, &mut scores) {
                     Ok(()) => exact.extend(pairs.iter().copied().zip(scores)),
-                    Err(OracleError::BudgetExhausted { .. } | OracleError::TimeExhausted { .. }) => break,
+                    Err(
+                        OracleError::BudgetExhausted { .. }
+                        | OracleError::TimeExhausted { .. }
+                        | OracleError::MoneyExhausted { .. },
+                    ) => break,
                     Err(error) => return Err(failed(error)),
                 }
             }

@@ -17,9 +17,10 @@ use landmark_harness::factors::write_parquet;
 use landmark_harness::items::{ItemFile, OwnItems};
 use landmark_harness::loaded::LoadError;
 use landmark_harness::metered_store::MeteredStore;
+use landmark_harness::oracles::scorer::Scorer;
 use landmark_harness::problem::{Joined, similarity};
 use landmark_harness::run::{self, RunError};
-use landmark_oracles::subprocess::{PairForm, ScoredItems};
+use landmark_oracles::subprocess::ScoredItems;
 use landmark_report::amounts::count;
 use landmark_tasks::neighbours::nearest;
 use miette::{IntoDiagnostic, Result};
@@ -100,12 +101,12 @@ impl Own {
         let (old, new) = (scored(items).into_diagnostic()?, scored(new).into_diagnostic()?);
         let joined = Joined { old: &old, kept: &kept, new: &new, embeddings: embeddings.as_ref().map(Array2::view) };
         let problem = joined.load(&self.config.run, &self.matrix, self.options.data.as_deref()).map_err(usage)?;
-        if problem.program().is_some_and(|program| program.greeting().pairs == PairForm::Index) {
+        if problem.scorer().is_some_and(|scorer| !scorer.takes_new_items()) {
             let message = "the program compares items by their numbers, and a new item has none";
             let help = "let it greet with `\"pairs\": \"text\"` or `\"id\"`".to_owned();
             return Err(UsageError::new(message, Some(help)).into());
         }
-        let asked = problem.program().map(|program| program.greeting().identity.as_str());
+        let asked = problem.scorer().map(Scorer::name);
         if let (Some(then), Some(now)) = (&info.scorer, asked)
             && then != now
         {

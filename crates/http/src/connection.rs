@@ -1,0 +1,210 @@
+//! One request and what came of it.
+
+use std::time::{Duration, SystemTime};
+
+use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
+use reqwest::redirect::Policy;
+use reqwest::{Certificate, Client, Response, StatusCode};
+use serde_json::Value as Json;
+use url::Url;
+
+use crate::error::HttpError;
+use crate::params::HttpParams;
+use crate::purse::Usage;
+use crate::rating::shortened;
+use crate::wait;
+
+/// A client of one endpoint.
+#[derive(Debug)]
+pub(crate) struct Connection {
+    client: Client,
+    url: Url,
+    answer_bytes: usize,
+}
+
+/// An answer to go on with.
+#[derive(Debug)]
+pub(crate) enum Reply {
+    Json(Json),
+    /// Its first line.
+    NoJson(String),
+    /// 413, or 422, which some servers answer to a batch above their limit.
+    TooLarge {
+        status: StatusCode,
+        said: String,
+    },
+}
+
+/// No answer to go on with.
+#[derive(Debug)]
+pub(crate) enum Fault {
+    Final(HttpError),
+    Again(Again),
+}
+
+/// A fault that may pass.
+#[derive(Debug)]
+pub(crate) struct Again {
+    pub(crate) what: String,
+    /// What the server asks for.
+    pub(crate) wait: Option<Duration>,
+    pub(crate) is_overwhelmed: bool,
+    pub(crate) may_be_charged: bool,
+}
+
+impl Connection {
+    pub(crate) fn new(params: &HttpParams, url: &Url) -> Result<Self, HttpError> {
+        let refused = |what: String| HttpError::Client { url: public(url).to_string(), what };
+        let mut headers = HeaderMap::new();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        for (name, value) in &params.headers {
+            let header = HeaderName::try_from(name).ok().zip(HeaderValue::try_from(value).ok());
+            let (name, value) = header.ok_or_else(|| refused(format!("`{name}: {value}` is no header")))?;
+            headers.insert(name, value);
+        }
+        if let Some(name) = &params.key {
+            let key = std::env::var(name).ok().filter(|key| !key.is_empty());
+            let key = key.ok_or_else(|| HttpError::NoKey { name: name.clone(), url: public(url).to_string() })?;
+            let value = HeaderValue::try_from(format!("Bearer {}", key.trim()));
+            // the complaint does not repeat the key
+            let mut value =
+                value.map_err(|_| refused(format!("the key in `{name}` has characters that no header takes")))?;
+            value.set_sensitive(true);
+            headers.insert(AUTHORIZATION, value);
+        }
+        // an error means that it is installed already
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let mut client = Client::builder()
+            .default_headers(headers)
+            .timeout(params.timeout())
+            .pool_max_idle_per_host(params.in_flight)
+            .redirect(same_host());
+        if let Some(file) = &params.certificate {
+            let pem = std::fs::read(file).map_err(|error| refused(format!("`{}`: {error}", file.display())))?;
+            let certificates = Certificate::from_pem_bundle(&pem)
+                .map_err(|error| refused(format!("`{}` holds no certificate: {error}", file.display())))?;
+            client = certificates.into_iter().fold(client, reqwest::ClientBuilder::add_root_certificate);
+        }
+        let client = client.build().map_err(|error| refused(in_words(&error)))?;
+        Ok(Self { client, url: url.clone(), answer_bytes: params.answer_bytes })
+    }
+
+    /// Posts a body, and reads what comes back.
+    pub(crate) async fn post(&self, body: &str) -> Result<(Reply, Option<Usage>), Fault> {
+        let sent = self.client.post(self.url.clone()).body(body.to_owned()).send().await;
+        // a connection that was never made carried nothing
+        let lost = |error: &reqwest::Error| Again {
+            what: in_words(error),
+            wait: None,
+            is_overwhelmed: error.is_timeout(),
+            may_be_charged: !error.is_connect(),
+        };
+        let response = sent.map_err(|error| match error.is_builder() || error.is_redirect() {
+            true => self.refused(&in_words(&error), "", "look at `oracle.url`"),
+            false => Fault::Again(lost(&error)),
+        })?;
+        let status = response.status();
+        let wait = wait::asked_for(response.headers(), SystemTime::now());
+        let text = self.read(response).await.map_err(|error| match error {
+            Unread::Broken(error) => Fault::Again(lost(&error)),
+            Unread::TooLong => {
+                let said = format!("more than {} bytes", self.answer_bytes);
+                self.refused(&said, "", "raise `oracle.answer_bytes` if that is right")
+            }
+        })?;
+        let said = || shortened(&String::from_utf8_lossy(&text));
+        let next_step = match status.as_u16() {
+            200..=299 => {
+                return Ok(match serde_json::from_slice::<Json>(&text) {
+                    Ok(json) => {
+                        let usage = Usage::of(&json);
+                        (Reply::Json(json), usage)
+                    }
+                    Err(_) => (Reply::NoJson(said()), None),
+                });
+            }
+            413 | 422 => return Ok((Reply::TooLarge { status, said: said() }, None)),
+            408 | 425 | 429 | 500..=599 => {
+                return Err(Fault::Again(Again {
+                    what: format!("{status}: {}", said()),
+                    wait,
+                    is_overwhelmed: matches!(status.as_u16(), 429 | 503),
+                    may_be_charged: matches!(status.as_u16(), 408 | 500 | 502 | 504),
+                }));
+            }
+            300..=399 => "it points elsewhere, and the key is not sent there; write that address into `oracle.url`",
+            401 | 403 => "look at `oracle.key`: the variable that it names must hold the key of this server",
+            404 | 405 => "look at `oracle.url`, path and all, and at `oracle.model`",
+            _ => "look at `oracle.request` and `oracle.fields`, which say what is sent",
+        };
+        Err(self.refused(&status.to_string(), &said(), next_step))
+    }
+
+    fn refused(&self, status: &str, said: &str, next_step: &'static str) -> Fault {
+        let (status, said) = (status.to_owned(), if said.is_empty() { "nothing else" } else { said }.to_owned());
+        Fault::Final(HttpError::Refused { url: public(&self.url).to_string(), status, said, next_step })
+    }
+
+    async fn read(&self, mut response: Response) -> Result<Vec<u8>, Unread> {
+        let mut text = Vec::new();
+        while let Some(chunk) = response.chunk().await.map_err(Unread::Broken)? {
+            if text.len() + chunk.len() > self.answer_bytes {
+                return Err(Unread::TooLong);
+            }
+            text.extend_from_slice(&chunk);
+        }
+        Ok(text)
+    }
+}
+
+/// Why a body could not be read.
+enum Unread {
+    Broken(reqwest::Error),
+    TooLong,
+}
+
+/// Redirects are followed on the host itself: the key is for no other.
+fn same_host() -> Policy {
+    Policy::custom(|attempt| {
+        let origin = |url: &Url| url.origin();
+        let first = attempt.previous().first().map(origin);
+        if attempt.previous().len() > 3 || first.is_none_or(|first| first != attempt.url().origin()) {
+            attempt.stop()
+        } else {
+            attempt.follow()
+        }
+    })
+}
+
+/// An address without what might be secret: query and fragment.
+pub(crate) fn public(url: &Url) -> Url {
+    let mut public = url.clone();
+    public.set_query(None);
+    public.set_fragment(None);
+    public
+}
+
+/// An error and its causes; the address is said elsewhere, without its query.
+fn in_words(error: &reqwest::Error) -> String {
+    let mut words = match error {
+        error if error.is_timeout() => "did not answer in time".to_owned(),
+        error if error.is_connect() => "cannot be reached".to_owned(),
+        error if error.is_body() || error.is_decode() => "broke off its answer".to_owned(),
+        _ => "broke the connection".to_owned(),
+    };
+    let mut cause = std::error::Error::source(error);
+    while let Some(error) = cause {
+        cause = error.source();
+        if cause.is_none() {
+            words = format!("{words} ({error})");
+        }
+    }
+    words
+}
+
+/// Wait before the next attempt: a tenth of a second, doubled each time, at most half a minute; the half of it is chance, so that those
+/// that failed together do not return together.
+pub(crate) fn backoff(attempts: u32) -> Duration {
+    let longest = 0.1 * f64::from(1_u32 << attempts.saturating_sub(1).min(9));
+    Duration::from_secs_f64(longest.min(30.0) * (0.5 + 0.5 * rand::random::<f64>()))
+}

@@ -1,0 +1,250 @@
+//! Money: reserved before a request leaves, settled when its answer is there.
+//!
+//! What a request can cost at most is set aside first, so that what was spent and what is under way never pass the limit
+//! together. A token is at least one byte, so the bytes of a request bound its tokens. A request that was cut off
+//! may have been charged: it counts as if it had been, in full.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use landmark_core::parameter::BadParameter;
+use serde::{Deserialize, Serialize};
+use serde_json::Value as Json;
+use tokio::sync::Notify;
+
+/// Prices of a server, in the currency of `budget.money`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Price {
+    /// Of a million tokens that are sent.
+    pub input: f64,
+    /// Of a million tokens that are answered.
+    pub output: f64,
+    /// Of a request.
+    pub request: f64,
+    /// Tokens of an answer, at most; what bounds the cost of a request in advance.
+    pub output_tokens: u64,
+}
+
+/// What was paid so far.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+pub struct Paid {
+    /// Money, requests of unknown fate included in full.
+    pub money: f64,
+    /// The part of it that may not have been charged.
+    pub in_doubt: f64,
+    /// Requests that were answered.
+    pub requests: u64,
+    /// Tokens that were sent, as the server counts them.
+    pub input_tokens: u64,
+    /// Tokens that were answered, as the server counts them.
+    pub output_tokens: u64,
+}
+
+/// Tokens of an answer, as the server counts them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Usage {
+    pub(crate) input: u64,
+    pub(crate) output: u64,
+}
+
+/// Money that one oracle may spend.
+#[derive(Debug, Default)]
+pub(crate) struct Purse {
+    price: Price,
+    limit: Option<f64>,
+    state: Mutex<State>,
+    settled: Notify,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    paid: Paid,
+    reserved: f64,
+    under_way: usize,
+}
+
+/// The limit was reached before a request left.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Exhausted {
+    pub(crate) limit: f64,
+    pub(crate) spent: f64,
+    pub(crate) wanted: f64,
+}
+
+/// Money set aside for a request; dropped without a word it counts as spent, in doubt.
+#[derive(Debug)]
+pub(crate) struct Reserved {
+    purse: Arc<Purse>,
+    most: f64,
+    is_booked: bool,
+}
+
+impl Price {
+    pub(crate) fn check(&self) -> Result<(), BadParameter> {
+        for (parameter, price) in
+            [("price.input", self.input), ("price.output", self.output), ("price.request", self.request)]
+        {
+            if !(price >= 0.0 && price.is_finite()) {
+                return Err(BadParameter::new(parameter, price, "a number of at least 0"));
+            }
+        }
+        if self.output > 0.0 && self.output_tokens == 0 {
+            let wanted = "the most tokens of an answer, as its `max_tokens`, where `price.output` is above 0";
+            return Err(BadParameter::new("price.output_tokens", 0, wanted));
+        }
+        Ok(())
+    }
+
+    fn of(&self, usage: Usage) -> f64 {
+        self.request + (self.input * usage.input as f64 + self.output * usage.output as f64) / 1e6
+    }
+
+    /// The most that a request of so many bytes can cost.
+    pub(crate) fn most(&self, bytes: usize) -> f64 {
+        self.of(Usage { input: bytes as u64, output: self.output_tokens })
+    }
+}
+
+impl Usage {
+    /// The counts of an answer, where it has any.
+    pub(crate) fn of(answer: &Json) -> Option<Self> {
+        let count = |names: &[&str]| names.iter().find_map(|name| answer.pointer(name).and_then(Json::as_u64));
+        let total = count(&["/usage/total_tokens"]);
+        let output = count(&["/usage/completion_tokens", "/usage/output_tokens"]);
+        let input = count(&["/usage/prompt_tokens", "/usage/input_tokens", "/meta/billed_units/input_tokens"])
+            .or_else(|| Some(total?.saturating_sub(output.unwrap_or(0))));
+        input.map(|input| Self { input, output: output.unwrap_or(0) })
+    }
+}
+
+impl Purse {
+    pub(crate) fn new(price: Price, limit: Option<f64>) -> Arc<Self> {
+        Arc::new(Self { price, limit, ..Self::default() })
+    }
+
+    pub(crate) fn paid(&self) -> Paid {
+        self.lock().paid
+    }
+
+    /// Sets the most aside that a request of so many bytes can cost, once those under way leave room for it.
+    pub(crate) async fn reserve(self: &Arc<Self>, bytes: usize) -> Result<Reserved, Exhausted> {
+        let most = self.price.most(bytes);
+        loop {
+            let mut settled = std::pin::pin!(self.settled.notified());
+            settled.as_mut().enable();
+            {
+                let mut state = self.lock();
+                let is_enough = self.limit.is_none_or(|limit| state.paid.money + state.reserved + most <= limit);
+                if is_enough {
+                    state.reserved += most;
+                    state.under_way += 1;
+                    return Ok(Reserved { purse: Arc::clone(self), most, is_booked: false });
+                }
+                // what is under way will cost less than was set aside for it
+                if state.under_way == 0 {
+                    let limit = self.limit.unwrap_or(f64::INFINITY);
+                    return Err(Exhausted { limit, spent: state.paid.money, wanted: most });
+                }
+            }
+            settled.await;
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn end(&self, most: f64, book: impl FnOnce(&mut Paid)) {
+        let mut state = self.lock();
+        state.under_way -= 1;
+        // what many sums and differences leave over is no money
+        state.reserved = if state.under_way == 0 { 0.0 } else { state.reserved - most };
+        book(&mut state.paid);
+        drop(state);
+        self.settled.notify_waiters();
+    }
+}
+
+impl Reserved {
+    /// The server answered; what it counted is paid, or what was set aside where it does not say.
+    pub(crate) fn settle(mut self, usage: Option<Usage>) {
+        self.is_booked = true;
+        let money = usage.map_or(self.most, |usage| self.purse.price.of(usage));
+        let Usage { input, output } = usage.unwrap_or_default();
+        self.purse.end(self.most, |paid| {
+            paid.money += money;
+            paid.requests += 1;
+            paid.input_tokens += input;
+            paid.output_tokens += output;
+        });
+    }
+
+    /// The server refused, and charges nothing.
+    pub(crate) fn release(mut self) {
+        self.is_booked = true;
+        self.purse.end(self.most, |_| {});
+    }
+}
+
+impl Drop for Reserved {
+    fn drop(&mut self) {
+        if !self.is_booked {
+            self.purse.end(self.most, |paid| {
+                paid.money += self.most;
+                paid.in_doubt += self.most;
+            });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    const PRICE: Price = Price { input: 1e6, output: 2e6, request: 0.5, output_tokens: 10 };
+
+    fn now<T>(future: impl Future<Output = T>) -> T {
+        tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(future)
+    }
+
+    #[test]
+    fn what_is_under_way_counts_until_it_is_settled() {
+        let purse = Purse::new(PRICE, Some(60.0));
+        // 0.5 + 10 + 20 at most
+        let first = now(purse.reserve(10)).unwrap();
+        let second = async {
+            futures_util::future::join(purse.reserve(10), async {
+                tokio::task::yield_now().await;
+                assert_eq!(purse.lock().under_way, 1, "no room beside the first");
+                first.settle(Some(Usage { input: 4, output: 1 }));
+            })
+            .await
+        };
+        let (second, ()) = now(second);
+        assert_eq!(purse.paid().money, 6.5);
+        second.unwrap().release();
+        assert_eq!(purse.paid().money, 6.5);
+        drop(now(purse.reserve(10)).unwrap());
+        assert_eq!((purse.paid().money, purse.paid().in_doubt), (37.0, 30.5));
+        assert_eq!(now(purse.reserve(10)).unwrap_err(), Exhausted { limit: 60.0, spent: 37.0, wanted: 30.5 });
+    }
+
+    #[test]
+    fn an_answer_that_does_not_count_costs_what_was_set_aside() {
+        let purse = Purse::new(PRICE, None);
+        now(purse.reserve(1)).unwrap().settle(None);
+        assert_eq!(purse.paid().money, 21.5);
+    }
+
+    #[test]
+    fn usage_is_read_in_the_words_of_several_servers() {
+        let read = |answer: Json| Usage::of(&answer).map(|usage| (usage.input, usage.output));
+        assert_eq!(read(json!({ "usage": { "prompt_tokens": 7, "completion_tokens": 2 } })), Some((7, 2)));
+        assert_eq!(read(json!({ "usage": { "total_tokens": 9 } })), Some((9, 0)));
+        assert_eq!(read(json!({ "usage": { "input_tokens": 7, "output_tokens": 2 } })), Some((7, 2)));
+        assert_eq!(read(json!({ "results": [] })), None);
+        assert_eq!(read(json!([])), None);
+    }
+}

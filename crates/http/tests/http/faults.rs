@@ -1,0 +1,167 @@
+//! Servers that don't do as they should.
+
+use super::*;
+
+use std::collections::HashSet;
+use std::sync::Mutex;
+use std::time::Duration;
+
+use landmark_http::ChangedModel;
+use landmark_oracles::subprocess::FailedPairs;
+
+#[test]
+fn a_storm_of_refusals_loses_nothing() {
+    // two of three are turned away, each with another form of a wait
+    let server = Server::start(|request| match request.number % 6 {
+        0 => Answer::text(429, "slow down").with("retry-after-ms", "5"),
+        1 => Answer::text(503, "busy").with("retry-after", "0.01"),
+        3 => {
+            Answer::text(429, "").with("x-ratelimit-remaining-requests", "0").with("x-ratelimit-reset-requests", "7ms")
+        }
+        4 => Answer::text(500, "oops").with("retry-after", "0"),
+        _ => right(&request.body),
+    });
+    let oracle = Http::new(params(&server), items(20), None).unwrap();
+    assert_eq!(scored(&oracle, &some_pairs()).unwrap(), similarities(&some_pairs()));
+    assert_eq!(server.seen().len() as u64, 9 + oracle.retries());
+    assert!(oracle.retries() >= 9);
+}
+
+#[test]
+fn an_answer_may_break_off_at_any_byte() {
+    let length = right(&json!({ "query": "text 199", "documents": ["text 100"] })).bytes().len();
+    // each pair's first answer breaks off at a byte of its own
+    let asked = Mutex::new(HashSet::new());
+    let server = Server::start(move |request| {
+        let is_first = asked.lock().unwrap().insert(request.body.to_string());
+        let answer = right(&request.body);
+        let cut = number(&request.body["query"]) as usize % answer.bytes().len();
+        if is_first { answer.cut_after(cut) } else { answer }
+    });
+    let one_by_one = HttpParams { pairs_per_request: Some(1), in_flight: 64, ..params(&server) };
+    let oracle = Http::new(one_by_one, items(length), None).unwrap();
+    let pairs: Vec<Pair> = (0..length).map(|j| (0, j)).collect();
+    assert_eq!(scored(&oracle, &pairs).unwrap(), similarities(&pairs));
+    assert_eq!(oracle.retries(), length as u64);
+}
+
+#[test]
+fn a_pair_that_breaks_the_answer_is_found_and_named() {
+    let server = Server::start(|request| {
+        let documents = request.body["documents"].to_string();
+        if documents.contains("\"text 11\"") { Answer::text(200, "{\"results\": [") } else { right(&request.body) }
+    });
+    let oracle = Http::new(params(&server), items(20), None).unwrap();
+    let column: Vec<Pair> = (0..20).map(|i| (i, 3)).collect();
+    let error = in_words(&scored(&oracle, &column).unwrap_err());
+    assert!(error.contains("(`id11`, `id3`)") && error.contains("not JSON"), "{error}");
+    let lenient = HttpParams { failed_pairs: FailedPairs::Score(-1.0), ..params(&server) };
+    let oracle = Http::new(lenient, items(20), None).unwrap();
+    let mut wanted = similarities(&column);
+    wanted[11] = -1.0;
+    assert_eq!((scored(&oracle, &column).unwrap(), oracle.failed()), (wanted, 1));
+}
+
+#[test]
+fn a_server_that_never_makes_sense_is_given_up() {
+    let server = Server::start(|_| Answer::json(200, &json!({ "scores": [] })));
+    let lenient = HttpParams { failed_pairs: FailedPairs::Score(0.0), ..params(&server) };
+    let error = scored(&Http::new(lenient, items(40), None).unwrap(), &(0..40).map(|i| (i, 3)).collect::<Vec<_>>());
+    let error = in_words(&error.unwrap_err());
+    assert!(error.contains("that is the endpoint, not the items") && error.contains("no list at `results`"), "{error}");
+}
+
+#[test]
+fn the_limit_of_the_server_is_met_and_remembered() {
+    for status in [413, 422] {
+        let server = Server::start(move |request| match request.body["documents"].as_array().unwrap().len() {
+            ..=3 => right(&request.body),
+            _ => Answer::json(status, &json!({ "error": "batch size 8 > 3" })),
+        });
+        let oracle = Http::new(HttpParams { in_flight: 1, ..params(&server) }, items(20), None).unwrap();
+        assert_eq!(scored(&oracle, &some_pairs()).unwrap(), similarities(&some_pairs()));
+        let before = server.seen().len();
+        assert_eq!(scored(&oracle, &some_pairs()).unwrap(), similarities(&some_pairs()));
+        assert!(server.seen()[before..].iter().all(|request| request.body["documents"].as_array().unwrap().len() <= 2));
+    }
+}
+
+#[test]
+fn what_no_repetition_betters_is_final_and_keeps_the_key() {
+    // PATH is there wherever tests run; its value stands for a key
+    let key = std::env::var("PATH").unwrap();
+    for (status, advice) in [(400, "oracle.request"), (401, "oracle.key"), (403, "oracle.key"), (404, "oracle.url")] {
+        let server = Server::start(move |_| Answer::text(status, "no such thing\nsecond line"));
+        let params = HttpParams { key: Some("PATH".to_owned()), in_flight: 1, ..params(&server) };
+        let error = in_words(&scored(&Http::new(params, items(3), None).unwrap(), &[(0, 1)]).unwrap_err());
+        assert!(error.contains("no such thing") && error.contains(advice), "{error}");
+        assert!(!error.contains("second line") && !error.contains(&key), "{error}");
+        assert_eq!(server.seen().len(), 1);
+        assert_eq!(server.seen()[0].headers["authorization"], format!("Bearer {key}"));
+    }
+    let absent = HttpParams {
+        key: Some("LANDMARK_NO_SUCH_KEY".to_owned()),
+        url: "http://127.0.0.1:1/".to_owned(),
+        ..HttpParams::default()
+    };
+    let error = Http::new(absent, items(3), None).err().unwrap().to_string();
+    assert!(error.contains("LANDMARK_NO_SUCH_KEY"), "{error}");
+}
+
+#[test]
+fn a_redirect_is_followed_on_the_host_itself_alone() {
+    let stranger = Server::start(|request| right(&request.body));
+    let elsewhere = stranger.url("/rerank");
+    let server = Server::start(move |request| match request.path.as_str() {
+        "/rerank" => Answer::text(307, "").with("location", &elsewhere),
+        "/moved" => Answer::text(307, "").with("location", "/there"),
+        _ => right(&request.body),
+    });
+    let error = in_words(&scored(&Http::new(params(&server), items(3), None).unwrap(), &[(0, 1)]).unwrap_err());
+    assert!(error.contains("307") && error.contains("points elsewhere"), "{error}");
+    assert!(stranger.seen().is_empty());
+    let moved = HttpParams { url: server.url("/moved"), ..params(&server) };
+    assert_eq!(scored(&Http::new(moved, items(3), None).unwrap(), &[(0, 1)]).unwrap(), similarities(&[(0, 1)]));
+}
+
+#[test]
+fn an_answer_without_end_is_refused() {
+    let server = Server::start(|_| Answer::text(200, &" ".repeat(4096)));
+    let error =
+        scored(&Http::new(HttpParams { answer_bytes: 1024, ..params(&server) }, items(3), None).unwrap(), &[(0, 1)]);
+    let error = in_words(&error.unwrap_err());
+    assert!(error.contains("more than 1024 bytes") && error.contains("oracle.answer_bytes"), "{error}");
+}
+
+#[test]
+fn silence_is_asked_again_until_patience_ends() {
+    let server = Server::start(|_| {
+        std::thread::sleep(Duration::from_millis(400));
+        Answer::text(200, "late")
+    });
+    let hasty = HttpParams { timeout_seconds: 0.05, patience_seconds: 0.5, ..params(&server) };
+    let error = in_words(&scored(&Http::new(hasty, items(3), None).unwrap(), &[(0, 1)]).unwrap_err());
+    assert!(error.contains("did not answer in time") && error.contains("oracle.patience_seconds"), "{error}");
+    let nobody = HttpParams { url: "http://127.0.0.1:1/".to_owned(), patience_seconds: 0.1, ..HttpParams::default() };
+    let error = in_words(&scored(&Http::new(nobody, items(3), None).unwrap(), &[(0, 1)]).unwrap_err());
+    assert!(error.contains("cannot be reached"), "{error}");
+}
+
+#[test]
+fn another_model_in_the_middle_is_noticed() {
+    let changing = || {
+        Server::start(|request| {
+            let mut answer = reranked(&request.body);
+            answer["system_fingerprint"] = json!(format!("fp{}", request.number));
+            Answer::json(200, &answer)
+        })
+    };
+    let server = changing();
+    let oracle = Http::new(params(&server), items(20), None).unwrap();
+    scored(&oracle, &some_pairs()).unwrap();
+    assert_eq!(oracle.changed_models(), 8);
+    let server = changing();
+    let strict = HttpParams { changed_model: ChangedModel::Error, in_flight: 1, ..params(&server) };
+    let error = in_words(&scored(&Http::new(strict, items(20), None).unwrap(), &some_pairs()).unwrap_err());
+    assert!(error.contains("`m (fp1)` after `m (fp0)`"), "{error}");
+}

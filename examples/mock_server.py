@@ -1,0 +1,102 @@
+#!/usr/bin/env python3
+"""A server that speaks like a reranker, a pair scorer and a chat model, to try Landmark's `http` oracle without an account.
+
+    python3 mock_server.py [--port 8377] [--delay 0.0] [--refuse 0.0]
+
+It scores as sentence_similarity.py does: /rerank (query, documents), /score (text_1, text_2), /v1/chat/completions (a prompt
+with lines `A: …` and `B: …`, answered with a rating from 0 to 10). `--delay` is the time a request takes; `--refuse` the share of requests
+that is turned away with 429. Python alone, no package.
+"""
+
+import argparse
+import json
+import random
+import re
+import sys
+import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+from sentence_similarity import VERSION, score
+
+MODEL = f"soft-word-overlap-v{VERSION}"
+
+
+def number(a, b):
+    similarity = score(a, b)
+    return similarity if isinstance(similarity, float) else 0.0
+
+
+def rerank(body):
+    documents = enumerate(body["documents"])
+    results = [{"index": k, "relevance_score": number(body["query"], text)} for k, text in documents]
+    return {"model": MODEL, "results": sorted(results, key=lambda result: -result["relevance_score"])}
+
+
+def compare(body):
+    pairs = zip(body["text_1"], body["text_2"], strict=True)
+    return {"model": MODEL, "data": [{"index": k, "score": number(a, b)} for k, (a, b) in enumerate(pairs)]}
+
+
+def chat(body):
+    prompt = body["messages"][-1]["content"]
+    pairs = list(zip(re.findall(r"^A: (.*)$", prompt, re.M), re.findall(r"^B: (.*)$", prompt, re.M), strict=True))
+    ratings = [f"{10 * number(a, b):.2f}" for a, b in pairs]
+    content = ratings[0] if len(pairs) == 1 else "\n".join(f"{k}: {rating}" for k, rating in enumerate(ratings, 1))
+    usage = {"prompt_tokens": len(prompt) // 4, "completion_tokens": 4 * len(pairs)}
+    return {"model": MODEL, "choices": [{"message": {"role": "assistant", "content": content}}], "usage": usage}
+
+
+ROUTES = {"/rerank": rerank, "/score": compare, "/v1/chat/completions": chat}
+
+
+class Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"  # connections are used again
+    disable_nagle_algorithm = True
+
+    def do_POST(self):
+        body = self.rfile.read(int(self.headers["content-length"]))
+        time.sleep(options.delay)
+        route = ROUTES.get(self.path)
+        if route is None:
+            return self.answer(404, {"error": f"no {self.path} here; there are {', '.join(ROUTES)}"})
+        if random.random() < options.refuse:
+            return self.answer(429, {"error": "too many requests"}, {"retry-after-ms": "50"})
+        try:
+            self.answer(200, route(json.loads(body)))
+        except (KeyError, ValueError, IndexError, TypeError) as error:
+            self.answer(400, {"error": f"{type(error).__name__}: {error}"})
+
+    def answer(self, status, body, headers=()):
+        payload = json.dumps(body).encode()
+        self.send_response(status)
+        self.send_header("content-type", "application/json")
+        self.send_header("content-length", str(len(payload)))
+        for name, value in dict(headers).items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(payload)
+
+    def log_message(self, *_):
+        pass
+
+
+class Server(ThreadingHTTPServer):
+    daemon_threads = True
+    request_queue_size = 256
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--port", type=int, default=8377, help="0: any that is free")
+    parser.add_argument("--delay", type=float, default=0.0, help="seconds a request takes")
+    parser.add_argument("--refuse", type=float, default=0.0, help="share of requests that get 429")
+    options = parser.parse_args()
+    try:
+        server = Server(("127.0.0.1", options.port), Handler)
+    except OSError as error:
+        sys.exit(f"port {options.port}: {error}; another is chosen by --port")
+    print(f"http://127.0.0.1:{server.server_port}: {', '.join(ROUTES)}", flush=True)
+    try:
+        server.serve_forever()
+    except KeyboardInterrupt:
+        pass
