@@ -1,7 +1,7 @@
-//! The error of columns alone and of scattered entries at equal calls, on a matrix of the caller's.
+//! The error of columns alone, of scattered entries and of the stack at equal calls, on a matrix of the caller's.
 //!
-//! `scattered_table FOLDER DEGREE DRAWS SHARES [METHODS]`: FOLDER holds `K.f64` and, where there is one, `proxy0.f64`, each n·n
-//! little-endian f64, symmetric; `scripts/peers/scattered.py --export` writes them from the matrices of a table. SHARES is a list of s/n.
+//! `scattered_table FOLDER DEGREE DRAWS SHARES`: FOLDER holds `K.f64` and, where there are any, `proxy0.f64`, `proxy1.f64`, …, each n·n
+//! little-endian f64, symmetric, and `vectors.f64`, n·d; `scripts/peers/scattered.py --export` writes them. SHARES is a list of s/n.
 //! Prints a line a method and share: the mean relative error over all cells with the half width of its 95 % interval, and the geometric
 //! mean of its ratio to `shift_ridge` around the proxy with known entries, draw by draw, with an interval.
 
@@ -11,7 +11,7 @@ use std::error::Error;
 use std::path::Path;
 use std::sync::Arc;
 
-use landmark_core::approximate::{Approximate, Link, Proxied, ScatteredParams, ShiftRidgeParams};
+use landmark_core::approximate::{Approximate, Link, Proxied, ScatteredParams, ShiftRidgeParams, StackParams};
 use landmark_core::approximation::Known;
 use landmark_core::landmarks::Landmarks;
 use landmark_core::linalg::relative_error;
@@ -44,18 +44,33 @@ impl Oracle for Known1 {
     }
 }
 
+fn numbers(path: &Path) -> Result<Vec<f64>, Box<dyn Error>> {
+    let bytes = std::fs::read(path)?;
+    Ok(bytes.chunks_exact(8).map(|bytes| bytes.try_into().map(f64::from_le_bytes)).collect::<Result<_, _>>()?)
+}
+
 fn read(path: &Path) -> Result<Precomputed, Box<dyn Error>> {
-    let values: Vec<f64> = std::fs::read(path)?
-        .chunks_exact(8)
-        .map(|bytes| bytes.try_into().map(f64::from_le_bytes))
-        .collect::<Result<_, _>>()?;
+    let values = numbers(path)?;
     let n = values.len().isqrt();
     Ok(Precomputed::new(Array2::from_shape_vec((n, n), values)?, AsymmetryPolicy::Reject)?)
 }
 
+fn rows(path: &Path, n: usize) -> Result<Array2<f64>, Box<dyn Error>> {
+    let values = numbers(path)?;
+    Ok(Array2::from_shape_vec((n, values.len() / n.max(1)), values)?)
+}
+
 type Methods = Vec<(&'static str, Arc<dyn Approximate>)>;
 
-fn methods(proxy: Option<Arc<dyn Oracle>>, degree: usize) -> Result<Methods, Box<dyn Error>> {
+fn methods(all: Vec<Arc<dyn Oracle>>, vectors: Option<Array2<f64>>, degree: usize) -> Result<Methods, Box<dyn Error>> {
+    let stack = |columns| -> Result<Arc<dyn Approximate>, Box<dyn Error>> {
+        let stack = StackParams { columns, degree, ..StackParams::default() }.check()?.with_proxies(all.clone());
+        Ok(match &vectors {
+            Some(vectors) => Arc::new(stack.with_vectors(vectors)),
+            None => Arc::new(stack),
+        })
+    };
+    let proxy = all.first().map(Arc::clone);
     let bare: Arc<dyn Approximate> = Arc::new(ShiftRidgeParams::default().check()?);
     let (base, proxies): (Arc<dyn Approximate>, Vec<_>) = match proxy {
         Some(proxy) => (Arc::new(Proxied::new(bare, Arc::clone(&proxy), Link::Polynomial { degree })), vec![proxy]),
@@ -65,7 +80,13 @@ fn methods(proxy: Option<Arc<dyn Oracle>>, degree: usize) -> Result<Methods, Box
         let params = ScatteredParams { columns, ..ScatteredParams::default() };
         Ok(Arc::new(params.around(Arc::clone(&base), proxies.clone())?))
     };
-    Ok(vec![("base", Arc::clone(&base)), ("scattered .75", scattered(0.75)?), ("scattered .5", scattered(0.5)?)])
+    Ok(vec![
+        ("base", Arc::clone(&base)),
+        ("scattered .75", scattered(0.75)?),
+        ("stack of columns", stack(Some(1.0))?),
+        ("stack .75", stack(Some(0.75))?),
+        ("stack, share chosen", stack(None)?),
+    ])
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -80,9 +101,17 @@ fn main() -> Result<(), Box<dyn Error>> {
     let is_known = truth.diag().iter().all(|&value| value == first);
     let oracle: Box<dyn Oracle> = if is_known { Box::new(Known1(matrix)) } else { Box::new(matrix) };
     let known = if is_known { Known::ALL } else { Known::LANDMARKS };
-    let proxy = folder.join("proxy0.f64");
-    let proxy = if proxy.exists() { Some(Arc::new(read(&proxy)?) as Arc<dyn Oracle>) } else { None };
-    let methods = methods(proxy, degree.parse()?)?;
+    let mut proxies: Vec<Arc<dyn Oracle>> = Vec::new();
+    loop {
+        let path = folder.join(format!("proxy{}.f64", proxies.len()));
+        if !path.exists() {
+            break;
+        }
+        proxies.push(Arc::new(read(&path)?));
+    }
+    let vectors = folder.join("vectors.f64");
+    let vectors = if vectors.exists() { Some(rows(&vectors, n)?) } else { None };
+    let methods = methods(proxies, vectors, degree.parse()?)?;
     for share in shares.split(',') {
         let share: f64 = share.parse()?;
         // between 1 and n

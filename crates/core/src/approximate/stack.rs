@@ -35,14 +35,16 @@ use crate::parameter::BadParameter;
 use crate::stream::Rng;
 
 mod blend;
+mod columns;
 mod krige;
 mod level0;
 #[cfg(test)]
 mod tests;
 
 use blend::{Blend, blend};
+use columns::Columns;
 use krige::Features;
-use level0::{Columns, Level0, Similar};
+use level0::{Level0, Similar};
 
 const ID: &str = "stack";
 

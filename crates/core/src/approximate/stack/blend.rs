@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use ndarray::{Array1, Array2, ArrayViewMut2, Axis, Zip, concatenate};
 
-use super::level0::{Columns, Part, regress};
+use super::columns::{Columns, Part, regress};
 use crate::approximate::{Approximate, ApproximateError, ShiftRidgeParams};
 use crate::approximation::{Addend, Embedding, General, Known};
 use crate::landmarks::Landmarks;

@@ -8,7 +8,8 @@
 use ndarray::{Array1, Array2, Axis};
 use rayon::prelude::*;
 
-use super::level0::{Columns, Similar, unit_rows};
+use super::columns::Columns;
+use super::level0::{Similar, unit_rows};
 use crate::approximate::ApproximateError;
 use crate::approximate::scattered::table::Table;
 use crate::linalg;
