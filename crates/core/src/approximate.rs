@@ -13,6 +13,7 @@ use crate::landmarks::Landmarks;
 use crate::oracle::{Oracle, OracleShape, Symmetry};
 use crate::stream::Rng;
 
+mod by_one_order;
 mod column_reader;
 mod core_weights;
 mod cur;
@@ -32,6 +33,7 @@ mod stacur;
 
 pub use crate::error::ApproximateError;
 pub use crate::fit_report::FitReport;
+pub use by_one_order::{ByOneOrder, item_effects};
 pub use column_reader::ColumnReader;
 pub use exact::Exact;
 pub use nystrom::Nystrom;

@@ -21,6 +21,7 @@ use crate::fit_report::FitReport;
 use crate::oracle::{OracleError, Pair};
 
 mod embedding;
+mod evaluated;
 mod factors;
 mod known;
 mod projection;
@@ -28,7 +29,8 @@ mod scattered;
 mod square_root;
 mod transformer;
 
-pub use embedding::{Addend, AddendProjector, Embedding};
+pub use embedding::{Addend, AddendProjector, Embedding, NewScores};
+pub use evaluated::Evaluated;
 pub use factors::{Factors, General, Signed};
 pub use known::{Diagonal, Known};
 pub use scattered::ScatteredEntries;
@@ -71,6 +73,16 @@ impl Approximation {
     #[must_use]
     pub fn with_known_columns(mut self, columns: Array2<f64>) -> Self {
         self.known = Some(KnownColumns::new(&self.landmarks, columns));
+        self
+    }
+
+    /// Returns `share` of what was evaluated and the rest of what the core says instead of the known columns: for scores whose noise the
+    /// core averages out. The diagonal stays as it was evaluated. O(ntr).
+    #[must_use]
+    pub fn with_known_shrunk(mut self, share: f64) -> Self {
+        if let Some(known) = &mut self.known {
+            known.shrink(&self.factors, &self.landmarks, share);
+        }
         self
     }
 
@@ -137,6 +149,11 @@ impl Approximation {
     /// T, the items whose full columns were evaluated.
     pub fn landmarks(&self) -> &[usize] {
         &self.landmarks
+    }
+
+    /// The entries that were evaluated.
+    pub fn evaluated(&self) -> Evaluated<'_> {
+        Evaluated::new(self.len(), &self.landmarks, self.scattered())
     }
 
     /// The core.

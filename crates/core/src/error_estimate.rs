@@ -7,6 +7,7 @@
 //! of ALGORITHMS; 1,000 are enough for two digits) and states an interval. [`TargetError`] grows the rank until the
 //! estimate is small enough or the budget ends.
 
+mod agreement;
 mod exact;
 mod interval;
 mod sample;
@@ -14,6 +15,7 @@ mod target;
 #[cfg(test)]
 mod tests;
 
+pub use agreement::Agreement;
 pub use exact::{ExactErrors, relative_error, relative_errors};
-pub use sample::{ErrorEstimate, Sample};
+pub use sample::{ErrorEstimate, Estimate, Sample};
 pub use target::{Judged, Step, Stop, TargetError, TargetOutcome};

@@ -6,6 +6,7 @@
 use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2, Axis, s};
 use rayon::prelude::*;
 
+mod cholesky;
 #[cfg(any(test, not(feature = "lapack")))]
 mod faer_backend;
 mod lanczos;
@@ -17,6 +18,7 @@ use faer_backend as backend;
 #[cfg(feature = "lapack")]
 use lapack_backend as backend;
 
+pub use cholesky::Cholesky;
 pub use lanczos::{Lanczos, smallest_eigenvalue};
 
 /// Relative cut of pseudo-inverses: singular values below this fraction of the largest are dropped.

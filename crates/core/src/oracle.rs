@@ -25,6 +25,7 @@ mod distinct;
 mod embedded;
 mod kernelized;
 mod metered;
+mod one_order;
 mod precomputed;
 mod remembered;
 mod symmetrized;
@@ -33,6 +34,7 @@ pub use distinct::{DistinctPairs, evaluate_block};
 pub use embedded::EmbeddingProxy;
 pub use kernelized::{Kernel, Kernelized};
 pub use metered::{Budget, Metered, Spent};
+pub use one_order::{Coin, MeanOfOrders, OneOrder};
 pub use precomputed::{AsymmetryPolicy, Precomputed};
 pub use remembered::Remembered;
 pub use symmetrized::{Symmetrization, Symmetrized};
@@ -74,6 +76,11 @@ pub trait Oracle: Send + Sync {
     /// also takes several requests at a time and fills the end of one with the beginning of the next.
     fn calls_at_once(&self) -> usize {
         1
+    }
+
+    /// Vectors of the items, n × d, where scores are their inner products, but for rounding: what a kernel of it can be applied by.
+    fn vectors(&self) -> Option<ArrayView2<'_, f64>> {
+        None
     }
 
     /// True where every score that it answers was checked to be finite already.
@@ -123,6 +130,10 @@ macro_rules! forward_to_the_pointee {
 
             fn calls_at_once(&self) -> usize {
                 (**self).calls_at_once()
+            }
+
+            fn vectors(&self) -> Option<ArrayView2<'_, f64>> {
+                (**self).vectors()
             }
 
             fn is_checked(&self) -> bool {
@@ -397,6 +408,13 @@ pub enum OracleError {
         #[source]
         source: Box<dyn std::error::Error + Send + Sync>,
     },
+}
+
+impl OracleError {
+    /// True where a budget of calls, time or money is at its end: what was evaluated is kept.
+    pub fn is_exhausted(&self) -> bool {
+        matches!(self, Self::BudgetExhausted { .. } | Self::TimeExhausted { .. } | Self::MoneyExhausted { .. })
+    }
 }
 
 /// Refuses the first score that is not finite, naming its pair.

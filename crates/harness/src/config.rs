@@ -8,12 +8,13 @@ use std::sync::Arc;
 
 use landmark_core::oracle::Identity;
 use landmark_yaml::{
-    ConfigError, Node, Problem, Problems, Profile, Section, Sources, Value, did_you_mean, lay_profile, overlay,
+    Change, ConfigError, Node, Problem, Problems, Profile, Section, Sources, Value, did_you_mean, lay_profile, overlay,
     profile_names,
 };
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Value as Json, json};
 
+pub mod coverage;
 pub mod dataset;
 pub mod entries;
 pub mod item_kind;
@@ -21,7 +22,9 @@ pub mod landmarks;
 pub mod matrix;
 pub mod method;
 pub mod method_entry;
+pub mod queries;
 pub mod reading;
+pub mod retrieval;
 pub mod run_settings;
 pub mod search;
 pub mod settings;
@@ -30,6 +33,7 @@ pub mod values;
 
 mod check;
 
+pub use coverage::CoverageConfig;
 pub use dataset::{
     DatasetConfig, Distribution, DocumentsConfig, Fallback, Items, Learned, MatrixConfig, PairsConfig, QuestionsConfig,
     RandomMatrix, SplitConfig, TextsConfig, VectorsConfig,
@@ -38,9 +42,11 @@ pub use entries::EntriesConfig;
 pub use item_kind::ItemKind;
 pub use landmarks::LandmarkConfig;
 pub use matrix::{ExperimentEntry, MatrixSubject};
-pub use method::{MethodConfig, ProxyConfig, ProxyFit, ProxyKind};
+pub use method::{MethodConfig, ProxyConfig, ProxyFit, ProxyKind, ProxyLink};
+pub use queries::QueriesConfig;
 pub use reading::Ingredients;
 pub use reading::Reading;
+pub use retrieval::RetrievalConfig;
 pub use run_settings::RunSettings;
 pub use search::{Regimes, SearchConfig, Strategy, WmeSearch};
 pub use settings::{Budget, ErrorEstimateConfig, FactorFormat, OutputConfig, SpectrumConfig, SvmConfig, TrainedOn};
@@ -147,7 +153,7 @@ pub enum Shown {
 pub const COLLECTION: &str = "collection";
 
 /// Keys that every configuration has.
-const KEYS: [&str; 11] = [
+const KEYS: [&str; 12] = [
     "name",
     "title",
     "paper",
@@ -158,6 +164,7 @@ const KEYS: [&str; 11] = [
     "store",
     "cluster",
     "threads",
+    "hours",
     "profiles",
 ];
 
@@ -207,7 +214,7 @@ impl Config {
         }
     }
 
-    /// Names of the profiles of a file: the three that always exist, then its own.
+    /// Names of the profiles of a file: those that always exist, then its own.
     ///
     /// # Errors
     /// Where the file can't be read or is not YAML.
@@ -250,6 +257,7 @@ impl Config {
                 seed: section.or("seed", 2022),
                 profile,
                 threads: section.checked("threads", |&threads: &usize| threads >= 1, "at least 1"),
+                hours: section.checked("hours", |&hours: &f64| hours > 0.0 && hours.is_finite(), "a number above 0"),
                 file: file.to_owned(),
             },
             results: section
@@ -287,8 +295,9 @@ impl Config {
     /// Why the numbers of this run are not the paper's, or `None` where nothing was reduced: stamped in every table.
     pub fn reduction(&self) -> Option<String> {
         let mut reasons = Vec::new();
-        if self.run.profile.name != "paper" && !self.run.profile.changed.is_empty() {
-            reasons.push(format!("profile `{}` ({})", self.run.profile.name, self.run.profile.changed.join(", ")));
+        let changes: Vec<String> = self.run.profile.changed.iter().filter_map(in_words).collect();
+        if self.run.profile.name != "paper" && !changes.is_empty() {
+            reasons.push(format!("profile `{}`: {}", self.run.profile.name, changes.join(", ")));
         }
         let documents = self.subject.matrix().and_then(|matrix| matrix.dataset.documents());
         if let Some(limit) = documents.and_then(|documents| documents.limit) {
@@ -301,6 +310,23 @@ impl Config {
         reasons.extend(pairs.map(|limit| format!("at most {limit} pairs")));
         (!reasons.is_empty()).then(|| reasons.join("; "))
     }
+}
+
+/// What a profile changed, in words: `3 replicates instead of 20`. The time that it takes changes nothing.
+fn in_words(change: &Change) -> Option<String> {
+    let Change { key, from, to } = change;
+    let instead = from.as_ref().map_or_else(String::new, |from| format!(" instead of {from}"));
+    Some(match key.as_str() {
+        // the first takes nothing away, the second is said below: at most so many items, or pairs
+        "hours" | "dataset.limit" => return None,
+        "replicates" => format!("{to} replicate{}{instead}", if to == "1" { "" } else { "s" }),
+        "search.trials" => format!("{to} trials of the search{instead}"),
+        "search.folds" => format!("{to} folds of the search{instead}"),
+        "ranks" => format!("ranks {to}{instead}"),
+        key if key.ends_with("dataset.limit") => format!("the first {to} items of the data"),
+        "methods" => "other methods".to_owned(),
+        key => format!("`{key}` {to}{instead}"),
+    })
 }
 
 /// The same value without keys that hold nothing.

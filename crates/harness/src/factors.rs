@@ -13,18 +13,14 @@
 //!
 //! The folder is written beside its place and moved there whole. Cost: the bytes of Z for each form, streamed.
 
-use std::borrow::Cow;
 use std::fs;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use landmark_core::approximation::ScatteredEntries;
+use landmark_report::columns::{self, Column};
 use ndarray::{Array1, Array2, ArrayView2, Axis};
 use ndarray_npy::{read_npy, write_npy};
-use polars::prelude::{
-    Column, DataFrame, DataType, Float64Type, IntoColumn, ListBuilderTrait, ListPrimitiveChunkedBuilder,
-    ParquetCompression, ParquetWriter,
-};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -142,7 +138,7 @@ pub enum FactorsError {
         /// Mismatch or fault that was found.
         reason: String,
     },
-    /// The frame library refused.
+    /// The Parquet library refused.
     #[error("could not encode `{}`: {reason}", path.display())]
     Parquet {
         /// The file.
@@ -349,37 +345,16 @@ fn read_scattered(folder: &Path, n: usize, wanted: usize) -> Result<ScatteredEnt
 /// # Errors
 /// A file that cannot be written.
 pub fn write_parquet(path: &Path, vectors: ArrayView2<'_, f64>, ids: Option<&[String]>) -> Result<(), FactorsError> {
-    let failed =
-        |error: polars::error::PolarsError| FactorsError::Parquet { path: path.to_owned(), reason: error.to_string() };
     let out = fs::File::create(path).map_err(file("write", path))?;
-    let mut writer = None;
-    let mut out = Some(out);
-    for (group, rows) in vectors.axis_chunks_iter(Axis(0), ROWS_PER_GROUP).enumerate() {
+    let group = |(group, rows): (usize, ArrayView2<'_, f64>)| {
+        let id = |row: usize| ids.and_then(|ids| ids.get(row)).map_or_else(|| row.to_string(), String::clone);
         let first = group * ROWS_PER_GROUP;
-        let names: Vec<Cow<'_, str>> = (first..first + rows.nrows())
-            .map(|row| ids.and_then(|ids| ids.get(row)).map_or_else(|| row.to_string().into(), |id| id.as_str().into()))
-            .collect();
-        let mut lists = ListPrimitiveChunkedBuilder::<Float64Type>::new(
-            "vector".into(),
-            rows.nrows(),
-            rows.len(),
-            DataType::Float64,
-        );
-        rows.rows().into_iter().for_each(|row| lists.append_values_iter(row.iter().copied()));
-        let columns = vec![Column::new("id".into(), names.as_slice()), lists.finish().into_column()];
-        let frame = DataFrame::new(rows.nrows(), columns).map_err(failed)?;
-        if let Some(out) = out.take() {
-            let options = ParquetWriter::new(out).with_compression(ParquetCompression::Uncompressed);
-            writer = Some(options.batched(frame.schema()).map_err(failed)?);
-        }
-        if let Some(writer) = &mut writer {
-            writer.write_batch(&frame).map_err(failed)?;
-        }
-    }
-    if let Some(writer) = writer {
-        writer.finish().map_err(failed)?;
-    }
-    Ok(())
+        let ids = (first..first + rows.nrows()).map(|row| Some(id(row)));
+        vec![Column::text("id", ids), Column::vectors("vector", rows)]
+    };
+    let groups = vectors.axis_chunks_iter(Axis(0), ROWS_PER_GROUP).enumerate().map(group);
+    columns::write_parquet(out, groups)
+        .map_err(|error| FactorsError::Parquet { path: path.to_owned(), reason: error.to_string() })
 }
 
 fn file(action: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> FactorsError {
@@ -390,7 +365,7 @@ fn file(action: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> Fac
 #[cfg(test)]
 mod tests {
     use ndarray::array;
-    use polars::prelude::{ParquetReader, SerReader};
+    use parquet::file::reader::{FileReader, SerializedFileReader};
 
     use super::*;
 
@@ -460,12 +435,10 @@ mod tests {
         let path = folder.path().join("f.parquet");
         let ids = ["a", "b", "c"].map(str::to_owned);
         write_parquet(&path, factors().vectors.view(), Some(&ids)).unwrap();
-        let frame = ParquetReader::new(fs::File::open(&path).unwrap()).finish().unwrap();
-        assert_eq!(frame.shape(), (3, 2));
-        let second = frame.column("vector").unwrap().list().unwrap().get_as_series(1).unwrap();
-        let numbers: Vec<f64> = second.f64().unwrap().into_no_null_iter().collect();
-        assert_eq!(numbers, [0.1, -4.0]);
-        assert_eq!(frame.column("id").unwrap().str().unwrap().get(2), Some("c"));
+        let reader = SerializedFileReader::new(fs::File::open(&path).unwrap()).unwrap();
+        let rows: Vec<String> = reader.get_row_iter(None).unwrap().map(|row| row.unwrap().to_string()).collect();
+        let second = "{id: \"b\", vector: [0.1, -4E0]}";
+        assert_eq!(rows, ["{id: \"a\", vector: [1.0, 2.0]}", second, "{id: \"c\", vector: [5.0, 6.0]}"]);
     }
 
     #[test]

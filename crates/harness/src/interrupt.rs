@@ -24,15 +24,20 @@ pub fn before_the_end<T: Send + Sync + 'static>(of: &Arc<T>, act: impl Fn(&T) + 
     LAST_ACTS.lock().unwrap_or_else(PoisonError::into_inner).push(Box::new(act));
 }
 
+/// Performs all acts, the last one first: a store that reads through another was opened after it, and waits for it while it closes. Answers whether
+/// there was anything to do one for.
+fn perform(acts: Vec<LastAct>) -> bool {
+    acts.into_iter().rev().filter(|act| act()).count() > 0
+}
+
 /// From now on an interrupt is answered here.
 pub fn listen() {
     let answer = || {
         let (done, waited) = channel();
         std::thread::spawn(move || {
             let acts = std::mem::take(&mut *LAST_ACTS.lock().unwrap_or_else(PoisonError::into_inner));
-            let bought = acts.iter().filter(|act| act()).count();
             // nobody waits any more: too late
-            let _ = done.send(bought > 0);
+            let _ = done.send(perform(acts));
         });
         match waited.recv_timeout(PATIENCE) {
             Ok(true) => eprintln!("\ninterrupted; what was bought is kept, and running again goes on from there"),
@@ -46,5 +51,22 @@ pub fn listen() {
     };
     if let Err(error) = ctrlc::set_handler(answer) {
         tracing::debug!("interrupts end the program at once: {error}");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_opened_last_is_closed_first_and_what_is_gone_is_not_counted() {
+        let (performed, order) = channel();
+        let act = |number: u32, is_alive: bool| -> LastAct {
+            let performed = performed.clone();
+            Box::new(move || performed.send(number).is_ok() && is_alive)
+        };
+        assert!(perform(vec![act(1, true), act(2, false), act(3, false)]));
+        assert!(!perform(vec![act(4, false)]));
+        assert_eq!(order.try_iter().collect::<Vec<_>>(), [3, 2, 1, 4]);
     }
 }

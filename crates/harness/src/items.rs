@@ -1,13 +1,16 @@
 //! Items of the user's own, from a file: an id and a text each.
 //!
-//! TXT, TSV and JSON lines are read line by line, CSV and Parquet through the frame library. Whatever is wrong is named by
+//! Read row by row, of Parquet only the columns that are asked for. Whatever is wrong is named by
 //! file and row. Memory: the ids and texts themselves.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use landmark_yaml::did_you_mean;
-use polars::prelude::{CsvReadOptions, DataFrame, DataType, ParquetReader, SerReader};
+use parquet::errors::ParquetError;
+use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::record::Field;
+use parquet::schema::types::Type;
 use serde_json::Value as Json;
 
 use crate::config::{TextsConfig, TextsFormat};
@@ -135,8 +138,8 @@ impl ItemFile<'_> {
             TextsFormat::Txt => self.read_lines()?,
             TextsFormat::Tsv => self.read_tabs()?,
             TextsFormat::Jsonl => self.read_json()?,
-            TextsFormat::Csv => self.read_frame(csv(self.path)?)?,
-            TextsFormat::Parquet => self.read_frame(parquet(self.path)?)?,
+            TextsFormat::Csv => self.read_csv()?,
+            TextsFormat::Parquet => self.read_parquet()?,
         };
         if items.texts.len() < at_least {
             return Err(ItemsError::TooFew { path: self.path.to_owned(), seen: items.texts.len(), wanted: at_least });
@@ -231,21 +234,61 @@ impl ItemFile<'_> {
         Ok(items)
     }
 
-    fn read_frame(&self, frame: DataFrame) -> Result<OwnItems, ItemsError> {
-        let ids = self.id.map(|name| self.column(&frame, name)).transpose()?;
-        Ok(OwnItems { ids: ids.unwrap_or_default(), texts: self.column(&frame, self.text)?, blank: 0 })
+    /// Every column a text: an id like 007 stays as it is.
+    fn read_csv(&self) -> Result<OwnItems, ItemsError> {
+        let layout = |error: csv::Error| self.layout_error(error.to_string());
+        let mut reader = csv::Reader::from_reader(open(self.path)?);
+        let head = reader.headers().map_err(layout)?.clone();
+        let head: Vec<&str> = head.iter().collect();
+        let id = self.id.map(|name| self.place(&head, name)).transpose()?;
+        let place = self.place(&head, self.text)?;
+        let mut items = OwnItems::default();
+        for (row, record) in reader.records().enumerate() {
+            let record = record.map_err(layout)?;
+            let cell = |place: usize| match &record[place] {
+                "" => Err(self.empty(row, head[place])),
+                text => Ok(text.to_owned()),
+            };
+            if let Some(id) = id {
+                items.ids.push(cell(id)?);
+            }
+            items.texts.push(cell(place)?);
+        }
+        Ok(items)
     }
 
-    fn column(&self, frame: &DataFrame, name: &str) -> Result<Vec<String>, ItemsError> {
-        let names = frame.get_column_names();
-        let column = frame.column(name).map_err(|_| self.missing(name, names.iter().map(|name| name.as_str())))?;
-        let layout = |error: polars::error::PolarsError| self.layout_error(error.to_string());
-        let texts = column.cast(&DataType::String).map_err(layout)?;
-        let texts = texts.str().map_err(layout)?;
-        let cell = |(row, cell): (usize, Option<&str>)| {
-            cell.map(str::to_owned).ok_or_else(|| self.row(row + 1, format!("`{name}` is empty"), "give it a value"))
-        };
-        texts.iter().enumerate().map(cell).collect()
+    fn read_parquet(&self) -> Result<OwnItems, ItemsError> {
+        let layout = |error: ParquetError| self.layout_error(error.to_string());
+        let reader = SerializedFileReader::new(open(self.path)?).map_err(layout)?;
+        let schema = reader.metadata().file_metadata().schema();
+        let head: Vec<&str> = schema.get_fields().iter().map(|field| field.name()).collect();
+        let wanted: Vec<usize> =
+            self.id.iter().chain([&self.text]).map(|name| self.place(&head, name)).collect::<Result<_, _>>()?;
+        // in the order of the file, and each once
+        let read: Vec<usize> = (0..head.len()).filter(|place| wanted.contains(place)).collect();
+        let fields = read.iter().map(|&place| schema.get_fields()[place].clone()).collect();
+        let projection = Type::group_type_builder(schema.name()).with_fields(fields).build().map_err(layout)?;
+        let mut items = OwnItems::default();
+        for (row, cells) in reader.get_row_iter(Some(projection)).map_err(layout)?.enumerate() {
+            let cells = cells.map_err(layout)?.into_columns();
+            let cell = |name: &str| match cells.iter().find(|(column, _)| column == name) {
+                None | Some((_, Field::Null)) => Err(self.empty(row, name)),
+                Some((_, Field::Str(text))) => Ok(text.clone()),
+                Some((_, Field::Bytes(bytes))) => bytes.as_utf8().map(str::to_owned).map_err(layout),
+                Some((_, Field::Float(number))) => Ok(format!("{number:?}")),
+                Some((_, Field::Double(number))) => Ok(format!("{number:?}")),
+                Some((_, other)) => Ok(other.to_string()),
+            };
+            if let Some(id) = self.id {
+                items.ids.push(cell(id)?);
+            }
+            items.texts.push(cell(self.text)?);
+        }
+        Ok(items)
+    }
+
+    fn empty(&self, row: usize, column: &str) -> ItemsError {
+        self.row(row + 1, format!("`{column}` is empty"), "give it a value")
     }
 
     fn place(&self, head: &[&str], name: &str) -> Result<usize, ItemsError> {
@@ -267,34 +310,13 @@ impl ItemFile<'_> {
     }
 }
 
-fn csv(path: &Path) -> Result<DataFrame, ItemsError> {
-    let failed = |error: polars::error::PolarsError| ItemsError::Layout {
-        path: path.to_owned(),
-        layout: "CSV",
-        reason: error.to_string(),
-    };
-    let file = open(path)?;
-    // every column a text: an id like 007 stays as it is
-    let options = CsvReadOptions::default().with_has_header(true).with_infer_schema_length(Some(0));
-    options.into_reader_with_file_handle(file).finish().map_err(failed)
-}
-
-fn parquet(path: &Path) -> Result<DataFrame, ItemsError> {
-    let failed = |error: polars::error::PolarsError| ItemsError::Layout {
-        path: path.to_owned(),
-        layout: "Parquet",
-        reason: error.to_string(),
-    };
-    ParquetReader::new(open(path)?).finish().map_err(failed)
-}
-
 fn open(path: &Path) -> Result<std::fs::File, ItemsError> {
     std::fs::File::open(path).map_err(|source| ItemsError::Read { path: path.to_owned(), source })
 }
 
 #[cfg(test)]
 mod tests {
-    use polars::prelude::{Column, ParquetWriter};
+    use landmark_report::columns::{Column, write_parquet};
 
     use super::*;
 
@@ -317,9 +339,9 @@ mod tests {
     #[test]
     fn every_layout_gives_the_same_items() {
         let mut parquet = Vec::new();
-        let columns =
-            vec![Column::new("key".into(), ["a", "b"]), Column::new("text".into(), ["one, two", "\"three\""])];
-        ParquetWriter::new(&mut parquet).finish(&mut DataFrame::new(2, columns).unwrap()).unwrap();
+        let (ids, texts) = ([Some("a"), Some("b")], [Some("one, two"), Some("\"three\"")]);
+        let columns = vec![Column::text("key", ids), Column::count("other", [None, None]), Column::text("text", texts)];
+        write_parquet(&mut parquet, [columns]).unwrap();
         let wanted = OwnItems {
             ids: vec!["a".into(), "b".into()],
             texts: vec!["one, two".into(), "\"three\"".into()],

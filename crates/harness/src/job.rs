@@ -2,6 +2,7 @@
 
 use landmark_core::approximate::ApproximateError;
 use landmark_core::entries::EntryPlan;
+use landmark_core::landmarks::LandmarkError;
 use landmark_core::oracle::OracleError;
 use landmark_report::{CellKey, ResultRow, ResultStore, ResultsError};
 
@@ -77,19 +78,14 @@ pub enum JobError {
 
 impl From<OracleError> for JobError {
     fn from(error: OracleError) -> Self {
-        match error {
-            OracleError::BudgetExhausted { .. }
-            | OracleError::TimeExhausted { .. }
-            | OracleError::MoneyExhausted { .. } => Self::Budget(error),
-            other => Self::Failed(other.into()),
-        }
+        if error.is_exhausted() { Self::Budget(error) } else { Self::Failed(error.into()) }
     }
 }
 
 impl From<ApproximateError> for JobError {
     fn from(error: ApproximateError) -> Self {
         match error {
-            ApproximateError::Oracle(error) => error.into(),
+            ApproximateError::Oracle(error) | ApproximateError::Landmarks(LandmarkError::Oracle(error)) => error.into(),
             other => Self::Failed(other.into()),
         }
     }
@@ -132,3 +128,20 @@ failures!(
     landmark_tasks::metrics::MetricError,
     landmark_tasks::search::SearchError,
 );
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_budget_that_ends_while_landmarks_are_chosen_is_the_end_of_the_budget() {
+        let ended = || OracleError::BudgetExhausted { budget: 10, spent: 10, requested: 5 };
+        let chosen = || ApproximateError::Landmarks(LandmarkError::Oracle(ended()));
+        let boxed = JobError::from(Box::<dyn std::error::Error + Send + Sync>::from(chosen()));
+        for error in [JobError::from(ended()), ApproximateError::Oracle(ended()).into(), chosen().into(), boxed] {
+            assert!(matches!(error, JobError::Budget(OracleError::BudgetExhausted { .. })), "{error:?}");
+        }
+        let size = ApproximateError::Landmarks(LandmarkError::Size { size: 9, available: 8 });
+        assert!(matches!(JobError::from(size), JobError::Failed(_)));
+    }
+}

@@ -5,11 +5,13 @@
 //! what there is are handed in from the top ([`catalogue::Catalogue`]).
 
 mod advice;
+mod bills;
 pub mod catalogue;
 pub mod config;
 pub mod experiment;
 pub mod experiments;
 pub mod factors;
+pub mod index_files;
 pub mod interrupt;
 pub mod items;
 pub mod job;
@@ -23,6 +25,7 @@ pub mod plan;
 pub mod problem;
 pub mod progress;
 pub mod provenance;
+pub mod query_search;
 pub mod run;
 pub mod run_source;
 pub mod scale;

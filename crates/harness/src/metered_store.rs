@@ -6,19 +6,26 @@
 //! ```
 //!
 //! γ is applied above the store, so a search over γ buys nothing.
+//!
+//! Where a method is fitted to one order a pair, each order is a metered store of its own, with one budget; what is wanted is their mean:
+//! ```text
+//! mean of both ← Stored → Metered ┬→ one order by the coin    → the score as given
+//!              ← Stored → Metered ┘→ the other (coin turned)  ↗
+//! ```
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use landmark_core::entries::EntrySet;
 use landmark_core::oracle::Budget;
+use landmark_core::oracle::MeanOfOrders;
 use landmark_core::oracle::Metered;
+use landmark_core::oracle::OneOrder;
 use landmark_core::oracle::Oracle;
 use landmark_core::oracle::OracleError;
 use landmark_core::oracle::OracleShape;
 use landmark_core::oracle::Pair;
 use landmark_core::oracle::Spent;
-use landmark_core::oracle::Symmetrized;
 use landmark_store::OracleLabel;
 use landmark_store::StoreError;
 use landmark_store::Stored;
@@ -26,7 +33,7 @@ use landmark_store::TileStore;
 
 use crate::config::MatrixSubject;
 use crate::interrupt;
-use crate::problem::{Problem, similarity};
+use crate::problem::{Problem, SplitOrders, similarity};
 
 /// An interrupted program publishes what waits to be written.
 fn flush_before_the_end<O: Oracle + 'static>(stored: &Arc<Stored<O>>) {
@@ -65,6 +72,8 @@ pub struct MeteredStore {
     beside: Mutex<Vec<Arc<MeteredStore>>>,
     /// Scores of pairs as they were asked for, below the mean of both orders.
     as_given: Option<Arc<Stored<Arc<dyn Oracle>>>>,
+    /// The other order of every pair, where this one holds one.
+    other_order: Option<Arc<MeteredStore>>,
     can_score: bool,
 }
 
@@ -73,20 +82,35 @@ impl MeteredStore {
     ///
     /// # Errors
     /// A store that cannot be opened, or holds a file that is torn or foreign.
-    pub fn open(problem: &Problem, matrix: &MatrixSubject, store: &str) -> Result<Self, StoreError> {
+    pub fn open(problem: &Problem, matrix: &MatrixSubject, store: &str, seed: u64) -> Result<Self, StoreError> {
         let budget = Budget { entries: matrix.budget.limit(), seconds: matrix.budget.seconds };
         let store = if problem.is_priced { Some(TileStore::open(store)?) } else { None };
         let can_score = problem.sentences().is_none_or(|sentences| sentences.is_trained);
         let label = |what: &str| OracleLabel::new(matrix.oracle.kind(), format!("{}{what}", problem.description));
         // both orders of a pair are kept as they are, so that their mean and their maximum share what was bought
         let orders = problem.sentences().and_then(|sentences| Some((sentences, sentences.order.symmetrization()?)));
-        let (Some((sentences, mode)), Some(kept)) = (orders, &store) else {
-            return Ok(Self { can_score, ..Self::of(Arc::clone(&problem.raw), label(""), store, budget)? });
+        let (as_given, raw) = match (orders, &store) {
+            (Some((sentences, orders)), Some(kept)) => {
+                let as_given = Arc::new(kept.attach(Arc::clone(&sentences.as_given), label(", as given"))?);
+                flush_before_the_end(&as_given);
+                let given: Arc<dyn Oracle> = Arc::clone(&as_given) as _;
+                let raw = orders.over(&given, seed);
+                (Some(as_given), raw)
+            }
+            _ => (None, Arc::clone(&problem.raw)),
         };
-        let as_given = Arc::new(kept.attach(Arc::clone(&sentences.as_given), label(", as given"))?);
-        flush_before_the_end(&as_given);
-        let both: Arc<dyn Oracle> = Arc::new(Symmetrized::new(Arc::clone(&as_given), mode));
-        Ok(Self { as_given: Some(as_given), can_score, ..Self::of(both, label(""), store, budget)? })
+        let metered = match &problem.orders {
+            None => Self::of(raw, label(""), store, budget)?,
+            Some(SplitOrders { as_given: given, coin }) => {
+                let given = as_given.as_ref().map_or_else(|| Arc::clone(given), |as_given| Arc::clone(as_given) as _);
+                let one = Self::of(Arc::new(OneOrder::new(Arc::clone(&given), *coin)), label(""), store, budget)?;
+                let other = OneOrder::new(given, coin.turned());
+                let meter = Arc::new(Metered::sharing(Arc::new(other) as Arc<dyn Oracle>, &one.meter));
+                let other = Self::over(meter, label(", the other order"), one.store.clone(), budget)?;
+                Self { other_order: Some(Arc::new(other)), ..one }
+            }
+        };
+        Ok(Self { as_given, can_score, ..metered })
     }
 
     /// Stacks budget and store on an oracle.
@@ -99,7 +123,10 @@ impl MeteredStore {
         store: Option<TileStore>,
         budget: Budget,
     ) -> Result<Self, StoreError> {
-        let meter = Arc::new(Metered::with_budget(raw, budget));
+        Self::over(Arc::new(Metered::with_budget(raw, budget)), label, store, budget)
+    }
+
+    fn over(meter: Meter, label: OracleLabel, store: Option<TileStore>, budget: Budget) -> Result<Self, StoreError> {
         let stored = match &store {
             Some(store) => Some(Arc::new(store.attach(Arc::clone(&meter), label)?)),
             None => None,
@@ -107,7 +134,8 @@ impl MeteredStore {
         if let Some(stored) = &stored {
             flush_before_the_end(stored);
         }
-        Ok(Self { meter, stored, store, budget, beside: Mutex::default(), as_given: None, can_score: true })
+        let beside = Mutex::default();
+        Ok(Self { meter, stored, store, budget, beside, as_given: None, other_order: None, can_score: true })
     }
 
     /// The store at an address on an oracle of this kind and description, without a limit.
@@ -154,6 +182,19 @@ impl MeteredStore {
     pub fn as_given(&self) -> Arc<dyn Oracle> {
         match &self.as_given {
             Some(as_given) => Arc::clone(as_given) as Arc<dyn Oracle>,
+            None => self.scores(),
+        }
+    }
+
+    /// The other order of every pair, where [`scores`](Self::scores) are those of one.
+    pub fn other_order(&self) -> Option<&Self> {
+        self.other_order.as_deref()
+    }
+
+    /// The scores that are wanted: the mean of both orders where they are kept apart, and [`scores`](Self::scores) otherwise.
+    pub fn wanted(&self) -> Arc<dyn Oracle> {
+        match self.other_order() {
+            Some(other) => Arc::new(MeanOfOrders::new(self.scores(), other.scores())),
             None => self.scores(),
         }
     }

@@ -7,13 +7,13 @@ use std::fmt::Debug;
 use std::path::Path;
 use std::sync::Arc;
 
-use landmark_core::oracle::{Oracle, Symmetrization, Symmetrized};
+use landmark_core::oracle::{Coin, OneOrder, Oracle, Symmetrization, Symmetrized};
 use landmark_oracles::subprocess::ScoredItems;
 use landmark_oracles::wmd::WordClouds;
 use landmark_report::Caveat;
 use landmark_yaml::{Entry, Node, Problem, Problems, Section, Value};
 use serde::ser::Error;
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Map, Value as Json};
 
 use crate::config::item_kind::ItemKind;
@@ -53,6 +53,11 @@ pub trait OracleSettings: Any + Debug + Send + Sync {
 
     /// γ, where the score is exp(−γ·d).
     fn gamma(&self) -> Option<Tuned> {
+        None
+    }
+
+    /// Rule by which both orders of a pair become one score, where there is one.
+    fn orders(&self) -> Option<Orders> {
         None
     }
 
@@ -110,6 +115,8 @@ pub struct Preparation {
 pub struct Opened {
     /// Scores a pair, unmetered and unstored.
     pub raw: Arc<dyn Oracle>,
+    /// The score of a pair as it is asked for; `raw` may be symmetrised.
+    pub as_given: Arc<dyn Oracle>,
     /// What the oracle is, in words, for the store's listing.
     pub description: String,
     /// True where an evaluation costs enough to be worth keeping: a matrix that is already there does not.
@@ -239,6 +246,38 @@ impl OracleConfig {
     pub fn gamma(&self) -> Option<Tuned> {
         self.settings.gamma()
     }
+
+    /// Rule by which both orders of a pair become one score, where there is one.
+    pub fn orders(&self) -> Option<Orders> {
+        self.settings.orders()
+    }
+}
+
+/// Rule by which both orders of a pair become one score.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Orders {
+    /// The mean of both, at twice the price.
+    Mean,
+    /// The larger of the two, at twice the price.
+    Max,
+    /// The smaller of the two, at twice the price.
+    Min,
+    /// One of them by a coin, for the mean of both, at the price of one.
+    Random,
+}
+
+impl Orders {
+    /// An asymmetric score under this rule; coins are keyed on `seed`.
+    pub fn over(self, as_given: &Arc<dyn Oracle>, seed: u64) -> Arc<dyn Oracle> {
+        let as_given = Arc::clone(as_given);
+        match self {
+            Self::Mean => Arc::new(Symmetrized::new(as_given, Symmetrization::Mean)),
+            Self::Max => Arc::new(Symmetrized::new(as_given, Symmetrization::Max)),
+            Self::Min => Arc::new(Symmetrized::new(as_given, Symmetrization::Min)),
+            Self::Random => Arc::new(OneOrder::new(as_given, Coin::new(seed))),
+        }
+    }
 }
 
 /// γ where it is written: `Some(None)` is a key that cannot be read.
@@ -247,9 +286,6 @@ fn gamma(section: &Section<'_>) -> Option<Option<Tuned>> {
 }
 
 /// Both orders of a pair as one score, where that is wanted.
-fn symmetrized(as_given: &Arc<dyn Oracle>, mode: Option<Symmetrization>) -> Arc<dyn Oracle> {
-    match mode {
-        Some(mode) => Arc::new(Symmetrized::new(Arc::clone(as_given), mode)),
-        None => Arc::clone(as_given),
-    }
+fn symmetrized(as_given: &Arc<dyn Oracle>, orders: Option<Orders>, seed: u64) -> Arc<dyn Oracle> {
+    orders.map_or_else(|| Arc::clone(as_given), |orders| orders.over(as_given, seed))
 }

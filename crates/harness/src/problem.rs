@@ -5,15 +5,16 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use landmark_core::oracle::{Kernel, Kernelized, Oracle, OracleError};
-use landmark_data::Split;
+use landmark_core::oracle::{Coin, Kernel, Kernelized, Oracle, OracleError, Symmetry};
+use landmark_data::{Split, matrices};
 use landmark_oracles::subprocess::ScoredItems;
 use landmark_report::Caveat;
-use ndarray::{ArrayView2, Axis, concatenate};
+use ndarray::{Array2, ArrayView2, Axis, concatenate};
 use serde_json::{Value as Json, json};
 
 use crate::config::item_kind::ItemKind;
-use crate::config::{ConfigPath, MatrixSubject, ProxyKind, RunSettings, SplitConfig};
+use crate::config::{ConfigPath, MatrixSubject, ProxyConfig, ProxyKind, RunSettings, SplitConfig};
+use crate::items::OwnItems;
 use crate::loaded::{Labels, LoadError, Loaded, LoadedItems, Texts};
 use crate::oracles::cross_encoder::Sentences;
 use crate::oracles::scorer::Scorer;
@@ -28,8 +29,12 @@ use proxies::{Embeddings, embeddings_of};
 pub struct Problem {
     /// Names the random streams and the rows; `embedded` where the run fell back to the sample.
     pub dataset: String,
+    /// Past queries among the items, which stand behind the others.
+    pub queries: usize,
     /// Scores a pair, unmetered and unstored.
     pub raw: Arc<dyn Oracle>,
+    /// Its two orders, where some method is to read one of them.
+    pub orders: Option<SplitOrders>,
     /// What the oracle is, in words, for the store's listing.
     pub description: String,
     /// True where an evaluation costs enough to be worth keeping: a matrix that is already there does not.
@@ -46,6 +51,22 @@ pub struct Problem {
     pub facts: Json,
 }
 
+/// An asymmetric score, and the coin by which one order of each pair is read.
+pub struct SplitOrders {
+    /// The score of a pair as it is asked for.
+    pub as_given: Arc<dyn Oracle>,
+    /// The coin.
+    pub coin: Coin,
+}
+
+impl SplitOrders {
+    /// Both orders apart, where a method of the configuration reads one of them and there are two.
+    fn of(run: &RunSettings, matrix: &MatrixSubject, as_given: Arc<dyn Oracle>) -> Option<Self> {
+        let is_split = matrix.reads_one_order() && as_given.symmetry() == Symmetry::Asymmetric;
+        is_split.then(|| Self { as_given, coin: Coin::new(run.seed) })
+    }
+}
+
 impl Problem {
     /// Loads the data and builds the oracle and the proxies that the methods name.
     ///
@@ -57,10 +78,36 @@ impl Problem {
         data: Option<&Path>,
         preparation: Preparation,
     ) -> Result<Self, LoadError> {
+        if let (Some(queries), Some(items)) = (&matrix.queries, matrix.dataset.texts()) {
+            let of = |config| -> Result<ScoredItems, LoadError> {
+                let OwnItems { ids, texts, .. } = OwnItems::of(config)?;
+                Ok(ScoredItems::new(ids, texts)?)
+            };
+            let embeddings = queries.embeddings.as_ref().map(|path| matrices::read_rows(&path.resolved)).transpose()?;
+            return Self::of_queries(run, matrix, data, &of(items)?, &of(&queries.texts)?, embeddings.as_ref());
+        }
         let empty = matrix.oracle.settings().empty_documents();
         let loaded = Loaded::load(run, &matrix.dataset, data, empty, compares_words(matrix))?;
         let embeddings = embeddings_of(loaded.count());
         Self::open(run, matrix, data, preparation, loaded, &embeddings)
+    }
+
+    /// The same score and proxies over texts and queries that stand behind them; `embeddings` are those of the queries.
+    ///
+    /// # Errors
+    /// As [`load`](Self::load); embeddings of another number or length than wanted.
+    pub fn of_queries(
+        run: &RunSettings,
+        matrix: &MatrixSubject,
+        data: Option<&Path>,
+        items: &ScoredItems,
+        queries: &ScoredItems,
+        embeddings: Option<&Array2<f64>>,
+    ) -> Result<Self, LoadError> {
+        let kept: Vec<usize> = (0..items.len()).collect();
+        let embeddings = embeddings.map(Array2::view);
+        let joined = Joined { old: items, kept: &kept, new: queries, embeddings }.load(run, matrix, data)?;
+        Ok(Self { queries: queries.len(), ..joined })
     }
 
     fn open(
@@ -76,9 +123,10 @@ impl Problem {
         let money = matrix.budget.money;
         let opening = Opening { run, data, smallest_gamma: matrix.smallest_gamma(), money, preparation };
         let opened = matrix.oracle.settings().open(loaded, &opening)?;
-        let Opened { raw, description, is_priced, items, stamps, notes, facts: more } = opened;
+        let Opened { raw, as_given, description, is_priced, items, stamps, notes, facts: more } = opened;
         let facts = json!({ "dataset": dataset, "items": raw.len(), "oracle": raw.identity().to_hex(), "more": more });
-        Ok(Self { dataset, raw, description, is_priced, proxies, items, stamps, notes, facts })
+        let orders = SplitOrders::of(run, matrix, as_given);
+        Ok(Self { dataset, queries: 0, raw, orders, description, is_priced, proxies, items, stamps, notes, facts })
     }
 
     /// Number of items n.
@@ -129,6 +177,19 @@ impl Problem {
         similarity(proxy, through).map(Some)
     }
 
+    /// The proxies of a method as similarities, in the order of the configuration; a method without any has none.
+    ///
+    /// # Errors
+    /// A γ that is no positive number.
+    pub fn proxies(
+        &self,
+        proxy: Option<&ProxyConfig>,
+        gamma: Option<f64>,
+    ) -> Result<Vec<Arc<dyn Oracle>>, OracleError> {
+        let kinds = proxy.into_iter().flat_map(ProxyConfig::kinds);
+        kinds.filter_map(|kind| self.proxy(kind, gamma).transpose()).collect()
+    }
+
     /// Train/test split of a replicate.
     ///
     /// # Errors
@@ -158,8 +219,7 @@ pub fn similarity(raw: Arc<dyn Oracle>, gamma: Option<f64>) -> Result<Arc<dyn Or
 
 /// Whether the oracle or a proxy compares items by the vectors of their words.
 fn compares_words(matrix: &MatrixSubject) -> bool {
-    let proxies = matrix.methods.iter().filter_map(|method| method.proxy.as_ref()).map(|proxy| proxy.kind.reads());
-    proxies.chain([matrix.oracle.reads()]).any(|reads| reads == [ItemKind::Documents])
+    matrix.proxies().map(ProxyKind::reads).chain([matrix.oracle.reads()]).any(|reads| reads == [ItemKind::Documents])
 }
 
 /// New texts beside some of those that there were.

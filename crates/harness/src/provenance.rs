@@ -6,6 +6,7 @@ use std::time::Duration;
 use serde::Serialize;
 use serde_json::Value as Json;
 
+use crate::bills::BillTotal;
 use crate::config::Config;
 use crate::oracles::wmd::Skipped;
 
@@ -22,14 +23,18 @@ pub struct Provenance {
     pub seed: u64,
     /// Hashes and counts of dataset, vectors and oracle.
     pub data: Json,
-    /// Entries planned, bought, reused.
+    /// Files of the catalog that the configuration names, in the form that its digests hold them to.
+    pub files: Vec<FileFacts>,
+    /// Entries planned, bought, reused: of all cells, whichever run computed them.
     pub calls: Calls,
-    /// Machine that it was computed on.
+    /// Machine of the run that wrote this.
     pub machine: Machine,
-    /// Program that it was computed with.
+    /// Program of the run that wrote this.
     pub build: Build,
-    /// Wall seconds of the run.
+    /// Wall seconds of all cells, and of opening the data.
     pub wall_seconds: f64,
+    /// Bills of the cells, summed: machines and revisions.
+    pub cells: BillTotal,
     /// Largest resident memory of the process, where the system tells.
     pub peak_memory_bytes: Option<u64>,
 }
@@ -46,6 +51,15 @@ pub struct Calls {
     /// Distances not solved among the calls made, where the configuration allows that.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub skipped: Option<Skipped>,
+}
+
+/// A file of the catalog.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct FileFacts {
+    /// Path below the data folder.
+    pub path: &'static str,
+    /// Its sha256: a file with another is refused before a run starts.
+    pub sha256: &'static str,
 }
 
 /// Sources of the program: revision and state.
@@ -111,7 +125,7 @@ pub struct Build {
 }
 
 impl Provenance {
-    /// Looks around. `data` is what the problem knows of its dataset, vectors and oracle.
+    /// Looks around. `data` is what the problem knows of its dataset, vectors and oracle; `opening` the time that no cell accounts for.
     ///
     /// # Errors
     /// A configuration that can't be written down.
@@ -119,12 +133,18 @@ impl Provenance {
         config: &Config,
         data: Json,
         calls: &Calls,
-        wall: Duration,
+        cells: BillTotal,
+        opening: Duration,
         build: &Build,
     ) -> Result<Self, serde_json::Error> {
+        let mut source = Source::look(build);
+        // one cell of a changed tree is enough
+        if cells.revisions.iter().any(|share| share.dirty) {
+            source.dirty = Some(true);
+        }
         Ok(Self {
             version: build.version,
-            source: Source::look(build),
+            source,
             config: ConfigFacts {
                 file: config.run.file.display().to_string(),
                 text: config.text.clone(),
@@ -134,13 +154,31 @@ impl Provenance {
             },
             seed: config.run.seed,
             data,
+            files: files(&serde_json::to_value(config)?),
             calls: *calls,
             machine: Machine::look(),
             build: *build,
-            wall_seconds: wall.as_secs_f64(),
+            wall_seconds: cells.seconds + opening.as_secs_f64(),
+            cells,
             peak_memory_bytes: status_kilobytes("VmHWM:").map(|kilobytes| kilobytes * 1024),
         })
     }
+}
+
+/// Files of every dataset of the catalog whose name stands somewhere in a configuration.
+fn files(config: &Json) -> Vec<FileFacts> {
+    fn walk(value: &Json, names: &mut Vec<String>) {
+        match value {
+            Json::String(text) if !names.contains(text) => names.push(text.clone()),
+            Json::Array(values) => values.iter().for_each(|value| walk(value, names)),
+            Json::Object(map) => map.values().for_each(|value| walk(value, names)),
+            _ => {}
+        }
+    }
+    let mut names = Vec::new();
+    walk(config, &mut names);
+    let named = landmark_data::catalog::all().filter(|dataset| names.iter().any(|name| name == dataset.name));
+    named.flat_map(|dataset| dataset.files).map(|file| FileFacts { path: file.path, sha256: file.sha256 }).collect()
 }
 
 impl Source {
@@ -163,6 +201,13 @@ impl Source {
 }
 
 impl Machine {
+    /// In words: `AMD EPYC, 2 threads`.
+    pub fn words(&self) -> String {
+        let cpu = self.cpu.as_deref().unwrap_or("a processor without a name");
+        let plural = if self.threads == 1 { "" } else { "s" };
+        format!("{cpu}, {} thread{plural}", self.threads)
+    }
+
     /// Facts that the system tells; `None` where it doesn't.
     pub fn look() -> Self {
         let cpu_info = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
@@ -196,6 +241,14 @@ fn kilobytes(text: &str, key: &str) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn files_of_the_datasets_that_a_configuration_names_are_listed_with_their_digests() {
+        let config = serde_json::json!({ "dataset": { "name": "twitter", "vectors": "self300" }, "title": "tweets" });
+        let paths: Vec<_> = files(&config).iter().map(|file| file.path).collect();
+        assert_eq!(paths, ["wmd/twitter.tsv.gz", "vectors/self300.f16.npy", "vectors/self300.vocab.tsv"]);
+        assert!(files(&serde_json::json!({ "dataset": { "name": "embedded" } })).is_empty());
+    }
 
     #[test]
     fn lines_of_the_kernel_are_read() {

@@ -6,13 +6,15 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use landmark_report::{FileError, ReferenceError, ReportError, ResultStore, ResultsError, write_file};
+use landmark_report::{ClaimsError, FileError, ReferenceError, ReportError, ResultStore, ResultsError, write_file};
 use landmark_store::StoreError;
+use landmark_yaml::DEFAULT_PROFILE;
 use serde_json::json;
 
 use crate::advice;
+use crate::bills::{self, Bill, BillTotal};
 use crate::config::{Config, MatrixSubject, Subject};
 use crate::job::{Job, JobError};
 use crate::loaded::LoadError;
@@ -21,7 +23,7 @@ use crate::oracles::Preparation;
 use crate::plan::Forecast;
 use crate::problem::Problem;
 use crate::progress::Progress;
-use crate::provenance::{Build, Calls, Provenance};
+use crate::provenance::{Build, Calls, Machine, Provenance, Source};
 use crate::run_source::RunSource;
 use crate::study::{StudyContext, StudyRun};
 use crate::sweep::context::SweepContext;
@@ -31,8 +33,10 @@ use crate::sweep_run::SweepRun;
 
 mod collection;
 mod console;
+mod redraw;
 mod section;
 
+pub use redraw::redraw;
 use section::ReportSection;
 
 /// Default folder of the results.
@@ -106,6 +110,9 @@ pub enum RunError {
     /// The paper's numbers.
     #[error(transparent)]
     Reference(#[from] ReferenceError),
+    /// The paper's claims.
+    #[error(transparent)]
+    Claims(#[from] ClaimsError),
     /// A job could not be planned.
     #[error(transparent)]
     Plan(Box<JobError>),
@@ -207,7 +214,7 @@ pub fn with_sweep<T>(
     let preparation = Preparation { may_train: !options.dry_run, quiet: options.quiet };
     let problem = Problem::load(&config.run, matrix, options.data.as_deref(), preparation)?;
     let given = given_landmarks(matrix).map_err(RunError::Landmarks)?;
-    let metered = MeteredStore::open(&problem, matrix, &store_address(config, options))?;
+    let metered = MeteredStore::open(&problem, matrix, &store_address(config, options), config.run.seed)?;
     let sweep = Sweep::new(&config.run, matrix, &problem, given);
     let folder = results_folder(config, options);
     let encode = |source| ResultsError::Encode { what: "the configuration", source };
@@ -259,7 +266,8 @@ fn run_at(
         console::print_todo(&source.matrices(), &forecast, jobs.len(), missing);
         results.warnings().iter().for_each(|warning| eprintln!("warning: {warning}"));
     }
-    let outcome = work(source, &jobs, &mut results, missing, options)?;
+    let opening = start.elapsed();
+    let outcome = work(source, &jobs, &mut results, &folder, missing, options)?;
     // opened by now, those behind a model that was trained on the way included
     let matrices = source.matrices();
     matrices.flush()?;
@@ -275,7 +283,14 @@ fn run_at(
         skipped: source.skipped(),
     };
     let was_work = forecast.finished < jobs.len();
-    let provenance = provenance(config, source, &calls, start, &folder, options, was_work)?;
+    let provenance = match kept_provenance(&folder).filter(|_| !was_work) {
+        Some(kept) => kept,
+        None => {
+            let bills = BillTotal::of(&bills::read(&folder)?, &keys);
+            let calls = calls_of_all(source, &jobs, &outcome, calls, bills.calls)?;
+            provenance(config, source, &calls, bills, opening, &folder, options)?
+        }
+    };
     let section = ReportSection::new(config, source, rows, &outcome, provenance, options)?;
     landmark_report::render(&section.input())?.write(&folder)?;
     if !options.quiet {
@@ -302,17 +317,7 @@ fn sections_again(config: &Config, options: &RunOptions) -> Result<Vec<ReportSec
     if let Subject::Collection(collection) = &config.subject {
         return collection::report_again(config, collection, options);
     }
-    with_source(config, options, |source| {
-        let jobs = source.jobs().map_err(|error| RunError::Plan(Box::new(error)))?;
-        let folder = results_folder(config, options);
-        let results = ResultStore::open(&folder)?;
-        let keys: Vec<_> = jobs.iter().map(|job| job.key.clone()).collect();
-        let rows = results.rows(&keys)?;
-        let provenance = provenance(config, source, &Calls::default(), Instant::now(), &folder, options, false)?;
-        let section = ReportSection::new(config, source, rows, &Outcome::default(), provenance, options)?;
-        landmark_report::render(&section.input())?.write(&folder)?;
-        Ok(vec![section])
-    })
+    with_source(config, options, |source| Ok(vec![redraw::section_again(config, source, options)?]))
 }
 
 /// Outcome of the jobs.
@@ -327,10 +332,12 @@ fn work(
     source: &dyn RunSource,
     jobs: &[Job<'_>],
     results: &mut ResultStore,
+    folder: &Path,
     missing: u64,
     options: &RunOptions,
 ) -> Result<Outcome, RunError> {
     let mut outcome = Outcome::default();
+    let (machine, sources) = (Machine::look().words(), Source::look(&options.build));
     let finished = Arc::new(AtomicU64::new(0));
     let matrices = source.matrices();
     let progress = if matrices.is_empty() || !matrices.are_open() {
@@ -345,7 +352,18 @@ fn work(
             continue;
         }
         progress.now(job.title.clone());
-        match (job.work)(results, &progress) {
+        let (started, calls) = (Instant::now(), source.matrices().evaluations());
+        let done = (job.work)(results, &progress);
+        let bill = Bill {
+            key: job.key.clone(),
+            calls: source.matrices().evaluations().saturating_sub(calls),
+            seconds: started.elapsed().as_secs_f64(),
+            machine: machine.clone(),
+            revision: sources.revision.clone(),
+            dirty: sources.dirty,
+        };
+        bills::append(folder, &bill)?;
+        match done {
             Ok(rows) => {
                 results.record(&job.key, rows)?;
                 outcome.budget |= source.is_cut_short();
@@ -387,37 +405,63 @@ fn with_causes(error: &dyn std::error::Error) -> String {
     text
 }
 
-/// `run.json`: written by a run that did some work; one that found all done leaves the file as it is.
+/// Calls of all cells, whichever run made them: those of this run, and those of the bills.
+fn calls_of_all(
+    source: &dyn RunSource,
+    jobs: &[Job<'_>],
+    outcome: &Outcome,
+    this_run: Calls,
+    bought: u64,
+) -> Result<Calls, RunError> {
+    let forecast = Forecast::of(jobs, source.matrices().shapes(), |_| false);
+    let planned = forecast.evaluations();
+    let is_whole = !outcome.budget && outcome.failed == 0;
+    let reused = match (forecast.is_exact(), is_whole) {
+        (true, true) => planned.saturating_sub(bought),
+        (true, false) => planned.saturating_sub(bought + source.matrices().to_buy(&forecast)?),
+        // an upper bound: what it has too much was reused by nobody
+        (false, _) => this_run.reused,
+    };
+    Ok(Calls { planned, bought, reused, skipped: this_run.skipped })
+}
+
+/// `run.json` as it lies there: a run that found all done, and a page drawn again, leave it as it is.
+fn kept_provenance(folder: &Path) -> Option<serde_json::Value> {
+    serde_json::from_str(&std::fs::read_to_string(folder.join("run.json")).ok()?).ok()
+}
+
+/// Writes `run.json`.
 fn provenance(
     config: &Config,
     source: &dyn RunSource,
     calls: &Calls,
-    start: Instant,
+    cells: BillTotal,
+    opening: Duration,
     folder: &Path,
     options: &RunOptions,
-    was_work: bool,
 ) -> Result<serde_json::Value, RunError> {
-    let path = folder.join("run.json");
-    if !was_work
-        && let Ok(text) = std::fs::read_to_string(&path)
-        && let Ok(value) = serde_json::from_str(&text)
-    {
-        return Ok(value);
-    }
     let encode = |source| ResultsError::Encode { what: "the provenance of the run", source };
-    let facts = Provenance::gather(config, source.about().facts.clone(), calls, start.elapsed(), &options.build)
+    let facts = Provenance::gather(config, source.about().facts.clone(), calls, cells, opening, &options.build)
         .map_err(encode)?;
     let mut value = serde_json::to_value(facts).map_err(encode)?;
     value["command"] = json!(options.command);
     let text = serde_json::to_string_pretty(&value).map_err(encode)? + "\n";
-    write_file(&path, text.as_bytes())?;
+    write_file(&folder.join("run.json"), text.as_bytes())?;
     Ok(value)
 }
 
-/// The folder of results of a configuration: the option's, its own, or `results/<name>`.
+/// The folder of results of a configuration: `<name>` in the option's or its own, or `results/<name>`. There, other profiles than `laptop` have
+/// `results/<profile>/<name>`, so that runs of two sizes stand side by side.
 pub fn results_folder(config: &Config, options: &RunOptions) -> PathBuf {
-    let base = options.results.clone().or_else(|| config.results.clone()).unwrap_or_else(|| PathBuf::from(RESULTS));
+    let is_given = options.results.is_some() || config.results.is_some();
+    let (base, profile) = (results_base(config, options), &config.run.profile.name);
+    let base = if is_given || profile == DEFAULT_PROFILE { base } else { base.join(profile) };
     base.join(&config.run.name)
+}
+
+/// The folder that holds the results of all configurations: the option's, the configuration's, or `results`.
+fn results_base(config: &Config, options: &RunOptions) -> PathBuf {
+    options.results.clone().or_else(|| config.results.clone()).unwrap_or_else(|| PathBuf::from(RESULTS))
 }
 
 /// The store of a configuration: the option's, its own, or `store`.

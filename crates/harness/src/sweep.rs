@@ -6,14 +6,15 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use landmark_core::approximate::{Approximate, ApproximateError};
+use landmark_core::approximate::{Approximate, ApproximateError, ByOneOrder};
 use landmark_core::entries::{Certainty, EntryPlan};
 use landmark_core::landmarks::Landmarks;
-use landmark_core::oracle::{Oracle, OracleShape};
+use landmark_core::oracle::{Coin, Oracle, OracleShape};
 use landmark_core::stream::stream;
 use serde::Serialize;
 
 use crate::config::{Compare, LandmarkConfig, MatrixSubject, MethodConfig, Regimes, RunSettings, SplitConfig};
+use crate::oracles::Orders;
 use crate::problem::Problem;
 
 pub mod context;
@@ -178,7 +179,13 @@ impl<'a> Sweep<'a> {
     fn rank(&self, method: &MethodConfig, comparison: Comparison, columns: usize) -> usize {
         match comparison {
             Comparison::Rank | Comparison::SmallRank | Comparison::LargeRank => columns,
-            Comparison::Entries => method.approximator.rank_for_columns(self.problem.items(), columns),
+            Comparison::Entries => {
+                let n = self.problem.items();
+                // one order a pair beside methods that read both: twice the columns for the calls
+                let is_cheaper = method.order.is_some() && self.matrix.oracle.orders() == Some(Orders::Mean);
+                let columns = if is_cheaper { (2 * columns).min(n) } else { columns };
+                method.approximator.rank_for_columns(n, columns)
+            }
         }
     }
 
@@ -187,6 +194,12 @@ impl<'a> Sweep<'a> {
         let is_same =
             self.matrix.compare == Compare::Both && cell.comparison == Comparison::Entries && cell.rank == cell.columns;
         is_same.then(|| Cell { comparison: Comparison::Rank, ..cell.clone() })
+    }
+
+    /// The coin of a cell whose method is fitted to one order a pair.
+    pub fn coin(&self, cell: &Cell) -> Option<Coin> {
+        let (orders, method) = (self.problem.orders.as_ref()?, self.method(cell));
+        (method.entry.draws && self.matrix.is_by_one_order(method)).then_some(orders.coin)
     }
 
     /// The landmarks of a cell: those of its replicate, shared by all methods. Where a policy must see scores to choose, they are bought
@@ -276,17 +289,22 @@ impl<'a> Sweep<'a> {
         }
     }
 
-    /// The method of a cell, wrapped in its proxy as seen through γ.
+    /// The method of a cell, wrapped in its proxy as seen through γ and, where it reads one order a pair, in what corrects that.
     ///
     /// # Errors
     /// A γ that is no positive number, a second set smaller than the first.
     pub fn approximator(&self, cell: &Cell, setting: Setting) -> Result<Arc<dyn Approximate>, ApproximateError> {
+        let method = self.proxied(cell, setting)?;
+        Ok(match self.coin(cell) {
+            Some(coin) => Arc::new(ByOneOrder::new(method, coin)),
+            None => method,
+        })
+    }
+
+    fn proxied(&self, cell: &Cell, setting: Setting) -> Result<Arc<dyn Approximate>, ApproximateError> {
         let method = self.method(cell);
-        let proxy = match &method.proxy {
-            Some(wanted) => self.problem.proxy(&wanted.kind, setting.gamma)?,
-            None => None,
-        };
-        method.around(proxy, setting.s2)
+        let proxies = self.problem.proxies(method.proxy.as_ref(), setting.gamma)?;
+        method.around(proxies, setting.s2)
     }
 
     /// A name for progress lines and the dry run.

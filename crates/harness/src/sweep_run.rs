@@ -26,7 +26,8 @@ impl RunSource for SweepRun<'_> {
     }
 
     fn matrices(&self) -> Matrices<'_> {
-        Matrices(vec![Matrix::of(self.context.metered)])
+        let metered = self.context.metered;
+        Matrices([Some(metered), metered.other_order()].into_iter().flatten().map(Matrix::of).collect())
     }
 
     fn skipped(&self) -> Option<Skipped> {

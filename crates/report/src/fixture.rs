@@ -1,6 +1,9 @@
 //! A small set of rows for the tests of tables, figures and pages: made up, but of the shape a sweep has.
 
-use super::{Caveat, FigureKind, FigureSpec, Reference, ReferenceValue, ReportInput, Selection, TableKind, TableSpec};
+use super::{
+    Caveat, ClaimVerdict, FigureKind, FigureSpec, JudgedClaim, Reference, ReferenceValue, ReportInput, Selection,
+    TableKind, TableSpec,
+};
 use crate::results::{Metric, ResultRow, Subject, Variant};
 
 const SIZES: [u64; 4] = [100, 200, 300, 500];
@@ -120,6 +123,24 @@ pub(super) fn input<'a>(rows: &'a [ResultRow], reference: &'a Reference) -> Repo
         config_name: "fixture".into(),
         profile: "laptop".into(),
         command: "cargo run --release -p runner -- configs/fixture.yaml".into(),
+        claims: vec![
+            JudgedClaim {
+                id: "fails".into(),
+                place: "figure 3".into(),
+                says: "Nyström fails".into(),
+                verdict: ClaimVerdict::Holds,
+                numbers: "2.026 > 1.000".into(),
+                size: "n = 1,000".into(),
+            },
+            JudgedClaim {
+                id: "far".into(),
+                place: "table 2".into(),
+                says: "Large ranks are better".into(),
+                verdict: ClaimVerdict::Untested("no published run of `far`".into()),
+                numbers: String::new(),
+                size: String::new(),
+            },
+        ],
         caveats: vec![Caveat {
             dataset: Some("recipes".into()),
             text: "600 of 39,774 documents".into(),

@@ -1,5 +1,6 @@
 //! Everything a report is made from.
 
+use crate::claims::JudgedClaim;
 use crate::reference::Reference;
 use crate::results::ResultRow;
 use crate::spec::{Caveat, FigureSpec, TableSpec};
@@ -21,6 +22,8 @@ pub struct ReportInput<'a> {
     pub profile: String,
     /// The command that makes this report again.
     pub command: String,
+    /// Claims of the paper that this run has a part in, with their verdicts.
+    pub claims: Vec<JudgedClaim>,
     /// Warnings that stand before every figure.
     pub caveats: Vec<Caveat>,
     /// All rows; methods keep the order (and colour) of their first appearance.

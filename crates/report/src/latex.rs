@@ -52,6 +52,9 @@ fn write_block(out: &mut String, block: &Block) {
         let _ = writeln!(out, "{} \\\\", cells.join(" & "));
     }
     out.push_str("\\bottomrule\n\\end{tabular}}\n");
+    if let Some(words) = block.folded_words() {
+        let _ = writeln!(out, "\\\\{{\\footnotesize {words}}}");
+    }
 }
 
 fn cell(cell: &Cell) -> String {

@@ -6,6 +6,8 @@
 use std::path::{Path, PathBuf};
 
 pub mod amounts;
+mod claims;
+pub mod columns;
 mod error;
 mod figure;
 #[cfg(test)]
@@ -15,6 +17,7 @@ mod input;
 mod latex;
 mod markdown;
 mod markup;
+mod outcome;
 mod page;
 mod reference;
 mod results;
@@ -22,13 +25,17 @@ mod spec;
 mod table;
 mod verdict;
 
+pub use claims::{
+    Claim, ClaimVerdict, Claims, ClaimsError, Exhibit, JudgedClaim, KnownNames, Published, PublishedRun, claims_table,
+    index,
+};
 pub use error::ReportError;
 pub use groups::half_width;
 pub use input::ReportInput;
 pub use reference::{Fact, Reference, ReferenceError, ReferenceValue};
 pub use results::{
     AXES, Axes, Axis, CellKey, Cost, Direction, FileError, Interval, Metric, MetricSpec, Notation, Place, ResultRow,
-    ResultStore, ResultsError, Subject, Variant, cell_key, write_file,
+    ResultStore, ResultsError, Subject, Variant, cell_key, rows_from_parquet, write_file,
 };
 pub use spec::{Caveat, FigureKind, FigureSpec, GraphPanel, Selection, TableKind, TableSpec};
 
@@ -60,7 +67,10 @@ impl Rendered {
 /// A table whose lines have the wrong length, a figure without a row, two tables or figures of one id.
 pub fn render(input: &ReportInput<'_>) -> Result<Rendered, ReportError> {
     let section = section(input)?;
-    let mut files = vec![("summary.md".to_string(), markdown::summary(input, &section.tables).into_bytes())];
+    let mut files = vec![(
+        "summary.md".to_string(),
+        markdown::summary(input, section.outcome.as_deref(), &section.tables).into_bytes(),
+    )];
     for table in &section.tables {
         files.push((format!("{}.tex", table.id), latex::table(table, input).into_bytes()));
     }
@@ -68,23 +78,25 @@ pub fn render(input: &ReportInput<'_>) -> Result<Rendered, ReportError> {
         files.push((format!("{}.svg", spec.id), drawing.svg.clone().into_bytes()));
         files.push((format!("{}.png", spec.id), drawing.png.clone()));
     }
-    files.push(("report.html".to_string(), page::render(&[section])?.into_bytes()));
+    files.push(("report.html".to_string(), page::render(None, &[section])?.into_bytes()));
     Ok(Rendered { files })
 }
 
-/// Renders one page for several configurations: a whole paper.
+/// Renders one page for several configurations: a whole paper, below its title and all of its claims.
 ///
 /// # Errors
 /// As [`render`].
-pub fn render_page(inputs: &[ReportInput<'_>]) -> Result<String, ReportError> {
-    page::render(&inputs.iter().map(section).collect::<Result<Vec<_>, _>>()?)
+pub fn render_page(title: &str, claims: &[JudgedClaim], inputs: &[ReportInput<'_>]) -> Result<String, ReportError> {
+    let sections = inputs.iter().map(section).collect::<Result<Vec<_>, _>>()?;
+    page::render(Some(page::Cover { title, claims }), &sections)
 }
 
 fn section<'a>(input: &'a ReportInput<'a>) -> Result<page::Section<'a>, ReportError> {
     check_ids(input)?;
-    let tables = input.tables.iter().map(|spec| table::Table::build(spec, input)).collect::<Result<_, _>>()?;
+    let tables: Vec<_> = input.tables.iter().map(|spec| table::Table::build(spec, input)).collect::<Result<_, _>>()?;
     let drawings = input.figures.iter().map(|spec| figure::draw(spec, input)).collect::<Result<_, _>>()?;
-    Ok(page::Section { input, tables, drawings })
+    let outcome = outcome::sentence(input, &tables);
+    Ok(page::Section { input, outcome, tables, drawings })
 }
 
 fn check_ids(input: &ReportInput<'_>) -> Result<(), ReportError> {
@@ -204,7 +216,8 @@ mod tests {
         let (rows, reference) = (fixture::rows(), fixture::reference());
         let one = fixture::input(&rows, &reference);
         let other = ReportInput { config_name: "second".into(), title: "Another table".into(), ..one.clone() };
-        let page = render_page(&[one, other]).unwrap();
+        let page = render_page("A paper", &one.claims.clone(), &[one, other]).unwrap();
+        assert!(page.contains("<h1>A paper</h1>") && page.contains("1 of 2 claims of the paper holds"));
         assert!(page.contains("id=\"fixture-table5\"") && page.contains("id=\"second-table5\""));
         assert_eq!(page.matches("@font-face").count(), 2);
     }

@@ -2,12 +2,16 @@
 
 use std::fmt::Write as _;
 
+use crate::claims::claims_table;
 use crate::input::{HOW_TO_READ, ReportInput};
 use crate::table::{Block, Cell, Mark, Table};
 
 /// The whole summary. Figures are referred to by file name.
-pub(super) fn summary(input: &ReportInput<'_>, tables: &[Table]) -> String {
+pub(super) fn summary(input: &ReportInput<'_>, outcome: Option<&str>, tables: &[Table]) -> String {
     let mut out = format!("# {}\n\n", input.title);
+    if let Some(outcome) = outcome {
+        let _ = writeln!(out, "{outcome}\n");
+    }
     for caveat in &input.caveats {
         let weight = if caveat.breaks_comparison { " Not comparable with the paper." } else { "" };
         let _ = writeln!(out, "> **{}.**{weight}", caveat.words());
@@ -20,6 +24,13 @@ pub(super) fn summary(input: &ReportInput<'_>, tables: &[Table]) -> String {
         out.push('\n');
     }
     let _ = writeln!(out, "Profile `{}`. Made by:\n\n```\n{}\n```\n", input.profile, input.command);
+    if !input.claims.is_empty() {
+        let _ = writeln!(out, "## Claims of the paper\n\n{}", claims_table(&input.claims));
+    }
+    for figure in &input.figures {
+        let _ = writeln!(out, "## {}\n\n![{}]({}.png)\n", figure.title, figure.title, figure.id);
+        paragraph(&mut out, &figure.caption);
+    }
     for table in tables {
         let _ = writeln!(out, "## {}\n", table.title);
         paragraph(&mut out, &table.caption);
@@ -32,10 +43,6 @@ pub(super) fn summary(input: &ReportInput<'_>, tables: &[Table]) -> String {
         if !table.footnotes.is_empty() {
             out.push('\n');
         }
-    }
-    for figure in &input.figures {
-        let _ = writeln!(out, "## {}\n\n![{}]({}.png)\n", figure.title, figure.title, figure.id);
-        paragraph(&mut out, &figure.caption);
     }
     if !input.notes.is_empty() {
         out.push_str("## Notes\n\n");
@@ -60,7 +67,16 @@ fn write_block(out: &mut String, block: &Block) {
     if !block.heading.is_empty() {
         let _ = writeln!(out, "**{}**\n", block.heading);
     }
-    let lines: Vec<Vec<String>> = block.lines.iter().map(|line| line.iter().map(cell).collect()).collect();
+    write_lines(out, block, &block.lines);
+    if let Some(words) = block.folded_words() {
+        let _ = writeln!(out, "<details><summary>{words}</summary>\n");
+        write_lines(out, block, &block.folded);
+        out.push_str("</details>\n\n");
+    }
+}
+
+fn write_lines(out: &mut String, block: &Block, lines: &[Vec<Cell>]) {
+    let lines: Vec<Vec<String>> = lines.iter().map(|line| line.iter().map(cell).collect()).collect();
     let width = |column: usize| {
         let widths = lines.iter().map(|line| line[column].chars().count());
         widths.chain([block.head[column].text.chars().count(), 3]).max().unwrap_or(3)

@@ -2,6 +2,7 @@
 
 use askama::Template;
 
+use crate::claims::{ClaimVerdict, JudgedClaim, claims_sentence};
 use crate::error::ReportError;
 use crate::figure::{Drawing, Palette};
 use crate::input::{HOW_TO_READ, ReportInput};
@@ -11,19 +12,33 @@ use crate::table::{Mark, Table};
 /// One configuration on the page.
 pub(super) struct Section<'a> {
     pub(super) input: &'a ReportInput<'a>,
+    pub(super) outcome: Option<String>,
     pub(super) tables: Vec<Table>,
     pub(super) drawings: Vec<Drawing>,
+}
+
+/// Head of a page of several configurations.
+pub(super) struct Cover<'a> {
+    pub(super) title: &'a str,
+    pub(super) claims: &'a [JudgedClaim],
 }
 
 #[derive(Template)]
 #[template(path = "report.html")]
 struct Page<'a> {
     title: &'a str,
+    cover: Option<CoverView<'a>>,
     sections: Vec<View<'a>>,
     how_to_read: &'static str,
     regular: String,
     semibold: String,
     inks: Vec<InkView>,
+}
+
+struct CoverView<'a> {
+    title: &'a str,
+    outcome: Option<String>,
+    claims: &'a [JudgedClaim],
 }
 
 struct InkView {
@@ -34,6 +49,9 @@ struct InkView {
 
 struct View<'a> {
     input: &'a ReportInput<'a>,
+    outcome: Option<&'a str>,
+    /// Those that the cover does not show already.
+    claims: &'a [JudgedClaim],
     paper: Option<&'a str>,
     tables: &'a [Table],
     figures: Vec<FigureView<'a>>,
@@ -48,9 +66,11 @@ struct FigureView<'a> {
 }
 
 /// Fills the page.
-pub(super) fn render(sections: &[Section<'_>]) -> Result<String, ReportError> {
+pub(super) fn render(cover: Option<Cover<'_>>, sections: &[Section<'_>]) -> Result<String, ReportError> {
     let views = sections.iter().map(|section| View {
         input: section.input,
+        outcome: section.outcome.as_deref(),
+        claims: if cover.is_some() { &[] } else { &section.input.claims },
         paper: section.input.reference.map(|reference| reference.paper.as_str()),
         tables: &section.tables,
         figures: section
@@ -67,9 +87,15 @@ pub(super) fn render(sections: &[Section<'_>]) -> Result<String, ReportError> {
             .collect(),
         provenance: flatten(&section.input.provenance),
     });
+    let sections_title = sections.first().map_or("", |section| section.input.title.as_str());
     let page = Page {
-        title: sections.first().map_or("", |section| section.input.title.as_str()),
+        title: cover.as_ref().map_or(sections_title, |cover| cover.title),
         sections: views.collect(),
+        cover: cover.as_ref().map(|cover| CoverView {
+            title: cover.title,
+            outcome: claims_sentence(cover.claims).map(|text| text + "."),
+            claims: cover.claims,
+        }),
         how_to_read: HOW_TO_READ,
         regular: base64(INTER_REGULAR),
         semibold: base64(INTER_SEMIBOLD),
@@ -160,6 +186,25 @@ fn base64(bytes: &[u8]) -> String {
     out
 }
 
+impl JudgedClaim {
+    /// CSS class of its verdict.
+    fn class(&self) -> &'static str {
+        match self.verdict {
+            ClaimVerdict::Holds => "good",
+            ClaimVerdict::DoesNotHold => "bad",
+            ClaimVerdict::Untested(_) => "faint",
+        }
+    }
+
+    /// The numbers, or what is missing.
+    fn evidence(&self) -> &str {
+        match &self.verdict {
+            ClaimVerdict::Untested(why) => why,
+            _ => &self.numbers,
+        }
+    }
+}
+
 impl Mark {
     /// CSS class.
     fn class(self) -> &'static str {
@@ -240,7 +285,9 @@ mod tests {
 
     fn fixture_page() -> String {
         let (rows, reference) = (fixture::rows(), fixture::reference());
-        crate::render_page(&[fixture::input(&rows, &reference)]).unwrap()
+        let rendered = crate::render(&fixture::input(&rows, &reference)).unwrap();
+        let (_, page) = rendered.files.into_iter().find(|(name, _)| name == "report.html").unwrap();
+        String::from_utf8(page).unwrap()
     }
 
     #[test]

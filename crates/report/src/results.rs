@@ -9,7 +9,6 @@ mod files;
 mod metric;
 mod row;
 mod store;
-mod stored;
 mod tables;
 
 pub use axes::{AXES, Axes, Axis, Place};
@@ -18,3 +17,4 @@ pub use files::{FileError, write_file};
 pub use metric::{Direction, Metric, MetricSpec, Notation};
 pub use row::{Cost, Interval, ResultRow, Subject, Variant};
 pub use store::{CellKey, ResultStore, cell_key};
+pub use tables::rows_from_parquet;

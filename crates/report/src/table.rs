@@ -23,6 +23,17 @@ pub(super) struct Table {
     pub(super) footnotes: Vec<String>,
 }
 
+impl Block {
+    /// `12 published numbers were not run`; nothing where all were.
+    pub(super) fn folded_words(&self) -> Option<String> {
+        match self.folded.len() {
+            0 => None,
+            1 => Some("1 published number was not run".to_owned()),
+            n => Some(format!("{n} published numbers were not run")),
+        }
+    }
+}
+
 /// A part of a table.
 #[derive(Debug, Clone)]
 pub(super) struct Block {
@@ -30,6 +41,8 @@ pub(super) struct Block {
     pub(super) heading: String,
     pub(super) head: Vec<Head>,
     pub(super) lines: Vec<Vec<Cell>>,
+    /// Lines of published numbers that nothing of this run stands beside: folded away.
+    pub(super) folded: Vec<Vec<Cell>>,
 }
 
 /// The head of a column.
@@ -161,6 +174,7 @@ fn plain(id: &str, head: &[String], lines: &[Vec<String>], figures: &[usize]) ->
             .map(|(column, text)| Head { text: text.clone(), figures: figures.contains(&column) })
             .collect(),
         lines: lines.iter().map(|line| line.iter().enumerate().map(cell).collect()).collect(),
+        folded: Vec::new(),
     })
 }
 

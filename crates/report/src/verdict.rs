@@ -14,6 +14,8 @@ use crate::spec::Caveat;
 pub(super) enum Verdict {
     /// The difference is explained by the spread.
     Within,
+    /// The difference is below the printed digit.
+    Even,
     /// Beyond it, on the good side.
     Better,
     /// Beyond it, on the bad side.
@@ -44,6 +46,8 @@ impl Verdict {
         let difference = ours.mean - paper.value;
         match metric.spec().better {
             _ if difference.abs() <= tolerance => Self::Within,
+            // however sure it is, what the table prints as zero is no difference
+            _ if metric.show_difference(difference) == metric.show_difference(0.0) => Self::Even,
             Direction::Neither => Self::Different,
             Direction::Higher if difference > 0.0 => Self::Better,
             Direction::Lower if difference < 0.0 => Self::Better,
@@ -55,6 +59,7 @@ impl Verdict {
     pub(super) fn word(&self) -> &'static str {
         match self {
             Self::Within => "within",
+            Self::Even => "even",
             Self::Better => "better",
             Self::Worse => "worse",
             Self::Different => "different",
@@ -117,6 +122,15 @@ mod tests {
         assert_eq!(verdict(0.75 - 0.0304), Verdict::Within);
         assert_eq!(verdict(0.75 - 0.0306), Verdict::Worse);
         assert_eq!(verdict(0.75 + 0.0306), Verdict::Better);
+    }
+
+    #[test]
+    fn a_difference_below_the_printed_digit_is_even() {
+        let paper = ReferenceValue { rounding: 0.00005, ..paper(0.1738, None) };
+        let verdict = |mean| Verdict::of(Metric::RelativeError, &ours(mean, 0.0), &paper, &[]);
+        assert_eq!(verdict(0.1734), Verdict::Even);
+        assert_eq!(verdict(0.1732), Verdict::Better);
+        assert_eq!(verdict(0.1738), Verdict::Within);
     }
 
     #[test]

@@ -6,3 +6,8 @@ pub mod cli;
 pub mod commands;
 pub mod exit;
 pub mod output;
+
+/// The example of the README, compiled.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+pub struct Readme;

@@ -16,15 +16,14 @@ use super::active_writers::ActiveWriters;
 use super::batch_sizer::{BatchSizer, LARGEST, Landing};
 use super::entry_cache::EntryCache;
 use super::entry_request::{Batch, Cursor, EntryRequest, UnderWay};
-use super::tile::{self, EXTENSION, Entry, Expected};
+use super::tile::{self, Entry};
 use super::{MANIFEST, Manifest, OracleLabel, StoreError, TileStore};
 
 mod parts;
+mod reading;
 
 /// Looking for new tiles may take this share of the time at most.
 const LOOKING_SHARE: u32 = 20;
-/// Tiles read at a time.
-const TILES_AT_A_TIME: usize = 32;
 
 /// An [`Oracle`] that evaluates each entry once, from whichever run, method or machine comes first.
 ///
@@ -230,70 +229,6 @@ impl<O: Oracle> Stored<O> {
     /// The first tile that is torn, edited or foreign, by name; [`StoreError::Vanished`].
     pub fn refresh(&self) -> Result<usize, StoreError> {
         self.look(&mut self.state())
-    }
-
-    fn look(&self, state: &mut WriteState) -> Result<usize, StoreError> {
-        let start = Instant::now();
-        let mut read = 0;
-        // a tile may be merged into another between listing and reading: then the list is taken again
-        while !self.read_new_tiles(state, &mut read)? {}
-        state.looked = Some((Instant::now(), start.elapsed()));
-        Ok(read)
-    }
-
-    /// Reads what is listed and not seen yet; answers false where a listed tile was gone.
-    fn read_new_tiles(&self, state: &mut WriteState, read: &mut usize) -> Result<bool, StoreError> {
-        let folder = state.manifest.identity.clone();
-        let listing = self.store.backend.list(&folder)?;
-        let is_described = listing.objects.iter().any(|object| object.name == MANIFEST);
-        if state.is_described && !is_described {
-            let file = self.store.backend.describe(&format!("{folder}/{MANIFEST}"));
-            return Err(StoreError::Vanished { address: self.store.address().to_owned(), file });
-        }
-        state.is_described = is_described;
-        state.writers.look(&listing);
-        let is_tile = |name: &String| name.strip_suffix(EXTENSION).is_some_and(|stem| stem.ends_with('.'));
-        let names = listing.objects.into_iter().map(|object| object.name).filter(is_tile);
-        let concerns_us = |name: &String| self.part.as_deref().is_none_or(|part| tile::part_of(name) == Some(part));
-        let new: Vec<String> = names.filter(concerns_us).filter(|name| !state.seen.contains(name)).collect();
-        let mut complete = true;
-        for names in new.chunks(TILES_AT_A_TIME) {
-            for (name, entries) in names.iter().zip(self.read_tiles(&folder, names)?) {
-                match entries {
-                    Some(entries) => {
-                        self.held_mut().insert(&entries).map_err(scratch_failed)?;
-                        state.seen.insert(name.clone());
-                        *read += 1;
-                    }
-                    None => complete = false,
-                }
-            }
-        }
-        Ok(complete)
-    }
-
-    /// The entries of several tiles, read and checked at once; `None` for one that is gone.
-    fn read_tiles(&self, folder: &str, names: &[String]) -> Result<Vec<Option<Vec<Entry>>>, StoreError> {
-        let read = |name: &String| {
-            let path = format!("{folder}/{name}");
-            let Some(bytes) = self.store.backend.get(&path)? else { return Ok(None) };
-            let file = self.store.backend.describe(&path);
-            let identity = self.identity.as_bytes();
-            tile::decode(Expected { identity, len: self.shape.len, name, file: &file }, &bytes).map(Some)
-        };
-        let threads = std::thread::available_parallelism().map_or(1, usize::from);
-        let share = names.len().div_ceil(threads).max(1);
-        // plain threads: waiting for a file must not hold up a thread pool
-        std::thread::scope(|scope| {
-            let workers: Vec<_> = names
-                .chunks(share)
-                .map(|names| scope.spawn(move || names.iter().map(read).collect::<Vec<_>>()))
-                .collect();
-            workers
-                .into_iter()
-                .flat_map(|worker| worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
-                .collect()
-        })
     }
 
     /// Evaluates what of a request is not there yet.

@@ -14,9 +14,9 @@ use serde::{Deserialize, Serialize};
 
 use landmark_core::parameter::BadParameter;
 
-use crate::cross_validation::{Answer, CrossValidation, Learner, cross_validate as cross_validate_with};
+use crate::cross_validation::{Answer, CrossValidation, Fold, Learner, cross_validate as cross_validate_with};
 use crate::error::TaskError;
-use crate::linear_svm::{LinearSvmParams, LinearSvmValidParams, TrainingReport};
+use crate::linear_svm::{LinearSvm, LinearSvmParams, LinearSvmValidParams, TrainingReport};
 use crate::metrics::{accuracy, f1_macro};
 use crate::svm::{Features, SvmError, TrainingSet, check_positive};
 
@@ -255,11 +255,36 @@ impl Learner for FeatureLearner<'_> {
         let set = TrainingSet::new(&known, &encoded, classes.labels.len())
             .map_err(|error| classes.rename(at_item(error, train)))?;
         Features::from(&asked).check_finite().map_err(|error| at_item(error, test))?;
-        let answer = |machine: &crate::linear_svm::LinearSvm| {
+        let answer = |machine: &LinearSvm| {
             let predictions = classes.decode(machine.predict(&asked)?);
             Ok(Answer { predictions, report: machine.report().clone(), support: None })
         };
         self.svm.train_path(&set, costs, seed)?.iter().map(answer).collect()
+    }
+
+    fn paths(&self, items: &[usize], folds: &[Fold], costs: &[f64]) -> Result<Option<Vec<Vec<Answer>>>, TaskError> {
+        // columns are scaled by the training rows, each fold's own
+        if self.scaling == Scaling::Columns {
+            return Ok(None);
+        }
+        let mut rows = self.features.select(Axis(0), items);
+        scale(self.scaling, &mut rows, &mut Array2::zeros((0, 0)));
+        let classes = Classes::of(self.labels, items);
+        let encoded = classes.encode(self.labels, items);
+        let parts: Vec<&[usize]> = folds.iter().map(|fold| fold.train.as_slice()).collect();
+        // what is wrong is said by the fold that meets it
+        let Ok(Some(paths)) = self.svm.train_folds(rows.view(), &encoded, classes.labels.len(), &parts, costs) else {
+            return Ok(None);
+        };
+        let of_fold = |(fold, machines): (&Fold, Vec<LinearSvm>)| {
+            let asked = rows.select(Axis(0), &fold.test);
+            let answer = |machine: &LinearSvm| {
+                let predictions = classes.decode(machine.predict(&asked)?);
+                Ok(Answer { predictions, report: machine.report().clone(), support: None })
+            };
+            machines.iter().map(answer).collect()
+        };
+        folds.iter().zip(paths).map(of_fold).collect::<Result<_, TaskError>>().map(Some)
     }
 }
 

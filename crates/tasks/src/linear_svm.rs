@@ -22,14 +22,16 @@ use crate::svm::descent::DescentOptions;
 use crate::svm::dual_descent::DualDescent;
 use crate::svm::{
     BiasedSparseRows, ClassWeights, DenseRows, Features, Loss, Rows, SolveReport, SvmError, Tolerance, TrainingSet,
-    check_positive,
+    check_labels, check_positive, unit_costs,
 };
 
 mod crammer_singer;
+mod folds;
 mod linfa_traits;
 mod newton;
 
 use crammer_singer::CrammerSinger;
+use folds::{FoldMachines, Shared};
 use newton::Newton;
 
 /// Multi-class strategy: one machine a class, or one for all.
@@ -182,7 +184,7 @@ impl LinearSvmValidParams {
         Ok(match set.features {
             Features::Dense(x) => {
                 let rows = DenseRows::new(x, self.0.bias);
-                if paths.use_newton(&rows) { paths.newton(&rows) } else { paths.train(&rows) }
+                if paths.use_newton(rows.width(), rows.len()) { paths.newton(&rows) } else { paths.train(&rows) }
             }
             Features::Sparse(_) if self.0.solver == Solver::Newton => {
                 let wanted = "`auto` or `dual_descent` for sparse rows";
@@ -190,6 +192,35 @@ impl LinearSvmValidParams {
             }
             Features::Sparse(rows) => paths.train(&BiasedSparseRows { rows, bias: self.0.bias }),
         })
+    }
+
+    /// The paths of [`train_path`](Self::train_path) on several parts of the rows x (n × d, finite), which overlap as the training rows of folds do: by part,
+    /// then by cost, all parts at once. `None` where [`Solver::Auto`] or the tolerance wants another solver, or a part lacks a class.
+    pub(crate) fn train_folds<'a>(
+        &self,
+        x: ArrayView2<'a, f64>,
+        labels: &'a [usize],
+        classes: usize,
+        parts: &[&[usize]],
+        costs: &[f64],
+    ) -> Result<Option<Vec<Vec<LinearSvm>>>, SvmError> {
+        let set = TrainingSet::new(x, labels, classes)?;
+        let rows = DenseRows::new(x, self.0.bias);
+        let paths = Paths { params: &self.0, set: &set, unit: &[], costs, seed: 0 };
+        let applies = parts.iter().all(|part| paths.use_newton(rows.width(), part.len()));
+        if !applies || !matches!(self.0.tolerance, Tolerance::DualityGap(_)) {
+            return Ok(None);
+        }
+        let mut units = vec![vec![0.0; labels.len()]; parts.len()];
+        for (units, part) in units.iter_mut().zip(parts) {
+            let of_part: Vec<usize> = part.iter().map(|&i| labels[i]).collect();
+            if check_labels(part.len(), &of_part, classes).is_err() {
+                return Ok(None);
+            }
+            let costs = unit_costs(&of_part, classes, &self.0.class_weights)?;
+            part.iter().zip(costs).for_each(|(&i, cost)| units[i] = cost);
+        }
+        Ok(Some(paths.newton_of_folds(x, &rows, &units)))
     }
 }
 
@@ -226,14 +257,14 @@ impl Paths<'_, '_> {
         self.unit.iter().map(|unit| c * unit).collect()
     }
 
-    fn use_newton(&self, rows: &DenseRows<'_>) -> bool {
+    fn use_newton(&self, width: usize, rows: usize) -> bool {
         match self.params.solver {
             Solver::Newton => true,
             Solver::DualDescent => false,
             Solver::Auto => {
                 self.params.loss == Loss::SquaredHinge
                     && self.params.multi_class == MultiClass::OneVsRest
-                    && rows.width() <= NEWTON_WIDTH.min(rows.len())
+                    && width <= NEWTON_WIDTH.min(rows)
             }
         }
     }
@@ -262,6 +293,24 @@ impl Paths<'_, '_> {
         })
     }
 
+    /// By fold, then by cost; `units` by fold: costs of the rows for C = 1, 0 where the fold tests.
+    fn newton_of_folds(&self, x: ArrayView2<'_, f64>, rows: &DenseRows<'_>, units: &[Vec<f64>]) -> Vec<Vec<LinearSvm>> {
+        let shared = Shared::of_all(rows, units);
+        let of_class: Vec<Vec<Vec<Solved>>> = self.of_each_class(|class| {
+            let mut machines =
+                FoldMachines::new(x.view(), rows, self.signs(class), units, shared.start(), self.options());
+            let mut of_fold: Vec<Vec<Solved>> = units.iter().map(|_| Vec::new()).collect();
+            for &c in self.costs {
+                for (fold, report) in machines.solve(c).into_iter().enumerate() {
+                    of_fold[fold].push(Solved { weights: machines.weights(fold), report });
+                }
+            }
+            of_fold
+        });
+        let mut of_class: Vec<_> = of_class.into_iter().map(Vec::into_iter).collect();
+        units.iter().map(|_| self.by_cost(of_class.iter_mut().filter_map(Iterator::next).collect())).collect()
+    }
+
     /// y_i of the machine of `class` against the rest.
     fn signs(&self, class: usize) -> Vec<f64> {
         self.set.labels.iter().map(|&label| if label == class { 1.0 } else { -1.0 }).collect()
@@ -269,9 +318,17 @@ impl Paths<'_, '_> {
 
     /// Solves the path of each class, in parallel, and puts the machines of each cost together.
     fn for_each_class(&self, path_of: impl Fn(usize) -> Vec<Solved> + Sync + Send) -> Vec<LinearSvm> {
-        // two classes: one machine, for class 1
+        self.by_cost(self.of_each_class(path_of))
+    }
+
+    /// Something for each class, in parallel; two classes have one machine, for class 1.
+    fn of_each_class<T: Send>(&self, of: impl Fn(usize) -> T + Sync + Send) -> Vec<T> {
         let first = usize::from(self.set.classes == 2);
-        let of_class: Vec<Vec<Solved>> = (first..self.set.classes).into_par_iter().map(path_of).collect();
+        (first..self.set.classes).into_par_iter().map(of).collect()
+    }
+
+    /// Puts the machines of each cost together.
+    fn by_cost(&self, of_class: Vec<Vec<Solved>>) -> Vec<LinearSvm> {
         let mut of_class: Vec<_> = of_class.into_iter().map(Vec::into_iter).collect();
         let at_next_cost = |_: &f64| self.assemble(of_class.iter_mut().filter_map(Iterator::next).collect());
         self.costs.iter().map(at_next_cost).collect()

@@ -227,6 +227,21 @@ pub fn best_pairs(
     best.into_sorted_vec().into_iter().map(|worst| worst.0).collect()
 }
 
+/// Number of pairs of different items that score at least `at_least`: what [`best_pairs`] would list. Memory: one block.
+pub fn count_pairs(vectors: SignedVectors<'_>, at_least: f64, mut done: impl FnMut(f64)) -> u64 {
+    let mut count = 0;
+    for_each_block(vectors.len(), |rows, cols, share| {
+        let block = vectors.block(rows, cols);
+        let counted = block.axis_iter(Axis(0)).into_par_iter().enumerate().map(|(a, scores)| {
+            let is_good = |&(b, &score): &(usize, &f64)| score >= at_least && rows.0 + a < cols.0 + b;
+            scores.iter().enumerate().filter(is_good).count() as u64
+        });
+        count += counted.sum::<u64>();
+        done(share);
+    });
+    count
+}
+
 /// Ordered so that the worst pair is the greatest, on top of a heap.
 struct Worst(ScoredPair);
 
@@ -359,6 +374,8 @@ mod tests {
         assert_eq!(places(&found), places(&wanted[..50]));
         let at_least = wanted[20].score - 1e-9;
         assert_eq!(best_pairs(vectors, 50, at_least, |_| {}).len(), 21);
+        assert_eq!(count_pairs(vectors, at_least, |_| {}), 21);
+        assert_eq!(best_pairs(vectors, usize::MAX, at_least, |_| {}).len(), 21);
     }
 
     #[test]

@@ -15,7 +15,7 @@ mod write;
 
 pub use entry::{Entry, Parameter, find, ids, parameter, required};
 pub use problem::{ConfigError, Problem, Sources, Span, list};
-pub use profile::{DEFAULT_PROFILE, PROFILES, Profile, lay_profile, profile_names};
+pub use profile::{Change, DEFAULT_PROFILE, PROFILES, Profile, lay_profile, profile_names};
 pub use read::Problems;
 pub use section::Section;
 pub use suggest::did_you_mean;

@@ -8,18 +8,29 @@ use super::tree::{Node, Value};
 /// The profile used where none is named.
 pub const DEFAULT_PROFILE: &str = "laptop";
 /// Profiles every configuration has; one that is not written lays nothing over the file.
-pub const PROFILES: [&str; 3] = ["smoke", "laptop", "paper"];
+pub const PROFILES: [&str; 4] = ["smoke", "laptop", "desk", "paper"];
 
 /// A profile as it was laid over the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Profile {
     /// Its name.
     pub name: String,
-    /// Dotted keys that it changed; empty for the paper's own settings.
-    pub changed: Vec<String>,
+    /// Keys that it changed; empty for the paper's own settings.
+    pub changed: Vec<Change>,
 }
 
-/// Names of the profiles of a file: the three that always exist, then its own.
+/// A key that a profile changed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Change {
+    /// Its dotted path.
+    pub key: String,
+    /// Its value in the rest of the file, where it has one, in a line.
+    pub from: Option<String>,
+    /// Its value in the profile, in a line.
+    pub to: String,
+}
+
+/// Names of the profiles of a file: those that always exist, then its own.
 pub fn profile_names(profiles: Option<&Node>) -> Vec<&str> {
     let mut names = PROFILES.to_vec();
     if let Some(Node { value: Value::Map(entries), .. }) = profiles {
@@ -54,7 +65,7 @@ pub fn lay_profile(root: &mut Node, wanted: Option<&str>) -> Result<Profile, Pro
                 let message = format!("a profile can't change `{}`", key.text);
                 return Err(Problem::new(message).at(key.place));
             }
-            leaves(over, "", &mut profile.changed);
+            leaves(over, Some(root), "", &mut profile.changed);
             overlay::merge(root, over);
         }
         None if PROFILES.contains(&wanted) => {}
@@ -74,15 +85,27 @@ pub fn lay_profile(root: &mut Node, wanted: Option<&str>) -> Result<Profile, Pro
     Ok(profile)
 }
 
-/// Dotted keys of everything that is not a section.
-fn leaves(node: &Node, path: &str, out: &mut Vec<String>) {
-    match &node.value {
+/// Everything in `over` that is not a section, with its value in `base`.
+fn leaves(over: &Node, base: Option<&Node>, path: &str, out: &mut Vec<Change>) {
+    match &over.value {
         Value::Map(entries) => {
             for (key, value) in entries {
                 let path = if path.is_empty() { key.text.clone() } else { format!("{path}.{}", key.text) };
-                leaves(value, &path, out);
+                leaves(value, base.and_then(|base| base.get(&key.text)), &path, out);
             }
         }
-        _ => out.push(path.to_owned()),
+        _ => out.push(Change { key: path.to_owned(), from: base.map(in_a_line), to: in_a_line(over) }),
+    }
+}
+
+/// A value in a line: `0.1, 0.2`; of what does not fit, how much it holds.
+fn in_a_line(node: &Node) -> String {
+    match &node.value {
+        Value::List(items) if items.iter().all(|item| !matches!(item.value, Value::Map(_) | Value::List(_))) => {
+            items.iter().map(in_a_line).collect::<Vec<_>>().join(", ")
+        }
+        Value::List(items) => format!("a list of {}", items.len()),
+        Value::Map(_) => "a section".to_owned(),
+        _ => node.to_yaml().trim_end().to_owned(),
     }
 }

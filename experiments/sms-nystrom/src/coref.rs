@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use landmark_data::MentionKinds;
 use landmark_data::catalog::{self, Holds};
-use landmark_harness::config::{ItemKind, MethodConfig, Reading};
+use landmark_harness::config::{ItemKind, MethodConfig, ProxyConfig, ProxyKind, Reading};
 use landmark_harness::study::{Study, StudyContext, StudyEntry, StudyError, StudyWork};
 use landmark_oracles::neural::{Precision, ScorerParams};
 use landmark_tasks::coreference::Linkage;
@@ -166,8 +166,9 @@ fn read(node: &Node, reading: &Reading<'_>) -> Option<Arc<dyn Study>> {
         problems.add(Problem::new(message).at(method.place));
     }
     for method in &methods {
-        if let Some(proxy) = method.proxy.as_ref().filter(|proxy| !proxy.kind.reads().contains(&ItemKind::Mentions)) {
-            let message = format!("the proxy `{}` does not compare mentions: use `mention_cosine`", proxy.kind.id());
+        let is_foreign = |kind: &&ProxyKind| !kind.reads().contains(&ItemKind::Mentions);
+        if let Some(kind) = method.proxy.iter().flat_map(ProxyConfig::kinds).find(is_foreign) {
+            let message = format!("the proxy `{}` does not compare mentions: use `mention_cosine`", kind.id());
             problems.add(Problem::new(message).at(method.place));
         }
     }

@@ -8,7 +8,7 @@
 //! method then factors the residual, whose columns are known because K's and P's are, so no further entry is evaluated. The
 //! zero core competes: a quarter of the evaluated columns is predicted from the others with and without the method, and a
 //! residual that holds nothing to be learned is left alone, so that K̃ does no worse there than the proxy does.
-//! This project's own method (ALGORITHMS §2f).
+//! This project's own method (ALGORITHMS §2f). Several proxies, and popularity (`popularity.rs`), compete with q(P): `choice.rs`.
 //!
 //! q(P) is evaluated where it is read. Vectors: the residual's own, beside shift_ridge vectors of q(P) on many more
 //! landmarks, for its entries are free.
@@ -31,6 +31,8 @@ use crate::oracle::{Oracle, OracleError, OracleShape, Remembered, block_of};
 use crate::parameter::BadParameter;
 use crate::stream::Rng;
 
+mod choice;
+mod fitted;
 mod link;
 mod linked;
 mod residual;
@@ -39,6 +41,8 @@ mod tests;
 
 pub use link::{FittedLink, Link};
 
+use choice::Evidence;
+use fitted::Fitted;
 use linked::Linked;
 use residual::Residual;
 
@@ -77,8 +81,10 @@ const HELD_OUT: f64 = 0.25;
 #[derive(Clone)]
 pub struct Proxied {
     method: Arc<dyn Approximate>,
-    proxy: Arc<dyn Oracle>,
+    /// At least one.
+    proxies: Vec<Arc<dyn Oracle>>,
     link: Link,
+    knows_popularity: bool,
     anchors: Option<usize>,
 }
 
@@ -86,8 +92,9 @@ impl fmt::Debug for Proxied {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Proxied")
             .field("method", &self.method.id())
-            .field("proxy", &self.proxy.identity())
+            .field("proxies", &self.proxies.iter().map(|proxy| proxy.identity()).collect::<Vec<_>>())
             .field("link", &self.link)
+            .field("knows_popularity", &self.knows_popularity)
             .finish_non_exhaustive()
     }
 }
@@ -96,7 +103,23 @@ impl Proxied {
     /// Any method on the residual of a symmetric proxy over the same items. The proxy goes unmetered; one that is not
     /// quite free is best handed over [`Remembered`].
     pub fn new(method: Arc<dyn Approximate>, proxy: Arc<dyn Oracle>, link: Link) -> Self {
-        Self { method, proxy, link, anchors: None }
+        Self { method, proxies: vec![proxy], link, knows_popularity: false, anchors: None }
+    }
+
+    /// More proxies. The link of the one that predicts columns best which it was not fitted to, and a link of all of them,
+    /// compete; see [`fit`](Approximate::fit)'s report.
+    #[must_use]
+    pub fn with_more(mut self, proxies: impl IntoIterator<Item = Arc<dyn Oracle>>) -> Self {
+        self.proxies.extend(proxies);
+        self
+    }
+
+    /// A link that knows how popular items are, q(p, h_i + h_j, h_i h_j), competes too, from three columns on: whichever predicts
+    /// columns best which it was not fitted to.
+    #[must_use]
+    pub fn with_popularity(mut self) -> Self {
+        self.knows_popularity = true;
+        self
     }
 
     /// Landmarks of the vectors of q(P); 4 · rank between 256 and 1024 unless said here, and n at most.
@@ -106,19 +129,21 @@ impl Proxied {
         self
     }
 
-    /// The proxy.
-    pub fn proxy(&self) -> &dyn Oracle {
-        &*self.proxy
+    /// The proxies.
+    pub fn proxies(&self) -> &[Arc<dyn Oracle>] {
+        &self.proxies
     }
 
     fn check_proxy(&self, shape: OracleShape) -> Result<(), ApproximateError> {
         let refuse =
             |parameter, value: String, wanted| Err(BadParameter::new(parameter, value, wanted).of("proxy").into());
         require_symmetric(self.id(), shape.symmetry)?;
-        require_symmetric("proxy", self.proxy.symmetry())?;
-        if self.proxy.len() != shape.len {
-            let value = format!("over {} items, the oracle over {}", self.proxy.len(), shape.len);
-            return refuse("proxy", value, "over the items of the oracle");
+        for proxy in &self.proxies {
+            require_symmetric("proxy", proxy.symmetry())?;
+            if proxy.len() != shape.len {
+                let value = format!("over {} items, the oracle over {}", proxy.len(), shape.len);
+                return refuse("proxy", value, "over the items of the oracle");
+            }
         }
         match self.link {
             Link::Polynomial { degree } if !(1..=3).contains(&degree) => {
@@ -180,34 +205,48 @@ impl Approximate for Proxied {
         rng: &mut Rng,
     ) -> Result<Approximation, ApproximateError> {
         let plan = self.entries(columns.oracle().len(), landmarks, rank);
-        let (oracle, proxy) = (Remembered::new(columns.oracle()), Remembered::new(&*self.proxy));
+        let oracle = Remembered::new(columns.oracle());
+        let remembered: Vec<_> = self.proxies.iter().map(|proxy| Remembered::new(&**proxy)).collect();
+        let proxies: Vec<&dyn Oracle> = remembered.iter().map(|proxy| proxy as &dyn Oracle).collect();
         oracle.buy(&plan)?;
 
-        let pairs = scored_by_both(&oracle, &proxy, &plan, rng)?;
-        let link = self.link.fit(&pairs);
-        let residual = Residual { oracle: &oracle, proxy: &proxy, link: &link };
+        let Chosen { fitted, error, judgement } = self.choose(&oracle, &proxies, &plan, (landmarks, rank), rng)?;
+        let residual = Residual { oracle: &oracle, proxies: &proxies, fitted: &fitted };
         let on_core = Known { diagonal: false, ..columns.known() };
-        let judgement = self.judge(&residual, landmarks, rank, rng)?;
         let core = match judgement.core {
             Core::Method => self.method.fit(&residual, landmarks, rank, on_core, rng)?,
             Core::Zero => zero_core(&residual, plan.full_columns(), rank, on_core)?,
         };
 
         let report = FitReport {
-            proxy: Some(self.proxy.identity().to_hex()),
-            proxy_error: relative_error(&pairs, &link),
+            proxy: Some(self.proxies[fitted.main()].identity().to_hex()),
+            proxy_error: error,
+            knows_popularity: fitted.knows_popularity(),
             core_dropped: judgement.core == Core::Zero,
             validation_error: judgement.error,
             ..core.report().clone()
         };
         let anchors = self.choose_anchors(landmarks, rank, rng);
-        let linked = Linked { proxy: Arc::clone(&self.proxy), link, anchors };
+        let linked = Linked { proxies: self.proxies.clone(), fitted, landmarks: core.landmarks().to_vec(), anchors };
         Ok(core.with_addend(Arc::new(linked)).with_report(report))
     }
 
     fn rank_for_columns(&self, n: usize, columns: usize) -> usize {
         self.method.rank_for_columns(n, columns)
     }
+}
+
+/// A link, its relative error on evaluated entries, and what held-out columns say of it and of the method.
+struct Chosen {
+    fitted: Fitted,
+    error: Option<f64>,
+    judgement: Judgement,
+}
+
+/// Rank of the fit that is judged.
+fn fewer(rank: usize) -> usize {
+    // a quarter of the rank is held out, rounded, but at least one: counts far below 2^52
+    rank - ((HELD_OUT * rank as f64).round() as usize).max(1)
 }
 
 /// Verdict of held-out columns.
@@ -231,6 +270,46 @@ impl Judgement {
 }
 
 impl Proxied {
+    /// The link and its judgement. Where popularity predicts columns better that were left out, it is judged together with the core,
+    /// too: at a higher rank the method finds the same thing by itself, and better.
+    fn choose(
+        &self,
+        oracle: &Remembered<&dyn Oracle>,
+        proxies: &[&dyn Oracle],
+        plan: &EntryPlan,
+        (landmarks, rank): (&Landmarks, usize),
+        rng: &mut Rng,
+    ) -> Result<Chosen, ApproximateError> {
+        let columns = plan.full_columns();
+        let judge =
+            |fitted: &Fitted, rng: &mut Rng| self.judge(&Residual { oracle, proxies, fitted }, landmarks, rank, rng);
+        if columns.is_empty() || (proxies.len() == 1 && !self.knows_popularity) {
+            let pairs = scored_by_both(oracle, proxies[0], plan, rng)?;
+            let link = self.link.fit(&pairs);
+            let error = relative_error(&pairs, &link);
+            let fitted = Fitted::Pair { main: 0, link };
+            let judgement = judge(&fitted, rng)?;
+            return Ok(Chosen { fitted, error, judgement });
+        }
+        let evidence = Evidence::read(oracle, proxies, columns, self.knows_popularity, rng)?;
+        let (fitted, with_popularity) = evidence.choose(self.link);
+        // the same held-out rows for both
+        let mut same = rng.clone();
+        let mut chosen = Chosen { judgement: judge(&fitted, rng)?, fitted, error: None };
+        if let Some(fitted) = with_popularity {
+            let training = self.method.plan(OracleShape::of(oracle), landmarks, fewer(rank).max(1))?.full_columns();
+            let less = Evidence::read_from(oracle, proxies, training, Some(1), &mut rng.clone())?;
+            let judgement = judge(&less.fitted(fitted.order(), true), &mut same)?;
+            let is_better = |(with, without): (f64, f64)| with < without;
+            if judgement.error.zip(chosen.judgement.error).is_none_or(is_better) {
+                chosen = Chosen { fitted, judgement, error: None };
+            }
+        }
+        let (rows, columns) = evidence.places();
+        chosen.error = Evidence::relative_error(oracle, proxies, &chosen.fitted, (&rows, &columns))?;
+        Ok(chosen)
+    }
+
     /// Fits the method at three quarters of the rank, all of it evaluated already, and predicts the evaluated columns that it
     /// did not use, on rows that it did not use. Where all of K is evaluated there is nothing to predict and the method
     /// stands; where nothing can be held out (rank 1) the proxy does.
@@ -248,8 +327,7 @@ impl Proxied {
         if entries.columns().len() == shape.len {
             return Ok(Judgement::without_evidence(Core::Method));
         }
-        // a quarter of the rank, rounded, but at least one: counts far below 2^52
-        let fewer = rank - ((HELD_OUT * rank as f64).round() as usize).max(1);
+        let fewer = fewer(rank);
         if fewer == 0 {
             return Ok(Judgement::without_evidence(Core::Zero));
         }

@@ -218,7 +218,7 @@ fn buy_columns(
     let is_known = oracle.known_diagonal().is_some();
     for &j in &order[from..to] {
         let pairs: Vec<Pair> =
-            (0..oracle.len()).filter(|&i| !is_column[i] && !(is_known && i == j)).map(|i| (i, j)).collect();
+            (0..oracle.len()).filter(|&i| !(is_column[i] || is_known && i == j)).map(|i| (i, j)).collect();
         ask_pairs(oracle, &pairs, &mut vec![0.0; pairs.len()])?;
         is_column[j] = true;
     }

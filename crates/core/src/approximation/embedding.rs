@@ -8,7 +8,9 @@ use std::sync::Arc;
 
 use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2, Axis, concatenate};
 
+use super::{Approximation, Factors, General};
 use crate::error::ApproximateError;
+use crate::fit_report::FitReport;
 use crate::linalg;
 use crate::oracle::{Identity, OracleError, Pair};
 
@@ -45,26 +47,36 @@ impl Embedding {
         self.projector.as_ref().map(|projector| linalg::product(similarities, projector.view()))
     }
 
-    /// The same where a proxy takes part. Beside the similarities to the landmarks (m × t) it takes the proxy's scores
+    /// The same where a proxy takes part. Beside the similarities to the `landmarks` (m × t) it takes the scores of every proxy
     /// of the new items with the landmarks (m × t) and with the [`anchors`](Self::anchors) (m × a); free, as a rule.
     ///
     /// `None` where no proxy takes part, or the core does not come from evaluated columns.
     pub fn project_with_proxy(
         &self,
         similarities: ArrayView2<'_, f64>,
-        proxy_to_landmarks: ArrayView2<'_, f64>,
-        proxy_to_anchors: ArrayView2<'_, f64>,
+        landmarks: &[usize],
+        proxies_to_landmarks: &[Array2<f64>],
+        proxies_to_anchors: &[Array2<f64>],
     ) -> Option<Array2<f64>> {
         let AddendProjector { addend, core, added } = self.with_addend.as_ref()?;
-        let linked = |scores: ArrayView2<'_, f64>| {
-            let mut values = scores.to_owned();
-            addend.link(values.view_mut());
-            values
-        };
-        let residual = &similarities - &linked(proxy_to_landmarks);
+        let to_landmarks = NewScores { similarities, proxies: proxies_to_landmarks, items: landmarks };
+        let residual = &similarities - &addend.link(&to_landmarks);
         let mut vectors = linalg::product(residual.view(), core.view());
-        linalg::add_product(linked(proxy_to_anchors).view(), added.view(), 1.0, vectors.view_mut());
+        let to_anchors = NewScores { similarities, proxies: proxies_to_anchors, items: addend.anchors() };
+        linalg::add_product(addend.link(&to_anchors).view(), added.view(), 1.0, vectors.view_mut());
         Some(vectors)
+    }
+
+    /// What the vectors alone say: K̃ = `vectors` · diag(`signature`) · `vectors`ᵀ, without known entries, and without new items. Copies the vectors twice.
+    pub fn product(&self, landmarks: Vec<usize>, report: FitReport) -> Approximation {
+        let empty = || Array2::zeros((0, self.vectors.ncols()));
+        let factors = General {
+            left: &self.vectors * &self.signature,
+            right: self.vectors.clone(),
+            left_projector: empty(),
+            right_projector: empty(),
+        };
+        Approximation::new(Factors::General(factors), landmarks, report)
     }
 
     /// Items whose proxy scores embed a new one; none without a proxy.
@@ -166,6 +178,17 @@ pub trait Addend: Send + Sync + fmt::Debug {
     /// Items whose cheap scores with a new item decide its vector in [`embedding`](Self::embedding).
     fn anchors(&self) -> &[usize];
 
-    /// Turns cheap scores of new items into values of this matrix, in place.
-    fn link(&self, scores: ArrayViewMut2<'_, f64>);
+    /// Values of this matrix between new items and those that they were scored with, m × items.
+    fn link(&self, new: &NewScores<'_, '_>) -> Array2<f64>;
+}
+
+/// New items, as an addend sees them.
+#[derive(Debug, Clone, Copy)]
+pub struct NewScores<'a, 's> {
+    /// Similarities to the landmarks, m × t.
+    pub similarities: ArrayView2<'s, f64>,
+    /// Scores of every proxy with `items`, m × items.len() each, in the order in which the proxies were handed over.
+    pub proxies: &'a [Array2<f64>],
+    /// Items that they were scored with.
+    pub items: &'a [usize],
 }

@@ -6,7 +6,11 @@ use std::collections::HashMap;
 use ndarray::{Array2, ArrayViewMut2};
 use serde::{Deserialize, Serialize};
 
+use super::factors::Factors;
 use crate::linalg;
+
+/// Cells of the core read at a time: 8 MB.
+const CELLS_PER_BLOCK: usize = 1 << 20;
 
 /// Entries that K̃ returns exactly. Written as a list of `landmarks` and `diagonal`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
@@ -85,6 +89,20 @@ impl KnownColumns {
         let mut position = vec![None; columns.nrows()];
         landmarks.iter().enumerate().for_each(|(b, &t)| position[t] = Some(b));
         Self { columns, position }
+    }
+
+    /// `share` of each entry off the diagonal, and the rest of what the core says of it.
+    pub(super) fn shrink(&mut self, core: &Factors, landmarks: &[usize], share: f64) {
+        let all: Vec<usize> = (0..self.columns.nrows()).collect();
+        let height = (CELLS_PER_BLOCK / landmarks.len().max(1)).max(1);
+        for rows in all.chunks(height) {
+            let mut block = Array2::zeros((rows.len(), landmarks.len()));
+            core.block(rows, landmarks, block.view_mut());
+            for ((a, b), &value) in block.indexed_iter().filter(|&((a, b), _)| rows[a] != landmarks[b]) {
+                let exact = &mut self.columns[[rows[a], b]];
+                *exact = share * *exact + (1.0 - share) * value;
+            }
+        }
     }
 
     pub(super) fn entry(&self, i: usize, j: usize) -> Option<f64> {

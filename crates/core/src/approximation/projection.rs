@@ -3,7 +3,7 @@
 use ndarray::{Array2, ArrayView2, s};
 
 use super::factors::gather;
-use super::{Approximation, Factors};
+use super::{Approximation, Factors, NewScores};
 use crate::linalg;
 
 impl Approximation {
@@ -46,7 +46,7 @@ impl Approximation {
     }
 
     /// [`project`](Self::project) where a proxy takes part: K̃ = q(P) + project(similarities − q(P)). Beside the
-    /// similarities to the landmarks (m × t) it takes the proxy's scores of the new items with the landmarks (m × t) and
+    /// similarities to the landmarks (m × t) it takes the scores of every proxy of the new items with the landmarks (m × t) and
     /// with `items` (m × items.len()). `None` where no proxy takes part, or the core does not come from evaluated columns.
     ///
     /// # Panics
@@ -54,16 +54,15 @@ impl Approximation {
     pub fn project_with_proxy(
         &self,
         similarities: ArrayView2<'_, f64>,
-        proxy_to_landmarks: ArrayView2<'_, f64>,
-        proxy_to_items: ArrayView2<'_, f64>,
+        proxies_to_landmarks: &[Array2<f64>],
+        proxies_to_items: &[Array2<f64>],
         items: &[usize],
     ) -> Option<Array2<f64>> {
         let addend = self.addend()?;
-        let mut at_landmarks = proxy_to_landmarks.to_owned();
-        addend.link(at_landmarks.view_mut());
-        let mut sum = proxy_to_items.to_owned();
-        addend.link(sum.view_mut());
-        sum += &self.project((&similarities - &at_landmarks).view(), items)?;
+        let mut sum = addend.link(&NewScores { similarities, proxies: proxies_to_items, items });
+        let to_landmarks = NewScores { similarities, proxies: proxies_to_landmarks, items: self.landmarks() };
+        let residual = &similarities - &addend.link(&to_landmarks);
+        sum += &self.project(residual.view(), items)?;
         Some(sum)
     }
 }

@@ -101,6 +101,16 @@ impl ScatteredEntries {
             .flat_map(|i| self.row(i).filter(move |&(j, _)| i < j).map(move |(j, score)| (i, j, score)))
     }
 
+    /// Those of pairs of two of some distinct items, numbered by their places among these.
+    #[must_use]
+    pub fn select(&self, items: &[usize]) -> Self {
+        let mut places = vec![None; self.start.len().saturating_sub(1)];
+        items.iter().enumerate().for_each(|(place, &item)| places[item] = Some(place));
+        let placed = self.pairs().filter_map(|(i, j, score)| Some(((places[i]?, places[j]?), score)));
+        let (pairs, scores): (Vec<Pair>, Vec<f64>) = placed.unzip();
+        Self::new(items.len(), &pairs, &scores)
+    }
+
     /// Writes the scores over a block of rows × columns.
     pub fn overwrite(&self, rows: &[usize], cols: &[usize], mut out: ArrayViewMut2<'_, f64>) {
         let ascending = cols.windows(2).all(|two| two[0] < two[1]);
@@ -187,6 +197,8 @@ mod tests {
         assert_eq!((entries.get(2, 3), entries.get(1, 1)), (None, None));
         assert_eq!(entries.row(1).collect::<Vec<_>>(), [(0, 2.0), (3, 0.5)]);
         assert_eq!(entries.pairs().collect::<Vec<_>>(), [(0, 1, 2.0), (0, 4, -1.0), (1, 3, 0.5)]);
+        let selected = entries.select(&[4, 3, 0]);
+        assert_eq!(selected.pairs().collect::<Vec<_>>(), [(0, 2, -1.0)]);
         let nothing = ScatteredEntries::new(0, &[], &[]);
         assert!(nothing.is_empty() && nothing.pairs().next().is_none());
     }

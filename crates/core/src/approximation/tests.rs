@@ -52,7 +52,9 @@ impl Addend for Matrix {
         &[]
     }
 
-    fn link(&self, _: ArrayViewMut2<'_, f64>) {}
+    fn link(&self, new: &NewScores<'_, '_>) -> Array2<f64> {
+        new.proxies[0].clone()
+    }
 }
 
 fn signed() -> Signed {

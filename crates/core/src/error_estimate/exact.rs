@@ -6,7 +6,7 @@
 use ndarray::{Array2, ArrayView2};
 use rayon::prelude::*;
 
-use crate::approximation::Approximation;
+use crate::approximation::{Approximation, Evaluated};
 use crate::oracle::{Oracle, OracleError, Symmetry, block_of};
 
 /// Cells of one block of rows: 8 MB.
@@ -19,6 +19,10 @@ pub struct ExactErrors {
     pub raw: f64,
     /// Against (K + Kᵀ)/2.
     pub symmetrized: f64,
+    /// Against K off the diagonal, which neighbours, pairs and clusters leave out.
+    pub off_diagonal: f64,
+    /// The same over the entries that the fit did not evaluate; none where it evaluated all.
+    pub unevaluated: Option<f64>,
 }
 
 /// ‖K − K̃‖_F / ‖K‖_F; 0 where K̃ = K = 0, infinite where only K is 0. Reads all of the reference, each pair once.
@@ -29,13 +33,14 @@ pub fn relative_error(reference: &dyn Oracle, approximation: &Approximation) -> 
     relative_errors(reference, approximation).map(|errors| errors.raw)
 }
 
-/// The same against K and against its symmetric part in one reading.
+/// The same against K and its symmetric part, off the diagonal and over what was not evaluated, in one reading.
 ///
 /// # Errors
 /// As [`relative_error`].
 pub fn relative_errors(reference: &dyn Oracle, approximation: &Approximation) -> Result<ExactErrors, OracleError> {
     let n = reference.len();
     let all: Vec<usize> = (0..n).collect();
+    let evaluated = approximation.evaluated();
     let mut sums = Sums::default();
     let mut low = 0;
     while low < n {
@@ -49,6 +54,8 @@ pub fn relative_errors(reference: &dyn Oracle, approximation: &Approximation) ->
         };
         let ours_below = if approximation.is_symmetric() { None } else { Some(read(approximation, below, rows)?) };
         let stripe = Stripe {
+            low,
+            evaluated: &evaluated,
             forward: forward.view(),
             backward: backward.as_ref().map(Array2::view),
             ours: ours.view(),
@@ -61,6 +68,8 @@ pub fn relative_errors(reference: &dyn Oracle, approximation: &Approximation) ->
     Ok(ExactErrors {
         raw: ratio(sums.missed, sums.total).sqrt(),
         symmetrized: ratio(sums.missed_symmetric, sums.total_symmetric).sqrt(),
+        off_diagonal: ratio(sums.missed_off_diagonal, sums.total_off_diagonal).sqrt(),
+        unevaluated: (sums.unevaluated > 0).then(|| ratio(sums.missed_unevaluated, sums.total_unevaluated).sqrt()),
     })
 }
 
@@ -81,6 +90,20 @@ struct Sums {
     total: f64,
     missed_symmetric: f64,
     total_symmetric: f64,
+    missed_off_diagonal: f64,
+    total_off_diagonal: f64,
+    missed_unevaluated: f64,
+    total_unevaluated: f64,
+    /// Entries off the diagonal that were not evaluated.
+    unevaluated: u64,
+}
+
+/// Place of a cell.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    Diagonal,
+    Evaluated,
+    Unevaluated,
 }
 
 impl Sums {
@@ -89,12 +112,27 @@ impl Sums {
         self.total += other.total;
         self.missed_symmetric += other.missed_symmetric;
         self.total_symmetric += other.total_symmetric;
+        self.missed_off_diagonal += other.missed_off_diagonal;
+        self.total_off_diagonal += other.total_off_diagonal;
+        self.missed_unevaluated += other.missed_unevaluated;
+        self.total_unevaluated += other.total_unevaluated;
+        self.unevaluated += other.unevaluated;
     }
 
     /// One cell: K, its mirror, K̃.
-    fn cell(&mut self, value: f64, mirrored: f64, ours: f64) {
+    fn cell(&mut self, place: Place, value: f64, mirrored: f64, ours: f64) {
         let mean = 0.5 * (value + mirrored);
-        self.missed += (value - ours).powi(2);
+        let missed = (value - ours).powi(2);
+        if place != Place::Diagonal {
+            self.missed_off_diagonal += missed;
+            self.total_off_diagonal += value * value;
+        }
+        if place == Place::Unevaluated {
+            self.missed_unevaluated += missed;
+            self.total_unevaluated += value * value;
+            self.unevaluated += 1;
+        }
+        self.missed += missed;
         self.total += value * value;
         self.missed_symmetric += (mean - ours).powi(2);
         self.total_symmetric += mean * mean;
@@ -103,6 +141,8 @@ impl Sums {
 
 /// Rows I against columns from lo on, and where it differs the mirror of what is right of the square I × I.
 struct Stripe<'a> {
+    low: usize,
+    evaluated: &'a Evaluated<'a>,
     forward: ArrayView2<'a, f64>,
     backward: Option<ArrayView2<'a, f64>>,
     ours: ArrayView2<'a, f64>,
@@ -115,14 +155,23 @@ impl Stripe<'_> {
         let square = self.forward.nrows();
         for b in 0..self.forward.ncols() {
             let (value, ours) = (self.forward[[a, b]], self.ours[[a, b]]);
+            let place = self.place(a, b);
             let Some(below) = b.checked_sub(square) else {
-                sums.cell(value, self.forward[[b, a]], ours);
+                sums.cell(place, value, self.forward[[b, a]], ours);
                 continue;
             };
             let mirrored = self.backward.map_or(value, |backward| backward[[below, a]]);
-            sums.cell(value, mirrored, ours);
-            sums.cell(mirrored, value, self.ours_below.map_or(ours, |ours_below| ours_below[[below, a]]));
+            sums.cell(place, value, mirrored, ours);
+            sums.cell(place, mirrored, value, self.ours_below.map_or(ours, |ours_below| ours_below[[below, a]]));
         }
         sums
+    }
+
+    fn place(&self, a: usize, b: usize) -> Place {
+        match (a == b, self.evaluated.contains(self.low + a, self.low + b)) {
+            (true, _) => Place::Diagonal,
+            (false, true) => Place::Evaluated,
+            (false, false) => Place::Unevaluated,
+        }
     }
 }

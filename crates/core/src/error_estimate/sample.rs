@@ -7,10 +7,14 @@
 //! interval is that of their ratio. It needs some hundreds of draws, and cannot know of a few dominating cells it never
 //! met.
 //!
+//! Where the evaluated columns hold one order a pair and the mean of both is wanted, they are not exact either:
+//! [`Sample::with_evaluated`] draws from them too, and nothing of them is read beyond that.
+//!
 //! Cost: m entries, the evaluated columns read once more, and what reading K̃ there costs.
 
 use rand::{Rng as _, SeedableRng};
 
+use super::agreement::{Agreement, DrawnPair};
 use super::exact::{ratio, read};
 use super::interval::{Stratum, interval};
 use crate::approximation::Approximation;
@@ -34,6 +38,19 @@ pub struct Sample {
     pairs: Vec<Pair>,
     /// Items outside.
     diagonal: Vec<usize>,
+    /// Distinct pairs with a landmark, where those are not exact.
+    evaluated: Option<Vec<Pair>>,
+}
+
+/// An error with its interval.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Estimate {
+    /// The estimate.
+    pub value: f64,
+    /// Lower end of the interval.
+    pub lower: f64,
+    /// Upper end.
+    pub upper: f64,
 }
 
 /// Estimate of an error, with its interval.
@@ -45,6 +62,12 @@ pub struct ErrorEstimate {
     pub lower: f64,
     /// Upper end.
     pub upper: f64,
+    /// The same off the diagonal.
+    pub off_diagonal: Estimate,
+    /// The same over the entries off the diagonal that were not evaluated; none where none was drawn.
+    pub unevaluated: Option<Estimate>,
+    /// Agreement at the pairs that were drawn and not evaluated.
+    pub agreement: Agreement,
     /// The confidence it was asked for.
     pub confidence: f64,
     /// Unbiased estimate of ‖K − K̃‖²_F.
@@ -68,12 +91,20 @@ impl Sample {
         let (mut first, mut second) = (Rng::seed_from_u64(rng.r#gen()), Rng::seed_from_u64(rng.r#gen()));
         let diagonal = draw_items(n, &is_landmark, &outside, on_diagonal, &mut first);
         let pairs = draw_pairs(n, &is_landmark, &outside, samples - on_diagonal, &mut second);
-        Self { landmarks: landmarks.to_vec(), outside, pairs, diagonal }
+        Self { landmarks: landmarks.to_vec(), outside, pairs, diagonal, evaluated: None }
+    }
+
+    /// The same with `samples` distinct pairs that hold a landmark, for columns whose entries are not the wanted ones themselves.
+    #[must_use]
+    pub fn with_evaluated(self, samples: usize, rng: &mut Rng) -> Self {
+        let n = self.landmarks.len() + self.outside.len();
+        let evaluated = draw_evaluated(n, &self.landmarks, samples, rng);
+        Self { evaluated: Some(evaluated), ..self }
     }
 
     /// Entries drawn.
     pub fn len(&self) -> usize {
-        self.pairs.len() + self.diagonal.len()
+        self.pairs.len() + self.diagonal.len() + self.evaluated.as_ref().map_or(0, Vec::len)
     }
 
     /// True where nothing is left to draw from.
@@ -83,14 +114,18 @@ impl Sample {
 
     /// Entries that [`estimate`](Self::estimate) asks for beyond the landmark columns.
     pub fn plan(&self) -> EntryPlan {
-        let cells = self.pairs.iter().copied().chain(self.diagonal.iter().map(|&i| (i, i)));
-        let block = |(i, j): Pair| EntryBlock { rows: Rows::These(vec![i]), cols: vec![j] };
-        EntryPlan::exact(cells.map(block).collect())
+        plan_of(self.pairs.iter().copied().chain(self.diagonal.iter().map(|&i| (i, i))))
+    }
+
+    /// The pairs that it asks for, those with a landmark included: what the order that was not evaluated is asked for.
+    pub fn plan_of_pairs(&self) -> EntryPlan {
+        plan_of(self.pairs.iter().chain(self.evaluated.iter().flatten()).copied())
     }
 
     /// The relative error with its interval at a confidence such as 0.95.
     ///
-    /// The columns of the landmarks are read as well; they are evaluated, so behind a store or a memory they cost nothing.
+    /// The columns of the landmarks are read as well; they are evaluated, so behind a store or a memory they cost nothing. Where
+    /// they are sampled ([`with_evaluated`](Self::with_evaluated)), only their self-similarities are.
     ///
     /// # Errors
     /// Whatever the reference answers, or the addend of the approximation.
@@ -100,28 +135,50 @@ impl Sample {
         approximation: &Approximation,
         confidence: f64,
     ) -> Result<ErrorEstimate, OracleError> {
-        let (mut missed, mut total) = self.on_landmarks(reference, approximation)?;
-        let strata = [self.pair_stratum(reference, approximation)?, self.diagonal_stratum(reference, approximation)?];
-        for stratum in &strata {
-            let (y, x) = stratum.totals();
-            missed += y;
-            total += x;
-        }
-        let squared = ratio(missed, total);
-        let (lower, upper) = interval(&strata, squared, total, confidence);
+        let (drawn, pairs) = self.pair_stratum(reference, approximation)?;
+        let mut strata = vec![pairs];
+        let (exact, on_diagonal) = match &self.evaluated {
+            None => self.on_landmarks(reference, approximation)?,
+            Some(evaluated) => {
+                strata.push(self.evaluated_stratum(evaluated, reference, approximation)?);
+                let on_diagonal = self.on_landmark_diagonal(reference, approximation)?;
+                (on_diagonal, on_diagonal)
+            }
+        };
+        let off_diagonal = estimate(&strata, exact.without(on_diagonal), confidence);
+        strata.push(self.diagonal_stratum(reference, approximation)?);
+        let (squares, all) = (sums(&strata, exact), estimate(&strata, exact, confidence));
+        let open: Vec<DrawnPair> = unevaluated(drawn, approximation);
+        let unevaluated = (!open.is_empty()).then(|| {
+            let drawn = open.iter().map(|pair| (pair.missed, pair.score * pair.score)).collect();
+            let Stratum { cells, fraction, .. } = strata[0];
+            estimate(&[Stratum { cells, fraction, drawn }], Sums::default(), confidence)
+        });
         Ok(ErrorEstimate {
-            relative_error: squared.sqrt(),
-            lower: lower.sqrt(),
-            upper: upper.sqrt(),
+            relative_error: all.value,
+            lower: all.lower,
+            upper: all.upper,
+            off_diagonal,
+            unevaluated,
+            agreement: Agreement::of(&open),
             confidence,
-            squared_error: missed,
-            squared_norm: total,
+            squared_error: squares.missed,
+            squared_norm: squares.total,
             samples: self.len(),
         })
     }
 
-    /// Σ (K − K̃)² and Σ K² over the rows and columns of the landmarks.
-    fn on_landmarks(&self, reference: &dyn Oracle, approximation: &Approximation) -> Result<(f64, f64), OracleError> {
+    /// Agreement at the pairs that were drawn and not evaluated, and no error.
+    ///
+    /// # Errors
+    /// As [`estimate`](Self::estimate).
+    pub fn agreement(&self, reference: &dyn Oracle, approximation: &Approximation) -> Result<Agreement, OracleError> {
+        let (drawn, _) = self.pair_stratum(reference, approximation)?;
+        Ok(Agreement::of(&unevaluated(drawn, approximation)))
+    }
+
+    /// Σ (K − K̃)² and Σ K² over the rows and columns of the landmarks, and over their self-similarities.
+    fn on_landmarks(&self, reference: &dyn Oracle, approximation: &Approximation) -> Result<(Sums, Sums), OracleError> {
         let columns = &self.landmarks;
         let height = (CELLS_PER_BLOCK / columns.len().max(1)).max(1);
         let (mut missed, mut total) = (0.0, 0.0);
@@ -130,7 +187,9 @@ impl Sample {
             total += value * value;
         };
         let square = block_of(reference, columns, columns)?;
-        square.iter().zip(&read(approximation, columns, columns)?).for_each(|(&value, &ours)| add(value, ours));
+        let ours = read(approximation, columns, columns)?;
+        square.iter().zip(&ours).for_each(|(&value, &ours)| add(value, ours));
+        let on_diagonal = Sums::of(square.diag().iter().zip(ours.diag()));
         for rows in self.outside.chunks(height) {
             let (below, ours) = (block_of(reference, rows, columns)?, read(approximation, rows, columns)?);
             below.iter().zip(&ours).for_each(|(&value, &ours)| add(value, ours));
@@ -143,25 +202,46 @@ impl Sample {
                 if approximation.is_symmetric() { ours.reversed_axes() } else { read(approximation, columns, rows)? };
             right.iter().zip(&ours).for_each(|(&value, &ours)| add(value, ours));
         }
-        Ok((missed, total))
+        Ok((Sums { missed, total }, on_diagonal))
     }
 
-    fn pair_stratum(&self, reference: &dyn Oracle, approximation: &Approximation) -> Result<Stratum, OracleError> {
-        let mut scores = vec![0.0; self.pairs.len()];
-        ask_pairs(reference, &self.pairs, &mut scores)?;
-        let (mut ours, mut mirrored) = (vec![0.0; self.pairs.len()], vec![0.0; self.pairs.len()]);
-        approximation.pairs(&self.pairs, &mut ours)?;
-        let backward: Vec<Pair> = self.pairs.iter().map(|&(i, j)| (j, i)).collect();
-        approximation.pairs(&backward, &mut mirrored)?;
+    /// The same over the self-similarities of the landmarks alone.
+    fn on_landmark_diagonal(&self, reference: &dyn Oracle, approximation: &Approximation) -> Result<Sums, OracleError> {
+        let cells: Vec<Pair> = self.landmarks.iter().map(|&t| (t, t)).collect();
+        let (mut scores, mut ours) = (vec![0.0; cells.len()], vec![0.0; cells.len()]);
+        match reference.known_diagonal() {
+            Some(value) => scores.fill(value),
+            None => ask_pairs(reference, &cells, &mut scores)?,
+        }
+        approximation.pairs(&cells, &mut ours)?;
+        Ok(Sums::of(scores.iter().zip(&ours)))
+    }
+
+    /// The pairs that hold a landmark, of a symmetric score.
+    fn evaluated_stratum(
+        &self,
+        pairs: &[Pair],
+        reference: &dyn Oracle,
+        approximation: &Approximation,
+    ) -> Result<Stratum, OracleError> {
+        let (s, u) = (self.landmarks.len() as f64, self.outside.len() as f64);
+        let cells = 2.0 * s * u + s * (s - 1.0);
+        let drawn = draw(pairs, reference, approximation)?;
+        let drawn: Vec<_> = drawn.iter().map(|pair| (pair.missed, pair.score * pair.score)).collect();
+        Ok(Stratum { cells, fraction: 2.0 * drawn.len() as f64 / cells.max(1.0), drawn })
+    }
+
+    fn pair_stratum(
+        &self,
+        reference: &dyn Oracle,
+        approximation: &Approximation,
+    ) -> Result<(Vec<DrawnPair>, Stratum), OracleError> {
+        let pairs = draw(&self.pairs, reference, approximation)?;
+        let drawn = pairs.iter().map(|pair| (pair.missed, pair.score * pair.score)).collect();
         let is_symmetric = reference.symmetry() == Symmetry::Symmetric;
-        let drawn = scores.iter().zip(ours.iter().zip(&mirrored)).map(|(&score, (&ours, &mirrored))| {
-            // a symmetric score says what K̃ misses in both orders
-            let other = if is_symmetric { mirrored } else { ours };
-            (0.5 * (score - ours).powi(2) + 0.5 * (score - other).powi(2), score * score)
-        });
         let cells = self.outside.len() as f64 * self.outside.len().saturating_sub(1) as f64;
         let fraction = if is_symmetric { 2.0 * self.pairs.len() as f64 / cells.max(1.0) } else { 0.0 };
-        Ok(Stratum { cells, fraction, drawn: drawn.collect() })
+        Ok((pairs, Stratum { cells, fraction, drawn }))
     }
 
     fn diagonal_stratum(&self, reference: &dyn Oracle, approximation: &Approximation) -> Result<Stratum, OracleError> {
@@ -177,6 +257,96 @@ impl Sample {
         let all = self.outside.len() as f64;
         Ok(Stratum { cells: all, fraction: cells.len() as f64 / all.max(1.0), drawn })
     }
+}
+
+/// Scores of pairs, and what K̃ says of them.
+fn draw(pairs: &[Pair], reference: &dyn Oracle, approximation: &Approximation) -> Result<Vec<DrawnPair>, OracleError> {
+    let mut scores = vec![0.0; pairs.len()];
+    ask_pairs(reference, pairs, &mut scores)?;
+    let (mut ours, mut mirrored) = (vec![0.0; pairs.len()], vec![0.0; pairs.len()]);
+    approximation.pairs(pairs, &mut ours)?;
+    let backward: Vec<Pair> = pairs.iter().map(|&(i, j)| (j, i)).collect();
+    approximation.pairs(&backward, &mut mirrored)?;
+    let is_symmetric = reference.symmetry() == Symmetry::Symmetric;
+    let drawn = pairs.iter().zip(scores).zip(ours.into_iter().zip(mirrored));
+    let of = |((&pair, score), (ours, mirrored)): ((&Pair, f64), (f64, f64))| {
+        // a symmetric score says what K̃ misses in both orders
+        let other = if is_symmetric { mirrored } else { ours };
+        let missed = 0.5 * (score - ours).powi(2) + 0.5 * (score - other).powi(2);
+        DrawnPair { pair, score, ours: 0.5 * ours + 0.5 * other, missed }
+    };
+    Ok(drawn.map(of).collect())
+}
+
+/// Those that the fit did not evaluate.
+fn unevaluated(drawn: Vec<DrawnPair>, approximation: &Approximation) -> Vec<DrawnPair> {
+    let evaluated = approximation.evaluated();
+    drawn.into_iter().filter(|&DrawnPair { pair: (i, j), .. }| !evaluated.contains(i, j)).collect()
+}
+
+/// Σ (K − K̃)² and Σ K².
+#[derive(Debug, Clone, Copy, Default)]
+struct Sums {
+    missed: f64,
+    total: f64,
+}
+
+impl Sums {
+    /// Of (K, K̃).
+    fn of<'a>(cells: impl Iterator<Item = (&'a f64, &'a f64)>) -> Self {
+        cells.fold(Self::default(), |Self { missed, total }, (value, ours)| Self {
+            missed: missed + (value - ours).powi(2),
+            total: total + value * value,
+        })
+    }
+
+    /// What is left without a part of them; nothing where there was nothing.
+    fn without(self, part: Self) -> Self {
+        Self { missed: (self.missed - part.missed).max(0.0), total: (self.total - part.total).max(0.0) }
+    }
+}
+
+/// Both sums over strata and what is known exactly.
+fn sums(strata: &[Stratum], exact: Sums) -> Sums {
+    strata.iter().fold(exact, |Sums { missed, total }, stratum| {
+        let (y, x) = stratum.totals();
+        Sums { missed: missed + y, total: total + x }
+    })
+}
+
+fn estimate(strata: &[Stratum], exact: Sums, confidence: f64) -> Estimate {
+    let Sums { missed, total } = sums(strata, exact);
+    let squared = ratio(missed, total);
+    let (lower, upper) = interval(strata, squared, total, confidence);
+    Estimate { value: squared.sqrt(), lower: lower.sqrt(), upper: upper.sqrt() }
+}
+
+fn plan_of(cells: impl Iterator<Item = Pair>) -> EntryPlan {
+    let block = |(i, j): Pair| EntryBlock { rows: Rows::These(vec![i]), cols: vec![j] };
+    EntryPlan::exact(cells.map(block).collect())
+}
+
+/// Distinct pairs that hold a landmark, uniformly; all of them where there are not more.
+fn draw_evaluated(n: usize, landmarks: &[usize], count: usize, rng: &mut Rng) -> Vec<Pair> {
+    let mut place_of = vec![None; n];
+    landmarks.iter().enumerate().for_each(|(place, &t)| place_of[t] = Some(place));
+    // a pair of two landmarks belongs to the later one
+    let is_own = |i: usize, place: usize| place_of[i].is_none_or(|other| other < place);
+    let s = landmarks.len();
+    let most = s * (n - s) + s * s.saturating_sub(1) / 2;
+    if count >= most {
+        let of = |(place, &t): (usize, &usize)| (0..n).filter(move |&i| is_own(i, place)).map(move |i| (i, t));
+        return landmarks.iter().enumerate().flat_map(of).collect();
+    }
+    let mut is_drawn = PairSet::default();
+    let mut drawn = Vec::with_capacity(count);
+    while drawn.len() < count {
+        let (i, place) = (rng.gen_range(0..n), rng.gen_range(0..s));
+        if is_own(i, place) && is_drawn.insert((i, landmarks[place])) {
+            drawn.push((i, landmarks[place]));
+        }
+    }
+    drawn
 }
 
 /// Drawing from all n items and turning landmarks away keeps samples of nested landmark sets alike; where nearly all are

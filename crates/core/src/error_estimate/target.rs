@@ -163,7 +163,7 @@ impl TargetError {
             let fitted = fit(method, &memory, landmarks, rank, known, &mut streams.fit.clone());
             let (approximation, columns) = match (fitted, &best) {
                 (Ok(fitted), _) => fitted,
-                (Err(ApproximateError::Oracle(error)), Some(_)) if is_budget(&error) => {
+                (Err(ApproximateError::Oracle(error)), Some(_)) if error.is_exhausted() => {
                     stop = Stop::BudgetExhausted(error);
                     break;
                 }
@@ -172,7 +172,7 @@ impl TargetError {
             let sample = self.sample(oracle.len(), &columns, &streams);
             let estimate = match sample.estimate(&memory, &approximation, self.confidence) {
                 Ok(estimate) => estimate,
-                Err(error) if is_budget(&error) => {
+                Err(error) if error.is_exhausted() => {
                     best = best.or(Some((approximation, None)));
                     stop = Stop::BudgetExhausted(error);
                     break;
@@ -241,10 +241,6 @@ impl Streams {
     fn new(rng: &mut Rng) -> Self {
         Self { sample: Rng::seed_from_u64(rng.next_u64()), fit: Rng::seed_from_u64(rng.next_u64()) }
     }
-}
-
-fn is_budget(error: &OracleError) -> bool {
-    matches!(error, OracleError::BudgetExhausted { .. } | OracleError::TimeExhausted { .. })
 }
 
 /// A fit, and the columns it evaluated in full.

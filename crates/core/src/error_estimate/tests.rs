@@ -102,6 +102,102 @@ fn the_exact_error_does_not_depend_on_the_number_of_threads() {
     assert_eq!(on(1), on(3));
 }
 
+#[test]
+fn the_error_off_the_diagonal_and_of_unevaluated_entries_are_those_of_the_dense_matrices() {
+    let n = 1100;
+    let oracle = indefinite(n);
+    for approximation in [fitted(&shift_ridge(), &oracle, 12), fitted(&sicur(), &oracle, 12)] {
+        let dense = approximation.to_dense().unwrap();
+        let is_landmark: Vec<bool> = (0..n).map(|i| approximation.landmarks().contains(&i)).collect();
+        let over = |counts: &dyn Fn(usize, usize) -> bool| {
+            let cells = oracle.matrix().indexed_iter().filter(|&((i, j), _)| counts(i, j));
+            let (missed, total) = cells.fold((0.0, 0.0), |(missed, total), ((i, j), value)| {
+                (missed + (value - dense[[i, j]]).powi(2), total + value * value)
+            });
+            f64::sqrt(missed / total)
+        };
+        let errors = relative_errors(&oracle, &approximation).unwrap();
+        // the same sums in another order
+        assert!((errors.off_diagonal - over(&|i, j| i != j)).abs() < 1e-11);
+        let unevaluated = over(&|i, j| i != j && !is_landmark[i] && !is_landmark[j]);
+        assert!((errors.unevaluated.unwrap() - unevaluated).abs() < 1e-11);
+    }
+    assert_eq!(relative_errors(&oracle, &fitted(&nystrom(), &oracle, n)).unwrap().unevaluated, None);
+}
+
+#[test]
+fn a_census_estimates_every_error_exactly() {
+    let oracle = indefinite(60);
+    for approximation in [fitted(&shift_ridge(), &oracle, 8), fitted(&sicur(), &oracle, 4)] {
+        let exact = relative_errors(&oracle, &approximation).unwrap();
+        let mut rng = stream(5, "error estimate", "sample", 0);
+        let sample = Sample::draw(60, approximation.landmarks(), 100_000, &mut rng);
+        let estimate = sample.estimate(&oracle, &approximation, 0.95).unwrap();
+        // every off-diagonal cell, and the diagonal of a twentieth of the draws: all of it
+        assert!((estimate.off_diagonal.value - exact.off_diagonal).abs() < 1e-12);
+        assert!((estimate.unevaluated.unwrap().value - exact.unevaluated.unwrap()).abs() < 1e-12);
+        assert!(estimate.agreement.large_scores.is_some());
+        // and with the landmarks' pairs sampled, all of them
+        let all = sample.with_evaluated(100_000, &mut rng).estimate(&oracle, &approximation, 0.95).unwrap();
+        if approximation.is_symmetric() {
+            assert!((all.off_diagonal.value - exact.off_diagonal).abs() < 1e-12);
+            assert!((all.relative_error - exact.raw).abs() < 1e-12);
+        }
+    }
+}
+
+#[test]
+fn columns_that_are_not_exact_are_sampled_without_bias_and_read_no_further() {
+    let n = 120;
+    let (wanted, approximation) = (indefinite(n), fitted(&shift_ridge(), &indefinite(n), 12));
+    let truth = relative_errors(&wanted, &approximation).unwrap();
+    let (mut squares, mut covered) = (0.0, 0);
+    for run in 0..200 {
+        let mut rng = stream(3, "error estimate", "evaluated", run);
+        let sample = Sample::draw(n, &approximation.landmarks()[..12], 200, &mut rng).with_evaluated(100, &mut rng);
+        let metered = Metered::new(&wanted);
+        let estimate = sample.estimate(&metered, &approximation, 0.95).unwrap();
+        // 190 pairs and 10 on the diagonal, 100 pairs with a landmark, 12 self-similarities of landmarks
+        assert_eq!(metered.spent().cells, 312);
+        squares += estimate.relative_error.powi(2) / 200.0;
+        covered += u32::from(estimate.lower <= truth.raw && truth.raw <= estimate.upper);
+    }
+    // 200 means of 300 squares of deviation 1.5: .6 %, and a ratio's bias of a hundredth; 95 % ± 1.5 %, three of them
+    assert!((squares / truth.raw.powi(2) - 1.0).abs() < 0.04, "{}", squares / truth.raw.powi(2));
+    assert!(covered > 180, "{covered}");
+}
+
+#[test]
+fn large_scores_and_correlation_are_those_of_the_sample() {
+    let n = 300;
+    let oracle = indefinite(n);
+    let approximation = fitted(&shift_ridge(), &oracle, 20);
+    let sample = Sample::draw(n, approximation.landmarks(), 100_000, &mut stream(4, "error estimate", "s", 0));
+    let agreement = sample.agreement(&oracle, &approximation).unwrap();
+    let open = |i: &usize| !approximation.landmarks().contains(i);
+    let items: Vec<usize> = (0..n).filter(open).collect();
+    let mut pairs: Vec<(f64, f64)> = Vec::new();
+    for (a, &i) in items.iter().enumerate() {
+        pairs.extend(items[..a].iter().map(|&j| (oracle.matrix()[[i, j]], approximation.entry(i, j).unwrap())));
+    }
+    let count = pairs.len() as f64;
+    let mean = |of: fn(&(f64, f64)) -> f64| pairs.iter().map(of).sum::<f64>() / count;
+    let (x, y) = (mean(|pair| pair.0), mean(|pair| pair.1));
+    let covariance: f64 = pairs.iter().map(|pair| (pair.0 - x) * (pair.1 - y)).sum();
+    let spread =
+        |of: fn(&(f64, f64)) -> f64, mean: f64| pairs.iter().map(|pair| (of(pair) - mean).powi(2)).sum::<f64>();
+    let correlation = covariance / (spread(|pair| pair.0, x) * spread(|pair| pair.1, y)).sqrt();
+    assert!((agreement.correlation.unwrap() - correlation).abs() < 1e-10);
+    pairs.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let large = &pairs[..pairs.len() / 100];
+    let missed: f64 = large.iter().map(|pair| (pair.0 - pair.1).powi(2)).sum();
+    let total: f64 = large.iter().map(|pair| pair.0.powi(2)).sum();
+    assert!((agreement.large_scores.unwrap() - (missed / total).sqrt()).abs() < 1e-10);
+    // too few to tell the large ones
+    let few = Sample::draw(n, approximation.landmarks(), 15, &mut stream(4, "error estimate", "s", 0));
+    assert_eq!(few.agreement(&oracle, &approximation).unwrap(), Agreement::default());
+}
+
 /// Share of intervals that hold the truth, and mean estimates of both squares over their truths.
 fn simulate(
     oracle: &dyn Oracle,

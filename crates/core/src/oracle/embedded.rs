@@ -2,7 +2,7 @@
 //!
 //! O(d) an entry; blocks are matrix products. Memory: one copy of the embedding, 8nd bytes.
 
-use ndarray::{Array2, ArrayView1, ArrayViewMut2, Axis, CowArray, Ix2, s};
+use ndarray::{Array2, ArrayView1, ArrayView2, ArrayViewMut2, Axis, CowArray, Ix2, s};
 
 use super::{DistinctPairs, Identity, Oracle, OracleError, OracleShape, Pair, Symmetry, check_indices, check_pairs};
 use crate::linalg;
@@ -74,6 +74,11 @@ impl EmbeddingProxy {
     pub fn vectors(&self) -> &Array2<f64> {
         &self.vectors
     }
+
+    /// The vectors themselves, as [`vectors`](Self::vectors).
+    pub fn into_vectors(self) -> Array2<f64> {
+        self.vectors
+    }
 }
 
 /// Euclidean norm, of the largest component first so that no square overflows.
@@ -100,6 +105,10 @@ impl Oracle for EmbeddingProxy {
 
     fn known_diagonal(&self) -> Option<f64> {
         self.known_diagonal
+    }
+
+    fn vectors(&self) -> Option<ArrayView2<'_, f64>> {
+        Some(self.vectors.view())
     }
 
     fn evaluate(&self, pairs: &[Pair], out: &mut [f64]) -> Result<(), OracleError> {

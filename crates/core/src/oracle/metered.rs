@@ -5,7 +5,7 @@
 //! holds the [`Budget`]. Counting a block costs O(rows + cols).
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use ndarray::ArrayViewMut2;
@@ -67,6 +67,8 @@ impl Spent {
 pub struct Metered<O> {
     inner: O,
     budget: Budget,
+    /// Evaluations of all meters that share the budget.
+    purse: Arc<AtomicU64>,
     cells: AtomicU64,
     evaluations: AtomicU64,
     clock: Mutex<Clock>,
@@ -121,7 +123,17 @@ impl<O: Oracle> Metered<O> {
 
     /// Counts and refuses whatever would pass the budget.
     pub fn with_budget(inner: O, budget: Budget) -> Self {
-        Self { inner, budget, cells: AtomicU64::new(0), evaluations: AtomicU64::new(0), clock: Mutex::default() }
+        Self::from_purse(inner, budget, Arc::default())
+    }
+
+    /// Counts on its own, and spends from the budget of another meter. Seconds are counted by each for itself.
+    pub fn sharing<P>(inner: O, other: &Metered<P>) -> Self {
+        Self::from_purse(inner, other.budget, Arc::clone(&other.purse))
+    }
+
+    fn from_purse(inner: O, budget: Budget, purse: Arc<AtomicU64>) -> Self {
+        let (cells, evaluations) = (AtomicU64::new(0), AtomicU64::new(0));
+        Self { inner, budget, purse, cells, evaluations, clock: Mutex::default() }
     }
 
     /// The oracle below.
@@ -153,14 +165,15 @@ impl<O: Oracle> Metered<O> {
             && requested > 0
             && self.elapsed().as_secs_f64() >= budget_seconds
         {
-            return Err(OracleError::TimeExhausted { budget_seconds, spent: self.evaluations.load(Ordering::Relaxed) });
+            return Err(OracleError::TimeExhausted { budget_seconds, spent: self.purse.load(Ordering::Relaxed) });
         }
         let limit = self.budget.entries.unwrap_or(u64::MAX);
-        self.evaluations
+        self.purse
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |spent| {
                 spent.checked_add(requested).filter(|&total| total <= limit || requested == 0)
             })
             .map_err(|spent| OracleError::BudgetExhausted { budget: limit, spent, requested })?;
+        self.evaluations.fetch_add(requested, Ordering::Relaxed);
         self.cells.fetch_add(cells, Ordering::Relaxed);
         Ok(())
     }

@@ -3,10 +3,11 @@
 use landmark_core::approximation::Known;
 use landmark_yaml::{Problem, Section, list};
 
+use super::item_kind::ItemKind;
 use super::matrix::MatrixSubject;
 use super::values::Tuned;
-use crate::oracles::OracleSpec;
 use crate::oracles::wmd::WmdConfig;
+use crate::oracles::{OracleSpec, Orders};
 
 /// A name becomes a folder.
 pub(super) fn name(name: &str, section: &Section<'_>) -> bool {
@@ -71,6 +72,7 @@ pub(super) fn together(matrix: &MatrixSubject, section: &Section<'_>, known: &[&
         };
         section.problems().add(Problem::new(problem).at(method.place));
     }
+    one_order(matrix, section);
     if experiment.makes_factors {
         own_data(matrix, section);
     }
@@ -82,7 +84,7 @@ pub(super) fn together(matrix: &MatrixSubject, section: &Section<'_>, known: &[&
 
 /// The oracle and the proxies read items of the kinds that the dataset has.
 fn readable(matrix: &MatrixSubject, section: &Section<'_>, known: &[&'static OracleSpec]) {
-    let (dataset, oracle) = (&matrix.dataset, &matrix.oracle);
+    let (dataset, oracle, experiment) = (&matrix.dataset, &matrix.oracle, matrix.experiment);
     if let Some(problem) = dataset.unread_by(&format!("`{}`", oracle.kind()), oracle.reads()) {
         let suits = |spec: &&&OracleSpec| spec.reads.iter().any(|kind| dataset.kinds().contains(kind));
         let others: Vec<&str> = known.iter().filter(suits).map(|spec| spec.entry.id).collect();
@@ -91,11 +93,80 @@ fn readable(matrix: &MatrixSubject, section: &Section<'_>, known: &[&'static Ora
     } else if let Some(message) = oracle.settings().refusal(dataset.kinds()) {
         section.refuse("oracle", message);
     }
+    let alone = matrix.retrieval.iter().flat_map(|retrieval| &retrieval.proxies).map(|kind| ("retrieval", kind));
+    let of_queries = matrix.queries.iter().filter_map(|queries| queries.proxy.as_ref()).map(|kind| ("queries", kind));
+    let covered = matrix.coverage.iter().map(|coverage| ("coverage", &coverage.proxy));
+    for (key, kind) in alone.chain(covered).chain(of_queries) {
+        if let Some(problem) = dataset.unread_by(&format!("the proxy `{}`", kind.id()), kind.reads()) {
+            section.problems().add(problem.at(section.node(key).map_or(section.place(), |node| node.place)));
+        } else if kind.reads() == [ItemKind::Documents] && oracle.gamma().is_none() {
+            let message = format!(
+                "the proxy `{}` is a distance, and this oracle has no `gamma` that would make a similarity of it",
+                kind.id()
+            );
+            section.refuse(key, message);
+        }
+    }
+    if experiment.reads_queries && dataset.texts().is_none() {
+        let problem =
+            Problem::new(format!("queries are searched among texts, which the dataset `{}` is not", dataset.name));
+        section.problems().add(problem.at(dataset.place).help("use `{ name: texts, path: … }`"));
+    }
     for method in &matrix.methods {
         let Some(proxy) = &method.proxy else { continue };
-        if let Some(problem) = dataset.unread_by(&format!("the proxy `{}`", proxy.kind.id()), proxy.kind.reads()) {
-            section.problems().add(problem.at(method.place));
+        for kind in proxy.kinds() {
+            if let Some(problem) = dataset.unread_by(&format!("the proxy `{}`", kind.id()), kind.reads()) {
+                section.problems().add(problem.at(method.place));
+            }
         }
+    }
+}
+
+/// Requirements of methods that are fitted to one order a pair: a score with two orders whose mean is wanted.
+fn one_order(matrix: &MatrixSubject, section: &Section<'_>) {
+    let experiment = matrix.experiment;
+    for method in matrix.methods.iter().filter(|method| method.order.is_some()) {
+        if !matches!(matrix.oracle.orders(), Some(Orders::Mean | Orders::Random)) {
+            let message = format!("`{}` reads one order a pair, but the score is not the mean of both", method.name);
+            let problem = Problem::new(message).at(method.place);
+            section
+                .problems()
+                .add(problem.help("set `oracle.order: mean` (of a program or a matrix: `symmetrize: mean`)"));
+        }
+    }
+    if !matrix.reads_one_order() {
+        return;
+    }
+    if !experiment.is_about_errors && !experiment.makes_factors {
+        let id = experiment.entry.id;
+        section.refuse(
+            "experiment",
+            format!("`{id}` reads both orders of a pair: set them to `mean`, and leave out `order: random`"),
+        );
+    }
+    for method in matrix.methods.iter().filter(|method| !method.entry.draws || method.id == "wme") {
+        if method.order.is_some() {
+            let message = format!("`{}` reads no columns, of one order or of both", method.id);
+            section.problems().add(Problem::new(message).at(method.place).help("leave `order` out"));
+        }
+    }
+    // such a fit is made several times over what was planned once
+    for method in matrix.methods.iter().filter(|method| matrix.is_by_one_order(method) && method.chooses_pairs()) {
+        let what = if method.entries.is_columns() { method.id } else { "entries: scattered" };
+        let message = format!(
+            "`{what}` and one order a pair exclude each other: one order a pair takes several fits, and each would choose pairs of its own"
+        );
+        let help = "set the order to `mean`, or read columns alone";
+        section.problems().add(Problem::new(message).at(method.place).help(help));
+    }
+    if matrix.target_error.is_some() {
+        let message =
+            "`target_error` judges by the entries that the fit sees, and one order a pair is not what is wanted";
+        section.refuse("target_error", message);
+    }
+    if matrix.budget.seconds.is_some() && experiment.makes_factors {
+        let message = "`budget.seconds` grows the rank by the entries that the fit sees, and one order a pair is not what is wanted";
+        section.refuse("budget", message);
     }
 }
 

@@ -4,14 +4,17 @@ use landmark_yaml::{Entry, Node, Problem, Problems, Section, Value};
 use serde::{Serialize, Serializer};
 use serde_json::Value as Json;
 
+use super::coverage::CoverageConfig;
 use super::dataset::DatasetConfig;
 use super::landmarks::LandmarkConfig;
-use super::method::MethodConfig;
+use super::method::{MethodConfig, ProxyConfig, ProxyKind};
+use super::queries::QueriesConfig;
 use super::reading::Reading;
+use super::retrieval::RetrievalConfig;
 use super::search::SearchConfig;
 use super::settings::{Budget, ErrorEstimateConfig, OutputConfig, SpectrumConfig, SvmConfig};
 use super::values::{Compare, Rank, Tuned};
-use crate::oracles::OracleConfig;
+use crate::oracles::{OracleConfig, Orders};
 
 /// Sweep of methods over one matrix.
 #[derive(Debug, Clone, Serialize)]
@@ -45,6 +48,15 @@ pub struct MatrixSubject {
     pub spectrum: SpectrumConfig,
     /// Output of `experiment: own_data`.
     pub output: OutputConfig,
+    /// The recalls that `experiment: coverage` has stated.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub coverage: Option<CoverageConfig>,
+    /// What `experiment: retrieval` tries.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub retrieval: Option<RetrievalConfig>,
+    /// Past queries of `experiment: search`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub queries: Option<QueriesConfig>,
 }
 
 /// An experiment over one matrix, as far as reading its configuration needs to know it.
@@ -64,6 +76,12 @@ pub struct ExperimentEntry {
     pub needs_pairs: bool,
     /// True where it leaves one set of factors: one method at one rank.
     pub makes_factors: bool,
+    /// True where it reads the section `coverage`.
+    pub reads_coverage: bool,
+    /// True where it reads the section `retrieval`.
+    pub reads_retrieval: bool,
+    /// True where it reads the section `queries`, whose texts stand behind the items.
+    pub reads_queries: bool,
 }
 
 impl ExperimentEntry {
@@ -77,6 +95,9 @@ impl ExperimentEntry {
             searches: false,
             needs_pairs: false,
             makes_factors: false,
+            reads_coverage: false,
+            reads_retrieval: false,
+            reads_queries: false,
         }
     }
 }
@@ -88,6 +109,16 @@ impl Serialize for ExperimentEntry {
 }
 
 impl MatrixSubject {
+    /// True where the method is fitted to one order a pair: its own wish, or that of the oracle.
+    pub fn is_by_one_order(&self, method: &MethodConfig) -> bool {
+        method.order.is_some() || self.oracle.orders() == Some(Orders::Random)
+    }
+
+    /// True where some method is.
+    pub fn reads_one_order(&self) -> bool {
+        self.oracle.orders() == Some(Orders::Random) || self.methods.iter().any(|method| method.order.is_some())
+    }
+
     /// Reads its sections, which stand at the top of the file, each for itself.
     pub(super) fn read(
         experiment: &'static ExperimentEntry,
@@ -114,8 +145,14 @@ impl MatrixSubject {
         let is_own = experiment.makes_factors;
         let output = if is_own { part("output") } else { None };
         let estimate = part("error_estimate").and_then(|node| ErrorEstimateConfig::read(node, problems));
+        let retrieval = if experiment.reads_retrieval { Some(RetrievalConfig::read(section, reading)?) } else { None };
+        let queries = if experiment.reads_queries { Some(QueriesConfig::read(section, reading)?) } else { None };
+        let coverage = if experiment.reads_coverage { Some(CoverageConfig::read(section, reading)?) } else { None };
         Some(Self {
             experiment,
+            coverage,
+            retrieval,
+            queries,
             landmarks: landmarks.unwrap_or(Some(LandmarkConfig::Uniform)).unwrap_or(LandmarkConfig::Uniform),
             methods,
             ranks,
@@ -131,6 +168,14 @@ impl MatrixSubject {
             dataset: dataset?,
             oracle: oracle?,
         })
+    }
+
+    /// The cheap relatives that anything in it names.
+    pub fn proxies(&self) -> impl Iterator<Item = &ProxyKind> {
+        let of_methods = self.methods.iter().filter_map(|method| method.proxy.as_ref()).flat_map(ProxyConfig::kinds);
+        let alone = self.retrieval.iter().flat_map(|retrieval| &retrieval.proxies);
+        let covered = self.coverage.iter().map(|coverage| &coverage.proxy);
+        of_methods.chain(alone).chain(covered).chain(self.queries.iter().filter_map(|queries| queries.proxy.as_ref()))
     }
 
     /// The smallest γ of the configuration.

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use landmark_core::approximate::{Approximate, ApproximateError, Link, Proxied};
 use landmark_core::approximation::Known;
 use landmark_core::landmarks::Landmarks;
-use landmark_core::oracle::Oracle;
+use landmark_core::oracle::{Oracle, OracleShape, Symmetry};
 use landmark_yaml::{Node, Problem, Section, Span, Value, ids};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Map, Value as Json};
 
 use super::entries::EntriesConfig;
@@ -29,6 +29,9 @@ pub struct MethodConfig {
     pub params: Map<String, Json>,
     /// Entries that it returns exactly.
     pub known: Known,
+    /// One order a pair instead of the mean of both, at half the calls.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub order: Option<MethodOrder>,
     /// Approximate the residual of this instead of the matrix.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub proxy: Option<ProxyConfig>,
@@ -55,15 +58,68 @@ impl fmt::Debug for MethodConfig {
     }
 }
 
-/// A cheap relative of the oracle and how it is fitted to it.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+/// Order of a pair that a method reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MethodOrder {
+    /// One of both by a coin.
+    Random,
+}
+
+/// Cheap relatives of the oracle, one as a rule, and how they are fitted to it.
+#[derive(Debug, Clone, PartialEq)]
 pub struct ProxyConfig {
-    /// Kind of the proxy.
-    #[serde(flatten)]
+    /// Kind of the first.
     pub kind: ProxyKind,
     /// K ≈ q(P): what q is.
-    #[serde(flatten)]
     pub fit: ProxyFit,
+    /// What takes part beside the scores of the proxies.
+    pub link: ProxyLink,
+    /// Kinds of the others.
+    pub more: Vec<ProxyKind>,
+}
+
+/// What a link sees of a pair.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ProxyLink {
+    /// The scores of the proxies.
+    #[default]
+    Pair,
+    /// How popular its items are, too, where columns that were left out are so predicted better.
+    Hub,
+}
+
+impl ProxyLink {
+    fn is_pair(&self) -> bool {
+        *self == Self::Pair
+    }
+}
+
+/// One proxy is a map, several are a list, whose first says how they are fitted.
+impl Serialize for ProxyConfig {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct First<'a> {
+            #[serde(flatten)]
+            kind: &'a ProxyKind,
+            #[serde(flatten)]
+            fit: ProxyFit,
+            #[serde(skip_serializing_if = "ProxyLink::is_pair")]
+            link: ProxyLink,
+        }
+        #[derive(Serialize)]
+        #[serde(untagged)]
+        enum One<'a> {
+            First(First<'a>),
+            Other(&'a ProxyKind),
+        }
+        let first = One::First(First { kind: &self.kind, fit: self.fit, link: self.link });
+        if self.more.is_empty() {
+            return first.serialize(serializer);
+        }
+        serializer.collect_seq(std::iter::once(first).chain(self.more.iter().map(One::Other)))
+    }
 }
 
 /// A cheap relative of the oracle.
@@ -117,6 +173,11 @@ enum FitName {
 }
 
 impl ProxyKind {
+    /// Reads a proxy that nothing is fitted to.
+    pub(super) fn read_alone(node: &Node, path: &str, reading: &Reading<'_>) -> Option<Self> {
+        ProxyConfig::read(node, path, reading).map(|proxy| proxy.kind)
+    }
+
     /// Id in the catalogue.
     pub fn id(&self) -> &'static str {
         match self {
@@ -179,26 +240,39 @@ impl MethodConfig {
         Ok(other.unwrap_or_else(|| Arc::clone(&self.approximator)))
     }
 
-    /// The method around its proxy, its calls divided as `entries` says; `ratio` is another |S2| / |S1|.
+    /// The method around its proxies, the first one first, its calls divided as `entries` says; `ratio` is another |S2| / |S1|.
     ///
     /// # Errors
     /// A ratio that it refuses.
     pub fn around(
         &self,
-        proxy: Option<Arc<dyn Oracle>>,
+        proxies: Vec<Arc<dyn Oracle>>,
         ratio: Option<f64>,
     ) -> Result<Arc<dyn Approximate>, ApproximateError> {
         let other = ratio.map_or(Ok(None), |ratio| self.bare.with_second_set(ratio))?;
         let bare = other.unwrap_or_else(|| Arc::clone(&self.bare));
-        let (Some(wanted), Some(proxy)) = (&self.proxy, proxy) else { return self.entries.around(bare, Vec::new()) };
-        let link = match wanted.fit {
-            ProxyFit::Polynomial { degree } => Link::Polynomial { degree },
-            ProxyFit::Isotonic => Link::Isotonic,
+        let (Some(wanted), Some((first, more))) = (&self.proxy, proxies.split_first()) else {
+            return self.entries.around(bare, Vec::new());
         };
-        if let Some(own) = bare.with_proxies(&[Arc::clone(&proxy)]) {
+        if let Some(own) = bare.with_proxies(&proxies) {
             return self.entries.around(own, Vec::new());
         }
-        self.entries.around(Arc::new(Proxied::new(bare, Arc::clone(&proxy), link)), vec![proxy])
+        let proxied = Proxied::new(bare, Arc::clone(first), wanted.family()).with_more(more.iter().cloned());
+        let proxied = match wanted.link {
+            ProxyLink::Pair => proxied,
+            ProxyLink::Hub => proxied.with_popularity(),
+        };
+        self.entries.around(Arc::new(proxied), proxies)
+    }
+
+    /// True where a fit chooses pairs by what it sees, so that another fit chooses others.
+    pub fn chooses_pairs(&self) -> bool {
+        let (len, rank) = TRIAL;
+        let items: Vec<usize> = (0..len).collect();
+        let shape = OracleShape { len, symmetry: Symmetry::Symmetric, diagonal_known: false, evaluations_per_pair: 1 };
+        let trial = Landmarks::new(len, items.clone(), items).map_err(ApproximateError::from);
+        let plan = trial.and_then(|landmarks| self.approximator.plan(shape, &landmarks, rank));
+        !self.entries.is_columns() || plan.is_ok_and(|plan| plan.chosen > 0)
     }
 
     fn read(node: &Node, path: &str, reading: &Reading<'_>) -> Option<Self> {
@@ -219,13 +293,14 @@ impl MethodConfig {
         };
         let name: Option<String> = section.optional("name");
         let known = section.or("known", Known::NOTHING);
+        let order = section.optional("order");
         let proxy = section.node("proxy").map(|node| ProxyConfig::read(node, &section.path_of("proxy"), reading));
         let entries = section.node("entries");
         let entries = entries.map(|node| EntriesConfig::read(node, &section.path_of("entries"), reading));
         let own = section.rest();
         if let Value::Map(entries) = &own.value {
             let takes: Vec<&str> = entry.parameters.iter().map(|p| p.name).collect();
-            let also = ["id", "name", "known", "proxy", "entries"];
+            let also = ["id", "name", "known", "order", "proxy", "entries"];
             for (key, _) in entries.iter().filter(|(key, _)| !takes.contains(&key.text.as_str())) {
                 let known = takes.iter().copied().chain(also);
                 let problem = Problem::unknown("parameter", &key.text, known).and(&format!(" of `{id}`"));
@@ -241,7 +316,7 @@ impl MethodConfig {
             None => None,
         };
         let entries = entries.unwrap_or(Some(EntriesConfig::Columns))?;
-        let name = name.unwrap_or_else(|| default_name(entry.id, known, proxy.as_ref(), entries));
+        let name = name.unwrap_or_else(|| default_name(entry.id, known, order, proxy.as_ref(), entries));
         let bare = built.approximator;
         if !entries.is_columns() && !evaluates_some_columns(bare.as_ref()) {
             let message = format!("`{id}` evaluates no columns, or all of them: no calls are left for `entries`");
@@ -255,6 +330,7 @@ impl MethodConfig {
             name,
             params: built.params,
             known,
+            order,
             proxy,
             entries,
             approximator,
@@ -266,7 +342,13 @@ impl MethodConfig {
 }
 
 /// `shift_ridge + known + rwmd`: what distinguishes it from the bare method.
-fn default_name(id: &str, known: Known, proxy: Option<&ProxyConfig>, entries: EntriesConfig) -> String {
+fn default_name(
+    id: &str,
+    known: Known,
+    order: Option<MethodOrder>,
+    proxy: Option<&ProxyConfig>,
+    entries: EntriesConfig,
+) -> String {
     let mut name = id.to_owned();
     match (known.landmarks, known.diagonal) {
         (false, false) => {}
@@ -274,13 +356,22 @@ fn default_name(id: &str, known: Known, proxy: Option<&ProxyConfig>, entries: En
         (false, true) => name += " + diagonal",
     }
     if let Some(proxy) = proxy {
-        name = format!("{name} + {}", proxy.kind.id());
+        name = proxy.kinds().fold(name, |name, kind| format!("{name} + {}", kind.id()));
+        if proxy.link == ProxyLink::Hub {
+            name += " + hub";
+        }
+    }
+    if order.is_some() {
+        name += ", one order";
     }
     if !entries.is_columns() {
         name += " + scattered";
     }
     name
 }
+
+/// Items and landmarks of a fit that is planned to see what a method does.
+const TRIAL: (usize, usize) = (64, 16);
 
 /// True where a fit names some columns and not all of them, seen on eight items.
 fn evaluates_some_columns(method: &dyn Approximate) -> bool {
@@ -290,7 +381,50 @@ fn evaluates_some_columns(method: &dyn Approximate) -> bool {
 }
 
 impl ProxyConfig {
+    /// Kinds of all proxies, the first one first.
+    pub fn kinds(&self) -> impl Iterator<Item = &ProxyKind> {
+        std::iter::once(&self.kind).chain(&self.more)
+    }
+
+    /// Ids of all proxies, for people.
+    pub fn label(&self) -> String {
+        self.kinds().map(ProxyKind::id).collect::<Vec<_>>().join(", ")
+    }
+
+    /// The family of q, as core names it.
+    pub fn family(&self) -> Link {
+        match self.fit {
+            ProxyFit::Polynomial { degree } => Link::Polynomial { degree },
+            ProxyFit::Isotonic => Link::Isotonic,
+        }
+    }
+
+    /// Reads one proxy, or a list of them.
     fn read(node: &Node, path: &str, reading: &Reading<'_>) -> Option<Self> {
+        let Value::List(nodes) = &node.value else { return Self::read_one(node, path, reading, true) };
+        let problems = reading.problems;
+        if nodes.is_empty() {
+            problems
+                .add(Problem::new(format!("`{path}` is empty")).at(node.place).help("name a proxy, or leave it out"));
+            return None;
+        }
+        let read =
+            |(index, node): (usize, &Node)| Self::read_one(node, &format!("{path}[{index}]"), reading, index == 0);
+        let all: Option<Vec<Self>> = nodes.iter().enumerate().map(read).collect();
+        let mut all = all?.into_iter();
+        let first = all.next()?;
+        let more: Vec<ProxyKind> = all.map(|proxy| proxy.kind).collect();
+        for (index, kind) in more.iter().enumerate() {
+            if *kind == first.kind || more[..index].contains(kind) {
+                problems.add(Problem::new(format!("`{path}` names `{}` twice", kind.id())).at(nodes[index + 1].place));
+                return None;
+            }
+        }
+        Some(Self { more, ..first })
+    }
+
+    /// `is_first`: it may say how all of them are fitted.
+    fn read_one(node: &Node, path: &str, reading: &Reading<'_>, is_first: bool) -> Option<Self> {
         let Reading { folder, problems, known } = *reading;
         let empty = Node::empty(node.place);
         let (kind, section) = match &node.value {
@@ -325,6 +459,10 @@ impl ProxyConfig {
                 return None;
             }
         };
+        if !is_first {
+            section.finish(&[]);
+            return Some(Self { kind, fit: ProxyFit::Isotonic, link: ProxyLink::Pair, more: Vec::new() });
+        }
         let degree = section.checked("degree", |degree: &usize| (1..=3).contains(degree), "1, 2 or 3");
         let fit = match section.or("fit", FitName::Polynomial) {
             FitName::Polynomial => ProxyFit::Polynomial { degree: degree.unwrap_or(2) },
@@ -335,7 +473,8 @@ impl ProxyConfig {
                 ProxyFit::Isotonic
             }
         };
+        let link = section.or("link", ProxyLink::Pair);
         section.finish(&[]);
-        Some(Self { kind, fit })
+        Some(Self { kind, fit, link, more: Vec::new() })
     }
 }

@@ -24,6 +24,9 @@ pub struct RunSettings {
     /// Threads; all cores where absent.
     #[serde(skip)]
     pub threads: Option<usize>,
+    /// Hours that it takes on two cores, where the configuration or its profile states them.
+    #[serde(skip)]
+    pub hours: Option<f64>,
     /// The path of the configuration.
     #[serde(skip)]
     pub file: PathBuf,

@@ -60,6 +60,7 @@ impl TextsFormat {
 }
 
 impl TextsConfig {
+    /// Reads its keys of a section.
     pub(super) fn read(section: &Section<'_>, folder: &Path) -> Option<Self> {
         let problems = section.problems();
         let path = section.required_node("path");
@@ -69,7 +70,8 @@ impl TextsConfig {
             && TextsFormat::of(&path.resolved).is_none()
         {
             let message = format!(
-                "`dataset.path` is `{}`, whose ending says nothing: add `format: txt`, `tsv`, `csv`, `jsonl` or `parquet`",
+                "`{}` is `{}`, whose ending says nothing: add `format: txt`, `tsv`, `csv`, `jsonl` or `parquet`",
+                section.path_of("path"),
                 path.written
             );
             section.refuse("path", message);

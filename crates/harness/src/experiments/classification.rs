@@ -9,6 +9,7 @@ use std::time::Instant;
 use landmark_core::approximation::Approximation;
 use landmark_core::oracle::Spent;
 use landmark_report::{CellKey, Metric, ResultRow, ResultStore};
+use landmark_tasks::cross_validation;
 use landmark_tasks::search::{Direction, Search, Space, Strategy as SearchStrategy};
 use landmark_yaml::Entry;
 use serde_json::json;
@@ -187,7 +188,7 @@ fn tune(context: &SweepContext<'_>, cell: &Cell) -> Result<Vec<ResultRow>, JobEr
     Ok(trial_rows(context, cell, &trials))
 }
 
-/// Every trial, then the best of them (the first in a tie) as γ and C.
+/// Every trial, then the best of them as γ and C; in a tie the smaller C, then the smaller γ, so that machines agree.
 fn trial_rows(context: &SweepContext<'_>, cell: &Cell, trials: &[Trial]) -> Vec<ResultRow> {
     let nothing = Spent::default();
     let blank = |metric, value| context.row(cell, &nothing, metric, value);
@@ -202,7 +203,12 @@ fn trial_rows(context: &SweepContext<'_>, cell: &Cell, trials: &[Trial]) -> Vec<
             blank(Metric::ValidationAccuracy, trial.accuracy).at("trial", number).note(note)
         })
         .collect();
-    let best = trials.iter().rev().max_by(|a, b| a.accuracy.total_cmp(&b.accuracy));
+    let simplest = |trial: &Trial| (trial.cost, trial.gamma.unwrap_or(0.0));
+    let best = trials.iter().reduce(|best, trial| {
+        let is_tied = cross_validation::is_tied(trial.accuracy, best.accuracy);
+        let is_better = if is_tied { simplest(trial) < simplest(best) } else { trial.accuracy > best.accuracy };
+        if is_better { trial } else { best }
+    });
     if let Some(best) = best {
         rows.extend(best.gamma.map(|gamma| blank(Metric::Gamma, gamma)));
         rows.push(blank(Metric::Cost, best.cost));

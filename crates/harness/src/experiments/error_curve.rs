@@ -1,15 +1,16 @@
 //! `experiment: error_curve` — relative error against the size of the landmark set: figure 3 of the SMS-Nyström paper.
 
+use landmark_core::approximation::Approximation;
 use landmark_report::{
     CellKey, FigureKind, FigureSpec, Metric, ResultRow, ResultStore, Selection, Subject, TableKind, TableSpec,
 };
 use landmark_yaml::Entry;
 use serde_json::json;
 
-use super::errors::{self, Errors};
+use super::errors::{self, Errors, READING};
 use crate::config::matrix::ExperimentEntry;
 use crate::experiment::Experiment;
-use crate::job::{ExtraCalls, Job, JobError, Request};
+use crate::job::{ExtraCalls, Job, JobError};
 use crate::layout::Layout;
 use crate::sweep::context::{SweepContext, group, rows_of_duplicate, whole};
 use crate::sweep::{Cell, Comparison, Setting};
@@ -68,7 +69,7 @@ pub(super) fn cell_jobs<'a>(
             key: key(context, &cell)?,
             title: context.sweep.title(&cell),
             group: group(context.sweep, "", &cell),
-            requests: Request::of_sweep(errors::plan(context, errors, &cell, &fit)?),
+            requests: errors::requests(context, errors, &cell, &fit)?,
             extra: ExtraCalls::NONE,
             work: Box::new(move |results, _| measure(context, &cell, results)),
         })
@@ -87,7 +88,7 @@ pub(super) fn reference<'a>(context: &'a SweepContext<'_>) -> Result<Job<'a>, Jo
         key: context.key("reference", None, &json!(null))?,
         title: name.clone(),
         group: name,
-        requests: Request::of_sweep(whole(context.problem.items())),
+        requests: context.requests(whole(context.problem.items())),
         extra: ExtraCalls::NONE,
         work: Box::new(|_, _| errors::buy_reference(context).map(|()| Vec::new())),
     })
@@ -105,16 +106,26 @@ fn measure(context: &SweepContext<'_>, cell: &Cell, results: &ResultStore) -> Re
     let cell = &Cell { rank: approximation.report().rank.clamp(1, cell.rank), ..cell.clone() };
     let blank = |metric, value| context.row(cell, &spent, metric, value);
     let mut rows = report_rows(&approximation, &blank);
-    let error = errors::row(context, Errors::of(context), cell, gamma, &approximation, &blank)?;
-    rows.extend(error.map(|row| row.seconds(approximation.report().seconds)));
+    let errors =
+        |approximation: &Approximation| errors::rows(context, Errors::of(context), cell, gamma, approximation, &blank);
+    rows.extend(with_seconds(errors(&approximation)?, &approximation));
+    for (what, read) in errors::readings(&approximation)? {
+        rows.extend(errors(&read)?.into_iter().map(|row| errors::reading(row, what)));
+    }
     Ok(rows)
 }
 
+/// Rows of errors, the one over all cells with the seconds of the fit.
+pub(super) fn with_seconds(rows: Vec<ResultRow>, approximation: &Approximation) -> impl Iterator<Item = ResultRow> {
+    let seconds = approximation.report().seconds;
+    rows.into_iter().map(move |row| match row.metric {
+        Metric::RelativeError | Metric::EstimatedError => row.seconds(seconds),
+        _ => row,
+    })
+}
+
 /// Report of a fit, as rows.
-pub(super) fn report_rows(
-    approximation: &landmark_core::approximation::Approximation,
-    blank: &dyn Fn(Metric, f64) -> ResultRow,
-) -> Vec<ResultRow> {
+pub(super) fn report_rows(approximation: &Approximation, blank: &dyn Fn(Metric, f64) -> ResultRow) -> Vec<ResultRow> {
     let report = approximation.report();
     let mut rows = vec![blank(Metric::Shift, report.shift)];
     rows.extend(report.lambda_min.map(|value| blank(Metric::LambdaMin, value)));
@@ -129,30 +140,37 @@ pub(super) fn error_layout(rows: &[ResultRow]) -> Layout {
         Some(row) => row.metric,
         None => return Layout::default(),
     };
-    let restated = optimum_at_equal_entries(rows, metric);
+    let restated: Vec<ResultRow> =
+        shown(metric).iter().flat_map(|shown| optimum_at_equal_entries(rows, shown.metric)).collect();
     let all: Vec<&ResultRow> = rows.iter().chain(&restated).collect();
     let (mut tables, mut figures) = (Vec::new(), Vec::new());
-    for (comparison, words) in [(Comparison::Rank, "equal rank"), (Comparison::Entries, "equal entries")] {
-        let select = Selection::compared_at(metric, comparison.id());
-        if !all.iter().any(|row| select.matches(row)) {
-            continue;
+    for Shown { metric, id, title, what, is_drawn } in shown(metric) {
+        for (comparison, words) in [(Comparison::Rank, "equal rank"), (Comparison::Entries, "equal entries")] {
+            let select = Selection::compared_at(metric, comparison.id());
+            if !all.iter().any(|row| select.matches(row)) {
+                continue;
+            }
+            tables.push(TableSpec {
+                id: format!("table-{id}-{}", comparison.id()),
+                title: format!("{title} at {words}"),
+                caption: format!(
+                    "{what} over replicates, mean ± half the 95 % interval. Methods are given {words}; s is the column."
+                ),
+                kind: TableKind::Grid { select: select.clone(), across: "columns" },
+            });
+            if id == "error" {
+                tables.extend(paired(rows, &select, comparison, words));
+            }
+            if is_drawn {
+                figures.push(FigureSpec {
+                    id: format!("figure-{id}-{}", comparison.id()),
+                    title: format!("{title} against s/n, {words}"),
+                    caption: format!("{what} against the share s/n of landmarks; the band is the 95 % interval."),
+                    select,
+                    kind: FigureKind::Curve { across: "fraction", log_y: true, y_limits: None },
+                });
+            }
         }
-        tables.push(TableSpec {
-            id: format!("table-error-{}", comparison.id()),
-            title: format!("Relative error at {words}"),
-            caption: format!(
-                "‖K − K̃‖_F / ‖K‖_F over replicates, mean ± half the 95 % interval. Methods are given {words}; s is the column."
-            ),
-            kind: TableKind::Grid { select: select.clone(), across: "columns" },
-        });
-        tables.extend(paired(rows, &select, comparison, words));
-        figures.push(FigureSpec {
-            id: format!("figure-error-{}", comparison.id()),
-            title: format!("Relative error against s/n, {words}"),
-            caption: "‖K − K̃‖_F / ‖K‖_F against the share s/n of landmarks; the band is the 95 % interval.".to_owned(),
-            select,
-            kind: FigureKind::Curve { across: "fraction", log_y: true, y_limits: None },
-        });
     }
     tables.push(TableSpec {
         id: "table-entries".to_owned(),
@@ -162,6 +180,51 @@ pub(super) fn error_layout(rows: &[ResultRow]) -> Layout {
         kind: TableKind::Entries { select: Selection::of(metric) },
     });
     Layout { restated, tables, figures, notes: Vec::new() }
+}
+
+/// A metric of the report of errors.
+struct Shown {
+    metric: Metric,
+    id: &'static str,
+    title: &'static str,
+    what: &'static str,
+    is_drawn: bool,
+}
+
+/// Off the diagonal first: it is what most uses of a matrix read.
+fn shown(all_cells: Metric) -> [Shown; 5] {
+    let shown = |metric, id, title, what, is_drawn| Shown { metric, id, title, what, is_drawn };
+    [
+        shown(
+            Metric::OffDiagonalError,
+            "off-diagonal",
+            "Relative error off the diagonal",
+            "‖K − K̃‖_F / ‖K‖_F off the diagonal",
+            true,
+        ),
+        shown(all_cells, "error", "Relative error", "‖K − K̃‖_F / ‖K‖_F", true),
+        shown(
+            Metric::UnevaluatedError,
+            "unevaluated",
+            "Relative error of unevaluated entries",
+            "‖K − K̃‖_F / ‖K‖_F over the pairs that the method did not evaluate",
+            false,
+        ),
+        shown(
+            Metric::LargeScoreError,
+            "large-scores",
+            "Relative error of large scores",
+            "‖K − K̃‖_F / ‖K‖_F over the hundredth of sampled unevaluated pairs whose scores are largest",
+            false,
+        ),
+        shown(
+            Metric::ScoreCorrelation,
+            "correlation",
+            "Correlation of K̃ with K",
+            "Pearson correlation at sampled unevaluated pairs",
+            false,
+        ),
+    ]
 }
 
 /// The optimum of rank s has no twin at equal entries, for it needs all of K; it stands there as the line that s full columns could reach.
@@ -181,8 +244,9 @@ fn paired(rows: &[ResultRow], select: &Selection, comparison: Comparison, words:
     let (mut ours, mut baselines) = (Vec::new(), Vec::new());
     for row in rows.iter().filter(|row| select.matches(row)) {
         let Subject { id, method, variant, is_cap, .. } = &row.subject;
-        let adds_ours = ["known", "proxy"].iter().any(|extra| variant.get(extra).is_some());
+        let adds_ours = ["known", "proxy", "order"].iter().any(|extra| variant.get(extra).is_some());
         let list = match (PUBLISHED.contains(&id.as_str()), adds_ours) {
+            _ if variant.get(READING).is_some() => continue,
             (true, false) => &mut baselines,
             _ if *is_cap => continue,
             _ => &mut ours,

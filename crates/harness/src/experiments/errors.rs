@@ -1,20 +1,33 @@
-//! The relative error of an approximation: exact where all of K is at hand, estimated from a sample of extra entries otherwise.
+//! The errors of an approximation: exact where all of K is at hand, estimated from a sample of extra entries otherwise.
+//!
+//! Off the diagonal first, since neighbours, pairs and clusters leave the diagonal out; then over all cells; over the entries that the fit did not
+//! evaluate, which says what was learned rather than bought; and at sampled entries of those the error of large scores, and the correlation.
 
 use landmark_core::approximation::Approximation;
 use landmark_core::entries::{EntryBlock, EntryPlan, Rows};
-use landmark_core::error_estimate::{self, ErrorEstimate, Sample};
+use landmark_core::error_estimate::{self, Agreement, ErrorEstimate, Estimate, Sample};
 use landmark_core::stream::stream;
 use landmark_report::{Metric, ResultRow};
 use ndarray::Array2;
 use serde::Serialize;
 
 use crate::config::ErrorEstimateConfig;
-use crate::job::JobError;
+use crate::job::{JobError, Request};
+use crate::problem::similarity;
 use crate::sweep::Cell;
-use crate::sweep::context::{SweepContext, whole};
+use crate::sweep::context::{OTHER_ORDER, SweepContext, whole};
 
 /// Cells of K bought at a time: 8 MB.
 const CELLS_PER_BLOCK: usize = 1 << 20;
+
+/// Unevaluated entries that agreement is measured at where all of K is at hand.
+const AGREEMENT_SAMPLES: usize = 20_000;
+
+/// One evaluated pair is sampled for so many unevaluated ones, where columns hold one order a pair.
+const EVALUATED_SHARE: usize = 4;
+
+/// Mark in the variant of rows that read less than all of K̃.
+pub(super) const READING: &str = "read";
 
 /// Way in which the errors of a run are known.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -33,7 +46,7 @@ impl Errors {
         let is_there = !context.problem.is_priced
             || context.matrix.experiment.is_about_errors && context.matrix.error_estimate.is_none()
             || context.matrix.methods.iter().any(|method| !method.entry.draws);
-        let all = whole(context.problem.items()).evaluations(context.metered.shape());
+        let all = context.evaluations(&context.requests(whole(context.problem.items())));
         let affordable = context.matrix.budget.limit().is_none_or(|budget| budget >= all);
         match context.matrix.error_estimate {
             _ if is_there && affordable => Self::Exact,
@@ -52,12 +65,54 @@ pub(super) fn plan(
     fit: &EntryPlan,
 ) -> Result<EntryPlan, JobError> {
     let mut plan = fit.clone();
-    if let Errors::Estimated(estimate) = errors {
-        let landmarks = context.sweep.drawn_landmarks(cell)?;
-        let columns = if fit.chosen == 0 { landmarks.order()[..cell.rank].to_vec() } else { fit.full_columns() };
-        plan.blocks.extend(sample(context, estimate, cell, &columns).plan().blocks);
-    }
+    let sample = planned_sample(context, errors, cell, fit)?;
+    plan.blocks.extend(sample.iter().flat_map(|sample| sample.plan().blocks));
     Ok(plan)
+}
+
+/// The entries of K that a cell requests: those of its fit, and those that its error is measured against.
+pub(super) fn requests(
+    context: &SweepContext<'_>,
+    errors: Errors,
+    cell: &Cell,
+    fit: &EntryPlan,
+) -> Result<Vec<Request>, JobError> {
+    let plan = plan(context, errors, cell, fit)?;
+    if context.sweep.coin(cell).is_none() {
+        return Ok(context.requests(plan));
+    }
+    let other = planned_sample(context, errors, cell, fit)?
+        .map(|sample| Request { matrix: OTHER_ORDER, plan: sample.plan_of_pairs() });
+    Ok(Request::of_sweep(plan).into_iter().chain(other).collect())
+}
+
+fn planned_sample(
+    context: &SweepContext<'_>,
+    errors: Errors,
+    cell: &Cell,
+    fit: &EntryPlan,
+) -> Result<Option<Sample>, JobError> {
+    let Errors::Estimated(estimate) = errors else { return Ok(None) };
+    let columns = match fit.chosen {
+        0 => context.sweep.drawn_landmarks(cell)?.order()[..cell.rank].to_vec(),
+        _ => fit.full_columns(),
+    };
+    Ok(Some(sample(context, estimate, cell, &columns)))
+}
+
+/// The sample that was planned for a fit.
+fn sample_of(
+    context: &SweepContext<'_>,
+    estimate: ErrorEstimateConfig,
+    cell: &Cell,
+    approximation: &Approximation,
+) -> Result<Sample, JobError> {
+    // with scattered entries a part of the landmarks has no column, and what only reads a fit has its report
+    let columns = match approximation.report().scattered {
+        0 => context.landmarks(cell)?.order()[..cell.rank].to_vec(),
+        _ => approximation.landmarks().to_vec(),
+    };
+    Ok(sample(context, estimate, cell, &columns))
 }
 
 /// Buys all of K by blocks of rows.
@@ -67,7 +122,7 @@ pub(super) fn buy_reference(context: &SweepContext<'_>) -> Result<(), JobError> 
 
 /// Buys the entries of a plan by blocks.
 pub(super) fn buy(context: &SweepContext<'_>, plan: &EntryPlan) -> Result<(), JobError> {
-    let scores = context.metered.scores();
+    let scores = context.metered.wanted();
     let all: Vec<usize> = (0..scores.len()).collect();
     for EntryBlock { rows, cols } in &plan.blocks {
         let rows = match rows {
@@ -83,7 +138,34 @@ pub(super) fn buy(context: &SweepContext<'_>, plan: &EntryPlan) -> Result<(), Jo
     Ok(())
 }
 
-/// The row of the error of a cell, where it is known.
+/// The rows of the errors of a cell, as far as they are known, off the diagonal first.
+pub(super) fn rows(
+    context: &SweepContext<'_>,
+    errors: Errors,
+    cell: &Cell,
+    gamma: Option<f64>,
+    approximation: &Approximation,
+    blank: &dyn Fn(Metric, f64) -> ResultRow,
+) -> Result<Vec<ResultRow>, JobError> {
+    let reference = similarity(context.metered.wanted(), gamma)?;
+    Ok(match errors {
+        Errors::Unknown => Vec::new(),
+        Errors::Exact => {
+            let exact = error_estimate::relative_errors(&reference, approximation)?;
+            let agreement = agreement(context, cell, approximation).agreement(&reference, approximation)?;
+            let first = [(Metric::OffDiagonalError, exact.off_diagonal), (Metric::RelativeError, exact.raw)];
+            let unevaluated = exact.unevaluated.map(|error| (Metric::UnevaluatedError, error));
+            let known = first.into_iter().chain(unevaluated).map(|(metric, value)| blank(metric, value));
+            known.chain(agreement_rows(agreement, blank)).collect()
+        }
+        Errors::Estimated(estimate) => {
+            let sample = sample_of(context, estimate, cell, approximation)?;
+            estimated_rows(&sample.estimate(&reference, approximation, estimate.confidence)?, blank)
+        }
+    })
+}
+
+/// The row of the error over all cells alone, where it is known.
 pub(super) fn row(
     context: &SweepContext<'_>,
     errors: Errors,
@@ -100,12 +182,7 @@ pub(super) fn row(
             Some(blank(Metric::RelativeError, error))
         }
         Errors::Estimated(estimate) => {
-            // with scattered entries a part of the landmarks has no column
-            let columns = match approximation.scattered() {
-                Some(_) => approximation.landmarks().to_vec(),
-                None => context.landmarks(cell)?.order()[..cell.rank].to_vec(),
-            };
-            let sample = sample(context, estimate, cell, &columns);
+            let sample = sample_of(context, estimate, cell, approximation)?;
             let ErrorEstimate { relative_error, lower, upper, .. } =
                 sample.estimate(&reference, approximation, estimate.confidence)?;
             Some(blank(Metric::EstimatedError, relative_error).within(lower, upper))
@@ -113,7 +190,53 @@ pub(super) fn row(
     })
 }
 
+/// The rows of an estimate.
+pub(super) fn estimated_rows(estimate: &ErrorEstimate, blank: &dyn Fn(Metric, f64) -> ResultRow) -> Vec<ResultRow> {
+    let row = |metric, Estimate { value, lower, upper }| blank(metric, value).within(lower, upper);
+    let ErrorEstimate { relative_error: value, lower, upper, .. } = *estimate;
+    let all = row(Metric::EstimatedError, Estimate { value, lower, upper });
+    let unevaluated = estimate.unevaluated.map(|error| row(Metric::UnevaluatedError, error));
+    let first = [row(Metric::OffDiagonalError, estimate.off_diagonal), all].into_iter();
+    first.chain(unevaluated).chain(agreement_rows(estimate.agreement, blank)).collect()
+}
+
+fn agreement_rows(
+    Agreement { large_scores, correlation }: Agreement,
+    blank: &dyn Fn(Metric, f64) -> ResultRow,
+) -> impl Iterator<Item = ResultRow> {
+    let measured = [(Metric::LargeScoreError, large_scores), (Metric::ScoreCorrelation, correlation)];
+    measured.into_iter().filter_map(|(metric, value)| value.map(|value| blank(metric, value)))
+}
+
+/// What is measured of K̃ beside the whole of it, by name: where a cheap matrix is added to its core, the inner products of its embedding, whose
+/// vectors only approximate that matrix.
+pub(super) fn readings(approximation: &Approximation) -> Result<Vec<(&'static str, Approximation)>, JobError> {
+    if approximation.addend().is_none() || !approximation.is_symmetric() {
+        return Ok(Vec::new());
+    }
+    let embedding = approximation.clone().into_embedding()?;
+    let product = embedding.product(approximation.landmarks().to_vec(), approximation.report().clone());
+    Ok(vec![("embedding", product)])
+}
+
+/// A row of the same cell that reads less than all of K̃.
+pub(super) fn reading(row: ResultRow, what: &str) -> ResultRow {
+    let mut subject = row.subject.clone().called(format!("{}, its {what}", row.subject.method));
+    subject.variant.set(READING, what);
+    ResultRow { subject, ..row }
+}
+
 fn sample(context: &SweepContext<'_>, estimate: ErrorEstimateConfig, cell: &Cell, columns: &[usize]) -> Sample {
     let mut rng = stream(context.run.seed, &context.problem.dataset, "error estimate", cell.replicate);
-    Sample::draw(context.problem.items(), columns, estimate.samples, &mut rng)
+    let sample = Sample::draw(context.problem.items(), columns, estimate.samples, &mut rng);
+    match context.sweep.coin(cell) {
+        Some(_) => sample.with_evaluated((estimate.samples / EVALUATED_SHARE).max(1), &mut rng),
+        None => sample,
+    }
+}
+
+/// Entries to measure agreement at where all of K is there.
+fn agreement(context: &SweepContext<'_>, cell: &Cell, approximation: &Approximation) -> Sample {
+    let mut rng = stream(context.run.seed, &context.problem.dataset, "agreement", cell.replicate);
+    Sample::draw(context.problem.items(), approximation.landmarks(), AGREEMENT_SAMPLES, &mut rng)
 }

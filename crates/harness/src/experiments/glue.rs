@@ -21,11 +21,12 @@ use landmark_yaml::Entry;
 use ndarray::Array2;
 use serde_json::json;
 
-use super::error_curve::{cell_jobs, error_layout, reference, report_rows};
-use super::errors::{self, Errors};
+use super::error_curve::{cell_jobs, error_layout, reference, report_rows, with_seconds};
+use super::errors::{self, Errors, READING};
+use crate::config::ProxyConfig;
 use crate::config::matrix::ExperimentEntry;
 use crate::experiment::Experiment;
-use crate::job::{ExtraCalls, Job, JobError, Request};
+use crate::job::{ExtraCalls, Job, JobError};
 use crate::layout::Layout;
 use crate::oracles::cross_encoder::{Calibration, Sentences};
 use crate::sweep::context::{SweepContext, rows_of_duplicate, whole};
@@ -41,9 +42,14 @@ const UNAPPROXIMATED: &str = "scores at the labelled pairs";
 const RAW: (&str, &str) = ("exact_asymmetric", "scores as given");
 /// Id and name of the rows of their symmetrisation.
 const SYMMETRISED: (&str, &str) = ("exact", "symmetrised scores");
+/// Id and name of the rows of one order a pair.
+const ONE_ORDER: (&str, &str) = ("one_order", "one order a pair");
 /// Headings of table 5 under which relative errors are restated.
-const AGAINST: [(&str, &str); 2] =
-    [("against_raw", "the scores as the model gives them"), ("against_symmetrised", "their symmetrisation")];
+const AGAINST: [(Metric, &str, &str); 3] = [
+    (Metric::OffDiagonalError, "off_diagonal", "their symmetrisation, off the diagonal"),
+    (Metric::RawError, "against_raw", "the scores as the model gives them"),
+    (Metric::RelativeError, "against_symmetrised", "their symmetrisation"),
+];
 
 fn sentences<'a>(context: &'a SweepContext<'_>) -> Result<&'a Sentences, JobError> {
     let missing = || JobError::from("`glue` needs labelled pairs of sentences");
@@ -110,7 +116,7 @@ fn jobs<'a>(context: &'a SweepContext<'_>) -> Result<Vec<Job<'a>>, JobError> {
         key: context.key("unapproximated", None, &more(context)?)?,
         title: title.clone(),
         group: title,
-        requests: Request::of_sweep(labelled),
+        requests: context.requests(labelled),
         extra: ExtraCalls::NONE,
         work: Box::new(|results, _| unapproximated(context, results)),
     });
@@ -182,9 +188,11 @@ fn chosen_threshold(context: &SweepContext<'_>, results: &ResultStore, title: &s
 /// The model's own scores and their symmetrisation, at the labelled pairs and, where all of K is there, in whole.
 fn unapproximated(context: &SweepContext<'_>, results: &ResultStore) -> Result<Vec<ResultRow>, JobError> {
     let (sentences, threshold) = (sentences(context)?, chosen_threshold(context, results, UNAPPROXIMATED)?);
-    let (raw, symmetrised) = (context.metered.as_given(), context.metered.scores());
+    let (raw, symmetrised) = (context.metered.as_given(), context.metered.wanted());
     let mut rows = Vec::new();
-    for ((id, name), oracle) in [(RAW, &raw), (SYMMETRISED, &symmetrised)] {
+    let one_order = context.metered.other_order().map(|_| context.metered.scores());
+    let all = [(RAW, Some(&raw)), (SYMMETRISED, Some(&symmetrised)), (ONE_ORDER, one_order.as_ref())];
+    for ((id, name), oracle) in all.into_iter().filter_map(|(row, oracle)| Some((row, oracle?))) {
         let mut scores = vec![0.0; sentences.pairs.len()];
         oracle.evaluate(&sentences.pairs, &mut scores)?;
         for (metric, value) in measures(sentences, &scores, threshold)? {
@@ -195,11 +203,15 @@ fn unapproximated(context: &SweepContext<'_>, results: &ResultStore) -> Result<V
         rows.push(blank(context, RAW.0, RAW.1, Metric::RawError, 0.0));
         let error = difference(raw.as_ref(), symmetrised.as_ref())?;
         rows.push(blank(context, SYMMETRISED.0, SYMMETRISED.1, Metric::RawError, error));
+        if let Some(one_order) = one_order {
+            let error = difference(symmetrised.as_ref(), one_order.as_ref())?;
+            rows.push(blank(context, ONE_ORDER.0, ONE_ORDER.1, Metric::RelativeError, error));
+        }
     }
-    for proxy in context.matrix.methods.iter().filter_map(|method| method.proxy.as_ref()) {
-        let name = format!("{} alone", proxy.kind.id());
+    for kind in context.matrix.methods.iter().filter_map(|method| method.proxy.as_ref()).flat_map(ProxyConfig::kinds) {
+        let name = format!("{} alone", kind.id());
         let Some(oracle) =
-            context.problem.proxy(&proxy.kind, None)?.filter(|_| rows.iter().all(|row| row.subject.method != name))
+            context.problem.proxy(kind, None)?.filter(|_| rows.iter().all(|row| row.subject.method != name))
         else {
             continue;
         };
@@ -273,6 +285,12 @@ fn measure(context: &SweepContext<'_>, cell: &Cell, results: &ResultStore) -> Re
     let threshold = chosen_threshold(context, results, &context.sweep.title(cell))?;
     rows.extend(measures(sentences, &scores, threshold)?.into_iter().map(|(metric, value)| blank(metric, value)));
     rows.extend(error_rows(context, cell, &approximation, &blank)?);
+    for (what, read) in errors::readings(&approximation)? {
+        read.pairs(&sentences.pairs, &mut scores)?;
+        let measured = measures(sentences, &scores, threshold)?.into_iter().map(|(metric, value)| blank(metric, value));
+        let errors = errors::rows(context, Errors::of(context), cell, None, &read, &blank)?;
+        rows.extend(measured.chain(errors).map(|row| errors::reading(row, what)));
+    }
     Ok(rows)
 }
 
@@ -282,10 +300,9 @@ fn error_rows(
     approximation: &Approximation,
     blank: &dyn Fn(Metric, f64) -> ResultRow,
 ) -> Result<Vec<ResultRow>, JobError> {
-    let seconds = approximation.report().seconds;
     let errors = Errors::of(context);
-    let symmetrised = errors::row(context, errors, cell, None, approximation, blank)?;
-    let mut rows: Vec<ResultRow> = symmetrised.map(|row| row.seconds(seconds)).into_iter().collect();
+    let symmetrised = errors::rows(context, errors, cell, None, approximation, blank)?;
+    let mut rows: Vec<ResultRow> = with_seconds(symmetrised, approximation).collect();
     if errors == Errors::Exact {
         let raw = context.metered.as_given();
         rows.push(blank(Metric::RawError, error_estimate::relative_errors(raw.as_ref(), approximation)?.raw));
@@ -293,17 +310,17 @@ fn error_rows(
     Ok(rows)
 }
 
-/// Relative errors again, under the two headings of table 5.
+/// Relative errors again, under the headings of table 5.
 fn restated(rows: &[ResultRow]) -> Vec<ResultRow> {
     let at_rank = |row: &&ResultRow| row.comparison == Comparison::Rank.id();
-    let under = |(metric, heading): (Metric, &'static str)| {
+    let under = |(metric, heading, _): (Metric, &'static str, &str)| {
         rows.iter().filter(at_rank).filter(move |row| row.metric == metric).map(move |row| ResultRow {
             metric: Metric::RelativeError,
             comparison: heading.to_owned(),
             ..row.clone()
         })
     };
-    [(Metric::RawError, AGAINST[0].0), (Metric::RelativeError, AGAINST[1].0)].into_iter().flat_map(under).collect()
+    AGAINST.into_iter().flat_map(under).collect()
 }
 
 fn layout(context: &SweepContext<'_>, rows: &[ResultRow]) -> Layout {
@@ -338,7 +355,7 @@ fn layout(context: &SweepContext<'_>, rows: &[ResultRow]) -> Layout {
     }
     tables.extend(description(context));
     let restated = restated(rows);
-    for (heading, words) in AGAINST {
+    for (_, heading, words) in AGAINST {
         let select = Selection::compared_at(Metric::RelativeError, heading);
         if restated.iter().any(|row| select.matches(row)) {
             tables.push(TableSpec {
@@ -403,8 +420,11 @@ fn description(context: &SweepContext<'_>) -> Vec<TableSpec> {
 
 /// Table of a proxy's error alone, of the columns' alone, and of both: what the evaluated columns add to the proxy.
 fn proxy_study<'a>(rows: &'a [ResultRow]) -> Option<TableSpec> {
-    let is_proxied =
-        |row: &&ResultRow| row.subject.variant.get("proxy").is_some() && row.comparison == Comparison::Rank.id();
+    let is_proxied = |row: &&ResultRow| {
+        let variant = &row.subject.variant;
+        let is_whole = variant.get("proxy").is_some() && variant.get(READING).is_none();
+        is_whole && row.comparison == Comparison::Rank.id()
+    };
     let cell = |row: &'a ResultRow| (row.subject.method.as_str(), row.count("columns"));
     let mut cells: Vec<(&str, u64)> = rows.iter().filter(is_proxied).map(cell).collect();
     cells.dedup();

@@ -3,16 +3,12 @@
 //! One method at one rank. With `target_error` the rank grows until the estimate meets it. A budget of entries or money is
 //! known before the first call: the largest rank that it pays for is fitted, and nothing is bought for a rank that would
 //! not be finished. A budget of seconds is not: the rank grows step by step, and the best step so far is the result.
+//! [`held_out`] says what its uniform columns tell of the recall of the factors.
 
 use landmark_core::approximation::Approximation;
 use landmark_core::approximation::Embedding;
-use landmark_core::approximation::Factors as CoreFactors;
-use landmark_core::approximation::General;
 use landmark_core::approximation::Known;
 use landmark_core::approximation::ScatteredEntries;
-use landmark_core::entries::EntryPlan;
-use landmark_core::entries::EntrySet;
-use landmark_core::error_estimate::ErrorEstimate;
 use landmark_core::error_estimate::Sample;
 use landmark_core::error_estimate::Stop;
 use landmark_core::error_estimate::TargetError;
@@ -21,11 +17,10 @@ use landmark_core::stream::stream;
 use landmark_report::amounts::counted;
 use landmark_report::{CellKey, Interval, Metric, ResultRow, TableKind, TableSpec};
 use landmark_yaml::{Entry, parameter};
-use ndarray::Array2;
 use serde_json::json;
 use std::path::Path;
 
-use super::error_curve::report_rows;
+use super::error_curve::{report_rows, with_seconds};
 use super::errors::{self, Errors};
 use crate::config::LandmarkConfig;
 use crate::config::matrix::ExperimentEntry;
@@ -37,16 +32,24 @@ use crate::oracles::scorer::Scorer;
 use crate::sweep::context::{SweepContext, group};
 use crate::sweep::{Cell, Comparison, Setting};
 
+pub mod held_out;
+mod statement;
+
+pub use statement::{GROUPS_RECALL, NEIGHBOURS_RECALL, PAIRS_RECALL, Statement};
+
 /// The table of `topk`.
 pub const NEIGHBOURS: &str = "neighbours.tsv";
 /// The table of `mine`.
 pub const PAIRS: &str = "pairs.tsv";
+/// The table of `dedupe`.
+pub const GROUPS: &str = "groups.tsv";
 /// The table of `cluster`.
 pub const CLUSTERS: &str = "clusters.tsv";
 /// The table of `classify`.
 pub const LABELS: &str = "labels.tsv";
 /// Tables that are made from the factors, in the folder of the results.
-const ANSWERS: [&str; 4] = [NEIGHBOURS, PAIRS, CLUSTERS, LABELS];
+const ANSWERS: [&str; 8] =
+    [NEIGHBOURS, NEIGHBOURS_RECALL, PAIRS, PAIRS_RECALL, GROUPS, GROUPS_RECALL, CLUSTERS, LABELS];
 /// The folder of new items that were projected.
 pub const PROJECTED: &str = "projected";
 /// The folder of the factors, in that of the results.
@@ -87,7 +90,7 @@ impl Experiment for OwnData {
 fn jobs<'a>(context: &'a SweepContext<'_>) -> Result<Vec<Job<'a>>, JobError> {
     let is_first = |cell: &Cell| cell.replicate == 0 && cell.comparison == Comparison::Rank;
     let Some(cell) = context.sweep.cells().into_iter().rfind(is_first) else { return Ok(Vec::new()) };
-    let plan = full_plan(context, &cell)?;
+    let requests = full_plan(context, &cell)?;
     let more = json!({
         "errors": Errors::of(context),
         "budget": context.matrix.budget,
@@ -98,17 +101,20 @@ fn jobs<'a>(context: &'a SweepContext<'_>) -> Result<Vec<Job<'a>>, JobError> {
         key: key.clone(),
         title: context.sweep.title(&cell),
         group: group(context.sweep, "", &cell),
-        requests: Request::of_sweep(plan),
+        requests,
         extra: ExtraCalls::NONE,
         work: Box::new(move |_, _| measure(context, &key, &cell)),
     }])
 }
 
 /// Entries that the fit and its error estimate will request.
-fn full_plan(context: &SweepContext<'_>, cell: &Cell) -> Result<EntryPlan, JobError> {
+fn full_plan(context: &SweepContext<'_>, cell: &Cell) -> Result<Vec<Request>, JobError> {
     let fit = context.plan(cell)?;
     // a growing rank has its samples in its plan
-    if context.target(cell).is_some() { Ok(fit) } else { errors::plan(context, Errors::of(context), cell, &fit) }
+    if context.target(cell).is_some() {
+        return Ok(Request::of_sweep(fit));
+    }
+    errors::requests(context, Errors::of(context), cell, &fit)
 }
 
 /// True where the factors on disk are those of this job, and whole.
@@ -137,21 +143,23 @@ fn measure(context: &SweepContext<'_>, key: &CellKey, cell: &Cell) -> Result<Vec
     let error = |approximation: &Approximation| match &grown {
         Some((target, sample)) => {
             let reference = context.metered.similarities(gamma)?;
-            let ErrorEstimate { relative_error, lower, upper, .. } =
-                sample.estimate(&reference, approximation, target.confidence)?;
-            Ok(Some(blank(Metric::EstimatedError, relative_error).within(lower, upper)))
+            Ok(errors::estimated_rows(&sample.estimate(&reference, approximation, target.confidence)?, &blank))
         }
-        None => errors::row(context, Errors::of(context), cell, gamma, approximation, &blank),
+        None => errors::rows(context, Errors::of(context), cell, gamma, approximation, &blank),
     };
-    let with_known = error(&approximation)?;
-    let seconds = approximation.report().seconds;
+    let with_known = all_cells(&error(&approximation)?);
     let made = Made::of(approximation)?;
     let of_files = error(&made.approximation)?;
-    let errors = FactorErrors::of(of_files, with_known);
-    rows.extend(errors.of_files.clone().map(|row| row.seconds(seconds)));
+    let errors = FactorErrors::of(all_cells(&of_files), with_known);
+    rows.extend(with_seconds(of_files, &made.approximation));
     rows.extend(errors.with_known.clone());
     write(context, key, made, gamma, &errors)?;
     Ok(rows)
+}
+
+/// The row of the error over all cells.
+fn all_cells(rows: &[ResultRow]) -> Option<ResultRow> {
+    rows.iter().find(|row| matches!(row.metric, Metric::RelativeError | Metric::EstimatedError)).cloned()
 }
 
 /// The error of what the files hold and, where it is another, with the known entries put back.
@@ -188,14 +196,7 @@ impl Made {
         let (landmarks, report) = (approximation.landmarks().to_vec(), approximation.report().clone());
         let (proxy, scattered) = (approximation.addend().is_some(), approximation.scattered().cloned());
         let embedding = approximation.into_embedding()?;
-        let empty = || Array2::zeros((0, embedding.vectors.ncols()));
-        let product = General {
-            left: &embedding.vectors * &embedding.signature,
-            right: embedding.vectors.clone(),
-            left_projector: empty(),
-            right_projector: empty(),
-        };
-        let bare = Approximation::new(CoreFactors::General(product), landmarks, report);
+        let bare = embedding.product(landmarks, report);
         let approximation = match scattered {
             Some(entries) => bare.with_scattered(entries)?,
             None => bare,
@@ -247,10 +248,9 @@ fn affordable(context: &SweepContext<'_>, cell: &Cell) -> Result<Cell, JobError>
     let at = |rank: usize| Cell { rank, columns: rank, ..cell.clone() };
     let missing = |rank: usize| -> Result<u64, JobError> {
         let cell = at(rank);
-        let mut entries = EntrySet::new(context.metered.shape());
         let fit = context.sweep.plan(&cell, context.metered.shape())?;
-        entries.add(&errors::plan(context, Errors::of(context), &cell, &fit)?);
-        context.metered.missing(&entries).map_err(|error| OracleError::from(error).into())
+        let requests = errors::requests(context, Errors::of(context), &cell, &fit)?;
+        context.missing(&requests).map_err(|error| OracleError::from(error).into())
     };
     if missing(cell.rank)? <= limit {
         return Ok(cell.clone());
@@ -350,23 +350,40 @@ fn layout(context: &SweepContext<'_>, rows: &[ResultRow]) -> Layout {
     }
     let with_known = find(Metric::ErrorWithKnown);
     let of_files = find(Metric::EstimatedError).or_else(|| find(Metric::RelativeError));
-    let name = if with_known.is_some() { "relative error of the factors in the files" } else { "relative error" };
-    let errors = of_files.map(|row| (name, row)).into_iter();
-    for (name, row) in errors.chain(
-        with_known.map(|row| ("relative error with what is in no file: known entries, a corrected diagonal", row)),
-    ) {
+    let name = if with_known.is_some() {
+        "relative error of the factors in the files, all cells"
+    } else {
+        "relative error, all cells"
+    };
+    let errors = [
+        ("relative error off the diagonal", find(Metric::OffDiagonalError)),
+        (name, of_files),
+        ("relative error with what is in no file: known entries, a corrected diagonal", with_known),
+        ("relative error of the entries that were not evaluated", find(Metric::UnevaluatedError)),
+    ];
+    for (name, row) in errors.into_iter().filter_map(|(name, row)| Some((name, row?))) {
         let interval = match row.interval {
             Some(Interval { lower, upper }) => format!(" ({lower:.4} to {upper:.4})"),
             None => " (exact)".to_owned(),
         };
         lines.push(line(name, &format!("{:.4}{interval}", row.value)));
     }
+    let agreement = [
+        (
+            "relative error of large scores, the top 1 % of sampled entries that were not evaluated",
+            Metric::LargeScoreError,
+        ),
+        ("correlation with the score at the same entries", Metric::ScoreCorrelation),
+    ];
+    for (name, row) in agreement.into_iter().filter_map(|(name, metric)| Some((name, find(metric)?))) {
+        lines.push(line(name, &format!("{:.4}", row.value)));
+    }
     lines.push(line("factors", &format!("{FACTORS}/")));
     let table = TableSpec {
         id: "table-factors".to_owned(),
         title: "The factors".to_owned(),
-        caption: "The relative error is ‖K − K̃‖_F / ‖K‖_F with its 95 % interval, from entries bought for the purpose. Evaluations are \
-                  those of an empty store."
+        caption: "The relative error is ‖K − K̃‖_F / ‖K‖_F with its 95 % interval, from entries bought for the purpose; neighbours, pairs and \
+                  clusters leave the diagonal out. Evaluations are those of an empty store."
             .to_owned(),
         kind: TableKind::Plain { figures: vec![1], head: vec![String::new(), String::new()], lines },
     };
@@ -388,7 +405,8 @@ fn layout(context: &SweepContext<'_>, rows: &[ResultRow]) -> Layout {
         ));
     }
     notes.extend(context.problem.scorer().map(Scorer::notes).unwrap_or_default());
-    Layout { tables: vec![table], notes, ..Layout::default() }
+    let tables = std::iter::once(table).chain(statement::table(context.folder)).collect();
+    Layout { tables, notes, ..Layout::default() }
 }
 
 fn line(name: &str, value: &str) -> Vec<String> {

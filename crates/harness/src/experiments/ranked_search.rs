@@ -8,6 +8,7 @@ use landmark_core::approximate::ApproximateError;
 use landmark_core::entries::{Certainty, EntryPlan};
 use landmark_core::oracle::Spent;
 use landmark_report::{CellKey, Metric, ResultRow, ResultStore};
+use landmark_tasks::cross_validation;
 use landmark_tasks::search::{Dimension, Direction, Point, Search, Space, Strategy as SearchStrategy};
 use serde_json::json;
 
@@ -223,7 +224,7 @@ fn rows(
     rows
 }
 
-/// Outcome of the search for a cell's method: the trial of the best accuracy, the first in a tie.
+/// Outcome of the search for a cell's method: the trial of the best accuracy; in a tie the smaller C, then the smaller rank, so that machines agree.
 pub(super) fn best(context: &SweepContext<'_>, cell: &Cell, results: &ResultStore) -> Result<Choice, JobError> {
     let first = Cell { replicate: 0, ..cell.clone() };
     let mut best: Option<(f64, Choice)> = None;
@@ -232,16 +233,20 @@ pub(super) fn best(context: &SweepContext<'_>, cell: &Cell, results: &ResultStor
         let rows = results.get(&key(context, &first, "trial", number)?).ok_or_else(needs)?;
         let value = |metric| rows.iter().find(|row| row.metric == metric).map(|row| row.value);
         let Some(accuracy) = value(Metric::ValidationAccuracy) else { continue };
-        if best.is_some_and(|(highest, _)| accuracy <= highest) {
-            continue;
-        }
         let rank = rows.first().map_or(cell.columns, |row| usize::try_from(row.count("rank")).unwrap_or(cell.columns));
         let setting = Setting {
             gamma: value(Metric::Gamma),
             s2: value(Metric::Ratio),
             max_words: value(Metric::MaxWords).map(whole_words),
         };
-        best = Some((accuracy, Choice { rank, setting, cost: value(Metric::Cost).unwrap_or(1.0) }));
+        let choice = Choice { rank, setting, cost: value(Metric::Cost).unwrap_or(1.0) };
+        let is_better = best.as_ref().is_none_or(|(highest, chosen)| {
+            let is_simpler = (choice.cost, choice.rank) < (chosen.cost, chosen.rank);
+            if cross_validation::is_tied(accuracy, *highest) { is_simpler } else { accuracy > *highest }
+        });
+        if is_better {
+            best = Some((accuracy, choice));
+        }
     }
     let none = JobError::Needs { title: context.sweep.title(cell), needs: "a trial that did not fail" };
     best.map(|(_, choice)| choice).ok_or(none)

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use landmark_core::oracle::{Identity, Oracle, OracleError, Pair, Symmetrization, Symmetry};
+use landmark_core::oracle::{Identity, Oracle, OracleError, Pair, Symmetry};
 use landmark_data::SentencePairs;
 use landmark_oracles::neural::{
     CrossEncoderParams, DeviceChoice, Epoch, FineTune, FineTuneParams, FineTuned, LabelledPairs, ModelFiles,
@@ -14,7 +14,7 @@ use landmark_yaml::{Entry, Section, parameter};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
-use super::{Items, Opened, Opening, OracleSettings, OracleSpec, symmetrized};
+use super::{Items, Opened, Opening, OracleSettings, OracleSpec, Orders, symmetrized};
 use crate::config::item_kind::ItemKind;
 use crate::config::run_settings::RunSettings;
 use crate::loaded::{LoadError, Loaded, LoadedItems, Pairs, Texts};
@@ -27,7 +27,11 @@ pub static CROSS_ENCODER: OracleSpec = OracleSpec {
         summary: "BERT or RoBERTa that reads both texts of a pair at once: fine-tuned on labelled pairs, or a model of yours over texts of yours",
         parameters: &[
             parameter("model", "all-MiniLM-L6-v2", "a folder, a name among the models, or `tiny` (random, inside)"),
-            parameter("order", "mean", "of both orders `mean` or `max`, at twice the price; `as_given`: asymmetric"),
+            parameter(
+                "order",
+                "mean",
+                "of both orders `mean` or `max`, at twice the price; `random`: one order a pair, for the mean; `as_given`: asymmetric",
+            ),
             parameter("score", "probability", "`probability`, `regression` (the output itself) or `label`"),
             parameter("max_length", "128", "tokens of a pair at most; what is longer is cut, and counted"),
             parameter("precision", "f32", "of products: `f32` or `bf16`"),
@@ -74,16 +78,19 @@ pub enum Order {
     Mean,
     /// The larger of the two, at twice the price.
     Max,
+    /// One order a pair by a coin, for the mean of both, at the price of one.
+    Random,
     /// The pair as it is asked for: an asymmetric matrix.
     AsGiven,
 }
 
 impl Order {
-    /// Symmetrization of the score, if there is any.
-    pub fn symmetrization(self) -> Option<Symmetrization> {
+    /// Symmetrisation of the score, if there is any.
+    pub fn symmetrization(self) -> Option<Orders> {
         match self {
-            Self::Mean => Some(Symmetrization::Mean),
-            Self::Max => Some(Symmetrization::Max),
+            Self::Mean => Some(Orders::Mean),
+            Self::Max => Some(Orders::Max),
+            Self::Random => Some(Orders::Random),
             Self::AsGiven => None,
         }
     }
@@ -132,6 +139,10 @@ impl OracleSettings for CrossEncoderConfig {
         &self.device
     }
 
+    fn orders(&self) -> Option<Orders> {
+        self.order.symmetrization()
+    }
+
     fn refusal(&self, kinds: &[ItemKind]) -> Option<&'static str> {
         (self.fine_tune.is_some() && !kinds.contains(&ItemKind::Pairs)).then_some(
             "`fine_tune` learns from labelled pairs, and texts have none: fine-tune with `configs/stsb.yaml`, then name the folder it left as `model`",
@@ -160,7 +171,8 @@ fn over_texts(wanted: &CrossEncoderConfig, texts: &Texts, opening: &Opening<'_>)
     let files = ModelFiles::find(&wanted.model, None).map_err(NeuralError::from)?;
     let (as_given, notes) = models.cross_encoder(&files, wanted.params(), texts.scored.texts())?;
     Ok(Opened {
-        raw: symmetrized(&as_given, wanted.order.symmetrization()),
+        raw: symmetrized(&as_given, wanted.order.symmetrization(), opening.run.seed),
+        as_given,
         description: texts.description(&format!("under the cross-encoder `{}`", wanted.model)),
         is_priced: true,
         items: Items::of_texts(texts, None),
@@ -184,12 +196,15 @@ fn over_pairs(
     let sentences = loaded.dev.sentences();
     let (as_given, mut notes) = files.over(sentences, wanted, &models)?;
     let order = wanted.order.symmetrization();
-    let raw = symmetrized(&as_given, order);
-    let score = |texts: &[String]| Ok(symmetrized(&files.over(texts, wanted, &models)?.0, order));
+    let raw = symmetrized(&as_given, order, run.seed);
+    // pairs that only a threshold is chosen on
+    let of_calibration = if order == Some(Orders::Random) { Some(Orders::Mean) } else { order };
+    let score = |texts: &[String]| Ok(symmetrized(&files.over(texts, wanted, &models)?.0, of_calibration, run.seed));
     let calibration = loaded.calibration.as_ref().map(|sample| calibration(sample, dataset, score)).transpose()?;
     notes.extend(curve_note(&curve, loaded.are_graded, loaded.all.len()));
     Ok(Opened {
         raw,
+        as_given: Arc::clone(&as_given),
         description: format!(
             "cross-encoder `{}` over {} sentences of {} `{dataset}` pairs",
             wanted.model,

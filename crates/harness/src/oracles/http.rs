@@ -3,14 +3,14 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use landmark_core::oracle::{Oracle, Symmetrization};
+use landmark_core::oracle::Oracle;
 use landmark_http::{Http, HttpParams};
 use landmark_yaml::{Entry, Problem, Section, parameter, required};
 use serde::Serialize;
 use serde_json::{Value as Json, json};
 
 use super::scorer::Scorer;
-use super::{Items, Opened, Opening, OracleSettings, OracleSpec, gamma, symmetrized};
+use super::{Items, Opened, Opening, OracleSettings, OracleSpec, Orders, gamma, symmetrized};
 use crate::config::item_kind::ItemKind;
 use crate::config::values::Tuned;
 use crate::loaded::{LoadError, Loaded, LoadedItems};
@@ -36,7 +36,7 @@ pub static HTTP: OracleSpec = OracleSpec {
                 "number",
                 "`chat`: `{ read: number | json | logprobs, field: score, low: 0, high: 10 }`",
             ),
-            parameter("pairs_per_request", "256", "pairs of a request, at most; 1 for `chat`"),
+            parameter("pairs_per_request", "none", "pairs of a request, at most; absent: 256, and 1 for `chat`"),
             parameter("symmetric", "false", "true where the order of a pair does not matter"),
             parameter("diagonal", "none", "similarity of every item to itself, where it is known"),
             parameter("repeats", "1", "calls whose mean is the score, for a judge that varies"),
@@ -55,7 +55,11 @@ pub static HTTP: OracleSpec = OracleSpec {
             parameter("certificate", "none", "PEM file of a certificate authority of one's own"),
             parameter("answer_bytes", "33554432", "bytes above which an answer is refused"),
             parameter("gamma", "none", "turns distances into exp(−γ·d); absent: the scores are similarities"),
-            parameter("symmetrize", "none", "an asymmetric score becomes the `mean`, `max` or `min` of both orders"),
+            parameter(
+                "symmetrize",
+                "none",
+                "an asymmetric score becomes the `mean`, `max` or `min` of both orders; `random`: one order a pair, for the mean",
+            ),
         ],
         source: "yours; docs/own_data.md",
     },
@@ -74,7 +78,7 @@ struct HttpConfig {
     gamma: Option<Tuned>,
     /// Symmetrization of an asymmetric score, where given.
     #[serde(skip_serializing_if = "Option::is_none")]
-    symmetrize: Option<Symmetrization>,
+    symmetrize: Option<Orders>,
 }
 
 fn read(section: &Section<'_>, folder: &Path) -> Option<Arc<dyn OracleSettings>> {
@@ -99,6 +103,10 @@ impl OracleSettings for HttpConfig {
         self.gamma
     }
 
+    fn orders(&self) -> Option<Orders> {
+        self.symmetrize
+    }
+
     fn is_priced(&self) -> bool {
         self.params.price.is_some()
     }
@@ -110,7 +118,8 @@ impl OracleSettings for HttpConfig {
         let given: Arc<dyn Oracle> = Arc::clone(&endpoint) as _;
         let (url, model) = (endpoint.url().clone(), self.params.model.as_deref().unwrap_or("its model"));
         Ok(Opened {
-            raw: symmetrized(&given, self.symmetrize),
+            raw: symmetrized(&given, self.symmetrize, opening.run.seed),
+            as_given: given,
             description: texts.description(&format!("scored by {model} at {url}")),
             is_priced: true,
             stamps,

@@ -3,12 +3,12 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use landmark_core::oracle::{AsymmetryPolicy, Oracle, Precomputed, Symmetrization};
+use landmark_core::oracle::{AsymmetryPolicy, Oracle, Precomputed};
 use landmark_yaml::{Entry, Section, parameter};
 use serde::Serialize;
 use serde_json::{Value as Json, json};
 
-use super::{Items, Opened, Opening, OracleSettings, OracleSpec, gamma, symmetrized};
+use super::{Items, Opened, Opening, OracleSettings, OracleSpec, Orders, gamma, symmetrized};
 use crate::config::item_kind::ItemKind;
 use crate::config::values::Tuned;
 use crate::loaded::{LoadError, Loaded, LoadedItems};
@@ -20,7 +20,11 @@ pub static PRECOMPUTED: OracleSpec = OracleSpec {
         summary: "a matrix that is already there, read from the dataset",
         parameters: &[
             parameter("gamma", "none", "turns distances into exp(−γ·d); absent: the matrix holds similarities"),
-            parameter("symmetrize", "none", "an asymmetric matrix becomes the `mean`, `max` or `min` of both orders"),
+            parameter(
+                "symmetrize",
+                "none",
+                "an asymmetric matrix becomes the `mean`, `max` or `min` of both orders; `random`: one order a pair, for the mean",
+            ),
         ],
         source: "any `.npy`",
     },
@@ -34,7 +38,7 @@ struct PrecomputedConfig {
     /// γ: where given, the matrix holds distances and the similarity is exp(−γ·d).
     gamma: Option<Tuned>,
     /// Symmetrization of an asymmetric matrix, where given.
-    symmetrize: Option<Symmetrization>,
+    symmetrize: Option<Orders>,
 }
 
 fn read(section: &Section<'_>, _folder: &Path) -> Option<Arc<dyn OracleSettings>> {
@@ -54,13 +58,18 @@ impl OracleSettings for PrecomputedConfig {
         self.gamma
     }
 
-    fn open(&self, loaded: Loaded, _: &Opening<'_>) -> Result<Opened, LoadError> {
+    fn orders(&self) -> Option<Orders> {
+        self.symmetrize
+    }
+
+    fn open(&self, loaded: Loaded, opening: &Opening<'_>) -> Result<Opened, LoadError> {
         let Loaded { dataset, items, stamps, notes } = loaded;
         let LoadedItems::Matrix(given) = items else { return Err(LoadError::pair(dataset, PRECOMPUTED.entry.id)) };
         let policy = if self.symmetrize.is_some() { AsymmetryPolicy::Keep } else { AsymmetryPolicy::Reject };
         let raw: Arc<dyn Oracle> = Arc::new(Precomputed::new(given.matrix, policy)?);
         Ok(Opened {
-            raw: symmetrized(&raw, self.symmetrize),
+            raw: symmetrized(&raw, self.symmetrize, opening.run.seed),
+            as_given: raw,
             description: given.description,
             is_priced: false,
             items: Items::Matrix { labels: given.labels },

@@ -3,14 +3,14 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use landmark_core::oracle::{Oracle, Symmetrization};
+use landmark_core::oracle::Oracle;
 use landmark_oracles::subprocess::{Subprocess, SubprocessParams};
 use landmark_yaml::{Entry, Problem, Section, parameter, required};
 use serde::Serialize;
 use serde_json::{Value as Json, json};
 
 use super::scorer::Scorer;
-use super::{Items, Opened, Opening, OracleSettings, OracleSpec, gamma, symmetrized};
+use super::{Items, Opened, Opening, OracleSettings, OracleSpec, Orders, gamma, symmetrized};
 use crate::config::item_kind::ItemKind;
 use crate::config::values::Tuned;
 use crate::loaded::{LoadError, Loaded, LoadedItems};
@@ -29,7 +29,11 @@ pub static SUBPROCESS: OracleSpec = OracleSpec {
             parameter("failed_pairs", "error", "a pair that it cannot score: `error`, or `{ score: 0 }`, counted"),
             parameter("environment", "{}", "variables it sees beside ours"),
             parameter("gamma", "none", "turns distances into exp(−γ·d); absent: the scores are similarities"),
-            parameter("symmetrize", "none", "an asymmetric score becomes the `mean`, `max` or `min` of both orders"),
+            parameter(
+                "symmetrize",
+                "none",
+                "an asymmetric score becomes the `mean`, `max` or `min` of both orders; `random`: one order a pair, for the mean",
+            ),
         ],
         source: "yours; the protocol is in docs/own_data.md",
     },
@@ -48,7 +52,7 @@ struct SubprocessConfig {
     gamma: Option<Tuned>,
     /// Symmetrization of an asymmetric score, where given.
     #[serde(skip_serializing_if = "Option::is_none")]
-    symmetrize: Option<Symmetrization>,
+    symmetrize: Option<Orders>,
 }
 
 fn read(section: &Section<'_>, folder: &Path) -> Option<Arc<dyn OracleSettings>> {
@@ -73,14 +77,19 @@ impl OracleSettings for SubprocessConfig {
         self.gamma
     }
 
-    fn open(&self, loaded: Loaded, _: &Opening<'_>) -> Result<Opened, LoadError> {
+    fn orders(&self) -> Option<Orders> {
+        self.symmetrize
+    }
+
+    fn open(&self, loaded: Loaded, opening: &Opening<'_>) -> Result<Opened, LoadError> {
         let Loaded { dataset, items, stamps, notes } = loaded;
         let LoadedItems::Texts(texts) = items else { return Err(LoadError::pair(dataset, SUBPROCESS.entry.id)) };
         let program = Arc::new(Subprocess::start(self.params.clone(), Arc::clone(&texts.scored))?);
         let given: Arc<dyn Oracle> = Arc::clone(&program) as _;
         let (command, greeting) = (self.params.command.join(" "), program.greeting());
         Ok(Opened {
-            raw: symmetrized(&given, self.symmetrize),
+            raw: symmetrized(&given, self.symmetrize, opening.run.seed),
+            as_given: given,
             description: texts.description(&format!("scored by `{command}` ({})", greeting.identity)),
             is_priced: true,
             stamps,

@@ -171,6 +171,7 @@ impl OracleSettings for TreeKernelConfig {
             items: Items::Questions { labels: questions.labels() },
             stamps,
             notes,
+            as_given: Arc::clone(&raw),
             raw,
         })
     }

@@ -115,7 +115,8 @@ impl OracleSettings for WmdConfig {
         if let Items::Documents { words, .. } | Items::Texts { words: Some(words), .. } = &items {
             notes.extend(words.negligible.as_ref().map(Negligible::note));
         }
-        Ok(Opened { raw, description, is_priced: true, items, stamps, notes, facts })
+        let as_given = Arc::clone(&raw);
+        Ok(Opened { raw, as_given, description, is_priced: true, items, stamps, notes, facts })
     }
 }
 

@@ -6,7 +6,7 @@ use landmark_core::oracle::{EmbeddingProxy, Identity, Oracle, OracleError, Pair,
 use landmark_data::matrices;
 use landmark_oracles::combined::{Normalised, SparseVectors};
 use landmark_oracles::wmd::{Rwmd, Wcd};
-use ndarray::{Array2, ArrayViewMut2};
+use ndarray::{Array2, ArrayView2, ArrayViewMut2};
 
 use crate::config::{ConfigPath, MatrixSubject, ProxyKind, RunSettings};
 use crate::loaded::{LoadError, Loaded, LoadedItems};
@@ -41,7 +41,7 @@ impl Proxies {
         self.0.iter().find(|(known, _)| known == kind).map(|(_, proxy)| Arc::clone(proxy))
     }
 
-    /// The proxies that the methods name, over items that were loaded.
+    /// The proxies that a configuration names, over items that were loaded.
     pub(super) fn build(
         run: &RunSettings,
         matrix: &MatrixSubject,
@@ -49,7 +49,7 @@ impl Proxies {
         embeddings: &Embeddings<'_>,
     ) -> Result<Self, LoadError> {
         let mut proxies = Self::default();
-        for kind in matrix.methods.iter().filter_map(|method| method.proxy.as_ref()).map(|proxy| &proxy.kind) {
+        for kind in matrix.proxies() {
             if proxies.get(kind).is_none() {
                 let proxy = proxy(kind, run, &matrix.oracle, loaded, embeddings)?;
                 let proxy = if loaded.count() <= KEPT_UP_TO { Arc::new(Kept::new(proxy)) } else { proxy };
@@ -138,6 +138,10 @@ impl Oracle for Kept {
 
     fn known_diagonal(&self) -> Option<f64> {
         self.inner.known_diagonal()
+    }
+
+    fn vectors(&self) -> Option<ArrayView2<'_, f64>> {
+        self.inner.vectors()
     }
 
     fn evaluate(&self, pairs: &[Pair], out: &mut [f64]) -> Result<(), OracleError> {

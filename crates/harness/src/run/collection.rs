@@ -2,7 +2,9 @@
 
 use landmark_report::{ReportInput, write_file};
 
-use super::{Ended, ReportSection, RunError, RunOptions, results_folder, run_sections, sections_again, with_causes};
+use super::{
+    Ended, ReportSection, RunError, RunOptions, results_folder, run_sections, section, sections_again, with_causes,
+};
 use crate::config::{Collection, Config, Shown};
 
 /// Runs every member; a failure stops the rest, unless the run goes on after failures.
@@ -76,7 +78,10 @@ fn show(
         }
         Shown::InTurn => {
             let inputs: Vec<ReportInput<'_>> = sections.iter().map(ReportSection::input).collect();
-            write_file(&folder.join("report.html"), landmark_report::render_page(&inputs)?.as_bytes())?;
+            let at_hand = sections.iter().map(ReportSection::published).collect();
+            let claims = section::claims(config, None, at_hand, options)?;
+            let page = landmark_report::render_page(&section::title(config), &claims, &inputs)?;
+            write_file(&folder.join("report.html"), page.as_bytes())?;
             Ok(sections)
         }
     }

@@ -52,6 +52,11 @@ pub(super) fn print_dry_run(
     options: &RunOptions,
 ) -> Result<(), RunError> {
     let mut out = std::io::stdout().lock();
+    if let Some(hours) = config.run.hours {
+        let profile = &config.run.profile.name;
+        let time = duration(3600.0 * hours);
+        let _ = writeln!(out, "about {time} on two cores, as the profile `{profile}` states");
+    }
     // nothing is evaluated: the parts are all there is to tell
     if matrices.is_empty() {
         for group in forecast.groups() {

@@ -1,9 +1,12 @@
 //! Parts of a section of a report, once a run has it.
 
-use landmark_report::{Caveat, FigureSpec, Reference, ReportInput, ResultRow, TableKind, TableSpec};
+use landmark_report::{
+    Caveat, Claims, FigureSpec, JudgedClaim, KnownNames, Published, PublishedRun, Reference, ReportInput, ResultRow,
+    TableKind, TableSpec,
+};
 use serde_json::{Map, Value as Json};
 
-use super::{Outcome, RunError, RunOptions, console};
+use super::{Outcome, RunError, RunOptions, console, results_base};
 use crate::config::Config;
 use crate::oracles::wmd::Skipped;
 use crate::run_source::RunSource;
@@ -15,6 +18,7 @@ pub(super) struct ReportSection {
     name: String,
     profile: String,
     command: String,
+    claims: Vec<JudgedClaim>,
     stamps: Vec<Caveat>,
     reference: Option<Reference>,
     tables: Vec<TableSpec>,
@@ -46,9 +50,16 @@ impl ReportSection {
         notes.extend(unsolved(&provenance));
         notes.extend(layout.notes);
         notes.extend(outcome.complaints.iter().cloned());
+        let this = PublishedRun {
+            name: config.run.name.clone(),
+            folder: config.run.name.clone().into(),
+            rows: rows.clone(),
+            facts: provenance.clone(),
+        };
         Ok(Self {
             rows,
             title: title(config),
+            claims: claims(config, Some(&config.run.name), vec![this], options)?,
             name: config.run.name.clone(),
             profile: config.run.profile.name.clone(),
             // of what an earlier run made, and this one draws again, that one's
@@ -70,6 +81,7 @@ impl ReportSection {
             name: config.run.name.clone(),
             profile: config.run.profile.name.clone(),
             command: options.command.clone(),
+            claims: claims(config, Some(&config.run.name), Vec::new(), options)?,
             stamps: Vec::new(),
             reference: reference(config)?,
             tables: Vec::new(),
@@ -80,6 +92,9 @@ impl ReportSection {
         let mut provenance = Map::new();
         for section in sections {
             one.rows.extend(section.rows);
+            let is_new = |claim: &JudgedClaim| one.claims.iter().all(|known| known.id != claim.id);
+            let new: Vec<_> = section.claims.into_iter().filter(is_new).collect();
+            one.claims.extend(new);
             // what was reduced in one member is said of its datasets by the member's own stamps
             one.stamps
                 .extend(section.stamps.into_iter().filter(|stamp| !one.stamps.contains(stamp)).collect::<Vec<_>>());
@@ -96,6 +111,16 @@ impl ReportSection {
         Ok(one)
     }
 
+    /// As a published run: its rows, and its `run.json`.
+    pub(super) fn published(&self) -> PublishedRun {
+        PublishedRun {
+            name: self.name.clone(),
+            folder: self.name.clone().into(),
+            rows: self.rows.clone(),
+            facts: self.provenance.clone(),
+        }
+    }
+
     /// Drops tables and figures whose ids begin with none of `only`; an empty list drops nothing.
     pub(super) fn keep(&mut self, only: &[String]) {
         let is_kept = |id: &str| only.is_empty() || only.iter().any(|start| id.starts_with(start.as_str()));
@@ -110,6 +135,7 @@ impl ReportSection {
             config_name: self.name.clone(),
             profile: self.profile.clone(),
             command: self.command.clone(),
+            claims: self.claims.clone(),
             caveats: self.stamps.clone(),
             rows: &self.rows,
             reference: self.reference.as_ref(),
@@ -162,7 +188,22 @@ fn add_names(names: &mut Vec<String>, more: Vec<String>) {
     }
 }
 
-fn title(config: &Config) -> String {
+/// Claims of the paper that a run has a part in, or all of them; the rows at hand count before those that are published.
+pub(super) fn claims(
+    config: &Config,
+    of: Option<&str>,
+    at_hand: Vec<PublishedRun>,
+    options: &RunOptions,
+) -> Result<Vec<JudgedClaim>, RunError> {
+    let Some(paper) = &config.run.paper else { return Ok(Vec::new()) };
+    let Some(claims) = Claims::find(paper, &config.run.file)? else { return Ok(Vec::new()) };
+    let mut published = Published::read(&results_base(config, options), claims.runs_beside(of))?;
+    at_hand.into_iter().for_each(|run| published.insert(run));
+    // names are checked where all claims are: by `runner claims`, and a test
+    Ok(claims.judge(of, &published, &KnownNames::anything())?)
+}
+
+pub(super) fn title(config: &Config) -> String {
     config.run.title.clone().unwrap_or_else(|| config.run.name.clone())
 }
 

@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 
 use super::TilePlan;
@@ -11,14 +10,13 @@ use super::TilePlan;
 const LARGEST_ARRAY: usize = 1000;
 
 /// Executor of the workers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Executor {
     /// This machine: start `runner worker` as often as you like.
     Local,
     /// A job array of Slurm.
     Slurm,
     /// A job of HyperQueue.
-    #[value(name = "hyperqueue")]
     HyperQueue,
 }
 

@@ -5,29 +5,34 @@ use std::sync::Arc;
 
 use landmark_core::approximate::{Approximate, ScatteredParams};
 use landmark_core::approximation::{Approximation, Known};
-use landmark_core::entries::{Certainty, EntryBlock, EntryPlan, Rows};
+use landmark_core::entries::{Certainty, EntryBlock, EntryPlan, EntrySet, Rows};
 use landmark_core::error_estimate::{Stop, TargetError};
 use landmark_core::landmarks::Landmarks;
 use landmark_core::oracle::{Metered, Oracle, Spent};
 use landmark_core::stream::{Rng, stream};
 use landmark_data::Split;
 use landmark_report::{CellKey, Metric, ResultRow, ResultsError, Subject, Variant, cell_key};
+use landmark_store::StoreError;
 use serde_json::json;
 
 use super::wme::{self, RandomStores};
 use super::{Cell, Comparison, Setting, Sweep};
 use crate::config::EntriesConfig;
 use crate::config::MatrixSubject;
+use crate::config::ProxyLink;
 use crate::config::RunSettings;
 use crate::config::SplitConfig;
 use crate::config::Tuned;
-use crate::job::JobError;
+use crate::job::{JobError, Request};
 use crate::loaded::LoadError;
 use crate::metered_store::MeteredStore;
-use crate::problem::Problem;
+use crate::problem::{Problem, similarity};
 
 /// The first step of a rank that grows until the time is up, as a share of the largest.
 const FIRST_SHARE: usize = 8;
+
+/// Number of the matrix of the other order, where orders are kept apart.
+pub const OTHER_ORDER: usize = 1;
 
 /// Everything a job of a sweep can reach.
 pub struct SweepContext<'a> {
@@ -82,6 +87,40 @@ impl SweepContext<'_> {
         has_gamma(self.matrix).then(|| self.fixed_gamma().unwrap_or_else(searched))
     }
 
+    /// Raw scores that a cell is fitted to: one order a pair, or what is wanted.
+    pub fn scores(&self, cell: &Cell) -> Arc<dyn Oracle> {
+        if self.sweep.coin(cell).is_some() { self.metered.scores() } else { self.metered.wanted() }
+    }
+
+    /// Requests of entries that are wanted: of both orders where they are kept apart.
+    pub fn requests(&self, plan: EntryPlan) -> Vec<Request> {
+        let other = self.metered.other_order().map(|_| Request { matrix: OTHER_ORDER, plan: plan.clone() });
+        Request::of_sweep(plan).into_iter().chain(other).collect()
+    }
+
+    /// Price of requests that are made of an empty store.
+    pub fn evaluations(&self, requests: &[Request]) -> u64 {
+        self.sets(requests).iter().map(|(_, entries)| entries.evaluations()).sum()
+    }
+
+    /// Evaluations of requests that are not in the store yet.
+    ///
+    /// # Errors
+    /// A store that cannot be read.
+    pub fn missing(&self, requests: &[Request]) -> Result<u64, StoreError> {
+        self.sets(requests).iter().map(|(metered, entries)| metered.missing(entries)).sum()
+    }
+
+    fn sets(&self, requests: &[Request]) -> Vec<(&MeteredStore, EntrySet)> {
+        let stores = [Some(self.metered), self.metered.other_order()].into_iter().flatten();
+        let set = |(number, metered): (usize, &'_ MeteredStore)| {
+            let mut entries = EntrySet::new(metered.shape());
+            requests.iter().filter(|request| request.matrix == number).for_each(|request| entries.add(&request.plan));
+            entries
+        };
+        stores.enumerate().map(|(number, metered)| (metered, set((number, metered)))).collect()
+    }
+
     /// Fits the method of a cell through a meter of its own: the approximation, and what it would have cost alone.
     pub fn fit(&self, cell: &Cell, setting: Setting) -> Result<(Approximation, Spent), JobError> {
         self.fit_to(self.target(cell), cell, setting)
@@ -98,7 +137,7 @@ impl SweepContext<'_> {
         cell: &Cell,
         setting: Setting,
     ) -> Result<(Approximation, Spent), JobError> {
-        let oracle = Metered::new(self.metered.similarities(setting.gamma)?);
+        let oracle = Metered::new(similarity(self.scores(cell), setting.gamma)?);
         let mut rng = stream(self.run.seed, &self.problem.dataset, "fit", cell.replicate);
         let is_wme = self.sweep.method(cell).id == wme::ID;
         let method = if is_wme { self.wme(cell, setting)? } else { self.sweep.approximator(cell, setting)? };
@@ -209,14 +248,26 @@ impl SweepContext<'_> {
         ResultRow { profile: self.run.profile.name.clone(), ..ResultRow::new(subject, metric, value) }
     }
 
+    /// A method that reads one order by its own wish has another key than one that reads both, whose keys are as they were before there was one.
+    fn with_order(&self, cell: Option<&Cell>, more: &serde_json::Value) -> serde_json::Value {
+        let order = cell.and_then(|cell| self.sweep.method(cell).order);
+        order.map_or_else(|| more.clone(), |order| json!([more, order]))
+    }
+
     /// The key of a job: everything that moves its rows.
     pub fn key(&self, what: &str, cell: Option<&Cell>, more: &serde_json::Value) -> Result<CellKey, ResultsError> {
         let (run, matrix) = (self.run, self.matrix);
         let method = cell.map(|cell| {
             let method = self.sweep.method(cell);
             let proxy = method.proxy.as_ref().map(|proxy| {
-                let identity = self.problem.proxies.get(&proxy.kind).map(|oracle| oracle.identity().to_hex());
-                (proxy, identity)
+                let identity = |kind| self.problem.proxies.get(kind).map(|oracle| oracle.identity().to_hex());
+                let more: Vec<_> = proxy.more.iter().map(identity).collect();
+                // one proxy has the key that it always had
+                let identities = match more.is_empty() {
+                    true => json!(identity(&proxy.kind)),
+                    false => json!((identity(&proxy.kind), more)),
+                };
+                (proxy, identities)
             });
             (method.id, &method.name, &method.params, method.known, proxy, cell.comparison, cell.columns, cell.rank)
         });
@@ -234,7 +285,7 @@ impl SweepContext<'_> {
             "replicate": cell.map(|cell| cell.replicate),
             "method": method,
             "profile": run.profile.name,
-            "more": more,
+            "more": self.with_order(cell, more),
         });
         // keys of before there were other entries than columns stay as they are
         let entries = cell.map(|cell| self.sweep.method(cell).entries).filter(|entries| !entries.is_columns());
@@ -268,7 +319,13 @@ fn variant(method: &crate::config::MethodConfig) -> Variant {
         (true, true) => variant.set("known", "landmarks, diagonal"),
     }
     if let Some(proxy) = &method.proxy {
-        variant.set("proxy", proxy.kind.id());
+        variant.set("proxy", proxy.label());
+        if proxy.link == ProxyLink::Hub {
+            variant.set("link", "hub");
+        }
+    }
+    if method.order.is_some() {
+        variant.set("order", "random");
     }
     if let EntriesConfig::Scattered(ScatteredParams { columns, rounds }) = method.entries {
         variant.set("entries", format!("scattered, {columns} in columns, {rounds} rounds"));

@@ -28,6 +28,8 @@ pub(super) struct Panel {
     pub(super) series: Vec<Series>,
     /// Small type in the plot: x, y, text.
     pub(super) labels: Vec<(f64, f64, String)>,
+    /// What lies above the plot: x, height below its top in lines of type, the text, the colour of its series.
+    pub(super) above: Vec<(f64, f64, String, Option<usize>)>,
 }
 
 /// One method in one panel.
@@ -155,6 +157,16 @@ fn methods<'a>(part: &'a [Group<'a>]) -> Vec<&'a str> {
     names
 }
 
+/// A mean so many times the middle one has exploded: it is cut, and an arrow says where it is.
+const EXPLODES: f64 = 30.0;
+
+/// The middle of some numbers.
+fn middle(values: impl Iterator<Item = f64>) -> f64 {
+    let mut values: Vec<f64> = values.collect();
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied().unwrap_or(1.0)
+}
+
 fn x_axis(part: &[Group<'_>], across: &'static str) -> Axis {
     let xs = part.iter().map(|group| group.row.along(across));
     let (low, high) = limits(xs, (None, None));
@@ -192,6 +204,7 @@ fn curves(
         let rounding = 1e-9 * means().fold(0.0, f64::max);
         let positive = means().filter(|mean| *mean > rounding);
         let (least, most) = positive.fold((f64::INFINITY, 0.0f64), |(a, b), mean| (a.min(mean), b.max(mean)));
+        let most = most.min(EXPLODES * middle(means()));
         let (low, high) = y_limits.unwrap_or((least / 1.2, (most * 1.2).min(1e4 * least)));
         if low < high { Axis::log(low, high) } else { Axis::log(0.1, 1.0) }
     } else {
@@ -224,7 +237,23 @@ fn curves(
         }
         series.push(Series { style: style_here, shape: Shape::Curve(points) });
     }
-    Panel { title: title(part[0].row), x, y, series, labels: Vec::new() }
+    let above = above(&series, &x, &y, spec.notation);
+    Panel { title: title(part[0].row), x, y, series, labels: Vec::new(), above }
+}
+
+/// An arrow with its value for every series that leaves the plot: at the place where it is highest.
+fn above(series: &[Series], x: &Axis, y: &Axis, notation: Notation) -> Vec<(f64, f64, String, Option<usize>)> {
+    let mut all: Vec<(f64, f64, String, Option<usize>)> = Vec::new();
+    for one in series {
+        let Shape::Curve(points) = &one.shape else { continue };
+        let is_above = |point: &&(f64, f64, f64, f64)| y.place(point.1).is_some_and(|place| place > 1.0);
+        let Some(highest) = points.iter().filter(is_above).max_by(|a, b| a.1.total_cmp(&b.1)) else { continue };
+        // one below the other where they stand at the same place
+        let near = |other: &f64| (x.place(*other).unwrap_or(0.0) - x.place(highest.0).unwrap_or(0.0)).abs() < 0.12;
+        let lines = all.iter().filter(|(other, ..)| near(other)).count();
+        all.push((highest.0, lines as f64, format!("↑ {}", notation.show(highest.1)), one.style.colour));
+    }
+    all
 }
 
 fn points(
@@ -251,6 +280,7 @@ fn points(
         y: Axis::linear(low, high, 6, spec.notation),
         series,
         labels: Vec::new(),
+        above: Vec::new(),
     }
 }
 
@@ -280,6 +310,7 @@ fn spectrum(part: &[Group<'_>], first: u64, last: u64, legend: &mut Vec<(String,
         y: Axis::linear(low, high, 6, Notation::Fixed(3)),
         series,
         labels: Vec::new(),
+        above: Vec::new(),
     }
 }
 
@@ -320,5 +351,6 @@ fn histogram(
         y: if log_y { Axis::log(0.7, high * 1.3) } else { Axis::linear(0.0, high * 1.05, 5, Notation::Whole) },
         series,
         labels: Vec::new(),
+        above: Vec::new(),
     }
 }

@@ -60,5 +60,6 @@ fn panel(graph: &GraphPanel, aspect: f64) -> Panel {
         y: Axis::bare(-HALF_HEIGHT, HALF_HEIGHT),
         series,
         labels: labels.collect(),
+        above: Vec::new(),
     }
 }

@@ -2,8 +2,12 @@
 
 use super::chart::{Chart, Panel};
 use super::style::{Ink, Palette, SeriesStyle};
+
 use super::text::{Anchor, CAPITALS, Text, width};
 use crate::error::ReportError;
+
+/// Inks of the series.
+static SERIES: [Ink; 8] = Palette::SERIES;
 
 const SIDE: f64 = 14.0;
 /// Left of the plots, unless the tick labels need more.
@@ -127,6 +131,16 @@ impl Layout {
             let at = (left + wide * x, top + high * (1.0 - y) + 0.5 * CAPITALS * TICK);
             all.push(line(text, at, TICK, &Palette::MUTED, Anchor::Middle));
         }
+        for (x, lines, text, colour) in &panel.above {
+            let Some(x) = panel.x.place(*x) else { continue };
+            let half = 0.5 * width(text, TICK, true).unwrap_or(0.0);
+            // inside the plot, however near the edge its point is
+            let x = (wide * x).clamp(half, (wide - half).max(half));
+            let ink = colour.map_or(&Palette::MUTED, |index| &SERIES[index]);
+            let at = (left + x, top + TICK + 15.0 * lines);
+            let label = line(text, at, TICK, ink, Anchor::Middle);
+            all.push(Text { bold: true, ..label });
+        }
         let title = line(&panel.title, (left, top - 13.0), TITLE, &Palette::TEXT, Anchor::Start);
         all.push(Text { bold: true, ..title });
     }
@@ -162,7 +176,7 @@ mod tests {
         let mut y = Axis::bare(0.0, 1.0);
         y.ticks = vec![(1.0, "1,000,000".to_owned())];
         let x = Axis::bare(0.0, 1.0);
-        let wide = Panel { title: String::new(), x, y, series: Vec::new(), labels: Vec::new() };
+        let wide = Panel { title: String::new(), x, y, series: Vec::new(), labels: Vec::new(), above: Vec::new() };
         let (y_label, x_label) = ("y".to_owned(), "x".to_owned());
         let chart = Chart { panels: vec![wide], x_label, y_label, legend: Vec::new(), caveat: String::new() };
         let all = Layout::of(&chart).unwrap().texts(&chart);

@@ -121,7 +121,7 @@ mod tests {
 
     #[test]
     fn every_sign_of_tables_and_axes_has_a_glyph() {
-        let signs = "±−–×≤≥·…‖²³⁺⁻⁰¹⁴⁵⁶⁷⁸⁹₁₂αγλρσΔ≈öüéÖø½√∞→";
+        let signs = "±−–×≤≥·…‖²³⁺⁻⁰¹⁴⁵⁶⁷⁸⁹₁₂αγλρσΔ≈öüéÖø½√∞→↑";
         for bold in [false, true] {
             let font = font(bold).unwrap();
             let missing: String = signs.chars().filter(|sign| font.glyph_id(*sign).0 == 0).collect();

@@ -54,7 +54,7 @@ const PLAIN: Axis = Axis {
 const SIZE: &[Column] = &[Column::Columns, Column::Rank];
 
 /// The axes that have words of their own.
-pub const AXES: [Axis; 13] = [
+pub const AXES: [Axis; 16] = [
     Axis { name: "columns", label: "columns s", head: "s = {}", columns: &[Column::Columns], ..PLAIN },
     Axis { name: "rank", label: "rank", head: "rank {}", columns: &[Column::Rank], ..PLAIN },
     Axis { name: FRACTION, label: "s / n", head: "s/n = {}", notation: Notation::Fixed(2), ..PLAIN },
@@ -73,6 +73,16 @@ pub const AXES: [Axis; 13] = [
     },
     Axis { name: "t", label: "budget of randomness t", head: "t = {}", is_logarithmic: true, columns: SIZE, ..PLAIN },
     Axis { name: "n", label: "dimension n", head: "n = {}", is_logarithmic: true, columns: SIZE, ..PLAIN },
+    Axis { name: "recall", label: "recall stated", head: "ρ = {}", notation: Notation::Fixed(2), ..PLAIN },
+    Axis { name: "calls", label: "calls an item", head: "{} calls", is_logarithmic: true, columns: SIZE, ..PLAIN },
+    Axis {
+        name: "query_calls",
+        label: "calls a query",
+        head: "{} calls",
+        is_logarithmic: true,
+        columns: &[Column::Columns],
+        ..PLAIN
+    },
     Axis { name: "sketch_rows", label: "rows of the sketch", head: "l = {}", columns: &[Column::Columns], ..PLAIN },
     Axis { name: "batches", label: "batches", head: "{} batches", columns: &[Column::Rank], ..PLAIN },
     Axis {
@@ -165,6 +175,12 @@ impl fmt::Display for Place {
 impl From<f64> for Place {
     fn from(number: f64) -> Self {
         Self::Number(number)
+    }
+}
+
+impl From<i32> for Place {
+    fn from(number: i32) -> Self {
+        Self::Number(number.into())
     }
 }
 

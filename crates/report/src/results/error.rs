@@ -58,7 +58,7 @@ pub enum ResultsError {
         /// Message of the encoder.
         source: serde_json::Error,
     },
-    /// The frame library refused.
+    /// The Parquet library refused.
     #[error("could not encode `results.parquet`: {0}")]
     Parquet(String),
 }

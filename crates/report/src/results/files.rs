@@ -17,7 +17,8 @@ pub struct FileError {
 }
 
 impl FileError {
-    pub(super) fn new(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
+    /// What turns an error of the system into one that names the action and the file.
+    pub fn new(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
         let path = path.to_path_buf();
         move |source| Self { path, action, source }
     }

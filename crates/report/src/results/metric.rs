@@ -62,6 +62,9 @@ macro_rules! metrics {
         }
 
         impl Metric {
+            /// Every metric, in the order of the table.
+            pub const ALL: &[Self] = &[$(Self::$name),*];
+
             /// Its line of the table.
             pub fn spec(self) -> MetricSpec {
                 match self {
@@ -78,6 +81,14 @@ macro_rules! metrics {
 metrics! {
     /// ‖K − K̃‖_F / ‖K‖_F.
     RelativeError: "relative_error", "relative error", "relative error", Lower, Fixed(3), ERROR;
+    /// The same off the diagonal, exact or, with an interval, estimated.
+    OffDiagonalError: "off_diagonal_error", "error off the diagonal", "relative error off the diagonal", Lower, Fixed(3), ERROR;
+    /// The same over the entries off the diagonal that were not evaluated.
+    UnevaluatedError: "unevaluated_error", "unevaluated error", "relative error of unevaluated entries", Lower, Fixed(3), ERROR;
+    /// The same over the hundredth of sampled unevaluated entries whose scores are largest.
+    LargeScoreError: "large_score_error", "error of large scores", "relative error of large scores", Lower, Fixed(3), ERROR;
+    /// Pearson correlation of K̃ with K at sampled unevaluated entries.
+    ScoreCorrelation: "score_correlation", "correlation with K", "correlation with K (%)", Higher, Percent, SCORE;
     /// The same against the scores of pairs as they were asked for, before both orders became one.
     RawError: "raw_error", "error against raw", "relative error against the raw scores", Lower, Fixed(3), ERROR;
     /// The same, estimated from a few extra entries.
@@ -96,6 +107,26 @@ metrics! {
     Pearson: "pearson", "Pearson", "Pearson correlation (%)", Higher, Percent, SCORE;
     /// Spearman rank correlation with the gold scores.
     Spearman: "spearman", "Spearman", "Spearman correlation (%)", Higher, Percent, SCORE;
+    /// Share of the true nearest that a list of one begins with.
+    RecallAt1: "recall_at_1", "recall@1", "recall@1 (%)", Higher, Percent, SCORE;
+    /// Share of the ten true nearest among the first ten.
+    RecallAt10: "recall_at_10", "recall@10", "recall@10 (%)", Higher, Percent, SCORE;
+    /// Share of the fifty true nearest among the first fifty.
+    RecallAt50: "recall_at_50", "recall@50", "recall@50 (%)", Higher, Percent, SCORE;
+    /// Share of the hundred true nearest among the first hundred.
+    RecallAt100: "recall_at_100", "recall@100", "recall@100 (%)", Higher, Percent, SCORE;
+    /// Discounted gain of the first ten against that of the true order.
+    NdcgAt10: "ndcg_at_10", "nDCG@10", "nDCG@10 (%)", Higher, Percent, SCORE;
+    /// 1 where a stated recall is true, 0 where it is not.
+    Coverage: "coverage", "statements that hold", "statements that hold (%)", Higher, Percent, SCORE;
+    /// True recall of lists whose recall was stated.
+    TrueRecall: "true_recall", "true recall", "true recall (%)", Neither, Percent, SCORE;
+    /// Calls an item.
+    CallsPerItem: "calls_per_item", "calls an item", "calls an item", Lower, Fixed(1), POSITIVE;
+    /// Calls an item above those of a search that is told the truth.
+    Price: "price", "price of not knowing", "calls an item above knowing the truth", Lower, Fixed(1), SCORE;
+    /// 1 where nothing was stated, 0 elsewhere.
+    Refused: "refused", "refused", "refused (%)", Lower, Percent, POSITIVE;
     /// F1 of the positive class.
     F1: "f1", "F1", "F1 (%)", Higher, Percent, SCORE;
     /// Mean of MUC, B³ and CEAFe.
@@ -202,6 +233,16 @@ impl Metric {
         self.spec().id
     }
 
+    /// The metric of this id.
+    pub fn parse(id: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|metric| metric.id() == id)
+    }
+
+    /// Every id.
+    pub fn ids() -> impl Iterator<Item = &'static str> {
+        Self::ALL.iter().map(|metric| metric.id())
+    }
+
     /// Prints a value without its unit.
     pub fn show(self, value: f64) -> String {
         self.spec().notation.show(value)
@@ -231,7 +272,7 @@ impl Metric {
 }
 
 impl Notation {
-    fn show(self, value: f64) -> String {
+    pub(crate) fn show(self, value: f64) -> String {
         match self {
             Self::Percent => format!("{:.1}", 100.0 * value).replace('-', "−"),
             Self::Fixed(decimals) => fixed(value, decimals),

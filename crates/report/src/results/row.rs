@@ -6,7 +6,10 @@ use serde::{Deserialize, Serialize};
 
 use super::Metric;
 use super::axes::{Axes, FRACTION, Place};
-use super::stored::StoredRow;
+
+mod stored;
+
+pub(super) use stored::StoredRow;
 
 /// One measured figure, with everything needed to place it in a table.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -20,14 +20,14 @@ pub(super) fn blocks(
     let mut blocks = Vec::new();
     for part in panels(&groups) {
         let (dataset, comparison) = (&part[0].row.subject.dataset, &part[0].row.comparison);
-        let mut lines: Vec<Vec<Cell>> =
+        let lines: Vec<Vec<Cell>> =
             part.iter().map(|group| line(input, select.metric, group, &paper, footnotes)).collect();
         let here = |value: &&&ReferenceValue| {
             let same = value.comparison.as_ref().map_or(comparison != "entries", |wanted| wanted == comparison);
             value.dataset == *dataset && same && !part.iter().any(|group| speaks_of(value, group))
         };
-        lines.extend(paper.iter().filter(here).map(|value| line_not_run(input, select.metric, value)));
-        blocks.push(Block { heading: heading(dataset, comparison), head: head(select.metric), lines });
+        let folded = paper.iter().filter(here).map(|value| line_not_run(input, select.metric, value)).collect();
+        blocks.push(Block { heading: heading(dataset, comparison), head: head(select.metric), lines, folded });
     }
     Ok(blocks)
 }
@@ -88,7 +88,7 @@ fn line_not_run(input: &ReportInput<'_>, metric: Metric, value: &ReferenceValue)
 
 fn verdict_cell(verdict: &Verdict, footnotes: &mut Footnotes) -> Cell {
     let mark = match verdict {
-        Verdict::Within | Verdict::Different => Mark::Even,
+        Verdict::Within | Verdict::Even | Verdict::Different => Mark::Even,
         Verdict::Better => Mark::Good,
         Verdict::Worse => Mark::Bad,
         Verdict::NotComparable(_) | Verdict::NotRun => Mark::Faint,

@@ -34,6 +34,7 @@ pub(super) fn blocks(input: &ReportInput<'_>, select: &Selection) -> Result<Vec<
                 ]
             })
             .collect(),
+        folded: Vec::new(),
     };
     Ok(panels(&groups).map(block).collect())
 }

@@ -49,7 +49,12 @@ pub(super) fn blocks(
                 Head::figures("95 % interval"),
                 Head::text("verdict"),
             ];
-            blocks.push(Block { heading: heading(&part[0].row.subject.dataset, &part[0].row.comparison), head, lines });
+            blocks.push(Block {
+                heading: heading(&part[0].row.subject.dataset, &part[0].row.comparison),
+                head,
+                lines,
+                folded: Vec::new(),
+            });
         }
     }
     Ok(blocks)
@@ -87,10 +92,12 @@ fn line(group: &Group<'_>, best: &Group<'_>, across: &str, lower_is_better: bool
     let (left, right): (Vec<f64>, Vec<f64>) = pairs.into_iter().unzip();
     let rng = &mut stream(0, &group.row.subject.dataset, "report/paired", group.row.count(across));
     let interval = paired_bootstrap(&left, &right, 0.95, RESAMPLES, rng)?;
-    let is_nothing = metric.show_difference(interval.estimate) == metric.show_difference(0.0);
-    let (verdict, mark) = match (interval.high < 0.0, interval.low > 0.0) {
+    let is_zero = |value| metric.show_difference(value) == metric.show_difference(0.0);
+    // an end that prints as zero touches it: the last bit of a machine decides no verdict
+    let (below, above) = (interval.high < 0.0 && !is_zero(interval.high), interval.low > 0.0 && !is_zero(interval.low));
+    let (verdict, mark) = match (below, above) {
         // what the table prints as zero is no difference, however sure it is
-        _ if is_nothing => ("even", Mark::Even),
+        _ if is_zero(interval.estimate) => ("even", Mark::Even),
         (false, false) => ("undecided", Mark::Even),
         (below, _) if below == lower_is_better => ("better", Mark::Good),
         _ => ("worse", Mark::Bad),

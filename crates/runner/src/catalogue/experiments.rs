@@ -2,12 +2,15 @@
 
 use landmark_harness::config::COLLECTION;
 use landmark_harness::experiment::Experiment;
-use landmark_harness::experiments::{Classification, ErrorCurve, Glue, OwnData, Spectrum};
+use landmark_harness::experiments::{
+    Classification, Coverage, ErrorCurve, Glue, OwnData, QuerySearch, Retrieval, Spectrum,
+};
 use landmark_harness::study::StudyEntry;
 use landmark_yaml::{Entry, parameter, required};
 
 /// Experiments over one matrix.
-pub static EXPERIMENTS: &[&dyn Experiment] = &[&Classification, &ErrorCurve, &Glue, &Spectrum, &OwnData];
+pub static EXPERIMENTS: &[&dyn Experiment] =
+    &[&Classification, &ErrorCurve, &Glue, &Spectrum, &OwnData, &QuerySearch, &Retrieval, &Coverage];
 
 /// The experiment that gathers others.
 pub static GATHERING: Entry = Entry {

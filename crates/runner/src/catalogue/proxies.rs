@@ -4,6 +4,8 @@ use landmark_yaml::{Entry, Parameter, parameter, required};
 
 const FIT: Parameter = parameter("fit", "polynomial", "K ≈ q(P) on the bought columns: `polynomial` or `isotonic`");
 const DEGREE: Parameter = parameter("degree", "2", "degree of the polynomial, 1 to 3");
+const LINK: Parameter =
+    parameter("link", "pair", "`hub` tries how popular items are, too, h_i + h_j and h_i·h_j from the bought columns");
 
 /// The proxy that only the methods of `coref` may name.
 pub const MENTION_COSINE: &str = "mention_cosine";
@@ -13,31 +15,31 @@ pub static PROXIES: &[Entry] = &[
     Entry {
         id: "rwmd",
         summary: "relaxed word mover's distance, a lower bound of WMD",
-        parameters: &[FIT, DEGREE],
+        parameters: &[FIT, DEGREE, LINK],
         source: "Kusner et al. 2015, §4",
     },
     Entry {
         id: "wcd",
         summary: "word centroid distance, the cheapest lower bound of WMD",
-        parameters: &[FIT, DEGREE],
+        parameters: &[FIT, DEGREE, LINK],
         source: "Kusner et al. 2015, §4",
     },
     Entry {
         id: "bag_of_words",
         summary: "cosine of the bags of words of two questions",
-        parameters: &[FIT, DEGREE],
+        parameters: &[FIT, DEGREE, LINK],
         source: "this project",
     },
     Entry {
         id: MENTION_COSINE,
         summary: "cosine of the representations of two mentions; for `coref`",
-        parameters: &[FIT, DEGREE],
+        parameters: &[FIT, DEGREE, LINK],
         source: "this project",
     },
     Entry {
         id: "fragments",
         summary: "cosine of the small fragments that the tree kernel counts, written out",
-        parameters: &[parameter("size", "3", "nodes (productions) of the largest fragment, 1 to 4"), FIT, DEGREE],
+        parameters: &[parameter("size", "3", "nodes (productions) of the largest fragment, 1 to 4"), FIT, DEGREE, LINK],
         source: "this project",
     },
     Entry {
@@ -52,6 +54,7 @@ pub static PROXIES: &[Entry] = &[
             ),
             FIT,
             DEGREE,
+            LINK,
         ],
         source: "this project",
     },

@@ -1,38 +1,49 @@
-//! `runner project | topk | mine | cluster | classify`: what the factors of one's own matrix are good for.
+//! `runner project | topk | mine | dedupe | cluster | classify`: what the factors of one's own matrix are good for.
 //!
-//! All of them read the factors of a finished `own_data` run and stream over them: none forms an n × n matrix, and none but
-//! `project` and `topk --rescore` asks the oracle for anything.
+//! They read the factors of a finished `own_data` run and stream over them: none forms an n × n matrix, and only `project`, `--rescore`,
+//! `--target-recall` and `cluster --pivots` ask the oracle for anything. `topk --calls-per-item` and `topk --target-recall` read no factors
+//! and ask the oracle alone (`calls.rs`, `audited.rs`).
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use landmark_harness::config::{Config, MatrixSubject, Subject};
-use landmark_harness::experiments::own_data::FACTORS;
+use landmark_harness::experiments::own_data::{FACTORS, Statement};
 use landmark_harness::factors::Factors;
 use landmark_harness::items::OwnItems;
 use landmark_harness::progress::Progress;
 use landmark_harness::run::{self, RunOptions};
 use landmark_harness::scale::executor::command_line;
 use landmark_harness::sweep::context::SweepContext;
+use landmark_report::columns::{Column, write_parquet, write_separated};
 use landmark_tasks::neighbours::SignedVectors;
 use miette::{IntoDiagnostic, Result};
-use polars::prelude::{Column, CsvWriter, DataFrame, ParquetWriter, SerWriter};
 use serde_json::json;
 
 use crate::catalogue;
 use crate::cli::{LogArgs, OwnArgs};
 use crate::exit::UsageError;
 
+mod audited;
+mod calls;
 mod classify;
 mod cluster;
+mod from_factors;
+mod mine;
 mod neighbours;
 mod project;
+mod search;
 
+pub(super) use audited::top_k_with_recall;
+pub(super) use calls::{Calls, no_dry_run, top_k_by_calls};
 pub(super) use classify::{LabelColumns, classify};
-pub(super) use cluster::cluster;
-pub(super) use neighbours::{mine, top_k};
+pub(super) use cluster::{cluster, cluster_by_pivots};
+pub(super) use from_factors::Recalled;
+pub(super) use mine::{Wanted, dedupe, mine};
+pub(super) use neighbours::top_k;
 pub(super) use project::project;
+pub(super) use search::{Queries, search};
 
 /// A finished run of `own_data`.
 struct Own {
@@ -125,11 +136,37 @@ impl Own {
         (0..self.factors.info.items).map(|item| self.id(item)).collect()
     }
 
+    /// Place of each item among the landmarks.
+    fn places(&self) -> Vec<Option<usize>> {
+        let mut place = vec![None; self.factors.info.items];
+        self.factors.info.landmarks.iter().enumerate().for_each(|(at, &item)| place[item] = Some(at));
+        place
+    }
+
     /// Writes the answer and says where.
     fn write(&self, default: &str, columns: Vec<Column>) -> Result<PathBuf> {
         let path = self.out.clone().unwrap_or_else(|| self.folder.join(default));
         write_table(&path, columns)?;
         Ok(path)
+    }
+
+    /// Writes what is known of the recall beside a table and draws the page again, or removes what an earlier table left there.
+    fn write_statement(&self, table: &Path, statement: Option<&Statement>) -> Result<()> {
+        let path = table.with_extension("json");
+        // a file of another name is the user's
+        let is_stale = statement.is_none() && self.out.is_none() && path.exists();
+        match statement {
+            Some(statement) => {
+                let text = serde_json::to_string_pretty(statement).into_diagnostic()?;
+                std::fs::write(&path, text + "\n").into_diagnostic()?;
+            }
+            None if is_stale => std::fs::remove_file(&path).into_diagnostic()?,
+            None => {}
+        }
+        if self.out.is_none() && (is_stale || statement.is_some()) {
+            run::report_again(&self.config, &self.options)?;
+        }
+        Ok(())
     }
 
     /// A progress line over the items, and a function that moves it.
@@ -165,8 +202,6 @@ pub(super) fn own_matrix(config: &Config) -> Result<&MatrixSubject> {
 
 /// Writes a table in the form that the ending of the file names.
 fn write_table(path: &Path, columns: Vec<Column>) -> Result<()> {
-    let height = columns.first().map_or(0, Column::len);
-    let mut frame = DataFrame::new(height, columns).into_diagnostic()?;
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
         std::fs::create_dir_all(folder).into_diagnostic()?;
     }
@@ -176,7 +211,7 @@ fn write_table(path: &Path, columns: Vec<Column>) -> Result<()> {
         "csv" => b',',
         "parquet" => {
             let file = std::fs::File::create(path).into_diagnostic()?;
-            return ParquetWriter::new(file).finish(&mut frame).map(|_| ()).into_diagnostic();
+            return write_parquet(file, [columns]).into_diagnostic();
         }
         _ => {
             let message = format!("`{}` has no ending that names a form", path.display());
@@ -184,5 +219,5 @@ fn write_table(path: &Path, columns: Vec<Column>) -> Result<()> {
         }
     };
     let file = std::fs::File::create(path).into_diagnostic()?;
-    CsvWriter::new(file).include_header(true).with_separator(separator).finish(&mut frame).into_diagnostic()
+    write_separated(file, separator, &columns).into_diagnostic()
 }

@@ -98,7 +98,7 @@ fn no_crate_outgrows_the_others() {
 #[test]
 fn core_knows_no_text_file_yaml_or_torch() {
     let foreign =
-        ["landmark-yaml", "polars", "tch", "torch-sys", "tokio", "object_store", "ndarray-npy", "clap", "tokenizers"];
+        ["landmark-yaml", "parquet", "tch", "torch-sys", "tokio", "object_store", "ndarray-npy", "clap", "tokenizers"];
     let used = dependencies("crates/core");
     assert!(used.iter().any(|name| name == "faer"), "the manifest was not read: {used:?}");
     assert!(used.iter().all(|name| !foreign.contains(&name.as_str())), "{used:?}");

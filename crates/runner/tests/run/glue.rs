@@ -129,6 +129,32 @@ fn the_mean_and_the_larger_of_both_orders_share_what_was_bought() {
 }
 
 #[test]
+fn one_order_a_pair_stands_beside_the_mean_of_both() {
+    let one = "ranks:";
+    let rows = "  - { id: shift_ridge, name: one order, known: [landmarks], order: random }\nranks:";
+    let scratch = Scratch::with(&GLUE.replace(one, rows));
+    let planned = number_before(&scratch.run_well(&["--dry-run"]).out, " evaluations: ");
+    scratch.run_well(&[]);
+    let [_, bought, _] = scratch.calls("results/pairs");
+    assert_eq!(bought, planned);
+    let rows = scratch.figures("results/pairs");
+    let has = |method: &str, metric: &str| rows.iter().any(|row| row["method"] == method && row["metric"] == metric);
+    for method in ["one order", "both", "both, its embedding"] {
+        for metric in ["pearson", "off_diagonal_error", "relative_error", "unevaluated_error"] {
+            assert!(has(method, metric), "no {metric} of {method}");
+        }
+    }
+    assert!(has("one order a pair", "pearson") && has("one order a pair", "relative_error"));
+    let summary = std::fs::read_to_string(scratch.path("results/pairs/summary.md")).unwrap();
+    let place = |words: &str| summary.find(words).unwrap_or_else(|| panic!("`{words}` is not in:\n{summary}"));
+    assert!(place("their symmetrisation, off the diagonal") < place("against the scores as the model gives them"));
+
+    // every method on one order: nothing is asked of the model that is there already
+    let all = scratch.run_well(&["--set", "oracle.order=random"]);
+    assert!(!all.err.contains("fine-tuning"), "{}", all.err);
+}
+
+#[test]
 fn the_threshold_of_a_yes_is_chosen_on_pairs_that_were_learned_from() {
     let Some(corpora) = data_folder() else { return };
     let corpora = corpora.to_str().unwrap();

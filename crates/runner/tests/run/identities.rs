@@ -68,6 +68,11 @@ const CROSS_ENCODERS: &[Case] = &[
         "e6dbfa0cef5193e4268d4e50644b7a76150ffbefd13ed215d9c35ef51671f9e7",
     ),
     (
+        PAIRS,
+        "{ kind: cross_encoder, model: tiny, device: cpu, order: random }",
+        "9791fe2e7b915917d2d51b3134ca883c6f268498ab4587755f7dbed858835cf4",
+    ),
+    (
         TEXTS,
         "{ kind: cross_encoder, model: tiny, device: cpu }",
         "d99eec620b8dea117e6b44c8e3d6da9d1249737d8e8e7057daa1e794b6144fbe",

@@ -13,7 +13,7 @@ fn quickstart_run_again_buys_nothing_and_changes_no_byte() {
     let first = scratch.say(&arguments);
     assert_eq!(first.code, Some(0), "{}", first.err);
     assert!(number_before(&first.err, " entries bought") > 0, "{}", first.err);
-    let (before, figures) = (scratch.files("results"), scratch.figures("results/quickstart"));
+    let (before, figures) = (scratch.files("results"), scratch.figures("results/smoke/quickstart"));
 
     let again = scratch.say(&arguments);
     assert_eq!((again.code, number_before(&again.err, " entries bought")), (Some(0), 0), "{}", again.err);
@@ -25,7 +25,7 @@ fn quickstart_run_again_buys_nothing_and_changes_no_byte() {
 
     let forced = scratch.say(&[&arguments[..], &["--force"]].concat());
     assert_eq!((forced.code, number_before(&forced.err, " entries bought")), (Some(0), 0), "{}", forced.err);
-    assert_eq!(scratch.figures("results/quickstart"), figures);
+    assert_eq!(scratch.figures("results/smoke/quickstart"), figures);
 }
 
 #[test]
@@ -58,6 +58,53 @@ fn a_dry_run_predicts_exactly_what_is_bought() {
         let dry = scratch.run_well(&["--dry-run"]);
         assert!(dry.out.contains("planned exactly 0 evaluations"), "{}", dry.out);
     }
+}
+
+#[test]
+fn run_json_sums_over_the_cells_whichever_run_computed_them() {
+    let scratch = Scratch::with(SAMPLE);
+    scratch.run_well(&["--quiet"]);
+    let first = scratch.calls("results/sample");
+    assert!(first[1] > 0 && first[1] == first[0], "{first:?}");
+    // computed again, every entry comes from the store; what it took stays known
+    scratch.run_well(&["--quiet", "--force"]);
+    assert_eq!(scratch.calls("results/sample"), first);
+    let cells = scratch.json("results/sample/run.json")["cells"].clone();
+    assert!(cells["cells"].as_u64().unwrap() > 1 && cells["cells_without_bill"].is_null(), "{cells}");
+    assert_eq!(cells["machines"].as_array().unwrap().len(), 1);
+    // and whoever draws the page
+    std::fs::remove_file(scratch.path("results/sample/run.json")).unwrap();
+    assert_eq!(scratch.say(&["report", "config.yaml"]).code, Some(0));
+    assert_eq!(scratch.calls("results/sample"), first);
+}
+
+#[test]
+fn a_published_run_is_drawn_again_from_its_rows_and_verified() {
+    let scratch = Scratch::with(SAMPLE);
+    scratch.run_well(&["--quiet"]);
+    let table = || std::fs::read(scratch.path("results/sample/table-error-rank.tex")).unwrap();
+    let drawn = table();
+    for name in ["cells.jsonl", "table-error-rank.tex"] {
+        std::fs::remove_file(scratch.path(&format!("results/sample/{name}"))).unwrap();
+    }
+    assert_eq!(scratch.say(&["report", "config.yaml"]).code, Some(0));
+    assert_eq!(table(), drawn);
+
+    let said = scratch.say(&["verify", "results/sample"]);
+    for words in ["tables and figures are what the rows make", "ok: smoke profile, digest ", "rows, digest "] {
+        assert!(said.out.contains(words), "{}{}", said.out, said.err);
+    }
+    // outside a working copy nobody knows whether the sources were changed
+    assert!(said.code == Some(1) && said.out.matches("FAILED").count() == 1, "{}", said.out);
+
+    scratch.run_well(&["--quiet", "--set", "name=other", "--set", "seed=7"]);
+    let against = |other: &str| scratch.say(&["verify", "results/sample", "--against", other]);
+    let (same, other) = (against("results/sample"), against("results/other"));
+    assert!(same.code == Some(0) && same.out.ends_with("the same in every figure\n"), "{}", same.out);
+    assert!(other.code == Some(1) && other.out.ends_with("they differ\n"), "{}", other.out);
+    std::fs::write(scratch.path("results/sample/table-error-rank.tex"), "moved").unwrap();
+    let said = scratch.say(&["verify", "results/sample", "--skip-smoke"]);
+    assert!(said.out.contains("these differ: table-error-rank.tex"), "{}", said.out);
 }
 
 /// Sends a signal to a run.

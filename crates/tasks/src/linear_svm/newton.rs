@@ -32,7 +32,7 @@ const PANEL: usize = 128;
 const BLOCKED_FROM: usize = 768;
 
 /// Columns of such a block.
-const BLOCK_COLUMNS: usize = 64;
+pub(super) const BLOCK_COLUMNS: usize = 64;
 
 /// Halvings and Newton steps of a line search; the piecewise quadratic is settled in a few.
 const LINE_STEPS: usize = 64;
@@ -71,6 +71,23 @@ impl<'a> Newton<'a> {
         let (n, width) = (rows.len(), rows.width());
         let (weights, margins, paying) = (vec![0.0; width], vec![0.0; n], vec![true; n]);
         Self { rows, signs, unit, options, weights, margins, gram, paying }
+    }
+
+    /// Goes on from (w, margins) with what no longer fits a factor shared with others.
+    pub(super) fn resume(
+        rows: &'a DenseRows<'a>,
+        signs: Vec<f64>,
+        unit: &'a [f64],
+        (weights, margins): (Vec<f64>, Vec<f64>),
+        options: DescentOptions,
+    ) -> Self {
+        let (gram, paying) = (Array2::zeros((rows.width(), rows.width())), vec![false; rows.len()]);
+        Self { rows, signs, unit, options, weights, margins, gram, paying }
+    }
+
+    /// y_i w·x_i of all rows.
+    pub(super) fn into_margins(self) -> Vec<f64> {
+        self.margins
     }
 
     /// w, with the bias feature's weight last.
@@ -166,47 +183,53 @@ impl<'a> Newton<'a> {
     /// Moves w along `step` to the minimum of the objective; `false` when nothing can be gained any more.
     fn advance(&mut self, c: f64, step: &[f64]) -> bool {
         let slopes: Vec<f64> = (0..self.rows.len()).map(|i| self.signs[i] * self.rows.score(i, step)).collect();
-        let length = self.minimum_along(c, step, &slopes);
+        let along = (dot(&self.weights, step), dot(step, step));
+        let length = minimum_along(along, c, &self.margins, &slopes, self.unit);
         let before = self.weights.clone();
         add_scaled(length, step, &mut self.weights);
         add_scaled(length, &slopes, &mut self.margins);
         before != self.weights
     }
+}
 
-    /// The t where φ'(t) = 0, φ(t) = ½‖w + t·step‖² + Σ C_i max(0, 1 − m_i − t·slope_i)²: φ' is increasing and piecewise
-    /// linear, so Newton's method within a bracket ends at the root's own piece.
-    fn minimum_along(&self, c: f64, step: &[f64], slopes: &[f64]) -> f64 {
-        let (linear, square) = (dot(&self.weights, step), dot(step, step));
-        let derivatives = |t: f64| {
-            let (mut first, mut second) = (0.0, 0.0);
-            for ((margin, slope), unit) in self.margins.iter().zip(slopes).zip(self.unit) {
-                let error = 1.0 - margin - t * slope;
-                if error > 0.0 {
-                    first -= unit * slope * error;
-                    second += unit * slope * slope;
-                }
+/// The t ≥ 0 where φ'(t) = 0, φ(t) = ½‖w + t·step‖² + Σ C_i max(0, 1 − m_i − t·slope_i)², with `linear` = w·step and `square` = ‖step‖²: φ' is
+/// increasing and piecewise linear, so Newton's method within a bracket ends at the root's own piece.
+pub(super) fn minimum_along(
+    (linear, square): (f64, f64),
+    c: f64,
+    margins: &[f64],
+    slopes: &[f64],
+    unit: &[f64],
+) -> f64 {
+    let derivatives = |t: f64| {
+        let (mut first, mut second) = (0.0, 0.0);
+        for ((margin, slope), unit) in margins.iter().zip(slopes).zip(unit) {
+            let error = 1.0 - margin - t * slope;
+            if error > 0.0 {
+                first -= unit * slope * error;
+                second += unit * slope * slope;
             }
-            (linear + t * square + 2.0 * c * first, square + 2.0 * c * second)
-        };
-        let (mut low, mut high) = (0.0, f64::INFINITY);
-        let mut t = 1.0;
-        for _ in 0..LINE_STEPS {
-            let (first, second) = derivatives(t);
-            if first < 0.0 {
-                low = t;
-            } else {
-                high = t;
-            }
-            let next = t - first / second;
-            let next = if next > low && next < high { next } else { 0.5 * (low + high.min(2.0 * t)) };
-            // the root is known to a rounding of t
-            if (next - t).abs() <= 4.0 * f64::EPSILON * t {
-                break;
-            }
-            t = next;
         }
-        t
+        (linear + t * square + 2.0 * c * first, square + 2.0 * c * second)
+    };
+    let (mut low, mut high) = (0.0, f64::INFINITY);
+    let mut t = 1.0;
+    for _ in 0..LINE_STEPS {
+        let (first, second) = derivatives(t);
+        if first < 0.0 {
+            low = t;
+        } else {
+            high = t;
+        }
+        let next = t - first / second;
+        let next = if next > low && next < high { next } else { 0.5 * (low + high.min(2.0 * t)) };
+        // the root is known to a rounding of t
+        if (next - t).abs() <= 4.0 * f64::EPSILON * t {
+            break;
+        }
+        t = next;
     }
+    t
 }
 
 /// −H⁻¹ g with H = 1 + 2c·gram. Where rounding leaves H without a Cholesky factor (c·gram beyond 10¹⁶), the ridge 1 is raised
@@ -246,7 +269,7 @@ fn cholesky_solve(mut a: Array2<f64>, b: &[f64]) -> Option<Vec<f64>> {
 
 /// L in the lower triangle of A = L Lᵀ, `block` columns at a time: what the columns before take off them is a product, and so are the rows
 /// below the block, by the inverse of its own factor. `None` where A is not positive definite.
-fn cholesky(a: &mut Array2<f64>, block: usize) -> Option<()> {
+pub(super) fn cholesky(a: &mut Array2<f64>, block: usize) -> Option<()> {
     let n = a.nrows();
     for start in (0..n).step_by(block.max(1)) {
         let end = (start + block).min(n);
@@ -277,7 +300,7 @@ fn cholesky(a: &mut Array2<f64>, block: usize) -> Option<()> {
 }
 
 /// L⁻¹, column by column; reads the lower triangle.
-fn inverse_of_lower(l: ArrayView2<'_, f64>) -> Array2<f64> {
+pub(super) fn inverse_of_lower(l: ArrayView2<'_, f64>) -> Array2<f64> {
     let n = l.nrows();
     let mut inverse = Array2::zeros((n, n));
     for k in 0..n {
@@ -291,13 +314,13 @@ fn inverse_of_lower(l: ArrayView2<'_, f64>) -> Array2<f64> {
 }
 
 /// gram += sign · Σ_{i∈rows} u_i x_i x_iᵀ, lower triangle by panels.
-fn add_rows(gram: &mut Array2<f64>, rows: &DenseRows<'_>, unit: &[f64], indices: &[usize], sign: f64) {
+pub(super) fn add_rows(gram: &mut Array2<f64>, rows: &DenseRows<'_>, unit: &[f64], indices: &[usize], sign: f64) {
     let width = rows.width();
     let mut block = Array2::zeros((BLOCK_ROWS.min(indices.len()), width));
     for chunk in indices.chunks(BLOCK_ROWS) {
         let mut block = block.slice_mut(s![..chunk.len(), ..]);
-        for (mut row, &i) in block.axis_iter_mut(Axis(0)).zip(chunk) {
-            rows.copy_scaled(i, unit[i].sqrt(), &mut row);
+        for (row, &i) in block.axis_iter_mut(Axis(0)).zip(chunk) {
+            rows.copy_scaled(i, unit[i].sqrt(), row);
         }
         let block: ArrayView2<'_, f64> = block.view();
         for start in (0..width).step_by(PANEL) {

@@ -6,7 +6,7 @@
 
 use std::borrow::Cow;
 
-use ndarray::{ArrayView2, ArrayViewMut1, Axis};
+use ndarray::{ArrayView2, ArrayViewMut1, Axis, aview1};
 
 use super::SvmError;
 use super::vector::{add_scaled, dot};
@@ -106,8 +106,15 @@ impl<'a> DenseRows<'a> {
     }
 
     /// out ← factor · (row i, bias feature included).
-    pub(crate) fn copy_scaled(&self, i: usize, factor: f64, out: &mut ArrayViewMut1<'_, f64>) {
-        out.iter_mut().zip(self.row(i).iter().chain(&self.bias)).for_each(|(out, x)| *out = factor * x);
+    pub(crate) fn copy_scaled(&self, i: usize, factor: f64, mut out: ArrayViewMut1<'_, f64>) {
+        let (mut features, mut constant) = out.view_mut().split_at(Axis(0), self.columns);
+        features.zip_mut_with(&aview1(self.row(i)), |out, x| *out = factor * x);
+        constant.iter_mut().zip(&self.bias).for_each(|(out, bias)| *out = factor * bias);
+    }
+
+    /// Value of the constant feature; 0 where there is none.
+    pub(crate) fn bias(&self) -> f64 {
+        self.bias.unwrap_or(0.0)
     }
 }
 

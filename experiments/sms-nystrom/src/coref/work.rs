@@ -240,7 +240,7 @@ impl Clustering {
         let of = |purpose: &str| stream(self.run.seed, &dataset, purpose, replicate);
         let landmarks = Landmarks::uniform(n, &mut of("landmarks"));
         let proxy = entry.proxy.as_ref().map(|_| Arc::new(topic.proxy.clone()) as Arc<dyn Oracle>);
-        let approximator = entry.around(proxy, None)?;
+        let approximator = entry.around(proxy.into_iter().collect(), None)?;
         // SiCUR's share is that of its rows, as the authors count it
         let rank = match entry.id {
             "sicur" => (size / 2).max(1),
@@ -283,7 +283,7 @@ fn variant(entry: &MethodConfig) -> Variant {
         variant.switch_on("known");
     }
     if let Some(proxy) = &entry.proxy {
-        variant.set("proxy", proxy.kind.id());
+        variant.set("proxy", proxy.label());
     }
     let holds = |name: &str| entry.params.get(name) == Some(&json!(true));
     // the authors' program shifts the inner matrix alone

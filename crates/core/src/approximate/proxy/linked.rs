@@ -1,15 +1,15 @@
-//! q(P): the proxy as seen through the link, evaluated where it is read.
+//! q(P): the proxies as seen through the link, evaluated where they are read.
 
 use std::fmt;
 use std::sync::Arc;
 
-use ndarray::{ArrayViewMut2, Zip};
+use ndarray::{Array2, ArrayViewMut2};
 
-use super::link::FittedLink;
+use super::fitted::Fitted;
 use crate::approximate::{Approximate, ApproximateError, ShiftRidgeParams};
-use crate::approximation::{Addend, Embedding, Known};
+use crate::approximation::{Addend, Embedding, Known, NewScores};
 use crate::landmarks::Landmarks;
-use crate::oracle::{Identity, Oracle, OracleError, Pair, Symmetry, ask_block, ask_pairs};
+use crate::oracle::{Identity, Oracle, OracleError, Pair, Symmetry};
 use crate::stream::stream;
 
 /// Pairs of the proxy asked at a time.
@@ -18,65 +18,68 @@ const PAIRS_AT_A_TIME: usize = 1 << 16;
 /// q(P) as a matrix: an oracle that costs nothing, and what is added to a core.
 #[derive(Clone)]
 pub(super) struct Linked {
-    pub(super) proxy: Arc<dyn Oracle>,
-    pub(super) link: FittedLink,
+    pub(super) proxies: Vec<Arc<dyn Oracle>>,
+    pub(super) fitted: Fitted,
+    /// Items whose similarities a new one comes with.
+    pub(super) landmarks: Vec<usize>,
     /// Landmarks of its own embedding.
     pub(super) anchors: Vec<usize>,
 }
 
 impl fmt::Debug for Linked {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let proxies: Vec<Identity> = self.proxies.iter().map(|proxy| Oracle::identity(&**proxy)).collect();
         f.debug_struct("Linked")
-            .field("proxy", &Oracle::identity(&*self.proxy))
-            .field("link", &self.link)
+            .field("proxies", &proxies)
+            .field("fitted", &self.fitted)
             .field("anchors", &self.anchors.len())
-            .finish()
+            .finish_non_exhaustive()
     }
 }
 
 impl Oracle for Linked {
     fn len(&self) -> usize {
-        self.proxy.len()
+        self.proxies[0].len()
     }
 
     fn symmetry(&self) -> Symmetry {
-        self.proxy.symmetry()
+        Symmetry::Symmetric
     }
 
     fn identity(&self) -> Identity {
-        let numbers: Vec<u8> = self.link.numbers().iter().flat_map(|number| number.to_le_bytes()).collect();
-        Identity::of(&[("kind", b"linked"), ("link", &numbers), ("proxy", self.proxy.identity().as_bytes())])
+        let (numbers, used) = (self.fitted.bytes(), self.fitted.used(&self.proxies()));
+        let identities: Vec<Identity> = used.iter().map(|proxy| proxy.identity()).collect();
+        let mut parts: Vec<(&str, &[u8])> = vec![("kind", b"linked"), ("link", &numbers)];
+        parts.extend(identities.iter().map(|identity| ("proxy", &identity.as_bytes()[..])));
+        Identity::of(&parts)
     }
 
     fn known_diagonal(&self) -> Option<f64> {
-        self.proxy.known_diagonal().map(|score| self.link.at(score))
+        self.fitted.known_diagonal(&self.proxies())
     }
 
     fn evaluate(&self, pairs: &[Pair], out: &mut [f64]) -> Result<(), OracleError> {
+        let proxies = self.proxies();
         for (pairs, out) in pairs.chunks(PAIRS_AT_A_TIME).zip(out.chunks_mut(PAIRS_AT_A_TIME)) {
-            ask_pairs(&*self.proxy, pairs, out)?;
-            out.iter_mut().for_each(|score| *score = self.link.at(*score));
+            self.fitted.evaluate(&proxies, pairs, out)?;
         }
         Ok(())
     }
 
-    fn block(&self, rows: &[usize], cols: &[usize], mut out: ArrayViewMut2<'_, f64>) -> Result<(), OracleError> {
-        ask_block(&*self.proxy, rows, cols, out.view_mut())?;
-        self.apply(out);
-        Ok(())
+    fn block(&self, rows: &[usize], cols: &[usize], out: ArrayViewMut2<'_, f64>) -> Result<(), OracleError> {
+        self.fitted.block(&self.proxies(), rows, cols, out)
     }
 }
 
 impl Linked {
-    /// Proxy scores → q of them, in parallel.
-    fn apply(&self, scores: ArrayViewMut2<'_, f64>) {
-        Zip::from(scores).par_for_each(|score| *score = self.link.at(*score));
+    fn proxies(&self) -> Vec<&dyn Oracle> {
+        self.proxies.iter().map(|proxy| &**proxy).collect()
     }
 }
 
 impl Addend for Linked {
     fn len(&self) -> usize {
-        self.proxy.len()
+        Oracle::len(self)
     }
 
     fn identity(&self) -> Identity {
@@ -93,7 +96,7 @@ impl Addend for Linked {
 
     /// shift_ridge rather than Nyström: a q with a negative coefficient makes q(P) indefinite.
     fn embedding(&self) -> Result<Embedding, ApproximateError> {
-        let landmarks = Landmarks::from_orders(self.proxy.len(), self.anchors.clone(), Vec::new());
+        let landmarks = Landmarks::from_orders(Oracle::len(self), self.anchors.clone(), Vec::new());
         let mut rng = stream(0, "proxy", "embedding", 0);
         let method = ShiftRidgeParams::default().check()?;
         method.fit(self, &landmarks, self.anchors.len(), Known::NOTHING, &mut rng)?.into_embedding()
@@ -103,7 +106,7 @@ impl Addend for Linked {
         &self.anchors
     }
 
-    fn link(&self, scores: ArrayViewMut2<'_, f64>) {
-        self.apply(scores);
+    fn link(&self, new: &NewScores<'_, '_>) -> Array2<f64> {
+        self.fitted.of_new(&self.landmarks, new)
     }
 }

@@ -225,8 +225,8 @@ fn new_items_take_the_same_maps() {
     let to = |matrix: &Array2<f64>, items: &[usize]| matrix.select(Axis(0), &new).select(Axis(1), items);
     let (similarities, proxy) = (to(oracle.matrix(), &evaluated), to(&cosine, &evaluated));
 
-    let rows =
-        fitted.project_with_proxy(similarities.view(), proxy.view(), to(&cosine, &all()).view(), &all()).unwrap();
+    let to_all = to(&cosine, &all());
+    let rows = fitted.project_with_proxy(similarities.view(), std::slice::from_ref(&proxy), &[to_all], &all()).unwrap();
     let dense = fitted.to_dense().unwrap().select(Axis(0), &new);
     // a row of K̃ from the same numbers in another order
     assert!((&rows - &dense).iter().all(|difference| difference.abs() < 1e-9));
@@ -234,7 +234,8 @@ fn new_items_take_the_same_maps() {
     for embedding in [fitted.embedding().unwrap(), fitted.psd_embedding().unwrap()] {
         assert!(embedding.project(similarities.view()).is_none(), "the proxy's scores are needed");
         let anchors = to(&cosine, embedding.anchors());
-        let vectors = embedding.project_with_proxy(similarities.view(), proxy.view(), anchors.view()).unwrap();
+        let (landmarks, anchors) = ([proxy.clone()], [anchors]);
+        let vectors = embedding.project_with_proxy(similarities.view(), &evaluated, &landmarks, &anchors).unwrap();
         let there = embedding.vectors.select(Axis(0), &new);
         // the small eigenvalues that the ridge keeps are amplified by their inverse roots
         assert!((&vectors - &there).iter().all(|difference| difference.abs() < 1e-6));
@@ -328,3 +329,97 @@ conformance!(proxied_shift_ridge, with_same(shift_ridge(), Link::Isotonic));
 conformance!(proxied_sms_nystrom, with_same(corrected_sms(), Link::Polynomial { degree: 1 }));
 conformance!(proxied_sicur, with_same(Arc::new(SiCurParams::default().check().unwrap()), Link::default()));
 conformance!(proxied_exact, with_same(Arc::new(Exact), Link::default()));
+
+/// K = q(cos) + popularity of both items, with noise: a proxy of pairs can't see the second part.
+fn popular(noise: f64) -> (Precomputed, EmbeddingProxy) {
+    let mut matrix = block_of(&cosine(), &all(), &all()).unwrap().mapv(|p| 0.1 + 0.5 * p + 0.6 * p * p);
+    let popularity = uniform(N, 1, "popularity").column(0).to_owned();
+    matrix.indexed_iter_mut().for_each(|((i, j), score)| *score += 0.5 * (popularity[i] + popularity[j]));
+    matrix += &(symmetric(uniform(N, N, "noise")) * noise);
+    (Precomputed::new(symmetric(matrix), AsymmetryPolicy::Reject).unwrap(), cosine())
+}
+
+fn fit_at(method: &dyn Approximate, oracle: &dyn Oracle, rank: usize) -> Approximation {
+    method.fit(oracle, &landmarks(), rank, Known::LANDMARKS, &mut stream(5, "proxy", "fit", 0)).unwrap()
+}
+
+#[test]
+fn popularity_explains_what_a_few_columns_cannot() {
+    let (oracle, proxy) = popular(0.3);
+    let plain = Proxied::new(shift_ridge(), Arc::new(proxy), Link::default());
+    let hub = plain.clone().with_popularity();
+    for rank in [4, 8, 20] {
+        let (without, with) = (fit_at(&plain, &oracle, rank), fit_at(&hub, &oracle, rank));
+        let knows = with.report().knows_popularity;
+        let (without, with) = (error(&oracle, &without), error(&oracle, &with));
+        println!("rank {rank}: {with} with popularity, taken: {knows}, {without} without");
+        // chosen on held-out columns, it may lose by a hair, and where shift_ridge is left alone it gains much
+        assert!(
+            with < 1.02 * without && (rank != 8 || with < 0.95 * without),
+            "{with} with popularity, {without} without, at rank {rank}"
+        );
+    }
+    // two columns can't tell it apart from a score
+    assert!(!fit_at(&hub, &oracle, 2).report().knows_popularity);
+}
+
+#[test]
+fn popularity_is_not_taken_where_there_is_none() {
+    let oracle = cross_encoder(0.0, 0.2);
+    let hub = with_cosine(shift_ridge(), 2).with_popularity();
+    let fitted = fit_at(&hub, &oracle, 8);
+    let plain = fit_at(&with_cosine(shift_ridge(), 2), &oracle, 8);
+    // chosen on columns left out, it may win by a hair, and may not lose
+    assert!(error(&oracle, &fitted) < 1.02 * error(&oracle, &plain));
+}
+
+#[test]
+fn of_several_proxies_the_best_leads_whatever_their_order() {
+    let oracle = cross_encoder(0.0, 0.02);
+    let noisy = EmbeddingProxy::cosine(cosine().vectors() + &(uniform(N, 8, "worse") * 0.2)).unwrap();
+    let (good, bad): (Arc<dyn Oracle>, Arc<dyn Oracle>) = (Arc::new(cosine()), Arc::new(noisy));
+    let identity = good.identity().to_hex();
+    let mut errors = Vec::new();
+    for (first, second) in [(&good, &bad), (&bad, &good)] {
+        let both = Proxied::new(shift_ridge(), Arc::clone(first), Link::default()).with_more([Arc::clone(second)]);
+        let fitted = fit_at(&both, &oracle, 8);
+        assert_eq!(fitted.report().proxy.as_ref(), Some(&identity));
+        errors.push(error(&oracle, &fitted));
+    }
+    assert!((errors[0] - errors[1]).abs() < 1e-12);
+    let alone = fit_at(&Proxied::new(shift_ridge(), good, Link::default()), &oracle, 8);
+    assert!(errors[0] < 1.02 * error(&oracle, &alone));
+}
+
+#[test]
+fn new_items_bring_their_popularity_and_every_proxy() {
+    let (oracle, proxy) = popular(0.02);
+    let worse = EmbeddingProxy::cosine(cosine().vectors() + &(uniform(N, 8, "worse") * 0.2)).unwrap();
+    let method = Proxied::new(shift_ridge(), Arc::new(worse.clone()), Link::default());
+    let method = method.with_more([Arc::new(proxy.clone()) as Arc<dyn Oracle>]).with_popularity();
+    let fitted = fit_at(&method, &oracle, 12);
+    assert!(fitted.report().knows_popularity);
+    let evaluated = fitted.landmarks().to_vec();
+    let new: Vec<usize> = (0..N).filter(|i| !evaluated.contains(i)).take(20).collect();
+    let similarities = oracle.matrix().select(Axis(0), &new).select(Axis(1), &evaluated);
+    let to = |items: &[usize]| [&worse, &proxy].map(|proxy| block_of(proxy, &new, items).unwrap());
+    let (landmarks, items) = (to(&evaluated), to(&all()));
+    let rows = fitted.project_with_proxy(similarities.view(), &landmarks, &items, &all()).unwrap();
+    let dense = fitted.to_dense().unwrap().select(Axis(0), &new);
+    // an item of the matrix that comes again as a new one is the same: sums in another order
+    assert!((&rows - &dense).iter().all(|difference| difference.abs() < 1e-9));
+}
+
+#[test]
+fn popularity_costs_no_entry_and_is_symmetric() {
+    let (oracle, proxy) = popular(0.1);
+    let method = Proxied::new(shift_ridge(), Arc::new(proxy), Link::default()).with_popularity();
+    let metered = Metered::new(&oracle);
+    let planned = method.plan(OracleShape::of(&oracle), &landmarks(), 10).unwrap();
+    let fitted = fit_at(&method, &metered, 10);
+    assert_eq!(metered.spent().evaluations, planned.evaluations(OracleShape::of(&oracle)));
+    let again = fit_at(&method, &oracle, 10);
+    assert_eq!(fitted.to_dense().unwrap(), again.to_dense().unwrap());
+    let dense = fitted.to_dense().unwrap();
+    assert!((&dense - &dense.t()).iter().all(|difference| difference.abs() < 1e-12));
+}

@@ -7,7 +7,7 @@ use ndarray::{Array1, Array2, ArrayViewMut2, Axis, Zip, concatenate};
 
 use super::columns::{Columns, Part, regress};
 use crate::approximate::{Approximate, ApproximateError, ShiftRidgeParams};
-use crate::approximation::{Addend, Embedding, General, Known};
+use crate::approximation::{Addend, Embedding, General, Known, NewScores};
 use crate::landmarks::Landmarks;
 use crate::oracle::{Identity, Oracle, OracleError, Pair, Symmetry, ask_block, ask_pairs, block_of};
 use crate::stream::stream;
@@ -219,9 +219,7 @@ impl Addend for Blend {
         &self.anchors
     }
 
-    /// The polynomial of the main proxy, whose scores these are; others have no scores of new items here, and no projector asks for them.
-    fn link(&self, mut scores: ArrayViewMut2<'_, f64>) {
-        let main = self.polynomials.powers.first().map_or(&[][..], Vec::as_slice);
-        scores.mapv_inplace(|p| self.polynomials.constant + horner(main, p));
+    fn link(&self, new: &NewScores<'_, '_>) -> Array2<f64> {
+        self.polynomials.block((new.similarities.nrows(), new.items.len()), new.proxies)
     }
 }

@@ -7,9 +7,9 @@ use landmark_harness::config::{TextsFormat, Tuned};
 use landmark_harness::experiments::own_data;
 use landmark_harness::items::{ItemFile, OwnItems};
 use landmark_report::amounts::count;
+use landmark_report::columns::Column;
 use landmark_tasks::classification::{self, ClassificationParams};
 use miette::{IntoDiagnostic, Result};
-use polars::prelude::Column;
 
 use super::Own;
 use crate::cli::{LogArgs, OwnArgs};
@@ -68,11 +68,11 @@ pub(crate) fn classify(arguments: &OwnArgs, file: &Path, columns: LabelColumns<'
         rest.iter().zip(outcome.predictions).for_each(|(&item, predicted)| all[item] = predicted);
     }
     let is_given = |item: usize| label_of.contains_key(&item) && !tested.contains(&item);
-    let source: Vec<&str> = (0..items).map(|item| if is_given(item) { "given" } else { "predicted" }).collect();
+    let source = (0..items).map(|item| Some(if is_given(item) { "given" } else { "predicted" }));
     let columns = vec![
-        Column::new("id".into(), own.ids()),
-        Column::new("label".into(), all.iter().map(|&label| names[label]).collect::<Vec<_>>()),
-        Column::new("source".into(), source),
+        Column::text("id", own.ids().into_iter().map(Some)),
+        Column::text("label", all.iter().map(|&label| Some(names[label]))),
+        Column::text("source", source),
     ];
     let path = own.write(own_data::LABELS, columns)?;
     let test = if tested.is_empty() {

@@ -1,4 +1,4 @@
-//! `runner topk` and `runner mine`: the nearest items of each, and the best pairs of all.
+//! `runner topk`: the nearest items of each.
 
 use std::collections::HashMap;
 
@@ -8,12 +8,13 @@ use landmark_harness::experiments::own_data;
 use landmark_harness::job::JobError;
 use landmark_harness::run::{self, RunError};
 use landmark_report::amounts::count;
-use landmark_tasks::neighbours::{Neighbour, best_pairs, top_k as most_similar};
+use landmark_report::columns::Column;
+use landmark_tasks::neighbours::{Neighbour, top_k as most_similar};
 use miette::{IntoDiagnostic, Result};
-use polars::prelude::Column;
 
 use super::Own;
 use crate::cli::{LogArgs, OwnArgs};
+use crate::exit::UsageError;
 
 /// Pairs asked of the oracle at a time: what a budget cuts off is no more than that.
 const PAIRS_AT_A_TIME: usize = 256;
@@ -26,6 +27,10 @@ pub(crate) fn top_k(
     budget: Option<u64>,
     log: LogArgs,
 ) -> Result<String> {
+    if budget.is_some() && rescore.is_none() {
+        let help = "add `--rescore N` or `--target-recall SHARE`".to_owned();
+        return Err(UsageError::new("without either nothing is scored, and nothing bought", Some(help)).into());
+    }
     let own = Own::open(arguments, log)?;
     let wide = rescore.unwrap_or(k).max(k);
     let (progress, done) = own.progress("items done");
@@ -46,28 +51,11 @@ pub(crate) fn top_k(
         list.truncate(k);
     }
     let path = own.write(own_data::NEIGHBOURS, columns(&own, &found, rescore.map(|_| &exact)))?;
+    own.write_statement(&path, None)?;
     let listed = k.min(found.len().saturating_sub(1));
     text +=
         &format!("the {listed} most similar of each of {} items: `{}`\n", count(found.len() as u64), path.display());
     Ok(text)
-}
-
-/// Lists the most similar pairs of all.
-pub(crate) fn mine(arguments: &OwnArgs, pairs: usize, at_least: Option<f64>, log: LogArgs) -> Result<String> {
-    let own = Own::open(arguments, log)?;
-    let (progress, done) = own.progress("items done");
-    let found = best_pairs(own.vectors(), pairs, at_least.unwrap_or(f64::NEG_INFINITY), done);
-    drop(progress);
-    let ids = |of: fn(&landmark_tasks::neighbours::ScoredPair) -> usize| -> Vec<String> {
-        found.iter().map(|pair| own.id(of(pair))).collect()
-    };
-    let columns = vec![
-        Column::new("first".into(), ids(|pair| pair.first)),
-        Column::new("second".into(), ids(|pair| pair.second)),
-        Column::new("score".into(), found.iter().map(|pair| pair.score).collect::<Vec<_>>()),
-    ];
-    let path = own.write(own_data::PAIRS, columns)?;
-    Ok(format!("the {} most similar pairs: `{}`\n", count(found.len() as u64), path.display()))
 }
 
 /// Scores by pair, the smaller item first.
@@ -97,11 +85,7 @@ impl Own {
                 let mut scores = vec![0.0; pairs.len()];
                 match oracle.evaluate(pairs, &mut scores) {
                     Ok(()) => exact.extend(pairs.iter().copied().zip(scores)),
-                    Err(
-                        OracleError::BudgetExhausted { .. }
-                        | OracleError::TimeExhausted { .. }
-                        | OracleError::MoneyExhausted { .. },
-                    ) => break,
+                    Err(error) if error.is_exhausted() => break,
                     Err(error) => return Err(failed(error)),
                 }
             }
@@ -128,14 +112,14 @@ fn columns(own: &Own, found: &[Vec<Neighbour>], exact: Option<&Exact>) -> Vec<Co
     let all = || found.iter().enumerate().flat_map(|(item, list)| list.iter().map(move |one| (item, one)));
     let ranks = found.iter().flat_map(|list| 1..=list.len() as u64);
     let mut columns = vec![
-        Column::new("id".into(), all().map(|(item, _)| own.id(item)).collect::<Vec<_>>()),
-        Column::new("rank".into(), ranks.collect::<Vec<_>>()),
-        Column::new("neighbour".into(), all().map(|(_, one)| own.id(one.item)).collect::<Vec<_>>()),
-        Column::new("score".into(), all().map(|(_, one)| one.score).collect::<Vec<_>>()),
+        Column::text("id", all().map(|(item, _)| Some(own.id(item)))),
+        Column::count("rank", ranks.map(Some)),
+        Column::text("neighbour", all().map(|(_, one)| Some(own.id(one.item)))),
+        Column::number("score", all().map(|(_, one)| Some(one.score))),
     ];
     if let Some(exact) = exact {
         let is_exact = |(item, one): (usize, &Neighbour)| exact.contains_key(&(item.min(one.item), item.max(one.item)));
-        columns.push(Column::new("exact".into(), all().map(is_exact).collect::<Vec<_>>()));
+        columns.push(Column::flag("exact", all().map(is_exact).map(Some)));
     }
     columns
 }

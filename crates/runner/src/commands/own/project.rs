@@ -22,10 +22,10 @@ use landmark_harness::problem::{Joined, similarity};
 use landmark_harness::run::{self, RunError};
 use landmark_oracles::subprocess::ScoredItems;
 use landmark_report::amounts::count;
+use landmark_report::columns::Column;
 use landmark_tasks::neighbours::nearest;
 use miette::{IntoDiagnostic, Result};
 use ndarray::Array2;
-use polars::prelude::Column;
 
 use super::{Own, other_scorer, write_table};
 use crate::cli::{LogArgs, OwnArgs};
@@ -56,10 +56,10 @@ pub(crate) fn project(
     let found = nearest(vectors.view(), own.vectors(), k);
     let all = || found.iter().enumerate().flat_map(|(item, list)| list.iter().map(move |one| (item, one)));
     let columns = vec![
-        Column::new("id".into(), all().map(|(item, _)| new.ids[item].clone()).collect::<Vec<_>>()),
-        Column::new("rank".into(), found.iter().flat_map(|list| 1..=list.len() as u64).collect::<Vec<_>>()),
-        Column::new("neighbour".into(), all().map(|(_, one)| own.id(one.item)).collect::<Vec<_>>()),
-        Column::new("score".into(), all().map(|(_, one)| one.score).collect::<Vec<_>>()),
+        Column::text("id", all().map(|(item, _)| Some(new.ids[item].clone()))),
+        Column::count("rank", found.iter().flat_map(|list| 1..=list.len() as u64).map(Some)),
+        Column::text("neighbour", all().map(|(_, one)| Some(own.id(one.item)))),
+        Column::number("score", all().map(|(_, one)| Some(one.score))),
     ];
     write_table(&folder.join("neighbours.tsv"), columns)?;
     Ok(format!(
@@ -113,8 +113,8 @@ impl Own {
             return Err(other_scorer(then, now));
         }
 
-        let metered = MeteredStore::open(&problem, &self.matrix, &run::store_address(&self.config, &self.options))
-            .into_diagnostic()?;
+        let address = run::store_address(&self.config, &self.options);
+        let metered = MeteredStore::open(&problem, &self.matrix, &address, self.config.run.seed).into_diagnostic()?;
         let oracle = similarity(metered.scores(), info.gamma).into_diagnostic()?;
         let (rows, landmarks): (Vec<usize>, Vec<usize>) = ((kept.len()..kept.len() + m).collect(), (0..t).collect());
         let similarities = block_of(oracle.as_ref(), &rows, &landmarks).into_diagnostic()?;
@@ -125,16 +125,17 @@ impl Own {
             (Some(embedding), _) => {
                 let place = |item: &usize| kept.iter().position(|kept| kept == item).unwrap_or_default();
                 let anchors: Vec<usize> = embedding.anchors().iter().map(place).collect();
-                let kind =
-                    self.matrix.methods.first().and_then(|method| method.proxy.as_ref()).map(|proxy| &proxy.kind);
-                let proxy = kind.map(|kind| problem.proxy(kind, info.gamma)).transpose().into_diagnostic()?.flatten();
-                let Some(proxy) = proxy else {
+                let wanted = self.matrix.methods.first().and_then(|method| method.proxy.as_ref());
+                let proxies = problem.proxies(wanted, info.gamma).into_diagnostic()?;
+                if proxies.is_empty() {
                     let message = "the factors were made with a proxy, and the configuration names none";
                     let help = "use the configuration that they were made with".to_owned();
                     return Err(UsageError::new(message, Some(help)).into());
+                }
+                let to = |items: &[usize]| -> Result<Vec<Array2<f64>>> {
+                    proxies.iter().map(|proxy| block_of(proxy.as_ref(), &rows, items).into_diagnostic()).collect()
                 };
-                let to = |items: &[usize]| block_of(proxy.as_ref(), &rows, items).into_diagnostic();
-                embedding.project_with_proxy(similarities.view(), to(&landmarks)?.view(), to(&anchors)?.view())
+                embedding.project_with_proxy(similarities.view(), &info.landmarks, &to(&landmarks)?, &to(&anchors)?)
             }
         };
         let vectors = vectors.ok_or_else(|| UsageError::new("these factors cannot embed new items", None))?;

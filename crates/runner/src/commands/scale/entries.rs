@@ -132,6 +132,10 @@ fn make(
     let refuse = |sentence: String| RunError::Plan(Box::new(JobError::Failed(sentence.into())));
     let failed = |error: StoreError| refuse(error.to_string());
     let jobs = experiment.jobs(context).map_err(|error| RunError::Plan(Box::new(error)))?;
+    if context.metered.other_order().is_some() && jobs.iter().any(|job| job.requests.len() > 1) {
+        let what = "the errors of this run read both orders of a pair, and a plan holds the entries of one";
+        return Err(refuse(format!("{what}: leave `error_estimate` out, and estimate with a run of your own")));
+    }
     let shape = context.metered.shape();
     let forecast = Forecast::of(&jobs, vec![shape], |_| false);
     if !forecast.are_named() {

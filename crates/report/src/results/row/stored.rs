@@ -4,39 +4,39 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Metric;
-use super::axes::{Axes, Column};
-use super::row::{Cost, Interval, ResultRow, Subject, Variant};
+use super::super::Metric;
+use super::super::axes::{Axes, Column};
+use super::{Cost, Interval, ResultRow, Subject, Variant};
 
 /// One line of `results.json`, one line of the Parquet file.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct StoredRow {
-    pub(super) dataset: String,
-    pub(super) method: String,
-    pub(super) method_id: String,
-    pub(super) variant: String,
-    pub(super) comparison: String,
-    pub(super) items: u64,
-    pub(super) columns: u64,
-    pub(super) rank: u64,
-    pub(super) cells: u64,
-    pub(super) evaluations: u64,
-    pub(super) replicate: u64,
-    pub(super) metric: Metric,
-    pub(super) position: Option<u64>,
-    pub(super) value: f64,
-    pub(super) lower: Option<f64>,
-    pub(super) upper: Option<f64>,
-    pub(super) seconds: Option<f64>,
-    pub(super) note: Option<String>,
-    pub(super) profile: String,
+pub(in super::super) struct StoredRow {
+    pub(in super::super) dataset: String,
+    pub(in super::super) method: String,
+    pub(in super::super) method_id: String,
+    pub(in super::super) variant: String,
+    pub(in super::super) comparison: String,
+    pub(in super::super) items: u64,
+    pub(in super::super) columns: u64,
+    pub(in super::super) rank: u64,
+    pub(in super::super) cells: u64,
+    pub(in super::super) evaluations: u64,
+    pub(in super::super) replicate: u64,
+    pub(in super::super) metric: Metric,
+    pub(in super::super) position: Option<u64>,
+    pub(in super::super) value: f64,
+    pub(in super::super) lower: Option<f64>,
+    pub(in super::super) upper: Option<f64>,
+    pub(in super::super) seconds: Option<f64>,
+    pub(in super::super) note: Option<String>,
+    pub(in super::super) profile: String,
     /// The axes by name, where they are not `columns`, `rank` and `position` themselves.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) axes: Option<Axes>,
+    pub(in super::super) axes: Option<Axes>,
     /// Whether it is a cap, where its id does not tell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) is_cap: Option<bool>,
+    pub(in super::super) is_cap: Option<bool>,
 }
 
 /// Ids of the caps of rows that do not say so themselves.

@@ -1,0 +1,177 @@
+use std::sync::Arc;
+
+use ndarray::{Array1, Array2};
+use rand::Rng as _;
+
+use super::*;
+use crate::approximate::{Link, Nystrom, Proxied, ShiftRidgeParams, SmsNystromParams, StaCur};
+use crate::error_estimate::relative_errors;
+use crate::linalg;
+use crate::oracle::{AsymmetryPolicy, Metered, OneOrder, Precomputed};
+use crate::stream::stream;
+
+fn shift_ridge() -> ByOneOrder {
+    ByOneOrder::new(Arc::new(ShiftRidgeParams::default().check().unwrap()), Coin::new(1))
+}
+
+// a coin that follows the numbers of the items is not equivariant, and what is shrunk is neither exact nor known
+crate::conformance!(@tests promises, shift_ridge();
+    symmetric_where_promised
+    evaluates_what_it_planned_and_nothing_twice
+    names_the_pair_that_is_not_finite
+    deterministic_whatever_the_thread_count
+    refuses_impossible_ranks
+    needs_the_landmarks_it_says
+    duplicate_items_survive
+    every_door_reads_the_same_value
+    embedding_reproduces_the_symmetric_part
+    takes_a_symmetric_matrix_or_says_so
+    rank_for_columns_is_within_the_price
+);
+
+fn golden() -> serde_json::Value {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/one_order.json");
+    serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
+}
+
+fn evaluated(n: usize, columns: &[usize], pairs: &[(usize, usize)]) -> EntrySet {
+    let shape = OracleShape { len: n, symmetry: Symmetry::Symmetric, diagonal_known: false, evaluations_per_pair: 1 };
+    let mut evaluated = EntrySet::new(shape);
+    columns.iter().for_each(|&j| evaluated.add_column(j));
+    pairs.iter().for_each(|&(i, j)| evaluated.add_entry(i, j));
+    evaluated
+}
+
+#[test]
+fn the_effects_are_those_of_the_numpy_twin() {
+    for case in golden()["effects"].as_array().unwrap() {
+        let columns: Vec<usize> = serde_json::from_value(case["columns"].clone()).unwrap();
+        let pairs: Vec<(usize, usize)> = serde_json::from_value(case["pairs"].clone()).unwrap();
+        let b: Vec<f64> = serde_json::from_value(case["b"].clone()).unwrap();
+        let wanted: Vec<f64> = serde_json::from_value(case["a"].clone()).unwrap();
+        let ours = item_effects(b.len(), &evaluated(b.len(), &columns, &pairs), &b);
+        for (ours, wanted) in ours.iter().zip(&wanted) {
+            // a dense solve of a well-conditioned system
+            assert!((ours - wanted).abs() < 1e-10, "{ours} against {wanted}");
+        }
+    }
+}
+
+#[test]
+fn the_solution_is_that_of_the_dense_system() {
+    let n = 30;
+    let mut rng = stream(1, "by one order", "graph", 0);
+    for round in 0..20 {
+        let columns: Vec<usize> = (0..n).filter(|_| rng.gen_bool(0.1 * f64::from(round % 4))).collect();
+        let pairs: Vec<(usize, usize)> = (0..40).map(|_| (rng.gen_range(0..n), rng.gen_range(0..n))).collect();
+        let set = evaluated(n, &columns, &pairs);
+        let b: Vec<f64> = (0..n).map(|_| rng.gen_range(-1.0..1.0)).collect();
+        let a = item_effects(n, &set, &b);
+        for i in 0..n {
+            let others = (0..n).filter(|&j| j != i && set.contains(i, j));
+            let left: f64 = 5.0 * a[i] + others.map(|j| a[i] - a[j]).sum::<f64>() - b[i];
+            assert!(left.abs() < 1e-10, "item {i} of round {round}: {left}");
+        }
+    }
+    assert_eq!(item_effects(3, &evaluated(3, &[], &[]), &[0.0; 3]), [0.0; 3]);
+}
+
+/// A score of rank 6 with item effects in its antisymmetric half, and its mean of both orders.
+fn biased(n: usize, noise: f64) -> (Precomputed, Precomputed) {
+    let mut rng = stream(2, "by one order", "score", 0);
+    let mut normal =
+        |rows, cols| Array2::from_shape_fn((rows, cols), |_| (0..6).map(|_| rng.gen_range(-0.7..0.7)).sum::<f64>());
+    let z = normal(n, 6);
+    let effects: Array1<f64> = normal(n, 1).column(0).to_owned();
+    let rest = normal(n, n) * noise;
+    let mut scores = z.dot(&z.t());
+    for ((i, j), score) in scores.indexed_iter_mut().filter(|((i, j), _)| i != j) {
+        *score += effects[i] - effects[j] + (rest[[i, j]] - rest[[j, i]]);
+    }
+    let keep = Precomputed::new(scores.clone(), AsymmetryPolicy::Keep).unwrap();
+    (keep, Precomputed::new(scores, AsymmetryPolicy::Mean).unwrap())
+}
+
+fn fit(method: &dyn Approximate, oracle: &dyn Oracle, rank: usize, known: Known) -> Approximation {
+    let landmarks = Landmarks::uniform(oracle.len(), &mut stream(3, "by one order", "landmarks", 0));
+    method.fit(oracle, &landmarks, rank, known, &mut stream(3, "by one order", "fit", 0)).unwrap()
+}
+
+#[test]
+fn what_the_items_add_to_one_order_is_removed() {
+    let (given, wanted) = biased(200, 0.0);
+    let coin = Coin::new(1);
+    let oracle = OneOrder::new(&given, coin);
+    let method: Arc<dyn Approximate> = Arc::new(ShiftRidgeParams::default().check().unwrap());
+    let error = |method: &dyn Approximate| {
+        relative_errors(&wanted, &fit(method, &oracle, 40, Known::LANDMARKS)).unwrap().off_diagonal
+    };
+    let (plain, corrected) = (error(method.as_ref()), error(&ByOneOrder::new(Arc::clone(&method), coin)));
+    // nothing but item effects stands between one order and the mean of both: a ridge of 5 beside degrees of 40 and 199 leaves a ninth at most
+    assert!(corrected < 0.35 * plain, "{corrected} against {plain}");
+    // effects of another coin are noise to it
+    let wrong = error(&ByOneOrder::new(method, Coin::new(2)));
+    assert!(wrong > 0.8 * plain, "{wrong} against {plain}");
+}
+
+#[test]
+fn it_asks_for_half_of_what_both_orders_cost() {
+    let (given, _) = biased(60, 0.1);
+    let meter = Metered::new(OneOrder::new(&given, Coin::new(1)));
+    let method = shift_ridge();
+    let landmarks = Landmarks::uniform(60, &mut stream(3, "by one order", "landmarks", 0));
+    let planned = method.plan(OracleShape::of(&meter), &landmarks, 12).unwrap().evaluations(OracleShape::of(&meter));
+    fit(&method, &meter, 12, Known::LANDMARKS);
+    assert_eq!((meter.spent().evaluations, planned), (60 * 12 - 12 * 11 / 2, 60 * 12 - 12 * 11 / 2));
+}
+
+#[test]
+fn methods_with_two_sets_and_with_a_proxy_ask_for_nothing_more() {
+    let (given, wanted) = biased(60, 0.1);
+    let proxy = Precomputed::new(wanted.matrix() * 0.5 + 1.0, AsymmetryPolicy::Reject).unwrap();
+    let ridge: Arc<dyn Approximate> = Arc::new(ShiftRidgeParams::default().check().unwrap());
+    let methods: [Arc<dyn Approximate>; 4] = [
+        Arc::new(Nystrom),
+        Arc::new(SmsNystromParams::default().check().unwrap()),
+        Arc::new(StaCur::default()),
+        Arc::new(Proxied::new(ridge, Arc::new(proxy), Link::default())),
+    ];
+    for inner in methods {
+        let meter = Metered::new(OneOrder::new(&given, Coin::new(1)));
+        let landmarks = Landmarks::uniform(60, &mut stream(3, "by one order", "landmarks", 0));
+        let planned = inner.plan(OracleShape::of(&meter), &landmarks, 10).unwrap();
+        let id = inner.id();
+        fit(&ByOneOrder::new(inner, Coin::new(1)), &meter, 10, Known::NOTHING);
+        assert_eq!(meter.spent().evaluations, planned.evaluations(OracleShape::of(&meter)), "{id}");
+    }
+}
+
+#[test]
+fn an_evaluated_cell_keeps_most_of_its_score_and_the_diagonal_all() {
+    let (given, _) = biased(60, 0.3);
+    let coin = Coin::new(1);
+    let oracle = OneOrder::new(&given, coin);
+    let method: Arc<dyn Approximate> = Arc::new(ShiftRidgeParams::default().check().unwrap());
+    let known = fit(&ByOneOrder::new(Arc::clone(&method), coin), &oracle, 10, Known::LANDMARKS);
+    let bare = fit(&ByOneOrder::new(method, coin), &oracle, 10, Known::NOTHING);
+    let t = known.landmarks()[0];
+    let score = |i, j| given.matrix()[coin.order(i, j)];
+    assert!((known.entry(t, t).unwrap() - score(t, t)).abs() < 1e-12);
+    let others: Vec<usize> = (0..60).filter(|&i| i != t).collect();
+    // (K̃ − .15 m) / .85 is the score less its effects, which are differences of one number an item
+    let left: Vec<f64> = others
+        .iter()
+        .map(|&i| {
+            let exact = (known.entry(i, t).unwrap() - 0.15 * bare.entry(i, t).unwrap()) / 0.85;
+            coin.sign(i, t) * (score(i, t) - exact)
+        })
+        .collect();
+    let landmark = known.landmarks()[1];
+    let place = others.iter().position(|&i| i == landmark).unwrap();
+    for (k, &i) in others.iter().enumerate().filter(|&(_, &i)| i != landmark) {
+        let exact = (known.entry(i, landmark).unwrap() - 0.15 * bare.entry(i, landmark).unwrap()) / 0.85;
+        let other = coin.sign(i, landmark) * (score(i, landmark) - exact);
+        assert!((other - (left[k] - left[place])).abs() < 1e-9, "item {i}");
+    }
+    assert!(linalg::frobenius_norm(known.to_dense().unwrap().view()).is_finite());
+}

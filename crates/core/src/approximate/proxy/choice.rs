@@ -1,0 +1,189 @@
+//! Choice of the link, where there are several proxies or popularity may take part: whichever predicts a column best that it
+//! was not fitted to.
+//!
+//! Rivals: q of one proxy alone, for every proxy; all of them; all of them with popularity (three columns at least). The proxies are
+//! ordered by how well each predicts alone, so by their R² on columns left out. Cost: at most 16 columns are left out in turn, on
+//! as many entries as the fit of a link needs.
+
+use std::sync::Arc;
+
+use ndarray::{Array2, Axis};
+use rand::seq::index::sample;
+
+use super::fitted::Fitted;
+use super::link::Link;
+use crate::oracle::{Oracle, OracleError, block_of};
+use crate::popularity::{HubLink, LinkRow, Popularity};
+use crate::stream::Rng;
+
+/// Columns that are left out in turn, at most.
+const LEFT_OUT: usize = 16;
+
+/// Entries that a link is fitted to while a column is left out, at most.
+const FOLD_ENTRIES: usize = 1 << 17;
+
+/// Columns without which the popularity of an item can't be told from a score.
+const FEWEST_COLUMNS: usize = 3;
+
+/// Evaluated columns and what the proxies say of the same entries.
+pub(super) struct Evidence {
+    /// n.
+    items: usize,
+    columns: Vec<usize>,
+    /// Rows that are looked at, none of them a column.
+    rows: Vec<usize>,
+    /// K of those rows, rows × columns, and each proxy.
+    scores: Array2<f64>,
+    proxies: Vec<Array2<f64>>,
+    popularity: Option<Popularity>,
+}
+
+impl Evidence {
+    /// Reads what was evaluated already.
+    pub(super) fn read(
+        oracle: &dyn Oracle,
+        proxies: &[&dyn Oracle],
+        columns: Vec<usize>,
+        wants_popularity: bool,
+        rng: &mut Rng,
+    ) -> Result<Self, OracleError> {
+        Self::read_from(oracle, proxies, columns, wants_popularity.then_some(FEWEST_COLUMNS), rng)
+    }
+
+    /// The same with popularity from so many columns on.
+    pub(super) fn read_from(
+        oracle: &dyn Oracle,
+        proxies: &[&dyn Oracle],
+        columns: Vec<usize>,
+        fewest: Option<usize>,
+        rng: &mut Rng,
+    ) -> Result<Self, OracleError> {
+        let n = oracle.len();
+        let popularity = if fewest.is_some_and(|fewest| columns.len() >= fewest) {
+            let all: Vec<usize> = (0..n).collect();
+            Some(Popularity::of(&columns, block_of(oracle, &all, &columns)?.view()))
+        } else {
+            None
+        };
+        let mut is_column = vec![false; n];
+        columns.iter().for_each(|&l| is_column[l] = true);
+        let mut rows: Vec<usize> = (0..n).filter(|&i| !is_column[i]).collect();
+        let affordable = (FOLD_ENTRIES / columns.len().max(1)).max(1);
+        if rows.len() > affordable {
+            rows = sample(rng, rows.len(), affordable).iter().map(|k| rows[k]).collect();
+            rows.sort_unstable();
+        }
+        let scores = block_of(oracle, &rows, &columns)?;
+        let proxies = proxies.iter().map(|proxy| block_of(*proxy, &rows, &columns)).collect::<Result<Vec<_>, _>>()?;
+        Ok(Self { items: n, columns, rows, scores, proxies, popularity })
+    }
+
+    /// The link without popularity that predicts best, fitted to all columns; and the one with it where that predicts better.
+    pub(super) fn choose(&self, link: Link) -> (Fitted, Option<Fitted>) {
+        let alone: Vec<f64> = (0..self.proxies.len()).map(|number| self.pair_error(link, number)).collect();
+        let mut order: Vec<usize> = (0..self.proxies.len()).collect();
+        order.sort_by(|&a, &b| alone[a].total_cmp(&alone[b]));
+        let main = order[0];
+        let of_all = if order.len() > 1 { self.all_error(&order, false) } else { f64::INFINITY };
+        let with_popularity = if self.popularity.is_some() { self.all_error(&order, true) } else { f64::INFINITY };
+        let pair = if of_all < alone[main] {
+            self.fitted(order.clone(), false)
+        } else {
+            Fitted::Pair { main, link: link.fit(&self.pairs(main, None)) }
+        };
+        let is_better = with_popularity < alone[main].min(of_all);
+        (pair, is_better.then(|| self.fitted(order, true)))
+    }
+
+    /// The link of all proxies in this order, fitted to all columns.
+    pub(super) fn fitted(&self, order: Vec<usize>, knows_popularity: bool) -> Fitted {
+        let link = self.fit_all(&order, knows_popularity, None);
+        let known = self.popularity.clone().filter(|_| knows_popularity);
+        let popularity = Arc::new(known.unwrap_or_else(|| Popularity::unknown(self.items)));
+        Fitted::All { order, link, popularity, columns: self.columns.clone() }
+    }
+
+    fn left_out(&self) -> std::ops::Range<usize> {
+        0..self.columns.len().min(LEFT_OUT)
+    }
+
+    /// (proxy, score) of all columns but one.
+    fn pairs(&self, number: usize, without: Option<usize>) -> Vec<(f64, f64)> {
+        let kept: Vec<usize> = (0..self.columns.len()).filter(|&a| Some(a) != without).collect();
+        let (cheap, scores) = (self.proxies[number].select(Axis(1), &kept), self.scores.select(Axis(1), &kept));
+        cheap.into_iter().zip(scores).collect()
+    }
+
+    /// Squared error of columns that q of one proxy was not fitted to.
+    fn pair_error(&self, link: Link, number: usize) -> f64 {
+        let of_column = |a: usize| {
+            let fitted = link.fit(&self.pairs(number, Some(a)));
+            let (cheap, scores) = (self.proxies[number].column(a), self.scores.column(a));
+            cheap.iter().zip(scores).map(|(&p, score)| (score - fitted.at(p)).powi(2)).sum::<f64>()
+        };
+        self.left_out().map(of_column).sum()
+    }
+
+    /// Squared error of columns that the link of all proxies, and their popularity, was not fitted to.
+    fn all_error(&self, order: &[usize], knows_popularity: bool) -> f64 {
+        let of_column = |a: usize| {
+            let link = self.fit_all(order, knows_popularity, Some(a));
+            let mut proxies = vec![0.0; order.len()];
+            let of_row = |row: usize| {
+                self.read_proxies(order, row, a, &mut proxies);
+                let popularity = if knows_popularity { self.popularity_of(row, a, &[a]) } else { (0.0, 0.0) };
+                (self.scores[[row, a]] - link.at(popularity, &proxies)).powi(2)
+            };
+            (0..self.rows.len()).map(of_row).sum::<f64>()
+        };
+        self.left_out().map(of_column).sum()
+    }
+
+    fn fit_all(&self, order: &[usize], knows_popularity: bool, without: Option<usize>) -> HubLink {
+        let rows = |a: usize, take: &mut dyn FnMut(LinkRow<'_>)| {
+            if Some(a) == without {
+                return;
+            }
+            let mut proxies = vec![0.0; order.len()];
+            let left_out: Vec<usize> = std::iter::once(a).chain(without).collect();
+            for row in 0..self.rows.len() {
+                self.read_proxies(order, row, a, &mut proxies);
+                let popularity = if knows_popularity { self.popularity_of(row, a, &left_out) } else { (0.0, 0.0) };
+                take(LinkRow { popularity, proxies: &proxies, score: self.scores[[row, a]] });
+            }
+        };
+        HubLink::fit(order.len(), knows_popularity, self.columns.len(), rows)
+    }
+
+    /// h of a row and of the a-th column, without what some columns say.
+    fn popularity_of(&self, row: usize, a: usize, left_out: &[usize]) -> (f64, f64) {
+        let Some(popularity) = &self.popularity else { return (0.0, 0.0) };
+        let without = left_out.iter().map(|&a| (a, self.scores[[row, a]]));
+        // the row of a column among those left out is not at hand here, and says little of its item
+        (popularity.without(self.rows[row], without), popularity.values()[self.columns[a]])
+    }
+
+    fn read_proxies(&self, order: &[usize], row: usize, a: usize, out: &mut [f64]) {
+        out.iter_mut().zip(order).for_each(|(out, &number)| *out = self.proxies[number][[row, a]]);
+    }
+
+    /// ‖K − q(P)‖ / ‖K‖ of what was looked at; none where there is nothing to divide by.
+    pub(super) fn relative_error(
+        oracle: &dyn Oracle,
+        proxies: &[&dyn Oracle],
+        fitted: &Fitted,
+        (rows, columns): (&[usize], &[usize]),
+    ) -> Result<Option<f64>, OracleError> {
+        let scores = block_of(oracle, rows, columns)?;
+        let mut linked = Array2::zeros(scores.dim());
+        fitted.block(proxies, rows, columns, linked.view_mut())?;
+        let norm: f64 = scores.iter().map(|score| score * score).sum();
+        let error: f64 = scores.iter().zip(&linked).map(|(score, linked)| (score - linked).powi(2)).sum();
+        Ok((norm > 0.0).then(|| (error / norm).sqrt()))
+    }
+
+    /// The rows that were looked at, and the columns.
+    pub(super) fn places(&self) -> (Vec<usize>, Vec<usize>) {
+        (self.rows.clone(), self.columns.clone())
+    }
+}

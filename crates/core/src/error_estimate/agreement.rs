@@ -1,0 +1,57 @@
+//! Agreement of K̃ with K at sampled pairs that the fit did not evaluate: the error of large scores, and the correlation of all.
+//!
+//! ‖K − K̃‖_F weighs every pair alike, and uses of a matrix look at its large scores: neighbours, clusters, duplicates.
+
+use super::exact::ratio;
+use crate::oracle::Pair;
+
+/// One pair in so many counts as large.
+const LARGE_SHARE: usize = 100;
+
+/// Large pairs at least; with fewer than twice as many drawn, none is told from the rest.
+const FEWEST_LARGE: usize = 10;
+
+/// A pair that was drawn.
+pub(super) struct DrawnPair {
+    pub(super) pair: Pair,
+    /// K.
+    pub(super) score: f64,
+    /// K̃, of both orders where they differ.
+    pub(super) ours: f64,
+    /// (K − K̃)².
+    pub(super) missed: f64,
+}
+
+/// Agreement at sampled pairs; none of it where too few were drawn.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Agreement {
+    /// Relative error over the hundredth of the pairs whose K is largest, ten of them at least.
+    pub large_scores: Option<f64>,
+    /// Pearson correlation of K̃ with K; none where either is constant.
+    pub correlation: Option<f64>,
+}
+
+impl Agreement {
+    pub(super) fn of(drawn: &[DrawnPair]) -> Self {
+        if drawn.len() < 2 * FEWEST_LARGE {
+            return Self::default();
+        }
+        let mut by_score: Vec<&DrawnPair> = drawn.iter().collect();
+        by_score.sort_unstable_by(|a, b| b.score.total_cmp(&a.score).then(a.pair.cmp(&b.pair)));
+        let large = &by_score[..(drawn.len() / LARGE_SHARE).max(FEWEST_LARGE)];
+        let missed: f64 = large.iter().map(|pair| pair.missed).sum();
+        let total: f64 = large.iter().map(|pair| pair.score * pair.score).sum();
+        Self { large_scores: Some(ratio(missed, total).sqrt()), correlation: correlation(drawn) }
+    }
+}
+
+fn correlation(drawn: &[DrawnPair]) -> Option<f64> {
+    let mean = |of: fn(&DrawnPair) -> f64| drawn.iter().map(of).sum::<f64>() / drawn.len() as f64;
+    let (x, y) = (mean(|pair| pair.score), mean(|pair| pair.ours));
+    let sums = drawn.iter().fold((0.0, 0.0, 0.0), |(xx, xy, yy), pair| {
+        let (dx, dy) = (pair.score - x, pair.ours - y);
+        (xx + dx * dx, xy + dx * dy, yy + dy * dy)
+    });
+    let (xx, xy, yy) = sums;
+    (xx > 0.0 && yy > 0.0).then(|| xy / (xx * yy).sqrt())
+}

@@ -1,0 +1,183 @@
+//! Row kriging: what the link leaves over, predicted from an item's own known pairs.
+//!
+//! ```text
+//! c_i = G[:, O_i] (G[O_i, O_i] + λI)⁻¹ D_i,O_i      E_ij += (c_ij + c_ji) / 2
+//! ```
+//! G is the main proxy, O_i the known others of item i (the nearest by the proxy, 256 at most), D what the link leaves over. λ is a
+//! multiple of the mean diagonal of G, or kriging is left out: whichever predicts known entries of thirty random items best, each
+//! left out in turn, by e_o = (Q D)_o / Q_oo with Q = (G[O, O] + λI)⁻¹. A G that is no kernel is so switched off.
+//!
+//! Cost: for an item with t known and w unknown candidates t²d + t³/3 + (t + w)d, where the proxy has vectors of d numbers, else
+//! t² + tw scores of it.
+
+use ndarray::{Array2, Axis};
+use rayon::prelude::*;
+
+use super::pool::{Pool, by_rows};
+use crate::linalg;
+use crate::oracle::{Oracle, OracleError, Pair, ask_pairs, block_of};
+use crate::popularity::solve_spd;
+
+/// Known pairs that an item is kriged from, at most.
+const MOST_KNOWN: usize = 256;
+
+/// λ, in parts of the mean diagonal of G.
+const RIDGES: [f64; 5] = [0.03, 0.1, 0.3, 1.0, 3.0];
+
+/// Items that λ is judged by.
+pub(super) const JUDGES: usize = 30;
+
+/// The main proxy as a kernel.
+pub(super) struct Kernel<'a> {
+    proxy: &'a dyn Oracle,
+    mean_diagonal: f64,
+}
+
+/// λ that predicts best, and how well: sums of squares over known entries of the judges.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Choice {
+    /// `None`: the link alone predicts better.
+    pub(super) lambda: Option<f64>,
+    pub(super) without: f64,
+    pub(super) with: f64,
+}
+
+impl<'a> Kernel<'a> {
+    /// Reads the diagonal: n scores of the proxy where it is not known.
+    pub(super) fn new(proxy: &'a dyn Oracle) -> Result<Self, OracleError> {
+        let mean_diagonal = match proxy.known_diagonal() {
+            Some(value) => value,
+            None => {
+                let cells: Vec<Pair> = (0..proxy.len()).map(|i| (i, i)).collect();
+                let mut diagonal = vec![0.0; cells.len()];
+                ask_pairs(proxy, &cells, &mut diagonal)?;
+                diagonal.iter().sum::<f64>() / cells.len().max(1) as f64
+            }
+        };
+        Ok(Self { proxy, mean_diagonal })
+    }
+
+    /// G among some items.
+    fn among(&self, items: &[usize]) -> Result<Array2<f64>, OracleError> {
+        match self.proxy.vectors() {
+            Some(vectors) => {
+                let own = vectors.select(Axis(0), items);
+                Ok(linalg::product(own.view(), own.t()))
+            }
+            None => block_of(self.proxy, items, items),
+        }
+    }
+
+    /// Chooses λ by leaving out known entries of the `judges`.
+    pub(super) fn choose(&self, pool: &Pool, link: &[f64], judges: &[usize]) -> Result<Choice, OracleError> {
+        let errors: Vec<[f64; RIDGES.len() + 1]> =
+            judges.par_iter().map(|&i| self.left_out(pool, link, i)).collect::<Result<_, _>>()?;
+        let mut sums = [0.0; RIDGES.len() + 1];
+        errors.iter().for_each(|errors| sums.iter_mut().zip(errors).for_each(|(sum, error)| *sum += error));
+        let without = sums[RIDGES.len()];
+        let none = Choice { lambda: None, without, with: without };
+        let better = |best: Choice, (&ridge, &with): (&f64, &f64)| {
+            if with < best.with { Choice { lambda: Some(ridge * self.mean_diagonal), without, with } } else { best }
+        };
+        Ok(RIDGES.iter().zip(&sums).fold(none, better))
+    }
+
+    /// Squared errors of the known entries of item i, each predicted from the others: for every λ, and for none.
+    fn left_out(&self, pool: &Pool, link: &[f64], i: usize) -> Result<[f64; RIDGES.len() + 1], OracleError> {
+        let known = known(pool, i);
+        let left: Vec<f64> = known.iter().map(|&slot| pool.scores[slot] - link[slot]).collect();
+        let mut errors = [0.0; RIDGES.len() + 1];
+        errors[RIDGES.len()] = left.iter().map(|d| d * d).sum();
+        if known.is_empty() {
+            return Ok(errors);
+        }
+        let gram = self.among(&items(pool, &known))?;
+        let Ok(linalg::Eigh { values, vectors }) = linalg::eigh(gram.view()) else {
+            errors[..RIDGES.len()].fill(f64::INFINITY);
+            return Ok(errors);
+        };
+        let turned = vectors.t().dot(&ndarray::aview1(&left));
+        let largest = values.iter().fold(0.0_f64, |largest, value| largest.max(value.abs()));
+        for (error, ridge) in errors.iter_mut().zip(RIDGES) {
+            let inverse = values.mapv(|value| 1.0 / (value + ridge * self.mean_diagonal));
+            // not positive definite, or by rounding alone
+            let rounding = largest * f64::EPSILON * known.len() as f64;
+            if values.iter().any(|value| value + ridge * self.mean_diagonal <= rounding) {
+                *error = f64::INFINITY;
+                continue;
+            }
+            *error = vectors
+                .rows()
+                .into_iter()
+                .map(|row| {
+                    let (mut residual, mut diagonal) = (0.0, 0.0);
+                    for ((v, z), q) in row.iter().zip(&turned).zip(&inverse) {
+                        residual += v * z * q;
+                        diagonal += v * v * q;
+                    }
+                    (residual / diagonal).powi(2)
+                })
+                .sum();
+        }
+        Ok(errors)
+    }
+
+    /// c_ij of every slot (i, j) that has no score yet; 0 in the others, and in rows whose G is not positive definite.
+    pub(super) fn predict(&self, pool: &Pool, link: &[f64], lambda: f64) -> Result<Vec<f64>, OracleError> {
+        let mut predicted = vec![0.0; pool.slots()];
+        by_rows(pool.starts(), &mut predicted)
+            .enumerate()
+            .map(|(i, out)| self.predict_row(pool, link, lambda, i, out))
+            .collect::<Result<(), _>>()?;
+        Ok(predicted)
+    }
+
+    fn predict_row(
+        &self,
+        pool: &Pool,
+        link: &[f64],
+        lambda: f64,
+        i: usize,
+        out: &mut [f64],
+    ) -> Result<(), OracleError> {
+        let first = pool.row(i).start;
+        let targets: Vec<usize> = pool.row(i).filter(|&slot| !pool.is_asked(slot)).collect();
+        let known = known(pool, i);
+        if targets.is_empty() || known.is_empty() {
+            return Ok(());
+        }
+        let others = items(pool, &known);
+        let mut gram = self.among(&others)?;
+        gram.diag_mut().map_inplace(|value| *value += lambda);
+        let left: Vec<f64> = known.iter().map(|&slot| pool.scores[slot] - link[slot]).collect();
+        let Some(weights) = solve_spd(gram, left) else { return Ok(()) };
+        match self.proxy.vectors() {
+            Some(vectors) => {
+                let mut sum = ndarray::Array1::<f64>::zeros(vectors.ncols());
+                others.iter().zip(&weights).for_each(|(&o, &weight)| sum.scaled_add(weight, &vectors.row(o)));
+                targets.iter().for_each(|&slot| out[slot - first] = vectors.row(pool.other(slot)).dot(&sum));
+            }
+            None => {
+                let block = block_of(self.proxy, &items(pool, &targets), &others)?;
+                for (&slot, row) in targets.iter().zip(block.rows()) {
+                    out[slot - first] = row.dot(&ndarray::aview1(&weights));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Slots of row i that have a score, the nearest by the proxy where there are too many.
+fn known(pool: &Pool, i: usize) -> Vec<usize> {
+    let mut known: Vec<usize> = pool.row(i).filter(|&slot| pool.scores[slot].is_finite()).collect();
+    if known.len() > MOST_KNOWN {
+        known.sort_by(|&one, &other| pool.first_proxy(other).total_cmp(&pool.first_proxy(one)));
+        known.truncate(MOST_KNOWN);
+    }
+    known
+}
+
+fn items(pool: &Pool, slots: &[usize]) -> Vec<usize> {
+    slots.iter().map(|&slot| pool.other(slot)).collect()
+}

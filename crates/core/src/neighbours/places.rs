@@ -1,0 +1,74 @@
+//! The unknown pairs that stand highest in the row of either of their items.
+//!
+//! ```text
+//! place_i(j) = rank of j in row i of F        priority of {i, j} = min(place_i(j), place_j(i)), ties by F
+//! ```
+//! Every item's best comes before any item's second best, so that no item goes without. Cost: a sort of every row.
+
+use rayon::prelude::*;
+
+use super::pool::{Pool, by_rows};
+use crate::oracle::Pair;
+
+/// The `count` unknown pairs of smallest priority, (i, j) with i < j ascending; fewer where fewer are left. `value` is F in a slot, known
+/// pairs included; it is the same in both slots of a pair.
+pub(super) fn places(pool: &Pool, count: usize, value: impl Fn(usize) -> f64 + Sync) -> Vec<Pair> {
+    if count == 0 {
+        return Vec::new();
+    }
+    let ranks = ranks(pool, &value);
+    let priority = |slot: usize| ranks[slot].min(ranks[pool.mirror(slot)]) as usize;
+    let unknown = |i: usize| pool.row(i).filter(move |&slot| pool.other(slot) > i && !pool.is_asked(slot));
+    // the place at which the count is reached; what stands there competes by value
+    let mut at_place: Vec<usize> = Vec::new();
+    for slot in (0..pool.len()).flat_map(unknown) {
+        let place = priority(slot);
+        if place >= at_place.len() {
+            at_place.resize(place + 1, 0);
+        }
+        at_place[place] += 1;
+    }
+    let (mut last, mut before) = (at_place.len(), 0);
+    for (place, &here) in at_place.iter().enumerate() {
+        if before + here >= count {
+            last = place;
+            break;
+        }
+        before += here;
+    }
+    let mut chosen: Vec<Pair> = Vec::with_capacity(count);
+    let mut tied: Vec<(f64, Pair)> = Vec::new();
+    for i in 0..pool.len() {
+        for slot in unknown(i) {
+            let (place, pair) = (priority(slot), (i, pool.other(slot)));
+            if place < last {
+                chosen.push(pair);
+            } else if place == last {
+                tied.push((value(slot), pair));
+            }
+        }
+    }
+    tied.sort_unstable_by(|one, other| other.0.total_cmp(&one.0).then(one.1.cmp(&other.1)));
+    chosen.extend(tied.into_iter().take(count - before).map(|(_, pair)| pair));
+    chosen.sort_unstable();
+    chosen
+}
+
+/// Rank of every slot in its row, from 0; equal values go by index.
+fn ranks(pool: &Pool, value: &(impl Fn(usize) -> f64 + Sync)) -> Vec<u32> {
+    let mut ranks = vec![0; pool.slots()];
+    by_rows(pool.starts(), &mut ranks).enumerate().for_each(|(i, row)| {
+        for (rank, slot) in ranked(pool, i, value).into_iter().enumerate() {
+            // a row has fewer slots than there are items
+            row[slot - pool.row(i).start] = rank as u32;
+        }
+    });
+    ranks
+}
+
+/// Slots of row i, the largest value first; equal values go by index.
+pub(super) fn ranked(pool: &Pool, i: usize, value: &(impl Fn(usize) -> f64 + Sync)) -> Vec<usize> {
+    let mut slots: Vec<(f64, usize)> = pool.row(i).map(|slot| (value(slot), slot)).collect();
+    slots.sort_unstable_by(|one, other| other.0.total_cmp(&one.0).then(one.1.cmp(&other.1)));
+    slots.into_iter().map(|(_, slot)| slot).collect()
+}

@@ -1,0 +1,174 @@
+//! The exact neighbours of every item under a score with proven bounds: prefetch and prune.
+//!
+//! ```text
+//! K_ij ≤ min over bounds of b_ij       item i asks for its others by falling bound, until the next bound is no better than its k-th best
+//! ```
+//! Recall is 1, and no order of an item's own others asks for fewer; a pair serves both of its items. How many calls that takes is
+//! known only afterwards: with tight bounds little more than k an item, with loose ones all pairs. Kusner, Sun, Kolkin & Weinberger
+//! 2015, section 4.3 (there by the looser of two bounds first, which saves scores of the tighter one and not calls).
+//!
+//! Cost: n²/2 scores of every bound once, n of them again for an item whose candidates run out; memory 16 bytes a candidate.
+
+use std::sync::Arc;
+
+use rayon::prelude::*;
+
+use super::best::Best;
+use super::pool::proxy_blocks;
+use super::search::Neighbour;
+use super::{NeighbourError, require_symmetric};
+use crate::entries::pair_map::PairMap;
+use crate::oracle::{Oracle, OracleShape, Pair, ask_pairs};
+
+/// Candidates that an item keeps beside its k.
+const AHEAD: usize = 64;
+
+/// Rows and columns of a block of the scan.
+const BLOCK: usize = 1024;
+
+/// What a score may exceed its bound by, of its size: both are sums of many roundings.
+const ROUNDING: f64 = 1e-9;
+
+/// Exact neighbours, and what they took.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Proven {
+    /// The k most similar other items of every item, best first; equal scores at the k-th place are told apart by nothing.
+    pub lists: Vec<Vec<Neighbour>>,
+    /// Pairs that were evaluated.
+    pub pairs: u64,
+    /// Times that the oracle was asked.
+    pub rounds: usize,
+}
+
+/// An item on the way to its exact neighbours.
+struct Item {
+    /// Others by falling bound; those before `next` have a score.
+    ahead: Vec<(f64, u32)>,
+    next: usize,
+    /// True where `ahead` holds all others that are left.
+    is_all: bool,
+    best: Best,
+}
+
+/// The `k` most similar others of every item, proven. `bounds` are similarities that no score exceeds; the tightest counts.
+///
+/// # Errors
+/// No bound, an asymmetric oracle, bounds over other items, a score above its bound, and whatever the oracle answers.
+pub fn nearest_within_bounds(
+    oracle: &dyn Oracle,
+    bounds: &[Arc<dyn Oracle>],
+    k: usize,
+    mut asked: impl FnMut(u64),
+) -> Result<Proven, NeighbourError> {
+    require_symmetric(OracleShape::of(oracle))?;
+    let n = oracle.len();
+    if bounds.is_empty() {
+        return Err(NeighbourError::NoBound);
+    }
+    if let Some((place, bound)) = bounds.iter().enumerate().find(|(_, bound)| bound.len() != n) {
+        return Err(NeighbourError::ProxyItems { number: place + 1, seen: bound.len(), wanted: n });
+    }
+    let k = k.min(n.saturating_sub(1));
+    let mut items = begin(n, bounds, k)?;
+    let mut known: PairMap<f64> = PairMap::default();
+    let mut rounds = 0;
+    loop {
+        let mut pairs: Vec<(Pair, f64)> = Vec::new();
+        for (i, item) in items.iter_mut().enumerate() {
+            // the first k of an item are wanted in any case
+            for _ in 0..(k - item.best.len().min(k)).max(1) {
+                let Some((bound, j)) = next(item, i, bounds, &known, k)? else { break };
+                pairs.push(((i.min(j), i.max(j)), bound));
+                item.next += 1;
+            }
+        }
+        pairs.sort_unstable_by_key(|&(pair, _)| pair);
+        pairs.dedup_by_key(|&mut (pair, _)| pair);
+        if pairs.is_empty() {
+            break;
+        }
+        rounds += 1;
+        let only: Vec<Pair> = pairs.iter().map(|&(pair, _)| pair).collect();
+        let mut scores = vec![0.0; only.len()];
+        ask_pairs(oracle, &only, &mut scores)?;
+        for (((i, j), bound), score) in pairs.into_iter().zip(scores) {
+            if score > bound + ROUNDING * bound.abs().max(1.0) {
+                return Err(NeighbourError::AboveBound { i, j, score, bound });
+            }
+            known.insert((i, j), score);
+            items[i].best.offer(j, score);
+            items[j].best.offer(i, score);
+        }
+        asked(known.len() as u64);
+    }
+    let exact = |(score, item): (f64, u32)| Neighbour { item: item as usize, score, exact: true };
+    let lists = items.into_iter().map(|item| item.best.into_scored().map(exact).collect()).collect();
+    Ok(Proven { lists, pairs: known.len() as u64, rounds })
+}
+
+/// The next other of item i that may be among its k best and has no score yet, with its bound.
+fn next(
+    item: &mut Item,
+    i: usize,
+    bounds: &[Arc<dyn Oracle>],
+    known: &PairMap<f64>,
+    k: usize,
+) -> Result<Option<(f64, usize)>, NeighbourError> {
+    loop {
+        let Some(&(bound, j)) = item.ahead.get(item.next) else {
+            if item.is_all {
+                return Ok(None);
+            }
+            refill(item, i, bounds)?;
+            continue;
+        };
+        if item.best.len() >= k && bound <= item.best.threshold {
+            return Ok(None);
+        }
+        let j = j as usize;
+        if !known.contains_key(&(i.min(j), i.max(j))) {
+            return Ok(Some((bound, j)));
+        }
+        item.next += 1;
+    }
+}
+
+/// One pass over all pairs: the first others of every item.
+fn begin(n: usize, bounds: &[Arc<dyn Oracle>], k: usize) -> Result<Vec<Item>, NeighbourError> {
+    let width = (k + AHEAD).min(n.saturating_sub(1));
+    let mut ahead = vec![Best::new(width); n];
+    let all: Vec<usize> = (0..n).collect();
+    for rows in all.chunks(BLOCK) {
+        for cols in all.chunks(BLOCK) {
+            let blocks = proxy_blocks(bounds, rows, cols)?;
+            ahead[rows[0]..rows[0] + rows.len()].par_iter_mut().enumerate().for_each(|(a, best)| {
+                for (b, &j) in cols.iter().enumerate().filter(|&(_, &j)| j != rows[a]) {
+                    best.offer(j, blocks.iter().map(|block| block[[a, b]]).fold(f64::INFINITY, f64::min));
+                }
+            });
+        }
+    }
+    let item = |best: Best| Item {
+        ahead: best.into_scored().collect(),
+        next: 0,
+        is_all: width == n.saturating_sub(1),
+        best: Best::new(k),
+    };
+    Ok(ahead.into_iter().map(item).collect())
+}
+
+/// Reads the row of an item again, for all others that stand behind those it has seen.
+fn refill(item: &mut Item, i: usize, bounds: &[Arc<dyn Oracle>]) -> Result<(), NeighbourError> {
+    let n = bounds[0].len();
+    let all: Vec<usize> = (0..n).collect();
+    let blocks = proxy_blocks(bounds, &[i], &all)?;
+    let bound = |j: usize| blocks.iter().map(|block| block[[0, j]]).fold(f64::INFINITY, f64::min);
+    let mut seen = vec![false; n];
+    item.ahead.iter().for_each(|&(_, j)| seen[j as usize] = true);
+    // an index of an item fits, or it would not be in a list
+    let mut rest: Vec<(f64, u32)> = (0..n).filter(|&j| j != i && !seen[j]).map(|j| (bound(j), j as u32)).collect();
+    rest.sort_unstable_by(|one, other| other.0.total_cmp(&one.0).then(one.1.cmp(&other.1)));
+    item.ahead.extend(rest);
+    item.is_all = true;
+    Ok(())
+}

@@ -1,0 +1,175 @@
+//! Settings of a search, and its bill.
+
+use serde::{Deserialize, Serialize};
+
+use crate::oracle::OracleShape;
+use crate::parameter::BadParameter;
+
+/// Candidates an item, at least: at a few calls an item, kriging has something to choose from.
+const FEWEST_CANDIDATES: usize = 64;
+
+/// Calls an item up to which the single nearest item is found best by reranking the proxy's.
+const PLAIN_CALLS: usize = 5;
+
+/// Raw settings.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct RoundsParams {
+    /// Neighbours of each item.
+    pub k: usize,
+    /// Calls an item; n times as many in all, and no more than there are pairs.
+    pub calls_per_item: usize,
+    /// Rounds after the columns and the first pairs.
+    pub rounds: usize,
+    /// Part of each round that goes to the proxy's best pairs.
+    pub share: f64,
+    /// Calls an item that the proxy's best pairs get before the first round.
+    pub first: usize,
+    /// Columns; by default a fifth of the calls an item, at least 2, none where plain reranking is better.
+    pub columns: Option<usize>,
+    /// Candidates an item, as a multiple of the calls an item.
+    pub candidates: usize,
+    /// Rows are kriged. Off for who wants to see what it does.
+    pub kriging: bool,
+    /// The link knows how popular an item is. Off for who wants to see what it does.
+    pub popularity: bool,
+    /// Each round asks for this part of what was asked before, and `rounds` is not read: for who stops by a rule of his own.
+    pub growth: Option<f64>,
+}
+
+impl Default for RoundsParams {
+    fn default() -> Self {
+        Self {
+            k: 10,
+            calls_per_item: 20,
+            rounds: 4,
+            share: 0.2,
+            first: 1,
+            columns: None,
+            candidates: 4,
+            kriging: true,
+            popularity: true,
+            growth: None,
+        }
+    }
+}
+
+impl RoundsParams {
+    /// Checks the ranges.
+    ///
+    /// # Errors
+    /// The first parameter outside its range.
+    pub fn check(self) -> Result<Rounds, BadParameter> {
+        let positive = [("k", self.k), ("calls_per_item", self.calls_per_item), ("rounds", self.rounds)];
+        if let Some((name, value)) = positive.into_iter().find(|&(_, value)| value == 0) {
+            return Err(BadParameter::new(name, value, "at least 1"));
+        }
+        if !(0.0..=1.0).contains(&self.share) {
+            return Err(BadParameter::new("share", self.share, "between 0 and 1"));
+        }
+        if self.candidates < 2 {
+            return Err(BadParameter::new("candidates", self.candidates, "at least 2"));
+        }
+        if let Some(growth) = self.growth.filter(|growth| !(growth.is_finite() && *growth > 0.0)) {
+            return Err(BadParameter::new("growth", growth, "a finite number above 0"));
+        }
+        if self.columns == Some(1) {
+            return Err(BadParameter::new(
+                "columns",
+                1,
+                "0 or at least 2, or popularity can't be told apart from a score",
+            ));
+        }
+        Ok(Rounds(self))
+    }
+}
+
+/// Checked settings.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Rounds(RoundsParams);
+
+/// Pairs that a search evaluates.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Bill {
+    /// Pairs in all.
+    pub pairs: u64,
+    /// Calls of the similarity function: pairs, twice where both orders of a pair are called.
+    pub calls: u64,
+    /// Columns among them.
+    pub columns: usize,
+    /// Pairs of the columns.
+    pub column_pairs: u64,
+    /// Pairs that the proxy alone chooses before the first round.
+    pub first: u64,
+    /// Pairs of the rounds.
+    pub rounds: Vec<u64>,
+    /// True where there are too few calls for columns: all of them go to the proxy's best pairs, and a list has those first that were
+    /// evaluated.
+    pub is_plain: bool,
+}
+
+impl Rounds {
+    /// The settings.
+    pub fn params(&self) -> &RoundsParams {
+        &self.0
+    }
+
+    /// What a search evaluates, to the call. Pure: no oracle is asked.
+    pub fn bill(&self, shape: OracleShape, has_proxy: bool) -> Bill {
+        let n = shape.len as u64;
+        let all = n * n.saturating_sub(1) / 2;
+        let pairs = (n.saturating_mul(self.0.calls_per_item as u64) / shape.evaluations_per_pair.max(1)).min(all);
+        let columns = self.columns(shape.len, pairs, has_proxy);
+        let column_pairs = column_pairs(shape.len, columns);
+        let mut left = pairs - column_pairs;
+        let is_plain = has_proxy && columns == 0 && self.0.columns.is_none();
+        let first = match (has_proxy, is_plain) {
+            (true, true) => left,
+            (true, false) => left.min(n.saturating_mul(self.0.first as u64)),
+            (false, _) => 0,
+        };
+        left -= first;
+        let mut rounds = Vec::new();
+        while left > 0 {
+            let next = self.round(rounds.len(), pairs - left, left);
+            rounds.push(next);
+            left -= next;
+        }
+        Bill { pairs, calls: pairs * shape.evaluations_per_pair, columns, column_pairs, first, rounds, is_plain }
+    }
+
+    /// Pairs of the next round, after so many rounds and pairs, with so many left.
+    fn round(&self, before: usize, asked: u64, left: u64) -> u64 {
+        match self.0.growth {
+            // a count far below 2^52; at least one
+            Some(growth) => ((growth * asked as f64).ceil() as u64).clamp(1, left),
+            None => (left / (self.0.rounds.saturating_sub(before)).max(1) as u64).max(1),
+        }
+    }
+
+    /// Columns at so many pairs; they never take more than half of these where there is a proxy.
+    fn columns(&self, n: usize, pairs: u64, has_proxy: bool) -> usize {
+        let affordable = |share: u64| (2..=n).take_while(|&s| column_pairs(n, s) <= pairs / share).last().unwrap_or(0);
+        if let Some(columns) = self.0.columns {
+            return columns.min(affordable(1));
+        }
+        if has_proxy && self.0.k == 1 && self.0.calls_per_item <= PLAIN_CALLS {
+            return 0;
+        }
+        // half up, as the research has it; a count of calls
+        let wanted = ((0.2 * pairs as f64 / n.max(1) as f64).round() as usize).max(2);
+        wanted.min(affordable(if has_proxy { 2 } else { 1 }))
+    }
+
+    /// Candidates that every item keeps, of n items.
+    pub(super) fn width(&self, n: usize) -> usize {
+        let wanted = self.0.candidates.saturating_mul(self.0.calls_per_item);
+        wanted.max(2 * self.0.k).max(FEWEST_CANDIDATES).min(n.saturating_sub(1))
+    }
+}
+
+/// Pairs of s full columns of n items, the diagonal left out: sn − s(s+1)/2.
+fn column_pairs(n: usize, s: usize) -> u64 {
+    let (n, s) = (n as u64, s as u64);
+    s * n - s * (s + 1) / 2
+}

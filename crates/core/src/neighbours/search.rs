@@ -1,0 +1,541 @@
+//! The state of a search: hands out batches of pairs, takes their scores, and knows at every moment what it would answer.
+
+use std::fmt;
+use std::sync::Arc;
+
+use ndarray::Array2;
+use rayon::prelude::*;
+use serde::Serialize;
+
+use super::kriging::{Choice, JUDGES, Kernel};
+use super::places::{places, ranked};
+use super::pool::{FAILED, Pool, ROWS_PER_CHUNK, UNKNOWN, by_rows, scan};
+use super::rounds::{Bill, Rounds};
+use super::{NeighbourError, require_symmetric};
+use crate::landmarks::Landmarks;
+use crate::oracle::{Oracle, OracleShape, Pair};
+use crate::popularity::{HubLink, LinkRow, Popularity};
+
+/// Others of an item, those that it scores best with beyond the link, whose nearest by the proxy become its candidates in every round.
+const FRIENDS: usize = 8;
+
+/// How many of the nearest of each.
+const THEIRS: usize = 8;
+
+/// An item that is no column.
+const NO_COLUMN: u32 = u32::MAX;
+
+/// Purpose of a batch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Step {
+    /// Full columns of uniform items.
+    Columns,
+    /// The proxy's best pairs.
+    First,
+    /// A round's share for the proxy's best pairs; rounds count from 0.
+    Proxy(usize),
+    /// What is left of a round, for the best pairs by the estimate.
+    Estimate(usize),
+}
+
+/// Pairs to be evaluated next.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Batch {
+    /// Its purpose.
+    pub step: Step,
+    /// The pairs, each of two items and none of them twice in a search.
+    pub pairs: Vec<Pair>,
+}
+
+/// An item, how similar it is, and whether that is known.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Neighbour {
+    /// The item.
+    pub item: usize,
+    /// K where it was evaluated, an estimate elsewhere.
+    pub score: f64,
+    /// True where it was evaluated.
+    pub exact: bool,
+}
+
+/// State of the estimates when a round began.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct RoundReport {
+    /// Pairs that were handed out before it.
+    pub asked: u64,
+    /// λ of kriging; `None` where the link alone predicted better, or no proxy gives a kernel.
+    pub lambda: Option<f64>,
+    /// Root of the mean squared error of known entries: with the link alone.
+    pub error_without: f64,
+    /// The same with kriging, each entry left out.
+    pub error_with: f64,
+}
+
+/// The answer.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Found {
+    /// The k most similar other items of every item, best first; fewer only where there are not as many.
+    pub lists: Vec<Vec<Neighbour>>,
+    /// Pairs that were handed out.
+    pub pairs: u64,
+    /// Pairs whose score could not be had.
+    pub failed: u64,
+    /// Numbers of the proxies as they were handed over, in the order in which they predict columns: the first gives the kernel and the
+    /// places.
+    pub proxies: Vec<usize>,
+    /// The rounds, and the state at the end.
+    pub rounds: Vec<RoundReport>,
+}
+
+/// A search under way.
+///
+/// [`next_batch`](Self::next_batch), evaluate, [`record`](Self::record), until there is no further batch; then
+/// [`finish`](Self::finish), which may also come earlier. Which pairs come next is a pure function of the settings, the landmarks
+/// and the scores: a search that is begun anew asks for the same pairs, so that with a store nothing is evaluated twice. Whoever has
+/// scores that the search is not to see (audit columns) answers from them and does not call; [`record`](Self::record) also takes
+/// pairs that were never asked for, when they are to be revealed.
+pub struct Search {
+    rounds: Rounds,
+    bill: Bill,
+    proxies: Vec<Arc<dyn Oracle>>,
+    /// Numbers of the proxies as they were handed over, the main one first.
+    proxy_order: Vec<usize>,
+    /// The evaluated columns S, and K of them (n × s; NaN: no score).
+    columns: Vec<usize>,
+    column_of: Vec<u32>,
+    column_scores: Array2<f64>,
+    popularity: Popularity,
+    judges: Vec<usize>,
+    pool: Option<Pool>,
+    /// Scores of pairs that are not in the pool yet.
+    outside: Vec<(Pair, f64)>,
+    /// E, slot by slot; in slots with a score, the link.
+    estimates: Vec<f64>,
+    is_estimated: bool,
+    next: Next,
+    asked: u64,
+    failed: u64,
+    reports: Vec<RoundReport>,
+}
+
+impl fmt::Debug for Search {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Search")
+            .field("rounds", &self.rounds)
+            .field("proxies", &self.proxies.len())
+            .field("next", &self.next)
+            .field("asked", &self.asked)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Batch that comes next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Next {
+    Columns,
+    First,
+    Proxy(usize),
+    /// The round, and how many pairs of it are left.
+    Estimate(usize, usize),
+}
+
+impl Search {
+    /// A search among `shape.len` items with `proxies`, ordered by how well they predict columns where there are some; columns are the first of the nested order of
+    /// `landmarks`, and their independent order judges λ.
+    ///
+    /// # Errors
+    /// An asymmetric shape, proxies over other items, fewer landmarks than columns.
+    pub fn new(
+        rounds: Rounds,
+        shape: OracleShape,
+        proxies: Vec<Arc<dyn Oracle>>,
+        landmarks: &Landmarks,
+    ) -> Result<Self, NeighbourError> {
+        require_symmetric(shape)?;
+        let n = shape.len;
+        if let Some((place, proxy)) = proxies.iter().enumerate().find(|(_, proxy)| proxy.len() != n) {
+            return Err(NeighbourError::ProxyItems { number: place + 1, seen: proxy.len(), wanted: n });
+        }
+        let bill = rounds.bill(shape, !proxies.is_empty());
+        let (wanted, given) = (bill.columns, landmarks.order().len());
+        if given < wanted || landmarks.len() != n {
+            return Err(NeighbourError::TooFewLandmarks { wanted, given });
+        }
+        let columns = landmarks.order()[..wanted].to_vec();
+        let mut column_of = vec![NO_COLUMN; n];
+        // columns are fewer than items, whose indices fit
+        columns.iter().zip(0..).for_each(|(&l, a)| column_of[l] = a);
+        Ok(Self {
+            column_scores: Array2::from_elem((n, wanted), UNKNOWN),
+            popularity: Popularity::unknown(n),
+            judges: landmarks.independent().iter().copied().take(JUDGES).collect(),
+            pool: None,
+            outside: Vec::new(),
+            estimates: Vec::new(),
+            is_estimated: false,
+            next: Next::Columns,
+            asked: 0,
+            failed: 0,
+            reports: Vec::new(),
+            rounds,
+            bill,
+            proxy_order: (0..proxies.len()).collect(),
+            proxies,
+            columns,
+            column_of,
+        })
+    }
+
+    /// The bill.
+    pub fn bill(&self) -> &Bill {
+        &self.bill
+    }
+
+    /// Items whose columns are evaluated.
+    pub fn columns(&self) -> &[usize] {
+        &self.columns
+    }
+
+    /// Pairs that were handed out so far.
+    pub fn asked(&self) -> u64 {
+        self.asked
+    }
+
+    /// State of the estimates at the beginning of each round so far.
+    pub fn reports(&self) -> &[RoundReport] {
+        &self.reports
+    }
+
+    /// The pairs to be evaluated next; `None` at the end. What was handed out before is to be recorded first.
+    ///
+    /// # Errors
+    /// A proxy that fails or is not finite.
+    pub fn next_batch(&mut self) -> Result<Option<Batch>, NeighbourError> {
+        self.advance().map_err(|error| self.numbered(error))
+    }
+
+    fn advance(&mut self) -> Result<Option<Batch>, NeighbourError> {
+        loop {
+            let (step, pairs) = match self.next {
+                Next::Columns => {
+                    self.next = Next::First;
+                    (Step::Columns, self.column_pairs())
+                }
+                Next::First => {
+                    self.next = Next::Proxy(0);
+                    let count = at_most(self.bill.first);
+                    (Step::First, self.by_proxy(count)?)
+                }
+                Next::Proxy(round) => {
+                    let Some(&count) = self.bill.rounds.get(round) else { return Ok(None) };
+                    self.estimate()?;
+                    let share = if self.proxies.is_empty() { 0.0 } else { self.rounds.params().share };
+                    // a part of a count that fits in an f64
+                    let of_proxy = (share * count as f64) as usize;
+                    let pairs = self.by_proxy(of_proxy)?;
+                    self.next = Next::Estimate(round, at_most(count) - pairs.len());
+                    (Step::Proxy(round), pairs)
+                }
+                Next::Estimate(round, count) => {
+                    self.next = Next::Proxy(round + 1);
+                    (Step::Estimate(round), self.by_estimate(count)?)
+                }
+            };
+            if !pairs.is_empty() {
+                self.asked += pairs.len() as u64;
+                return Ok(Some(Batch { step, pairs }));
+            }
+        }
+    }
+
+    /// Takes scores, of all or of some pairs; one that is not finite counts as failed: it is not asked for again, teaches nothing and is
+    /// listed nowhere.
+    ///
+    /// # Errors
+    /// A pair of an item with itself, or beyond the items.
+    ///
+    /// # Panics
+    /// When there is not one score a pair.
+    pub fn record(&mut self, pairs: &[Pair], scores: &[f64]) -> Result<(), NeighbourError> {
+        assert_eq!(pairs.len(), scores.len(), "pairs and their scores");
+        let len = self.column_of.len();
+        for (&(i, j), &score) in pairs.iter().zip(scores) {
+            if i == j || i >= len || j >= len {
+                return Err(NeighbourError::NoPair { i, j, len });
+            }
+            let kept = if score.is_finite() { score } else { FAILED };
+            self.failed += u64::from(!score.is_finite());
+            let is_placed = match &mut self.pool {
+                Some(pool) => pool.set(i, j, kept),
+                None => score.is_finite() && self.set_column(i, j, score),
+            };
+            if !is_placed {
+                self.outside.push(((i, j), kept));
+            }
+        }
+        Ok(())
+    }
+
+    /// The `depth` best candidates of every item as they stand now, best first.
+    ///
+    /// # Errors
+    /// A proxy that fails or is not finite.
+    pub fn candidates(&mut self, depth: usize) -> Result<Vec<Vec<Neighbour>>, NeighbourError> {
+        self.estimate().map_err(|error| self.numbered(error))?;
+        let is_plain = self.bill.is_plain;
+        let (pool, estimates) = (self.pool.as_ref().expect("estimated"), &self.estimates);
+        let value = |slot: usize| value(pool, estimates, slot);
+        let listed = |i: usize| {
+            let mut slots = ranked(pool, i, &value);
+            slots.retain(|&slot| pool.scores[slot] != FAILED);
+            if is_plain {
+                // reranking: what was scored stands before what was not
+                slots.sort_by_key(|&slot| !pool.is_asked(slot));
+            }
+            let neighbour = |slot| Neighbour { item: pool.other(slot), score: value(slot), exact: pool.is_asked(slot) };
+            slots.into_iter().take(depth).map(neighbour).collect()
+        };
+        Ok((0..pool.len()).into_par_iter().map(listed).collect())
+    }
+
+    /// The lists of all items.
+    ///
+    /// # Errors
+    /// As [`candidates`](Self::candidates).
+    pub fn finish(mut self) -> Result<Found, NeighbourError> {
+        let lists = self.candidates(self.rounds.params().k)?;
+        Ok(Found { lists, pairs: self.asked, failed: self.failed, proxies: self.proxy_order, rounds: self.reports })
+    }
+
+    /// An error that names a proxy by its number as it was handed over.
+    fn numbered(&self, error: NeighbourError) -> NeighbourError {
+        match error {
+            NeighbourError::Proxy { number, source } => {
+                NeighbourError::Proxy { number: self.proxy_order[number - 1] + 1, source }
+            }
+            other => other,
+        }
+    }
+
+    /// Every pair of a column once, column by column.
+    fn column_pairs(&self) -> Vec<Pair> {
+        let column = |(a, &l): (usize, &usize)| {
+            let is_new = move |&i: &usize| i != l && self.column_of[i] as usize >= a;
+            (0..self.column_of.len()).filter(is_new).map(move |i| (i, l)).collect::<Vec<_>>()
+        };
+        self.columns.iter().enumerate().flat_map(column).collect()
+    }
+
+    /// Writes a score of a column; false where neither item has one.
+    fn set_column(&mut self, i: usize, j: usize, score: f64) -> bool {
+        let mut is_set = false;
+        for (row, column) in [(i, j), (j, i)] {
+            if self.column_of[column] != NO_COLUMN {
+                self.column_scores[[row, self.column_of[column] as usize]] = score;
+                is_set = true;
+            }
+        }
+        is_set
+    }
+
+    /// The pool, made when it is first needed: from here on popularity stands.
+    fn pool(&mut self) -> Result<&mut Pool, NeighbourError> {
+        if self.pool.is_none() {
+            self.pool = Some(self.first_pool()?);
+        } else if !self.outside.is_empty() {
+            let (pool, more) = (self.pool.take().expect("there is one"), std::mem::take(&mut self.outside));
+            self.is_estimated = false;
+            let none = vec![Vec::new(); pool.len()];
+            self.pool = Some(pool.with(&more, none, &self.proxies)?);
+        }
+        Ok(self.pool.as_mut().expect("made above"))
+    }
+
+    fn first_pool(&mut self) -> Result<Pool, NeighbourError> {
+        let n = self.column_of.len();
+        let mut known = std::mem::take(&mut self.outside);
+        for (a, &l) in self.columns.iter().enumerate() {
+            let is_first = |i: usize| i != l && (self.column_of[i] == NO_COLUMN || i < l);
+            let seen = self.column_scores.column(a).into_iter().enumerate();
+            known
+                .extend(seen.filter(|&(i, score)| score.is_finite() && is_first(i)).map(|(i, &score)| ((i, l), score)));
+        }
+        if self.rounds.params().popularity && !self.columns.is_empty() {
+            self.popularity = Popularity::of(&self.columns, self.column_scores.view());
+        }
+        let width = self.rounds.width(n);
+        let lists = if self.columns.is_empty() && !self.proxies.is_empty() {
+            scan(n, &self.proxies, None, width)?
+        } else {
+            let mut columns = Pool::new(vec![Vec::new(); n], &known, &self.proxies)?;
+            if self.order_proxies(&columns) {
+                columns = Pool::new(vec![Vec::new(); n], &known, &self.proxies)?;
+            }
+            let link = self.fit_link(&columns);
+            scan(n, &self.proxies, Some((&link, &self.popularity)), width)?
+        };
+        Pool::new(lists, &known, &self.proxies)
+    }
+
+    /// Puts the proxies in the order in which each predicts, alone, columns that it was not fitted to; true where that is another order.
+    fn order_proxies(&mut self, columns: &Pool) -> bool {
+        if self.proxies.len() < 2 || self.columns.len() < 2 {
+            return false;
+        }
+        let is_free =
+            |&slot: &usize| self.column_of[columns.other(slot)] == NO_COLUMN && columns.scores[slot].is_finite();
+        // the slots of a column, of items that are no columns
+        let slots: Vec<Vec<usize>> = self.columns.iter().map(|&l| columns.row(l).filter(is_free).collect()).collect();
+        let error = |proxy: usize| -> f64 {
+            let left_out = |out: usize| {
+                let rows = |a: usize, take: &mut dyn FnMut(LinkRow<'_>)| {
+                    for &slot in slots[a].iter().filter(|_| a != out) {
+                        let proxies = &columns.proxies(slot)[proxy..=proxy];
+                        take(LinkRow { popularity: (0.0, 0.0), proxies, score: columns.scores[slot] });
+                    }
+                };
+                let link = HubLink::fit(1, false, slots.len(), rows);
+                let predicted = |&slot: &usize| link.at((0.0, 0.0), &columns.proxies(slot)[proxy..=proxy]);
+                slots[out].iter().map(|slot| (columns.scores[*slot] - predicted(slot)).powi(2)).sum::<f64>()
+            };
+            (0..slots.len()).map(left_out).sum()
+        };
+        let errors: Vec<f64> = (0..self.proxies.len()).map(error).collect();
+        let mut places: Vec<usize> = (0..errors.len()).collect();
+        places.sort_by(|&a, &b| errors[a].total_cmp(&errors[b]));
+        self.proxies = places.iter().map(|&a| Arc::clone(&self.proxies[a])).collect();
+        let is_other = !places.is_sorted();
+        self.proxy_order = places;
+        is_other
+    }
+
+    /// The link, on all known pairs: those of columns with the popularity that leaves the column out.
+    fn fit_link(&self, pool: &Pool) -> HubLink {
+        let n = pool.len();
+        let popularity = &self.popularity;
+        let h = popularity.values();
+        let rows = |chunk: usize, take: &mut dyn FnMut(LinkRow<'_>)| {
+            for i in chunk * ROWS_PER_CHUNK..((chunk + 1) * ROWS_PER_CHUNK).min(n) {
+                for slot in pool.row(i).filter(|&slot| pool.scores[slot].is_finite()) {
+                    let (j, score) = (pool.other(slot), pool.scores[slot]);
+                    let (of_one, of_other) = (self.column_of[i], self.column_of[j]);
+                    let one = match (of_one, of_other) {
+                        (_, a) if a != NO_COLUMN && popularity.is_known() => {
+                            popularity.without(i, [(a as usize, score)])
+                        }
+                        (NO_COLUMN, NO_COLUMN) if i < j => h[i],
+                        // known columns are read from the other side
+                        (_, NO_COLUMN) => continue,
+                        _ => h[i],
+                    };
+                    take(LinkRow { popularity: (one, h[j]), proxies: pool.proxies(slot), score });
+                }
+            }
+        };
+        HubLink::fit(self.proxies.len(), popularity.is_known(), n.div_ceil(ROWS_PER_CHUNK), rows)
+    }
+
+    /// E of every candidate pair, unless it stands already.
+    fn estimate(&mut self) -> Result<(), NeighbourError> {
+        self.pool()?;
+        if self.is_estimated {
+            return Ok(());
+        }
+        let link = self.fit_link(self.pool.as_ref().expect("made above"));
+        self.expand(&link)?;
+        let pool = self.pool.as_ref().expect("made above");
+        let mut estimates = vec![0.0; pool.slots()];
+        by_rows(pool.starts(), &mut estimates).enumerate().for_each(|(i, row)| {
+            for (value, slot) in row.iter_mut().zip(pool.row(i)) {
+                *value = self.linked(pool, &link, i, slot);
+            }
+        });
+        let choice = self.krige(pool, &mut estimates)?;
+        let judged = |i: &usize| pool.row(*i).filter(|&slot| pool.scores[slot].is_finite()).count();
+        let count = self.judges.iter().map(judged).sum::<usize>().max(1) as f64;
+        self.reports.push(RoundReport {
+            asked: self.asked,
+            lambda: choice.lambda,
+            error_without: (choice.without / count).sqrt(),
+            error_with: (choice.with / count).sqrt(),
+        });
+        self.estimates = estimates;
+        self.is_estimated = true;
+        Ok(())
+    }
+
+    /// The link at the pair of slot of row i.
+    fn linked(&self, pool: &Pool, link: &HubLink, i: usize, slot: usize) -> f64 {
+        let h = self.popularity.values();
+        link.at((h[i], h[pool.other(slot)]), pool.proxies(slot))
+    }
+
+    /// New candidates: the proxy's nearest of those that an item scores with far better than the link expects. Kriging ranks them high,
+    /// and the link alone had no reason to list them. Where all pairs are candidates there is nothing to add.
+    fn expand(&mut self, link: &HubLink) -> Result<(), NeighbourError> {
+        let pool = self.pool.as_ref().expect("made before");
+        let n = pool.len();
+        let is_whole = pool.slots() == n * n.saturating_sub(1);
+        if self.proxies.is_empty() || !self.rounds.params().kriging || self.bill.is_plain || is_whole {
+            return Ok(());
+        }
+        let nearest = |i: usize| -> Vec<u32> {
+            let slots = ranked(pool, i, &|slot: usize| pool.first_proxy(slot)).into_iter().take(THEIRS);
+            // the index of an item in a pool fits
+            slots.map(|slot| pool.other(slot) as u32).collect()
+        };
+        let nearest: Vec<Vec<u32>> = (0..n).into_par_iter().map(nearest).collect();
+        let new = |i: usize| -> Vec<u32> {
+            let known = pool.row(i).filter(|&slot| pool.scores[slot].is_finite());
+            let left = known.map(|slot| (pool.scores[slot] - self.linked(pool, link, i, slot), pool.other(slot)));
+            let mut better: Vec<(f64, usize)> = left.filter(|&(left, _)| left > 0.0).collect();
+            better.sort_unstable_by(|one, other| other.0.total_cmp(&one.0).then(one.1.cmp(&other.1)));
+            let theirs = better.into_iter().take(FRIENDS).flat_map(|(_, o)| nearest[o].iter().copied());
+            theirs.filter(|&j| j as usize != i && pool.slot(i, j as usize).is_none()).collect()
+        };
+        let lists: Vec<Vec<u32>> = (0..n).into_par_iter().map(new).collect();
+        let pool = self.pool.take().expect("made before");
+        self.pool = Some(pool.with(&[], lists, &self.proxies)?);
+        Ok(())
+    }
+
+    /// Adds to the link what kriging predicts of pairs without a score.
+    fn krige(&self, pool: &Pool, estimates: &mut [f64]) -> Result<Choice, NeighbourError> {
+        let none = Choice { lambda: None, without: 0.0, with: 0.0 };
+        let Some(proxy) = self.proxies.first().filter(|_| self.rounds.params().kriging) else { return Ok(none) };
+        let failed = |source| NeighbourError::Proxy { number: 1, source };
+        let kernel = Kernel::new(&**proxy).map_err(failed)?;
+        let choice = kernel.choose(pool, estimates, &self.judges).map_err(failed)?;
+        let Some(lambda) = choice.lambda else { return Ok(choice) };
+        let predicted = kernel.predict(pool, estimates, lambda).map_err(failed)?;
+        estimates.par_iter_mut().enumerate().filter(|&(slot, _)| !pool.is_asked(slot)).for_each(|(slot, value)| {
+            *value += (predicted[slot] + predicted[pool.mirror(slot)]) / 2.0;
+        });
+        Ok(choice)
+    }
+
+    fn by_proxy(&mut self, count: usize) -> Result<Vec<Pair>, NeighbourError> {
+        let pool = self.pool()?;
+        let pairs = places(pool, count, |slot| pool.first_proxy(slot));
+        // what is asked for now is not what the estimates were made from
+        Ok(pairs)
+    }
+
+    fn by_estimate(&mut self, count: usize) -> Result<Vec<Pair>, NeighbourError> {
+        let pool = self.pool.as_ref().expect("estimated at the beginning of the round");
+        let pairs = places(pool, count, |slot| value(pool, &self.estimates, slot));
+        self.is_estimated = false;
+        Ok(pairs)
+    }
+}
+
+/// F: the score where there is one, else the estimate.
+fn value(pool: &Pool, estimates: &[f64], slot: usize) -> f64 {
+    if pool.is_asked(slot) { pool.scores[slot] } else { estimates[slot] }
+}
+
+/// A count of pairs that are kept in memory.
+fn at_most(count: u64) -> usize {
+    usize::try_from(count).unwrap_or(usize::MAX)
+}

@@ -1,0 +1,88 @@
+//! Lower confidence bounds on recall, from items whose whole rows of K were evaluated.
+//!
+//! A list of neighbours, or of pairs, made from few entries misses some of the true ones. How many is known exactly for an item whose row
+//! was evaluated, and such items, drawn uniformly, speak for all: [`AuditPath`] bounds the recall of lists of neighbours from the shares
+//! of audited rows, [`PairAudit`] that of a list of pairs above a threshold from landmark columns that a fit has not seen.
+//! Both hold for the mean over the items at hand with uniform draws; not for each item, not for new items.
+//!
+//! [`nearest_to`] is the search that draws, hides and heeds such rows.
+//!
+//! Cost of a bound: no call; a few thousand operations.
+
+mod beta;
+mod held_out;
+mod pairs;
+mod search;
+mod shares;
+#[cfg(test)]
+mod tests;
+
+pub use beta::{beta_quantile, regularized_beta};
+pub use held_out::{depth_shares, folds, share_found, top_items};
+pub use pairs::{PairAudit, PairBound, TooFewPositives};
+pub use search::{Audit, AuditError, AuditStep, Audited, Enough, KnownLists, nearest_to};
+pub use shares::{AuditPath, Bound, Recall, TooFewAudited};
+
+use crate::parameter::BadParameter;
+
+/// Recall ρ to be reached with probability 1 − δ.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Target {
+    recall: f64,
+    delta: f64,
+}
+
+impl Target {
+    /// Both between 0 and 1.
+    ///
+    /// # Errors
+    /// ρ or δ outside (0, 1): no sample proves a recall of 1, and none is certain.
+    ///
+    /// ```
+    /// use landmark_core::recall::Target;
+    /// let error = Target::new(1.0, 0.1).unwrap_err();
+    /// assert_eq!(error.to_string(), "`recall` is 1, but must be above 0 and below 1: only all pairs prove a recall of 1");
+    /// ```
+    pub fn new(recall: f64, delta: f64) -> Result<Self, BadParameter> {
+        let is_inside = |value: f64| value > 0.0 && value < 1.0;
+        if !is_inside(recall) {
+            return Err(BadParameter::new("recall", recall, "above 0 and below 1: only all pairs prove a recall of 1"));
+        }
+        if !is_inside(delta) {
+            return Err(BadParameter::new("delta", delta, "above 0 and below 1: a sample leaves some doubt"));
+        }
+        Ok(Self { recall, delta })
+    }
+
+    /// ρ.
+    pub fn recall(&self) -> f64 {
+        self.recall
+    }
+
+    /// δ.
+    pub fn delta(&self) -> f64 {
+        self.delta
+    }
+
+    /// Draws that must all have found everything for the bound to reach `needed`: ln δ / ln ρ'. 0 where nothing is needed.
+    pub fn fewest_draws(&self, needed: f64) -> f64 {
+        if needed <= 0.0 { 0.0 } else { self.delta.ln() / needed.ln() }
+    }
+}
+
+/// Middle value; mean of the two middle ones. `None` of none.
+fn median(values: &[f64]) -> Option<f64> {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let half = sorted.len() / 2;
+    match sorted.len() {
+        0 => None,
+        odd if odd % 2 == 1 => Some(sorted[half]),
+        _ => Some(0.5 * (sorted[half - 1] + sorted[half])),
+    }
+}
+
+/// Clopper and Pearson's lower bound for `found` of `draws`, neither of which need be whole.
+fn clopper_pearson(found: f64, draws: f64, delta: f64) -> f64 {
+    if found <= 0.0 { 0.0 } else { beta_quantile(delta, found, draws - found + 1.0) }
+}

@@ -1,0 +1,192 @@
+//! Bound on the recall of all pairs with K ≥ t, from uniform landmark columns and fits that have not seen them.
+//!
+//! ```text
+//! l in S, j not: T_l = #{K_lj ≥ t}, A_l(θ) = #{K_lj ≥ t, E_lj ≥ θ}, E from a fit without l; R(θ) = ΣA / ΣT
+//! In = pairs ≥ t with a landmark (exact), Off = ΣT (n − s)/(2s) the others (estimated); ρ' = max(0, (ρ (In + Off) − In)/Off)
+//! e_l = A_l − R T_l; var = (1 − s/n) · s/(s − 1) · Σe² / (ΣT)²
+//! n(θ) = R (1 − R)/var where .3 < R < 1, R ≤ max(ρ', least such R); n* = median of the last 10, (ΣT)²/ΣT² where there is none,
+//!        at most ΣT/(1 − s/n); LCB(θ) = BetaInv(δ; R n*, n* − R n* + 1)
+//! ```
+//! The answer is the highest θ whose bound, and that of all lower ones, reaches ρ': pairs with E ≥ θ are evaluated. A landmark's positives stand
+//! or fall together, which is what n* is for; coverage is checked by simulation.
+//!
+//! Cost: ΣT log ΣT for sorting, s for each θ.
+
+use super::{Target, clopper_pearson, median};
+
+/// Sizes n(θ) whose median counts.
+const LAST: usize = 10;
+/// R below which n(θ) says little about the θ that decides.
+const LEAST_RECALL: f64 = 0.3;
+
+/// Positives of the landmarks, as fits that have not seen them estimate them.
+#[derive(Debug, Clone)]
+pub struct PairAudit {
+    items: usize,
+    /// Estimates of each landmark's positives outside the landmarks.
+    estimates: Vec<Vec<f64>>,
+    /// Pairs of two landmarks that are positive.
+    between_landmarks: usize,
+}
+
+/// Threshold on the estimate, and the recall that evaluating every pair above it has.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PairBound {
+    /// θ: pairs of no landmark whose estimate is at least this are to be evaluated; infinite where none need be.
+    pub threshold: f64,
+    /// Estimated recall of all pairs with K ≥ t.
+    pub recall: f64,
+    /// Its lower bound at confidence 1 − δ.
+    pub lower: f64,
+    /// Positive pairs with a landmark: found.
+    pub found: usize,
+    /// Positive pairs without one, estimated.
+    pub expected: f64,
+}
+
+/// Too few positives were seen to bound the recall.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[error(
+    "the {landmarks} landmark columns show {seen} pairs at or above the threshold, which bounds the recall by {reached:.3} at most; about {needed} \
+     would do for a recall of {recall} at δ = {delta}: take about {landmarks_needed} landmarks, or a lower threshold"
+)]
+pub struct TooFewPositives {
+    /// s.
+    pub landmarks: usize,
+    /// ΣT.
+    pub seen: usize,
+    /// Lower bound of the recall even if all pairs above the least θ were evaluated.
+    pub reached: f64,
+    /// Positives that would be enough, spread over landmarks as these are.
+    pub needed: usize,
+    /// Landmarks that would show as many.
+    pub landmarks_needed: usize,
+    /// ρ.
+    pub recall: f64,
+    /// δ.
+    pub delta: f64,
+}
+
+/// Sums over the landmarks.
+struct Totals {
+    positives: f64,
+    squares: f64,
+    landmarks: f64,
+    /// 1 − s/n.
+    left: f64,
+}
+
+impl PairAudit {
+    /// Of n `items`: for each landmark the held-out estimates of its positives that are no landmark, and the number of positive pairs of two
+    /// landmarks. The landmarks must have been drawn uniformly.
+    pub fn new(items: usize, estimates: Vec<Vec<f64>>, between_landmarks: usize) -> Self {
+        Self { items, estimates, between_landmarks }
+    }
+
+    fn totals(&self) -> Totals {
+        let counts = || self.estimates.iter().map(|one| one.len() as f64);
+        let landmarks = self.estimates.len() as f64;
+        Totals {
+            positives: counts().sum(),
+            squares: counts().map(|count| count * count).sum(),
+            landmarks,
+            left: 1.0 - landmarks / self.items as f64,
+        }
+    }
+
+    /// The highest threshold that reaches the target.
+    ///
+    /// # Errors
+    /// [`TooFewPositives`] where not even the lowest does.
+    pub fn threshold(&self, target: Target) -> Result<PairBound, TooFewPositives> {
+        let totals = self.totals();
+        let found = self.estimates.iter().map(Vec::len).sum::<usize>() + self.between_landmarks;
+        let known = found as f64;
+        let expected = totals.positives * (self.items as f64 - totals.landmarks) / (2.0 * totals.landmarks.max(1.0));
+        let needed = match expected > 0.0 {
+            true => ((target.recall() * (known + expected) - known) / expected).max(0.0),
+            // no positive was seen outside the landmarks: nothing is known of the others
+            false => target.recall(),
+        };
+        let of_all = |recall: f64| (known + recall * expected) / (known + expected).max(f64::MIN_POSITIVE);
+        let bound = |threshold: f64, recall: f64, lower: f64| {
+            let (recall, lower) = (of_all(recall), of_all(lower));
+            PairBound { threshold, recall, lower, found, expected }
+        };
+        if needed <= 0.0 {
+            return Ok(bound(f64::INFINITY, 0.0, 0.0));
+        }
+        let steps = self.bounds(&totals, needed, target.delta());
+        let failing = steps.iter().rposition(|step| step.lower < needed);
+        match steps.get(failing.map_or(0, |place| place + 1)) {
+            Some(step) => Ok(bound(step.threshold, step.recall, step.lower)),
+            None => Err(self.refusal(&totals, target, needed, steps.last().map_or(0.0, |step| of_all(step.lower)))),
+        }
+    }
+
+    /// R and its bound at every θ that a positive has, highest first.
+    fn bounds(&self, totals: &Totals, needed: f64, delta: f64) -> Vec<Step> {
+        let each = |(landmark, estimates): (usize, &Vec<f64>)| {
+            estimates.iter().map(move |&estimate| (estimate, landmark)).collect::<Vec<_>>()
+        };
+        let mut all: Vec<(f64, usize)> = self.estimates.iter().enumerate().flat_map(each).collect();
+        all.sort_by(|one, other| other.0.total_cmp(&one.0));
+        let mut above = vec![0.0; self.estimates.len()];
+        let mut sizes = Vec::new();
+        let mut least = None;
+        let mut steps = Vec::new();
+        for tied in all.chunk_by(|one, other| one.0 == other.0) {
+            tied.iter().for_each(|&(_, landmark)| above[landmark] += 1.0);
+            let recall = above.iter().sum::<f64>() / totals.positives;
+            let variance = self.variance(totals, &above, recall);
+            if recall > LEAST_RECALL && recall < 1.0 && variance > 0.0 {
+                let least = *least.get_or_insert(recall);
+                if recall <= needed.max(least) {
+                    sizes.push(recall * (1.0 - recall) / variance);
+                }
+            }
+            let finds = effective(totals, &sizes);
+            steps.push(Step { threshold: tied[0].0, recall, lower: clopper_pearson(recall * finds, finds, delta) });
+        }
+        steps
+    }
+
+    fn variance(&self, totals: &Totals, above: &[f64], recall: f64) -> f64 {
+        let residual = |(above, estimates): (&f64, &Vec<f64>)| (above - recall * estimates.len() as f64).powi(2);
+        let squares: f64 = above.iter().zip(&self.estimates).map(residual).sum();
+        let s = totals.landmarks;
+        totals.left * s / (s - 1.0) * squares / totals.positives.powi(2)
+    }
+
+    fn refusal(&self, totals: &Totals, target: Target, needed: f64, reached: f64) -> TooFewPositives {
+        // so many independent finds must all be found, and a positive is worth n*/ΣT of one
+        let finds = effective(totals, &[]).max(1.0);
+        let positives = totals.positives.max(1.0);
+        let fewest = (target.fewest_draws(needed) * positives / finds).ceil().max(positives + 1.0);
+        let landmarks = (totals.landmarks * fewest / positives).ceil().min(self.items as f64);
+        TooFewPositives {
+            landmarks: self.estimates.len(),
+            seen: totals.positives as usize,
+            reached,
+            needed: fewest as usize,
+            landmarks_needed: landmarks as usize,
+            recall: target.recall(),
+            delta: target.delta(),
+        }
+    }
+}
+
+/// A threshold, the share of positives above it, and its bound.
+struct Step {
+    threshold: f64,
+    recall: f64,
+    lower: f64,
+}
+
+/// n*.
+fn effective(totals: &Totals, sizes: &[f64]) -> f64 {
+    let last = &sizes[sizes.len().saturating_sub(LAST)..];
+    let none = || totals.positives.powi(2) / totals.squares.max(1.0);
+    let most = if totals.left > 0.0 { totals.positives / totals.left } else { f64::INFINITY };
+    median(last).unwrap_or_else(none).min(most)
+}

@@ -1,0 +1,485 @@
+//! Neighbours with a stated recall: a search in rounds that stops when audited rows say so.
+//!
+//! ```text
+//! v uniform items beside the columns → their rows evaluated, and hidden: the search treats them as any other item, and a pair
+//!     of it that an audited row has costs nothing
+//! rounds of a fifth of what was asked so far, until LCB(share of true neighbours among the pairs asked for) ≥ ρ'
+//! the lists: scores that were evaluated come first, the audited rows revealed
+//! ```
+//! Source: this project (ALGORITHMS_2 §12). Cost beyond that of the search: v(n − 1) calls less what it asks for of them, 8·v·n bytes.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use super::shares::{AuditPath, Recall};
+use super::{Bound, Target, TooFewAudited, depth_shares, share_found};
+use crate::landmarks::Landmarks;
+use crate::neighbours::{Neighbour, NeighbourError, RoundsParams, Search, Step};
+use crate::oracle::{Oracle, OracleError, OracleShape, Pair, ask_pairs};
+use crate::stream::Rng;
+
+/// Growth of the effort from step to step.
+const GROWTH: f64 = 0.2;
+/// Columns of a search whose effort is not known before.
+const COLUMNS: usize = 4;
+/// Scores kept of an item, as a multiple of k, before the worst are dropped.
+const KEPT: usize = 4;
+/// Pairs asked of the oracle at a time: what is answered is stored before the next.
+const PAIRS_AT_A_TIME: usize = 1 << 12;
+/// Samples so many times as large are looked at when a bound is too low.
+const LARGEST_SAMPLE: usize = 64;
+
+/// Recall that the lists of a search are to have.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Audit {
+    /// ρ and δ.
+    pub target: Target,
+    /// Whether the bound is to be a theorem.
+    pub is_strict: bool,
+    /// v; by default as many as the bound asks for.
+    pub rows: Option<usize>,
+}
+
+/// Recall after one step.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct AuditStep {
+    /// Pairs that the search had asked for.
+    pub asked: u64,
+    /// Estimated recall of all lists.
+    pub recall: f64,
+    /// Its lower bound.
+    pub lower: f64,
+}
+
+/// What would have been enough.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Enough {
+    /// So many further pairs, by the estimates as they stand.
+    Pairs(u64),
+    /// So many audited rows.
+    Rows(usize),
+    /// Nothing that is known here: the true neighbours are no candidates.
+    Unknown,
+}
+
+/// Lists of neighbours, and their recall.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Audited {
+    /// The k most similar other items of every item that were evaluated, best first; estimates fill up where fewer were.
+    pub lists: Vec<Vec<Neighbour>>,
+    /// Columns of the search.
+    pub landmarks: usize,
+    /// The audited items.
+    pub rows: Vec<usize>,
+    /// The bound.
+    pub bound: Bound,
+    /// Recall step by step; the last one is that of the lists.
+    pub steps: Vec<AuditStep>,
+    /// `None` where the target is reached.
+    pub refused: Option<Enough>,
+}
+
+/// Reason why there is no stated recall.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum AuditError {
+    /// Too few rows.
+    #[error(transparent)]
+    TooFew(#[from] TooFewAudited),
+    /// The search's own error.
+    #[error(transparent)]
+    Search(#[from] NeighbourError),
+}
+
+impl From<OracleError> for AuditError {
+    fn from(error: OracleError) -> Self {
+        Self::Search(error.into())
+    }
+}
+
+/// The rows that are hidden from the search.
+struct Hidden {
+    items: Vec<usize>,
+    place: HashMap<usize, usize>,
+    /// Row of each audited item.
+    rows: Vec<Vec<f64>>,
+    /// Items that the search asked for beside each.
+    asked: Vec<HashSet<usize>>,
+}
+
+/// Searches until the recall is stated, or `params.calls_per_item` are spent; a budget of the oracle that ends does the same. Columns
+/// are 4 and the growth of the effort a fifth where `params` say nothing. `landmarks` must be uniform; `rng` draws the audited rows.
+///
+/// # Errors
+/// Too few audited rows for any statement, and those of [`nearest`](crate::neighbours::nearest).
+pub fn nearest_to(
+    oracle: &dyn Oracle,
+    proxies: &[Arc<dyn Oracle>],
+    params: RoundsParams,
+    landmarks: &Landmarks,
+    audit: Audit,
+    rng: &mut Rng,
+) -> Result<Audited, AuditError> {
+    let n = oracle.len();
+    let k = params.k.min(n.saturating_sub(1));
+    let columns = params.columns.unwrap_or(COLUMNS).min(n.saturating_sub(1) / 2);
+    let columns = if columns < 2 { 0 } else { columns };
+    let growth = params.growth.unwrap_or(GROWTH);
+    let params = RoundsParams { columns: Some(columns), growth: Some(growth), ..params };
+    let rounds = params.check().map_err(NeighbourError::from)?;
+    let mut search = Search::new(rounds, OracleShape::of(oracle), proxies.to_vec(), landmarks)?;
+    let columns = search.columns().len();
+    let bound = Bound::of(k, audit.is_strict);
+    let rows = audit.rows.unwrap_or_else(|| bound.rows(k, audit.target)).min(n - columns);
+    let mut path = AuditPath::new(k.max(1), n, columns, rows, audit.target, bound)?;
+    let mut hidden = Hidden::evaluate(oracle, draw(n, search.columns(), rows, rng))?;
+    let mut lists = KnownLists::new(n, k);
+    let mut steps: Vec<AuditStep> = Vec::new();
+    let mut is_reached = false;
+    while let Some(batch) = search.next_batch()? {
+        let scores = match hidden.answer(oracle, &batch.pairs) {
+            Ok(scores) => scores,
+            Err(error) if error.is_exhausted() => break,
+            Err(error) => return Err(error.into()),
+        };
+        search.record(&batch.pairs, &scores)?;
+        lists.offer(&batch.pairs, &scores);
+        if matches!(batch.step, Step::Proxy(_)) {
+            continue;
+        }
+        let asked = search.asked();
+        let Recall { estimate, lower, is_reached: reached } = path.step(&hidden.shares(k));
+        let is_all = asked == n as u64 * (n as u64 - 1) / 2;
+        steps.push(AuditStep { asked, recall: estimate, lower: if is_all { estimate } else { lower } });
+        if reached || is_all {
+            is_reached = true;
+            break;
+        }
+    }
+    let refused = if is_reached { None } else { Some(hidden.enough(&mut search, &path, k)?) };
+    hidden.reveal(&mut lists);
+    let mut lists = lists.finish();
+    fill(&mut lists, &mut search, k)?;
+    Ok(Audited { lists, landmarks: columns, rows: hidden.items, bound, steps, refused })
+}
+
+fn ask(oracle: &dyn Oracle, pairs: &[Pair]) -> Result<Vec<f64>, OracleError> {
+    let mut scores = vec![0.0; pairs.len()];
+    for (pairs, scores) in pairs.chunks(PAIRS_AT_A_TIME).zip(scores.chunks_mut(PAIRS_AT_A_TIME)) {
+        ask_pairs(oracle, pairs, scores)?;
+    }
+    Ok(scores)
+}
+
+/// `rows` uniform items that are no columns.
+fn draw(n: usize, columns: &[usize], rows: usize, rng: &mut Rng) -> Vec<usize> {
+    let columns: HashSet<usize> = columns.iter().copied().collect();
+    let order = Landmarks::uniform(n, rng);
+    order.order().iter().copied().filter(|item| !columns.contains(item)).take(rows).collect()
+}
+
+impl Hidden {
+    fn evaluate(oracle: &dyn Oracle, items: Vec<usize>) -> Result<Self, OracleError> {
+        let n = oracle.len();
+        let place: HashMap<usize, usize> = items.iter().enumerate().map(|(place, &item)| (item, place)).collect();
+        let mut rows = vec![vec![f64::NAN; n]; items.len()];
+        for (at, &item) in items.iter().enumerate() {
+            // pairs of two audited items once
+            let is_new = |other: &usize| *other != item && place.get(other).is_none_or(|&there| there > at);
+            let others: Vec<usize> = (0..n).filter(is_new).collect();
+            let pairs: Vec<Pair> = others.iter().map(|&other| (item.min(other), item.max(other))).collect();
+            for (other, score) in others.into_iter().zip(ask(oracle, &pairs)?) {
+                rows[at][other] = score;
+                if let Some(&there) = place.get(&other) {
+                    rows[there][item] = score;
+                }
+            }
+        }
+        let asked = vec![HashSet::new(); items.len()];
+        Ok(Self { items, place, rows, asked })
+    }
+
+    /// Scores of pairs: of audited rows from there, of the others by the oracle.
+    fn answer(&mut self, oracle: &dyn Oracle, pairs: &[Pair]) -> Result<Vec<f64>, OracleError> {
+        let mut scores = vec![f64::NAN; pairs.len()];
+        let (mut open, mut places) = (Vec::new(), Vec::new());
+        for (at, &(i, j)) in pairs.iter().enumerate() {
+            match self.place.get(&i).map(|&row| (row, j)).or_else(|| self.place.get(&j).map(|&row| (row, i))) {
+                Some((row, other)) => scores[at] = self.rows[row][other],
+                None => {
+                    open.push((i, j));
+                    places.push(at);
+                }
+            }
+        }
+        places.into_iter().zip(ask(oracle, &open)?).for_each(|(at, score)| scores[at] = score);
+        for &(i, j) in pairs {
+            for (item, other) in [(i, j), (j, i)] {
+                if let Some(&row) = self.place.get(&item) {
+                    self.asked[row].insert(other);
+                }
+            }
+        }
+        Ok(scores)
+    }
+
+    fn shares(&self, k: usize) -> Vec<f64> {
+        let share = |(place, &item): (usize, &usize)| {
+            share_found(&self.rows[place], item, k, |other| self.asked[place].contains(&other))
+        };
+        self.items.iter().enumerate().map(share).collect()
+    }
+
+    /// What would have been enough: reading every list deeper, or more rows.
+    fn enough(&self, search: &mut Search, path: &AuditPath, k: usize) -> Result<Enough, NeighbourError> {
+        let candidates = search.candidates(usize::MAX)?;
+        let open = |item: usize| candidates[item].iter().filter(|near| !near.exact).map(|near| near.item);
+        let deepest = (0..candidates.len()).map(|item| open(item).count()).max().unwrap_or(0);
+        let depths: Vec<usize> = (1..=deepest).collect();
+        let by_depth: Vec<Vec<f64>> = (self.items.iter().enumerate())
+            .map(|(place, &item)| {
+                let ranked: Vec<usize> = open(item).collect();
+                depth_shares(&self.rows[place], item, k, &self.asked[place], &ranked, &depths)
+            })
+            .collect();
+        let is_enough = |depth: &&usize| {
+            let shares: Vec<f64> = by_depth.iter().map(|shares| shares[**depth - 1]).collect();
+            path.clone().step(&shares).is_reached
+        };
+        if let Some(&depth) = depths.iter().find(is_enough) {
+            let of = |item: usize| open(item).take(depth).map(move |other| (item.min(other), item.max(other)));
+            let pairs: HashSet<Pair> = (0..candidates.len()).flat_map(of).collect();
+            return Ok(Enough::Pairs(pairs.len() as u64));
+        }
+        Ok(path.rows_needed(&self.shares(k), LARGEST_SAMPLE).map_or(Enough::Unknown, Enough::Rows))
+    }
+
+    fn reveal(&self, lists: &mut KnownLists) {
+        for (place, &item) in self.items.iter().enumerate() {
+            let others = (0..self.rows[place].len()).filter(|&other| other != item);
+            let pairs: Vec<Pair> =
+                others.filter(|other| !self.asked[place].contains(other)).map(|other| (item, other)).collect();
+            // a pair of two audited items that was not asked for stands in both rows
+            let pairs: Vec<Pair> = pairs
+                .into_iter()
+                .filter(|(_, other)| self.place.get(other).is_none_or(|&there| there > place))
+                .collect();
+            let scores: Vec<f64> = pairs.iter().map(|&(_, other)| self.rows[place][other]).collect();
+            lists.offer(&pairs, &scores);
+        }
+    }
+}
+
+/// The best of the scores that are known, item by item. Memory: 64k bytes an item.
+#[derive(Debug, Clone)]
+pub struct KnownLists {
+    k: usize,
+    best: Vec<Vec<(f64, usize)>>,
+}
+
+impl KnownLists {
+    /// Lists of the k best for n items, none known yet.
+    pub fn new(n: usize, k: usize) -> Self {
+        Self { k, best: vec![Vec::new(); n] }
+    }
+
+    /// Takes scores into the lists of both items; each pair once. Those that are not finite are nobody's.
+    pub fn offer(&mut self, pairs: &[Pair], scores: &[f64]) {
+        for (&(i, j), &score) in pairs.iter().zip(scores).filter(|(_, score)| score.is_finite()) {
+            for (item, other) in [(i, j), (j, i)] {
+                self.best[item].push((score, other));
+                if self.best[item].len() > KEPT * self.k.max(1) {
+                    self.cut(item);
+                }
+            }
+        }
+    }
+
+    fn cut(&mut self, item: usize) {
+        self.best[item].sort_by(|one, other| other.0.total_cmp(&one.0).then(one.1.cmp(&other.1)));
+        self.best[item].truncate(self.k);
+    }
+
+    /// The lists, best first; ties go to the smaller item.
+    pub fn finish(mut self) -> Vec<Vec<Neighbour>> {
+        (0..self.best.len()).for_each(|item| self.cut(item));
+        let known = |best: Vec<(f64, usize)>| {
+            best.into_iter().map(|(score, item)| Neighbour { item, score, exact: true }).collect()
+        };
+        self.best.into_iter().map(known).collect()
+    }
+}
+
+/// Lists shorter than k are filled up with estimates.
+fn fill(lists: &mut [Vec<Neighbour>], search: &mut Search, k: usize) -> Result<(), NeighbourError> {
+    if lists.iter().all(|list| list.len() >= k) {
+        return Ok(());
+    }
+    for (list, candidates) in lists.iter_mut().zip(search.candidates(usize::MAX)?) {
+        let left = k - list.len().min(k);
+        let listed: HashSet<usize> = list.iter().map(|near| near.item).collect();
+        let is_new = |near: &Neighbour| !near.exact && !listed.contains(&near.item);
+        list.extend(candidates.into_iter().filter(is_new).take(left));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use ndarray::Array2;
+    use rand::Rng as _;
+
+    use super::*;
+    use crate::oracle::{AsymmetryPolicy, Budget, EmbeddingProxy, Metered, Precomputed};
+    use crate::stream::stream;
+
+    /// Cosines of hidden vectors with the popularity of both items, and a proxy that sees half of their numbers.
+    fn problem(n: usize, seed: u64) -> (Array2<f64>, Arc<dyn Oracle>) {
+        let mut rng = stream(seed, "recall", "problem", n as u64);
+        let vectors = Array2::from_shape_fn((n, 8), |_| rng.gen_range(-1.0..1.0));
+        let popularity: Vec<f64> = (0..n).map(|_| rng.gen_range(-0.4..0.4)).collect();
+        let cosine = EmbeddingProxy::cosine(vectors.clone()).unwrap();
+        let mut scores = Array2::zeros((n, n));
+        let all: Vec<usize> = (0..n).collect();
+        cosine.block(&all, &all, scores.view_mut()).unwrap();
+        for ((i, j), score) in scores.indexed_iter_mut() {
+            *score += popularity[i] + popularity[j];
+        }
+        let seen = vectors.slice(ndarray::s![.., ..6]).to_owned();
+        (scores, Arc::new(EmbeddingProxy::cosine(seen).unwrap()))
+    }
+
+    fn oracle(scores: &Array2<f64>) -> Precomputed {
+        Precomputed::new(scores.clone(), AsymmetryPolicy::Reject).unwrap()
+    }
+
+    fn audit(recall: f64, delta: f64) -> Audit {
+        Audit { target: Target::new(recall, delta).unwrap(), is_strict: false, rows: None }
+    }
+
+    fn params(k: usize, calls_per_item: usize) -> RoundsParams {
+        RoundsParams { k, calls_per_item, ..RoundsParams::default() }
+    }
+
+    fn search(
+        oracle: &dyn Oracle,
+        proxy: &Arc<dyn Oracle>,
+        params: RoundsParams,
+        audit: Audit,
+        seed: u64,
+    ) -> Result<Audited, AuditError> {
+        let landmarks = Landmarks::uniform(oracle.len(), &mut stream(seed, "recall", "landmarks", 0));
+        let mut rng = stream(seed, "recall", "audit", 0);
+        nearest_to(oracle, std::slice::from_ref(proxy), params, &landmarks, audit, &mut rng)
+    }
+
+    /// Mean share of the k best of every item that its list holds.
+    fn recall(scores: &Array2<f64>, lists: &[Vec<Neighbour>], k: usize) -> f64 {
+        let share = |(item, list): (usize, &Vec<Neighbour>)| {
+            let items: HashSet<usize> = list.iter().map(|near| near.item).collect();
+            share_found(scores.row(item).as_slice().unwrap(), item, k, |other| items.contains(&other))
+        };
+        lists.iter().enumerate().map(share).sum::<f64>() / lists.len() as f64
+    }
+
+    #[test]
+    fn the_recall_that_is_stated_is_had_in_all_draws_but_the_share_that_is_allowed() {
+        let (scores, proxy) = problem(160, 1);
+        let audit = audit(0.8, 0.2);
+        let (mut right, mut fewest) = (0, u64::MAX);
+        let draws = 25;
+        for seed in 0..draws {
+            let metered = Metered::new(oracle(&scores));
+            let found = search(&metered, &proxy, params(10, 120), audit, seed).unwrap();
+            assert_eq!(found.refused, None);
+            let last = found.steps.last().unwrap();
+            assert!(last.lower >= 0.8 && last.recall >= last.lower, "{last:?}");
+            right += u32::from(recall(&scores, &found.lists, 10) >= 0.8);
+            fewest = fewest.min(metered.spent().evaluations);
+            for &item in &found.rows {
+                let whole = [found.lists[item].clone()];
+                let row = scores.row(item).to_owned().insert_axis(ndarray::Axis(0));
+                let items: HashSet<usize> = whole[0].iter().map(|near| near.item).collect();
+                assert_eq!(share_found(row.as_slice().unwrap(), item, 10, |other| items.contains(&other)), 1.0);
+            }
+        }
+        // 1 − δ less two binomial standard errors of 25 draws
+        assert!(f64::from(right) >= 0.64 * draws as f64, "{right}");
+        assert!(fewest < 160 * 159 / 2, "it is no full search");
+    }
+
+    #[test]
+    fn every_pair_is_asked_for_once_and_scores_are_the_oracles() {
+        let (scores, proxy) = problem(150, 2);
+        let seen = Metered::new(oracle(&scores));
+        let found = search(&seen, &proxy, params(5, 100), audit(0.9, 0.1), 3).unwrap();
+        // hidden rows and what was asked for beside them
+        let rows = found.rows.len() as u64;
+        let hidden = rows * 149 - rows * (rows - 1) / 2;
+        let asked = found.steps.last().unwrap().asked;
+        assert!(seen.spent().evaluations <= hidden + asked);
+        assert!(seen.spent().evaluations >= asked.max(hidden));
+        assert_eq!(seen.spent().evaluations, seen.spent().cells);
+        for (item, list) in found.lists.iter().enumerate() {
+            assert_eq!(list.len(), 5);
+            for near in list.iter().filter(|near| near.exact) {
+                assert_eq!(near.score, scores[[item, near.item]]);
+            }
+            let distinct: HashSet<usize> = list.iter().map(|near| near.item).collect();
+            assert!(distinct.len() == 5 && !distinct.contains(&item));
+        }
+        assert_eq!(search(&oracle(&scores), &proxy, params(5, 100), audit(0.9, 0.1), 3).unwrap(), found);
+    }
+
+    #[test]
+    fn a_search_that_may_not_go_on_says_what_would_be_enough() {
+        let (scores, proxy) = problem(200, 4);
+        let found = search(&oracle(&scores), &proxy, params(10, 8), audit(0.9, 0.1), 1).unwrap();
+        let Some(Enough::Pairs(pairs)) = found.refused else { panic!("{:?}", found.refused) };
+        let asked = found.steps.last().unwrap().asked;
+        assert!(found.steps.last().unwrap().lower < 0.9);
+        // with as many pairs more the next search states it
+        let calls = (asked + pairs).div_ceil(200) as usize;
+        let more = search(&oracle(&scores), &proxy, params(10, calls + 1), audit(0.9, 0.1), 1).unwrap();
+        assert_eq!(more.refused, None, "{pairs} of {asked}: {:?}", more.steps.last());
+        // a budget of the oracle does the same
+        let rows = 30 * 199;
+        let metered = Metered::with_budget(oracle(&scores), Budget { entries: Some(rows + 1500), seconds: None });
+        let cut = search(&metered, &proxy, params(10, 100), audit(0.9, 0.1), 1).unwrap();
+        assert!(cut.refused.is_some() && metered.spent().evaluations <= rows + 1500);
+    }
+
+    #[test]
+    fn few_items_and_many_neighbours_are_all_of_them() {
+        for (n, k) in [(2, 1), (3, 10), (12, 50)] {
+            let (scores, proxy) = problem(n, 5);
+            let found = search(&oracle(&scores), &proxy, params(k, 100), audit(0.9, 0.1), 1).unwrap();
+            assert_eq!(found.refused, None, "{n}");
+            assert_eq!(recall(&scores, &found.lists, k), 1.0, "{n} {k}");
+        }
+    }
+
+    #[test]
+    fn duplicates_are_as_good_as_each_other() {
+        // every item five times
+        let (few, _) = problem(30, 6);
+        let scores = Array2::from_shape_fn((150, 150), |(i, j)| few[[i / 5, j / 5]]);
+        let vectors = Array2::from_shape_fn((150, 2), |(i, a)| ((i / 5 + 31 * a) as f64).sin());
+        let proxy: Arc<dyn Oracle> = Arc::new(EmbeddingProxy::cosine(vectors).unwrap());
+        let found = search(&oracle(&scores), &proxy, params(4, 149), audit(0.8, 0.2), 1).unwrap();
+        assert_eq!(found.refused, None);
+        assert!(recall(&scores, &found.lists, 4) >= 0.8);
+    }
+
+    #[test]
+    fn too_few_rows_are_refused_before_a_call() {
+        let (scores, proxy) = problem(100, 7);
+        let metered = Metered::new(oracle(&scores));
+        let few = Audit { rows: Some(10), ..audit(0.95, 0.05) };
+        let error = search(&metered, &proxy, params(1, 50), few, 1).unwrap_err();
+        assert!(error.to_string().contains("the least that can"), "{error}");
+        assert_eq!(metered.spent().cells, 0);
+    }
+}

@@ -1,0 +1,198 @@
+//! The bounds against SciPy (tests/golden/recall.json, made by recall.py beside it), and what they refuse.
+
+use serde_json::Value;
+
+use super::*;
+
+fn golden() -> Value {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/recall.json");
+    serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
+}
+
+fn number(value: &Value, key: &str) -> f64 {
+    value[key].as_f64().unwrap()
+}
+
+fn size(value: &Value, key: &str) -> usize {
+    usize::try_from(value[key].as_u64().unwrap()).unwrap()
+}
+
+fn target(case: &Value) -> Target {
+    Target::new(number(case, "recall"), number(case, "delta")).unwrap()
+}
+
+/// Iterative solutions of both sides end within 1e-13 of theirs; lgamma of large arguments costs three digits.
+#[track_caller]
+fn assert_near(ours: f64, theirs: f64, what: &str) {
+    assert!((ours - theirs).abs() <= 1e-10 * theirs.abs().max(1e-3), "{what}: {ours} against {theirs}");
+}
+
+#[test]
+fn the_beta_function_and_its_inverse_are_those_of_scipy() {
+    let golden = golden();
+    for case in golden["quantiles"].as_array().unwrap() {
+        let ours = beta_quantile(number(case, "p"), number(case, "a"), number(case, "b"));
+        assert_near(ours, number(case, "quantile"), &case.to_string());
+    }
+    for case in golden["incomplete"].as_array().unwrap() {
+        let ours = regularized_beta(number(case, "x"), number(case, "a"), number(case, "b"));
+        assert_near(ours, number(case, "value"), &case.to_string());
+    }
+}
+
+#[test]
+fn audit_paths_are_those_of_scipy_and_stop_where_they_do() {
+    for case in golden()["audits"].as_array().unwrap() {
+        let bound = match case["bound"].as_str().unwrap() {
+            "design_effect" => Bound::DesignEffect,
+            "clopper_pearson" => Bound::ClopperPearson,
+            "kl" => Bound::KullbackLeibler,
+            _ => Bound::Betting,
+        };
+        let shares: Vec<Vec<f64>> = serde_json::from_value(case["shares"].clone()).unwrap();
+        let (items, landmarks) = (size(case, "items"), size(case, "landmarks"));
+        let mut path = AuditPath::new(size(case, "k"), items, landmarks, shares[0].len(), target(case), bound).unwrap();
+        let mut stop = None;
+        for (effort, (shares, expected)) in shares.iter().zip(case["steps"].as_array().unwrap()).enumerate() {
+            let ours = path.step(shares);
+            assert_near(ours.estimate, number(expected, "estimate"), "estimate");
+            assert_near(ours.lower, number(expected, "lower"), &format!("{bound} at effort {effort}"));
+            if ours.is_reached {
+                stop.get_or_insert(effort as u64);
+            }
+        }
+        assert_eq!(stop, case["stop"].as_u64(), "{bound}");
+    }
+}
+
+#[test]
+fn thresholds_for_pairs_are_those_of_scipy() {
+    let mut refused = 0;
+    for case in golden()["pairs"].as_array().unwrap() {
+        let estimates: Vec<Vec<f64>> = serde_json::from_value(case["estimates"].clone()).unwrap();
+        let found = PairAudit::new(size(case, "items"), estimates, size(case, "between")).threshold(target(case));
+        let Some(threshold) = case["threshold"].as_f64() else {
+            assert!(found.is_err());
+            refused += 1;
+            continue;
+        };
+        let found = found.unwrap();
+        assert_eq!(found.threshold, threshold);
+        assert_near(found.recall, number(case, "estimated_recall"), "recall");
+        assert_near(found.lower, number(case, "lower"), "lower");
+    }
+    assert_eq!(refused, 1);
+}
+
+#[test]
+fn too_few_rows_are_refused_with_the_number_that_would_do() {
+    let target = Target::new(0.9, 0.1).unwrap();
+    let error = AuditPath::new(1, 1000, 0, 21, target, Bound::ClopperPearson).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "21 audited rows cannot show a recall of 0.9 at δ = 0.1 even if they find everything; 22 are the least that can (bound: \
+         Clopper-Pearson)"
+    );
+    let strict = Target::new(0.95, 0.05).unwrap();
+    for bound in [Bound::ClopperPearson, Bound::KullbackLeibler] {
+        let error = AuditPath::new(1, 1000, 0, 10, strict, bound).unwrap_err();
+        assert_eq!(error.needed, 59, "{bound}");
+    }
+    // the number that is named is enough, one less is not
+    for bound in [Bound::ClopperPearson, Bound::KullbackLeibler, Bound::Betting] {
+        let needed = AuditPath::new(10, 1000, 0, 5, strict, bound).unwrap_err().needed;
+        let mut path = AuditPath::new(10, 1000, 0, needed, strict, bound).unwrap();
+        assert!(path.step(&vec![1.0; needed]).is_reached, "{bound}");
+        assert!(AuditPath::new(10, 1000, 0, needed - 1, strict, bound).is_err(), "{bound}");
+    }
+}
+
+#[test]
+fn the_default_number_of_rows_can_reach_the_target() {
+    for (recall, delta) in [(0.8, 0.2), (0.9, 0.1), (0.95, 0.05), (0.99, 0.01)] {
+        let target = Target::new(recall, delta).unwrap();
+        for (k, strict) in [(1, false), (1, true), (10, false), (10, true)] {
+            let bound = Bound::of(k, strict);
+            let rows = bound.rows(k, target);
+            assert!(AuditPath::new(k, 100_000, 0, rows, target, bound).is_ok(), "{bound} {target:?} {rows}");
+        }
+    }
+    let usual = Target::new(0.9, 0.1).unwrap();
+    assert_eq!((Bound::of(10, false).rows(10, usual), Bound::of(1, false).rows(1, usual)), (30, 45));
+}
+
+#[test]
+fn landmarks_alone_can_be_enough_and_rows_of_all_items_leave_no_doubt() {
+    let target = Target::new(0.9, 0.1).unwrap();
+    let mut path = AuditPath::new(5, 10, 9, 1, target, Bound::DesignEffect).unwrap();
+    assert!(path.needed() <= 1e-12);
+    assert!(path.step(&[0.0]).is_reached);
+    let mut path = AuditPath::new(5, 4, 0, 4, target, Bound::DesignEffect).unwrap();
+    let recall = path.step(&[1.0, 1.0, 0.8, 0.8]);
+    assert!(recall.is_reached, "{recall:?}");
+    assert_eq!(recall.estimate, recall.lower);
+}
+
+#[test]
+fn a_target_outside_its_range_is_refused_with_the_reason() {
+    for (recall, delta) in [(1.0, 0.1), (0.0, 0.1), (f64::NAN, 0.1), (0.9, 0.0), (0.9, 1.0), (0.9, f64::NAN)] {
+        assert!(Target::new(recall, delta).is_err(), "{recall} {delta}");
+    }
+    let error = Target::new(0.9, 0.0).unwrap_err();
+    assert_eq!(error.to_string(), "`delta` is 0, but must be above 0 and below 1: a sample leaves some doubt");
+}
+
+#[test]
+fn pairs_are_refused_where_too_few_were_seen_and_the_number_named_is_enough() {
+    let target = Target::new(0.9, 0.1).unwrap();
+    let none = PairAudit::new(100, vec![Vec::new(); 10], 0).threshold(target).unwrap_err();
+    assert_eq!((none.seen, none.reached), (0, 0.0));
+    // 5 positives in 5 columns of 1,000 items
+    let seen = |columns: usize| {
+        let mut estimates = vec![vec![0.5]; columns];
+        estimates.resize(2 * columns, Vec::new());
+        PairAudit::new(1000, estimates, 0).threshold(target)
+    };
+    let error = seen(5).unwrap_err();
+    assert_eq!(error.seen, 5);
+    assert!(error.needed > 15 && error.needed < 40, "{error}");
+    assert!(seen(error.needed).is_ok());
+}
+
+#[test]
+fn nothing_need_be_evaluated_where_the_landmarks_have_found_enough() {
+    // 9 of 10 items are landmarks
+    let bound = PairAudit::new(10, vec![vec![0.5]; 9], 30).threshold(Target::new(0.5, 0.1).unwrap()).unwrap();
+    assert_eq!((bound.threshold, bound.found), (f64::INFINITY, 39));
+    assert!(bound.lower >= 0.5);
+}
+
+#[test]
+fn ties_are_as_good_as_each_other_and_an_item_is_no_neighbour_of_itself() {
+    let row = [9.0, 0.5, 0.7, 0.5, 0.5, 0.1];
+    // the two best of item 0 are 2 and any of 1, 3, 4
+    let share = |found: &[usize]| share_found(&row, 0, 2, |item| found.contains(&item));
+    assert_eq!(share(&[]), 0.0);
+    assert_eq!(share(&[4]), 0.5);
+    assert_eq!(share(&[2, 3]), 1.0);
+    assert_eq!(share(&[1, 3, 4]), 1.0);
+    assert_eq!(share(&[5, 0]), 0.0);
+    // more neighbours than there are items: all of them
+    assert_eq!(share_found(&row, 0, 10, |item| item < 4), 0.6);
+    assert_eq!(share_found(&[1.0], 0, 3, |_| false), 1.0);
+    // a pair that has no score is nobody's neighbour
+    assert_eq!(share_found(&[1.0, f64::NAN, 0.5], 0, 1, |item| item == 2), 1.0);
+}
+
+#[test]
+fn shares_by_depth_are_those_of_each_depth_alone() {
+    let row = [0.0, 0.9, 0.8, 0.7, 0.6, 0.5];
+    let known = std::collections::HashSet::from([3]);
+    let ranked = [5, 2, 1, 4];
+    let shares = depth_shares(&row, 0, 3, &known, &ranked, &[0, 1, 2, 3, 9]);
+    for (depth, share) in [0, 1, 2, 3, 4].into_iter().zip(shares) {
+        assert_eq!(share, share_found(&row, 0, 3, |item| known.contains(&item) || ranked[..depth].contains(&item)));
+    }
+    assert_eq!(folds(7), [vec![0, 5], vec![1, 6], vec![2], vec![3], vec![4]]);
+    assert_eq!(folds(2), [vec![0], vec![1]]);
+}

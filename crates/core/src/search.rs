@@ -1,0 +1,106 @@
+//! Search among items for new queries at a budget of calls: queries × items, a rectangle instead of a square.
+//!
+//! ```text
+//! offline   C = scores of all items with the anchors, past queries drawn uniformly; one column an anchor
+//! a query   b calls in 4 rounds, each where the estimate is highest; then the list: exact where known, estimated elsewhere
+//! ```
+//! An [`Index`] is what is kept of the offline part. Beside it stand those it is measured against ([`rivals`]): reranking
+//! the proxy's candidates, ANNCUR (Yadav et al. 2022) and an AXN-like search (Yadav et al. 2024).
+//!
+//! A query is known by its scores with items alone, which a closure answers in batches: who counts, stores or limits calls does it there.
+
+use crate::oracle::OracleError;
+use crate::parameter::BadParameter;
+
+mod answer;
+mod index;
+mod items;
+mod popularity;
+pub mod rivals;
+
+pub use answer::{Answer, Hit};
+pub use index::{Anchors, Index, IndexParams, IndexParts};
+pub use items::ItemProxy;
+pub use popularity::PopularityLink;
+
+/// Reason why items could not be searched.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SearchError {
+    /// A parameter outside its range.
+    #[error(transparent)]
+    Parameter(#[from] BadParameter),
+    /// The score's own error.
+    #[error(transparent)]
+    Oracle(#[from] OracleError),
+    /// A factorisation failed.
+    #[error(transparent)]
+    Linalg(#[from] crate::linalg::LinalgError),
+    /// Two inputs that do not fit.
+    #[error("{what} is {} × {}, but must be {} × {}", seen.0, seen.1, wanted.0, wanted.1)]
+    Shape {
+        /// The input.
+        what: &'static str,
+        /// Its rows and columns.
+        seen: (usize, usize),
+        /// Rows and columns wanted.
+        wanted: (usize, usize),
+    },
+    /// NaN or an infinity in an input.
+    #[error("{what} holds {value} at row {row}, column {column}; every number must be finite")]
+    NotFinite {
+        /// The input.
+        what: &'static str,
+        /// Its row, from 0.
+        row: usize,
+        /// Its column, from 0.
+        column: usize,
+        /// The number seen.
+        value: f64,
+    },
+    /// An index that was built with a proxy is asked without one, or the other way round.
+    #[error("the index was built {}, so a query must come {}", with(*.index), with(*.index))]
+    Proxy {
+        /// True where the index has a proxy.
+        index: bool,
+    },
+}
+
+fn with(proxy: bool) -> &'static str {
+    if proxy { "with a proxy" } else { "without a proxy" }
+}
+
+/// Refuses a matrix of another shape, or one that holds a number that is not finite.
+fn check_matrix(
+    what: &'static str,
+    matrix: ndarray::ArrayView2<'_, f64>,
+    wanted: (usize, usize),
+) -> Result<(), SearchError> {
+    if matrix.dim() != wanted {
+        return Err(SearchError::Shape { what, seen: matrix.dim(), wanted });
+    }
+    match matrix.indexed_iter().find(|(_, value)| !value.is_finite()) {
+        Some(((row, column), &value)) => Err(SearchError::NotFinite { what, row, column, value }),
+        None => Ok(()),
+    }
+}
+
+/// The same of a line.
+fn check_line(what: &'static str, line: &[f64], wanted: usize) -> Result<(), SearchError> {
+    check_matrix(what, ndarray::aview1(line).insert_axis(ndarray::Axis(0)), (1, wanted))
+}
+
+/// Items of the highest values among those that are not known yet, ties by number; fewer where fewer are left. O(n) and a sort of what is taken.
+fn best_unknown(values: &[f64], is_known: &[bool], count: usize) -> Vec<usize> {
+    let mut items: Vec<usize> = (0..values.len()).filter(|&item| !is_known[item]).collect();
+    let order = |a: &usize, b: &usize| values[*b].total_cmp(&values[*a]).then(a.cmp(b));
+    if count == 0 {
+        return Vec::new();
+    }
+    if count < items.len() {
+        items.select_nth_unstable_by(count - 1, order);
+        items.truncate(count);
+    }
+    items.sort_unstable_by(order);
+    items
+}

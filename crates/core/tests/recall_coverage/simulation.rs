@@ -1,0 +1,145 @@
+//! Populations whose recall is known, and the share of draws in which a stated recall is true.
+
+use landmark_core::normal::standard_normal;
+use landmark_core::recall::{AuditPath, Bound, PairAudit, Target};
+use landmark_core::stream::{Rng, stream};
+use ndarray::Array2;
+use rand::Rng as _;
+use rand::seq::index::sample;
+
+/// Growth of the effort from step to step.
+const GROWTH: f64 = 1.2;
+
+/// A search over n items: the effort at which each of an item's k neighbours is found.
+pub(crate) struct Search {
+    found_at: Array2<f64>,
+    efforts: Vec<f64>,
+}
+
+impl Search {
+    /// Items differ in how hard they are by exp(spread · N(0, 1)): the larger the spread, the more alike the neighbours of an item.
+    pub(crate) fn new(n: usize, k: usize, spread: f64, rng: &mut Rng) -> Self {
+        let hardness: Vec<f64> = (0..n).map(|_| (spread * standard_normal(rng)).exp()).collect();
+        let found_at = Array2::from_shape_fn((n, k), |(item, _)| -(1.0 - rng.r#gen::<f64>()).ln() * hardness[item]);
+        let efforts = (0..60).map(|step| 0.05 * GROWTH.powi(step)).collect();
+        Self { found_at, efforts }
+    }
+
+    fn share(&self, item: usize, effort: f64) -> f64 {
+        let row = self.found_at.row(item);
+        row.iter().filter(|&&at| at <= effort).count() as f64 / row.len() as f64
+    }
+
+    fn recall(&self, effort: f64) -> f64 {
+        self.found_at.iter().filter(|&&at| at <= effort).count() as f64 / self.found_at.len() as f64
+    }
+
+    /// The recall of all lists where an audit of `rows` uniform items stops; `None` where it never does.
+    pub(crate) fn stop(&self, rows: usize, target: Target, bound: Bound, rng: &mut Rng) -> Option<f64> {
+        let (n, k) = self.found_at.dim();
+        let audited: Vec<usize> = sample(rng, n, rows).into_vec();
+        let mut path = AuditPath::new(k, n, 0, rows, target, bound).ok()?;
+        self.efforts.iter().copied().find_map(|effort| {
+            let shares: Vec<f64> = audited.iter().map(|&item| self.share(item, effort)).collect();
+            path.step(&shares).is_reached.then(|| self.recall(effort))
+        })
+    }
+
+    /// The same where the estimate itself is believed.
+    pub(crate) fn plug_in(&self, rows: usize, target: Target, rng: &mut Rng) -> Option<f64> {
+        let audited: Vec<usize> = sample(rng, self.found_at.nrows(), rows).into_vec();
+        self.efforts.iter().copied().find_map(|effort| {
+            let mean = audited.iter().map(|&item| self.share(item, effort)).sum::<f64>() / rows as f64;
+            (mean >= target.recall()).then(|| self.recall(effort))
+        })
+    }
+}
+
+/// Items in groups of near-duplicates, and an estimate of every pair of a group that leans on what its items share.
+pub(crate) struct Pairs {
+    items: usize,
+    /// (i, j, estimate), i < j.
+    positives: Vec<(usize, usize, f64)>,
+}
+
+impl Pairs {
+    /// Groups of one to `largest` items; estimates 1 + .15 (N_i + N_j) + .2 N_ij.
+    pub(crate) fn new(items: usize, largest: usize, rng: &mut Rng) -> Self {
+        let lean: Vec<f64> = (0..items).map(|_| standard_normal(rng)).collect();
+        let mut positives = Vec::new();
+        let mut first = 0;
+        while first < items {
+            let end = (first + rng.gen_range(1..=largest)).min(items);
+            for i in first..end {
+                for j in i + 1..end {
+                    positives.push((i, j, 1.0 + 0.15 * (lean[i] + lean[j]) + 0.2 * standard_normal(rng)));
+                }
+            }
+            first = end;
+        }
+        Self { items, positives }
+    }
+
+    /// The recall of all pairs at the threshold that `landmarks` uniform columns choose; `None` where they refuse.
+    pub(crate) fn mine(&self, landmarks: usize, target: Target, rng: &mut Rng) -> Option<f64> {
+        let mut place = vec![None; self.items];
+        sample(rng, self.items, landmarks).into_iter().enumerate().for_each(|(at, item)| place[item] = Some(at));
+        let (mut estimates, mut between) = (vec![Vec::new(); landmarks], 0);
+        for &(i, j, estimate) in &self.positives {
+            match (place[i], place[j]) {
+                (Some(_), Some(_)) => between += 1,
+                (Some(at), None) | (None, Some(at)) => estimates[at].push(estimate),
+                (None, None) => {}
+            }
+        }
+        let bound = PairAudit::new(self.items, estimates, between).threshold(target).ok()?;
+        let is_found = |&&(i, j, estimate): &&(usize, usize, f64)| {
+            place[i].is_some() || place[j].is_some() || estimate >= bound.threshold
+        };
+        Some(self.positives.iter().filter(is_found).count() as f64 / self.positives.len() as f64)
+    }
+}
+
+/// Draws of one kind: how many stated a recall, and how many of these were right.
+#[derive(Debug, Default, Clone, Copy)]
+pub(crate) struct Coverage {
+    pub(crate) stated: u32,
+    pub(crate) right: u32,
+    /// Σ of the true recall where one was stated.
+    pub(crate) recall: f64,
+}
+
+impl Coverage {
+    /// Over `draws` named streams.
+    pub(crate) fn of(draws: u64, target: Target, mut draw: impl FnMut(&mut Rng) -> Option<f64>) -> Self {
+        let mut all = Self::default();
+        for number in 0..draws {
+            let Some(recall) = draw(&mut stream(2026, "coverage", "draw", number)) else { continue };
+            all.stated += 1;
+            all.right += u32::from(recall >= target.recall());
+            all.recall += recall;
+        }
+        all
+    }
+
+    /// Share of the statements that are true.
+    pub(crate) fn share(&self) -> f64 {
+        f64::from(self.right) / f64::from(self.stated)
+    }
+
+    /// Mean true recall where one was stated.
+    pub(crate) fn mean_recall(&self) -> f64 {
+        self.recall / f64::from(self.stated)
+    }
+
+    /// 1 − δ less three binomial standard errors.
+    pub(crate) fn least(&self, target: Target) -> f64 {
+        let delta = target.delta();
+        1.0 - delta - 3.0 * (delta * (1.0 - delta) / f64::from(self.stated)).sqrt()
+    }
+}
+
+/// (ρ, δ) that are looked at.
+pub(crate) fn targets() -> [Target; 3] {
+    [(0.8, 0.2), (0.9, 0.1), (0.95, 0.05)].map(|(recall, delta)| Target::new(recall, delta).expect("inside (0, 1)"))
+}

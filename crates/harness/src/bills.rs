@@ -1,0 +1,177 @@
+//! Bills of the cells: what each took when it was computed, in `results/<name>/bills.jsonl`, one line for each time that a cell was worked on.
+//!
+//! `run.json` sums over them, so that calls, seconds and machines are those of the results and not of the run that happened to draw the page last.
+
+use std::collections::HashMap;
+use std::fs::{self, OpenOptions};
+use std::io::Write as _;
+use std::path::Path;
+
+use landmark_report::{CellKey, FileError, ResultsError};
+use serde::{Deserialize, Serialize};
+
+/// Name of the file.
+const FILE: &str = "bills.jsonl";
+
+/// Bill of one cell.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Bill {
+    /// The cell.
+    pub key: CellKey,
+    /// Calls that were made for it.
+    pub calls: u64,
+    /// Wall seconds that it took.
+    pub seconds: f64,
+    /// Machine that it was computed on, in words.
+    pub machine: String,
+    /// Git revision of the sources.
+    pub revision: Option<String>,
+    /// True where files differed from that revision.
+    pub dirty: Option<bool>,
+}
+
+/// Sums over the cells of a result.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct BillTotal {
+    /// Cells with a bill.
+    pub cells: u64,
+    /// Cells without one: computed before bills were kept.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub cells_without_bill: u64,
+    /// Calls made.
+    pub calls: u64,
+    /// Wall seconds.
+    pub seconds: f64,
+    /// Machines, with the cells and seconds of each.
+    pub machines: Vec<Share>,
+    /// Revisions of the sources, with the cells and seconds of each; `dirty` where files differed.
+    pub revisions: Vec<Share>,
+}
+
+/// Cells and seconds of one machine, or of one revision.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Share {
+    /// The machine, or the revision.
+    pub of: String,
+    /// True where files differed from the revision.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub dirty: bool,
+    /// Number of cells.
+    pub cells: u64,
+    /// Wall seconds.
+    pub seconds: f64,
+}
+
+// serde hands fields over by reference
+#[expect(clippy::trivially_copy_pass_by_ref)]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
+/// Appends a bill. The folder is the run's own: the lock of its cells keeps others out.
+///
+/// # Errors
+/// A disk that is full or read-only.
+pub(crate) fn append(folder: &Path, bill: &Bill) -> Result<(), ResultsError> {
+    let path = folder.join(FILE);
+    let mut line =
+        serde_json::to_vec(bill).map_err(|source| ResultsError::Encode { what: "the bill of a cell", source })?;
+    line.push(b'\n');
+    let mut file = OpenOptions::new().append(true).create(true).open(&path).map_err(FileError::new("open", &path))?;
+    file.write_all(&line).map_err(FileError::new("append to", &path))?;
+    Ok(())
+}
+
+/// Bill of each cell of a folder: all calls that were ever made for it, and the time, machine and revision of the last time that it was computed.
+/// A folder without bills has none; a line that a killed run left half is no bill.
+///
+/// # Errors
+/// A file that cannot be read.
+pub(crate) fn read(folder: &Path) -> Result<HashMap<CellKey, Bill>, ResultsError> {
+    let path = folder.join(FILE);
+    let text = match fs::read_to_string(&path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(HashMap::new()),
+        Err(error) => return Err(FileError::new("read", &path)(error).into()),
+    };
+    let mut bills: HashMap<CellKey, Bill> = HashMap::new();
+    for bill in text.lines().filter_map(|line| serde_json::from_str::<Bill>(line).ok()) {
+        let calls = bills.get(&bill.key).map_or(0, |earlier| earlier.calls) + bill.calls;
+        bills.insert(bill.key.clone(), Bill { calls, ..bill });
+    }
+    Ok(bills)
+}
+
+impl BillTotal {
+    /// Sums the bills of these cells.
+    pub fn of(bills: &HashMap<CellKey, Bill>, keys: &[CellKey]) -> Self {
+        let mut total = Self::default();
+        for key in keys {
+            let Some(bill) = bills.get(key) else {
+                total.cells_without_bill += 1;
+                continue;
+            };
+            total.cells += 1;
+            total.calls += bill.calls;
+            total.seconds += bill.seconds;
+            add(&mut total.machines, &bill.machine, false, bill.seconds);
+            let revision = bill.revision.as_deref().unwrap_or("unknown");
+            add(&mut total.revisions, revision, bill.dirty == Some(true), bill.seconds);
+        }
+        total
+    }
+}
+
+fn add(shares: &mut Vec<Share>, of: &str, dirty: bool, seconds: f64) {
+    match shares.iter_mut().find(|share| share.of == of && share.dirty == dirty) {
+        Some(share) => {
+            share.cells += 1;
+            share.seconds += seconds;
+        }
+        None => shares.push(Share { of: of.to_owned(), dirty, cells: 1, seconds }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use landmark_report::cell_key;
+
+    use super::*;
+
+    fn bill(cell: &str, calls: u64, machine: &str, revision: &str) -> Bill {
+        Bill {
+            key: cell_key(&cell).unwrap(),
+            calls,
+            seconds: 0.5,
+            machine: machine.to_owned(),
+            revision: Some(revision.to_owned()),
+            dirty: Some(false),
+        }
+    }
+
+    #[test]
+    fn calls_add_up_and_time_is_that_of_the_last_computation() {
+        let folder = tempfile::tempdir().unwrap();
+        assert!(read(folder.path()).unwrap().is_empty());
+        append(folder.path(), &bill("a", 100, "one", "old")).unwrap();
+        append(folder.path(), &bill("b", 7, "one", "old")).unwrap();
+        // computed again with `--force`: the store had every entry
+        append(folder.path(), &Bill { seconds: 2.0, ..bill("a", 0, "two", "new") }).unwrap();
+        let keys: Vec<_> = ["a", "b", "c"].iter().map(|cell| cell_key(cell).unwrap()).collect();
+        let total = BillTotal::of(&read(folder.path()).unwrap(), &keys);
+        assert_eq!((total.cells, total.cells_without_bill, total.calls, total.seconds), (2, 1, 107, 2.5));
+        let of = |shares: &[Share]| shares.iter().map(|s| (s.of.clone(), s.cells)).collect::<Vec<_>>();
+        assert_eq!(of(&total.machines), [("two".to_owned(), 1), ("one".to_owned(), 1)]);
+        assert_eq!(of(&total.revisions), [("new".to_owned(), 1), ("old".to_owned(), 1)]);
+    }
+
+    #[test]
+    fn half_a_line_of_a_killed_run_is_no_bill() {
+        let folder = tempfile::tempdir().unwrap();
+        append(folder.path(), &bill("a", 3, "one", "r")).unwrap();
+        let mut text = fs::read(folder.path().join(FILE)).unwrap();
+        text.extend_from_slice(b"{\"key\": \"0f");
+        fs::write(folder.path().join(FILE), text).unwrap();
+        assert_eq!(read(folder.path()).unwrap().len(), 1);
+    }
+}

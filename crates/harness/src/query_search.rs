@@ -1,0 +1,314 @@
+//! Searching the index of `experiment: search` for new queries: `runner search`.
+//!
+//! Every query keeps its scores in the store under an identity of its own, made of the index's score and the query's text, so that a list of queries may grow, shrink
+//! or change its order and no score is asked for twice. Queries are searched at the same time; what one asks for depends on no other.
+//!
+//! Cost: b calls a query; the time of [`Index::query`] beside them.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use landmark_core::oracle::{Budget, Identity, Metered, Oracle, OracleError, OracleShape, Pair, Symmetry, block_of};
+use landmark_core::search::{Answer, Index, SearchError};
+use landmark_data::matrices;
+use landmark_oracles::subprocess::{PairForm, ScoredItems, SubprocessError};
+use landmark_store::{OracleLabel, StoreError, TileStore};
+use ndarray::{Array2, Axis, concatenate};
+use rayon::prelude::*;
+
+use crate::config::{Config, ConfigPath, MatrixSubject, ProxyKind, QueriesConfig};
+use crate::index_files::{self, INDEX, IndexError, IndexInfo};
+use crate::items::{ItemsError, OwnItems};
+use crate::loaded::LoadError;
+use crate::metered_store::MeteredStore;
+use crate::oracles::scorer::Scorer;
+use crate::problem::Problem;
+use crate::run::{RunOptions, results_folder, store_address};
+
+/// Why queries could not be searched for.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum QueryError {
+    /// The index.
+    #[error(transparent)]
+    Index(#[from] IndexError),
+    /// Items, score or proxy.
+    #[error(transparent)]
+    Load(#[from] LoadError),
+    /// The store.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The score, or numbers that do not fit.
+    #[error("the query `{id}` could not be searched for")]
+    Search {
+        /// Its id.
+        id: String,
+        /// The cause.
+        #[source]
+        source: SearchError,
+    },
+    /// Something has changed since the index was made.
+    #[error("the index was made {of}: run the configuration again, or take back the change")]
+    Changed {
+        /// What it was made from.
+        of: String,
+    },
+    /// A program that knows items by their numbers.
+    #[error(
+        "the program compares items by their numbers, and a new query has none; let it greet with `\"pairs\": \"text\"` or `\"id\"`"
+    )]
+    Numbers,
+}
+
+impl From<ItemsError> for QueryError {
+    fn from(error: ItemsError) -> Self {
+        Self::Load(error.into())
+    }
+}
+
+impl From<SubprocessError> for QueryError {
+    fn from(error: SubprocessError) -> Self {
+        Self::Load(error.into())
+    }
+}
+
+/// Digest of the ids and texts of some items.
+///
+/// # Errors
+/// None that items of a dataset could cause.
+pub fn digest(items: &ScoredItems, places: &[usize]) -> Result<String, Box<dyn std::error::Error + Send + Sync>> {
+    Ok(selected(items, places)?.identity().to_hex())
+}
+
+fn selected(items: &ScoredItems, places: &[usize]) -> Result<ScoredItems, SubprocessError> {
+    let of = |texts: &[String]| places.iter().map(|&place| texts[place].clone()).collect();
+    ScoredItems::new(of(items.ids()), of(items.texts()))
+}
+
+/// An index with the score and the proxy that it was made with, over new queries.
+pub struct QuerySearch {
+    index: Index,
+    info: IndexInfo,
+    problem: Problem,
+    proxy: Option<Arc<dyn Oracle>>,
+    meter: Arc<Metered<Arc<dyn Oracle>>>,
+    store: Option<TileStore>,
+    ids: Vec<String>,
+    queries: ScoredItems,
+}
+
+impl QuerySearch {
+    /// Opens the index of a configuration that was run, and its score over items, anchors and new queries. No call.
+    ///
+    /// # Errors
+    /// No index, or one of other settings, items or anchors; whatever the data or the score say.
+    pub fn open(
+        config: &Config,
+        (matrix, queries): (&MatrixSubject, &QueriesConfig),
+        options: &RunOptions,
+        new: &OwnItems,
+        embeddings: Option<&Path>,
+    ) -> Result<Self, QueryError> {
+        let (info, index) = index_files::read(&results_folder(config, options).join(INDEX))?;
+        let hash = config.config_hash().map_err(|error| QueryError::Changed { of: error.to_string() })?.to_hex();
+        if hash != info.config {
+            let (then, now) = (&info.config[..12.min(info.config.len())], &hash[..12]);
+            return Err(QueryError::Changed { of: format!("with other settings (hash {then}, now {now})") });
+        }
+        let scored = |items: OwnItems| ScoredItems::new(items.ids, items.texts);
+        let Some(texts) = matrix.dataset.texts() else {
+            return Err(LoadError::pair(matrix.dataset.name.to_owned(), matrix.oracle.kind()).into());
+        };
+        let (items, past) = (scored(OwnItems::of(texts)?)?, scored(OwnItems::of(&queries.texts)?)?);
+        let is_there = info.anchors.iter().all(|&anchor| anchor < past.len());
+        let anchors =
+            if is_there { selected(&past, &info.anchors)? } else { ScoredItems::new(Vec::new(), Vec::new())? };
+        if items.identity().to_hex() != info.texts || anchors.identity().to_hex() != info.anchor_texts {
+            return Err(QueryError::Changed { of: "from other items or past queries".to_owned() });
+        }
+        let queries_of = scored(new.clone())?;
+        let joined = |one: &[String], other: &[String]| one.iter().chain(other).cloned().collect::<Vec<_>>();
+        let behind =
+            ScoredItems::new(joined(anchors.ids(), queries_of.ids()), joined(anchors.texts(), queries_of.texts()))?;
+        let embeddings = embeddings_behind(queries, &info, embeddings)?;
+        let problem =
+            Problem::of_queries(&config.run, matrix, options.data.as_deref(), &items, &behind, embeddings.as_ref())?;
+        check_scorer(&problem, &info)?;
+        let proxy = match &queries.proxy {
+            Some(kind) => problem.proxy(kind, info.gamma).map_err(LoadError::from)?,
+            None => None,
+        };
+        let budget = Budget { entries: matrix.budget.limit(), seconds: matrix.budget.seconds };
+        let meter = Arc::new(Metered::with_budget(Arc::clone(&problem.raw), budget));
+        let store = if problem.is_priced { Some(TileStore::open(&store_address(config, options))?) } else { None };
+        Ok(Self { index, info, problem, proxy, meter, store, ids: items.ids().to_vec(), queries: queries_of })
+    }
+
+    /// Ids of the items.
+    pub fn ids(&self) -> &[String] {
+        &self.ids
+    }
+
+    /// Calls that all queries take on an empty store, exactly.
+    pub fn plan(&self, calls: usize) -> u64 {
+        let each = self.index.plan(calls) as u64 * OracleShape::of(&self.problem.raw).evaluations_per_pair;
+        each * self.queries.len() as u64
+    }
+
+    /// Scores of these queries that the store holds.
+    ///
+    /// # Errors
+    /// A store that cannot be read.
+    pub fn stored(&self) -> Result<u64, StoreError> {
+        let entries = |query| Ok(self.metered(query)?.stored().map_or(0, |stored| stored.entries()));
+        (0..self.queries.len()).map(entries).sum()
+    }
+
+    /// Calls made so far.
+    pub fn called(&self) -> u64 {
+        self.meter.spent().evaluations
+    }
+
+    /// Answers every query from `calls` calls each; `done` is told when one is answered.
+    ///
+    /// # Errors
+    /// The first query that fails, by its id; what was evaluated is kept.
+    pub fn answer(&self, calls: usize, done: impl Fn() + Sync) -> Result<Vec<Answer>, QueryError> {
+        let answer = |query: usize| {
+            let answer = self.answer_one(query, calls);
+            done();
+            answer
+        };
+        (0..self.queries.len()).into_par_iter().map(answer).collect()
+    }
+
+    fn answer_one(&self, query: usize, calls: usize) -> Result<Answer, QueryError> {
+        let n = self.index.len();
+        let failed = |source| QueryError::Search { id: self.queries.ids()[query].clone(), source };
+        let oracle_failed = |error: OracleError| failed(error.into());
+        let metered = self.metered(query)?;
+        let scores = metered.similarities(self.info.gamma).map_err(oracle_failed)?;
+        let place = n + self.index.anchors() + query;
+        let proxy = |proxy: &Arc<dyn Oracle>| -> Result<(Vec<f64>, Vec<f64>), OracleError> {
+            let (items, anchors): (Vec<usize>, Vec<usize>) =
+                ((0..n).collect(), (n..n + self.index.anchors()).collect());
+            let to = |others: &[usize]| -> Result<Vec<f64>, OracleError> {
+                Ok(block_of(proxy.as_ref(), &[place], others)?.into_iter().collect())
+            };
+            Ok((to(&items)?, to(&anchors)?))
+        };
+        let proxy = self.proxy.as_ref().map(proxy).transpose().map_err(oracle_failed)?;
+        let score = |items: &[usize]| {
+            let pairs: Vec<Pair> = items.iter().map(|&item| (item, n)).collect();
+            let mut values = vec![0.0; pairs.len()];
+            scores.evaluate(&pairs, &mut values)?;
+            Ok(values)
+        };
+        let proxy = proxy.as_ref().map(|(to_items, to_anchors)| (to_items.as_slice(), to_anchors.as_slice()));
+        let answer = self.index.query(proxy, score, calls);
+        metered.flush()?;
+        answer.map_err(failed)
+    }
+
+    /// The scores of one query with the items, which it keeps in a store of its own.
+    fn metered(&self, query: usize) -> Result<MeteredStore, StoreError> {
+        let id = match self.problem.scorer() {
+            Some(Scorer::Program(program)) if program.greeting().pairs == PairForm::Id => {
+                self.queries.ids()[query].as_str()
+            }
+            _ => "",
+        };
+        let parts: [(&str, &[u8]); 4] = [
+            ("kind", b"one query, version 1"),
+            ("index", self.info.oracle.as_bytes()),
+            ("id", id.as_bytes()),
+            ("text", self.queries.texts()[query].as_bytes()),
+        ];
+        let oracle = OneQuery {
+            inner: Arc::clone(&self.meter),
+            items: self.index.len(),
+            place: self.index.len() + self.index.anchors() + query,
+            identity: Identity::of(&parts),
+        };
+        let label = OracleLabel::new("query", format!("`{}`", self.queries.ids()[query]));
+        MeteredStore::of(Arc::new(oracle), label, self.store.clone(), Budget::default())
+    }
+}
+
+/// Embeddings of the anchors and of the new queries, where the proxy reads them from files.
+fn embeddings_behind(
+    queries: &QueriesConfig,
+    info: &IndexInfo,
+    new: Option<&Path>,
+) -> Result<Option<Array2<f64>>, QueryError> {
+    let Some(ProxyKind::EmbeddingCosine { .. }) = &queries.proxy else { return Ok(None) };
+    let (Some(ConfigPath { resolved, .. }), Some(new)) = (&queries.embeddings, new) else {
+        return Err(LoadError::NoNewEmbeddings.into());
+    };
+    let read = |path: &Path| matrices::read_rows(path).map_err(LoadError::from);
+    let (past, new) = (read(resolved)?, read(new)?);
+    let is_there = info.anchors.iter().all(|&anchor| anchor < past.nrows());
+    if !is_there || past.ncols() != new.ncols() {
+        return Err(LoadError::NewEmbeddings { seen: new.dim(), wanted: (new.nrows(), past.ncols()) }.into());
+    }
+    // both have rows of the same length
+    Ok(Some(concatenate![Axis(0), past.select(Axis(0), &info.anchors), new]))
+}
+
+fn check_scorer(problem: &Problem, info: &IndexInfo) -> Result<(), QueryError> {
+    let Some(scorer) = problem.scorer() else { return Ok(()) };
+    if !scorer.takes_new_items() {
+        return Err(QueryError::Numbers);
+    }
+    match &info.scorer {
+        Some(then) if then != scorer.name() => Err(QueryError::Changed {
+            of: format!("from scores of `{then}`, and those of now are by `{}`", scorer.name()),
+        }),
+        _ => Ok(()),
+    }
+}
+
+/// The items and one query behind them, of a score over more.
+struct OneQuery {
+    inner: Arc<Metered<Arc<dyn Oracle>>>,
+    items: usize,
+    /// The query in the score below.
+    place: usize,
+    identity: Identity,
+}
+
+impl Oracle for OneQuery {
+    fn len(&self) -> usize {
+        self.items + 1
+    }
+
+    fn symmetry(&self) -> Symmetry {
+        self.inner.symmetry()
+    }
+
+    fn identity(&self) -> Identity {
+        self.identity
+    }
+
+    fn known_diagonal(&self) -> Option<f64> {
+        self.inner.known_diagonal()
+    }
+
+    fn evaluations_per_pair(&self) -> u64 {
+        self.inner.evaluations_per_pair()
+    }
+
+    fn calls_at_once(&self) -> usize {
+        self.inner.calls_at_once()
+    }
+
+    fn is_checked(&self) -> bool {
+        self.inner.is_checked()
+    }
+
+    fn evaluate(&self, pairs: &[Pair], out: &mut [f64]) -> Result<(), OracleError> {
+        let below = |item: usize| if item == self.items { self.place } else { item };
+        let pairs: Vec<Pair> = pairs.iter().map(|&(i, j)| (below(i), below(j))).collect();
+        self.inner.evaluate(&pairs, out)
+    }
+}

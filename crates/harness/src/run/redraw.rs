@@ -1,0 +1,56 @@
+//! Drawing a run again from its published rows: for a clone that has no cells, and for a check.
+
+use std::path::Path;
+
+use landmark_report::{CellKey, Rendered, ResultRow, ResultStore, rows_from_parquet};
+
+use super::{
+    BillTotal, Calls, Outcome, ReportSection, RunError, RunOptions, bills, calls_of_all, kept_provenance, provenance,
+    results_folder, with_source,
+};
+use crate::config::Config;
+use crate::run_source::RunSource;
+
+/// Tables, figures and page of a run as its published rows make them, in memory. No model is trained and nothing is evaluated.
+///
+/// # Errors
+/// Data that are missing, results that are not there.
+pub fn redraw(config: &Config, options: &RunOptions, rows: Vec<ResultRow>) -> Result<Rendered, RunError> {
+    with_source(config, options, |source| {
+        let facts = kept_provenance(&results_folder(config, options)).unwrap_or_default();
+        let section = ReportSection::new(config, source, rows, &Outcome::default(), facts, options)?;
+        Ok(landmark_report::render(&section.input())?)
+    })
+}
+
+/// The section of a finished run, drawn again into its folder.
+pub(super) fn section_again(
+    config: &Config,
+    source: &dyn RunSource,
+    options: &RunOptions,
+) -> Result<ReportSection, RunError> {
+    let jobs = source.jobs().map_err(|error| RunError::Plan(Box::new(error)))?;
+    let folder = results_folder(config, options);
+    let keys: Vec<_> = jobs.iter().map(|job| job.key.clone()).collect();
+    let rows = kept_rows(&folder, &keys)?;
+    let provenance = match kept_provenance(&folder) {
+        Some(kept) => kept,
+        None => {
+            let bills = BillTotal::of(&bills::read(&folder)?, &keys);
+            let calls = calls_of_all(source, &jobs, &Outcome::default(), Calls::default(), bills.calls)?;
+            provenance(config, source, &calls, bills, std::time::Duration::ZERO, &folder, options)?
+        }
+    };
+    let section = ReportSection::new(config, source, rows, &Outcome::default(), provenance, options)?;
+    landmark_report::render(&section.input())?.write(&folder)?;
+    Ok(section)
+}
+
+/// The rows of these cells; of a published run without cells, such as a clone has, those of `results.parquet`.
+fn kept_rows(folder: &Path, keys: &[CellKey]) -> Result<Vec<ResultRow>, RunError> {
+    let published = folder.join("results.parquet");
+    if !folder.join("cells.jsonl").exists() && published.is_file() {
+        return Ok(rows_from_parquet(&published)?);
+    }
+    Ok(ResultStore::open(folder)?.rows(keys)?)
+}

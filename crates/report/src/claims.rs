@@ -1,0 +1,444 @@
+//! Claims of a paper as predicates over published rows: `experiments/<paper>/claims.yaml`.
+//!
+//! A claim holds, does not hold, or is untested, and then says what is missing. Nobody writes a verdict down: it follows from the rows.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use landmark_yaml::{ConfigError, Problems, Sources, parse};
+use serde::Deserialize;
+
+use crate::results::{Metric, ResultRow, ResultsError};
+
+mod evaluate;
+mod index;
+mod markdown;
+mod predicate;
+mod published;
+
+pub use index::index;
+pub(crate) use markdown::claims_sentence;
+pub use markdown::claims_table;
+pub use published::{Published, PublishedRun};
+
+use evaluate::Point;
+use predicate::{Axis, Expression, Operator, Predicate, unknown};
+
+/// The claims of one paper, and its tables and figures.
+#[derive(Debug, Clone)]
+pub struct Claims {
+    /// Folder of the paper: `sms-nystrom`.
+    pub paper: String,
+    /// Its title.
+    pub title: String,
+    /// Its tables and figures.
+    pub shows: Vec<Exhibit>,
+    /// Its claims.
+    pub claims: Vec<Claim>,
+}
+
+/// A table or figure of the paper, and the runs that show ours.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Exhibit {
+    /// `table 2`.
+    pub place: String,
+    /// What it shows.
+    pub shows: String,
+    /// Runs.
+    #[serde(default)]
+    pub runs: Vec<String>,
+    /// The size that the paper has.
+    #[serde(default)]
+    pub size: Option<String>,
+    /// Why ours is smaller, or not there.
+    #[serde(default)]
+    pub reason: Option<String>,
+}
+
+/// One claim.
+#[derive(Debug, Clone)]
+pub struct Claim {
+    /// Its name.
+    pub id: String,
+    /// Place in the paper: `figure 3`.
+    pub place: String,
+    /// The claim, in our words.
+    pub says: String,
+    /// Names of the runs whose rows decide it.
+    pub runs: Vec<String>,
+    /// The predicate, as written.
+    pub test: Option<String>,
+    /// Why it has none.
+    pub untested: Option<String>,
+    predicate: Option<Predicate>,
+    quantifier: Quantifier,
+}
+
+/// At how many places a predicate must hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Quantifier {
+    /// At each.
+    #[default]
+    Every,
+    /// At more than half.
+    Most,
+    /// At one at least.
+    Some,
+}
+
+/// Names that a predicate may use beyond those of the rows it reads.
+#[derive(Debug, Clone, Default)]
+pub struct KnownNames {
+    /// True where any name goes.
+    is_anything: bool,
+    /// Methods.
+    pub methods: Vec<String>,
+    /// Datasets.
+    pub datasets: Vec<String>,
+}
+
+impl KnownNames {
+    /// These methods and datasets.
+    pub fn of(methods: Vec<String>, datasets: Vec<String>) -> Self {
+        Self { is_anything: false, methods, datasets }
+    }
+
+    /// Any name: one that no row has leaves its claim untested.
+    pub fn anything() -> Self {
+        Self { is_anything: true, ..Self::default() }
+    }
+}
+
+/// Verdict on a claim.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ClaimVerdict {
+    /// The rows satisfy it.
+    Holds,
+    /// They don't.
+    DoesNotHold,
+    /// What is missing.
+    Untested(String),
+}
+
+/// A claim with its verdict.
+#[derive(Debug, Clone)]
+pub struct JudgedClaim {
+    /// Its name.
+    pub id: String,
+    /// Place in the paper.
+    pub place: String,
+    /// The claim.
+    pub says: String,
+    /// The verdict.
+    pub verdict: ClaimVerdict,
+    /// The numbers that decided it, with their interval.
+    pub numbers: String,
+    /// Size of the runs.
+    pub size: String,
+}
+
+impl ClaimVerdict {
+    /// In the table.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Holds => "holds",
+            Self::DoesNotHold => "does not hold",
+            Self::Untested(_) => "untested",
+        }
+    }
+}
+
+/// Error of a claim.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ClaimsError {
+    /// The file can't be read.
+    #[error("could not read `{}`: {source}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// Message of the system.
+        source: std::io::Error,
+    },
+    /// It is no list of claims.
+    #[error(transparent)]
+    Yaml(#[from] ConfigError),
+    /// A predicate that can't be read, or a name that nobody has.
+    #[error("`{}`, claim `{claim}`: {complaint}", path.display())]
+    Claim {
+        /// The file.
+        path: PathBuf,
+        /// The claim.
+        claim: String,
+        /// What is wrong.
+        complaint: String,
+    },
+    /// Published rows that can't be read.
+    #[error(transparent)]
+    Results(#[from] ResultsError),
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    title: String,
+    shows: Vec<Exhibit>,
+    claims: Vec<Written>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Written {
+    id: String,
+    place: String,
+    says: String,
+    #[serde(default)]
+    runs: Vec<String>,
+    #[serde(default)]
+    test: Option<String>,
+    #[serde(default)]
+    at: Quantifier,
+    #[serde(default)]
+    untested: Option<String>,
+}
+
+impl Claims {
+    /// Reads `experiments/<paper>/claims.yaml`.
+    ///
+    /// # Errors
+    /// A missing file, an unknown key (with line and column), a predicate that can't be read (with its claim).
+    pub fn read(path: &Path) -> Result<Self, ClaimsError> {
+        let text = fs::read_to_string(path).map_err(|source| ClaimsError::Read { path: path.to_path_buf(), source })?;
+        let name = path.display().to_string();
+        let (mut sources, problems) = (Sources::default(), Problems::default());
+        let root = parse(&text, sources.add(&name, &text));
+        let file = problems.keep(root).and_then(|root| problems.read::<File>(&root, "claims"));
+        let Some(file) = file.filter(|_| problems.is_empty()) else {
+            return Err(ConfigError::new(&name, &sources, problems.into_vec()).into());
+        };
+        let fail = |claim: &str, complaint: String| ClaimsError::Claim {
+            path: path.to_path_buf(),
+            claim: claim.to_owned(),
+            complaint,
+        };
+        let mut claims: Vec<Claim> = Vec::new();
+        for written in file.claims {
+            let Written { id, place, says, runs, test, at, untested } = written;
+            if claims.iter().any(|known| known.id == id) {
+                return Err(fail(&id, "another claim has this id".to_owned()));
+            }
+            if test.is_some() == untested.is_some() {
+                return Err(fail(&id, "give either `test` or `untested`, and why".to_owned()));
+            }
+            if test.is_some() && runs.is_empty() {
+                return Err(fail(&id, "`runs` is missing: whose rows decide it?".to_owned()));
+            }
+            let predicate = test.as_deref().map(Predicate::parse).transpose();
+            let predicate = predicate.map_err(|complaint| fail(&id, complaint))?;
+            claims.push(Claim { id, place, says, runs, test, untested, predicate, quantifier: at });
+        }
+        let paper = path.parent().and_then(Path::file_name).map(|name| name.to_string_lossy().into_owned());
+        Ok(Self { paper: paper.unwrap_or_default(), title: file.title, shows: file.shows, claims })
+    }
+
+    /// The claims of a paper for a configuration, looked for as its reference numbers are.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read); `None` where there is no such file.
+    pub fn find(paper: &str, config: &Path) -> Result<Option<Self>, ClaimsError> {
+        let inside = Path::new("experiments").join(paper).join("claims.yaml");
+        let above = config.ancestors().skip(1).map(|folder| folder.join(&inside));
+        match std::iter::once(inside.clone()).chain(above).find(|path| path.is_file()) {
+            Some(path) => Self::read(&path).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// Every run that decides a claim that this run has a part in, or any claim.
+    pub fn runs_beside(&self, of: Option<&str>) -> Vec<&str> {
+        let has_part = |claim: &&Claim| of.is_none_or(|run| claim.runs.iter().any(|name| name == run));
+        self.claims.iter().filter(has_part).flat_map(|claim| &claim.runs).map(String::as_str).collect()
+    }
+
+    /// Every run that a claim or an exhibit names, each once.
+    pub fn runs(&self) -> Vec<&str> {
+        let all = self.claims.iter().flat_map(|claim| &claim.runs).chain(self.shows.iter().flat_map(|show| &show.runs));
+        let mut names: Vec<&str> = Vec::new();
+        for name in all {
+            if !names.contains(&name.as_str()) {
+                names.push(name);
+            }
+        }
+        names
+    }
+
+    /// Verdicts of the claims that a run has a part in, or of all where it is `None`.
+    ///
+    /// # Errors
+    /// A method or dataset that no run, no reference and no catalogue has.
+    pub fn judge(
+        &self,
+        of: Option<&str>,
+        published: &Published,
+        known: &KnownNames,
+    ) -> Result<Vec<JudgedClaim>, ClaimsError> {
+        let claims = self.claims.iter().filter(|claim| of.is_none_or(|run| claim.runs.iter().any(|name| name == run)));
+        let judge = |claim: &Claim| {
+            claim.judge(published, known).map_err(|complaint| ClaimsError::Claim {
+                path: Path::new("experiments").join(&self.paper).join("claims.yaml"),
+                claim: claim.id.clone(),
+                complaint,
+            })
+        };
+        claims.map(judge).collect()
+    }
+}
+
+impl Claim {
+    fn judge(&self, published: &Published, known: &KnownNames) -> Result<JudgedClaim, String> {
+        let judged = |verdict, numbers, size| JudgedClaim {
+            id: self.id.clone(),
+            place: self.place.clone(),
+            says: self.says.clone(),
+            verdict,
+            numbers,
+            size,
+        };
+        let untested = |why: String| judged(ClaimVerdict::Untested(why), String::new(), String::new());
+        let Some(predicate) = &self.predicate else {
+            return Ok(untested(self.untested.clone().unwrap_or_default()));
+        };
+        let missing: Vec<&str> =
+            self.runs.iter().map(String::as_str).filter(|name| published.run(name).is_none()).collect();
+        let missing = missing.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+        // the largest runs decide; where they lack a row (a few replicates of a large run may), the next ones
+        let depth = self.runs.iter().map(|name| published.runs_of(name).len()).max().unwrap_or(0);
+        let mut first_complaint = None;
+        let all = self.runs.iter().flat_map(|name| published.runs_of(name));
+        let all: Vec<_> = all.flat_map(|run| run.rows.iter().map(|row| (run.name.as_str(), row))).collect();
+        check_names(predicate, &all, known)?;
+        for level in 0..depth {
+            let at_level = |name: &String| {
+                let runs = published.runs_of(name);
+                runs.get(level.min(runs.len().saturating_sub(1)))
+            };
+            let runs: Vec<&PublishedRun> = self.runs.iter().filter_map(at_level).collect();
+            let rows: Vec<(&str, &ResultRow)> =
+                runs.iter().flat_map(|run| run.rows.iter().map(|row| (run.name.as_str(), row))).collect();
+            let mut size = runs.iter().map(|run| run.words()).collect::<Vec<_>>();
+            size.dedup();
+            if !missing.is_empty() {
+                size.push(format!("without {missing}"));
+            }
+            match evaluate::points(predicate, &rows) {
+                Err(why) => {
+                    first_complaint.get_or_insert(format!("{why} in {}", size.join("; ")));
+                }
+                Ok(points) => {
+                    let (verdict, numbers) = self.verdict(predicate, &points);
+                    return Ok(judged(verdict, numbers, size.join("; ")));
+                }
+            }
+        }
+        Ok(untested(first_complaint.unwrap_or_else(|| format!("no published run of {missing}"))))
+    }
+
+    /// The verdict, and the place that decides it: the closest one where it holds, the furthest where it doesn't.
+    fn verdict(&self, predicate: &Predicate, points: &[Point]) -> (ClaimVerdict, String) {
+        let relation = predicate.relation;
+        let satisfied = points.iter().filter(|point| relation.holds(point.margin)).count();
+        let holds = match self.quantifier {
+            Quantifier::Every => satisfied == points.len(),
+            Quantifier::Most => 2 * satisfied > points.len(),
+            Quantifier::Some => satisfied > 0,
+        };
+        let by_margin = |a: &&Point, b: &&Point| a.margin.total_cmp(&b.margin);
+        let deciding = match (self.quantifier, holds) {
+            (Quantifier::Some, _) => points.iter().max_by(by_margin),
+            (_, true) => points.iter().filter(|point| relation.holds(point.margin)).min_by(by_margin),
+            (_, false) => points.iter().min_by(by_margin),
+        };
+        let mut text = match (points.len(), satisfied) {
+            (1, _) => String::new(),
+            (all, satisfied) => format!("at {satisfied} of {all} places; "),
+        };
+        if let Some(point) = deciding {
+            let show = |value: f64| in_unit(predicate, value);
+            text += &format!("{} {} {}", show(point.left), relation.sign(), show(point.right));
+            if !relation.holds(point.margin) {
+                text += " is false";
+            }
+            if let Some(half) = point.half {
+                text += &format!(", difference {} ± {}", show(point.margin.abs()), show(half));
+                if half >= point.margin.abs() {
+                    text += " (within the noise)";
+                }
+            }
+            let place: Vec<_> =
+                point.place.iter().map(|(axis, at)| words_of(*axis, at)).filter(|w| !w.is_empty()).collect();
+            if points.len() > 1 && !place.is_empty() {
+                text += &format!(", {}", place.join(", "));
+            }
+        }
+        (if holds { ClaimVerdict::Holds } else { ClaimVerdict::DoesNotHold }, text)
+    }
+}
+
+/// `s = 550`, `at equal rank`.
+fn words_of(axis: Axis, at: &str) -> String {
+    match axis {
+        Axis::Columns if at == "0" => String::new(),
+        Axis::Columns => format!("s = {at}"),
+        Axis::Comparison => crate::groups::comparison_words(at),
+        Axis::Position => format!("position {at}"),
+        Axis::Dataset | Axis::Method => at.to_owned(),
+        Axis::Run => format!("`{at}`"),
+        Axis::Rank => format!("rank {at}"),
+    }
+}
+
+/// A side of a predicate as its metric prints; a ratio has no unit.
+fn in_unit(predicate: &Predicate, value: f64) -> String {
+    fn is_ratio(expression: &Expression) -> bool {
+        match expression {
+            Expression::Number(_) | Expression::Rows(_) => false,
+            Expression::Over(_, inner) | Expression::Abs(inner) => is_ratio(inner),
+            Expression::Pair(Operator::Over, _, right) => !right.terms().is_empty(),
+            Expression::Pair(_, left, right) => is_ratio(left) || is_ratio(right),
+        }
+    }
+    let metric: Option<Metric> = predicate.terms().first().map(|term| term.metric);
+    match metric {
+        Some(metric) if !is_ratio(&predicate.left) && !is_ratio(&predicate.right) => metric.show(value),
+        _ => format!("{value:.3}"),
+    }
+}
+
+/// Methods and datasets that nobody has are errors, so that a claim is never untested by a typing error.
+fn check_names(predicate: &Predicate, rows: &[(&str, &ResultRow)], known: &KnownNames) -> Result<(), String> {
+    if known.is_anything {
+        return Ok(());
+    }
+    let of = |axis: Axis, row: &ResultRow| match axis {
+        Axis::Method => vec![row.subject.method.clone(), row.subject.id.clone()],
+        _ => vec![row.subject.dataset.clone()],
+    };
+    for (axis, wanted) in predicate.terms().into_iter().flat_map(|term| &term.axes) {
+        let (what, listed) = match axis {
+            Axis::Method => ("method", &known.methods),
+            Axis::Dataset => ("dataset", &known.datasets),
+            _ => continue,
+        };
+        if wanted == "any" || listed.contains(wanted) || rows.iter().any(|(_, row)| of(*axis, row).contains(wanted)) {
+            continue;
+        }
+        let seen: Vec<String> = rows.iter().flat_map(|(_, row)| of(*axis, row)).collect();
+        return Err(unknown(what, wanted, seen.iter().chain(listed).map(String::as_str)));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

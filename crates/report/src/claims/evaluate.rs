@@ -1,0 +1,302 @@
+//! Predicates on rows: both sides at every place, and how far the claim is from failing there.
+
+use std::collections::BTreeMap;
+
+use super::predicate::{Axis, Expression, Fold, Operator, Predicate, Term};
+use crate::groups::half_width;
+use crate::results::ResultRow;
+
+/// Rows, each with the name of its run.
+pub(super) type Rows<'a> = &'a [(&'a str, &'a ResultRow)];
+
+/// Value that leaves an axis free and matches nothing along it.
+const ANY: &str = "any";
+/// Values that stand for an end of an axis.
+const ENDS: [&str; 2] = ["smallest", "largest"];
+
+/// Place along the axes that an expression leaves free.
+type Place = BTreeMap<Axis, String>;
+
+/// One place of a claim.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Point {
+    pub(super) place: Place,
+    pub(super) left: f64,
+    pub(super) right: f64,
+    /// How far the left side is on the good side.
+    pub(super) margin: f64,
+    /// Half the 95 % interval of the margin over replicates, where both sides have the same ones.
+    pub(super) half: Option<f64>,
+}
+
+/// A number, and its values by replicate; a constant has none and goes with any.
+#[derive(Debug, Clone)]
+struct Figure {
+    mean: f64,
+    replicates: Replicates,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+enum Replicates {
+    Constant,
+    Of(BTreeMap<u64, f64>),
+    /// Two sides that were not measured on the same replicates.
+    Mixed,
+}
+
+/// Both sides of a predicate at every place that both have.
+///
+/// # Errors
+/// A term without a row, as it is written.
+pub(super) fn points(predicate: &Predicate, rows: Rows<'_>) -> Result<Vec<Point>, String> {
+    let (left, right) = (figures(&predicate.left, rows)?, figures(&predicate.right, rows)?);
+    let relation = predicate.relation;
+    let joined = join(&left, &right, |a, b| relation.margin(a, b));
+    let point = |(place, left, right, margin): (Place, f64, f64, Figure)| {
+        let half = match &margin.replicates {
+            Replicates::Of(values) => half_width(&values.values().copied().collect::<Vec<_>>()),
+            Replicates::Constant | Replicates::Mixed => None,
+        };
+        Point { place, left, right, margin: margin.mean, half }
+    };
+    let points: Vec<_> = joined.into_iter().map(point).collect();
+    if points.is_empty() {
+        return Err(
+            "its two sides share no place: no size, dataset or comparison that both were measured at".to_owned()
+        );
+    }
+    Ok(points)
+}
+
+fn figures(expression: &Expression, rows: Rows<'_>) -> Result<Vec<(Place, Figure)>, String> {
+    Ok(match expression {
+        Expression::Number(value) => {
+            vec![(Place::new(), Figure { mean: *value, replicates: Replicates::Constant })]
+        }
+        Expression::Rows(term) => of_term(term, rows)?,
+        Expression::Pair(operator, left, right) => {
+            let (left, right) = (figures(left, rows)?, figures(right, rows)?);
+            let joined = join(&left, &right, |a, b| operator.of(a, b));
+            joined.into_iter().map(|(place, _, _, figure)| (place, figure)).collect()
+        }
+        Expression::Abs(inner) => {
+            let zero = [(Place::new(), Figure { mean: 0.0, replicates: Replicates::Constant })];
+            let joined = join(&figures(inner, rows)?, &zero, |value, _| value.abs());
+            joined.into_iter().map(|(place, _, _, figure)| (place, figure)).collect()
+        }
+        Expression::Over(fold, inner) => {
+            let all = figures(inner, rows)?;
+            let means = all.iter().map(|(_, figure)| figure.mean);
+            let first = all.first().map(|(_, figure)| &figure.replicates);
+            let replicates = match first {
+                Some(Replicates::Of(values)) => {
+                    let of = |replicate: &u64| -> Option<f64> {
+                        let values = all.iter().map(|(_, figure)| figure.at(*replicate)).collect::<Option<Vec<_>>>()?;
+                        Some(fold.of(values.into_iter()))
+                    };
+                    let folded: Option<BTreeMap<_, _>> = values.keys().map(|r| Some((*r, of(r)?))).collect();
+                    folded.map_or(Replicates::Mixed, Replicates::Of)
+                }
+                _ => Replicates::Mixed,
+            };
+            vec![(Place::new(), Figure { mean: fold.of(means), replicates })]
+        }
+    })
+}
+
+/// The rows of a term, a figure for each place along its free axes.
+fn of_term(term: &Term, rows: Rows<'_>) -> Result<Vec<(Place, Figure)>, String> {
+    let pinned = |axis: Axis| term.axes.iter().any(|(known, _)| *known == axis);
+    let is_end = |wanted: &str| ENDS.contains(&wanted);
+    let matches = |(run, row): &(&str, &ResultRow)| {
+        row.metric == term.metric
+            && term.axes.iter().all(|(axis, wanted)| wanted == ANY || is_end(wanted) || is_at(run, row, *axis, wanted))
+    };
+    let mut chosen: Vec<(&str, &ResultRow)> = rows.iter().copied().filter(matches).collect();
+    for (axis, wanted) in term.axes.iter().filter(|(_, wanted)| is_end(wanted)) {
+        chosen = at_end(&chosen, *axis, wanted);
+    }
+    let mut places: BTreeMap<Place, BTreeMap<u64, Vec<f64>>> = BTreeMap::new();
+    for (run, row) in chosen {
+        // a rank follows from the size and the method, and a run from its dataset: they are no axes of their own
+        let is_free = |axis: &Axis| !matches!(axis, Axis::Rank | Axis::Run) && !pinned(*axis);
+        let free = Axis::ALL.iter().map(|(_, axis)| *axis).filter(is_free);
+        let place = free.filter_map(|axis| Some((axis, value_of(run, row, axis)?))).collect();
+        places.entry(place).or_default().entry(row.replicate).or_default().push(row.value);
+    }
+    if places.is_empty() {
+        return Err(format!("no row of {}", words(term)));
+    }
+    let figure = |values: BTreeMap<u64, Vec<f64>>| {
+        let mean = |values: &Vec<f64>| values.iter().sum::<f64>() / values.len() as f64;
+        let by: BTreeMap<u64, f64> = values.iter().map(|(replicate, values)| (*replicate, mean(values))).collect();
+        Figure { mean: by.values().sum::<f64>() / by.len() as f64, replicates: Replicates::Of(by) }
+    };
+    Ok(places.into_iter().map(|(place, values)| (place, figure(values))).collect())
+}
+
+/// Rows at one end of an axis, for each dataset and comparison.
+fn at_end<'a>(rows: &[(&'a str, &'a ResultRow)], axis: Axis, wanted: &str) -> Vec<(&'a str, &'a ResultRow)> {
+    let number = |run: &str, row: &ResultRow| value_of(run, row, axis).and_then(|value| value.parse::<u64>().ok());
+    let is_beside =
+        |a: &ResultRow, b: &ResultRow| a.subject.dataset == b.subject.dataset && a.comparison == b.comparison;
+    let is_end = |(run, row): &(&'a str, &'a ResultRow)| {
+        let here = number(run, row);
+        let beside = rows.iter().filter(|(_, other)| is_beside(row, other)).filter_map(|(run, row)| number(run, row));
+        here.is_some() && here == if wanted == ENDS[0] { beside.min() } else { beside.max() }
+    };
+    rows.iter().copied().filter(is_end).collect()
+}
+
+/// Pairs of places that agree along every axis both have.
+fn join(
+    left: &[(Place, Figure)],
+    right: &[(Place, Figure)],
+    of: impl Fn(f64, f64) -> f64,
+) -> Vec<(Place, f64, f64, Figure)> {
+    let mut joined = Vec::new();
+    for (place, a) in left {
+        for (other, b) in
+            right.iter().filter(|(other, _)| place.iter().all(|(axis, at)| other.get(axis).is_none_or(|o| o == at)))
+        {
+            let mut both = place.clone();
+            both.extend(other.clone());
+            joined.push((both, a.mean, b.mean, a.with(b, &of)));
+        }
+    }
+    joined
+}
+
+impl Figure {
+    fn at(&self, replicate: u64) -> Option<f64> {
+        match &self.replicates {
+            Replicates::Constant => Some(self.mean),
+            Replicates::Of(values) => values.get(&replicate).copied(),
+            Replicates::Mixed => None,
+        }
+    }
+
+    fn with(&self, other: &Self, of: &impl Fn(f64, f64) -> f64) -> Self {
+        let pair = |values: &BTreeMap<u64, f64>| -> Option<BTreeMap<u64, f64>> {
+            values.keys().map(|&r| Some((r, of(self.at(r)?, other.at(r)?)))).collect()
+        };
+        let replicates = match (&self.replicates, &other.replicates) {
+            (Replicates::Constant, Replicates::Constant) => Replicates::Constant,
+            (Replicates::Of(a), Replicates::Of(b)) if a.len() != b.len() => Replicates::Mixed,
+            (Replicates::Of(values), _) | (_, Replicates::Of(values)) => {
+                pair(values).map_or(Replicates::Mixed, Replicates::Of)
+            }
+            _ => Replicates::Mixed,
+        };
+        Self { mean: of(self.mean, other.mean), replicates }
+    }
+}
+
+impl Operator {
+    fn of(self, left: f64, right: f64) -> f64 {
+        match self {
+            Self::Plus => left + right,
+            Self::Minus => left - right,
+            Self::Times => left * right,
+            Self::Over => left / right,
+        }
+    }
+}
+
+impl Fold {
+    fn of(self, values: impl ExactSizeIterator<Item = f64>) -> f64 {
+        let count = values.len() as f64;
+        match self {
+            Self::Min => values.fold(f64::INFINITY, f64::min),
+            Self::Max => values.fold(f64::NEG_INFINITY, f64::max),
+            Self::Mean => values.sum::<f64>() / count,
+        }
+    }
+}
+
+/// The value of a row along an axis, where it has one. Rows that were written before axes had names answer as those that name them.
+fn value_of(run: &str, row: &ResultRow, axis: Axis) -> Option<String> {
+    let number = |name| row.axes.number(name).map(|number| number.to_string());
+    match axis {
+        Axis::Run => Some(run.to_owned()),
+        Axis::Dataset => Some(row.subject.dataset.clone()),
+        Axis::Method => Some(row.subject.method.clone()),
+        Axis::Comparison => Some(row.comparison.clone()),
+        Axis::Columns => number("columns"),
+        Axis::Rank => number("rank"),
+        Axis::Position => number("position"),
+    }
+}
+
+/// True of a row at this value; a method answers to its display name, and without extras to its id.
+fn is_at(run: &str, row: &ResultRow, axis: Axis, wanted: &str) -> bool {
+    let is_id = axis == Axis::Method && row.subject.variant.is_empty() && row.subject.id == wanted;
+    is_id || value_of(run, row, axis).is_some_and(|value| value == wanted)
+}
+
+/// `accuracy` of `exact`, comparison small_rank.
+fn words(term: &Term) -> String {
+    let axes: Vec<_> = term.axes.iter().map(|(axis, value)| format!("{} `{value}`", axis.name())).collect();
+    let of = if axes.is_empty() { String::new() } else { format!(" at {}", axes.join(", ")) };
+    format!("`{}`{of}", term.metric.id())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture;
+    use crate::results::Metric;
+
+    fn of(text: &str) -> Result<Vec<Point>, String> {
+        let rows = fixture::rows();
+        let named: Vec<_> = rows.iter().map(|row| ("fixture", row)).collect();
+        points(&Predicate::parse(text).unwrap(), &named)
+    }
+
+    #[test]
+    fn a_side_is_the_mean_of_its_rows_at_every_place_and_the_interval_that_of_paired_differences() {
+        let rows = fixture::rows();
+        let all = of("relative_error(method=SMS-Nyström, dataset=tweets, comparison=rank) < relative_error(method=Nyström, dataset=tweets, comparison=rank)").unwrap();
+        let point = all.iter().find(|point| point.place[&Axis::Columns] == "100").unwrap();
+        let mean = |method: &str| {
+            let values: Vec<f64> = rows
+                .iter()
+                .filter(|row| {
+                    row.metric == Metric::RelativeError && row.subject.dataset == "tweets" && row.comparison == "rank"
+                })
+                .filter(|row| row.subject.method == method && row.count("columns") == 100)
+                .map(|row| row.value)
+                .collect();
+            (values.iter().sum::<f64>() / values.len() as f64, values)
+        };
+        let ((sms, a), (nystrom, b)) = (mean("SMS-Nyström"), mean("Nyström"));
+        assert!((point.left - sms).abs() < 1e-15 && (point.right - nystrom).abs() < 1e-15);
+        let differences: Vec<f64> = a.iter().zip(&b).map(|(a, b)| b - a).collect();
+        assert!((point.half.unwrap() - half_width(&differences).unwrap()).abs() < 1e-12);
+        assert!((point.margin - (nystrom - sms)).abs() < 1e-12);
+    }
+
+    #[test]
+    fn folds_and_arithmetic_take_places_together() {
+        let least = of("min(relative_error(method=SMS-Nyström, dataset=tweets, comparison=rank)) > 0").unwrap();
+        let most = of("max(relative_error(method=SMS-Nyström, dataset=tweets, comparison=rank)) > 0").unwrap();
+        assert!(least.len() == 1 && least[0].left < most[0].left);
+        let twice =
+            of("2 * relative_error(method=SMS-Nyström, dataset=tweets, comparison=rank, columns=100) / 2 > 0.5")
+                .unwrap();
+        let once =
+            of("relative_error(method=SMS-Nyström, dataset=tweets, comparison=rank, columns=100) > 0.5").unwrap();
+        assert_eq!(twice[0].left, once[0].left);
+    }
+
+    #[test]
+    fn a_term_without_a_row_is_named() {
+        let largest =
+            of("abs(0 - relative_error(method=SMS-Nyström, dataset=tweets, comparison=rank, columns=largest)) > 1")
+                .unwrap();
+        assert!(largest.len() == 1 && (largest[0].left - 1.86 * 0.998).abs() < 1e-12, "{largest:?}");
+        assert!(of("relative_error(run=elsewhere) > 1").is_err() && of("relative_error(run=fixture) > 0").is_ok());
+        let error = of("accuracy(method=SMS-Nyström, rank=7) > 0").unwrap_err();
+        assert_eq!(error, "no row of `accuracy` at method `SMS-Nyström`, rank `7`");
+    }
+}

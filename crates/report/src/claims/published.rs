@@ -1,0 +1,137 @@
+//! Published runs: what lies under `results/`, one folder a run and a profile.
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value as Json;
+
+use crate::results::{ResultRow, ResultsError, rows_from_parquet};
+
+/// Profiles with folders of their own, the largest first; `laptop` has `results/<name>`.
+const LARGER: [&str; 3] = ["paper", "full", "desk"];
+
+/// One run: its rows, and its `run.json`.
+#[derive(Debug, Clone)]
+pub struct PublishedRun {
+    /// Name of its configuration.
+    pub name: String,
+    /// Its folder, from that of all results.
+    pub folder: PathBuf,
+    /// Its rows.
+    pub rows: Vec<ResultRow>,
+    /// Its `run.json`.
+    pub facts: Json,
+}
+
+/// Everything that is published under a folder.
+#[derive(Debug, Default)]
+pub struct Published {
+    /// Runs of each name, the largest first.
+    runs: HashMap<String, Vec<PublishedRun>>,
+}
+
+impl Published {
+    /// Reads every run of these names; names without one are left out.
+    ///
+    /// # Errors
+    /// A `results.parquet` that can't be read.
+    pub fn read<'a>(results: &Path, names: impl IntoIterator<Item = &'a str>) -> Result<Self, ResultsError> {
+        let mut runs = HashMap::new();
+        for name in names {
+            if !runs.contains_key(name) {
+                let of_name = PublishedRun::find(results, name)?;
+                if !of_name.is_empty() {
+                    runs.insert(name.to_owned(), of_name);
+                }
+            }
+        }
+        Ok(Self { runs })
+    }
+
+    /// Takes a run in, in place of all of its name: rows that are not published yet.
+    pub fn insert(&mut self, run: PublishedRun) {
+        self.runs.insert(run.name.clone(), vec![run]);
+    }
+
+    /// The largest run of this name.
+    pub fn run(&self, name: &str) -> Option<&PublishedRun> {
+        self.runs_of(name).first()
+    }
+
+    /// All runs of this name, the largest first.
+    pub fn runs_of(&self, name: &str) -> &[PublishedRun] {
+        self.runs.get(name).map_or(&[], Vec::as_slice)
+    }
+
+    /// The largest run of every name, by name.
+    pub fn runs(&self) -> Vec<&PublishedRun> {
+        let mut runs: Vec<_> = self.runs.values().filter_map(|runs| runs.first()).collect();
+        runs.sort_by(|a, b| a.name.cmp(&b.name));
+        runs
+    }
+}
+
+impl PublishedRun {
+    /// The runs of a name: the profile `paper` before `full`, `desk` and `laptop`.
+    ///
+    /// # Errors
+    /// A `results.parquet` that can't be read.
+    pub fn find(results: &Path, name: &str) -> Result<Vec<Self>, ResultsError> {
+        let folders = LARGER.iter().map(|profile| Path::new(profile).join(name)).chain([PathBuf::from(name)]);
+        let published = folders.filter(|folder| results.join(folder).join("results.parquet").is_file());
+        published.map(|folder| Self::read(results, folder)).collect()
+    }
+
+    /// The run in a folder.
+    ///
+    /// # Errors
+    /// A `results.parquet` that can't be read.
+    pub fn read(results: &Path, folder: PathBuf) -> Result<Self, ResultsError> {
+        let rows = rows_from_parquet(&results.join(&folder).join("results.parquet"))?;
+        let text = fs::read_to_string(results.join(&folder).join("run.json")).unwrap_or_default();
+        let facts = serde_json::from_str(&text).unwrap_or(Json::Null);
+        let name = folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        Ok(Self { name, folder, rows, facts })
+    }
+
+    /// The profile it ran in.
+    pub fn profile(&self) -> &str {
+        self.rows.first().map_or("", |row| row.profile.as_str())
+    }
+
+    /// Items of its largest dataset.
+    pub fn items(&self) -> u64 {
+        self.rows.iter().map(|row| row.subject.items).max().unwrap_or(0)
+    }
+
+    /// Number of replicates.
+    pub fn replicates(&self) -> u64 {
+        self.rows.iter().map(|row| row.replicate + 1).max().unwrap_or(0)
+    }
+
+    /// The first digits of the revision, with a mark where files differed from it.
+    pub fn revision(&self) -> String {
+        let source = &self.facts["source"];
+        let revision: String = source["revision"].as_str().unwrap_or("unknown").chars().take(7).collect();
+        if source["dirty"] == Json::Bool(true) { format!("{revision}, changed") } else { revision }
+    }
+
+    /// Wall seconds of its cells.
+    pub fn seconds(&self) -> Option<f64> {
+        self.facts["wall_seconds"].as_f64()
+    }
+
+    /// `n = 3,097, profile laptop, 3 replicates, at f363b79`.
+    pub fn words(&self) -> String {
+        let items = match self.items() {
+            0 => String::new(),
+            n => format!("n = {}, ", crate::amounts::count(n)),
+        };
+        let replicates = match self.replicates() {
+            1 => "1 replicate".to_owned(),
+            n => format!("{n} replicates"),
+        };
+        format!("{items}profile {}, {replicates}, at {}", self.profile(), self.revision())
+    }
+}

@@ -1,0 +1,334 @@
+//! `runner verify`: what can be checked of a published run without computing it again, and what two runs differ by.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use landmark_data::catalog;
+use landmark_harness::config::Config;
+use landmark_harness::run::{self, RunError, RunOptions};
+use landmark_report::{ResultRow, ResultStore, rows_from_parquet};
+use miette::{IntoDiagnostic, Result, WrapErr, miette};
+use serde_json::{Map, Value as Json};
+
+use super::run::options;
+use crate::catalogue;
+use crate::cli::{LogArgs, OverlayArgs, PlaceArgs};
+use crate::exit::Exit;
+use crate::output;
+
+/// What a row is, as against what it is called: the figures that are compared.
+const FIGURES: [&str; 5] = ["value", "lower", "upper", "cells", "evaluations"];
+/// Never compared: a clock, and words that hold figures.
+const LEFT_OUT: [&str; 2] = ["seconds", "note"];
+
+/// Checks one run, or compares two.
+pub(super) fn verify(
+    results: &Path,
+    against: Option<&Path>,
+    skip_smoke: bool,
+    places: &PlaceArgs,
+    log: LogArgs,
+) -> Result<Exit> {
+    let rows = rows_from_parquet(&results.join("results.parquet")).into_diagnostic()?;
+    if let Some(other) = against {
+        let others = rows_from_parquet(&other.join("results.parquet")).into_diagnostic()?;
+        let (text, is_alike) = differences(&rows, &others).into_diagnostic()?;
+        output::print(&text).into_diagnostic()?;
+        return Ok(if is_alike { Exit::Done } else { Exit::Failed });
+    }
+    let mut checks = Checks::default();
+    let facts = facts(results)?;
+    provenance(&facts, &mut checks);
+    rows_as_written(results, &rows, &mut checks)?;
+    let file = facts["config"]["file"].as_str().map(PathBuf::from);
+    match file.filter(|file| file.is_file()) {
+        None => checks.note("its configuration is not here: tables and smoke profile are not checked".to_owned()),
+        Some(file) => {
+            let overlay = overlay(&facts);
+            let config = Config::load(&file, &overlay.overlays(), catalogue::catalogue())?;
+            let hash = config.config_hash().into_diagnostic()?.to_hex();
+            if facts["config"]["hash"].as_str() != Some(hash.as_str()) {
+                checks.note(format!("`{}` has changed since", file.display()));
+            }
+            tables(results, &config, &overlay, places, log, rows, &mut checks)?;
+            if !skip_smoke {
+                smoke(&file, places, log, &mut checks)?;
+            }
+        }
+    }
+    output::print(&checks.text).into_diagnostic()?;
+    Ok(if checks.failed == 0 { Exit::Done } else { Exit::Failed })
+}
+
+/// Lines of the answer.
+#[derive(Default)]
+struct Checks {
+    text: String,
+    failed: usize,
+}
+
+impl Checks {
+    fn holds(&mut self, is_true: bool, good: &str, bad: &str) {
+        let (mark, words) = if is_true { ("ok", good) } else { ("FAILED", bad) };
+        self.failed += usize::from(!is_true);
+        let _ = writeln!(self.text, "{mark}: {words}");
+    }
+
+    fn note(&mut self, words: String) {
+        let _ = writeln!(self.text, "note: {words}");
+    }
+}
+
+fn facts(results: &Path) -> Result<Json> {
+    let path = results.join("run.json");
+    let text =
+        std::fs::read(&path).into_diagnostic().wrap_err_with(|| format!("`{}` can't be read", path.display()))?;
+    serde_json::from_slice(&text).into_diagnostic().wrap_err_with(|| format!("`{}` is no JSON", path.display()))
+}
+
+/// Revision, calls and files of `run.json`.
+fn provenance(facts: &Json, checks: &mut Checks) {
+    let source = &facts["source"];
+    let revision = source["revision"].as_str().unwrap_or("an unknown revision");
+    checks.holds(
+        source["dirty"] == Json::Bool(false),
+        &format!("made at {revision}"),
+        &format!("made from a changed tree at {revision}"),
+    );
+    let number = |key: &str| facts["calls"][key].as_u64().unwrap_or(0);
+    let (planned, bought, reused) = (number("planned"), number("bought"), number("reused"));
+    checks.holds(
+        bought > 0 || reused >= planned,
+        &format!("{bought} calls made and {reused} reused of {planned} planned"),
+        &format!("{planned} calls planned, but none made and {reused} reused"),
+    );
+    let Some(files) = facts["files"].as_array() else {
+        checks.note("it names no data files: made before they were recorded".to_owned());
+        return;
+    };
+    let known: HashMap<&str, &str> =
+        catalog::all().flat_map(|dataset| dataset.files).map(|file| (file.path, file.sha256)).collect();
+    let is_known =
+        |file: &Json| file["path"].as_str().and_then(|path| known.get(path).copied()) == file["sha256"].as_str();
+    let wrong: Vec<&str> =
+        files.iter().filter(|file| !is_known(file)).filter_map(|file| file["path"].as_str()).collect();
+    checks.holds(
+        wrong.is_empty(),
+        &format!("{} data files have the digests of the catalog", files.len()),
+        &format!("other digests than the catalog's: {}", wrong.join(", ")),
+    );
+}
+
+/// The file of rows is what its rows are written as.
+fn rows_as_written(results: &Path, rows: &[ResultRow], checks: &mut Checks) -> Result<()> {
+    let scratch = Scratch::new()?;
+    ResultStore::open(&scratch.0).into_diagnostic()?.publish(rows).into_diagnostic()?;
+    let read = |folder: &Path| std::fs::read(folder.join("results.parquet")).into_diagnostic();
+    let (there, again) = (read(results)?, read(&scratch.0)?);
+    checks.holds(
+        there == again,
+        &format!("{} rows, digest {}", rows.len(), digest(rows)?),
+        "`results.parquet` is not what its rows are written as: another version wrote it",
+    );
+    Ok(())
+}
+
+/// Digest of the figures of some rows, whatever the clock said.
+fn digest(rows: &[ResultRow]) -> Result<String> {
+    let mut lines = Vec::new();
+    for row in rows {
+        let mut row = as_map(row).into_diagnostic()?;
+        LEFT_OUT.iter().for_each(|key| drop(row.remove(*key)));
+        lines.push(Json::Object(row).to_string());
+    }
+    let text = lines.join("\n");
+    Ok(landmark_core::oracle::Identity::of(&[("rows v1", text.as_bytes())]).to_hex()[..16].to_owned())
+}
+
+/// Every table and figure, drawn again in memory from the rows.
+fn tables(
+    results: &Path,
+    config: &Config,
+    overlay: &OverlayArgs,
+    places: &PlaceArgs,
+    log: LogArgs,
+    rows: Vec<ResultRow>,
+    checks: &mut Checks,
+) -> Result<()> {
+    let mut options = options(overlay, places, log);
+    // a dry run trains no model
+    options.dry_run = true;
+    options.results = results.parent().map(Path::to_path_buf);
+    let rendered = match run::redraw(config, &options, rows) {
+        Ok(rendered) => rendered,
+        Err(error @ RunError::Load(_)) => {
+            checks.note(format!("tables are not drawn again: {error}"));
+            return Ok(());
+        }
+        Err(error) => return Err(error.into()),
+    };
+    let mut differ: Vec<&str> = Vec::new();
+    let mut count = 0;
+    for (name, bytes) in &rendered.files {
+        // the page is not published, and claims in the summary follow other runs, too
+        let is_compared = name != "report.html" && name != "summary.md";
+        if is_compared {
+            count += 1;
+            if std::fs::read(results.join(name)).ok().as_ref() != Some(bytes) {
+                differ.push(name);
+            }
+        }
+    }
+    checks.holds(
+        differ.is_empty(),
+        &format!("{count} tables and figures are what the rows make"),
+        &format!("drawn again from the rows, these differ: {}; `runner report` draws them", differ.join(", ")),
+    );
+    Ok(())
+}
+
+/// The smoke profile, twice: the second time nothing is bought and no byte changes.
+fn smoke(file: &Path, places: &PlaceArgs, log: LogArgs, checks: &mut Checks) -> Result<()> {
+    let scratch = Scratch::new()?;
+    let overlay = OverlayArgs { profile: Some("smoke".to_owned()), set: Vec::new() };
+    let config = Config::load(file, &overlay.overlays(), catalogue::catalogue())?;
+    let options = RunOptions {
+        results: Some(scratch.0.join("results")),
+        store: Some(scratch.0.join("store").display().to_string()),
+        quiet: true,
+        ..options(&overlay, places, log)
+    };
+    let digest_of = || -> Result<String> {
+        match run::run(&config, &options) {
+            Ok(_) => digest(
+                &rows_from_parquet(&run::results_folder(&config, &options).join("results.parquet"))
+                    .into_diagnostic()?,
+            ),
+            Err(error) => Err(error.into()),
+        }
+    };
+    match (digest_of(), digest_of()) {
+        (Ok(first), Ok(second)) => checks.holds(
+            first == second,
+            &format!("smoke profile, digest {first}"),
+            &format!("smoke profile, digest {first} and then {second}"),
+        ),
+        (Err(error), _) | (_, Err(error)) => checks.holds(false, "", &format!("smoke profile: {error}")),
+    }
+    Ok(())
+}
+
+/// Profile and `--set` of the command that made a run.
+fn overlay(facts: &Json) -> OverlayArgs {
+    let command = facts["command"].as_str().unwrap_or_default();
+    let words: Vec<&str> = command.split(' ').map(|word| word.trim_matches('\'')).collect();
+    let after = |pair: &[&str]| (pair[0] == "--set" || pair[0] == "-s").then(|| pair[1].to_owned());
+    OverlayArgs {
+        profile: facts["config"]["profile"].as_str().map(str::to_owned),
+        set: words.windows(2).filter_map(after).collect(),
+    }
+}
+
+fn as_map(row: &ResultRow) -> serde_json::Result<Map<String, Json>> {
+    match serde_json::to_value(row)? {
+        Json::Object(map) => Ok(map),
+        other => Ok(Map::from_iter([("row".to_owned(), other)])),
+    }
+}
+
+/// Rows by what names them, with their figures; a name that repeats is told apart by how often it was seen.
+type Named = BTreeMap<(String, usize), (String, Vec<Option<f64>>)>;
+
+fn named(rows: &[ResultRow]) -> serde_json::Result<Named> {
+    let (mut seen, mut all) = (HashMap::<String, usize>::new(), Named::new());
+    for row in rows {
+        let mut map = as_map(row)?;
+        let figures = FIGURES.iter().map(|key| map.remove(*key).and_then(|value| value.as_f64())).collect();
+        LEFT_OUT.iter().for_each(|key| drop(map.remove(*key)));
+        let name = Json::Object(map).to_string();
+        let count = seen.entry(name.clone()).or_default();
+        all.insert((name, *count), (row.metric.id().to_owned(), figures));
+        *count += 1;
+    }
+    Ok(all)
+}
+
+/// Metric by metric: rows in both, the largest difference, rows in one alone; and whether all agree to the printed digit.
+fn differences(rows: &[ResultRow], others: &[ResultRow]) -> serde_json::Result<(String, bool)> {
+    #[derive(Default)]
+    struct Of {
+        rows: usize,
+        largest: f64,
+        alone: usize,
+    }
+    let (left, right) = (named(rows)?, named(others)?);
+    let mut metrics: BTreeMap<String, Of> = BTreeMap::new();
+    for (name, (metric, figures)) in &left {
+        // a clock differs by nature
+        if metric.contains("seconds") {
+            continue;
+        }
+        let of = metrics.entry(metric.clone()).or_default();
+        let Some((_, other)) = right.get(name) else {
+            of.alone += 1;
+            continue;
+        };
+        of.rows += 1;
+        let difference = |(a, b): (&Option<f64>, &Option<f64>)| match (a, b) {
+            (Some(a), Some(b)) => (a - b).abs(),
+            (None, None) => 0.0,
+            _ => f64::INFINITY,
+        };
+        of.largest = figures.iter().zip(other).map(difference).fold(of.largest, f64::max);
+    }
+    for (metric, _) in right.iter().filter(|(name, _)| !left.contains_key(name)).map(|(_, row)| row) {
+        if !metric.contains("seconds") {
+            metrics.entry(metric.clone()).or_default().alone += 1;
+        }
+    }
+    let mut out = format!("{:32} {:>8} {:>22} {:>12}\n", "metric", "rows", "largest difference", "on one side");
+    for (metric, of) in &metrics {
+        let _ = writeln!(out, "{metric:32} {:>8} {:>22.6e} {:>12}", of.rows, of.largest, of.alone);
+    }
+    let is_alike = metrics.values().all(|of| of.largest == 0.0 && of.alone == 0);
+    out += if is_alike { "the same in every figure\n" } else { "they differ\n" };
+    Ok((out, is_alike))
+}
+
+/// A folder that is gone when this is.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new() -> Result<Self> {
+        use std::sync::atomic::{AtomicU32, Ordering};
+        static NUMBER: AtomicU32 = AtomicU32::new(0);
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let path = std::env::temp_dir().join(format!("landmark-verify-{}-{number}", std::process::id()));
+        std::fs::create_dir(&path).map_err(|error| miette!("`{}` can't be made: {error}", path.display()))?;
+        Ok(Self(path))
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        // a scratch folder that can't be removed is the system's to clear
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn profile_and_settings_are_read_from_the_command_that_made_a_run() {
+        let facts = serde_json::json!({
+            "command": "runner configs/a.yaml --profile paper --set ranks=[1] --set 'title=a b'",
+            "config": { "profile": "paper" }
+        });
+        let overlay = overlay(&facts);
+        assert_eq!(overlay.profile.as_deref(), Some("paper"));
+        assert_eq!(overlay.set[0], "ranks=[1]");
+    }
+}

@@ -1,0 +1,177 @@
+//! `topk` by the score itself: bills, lists, resumption and refusals on the real binary.
+#![cfg(unix)]
+
+use std::collections::{HashMap, HashSet};
+use std::time::Duration;
+
+use crate::own_data::{CONFIG, asked, place};
+use crate::scratch::{SAMPLE, Scratch, number_before};
+
+/// (id, neighbour) → score and whether it is exact, from a table of `topk`.
+fn lists(scratch: &Scratch, path: &str) -> HashMap<String, Vec<(String, f64, bool)>> {
+    let text = std::fs::read_to_string(scratch.path(path)).unwrap();
+    let mut lists: HashMap<String, Vec<(String, f64, bool)>> = HashMap::new();
+    for line in text.lines().skip(1) {
+        let cells: Vec<&str> = line.split('\t').collect();
+        let [id, rank, neighbour, score, exact] = cells[..] else { panic!("{line}") };
+        let list = lists.entry(id.to_owned()).or_default();
+        list.push((neighbour.to_owned(), score.parse().unwrap(), exact == "true"));
+        assert_eq!(rank, list.len().to_string());
+    }
+    lists
+}
+
+fn distinct(asked: &[String]) -> usize {
+    let pair = |line: &String| {
+        let mut items: Vec<&str> = line.split(' ').collect();
+        items.sort_unstable();
+        items.join(" ")
+    };
+    asked.iter().map(pair).collect::<HashSet<_>>().len()
+}
+
+const TOPK: [&str; 6] = ["topk", "config.yaml", "-k", "3", "--calls-per-item", "8"];
+
+#[test]
+fn the_bill_is_exact_each_pair_is_scored_once_and_a_second_run_makes_no_call() {
+    let scratch = place();
+    let dry = scratch.say(&[&TOPK[..], &["--dry-run"]].concat());
+    assert_eq!((dry.code, number_before(&dry.out, " evaluations")), (Some(0), 480), "{}{}", dry.out, dry.err);
+    assert!(asked(&scratch).is_empty(), "a dry run makes no call");
+    let said = scratch.say(&TOPK);
+    assert_eq!(said.code, Some(0), "{}", said.err);
+    assert!(said.out.contains("480 evaluations, 480 of them made now"), "{}", said.out);
+    let pairs = asked(&scratch);
+    assert_eq!((pairs.len(), distinct(&pairs)), (480, 480));
+    let found = lists(&scratch, "results/mine/neighbours.tsv");
+    assert!(found.len() == 60 && found.values().all(|list| list.len() == 3));
+    for (id, list) in &found {
+        for (neighbour, score, exact) in list {
+            let apart = [id, neighbour].map(|id| id[1..].parse::<f64>().unwrap());
+            let wanted = (-0.05 * (apart[0] - apart[1]).abs()).exp();
+            // what is called exact is the score, to the last digit that is written
+            assert!(!exact || (score - wanted).abs() < 1e-12, "{id} {neighbour} {score} {wanted}");
+        }
+    }
+    let info = scratch.json("results/mine/neighbours.json");
+    assert_eq!([&info["k"], &info["calls_per_item"], &info["calls"], &info["columns"]], [3, 8, 480, 2]);
+    assert_eq!((info["rounds"].as_array().unwrap().len(), &info["complete"]), (4, &serde_json::json!(true)));
+    let exact = found.values().flatten().filter(|(_, _, exact)| *exact).count();
+    assert_eq!(info["listed_exactly"], exact);
+
+    let before = scratch.files("results");
+    let again = scratch.say(&TOPK);
+    assert!(again.out.contains("480 evaluations, 0 of them made now"), "{}", again.out);
+    assert_eq!(asked(&scratch).len(), 480);
+    assert!(scratch.files("results") == before, "a second run changes no byte");
+}
+
+#[test]
+fn a_killed_search_goes_on_and_ends_in_the_same_lists() {
+    let whole = place();
+    assert_eq!(whole.say(&TOPK).code, Some(0));
+    let scratch = place();
+    // a program that takes its time
+    let program = std::fs::read_to_string(scratch.path("scorer.sh")).unwrap();
+    scratch.write("scorer.sh", &program.replace("shift 2", "shift 2; sleep 0.01"));
+    scratch.write("config.yaml", &CONFIG.replace("gamma: 0.05", "gamma: 0.05, batch: 16"));
+    let mut run = scratch.command(&TOPK).spawn().unwrap();
+    while asked(&scratch).len() < 250 && run.try_wait().unwrap().is_none() {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    run.kill().unwrap();
+    run.wait().unwrap();
+    let kept = scratch.entries_kept("store");
+    let before = asked(&scratch).len() as u64;
+    assert!(before < 480 && kept > 0, "{before} asked, {kept} kept");
+    // what was scored is in the store but for the last moments
+    let said = scratch.say(&TOPK);
+    assert_eq!(said.code, Some(0), "{}", said.err);
+    let now = number_before(&said.out, " of them made now");
+    assert_eq!(now, 480 - kept, "{}", said.out);
+    let read = |scratch: &Scratch| std::fs::read(scratch.path("results/mine/neighbours.tsv")).unwrap();
+    assert!(read(&scratch) == read(&whole), "the same lists as without the kill");
+}
+
+#[test]
+fn a_budget_that_ends_first_still_gives_lists_and_says_so() {
+    let scratch = place();
+    scratch.write("config.yaml", &format!("{CONFIG}budget: {{ entries: 300 }}\n"));
+    let dry = scratch.say(&[&TOPK[..], &["--dry-run"]].concat());
+    assert!(dry.out.contains("lower `--calls-per-item` to 5"), "{}", dry.out);
+    let said = scratch.say(&TOPK);
+    assert_eq!(said.code, Some(0), "{}", said.err);
+    assert!(said.out.contains("the budget ended first"), "{}", said.out);
+    assert!(asked(&scratch).len() <= 300);
+    assert_eq!(scratch.json("results/mine/neighbours.json")["complete"], false);
+    assert_eq!(lists(&scratch, "results/mine/neighbours.tsv").len(), 60);
+}
+
+#[test]
+fn few_items_many_neighbours_and_wrong_words() {
+    let scratch = place();
+    // more neighbours and calls than there are pairs
+    let all = scratch.say(&["topk", "config.yaml", "-k", "500", "--calls-per-item", "100"]);
+    assert!(all.out.contains("1,770 evaluations"), "{}{}", all.out, all.err);
+    assert!(lists(&scratch, "results/mine/neighbours.tsv").values().all(|list| list.len() == 59));
+    let words: [(&[&str], &str); 4] = [
+        (&["--calls-per-item", "8", "--share", "2"], "`share` is 2, but must be between 0 and 1"),
+        (&["--dry-run"], "`--dry-run` tells what evaluations are made, and factors take none"),
+        (&["--exact"], "`--exact` needs proxies that are proven bounds of the oracle"),
+        (&["--calls-per-item", "0"], "it must be at least 1"),
+    ];
+    for (arguments, message) in words {
+        let said = scratch.say(&[&["topk", "config.yaml"], arguments].concat());
+        assert!(matches!(said.code, Some(1 | 2)), "{arguments:?}: {}", said.out);
+        said.must_complain(message);
+    }
+}
+
+#[test]
+fn bounds_prove_what_all_pairs_show_with_fewer_of_them() {
+    let config = SAMPLE.replace("error_curve", "own_data").replace(
+        "methods: [nystrom, sicur, { id: shift_ridge, known: [landmarks] }]",
+        "methods: [{ id: shift_ridge, proxy: [wcd, rwmd] }]",
+    );
+    let scratch = Scratch::with(&config);
+    let proven = scratch.say(&["topk", "config.yaml", "-k", "3", "--exact"]);
+    assert_eq!(proven.code, Some(0), "{}", proven.err);
+    let pairs = number_before(&proven.out, " of 1,");
+    let by_bounds = lists(&scratch, "results/sample/neighbours.tsv");
+    assert!(by_bounds.values().flatten().all(|(_, _, exact)| *exact));
+    let info = scratch.json("results/sample/neighbours.json");
+    assert_eq!((info["recall"].as_f64(), info["pairs"].as_u64()), (Some(1.0), Some(pairs)));
+    let items = by_bounds.len() as u64;
+    assert!(pairs < items * (items - 1) / 2 * 3 / 4, "{pairs} of all pairs of {items} items");
+    let all = scratch.say(&["topk", "config.yaml", "-k", "3", "--calls-per-item", "60"]);
+    assert_eq!(all.code, Some(0), "{}", all.err);
+    for (id, list) in lists(&scratch, "results/sample/neighbours.tsv") {
+        // equal scores at the last place may be told apart by chance
+        let scores = |list: &[(String, f64, bool)]| list.iter().map(|(_, score, _)| *score).collect::<Vec<_>>();
+        assert_eq!(scores(&list), scores(&by_bounds[&id]), "{id}");
+    }
+}
+
+#[test]
+fn a_list_of_proxies_and_popularity_serve_a_sweep_and_are_shown_as_written() {
+    let proxy = "[{ kind: wcd, link: hub }, rwmd]";
+    let config =
+        SAMPLE.replace("{ id: shift_ridge, known: [landmarks] }", &format!("{{ id: shift_ridge, proxy: {proxy} }}"));
+    let scratch = Scratch::with(&config);
+    let planned = number_before(&scratch.run_well(&["--dry-run"]).out, " evaluations: ");
+    scratch.run_well(&[]);
+    assert_eq!(scratch.calls("results/sample")[0], planned);
+    let shown = scratch.say(&["show", "config.yaml"]);
+    assert!(shown.out.contains("link: hub") && shown.out.contains("kind: rwmd"), "{}", shown.out);
+    scratch.write("shown.yaml", &shown.out);
+    assert_eq!(scratch.say(&["validate", "shown.yaml"]).code, Some(0), "{}", shown.out);
+    for (wrong, message) in [
+        ("[]", "`methods[2].proxy` is empty"),
+        ("[wcd, wcd]", "names `wcd` twice"),
+        ("[wcd, { kind: rwmd, link: hub }]", "link"),
+        ("{ kind: wcd, link: hup }", "hup"),
+    ] {
+        scratch.write("config.yaml", &config.replace(proxy, wrong));
+        scratch.complains(&[], &[message]);
+    }
+}

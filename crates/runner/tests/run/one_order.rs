@@ -1,0 +1,154 @@
+//! One order a pair of an asymmetric score: half the calls, errors held against the mean of both orders.
+#![cfg(unix)]
+
+use std::collections::HashSet;
+
+use ndarray::{Array1, Array2};
+use ndarray_npy::read_npy;
+
+use crate::own_data::asked;
+use crate::scratch::{Scratch, number_before};
+
+/// Texts are whole numbers; the program answers 100 less their distance, and more where the first is high in its own way.
+const PROGRAM: &str = r#"#!/bin/sh
+read -r hello
+echo '{"landmark":1,"identity":"skewed","symmetric":false}'
+while read -r line; do
+  number=${line#*:}; number=${number%%,*}; scores=
+  set -- $(echo "${line#*pairs}" | tr -c '0-9' ' ')
+  while [ $# -gt 0 ]; do
+    d=$(($1 - $2)); scores="$scores,$((100 - ${d#-} + 2 * ($1 * $1 % 11) - 2 * ($2 * $2 % 11)))"; echo "$1 $2" >> asked; shift 2
+  done
+  echo "{\"batch\":$number,\"scores\":[${scores#,}]}"
+done
+"#;
+
+const OWN: &str = "\
+name: mine
+experiment: own_data
+dataset: { name: texts, path: items.tsv, id: key }
+oracle: { kind: subprocess, command: [/bin/sh, scorer.sh], symmetrize: random }
+methods: [{ id: shift_ridge, known: [landmarks] }]
+ranks: 12
+error_estimate: 100
+";
+
+fn place(config: &str) -> Scratch {
+    let scratch = Scratch::with(config);
+    let rows: String = (0..60).map(|i| format!("n{i}\t{i}\n")).collect();
+    scratch.write("items.tsv", &format!("key\ttext\n{rows}"));
+    scratch.write("scorer.sh", PROGRAM);
+    scratch
+}
+
+fn value(scratch: &Scratch, results: &str, method: &str, metric: &str, comparison: &str) -> f64 {
+    let rows = scratch.figures(results);
+    let is_it = |row: &&serde_json::Value| {
+        row["method"] == method && row["metric"] == metric && row["comparison"] == comparison
+    };
+    rows.iter().find(is_it).unwrap_or_else(|| panic!("no {metric} of {method}"))["value"].as_f64().unwrap()
+}
+
+#[test]
+fn a_pair_of_the_fit_takes_one_call_and_the_error_is_that_of_the_mean() {
+    let scratch = place(OWN);
+    let planned = number_before(&scratch.run_well(&["--dry-run"]).out, " evaluations");
+    // 12 columns: 12·60 − 66 entries of one order; 95 pairs outside in both, 5 self-similarities, and the other order of 25 pairs inside
+    assert_eq!(planned, (12 * 60 - 66) + 2 * 95 + 5 + 25);
+    scratch.run_well(&[]);
+    let pairs = asked(&scratch);
+    assert_eq!(pairs.len() as u64, planned);
+    assert_eq!(pairs.iter().collect::<HashSet<_>>().len(), pairs.len(), "an order was asked for twice");
+
+    let summary = std::fs::read_to_string(scratch.path("results/mine/summary.md")).unwrap();
+    for words in ["relative error off the diagonal", "not evaluated", "large scores", "correlation with the score"] {
+        assert!(summary.contains(words), "`{words}` is not in:\n{summary}");
+    }
+
+    scratch.run_well(&["--quiet", "--force"]);
+    assert_eq!(asked(&scratch).len() as u64, planned, "all of it is in the store");
+    // the mean of both orders takes twice the calls of the fit, and none of them is this run's
+    let mean = scratch.run_well(&["--dry-run", "--set", "oracle.symmetrize=mean"]).out;
+    assert_eq!(number_before(&mean, " evaluations"), 2 * (12 * 60 - 78) + 12 + 2 * 95 + 5);
+}
+
+#[test]
+fn a_census_finds_the_error_against_the_mean_of_both_orders() {
+    let scratch = place(&OWN.replace("error_estimate: 100", "error_estimate: 100_000"));
+    scratch.run_well(&["--quiet"]);
+    // every order of every pair, and every item with itself
+    assert_eq!(asked(&scratch).len(), 60 * 60);
+    let z: Array2<f64> = read_npy(scratch.path("results/mine/factors/vectors.npy")).unwrap();
+    let signs: Array1<f64> = read_npy(scratch.path("results/mine/factors/signature.npy")).unwrap();
+    let ours = (&z * &signs).dot(&z.t());
+    let wanted = Array2::from_shape_fn((60, 60), |(i, j)| 100.0 - (i as f64 - j as f64).abs());
+    let error = (&ours - &wanted).mapv(|x| x * x).sum().sqrt() / wanted.mapv(|x| x * x).sum().sqrt();
+    let told = scratch.json("results/mine/factors/factors.json")["error"]["relative"].as_f64().unwrap();
+    // the same sums in another order
+    assert!((told - error).abs() < 1e-9, "{told} and {error}");
+}
+
+#[test]
+fn a_budget_pays_for_both_orders_together() {
+    let scratch = place(OWN);
+    let said = scratch.run(&["--set", "budget.entries=600"]);
+    assert_eq!(said.code, Some(3), "{}", said.err);
+    let bought = asked(&scratch).len();
+    assert!(bought <= 600 && bought > 500, "{bought}");
+}
+
+#[test]
+fn one_order_stands_beside_both_at_equal_calls() {
+    let scratch = Scratch::with(
+        "name: m\nexperiment: error_curve\ndataset: { name: precomputed, path: matrix.npy }\n\
+         oracle: { kind: precomputed, symmetrize: mean }\nranks: [8]\ncompare: both\nreplicates: 3\n\
+         methods: [{ id: shift_ridge, known: [landmarks] }, { id: shift_ridge, known: [landmarks], order: random }, optimal]\n",
+    );
+    let skewed = |(i, j): (usize, usize)| {
+        let effect = |i: usize| 0.1 * ((i * i % 11) as f64 - 4.0);
+        (-((i as f64 - j as f64) / 20.0).powi(2)).exp() + effect(i) - effect(j)
+    };
+    scratch.write_matrix("matrix.npy", &Array2::from_shape_fn((80, 80), skewed));
+    scratch.run_well(&["--quiet"]);
+    let of = |method: &str, comparison: &str| value(&scratch, "results/m", method, "off_diagonal_error", comparison);
+    assert!(of("shift_ridge + known, one order", "entries") < 0.5, "the effects of the items were not removed");
+    let rows = scratch.figures("results/m");
+    let row = |method: &str, comparison: &str| {
+        rows.iter().find(|row| row["method"] == method && row["comparison"] == comparison).unwrap().clone()
+    };
+    let (one, both) = (row("shift_ridge + known, one order", "entries"), row("shift_ridge + known", "entries"));
+    assert_eq!((one["rank"].as_u64(), both["rank"].as_u64()), (Some(16), Some(8)), "twice the columns");
+    let calls = |row: &serde_json::Value| row["evaluations"].as_u64().unwrap();
+    assert!(calls(&one) <= calls(&both) + 80, "{one} {both}");
+
+    // what reads both orders has the rows that it had without a neighbour
+    let alone = Scratch::with(
+        &std::fs::read_to_string(scratch.path("config.yaml"))
+            .unwrap()
+            .replace("{ id: shift_ridge, known: [landmarks], order: random }, ", ""),
+    );
+    alone.write_matrix("matrix.npy", &Array2::from_shape_fn((80, 80), skewed));
+    alone.run_well(&["--quiet"]);
+    let error = |scratch: &Scratch, method: &str| value(scratch, "results/m", method, "relative_error", "rank");
+    for method in ["shift_ridge + known", "optimal"] {
+        assert_eq!(error(&scratch, method), error(&alone, method));
+    }
+    let keys = |scratch: &Scratch| -> HashSet<String> {
+        let text = std::fs::read_to_string(scratch.path("results/m/cells.jsonl")).unwrap();
+        text.lines().map(|line| line.split('"').nth(3).unwrap().to_owned()).collect()
+    };
+    assert!(keys(&alone).is_subset(&keys(&scratch)), "the keys of the others moved");
+}
+
+#[test]
+fn one_order_of_what_has_none_or_is_judged_by_itself_is_refused() {
+    for (from, to, words) in [
+        ("ranks: 12", "ranks: [4, 12]\ntarget_error: 0.2", "one order a pair is not what is wanted"),
+        ("ranks: 12", "ranks: 12\nbudget: { seconds: 9 }", "one order a pair is not what is wanted"),
+        ("known: [landmarks]", "known: [landmarks], order: randm", "randm"),
+    ] {
+        place(&OWN.replace(from, to)).complains(&[], &[words]);
+    }
+    let largest = OWN.replace("symmetrize: random", "symmetrize: max").replace("id: shift", "order: random, id: shift");
+    place(&largest).complains(&[], &["the score is not the mean of both", "symmetrize: mean"]);
+}

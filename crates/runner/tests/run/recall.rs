@@ -1,0 +1,267 @@
+//! Pairs, groups and neighbours with a stated recall, from a program of the user's: what they find, what they buy, what they refuse.
+#![cfg(unix)]
+
+use std::collections::{HashMap, HashSet};
+
+use crate::own_data::{CONFIG, PROGRAM, asked, place};
+use crate::scratch::{Scratch, number_before};
+
+/// Rows of a table by its columns.
+fn table(scratch: &Scratch, path: &str) -> Vec<HashMap<String, String>> {
+    let text = std::fs::read_to_string(scratch.path(path)).unwrap();
+    let mut lines = text.lines();
+    let head: Vec<&str> = lines.next().unwrap().split('\t').collect();
+    let row = |line: &str| head.iter().zip(line.split('\t')).map(|(k, v)| ((*k).to_owned(), v.to_owned())).collect();
+    lines.map(row).collect()
+}
+
+fn item(row: &HashMap<String, String>, key: &str) -> i64 {
+    row[key][1..].parse().unwrap()
+}
+
+/// Nothing was asked twice: neither as it was nor the other way round.
+fn assert_asked_once(scratch: &Scratch) {
+    let mut seen = HashSet::new();
+    for pair in asked(scratch) {
+        let mut ends: Vec<&str> = pair.split(' ').collect();
+        ends.sort_unstable();
+        assert!(seen.insert(ends.join(" ")), "{pair} was asked twice");
+    }
+}
+
+/// exp(−.05 · 3) = .861: numbers at most three apart, 174 pairs of 60.
+const THREE_APART: [&str; 2] = ["--at-least", "0.86"];
+const TRUE_PAIRS: f64 = 174.0;
+
+fn well(scratch: &Scratch, arguments: &[&str]) -> String {
+    let said = scratch.say(arguments);
+    assert_eq!(said.code, Some(0), "{}", said.err);
+    said.out
+}
+
+#[test]
+fn rescored_pairs_are_the_best_of_all_and_carry_their_texts() {
+    let scratch = place();
+    scratch.run_well(&["--quiet"]);
+    let before = asked(&scratch).len();
+    let said = well(&scratch, &["mine", "config.yaml", "--pairs", "59", "--rescore", "6", "--dry-run"]);
+    let bill = number_before(&said, " evaluations");
+    assert_eq!(asked(&scratch).len(), before, "a dry run makes no call");
+    well(&scratch, &["mine", "config.yaml", "--pairs", "59", "--rescore", "6"]);
+    assert_eq!((asked(&scratch).len() - before) as u64, bill);
+    let pairs = table(&scratch, "results/mine/pairs.tsv");
+    let neighbours = pairs.iter().filter(|row| (item(row, "first") - item(row, "second")).abs() == 1).count();
+    // 59 pairs are one apart; from the factors alone far fewer are found
+    assert!(neighbours >= 55, "{neighbours}");
+    for row in &pairs {
+        assert_eq!((row["exact"].as_str(), &row["first_text"]), ("true", &row["first"][1..].to_owned()), "{row:?}");
+    }
+    let bare = well(&scratch, &["mine", "config.yaml", "--pairs", "3"]);
+    assert!(bare.contains("the 3 most similar pairs"), "{bare}");
+    assert!(table(&scratch, "results/mine/pairs.tsv").iter().all(|row| row["exact"] == "false"));
+    assert_asked_once(&scratch);
+}
+
+#[test]
+fn pairs_with_a_stated_recall_hold_what_they_state_and_cost_what_was_planned() {
+    let scratch = place();
+    scratch.run_well(&["--quiet"]);
+    let stated = ["--target-recall", "0.8", "--delta", "0.2"];
+    let mine = [&["mine", "config.yaml"][..], &THREE_APART, &stated].concat();
+    let before = asked(&scratch).len();
+    let bill = number_before(&well(&scratch, &[&mine[..], &["--dry-run"]].concat()), " evaluations are");
+    assert_eq!(asked(&scratch).len(), before);
+    let refused = scratch.say(&[&mine[..], &["--budget", "3"]].concat());
+    assert!(refused.code == Some(2) && refused.err.contains(&format!("raise `--budget` to {bill}")), "{}", refused.err);
+    assert_eq!(asked(&scratch).len(), before, "what the budget does not pay for is not begun");
+
+    let said = well(&scratch, &mine);
+    assert!(said.contains("with probability 0.8"), "{said}");
+    let page = std::fs::read_to_string(scratch.path("results/mine/report.html")).unwrap();
+    assert!(page.contains("Stated recall") && page.contains("pairs at or above 0.86"));
+    assert_eq!((asked(&scratch).len() - before) as u64, bill);
+    let pairs = table(&scratch, "results/mine/pairs.tsv");
+    assert!(pairs.iter().all(|row| (item(row, "first") - item(row, "second")).abs() <= 3 && row["exact"] == "true"));
+    let recall = pairs.len() as f64 / TRUE_PAIRS;
+    let statement = scratch.json("results/mine/pairs.json");
+    let lower = statement["lower"].as_f64().unwrap();
+    assert!(lower >= 0.8 && recall >= 0.8, "{lower} {recall}");
+    assert_eq!(statement["evaluations"].as_u64(), Some(bill));
+    let again = well(&scratch, &mine);
+    assert!(again.contains(" 0 evaluations bought now"), "{again}");
+    assert_eq!((asked(&scratch).len() - before) as u64, bill);
+    assert_asked_once(&scratch);
+    // a list without a statement takes the old one away
+    well(&scratch, &["mine", "config.yaml", "--pairs", "3"]);
+    assert!(!scratch.path("results/mine/pairs.json").exists());
+}
+
+#[test]
+fn near_duplicates_are_grouped_and_one_of_each_group_stays() {
+    let scratch = Scratch::with(&CONFIG.replace("ranks: 12", "ranks: 20"));
+    // 20 groups of three numbers, ten apart; the numbers of a group are one apart
+    let rows: String = (0..60).map(|i| format!("n{i}\t{}\n", 10 * (i / 3) + i % 3)).collect();
+    scratch.write("items.tsv", &format!("key\ttext\n{rows}"));
+    scratch.write("scorer.sh", PROGRAM);
+    scratch.run_well(&["--quiet"]);
+    let stated = ["--target-recall", "0.8", "--delta", "0.2"];
+    let said = well(&scratch, &[&["dedupe", "config.yaml", "--at-least", "0.9"][..], &stated].concat());
+    assert!(said.contains("the largest of 3") && said.contains("recall of groups"), "{said}");
+    let rows = table(&scratch, "results/mine/groups.tsv");
+    assert_eq!(rows.len(), 60);
+    let mut group_of = HashMap::new();
+    rows.iter().for_each(|row| drop(group_of.insert(item(row, "id"), row["group"].clone())));
+    let together = (0..60).filter(|i| i % 3 > 0 && group_of[i] == group_of[&(i - 1)]).count();
+    assert!(together >= 32, "{together} of 40");
+    for row in rows.iter().filter(|row| row["size"] == "3") {
+        assert_eq!(row["keep"] == "true", item(row, "id") % 3 == 0, "{row:?}");
+    }
+    assert!(scratch.json("results/mine/groups.json")["lower"].as_f64().unwrap() >= 0.8);
+    assert_asked_once(&scratch);
+}
+
+#[test]
+fn pivots_cluster_by_the_score_itself_and_landmarks_cost_nothing() {
+    let scratch = Scratch::with(CONFIG);
+    // six groups of ten numbers, a thousand apart
+    let rows: String = (0..60).map(|i| format!("n{i}\t{}\n", 1000 * (i / 10) + i % 10)).collect();
+    scratch.write("items.tsv", &format!("key\ttext\n{rows}"));
+    scratch.write("scorer.sh", PROGRAM);
+    scratch.run_well(&["--quiet"]);
+    let before = asked(&scratch).len();
+    // ten numbers are at most nine apart: exp(−.45) = .64
+    let pivots = ["cluster", "config.yaml", "--pivots", "--at-least", "0.6"];
+    let said = well(&scratch, &pivots);
+    assert!(said.contains("60 items in 6 clusters, 6 of two and more"), "{said}");
+    let bought = number_before(&said, " bought now");
+    assert_eq!((asked(&scratch).len() - before) as u64, bought);
+    let rows = table(&scratch, "results/mine/clusters.tsv");
+    for one in &rows {
+        for other in &rows {
+            assert_eq!(one["cluster"] == other["cluster"], item(one, "id") / 10 == item(other, "id") / 10);
+        }
+    }
+    let said = well(&scratch, &[&pivots[..], &["--budget", "1"]].concat());
+    assert!(said.contains(" 0 bought now"), "{said}");
+    assert_asked_once(&scratch);
+}
+
+#[test]
+fn a_recall_that_cannot_be_stated_is_refused_with_the_reason() {
+    let scratch = place();
+    scratch.run_well(&["--quiet"]);
+    let before = asked(&scratch).len();
+    for (arguments, words) in [
+        (&["--at-least", "0.86", "--target-recall", "1"][..], "only all pairs prove a recall of 1"),
+        (&["--at-least", "0.86", "--target-recall", "0.9", "--delta", "0"], "a sample leaves some doubt"),
+        (&["--target-recall", "0.9"], "--at-least"),
+        (&["--at-least", "0.999", "--target-recall", "0.9"], "would do for a recall of 0.9"),
+        (&["--at-least", "0.86", "--dry-run"], "nothing is scored"),
+    ] {
+        let said = scratch.say(&[&["mine", "config.yaml"][..], arguments].concat());
+        assert_eq!(said.code, Some(2), "{}", said.err);
+        // messages are wrapped where the line ends
+        let message = said.err.replace("\n  │ ", " ");
+        assert!(message.contains(words), "{words}: {message}");
+    }
+    assert_eq!(asked(&scratch).len(), before);
+    scratch.run_well(&["--quiet", "--set", "landmarks=farthest"]);
+    let said = scratch.say(
+        &[&["mine", "config.yaml", "--set", "landmarks=farthest", "--target-recall", "0.8"][..], &THREE_APART].concat(),
+    );
+    assert!(said.code == Some(2) && said.err.contains("landmarks are `farthest`"), "{}", said.err);
+}
+
+/// Mean share of the k nearest numbers that the lists hold; as near as the k-th is as good.
+fn recall_of_lists(scratch: &Scratch, k: usize) -> f64 {
+    let mut found = HashMap::<i64, Vec<i64>>::new();
+    for row in table(scratch, "results/mine/neighbours.tsv") {
+        found.entry(item(&row, "id")).or_default().push(item(&row, "neighbour"));
+    }
+    let share = |(&number, list): (&i64, &Vec<i64>)| {
+        let mut gaps: Vec<i64> = (0..60).filter(|other| *other != number).map(|other| (other - number).abs()).collect();
+        gaps.sort_unstable();
+        assert!(!list.contains(&number) && list.len() == k, "{number}: {list:?}");
+        list.iter().filter(|other| (*other - number).abs() <= gaps[k - 1]).count() as f64 / k as f64
+    };
+    found.iter().map(share).sum::<f64>() / 60.0
+}
+
+#[test]
+fn audited_lists_hold_the_recall_they_state_need_no_factors_and_are_asked_for_once() {
+    let scratch = place();
+    let topk = ["topk", "config.yaml", "-k", "5", "--target-recall", "0.8", "--delta", "0.2"];
+    let said = well(&scratch, &[&topk[..], &["--dry-run"]].concat());
+    assert!(said.contains("30 audited rows") && asked(&scratch).is_empty(), "{said}");
+    // 30 rows of 60 items: 30 · 59 − 30 · 29 / 2
+    assert_eq!(number_before(&said, " evaluations for"), 1335);
+    let cut = scratch.say(&[&topk[..], &["--budget", "1400"]].concat());
+    let statement = || scratch.json("results/mine/neighbours.json");
+    assert!(cut.code == Some(3) && cut.out.contains("is not reached"), "{}{}", cut.out, cut.err);
+    assert_eq!((statement()["reached"].as_bool(), asked(&scratch).len() <= 1400), (Some(false), true));
+
+    let said = well(&scratch, &topk);
+    assert!(said.contains("the true 5 nearest") && statement()["reached"] == true, "{said}");
+    assert!(statement()["lower"].as_f64().unwrap() >= 0.8 && statement()["rows"] == 30);
+    let recall = recall_of_lists(&scratch, 5);
+    assert!(recall >= 0.8, "{recall}");
+    let (calls, before) = (asked(&scratch).len(), scratch.files("results/mine"));
+    assert!(well(&scratch, &topk).contains(" 0 calls now"));
+    assert_eq!(asked(&scratch).len(), calls);
+    let same =
+        |path: &str| scratch.files("results/mine")[std::path::Path::new(path)] == before[std::path::Path::new(path)];
+    assert!(same("neighbours.tsv"), "the same lists");
+    assert_asked_once(&scratch);
+    // with factors there is a page, which says it
+    scratch.run_well(&["--quiet"]);
+    well(&scratch, &topk);
+    let page = std::fs::read_to_string(scratch.path("results/mine/report.html")).unwrap();
+    assert!(page.contains("Stated recall") && page.contains("neighbours, k = 5"));
+    assert_asked_once(&scratch);
+}
+
+#[test]
+fn lists_from_factors_hold_the_recall_that_their_landmarks_state() {
+    let scratch = place();
+    let set = ["--set", "ranks=30"];
+    scratch.run_well(&[&["--quiet"][..], &set].concat());
+    let topk =
+        [&["topk", "config.yaml", "-k", "5", "--target-recall", "0.8", "--delta", "0.2", "--from-factors"][..], &set]
+            .concat();
+    let before = asked(&scratch).len();
+    let bill = number_before(&well(&scratch, &[&topk[..], &["--dry-run"]].concat()), " evaluations are");
+    assert_eq!(asked(&scratch).len(), before);
+    let said = well(&scratch, &topk);
+    assert!(said.contains("held-out columns, 30 rows"), "{said}");
+    assert_eq!((asked(&scratch).len() - before) as u64, bill);
+    let recall = recall_of_lists(&scratch, 5);
+    assert!(recall >= 0.8, "{recall}");
+    assert_asked_once(&scratch);
+    let strict = scratch.say(&[&topk[..], &["--bound", "strict"]].concat());
+    assert!(strict.code == Some(2) && strict.err.contains("a theorem"), "{}", strict.err);
+    // a list without a statement takes the old one away
+    well(&scratch, &[&["topk", "config.yaml"][..], &set].concat());
+    assert!(!scratch.path("results/mine/neighbours.json").exists());
+}
+
+#[test]
+fn neighbours_whose_recall_cannot_be_stated_are_refused_before_a_call() {
+    let scratch = place();
+    for (arguments, words) in [
+        (&["--target-recall", "1"][..], "only all pairs prove"),
+        (&["--target-recall", "0.9", "--delta", "0"], "leaves some doubt"),
+        (&["--target-recall", "0.9", "-k", "1", "--audit", "10"], "are the least that can"),
+        (&["--target-recall", "0.9", "--rescore", "20"], "cannot be used with"),
+        (&["--budget", "20"], "nothing is scored"),
+    ] {
+        let said = scratch.say(&[&["topk", "config.yaml"][..], arguments].concat());
+        assert_eq!(said.code, Some(2), "{}", said.err);
+        let message = said.err.replace("\n  │ ", " ");
+        assert!(message.contains(words), "{words}: {message}");
+    }
+    assert!(asked(&scratch).is_empty());
+    // more neighbours than there are
+    let said = well(&scratch, &["topk", "config.yaml", "-k", "100", "--target-recall", "0.8"]);
+    assert!(said.contains("the 59 most similar"), "{said}");
+    assert_asked_once(&scratch);
+}

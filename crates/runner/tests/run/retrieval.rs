@@ -1,0 +1,225 @@
+//! Neighbours at a number of calls, and items searched for new queries.
+#![cfg(unix)]
+
+use serde_json::Value as Json;
+
+use crate::own_data::{PROGRAM, asked};
+use crate::scratch::{MATRIX, Scratch, number_before, smooth_matrix};
+
+const NEIGHBOURS: &str = "\
+name: near
+experiment: retrieval
+dataset: { name: embedded, limit: 60, vectors: { kind: ppmi_svd, dimension: 20 } }
+oracle: { kind: wmd, gamma: 0.5, empty_documents: drop }
+retrieval: { proxies: [wcd, rwmd], calls: [5, 10, 60] }
+replicates: 2
+";
+
+#[test]
+fn every_rival_keeps_to_its_calls_and_the_truth_is_bought_once() {
+    let scratch = Scratch::with(NEIGHBOURS);
+    let planned = number_before(&scratch.run_well(&["--dry-run"]).out, " to buy (");
+    let said = scratch.run_well(&[]);
+    assert_eq!(number_before(&said.err, " entries bought, "), planned);
+    let rows = scratch.figures("results/near");
+    let n = rows[0]["items"].as_u64().unwrap();
+    assert_eq!(planned, n * (n - 1) / 2);
+    let value = |metric: &str, method: &str, proxy: &str, calls: u64| -> f64 {
+        let is_it = |row: &&Json| {
+            row["metric"] == metric
+                && row["method_id"] == method
+                && row["comparison"] == proxy
+                && row["columns"].as_u64() == Some(calls)
+        };
+        let found: Vec<f64> = rows.iter().filter(is_it).map(|row| row["value"].as_f64().unwrap()).collect();
+        assert_eq!(found.len(), 2, "{metric} {method} {proxy} {calls}");
+        found.iter().sum::<f64>() / 2.0
+    };
+    for row in &rows {
+        let (calls, spent) = (row["columns"].as_u64().unwrap(), row["evaluations"].as_u64().unwrap());
+        assert!(spent <= calls * n, "{row}");
+        assert!(calls < 60, "60 calls an item are all pairs: {row}");
+    }
+    for proxy in ["wcd", "rwmd"] {
+        for calls in [5, 10] {
+            let best = value("recall_at_10", "perfect", proxy, calls);
+            for method in ["proxy", "rerank", "gar", "anncur_rescored", "axn", "sum_rescored"] {
+                let found = value("recall_at_10", method, proxy, calls);
+                assert!((0.0..=best + 1e-12).contains(&found), "{method}: {found} above {best}");
+            }
+            // the proxy's nearest is always scored
+            let [alone, rescored] = ["proxy", "rerank"].map(|method| value("recall_at_1", method, proxy, calls));
+            assert!(rescored >= alone, "{proxy} {calls}: {rescored} below {alone}");
+        }
+    }
+    let before = scratch.files("results");
+    let again = scratch.run_well(&[]);
+    assert_eq!(number_before(&again.err, " entries bought, "), 0);
+    assert_eq!(scratch.files("results"), before);
+}
+
+#[test]
+fn neighbours_that_cannot_be_compared_are_refused_by_name() {
+    let complains = |text: &str, words: &[&str]| Scratch::with(text).complains(&[], words);
+    complains(&NEIGHBOURS.replace("[wcd, rwmd]", "[wdc]"), &["unknown proxy `wdc`", "did you mean `wcd`?"]);
+    complains(&NEIGHBOURS.replace("[wcd, rwmd]", "fragments"), &["the proxy `fragments` reads questions with trees"]);
+    complains(&NEIGHBOURS.replace("[5, 10, 60]", "[0]"), &["a list of numbers of at least 1"]);
+    complains(&NEIGHBOURS.replace("[5, 10, 60]", "[60]"), &["no number of `retrieval.calls` is below half of"]);
+    complains(&NEIGHBOURS.replace("retrieval: {", "retrival: {"), &["`retrieval` is missing"]);
+    let scratch = Scratch::with(
+        &MATRIX.replace("error_curve", "retrieval").replace("methods", "retrieval: { proxies: wcd }\nmethods"),
+    );
+    scratch.write_matrix("matrix.npy", &smooth_matrix());
+    scratch.complains(&[], &["the proxy `wcd` reads documents with word vectors"]);
+}
+
+#[test]
+fn stated_recalls_are_held_against_true_ones_draw_by_draw() {
+    let statements = NEIGHBOURS.replace("experiment: retrieval", "experiment: coverage").replace(
+        "retrieval: { proxies: [wcd, rwmd], calls: [5, 10, 60] }",
+        "coverage: { proxy: wcd, k: 5, targets: [[0.7, 0.3]] }",
+    );
+    let scratch = Scratch::with(&statements);
+    scratch.run_well(&[]);
+    let rows = scratch.figures("results/near");
+    let values = |metric: &str, method: &str| -> Vec<f64> {
+        let is_it = |row: &&Json| row["metric"] == metric && row["method_id"] == method;
+        rows.iter().filter(is_it).map(|row| row["value"].as_f64().unwrap()).collect()
+    };
+    for method in ["default", "strict", "plug_in", "truth"] {
+        assert_eq!(values("refused", method).len(), 2, "{method}: one a draw");
+        for (holds, recall) in values("coverage", method).iter().zip(values("true_recall", method)) {
+            assert_eq!(*holds, f64::from(u8::from(recall >= 0.7 - 1e-9)), "{method}: {recall}");
+        }
+    }
+    assert!(values("true_recall", "truth").iter().all(|&recall| recall >= 0.7));
+    assert_eq!(values("price", "truth"), [0.0, 0.0]);
+    // audited rows are calls, too
+    assert!(values("price", "default").iter().all(|&price| price > 0.0), "{:?}", values("price", "default"));
+    let refuse =
+        |with: &str, words: &[&str]| Scratch::with(&statements.replace("[[0.7, 0.3]]", with)).complains(&[], words);
+    refuse("[[1.0, 0.1]]", &["`recall` is 1, but must be above 0 and below 1"]);
+    refuse("[[0.9, 0.0]]", &["`delta` is 0, but must be above 0 and below 1"]);
+}
+
+const SEARCH: &str = "\
+name: found
+experiment: search
+dataset: { name: texts, path: items.tsv, id: key }
+oracle: { kind: subprocess, command: [/bin/sh, scorer.sh], gamma: 0.05 }
+queries: { path: past.tsv, id: key, anchors: 8, calls: [5, 10] }
+";
+
+/// 60 items, the even numbers below 120, and 12 past queries among them.
+fn place() -> Scratch {
+    let scratch = Scratch::with(SEARCH);
+    let table = |rows: &mut dyn Iterator<Item = (String, usize)>| -> String {
+        std::iter::once("key\ttext\n".to_owned()).chain(rows.map(|(id, number)| format!("{id}\t{number}\n"))).collect()
+    };
+    scratch.write("items.tsv", &table(&mut (0..60).map(|i| (format!("n{i}"), 2 * i))));
+    scratch.write("past.tsv", &table(&mut (0..12).map(|i| (format!("p{i}"), 10 * i + 3))));
+    scratch.write("new.tsv", &table(&mut [35, 71, 108].iter().map(|&i| (format!("q{i}"), i))));
+    scratch.write("more.tsv", &table(&mut [108, 5, 35].iter().map(|&i| (format!("m{i}"), i))));
+    scratch.write("scorer.sh", PROGRAM);
+    scratch
+}
+
+fn best(scratch: &Scratch, file: &str) -> Vec<(String, String, String)> {
+    let text = std::fs::read_to_string(scratch.path(&format!("results/found/searched/{file}"))).unwrap();
+    let cells = text.lines().skip(1).map(|line| line.split('\t').map(str::to_owned).collect::<Vec<_>>());
+    cells.filter(|cells| cells[1] == "1").map(|cells| (cells[0].clone(), cells[2].clone(), cells[4].clone())).collect()
+}
+
+#[test]
+fn an_index_takes_its_rectangle_and_a_query_its_calls_and_nothing_is_asked_twice() {
+    let scratch = place();
+    let search = |queries: &str, more: &[&str]| {
+        let said = scratch.say(&[&["search", "config.yaml", "--queries", queries, "--calls", "8"], more].concat());
+        assert_eq!(said.code, Some(0), "{}", said.err);
+        said.out
+    };
+    let early = scratch.say(&["search", "config.yaml", "--queries", "new.tsv"]);
+    early.must_complain("there is no index in");
+    assert_eq!(number_before(&scratch.run_well(&["--dry-run"]).out, " to buy ("), 480);
+    assert!(asked(&scratch).is_empty());
+    scratch.run_well(&[]);
+    assert_eq!(asked(&scratch).len(), 480);
+
+    assert!(search("new.tsv", &["--dry-run"]).contains("3 queries take 24 calls on an empty store; 0 scores"));
+    assert_eq!(asked(&scratch).len(), 480);
+    assert!(search("new.tsv", &[]).contains("3 queries answered from 24 scores, 24 of them called for now"));
+    assert_eq!(asked(&scratch).len(), 504);
+    let found = best(&scratch, "new.tsv");
+    // the even numbers are the items
+    for ((id, item, exact), query) in found.iter().zip([35, 71, 108]) {
+        let near: i64 = 2 * item[1..].parse::<i64>().unwrap();
+        assert!((near - query).abs() <= 6 && exact == "true", "{id}: {item}");
+    }
+    // two of these were asked before, whatever their ids and order
+    assert!(search("more.tsv", &["--dry-run"]).contains("16 scores of these queries are in it already"));
+    assert!(search("more.tsv", &[]).contains("24 scores, 8 of them called for now"));
+    assert!(search("new.tsv", &[]).contains("24 scores, 0 of them called for now"));
+    let mut pairs = asked(&scratch);
+    assert_eq!(pairs.len(), 512);
+    pairs.sort();
+    pairs.dedup();
+    assert_eq!(pairs.len(), 512);
+
+    let again = scratch.run_well(&[]);
+    assert_eq!(number_before(&again.err, " entries bought, "), 0);
+}
+
+#[test]
+fn how_well_an_index_does_is_seen_on_its_anchors() {
+    let scratch = place();
+    scratch.run_well(&[]);
+    let rows = scratch.figures("results/found");
+    let recall = |calls: u64| {
+        let is_it = |row: &&Json| {
+            row["metric"] == "recall_at_1" && row["method_id"] == "index" && row["columns"].as_u64() == Some(calls)
+        };
+        rows.iter().find(is_it).unwrap()["value"].as_f64().unwrap()
+    };
+    // of 60 items on a line, without a proxy; ten at random would find a sixth
+    assert!(recall(10) >= recall(5) && recall(10) > 0.25, "{} {}", recall(5), recall(10));
+    assert!(rows.iter().all(|row| row["method_id"] != "rerank"), "there is no proxy to rerank");
+    assert_eq!(asked(&scratch).len(), 480, "trying costs no call");
+}
+
+#[test]
+fn an_index_of_something_else_is_refused() {
+    let scratch = place();
+    scratch.run_well(&[]);
+    let complains = |arguments: &[&str], words: &str| {
+        let said = scratch.say(&[&["search", "config.yaml", "--queries", "new.tsv"], arguments].concat());
+        assert!(matches!(said.code, Some(1 | 2)), "{}", said.err);
+        said.must_complain(words);
+    };
+    complains(&["--set", "queries.anchors=4"], "the index was made with other settings");
+    let past = std::fs::read_to_string(scratch.path("past.tsv")).unwrap();
+    scratch.write(
+        "past.tsv",
+        &past
+            .replace("\t3\n", "\t4\n")
+            .replace("\t23\n", "\t24\n")
+            .replace("\t43\n", "\t44\n")
+            .replace("\t63\n", "\t64\n")
+            .replace("\t83\n", "\t84\n"),
+    );
+    complains(&[], "from other items or past queries");
+    scratch.write("past.tsv", &past);
+    let program = PROGRAM.replace("\"difference\"", "\"another\"");
+    scratch.write("scorer.sh", &program);
+    complains(&[], "from scores of `difference`, and those of now are by `another`");
+    scratch.write("scorer.sh", PROGRAM);
+    let index = scratch.path("results/found/index/index.safetensors");
+    let bytes = std::fs::read(&index).unwrap();
+    std::fs::write(&index, &bytes[..bytes.len() / 2]).unwrap();
+    complains(&[], "is damaged");
+    std::fs::write(&index, bytes).unwrap();
+    let own = Scratch::with(&NEIGHBOURS.replace("near", "other"));
+    own.write("new.tsv", "key\ttext\na\t1\n");
+    let said = own.say(&["search", "config.yaml", "--queries", "new.tsv"]);
+    assert_eq!(said.code, Some(2));
+    said.must_complain("which makes no index");
+}

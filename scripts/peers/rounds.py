@@ -1,0 +1,242 @@
+"""ROUNDS in NumPy, written from its description and not from the Rust: the twin of crates/core/src/neighbours.
+
+    python scripts/peers/rounds.py golden > crates/core/tests/golden/rounds.json
+
+makes the values that the Rust is held against. All of K is at hand here, E is an n x n matrix, and candidates are a mask, so it is
+for small n only. Needs numpy.
+"""
+import json
+import sys
+
+import numpy as np
+
+RIDGES = [0.03, 0.1, 0.3, 1.0, 3.0]
+
+
+def cosine(vectors):
+    unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    return unit @ unit.T
+
+
+def popularity(K, columns):
+    """h, and h without each of the columns."""
+    V = K[:, columns].copy()
+    V[columns, np.arange(len(columns))] = np.nan
+    V -= np.nanmean(V, axis=0)
+
+    def mean(V):
+        count = (~np.isnan(V)).sum(axis=1)
+        return np.where(count > 0, np.nansum(V, axis=1) / np.maximum(count, 1), 0.0)
+
+    h = mean(V)
+    sd = h.std() or 1.0
+    return h / sd, [mean(np.delete(V, a, axis=1)) / sd for a in range(len(columns))]
+
+
+def places(F, may, count):
+    """The `count` pairs of the mask `may` that stand highest in the row of either item."""
+    n = len(F)
+    rank = np.empty((n, n), int)
+    order = np.argsort(-F, axis=1, kind="stable")
+    rank[np.arange(n)[:, None], order] = np.arange(n)
+    i, j = np.triu_indices(n, 1)
+    keep = may[i, j]
+    i, j = i[keep], j[keep]
+    best = np.lexsort((j, i, -F[i, j], np.minimum(rank, rank.T)[i, j]))[:count]
+    return i[best], j[best]
+
+
+def best_mask(F, width):
+    mask = np.zeros(F.shape, bool)
+    np.put_along_axis(mask, np.argsort(-F, axis=1, kind="stable")[:, :width], True, axis=1)
+    return mask | mask.T
+
+
+class Rounds:
+    def __init__(self, K, proxies, columns, judges, b, k, rounds=4, share=0.2, first=1, width=None):
+        self.K, self.P, self.S, self.judges = K, proxies, list(columns), list(judges)
+        self.b, self.k, self.rounds, self.share, self.first = b, k, rounds, share, first
+        self.n = len(K)
+        self.width = self.n - 1 if width is None else width
+        self.batches, self.lambdas = [], []
+        self.proxy_order = list(range(len(proxies)))
+
+    def order(self):
+        """Each proxy alone, [1, p, p^2], on columns left out; the best first."""
+        rows = np.setdiff1d(np.arange(self.n), self.S)
+
+        def terms(p, mean, sd):
+            t = (p - mean) / sd
+            return np.stack([np.ones_like(t), t, t * t], axis=-1)
+
+        def error(P):
+            total = 0.0
+            for l in self.S:
+                kept = [m for m in self.S if m != l]
+                p, y = P[np.ix_(rows, kept)].ravel(), self.K[np.ix_(rows, kept)].ravel()
+                scale = p.mean(), p.std() or 1.0
+                X = terms(p, *scale)
+                ridge = 1e-4 * len(y) * np.diag([0.0, 1.0, 1.0])
+                theta = np.linalg.solve(X.T @ X + ridge, X.T @ y)
+                total += ((self.K[rows, l] - terms(P[rows, l], *scale) @ theta) ** 2).sum()
+            return total
+
+        return sorted(range(len(self.P)), key=lambda a: error(self.P[a]))
+
+    def expand(self, E):
+        """Pairs of an item with the proxy's nearest of those that it scores best with beyond the link."""
+        nearest = np.argsort(-self.outside(self.P[0]), axis=1, kind="stable")[:, :8]
+        for i, row in enumerate(np.where(self.known, self.K - E, -np.inf)):
+            friends = [o for o in np.argsort(-row, kind="stable")[:8] if row[o] > 0]
+            for o in friends:
+                theirs = nearest[o][nearest[o] != i]
+                self.wider[i, theirs] = self.wider[theirs, i] = True
+
+    def outside(self, F):
+        F = F.copy()
+        np.fill_diagonal(F, -np.inf)
+        return F
+
+    def terms(self, p, total, product):
+        terms = [np.ones_like(p[0]) if p else np.ones(np.broadcast(total, product).shape)]
+        if self.S:
+            terms += [total + 0 * terms[0], product + 0 * terms[0]]
+        terms += p
+        terms += [p[a] * p[b] for a in range(len(p)) for b in range(a, len(p))]
+        return np.stack(terms, axis=-1)
+
+    def link(self):
+        I, J, hi, hj = [], [], [], []
+        for a, l in enumerate(self.S):
+            i = np.delete(np.arange(self.n), l)
+            i = i[self.known[i, l]]
+            I.append(i), J.append(np.full(len(i), l))
+            hi.append(self.without[a][i]), hj.append(np.full(len(i), self.h[l]))
+        free = np.ones(self.n, bool)
+        free[self.S] = False
+        i, j = np.nonzero(np.triu(self.known, 1) & free[:, None] & free[None, :])
+        I, J = np.concatenate(I + [i]), np.concatenate(J + [j])
+        hi, hj = np.concatenate(hi + [self.h[i]]), np.concatenate(hj + [self.h[j]])
+        mean = [p[I, J].mean() for p in self.P]
+        sd = [p[I, J].std() or 1.0 for p in self.P]
+        standard = [(p - m) / s for p, m, s in zip(self.P, mean, sd)]
+        X = self.terms([p[I, J] for p in standard], hi + hj, hi * hj)
+        ridge = 1e-4 * len(I) * np.eye(X.shape[1])
+        ridge[0, 0] = 0.0
+        theta = np.linalg.solve(X.T @ X + ridge, X.T @ self.K[I, J])
+        h = self.h
+        return self.terms(standard, h[:, None] + h[None, :], h[:, None] * h[None, :]) @ theta
+
+    def estimate(self):
+        E = self.link()
+        if not self.P:
+            self.lambdas.append(None)
+            return E
+        self.wider = self.pool.copy()
+        self.expand(E)
+        self.pool = self.wider
+        G = self.P[0]
+        D = np.where(self.known, self.K - E, 0.0)
+        others = [np.nonzero(self.known[i])[0] for i in range(self.n)]
+        others = [o[np.argsort(-G[i, o], kind="stable")[:256]] for i, o in enumerate(others)]
+        best, chosen = sum((D[i, others[i]] ** 2).sum() for i in self.judges), None
+        for ridge in RIDGES:
+            lam = ridge * np.mean(np.diag(G))
+            error = 0.0
+            for i in self.judges:
+                o = others[i]
+                A = G[np.ix_(o, o)] + lam * np.eye(len(o))
+                if len(o) == 0:
+                    continue
+                if np.linalg.eigvalsh(A)[0] <= 1e-13:
+                    error = np.inf
+                    break
+                Q = np.linalg.inv(A)
+                error += (((Q @ D[i, o]) / np.diag(Q)) ** 2).sum()
+            if error < best:
+                best, chosen = error, lam
+        self.lambdas.append(chosen)
+        if chosen is None:
+            return E
+        C = np.zeros_like(E)
+        for i, o in enumerate(others):
+            if len(o):
+                C[i] = G[:, o] @ np.linalg.solve(G[np.ix_(o, o)] + chosen * np.eye(len(o)), D[i, o])
+        return E + (C + C.T) / 2
+
+    def ask(self, F, count):
+        i, j = places(np.where(self.pool, self.outside(F), -np.inf), self.pool & ~self.known, count)
+        self.known[i, j] = self.known[j, i] = True
+        self.left -= len(i)
+        if len(i):
+            self.batches.append(sorted(zip(i.tolist(), j.tolist())))
+
+    def run(self):
+        n = self.n
+        self.known = np.zeros((n, n), bool)
+        self.known[:, self.S] = self.known[self.S, :] = True
+        np.fill_diagonal(self.known, False)
+        columns = int(self.known.sum()) // 2
+        self.left = min(self.b * n, n * (n - 1) // 2) - columns
+        self.h, self.without = popularity(self.K, self.S) if self.S else (np.zeros(n), [])
+        if len(self.P) > 1 and len(self.S) > 1:
+            self.proxy_order = self.order()
+            self.P = [self.P[a] for a in self.proxy_order]
+        self.pool = self.known | best_mask(self.outside(self.link()), self.width)
+        if self.P:
+            self.pool |= best_mask(self.outside(self.P[0]), self.width)
+        np.fill_diagonal(self.pool, False)
+        if self.P:
+            self.ask(self.P[0], min(self.first * n, self.left))
+        for r in range(self.rounds):
+            if self.left == 0:
+                break
+            E = self.estimate()
+            count = max(1, self.left // (self.rounds - r))
+            by_proxy = int(self.share * count) if self.P else 0
+            if by_proxy:
+                self.ask(self.P[0], by_proxy)
+            self.ask(np.where(self.known, self.K, E), count - by_proxy)
+        F = np.where(self.known, self.K, self.estimate())
+        F = np.where(self.pool, F, -np.inf)
+        order = np.argsort(-F, axis=1, kind="stable")[:, : self.k]
+        scores = np.take_along_axis(F, order, axis=1)
+        exact = np.take_along_axis(self.known, order, axis=1)
+        return order, scores, exact
+
+
+def case(seed, n, d, b, k, proxies, width=None):
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=(n, d))
+    popular = rng.normal(size=n) * 0.3
+    K = np.tanh(cosine(x) + popular[:, None] + popular[None, :] + 0.02 * (lambda e: e + e.T)(rng.normal(size=(n, n))))
+    K = np.round((K + K.T) / 2, 5)
+    # the better one last
+    vectors = [np.round(x + 0.5 * (proxies - a) * rng.normal(size=(n, d)), 3) for a in range(proxies)]
+    s = max(2, round(0.2 * b))
+    columns, judges = rng.permutation(n)[:s], rng.permutation(n)[:30]
+    twin = Rounds(K, [cosine(v) for v in vectors], columns, judges, b, k, width=width)
+    lists, scores, exact = twin.run()
+    return {
+        "calls_per_item": b,
+        "k": k,
+        "K": [K[i, i + 1 :].tolist() for i in range(n)],
+        "vectors": [v.tolist() for v in vectors],
+        "columns": columns.tolist(),
+        "judges": judges.tolist(),
+        "batches": twin.batches,
+        "lambdas": twin.lambdas,
+        "proxy_order": twin.proxy_order,
+        "lists": lists.tolist(),
+        "scores": np.round(scores, 12).tolist(),
+        "exact": exact.tolist(),
+    }
+
+
+if __name__ == "__main__":
+    if sys.argv[1:] != ["golden"]:
+        sys.exit(__doc__)
+    # the third is larger than the 64 candidates that every item has at least; the last has no proxy
+    cases = [case(1, 40, 5, 5, 4, 1), case(2, 48, 5, 7, 5, 2), case(3, 100, 3, 4, 6, 1, width=64), case(4, 36, 4, 6, 3, 0)]
+    json.dump({"cases": cases}, sys.stdout)
+    print()
