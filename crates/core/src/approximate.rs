@@ -23,10 +23,12 @@ mod golden_tests;
 mod nystrom;
 mod optimal;
 mod proxy;
+mod scattered;
 mod shift_ridge;
 mod sicur;
 mod skeleton;
 mod sms_nystrom;
+mod stack;
 mod stacur;
 
 pub use crate::error::ApproximateError;
@@ -37,10 +39,12 @@ pub use exact::Exact;
 pub use nystrom::Nystrom;
 pub use optimal::Optimal;
 pub use proxy::{FittedLink, Link, Proxied};
+pub use scattered::{Scattered, ScatteredParams};
 pub use shift_ridge::{FixedShiftRidge, ShiftRidge, ShiftRidgeParams};
 pub use sicur::{SiCur, SiCurParams};
 pub use skeleton::Skeleton;
 pub use sms_nystrom::{Rescale, SmsNystrom, SmsNystromParams};
+pub use stack::{Stack, StackParams};
 pub use stacur::StaCur;
 
 /// Method that reads entries of K and returns K̃ in factored form.
@@ -65,6 +69,12 @@ pub trait Approximate: Send + Sync {
     /// A ratio outside the range of the method.
     fn with_second_set(&self, _ratio: f64) -> Result<Option<Arc<dyn Approximate>>, ApproximateError> {
         Ok(None)
+    }
+
+    /// The method with free symmetric scores over the same items, the main one first; `None` where it takes none itself, so that a
+    /// [`Proxied`] is put around it.
+    fn with_proxies(&self, _proxies: &[Arc<dyn Oracle>]) -> Option<Arc<dyn Approximate>> {
+        None
     }
 
     /// Landmarks of the nested order that a fit of this rank reads; with one fewer it is refused.

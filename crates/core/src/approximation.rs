@@ -5,12 +5,13 @@
 //!   + diagonal shift              a number on some diagonal cells (`correct_diagonal` of SMS-Nyström)
 //!   with the known entries        K[:,T], K[T,:] as they were evaluated
 //!   + addend                      q(P), a cheap matrix evaluated lazily (the `proxy` wrapper)
+//!   with the scattered entries    evaluated pairs outside those columns, as a sparse matrix (`scattered`)
 //!   with the known diagonal       where self-similarity costs nothing
 //! ```
 //!
 //! Nothing here forms an n × n matrix except [`Approximation::to_dense`]. With r columns in the factors an entry costs
 //! O(r), a row and a mat-vec O(nr). Memory: 8nr bytes for a symmetric core, 16nr for L and R, 8nt more when the t evaluated
-//! columns are kept.
+//! columns are kept, 40 bytes a scattered pair.
 
 use std::sync::Arc;
 
@@ -24,6 +25,7 @@ mod evaluated;
 mod factors;
 mod known;
 mod projection;
+mod scattered;
 mod square_root;
 mod transformer;
 
@@ -31,6 +33,7 @@ pub use embedding::{Addend, AddendProjector, Embedding, NewScores};
 pub use evaluated::Evaluated;
 pub use factors::{Factors, General, Signed};
 pub use known::{Diagonal, Known};
+pub use scattered::ScatteredEntries;
 pub use transformer::LandmarkTransformer;
 
 use known::KnownColumns;
@@ -45,6 +48,7 @@ pub struct Approximation {
     diagonal_shift: Option<Vec<f64>>,
     known: Option<KnownColumns>,
     addend: Option<Arc<dyn Addend>>,
+    scattered: Option<scattered::Placed>,
     diagonal: Option<Diagonal>,
     report: FitReport,
 }
@@ -53,7 +57,8 @@ impl Approximation {
     /// K̃ = its factors, on columns evaluated at `landmarks` (the order in which [`project`](Self::project) wants the
     /// similarities of new items).
     pub fn new(factors: Factors, landmarks: Vec<usize>, report: FitReport) -> Self {
-        Self { factors, landmarks, diagonal_shift: None, known: None, addend: None, diagonal: None, report }
+        let (diagonal_shift, known, addend, scattered, diagonal) = Default::default();
+        Self { factors, landmarks, diagonal_shift, known, addend, scattered, diagonal, report }
     }
 
     /// Adds `shift[i]` at (i, i); length n.
@@ -82,11 +87,31 @@ impl Approximation {
     }
 
     /// Adds a cheap symmetric matrix, evaluated where it is read.
+    ///
+    /// # Panics
+    /// When it is over other items, or comes after the scattered entries, which stand above it.
     #[must_use]
     pub fn with_addend(mut self, addend: Arc<dyn Addend>) -> Self {
+        assert!(self.scattered.is_none(), "an addend below scattered entries");
         assert_eq!(addend.len(), self.len(), "an addend over another number of items");
         self.addend = Some(addend);
         self
+    }
+
+    /// Returns evaluated pairs outside the landmarks' columns exactly, in both orders. O(r) a pair, once.
+    ///
+    /// # Errors
+    /// Only where the addend fails.
+    pub fn with_scattered(mut self, entries: ScatteredEntries) -> Result<Self, OracleError> {
+        self.scattered = None;
+        self.scattered = Some(scattered::Placed::new(entries, |pairs, out| self.pairs(pairs, out))?);
+        Ok(self)
+    }
+
+    /// The same without its scattered entries: what its vectors, which cannot hold them, stand for.
+    #[must_use]
+    pub fn without_scattered(self) -> Self {
+        Self { scattered: None, ..self }
     }
 
     /// Returns the exact self-similarity on the diagonal, whatever stands there otherwise.
@@ -127,8 +152,8 @@ impl Approximation {
     }
 
     /// The entries that were evaluated.
-    pub fn evaluated(&self) -> Evaluated {
-        Evaluated::columns(self.len(), &self.landmarks)
+    pub fn evaluated(&self) -> Evaluated<'_> {
+        Evaluated::new(self.len(), &self.landmarks, self.scattered())
     }
 
     /// The core.
@@ -139,6 +164,11 @@ impl Approximation {
     /// Matrix that is added to the core, where a proxy is used.
     pub fn addend(&self) -> Option<&dyn Addend> {
         self.addend.as_deref()
+    }
+
+    /// Evaluated pairs outside the landmarks' columns, where there are any.
+    pub fn scattered(&self) -> Option<&ScatteredEntries> {
+        self.scattered.as_ref().map(|placed| &placed.entries)
     }
 
     /// True where K̃ = K̃ᵀ by construction.
@@ -194,6 +224,11 @@ impl Approximation {
             addend.pairs(pairs, &mut added)?;
             out.iter_mut().zip(added).for_each(|(out, value)| *out += value);
         }
+        if let Some(scattered) = &self.scattered {
+            for (&(i, j), out) in pairs.iter().zip(out) {
+                *out = scattered.entries.get(i, j).unwrap_or(*out);
+            }
+        }
         Ok(())
     }
 
@@ -219,6 +254,9 @@ impl Approximation {
             addend.block(rows, cols, added.view_mut())?;
             out += &added;
         }
+        if let Some(scattered) = &self.scattered {
+            scattered.entries.overwrite(rows, cols, out.view_mut());
+        }
         if let Some(diagonal) = &self.diagonal {
             known::for_each_diagonal(rows, cols, |a, b, i| out[[a, b]] = diagonal.at(i));
         }
@@ -239,7 +277,7 @@ impl Approximation {
         self.block(&[i], &all, row)
     }
 
-    /// `out` = K̃ x without forming K̃. O(nr), plus O(nt) for known columns.
+    /// `out` = K̃ x without forming K̃. O(nr), plus O(nt) for known columns and O(p) for p scattered pairs.
     ///
     /// # Errors
     /// Only where the addend fails.
@@ -262,6 +300,9 @@ impl Approximation {
             let mut added = vec![0.0; self.len()];
             addend.apply(x, &mut added)?;
             out.iter_mut().zip(added).for_each(|(out, value)| *out += value);
+        }
+        if let Some(scattered) = &self.scattered {
+            scattered.apply(x, out);
         }
         if let Some(diagonal) = &self.diagonal {
             let cells: Vec<Pair> = (0..self.len()).map(|i| (i, i)).collect();

@@ -1,7 +1,8 @@
 //! Sets of entries: what a fit will ask for, before it asks.
 //!
 //! An [`EntryPlan`] lists the blocks a method will request; an [`EntrySet`] is the union of several plans and counts its
-//! distinct evaluations, so that "if run alone" and "really bought" are both known before the first call.
+//! distinct evaluations, so that "if run alone" and "really bought" are both known before the first call. Of pairs that a
+//! method chooses by what it sees in those blocks, the number is known and counted, not which they are.
 
 use serde::Serialize;
 
@@ -44,19 +45,26 @@ pub enum Certainty {
 pub struct EntryPlan {
     /// Requests in order; no two blocks overlap.
     pub blocks: Vec<EntryBlock>,
+    /// Distinct pairs {i, j}, i ≠ j, outside the blocks: so many, and which ones is chosen by the scores in the blocks.
+    pub chosen: u64,
     /// Exact count, or a bound.
     pub certainty: Certainty,
 }
 
 impl EntryPlan {
+    /// An exact plan of these blocks.
+    pub fn exact(blocks: Vec<EntryBlock>) -> Self {
+        Self { blocks, chosen: 0, certainty: Certainty::Exact }
+    }
+
     /// An exact plan of full columns.
     pub fn columns(cols: &[usize]) -> Self {
-        Self { blocks: vec![EntryBlock { rows: Rows::All, cols: cols.to_vec() }], certainty: Certainty::Exact }
+        Self::exact(vec![EntryBlock { rows: Rows::All, cols: cols.to_vec() }])
     }
 
     /// An exact plan of all n columns.
     pub fn all(n: usize) -> Self {
-        Self { blocks: vec![EntryBlock { rows: Rows::All, cols: (0..n).collect() }], certainty: Certainty::Exact }
+        Self::columns(&(0..n).collect::<Vec<_>>())
     }
 
     /// The columns that are requested in full, in order.
@@ -67,7 +75,7 @@ impl EntryPlan {
 
     /// Cells of K: the papers' accounting.
     pub fn cells(&self, n: usize) -> u64 {
-        self.blocks.iter().map(|block| block.cells(n)).sum()
+        self.blocks.iter().map(|block| block.cells(n)).sum::<u64>() + self.chosen
     }
 
     /// Calls of the similarity function if this plan ran alone.
@@ -98,16 +106,24 @@ pub struct EntrySet {
     is_column: Vec<bool>,
     is_row: Vec<bool>,
     scattered: PairSet,
+    chosen: u64,
 }
 
 impl EntrySet {
     /// The empty set over an oracle of this shape.
     pub fn new(shape: OracleShape) -> Self {
-        Self { shape, is_column: vec![false; shape.len], is_row: vec![false; shape.len], scattered: PairSet::default() }
+        let none = vec![false; shape.len];
+        Self { shape, is_column: none.clone(), is_row: none, scattered: PairSet::default(), chosen: 0 }
+    }
+
+    /// Shape of the oracle.
+    pub fn shape(&self) -> OracleShape {
+        self.shape
     }
 
     /// Adds everything a plan will request.
     pub fn add(&mut self, plan: &EntryPlan) {
+        self.chosen += plan.chosen;
         for block in &plan.blocks {
             match &block.rows {
                 Rows::All => block.cols.iter().for_each(|&j| self.add_column(j)),
@@ -167,8 +183,26 @@ impl EntrySet {
         pairs
     }
 
-    /// Calls of the similarity function that the whole set costs.
+    /// Pairs that are chosen on the way, over all plans; no more than are left.
+    pub fn chosen(&self) -> u64 {
+        let n = self.shape.len as u64;
+        let all = n * n.saturating_sub(1) / if self.is_symmetric() { 2 } else { 1 };
+        self.chosen.min(all - self.named().0)
+    }
+
+    /// Calls of the similarity function for those pairs.
+    pub fn chosen_evaluations(&self) -> u64 {
+        self.shape.evaluations(self.chosen(), 0)
+    }
+
+    /// Calls of the similarity function that the whole set costs: exactly, or at most where pairs chosen by one plan may be in another.
     pub fn evaluations(&self) -> u64 {
+        let (off_diagonal, diagonal) = self.named();
+        self.shape.evaluations(off_diagonal + self.chosen(), diagonal)
+    }
+
+    /// Distinct pairs and self-similarities of the entries that are known by name.
+    fn named(&self) -> (u64, u64) {
         let n = self.shape.len as u64;
         let count = |marks: &[bool]| marks.iter().filter(|&&mark| mark).count() as u64;
         let (columns, rows) = (count(&self.is_column), count(&self.is_row));
@@ -183,7 +217,7 @@ impl EntrySet {
         for &(i, j) in self.scattered.iter().filter(|&&(i, j)| !self.covers(i, j)) {
             if i == j { diagonal += 1 } else { off_diagonal += 1 }
         }
-        self.shape.evaluations(off_diagonal, diagonal)
+        (off_diagonal, diagonal)
     }
 
     fn is_symmetric(&self) -> bool {

@@ -29,6 +29,8 @@ pub struct FitReport {
     pub knows_popularity: bool,
     /// True where the method's core was left out, because held-out columns were predicted better by the proxy alone.
     pub core_dropped: bool,
+    /// Pairs evaluated outside the columns, chosen by what the columns hold.
+    pub scattered: usize,
     /// Held-out relative error of the chosen (shift, ridge), where one was chosen.
     pub validation_error: Option<f64>,
     /// The (shift, ridge) of the positive semi-definite embedding, where it was chosen apart.

@@ -16,6 +16,7 @@ use serde_json::{Value as Json, json};
 
 pub mod coverage;
 pub mod dataset;
+pub mod entries;
 pub mod item_kind;
 pub mod landmarks;
 pub mod matrix;
@@ -37,6 +38,7 @@ pub use dataset::{
     DatasetConfig, Distribution, DocumentsConfig, Fallback, Items, Learned, MatrixConfig, PairsConfig, QuestionsConfig,
     RandomMatrix, SplitConfig, TextsConfig, VectorsConfig,
 };
+pub use entries::EntriesConfig;
 pub use item_kind::ItemKind;
 pub use landmarks::LandmarkConfig;
 pub use matrix::{ExperimentEntry, MatrixSubject};

@@ -4,7 +4,9 @@
 //! results/<name>/factors/vectors.npy          Z, n × r, f64: K̃ = Z · diag(signature) · Zᵀ
 //!                        signature.npy        r numbers, +1 or −1, the positive ones first
 //!                        projector.npy        t × r: similarities of a new item to the landmarks → its row of Z
-//!                        factors.safetensors  the same three
+//!                        scattered_pairs.npy, scattered_scores.npy    pairs evaluated beside the columns, m × 2 items and m scores:
+//!                                             K̃ is their score there
+//!                        factors.safetensors  the same
 //!                        factors.parquet      one row an item: id, vector
 //!                        factors.json         method, landmarks, identity, error estimate
 //! ```
@@ -15,6 +17,7 @@ use std::fs;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
+use landmark_core::approximation::ScatteredEntries;
 use landmark_report::columns::{self, Column};
 use ndarray::{Array1, Array2, ArrayView2, Axis};
 use ndarray_npy::{read_npy, write_npy};
@@ -29,6 +32,8 @@ const ROWS_PER_GROUP: usize = 1 << 14;
 const VECTORS: &str = "vectors.npy";
 const SIGNATURE: &str = "signature.npy";
 const PROJECTOR: &str = "projector.npy";
+const SCATTERED_PAIRS: &str = "scattered_pairs.npy";
+const SCATTERED_SCORES: &str = "scattered_scores.npy";
 const INFO: &str = "factors.json";
 
 /// Metadata of the factors.
@@ -57,6 +62,9 @@ pub struct FactorInfo {
     /// The same where the known entries, which have no low rank and are in no file, are put back; `None` where that is the same.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error_with_known: Option<FactorError>,
+    /// Pairs evaluated beside the columns, in files of their own.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub scattered: usize,
     /// True where a proxy takes part: new items then need its scores as well.
     pub proxy: bool,
     /// True where a budget ended the fit before the rank or the error that was asked for.
@@ -72,6 +80,11 @@ pub struct FactorInfo {
     /// Hash of the configuration that made them, as `runner show` prints it.
     #[serde(default)]
     pub config: Option<String>,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref)] // serde hands over a reference
+fn is_zero(count: &usize) -> bool {
+    *count == 0
 }
 
 /// An estimated relative error with its interval.
@@ -96,6 +109,8 @@ pub struct Factors {
     pub signature: Array1<f64>,
     /// t × r, where new items can be embedded.
     pub projector: Option<Array2<f64>>,
+    /// Pairs whose score is exact.
+    pub scattered: Option<ScatteredEntries>,
 }
 
 /// Why factors could not be written or read.
@@ -184,7 +199,24 @@ impl Factors {
             let path = folder.join(PROJECTOR);
             write_npy(&path, projector).map_err(|error| failed(&path, error))?;
         }
+        if let Some((pairs, scores)) = self.scattered_arrays() {
+            let path = folder.join(SCATTERED_PAIRS);
+            write_npy(&path, &pairs).map_err(|error| failed(&path, error))?;
+            let path = folder.join(SCATTERED_SCORES);
+            write_npy(&path, &scores).map_err(|error| failed(&path, error))?;
+        }
         Ok(())
+    }
+
+    /// Items (m × 2) and scores (m) of the scattered entries, where there are any.
+    fn scattered_arrays(&self) -> Option<(Array2<u64>, Array1<f64>)> {
+        let entries = self.scattered.as_ref().filter(|entries| !entries.is_empty())?;
+        let mut pairs = Array2::zeros((entries.len(), 2));
+        let mut scores = Array1::zeros(entries.len());
+        for (k, (i, j, score)) in entries.pairs().enumerate() {
+            (pairs[[k, 0]], pairs[[k, 1]], scores[k]) = (i as u64, j as u64, score);
+        }
+        Some((pairs, scores))
     }
 
     /// Written by hand, 8 bytes of length, a JSON header and the numbers: the library wants all bytes in memory a second time.
@@ -194,6 +226,13 @@ impl Factors {
         tensors.push(("signature", signature, vec![signature.ncols()]));
         if let Some(projector) = &self.projector {
             tensors.push(("projector", projector.view(), vec![projector.nrows(), projector.ncols()]));
+        }
+        let scattered = self.scattered_arrays();
+        // items as numbers like all others: exact below 2^53
+        let pairs = scattered.as_ref().map(|(pairs, _)| pairs.mapv(|item| item as f64));
+        if let (Some(pairs), Some((_, scores))) = (&pairs, &scattered) {
+            tensors.push(("scattered_pairs", pairs.view(), vec![pairs.nrows(), 2]));
+            tensors.push(("scattered_scores", scores.view().insert_axis(Axis(0)), vec![scores.len()]));
         }
         let mut header = serde_json::Map::new();
         let info = serde_json::to_string(&self.info)?;
@@ -229,7 +268,9 @@ impl Factors {
         let holds = |name: &str, numbers: usize| {
             fs::metadata(folder.join(name)).is_ok_and(|file| file.len() >= 64 + 8 * numbers as u64)
         };
-        holds(VECTORS, info.items * info.columns) && holds(SIGNATURE, info.columns)
+        let pairs = info.scattered;
+        let has_pairs = pairs == 0 || holds(SCATTERED_PAIRS, 2 * pairs) && holds(SCATTERED_SCORES, pairs);
+        holds(VECTORS, info.items * info.columns) && holds(SIGNATURE, info.columns) && has_pairs
     }
 
     /// Reads the factors of a folder.
@@ -266,8 +307,37 @@ impl Factors {
             );
             return Err(damaged(&vectors_path, reason));
         }
-        Ok(Self { info, vectors, signature, projector })
+        let scattered = match info.scattered {
+            0 => None,
+            pairs => Some(read_scattered(folder, info.items, pairs)?),
+        };
+        Ok(Self { info, vectors, signature, projector, scattered })
     }
+}
+
+/// Scattered entries of n items, as many as are wanted.
+fn read_scattered(folder: &Path, n: usize, wanted: usize) -> Result<ScatteredEntries, FactorsError> {
+    let (pairs_path, scores_path) = (folder.join(SCATTERED_PAIRS), folder.join(SCATTERED_SCORES));
+    let damaged = |path: &Path, reason: String| FactorsError::Damaged { path: path.to_owned(), reason };
+    let pairs: Array2<u64> = read_npy(&pairs_path).map_err(|error| damaged(&pairs_path, error.to_string()))?;
+    let scores: Array1<f64> = read_npy(&scores_path).map_err(|error| damaged(&scores_path, error.to_string()))?;
+    if pairs.dim() != (wanted, 2) || scores.len() != wanted {
+        let reason = format!("it has {} rows and {} scores, but `{INFO}` says {wanted}", pairs.nrows(), scores.len());
+        return Err(damaged(&pairs_path, reason));
+    }
+    let mut seen = std::collections::HashSet::new();
+    let mut items = Vec::with_capacity(wanted);
+    for pair in pairs.rows() {
+        let item = |k: usize| usize::try_from(pair[k]).ok().filter(|&item| item < n);
+        match (item(0), item(1)) {
+            (Some(i), Some(j)) if i < j && seen.insert((i, j)) => items.push((i, j)),
+            _ => {
+                let reason = format!("({}, {}) is no new pair of two of {n} items", pair[0], pair[1]);
+                return Err(damaged(&pairs_path, reason));
+            }
+        }
+    }
+    Ok(ScatteredEntries::new(n, &items, &scores.to_vec()))
 }
 
 /// One row an item: id and vector, in row groups.
@@ -312,6 +382,7 @@ mod tests {
             gamma: None,
             error: Some(FactorError { relative: 0.1, lower: Some(0.05), upper: Some(0.2) }),
             error_with_known: None,
+            scattered: 0,
             proxy: false,
             cut_short: false,
             failed_pairs: 0,
@@ -320,7 +391,7 @@ mod tests {
             config: None,
         };
         let (vectors, signature) = (array![[1.0, 2.0], [0.1, -4.0], [5.0, 6.0]], array![1.0, -1.0]);
-        Factors { info, vectors, signature, projector: Some(array![[1.0, 0.0], [0.5, 2.0]]) }
+        Factors { info, vectors, signature, projector: Some(array![[1.0, 0.0], [0.5, 2.0]]), scattered: None }
     }
 
     #[test]

@@ -55,12 +55,13 @@ impl<'a> Matrices<'a> {
         self.0.iter().any(|matrix| matrix.metered.is_none_or(MeteredStore::is_priced))
     }
 
-    /// Evaluations of a forecast that are not in the store; all of them where that is not known yet, as of stand-ins.
+    /// Evaluations of a forecast that are not in the store; all of them where that is not known yet, as of stand-ins and of pairs that
+    /// are chosen on the way.
     ///
     /// # Errors
     /// A store that cannot be read.
     pub fn to_buy(&self, forecast: &Forecast) -> Result<u64, StoreError> {
-        if !forecast.is_exact() {
+        if !forecast.are_named() {
             return Ok(forecast.evaluations());
         }
         let missing = |(matrix, entries): (&Matrix<'_>, _)| match matrix.metered {

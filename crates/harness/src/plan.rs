@@ -70,18 +70,30 @@ impl Forecast {
     }
 
     /// Evaluations of the whole run on an empty store; where a plan is no more than a bound, its columns are stand-ins that may
-    /// overlap with nothing, so all are added up, and all of K is the most there is.
+    /// overlap with nothing, so all are added up, and all of K is the most there is. Pairs that several jobs choose count for each.
     pub fn evaluations(&self) -> u64 {
-        if self.is_exact() {
+        if self.are_named() {
             return self.jobs.iter().map(|job| job.added).sum();
         }
         let all = |shape: &OracleShape| EntryPlan::all(shape.len).evaluations(*shape);
         self.shapes.iter().zip(&self.alone).map(|(shape, &alone)| alone.min(all(shape))).sum()
     }
 
-    /// True where every count is exact.
+    /// True where every count is exact. What one job alone chooses on the way is counted; what two choose may be the same, and may be among
+    /// single pairs that are named, such as those of an error estimate.
     pub fn is_exact(&self) -> bool {
+        let is_apart = || self.jobs.len() == 1 && self.entries.iter().all(|set| set.scattered().is_empty());
+        self.are_named() && (self.chosen() == 0 || is_apart())
+    }
+
+    /// True where no plan is a bound.
+    pub fn are_named(&self) -> bool {
         self.jobs.iter().all(|job| job.certainty == Certainty::Exact)
+    }
+
+    /// Evaluations of pairs that jobs choose by what they see: so many, though not which.
+    pub fn chosen(&self) -> u64 {
+        self.entries.iter().map(EntrySet::chosen_evaluations).sum()
     }
 
     /// One line per group, in the order of first appearance: (group, jobs, cells each, alone each, added together).

@@ -256,8 +256,10 @@ fn run_at(
     let forecast = Forecast::of(&jobs, shapes, |job| results.get(&job.key).is_some() && source.is_kept(job));
     let were_open = source.matrices().are_open();
     let missing = source.matrices().to_buy(&forecast)?;
-    if options.bought_already && missing > 0 {
-        return Err(RunError::Unbought { missing });
+    // pairs that are chosen by what the columns hold are bought by the run itself
+    let unbought = if forecast.are_named() { missing - forecast.chosen() } else { missing };
+    if options.bought_already && unbought > 0 {
+        return Err(RunError::Unbought { missing: unbought });
     }
     if !options.quiet {
         console::print_subject(config, source);

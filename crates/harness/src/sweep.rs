@@ -6,16 +6,14 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use landmark_core::approximate::{Approximate, ApproximateError, ByOneOrder, Proxied};
+use landmark_core::approximate::{Approximate, ApproximateError, ByOneOrder};
 use landmark_core::entries::{Certainty, EntryPlan};
 use landmark_core::landmarks::Landmarks;
 use landmark_core::oracle::{Coin, Oracle, OracleShape};
 use landmark_core::stream::stream;
 use serde::Serialize;
 
-use crate::config::{
-    Compare, LandmarkConfig, MatrixSubject, MethodConfig, ProxyLink, Regimes, RunSettings, SplitConfig,
-};
+use crate::config::{Compare, LandmarkConfig, MatrixSubject, MethodConfig, Regimes, RunSettings, SplitConfig};
 use crate::oracles::Orders;
 use crate::problem::Problem;
 
@@ -286,7 +284,7 @@ impl<'a> Sweep<'a> {
             LandmarkConfig::Seen(_) => {
                 let columns = (self.longest_order()? + fit.full_columns().len()).min(shape.len);
                 let most = EntryPlan::columns(&self.drawn_landmarks(cell)?.order()[..columns]);
-                Ok(EntryPlan { certainty: Certainty::UpperBound, ..most })
+                Ok(EntryPlan { chosen: fit.chosen, certainty: Certainty::UpperBound, ..most })
             }
         }
     }
@@ -305,18 +303,8 @@ impl<'a> Sweep<'a> {
 
     fn proxied(&self, cell: &Cell, setting: Setting) -> Result<Arc<dyn Approximate>, ApproximateError> {
         let method = self.method(cell);
-        let inner = match setting.s2 {
-            Some(ratio) => method.with_second_set(ratio)?,
-            None => Arc::clone(&method.approximator),
-        };
-        let Some(wanted) = &method.proxy else { return Ok(inner) };
-        let mut proxies = self.problem.proxies(Some(wanted), setting.gamma)?.into_iter();
-        let Some(first) = proxies.next() else { return Ok(inner) };
-        let proxied = Proxied::new(inner, first, wanted.family()).with_more(proxies);
-        Ok(Arc::new(match wanted.link {
-            ProxyLink::Pair => proxied,
-            ProxyLink::Hub => proxied.with_popularity(),
-        }))
+        let proxies = self.problem.proxies(method.proxy.as_ref(), setting.gamma)?;
+        method.around(proxies, setting.s2)
     }
 
     /// A name for progress lines and the dry run.

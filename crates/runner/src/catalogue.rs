@@ -9,6 +9,7 @@ use landmark_harness::catalogue::Catalogue;
 use landmark_harness::config::Ingredients;
 use landmark_yaml::Entry;
 pub mod datasets;
+pub mod entry_policies;
 pub mod experiments;
 pub mod landmark_policies;
 pub mod methods;
@@ -18,6 +19,7 @@ pub mod sections;
 pub mod tasks;
 
 pub use datasets::DATASETS;
+pub use entry_policies::ENTRY_POLICIES;
 pub use landmark_policies::LANDMARK_POLICIES;
 pub use methods::METHODS;
 pub use oracles::ORACLES;
@@ -45,6 +47,7 @@ pub fn catalogue() -> &'static Catalogue {
             methods: METHODS,
             oracles: ORACLES,
             proxies: PROXIES,
+            entries: ENTRY_POLICIES,
             landmarks: LANDMARK_POLICIES,
             datasets: &DATASETS,
         },
@@ -74,6 +77,12 @@ pub static KINDS: &[Kind] = &[
         singular: "proxy",
         summary: "cheap relatives of an oracle",
         entries: || PROXIES.to_vec(),
+    },
+    Kind {
+        plural: "entries",
+        singular: "kind of entries",
+        summary: "what the calls of a method go to",
+        entries: || ENTRY_POLICIES.to_vec(),
     },
     Kind {
         plural: "landmarks",

@@ -158,7 +158,7 @@ impl<O: Oracle> Stored<O> {
     }
 
     /// Evaluations that `set` would still cost: what a dry run subtracts from
-    /// [`EntrySet::evaluations`]. One look per entry of the set.
+    /// [`EntrySet::evaluations`]; at most, where it has pairs that are chosen on the way. One look per entry of the set.
     ///
     /// # Errors
     /// [`StoreError::System`] where the scratch file cannot be read.
@@ -186,7 +186,8 @@ impl<O: Oracle> Stored<O> {
                 evaluations += self.price(i, j);
             }
         }
-        Ok(evaluations)
+        // which pairs are chosen on the way is not known, so none of them counts as here
+        Ok(evaluations + set.chosen_evaluations())
     }
 
     fn price(&self, i: usize, j: usize) -> u64 {

@@ -25,7 +25,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let vectors = Array2::from_shape_vec((n, r), numbers)?;
     let signature = Array1::ones(r);
     let start = Instant::now();
-    let found = top_k(SignedVectors { vectors: vectors.view(), signature: &signature }, k, |_| {});
+    let found = top_k(SignedVectors { vectors: vectors.view(), signature: &signature, scattered: None }, k, |_| {});
     println!("{:.3}", start.elapsed().as_secs_f64());
     let items = found.iter().flatten().flat_map(|neighbour| (neighbour.item as u64).to_le_bytes());
     std::fs::write(out, items.collect::<Vec<u8>>())?;

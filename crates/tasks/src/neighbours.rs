@@ -1,4 +1,5 @@
-//! The nearest neighbours of every item, and the best pairs of all, from the factors of K̃ = Z diag(±1) Zᵀ.
+//! The nearest neighbours of every item, and the best pairs of all, from the factors of K̃ = Z diag(±1) Zᵀ, exact where scattered
+//! entries were evaluated beside them.
 //!
 //! K̃ is walked in square blocks of its upper triangle: each block is one matrix product, and serves its rows and, mirrored,
 //! its columns, so that half the products of a brute-force search are enough. Only what beats the worst of the best so far
@@ -9,6 +10,7 @@
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
+use landmark_core::approximation::ScatteredEntries;
 use landmark_core::linalg;
 use ndarray::{Array1, Array2, ArrayView2, Axis, s};
 use rayon::prelude::*;
@@ -25,6 +27,8 @@ pub struct SignedVectors<'a> {
     pub vectors: ArrayView2<'a, f64>,
     /// +1 or −1 for each column, length r.
     pub signature: &'a Array1<f64>,
+    /// Pairs whose score is known, which no vectors hold.
+    pub scattered: Option<&'a ScatteredEntries>,
 }
 
 impl SignedVectors<'_> {
@@ -41,11 +45,19 @@ impl SignedVectors<'_> {
     /// K̃ between rows `a..b` and rows `c..d`.
     fn block(&self, (a, b): (usize, usize), (c, d): (usize, usize)) -> Array2<f64> {
         let left = &self.vectors.slice(s![a..b, ..]) * self.signature;
-        linalg::product(left.view(), self.vectors.slice(s![c..d, ..]).t())
+        let mut block = linalg::product(left.view(), self.vectors.slice(s![c..d, ..]).t());
+        if let Some(scattered) = self.scattered {
+            let (rows, cols): (Vec<usize>, Vec<usize>) = ((a..b).collect(), (c..d).collect());
+            scattered.overwrite(&rows, &cols, block.view_mut());
+        }
+        block
     }
 
     /// K̃ at one pair. O(r).
     pub fn score(&self, i: usize, j: usize) -> f64 {
+        if let Some(score) = self.scattered.and_then(|scattered| scattered.get(i, j)) {
+            return score;
+        }
         let products = self.vectors.row(i).to_owned() * self.vectors.row(j) * self.signature;
         products.sum()
     }
@@ -134,7 +146,7 @@ pub fn top_k(vectors: SignedVectors<'_>, k: usize, mut done: impl FnMut(f64)) ->
     best.into_iter().map(|best| best.found).collect()
 }
 
-/// The `k` items most similar to each of the `queries` (m × r: items embedded later), best first.
+/// The `k` items most similar to each of the `queries` (m × r: items embedded later), best first. Scattered entries are no queries'.
 ///
 /// # Panics
 /// When queries have another number of columns.
@@ -295,7 +307,7 @@ mod tests {
     fn the_neighbours_are_those_of_all_of_k_across_blocks() {
         // two full blocks and a part, so that mirrored blocks take part
         let (z, signature) = random(2 * BLOCK + 100, 6);
-        let vectors = SignedVectors { vectors: z.view(), signature: &signature };
+        let vectors = SignedVectors { vectors: z.view(), signature: &signature, scattered: None };
         let found = top_k(vectors, 7, |_| {});
         for i in [0, 1, BLOCK - 1, BLOCK, 2 * BLOCK + 99] {
             let wanted = brute_force(vectors, i);
@@ -311,7 +323,7 @@ mod tests {
     fn equal_scores_go_to_the_smaller_index_and_an_item_is_not_its_own_neighbour() {
         let z = Array2::ones((5, 1));
         let signature = Array1::ones(1);
-        let found = top_k(SignedVectors { vectors: z.view(), signature: &signature }, 2, |_| {});
+        let found = top_k(SignedVectors { vectors: z.view(), signature: &signature, scattered: None }, 2, |_| {});
         let items: Vec<Vec<usize>> = found.iter().map(|best| best.iter().map(|one| one.item).collect()).collect();
         assert_eq!(items, [[1, 2], [0, 2], [0, 1], [0, 1], [0, 1]]);
     }
@@ -319,15 +331,37 @@ mod tests {
     #[test]
     fn more_neighbours_than_items_are_all_of_them() {
         let (z, signature) = random(4, 2);
-        let found = top_k(SignedVectors { vectors: z.view(), signature: &signature }, 10, |_| {});
+        let found = top_k(SignedVectors { vectors: z.view(), signature: &signature, scattered: None }, 10, |_| {});
         assert!(found.iter().all(|best| best.len() == 3));
-        assert!(top_k(SignedVectors { vectors: z.view(), signature: &signature }, 0, |_| {}).iter().all(Vec::is_empty));
+        assert!(
+            top_k(SignedVectors { vectors: z.view(), signature: &signature, scattered: None }, 0, |_| {})
+                .iter()
+                .all(Vec::is_empty)
+        );
+    }
+
+    #[test]
+    fn a_scattered_entry_counts_for_both_its_items_and_among_the_pairs() {
+        let (z, signature) = random(BLOCK + 60, 4);
+        let bare = SignedVectors { vectors: z.view(), signature: &signature, scattered: None };
+        let usual = top_k(bare, 3, |_| {});
+        let worst = usual[0][0].item;
+        let (first, second) = (3, BLOCK + 7);
+        let entries = ScatteredEntries::new(BLOCK + 60, &[(second, first), (0, worst)], &[99.0, -99.0]);
+        let vectors = SignedVectors { scattered: Some(&entries), ..bare };
+        let found = top_k(vectors, 3, |_| {});
+        assert_eq!(found[first][0], Neighbour { item: second, score: 99.0 });
+        assert_eq!(found[second][0], Neighbour { item: first, score: 99.0 });
+        assert!(found[0].iter().all(|one| one.item != worst), "a pair known to be bad is no neighbour");
+        let pairs = best_pairs(vectors, 2, f64::NEG_INFINITY, |_| {});
+        assert_eq!(pairs[0], ScoredPair { first, second, score: 99.0 });
+        assert_eq!((vectors.score(second, first), vectors.score(worst, 0)), (99.0, -99.0));
     }
 
     #[test]
     fn the_best_pairs_are_those_of_all_of_k() {
         let (z, signature) = random(BLOCK + 60, 4);
-        let vectors = SignedVectors { vectors: z.view(), signature: &signature };
+        let vectors = SignedVectors { vectors: z.view(), signature: &signature, scattered: None };
         let mut wanted: Vec<ScoredPair> = (0..vectors.len())
             .flat_map(|first| {
                 let later = brute_force(vectors, first).into_iter().filter(move |other| other.item > first);
@@ -347,7 +381,7 @@ mod tests {
     #[test]
     fn a_query_that_is_an_item_finds_what_the_item_finds_and_itself() {
         let (z, signature) = random(BLOCK + 10, 5);
-        let vectors = SignedVectors { vectors: z.view(), signature: &signature };
+        let vectors = SignedVectors { vectors: z.view(), signature: &signature, scattered: None };
         let found = nearest(z.slice(s![3..5, ..]), vectors, 4);
         for (row, found) in found.iter().enumerate() {
             let item = 3 + row;
@@ -363,7 +397,7 @@ mod tests {
     fn progress_rises_to_one() {
         let (z, signature) = random(3 * BLOCK, 2);
         let mut seen = Vec::new();
-        top_k(SignedVectors { vectors: z.view(), signature: &signature }, 1, |share| seen.push(share));
+        top_k(SignedVectors { vectors: z.view(), signature: &signature, scattered: None }, 1, |share| seen.push(share));
         assert!(seen.windows(2).all(|pair| pair[0] <= pair[1]), "{seen:?}");
         assert_eq!(seen.last(), Some(&1.0));
     }

@@ -14,7 +14,7 @@ use crate::linalg::{self, Eigh, LinalgError, PINV_TOLERANCE};
 
 impl Approximation {
     /// Z and its signature, reproducing the symmetric part of the core, and beside them the addend's own embedding.
-    /// Known entries and a shift of the diagonal have no low rank and are not part of it.
+    /// Known and scattered entries and a shift of the diagonal have no low rank and are not part of it.
     ///
     /// # Errors
     /// A factorisation that did not converge, or an addend that failed.
@@ -72,7 +72,13 @@ impl Approximation {
             Factors::General(general) => Factors::Signed(symmetric_part(general)?),
             Factors::Signed(_) => return Ok(self),
         };
-        Ok(Self { factors, ..self })
+        let scattered = self.scattered.as_ref().map(|placed| placed.entries.clone());
+        let symmetric = Self { factors, scattered: None, ..self };
+        match scattered {
+            // what they add to the rest is another number now
+            Some(entries) => Ok(symmetric.with_scattered(entries)?),
+            None => Ok(symmetric),
+        }
     }
 
     fn join_addend(&self, core: Embedding, clip: bool) -> Result<Embedding, ApproximateError> {

@@ -42,7 +42,7 @@ proptest! {
         let oracle = Remembered::new(Metered::new(raw));
         let mut union = EntrySet::new(OracleShape::of(&oracle));
         for blocks in plans {
-            let plan = EntryPlan { blocks, certainty: Certainty::Exact };
+            let plan = EntryPlan::exact(blocks);
             union.add(&plan);
             if plan.blocks.len().is_multiple_of(2) { run(&oracle, &plan) } else { oracle.buy(&plan).unwrap() }
             prop_assert_eq!(oracle.inner().spent().evaluations, union.evaluations());
@@ -63,7 +63,7 @@ proptest! {
     fn a_single_block_run_alone_costs_what_its_plan_says(block in block(), symmetric in any::<bool>(), known in any::<bool>()) {
         let symmetry = if symmetric { Symmetry::Symmetric } else { Symmetry::Asymmetric };
         let oracle = Metered::new(Ledger::random(N, symmetry, known, 12));
-        let plan = EntryPlan { blocks: vec![block], certainty: Certainty::Exact };
+        let plan = EntryPlan::exact(vec![block]);
         run(&oracle, &plan);
         prop_assert_eq!(oracle.spent().evaluations, plan.evaluations(OracleShape::of(&oracle)));
         prop_assert_eq!(oracle.spent().cells, plan.cells(N));

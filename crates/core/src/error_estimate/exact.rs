@@ -142,7 +142,7 @@ impl Sums {
 /// Rows I against columns from lo on, and where it differs the mirror of what is right of the square I × I.
 struct Stripe<'a> {
     low: usize,
-    evaluated: &'a Evaluated,
+    evaluated: &'a Evaluated<'a>,
     forward: ArrayView2<'a, f64>,
     backward: Option<ArrayView2<'a, f64>>,
     ours: ArrayView2<'a, f64>,

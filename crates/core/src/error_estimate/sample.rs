@@ -19,7 +19,7 @@ use super::exact::{ratio, read};
 use super::interval::{Stratum, interval};
 use crate::approximation::Approximation;
 use crate::entries::pair_map::PairSet;
-use crate::entries::{Certainty, EntryBlock, EntryPlan, Rows};
+use crate::entries::{EntryBlock, EntryPlan, Rows};
 use crate::oracle::{Oracle, OracleError, Pair, Symmetry, ask_pairs, block_of};
 use crate::stream::Rng;
 
@@ -323,7 +323,7 @@ fn estimate(strata: &[Stratum], exact: Sums, confidence: f64) -> Estimate {
 
 fn plan_of(cells: impl Iterator<Item = Pair>) -> EntryPlan {
     let block = |(i, j): Pair| EntryBlock { rows: Rows::These(vec![i]), cols: vec![j] };
-    EntryPlan { blocks: cells.map(block).collect(), certainty: Certainty::Exact }
+    EntryPlan::exact(cells.map(block).collect())
 }
 
 /// Distinct pairs that hold a landmark, uniformly; all of them where there are not more.

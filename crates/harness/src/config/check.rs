@@ -150,6 +150,15 @@ fn one_order(matrix: &MatrixSubject, section: &Section<'_>) {
             section.problems().add(Problem::new(message).at(method.place).help("leave `order` out"));
         }
     }
+    // such a fit is made several times over what was planned once
+    for method in matrix.methods.iter().filter(|method| matrix.is_by_one_order(method) && method.chooses_pairs()) {
+        let what = if method.entries.is_columns() { method.id } else { "entries: scattered" };
+        let message = format!(
+            "`{what}` and one order a pair exclude each other: one order a pair takes several fits, and each would choose pairs of its own"
+        );
+        let help = "set the order to `mean`, or read columns alone";
+        section.problems().add(Problem::new(message).at(method.place).help(help));
+    }
     if matrix.target_error.is_some() {
         let message =
             "`target_error` judges by the entries that the fit sees, and one order a pair is not what is wanted";

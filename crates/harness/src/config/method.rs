@@ -3,12 +3,15 @@
 use std::fmt;
 use std::sync::Arc;
 
-use landmark_core::approximate::{Approximate, ApproximateError, Link};
+use landmark_core::approximate::{Approximate, ApproximateError, Link, Proxied};
 use landmark_core::approximation::Known;
+use landmark_core::landmarks::Landmarks;
+use landmark_core::oracle::{Oracle, OracleShape, Symmetry};
 use landmark_yaml::{Node, Problem, Section, Span, Value, ids};
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Map, Value as Json};
 
+use super::entries::EntriesConfig;
 use super::item_kind::ItemKind;
 use super::method_entry::MethodEntry;
 use super::reading::Reading;
@@ -32,9 +35,15 @@ pub struct MethodConfig {
     /// Approximate the residual of this instead of the matrix.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub proxy: Option<ProxyConfig>,
-    /// The method itself, checked.
+    /// Entries that its calls go to, where they are not columns alone.
+    #[serde(skip_serializing_if = "EntriesConfig::is_columns")]
+    pub entries: EntriesConfig,
+    /// The method itself, checked, its calls divided as `entries` says: what is planned.
     #[serde(skip)]
     pub approximator: Arc<dyn Approximate>,
+    /// The same without its entries divided: what a proxy is put around.
+    #[serde(skip)]
+    bare: Arc<dyn Approximate>,
     /// Its line of the catalogue.
     #[serde(skip)]
     pub entry: &'static MethodEntry,
@@ -231,6 +240,41 @@ impl MethodConfig {
         Ok(other.unwrap_or_else(|| Arc::clone(&self.approximator)))
     }
 
+    /// The method around its proxies, the first one first, its calls divided as `entries` says; `ratio` is another |S2| / |S1|.
+    ///
+    /// # Errors
+    /// A ratio that it refuses.
+    pub fn around(
+        &self,
+        proxies: Vec<Arc<dyn Oracle>>,
+        ratio: Option<f64>,
+    ) -> Result<Arc<dyn Approximate>, ApproximateError> {
+        let other = ratio.map_or(Ok(None), |ratio| self.bare.with_second_set(ratio))?;
+        let bare = other.unwrap_or_else(|| Arc::clone(&self.bare));
+        let (Some(wanted), Some((first, more))) = (&self.proxy, proxies.split_first()) else {
+            return self.entries.around(bare, Vec::new());
+        };
+        if let Some(own) = bare.with_proxies(&proxies) {
+            return self.entries.around(own, Vec::new());
+        }
+        let proxied = Proxied::new(bare, Arc::clone(first), wanted.family()).with_more(more.iter().cloned());
+        let proxied = match wanted.link {
+            ProxyLink::Pair => proxied,
+            ProxyLink::Hub => proxied.with_popularity(),
+        };
+        self.entries.around(Arc::new(proxied), proxies)
+    }
+
+    /// True where a fit chooses pairs by what it sees, so that another fit chooses others.
+    pub fn chooses_pairs(&self) -> bool {
+        let (len, rank) = TRIAL;
+        let items: Vec<usize> = (0..len).collect();
+        let shape = OracleShape { len, symmetry: Symmetry::Symmetric, diagonal_known: false, evaluations_per_pair: 1 };
+        let trial = Landmarks::new(len, items.clone(), items).map_err(ApproximateError::from);
+        let plan = trial.and_then(|landmarks| self.approximator.plan(shape, &landmarks, rank));
+        !self.entries.is_columns() || plan.is_ok_and(|plan| plan.chosen > 0)
+    }
+
     fn read(node: &Node, path: &str, reading: &Reading<'_>) -> Option<Self> {
         let problems = reading.problems;
         let empty = Node::empty(node.place);
@@ -251,10 +295,12 @@ impl MethodConfig {
         let known = section.or("known", Known::NOTHING);
         let order = section.optional("order");
         let proxy = section.node("proxy").map(|node| ProxyConfig::read(node, &section.path_of("proxy"), reading));
+        let entries = section.node("entries");
+        let entries = entries.map(|node| EntriesConfig::read(node, &section.path_of("entries"), reading));
         let own = section.rest();
         if let Value::Map(entries) = &own.value {
             let takes: Vec<&str> = entry.parameters.iter().map(|p| p.name).collect();
-            let also = ["id", "name", "known", "order", "proxy"];
+            let also = ["id", "name", "known", "order", "proxy", "entries"];
             for (key, _) in entries.iter().filter(|(key, _)| !takes.contains(&key.text.as_str())) {
                 let known = takes.iter().copied().chain(also);
                 let problem = Problem::unknown("parameter", &key.text, known).and(&format!(" of `{id}`"));
@@ -269,7 +315,16 @@ impl MethodConfig {
             Some(proxy) => Some(proxy?),
             None => None,
         };
-        let name = name.unwrap_or_else(|| default_name(entry.id, known, order, proxy.as_ref()));
+        let entries = entries.unwrap_or(Some(EntriesConfig::Columns))?;
+        let name = name.unwrap_or_else(|| default_name(entry.id, known, order, proxy.as_ref(), entries));
+        let bare = built.approximator;
+        if !entries.is_columns() && !evaluates_some_columns(bare.as_ref()) {
+            let message = format!("`{id}` evaluates no columns, or all of them: no calls are left for `entries`");
+            problems.add(Problem::new(message).at(section.node("entries").map_or(node.place, |node| node.place)));
+            return None;
+        }
+        // parameters out of range were said where they are read
+        let approximator = entries.around(Arc::clone(&bare), Vec::new()).ok()?;
         Some(Self {
             id: entry.id,
             name,
@@ -277,7 +332,9 @@ impl MethodConfig {
             known,
             order,
             proxy,
-            approximator: built.approximator,
+            entries,
+            approximator,
+            bare,
             entry,
             place: node.place,
         })
@@ -285,7 +342,13 @@ impl MethodConfig {
 }
 
 /// `shift_ridge + known + rwmd`: what distinguishes it from the bare method.
-fn default_name(id: &str, known: Known, order: Option<MethodOrder>, proxy: Option<&ProxyConfig>) -> String {
+fn default_name(
+    id: &str,
+    known: Known,
+    order: Option<MethodOrder>,
+    proxy: Option<&ProxyConfig>,
+    entries: EntriesConfig,
+) -> String {
     let mut name = id.to_owned();
     match (known.landmarks, known.diagonal) {
         (false, false) => {}
@@ -301,7 +364,20 @@ fn default_name(id: &str, known: Known, order: Option<MethodOrder>, proxy: Optio
     if order.is_some() {
         name += ", one order";
     }
+    if !entries.is_columns() {
+        name += " + scattered";
+    }
     name
+}
+
+/// Items and landmarks of a fit that is planned to see what a method does.
+const TRIAL: (usize, usize) = (64, 16);
+
+/// True where a fit names some columns and not all of them, seen on eight items.
+fn evaluates_some_columns(method: &dyn Approximate) -> bool {
+    let items: Vec<usize> = (0..8).collect();
+    let Ok(landmarks) = Landmarks::new(items.len(), items.clone(), items) else { return false };
+    (1..8).contains(&method.entries(8, &landmarks, 2).full_columns().len())
 }
 
 impl ProxyConfig {

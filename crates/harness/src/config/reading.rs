@@ -16,6 +16,8 @@ pub struct Ingredients {
     pub oracles: &'static [&'static OracleSpec],
     /// Cheap relatives of an oracle.
     pub proxies: &'static [Entry],
+    /// Entries that the calls of a method go to.
+    pub entries: &'static [Entry],
     /// Policies that choose landmarks.
     pub landmarks: &'static [Entry],
     /// Items.

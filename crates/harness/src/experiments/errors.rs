@@ -6,7 +6,6 @@
 use landmark_core::approximation::Approximation;
 use landmark_core::entries::{EntryBlock, EntryPlan, Rows};
 use landmark_core::error_estimate::{self, Agreement, ErrorEstimate, Estimate, Sample};
-use landmark_core::landmarks::Landmarks;
 use landmark_core::stream::stream;
 use landmark_report::{Metric, ResultRow};
 use ndarray::Array2;
@@ -66,7 +65,7 @@ pub(super) fn plan(
     fit: &EntryPlan,
 ) -> Result<EntryPlan, JobError> {
     let mut plan = fit.clone();
-    let sample = planned_sample(context, errors, cell)?;
+    let sample = planned_sample(context, errors, cell, fit)?;
     plan.blocks.extend(sample.iter().flat_map(|sample| sample.plan().blocks));
     Ok(plan)
 }
@@ -82,16 +81,38 @@ pub(super) fn requests(
     if context.sweep.coin(cell).is_none() {
         return Ok(context.requests(plan));
     }
-    let other = planned_sample(context, errors, cell)?
+    let other = planned_sample(context, errors, cell, fit)?
         .map(|sample| Request { matrix: OTHER_ORDER, plan: sample.plan_of_pairs() });
     Ok(Request::of_sweep(plan).into_iter().chain(other).collect())
 }
 
-fn planned_sample(context: &SweepContext<'_>, errors: Errors, cell: &Cell) -> Result<Option<Sample>, JobError> {
-    Ok(match errors {
-        Errors::Estimated(estimate) => Some(sample(context, estimate, cell, &context.sweep.drawn_landmarks(cell)?)),
-        Errors::Exact | Errors::Unknown => None,
-    })
+fn planned_sample(
+    context: &SweepContext<'_>,
+    errors: Errors,
+    cell: &Cell,
+    fit: &EntryPlan,
+) -> Result<Option<Sample>, JobError> {
+    let Errors::Estimated(estimate) = errors else { return Ok(None) };
+    let columns = match fit.chosen {
+        0 => context.sweep.drawn_landmarks(cell)?.order()[..cell.rank].to_vec(),
+        _ => fit.full_columns(),
+    };
+    Ok(Some(sample(context, estimate, cell, &columns)))
+}
+
+/// The sample that was planned for a fit.
+fn sample_of(
+    context: &SweepContext<'_>,
+    estimate: ErrorEstimateConfig,
+    cell: &Cell,
+    approximation: &Approximation,
+) -> Result<Sample, JobError> {
+    // with scattered entries a part of the landmarks has no column, and what only reads a fit has its report
+    let columns = match approximation.report().scattered {
+        0 => context.landmarks(cell)?.order()[..cell.rank].to_vec(),
+        _ => approximation.landmarks().to_vec(),
+    };
+    Ok(sample(context, estimate, cell, &columns))
 }
 
 /// Buys all of K by blocks of rows.
@@ -138,7 +159,7 @@ pub(super) fn rows(
             known.chain(agreement_rows(agreement, blank)).collect()
         }
         Errors::Estimated(estimate) => {
-            let sample = sample(context, estimate, cell, &context.landmarks(cell)?);
+            let sample = sample_of(context, estimate, cell, approximation)?;
             estimated_rows(&sample.estimate(&reference, approximation, estimate.confidence)?, blank)
         }
     })
@@ -161,7 +182,7 @@ pub(super) fn row(
             Some(blank(Metric::RelativeError, error))
         }
         Errors::Estimated(estimate) => {
-            let sample = sample(context, estimate, cell, &context.landmarks(cell)?);
+            let sample = sample_of(context, estimate, cell, approximation)?;
             let ErrorEstimate { relative_error, lower, upper, .. } =
                 sample.estimate(&reference, approximation, estimate.confidence)?;
             Some(blank(Metric::EstimatedError, relative_error).within(lower, upper))
@@ -205,10 +226,9 @@ pub(super) fn reading(row: ResultRow, what: &str) -> ResultRow {
     ResultRow { subject, ..row }
 }
 
-fn sample(context: &SweepContext<'_>, estimate: ErrorEstimateConfig, cell: &Cell, landmarks: &Landmarks) -> Sample {
+fn sample(context: &SweepContext<'_>, estimate: ErrorEstimateConfig, cell: &Cell, columns: &[usize]) -> Sample {
     let mut rng = stream(context.run.seed, &context.problem.dataset, "error estimate", cell.replicate);
-    let landmarks = &landmarks.order()[..cell.rank];
-    let sample = Sample::draw(context.problem.items(), landmarks, estimate.samples, &mut rng);
+    let sample = Sample::draw(context.problem.items(), columns, estimate.samples, &mut rng);
     match context.sweep.coin(cell) {
         Some(_) => sample.with_evaluated((estimate.samples / EVALUATED_SHARE).max(1), &mut rng),
         None => sample,

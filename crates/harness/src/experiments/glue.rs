@@ -9,7 +9,7 @@
 use std::sync::Arc;
 
 use landmark_core::approximation::Approximation;
-use landmark_core::entries::{Certainty, EntryBlock, EntryPlan, Rows};
+use landmark_core::entries::{EntryBlock, EntryPlan, Rows};
 use landmark_core::error_estimate;
 use landmark_core::oracle::{Oracle, OracleError, OracleShape, Spent};
 use landmark_report::{
@@ -127,7 +127,7 @@ fn jobs<'a>(context: &'a SweepContext<'_>) -> Result<Vec<Job<'a>>, JobError> {
 /// The entries at the labelled pairs.
 fn labelled_plan(pairs: &[(usize, usize)]) -> EntryPlan {
     let block = |&(i, j): &(usize, usize)| EntryBlock { rows: Rows::These(vec![i]), cols: vec![j] };
-    EntryPlan { blocks: pairs.iter().map(block).collect(), certainty: Certainty::Exact }
+    EntryPlan::exact(pairs.iter().map(block).collect())
 }
 
 /// Inputs besides the scores that move the rows.

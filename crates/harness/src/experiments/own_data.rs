@@ -8,6 +8,7 @@
 use landmark_core::approximation::Approximation;
 use landmark_core::approximation::Embedding;
 use landmark_core::approximation::Known;
+use landmark_core::approximation::ScatteredEntries;
 use landmark_core::error_estimate::Sample;
 use landmark_core::error_estimate::Stop;
 use landmark_core::error_estimate::TargetError;
@@ -193,9 +194,13 @@ impl Made {
     /// Memory: Z twice more while the error is measured.
     fn of(approximation: Approximation) -> Result<Self, JobError> {
         let (landmarks, report) = (approximation.landmarks().to_vec(), approximation.report().clone());
-        let proxy = approximation.addend().is_some();
+        let (proxy, scattered) = (approximation.addend().is_some(), approximation.scattered().cloned());
         let embedding = approximation.into_embedding()?;
-        let approximation = embedding.product(landmarks, report);
+        let bare = embedding.product(landmarks, report);
+        let approximation = match scattered {
+            Some(entries) => bare.with_scattered(entries)?,
+            None => bare,
+        };
         Ok(Self { embedding, approximation, proxy })
     }
 }
@@ -271,6 +276,7 @@ fn write(
 ) -> Result<(), JobError> {
     let Made { embedding, approximation, proxy } = made;
     let (landmarks, rank) = (approximation.landmarks().to_vec(), approximation.report().rank);
+    let scattered = approximation.scattered().cloned();
     drop(approximation);
     let error = |row: &Option<ResultRow>| {
         row.as_ref().map(|row| FactorError {
@@ -296,6 +302,7 @@ fn write(
         gamma,
         error: error(&errors.of_files),
         error_with_known: error(&errors.with_known),
+        scattered: scattered.as_ref().map_or(0, ScatteredEntries::len),
         proxy,
         cut_short: context.is_cut_short.get(),
         failed_pairs: scorer.map_or(0, Scorer::failed).max(failed_before),
@@ -303,8 +310,8 @@ fn write(
         scorer: scorer.map(|scorer| scorer.name().to_owned()),
         config: Some(context.config_hash.clone()),
     };
-    let factors =
-        Factors { info, vectors: embedding.vectors, signature: embedding.signature, projector: embedding.projector };
+    let Embedding { vectors, signature, projector, .. } = embedding;
+    let factors = Factors { info, vectors, signature, projector, scattered };
     let ids = context.problem.texts().map(|items| items.ids());
     factors.write(&folder, ids, &context.matrix.output.formats).map_err(|error| JobError::Failed(error.into()))?;
     remove_answers(context.folder)

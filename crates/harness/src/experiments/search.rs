@@ -4,7 +4,7 @@
 //! The index stands in files (`index_files`), and `runner search` asks it. How well it does is seen without a further call: every anchor in turn is taken out
 //! and searched for as if it were new, for its scores are known.
 
-use landmark_core::entries::{Certainty, EntryBlock, EntryPlan, Rows};
+use landmark_core::entries::{EntryBlock, EntryPlan, Rows};
 use landmark_core::landmarks::Landmarks;
 use landmark_core::oracle::{Oracle, block_of};
 use landmark_core::search::rivals::{Anncur, Axn, rerank};
@@ -119,7 +119,7 @@ impl Places {
 
     fn plan(&self) -> EntryPlan {
         let rectangle = EntryBlock { rows: Rows::These(self.items.clone()), cols: self.columns() };
-        EntryPlan { blocks: vec![rectangle], certainty: Certainty::Exact }
+        EntryPlan::exact(vec![rectangle])
     }
 }
 

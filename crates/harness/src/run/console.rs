@@ -36,7 +36,7 @@ pub(super) fn print_todo(matrices: &Matrices<'_>, forecast: &Forecast, jobs: usi
     let planned = forecast.evaluations();
     if !matrices.are_priced() {
         eprintln!("{todo}; the matrix is given, nothing is bought");
-    } else if forecast.is_exact() && matrices.are_open() {
+    } else if forecast.is_exact() && forecast.chosen() == 0 && matrices.are_open() {
         let stored = count(planned.saturating_sub(missing));
         eprintln!("{todo}: {} evaluations, {stored} of them in the store, {} to buy", count(planned), count(missing));
     } else {
@@ -99,7 +99,7 @@ pub(super) fn print_dry_run(
         return Ok(());
     }
     let to_buy = format!("{} to buy ({})", count(missing), bytes(missing * BYTES_PER_ENTRY));
-    line(match forecast.is_exact() && matrices.are_open() {
+    line(match forecast.is_exact() && forecast.chosen() == 0 && matrices.are_open() {
         true => {
             let stored = count(planned.saturating_sub(missing));
             format!("planned {exact} {} evaluations: {stored} are in the store, {to_buy}", count(planned))
@@ -157,7 +157,7 @@ fn timing(matrices: &Matrices<'_>, forecast: &Forecast, sample: Option<u64>) -> 
         };
         return Ok(Timing::None(what));
     }
-    if !forecast.is_exact() {
+    if !forecast.are_named() {
         return Ok(Timing::None("no call was timed: which entries are asked for shows only on the way"));
     }
     let timed = matrices.time(forecast, calls).map_err(|error| RunError::Plan(Box::new(error.into())))?;

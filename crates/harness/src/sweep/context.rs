@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use landmark_core::approximate::Approximate;
+use landmark_core::approximate::{Approximate, ScatteredParams};
 use landmark_core::approximation::{Approximation, Known};
 use landmark_core::entries::{Certainty, EntryBlock, EntryPlan, EntrySet, Rows};
 use landmark_core::error_estimate::{Stop, TargetError};
@@ -17,6 +17,7 @@ use serde_json::json;
 
 use super::wme::{self, RandomStores};
 use super::{Cell, Comparison, Setting, Sweep};
+use crate::config::EntriesConfig;
 use crate::config::MatrixSubject;
 use crate::config::ProxyLink;
 use crate::config::RunSettings;
@@ -212,7 +213,7 @@ impl SweepContext<'_> {
         blocks.extend(
             most.scattered().into_iter().map(|(i, j)| EntryBlock { rows: Rows::These(vec![i]), cols: vec![j] }),
         );
-        Ok(EntryPlan { blocks, certainty: Certainty::UpperBound })
+        Ok(EntryPlan { blocks, chosen: most.chosen(), certainty: Certainty::UpperBound })
     }
 
     /// The landmarks of a cell, chosen on the similarities at the γ that is fixed, or at the middle of those searched.
@@ -270,7 +271,7 @@ impl SweepContext<'_> {
             });
             (method.id, &method.name, &method.params, method.known, proxy, cell.comparison, cell.columns, cell.rank)
         });
-        cell_key(&json!({
+        let mut key = json!({
             "version": 1,
             "what": what,
             "dataset": self.problem.dataset,
@@ -285,7 +286,13 @@ impl SweepContext<'_> {
             "method": method,
             "profile": run.profile.name,
             "more": self.with_order(cell, more),
-        }))
+        });
+        // keys of before there were other entries than columns stay as they are
+        let entries = cell.map(|cell| self.sweep.method(cell).entries).filter(|entries| !entries.is_columns());
+        if let (Some(entries), Some(parts)) = (entries, key.as_object_mut()) {
+            parts.insert("entries".to_owned(), json!(entries));
+        }
+        cell_key(&key)
     }
 }
 
@@ -320,12 +327,15 @@ fn variant(method: &crate::config::MethodConfig) -> Variant {
     if method.order.is_some() {
         variant.set("order", "random");
     }
+    if let EntriesConfig::Scattered(ScatteredParams { columns, rounds }) = method.entries {
+        variant.set("entries", format!("scattered, {columns} in columns, {rounds} rounds"));
+    }
     variant
 }
 
 /// All of K.
 pub fn whole(n: usize) -> EntryPlan {
-    EntryPlan { blocks: vec![EntryBlock { rows: Rows::All, cols: (0..n).collect() }], certainty: Certainty::Exact }
+    EntryPlan::all(n)
 }
 
 /// A title without its replicate.

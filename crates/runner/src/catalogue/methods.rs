@@ -1,7 +1,7 @@
 //! The approximators, as a configuration names them.
 
 use landmark_core::approximate::{
-    Exact, Nystrom, Optimal, ShiftRidgeParams, SiCurParams, Skeleton, SmsNystromParams, StaCur,
+    Exact, Nystrom, Optimal, ShiftRidgeParams, SiCurParams, Skeleton, SmsNystromParams, StaCur, StackParams,
 };
 use landmark_harness::config::method_entry::{MethodEntry, NoParams, read_method};
 use landmark_oracles::wmd::wme::WmeMethodParams;
@@ -125,5 +125,25 @@ pub static METHODS: &[MethodEntry] = &[
         draws: true,
         sized: true,
         read: |node, path, problems| read_method(node, path, problems, ShiftRidgeParams::check),
+    },
+    MethodEntry {
+        id: "stack",
+        summary: "ours: shift_ridge and kriging stacked by what they predict out of fold, scattered entries, and row by row what is left",
+        formula: "m + ½(WΦᵀ + ΦWᵀ), exact where evaluated; m = θ·[1, V, p, p², a_i + a_j, (a_i + a_j)²], V = q(P) + shift_ridge(R) and \
+                  q(P) + Rα + (Rα)ᵀ − αᵀWα, R = C − q(P)",
+        entries: "as many calls as n·s: n·s0 in columns, single pairs for the rest",
+        source: "this project",
+        parameters: &[
+            parameter(
+                "columns",
+                "null",
+                "the part of the calls that goes to columns; chosen by what half of them hold unless said",
+            ),
+            parameter("rounds", "2", "rounds in which single pairs are chosen"),
+            parameter("degree", "2", "degree of the main proxy in q, 1 to 3"),
+        ],
+        draws: true,
+        sized: true,
+        read: |node, path, problems| read_method(node, path, problems, StackParams::check),
     },
 ];

@@ -123,7 +123,8 @@ impl Own {
     }
 
     fn vectors(&self) -> SignedVectors<'_> {
-        SignedVectors { vectors: self.factors.vectors.view(), signature: &self.factors.signature }
+        let Factors { vectors, signature, scattered, .. } = &self.factors;
+        SignedVectors { vectors: vectors.view(), signature, scattered: scattered.as_ref() }
     }
 
     /// The id of an item; its number where there are none.

@@ -5,7 +5,9 @@ use std::path::Path;
 
 use landmark_harness::config::{Config, Overlays};
 use landmark_yaml::{Entry, Problems, parse};
-use runner::catalogue::{self, DATASETS, KINDS, LANDMARK_POLICIES, METHODS, ORACLES, PROXIES, SECTIONS, TASKS};
+use runner::catalogue::{
+    self, DATASETS, ENTRY_POLICIES, KINDS, LANDMARK_POLICIES, METHODS, ORACLES, PROXIES, SECTIONS, TASKS,
+};
 use serde_json::Value as Json;
 
 /// Defaults in words, which nobody writes: the absence of a thing, or all of something.
@@ -88,6 +90,10 @@ fn every_default_of_the_catalogue_is_the_one_the_code_takes() {
     for proxy in PROXIES.iter().filter(|proxy| proxy.id != catalogue::proxies::MENTION_COSINE) {
         let read = |value: &str| sweep("methods", &format!("[{{ id: nystrom, proxy: {value} }}]"));
         compared.extend(compare(proxy, &format!("kind: {}", proxy.id), &read));
+    }
+    for entries in ENTRY_POLICIES {
+        let read = |value: &str| sweep("methods", &format!("[{{ id: nystrom, entries: {value} }}]"));
+        compared.extend(compare(entries, &format!("kind: {}", entries.id), &read));
     }
     let oracles: Vec<Entry> = ORACLES.iter().map(|oracle| oracle.entry).collect();
     for (list, place, key) in [

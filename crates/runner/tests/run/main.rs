@@ -16,6 +16,7 @@ mod recall;
 mod resume;
 mod retrieval;
 mod scale;
+mod scattered;
 mod scratch;
 mod search;
 mod sketches;

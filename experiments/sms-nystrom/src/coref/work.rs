@@ -5,13 +5,12 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
 
-use landmark_core::approximate::{Approximate, Proxied};
 use landmark_core::approximation::Approximation;
 use landmark_core::landmarks::Landmarks;
 use landmark_core::oracle::{Oracle, OracleShape};
 use landmark_core::stream::stream;
 use landmark_data::{CorefPart, catalog};
-use landmark_harness::config::{MethodConfig, ProxyLink, RunSettings};
+use landmark_harness::config::{MethodConfig, RunSettings};
 use landmark_harness::job::Request;
 use landmark_harness::layout::{About, Layout};
 use landmark_harness::matrices::Matrix;
@@ -240,17 +239,8 @@ impl Clustering {
         let dataset = format!("{}, {}, {}", self.settings.dataset, source.words(), topic.name);
         let of = |purpose: &str| stream(self.run.seed, &dataset, purpose, replicate);
         let landmarks = Landmarks::uniform(n, &mut of("landmarks"));
-        let approximator: Arc<dyn Approximate> = match &entry.proxy {
-            None => Arc::clone(&entry.approximator),
-            Some(proxy) => {
-                let proxied =
-                    Proxied::new(Arc::clone(&entry.approximator), Arc::new(topic.proxy.clone()), proxy.family());
-                Arc::new(match proxy.link {
-                    ProxyLink::Pair => proxied,
-                    ProxyLink::Hub => proxied.with_popularity(),
-                })
-            }
-        };
+        let proxy = entry.proxy.as_ref().map(|_| Arc::new(topic.proxy.clone()) as Arc<dyn Oracle>);
+        let approximator = entry.around(proxy.into_iter().collect(), None)?;
         // SiCUR's share is that of its rows, as the authors count it
         let rank = match entry.id {
             "sicur" => (size / 2).max(1),

@@ -34,6 +34,12 @@ pub struct Judged<'a> {
 
 /// Reason why columns say nothing of the others, in words; `None` where they do.
 pub fn not_uniform(matrix: &MatrixSubject) -> Option<String> {
+    if let Some(method) = matrix.methods.iter().find(|method| method.chooses_pairs()) {
+        return Some(format!(
+            "`{}` chooses pairs anew in every fit, and one without a part of the columns would buy others",
+            method.name
+        ));
+    }
     match &matrix.landmarks {
         LandmarkConfig::Uniform => None,
         other => Some(format!(

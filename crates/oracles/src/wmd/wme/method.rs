@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use landmark_core::approximate::{Approximate, ApproximateError, ColumnReader, FitReport};
 use landmark_core::approximation::{Approximation, Factors, Known, Signed};
-use landmark_core::entries::{Certainty, EntryPlan};
+use landmark_core::entries::EntryPlan;
 use landmark_core::landmarks::Landmarks;
 use landmark_core::oracle::{Oracle, OracleShape};
 use landmark_core::parameter::BadParameter;
@@ -91,7 +91,7 @@ impl Approximate for Wme {
     }
 
     fn entries(&self, _: usize, _: &Landmarks, _: usize) -> EntryPlan {
-        EntryPlan { blocks: Vec::new(), certainty: Certainty::Exact }
+        EntryPlan::exact(Vec::new())
     }
 
     fn factor(

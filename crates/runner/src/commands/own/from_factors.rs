@@ -158,7 +158,12 @@ impl Own {
         let is_landmark = self.places();
         let others: Vec<usize> = (0..is_landmark.len()).filter(|&item| is_landmark[item].is_none()).collect();
         let vectors = self.factors.vectors.select(Axis(0), &others);
-        let vectors = SignedVectors { vectors: vectors.view(), signature: &self.factors.signature };
+        let scattered = self.factors.scattered.as_ref().map(|scattered| scattered.select(&others));
+        let vectors = SignedVectors {
+            vectors: vectors.view(),
+            signature: &self.factors.signature,
+            scattered: scattered.as_ref(),
+        };
         let (_progress, done) = self.progress("items done");
         let lists = top_k(vectors, depth, done);
         let of = |(item, list): (usize, &Vec<landmark_tasks::neighbours::Neighbour>)| {

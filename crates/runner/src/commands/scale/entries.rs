@@ -138,7 +138,7 @@ fn make(
     }
     let shape = context.metered.shape();
     let forecast = Forecast::of(&jobs, vec![shape], |_| false);
-    if !forecast.is_exact() {
+    if !forecast.are_named() {
         let what = "what this configuration buys depends on what it sees (`target_error`, a budget of seconds, or landmarks chosen by scores)";
         return Err(refuse(format!("{what}; a plan needs a fixed `ranks` with `uniform` or `given` landmarks")));
     }
@@ -163,7 +163,7 @@ fn make(
     let same =
         |plan: &&TilePlan| !size.is_given() && plan.subject == identity.to_hex() && plan.purchase() == Some(&purchase);
     if let Some(plan) = there.filter(same) {
-        return Ok(Cut { plan: plan.clone(), left: missing });
+        return Ok(Cut { plan: plan.clone(), left: missing - set.chosen_evaluations() });
     }
     let timed = match size.sample {
         Some(calls) => {
@@ -185,5 +185,6 @@ fn make(
         };
     }
     // what was bought to time it is there now
-    Ok(Cut { plan, left: context.metered.missing(set)? })
+    // pairs that are chosen by what the columns hold are bought by `merge`
+    Ok(Cut { plan, left: context.metered.missing(set)? - set.chosen_evaluations() })
 }

@@ -1,0 +1,119 @@
+//! Row by row what the regression leaves, on Nyström features of how alike two items are.
+//!
+//! ```text
+//! G' = (G_E + G_C) / mean diagonal,  G_C = exp(2(cos(C_i, C_j) − 1)) of the evaluated rows, centred;  Φ: 64 Nyström features of it
+//! w_i = (Φ_Nᵀ D Φ_N + I)⁻¹ Φ_Nᵀ D res_iN,  N the evaluated others of i,  D_j = 1 / (1 + G'_jj − |φ_j|²)
+//! ```
+
+use ndarray::{Array1, Array2, Axis};
+use rayon::prelude::*;
+
+use super::columns::Columns;
+use super::level0::{Similar, unit_rows};
+use crate::approximate::ApproximateError;
+use crate::approximate::scattered::table::Table;
+use crate::linalg;
+
+/// Features at most.
+const FEATURES: usize = 64;
+
+/// Sharpness of the similarity of two rows.
+const SHARPNESS: f64 = 2.0;
+
+/// Eigenvalues of the landmarks' square below this part of the largest are left out.
+const NEGLIGIBLE: f64 = 1e-8;
+
+/// φ of every item, and how much one is worth.
+pub(super) struct Features {
+    /// n × at most 64.
+    pub(super) phi: Array2<f64>,
+    /// D.
+    worth: Array1<f64>,
+}
+
+impl Features {
+    pub(super) fn of(columns: &Columns, similar: Option<&Similar>) -> Result<Self, ApproximateError> {
+        let mut rows = columns.scores.clone();
+        columns.items.iter().enumerate().for_each(|(b, &t)| rows[[t, b]] = 0.0);
+        let mean = rows.mean_axis(Axis(0)).unwrap_or_else(|| Array1::zeros(rows.ncols()));
+        let unit = unit_rows(rows - &mean);
+        let items = &columns.items[..columns.items.len().min(FEATURES)];
+        let alike = |cosine: f64| (SHARPNESS * (cosine - 1.0)).exp();
+        let mut kernel = linalg::product(unit.view(), unit.select(Axis(0), items).t()).mapv(alike);
+        let mut diagonal: Array1<f64> = unit.rows().into_iter().map(|row| alike(row.dot(&row))).collect();
+        if let Some(similar) = similar {
+            kernel += &similar.columns(items);
+            diagonal += &similar.diagonal();
+        }
+        let scale = diagonal.mean().unwrap_or(1.0);
+        kernel /= scale;
+        diagonal /= scale;
+        let eigen = linalg::eigh(kernel.select(Axis(0), items).view())?;
+        let largest = eigen.values.iter().fold(0.0_f64, |largest, &w| largest.max(w));
+        let kept: Vec<usize> = (0..eigen.values.len()).filter(|&k| eigen.values[k] > NEGLIGIBLE * largest).collect();
+        let roots: Array1<f64> = kept.iter().map(|&k| eigen.values[k].sqrt()).collect();
+        let phi = linalg::product(kernel.view(), (eigen.vectors.select(Axis(1), &kept) / &roots).view());
+        let lengths: Array1<f64> = phi.rows().into_iter().map(|row| row.dot(&row)).collect();
+        let worth = (diagonal - lengths).mapv(|unexplained| 1.0 / (1.0 + unexplained.max(0.0)));
+        Ok(Self { phi, worth })
+    }
+
+    /// w of every item, n × features, from residuals that had not seen their pair.
+    pub(super) fn krige(&self, table: &Table, columns: &[usize]) -> Result<Array2<f64>, ApproximateError> {
+        let n = self.phi.nrows();
+        let mut is_column = vec![false; n];
+        columns.iter().for_each(|&j| is_column[j] = true);
+        let mut seen: Vec<Vec<(usize, f64)>> = vec![Vec::new(); n];
+        for chunk in table.chunks() {
+            for ((i, j), residual) in chunk.pairs().into_iter().zip(chunk.residuals()) {
+                seen[i].push((j, residual));
+                // two landmarks of one fold have a row in both orders
+                if !(is_column[i] && is_column[j]) {
+                    seen[j].push((i, residual));
+                }
+            }
+        }
+        let width = self.phi.ncols();
+        let rows: Vec<Vec<f64>> = seen.par_iter().map(|seen| self.weights(seen)).collect();
+        Ok(Array2::from_shape_vec((n, width), rows.concat()).expect("as many weights as features"))
+    }
+
+    fn weights(&self, seen: &[(usize, f64)]) -> Vec<f64> {
+        let width = self.phi.ncols();
+        let mut normal = vec![0.0; width * width];
+        let mut right = vec![0.0; width];
+        for &(j, residual) in seen {
+            let (row, worth) = (self.phi.row(j), self.worth[j]);
+            for a in 0..width {
+                let scaled = worth * row[a];
+                right[a] += scaled * residual;
+                for b in 0..=a {
+                    normal[a * width + b] += scaled * row[b];
+                }
+            }
+        }
+        (0..width).for_each(|a| normal[a * width + a] += 1.0);
+        solve(&mut normal, right)
+    }
+}
+
+/// Solves A x = b by Cholesky, of A ≥ I row by row, of which the lower triangle is read.
+fn solve(lower: &mut [f64], mut right: Vec<f64>) -> Vec<f64> {
+    let n = right.len();
+    for a in 0..n {
+        for b in 0..=a {
+            let inner: f64 = (0..b).map(|k| lower[a * n + k] * lower[b * n + k]).sum();
+            let rest = lower[a * n + b] - inner;
+            lower[a * n + b] = if a == b { rest.max(0.0).sqrt() } else { rest / lower[b * n + b] };
+        }
+    }
+    for a in 0..n {
+        let inner: f64 = (0..a).map(|k| lower[a * n + k] * right[k]).sum();
+        right[a] = (right[a] - inner) / lower[a * n + a];
+    }
+    for a in (0..n).rev() {
+        let inner: f64 = (a + 1..n).map(|k| lower[k * n + a] * right[k]).sum();
+        right[a] = (right[a] - inner) / lower[a * n + a];
+    }
+    right
+}

@@ -1,0 +1,190 @@
+//! Stack: its promises, what it gains over its candidates, and its parts against an independent program.
+
+use rand::Rng as _;
+
+use super::*;
+use crate::linalg::relative_error;
+use crate::oracle::{AsymmetryPolicy, EmbeddingProxy, Metered, Precomputed, block_of};
+use crate::stream::stream;
+
+crate::conformance!(stack, StackParams::default().check().unwrap());
+crate::conformance!(
+    stack_of_columns_alone,
+    StackParams { columns: Some(1.0), ..StackParams::default() }.check().unwrap()
+);
+
+const N: usize = 220;
+
+/// A function of two cheap scores, an item effect, low rank and noise that some items have more of.
+fn problem() -> (Precomputed, Vec<Arc<dyn Oracle>>) {
+    let mut rng = stream(6, "stack", "problem", 0);
+    let mut draw = |d: usize| Array2::from_shape_fn((N, d), |_| rng.gen_range(-1.0..1.0));
+    let (first, second, effect, noise) = (draw(6), draw(4), draw(1), draw(N));
+    let cosine = |vectors: &Array2<f64>| EmbeddingProxy::cosine(vectors.clone()).unwrap();
+    let all: Vec<usize> = (0..N).collect();
+    let [p, r] = [&first, &second].map(|vectors| block_of(&cosine(vectors), &all, &all).unwrap());
+    let low = first.dot(&first.t()).mapv(f64::sin) * 0.2;
+    let mut matrix = p.mapv(|p| 0.2 + 0.4 * p + 0.3 * p * p) + &(r * 0.3) + &low;
+    for i in 0..N {
+        for j in 0..N {
+            let size = 0.02 * if i % 5 == 0 && j % 5 == 0 { 10.0 } else { 1.0 };
+            matrix[[i, j]] += 0.3 * (effect[[i, 0]] + effect[[j, 0]]) + size * (noise[[i, j]] + noise[[j, i]]);
+        }
+    }
+    let oracle = Precomputed::new(matrix, AsymmetryPolicy::Mean).unwrap();
+    (oracle, vec![Arc::new(cosine(&first)), Arc::new(cosine(&second))])
+}
+
+fn landmarks() -> Landmarks {
+    Landmarks::uniform(N, &mut stream(6, "stack", "landmarks", 0))
+}
+
+fn fit(method: &dyn Approximate, oracle: &dyn Oracle, rank: usize) -> Approximation {
+    method.fit(oracle, &landmarks(), rank, Known::LANDMARKS, &mut stream(6, "stack", "fit", 0)).unwrap()
+}
+
+fn error(oracle: &Precomputed, approximation: &Approximation) -> f64 {
+    relative_error(oracle.matrix().view(), approximation.to_dense().unwrap().view())
+}
+
+fn stack(columns: Option<f64>, proxies: &[Arc<dyn Oracle>]) -> Stack {
+    StackParams { columns, ..StackParams::default() }.check().unwrap().with_proxies(proxies.to_vec())
+}
+
+#[test]
+fn the_stack_beats_shift_ridge_around_the_proxy_at_equal_calls() {
+    let (oracle, proxies) = problem();
+    for (rank, part) in [(12, 0.9), (40, 0.8)] {
+        let base = error(&oracle, &fit(&*stack(None, &proxies).base().unwrap(), &oracle, rank));
+        for columns in [None, Some(0.75), Some(1.0)] {
+            let ours = error(&oracle, &fit(&stack(columns, &proxies), &oracle, rank));
+            // without scattered entries the noisy pairs stay as they are
+            let part = if columns == Some(1.0) { 0.95 } else { part };
+            assert!(ours < part * base, "{ours} against {base} at {rank}, {columns:?} in columns");
+        }
+    }
+}
+
+#[test]
+fn the_bill_is_exact_whatever_is_chosen() {
+    let (oracle, proxies) = problem();
+    for rank in [3, 12, 30, 60] {
+        for columns in [None, Some(0.6)] {
+            let oracle = Metered::new(&oracle);
+            let method = stack(columns, &proxies);
+            let shape = OracleShape::of(&oracle);
+            let plan = method.plan(shape, &landmarks(), rank).unwrap();
+            fit(&method, &oracle, rank);
+            assert_eq!(oracle.spent().evaluations, plan.evaluations(shape), "{rank}, {columns:?}");
+            assert_eq!(plan.evaluations(shape), EntryPlan::columns(&landmarks().order()[..rank]).evaluations(shape));
+        }
+    }
+}
+
+#[test]
+fn a_matrix_of_low_rank_is_left_to_shift_ridge() {
+    let mut rng = stream(6, "stack", "low rank", 0);
+    let factor = Array2::from_shape_fn((N, 8), |_| rng.gen_range(-1.0..1.0));
+    let oracle = Precomputed::new(factor.dot(&factor.t()), AsymmetryPolicy::Mean).unwrap();
+    let ours = fit(&stack(None, &[]), &oracle, 40);
+    assert_eq!(ours.scattered().map_or(0, crate::approximation::ScatteredEntries::len), 0);
+    // exact at rank 8: what is left is rounding
+    assert!(error(&oracle, &ours) < 1e-8);
+}
+
+#[test]
+fn entries_products_and_vectors_know_what_is_exact() {
+    let (oracle, proxies) = problem();
+    let fitted = fit(&stack(Some(0.75), &proxies), &oracle, 30);
+    assert!(fitted.is_symmetric());
+    for (i, j, score) in fitted.scattered().unwrap().pairs().take(50) {
+        assert_eq!((fitted.entry(j, i).unwrap(), score), (score, oracle.matrix()[[i, j]]));
+    }
+    let t = fitted.landmarks()[3];
+    // subtracted and added again
+    assert!((fitted.entry(7, t).unwrap() - oracle.matrix()[[7, t]]).abs() < 1e-12);
+    let (dense, x) = (fitted.to_dense().unwrap(), (0..N).map(|i| (i as f64).cos()).collect::<Vec<_>>());
+    let mut out = vec![0.0; N];
+    fitted.apply(&x, &mut out).unwrap();
+    assert!(dense.dot(&ndarray::aview1(&x)).iter().zip(&out).all(|(a, b)| (a - b).abs() < 1e-9));
+    let embedding = fitted.embedding().unwrap();
+    let gram = (&embedding.vectors * &embedding.signature).dot(&embedding.vectors.t());
+    // without the known entries, which no vectors hold
+    assert!(relative_error(oracle.matrix().view(), gram.view()) < 0.3);
+}
+
+#[test]
+fn parameters_out_of_range_are_refused() {
+    let refused = |params: StackParams| params.check().map(|_| ()).unwrap_err().to_string();
+    let usual = StackParams::default();
+    assert_eq!(
+        refused(StackParams { columns: Some(1.5), ..usual }),
+        "`stack`: `columns` is 1.5, but must be above 0 and at most 1"
+    );
+    assert_eq!(refused(StackParams { rounds: 0, ..usual }), "`stack`: `rounds` is 0, but must be at least 1");
+    assert_eq!(refused(StackParams { degree: 4, ..usual }), "`stack`: `degree` is 4, but must be 1, 2 or 3");
+}
+
+fn numbers(value: &serde_json::Value) -> Vec<f64> {
+    serde_json::from_value(value.clone()).unwrap()
+}
+
+fn matrix(value: &serde_json::Value) -> Array2<f64> {
+    let rows: Vec<Vec<f64>> = serde_json::from_value(value.clone()).unwrap();
+    Array2::from_shape_vec((rows.len(), rows[0].len()), rows.concat()).unwrap()
+}
+
+fn assert_near(ours: &Array2<f64>, theirs: &Array2<f64>, what: &str) {
+    assert_eq!(ours.dim(), theirs.dim(), "{what}");
+    let difference = (ours - theirs).iter().fold(0.0_f64, |worst, x| worst.max(x.abs()));
+    // solves of well-conditioned systems of a few unknowns
+    assert!(difference < 1e-8, "{what}: {difference}");
+}
+
+#[test]
+fn its_parts_are_those_of_the_independent_program() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/stack.json");
+    let file: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+    let cases = file["cases"].as_array().unwrap();
+    assert!(cases.len() >= 2);
+    for case in cases {
+        let (expected, id) = (&case["expected"], case["id"].as_str().unwrap());
+        let items: Vec<usize> = serde_json::from_value(case["columns"].clone()).unwrap();
+        let degree = usize::try_from(case["degree"].as_u64().unwrap()).unwrap();
+        let all: Vec<Array2<f64>> = case["proxies"].as_array().unwrap().iter().map(matrix).collect();
+        let at = |matrix: &Array2<f64>| matrix.select(ndarray::Axis(1), &items);
+        let columns = Columns {
+            items: items.clone(),
+            scores: at(&matrix(&case["scores"])),
+            proxies: all.iter().map(&at).collect(),
+        };
+        let similar = Similar::of(&matrix(&case["vectors"]));
+
+        let link = blend::Polynomials::fit(&columns, all.len(), degree).unwrap();
+        assert_near(&link.block((columns.len(), columns.len()), &all), &matrix(&expected["link"]), &format!("{id}: q"));
+        let mut residual = &columns.scores - &link.block(columns.scores.dim(), &columns.proxies);
+        items.iter().enumerate().for_each(|(b, &t)| residual[[t, b]] = 0.0);
+        let effects = level0::item_effects(&items, &residual).insert_axis(ndarray::Axis(0));
+        let theirs = Array2::from_shape_vec(effects.dim(), numbers(&expected["effects"])).unwrap();
+        assert_near(&effects, &theirs, &format!("{id}: item effects"));
+        let (left, right) = level0::krige_columns(&items, residual, Some(&similar)).unwrap();
+        assert_near(&left.dot(&right.t()), &matrix(&expected["kriged_columns"]), &format!("{id}: kriging of columns"));
+
+        let (features, target) = (matrix(&case["features"]), numbers(&case["target"]));
+        let mut rows = Array2::zeros((features.nrows(), features.ncols() + 1));
+        rows.slice_mut(ndarray::s![.., ..features.ncols()]).assign(&features);
+        rows.column_mut(features.ncols()).assign(&ndarray::aview1(&target));
+        let linear = Moments::of(rows.view()).regress().unwrap();
+        for (row, value) in features.rows().into_iter().zip(numbers(&expected["regression"])) {
+            assert!((linear.at(&row.to_vec()) - value).abs() < 1e-9, "{id}: regression");
+        }
+
+        let mut table = Table::default();
+        let pairs: Vec<Pair> = serde_json::from_value(case["rows"].clone()).unwrap();
+        pairs.into_iter().zip(numbers(&case["residuals"])).for_each(|(pair, residual)| table.push(pair, 0.0, residual));
+        let features = Features::of(&columns, Some(&similar)).unwrap();
+        let weights = features.krige(&table, &items).unwrap();
+        let ours = weights.dot(&features.phi.t());
+        assert_near(&ours, &matrix(&expected["kriged_rows"]), &format!("{id}: kriging of rows"));
+    }
+}

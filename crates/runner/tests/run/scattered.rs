@@ -1,0 +1,98 @@
+//! `entries: scattered` by the real binary: its bill, its store, its workers, its files.
+#![cfg(unix)]
+
+use std::collections::HashSet;
+
+use ndarray::{Array1, Array2};
+use ndarray_npy::read_npy;
+
+use crate::own_data::{CONFIG, asked, place};
+use crate::scratch::{Scratch, number_before};
+
+/// The items of `own_data`, a quarter of the calls on scattered pairs and none on an error estimate.
+fn scattered() -> Scratch {
+    let scratch = place();
+    let config = CONFIG.replace("[shift_ridge]", "[{ id: shift_ridge, entries: scattered }]");
+    scratch.write("config.yaml", &config.replace("error_estimate: 100\n", ""));
+    scratch
+}
+
+fn distinct(scratch: &Scratch) -> usize {
+    asked(scratch).into_iter().collect::<HashSet<_>>().len()
+}
+
+fn pairs(scratch: &Scratch) -> (Array2<u64>, Array1<f64>) {
+    let folder = "results/mine/factors";
+    let read = |name: &str| scratch.path(&format!("{folder}/{name}"));
+    (read_npy(read("scattered_pairs.npy")).unwrap(), read_npy(read("scattered_scores.npy")).unwrap())
+}
+
+#[test]
+fn as_many_pairs_are_bought_as_the_columns_would_cost_and_none_twice() {
+    let scratch = scattered();
+    let said = scratch.run_well(&["--dry-run"]).out;
+    let planned = number_before(&said, " evaluations");
+    // 12 columns of 60 items whose diagonal is known
+    assert!(planned == 12 * 60 - 12 * 13 / 2 && said.contains("planned exactly"), "{said}");
+    scratch.run_well(&["--quiet"]);
+    assert_eq!((asked(&scratch).len() as u64, distinct(&scratch) as u64), (planned, planned));
+    let (pairs, scores) = pairs(&scratch);
+    assert!(pairs.nrows() > 100, "a quarter of {planned}: {}", pairs.nrows());
+    for (pair, score) in pairs.rows().into_iter().zip(&scores) {
+        assert_eq!(*score, (-0.05 * (pair[1] - pair[0]) as f64).exp());
+    }
+    let before = scratch.files("results/mine/factors");
+    scratch.run_well(&["--quiet"]);
+    assert!(scratch.files("results/mine/factors") == before, "a finished run changes no byte");
+    scratch.run_well(&["--quiet", "--force"]);
+    assert!(scratch.files("results/mine/factors") == before, "the same pairs are chosen again");
+    assert_eq!(asked(&scratch).len() as u64, planned, "and are in the store");
+}
+
+#[test]
+fn neighbours_know_the_scattered_entries() {
+    let scratch = scattered();
+    scratch.run_well(&["--quiet"]);
+    assert_eq!(scratch.say(&["mine", "config.yaml", "--pairs", "1770", "--out", "pairs.tsv"]).code, Some(0));
+    let text = std::fs::read_to_string(scratch.path("pairs.tsv")).unwrap();
+    let (pairs, _) = pairs(&scratch);
+    let known: HashSet<(u64, u64)> = pairs.rows().into_iter().map(|pair| (pair[0], pair[1])).collect();
+    let mut seen = 0;
+    for line in text.lines().skip(1) {
+        let cells: Vec<&str> = line.split('\t').collect();
+        let item = |k: usize| cells[k].trim_start_matches('n').parse::<u64>().unwrap();
+        let (i, j) = (item(0).min(item(1)), item(0).max(item(1)));
+        if known.contains(&(i, j)) {
+            seen += 1;
+            assert!((cells[2].parse::<f64>().unwrap() - (-0.05 * (j - i) as f64).exp()).abs() < 1e-9, "{line}");
+        }
+    }
+    assert_eq!(seen, known.len());
+}
+
+#[test]
+fn workers_buy_the_columns_and_the_merge_the_pairs_that_follow_from_them() {
+    let alone = scattered();
+    alone.run_well(&["--quiet"]);
+    let scratch = scattered();
+    let planned = number_before(&scratch.run_well(&["--dry-run"]).out, " evaluations");
+    for command in ["plan", "worker", "merge"] {
+        let said = scratch.say(&[command, "config.yaml"]);
+        assert_eq!(said.code, Some(0), "{command}: {}{}", said.out, said.err);
+        assert!(command == "merge" || (asked(&scratch).len() as u64) < planned);
+    }
+    assert_eq!((asked(&scratch).len() as u64, distinct(&scratch) as u64), (planned, planned));
+    let vectors = |scratch: &Scratch| std::fs::read(scratch.path("results/mine/factors/vectors.npy")).unwrap();
+    assert!(vectors(&scratch) == vectors(&alone));
+    assert_eq!(pairs(&scratch), pairs(&alone));
+}
+
+#[test]
+fn a_budget_is_kept_and_a_mistake_is_named() {
+    let scratch = scattered();
+    scratch.run(&["--quiet", "--set", "budget.entries=300"]);
+    assert!(asked(&scratch).len() <= 300);
+    scratch.complains(&["--set", "methods=[{ id: nystrom, entries: scatered }]"], &["scatered", "scattered"]);
+    let half = "methods=[{ id: nystrom, entries: { kind: scattered, columns: 1.5 } }]";
+    scratch.complains(&["--set", half], &["columns", "above 0 and below 1"]);
+}
