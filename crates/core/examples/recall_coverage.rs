@@ -3,6 +3,8 @@
 //! A table of the bounds by list length, spread between items and target: the share of draws whose statement is true, the mean recall
 //! at which they stop, and the share that was refused.
 
+#![allow(clippy::print_stdout)] // it is a command-line tool
+
 #[path = "../tests/recall_coverage/simulation.rs"]
 mod simulation;
 
