@@ -192,14 +192,14 @@ mod tests {
         // a partition with one sign in ten turned round: expected cost ≤ 3·OPT ≤ 3 · signs turned, on the mean of many orders
         let mut rng = stream(3, "groups", "signs", 0);
         let n = 40;
-        let mut sign = vec![vec![0.0; n]; n];
+        let mut sign = ndarray::Array2::<f64>::zeros((n, n));
         let mut turned = 0.0;
         for i in 0..n {
             for j in 0..i {
                 let turn = rng.gen_bool(0.1);
                 turned += f64::from(u8::from(turn));
                 let value = if turn { 1.0 - similar(i, j) } else { similar(i, j) };
-                (sign[i][j], sign[j][i]) = (value, value);
+                (sign[[i, j]], sign[[j, i]]) = (value, value);
             }
         }
         let mut cost = 0.0;
@@ -207,10 +207,10 @@ mod tests {
         for number in 0..orders {
             let landmarks = landmark_core::landmarks::Landmarks::uniform(n, &mut stream(4, "groups", "order", number));
             let read =
-                |pivot: usize, items: &[usize]| Ok::<_, ()>(Some(items.iter().map(|&j| sign[pivot][j]).collect()));
+                |pivot: usize, items: &[usize]| Ok::<_, ()>(Some(items.iter().map(|&j| sign[[pivot, j]]).collect()));
             let labels = around_pivots(landmarks.order(), 0.5, read).unwrap().groups.labels;
             for i in 0..n {
-                cost += (0..i).filter(|&j| (labels[i] == labels[j]) != (sign[i][j] > 0.5)).count() as f64;
+                cost += (0..i).filter(|&j| (labels[i] == labels[j]) != (sign[[i, j]] > 0.5)).count() as f64;
             }
         }
         assert!(cost / orders as f64 <= 3.0 * turned, "{} against {turned}", cost / orders as f64);

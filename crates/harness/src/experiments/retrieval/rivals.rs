@@ -386,14 +386,14 @@ fn adaptive(purse: &mut Purse<'_>, proxy: ArrayView2<'_, f64>) {
     let mut queues: Vec<VecDeque<usize>> = lists.iter().map(|list| list.iter().copied().collect()).collect();
     for turn in 0.. {
         let before = purse.left();
-        for i in 0..n {
+        for (i, queue) in queues.iter_mut().enumerate() {
             let from_graph = if turn % 2 == 1 { frontier(purse, &graph, i) } else { None };
             let next = from_graph.or_else(|| {
-                while let Some(&j) = queues[i].front() {
+                while let Some(&j) = queue.front() {
                     if !purse.knows(i, j) {
                         return Some(j);
                     }
-                    queues[i].pop_front();
+                    queue.pop_front();
                 }
                 None
             });
