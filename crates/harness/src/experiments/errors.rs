@@ -101,16 +101,13 @@ fn planned_sample(
 }
 
 /// The sample that was planned for a fit.
-fn sample_of(
-    context: &SweepContext<'_>,
-    estimate: ErrorEstimateConfig,
-    cell: &Cell,
-    approximation: &Approximation,
-) -> Result<Sample, JobError> {
-    // with scattered entries a part of the landmarks has no column, and what only reads a fit has its report
-    let columns = match approximation.report().scattered {
-        0 => context.landmarks(cell)?.order()[..cell.rank].to_vec(),
-        _ => approximation.landmarks().to_vec(),
+fn sample_of(context: &SweepContext<'_>, estimate: ErrorEstimateConfig, cell: &Cell) -> Result<Sample, JobError> {
+    let landmarks = context.landmarks(cell)?;
+    // where pairs are chosen a part of the landmarks has no column, or has one only by what the fit saw
+    let fit = context.sweep.method(cell).approximator.plan(context.metered.shape(), &landmarks, cell.rank)?;
+    let columns = match fit.chosen {
+        0 => landmarks.order()[..cell.rank].to_vec(),
+        _ => fit.full_columns(),
     };
     Ok(sample(context, estimate, cell, &columns))
 }
@@ -159,7 +156,7 @@ pub(super) fn rows(
             known.chain(agreement_rows(agreement, blank)).collect()
         }
         Errors::Estimated(estimate) => {
-            let sample = sample_of(context, estimate, cell, approximation)?;
+            let sample = sample_of(context, estimate, cell)?;
             estimated_rows(&sample.estimate(&reference, approximation, estimate.confidence)?, blank)
         }
     })
@@ -182,7 +179,7 @@ pub(super) fn row(
             Some(blank(Metric::RelativeError, error))
         }
         Errors::Estimated(estimate) => {
-            let sample = sample_of(context, estimate, cell, approximation)?;
+            let sample = sample_of(context, estimate, cell)?;
             let ErrorEstimate { relative_error, lower, upper, .. } =
                 sample.estimate(&reference, approximation, estimate.confidence)?;
             Some(blank(Metric::EstimatedError, relative_error).within(lower, upper))
