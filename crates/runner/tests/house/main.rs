@@ -89,7 +89,7 @@ fn no_crate_outgrows_the_others() {
     let all: usize = FLOORS.iter().map(|(folder, _)| lines(folder)).sum();
     for (folder, _) in FLOORS {
         let own = lines(folder);
-        assert!(own * 100 <= all * 18, "`{folder}` holds {own} of {all} lines, more than 18 %");
+        assert!(own * 100 <= all * 20, "`{folder}` holds {own} of {all} lines, more than 20 %");
     }
     let program = lines("crates/runner/src");
     assert!(program <= 5600, "the program has {program} lines: what it knows of experiments belongs below it");
