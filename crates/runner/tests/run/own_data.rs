@@ -164,7 +164,7 @@ fn factors_and_tables_of_other_settings_are_not_used() {
         assert_eq!(said.code, Some(2), "{arguments:?}: {}{}", said.out, said.err);
         words.iter().for_each(|words| said.must_complain(words));
     };
-    let made = ["made with other settings", "of rank 12", "program `difference`", "[33]"];
+    let made = ["made with other settings", "of rank 12", "`difference`", "[33]"];
     let again = "run it first: `runner config.yaml --set ranks=33`";
     for command in ["topk", "mine", "cluster"] {
         refused(&[command, "config.yaml", "--set", "ranks=33"], &[&made[..], &[again]].concat());
@@ -172,7 +172,7 @@ fn factors_and_tables_of_other_settings_are_not_used() {
     // another configuration of the same name, with a program of its own
     scratch.write("other.sh", &PROGRAM.replace("\"difference\"", "\"another\""));
     scratch.write("other.yaml", &CONFIG.replace("scorer.sh", "other.sh"));
-    refused(&["topk", "other.yaml"], &["made with other settings", "program `difference`"]);
+    refused(&["topk", "other.yaml"], &["made with other settings", "`difference`"]);
     // tables go with the factors that they were made from, and stay as long as these do
     let well = |arguments: &[&str]| {
         let said = scratch.say(arguments);

@@ -13,7 +13,7 @@ use crate::scratch::{Scratch, number_before};
 fn scattered() -> Scratch {
     let scratch = place();
     let config = CONFIG.replace("[shift_ridge]", "[{ id: shift_ridge, entries: scattered }]");
-    scratch.write("config.yaml", &config.replace("error_estimate: 100\n", ""));
+    scratch.write("config.yaml", &config.replace("error_estimate: 100\n", "error_estimate: false\n"));
     scratch
 }
 
