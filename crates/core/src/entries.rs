@@ -10,6 +10,8 @@ use crate::oracle::{OracleShape, Symmetry};
 
 pub(crate) mod pair_map;
 
+pub use pair_map::{PairHasher, PairMap};
+
 use pair_map::PairSet;
 
 /// Rows × columns of the matrix.

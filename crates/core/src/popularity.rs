@@ -234,7 +234,7 @@ fn in_chunks<T: Send>(chunks: usize, part: impl Fn(usize) -> T + Sync + Send) ->
 }
 
 /// Solves A x = b by Cholesky, of a symmetric A whose lower triangle is read; `None` where A is not positive definite.
-pub(crate) fn solve_spd(mut matrix: Array2<f64>, mut right: Vec<f64>) -> Option<Vec<f64>> {
+pub fn solve_spd(mut matrix: Array2<f64>, mut right: Vec<f64>) -> Option<Vec<f64>> {
     let size = right.len();
     let matrix = matrix.as_slice_mut()?;
     for a in 0..size {

@@ -8,7 +8,7 @@ use std::fs;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use landmark_core::search::{Index, IndexParams, IndexParts, ItemProxy, PopularityLink, SearchError};
+use landmark_neighbours::search::{Index, IndexParams, IndexParts, ItemProxy, PopularityLink, SearchError};
 use ndarray::{Array2, ArrayView2, Axis};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -197,7 +197,7 @@ fn file(action: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> Ind
 
 #[cfg(test)]
 mod tests {
-    use landmark_core::search::Anchors;
+    use landmark_neighbours::search::Anchors;
     use ndarray::s;
 
     use super::*;

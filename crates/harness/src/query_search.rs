@@ -9,8 +9,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use landmark_core::oracle::{Budget, Identity, Metered, Oracle, OracleError, OracleShape, Pair, Symmetry, block_of};
-use landmark_core::search::{Answer, Index, SearchError};
 use landmark_data::matrices;
+use landmark_neighbours::search::{Answer, Index, SearchError};
 use landmark_oracles::subprocess::{PairForm, ScoredItems, SubprocessError};
 use landmark_store::{OracleLabel, StoreError, TileStore};
 use ndarray::{Array2, Axis, concatenate};

@@ -9,7 +9,7 @@ use std::hash::{BuildHasherDefault, Hasher};
 use crate::oracle::Pair;
 
 /// Scores by pair.
-pub(crate) type PairMap<V> = HashMap<Pair, V, BuildHasherDefault<PairHasher>>;
+pub type PairMap<V> = HashMap<Pair, V, BuildHasherDefault<PairHasher>>;
 
 /// A set of pairs.
 pub(crate) type PairSet = HashSet<Pair, BuildHasherDefault<PairHasher>>;
@@ -19,7 +19,7 @@ const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// Hashes two indices.
 #[derive(Debug, Default, Clone, Copy)]
-pub(crate) struct PairHasher(u64);
+pub struct PairHasher(u64);
 
 impl Hasher for PairHasher {
     fn write(&mut self, bytes: &[u8]) {

@@ -1,6 +1,6 @@
 //! `coverage:` — the recalls that `experiment: coverage` has stated, draw by draw.
 
-use landmark_core::recall::Target;
+use landmark_neighbours::recall::Target;
 use landmark_yaml::Section;
 use serde::Serialize;
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use landmark_core::search::IndexParams;
+use landmark_neighbours::search::IndexParams;
 use landmark_yaml::Section;
 use serde::Serialize;
 

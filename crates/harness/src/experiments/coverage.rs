@@ -12,12 +12,12 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use landmark_core::landmarks::Landmarks;
-use landmark_core::neighbours::{RoundsParams, Search, Step};
 use landmark_core::oracle::{
     AsymmetryPolicy, Metered, Oracle, OracleShape, Precomputed, Symmetry, ask_pairs, block_of,
 };
-use landmark_core::recall::{Audit, AuditError, Target, nearest_to, share_found};
 use landmark_core::stream::stream;
+use landmark_neighbours::nearest::{RoundsParams, Search, Step};
+use landmark_neighbours::recall::{Audit, AuditError, Target, nearest_to, share_found};
 use landmark_report::{FigureKind, FigureSpec, Metric, ResultRow, Selection, TableKind, TableSpec};
 use landmark_yaml::{Entry, parameter, required};
 use rand::seq::index::sample;
@@ -204,7 +204,7 @@ impl Draw<'_> {
 
     /// The search without an audit, to its end.
     fn path(&self) -> Result<Path, JobError> {
-        let failed = |error: landmark_core::neighbours::NeighbourError| JobError::Failed(error.into());
+        let failed = |error: landmark_neighbours::nearest::NeighbourError| JobError::Failed(error.into());
         let n = self.oracle.len();
         let params = RoundsParams { columns: Some(COLUMNS.min(n / 2)), growth: Some(GROWTH), ..self.params() };
         let rounds = params.check().map_err(|error| JobError::Failed(error.into()))?;

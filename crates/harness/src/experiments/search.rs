@@ -7,9 +7,9 @@
 use landmark_core::entries::{EntryBlock, EntryPlan, Rows};
 use landmark_core::landmarks::Landmarks;
 use landmark_core::oracle::{Oracle, block_of};
-use landmark_core::search::rivals::{Anncur, Axn, rerank};
-use landmark_core::search::{Anchors, Answer, Index, ItemProxy, SearchError};
 use landmark_core::stream::stream;
+use landmark_neighbours::search::rivals::{Anncur, Axn, rerank};
+use landmark_neighbours::search::{Anchors, Answer, Index, ItemProxy, SearchError};
 use landmark_report::{CellKey, Metric, ResultRow, Selection, TableKind, TableSpec};
 use landmark_report::{FigureKind, FigureSpec};
 use landmark_tasks::retrieval::{Depth, Truth};

@@ -16,6 +16,7 @@ const FLOORS: &[(&str, usize)] = &[
     ("crates/yaml", 0),
     ("crates/data", 1),
     ("crates/features", 1),
+    ("crates/neighbours", 1),
     ("crates/store", 1),
     ("crates/oracles", 2),
     ("crates/tasks", 2),
@@ -89,7 +90,7 @@ fn no_crate_outgrows_the_others() {
     let all: usize = FLOORS.iter().map(|(folder, _)| lines(folder)).sum();
     for (folder, _) in FLOORS {
         let own = lines(folder);
-        assert!(own * 100 <= all * 20, "`{folder}` holds {own} of {all} lines, more than 20 %");
+        assert!(own * 100 <= all * 18, "`{folder}` holds {own} of {all} lines, more than 18 %");
     }
     let program = lines("crates/runner/src");
     assert!(program <= 5700, "the program has {program} lines: what it knows of experiments belongs below it");

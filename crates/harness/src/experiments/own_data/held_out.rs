@@ -3,7 +3,7 @@
 //! ```text
 //! 5 folds over the columns; for each one fit without it, from what the store holds; its columns are then rows of K whose candidates can be judged
 //! ```
-//! Bounds and their conditions: `landmark_core::recall`. The landmarks must be uniform. Cost: five fits, no call; memory that of one fit.
+//! Bounds and their conditions: `landmark_neighbours::recall`. The landmarks must be uniform. Cost: five fits, no call; memory that of one fit.
 
 use std::collections::HashSet;
 
@@ -11,8 +11,8 @@ use landmark_core::approximate::ApproximateError;
 use landmark_core::approximation::{Embedding, Known};
 use landmark_core::landmarks::Landmarks;
 use landmark_core::oracle::{Oracle, block_of};
-use landmark_core::recall::{PairAudit, depth_shares, folds};
 use landmark_core::stream::stream;
+use landmark_neighbours::recall::{PairAudit, depth_shares, folds};
 use ndarray::{Array1, Array2};
 
 use crate::config::{LandmarkConfig, MatrixSubject};

@@ -18,9 +18,9 @@ use landmark_core::approximate::{Approximate, Link, Nystrom, Proxied, ShiftRidge
 use landmark_core::approximation::Known;
 use landmark_core::landmarks::Landmarks;
 use landmark_core::linalg::{self, Cholesky};
-use landmark_core::neighbours::{self, RoundsParams};
 use landmark_core::oracle::{AsymmetryPolicy, Metered, Oracle, OracleShape, Precomputed, block_of};
 use landmark_core::stream::stream;
+use landmark_neighbours::nearest::{RoundsParams, nearest as nearest_in_rounds};
 use landmark_report::{Subject, Variant};
 use ndarray::{Array1, Array2, ArrayView2, Axis, aview1};
 use rayon::prelude::*;
@@ -310,7 +310,7 @@ impl Ready<'_> {
         let rounds = params.check().map_err(|error| JobError::Failed(error.into()))?;
         let proxies = if without == Without::Proxy { Vec::new() } else { vec![Arc::clone(&self.setup.proxy)] };
         let metered = Metered::new(&self.oracle);
-        let found = neighbours::nearest(&metered, &proxies, &rounds, self.setup.landmarks);
+        let found = nearest_in_rounds(&metered, &proxies, &rounds, self.setup.landmarks);
         let found = found.map_err(|error| JobError::Failed(error.into()))?;
         let lists = found.lists.iter().map(|list| list.iter().map(|near| near.item).collect()).collect();
         Ok(Lists { lists, spent: metered.spent().evaluations })

@@ -6,14 +6,14 @@
 //! ```
 
 use landmark_core::landmarks::Landmarks;
-use landmark_core::neighbours::{NeighbourError, RoundsParams};
 use landmark_core::oracle::{OracleError, OracleShape};
-use landmark_core::recall::{Audit, AuditError, Audited, Bound, Enough, Target, nearest_to};
 use landmark_core::stream::stream;
 use landmark_harness::config::{Budget, MatrixSubject};
 use landmark_harness::experiments::own_data::{FACTORS, Statement};
 use landmark_harness::run::{self, RunError};
 use landmark_harness::sweep::context::SweepContext;
+use landmark_neighbours::nearest::{NeighbourError, RoundsParams};
+use landmark_neighbours::recall::{Audit, AuditError, Audited, Bound, Enough, Target, nearest_to};
 use landmark_report::amounts::count;
 use miette::{IntoDiagnostic, Report, Result};
 use serde_json::json;

@@ -8,7 +8,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use landmark_core::landmarks::Landmarks;
-use landmark_core::neighbours::{Bill, Neighbour, NeighbourError, Rounds, RoundsParams, Search, nearest_within_bounds};
 use landmark_core::oracle::{Oracle, OracleError, OracleShape, ask_pairs};
 use landmark_core::stream::stream;
 use landmark_harness::config::{Config, MatrixSubject, ProxyConfig, ProxyKind};
@@ -19,6 +18,9 @@ use landmark_harness::oracles::wmd::WmdConfig;
 use landmark_harness::progress::Progress;
 use landmark_harness::run::{self, RunError, RunOptions};
 use landmark_harness::sweep::context::SweepContext;
+use landmark_neighbours::nearest::{
+    Bill, Neighbour, NeighbourError, Rounds, RoundsParams, Search, nearest_within_bounds,
+};
 use landmark_report::amounts::count;
 use landmark_report::columns::Column;
 use landmark_report::write_file;

@@ -1,17 +1,17 @@
 //! `runner topk --target-recall ρ --from-factors`: candidates of the factors, scored as deep as held-out landmark columns say.
 //!
-//! The static form of ALGORITHMS_2 §12: no further rows are evaluated, and no round is waited for. `landmark_core::recall` has the bound,
+//! The static form of ALGORITHMS_2 §12: no further rows are evaluated, and no round is waited for. `landmark_neighbours::recall` has the bound,
 //! `landmark_harness::experiments::own_data::held_out` the shares.
 
 use landmark_core::entries::EntrySet;
-use landmark_core::neighbours::Neighbour;
 use landmark_core::oracle::{Oracle, Pair, block_of};
-use landmark_core::recall::{AuditPath, KnownLists, Target};
 use landmark_harness::config::{Budget, MatrixSubject};
 use landmark_harness::experiments::own_data::{self, Statement, held_out};
 use landmark_harness::job::JobError;
 use landmark_harness::run::{self, RunError};
 use landmark_harness::sweep::context::SweepContext;
+use landmark_neighbours::nearest::Neighbour;
+use landmark_neighbours::recall::{AuditPath, KnownLists, Target};
 use landmark_report::amounts::count;
 use landmark_report::columns::Column;
 use landmark_tasks::neighbours::{SignedVectors, top_k};

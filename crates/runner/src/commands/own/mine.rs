@@ -12,12 +12,12 @@ use std::collections::HashSet;
 
 use landmark_core::entries::EntrySet;
 use landmark_core::oracle::{Oracle, Pair, block_of};
-use landmark_core::recall::{PairBound, Target};
 use landmark_harness::config::{Budget, MatrixSubject};
 use landmark_harness::experiments::own_data::{self, Statement, held_out};
 use landmark_harness::job::JobError;
 use landmark_harness::run::{self, RunError};
 use landmark_harness::sweep::context::SweepContext;
+use landmark_neighbours::recall::{PairBound, Target};
 use landmark_report::amounts::count;
 use landmark_report::columns::Column;
 use landmark_tasks::groups::connected;

@@ -4,12 +4,12 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use landmark_core::search::Hit;
 use landmark_harness::config::{Config, Subject, TextsFormat};
 use landmark_harness::items::ItemFile;
 use landmark_harness::progress::Progress;
 use landmark_harness::query_search::QuerySearch;
 use landmark_harness::run;
+use landmark_neighbours::search::Hit;
 use landmark_report::amounts::count;
 use landmark_report::columns::Column;
 use miette::{IntoDiagnostic, Result};

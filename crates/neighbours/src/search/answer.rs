@@ -1,7 +1,7 @@
 //! What a query is answered with: an estimate for every item, exact where a call was made.
 
 use super::{SearchError, best_unknown};
-use crate::oracle::{OracleError, check_finite};
+use landmark_core::oracle::{OracleError, check_finite};
 
 /// Scores of one query with all items, some known and the others estimated.
 #[derive(Debug, Clone, PartialEq)]

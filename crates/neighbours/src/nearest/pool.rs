@@ -10,8 +10,8 @@ use rayon::prelude::*;
 
 use super::NeighbourError;
 use super::best::Best;
-use crate::oracle::{Oracle, OracleError, Pair, ask_block, ask_pairs};
-use crate::popularity::{HubLink, Popularity};
+use landmark_core::oracle::{Oracle, OracleError, Pair, ask_block, ask_pairs};
+use landmark_core::popularity::{HubLink, Popularity};
 
 /// Rows and columns of a block of the scan: 8 MB a proxy.
 const BLOCK: usize = 1024;

@@ -9,8 +9,8 @@
 //!
 //! A query is known by its scores with items alone, which a closure answers in batches: who counts, stores or limits calls does it there.
 
-use crate::oracle::OracleError;
-use crate::parameter::BadParameter;
+use landmark_core::oracle::OracleError;
+use landmark_core::parameter::BadParameter;
 
 mod answer;
 mod index;
@@ -35,7 +35,7 @@ pub enum SearchError {
     Oracle(#[from] OracleError),
     /// A factorisation failed.
     #[error(transparent)]
-    Linalg(#[from] crate::linalg::LinalgError),
+    Linalg(#[from] landmark_core::linalg::LinalgError),
     /// Two inputs that do not fit.
     #[error("{what} is {} × {}, but must be {} × {}", seen.0, seen.1, wanted.0, wanted.1)]
     Shape {

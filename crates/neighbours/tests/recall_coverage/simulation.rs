@@ -1,8 +1,8 @@
 //! Populations whose recall is known, and the share of draws in which a stated recall is true.
 
 use landmark_core::normal::standard_normal;
-use landmark_core::recall::{AuditPath, Bound, PairAudit, Target};
 use landmark_core::stream::{Rng, stream};
+use landmark_neighbours::recall::{AuditPath, Bound, PairAudit, Target};
 use ndarray::Array2;
 use rand::Rng as _;
 use rand::seq::index::sample;

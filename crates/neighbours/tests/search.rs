@@ -9,9 +9,9 @@ use serde_json::Value;
 
 use landmark_core::normal::standard_normal;
 use landmark_core::oracle::EmbeddingProxy;
-use landmark_core::search::rivals::{Anncur, Axn, rerank};
-use landmark_core::search::{Anchors, Answer, Index, IndexParams, ItemProxy, SearchError};
 use landmark_core::stream::stream;
+use landmark_neighbours::search::rivals::{Anncur, Axn, rerank};
+use landmark_neighbours::search::{Anchors, Answer, Index, IndexParams, ItemProxy, SearchError};
 
 /// The reference is rounded to six decimals.
 const ROUNDED: f64 = 2e-6;

@@ -15,10 +15,10 @@ use serde::Serialize;
 
 use super::shares::{AuditPath, Recall};
 use super::{Bound, Target, TooFewAudited, depth_shares, share_found};
-use crate::landmarks::Landmarks;
-use crate::neighbours::{Neighbour, NeighbourError, RoundsParams, Search, Step};
-use crate::oracle::{Oracle, OracleError, OracleShape, Pair, ask_pairs};
-use crate::stream::Rng;
+use crate::nearest::{Neighbour, NeighbourError, RoundsParams, Search, Step};
+use landmark_core::landmarks::Landmarks;
+use landmark_core::oracle::{Oracle, OracleError, OracleShape, Pair, ask_pairs};
+use landmark_core::stream::Rng;
 
 /// Growth of the effort from step to step.
 const GROWTH: f64 = 0.2;
@@ -113,7 +113,7 @@ struct Hidden {
 /// are 4 and the growth of the effort a fifth where `params` say nothing. `landmarks` must be uniform; `rng` draws the audited rows.
 ///
 /// # Errors
-/// Too few audited rows for any statement, and those of [`nearest`](crate::neighbours::nearest).
+/// Too few audited rows for any statement, and those of [`nearest`](crate::nearest::nearest).
 pub fn nearest_to(
     oracle: &dyn Oracle,
     proxies: &[Arc<dyn Oracle>],
@@ -332,8 +332,8 @@ mod tests {
     use rand::Rng as _;
 
     use super::*;
-    use crate::oracle::{AsymmetryPolicy, Budget, EmbeddingProxy, Metered, Precomputed};
-    use crate::stream::stream;
+    use landmark_core::oracle::{AsymmetryPolicy, Budget, EmbeddingProxy, Metered, Precomputed};
+    use landmark_core::stream::stream;
 
     /// Cosines of hidden vectors with the popularity of both items, and a proxy that sees half of their numbers.
     fn problem(n: usize, seed: u64) -> (Array2<f64>, Arc<dyn Oracle>) {

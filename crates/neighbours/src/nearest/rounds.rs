@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::oracle::OracleShape;
-use crate::parameter::BadParameter;
+use landmark_core::oracle::OracleShape;
+use landmark_core::parameter::BadParameter;
 
 /// Candidates an item, at least: at a few calls an item, kriging has something to choose from.
 const FEWEST_CANDIDATES: usize = 64;

@@ -6,10 +6,10 @@ use rand::Rng as _;
 use serde_json::Value;
 
 use super::*;
-use crate::oracle::{
+use landmark_core::oracle::{
     AsymmetryPolicy, EmbeddingProxy, Metered, Pair, Precomputed, Remembered, Symmetrization, Symmetrized, block_of,
 };
-use crate::stream::stream;
+use landmark_core::stream::stream;
 
 fn numbers(value: &Value) -> Vec<f64> {
     serde_json::from_value(value.clone()).unwrap()
@@ -218,8 +218,8 @@ fn errors_name_the_proxy_and_the_next_step() {
         fn symmetry(&self) -> Symmetry {
             Symmetry::Symmetric
         }
-        fn identity(&self) -> crate::oracle::Identity {
-            crate::oracle::Identity::of(&[])
+        fn identity(&self) -> landmark_core::oracle::Identity {
+            landmark_core::oracle::Identity::of(&[])
         }
         fn evaluate(&self, pairs: &[Pair], out: &mut [f64]) -> Result<(), OracleError> {
             pairs.iter().zip(out).for_each(|(&pair, out)| *out = self.0[pair]);

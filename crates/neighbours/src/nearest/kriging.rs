@@ -14,9 +14,9 @@ use ndarray::{Array2, Axis};
 use rayon::prelude::*;
 
 use super::pool::{Pool, by_rows};
-use crate::linalg;
-use crate::oracle::{Oracle, OracleError, Pair, ask_pairs, block_of};
-use crate::popularity::solve_spd;
+use landmark_core::linalg;
+use landmark_core::oracle::{Oracle, OracleError, Pair, ask_pairs, block_of};
+use landmark_core::popularity::solve_spd;
 
 /// Known pairs that an item is kriged from, at most.
 const MOST_KNOWN: usize = 256;

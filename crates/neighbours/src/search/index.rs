@@ -17,9 +17,9 @@ use super::answer::{Answer, Asking};
 use super::items::mean_diagonal;
 use super::popularity::{Popularity, PopularityLink};
 use super::{ItemProxy, SearchError, best_unknown, check_line, check_matrix};
-use crate::linalg::Cholesky;
-use crate::oracle::OracleError;
-use crate::parameter::BadParameter;
+use landmark_core::linalg::Cholesky;
+use landmark_core::oracle::OracleError;
+use landmark_core::parameter::BadParameter;
 
 /// Parameters of a search.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -63,7 +63,7 @@ pub struct Anchors<'a> {
 /// Items that can be searched.
 ///
 /// ```
-/// use landmark_core::search::{Anchors, Index, IndexParams, ItemProxy};
+/// use landmark_neighbours::search::{Anchors, Index, IndexParams, ItemProxy};
 /// use ndarray::{Array2, s};
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// // 60 items and 12 queries: the score is a product of vectors, the proxy the cosine of their first half

@@ -1,7 +1,7 @@
 //! Neighbours at a number of calls an item, timed for `scripts/peers/retrieval.py`.
 //!
 //! ```text
-//! cargo run --release -p landmark-core --example retrieval_times -- K.f64 VECTORS.f64 n d b k OUT
+//! cargo run --release -p landmark-neighbours --example retrieval_times -- K.f64 VECTORS.f64 n d b k OUT
 //! ```
 //! Reads the score (n·n) and the proxy's vectors (n·d) as little-endian f64 in rows, writes n·k little-endian u64 (the neighbours), prints
 //! user and system seconds of the search without the score, and the calls.
@@ -9,9 +9,9 @@
 use std::sync::Arc;
 
 use landmark_core::landmarks::Landmarks;
-use landmark_core::neighbours::{RoundsParams, Search};
 use landmark_core::oracle::{AsymmetryPolicy, EmbeddingProxy, Oracle, OracleShape, Precomputed};
 use landmark_core::stream::stream;
+use landmark_neighbours::nearest::{RoundsParams, Search};
 use ndarray::Array2;
 
 fn read(path: &str, rows: usize, columns: usize) -> Result<Array2<f64>, Box<dyn std::error::Error>> {

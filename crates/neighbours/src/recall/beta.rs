@@ -54,7 +54,7 @@ fn fraction(x: f64, a: f64, b: f64) -> f64 {
 /// x with I_x(a, b) = p; a, b > 0 and 0 ≤ p ≤ 1.
 ///
 /// ```
-/// use landmark_core::recall::beta_quantile;
+/// use landmark_neighbours::recall::beta_quantile;
 /// // 30 of 30 seen: the lower bound at confidence .9 is .1^(1/30)
 /// assert!((beta_quantile(0.1, 30.0, 1.0) - 0.1_f64.powf(1.0 / 30.0)).abs() < 1e-13);
 /// ```

@@ -17,8 +17,8 @@ use super::best::Best;
 use super::pool::proxy_blocks;
 use super::search::Neighbour;
 use super::{NeighbourError, require_symmetric};
-use crate::entries::pair_map::PairMap;
-use crate::oracle::{Oracle, OracleShape, Pair, ask_pairs};
+use landmark_core::entries::PairMap;
+use landmark_core::oracle::{Oracle, OracleShape, Pair, ask_pairs};
 
 /// Candidates that an item keeps beside its k.
 const AHEAD: usize = 64;

@@ -8,7 +8,7 @@
 use rayon::prelude::*;
 
 use super::pool::{Pool, by_rows};
-use crate::oracle::Pair;
+use landmark_core::oracle::Pair;
 
 /// The `count` unknown pairs of smallest priority, (i, j) with i < j ascending; fewer where fewer are left. `value` is F in a slot, known
 /// pairs included; it is the same in both slots of a pair.

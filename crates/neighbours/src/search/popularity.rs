@@ -10,7 +10,7 @@
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis, aview1};
 use serde::{Deserialize, Serialize};
 
-use crate::linalg::Cholesky;
+use landmark_core::linalg::Cholesky;
 
 /// Ridge on every coefficient but the constant, times the number of pairs.
 const RIDGE: f64 = 1e-4;

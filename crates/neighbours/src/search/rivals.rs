@@ -10,9 +10,9 @@ use ndarray::{Array2, ArrayView2, Axis, aview1};
 
 use super::answer::{Answer, Asking};
 use super::{SearchError, best_unknown, check_line, check_matrix};
-use crate::linalg::{self, Cholesky, PINV_TOLERANCE};
-use crate::oracle::OracleError;
-use crate::parameter::BadParameter;
+use landmark_core::linalg::{self, Cholesky, PINV_TOLERANCE};
+use landmark_core::oracle::OracleError;
+use landmark_core::parameter::BadParameter;
 
 /// Ridge of AXN's regression, a share of the mean squared length of an item's row.
 const RIDGE: f64 = 0.01;

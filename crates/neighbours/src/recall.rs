@@ -23,7 +23,7 @@ pub use pairs::{PairAudit, PairBound, TooFewPositives};
 pub use search::{Audit, AuditError, AuditStep, Audited, Enough, KnownLists, nearest_to};
 pub use shares::{AuditPath, Bound, Recall, TooFewAudited};
 
-use crate::parameter::BadParameter;
+use landmark_core::parameter::BadParameter;
 
 /// Recall ρ to be reached with probability 1 − δ.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -39,7 +39,7 @@ impl Target {
     /// ρ or δ outside (0, 1): no sample proves a recall of 1, and none is certain.
     ///
     /// ```
-    /// use landmark_core::recall::Target;
+    /// use landmark_neighbours::recall::Target;
     /// let error = Target::new(1.0, 0.1).unwrap_err();
     /// assert_eq!(error.to_string(), "`recall` is 1, but must be above 0 and below 1: only all pairs prove a recall of 1");
     /// ```

@@ -8,9 +8,9 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use landmark_core::landmarks::Landmarks;
-use landmark_core::neighbours::{RoundsParams, Search};
 use landmark_core::oracle::{EmbeddingProxy, Oracle, OracleShape, Pair, Symmetry};
 use landmark_core::stream::stream;
+use landmark_neighbours::nearest::{RoundsParams, Search};
 use ndarray::{Array2, s};
 use rand::Rng;
 

@@ -2,8 +2,8 @@
 
 mod simulation;
 
-use landmark_core::recall::Bound;
 use landmark_core::stream::stream;
+use landmark_neighbours::recall::Bound;
 
 use simulation::{Coverage, Pairs, Search, targets};
 

@@ -17,10 +17,10 @@
 //! 10,000 items with 768 numbers at 20 calls each, 6 s of CPU go to the pass and 6 to each round, in 310 MB
 //! (`examples/neighbour_times.rs`).
 
-use crate::landmarks::Landmarks;
-use crate::linalg::LinalgError;
-use crate::oracle::{Oracle, OracleError, OracleShape, Symmetry, ask_pairs};
-use crate::parameter::BadParameter;
+use landmark_core::landmarks::Landmarks;
+use landmark_core::linalg::LinalgError;
+use landmark_core::oracle::{Oracle, OracleError, OracleShape, Symmetry, ask_pairs};
+use landmark_core::parameter::BadParameter;
 
 mod best;
 mod kriging;
@@ -122,7 +122,7 @@ pub enum NeighbourError {
 /// ```
 /// use std::sync::Arc;
 /// use landmark_core::landmarks::Landmarks;
-/// use landmark_core::neighbours::{RoundsParams, nearest};
+/// use landmark_neighbours::nearest::{RoundsParams, nearest};
 /// use landmark_core::oracle::{AsymmetryPolicy, EmbeddingProxy, Metered, Precomputed};
 /// use landmark_core::stream::stream;
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -3,7 +3,7 @@
 use ndarray::{Array1, Array2, ArrayView1, Axis};
 
 use super::{SearchError, check_matrix};
-use crate::oracle::{EmbeddingProxy, OracleError};
+use landmark_core::oracle::{EmbeddingProxy, OracleError};
 
 /// Similarity of the items among themselves by the proxy, scaled to mean self-similarity 1.
 #[derive(Debug, Clone, PartialEq)]

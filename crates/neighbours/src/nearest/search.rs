@@ -12,9 +12,9 @@ use super::places::{places, ranked};
 use super::pool::{FAILED, Pool, ROWS_PER_CHUNK, UNKNOWN, by_rows, scan};
 use super::rounds::{Bill, Rounds};
 use super::{NeighbourError, require_symmetric};
-use crate::landmarks::Landmarks;
-use crate::oracle::{Oracle, OracleShape, Pair};
-use crate::popularity::{HubLink, LinkRow, Popularity};
+use landmark_core::landmarks::Landmarks;
+use landmark_core::oracle::{Oracle, OracleShape, Pair};
+use landmark_core::popularity::{HubLink, LinkRow, Popularity};
 
 /// Others of an item, those that it scores best with beyond the link, whose nearest by the proxy become its candidates in every round.
 const FRIENDS: usize = 8;

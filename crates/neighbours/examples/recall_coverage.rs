@@ -1,4 +1,4 @@
-//! Coverage of stated recalls over many draws: `cargo run --release -p landmark-core --example recall_coverage [DRAWS]`.
+//! Coverage of stated recalls over many draws: `cargo run --release -p landmark-neighbours --example recall_coverage [DRAWS]`.
 //!
 //! A table of the bounds by list length, spread between items and target: the share of draws whose statement is true, the mean recall
 //! at which they stop, and the share that was refused.
@@ -8,8 +8,8 @@
 #[path = "../tests/recall_coverage/simulation.rs"]
 mod simulation;
 
-use landmark_core::recall::{Bound, Target};
 use landmark_core::stream::stream;
+use landmark_neighbours::recall::{Bound, Target};
 
 use simulation::{Coverage, Pairs, Search, targets};
 
