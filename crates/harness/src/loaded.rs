@@ -53,7 +53,7 @@ impl Loaded {
     /// Loads the items of a dataset. `compares_words` says whether anything reads texts through their word vectors.
     ///
     /// # Errors
-    /// What is missing or malformed, named with the next step.
+    /// A missing or malformed input, named with the next step.
     pub fn load(
         run: &RunSettings,
         dataset: &DatasetConfig,

@@ -31,7 +31,7 @@ pub use effects::item_effects;
 /// Parts of the landmarks that are predicted from the rest in turn.
 const FOLDS: usize = 5;
 
-/// What an evaluated cell keeps of its own score.
+/// Share of its own score that an evaluated cell keeps.
 const SHARE: f64 = 0.85;
 
 /// Rows predicted at a time: 8 MB.

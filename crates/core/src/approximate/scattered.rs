@@ -122,7 +122,7 @@ pub struct Scattered {
     params: ScatteredParams,
 }
 
-/// How the calls of s columns are divided.
+/// Division of the calls of s columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Division {
     /// s0, the rank of the method.

@@ -225,7 +225,7 @@ fn buy_columns(
     Ok(())
 }
 
-/// What half of the columns say of the rest of the calls.
+/// Verdict of half of the columns on the rest of the calls.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Choice {
     /// All of them for columns, and no stack.

@@ -263,7 +263,7 @@ pub struct Sentences {
 pub struct Calibration {
     /// The score, of both orders as the problem's own.
     pub oracle: Arc<dyn Oracle>,
-    /// What it is, in words, for the store's listing.
+    /// Description in words, for the store's listing.
     pub description: String,
     /// The pairs.
     pub pairs: Vec<(usize, usize)>,
