@@ -13,6 +13,7 @@ pub mod experiments;
 pub mod factors;
 pub mod index_files;
 pub mod interrupt;
+pub mod invocation;
 pub mod items;
 pub mod job;
 pub mod layout;

@@ -5,30 +5,32 @@ use std::path::Path;
 
 use landmark_harness::config::{TextsFormat, Tuned};
 use landmark_harness::experiments::own_data;
+use landmark_harness::invocation::{Invocation, UsageError};
 use landmark_harness::items::{ItemFile, OwnItems};
 use landmark_report::amounts::count;
 use landmark_report::columns::Column;
 use landmark_tasks::classification::{self, ClassificationParams};
 use miette::{IntoDiagnostic, Result};
 
-use super::Own;
-use crate::cli::{LogArgs, OwnArgs};
-use crate::exit::UsageError;
+use crate::own::Own;
 
 /// Columns of the file of labels.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct LabelColumns<'a> {
+pub struct LabelColumns<'a> {
     /// Ids of items.
-    pub(crate) id: &'a str,
+    pub id: &'a str,
     /// Their labels.
-    pub(crate) label: &'a str,
+    pub label: &'a str,
     /// `train` or `test`.
-    pub(crate) split: Option<&'a str>,
+    pub split: Option<&'a str>,
 }
 
 /// Trains on the labelled items, or those of them that are to be learned from, with C by cross-validation among them, and labels the others.
-pub(crate) fn classify(arguments: &OwnArgs, file: &Path, columns: LabelColumns<'_>, log: LogArgs) -> Result<String> {
-    let own = Own::open(arguments, log)?;
+///
+/// # Errors
+/// Factors that are not there or of another configuration, and whatever stops a run.
+pub fn classify(invocation: &Invocation, file: &Path, columns: LabelColumns<'_>) -> Result<String> {
+    let own = Own::open(invocation)?;
     let LabelColumns { id, label, split } = columns;
     let layout = TextsFormat::of(file).ok_or_else(|| {
         let message = format!("the ending of `{}` says nothing of its layout", file.display());

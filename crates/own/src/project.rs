@@ -14,6 +14,7 @@ use landmark_data::matrices;
 use landmark_harness::config::TextsFormat;
 use landmark_harness::experiments::own_data;
 use landmark_harness::factors::write_parquet;
+use landmark_harness::invocation::{Invocation, UsageError};
 use landmark_harness::items::{ItemFile, OwnItems};
 use landmark_harness::loaded::LoadError;
 use landmark_harness::metered_store::MeteredStore;
@@ -27,19 +28,14 @@ use landmark_tasks::neighbours::nearest;
 use miette::{IntoDiagnostic, Result};
 use ndarray::Array2;
 
-use super::{Own, other_scorer, write_table};
-use crate::cli::{LogArgs, OwnArgs};
-use crate::exit::UsageError;
+use crate::own::{Own, other_scorer, write_table};
 
 /// Embeds new items and lists their nearest.
-pub(crate) fn project(
-    arguments: &OwnArgs,
-    file: &Path,
-    embeddings: Option<&Path>,
-    k: usize,
-    log: LogArgs,
-) -> Result<String> {
-    let own = Own::open(arguments, log)?;
+///
+/// # Errors
+/// Factors that are not there or of another configuration, and whatever stops a run.
+pub fn project(invocation: &Invocation, file: &Path, embeddings: Option<&Path>, k: usize) -> Result<String> {
+    let own = Own::open(invocation)?;
     let (Some(texts), Some(items)) = (own.matrix.dataset.texts(), &own.items) else {
         let message = "only items that are texts can be joined by new ones";
         let help = "a matrix in a file has no rows for them; make it anew with them in it".to_owned();
