@@ -24,6 +24,7 @@ pub mod models;
 pub mod oracles;
 pub mod plan;
 pub mod problem;
+mod program_check;
 pub mod progress;
 pub mod provenance;
 pub mod query_search;

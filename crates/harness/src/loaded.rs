@@ -78,7 +78,7 @@ impl Loaded {
             }
             Items::Pairs(items) => pairs::load(run, dataset.name, items, data),
             Items::Matrix(items) => {
-                let given = GivenMatrix::read(items)?;
+                let given = GivenMatrix::read(items, data)?;
                 Ok(Self::bare(dataset.name, LoadedItems::Matrix(given)))
             }
             Items::Random(items) => {

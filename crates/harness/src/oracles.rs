@@ -71,6 +71,11 @@ pub trait OracleSettings: Any + Debug + Send + Sync {
         false
     }
 
+    /// Pairs by which a program is checked before its scores are paid for.
+    fn checks(&self) -> usize {
+        0
+    }
+
     /// The device that models compute on.
     fn device(&self) -> &str {
         "auto"

@@ -58,7 +58,7 @@ const MATRICES: [Entry; 4] = [
         id: "precomputed",
         summary: "your own n × n matrix",
         parameters: &[
-            required("path", "matrix.npy", "the `.npy` file"),
+            required("path", "matrix.npy", "the file: `.npy`, `.npz`, or numbers in lines (`.csv`, `.tsv`)"),
             parameter("labels", "none", "a file with one label a line, for classification"),
             SPLIT,
         ],
