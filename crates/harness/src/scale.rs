@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 
 pub mod executor;
 pub mod purchase;
+pub mod workers;
 
 use purchase::Purchase;
 
