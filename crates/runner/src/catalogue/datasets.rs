@@ -53,7 +53,7 @@ const ROW_SPLIT: Parameter = parameter(
 const OWN_VECTORS: Parameter =
     parameter("vectors", "none", "word vectors, for `wmd`: a name, `{ path, format }` or `{ kind: ppmi_svd }`");
 
-const MATRICES: [Entry; 4] = [
+const MATRICES: [Entry; 5] = [
     Entry {
         id: "precomputed",
         summary: "your own n × n matrix",
@@ -78,6 +78,25 @@ const MATRICES: [Entry; 4] = [
             parameter("empty_texts", "error", "a row without a text: `error`, or `drop`, counted"),
             LIMIT_FIRST,
             OWN_VECTORS,
+        ],
+        source: "yours",
+    },
+    Entry {
+        id: "trees",
+        summary: "your own trees, with labels or without: one in brackets a row, or CoNLL-U, for `tree_kernel`",
+        parameters: &[
+            required(
+                "path",
+                "trees.tsv",
+                "the file; of CoNLL-U where it ends in `.conllu`, with labels in comments: `# label = NUM`",
+            ),
+            FORMAT,
+            parameter("tree", "tree", "the column of the trees"),
+            parameter("id", "none", "the column, or comment, of the ids; none: the number of the row"),
+            parameter("label", "none", "the column, or comment, of the labels"),
+            ROW_SPLIT,
+            DELIMITER,
+            LIMIT,
         ],
         source: "yours",
     },
