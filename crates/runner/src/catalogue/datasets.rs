@@ -50,6 +50,7 @@ const ROW_SPLIT: Parameter = parameter(
     "{ train: 0.7 }",
     "a random share to learn from, `{ column: split }` (`train` or `test`), or `{ file: test.tsv }` to judge by",
 );
+const LABELLED_SPLIT: Parameter = parameter("split", "none", ROW_SPLIT.doc);
 const OWN_VECTORS: Parameter =
     parameter("vectors", "none", "word vectors, for `wmd`: a name, `{ path, format }` or `{ kind: ppmi_svd }`");
 
@@ -73,7 +74,7 @@ const MATRICES: [Entry; 5] = [
             parameter("id", "none", "the column of the ids; none: the number of the row"),
             parameter("text", "text", "the column of the texts"),
             parameter("label", "none", "the column of their labels, for `classification`"),
-            ROW_SPLIT,
+            LABELLED_SPLIT,
             DELIMITER,
             parameter("empty_texts", "error", "a row without a text: `error`, or `drop`, counted"),
             LIMIT_FIRST,
@@ -110,7 +111,7 @@ const MATRICES: [Entry; 5] = [
             parameter("second", "second", "the column of the second"),
             parameter("score", "score", "the column of grades, in any scale"),
             parameter("label", "none", "the column of labels instead: two of them"),
-            parameter("yes", "1", "the label of a yes; `true` and `yes` are known, too"),
+            parameter("yes", "none", "the label of a yes; `1`, `true` and `yes` are known"),
             parameter(
                 "split",
                 "none",
