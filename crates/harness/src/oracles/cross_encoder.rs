@@ -1,13 +1,13 @@
 //! `oracle: { kind: cross_encoder }` — a model that reads both texts of a pair, over sentences of labelled pairs or texts of the user's.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use landmark_core::oracle::{Identity, Oracle, OracleError, Pair, Symmetry};
 use landmark_data::SentencePairs;
 use landmark_oracles::neural::{
-    CrossEncoderParams, DeviceChoice, Epoch, FineTune, FineTuneParams, FineTuned, LabelledPairs, ModelFiles,
-    NeuralError, Precision, Score, Target,
+    CrossEncoderParams, DeviceChoice, Epoch, FineTune, FineTuneParams, FineTuned, LabelledPairs, ModelFileError,
+    ModelFiles, NeuralError, Precision, Score, Target,
 };
 use landmark_report::Caveat;
 use landmark_yaml::{Entry, Section, parameter};
@@ -53,6 +53,9 @@ pub static CROSS_ENCODER: OracleSpec = OracleSpec {
 pub struct CrossEncoderConfig {
     /// A folder, a name among the models, or `tiny`.
     pub model: String,
+    /// The folder of the configuration, where a path may start.
+    #[serde(skip)]
+    folder: PathBuf,
     /// Rule by which both orders of a pair become one score.
     pub order: Order,
     /// Score that is made of a pair's outputs.
@@ -113,7 +116,17 @@ impl CrossEncoderConfig {
     /// The model that is used where none is named.
     const MODEL: &'static str = "all-MiniLM-L6-v2";
 
-    fn read_keys(section: &Section<'_>) -> Self {
+    /// The files of the model: by its path from here, from the folder of the configuration, or by its name among the models.
+    fn files(&self) -> Result<ModelFiles, NeuralError> {
+        let beside = self.folder.join(&self.model);
+        let found = match ModelFiles::find(&self.model, None) {
+            Err(ModelFileError::NotFound { .. }) if beside.is_dir() => ModelFiles::at(beside),
+            other => other,
+        };
+        found.map_err(NeuralError::from)
+    }
+
+    fn read_keys(section: &Section<'_>, folder: &Path) -> Self {
         let default = CrossEncoderParams::default();
         let fine_tune: Option<FineTuneParams> = section.optional("fine_tune");
         if let Some((name, seen, wanted)) = fine_tune.as_ref().and_then(FineTuneParams::wrong) {
@@ -122,6 +135,7 @@ impl CrossEncoderConfig {
         let max_length = section.checked("max_length", |&most: &usize| most >= 8, "at least 8");
         Self {
             model: section.or("model", Self::MODEL.to_owned()),
+            folder: folder.to_owned(),
             order: section.or("order", Order::Mean),
             score: section.or("score", default.score),
             max_length: max_length.unwrap_or(default.max_length),
@@ -137,8 +151,8 @@ impl CrossEncoderConfig {
     }
 }
 
-fn read(section: &Section<'_>, _folder: &Path) -> Option<Arc<dyn OracleSettings>> {
-    let config = CrossEncoderConfig::read_keys(section);
+fn read(section: &Section<'_>, folder: &Path) -> Option<Arc<dyn OracleSettings>> {
+    let config = CrossEncoderConfig::read_keys(section, folder);
     section.finish(&[]);
     Some(Arc::new(config))
 }
@@ -181,7 +195,7 @@ impl OracleSettings for CrossEncoderConfig {
 
 fn over_texts(wanted: &CrossEncoderConfig, texts: &Texts, opening: &Opening<'_>) -> Result<Opened, LoadError> {
     let models = Models::start(opening.run, &wanted.device)?;
-    let files = ModelFiles::find(&wanted.model, None).map_err(NeuralError::from)?;
+    let files = wanted.files()?;
     let (as_given, notes) = models.cross_encoder(&files, wanted.params(), texts.scored.texts())?;
     Ok(Opened {
         raw: symmetrized(&as_given, wanted.order.symmetrization(), opening.run.seed),
@@ -203,7 +217,7 @@ fn over_pairs(
 ) -> Result<Opened, LoadError> {
     let run = opening.run;
     let models = Models::start(run, &wanted.device)?;
-    let base = ModelFiles::find(&wanted.model, None).map_err(NeuralError::from)?;
+    let base = wanted.files()?;
     let stamps = model_stamp(run, wanted, &base).into_iter().collect();
     let (files, curve) = prepare(wanted, dataset, loaded, &base, &models, opening)?;
     let sentences = loaded.dev.sentences();

@@ -51,7 +51,7 @@ pub(super) fn own(command: OwnCommand, log: LogArgs) -> Result<Exit> {
             let wanted =
                 Recalled { k, target, delta, is_strict, audit, from_factors, calls_per_item, share, budget, dry_run };
             let (text, ended) = matrix::top_k_with_recall(&at(&own), &wanted)?;
-            output::print(&text).into_diagnostic()?;
+            output::answer(&text, log).into_diagnostic()?;
             return Ok(ended.into());
         }
         OwnCommand::Topk { k, rescore, budget, calls_per_item, rounds, share, exact, dry_run, own, .. } => {
@@ -80,7 +80,7 @@ pub(super) fn own(command: OwnCommand, log: LogArgs) -> Result<Exit> {
             matrix::classify(&at(&own), &labels, columns)?
         }
     };
-    output::print(&text).into_diagnostic()?;
+    output::answer(&text, log).into_diagnostic()?;
     Ok(Exit::Done)
 }
 
