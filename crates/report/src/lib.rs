@@ -18,6 +18,7 @@ mod input;
 mod latex;
 mod markdown;
 mod markup;
+mod matrix_page;
 mod outcome;
 mod page;
 mod reference;
@@ -33,6 +34,9 @@ pub use claims::{
 pub use error::ReportError;
 pub use groups::half_width;
 pub use input::ReportInput;
+pub use matrix_page::{
+    Chapter, Colouring, Confusion, ItemMap, Listed, Listing, MapLayout, Mark, MatrixPage, Near, Plot, PlotAxis, Tile,
+};
 pub use reference::{Fact, Reference, ReferenceError, ReferenceValue};
 pub use results::{
     AXES, Axes, Axis, CellKey, Cost, Direction, FileError, Interval, Metric, MetricSpec, Notation, Place, ResultRow,
