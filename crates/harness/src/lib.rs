@@ -33,3 +33,4 @@ pub mod scale;
 pub mod study;
 pub mod sweep;
 pub mod sweep_run;
+pub mod table_file;

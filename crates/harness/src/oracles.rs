@@ -160,14 +160,19 @@ pub enum Items {
         words: Option<Words>,
         /// The program or endpoint that scores them, where there is one.
         scorer: Option<Scorer>,
+        /// Their classes, where a column names them.
+        labels: Option<Labels>,
+        /// The labelled pairs that they are the texts of.
+        pairs: Option<Box<Sentences>>,
     },
 }
 
 impl Items {
-    /// Texts, and the program or endpoint that scores them where there is one.
-    fn of_texts(texts: &Texts, scorer: Option<Scorer>) -> Self {
+    /// Texts under a score that is asked for as given, and the program or endpoint that scores them where there is one.
+    fn of_texts(texts: &Texts, scorer: Option<Scorer>, as_given: &Arc<dyn Oracle>, orders: Option<Orders>) -> Self {
         let words = texts.words.as_ref().map(|placed| Words { clouds: Arc::clone(&placed.clouds), negligible: None });
-        Self::Texts { scored: Arc::clone(&texts.scored), words, scorer }
+        let pairs = texts.pairs.as_ref().map(|pairs| Box::new(Sentences::of_texts(pairs, as_given, orders)));
+        Self::Texts { scored: Arc::clone(&texts.scored), words, scorer, labels: texts.labels.clone(), pairs }
     }
 }
 

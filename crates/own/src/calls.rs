@@ -182,7 +182,8 @@ impl Place {
         let matrix = own_matrix(&config)?.clone();
         let options = RunOptions { dry_run, ..invocation.options.clone() };
         let folder = run::results_folder(&config, &options);
-        let items = matrix.dataset.texts().map(OwnItems::of).transpose().into_diagnostic()?;
+        let texts = matrix.dataset.texts().map(|texts| OwnItems::of(texts, options.data.as_deref()));
+        let items = texts.transpose().into_diagnostic()?;
         let table = invocation.out.clone().unwrap_or_else(|| folder.join(own_data::NEIGHBOURS));
         Ok(Self { config, matrix, options, items, table })
     }

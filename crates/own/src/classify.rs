@@ -6,20 +6,20 @@ use std::path::Path;
 use landmark_harness::config::{TextsFormat, Tuned};
 use landmark_harness::experiments::own_data;
 use landmark_harness::invocation::{Invocation, UsageError};
-use landmark_harness::items::{ItemFile, OwnItems};
+use landmark_harness::table_file::TableFile;
 use landmark_report::amounts::count;
 use landmark_report::columns::Column;
 use landmark_tasks::classification::{self, ClassificationParams};
-use miette::{IntoDiagnostic, Result};
+use miette::{IntoDiagnostic, Report, Result};
 
 use crate::own::Own;
 
 /// Columns of the file of labels.
 #[derive(Debug, Clone, Copy)]
 pub struct LabelColumns<'a> {
-    /// Ids of items.
-    pub id: &'a str,
-    /// Their labels.
+    /// Ids of items; the column of the configuration where absent.
+    pub id: Option<&'a str>,
+    /// Their labels; an empty one is to be found.
     pub label: &'a str,
     /// `train` or `test`.
     pub split: Option<&'a str>,
@@ -31,19 +31,12 @@ pub struct LabelColumns<'a> {
 /// Factors that are not there or of another configuration, and whatever stops a run.
 pub fn classify(invocation: &Invocation, file: &Path, columns: LabelColumns<'_>) -> Result<String> {
     let own = Own::open(invocation)?;
-    let LabelColumns { id, label, split } = columns;
-    let layout = TextsFormat::of(file).ok_or_else(|| {
-        let message = format!("the ending of `{}` says nothing of its layout", file.display());
-        UsageError::new(message, Some("end it in `.tsv`, `.csv`, `.jsonl` or `.parquet`".to_owned()))
-    })?;
-    let read = |text: &str| ItemFile { path: file, layout, id: Some(id), text }.read(2).into_diagnostic();
-    let given = read(label)?;
-    let names: Vec<&str> = given.texts.iter().map(String::as_str).collect::<BTreeSet<_>>().into_iter().collect();
-    let label_of = label_by_item(&own, &given.ids, &given.texts, &names, file)?;
-    let tested = match split {
-        Some(column) => tested_items(&own, &read(column)?, column, file)?,
-        None => HashSet::new(),
-    };
+    let given = GivenLabels::read(&own, file, columns)?;
+    let names: Vec<&str> =
+        given.rows.iter().map(|row| row.label.as_str()).collect::<BTreeSet<_>>().into_iter().collect();
+    let label_of: HashMap<usize, usize> =
+        given.rows.iter().map(|row| (row.item, names.partition_point(|name| *name < row.label.as_str()))).collect();
+    let tested: HashSet<usize> = given.rows.iter().filter(|row| row.is_test).map(|row| row.item).collect();
     let items = own.factors.info.items;
     let (train, rest): (Vec<usize>, Vec<usize>) =
         (0..items).partition(|item| label_of.contains_key(item) && !tested.contains(item));
@@ -84,8 +77,12 @@ pub fn classify(invocation: &Invocation, file: &Path, columns: LabelColumns<'_>)
         let share = 100.0 * right as f64 / tested.len() as f64;
         format!("; test accuracy {share:.1} % of {}", count(tested.len() as u64))
     };
+    let unlabelled = match given.unlabelled {
+        0 => String::new(),
+        rows => format!("{} rows have no label: it is found\n", count(rows as u64)),
+    };
     Ok(format!(
-        "{} labelled items in {} classes, {} labelled now; accuracy {:.1} % by {folds}-fold cross-validation at C = {}{test}\nwritten to `{}`\n",
+        "{unlabelled}{} labelled items in {} classes, {} labelled now; accuracy {:.1} % by {folds}-fold cross-validation at C = {}{test}\nwritten to `{}`\n",
         count(train.len() as u64),
         names.len(),
         count(rest.len() as u64),
@@ -101,44 +98,88 @@ fn short(number: f64) -> String {
     format!("{number:.5e}").parse::<f64>().unwrap_or(number).to_string()
 }
 
-/// The labelled items that are to be tested on.
-fn tested_items(own: &Own, split: &OwnItems, column: &str, file: &Path) -> Result<HashSet<usize>> {
-    let item_of: HashMap<String, usize> = own.ids().into_iter().enumerate().map(|(item, id)| (id, item)).collect();
-    let mut tested = HashSet::new();
-    for (id, part) in split.ids.iter().zip(&split.texts) {
-        match part.as_str() {
-            "train" => {}
-            "test" => tested.extend(item_of.get(id)),
-            other => {
-                let message = format!("`{column}` of `{id}` in `{}` is `{other}`", file.display());
-                return Err(UsageError::new(message, Some("write `train` or `test`".to_owned())).into());
-            }
-        }
-    }
-    if tested.is_empty() {
-        let message = format!("no row of `{}` is `test` in its column `{column}`", file.display());
-        return Err(UsageError::new(message, Some("mark some, or leave out `--split`".to_owned())).into());
-    }
-    Ok(tested)
+/// A labelled item.
+struct GivenLabel {
+    item: usize,
+    label: String,
+    is_test: bool,
 }
 
-fn label_by_item(
-    own: &Own,
-    ids: &[String],
-    labels: &[String],
-    names: &[&str],
-    file: &Path,
-) -> Result<HashMap<usize, usize>> {
-    let items = own.ids();
-    let item_of: HashMap<&str, usize> = items.iter().enumerate().map(|(item, id)| (id.as_str(), item)).collect();
-    let find = |(id, label): (&String, &String)| -> Result<(usize, usize)> {
-        let item = item_of.get(id.as_str()).copied().ok_or_else(|| {
-            let message = format!("`{}` labels `{id}`, which is no item of `{}`", file.display(), own.config.run.name);
-            UsageError::new(message, Some("remove the row, or correct the id".to_owned()))
+/// Labels of some items.
+struct GivenLabels {
+    rows: Vec<GivenLabel>,
+    /// Rows whose label is to be found.
+    unlabelled: usize,
+}
+
+impl GivenLabels {
+    fn read(own: &Own, file: &Path, columns: LabelColumns<'_>) -> Result<Self> {
+        let refused = |message: String, help: String| Report::from(UsageError::new(message, Some(help)));
+        let layout = TextsFormat::of(file).filter(|layout| !matches!(layout, TextsFormat::Txt | TextsFormat::Folder));
+        let layout = layout.ok_or_else(|| {
+            let message = format!("the ending of `{}` says nothing of its columns", file.display());
+            refused(message, "end it in `.tsv`, `.csv`, `.jsonl` or `.parquet`".to_owned())
         })?;
-        Ok((item, names.partition_point(|name| *name < label.as_str())))
-    };
-    ids.iter().zip(labels).map(find).collect()
+        let texts = own.matrix.dataset.texts();
+        let of_items = texts.and_then(|texts| texts.id.as_deref());
+        let table = TableFile { path: file, layout, delimiter: texts.and_then(|texts| texts.delimiter) };
+        // items without a column of ids are called by their numbers, and so may be the rows here
+        let id = columns.id.or(of_items).or_else(|| {
+            let head = table.head().ok()?;
+            head.iter().any(|name| name == "id").then_some("id")
+        });
+        let mut wanted = vec![columns.label];
+        wanted.extend(columns.split);
+        wanted.extend(id);
+        let read = table.read(&wanted).into_diagnostic()?;
+        let ids = own.ids();
+        let item_of: HashMap<&str, usize> = ids.iter().enumerate().map(|(item, id)| (id.as_str(), item)).collect();
+        let mut given = Self { rows: Vec::new(), unlabelled: 0 };
+        let (mut seen, mut any_test) = (HashMap::new(), false);
+        for (at, row) in read.rows.into_iter().enumerate() {
+            let cell =
+                |column: usize| read.columns[column][at].as_deref().map(str::trim).filter(|text| !text.is_empty());
+            let name = match id {
+                Some(_) => cell(wanted.len() - 1).unwrap_or_default().to_owned(),
+                None => row.to_string(),
+            };
+            let Some(&item) = item_of.get(name.as_str()) else {
+                let message = format!(
+                    "`{}` row {row} labels `{name}`, which is no item of `{}`",
+                    file.display(),
+                    own.config.run.name
+                );
+                return Err(refused(
+                    message,
+                    "remove the row, correct the id, or name the column of ids: `--id`".to_owned(),
+                ));
+            };
+            if let Some(first) = seen.insert(item, row) {
+                let message = format!("`{}` has the id `{name}` in row {first} and again in row {row}", file.display());
+                return Err(refused(message, "remove one of them".to_owned()));
+            }
+            let is_test = match columns.split.and_then(|_| cell(1)) {
+                _ if columns.split.is_none() => false,
+                Some("train") => false,
+                Some("test") => true,
+                other => {
+                    let (column, seen) = (columns.split.unwrap_or_default(), other.unwrap_or_default());
+                    let message = format!("`{column}` of `{name}` in `{}` is `{seen}`", file.display());
+                    return Err(refused(message, "write `train` or `test`".to_owned()));
+                }
+            };
+            any_test |= is_test;
+            match cell(0) {
+                Some(label) => given.rows.push(GivenLabel { item, label: label.to_owned(), is_test }),
+                None => given.unlabelled += 1,
+            }
+        }
+        if let Some(column) = columns.split.filter(|_| !any_test) {
+            let message = format!("no row of `{}` is `test` in its column `{column}`", file.display());
+            return Err(refused(message, "mark some, or leave out `--split`".to_owned()));
+        }
+        Ok(given)
+    }
 }
 
 #[cfg(test)]

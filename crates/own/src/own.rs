@@ -36,7 +36,8 @@ impl Own {
         let options = invocation.options.clone();
         let folder = run::results_folder(&config, &options);
         let factors = Factors::read(&folder.join(FACTORS)).into_diagnostic()?;
-        let items = matrix.dataset.texts().map(OwnItems::of).transpose().into_diagnostic()?;
+        let texts = matrix.dataset.texts().map(|texts| OwnItems::of(texts, options.data.as_deref()));
+        let items = texts.transpose().into_diagnostic()?;
         let own = Self { config, matrix, options, folder, factors, items, out: invocation.out.clone() };
         own.check_settings(&invocation.file)?;
         own.check_items()?;

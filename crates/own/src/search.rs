@@ -4,9 +4,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use landmark_harness::config::{Subject, TextsFormat};
+use landmark_harness::config::Subject;
 use landmark_harness::invocation::{Invocation, UsageError};
-use landmark_harness::items::ItemFile;
 use landmark_harness::progress::Progress;
 use landmark_harness::query_search::QuerySearch;
 use landmark_harness::run;
@@ -48,9 +47,7 @@ pub fn search(invocation: &Invocation, asked: Queries<'_>) -> Result<String> {
         return Err(UsageError::new(message, Some(help)).into());
     };
     let options = invocation.options.clone();
-    let layout = TextsFormat::of(asked.file).unwrap_or(queries.texts.layout());
-    let (id, text) = (queries.texts.id.as_deref(), &queries.texts.text);
-    let new = ItemFile { path: asked.file, layout, id, text }.read(1).into_diagnostic()?;
+    let new = queries.texts.beside(asked.file).read(1).into_diagnostic()?;
     let search = QuerySearch::open(&config, (matrix, queries), &options, &new, asked.embeddings).into_diagnostic()?;
     let (number, bill) = (count(new.ids.len() as u64), search.plan(asked.calls));
     if asked.dry_run {

@@ -87,7 +87,9 @@ impl OracleSettings for SubprocessConfig {
         let program = Arc::new(Subprocess::start(self.params.clone(), Arc::clone(&texts.scored))?);
         let given: Arc<dyn Oracle> = Arc::clone(&program) as _;
         let (command, greeting) = (self.params.command.join(" "), program.greeting());
+        let items = Items::of_texts(&texts, Some(Scorer::Program(Arc::clone(&program))), &given, self.symmetrize);
         Ok(Opened {
+            items,
             raw: symmetrized(&given, self.symmetrize, opening.run.seed),
             as_given: given,
             description: texts.description(&format!("scored by `{command}` ({})", greeting.identity)),
@@ -95,7 +97,6 @@ impl OracleSettings for SubprocessConfig {
             stamps,
             notes,
             facts: json!({ "items": texts.scored.identity().to_hex(), "greeting": greeting }),
-            items: Items::of_texts(&texts, Some(Scorer::Program(program))),
         })
     }
 }

@@ -137,12 +137,12 @@ pub enum OwnCommand {
     },
     /// Label all items from the labels of some, by linear machines on their factors
     Classify {
-        /// A file with an id and a label a row
+        /// A file with an id and a label a row; a row without a label is to be labelled
         #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
         labels: PathBuf,
-        /// Its column of ids
-        #[arg(long, value_name = "COLUMN", default_value = "id")]
-        id: String,
+        /// Its column of ids; that of the configuration's items by default
+        #[arg(long, value_name = "COLUMN")]
+        id: Option<String>,
         /// Its column of labels
         #[arg(long, value_name = "COLUMN", default_value = "label")]
         label: String,

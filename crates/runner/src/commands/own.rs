@@ -57,7 +57,7 @@ pub(super) fn own(command: OwnCommand, log: LogArgs) -> Result<Exit> {
         }
         OwnCommand::Cluster { clusters, own, .. } => matrix::cluster(&at(&own), clusters)?,
         OwnCommand::Classify { labels, id, label, split, own } => {
-            let columns = LabelColumns { id: &id, label: &label, split: split.as_deref() };
+            let columns = LabelColumns { id: id.as_deref(), label: &label, split: split.as_deref() };
             matrix::classify(&at(&own), &labels, columns)?
         }
     };
