@@ -35,10 +35,11 @@ use crate::sweep::{Cell, Comparison, Setting};
 mod curve;
 pub mod export;
 pub mod held_out;
+pub mod labels;
 mod page;
 mod statement;
 
-pub use page::{Doubtful, LABELS_REPORT, LabelsReport, central_items};
+pub use page::central_items;
 pub use statement::{GROUPS_RECALL, NEIGHBOURS_RECALL, PAIRS_RECALL, Statement};
 
 /// The table of `topk`.
@@ -51,6 +52,8 @@ pub const GROUPS: &str = "groups.tsv";
 pub const CLUSTERS: &str = "clusters.tsv";
 /// The table of `classify`.
 pub const LABELS: &str = "labels.tsv";
+/// Confusion and doubt of those labels.
+pub const LABELS_REPORT: &str = "labels.json";
 /// Tables that are made from the factors, in the folder of the results.
 const ANSWERS: [&str; 10] = [
     NEIGHBOURS,

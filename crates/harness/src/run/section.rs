@@ -1,8 +1,8 @@
 //! Parts of a section of a report, once a run has it.
 
 use landmark_report::{
-    Caveat, Claims, FigureSpec, JudgedClaim, KnownNames, MatrixPage, Published, PublishedRun, Reference, ReportInput, ResultRow,
-    TableKind, TableSpec,
+    Caveat, Claims, FigureSpec, JudgedClaim, KnownNames, MatrixPage, Published, PublishedRun, Reference, ReportInput,
+    ResultRow, TableKind, TableSpec,
 };
 use serde_json::{Map, Value as Json};
 

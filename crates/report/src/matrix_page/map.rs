@@ -85,9 +85,8 @@ impl MapLayout {
         // all items at one point: any scale draws them there
         let scale = if scale.is_finite() { scale } else { 1.0 };
         let middle = (0.5 * (left + right), 0.5 * (low + high));
-        let place = |&(x, y): &(f64, f64)| {
-            (0.5 * WIDTH + scale * (x - middle.0), 0.5 * HEIGHT - scale * (y - middle.1))
-        };
+        let place =
+            |&(x, y): &(f64, f64)| (0.5 * WIDTH + scale * (x - middle.0), 0.5 * HEIGHT - scale * (y - middle.1));
         self.points.iter().map(place).collect()
     }
 
@@ -119,7 +118,8 @@ impl ItemMap {
     /// The data for the script, as JSON that may stand between tags.
     pub(super) fn data(&self) -> String {
         let scores = || self.near.iter().flatten().map(|near| near.score);
-        let (low, high) = scores().fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), score| (a.min(score), b.max(score)));
+        let (low, high) =
+            scores().fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), score| (a.min(score), b.max(score)));
         let extent = if high > low { high - low } else { 1.0 };
         let width = self.near.iter().map(Vec::len).max().unwrap_or(0);
         let cell = |row: &Vec<Near>, place: usize| row.get(place).copied();
@@ -129,13 +129,15 @@ impl ItemMap {
         let exact: Vec<u8> = cells().map(|near| u8::from(near.is_some_and(|near| near.is_exact))).collect();
         let longest = self.longest_text();
         let colourings = self.colourings.iter().map(|colouring| {
-            let of = colouring.of.iter().map(|label| label.and_then(|label| u16::try_from(label).ok()).unwrap_or(NOBODY));
+            let of =
+                colouring.of.iter().map(|label| label.and_then(|label| u16::try_from(label).ok()).unwrap_or(NOBODY));
             let names: Vec<String> = colouring.names.iter().map(|name| cut(name, LONGEST_ID)).collect();
             json!({ "name": colouring.name, "names": names, "of": base64(&bytes(of)) })
         });
-        let layouts = self.layouts.iter().map(|layout| {
-            json!({ "name": layout.name, "note": layout.note, "at": layout.packed() })
-        });
+        let layouts = self
+            .layouts
+            .iter()
+            .map(|layout| json!({ "name": layout.name, "note": layout.note, "at": layout.packed() }));
         let data = json!({
             "ids": self.ids.iter().map(|id| cut(id, LONGEST_ID)).collect::<Vec<_>>(),
             "texts": self.texts.iter().map(|text| cut(text, longest)).collect::<Vec<_>>(),
@@ -201,7 +203,8 @@ mod tests {
         assert!(!map.data().contains('<'));
         let back: serde_json::Value = serde_json::from_str(&map.data()).unwrap();
         assert_eq!(back["texts"][0], evil);
-        let long = ItemMap { texts: vec!["ö\"<".repeat(300); 5000], ids: vec![String::new(); 5000], ..ItemMap::default() };
+        let long =
+            ItemMap { texts: vec!["ö\"<".repeat(300); 5000], ids: vec![String::new(); 5000], ..ItemMap::default() };
         assert!(long.data().len() < 3 * TEXT_BYTES / 2, "{}", long.data().len());
     }
 

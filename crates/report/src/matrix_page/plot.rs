@@ -238,7 +238,14 @@ impl Canvas {
                     let (left, right) = (self.across(from), self.across(to));
                     // a hair between bars that are wide enough for one
                     let gap = if right - left > 3.0 { 0.5 } else { 0.0 };
-                    format!("M{:.1} {:.1}H{:.1}V{:.1}H{:.1}Z", left + gap, self.up(low), right - gap, self.up(high), left + gap)
+                    format!(
+                        "M{:.1} {:.1}H{:.1}V{:.1}H{:.1}Z",
+                        left + gap,
+                        self.up(low),
+                        right - gap,
+                        self.up(high),
+                        left + gap
+                    )
                 };
                 let all: String = bars.iter().map(bar).collect();
                 let _ = writeln!(out, "<path d=\"{all}\" fill=\"{}\"/>", colour(ink));
@@ -258,7 +265,8 @@ impl Canvas {
                     format!("M{x:.1} {low:.1}V{high:.1}M{:.1} {low:.1}h6M{:.1} {high:.1}h6", x - 3.0, x - 3.0)
                 };
                 let all: String = ends.iter().map(interval).collect();
-                let _ = writeln!(out, "<path d=\"{all}\" fill=\"none\" stroke=\"{}\" stroke-width=\"1.3\"/>", colour(ink));
+                let _ =
+                    writeln!(out, "<path d=\"{all}\" fill=\"none\" stroke=\"{}\" stroke-width=\"1.3\"/>", colour(ink));
             }
             Mark::Dots { ink, points, is_hollow, .. } => {
                 let fill = if *is_hollow { "var(--paper)".to_owned() } else { colour(ink) };

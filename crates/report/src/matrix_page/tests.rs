@@ -6,11 +6,16 @@ use crate::results::Notation;
 pub(crate) fn page(count: usize) -> MatrixPage {
     let angle = |item: usize| item as f64 * 0.7;
     let near = |item: usize| -> Vec<Near> {
-        let of = |step: usize| Near { place: (item + step) % count, score: 1.0 / (step as f64 + 0.5), is_exact: step % 2 == 0 };
+        let of = |step: usize| Near {
+            place: (item + step) % count,
+            score: 1.0 / (step as f64 + 0.5),
+            is_exact: step % 2 == 0,
+        };
         (1..=10.min(count - 1)).map(of).collect()
     };
-    let points: Vec<(f64, f64)> =
-        (0..count).map(|item| ((item as f64).sqrt() * angle(item).cos(), (item as f64).sqrt() * angle(item).sin())).collect();
+    let points: Vec<(f64, f64)> = (0..count)
+        .map(|item| ((item as f64).sqrt() * angle(item).cos(), (item as f64).sqrt() * angle(item).sin()))
+        .collect();
     let text = |item: usize| match item {
         0 => "</script><script>document.title='taken'</script>".to_owned(),
         7 => "a lantern in the harbour".to_owned(),
@@ -22,7 +27,11 @@ pub(crate) fn page(count: usize) -> MatrixPage {
         texts: (0..count).map(text).collect(),
         layouts: vec![
             MapLayout { name: "spiral".into(), note: "a spiral".into(), points: points.clone() },
-            MapLayout { name: "turned".into(), note: String::new(), points: points.iter().map(|&(x, y)| (y, x)).collect() },
+            MapLayout {
+                name: "turned".into(),
+                note: String::new(),
+                points: points.iter().map(|&(x, y)| (y, x)).collect(),
+            },
         ],
         colourings: vec![Colouring {
             name: "kinds".into(),

@@ -1,10 +1,11 @@
 //! The commands on one's own matrix: their arguments, as [`landmark_own`] takes them.
 
+use landmark_harness::experiments::own_data::export::Form;
 use landmark_harness::invocation::Invocation;
 use landmark_own::{self as matrix, Calls, LabelColumns, Queries, Recalled, Scoring, Wanted};
 use miette::{IntoDiagnostic, Result};
 
-use crate::cli::{LogArgs, OwnArgs, OwnCommand, RecallArgs, ScoringArgs, StatedBound};
+use crate::cli::{ExportForm, LogArgs, OwnArgs, OwnCommand, RecallArgs, ScoringArgs, StatedBound};
 use crate::exit::Exit;
 use crate::output;
 
@@ -60,6 +61,7 @@ pub(super) fn own(command: OwnCommand, log: LogArgs) -> Result<Exit> {
             let columns = LabelColumns { id: id.as_deref(), label: &label, split: split.as_deref() };
             matrix::classify(&at(&own), &labels, columns)?
         }
+        OwnCommand::Export { to, own } => matrix::export(&at(&own), to.into())?,
     };
     output::print(&text).into_diagnostic()?;
     Ok(Exit::Done)
@@ -68,6 +70,16 @@ pub(super) fn own(command: OwnCommand, log: LogArgs) -> Result<Exit> {
 fn invocation(arguments: &OwnArgs, log: LogArgs) -> Invocation {
     let OwnArgs { config, out, overlay, places } = arguments;
     Invocation { out: out.clone(), ..super::run::invocation(config, overlay, places, log) }
+}
+
+impl From<ExportForm> for Form {
+    fn from(form: ExportForm) -> Self {
+        match form {
+            ExportForm::Npy => Self::Npy,
+            ExportForm::Arrow => Self::Arrow,
+            ExportForm::SentenceTransformers => Self::SentenceTransformers,
+        }
+    }
 }
 
 impl From<ScoringArgs> for Scoring {

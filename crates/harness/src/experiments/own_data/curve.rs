@@ -8,9 +8,7 @@ use std::collections::HashSet;
 
 use landmark_core::approximation::Approximation;
 use landmark_core::oracle::block_of;
-use landmark_report::{
-    Chapter, Interval, Mark, Metric, Notation, Plot, PlotAxis, ResultRow, half_width,
-};
+use landmark_report::{Chapter, Interval, Mark, Metric, Notation, Plot, PlotAxis, ResultRow, half_width};
 use ndarray::{Array2, Axis};
 
 use super::{Made, held_out};
@@ -177,8 +175,11 @@ pub(super) fn chapter(rows: &[ResultRow]) -> Option<Chapter> {
         let (plot, law) = plot(&errors, rank, "relative error off the diagonal", false);
         plots.push(plot);
         words.push(match law {
-            Some(at) => format!("Twice the budget, {:.0} landmarks, would bring the error to about {:.3}", 2.0 * rank, at),
-            None => "No fall of the error can be read off the last points, so nothing is said of twice the budget".to_owned(),
+            Some(at) => {
+                format!("Twice the budget, {:.0} landmarks, would bring the error to about {:.3}", 2.0 * rank, at)
+            }
+            None => "No fall of the error can be read off the last points, so nothing is said of twice the budget"
+                .to_owned(),
         });
     }
     if !recalls.is_empty() {

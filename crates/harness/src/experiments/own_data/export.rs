@@ -170,7 +170,8 @@ impl Export<'_> {
         for first in (0..items.nrows()).step_by(ROWS_PER_BATCH) {
             let rows = first..(first + ROWS_PER_BATCH).min(items.nrows());
             let of = |matrix: &Array2<f32>| list(matrix.slice(ndarray::s![rows.clone(), ..]));
-            let words = |words: &[String]| -> ArrayRef { Arc::new(StringArray::from_iter_values(&words[rows.clone()])) };
+            let words =
+                |words: &[String]| -> ArrayRef { Arc::new(StringArray::from_iter_values(&words[rows.clone()])) };
             let mut columns = vec![words(self.ids)];
             columns.extend(self.texts.map(words));
             columns.push(of(items).map_err(failed)?);
@@ -224,10 +225,15 @@ impl Export<'_> {
         facts["repeated_texts"] = json!(repeated);
         write_json(&folder.join("export.json"), &facts)?;
         write_lines(&folder.join("ids.txt"), self.ids)?;
-        let mut text = format!("{} in `{}`: `SentenceTransformer` loads it, texts of items get their vectors", words(&facts), folder.display());
+        let mut text = format!(
+            "{} in `{}`: `SentenceTransformer` loads it, texts of items get their vectors",
+            words(&facts),
+            folder.display()
+        );
         if positive.len() < signature.len() {
             let columns = signature.len() - positive.len();
-            text += &format!("; {columns} negative columns with {:.1} % of the squared length are left out", 100.0 * lost);
+            text +=
+                &format!("; {columns} negative columns with {:.1} % of the squared length are left out", 100.0 * lost);
         }
         if repeated > 0 {
             text += &format!("; {} texts are repeated, and the first of each counts", count(repeated as u64));

@@ -7,8 +7,8 @@
 use landmark_core::stream::stream;
 use landmark_report::amounts::{count, counted};
 use landmark_report::{
-    Chapter, Colouring, Interval, ItemMap, Listed, Listing, MapLayout, Mark, MatrixPage, Metric, Near, Notation, Plot, PlotAxis,
-    ResultRow, Tile,
+    Chapter, Colouring, Interval, ItemMap, Listed, Listing, MapLayout, Mark, MatrixPage, Metric, Near, Notation, Plot,
+    PlotAxis, ResultRow, Tile,
 };
 use rand::seq::index;
 
@@ -27,7 +27,7 @@ mod survey;
 mod table;
 
 use answers::Drawn;
-pub use answers::{Doubtful, LABELS_REPORT, LabelsReport, central_items};
+pub use answers::central_items;
 use survey::Survey;
 
 /// Items drawn at most.
@@ -47,8 +47,8 @@ pub(super) const ARRANGEMENT: &str = "map.npy";
 pub(super) fn page(context: &SweepContext<'_>, rows: &[ResultRow]) -> (Option<MatrixPage>, Vec<String>) {
     let folder = context.folder.join(FACTORS);
     let Some(info) = Factors::peek(&folder) else { return (None, Vec::new()) };
-    let is_ours = info.config.as_ref() == Some(&context.config_hash)
-        && info.oracle == context.problem.raw.identity().to_hex();
+    let is_ours =
+        info.config.as_ref() == Some(&context.config_hash) && info.oracle == context.problem.raw.identity().to_hex();
     if !is_ours {
         return (None, Vec::new());
     }
@@ -94,7 +94,11 @@ fn draw(context: &SweepContext<'_>, factors: &Factors, page: &mut MatrixPage) ->
     let mut colourings = answers::colourings(context, &items);
     colourings.push(landmark_colours(&factors.info.landmarks, &items));
     let all = if n > items.len() {
-        format!("{} of {} items, drawn at random, and neighbours among them", count(items.len() as u64), count(n as u64))
+        format!(
+            "{} of {} items, drawn at random, and neighbours among them",
+            count(items.len() as u64),
+            count(n as u64)
+        )
     } else {
         format!("All {} items", count(n as u64))
     };
@@ -217,7 +221,11 @@ fn lead(context: &SweepContext<'_>, rows: &[ResultRow]) -> String {
     }
     let error = rows.iter().find(|row| row.metric == Metric::OffDiagonalError);
     if let Some(error) = error {
-        text += &format!(" Off the diagonal the factors are wrong by {:.3} of the norm of K{}.", error.value, bounds(error));
+        text += &format!(
+            " Off the diagonal the factors are wrong by {:.3} of the norm of K{}.",
+            error.value,
+            bounds(error)
+        );
     }
     if let Some(recall) = curve::best_recall(rows) {
         text += &format!(
@@ -259,9 +267,14 @@ fn tiles(context: &SweepContext<'_>, rows: &[ResultRow]) -> Vec<Tile> {
             Some(Interval { lower, upper }) => format!("{lower:.3} to {upper:.3} with 95 % confidence"),
             None => "exact, against all of K".to_owned(),
         };
-        tiles.push(Tile { label: "relative error off the diagonal".to_owned(), value: format!("{:.3}", error.value), note });
+        tiles.push(Tile {
+            label: "relative error off the diagonal".to_owned(),
+            value: format!("{:.3}", error.value),
+            note,
+        });
     } else {
-        let note = "not measured: `error_estimate: 1000` in the configuration buys 1,000 entries to learn it".replace('`', "");
+        let note =
+            "not measured: `error_estimate: 1000` in the configuration buys 1,000 entries to learn it".replace('`', "");
         tiles.push(Tile { label: "relative error".to_owned(), value: "unknown".to_owned(), note });
     }
     if let Some(recall) = curve::best_recall(rows) {
@@ -271,7 +284,10 @@ fn tiles(context: &SweepContext<'_>, rows: &[ResultRow]) -> Vec<Tile> {
         tiles.push(Tile {
             label: "recall of the ten nearest".to_owned(),
             value: format!("{:.0} %", 100.0 * recall.value),
-            note: format!("{interval}by the first {} landmarks, judged at the columns of the others", recall.count("rank")),
+            note: format!(
+                "{interval}by the first {} landmarks, judged at the columns of the others",
+                recall.count("rank")
+            ),
         });
     }
     if let Some(correlation) = find(Metric::ScoreCorrelation) {
@@ -298,9 +314,15 @@ fn spectrum(
         return Ok(None);
     }
     let bar = |(place, &value): (usize, &f64)| [place as f64 + 0.6, place as f64 + 1.4, value.min(0.0), value.max(0.0)];
-    let bars = |keep: fn(f64) -> bool| values.iter().enumerate().filter(|(_, value)| keep(**value)).map(bar).collect::<Vec<_>>();
+    let bars = |keep: fn(f64) -> bool| {
+        values.iter().enumerate().filter(|(_, value)| keep(**value)).map(bar).collect::<Vec<_>>()
+    };
     let negative: Vec<f64> = values.iter().copied().filter(|&value| value < 0.0).collect();
-    let scaled = if n > drawn { format!(" They are those of the drawn items, times {:.1}.", n as f64 / drawn as f64) } else { String::new() };
+    let scaled = if n > drawn {
+        format!(" They are those of the drawn items, times {:.1}.", n as f64 / drawn as f64)
+    } else {
+        String::new()
+    };
     let words = match negative.len() {
         0 => "none is negative: K̃ is positive semidefinite".to_owned(),
         some => format!(
@@ -338,7 +360,8 @@ fn histogram(survey: &Survey) -> Option<Chapter> {
         };
         bins.iter().map(bar).filter(|bar| bar[3] > bar[2]).collect()
     };
-    let (exact, all): (u64, u64) = bins.iter().fold((0, 0), |(a, b), bin| (a + bin.exact, b + bin.exact + bin.estimated));
+    let (exact, all): (u64, u64) =
+        bins.iter().fold((0, 0), |(a, b), bin| (a + bin.exact, b + bin.exact + bin.estimated));
     Some(Chapter {
         id: "similarities".to_owned(),
         title: "How alike are two items?".to_owned(),
@@ -389,7 +412,11 @@ fn alone(near: &[Vec<Near>], drawn: &Drawn<'_>) -> Option<Chapter> {
         near.iter().enumerate().filter_map(|(item, list)| Some((item, *list.first()?))).collect();
     nearest.sort_by(|one, other| one.1.score.total_cmp(&other.1.score).then(one.0.cmp(&other.0)));
     let line = |(item, near): &(usize, Near)| {
-        vec![Listed::Score { value: near.score, is_exact: near.is_exact }, drawn.listed(*item), drawn.listed(near.place)]
+        vec![
+            Listed::Score { value: near.score, is_exact: near.is_exact },
+            drawn.listed(*item),
+            drawn.listed(near.place),
+        ]
     };
     let lines: Vec<_> = nearest.iter().take(LINES / 2).map(line).collect();
     (!lines.is_empty()).then(|| Chapter {

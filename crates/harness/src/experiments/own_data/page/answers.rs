@@ -6,16 +6,14 @@ use landmark_report::amounts::{count, counted};
 use landmark_report::{Chapter, Colouring, Confusion, Listed, Listing, Mark, Notation, Plot, PlotAxis};
 use landmark_tasks::neighbours::SignedVectors;
 use ndarray::{Array1, Array2};
-use serde::{Deserialize, Serialize};
 
-use super::super::{CLUSTERS, LABELS, NEIGHBOURS, PAIRS};
+use super::super::labels::{Doubtful, LabelsReport};
+use super::super::{CLUSTERS, LABELS, LABELS_REPORT, NEIGHBOURS, PAIRS};
 use super::table::Table;
 use super::{LINES, share};
 use crate::factors::Factors;
 use crate::sweep::context::SweepContext;
 
-/// What `classify` knows of its labels, beside [`LABELS`].
-pub const LABELS_REPORT: &str = "labels.json";
 /// Central items listed of a cluster.
 const CENTRAL: usize = 3;
 /// Labels that a confusion matrix shows apart.
@@ -63,36 +61,6 @@ impl<'a> Drawn<'a> {
     fn numbers(&self) -> HashMap<&str, usize> {
         self.all_ids.iter().enumerate().map(|(item, id)| (id.as_str(), item)).collect()
     }
-}
-
-/// What is known of the labels that `classify` gave.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct LabelsReport {
-    /// Labels, in the order of the confusion matrix.
-    pub names: Vec<String>,
-    /// Labelled items that were learned from.
-    pub learned: usize,
-    /// C of the machine.
-    pub cost: f64,
-    /// How the confusion was measured, in words.
-    pub judged: String,
-    /// `confusion[a][b]`: items of label a that were predicted b, each by a machine that had not seen it.
-    pub confusion: Vec<Vec<u64>>,
-    /// Items whose label is least certain, the least certain first.
-    pub doubtful: Vec<Doubtful>,
-}
-
-/// An item whose label is in doubt.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Doubtful {
-    /// Its id.
-    pub id: String,
-    /// Its predicted label.
-    pub label: String,
-    /// The label that came next.
-    pub second: String,
-    /// Score of the first label above that of the second.
-    pub margin: f64,
 }
 
 /// The most central items of each cluster, the most central first, with the mean of K̃ to the other members. O(nr).
@@ -143,7 +111,8 @@ pub(super) fn colourings(context: &SweepContext<'_>, items: &[usize]) -> Vec<Col
     let clusters = of_table(CLUSTERS, "name", "clusters").or_else(|| of_table(CLUSTERS, "cluster", "clusters"));
     let labels = of_table(LABELS, "label", "labels");
     let classes = context.problem.labels().map(|labels| {
-        let name = |&item: &usize| labels.of.get(item).and_then(|&label| labels.names.get(label)).map_or("", String::as_str);
+        let name =
+            |&item: &usize| labels.of.get(item).and_then(|&label| labels.names.get(label)).map_or("", String::as_str);
         colouring("classes", items.iter().map(name))
     });
     [clusters, labels, classes].into_iter().flatten().collect()
@@ -202,7 +171,8 @@ fn neighbours(table: &Table, drawn: &Drawn<'_>) -> Option<Chapter> {
     };
     let (first, last) = (at(1.0), at(k));
     let ends = scores.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), &score| (a.min(score), b.max(score)));
-    let line = |bars: &[[f64; 4]]| -> Vec<(f64, f64)> { bars.iter().map(|bar| (0.5 * (bar[0] + bar[1]), bar[3])).collect() };
+    let line =
+        |bars: &[[f64; 4]]| -> Vec<(f64, f64)> { bars.iter().map(|bar| (0.5 * (bar[0] + bar[1]), bar[3])).collect() };
     let mut marks = vec![Mark::Bars { name: "the nearest".to_owned(), ink: 0, bars: bars(&first, ends.0, ends.1, 40) }];
     if k > 1.0 {
         let points = line(&bars(&last, ends.0, ends.1, 40));
@@ -277,7 +247,10 @@ fn mined(table: &Table, drawn: &Drawn<'_>) -> Option<Chapter> {
             title: "Similarity of the pairs by their place in the list".to_owned(),
             x: PlotAxis::linear("place in the list", Notation::Whole),
             y: PlotAxis::linear("similarity", Notation::Fixed(2)),
-            marks: marks.into_iter().filter(|mark| !matches!(mark, Mark::Dots { points, .. } if points.is_empty())).collect(),
+            marks: marks
+                .into_iter()
+                .filter(|mark| !matches!(mark, Mark::Dots { points, .. } if points.is_empty()))
+                .collect(),
         }],
         listings: vec![Listing {
             head: ["similarity", "one", "other"].map(str::to_owned).to_vec(),
@@ -312,7 +285,9 @@ fn clusters(table: &Table, factors: &Factors, drawn: &Drawn<'_>) -> Option<Chapt
         cells.extend(some.chain(std::iter::repeat(Listed::Text(String::new()))).take(CENTRAL));
         cells
     };
-    let bar = |(place, &cluster): (usize, &usize)| [place as f64 + 0.6, place as f64 + 1.4, 0.0, central[cluster].len() as f64];
+    let bar = |(place, &cluster): (usize, &usize)| {
+        [place as f64 + 0.6, place as f64 + 1.4, 0.0, central[cluster].len() as f64]
+    };
     Some(Chapter {
         id: "clusters".to_owned(),
         title: "Clusters".to_owned(),
@@ -447,7 +422,8 @@ mod tests {
     #[test]
     fn a_confusion_of_many_labels_keeps_the_largest_and_loses_no_item() {
         let many = 20;
-        let confusion: Vec<Vec<u64>> = (0..many).map(|a| (0..many).map(|b| if a == b { a } else { 1 }).collect()).collect();
+        let confusion: Vec<Vec<u64>> =
+            (0..many).map(|a| (0..many).map(|b| if a == b { a } else { 1 }).collect()).collect();
         let names: Vec<String> = (0..many).map(|label| format!("l{label}")).collect();
         let (judged, doubtful) = (String::new(), Vec::new());
         let report = LabelsReport { names, learned: 3, cost: 1.0, judged, confusion, doubtful };
@@ -461,7 +437,10 @@ mod tests {
     #[test]
     fn colours_are_numbered_as_they_are_met_and_an_empty_name_is_none() {
         let colouring = colouring("labels", ["b", "", "a", "b"].into_iter());
-        assert_eq!((colouring.names, colouring.of), (vec!["b".to_owned(), "a".to_owned()], vec![Some(0), None, Some(1), Some(0)]));
+        assert_eq!(
+            (colouring.names, colouring.of),
+            (vec!["b".to_owned(), "a".to_owned()], vec![Some(0), None, Some(1), Some(0)])
+        );
     }
 
     #[test]

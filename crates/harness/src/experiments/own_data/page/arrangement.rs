@@ -43,7 +43,8 @@ pub(super) fn kept(path: &Path, survey: &Survey, plane: &[(f64, f64)]) -> Result
     let table = Array2::from_shape_fn((m, 2), |(item, axis)| if axis == 0 { points[item].0 } else { points[item].1 });
     // what is kept is what is drawn, to the last bit
     let table = table.mapv(|value| value as f32);
-    write_npy(path, &table).map_err(|error| JobError::Failed(format!("`{}` can't be written: {error}", path.display()).into()))?;
+    write_npy(path, &table)
+        .map_err(|error| JobError::Failed(format!("`{}` can't be written: {error}", path.display()).into()))?;
     Ok(Some(table.rows().into_iter().map(|row| (f64::from(row[0]), f64::from(row[1]))).collect()))
 }
 
@@ -57,7 +58,9 @@ fn arrange(near: &[Vec<Near>], plane: &[(f64, f64)]) -> Vec<(f64, f64)> {
     let top = near.iter().flatten().map(|near| near.score).fold(f64::NEG_INFINITY, f64::max);
     let list = |row: &Vec<Near>| -> Vec<Neighbor<f32>> {
         // single precision is what a picture needs
-        row.iter().map(|near| Neighbor { index: near.place, distance: (top - near.score).max(0.0).sqrt() as f32 }).collect()
+        row.iter()
+            .map(|near| Neighbor { index: near.place, distance: (top - near.score).max(0.0).sqrt() as f32 })
+            .collect()
     };
     let lists: Vec<Vec<Neighbor<f32>>> = near.iter().map(list).collect();
     let spread = (plane.iter().map(|(x, _)| x * x).sum::<f64>() / m as f64).sqrt().max(f64::MIN_POSITIVE);

@@ -70,7 +70,8 @@ pub(super) fn principal(
         held += value;
         let direction = &triangle.t().dot(&vectors.column(place)) * signature;
         let mut coordinates = centred.dot(&direction) / value.sqrt();
-        let farthest = coordinates.iter().copied().fold(0.0, |most: f64, one| if one.abs() > most.abs() { one } else { most });
+        let farthest =
+            coordinates.iter().copied().fold(0.0, |most: f64, one| if one.abs() > most.abs() { one } else { most });
         if farthest < 0.0 {
             coordinates.mapv_inplace(|coordinate| -coordinate);
         }
@@ -126,7 +127,8 @@ mod tests {
             let sign = if wanted.dot(&found.points.column(axis)) > 0.0 { 1.0 } else { -1.0 };
             let apart = (&wanted * sign - found.points.column(axis)).mapv(f64::abs).sum();
             assert!(apart < 1e-10, "axis {axis}: {apart}");
-            let most = found.points.column(axis).iter().copied().fold(0.0, |m: f64, v| if v.abs() > m.abs() { v } else { m });
+            let most =
+                found.points.column(axis).iter().copied().fold(0.0, |m: f64, v| if v.abs() > m.abs() { v } else { m });
             assert!(most > 0.0);
         }
         let all: f64 = values.iter().map(|value| value.abs()).sum();
@@ -137,9 +139,8 @@ mod tests {
     fn points_in_a_plane_keep_their_distances() {
         let plane = random(12, 2);
         let found = principal(plane.view(), &array![1.0, 1.0], 2).unwrap();
-        let distance = |points: &Array2<f64>, i: usize, j: usize| {
-            (&points.row(i) - &points.row(j)).mapv(|d| d * d).sum().sqrt()
-        };
+        let distance =
+            |points: &Array2<f64>, i: usize, j: usize| (&points.row(i) - &points.row(j)).mapv(|d| d * d).sum().sqrt();
         for i in 0..12 {
             assert!((distance(&plane, 0, i) - distance(&found.points, 0, i)).abs() < 1e-12);
         }

@@ -172,7 +172,8 @@ impl Survey {
         // all alike: one bar around them
         let (low, high) = if high > low { (low, high) } else { (low - 0.5, high + 0.5) };
         let width = (high - low) / bins as f64;
-        let bin = |k: usize| Bin { from: low + k as f64 * width, to: low + (k + 1) as f64 * width, exact: 0, estimated: 0 };
+        let bin =
+            |k: usize| Bin { from: low + k as f64 * width, to: low + (k + 1) as f64 * width, exact: 0, estimated: 0 };
         let mut all: Vec<Bin> = (0..bins).map(bin).collect();
         for (_, _, score, is_exact) in self.pairs() {
             // between 0 and the last
