@@ -6,6 +6,8 @@
 use std::path::{Path, PathBuf};
 
 pub mod amounts;
+#[cfg(test)]
+mod browser;
 mod claims;
 pub mod columns;
 pub mod differences;

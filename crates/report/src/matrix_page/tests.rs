@@ -1,4 +1,5 @@
 use super::*;
+use crate::browser::Browser;
 use crate::fixture;
 use crate::results::Notation;
 
@@ -114,4 +115,51 @@ fn an_empty_page_and_a_single_item_are_drawn() {
 #[test]
 fn a_long_text_is_cut_at_a_character() {
     assert_eq!((cut("grün", 3).as_str(), cut("grün", 4).as_str(), cut("grün", 5).as_str()), ("gr…", "grü…", "grün"));
+}
+
+#[test]
+fn in_a_browser_the_search_finds_a_click_lists_and_keys_move() {
+    let Some(browser) = Browser::find() else { return };
+    // what a reader would do, then what he sees, as a line of the page
+    let probe = "<script>
+        const errors = [];
+        addEventListener('error', (event) => errors.push(event.message));
+        const root = document.querySelector('[data-map]'), svg = root.querySelector('svg'), box = root.querySelector('.find');
+        box.value = 'LANTERN harbour';
+        box.dispatchEvent(new Event('input'));
+        const found = [...root.querySelectorAll('.found b')].map((one) => one.textContent).join();
+        root.querySelector('.found .go').click();
+        const chosen = () => root.querySelector('.chosen h3').textContent;
+        const searched = chosen();
+        const lines = [...root.querySelectorAll('.chosen .go')];
+        const marks = lines.slice(0, 2).map((one) => one.firstChild.className + ' ' + one.firstChild.textContent).join();
+        svg.dispatchEvent(new KeyboardEvent('keydown', { key: 'ArrowRight' }));
+        const moved = chosen() !== searched;
+        svg.dispatchEvent(new KeyboardEvent('keydown', { key: '+' }));
+        const zoomed = svg.getAttribute('viewBox').split(' ')[2];
+        root.querySelector('.paint').selectedIndex = 1;
+        root.querySelector('.paint').dispatchEvent(new Event('change'));
+        document.querySelector('[data-of] .go').click();
+        const listed = chosen();
+        const fits = document.documentElement.scrollWidth <= innerWidth;
+        const said = `found ${found}, chosen ${searched}, ${lines.length} near, ${marks}, moved ${moved}, zoomed ${zoomed}, listed ${listed}, fits ${fits}, title ${document.title}, errors ${errors}.`;
+        document.body.replaceChildren(Object.assign(document.createElement('p'), { textContent: said }));
+    </script></body>";
+    let page = html(&page(60)).replace("</body>", probe);
+    let seen = browser.open(&page, &["--window-size=500,900", "--dump-dom"]);
+    let wanted = "found n7, chosen n7, 10 near, estimated ≈ 0.667,exact 0.400, moved true, zoomed 700, listed n0, fits true, title ";
+    assert!(seen.contains(wanted) && seen.contains("errors .") && !seen.contains("title taken"), "{seen}");
+}
+
+#[test]
+fn in_a_browser_five_thousand_items_answer_at_once() {
+    let Some(browser) = Browser::find() else { return };
+    let probe = "<script>
+        const root = document.querySelector('[data-map]'), svg = root.querySelector('svg');
+        const frame = svg.getBoundingClientRect();
+        for (const kind of ['pointermove', 'pointerdown', 'pointerup']) svg.dispatchEvent(new PointerEvent(kind, { pointerType: 'mouse', clientX: frame.left + frame.width / 2, clientY: frame.top + frame.height / 2 }));
+        document.body.replaceChildren(`chosen ${root.querySelector('.chosen h3').textContent}, ${root.querySelectorAll('.chosen .go').length} near`);
+    </script></body>";
+    let seen = browser.open(&html(&page(5_000)).replace("</body>", probe), &["--window-size=1280,900", "--dump-dom"]);
+    assert!(seen.contains("chosen n") && seen.contains(", 10 near"), "{}", &seen[..seen.len().min(2_000)]);
 }

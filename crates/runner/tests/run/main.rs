@@ -12,6 +12,7 @@ mod neighbours;
 mod neural;
 mod one_order;
 mod own_data;
+mod own_page;
 mod recall;
 mod resume;
 mod retrieval;

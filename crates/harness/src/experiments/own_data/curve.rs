@@ -165,35 +165,35 @@ fn power_law(points: &[(f64, f64)]) -> Option<(f64, f64)> {
 
 /// The chapter of the curves; none without a prefix.
 pub(super) fn chapter(rows: &[ResultRow]) -> Option<Chapter> {
-    let rank = rows.iter().find(|row| row.metric == Metric::Rank)?.value;
+    let (rank, items) =
+        rows.iter().find(|row| row.metric == Metric::Rank).map(|row| (row.value, row.subject.items as f64))?;
     let mut errors = of_curve(rows, Metric::OffDiagonalError);
     errors.extend(rows.iter().find(|row| row.metric == Metric::OffDiagonalError && row.comparison != PREFIX));
     let recalls = of_curve(rows, Metric::RecallAt10);
-    let mut words = Vec::new();
     let mut plots = Vec::new();
+    let mut brings = Vec::new();
     if errors.len() > 1 {
-        let (plot, law) = plot(&errors, rank, "relative error off the diagonal", false);
+        let (plot, at_twice) = plot(&errors, rank, "relative error off the diagonal", false);
         plots.push(plot);
-        words.push(match law {
-            Some(at) => {
-                format!("Twice the budget, {:.0} landmarks, would bring the error to about {:.3}", 2.0 * rank, at)
-            }
-            None => "No fall of the error can be read off the last points, so nothing is said of twice the budget"
-                .to_owned(),
-        });
+        brings.extend(at_twice.map(|error| format!("the error to about {error:.3}")));
     }
     if !recalls.is_empty() {
-        let (plot, law) = plot(&recalls, rank, "recall of the ten nearest", true);
+        let (plot, at_twice) = plot(&recalls, rank, "recall of the ten nearest", true);
         plots.push(plot);
-        words.extend(law.map(|at| format!("the recall to about {:.0} %", 100.0 * at)));
+        brings.extend(at_twice.map(|recall| format!("the recall to about {:.0} %", 100.0 * recall)));
     }
+    let twice = match brings.is_empty() {
+        true if 2.0 * rank >= items => "Twice the budget would evaluate every pair".to_owned(),
+        true => "The last points show no gain, so nothing is said of twice the budget".to_owned(),
+        false => format!("Twice the budget, {:.0} landmarks, would bring {}", 2.0 * rank, brings.join(" and ")),
+    };
     (!plots.is_empty()).then(|| Chapter {
         id: "curve".to_owned(),
         title: "What more landmarks bring".to_owned(),
         caption: format!(
             "Factors of the first so many landmarks, from what was evaluated anyway: no call was made for this. {}. The dashed line is the power \
              law a·sᵇ through the last {FITTED} points; it is an extrapolation without a bound.{}",
-            words.join(", and "),
+            twice,
             if recalls.is_empty() {
                 ""
             } else {
@@ -210,6 +210,8 @@ fn plot(points: &[&ResultRow], rank: f64, label: &str, is_recall: bool) -> (Plot
     let places: Vec<(f64, f64)> = points.iter().map(|row| (row.along("rank"), row.value)).collect();
     let missed = |value: f64| if is_recall { 1.0 - value } else { value };
     let law = power_law(&places.iter().map(|&(x, y)| (x, missed(y))).collect::<Vec<_>>());
+    // columns of every item are no approximation
+    let law = law.filter(|_| points.iter().all(|row| 2.0 * rank < row.subject.items as f64));
     let at = |(a, b): (f64, f64), s: f64| missed(a * s.powf(b));
     let mut marks = vec![Mark::Line { name: label.to_owned(), ink: 0, points: places.clone(), is_dashed: false }];
     let interval = |row: &&ResultRow| row.interval.map(|Interval { lower, upper }| (row.along("rank"), lower, upper));
