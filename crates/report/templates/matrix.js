@@ -2,15 +2,21 @@
 function openMap(root) {
   const began = performance.now();
   const data = JSON.parse(root.querySelector("script").textContent);
-  const bytes = (text) => Uint8Array.from(atob(text), (sign) => sign.charCodeAt(0));
+  const bytes = (text) => {
+    const signs = atob(text), out = new Uint8Array(signs.length);
+    for (let k = 0; k < signs.length; k++) out[k] = signs.charCodeAt(k);
+    return out;
+  };
   const numbers = (text) => {
-    const view = new DataView(bytes(text).buffer);
-    return Uint16Array.from({ length: view.byteLength / 2 }, (_, k) => view.getUint16(2 * k, true));
+    const pairs = bytes(text), out = new Uint16Array(pairs.length / 2);
+    for (let k = 0; k < out.length; k++) out[k] = pairs[2 * k] | pairs[2 * k + 1] << 8;
+    return out;
   };
   const NOBODY = 65535, WIDTH = 1000, HEIGHT = 640, LABELLED = 12, INKS = 8;
   const count = data.ids.length, width = data.width;
   const near = numbers(data.near), scores = numbers(data.scores), exact = bytes(data.exact);
-  const layouts = data.layouts.map((layout) => ({ ...layout, at: numbers(layout.at) }));
+  // places in units of the drawing, x and y in turn
+  const layouts = data.layouts.map((layout) => ({ ...layout, at: Float32Array.from(numbers(layout.at), (share) => share / 65535 * WIDTH) }));
   const colourings = data.colourings.map((colouring) => ({ ...colouring, of: numbers(colouring.of) }));
   const find = (selector) => root.querySelector(selector);
   const svg = find("svg"), side = find(".chosen"), said = find(".said"), found = find(".found"), tip = find(".tip");
@@ -19,15 +25,21 @@ function openMap(root) {
   const at = { layout: 0, colouring: 0, chosen: null, under: null, hits: [], only: null };
   let view = { x: 0, y: 0, w: WIDTH, h: HEIGHT };
 
-  const x = (item) => layouts[at.layout].at[2 * item] / 65535 * WIDTH;
-  const y = (item) => layouts[at.layout].at[2 * item + 1] / 65535 * WIDTH;
+  let places = layouts.length ? layouts[0].at : new Float32Array(2 * count);
+  const x = (item) => places[2 * item], y = (item) => places[2 * item + 1];
   const shown = (value) => value.toFixed(3).replace("-", "−");
   const element = (name, properties = {}, ...children) => {
     const made = Object.assign(document.createElement(name), properties);
     made.append(...children);
     return made;
   };
-  const dots = (items) => items.map((item) => `M${x(item).toFixed(1)} ${y(item).toFixed(1)}h0`).join("");
+  // tenths of a unit are enough
+  const tenth = (value) => Math.round(10 * value) / 10;
+  const dots = (items) => {
+    let d = "";
+    for (const item of items) d += `M${tenth(x(item))} ${tenth(y(item))}h0`;
+    return d;
+  };
   const path = (className, d) => {
     const made = document.createElementNS(NS, "path");
     made.setAttribute("class", className);
@@ -64,23 +76,29 @@ function openMap(root) {
       return element("li", {}, button);
     }) : [];
     if (entries.length && rest.length) {
-      const words = others > 0 ? `${others} smaller ones and unlabelled items` : "without a label";
+      const words = others > 0 ? `${others === 1 ? "one smaller label" : `${others} smaller labels`}, or none` : "without a label";
       entries.push(element("li", { className: "faint" }, element("span", { className: "key k0" }), `${words} (${rest.length.toLocaleString("en")})`));
     }
     legend.replaceChildren(...entries);
     drawWords(groups);
   }
+  const median = (items, axis) => Float32Array.from(items, (item) => places[2 * item + axis]).sort()[items.length >> 1];
   // the name of a label stands at the median of its items
   function drawWords(groups = inked().groups) {
-    const size = 15 * view.w / Math.max(svg.clientWidth, 1);
-    const median = (values) => Float64Array.from(values).sort()[values.length >> 1];
+    const unit = view.w / Math.max(svg.clientWidth, 1), size = 15 * unit, signs = svg.clientWidth < 500 ? 14 : 28;
     const names = colourings[at.colouring] && colourings[at.colouring].names.length <= LABELLED ? groups : [];
-    find(".words").replaceChildren(...names.map((group) => {
+    const placed = [];
+    for (const group of names) {
+      const words = group.name.length > signs ? group.name.slice(0, signs - 1).trimEnd() + "…" : group.name;
+      const spot = { x: median(group.items, 0), y: median(group.items, 1), half: 0.3 * size * words.length, words };
+      // of two names that would cover one another the larger group's stays
+      const covers = (other) => Math.abs(other.y - spot.y) < 1.2 * size && Math.abs(other.x - spot.x) < other.half + spot.half;
+      if (!placed.some(covers)) placed.push(spot);
+    }
+    find(".words").replaceChildren(...placed.map((spot) => {
       const text = document.createElementNS(NS, "text");
-      text.setAttribute("x", median(group.items.map(x)));
-      text.setAttribute("y", median(group.items.map(y)));
-      text.setAttribute("font-size", size);
-      text.textContent = group.name.length > 28 ? group.name.slice(0, 27) + "…" : group.name;
+      for (const [key, value] of [["x", spot.x], ["y", spot.y], ["font-size", size]]) text.setAttribute(key, value);
+      text.textContent = spot.words;
       return text;
     }));
   }
@@ -97,15 +115,17 @@ function openMap(root) {
     if (at.chosen !== null) {
       const list = neighbours(at.chosen);
       for (const kind of [true, false]) {
-        const lines = list.filter((one) => one.exact === kind).map((one) => `M${x(at.chosen).toFixed(1)} ${y(at.chosen).toFixed(1)}L${x(one.item).toFixed(1)} ${y(one.item).toFixed(1)}`);
+        const lines = list.filter((one) => one.exact === kind).map((one) => `M${tenth(x(at.chosen))} ${tenth(y(at.chosen))}L${tenth(x(one.item))} ${tenth(y(one.item))}`);
         links.push(path(kind ? "evaluated" : "estimated", lines.join("")));
       }
       marks.push(path("neighbour", dots(list.map((one) => one.item))), path("self", dots([at.chosen])), path("core", dots([at.chosen])));
     }
-    if (at.under !== null) marks.push(path("under", dots([at.under])));
     find(".links").replaceChildren(...links);
-    find(".marks").replaceChildren(...marks);
+    find(".marks").replaceChildren(...marks, under);
+    drawUnder();
   }
+  const under = path("under", "");
+  const drawUnder = () => under.setAttribute("d", at.under === null ? "" : dots([at.under]));
   function score(value, isExact) {
     return element("span", { className: isExact ? "exact" : "estimated", title: isExact ? "evaluated" : "estimated by the factors" }, (isExact ? "" : "≈ ") + shown(value));
   }
@@ -150,7 +170,7 @@ function openMap(root) {
   function nearest(px, py, reach) {
     let best = null, least = reach * reach;
     for (let item = 0; item < count; item++) {
-      const distance = (x(item) - px) ** 2 + (y(item) - py) ** 2;
+      const dx = places[2 * item] - px, dy = places[2 * item + 1] - py, distance = dx * dx + dy * dy;
       if (distance < least) [best, least] = [item, distance];
     }
     return best;
@@ -159,7 +179,7 @@ function openMap(root) {
     const point = seen(event), item = nearest(point.x, point.y, 14 * unit());
     if (item !== at.under) {
       at.under = item;
-      drawMarks();
+      drawUnder();
       tip.hidden = item === null;
       if (item !== null) {
         const label = labelOf(item), text = data.texts[item] || "";
@@ -194,7 +214,7 @@ function openMap(root) {
     choose(nearest(point.x, point.y, (event.pointerType === "mouse" ? 14 : 24) * unit()));
   });
   svg.addEventListener("pointercancel", () => { held = null; svg.classList.remove("held"); });
-  svg.addEventListener("pointerleave", () => { at.under = null; tip.hidden = true; drawMarks(); });
+  svg.addEventListener("pointerleave", () => { at.under = null; tip.hidden = true; drawUnder(); });
   svg.addEventListener("dblclick", (event) => { const point = seen(event); zoom(0.5, point.x, point.y); });
   svg.addEventListener("wheel", (event) => {
     if (!event.ctrlKey && !event.metaKey) return;
@@ -228,12 +248,14 @@ function openMap(root) {
     button.addEventListener("click", () => ({ in: () => zoom(0.6), out: () => zoom(1 / 0.6), all: () => look({ x: 0, y: 0, w: WIDTH }) })[button.dataset.zoom]());
   }
 
-  const folded = data.ids.map((id, item) => `${id}\n${data.texts[item] || ""}`.toLocaleLowerCase());
+  // folded at the first search
+  let folded = null;
   function search() {
-    const words = box.value.toLocaleLowerCase().split(/\s+/).filter(Boolean);
+    folded ||= data.ids.map((id, item) => `${id}\n${data.texts[item] || ""}`.toLowerCase());
+    const words = box.value.toLowerCase().split(/\s+/).filter(Boolean);
     at.hits = words.length ? folded.flatMap((text, item) => words.every((word) => text.includes(word)) ? [item] : []) : [];
     // an id that is the very word comes first
-    at.hits.sort((a, b) => (data.ids[b].toLocaleLowerCase() === words[0]) - (data.ids[a].toLocaleLowerCase() === words[0]) || a - b);
+    at.hits.sort((a, b) => (data.ids[b].toLowerCase() === words[0]) - (data.ids[a].toLowerCase() === words[0]) || a - b);
     const shownHits = at.hits.slice(0, 30).map((item) => {
       const button = element("button", { type: "button", className: "go" }, element("b", {}, data.ids[item]), " ", (data.texts[item] || "").slice(0, 120));
       button.dataset.item = item;
@@ -265,7 +287,7 @@ function openMap(root) {
   options(plan, layouts.map((layout) => layout.name));
   paint.addEventListener("change", () => { at.colouring = Number(paint.value); at.only = null; drawPoints(); if (at.chosen !== null) choose(at.chosen); });
   const note = () => { find(".plan-note").textContent = layouts.length ? layouts[at.layout].note : ""; };
-  plan.addEventListener("change", () => { at.layout = Number(plan.value); note(); drawPoints(); drawMarks(); if (at.chosen !== null) reveal(at.chosen); });
+  plan.addEventListener("change", () => { at.layout = Number(plan.value); places = layouts[at.layout].at; note(); drawPoints(); drawMarks(); if (at.chosen !== null) reveal(at.chosen); });
   find(".controls").hidden = false;
   note();
   drawPoints();
