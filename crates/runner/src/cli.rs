@@ -11,7 +11,7 @@ mod own;
 mod scale;
 mod tools;
 
-pub use own::{OwnArgs, OwnCommand, RecallArgs, ScoreName, ScoringArgs, StatedBound};
+pub use own::{ExportForm, OwnArgs, OwnCommand, RecallArgs, ScoreName, ScoringArgs, StatedBound};
 pub use scale::{ExecutorName, ScaleArgs, ScaleCommand};
 pub use tools::{ModelCommand, ScoreCommand, StoreArgs, StoreCommand};
 
