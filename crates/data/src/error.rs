@@ -245,6 +245,14 @@ pub enum DataError {
         #[source]
         source: std::io::Error,
     },
+    /// An archive or a raw file that is not what its source should have.
+    #[error("`{path}`: {what}")]
+    Archive {
+        /// The archive, or the path inside.
+        path: PathBuf,
+        /// Fault, in words.
+        what: String,
+    },
     /// A parameter outside its range.
     #[error("`{parameter}` is {seen}; wanted is {wanted}")]
     Parameter {
