@@ -17,6 +17,7 @@ use crate::error::DataError;
 use crate::intents::IntentLayout;
 use crate::kelp::KelpExamples;
 use crate::pairs::PairColumns;
+use crate::raw::recipes;
 use crate::splits::Part;
 use crate::texts::TextLayout;
 use crate::threads::Threads;
@@ -221,7 +222,7 @@ pub fn locate(name: &str, data_dir: Option<&Path>) -> Result<Vec<PathBuf>, DataE
             });
         };
         let path = folder.join(file.path);
-        match state_of(&path, file)? {
+        match file.state(folder)? {
             FileState::Present => paths.push(path),
             FileState::Missing => {
                 return Err(DataError::MissingFile {
@@ -391,19 +392,30 @@ impl DatasetStatus {
 pub fn status(data_dir: Option<&Path>) -> Result<Vec<DatasetStatus>, DataError> {
     let state = |file: &DataFile| match data_dir {
         None => Ok(FileState::Missing),
-        Some(folder) => state_of(&folder.join(file.path), file),
+        Some(folder) => file.state(folder),
     };
     all()
         .map(|dataset| Ok(DatasetStatus { dataset, files: dataset.files.iter().map(state).collect::<Result<_, _>>()? }))
         .collect()
 }
 
-fn state_of(path: &Path, file: &DataFile) -> Result<FileState, DataError> {
-    if !path.exists() {
-        return Ok(FileState::Missing);
+impl DataFile {
+    /// State of the file below a data folder: there where its sha256 is the catalog's, or where it is compressed by
+    /// another program and its text has the sha256 of the recipe.
+    ///
+    /// # Errors
+    /// [`DataError::Io`] where it is there and cannot be read.
+    pub fn state(&self, folder: &Path) -> Result<FileState, DataError> {
+        let path = folder.join(self.path);
+        if !path.exists() {
+            return Ok(FileState::Missing);
+        }
+        let sha256 = sha256_of(&path)?;
+        let is_text_right = |wanted: &str| crate::raw::text_sha256(&path).is_ok_and(|seen| seen == wanted);
+        let is_right =
+            sha256 == self.sha256 || recipes::of(self.path).is_some_and(|recipe| is_text_right(recipe.text_sha256));
+        Ok(if is_right { FileState::Present } else { FileState::Corrupt { sha256 } })
     }
-    let sha256 = sha256_of(path)?;
-    Ok(if sha256 == file.sha256 { FileState::Present } else { FileState::Corrupt { sha256 } })
 }
 
 /// The sha256 of a file, 64 lower-case hexadecimal digits: for catalogs and for the provenance of one's own data.
@@ -425,7 +437,39 @@ pub fn sha256_of(path: &Path) -> Result<String, DataError> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::HashSet;
+
     use super::*;
+
+    #[test]
+    fn recipes_are_of_files_of_the_catalog_each_once() {
+        let known: HashSet<&str> = all().flat_map(|dataset| dataset.files).map(|file| file.path).collect();
+        let mut seen = HashSet::new();
+        for recipe in recipes::RECIPES {
+            assert!(known.contains(recipe.file) && seen.insert(recipe.file), "{}", recipe.file);
+        }
+        let without: Vec<&str> = known.difference(&seen).copied().collect();
+        assert_eq!(without.len(), 6, "{without:?}");
+    }
+
+    #[test]
+    fn a_file_that_is_compressed_otherwise_is_there_and_one_with_another_text_is_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = DataFile { path: "mine.gz", bytes: 0, sha256: "" };
+        assert_eq!(file.state(folder.path()).unwrap(), FileState::Missing);
+        let packed = |level| {
+            let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::new(level));
+            std::io::Write::write_all(&mut encoder, &b"a line\n".repeat(1000)).unwrap();
+            encoder.finish().unwrap()
+        };
+        let path = folder.path().join("mine.gz");
+        std::fs::write(&path, packed(1)).unwrap();
+        let fast = crate::raw::text_sha256(&path).unwrap();
+        assert!(matches!(file.state(folder.path()).unwrap(), FileState::Corrupt { .. }));
+        std::fs::write(&path, packed(9)).unwrap();
+        assert_eq!(crate::raw::text_sha256(&path).unwrap(), fast);
+        assert_eq!(fast, crate::raw::hex(&b"a line\n".repeat(1000)));
+    }
 
     #[test]
     fn names_are_distinct_and_digests_are_digests() {

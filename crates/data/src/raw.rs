@@ -9,7 +9,7 @@
 //! same text, whose sha256 is known. A compressed file may differ in its bytes where another program compressed it; its text does not.
 
 use std::collections::BTreeMap;
-use std::io::Write;
+use std::io::{BufRead, Write};
 use std::path::Path;
 
 use flate2::{Compression, GzBuilder};
@@ -91,6 +91,25 @@ pub fn hex(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
+/// Sha256 of the text of a file, through gzip where it is compressed.
+///
+/// # Errors
+/// [`DataError::Io`]: it is not there, or damaged.
+pub fn text_sha256(path: &Path) -> Result<String, DataError> {
+    let (mut hasher, mut reader) = (Sha256::new(), crate::lines::open(path)?);
+    loop {
+        let length = match reader.fill_buf().map_err(DataError::io(path))? {
+            [] => break,
+            bytes => {
+                hasher.update(bytes);
+                bytes.len()
+            }
+        };
+        reader.consume(length);
+    }
+    Ok(hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
 /// A conversion of raw files into the text of one of ours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Conversion {
@@ -144,8 +163,8 @@ pub enum Conversion {
     EcbDocuments,
     /// Mentions of ECB+ in validated sentences.
     EcbMentions,
-    /// The first so many lines of each file in turn.
-    FirstLines(&'static [(&'static str, usize)]),
+    /// GloVe vectors as text, the files one after the other.
+    Vectors(&'static [&'static str]),
 }
 
 impl Conversion {
@@ -171,7 +190,7 @@ impl Conversion {
             Self::SemEval(name) => threads::sem_eval(name, raw.text(name)?),
             Self::EcbDocuments => mentions::documents(raw),
             Self::EcbMentions => mentions::mentions(raw),
-            Self::FirstLines(files) => first_lines(raw, files),
+            Self::Vectors(names) => vectors(raw, names),
         }
     }
 
@@ -190,20 +209,32 @@ impl Conversion {
     }
 }
 
-/// The first so many lines of each file in turn; a file with fewer is malformed.
-fn first_lines(raw: &RawFiles, files: &[(&str, usize)]) -> Result<Vec<u8>, DataError> {
-    let mut text = Vec::new();
-    for &(name, wanted) in files {
-        let lines: Vec<&[u8]> = raw.get(name)?.split_inclusive(|&byte| byte == b'\n').take(wanted).collect();
-        if lines.len() < wanted {
-            return Err(malformed(name, lines.len(), "the end of the file".to_owned(), &format!("{wanted} lines")));
-        }
-        for line in lines {
-            text.extend_from_slice(line.trim_ascii_end());
-            text.push(b'\n');
+/// Lines of a word and its numbers, all of one dimension. Words that are no UTF-8 are left out: single quotation marks and dashes of
+/// another encoding.
+fn vectors(raw: &RawFiles, names: &[&str]) -> Result<Vec<u8>, DataError> {
+    let (mut text, mut dimension) = (String::new(), None);
+    for name in names {
+        for (k, line) in raw.get(name)?.split(|&byte| byte == b'\n').enumerate() {
+            let Ok(line) = std::str::from_utf8(line.trim_ascii_end()) else { continue };
+            let mut cells = line.split(' ');
+            let Some(word) = cells.next().filter(|word| !word.is_empty()) else { continue };
+            let numbers: Result<Vec<f32>, _> = cells.map(str::parse).collect();
+            let seen = numbers.map_err(|error| malformed(name, k + 1, format!("`{word}`: {error}"), "numbers"))?.len();
+            let wanted = *dimension.get_or_insert(seen);
+            if seen != wanted {
+                return Err(DataError::WrongDimension {
+                    path: name.into(),
+                    line: k + 1,
+                    word: word.to_owned(),
+                    seen,
+                    wanted,
+                });
+            }
+            text.push_str(line);
+            text.push('\n');
         }
     }
-    Ok(text)
+    Ok(text.into_bytes())
 }
 
 /// UTF-8, without a byte order mark.
@@ -275,13 +306,18 @@ mod tests {
     }
 
     #[test]
-    fn the_first_lines_of_files_follow_each_other() {
-        let mut raw = RawFiles::one("x", b"one \ntwo\nthree\n".to_vec());
-        raw.insert("y", b"four".to_vec());
-        let wanted = Conversion::FirstLines(&[("x", 2), ("y", 1)]);
-        assert_eq!(wanted.text(&raw).unwrap(), b"one\ntwo\nfour\n");
-        let error = Conversion::FirstLines(&[("y", 2)]).text(&raw).unwrap_err().to_string();
-        assert_eq!(error, "y:1: the end of the file; wanted is 2 lines");
+    fn vectors_of_files_follow_each_other() {
+        let mut raw = RawFiles::one("x", b"the 1 -2\n\x96 3 4\n".to_vec());
+        raw.insert("y", b"of 1e-3 .5".to_vec());
+        let wanted = Conversion::Vectors(&["x", "y"]);
+        assert_eq!(wanted.text(&raw).unwrap(), b"the 1 -2\nof 1e-3 .5\n");
+        for (line, seen) in
+            [("to 1", "y:1: the vector of `to` has 1 numbers"), ("to 1 two", "y:1: `to`: invalid float")]
+        {
+            raw.insert("y", line.as_bytes().to_vec());
+            let error = wanted.text(&raw).unwrap_err().to_string();
+            assert!(error.starts_with(seen), "{error}");
+        }
         let error = Conversion::Copy("z").text(&raw).unwrap_err().to_string();
         assert_eq!(error, "`z`: this raw file is missing among those of its sources");
     }

@@ -93,6 +93,12 @@ pub struct RunArgs {
     /// Tell what would be bought, cell by cell; not one call is made
     #[arg(short = 'n', long)]
     pub dry_run: bool,
+    /// Fetch corpora and models that are missing, without asking; LANDMARK_FETCH=1 does the same
+    #[arg(long)]
+    pub fetch: bool,
+    /// Accept the licences of what is fetched
+    #[arg(long)]
+    pub accept_licences: bool,
     /// With `--dry-run`: call the similarity function N times to learn how long the run takes; the scores are kept
     #[arg(long, value_name = "N", requires = "dry_run", value_parser = clap::value_parser!(u64).range(1..))]
     pub sample: Option<u64>,
@@ -143,10 +149,9 @@ pub struct PlaceArgs {
 }
 
 impl PlaceArgs {
-    /// `--data`, else what LANDMARK_DATA names.
+    /// `--data`, else what LANDMARK_DATA names, else the cache folder where there is one.
     pub fn data(&self) -> Option<PathBuf> {
-        let variable = || std::env::var_os(landmark_data::catalog::DATA_VARIABLE).filter(|value| !value.is_empty());
-        self.data.clone().or_else(|| variable().map(PathBuf::from))
+        landmark_fetch::Places::to_read(self.data.as_deref())
     }
 }
 
@@ -415,13 +420,17 @@ pub enum Command {
         #[command(flatten)]
         own: OwnArgs,
     },
-    /// Show which corpora are there, and how to get the others
+    /// Show which corpora are there; fetch, check or remove them
+    #[command(args_conflicts_with_subcommands = true)]
     Data {
         /// Only this dataset, in full
         name: Option<String>,
-        /// Folder of the corpora; the variable LANDMARK_DATA by default
-        #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+        /// Folder of the corpora; the variable LANDMARK_DATA, or the cache folder, by default
+        #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, global = true)]
         data: Option<PathBuf>,
+        /// What to do with them.
+        #[command(subcommand)]
+        command: Option<DataCommand>,
     },
     /// Fetch the encoders this project knows, or check a model
     #[command(subcommand, arg_required_else_help = true)]
@@ -432,11 +441,11 @@ pub enum Command {
     /// Look after the bought entries: list them (`ls`), check them (`verify`), clean up (`gc`)
     #[command(subcommand, arg_required_else_help = true)]
     Store(StoreCommand),
-    /// Keep the generated tables of the README up to date
+    /// Keep the generated tables of the README and of docs/data.md up to date
     Docs {
-        /// The file that has the markers
-        #[arg(default_value = "README.md", value_hint = ValueHint::FilePath)]
-        file: PathBuf,
+        /// The files that have the markers
+        #[arg(default_values = ["README.md", "docs/data.md"], value_hint = ValueHint::FilePath)]
+        files: Vec<PathBuf>,
         /// Fail if a table is out of date (default)
         #[arg(long, conflicts_with = "write")]
         check: bool,
@@ -526,6 +535,39 @@ pub struct OwnArgs {
     /// Where things lie.
     #[command(flatten)]
     pub places: PlaceArgs,
+}
+
+/// Fetching, checking and removing corpora.
+#[derive(Debug, Subcommand)]
+pub enum DataCommand {
+    /// Download datasets from their public sources, convert them and check their sha256
+    Fetch {
+        /// Their names
+        #[arg(required_unless_present_any = ["all", "paper"])]
+        names: Vec<String>,
+        /// All datasets
+        #[arg(long)]
+        all: bool,
+        /// Those of a paper: `sms-nystrom`, `intent-sketch`, `structured-embeddings` or `tree-kernels`
+        #[arg(long, value_name = "PAPER")]
+        paper: Option<String>,
+        /// Accept the licences, which are asked for otherwise
+        #[arg(long)]
+        accept_licences: bool,
+    },
+    /// Check the sha256 of every file that is there
+    Verify {
+        /// Only these datasets
+        names: Vec<String>,
+    },
+    /// Print the folder of the corpora
+    Where,
+    /// Remove the files of datasets
+    Rm {
+        /// Their names
+        #[arg(required = true)]
+        names: Vec<String>,
+    },
 }
 
 /// Fetching and checking models.
