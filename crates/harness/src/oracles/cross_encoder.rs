@@ -18,7 +18,7 @@ use super::{Items, Opened, Opening, OracleSettings, OracleSpec, Orders, symmetri
 use crate::config::item_kind::ItemKind;
 use crate::config::run_settings::RunSettings;
 use crate::loaded::{LoadError, Loaded, LoadedItems, Pairs, Texts};
-use crate::models::Models;
+use crate::models::{Models, files_of};
 
 /// A cross-encoder over sentences or texts.
 pub static CROSS_ENCODER: OracleSpec = OracleSpec {
@@ -190,8 +190,8 @@ fn over_pairs(
 ) -> Result<Opened, LoadError> {
     let run = opening.run;
     let models = Models::start(run, &wanted.device)?;
-    let base = ModelFiles::find(&wanted.model, None).map_err(NeuralError::from)?;
-    let stamps = model_stamp(run, wanted, &base).into_iter().collect();
+    let (base, fell_back) = files_of(&wanted.model, loaded.fell_back)?;
+    let stamps = fell_back.or_else(|| model_stamp(run, wanted, &base)).into_iter().collect();
     let (files, curve) = prepare(wanted, dataset, loaded, &base, &models, opening)?;
     let sentences = loaded.dev.sentences();
     let (as_given, mut notes) = files.over(sentences, wanted, &models)?;

@@ -10,7 +10,7 @@ use ndarray::{Array2, ArrayView2, ArrayViewMut2};
 
 use crate::config::{ConfigPath, MatrixSubject, ProxyKind, RunSettings};
 use crate::loaded::{LoadError, Loaded, LoadedItems};
-use crate::models::Models;
+use crate::models::{Models, files_of};
 use crate::oracles::OracleConfig;
 use crate::oracles::tree_kernel::TreeKernelConfig;
 
@@ -88,7 +88,11 @@ fn proxy(
             kernel.map(|(questions, kernel)| cosine(kernel.fragments(questions, *size)?)).transpose()?
         }
         ProxyKind::BiEncoder { model } => {
-            let encode = |texts| Models::start(run, oracle.settings().device())?.bi_encoder(model, texts);
+            let fell_back = matches!(items, LoadedItems::Pairs(pairs) if pairs.fell_back);
+            let encode = |texts: &[String]| {
+                let (files, _) = files_of(model, fell_back)?;
+                Models::start(run, oracle.settings().device())?.bi_encoder(&files, texts)
+            };
             texts.map(encode).transpose()?
         }
         ProxyKind::EmbeddingCosine { path } => Some(Arc::new(EmbeddingProxy::cosine(embeddings(path)?)?)),
