@@ -12,7 +12,7 @@ use reqwest::header::{CONTENT_RANGE, RANGE};
 use reqwest::redirect::Policy;
 use reqwest::{Certificate, Client, Response, StatusCode};
 use tokio::runtime::Runtime;
-use tokio::time::{sleep, timeout};
+use tokio::time::timeout;
 
 use crate::console::Watch;
 use crate::error::FetchError;
@@ -114,7 +114,7 @@ impl Downloader {
                 return Err(Fault::Address(format!("{from} {failure}")));
             }
             tracing::info!("{from} {failure}; trying again");
-            self.runtime.block_on(sleep(self.settings.pause * 2_u32.pow(barren.saturating_sub(1))));
+            std::thread::sleep(self.settings.pause * 2_u32.pow(barren.saturating_sub(1)));
         }
     }
 

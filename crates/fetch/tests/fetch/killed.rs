@@ -1,7 +1,8 @@
-//! A process that is killed in the middle of a download, and the next one, which goes on.
+//! Processes of their own: one that is killed in the middle of a download, and the next one, which goes on; one behind a proxy.
 //!
 //! The process is this test program itself, told by a variable to do nothing but fetch.
 
+use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
@@ -22,9 +23,29 @@ fn body() -> Vec<u8> {
 #[test]
 fn child() {
     let (Some(folder), Ok(mirror)) = (std::env::var_os(FOLDER), std::env::var(MIRROR)) else { return };
-    let folder = std::path::Path::new(&folder);
+    let folder = Path::new(&folder);
     models::fetch(model(&body()), Some(folder), &places(folder, &mirror), &downloader(), &mut Listener::default())
         .unwrap();
+}
+
+/// This program as [`child`].
+fn child_of(folder: &Path, mirror: &str) -> Command {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args(["--exact", "killed::child", "--nocapture"]).env(FOLDER, folder).env(MIRROR, mirror);
+    command
+}
+
+#[test]
+fn a_proxy_is_asked_in_place_of_the_host() {
+    let server = Server::start(|request| Answer::file(request, &body()));
+    let folder = tempfile::tempdir().unwrap();
+    let mut child = child_of(folder.path(), "http://mirror.invalid");
+    let output =
+        child.env("http_proxy", server.url("")).env_remove("no_proxy").env_remove("NO_PROXY").output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let paths = server.paths();
+    assert_eq!(paths[0], "http://mirror.invalid/huggingface.co/me/mine/resolve/main/config.json");
+    assert_eq!(paths.len(), 3);
 }
 
 #[test]
@@ -36,13 +57,7 @@ fn a_killed_download_is_gone_on_with_and_leaves_nothing_that_looks_whole() {
     });
     let folder = tempfile::tempdir().unwrap();
     let unfinished = folder.path().join("mine.unfinished");
-    let arguments = ["--exact", "killed::child", "--nocapture"];
-    let mut child = Command::new(std::env::current_exe().unwrap())
-        .args(arguments)
-        .env(FOLDER, folder.path())
-        .env(MIRROR, server.url(""))
-        .spawn()
-        .unwrap();
+    let mut child = child_of(folder.path(), &server.url("")).spawn().unwrap();
     let there = || {
         let files = std::fs::read_dir(&unfinished).into_iter().flatten();
         files.map(|file| file.unwrap().metadata().unwrap().len()).max().unwrap_or(0)

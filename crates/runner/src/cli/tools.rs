@@ -1,4 +1,4 @@
-//! Arguments of the commands on models, predictions and stores.
+//! Arguments of the commands on corpora, models, predictions and stores.
 
 use std::path::PathBuf;
 
