@@ -59,6 +59,20 @@ pub struct Dataset {
     pub published: Option<PublishedStatistics>,
 }
 
+impl Dataset {
+    /// True where every file can be made from public sources.
+    pub fn is_public(&self) -> bool {
+        self.files.iter().all(|file| recipes::of(file.path).is_some())
+    }
+
+    /// The command that fetches it, where there is one, and its public source.
+    fn next_step(&self) -> String {
+        let command =
+            if self.is_public() { format!("`runner data fetch {}` gets it. ", self.name) } else { String::new() };
+        format!("{command}Public source: {}", self.how_to_get)
+    }
+}
+
 /// The kind of items and their layout.
 #[derive(Debug, Clone)]
 pub enum Holds {
@@ -218,7 +232,7 @@ pub fn locate(name: &str, data_dir: Option<&Path>) -> Result<Vec<PathBuf>, DataE
                 dataset: name.to_owned(),
                 file: file.path.to_owned(),
                 variable: DATA_VARIABLE,
-                how_to_get: dataset.how_to_get.to_owned(),
+                how_to_get: dataset.next_step(),
             });
         };
         let path = folder.join(file.path);
@@ -228,7 +242,7 @@ pub fn locate(name: &str, data_dir: Option<&Path>) -> Result<Vec<PathBuf>, DataE
                 return Err(DataError::MissingFile {
                     dataset: name.to_owned(),
                     path,
-                    how_to_get: dataset.how_to_get.to_owned(),
+                    how_to_get: dataset.next_step(),
                     variable: DATA_VARIABLE,
                 });
             }
@@ -489,10 +503,14 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         for (data_dir, wanted) in [(None, "no data folder is known"), (Some(folder.path()), "which does not exist")] {
             let message = locate("twitter", data_dir).unwrap_err().to_string();
-            for part in [wanted, "twitter.tsv.gz", DATA_VARIABLE, "https://github.com/mkusner/wmd"] {
+            let command = "`runner data fetch twitter` gets it";
+            for part in [wanted, "twitter.tsv.gz", DATA_VARIABLE, command, "https://github.com/mkusner/wmd"] {
                 assert!(message.contains(part), "{message}");
             }
         }
+        // what nobody publishes can't be fetched
+        let message = locate("self300", None).unwrap_err().to_string();
+        assert!(message.contains("Public source: trained") && !message.contains("data fetch"), "{message}");
     }
 
     #[test]

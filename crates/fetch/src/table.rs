@@ -8,7 +8,10 @@ use crate::console::megabytes;
 /// What the full form of a source has that ours lacks.
 const ADDED: [(&str, &str); 5] = [
     ("ohsumed", "documents of several labels: 3,999/5,153 in ten classes instead of 1,249/1,632"),
-    ("qatar_living", "the other 8,835 comments of train-part1, the 2015 training set, 12 test threads"),
+    (
+        "qatar_living",
+        "the other 8,835 comments of train-part1 (`v3.2/train` of the same repository, where it could not be had for a check), the 2015 training set, 12 test threads",
+    ),
     ("gn300_8k", "2,992,000 further words"),
     ("glove50_8k", "392,156 further words, and 100 to 300 dimensions"),
     ("self300", "nothing: trained for this project; GoogleNews-300 is what the papers have"),

@@ -190,6 +190,8 @@ fn stale_tables_are_refused_and_written_anew() {
 fn the_tables_of_the_readme_are_those_of_the_registry() {
     let readme = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../README.md");
     runner(&["docs", "--check"]).arg(readme).assert().success();
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/data.md");
+    runner(&["docs", "--check"]).arg(data).assert().success();
 }
 
 #[test]
