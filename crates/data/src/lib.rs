@@ -33,6 +33,7 @@ pub mod matrices;
 pub mod mentions;
 mod npy_header;
 pub mod pairs;
+pub mod raw;
 pub mod relevancy;
 pub mod splits;
 pub mod synthetic;

@@ -18,7 +18,7 @@ use super::{Items, Opened, Opening, OracleSettings, OracleSpec, Orders, symmetri
 use crate::config::item_kind::ItemKind;
 use crate::config::run_settings::RunSettings;
 use crate::loaded::{LoadError, Loaded, LoadedItems, Pairs, TextPairs, Texts};
-use crate::models::Models;
+use crate::models::{Models, or_tiny};
 
 /// A cross-encoder over sentences or texts.
 pub static CROSS_ENCODER: OracleSpec = OracleSpec {
@@ -117,13 +117,12 @@ impl CrossEncoderConfig {
     const MODEL: &'static str = "all-MiniLM-L6-v2";
 
     /// The files of the model: by its path from here, from the folder of the configuration, or by its name among the models.
-    fn files(&self) -> Result<ModelFiles, NeuralError> {
+    fn found(&self) -> Result<ModelFiles, ModelFileError> {
         let beside = self.folder.join(&self.model);
-        let found = match ModelFiles::find(&self.model, None) {
+        match ModelFiles::find(&self.model, None) {
             Err(ModelFileError::NotFound { .. }) if beside.is_dir() => ModelFiles::at(beside),
             other => other,
-        };
-        found.map_err(NeuralError::from)
+        }
     }
 
     fn read_keys(section: &Section<'_>, folder: &Path) -> Self {
@@ -195,7 +194,7 @@ impl OracleSettings for CrossEncoderConfig {
 
 fn over_texts(wanted: &CrossEncoderConfig, texts: &Texts, opening: &Opening<'_>) -> Result<Opened, LoadError> {
     let models = Models::start(opening.run, &wanted.device)?;
-    let files = wanted.files()?;
+    let files = wanted.found().map_err(NeuralError::from)?;
     let (as_given, notes) = models.cross_encoder(&files, wanted.params(), texts.scored.texts())?;
     Ok(Opened {
         raw: symmetrized(&as_given, wanted.order.symmetrization(), opening.run.seed),
@@ -217,8 +216,8 @@ fn over_pairs(
 ) -> Result<Opened, LoadError> {
     let run = opening.run;
     let models = Models::start(run, &wanted.device)?;
-    let base = wanted.files()?;
-    let stamps = model_stamp(run, wanted, &base).into_iter().collect();
+    let (base, fell_back) = or_tiny(wanted.found(), loaded.fell_back)?;
+    let stamps = fell_back.or_else(|| model_stamp(run, wanted, &base)).into_iter().collect();
     let (files, curve) = prepare(wanted, dataset, loaded, &base, &models, opening)?;
     let sentences = loaded.dev.sentences();
     let (as_given, mut notes) = files.over(sentences, wanted, &models)?;

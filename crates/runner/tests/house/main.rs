@@ -20,6 +20,7 @@ const FLOORS: &[(&str, usize)] = &[
     ("crates/store", 1),
     ("crates/oracles", 2),
     ("crates/tasks", 2),
+    ("crates/fetch", 3),
     ("crates/http", 3),
     ("crates/neural", 3),
     ("crates/report", 3),
