@@ -316,7 +316,7 @@ impl Config {
     }
 }
 
-/// What a profile changed, in words: `3 replicates instead of 20`. The time that it takes changes nothing.
+/// Changes by a profile, in words: `3 replicates instead of 20`. The time that it takes changes nothing.
 fn in_words(change: &Change) -> Option<String> {
     let Change { key, from, to } = change;
     let instead = from.as_ref().map_or_else(String::new, |from| format!(" instead of {from}"));

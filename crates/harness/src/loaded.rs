@@ -57,7 +57,7 @@ impl Loaded {
     /// what the oracle reads: pairs of the user's own are texts to one that knows no pairs.
     ///
     /// # Errors
-    /// What is missing or malformed, named with the next step.
+    /// A missing or malformed input, named with the next step.
     pub fn load(
         run: &RunSettings,
         dataset: &DatasetConfig,

@@ -206,7 +206,7 @@ fn with_source<T>(
 /// Loads the items, starts the oracle, opens the store, and hands all of it over.
 ///
 /// # Errors
-/// What is missing or malformed.
+/// A missing or malformed input.
 pub fn with_sweep<T>(
     config: &Config,
     matrix: &MatrixSubject,

@@ -5,7 +5,7 @@ use askama::Template;
 use crate::claims::{ClaimVerdict, JudgedClaim, claims_sentence};
 use crate::error::ReportError;
 use crate::figure::{Drawing, Palette};
-use crate::input::{HOW_TO_READ, ReportInput};
+use crate::input::{ReportInput, how_to_read};
 use crate::markup::{INTER_REGULAR, INTER_SEMIBOLD, escape_markup};
 use crate::table::{Mark, Table};
 
@@ -96,7 +96,7 @@ pub(super) fn render(cover: Option<Cover<'_>>, sections: &[Section<'_>]) -> Resu
             outcome: claims_sentence(cover.claims).map(|text| text + "."),
             claims: cover.claims,
         }),
-        how_to_read: HOW_TO_READ,
+        how_to_read: how_to_read(sections.iter().find_map(|section| section.input.reference)),
         regular: base64(INTER_REGULAR),
         semibold: base64(INTER_SEMIBOLD),
         inks: Palette::all().map(|ink| InkView { name: ink.name, light: ink.hex(), dark: ink.dark }).collect(),

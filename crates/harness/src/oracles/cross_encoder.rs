@@ -314,7 +314,7 @@ impl Sentences {
 pub struct Calibration {
     /// The score of other items, of both orders as the problem's own; that one itself where the pairs are among its items.
     pub oracle: Option<Arc<dyn Oracle>>,
-    /// What it is, in words, for the store's listing.
+    /// Description in words, for the store's listing.
     pub description: String,
     /// The pairs.
     pub pairs: Vec<(usize, usize)>,
