@@ -6,8 +6,17 @@ use crate::reference::Reference;
 use crate::results::ResultRow;
 use crate::spec::{Caveat, FigureSpec, TableSpec};
 
+/// Key to the tables where no paper stands beside them.
+const OF_ITS_OWN: &str = "A figure is the mean over replicates ± half its 95 % interval (Student's t; with a single replicate, the \
+    bootstrap interval over items where there is one). Cells of K are what a method reads; calls are what the similarity function is \
+    really asked.";
+
 /// Key to the tables; ends every summary and page.
-pub(crate) const HOW_TO_READ: &str = "A figure of ours is the mean over replicates ± half its 95 % interval (Student's t; with a single replicate, the \
+pub(crate) fn how_to_read(reference: Option<&Reference>) -> &'static str {
+    if reference.is_some() { HOW_TO_READ } else { OF_ITS_OWN }
+}
+
+const HOW_TO_READ: &str = "A figure of ours is the mean over replicates ± half its 95 % interval (Student's t; with a single replicate, the \
     bootstrap interval over items where there is one). The paper's ± is its own standard deviation over runs. “Within”: no further from \
     the printed number than 2 published standard deviations, plus rounding, plus half our interval. Cells of K are the papers' \
     accounting; calls are what the similarity function is really asked.";

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::claims::claims_table;
-use crate::input::{HOW_TO_READ, ReportInput};
+use crate::input::{ReportInput, how_to_read};
 use crate::table::{Block, Cell, Mark, Table};
 
 /// The whole summary. Figures are referred to by file name.
@@ -51,7 +51,7 @@ pub(super) fn summary(input: &ReportInput<'_>, outcome: Option<&str>, tables: &[
         }
         out.push('\n');
     }
-    out.push_str(HOW_TO_READ);
+    out.push_str(how_to_read(input.reference));
     out.push('\n');
     out
 }

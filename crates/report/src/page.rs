@@ -5,7 +5,7 @@ use askama::Template;
 use crate::claims::{ClaimVerdict, JudgedClaim, claims_sentence};
 use crate::error::ReportError;
 use crate::figure::{Drawing, Palette};
-use crate::input::{HOW_TO_READ, HOW_TO_READ_A_MATRIX, ReportInput};
+use crate::input::{HOW_TO_READ_A_MATRIX, ReportInput, how_to_read};
 use crate::markup::{INTER_REGULAR, INTER_SEMIBOLD, base64, escape_markup, with_code};
 use crate::matrix_page::{self, MatrixPage};
 use crate::spec::FigureSpec;
@@ -87,7 +87,11 @@ pub(super) fn render(cover: Option<Cover<'_>>, sections: &[Section<'_>]) -> Resu
             outcome: claims_sentence(cover.claims).map(|text| text + "."),
             claims: cover.claims,
         }),
-        how_to_read: if has_matrix { HOW_TO_READ_A_MATRIX } else { HOW_TO_READ },
+        how_to_read: if has_matrix {
+            HOW_TO_READ_A_MATRIX
+        } else {
+            how_to_read(sections.iter().find_map(|section| section.input.reference))
+        },
         regular: base64(INTER_REGULAR),
         semibold: base64(INTER_SEMIBOLD),
         inks: Palette::all().map(|ink| InkView { name: ink.name, light: ink.hex(), dark: ink.dark }).collect(),

@@ -395,7 +395,8 @@ fn trees_of_ones_own_are_classified_from_brackets_and_from_parses() {
     scratch.write("trees.tsv", &format!("kind\tpart\ttree\n{rows}"));
     let said = scratch.run_well(&[]);
     assert!(said.err.contains("at best, by "), "{}", said.err);
-    scratch.complains(&["--set", "dataset.tree=kind"], &["row 1: `kind`", "write a tree in brackets"]);
+    scratch.write("bad.tsv", "kind\tpart\ttree\ns\ttrain\t(S (A b)\n");
+    scratch.complains(&["--set", "dataset.path=bad.tsv"], &["row 1: `tree`", "write a tree in brackets"]);
     let word = |n: usize, form: &str, head: usize, relation: &str| {
         format!("{n}\t{form}\t{form}\tNOUN\tNN\t_\t{head}\t{relation}\t_\t_\n")
     };
