@@ -93,7 +93,7 @@ pub(super) fn abstracts(raw: &RawFiles, below: &str) -> Result<Vec<u8>, DataErro
     Ok(table.finish())
 }
 
-/// Posts as JSON lines, headers and all, every line end as LF.
+/// Posts as JSON lines, headers and all, CR LF as LF; a CR alone stays.
 pub(super) fn posts(raw: &RawFiles) -> Result<Vec<u8>, DataError> {
     #[derive(Serialize)]
     struct Post<'a> {
@@ -104,7 +104,7 @@ pub(super) fn posts(raw: &RawFiles) -> Result<Vec<u8>, DataError> {
     }
     let posts = in_folders(raw, "20news-bydate-").map(|document| {
         let InFolders { split, label, id, bytes } = document?;
-        let text = latin1(bytes).replace("\r\n", "\n").replace('\r', "\n");
+        let text = latin1(bytes).replace("\r\n", "\n");
         Ok(Post { split, label, id, text })
     });
     json_lines(posts)
@@ -219,7 +219,7 @@ mod tests {
         let error = abstracts(&raw, "o/").unwrap_err().to_string();
         assert_eq!(error, "`o/dev/C02/1`: this path is none of `o/<split>/<label>/<document>`");
         let raw = RawFiles::one("20news-bydate-test/alt.x/12", b"From: \"a\"\r\n\xe9\rz\n".to_vec());
-        let wanted = r#"{"split": "test", "label": "alt.x", "id": "12", "text": "From: \"a\"\né\nz\n"}"#;
+        let wanted = r#"{"split": "test", "label": "alt.x", "id": "12", "text": "From: \"a\"\né\rz\n"}"#;
         assert_eq!(text(posts(&raw)), format!("{wanted}\n"));
     }
 
