@@ -49,7 +49,7 @@ pub use bag_of_words::BagsOfWords;
 pub use corpus::{Corpus, Coverage, TokenRules};
 pub use documents::{Columns, DocumentFormat, Headers, LabelledDocuments};
 pub use error::DataError;
-pub use kelp::{KelpExamples, NamedVectors};
+pub use kelp::{KelpExamples, NamedVectors, TreeExample};
 pub use mentions::{CorefPart, Mention, MentionCorpus, MentionKind, MentionKinds, NewsDocument};
 pub use pairs::SentencePairs;
 pub use splits::{Part, Split, stratified_sample};

@@ -28,9 +28,12 @@ pub fn libtorch(device: DeviceChoice, threads: Option<usize>) -> Result<Arc<dyn 
 /// (`fell_back`), in whose place the sample inside is.
 ///
 /// # Errors
-/// As [`ModelFiles::find`].
-pub(crate) fn files_of(model: &str, fell_back: bool) -> Result<(ModelFiles, Option<Caveat>), NeuralError> {
-    match ModelFiles::find(model, None) {
+/// That of `found`.
+pub(crate) fn or_tiny(
+    found: Result<ModelFiles, ModelFileError>,
+    fell_back: bool,
+) -> Result<(ModelFiles, Option<Caveat>), NeuralError> {
+    match found {
         Ok(files) => Ok((files, None)),
         Err(error @ ModelFileError::NotFound { .. }) if fell_back => {
             let text = format!("FELL BACK to the model `tiny` inside, which knows nothing, because {error}");

@@ -11,7 +11,7 @@ mod own;
 mod scale;
 mod tools;
 
-pub use own::{OwnArgs, OwnCommand, RecallArgs, ScoreName, ScoringArgs, StatedBound};
+pub use own::{ExportForm, OwnArgs, OwnCommand, RecallArgs, ScoreName, ScoringArgs, StatedBound};
 pub use scale::{ExecutorName, ScaleArgs, ScaleCommand};
 pub use tools::{DataCommand, ModelCommand, ScoreCommand, StoreArgs, StoreCommand};
 
@@ -83,6 +83,9 @@ pub struct LogArgs {
     /// Print errors and warnings only; results are in their files
     #[arg(short, long, global = true, conflicts_with = "verbose")]
     pub quiet: bool,
+    /// Answer in JSON, on one line, for scripts: of a run its `run.json`, of a dry run the bill, of other commands their lines and files
+    #[arg(long, global = true)]
+    pub json: bool,
 }
 
 /// Running a configuration.
@@ -281,14 +284,10 @@ pub enum Command {
 
 /// How a list is printed.
 #[derive(Debug, Clone, Copy, Args)]
-#[group(multiple = false)]
 pub struct FormatArgs {
     /// As a Markdown table
-    #[arg(long)]
+    #[arg(long, conflicts_with = "json")]
     pub markdown: bool,
-    /// As JSON
-    #[arg(long)]
-    pub json: bool,
 }
 
 /// How a list is printed.
@@ -302,12 +301,13 @@ pub enum Format {
     Json,
 }
 
-impl From<FormatArgs> for Format {
-    fn from(arguments: FormatArgs) -> Self {
-        match arguments {
-            FormatArgs { markdown: true, .. } => Self::Markdown,
-            FormatArgs { json: true, .. } => Self::Json,
-            FormatArgs { .. } => Self::Text,
+impl FormatArgs {
+    /// The form that is asked for.
+    pub fn format(self, log: LogArgs) -> Format {
+        match (self.markdown, log.json) {
+            (true, _) => Format::Markdown,
+            (false, true) => Format::Json,
+            (false, false) => Format::Text,
         }
     }
 }

@@ -61,7 +61,12 @@ fn dispatch(cli: Cli) -> Result<Exit> {
         Some(Command::Validate { files, overlay, places }) => {
             return validate::validate(&files, &overlay, &places, cli.log.quiet);
         }
-        Some(Command::List { what, format }) => list::list(what.as_deref(), format.into())?,
+        Some(Command::List { what, format }) => {
+            // has a form of its own
+            let text = list::list(what.as_deref(), format.format(cli.log))?;
+            output::print(&text).into_diagnostic()?;
+            return Ok(Exit::Done);
+        }
         Some(Command::Show { what, overlay }) => show::show(&what, &overlay)?,
         Some(Command::Data { name, data, command: None }) => data::data(name.as_deref(), data)?,
         Some(Command::Data { data, command: Some(command), .. }) => {
@@ -70,7 +75,7 @@ fn dispatch(cli: Cli) -> Result<Exit> {
         Some(Command::Score(command)) => score::score(&command)?,
         Some(Command::Completions { shell }) => completions::script(shell),
     };
-    output::print(&text).into_diagnostic()?;
+    output::answer(&text, cli.log).into_diagnostic()?;
     Ok(Exit::Done)
 }
 

@@ -10,10 +10,12 @@ use landmark_harness::provenance::Build;
 use landmark_harness::run::{self, RunOptions};
 use landmark_yaml::did_you_mean;
 use miette::{IntoDiagnostic, Result};
+use serde_json::{Value as Json, json};
 
 use crate::catalogue;
 use crate::cli::{LogArgs, OverlayArgs, PlaceArgs, RunArgs};
 use crate::exit::{Exit, UsageError};
+use crate::output;
 
 /// Runs a configuration, or tells what it would buy.
 pub(super) fn run(arguments: &RunArgs, log: LogArgs) -> Result<Exit> {
@@ -32,7 +34,24 @@ pub(super) fn run(arguments: &RunArgs, log: LogArgs) -> Result<Exit> {
         ..options(&arguments.overlay, &arguments.places, log)
     };
     start_threads(arguments.threads.map(usize::from).or(config.run.threads))?;
-    Ok(run::run(&config, &options)?.into())
+    if !log.json {
+        return Ok(run::run(&config, &options)?.into());
+    }
+    let folder = std::path::absolute(run::results_folder(&config, &options)).into_diagnostic()?;
+    if options.dry_run {
+        let cost = run::cost(&config, &options)?;
+        let bill =
+            json!({ "planned": cost.planned, "to_buy": cost.missing, "is_exact": cost.is_exact, "share": cost.share });
+        output::print(&format!("{bill}\n")).into_diagnostic()?;
+        return Ok(Exit::Done);
+    }
+    let ended = run::run(&config, &RunOptions { quiet: true, ..options })?;
+    let facts =
+        std::fs::read(folder.join("run.json")).ok().and_then(|bytes| serde_json::from_slice::<Json>(&bytes).ok());
+    let said =
+        json!({ "ended": format!("{ended:?}"), "folder": folder, "page": folder.join("report.html"), "run": facts });
+    output::print(&format!("{said}\n")).into_diagnostic()?;
+    Ok(ended.into())
 }
 
 /// Corpora and models that the configuration names and that are not there: by `--fetch`, or by a yes on a terminal.

@@ -13,6 +13,8 @@ mod neighbours;
 mod neural;
 mod one_order;
 mod own_data;
+mod own_files;
+mod own_page;
 mod recall;
 mod resume;
 mod retrieval;
