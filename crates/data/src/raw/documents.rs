@@ -147,12 +147,13 @@ pub(super) fn smart(raw: &RawFiles, collections: &[(&str, &str)]) -> Result<Vec<
                 field = None;
                 continue;
             }
-            let Some(document) = documents.last_mut() else {
-                return Err(malformed(name, k + 1, format!("`{}`", excerpt(line)), "`.I` and a number first"));
-            };
-            match line.trim_end().as_bytes() {
-                [b'.', letter @ b'A'..=b'Z'] => field = Some(*letter),
-                _ => document.append(field, line),
+            match (line.trim_end().as_bytes(), documents.last_mut()) {
+                // one collection opens with an empty field of no document
+                ([b'.', letter @ b'A'..=b'Z'], _) => field = Some(*letter),
+                (_, Some(document)) => document.append(field, line),
+                (_, None) => {
+                    return Err(malformed(name, k + 1, format!("`{}`", excerpt(line)), "`.I` and a number first"));
+                }
             }
         }
         for document in documents {
@@ -241,12 +242,12 @@ mod tests {
 
     #[test]
     fn smart_documents_are_title_and_abstract() {
-        let file = b".I 1\n.T\nA title\n.A\nAn author\n.W\nsome\nwords\n.I 2\n.T\n.W\n\n".to_vec();
+        let file = b".X\n.I 1\n.T\nA title\n.A\nAn author\n.W\nsome\nwords\n.I 2\n.T\n.W\n\n".to_vec();
         let raw = RawFiles::one("med.all", file);
         let wanted = "split\tlabel\tid\ttext\ntest\tmed\t1\tA title some words\n";
         assert_eq!(text(smart(&raw, &[("med", "med.all")])), wanted);
         let raw = RawFiles::one("med.all", b".T\nA title\n".to_vec());
         let error = smart(&raw, &[("med", "med.all")]).unwrap_err().to_string();
-        assert!(error.starts_with("med.all:1: `.T`; wanted is `.I` and a number first"), "{error}");
+        assert!(error.starts_with("med.all:2: `A title`; wanted is `.I` and a number first"), "{error}");
     }
 }
