@@ -93,7 +93,7 @@ pub(super) fn abstracts(raw: &RawFiles, below: &str) -> Result<Vec<u8>, DataErro
     Ok(table.finish())
 }
 
-/// Posts as JSON lines, headers and all, every line end as LF.
+/// Posts as JSON lines, headers and all, CR LF as LF; a CR alone stays.
 pub(super) fn posts(raw: &RawFiles) -> Result<Vec<u8>, DataError> {
     #[derive(Serialize)]
     struct Post<'a> {
@@ -104,7 +104,7 @@ pub(super) fn posts(raw: &RawFiles) -> Result<Vec<u8>, DataError> {
     }
     let posts = in_folders(raw, "20news-bydate-").map(|document| {
         let InFolders { split, label, id, bytes } = document?;
-        let text = latin1(bytes).replace("\r\n", "\n").replace('\r', "\n");
+        let text = latin1(bytes).replace("\r\n", "\n");
         Ok(Post { split, label, id, text })
     });
     json_lines(posts)
@@ -147,12 +147,13 @@ pub(super) fn smart(raw: &RawFiles, collections: &[(&str, &str)]) -> Result<Vec<
                 field = None;
                 continue;
             }
-            let Some(document) = documents.last_mut() else {
-                return Err(malformed(name, k + 1, format!("`{}`", excerpt(line)), "`.I` and a number first"));
-            };
-            match line.trim_end().as_bytes() {
-                [b'.', letter @ b'A'..=b'Z'] => field = Some(*letter),
-                _ => document.append(field, line),
+            match (line.trim_end().as_bytes(), documents.last_mut()) {
+                // one collection opens with an empty field of no document
+                ([b'.', letter @ b'A'..=b'Z'], _) => field = Some(*letter),
+                (_, Some(document)) => document.append(field, line),
+                (_, None) => {
+                    return Err(malformed(name, k + 1, format!("`{}`", excerpt(line)), "`.I` and a number first"));
+                }
             }
         }
         for document in documents {
@@ -219,7 +220,7 @@ mod tests {
         let error = abstracts(&raw, "o/").unwrap_err().to_string();
         assert_eq!(error, "`o/dev/C02/1`: this path is none of `o/<split>/<label>/<document>`");
         let raw = RawFiles::one("20news-bydate-test/alt.x/12", b"From: \"a\"\r\n\xe9\rz\n".to_vec());
-        let wanted = r#"{"split": "test", "label": "alt.x", "id": "12", "text": "From: \"a\"\né\nz\n"}"#;
+        let wanted = r#"{"split": "test", "label": "alt.x", "id": "12", "text": "From: \"a\"\né\rz\n"}"#;
         assert_eq!(text(posts(&raw)), format!("{wanted}\n"));
     }
 
@@ -241,12 +242,12 @@ mod tests {
 
     #[test]
     fn smart_documents_are_title_and_abstract() {
-        let file = b".I 1\n.T\nA title\n.A\nAn author\n.W\nsome\nwords\n.I 2\n.T\n.W\n\n".to_vec();
+        let file = b".X\n.I 1\n.T\nA title\n.A\nAn author\n.W\nsome\nwords\n.I 2\n.T\n.W\n\n".to_vec();
         let raw = RawFiles::one("med.all", file);
         let wanted = "split\tlabel\tid\ttext\ntest\tmed\t1\tA title some words\n";
         assert_eq!(text(smart(&raw, &[("med", "med.all")])), wanted);
         let raw = RawFiles::one("med.all", b".T\nA title\n".to_vec());
         let error = smart(&raw, &[("med", "med.all")]).unwrap_err().to_string();
-        assert!(error.starts_with("med.all:1: `.T`; wanted is `.I` and a number first"), "{error}");
+        assert!(error.starts_with("med.all:2: `A title`; wanted is `.I` and a number first"), "{error}");
     }
 }
