@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from .scores import TreeKernel, Wmd
     from .tasks import LinearSvm, average_linkage, coreference_scores, methods, ranking_scores
     from .transport import emd, wmd, wmd_matrix
+    from .workers import Tile, work
 
 __version__ = "0.1.0"
 
@@ -47,6 +48,8 @@ _HOMES = {
     "emd": "transport",
     "wmd": "transport",
     "wmd_matrix": "transport",
+    "Tile": "workers",
+    "work": "workers",
 }
 
 __all__ = [*sorted(_HOMES), "__version__"]

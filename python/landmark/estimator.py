@@ -13,7 +13,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_matrix
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
@@ -24,6 +24,7 @@ from ._native import MeteredStore, NotFiniteError, Oracle, Projector
 from ._progress import Progress
 from .bill import Bill, Pairs, Recall, spectrum, table
 from .reading import Factors
+from .workers import Tile, cut
 
 log = logging.getLogger("landmark")
 
@@ -143,6 +144,19 @@ class Landmark(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         items = self._items_of(X, reset=False)
         matrix, _ = self._open(items)
         return self._bill(matrix, self._settings(len(items), self._seed()), self._proxies(items))
+
+    def tiles(self, X: Any, calls: int = 10_000) -> list[Tile]:
+        """The calls of `fit(X)` in tiles of about so many, for `landmark.work` on any machine that reaches the store. No call is made."""
+        if self.store is None:
+            raise ValueError("workers meet in a store: give `store` and `identity`")
+        if not isinstance(self.random_state, (int, np.integer)):
+            raise ValueError("tiles are those of one seed: give a whole number as `random_state`")
+        if calls < 1:
+            raise ValueError(f"`calls` is {calls}, but must be at least 1")
+        items = self._items_of(X, reset=False)
+        matrix, _ = self._open(items)
+        columns, single = matrix.entries(json.dumps(self._settings(len(items), self._seed())))
+        return cut(clone(self), items, columns, single, len(items), calls)
 
     def fit(self, X: Any, y: Any = None) -> Landmark:
         """Evaluates the columns of the landmarks and factors them."""

@@ -12,7 +12,8 @@ use landmark_core::entries::{Certainty, EntryPlan, EntrySet};
 use landmark_core::error_estimate::{ErrorEstimate, Sample};
 use landmark_core::fit_report::FitReport;
 use landmark_core::landmarks::{LandmarkPolicy, Landmarks};
-use landmark_core::oracle::{Oracle as CoreOracle, OracleError, OracleShape, block_of};
+use landmark_core::oracle::{Oracle as CoreOracle, OracleError, OracleShape, Pair, block_of};
+use landmark_core::parameter::BadParameter;
 use landmark_core::stream::{Rng, stream};
 use landmark_store::StoreError;
 use ndarray::{Array1, Array2};
@@ -158,6 +159,25 @@ impl Fit {
         let estimate = calls - of_fit;
         let bill = Bill { rank, missing, calls, estimate, entries: cells, items: shape.len, certainty: plan.certainty };
         self.with_choice(bill, &plan, shape)
+    }
+
+    /// What is known by name before the first call: full columns, and single pairs.
+    ///
+    /// # Errors
+    /// Landmarks that are chosen by what is seen, and whatever a plan refuses.
+    pub(crate) fn entries(&self, scores: &Scores) -> Result<(Vec<usize>, Vec<Pair>), ApproximateError> {
+        if !matches!(self.policy, LandmarkPolicy::Uniform | LandmarkPolicy::Given { .. }) {
+            let wanted = "`uniform` or a list: other landmarks are chosen by scores that are not there yet";
+            return Err(BadParameter::new("landmarks", self.policy.id(), wanted).into());
+        }
+        let shape = scores.shape();
+        let landmarks = self.drawn(shape.len)?;
+        let mut set = EntrySet::new(shape);
+        set.add(&self.method.plan(shape, &landmarks, self.rank)?);
+        if let Some(sample) = self.sample(shape, &landmarks, self.rank)? {
+            set.add(&sample.plan());
+        }
+        Ok((set.columns(), set.scattered()))
     }
 
     /// A bill with what choosing the landmarks may take beside the fit.

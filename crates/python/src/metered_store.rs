@@ -11,10 +11,11 @@ use landmark_core::oracle::{
     Budget, Kernel, Kernelized, Metered, Oracle as CoreOracle, OracleError, OracleShape, Pair, ask_pairs, block_of,
 };
 use landmark_store::{OracleLabel, StoreError, Stored, TileStore};
+use ndarray::Array2;
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 
-use crate::errors::{of_fit, of_oracle, of_store};
+use crate::errors::{of_fit, of_oracle, of_store, value};
 use crate::fit::{FitSettings, Fitted};
 use crate::neighbours::{self, Lists};
 use crate::oracle::Oracle;
@@ -215,6 +216,21 @@ impl MeteredStore {
         let fit = fit.ready(inner(&proxies))?;
         let bill = py.detach(|| fit.bill(&self.scores, fit.rank));
         bill.map(|bill| bill.json().to_string()).map_err(|error| of_fit(py, &error))
+    }
+
+    /// Columns and single pairs (m × 2) that a fit requests, as far as they are known before the first call.
+    fn entries<'py>(
+        &self,
+        py: Python<'py>,
+        fit: &str,
+    ) -> PyResult<(Bound<'py, PyArray1<i64>>, Bound<'py, PyArray2<i64>>)> {
+        let fit: FitSettings = settings("fit", fit)?;
+        let fit = fit.ready(Vec::new())?;
+        let (columns, pairs) = py.detach(|| fit.entries(&self.scores)).map_err(|error| of_fit(py, &error))?;
+        let columns: Vec<i64> = columns.into_iter().map(reading::number).collect();
+        let flat: Vec<i64> = pairs.iter().flat_map(|&(i, j)| [reading::number(i), reading::number(j)]).collect();
+        let pairs = Array2::from_shape_vec((pairs.len(), 2), flat).map_err(|error| value(&error))?;
+        Ok((columns.into_pyarray(py), pairs.into_pyarray(py)))
     }
 
     /// Fits; a dictionary of arrays and JSON.
