@@ -8,6 +8,7 @@ import os
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from copy import deepcopy
 from typing import Any, Literal
 
 import numpy as np
@@ -130,6 +131,16 @@ class Landmark(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
     def _n_features_out(self) -> int:
         return int(self.embedding_.shape[1])
 
+    def __sklearn_clone__(self) -> Landmark:
+        # a model is shared, and not copied with its weights; a store is a name
+        shared = ("score", "proxy", "store")
+        params = self.get_params(deep=False)
+        copy = type(self)(**{name: value if name in shared else deepcopy(value) for name, value in params.items()})
+        for name in ("_metadata_request", "_sklearn_output_config"):
+            if hasattr(self, name):
+                setattr(copy, name, deepcopy(getattr(self, name)))
+        return copy
+
     def __getstate__(self) -> dict[str, Any]:
         state = dict(super().__getstate__())
         # open stores and threads stay here; a projector of proxies is no array
@@ -200,7 +211,7 @@ class Landmark(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         self.report_ = json.loads(out["report"])
         self._told_error(json.loads(out["error"]) if out["error"] else None)
         self.n_components_ = int(out["rank"])
-        self.n_calls_ = matrix.calls
+        self.n_calls_ = matrix.calls + int(out.get("uncounted", 0))
         self._name_arrays()
 
     def _told_error(self, error: dict[str, Any] | None) -> None:
@@ -576,10 +587,11 @@ class Landmark(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
                 self.score, items, identity=self.identity, order=self.order, diagonal=self.diagonal, concurrency=self.concurrency
             )
         self._identity_ = oracle.identity
-        store = None if self.store is None else os.fspath(self.store)
-        opened = MeteredStore(
-            oracle, store, self.budget, self.gamma, "python", f"{self.identity or 'a score'}, {len(items)} items", not is_array
-        )
+        store = None if self.store is None or is_array else os.fspath(self.store)
+        # landmarks that are chosen by what is seen read their columns twice
+        keep = not is_array or self._policy()["id"] not in ("uniform", "given")
+        description = f"{self.identity or 'a score'}, {len(items)} items"
+        opened = MeteredStore(oracle, store, self.budget, self.gamma, "python", description, keep)
         return opened, batches
 
     def _opened(self) -> tuple[MeteredStore, scores.Batches | None]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,7 @@ class LinearSvm(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     Parameters
     ----------
     C : cost of an error. loss : `squared_hinge` or `hinge`. multi_class : `one_vs_rest` or `crammer_singer`.
-    class_weight : `None` or `"balanced"`. max_iter : epochs at most. random_state : seed of the order of visits.
+    class_weight : `None`, `"balanced"`, or a weight a class. max_iter : epochs at most. random_state : seed of the order of visits.
     """
 
     def __init__(
@@ -31,7 +31,7 @@ class LinearSvm(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         *,
         loss: str = "squared_hinge",
         multi_class: str = "one_vs_rest",
-        class_weight: str | None = None,
+        class_weight: str | Mapping[Any, float] | None = None,
         max_iter: int = 1000,
         random_state: Any = 0,
     ) -> None:
@@ -53,7 +53,7 @@ class LinearSvm(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             "c": float(self.C),
             "loss": self.loss,
             "multi_class": self.multi_class,
-            "class_weights": "balanced" if self.class_weight == "balanced" else "equal",
+            "class_weights": self._weights(),
             "max_epochs": self.max_iter,
         }
         weights, bias, report = _native.train_linear_svm(
@@ -64,6 +64,13 @@ class LinearSvm(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         is_binary = len(self.classes_) == 2
         self.coef_, self.intercept_ = (weights[1:], bias[1:]) if is_binary else (weights, bias)
         return self
+
+    def _weights(self) -> str | dict[str, list[float]]:
+        if self.class_weight is None:
+            return "equal"
+        if isinstance(self.class_weight, Mapping):
+            return {"given": [float(self.class_weight.get(name, 1.0)) for name in self.classes_.tolist()]}
+        return self.class_weight
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Scores of the classes; of the second one alone where there are two."""

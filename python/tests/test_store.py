@@ -27,6 +27,7 @@ PROGRAM = """
         return [1.0 / (1 + abs(int(a) - int(b))) for a, b in pairs]
     lm = Landmark(slow, 20, store={store!r}, identity="slow", error_samples=100)
     print("ready", flush=True)
+    sys.stdin.readline()
     lm.fit(texts)
     print(lm.n_calls_, lm.bill_.calls_alone, repr(lm.similarity(3, 14)), flush=True)
 """
@@ -34,8 +35,15 @@ PROGRAM = """
 
 def start(store: Path, log: Path, seconds: float) -> subprocess.Popen[str]:
     program = textwrap.dedent(PROGRAM).format(store=str(store), log=str(log), seconds=seconds)
-    process = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True)
+    process = subprocess.Popen([sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None and process.stdout.readline() == "ready\n"
+    return process
+
+
+def go(process: subprocess.Popen[str]) -> subprocess.Popen[str]:
+    assert process.stdin is not None
+    process.stdin.write("go\n")
+    process.stdin.flush()
     return process
 
 
@@ -47,14 +55,16 @@ def end(process: subprocess.Popen[str]) -> tuple[int, int, str]:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="kills with SIGKILL")
 def test_killed_in_the_middle_of_scoring_only_what_is_missing_is_scored(tmp_path: Path) -> None:
-    first = start(tmp_path / "store", tmp_path / "first", 0.002)
+    first = go(start(tmp_path / "store", tmp_path / "first", 0.002))
     time.sleep(2.0)
     first.kill()
     first.wait()
     assert first.stdout is not None
     first.stdout.close()
-    made, alone, similarity = end(start(tmp_path / "store", tmp_path / "second", 0.0))
-    whole = end(start(tmp_path / "other", tmp_path / "third", 0.0))
+    assert first.stdin is not None
+    first.stdin.close()
+    made, alone, similarity = end(go(start(tmp_path / "store", tmp_path / "second", 0.0)))
+    whole = end(go(start(tmp_path / "other", tmp_path / "third", 0.0)))
     assert 0 < made < alone == whole[0]
     assert similarity == whole[2], "the same bits"
     before = set((tmp_path / "first").read_text().splitlines())
@@ -62,12 +72,12 @@ def test_killed_in_the_middle_of_scoring_only_what_is_missing_is_scored(tmp_path
     # what waited to be published when it was killed: about a second's worth
     assert len(again) <= 0.75 * len(before)
     assert made == alone - (len(before) - len(again))
-    assert end(start(tmp_path / "store", tmp_path / "fourth", 0.0))[0] == 0
+    assert end(go(start(tmp_path / "store", tmp_path / "fourth", 0.0)))[0] == 0
 
 
 def test_two_processes_share_a_store_and_the_calls(tmp_path: Path) -> None:
     both = [start(tmp_path / "store", tmp_path / f"log{number}", 0.002) for number in range(2)]
-    found = [end(process) for process in both]
+    found = [end(process) for process in [go(process) for process in both]]
     (made, alone, similarity), (other, _, same) = found
     assert similarity == same
     assert min(made, other) > 0, "both took part"

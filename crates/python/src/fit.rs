@@ -84,6 +84,8 @@ pub(crate) struct Fitted {
     scattered: Option<ScatteredEntries>,
     report: FitReport,
     error: Option<ErrorEstimate>,
+    /// Calls of the estimate that no meter saw.
+    uncounted: u64,
     rank: usize,
     is_cut_short: bool,
 }
@@ -217,8 +219,13 @@ impl Fit {
         Ok(low)
     }
 
-    /// Evaluates and factors.
-    pub(crate) fn run(&self, scores: &Scores, oracle: &dyn CoreOracle) -> Result<Fitted, ApproximateError> {
+    /// Evaluates and factors; `again` has what was evaluated.
+    pub(crate) fn run(
+        &self,
+        scores: &Scores,
+        oracle: &dyn CoreOracle,
+        again: &dyn CoreOracle,
+    ) -> Result<Fitted, ApproximateError> {
         self.method.check_fit(OracleShape::of(oracle), &self.drawn(oracle.len())?, self.rank)?;
         let rank = self.affordable(scores)?;
         let landmarks = self.chosen(oracle, rank)?;
@@ -228,7 +235,7 @@ impl Fit {
         let embedding = fitted.into_embedding()?;
         let all: Vec<usize> = (0..oracle.len()).collect();
         let known = match self.settings.known && !columns.is_empty() {
-            true => Some(block_of(oracle, &all, &columns)?),
+            true => Some(block_of(again, &all, &columns)?),
             false => None,
         };
         let mut fitted = Fitted {
@@ -238,12 +245,14 @@ impl Fit {
             scattered,
             report,
             error: None,
+            uncounted: 0,
             rank,
             is_cut_short: rank < self.rank,
         };
         if let Some(sample) = self.sample(OracleShape::of(oracle), &landmarks, rank)? {
             let read = fitted.as_read(oracle.known_diagonal())?;
-            fitted.error = Some(sample.estimate(oracle, &read, self.settings.confidence)?);
+            fitted.error = Some(sample.estimate(again, &read, self.settings.confidence)?);
+            fitted.uncounted = if scores.keeps() { 0 } else { sample.plan().evaluations(scores.shape()) };
         }
         Ok(fitted)
     }
@@ -266,7 +275,7 @@ impl Fitted {
     }
 
     pub(crate) fn into_python(self, py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
-        let Self { embedding, landmarks, columns, scattered, report, error, rank, is_cut_short } = self;
+        let Self { embedding, landmarks, columns, scattered, report, error, uncounted, rank, is_cut_short } = self;
         let out = PyDict::new(py);
         let Embedding { vectors, signature, projector, clipped, with_addend } = embedding;
         if with_addend.is_some() {
@@ -300,6 +309,7 @@ impl Fitted {
         }
         out.set_item("report", json!(report).to_string())?;
         out.set_item("error", error.map(|error| error_json(&error).to_string()))?;
+        out.set_item("uncounted", uncounted)?;
         out.set_item("rank", rank)?;
         out.set_item("cut_short", is_cut_short)?;
         Ok(out)

@@ -21,7 +21,7 @@ use crate::neighbours::{self, Lists};
 use crate::oracle::Oracle;
 use crate::pairs;
 use crate::reading::{self, settings};
-use crate::session::{Desk, Interruptible, run};
+use crate::session::{Desk, Interruptible, Stopped, run};
 
 type Meter = Arc<Metered<Arc<dyn CoreOracle>>>;
 
@@ -45,11 +45,27 @@ impl Scores {
             Some(stored) => Arc::clone(stored) as _,
             None => Arc::clone(&self.meter) as _,
         };
-        let raw = Interruptible { inner: raw, stopped };
+        self.similarity(Interruptible { inner: raw, stopped })
+    }
+
+    fn similarity(&self, raw: impl CoreOracle + 'static) -> Result<Arc<dyn CoreOracle>, OracleError> {
         Ok(match self.gamma {
             None => Arc::new(raw),
             Some(gamma) => Arc::new(Kernelized::new(raw, Kernel::Exponential { gamma })?),
         })
+    }
+
+    /// The same for entries that were evaluated before: unmetered where nothing is kept, so that they are counted once.
+    pub(crate) fn again(&self, stopped: Stopped) -> Result<Arc<dyn CoreOracle>, OracleError> {
+        if self.stored.is_some() {
+            return self.oracle(stopped);
+        }
+        self.similarity(Interruptible { inner: Arc::clone(self.meter.inner()), stopped })
+    }
+
+    /// True where scores are kept.
+    pub(crate) fn keeps(&self) -> bool {
+        self.stored.is_some()
     }
 
     pub(crate) fn shape(&self) -> OracleShape {
@@ -84,16 +100,16 @@ pub(crate) struct MeteredStore {
 }
 
 impl MeteredStore {
-    /// Runs a job on the scores. What was scored is published before the answer, or the exception, is there.
+    /// Runs a job on the scores, and on those that were evaluated before. What was scored is published before the answer, or the exception, is there.
     fn run<T: Send + 'static>(
         &self,
         py: Python<'_>,
-        job: impl FnOnce(&Scores, &Arc<dyn CoreOracle>) -> T + Send + 'static,
+        job: impl FnOnce(&Scores, &Arc<dyn CoreOracle>, &Arc<dyn CoreOracle>) -> T + Send + 'static,
     ) -> PyResult<T> {
         let scores = Arc::clone(&self.scores);
         let done = run(py, &self.desk, move |stopped| {
-            let oracle = scores.oracle(stopped)?;
-            Ok(job(&scores, &oracle))
+            let (oracle, again) = (scores.oracle(Arc::clone(&stopped))?, scores.again(stopped)?);
+            Ok(job(&scores, &oracle, &again))
         });
         let flushed = py.detach(|| self.scores.flush());
         let done = done?.map_err(|error: OracleError| of_oracle(py, &error))?;
@@ -190,7 +206,7 @@ impl MeteredStore {
     /// Similarities of an m × 2 array of items.
     fn scores<'py>(&self, py: Python<'py>, of: PyReadonlyArray2<'_, i64>) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let pairs: Vec<Pair> = reading::pairs(self.items(), &of)?;
-        let scored = self.run(py, move |_, oracle| {
+        let scored = self.run(py, move |_, oracle, _| {
             let mut scores = vec![0.0; pairs.len()];
             ask_pairs(oracle.as_ref(), &pairs, &mut scores).map(|()| scores)
         })?;
@@ -205,7 +221,7 @@ impl MeteredStore {
         columns: PyReadonlyArray1<'_, i64>,
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let (rows, columns) = (reading::items(self.items(), &rows)?, reading::items(self.items(), &columns)?);
-        let block = self.run(py, move |_, oracle| block_of(oracle.as_ref(), &rows, &columns))?;
+        let block = self.run(py, move |_, oracle, _| block_of(oracle.as_ref(), &rows, &columns))?;
         block.map(|block| block.into_pyarray(py)).map_err(|error| of_oracle(py, &error))
     }
 
@@ -242,7 +258,7 @@ impl MeteredStore {
     ) -> PyResult<Bound<'py, pyo3::types::PyDict>> {
         let fit: FitSettings = settings("fit", fit)?;
         let fit = fit.ready(inner(&proxies))?;
-        let fitted = self.run(py, move |scores, oracle| fit.run(scores, oracle.as_ref()))?;
+        let fitted = self.run(py, move |scores, oracle, again| fit.run(scores, oracle.as_ref(), again.as_ref()))?;
         fitted.map_err(|error| of_fit(py, &error)).and_then(|fitted: Fitted| fitted.into_python(py))
     }
 
@@ -255,7 +271,7 @@ impl MeteredStore {
     ) -> PyResult<Bound<'py, pyo3::types::PyDict>> {
         let search: neighbours::SearchSettings = settings("neighbours", search)?;
         let search = search.ready(inner(&proxies))?;
-        let found = self.run(py, move |_, oracle| search.run(oracle))?;
+        let found = self.run(py, move |_, oracle, _| search.run(oracle))?;
         found.map_err(|error| error.raised(py)).and_then(|found: Lists| found.into_python(py))
     }
 
@@ -283,7 +299,7 @@ impl MeteredStore {
         let fit = fit.ready(inner(&proxies))?;
         let columns = reading::items(self.items(), &landmarks)?;
         let target = pairs::target(recall, delta)?;
-        let audit = self.run(py, move |_, oracle| pairs::audit(&fit, oracle, &columns, at_least))?;
+        let audit = self.run(py, move |_, oracle, _| pairs::audit(&fit, oracle, &columns, at_least))?;
         pairs::bound_json(&audit.map_err(|error| of_fit(py, &error))?, target)
     }
 }

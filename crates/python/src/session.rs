@@ -52,7 +52,7 @@ struct DeskState {
 }
 
 /// True once the caller of a job was interrupted.
-type Stopped = Arc<AtomicBool>;
+pub(crate) type Stopped = Arc<AtomicBool>;
 
 enum Next {
     Ended,
