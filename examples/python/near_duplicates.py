@@ -14,7 +14,7 @@ from landmark import Landmark
 parser = argparse.ArgumentParser()
 parser.add_argument("--model", help="a cross-encoder of sentence-transformers")
 parser.add_argument("--store", help="folder that keeps the scores")
-parser.add_argument("--threshold", type=float, default=0.28)
+parser.add_argument("--threshold", type=float, default=0.5)
 options = parser.parse_args()
 
 score, identity, order = overlap, IDENTITY, "symmetric"
@@ -24,8 +24,8 @@ if options.model:
     # both orders of a pair count: a cross-encoder is not symmetric
     score, identity, order = CrossEncoder(options.model), options.model, "mean"
 
-texts, _ = sentences()
-lm = Landmark(score, n_components=80, store=options.store, identity=identity, order=order, error_samples=500)
+texts, _ = sentences(160)
+lm = Landmark(score, n_components=40, store=options.store, identity=identity, order=order, error_samples=300)
 print(lm.plan(texts))
 lm.fit(texts)
 print(f"\nrelative error {lm.error_:.3f} ({lm.error_interval_[0]:.3f} to {lm.error_interval_[1]:.3f}) after {lm.n_calls_:,} calls")

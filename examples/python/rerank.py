@@ -1,4 +1,4 @@
-"""The five nearest sentences of every sentence from 20 calls each: rounds that learn from every score, beside reranking a proxy's best."""
+"""The five nearest sentences of every sentence from 12 calls each: rounds that learn from every score, beside reranking a proxy's best."""
 
 import numpy as np
 from common import IDENTITY, overlap, sentences
@@ -6,8 +6,8 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 
 from landmark import Landmark
 
-K, CALLS = 5, 20
-texts, _ = sentences(200)
+K, CALLS = 5, 12
+texts, _ = sentences(90)
 # a proxy that costs nothing; yours is the embedding of a bi-encoder
 proxy = TfidfVectorizer().fit_transform(texts).toarray()
 
@@ -16,7 +16,7 @@ print(f"{lm.plan_kneighbors(texts, K, calls_per_item=CALLS):,} calls of {len(tex
 lm.fit(texts)
 _, found = lm.kneighbors(K, calls_per_item=CALLS)
 
-# reranking: the 20 best of the proxy, scored
+# reranking: the 12 best of the proxy, scored
 similar = proxy @ proxy.T
 np.fill_diagonal(similar, -1)
 candidates = np.argsort(-similar, axis=1)[:, :CALLS]

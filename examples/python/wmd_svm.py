@@ -14,7 +14,7 @@ from sklearn.preprocessing import StandardScaler
 
 from landmark import Landmark, LinearSvm, Wmd
 
-texts, topics = sentences(240)
+texts, topics = sentences(150)
 words = [re.findall(r"[a-z0-9]+(?:['-][a-z0-9]+)*", text.lower()) for text in texts]
 vocabulary = sorted(set(itertools.chain(*words)))
 place = {word: number for number, word in enumerate(vocabulary)}

@@ -13,7 +13,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPTS = sorted((ROOT / "examples/python").glob("*.py"))
 SAYS = {
-    "near_duplicates": "pairs of 0.28 and more",
+    "near_duplicates": "pairs of 0.5 and more",
     "rerank": "recall@5 of rounds",
     "wmd_svm": "accuracy on",
     "llm_judge": "nearest to",
