@@ -1,6 +1,6 @@
 //! Tables and figures that the rows of a run become, and what a reader is told about them.
 
-use landmark_report::{Caveat, FigureSpec, ResultRow, TableSpec};
+use landmark_report::{Caveat, FigureSpec, MatrixPage, ResultRow, TableSpec};
 use serde_json::Value as Json;
 
 /// Tables and figures of a page.
@@ -14,6 +14,8 @@ pub struct Layout {
     pub figures: Vec<FigureSpec>,
     /// Departures from the paper, in sentences.
     pub notes: Vec<String>,
+    /// The factored matrix that the page is about, where there is one.
+    pub matrix: Option<MatrixPage>,
 }
 
 /// Subject of a run, in words and figures.

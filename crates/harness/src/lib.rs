@@ -21,6 +21,7 @@ pub mod loaded;
 pub mod matrices;
 pub mod metered_store;
 pub mod models;
+pub mod needs;
 pub mod oracles;
 pub mod plan;
 pub mod problem;

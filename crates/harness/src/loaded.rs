@@ -15,6 +15,7 @@ use crate::config::run_settings::RunSettings;
 mod documents;
 mod matrix;
 mod own_pairs;
+mod own_trees;
 mod pairs;
 mod questions;
 mod texts;

@@ -233,6 +233,18 @@ impl MeteredStore {
         }
     }
 
+    /// `scores[a]` = the raw score of (rows[a], j) where the store has it, NaN where it has not; nothing is evaluated. Answers false where no
+    /// store holds the wanted scores themselves: of a matrix that is given, and of one order of each pair.
+    ///
+    /// # Errors
+    /// A store that cannot be read.
+    pub fn stored_column(&self, rows: &[usize], j: usize, scores: &mut [f64]) -> Result<bool, StoreError> {
+        match (&self.stored, &self.other_order) {
+            (Some(stored), None) => stored.known_column(rows, j, scores).map(|()| true),
+            _ => Ok(false),
+        }
+    }
+
     /// Makes `calls` evaluations of entries of `set` that are not in the store, from all over it, and keeps them; fewer where fewer are
     /// left, and one more where a pair takes two. `None` where none is left.
     ///

@@ -32,6 +32,7 @@ use crate::sweep::wme::RandomStores;
 use crate::sweep::{Sweep, given_landmarks};
 use crate::sweep_run::SweepRun;
 
+mod closing;
 mod collection;
 mod console;
 mod redraw;
@@ -306,7 +307,7 @@ fn run_at(
     landmark_report::render(&section.input())?.write(&folder)?;
     if !options.quiet {
         let whole = Forecast::of(&jobs, matrices.shapes(), |_| false);
-        console::print_outcome(config, &matrices, section.rows.len(), (&calls, &whole), &outcome, options);
+        console::print_outcome(config, &matrices, &section.rows, (&calls, &whole), &outcome, options);
     }
     let ended = match outcome {
         Outcome { budget: true, .. } => Ended::BudgetExhausted,

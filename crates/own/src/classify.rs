@@ -4,12 +4,13 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::Path;
 
 use landmark_harness::config::{TextsFormat, Tuned};
-use landmark_harness::experiments::own_data;
+use landmark_harness::experiments::own_data::{self, labels::Judgement};
 use landmark_harness::invocation::{Invocation, UsageError};
 use landmark_harness::table_file::TableFile;
 use landmark_report::amounts::count;
 use landmark_report::columns::Column;
 use landmark_tasks::classification::{self, ClassificationParams};
+use landmark_tasks::linear_svm::LinearSvmParams;
 use miette::{IntoDiagnostic, Report, Result};
 
 use crate::own::Own;
@@ -77,12 +78,27 @@ pub fn classify(invocation: &Invocation, file: &Path, columns: LabelColumns<'_>)
         let share = 100.0 * right as f64 / tested.len() as f64;
         format!("; test accuracy {share:.1} % of {}", count(tested.len() as u64))
     };
+    let tested: Vec<usize> = rest.iter().copied().filter(|item| tested.contains(item)).collect();
+    let judgement = Judgement {
+        vectors,
+        labels: &labels,
+        names: &names,
+        train: &train,
+        tested: &tested,
+        predicted: &rest,
+        ids: &own.ids(),
+        machine: &LinearSvmParams { c: best.c, ..own.matrix.svm.params.clone() },
+        folds,
+        seed,
+    };
+    own.write_beside(&path, own_data::LABELS_REPORT, &judgement.report().into_diagnostic()?)?;
+    let drawn = own.draw_again();
     let unlabelled = match given.unlabelled {
         0 => String::new(),
         rows => format!("{} rows have no label: it is found\n", count(rows as u64)),
     };
     Ok(format!(
-        "{unlabelled}{} labelled items in {} classes, {} labelled now; accuracy {:.1} % by {folds}-fold cross-validation at C = {}{test}\nwritten to `{}`\n",
+        "{unlabelled}{} labelled items in {} classes, {} labelled now; accuracy {:.1} % by {folds}-fold cross-validation at C = {}{test}\nwritten to `{}`\n{drawn}",
         count(train.len() as u64),
         names.len(),
         count(rest.len() as u64),
@@ -123,11 +139,10 @@ impl GivenLabels {
         let texts = own.matrix.dataset.texts();
         let of_items = texts.and_then(|texts| texts.id.as_deref());
         let table = TableFile { path: file, layout, delimiter: texts.and_then(|texts| texts.delimiter) };
+        let head = table.head().into_diagnostic()?;
+        let is_there = |name: &&str| head.iter().any(|column| column == name);
         // items without a column of ids are called by their numbers, and so may be the rows here
-        let id = columns.id.or(of_items).or_else(|| {
-            let head = table.head().ok()?;
-            head.iter().any(|name| name == "id").then_some("id")
-        });
+        let id = columns.id.or_else(|| of_items.filter(is_there)).or_else(|| Some("id").filter(is_there)).or(of_items);
         let mut wanted = vec![columns.label];
         wanted.extend(columns.split);
         wanted.extend(id);

@@ -17,6 +17,52 @@ use ndarray::Axis;
 
 use crate::own::Own;
 
+/// Characters of a name.
+const NAME: usize = 60;
+/// Clusters whose names are printed.
+const PRINTED: usize = 10;
+
+impl Own {
+    /// Names of the clusters, each its most central text, and the columns of their table.
+    fn named_clusters(&self, labels: &[usize], clusters: usize) -> (Vec<String>, Vec<Column>) {
+        let central = own_data::central_items(self.vectors(), labels, clusters, 1);
+        let word = |item: usize| match &self.items {
+            Some(items) => items.texts.get(item).map_or_else(|| self.id(item), |text| shortened(text)),
+            None => self.id(item),
+        };
+        let name = |(cluster, items): (usize, &Vec<(usize, f64)>)| match items.first() {
+            Some(&(item, _)) => format!("{cluster}: {}", word(item)),
+            None => format!("{cluster}: empty"),
+        };
+        let names: Vec<String> = central.iter().enumerate().map(name).collect();
+        let columns = vec![
+            Column::text("id", self.ids().into_iter().map(Some)),
+            Column::count("cluster", labels.iter().map(|&label| Some(label as u64))),
+            Column::text("name", labels.iter().map(|&label| Some(names[label].clone()))),
+        ];
+        (names, columns)
+    }
+}
+
+/// The beginning of a text, on one line.
+fn shortened(text: &str) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match line.char_indices().nth(NAME) {
+        Some((end, _)) => format!("{}…", line[..end].trim_end()),
+        None => line,
+    }
+}
+
+/// The first clusters by name, one a line.
+fn listed(names: &[String]) -> String {
+    let more = names.len().saturating_sub(PRINTED);
+    let mut text: String = names.iter().take(PRINTED).map(|name| format!("  {name}\n")).collect();
+    if more > 0 {
+        text += &format!("  and {} more\n", count(more as u64));
+    }
+    text
+}
+
 /// Clusters the items. Euclidean distances need a Euclidean space: columns that count negatively are left out, and said.
 ///
 /// # Errors
@@ -33,9 +79,8 @@ pub fn cluster(invocation: &Invocation, clusters: usize) -> Result<String> {
     let found = k_means(points.view(), params, &mut rng).into_diagnostic()?;
     let mut sizes = vec![0_u64; clusters];
     found.labels.iter().for_each(|&label| sizes[label] += 1);
-    let ids = Column::text("id", own.ids().into_iter().map(Some));
-    let labels = Column::count("cluster", found.labels.iter().map(|&label| Some(label as u64)));
-    let path = own.write(own_data::CLUSTERS, vec![ids, labels])?;
+    let (names, columns) = own.named_clusters(&found.labels, clusters);
+    let path = own.write(own_data::CLUSTERS, columns)?;
     let mut text = format!(
         "{} items in {clusters} clusters after {} iterations, inertia {:.4}; sizes {}\n",
         count(found.labels.len() as u64),
@@ -52,7 +97,9 @@ pub fn cluster(invocation: &Invocation, clusters: usize) -> Result<String> {
     if found.restarted > 0 {
         text += &format!("{} clusters lost all items on the way and began anew\n", found.restarted);
     }
+    text += &listed(&names);
     text += &format!("written to `{}`\n", path.display());
+    text += &own.draw_again();
     Ok(text)
 }
 
@@ -91,9 +138,8 @@ pub fn cluster_by_pivots(invocation: &Invocation, at_least: f64, budget: Option<
     });
     drop(progress);
     let (PivotGroups { groups, pivots, queries, left }, bought) = found.into_diagnostic()??;
-    let ids = Column::text("id", own.ids().into_iter().map(Some));
-    let labels = Column::count("cluster", groups.labels.iter().map(|&label| Some(label as u64)));
-    let path = own.write(own_data::CLUSTERS, vec![ids, labels])?;
+    let (names, columns) = own.named_clusters(&groups.labels, groups.sizes.len());
+    let path = own.write(own_data::CLUSTERS, columns)?;
     let mut text = format!(
         "{} items in {} clusters, {} of two and more, around {} pivots; {} similarities read, {} bought now\n",
         count(items as u64),
@@ -106,6 +152,8 @@ pub fn cluster_by_pivots(invocation: &Invocation, at_least: f64, budget: Option<
     if left > 0 {
         text += &format!("the budget ended before {} items had met a pivot: each is alone\n", count(left as u64));
     }
+    text += &listed(&names);
     text += &format!("written to `{}`\n", path.display());
+    text += &own.draw_again();
     Ok(text)
 }

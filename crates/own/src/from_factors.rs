@@ -84,7 +84,12 @@ pub(crate) fn from_factors(invocation: &Invocation, wanted: &Recalled, target: T
     own.write_statement(&path, Some(&statement))?;
     let listed = statement.k.unwrap_or(wanted.k);
     let items = count(lists.len() as u64);
-    Ok(format!("{}the {listed} most similar of each of {items} items: `{}`\n", statement.lines(), path.display()))
+    Ok(format!(
+        "{}the {listed} most similar of each of {items} items: `{}`\n{}",
+        statement.lines(),
+        path.display(),
+        own.draw_again()
+    ))
 }
 
 impl Own {

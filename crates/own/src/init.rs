@@ -6,7 +6,7 @@
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-use landmark_data::matrices;
+use landmark_data::{Corpus, PpmiParams, TokenRules, matrices};
 use landmark_harness::catalogue::Catalogue;
 use landmark_harness::config::{Config, Overlays, TextsFormat};
 use landmark_harness::invocation::UsageError;
@@ -250,9 +250,10 @@ fn of_rows(wanted: &Wanted, ask: Ask<'_>) -> Result<(Sketch, String)> {
             is_graded: couple.is_graded,
             split,
         };
-        let items = distinct_texts(file, layout, &[&couple.first.name, &couple.second.name])?;
+        let texts = distinct_texts(file, layout, &[&couple.first.name, &couple.second.name])?;
+        let (items, dimension) = (texts.len(), dimension_of(&texts));
         text += &format!("{} distinct texts are the items\n", count(items as u64));
-        let sketch = Sketch { name, items, landmarks: landmarks_of(items), columns, ..Sketch::default() };
+        let sketch = Sketch { name, items, landmarks: landmarks_of(items), columns, dimension, ..Sketch::default() };
         return Ok((scored(sketch, wanted, ask)?, text));
     }
     let Some(column) = given(&wanted.text).or_else(|| seen.text()) else {
@@ -299,13 +300,22 @@ fn of_rows(wanted: &Wanted, ask: Ask<'_>) -> Result<(Sketch, String)> {
         let message = format!("`{}` has {} in `{}`", file.display(), counted(items as u64, "text"), column.name);
         return Err(refused(message, "wanted are at least two"));
     }
-    let sketch = Sketch { name, items, landmarks: landmarks_of(items), columns, ..Sketch::default() };
+    let dimension = dimension_of(&distinct_texts(file, layout, &[&column.name])?);
+    let sketch = Sketch { name, items, landmarks: landmarks_of(items), columns, dimension, ..Sketch::default() };
     Ok((scored(sketch, wanted, ask)?, text))
 }
 
-fn distinct_texts(file: &Path, layout: TextsFormat, columns: &[&str]) -> Result<usize> {
+/// The distinct texts of some columns.
+fn distinct_texts(file: &Path, layout: TextsFormat, columns: &[&str]) -> Result<Vec<String>> {
     let table = TableFile { path: file, layout, delimiter: None }.read(columns).into_diagnostic()?;
-    Ok(table.columns.iter().flatten().flatten().collect::<HashSet<_>>().len())
+    Ok(table.columns.into_iter().flatten().flatten().collect::<HashSet<_>>().into_iter().collect())
+}
+
+/// Numbers of a word vector that so many words can teach, where that is fewer than usual.
+fn dimension_of(texts: &[String]) -> Option<usize> {
+    let ids: Vec<String> = (0..texts.len()).map(|item| item.to_string()).collect();
+    let words = Corpus::from_texts(&ids, texts, &TokenRules::default()).words().len();
+    (words <= PpmiParams::default().dimension).then(|| (words / 2).max(1))
 }
 
 /// The score of texts, with what it needs.

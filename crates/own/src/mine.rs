@@ -114,6 +114,7 @@ pub fn mine(invocation: &Invocation, wanted: Wanted) -> Result<String> {
     let path = own.write(own_data::PAIRS, own.pair_columns(&pairs))?;
     own.write_statement(&path, statement.as_ref())?;
     text += &format!("the {} most similar pairs: `{}`\n", count(pairs.len() as u64), path.display());
+    text += &own.draw_again();
     Ok(text)
 }
 
@@ -155,6 +156,7 @@ pub fn dedupe(invocation: &Invocation, wanted: Wanted) -> Result<String> {
     if statement.is_some() {
         text += "a pair that was missed can still share a group through others, so the recall of groups is at least that of pairs\n";
     }
+    text += &own.draw_again();
     Ok(text)
 }
 

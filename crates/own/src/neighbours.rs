@@ -51,6 +51,7 @@ pub fn top_k(invocation: &Invocation, k: usize, rescore: Option<usize>, budget: 
     let listed = k.min(found.len().saturating_sub(1));
     text +=
         &format!("the {listed} most similar of each of {} items: `{}`\n", count(found.len() as u64), path.display());
+    text += &own.draw_again();
     Ok(text)
 }
 

@@ -124,7 +124,16 @@ impl Own {
         Ok(path)
     }
 
-    /// Writes what is known of the recall beside a table and draws the page again, or removes what an earlier table left there.
+    /// Writes what the page is to say of a table beside it, where the table lies beside the results.
+    pub(crate) fn write_beside(&self, table: &Path, name: &str, facts: &impl serde::Serialize) -> Result<()> {
+        if self.out.is_some() {
+            return Ok(());
+        }
+        let text = serde_json::to_string_pretty(facts).into_diagnostic()?;
+        std::fs::write(table.with_file_name(name), text + "\n").into_diagnostic()
+    }
+
+    /// Writes what is known of the recall beside a table, or removes what an earlier table left there.
     pub(crate) fn write_statement(&self, table: &Path, statement: Option<&Statement>) -> Result<()> {
         let path = table.with_extension("json");
         // a file of another name is the user's
@@ -137,10 +146,18 @@ impl Own {
             None if is_stale => std::fs::remove_file(&path).into_diagnostic()?,
             None => {}
         }
-        if self.out.is_none() && (is_stale || statement.is_some()) {
-            run::report_again(&self.config, &self.options)?;
-        }
         Ok(())
+    }
+
+    /// Draws the page again with what was written, where it was written beside the results: where to look, or why not. The answer is there either way.
+    pub(crate) fn draw_again(&self) -> String {
+        if self.out.is_some() {
+            return String::new();
+        }
+        match run::report_again(&self.config, &self.options) {
+            Ok(folder) => format!("drawn in `{}`\n", folder.join("report.html").display()),
+            Err(error) => format!("the page is not drawn again: {error}\n"),
+        }
     }
 
     /// A progress line over the items, and a function that moves it.

@@ -7,7 +7,7 @@ use crate::error::ReportError;
 use crate::input::ReportInput;
 use crate::spec::{FigureKind, FigureSpec};
 
-mod axis;
+pub(crate) mod axis;
 mod canvas;
 mod chart;
 mod encode;

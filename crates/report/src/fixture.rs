@@ -216,5 +216,6 @@ pub(super) fn input<'a>(rows: &'a [ResultRow], reference: &'a Reference) -> Repo
         ],
         provenance: serde_json::json!({ "git": { "revision": "0123abc", "dirty": false }, "threads": 2, "datasets": ["tweets"] }),
         notes: vec!["SMS-Nyström's error rises again from s/n ≈ 0.2.".into()],
+        matrix: None,
     }
 }

@@ -1,6 +1,7 @@
 //! Everything a report is made from.
 
 use crate::claims::JudgedClaim;
+use crate::matrix_page::MatrixPage;
 use crate::reference::Reference;
 use crate::results::ResultRow;
 use crate::spec::{Caveat, FigureSpec, TableSpec};
@@ -10,6 +11,10 @@ pub(crate) const HOW_TO_READ: &str = "A figure of ours is the mean over replicat
     bootstrap interval over items where there is one). The paper's ± is its own standard deviation over runs. “Within”: no further from \
     the printed number than 2 published standard deviations, plus rounding, plus half our interval. Cells of K are the papers' \
     accounting; calls are what the similarity function is really asked.";
+
+/// The same for a page about a matrix of one's own.
+pub(crate) const HOW_TO_READ_A_MATRIX: &str = "An entry is a cell of K, the matrix of all similarities; a call is one evaluation of the score. A similarity after ≈ is \
+    estimated by the factors, one without was evaluated. Intervals have 95 %.";
 
 /// Everything one configuration has to tell.
 #[derive(Debug, Clone)]
@@ -38,4 +43,6 @@ pub struct ReportInput<'a> {
     pub provenance: serde_json::Value,
     /// Sentences below the tables: what departs from the paper, what was dropped.
     pub notes: Vec<String>,
+    /// The factored matrix that the page is about, where there is one.
+    pub matrix: Option<&'a MatrixPage>,
 }

@@ -6,6 +6,8 @@
 use std::path::{Path, PathBuf};
 
 pub mod amounts;
+#[cfg(test)]
+mod browser;
 mod claims;
 pub mod columns;
 pub mod differences;
@@ -18,6 +20,7 @@ mod input;
 mod latex;
 mod markdown;
 mod markup;
+mod matrix_page;
 mod outcome;
 mod page;
 mod reference;
@@ -33,6 +36,9 @@ pub use claims::{
 pub use error::ReportError;
 pub use groups::half_width;
 pub use input::ReportInput;
+pub use matrix_page::{
+    Chapter, Colouring, Confusion, ItemMap, Listed, Listing, MapLayout, Mark, MatrixPage, Near, Plot, PlotAxis, Tile,
+};
 pub use reference::{Fact, Reference, ReferenceError, ReferenceValue};
 pub use results::{
     AXES, Axes, Axis, CellKey, Cost, Direction, FileError, Interval, Metric, MetricSpec, Notation, Place, ResultRow,

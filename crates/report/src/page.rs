@@ -5,8 +5,10 @@ use askama::Template;
 use crate::claims::{ClaimVerdict, JudgedClaim, claims_sentence};
 use crate::error::ReportError;
 use crate::figure::{Drawing, Palette};
-use crate::input::{HOW_TO_READ, ReportInput};
-use crate::markup::{INTER_REGULAR, INTER_SEMIBOLD, escape_markup};
+use crate::input::{HOW_TO_READ, HOW_TO_READ_A_MATRIX, ReportInput};
+use crate::markup::{INTER_REGULAR, INTER_SEMIBOLD, base64, escape_markup, with_code};
+use crate::matrix_page::{self, MatrixPage};
+use crate::spec::FigureSpec;
 use crate::table::{Mark, Table};
 
 /// One configuration on the page.
@@ -33,6 +35,9 @@ struct Page<'a> {
     regular: String,
     semibold: String,
     inks: Vec<InkView>,
+    /// Style and script of the parts that are about a matrix, where there are any.
+    matrix_style: Option<&'static str>,
+    matrix_script: Option<&'static str>,
 }
 
 struct CoverView<'a> {
@@ -56,6 +61,10 @@ struct View<'a> {
     tables: &'a [Table],
     figures: Vec<FigureView<'a>>,
     provenance: Vec<(String, String)>,
+    /// The part about a factored matrix, as HTML.
+    matrix: Option<String>,
+    /// Anchors and titles of its chapters.
+    contents: Vec<(&'a str, &'a str)>,
 }
 
 struct FigureView<'a> {
@@ -67,55 +76,50 @@ struct FigureView<'a> {
 
 /// Fills the page.
 pub(super) fn render(cover: Option<Cover<'_>>, sections: &[Section<'_>]) -> Result<String, ReportError> {
-    let views = sections.iter().map(|section| View {
-        input: section.input,
-        outcome: section.outcome.as_deref(),
-        claims: if cover.is_some() { &[] } else { &section.input.claims },
-        paper: section.input.reference.map(|reference| reference.paper.as_str()),
-        tables: &section.tables,
-        figures: section
-            .input
-            .figures
-            .iter()
-            .zip(&section.drawings)
-            .map(|(spec, drawing)| FigureView {
-                id: &spec.id,
-                title: &spec.title,
-                caption: &spec.caption,
-                svg: inline(&drawing.svg, &spec.title),
-            })
-            .collect(),
-        provenance: flatten(&section.input.provenance),
-    });
+    let views = sections.iter().map(|section| View::of(section, cover.is_some())).collect::<Result<Vec<_>, _>>()?;
+    let has_matrix = sections.iter().any(|section| section.input.matrix.is_some());
     let sections_title = sections.first().map_or("", |section| section.input.title.as_str());
     let page = Page {
         title: cover.as_ref().map_or(sections_title, |cover| cover.title),
-        sections: views.collect(),
+        sections: views,
         cover: cover.as_ref().map(|cover| CoverView {
             title: cover.title,
             outcome: claims_sentence(cover.claims).map(|text| text + "."),
             claims: cover.claims,
         }),
-        how_to_read: HOW_TO_READ,
+        how_to_read: if has_matrix { HOW_TO_READ_A_MATRIX } else { HOW_TO_READ },
         regular: base64(INTER_REGULAR),
         semibold: base64(INTER_SEMIBOLD),
         inks: Palette::all().map(|ink| InkView { name: ink.name, light: ink.hex(), dark: ink.dark }).collect(),
+        matrix_style: has_matrix.then_some(matrix_page::STYLE),
+        matrix_script: has_matrix.then_some(matrix_page::SCRIPT),
     };
     Ok(page.render()?)
 }
 
-/// A sentence for the page: what stands between backticks is code, and nothing else is markup.
-fn with_code(text: &str) -> String {
-    let parts: Vec<&str> = text.split('`').collect();
-    if parts.len().is_multiple_of(2) {
-        // one of them has no partner
-        return escape_markup(text);
+impl<'a> View<'a> {
+    /// One configuration; what the cover shows is not shown again.
+    fn of(section: &'a Section<'a>, has_cover: bool) -> Result<Self, ReportError> {
+        let input = section.input;
+        let figure = |(spec, drawing): (&'a FigureSpec, &'a Drawing)| FigureView {
+            id: &spec.id,
+            title: &spec.title,
+            caption: &spec.caption,
+            svg: inline(&drawing.svg, &spec.title),
+        };
+        let lead = input.matrix.map(|matrix| matrix.lead.as_str()).filter(|lead| !lead.is_empty());
+        Ok(Self {
+            input,
+            outcome: lead.or(section.outcome.as_deref()),
+            claims: if has_cover { &[] } else { &input.claims },
+            paper: input.reference.map(|reference| reference.paper.as_str()),
+            tables: &section.tables,
+            figures: input.figures.iter().zip(&section.drawings).map(figure).collect(),
+            provenance: flatten(&input.provenance),
+            matrix: input.matrix.map(|matrix| matrix_page::render(&input.config_name, matrix)).transpose()?,
+            contents: input.matrix.map(MatrixPage::contents).unwrap_or_default(),
+        })
     }
-    let part = |(number, part): (usize, &&str)| {
-        let part = escape_markup(part);
-        if number % 2 == 1 { format!("<code>{part}</code>") } else { part }
-    };
-    parts.iter().enumerate().map(part).collect()
 }
 
 /// A figure for the page: colours become CSS variables, so that they follow the reader's light or dark screen; the paper rectangle goes.
@@ -172,20 +176,6 @@ fn flatten(value: &serde_json::Value) -> Vec<(String, String)> {
     out
 }
 
-/// RFC 4648, with padding.
-fn base64(bytes: &[u8]) -> String {
-    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut out = String::with_capacity(bytes.len().div_ceil(3) * 4);
-    for chunk in bytes.chunks(3) {
-        let word = chunk.iter().fold(0u32, |word, byte| (word << 8) | u32::from(*byte)) << (8 * (3 - chunk.len()));
-        for place in 0..4 {
-            let digit = (word >> (18 - 6 * place)) & 63;
-            out.push(if place <= chunk.len() { char::from(DIGITS[digit as usize]) } else { '=' });
-        }
-    }
-    out
-}
-
 impl JudgedClaim {
     /// CSS class of its verdict.
     fn class(&self) -> &'static str {
@@ -222,66 +212,8 @@ impl Mark {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::browser::Browser;
     use crate::fixture;
-
-    #[test]
-    fn base64_agrees_with_the_rfc() {
-        for (plain, coded) in [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foobar", "Zm9vYmFy")] {
-            assert_eq!(base64(plain.as_bytes()), coded);
-        }
-    }
-
-    #[test]
-    fn code_is_told_from_text_and_nothing_else_is_markup() {
-        assert_eq!(with_code("`a<b` of `c` & d"), "<code>a&lt;b</code> of <code>c</code> &amp; d");
-        assert_eq!(with_code("an odd ` <b>"), "an odd ` &lt;b&gt;");
-        assert_eq!(with_code(""), "");
-    }
-
-    /// A browser without a window; a test that needs one says so where there is none.
-    struct Browser {
-        program: &'static str,
-        folder: tempfile::TempDir,
-    }
-
-    impl Browser {
-        fn find() -> Option<Self> {
-            let is_program = |name: &&str| {
-                std::process::Command::new(name).arg("--version").output().is_ok_and(|output| output.status.success())
-            };
-            let program = ["chromium", "chromium-browser", "google-chrome"].into_iter().find(is_program);
-            if program.is_none() {
-                eprintln!("skipped: no chromium on this machine");
-            }
-            program.map(|program| Self { program, folder: tempfile::tempdir().unwrap() })
-        }
-
-        /// The text it prints of a page.
-        fn open(&self, page: &str, arguments: &[&str]) -> String {
-            let path = self.folder.path().join("report.html");
-            std::fs::write(&path, page).unwrap();
-            let answer = std::process::Command::new(self.program)
-                .args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"])
-                .args(["--disable-sync", "--disable-background-networking", "--disable-component-update"])
-                .args(["--hide-scrollbars"])
-                .args(arguments)
-                .arg(format!("--user-data-dir={}", self.folder.path().join("profile").display()))
-                .arg(format!("file://{}", path.display()))
-                .output()
-                .unwrap();
-            String::from_utf8_lossy(&answer.stdout).into_owned()
-        }
-
-        /// The picture a reader sees of it.
-        fn photograph(&self, page: &str, size: (u32, u32), is_dark: bool) -> image::RgbImage {
-            let path = self.folder.path().join("seen.png");
-            let (shot, window) =
-                (format!("--screenshot={}", path.display()), format!("--window-size={},{}", size.0, size.1));
-            let scheme = format!("--blink-settings=preferredColorScheme={}", u8::from(!is_dark));
-            self.open(page, &[&shot, &window, &scheme]);
-            image::open(&path).unwrap().into_rgb8()
-        }
-    }
 
     fn fixture_page() -> String {
         let (rows, reference) = (fixture::rows(), fixture::reference());

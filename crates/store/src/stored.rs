@@ -190,6 +190,18 @@ impl<O: Oracle> Stored<O> {
         Ok(evaluations + set.chosen_evaluations())
     }
 
+    /// `scores[a]` = f(rows[a], j) where it is there, NaN where it is not; nothing is evaluated.
+    ///
+    /// # Errors
+    /// [`StoreError::System`] where the scratch file cannot be read.
+    ///
+    /// # Panics
+    /// When `scores` is of another length than `rows`.
+    pub fn known_column(&self, rows: &[usize], j: usize, scores: &mut [f64]) -> Result<(), StoreError> {
+        assert_eq!(rows.len(), scores.len(), "rows and room for their scores");
+        self.held().gather_column(rows, j, scores).map_err(scratch_failed)
+    }
+
     fn price(&self, i: usize, j: usize) -> u64 {
         match (i == j, self.shape.diagonal_known) {
             (false, _) => self.shape.evaluations_per_pair,

@@ -179,7 +179,7 @@ pub(super) fn error_layout(rows: &[ResultRow]) -> Layout {
             .to_owned(),
         kind: TableKind::Entries { select: Selection::of(metric) },
     });
-    Layout { restated, tables, figures, notes: Vec::new() }
+    Layout { restated, tables, figures, ..Layout::default() }
 }
 
 /// A metric of the report of errors.

@@ -381,7 +381,7 @@ fn layout(context: &SweepContext<'_>, rows: &[ResultRow]) -> Layout {
     figures.extend(errors.figures);
     let mut all_restated = errors.restated;
     all_restated.extend(restated);
-    Layout { restated: all_restated, tables, figures, notes: notes(context, rows) }
+    Layout { restated: all_restated, tables, figures, notes: notes(context, rows), ..Layout::default() }
 }
 
 /// Table 4 and the curve of the training.

@@ -32,9 +32,14 @@ use crate::oracles::scorer::Scorer;
 use crate::sweep::context::{SweepContext, group};
 use crate::sweep::{Cell, Comparison, Setting};
 
+mod curve;
+pub mod export;
 pub mod held_out;
+pub mod labels;
+mod page;
 mod statement;
 
+pub use page::central_items;
 pub use statement::{GROUPS_RECALL, NEIGHBOURS_RECALL, PAIRS_RECALL, Statement};
 
 /// The table of `topk`.
@@ -47,9 +52,21 @@ pub const GROUPS: &str = "groups.tsv";
 pub const CLUSTERS: &str = "clusters.tsv";
 /// The table of `classify`.
 pub const LABELS: &str = "labels.tsv";
+/// Confusion and doubt of those labels.
+pub const LABELS_REPORT: &str = "labels.json";
 /// Tables that are made from the factors, in the folder of the results.
-const ANSWERS: [&str; 8] =
-    [NEIGHBOURS, NEIGHBOURS_RECALL, PAIRS, PAIRS_RECALL, GROUPS, GROUPS_RECALL, CLUSTERS, LABELS];
+const ANSWERS: [&str; 10] = [
+    NEIGHBOURS,
+    NEIGHBOURS_RECALL,
+    PAIRS,
+    PAIRS_RECALL,
+    GROUPS,
+    GROUPS_RECALL,
+    CLUSTERS,
+    LABELS,
+    LABELS_REPORT,
+    page::ARRANGEMENT,
+];
 /// The folder of new items that were projected.
 pub const PROJECTED: &str = "projected";
 /// The folder of the factors, in that of the results.
@@ -153,6 +170,7 @@ fn measure(context: &SweepContext<'_>, key: &CellKey, cell: &Cell) -> Result<Vec
     let errors = FactorErrors::of(all_cells(&of_files), with_known);
     rows.extend(with_seconds(of_files, &made.approximation));
     rows.extend(errors.with_known.clone());
+    rows.extend(curve::rows(context, cell, gamma)?);
     write(context, key, made, gamma, &errors)?;
     Ok(rows)
 }
@@ -406,7 +424,9 @@ fn layout(context: &SweepContext<'_>, rows: &[ResultRow]) -> Layout {
     }
     notes.extend(context.problem.scorer().map(Scorer::notes).unwrap_or_default());
     let tables = std::iter::once(table).chain(statement::table(context.folder)).collect();
-    Layout { tables, notes, ..Layout::default() }
+    let (matrix, missing) = page::page(context, rows);
+    notes.extend(missing);
+    Layout { tables, notes, matrix, ..Layout::default() }
 }
 
 fn line(name: &str, value: &str) -> Vec<String> {

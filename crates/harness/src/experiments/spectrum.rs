@@ -152,5 +152,5 @@ fn layout(context: &SweepContext<'_>, rows: &[ResultRow]) -> Layout {
             kind: FigureKind::Histogram { bins: settings.bins, log_y: true },
         },
     ];
-    Layout { restated: Vec::new(), tables: vec![table], figures, notes: Vec::new() }
+    Layout { tables: vec![table], figures, ..Layout::default() }
 }

@@ -3,8 +3,10 @@
 use std::io::Write as _;
 use std::path::Path;
 
+use landmark_report::ResultRow;
 use landmark_report::amounts::{bytes, count, counted, duration};
 
+use super::closing;
 use super::{BYTES_PER_ENTRY, Outcome, RunError, RunOptions};
 use crate::config::{Config, Subject};
 use crate::job::ExtraCalls;
@@ -183,7 +185,7 @@ pub(super) fn unsolved(bought: u64, skipped: &Skipped) -> String {
 pub(super) fn print_outcome(
     config: &Config,
     matrices: &Matrices<'_>,
-    rows: usize,
+    rows: &[ResultRow],
     (calls, whole): (&Calls, &Forecast),
     outcome: &Outcome,
     options: &RunOptions,
@@ -202,12 +204,24 @@ pub(super) fn print_outcome(
     }
     if let Ok(summary) = std::fs::read_to_string(folder.join("summary.md")) {
         let mut out = std::io::stdout().lock();
-        let _ = writeln!(out, "{}", summary.trim_end());
+        let file = folder.join("summary.md");
+        let _ = writeln!(out, "{}", closing::shortened(&summary, &file.display().to_string()).trim_end());
     }
     if outcome.budget {
         eprintln!("the budget is exhausted: what was finished is written; raise `budget` and run again to go on");
     }
-    eprintln!("{} rows in `{}`; open `{}`", count(rows as u64), folder.display(), folder.join("report.html").display());
+    // wherever the reader is
+    let folder = std::path::absolute(&folder).unwrap_or(folder);
+    let page = folder.join("report.html");
+    if !matrices.is_empty() && matrices.are_priced() {
+        let address = super::store_address(config, options);
+        let is_folder = !address.contains("://");
+        let place = std::path::absolute(&address).ok().filter(|_| is_folder).map(|path| path.display().to_string());
+        eprintln!("scores are kept in `{}`", place.unwrap_or(address));
+    }
+    eprintln!("{} rows in `{}`", count(rows.len() as u64), folder.display());
+    let came_out = closing::outcome(rows).map_or_else(String::new, |sentence| sentence + " ");
+    eprintln!("{came_out}{}", closing::next_step(config, &page.display().to_string()));
     if matches!(&config.subject, Subject::Matrix(matrix, _) if matrix.experiment.makes_factors) {
         let words = ["topk".to_owned(), config.run.file.display().to_string()].into_iter().chain(options.flags.clone());
         let command = command_line(Path::new("runner"), &words.collect::<Vec<_>>());

@@ -1,8 +1,8 @@
 //! Parts of a section of a report, once a run has it.
 
 use landmark_report::{
-    Caveat, Claims, FigureSpec, JudgedClaim, KnownNames, Published, PublishedRun, Reference, ReportInput, ResultRow,
-    TableKind, TableSpec,
+    Caveat, Claims, FigureSpec, JudgedClaim, KnownNames, MatrixPage, Published, PublishedRun, Reference, ReportInput,
+    ResultRow, TableKind, TableSpec,
 };
 use serde_json::{Map, Value as Json};
 
@@ -25,6 +25,7 @@ pub(super) struct ReportSection {
     figures: Vec<FigureSpec>,
     provenance: Json,
     notes: Vec<String>,
+    matrix: Option<MatrixPage>,
 }
 
 impl ReportSection {
@@ -70,6 +71,7 @@ impl ReportSection {
             figures: layout.figures,
             provenance,
             notes,
+            matrix: layout.matrix,
         })
     }
 
@@ -88,6 +90,8 @@ impl ReportSection {
             figures: Vec::new(),
             provenance: Json::Null,
             notes: Vec::new(),
+            // several matrices have no page in common
+            matrix: None,
         };
         let mut provenance = Map::new();
         for section in sections {
@@ -143,6 +147,7 @@ impl ReportSection {
             figures: self.figures.clone(),
             provenance: self.provenance.clone(),
             notes: self.notes.clone(),
+            matrix: self.matrix.as_ref(),
         }
     }
 }

@@ -25,6 +25,8 @@ pub(super) struct Sketch {
     pub(super) model: Option<String>,
     pub(super) url: Option<String>,
     pub(super) key: Option<String>,
+    /// Numbers of a word vector, where the texts have few words.
+    pub(super) dimension: Option<usize>,
 }
 
 impl Default for Sketch {
@@ -40,6 +42,7 @@ impl Default for Sketch {
             model: None,
             url: None,
             key: None,
+            dimension: None,
         }
     }
 }
@@ -115,9 +118,10 @@ impl Sketch {
             }
         }
         if self.score == Some(ScoreKind::Wmd) {
+            let dimension = self.dimension.map_or_else(String::new, |numbers| format!(", dimension: {numbers}"));
             key(
                 "vectors",
-                "{ kind: ppmi_svd, min_count: 1 }",
+                &format!("{{ kind: ppmi_svd, min_count: 1{dimension} }}"),
                 "word vectors learned from the texts; or a file: { path, format }",
             );
         }

@@ -5,16 +5,16 @@ use crate::results::Notation;
 
 /// One axis in drawing coordinates: the value itself, or its decimal logarithm.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Axis {
+pub(crate) struct Axis {
     pub(super) low: f64,
     pub(super) high: f64,
-    pub(super) ticks: Vec<(f64, String)>,
+    pub(crate) ticks: Vec<(f64, String)>,
     log: bool,
 }
 
 impl Axis {
     /// A linear axis from `low` to `high` with about `wanted` round ticks.
-    pub(super) fn linear(low: f64, high: f64, wanted: usize, notation: Notation) -> Self {
+    pub(crate) fn linear(low: f64, high: f64, wanted: usize, notation: Notation) -> Self {
         let (low, high) = if high > low { (low, high) } else { (low - 0.5, low + 0.5) };
         let step = round_step((high - low) / wanted as f64);
         // a hair of the step, so that a limit meant to be a tick is one
@@ -30,7 +30,7 @@ impl Axis {
     }
 
     /// A logarithmic axis; decades are ticks, and 2 and 5 of each where there are few.
-    pub(super) fn log(low: f64, high: f64) -> Self {
+    pub(crate) fn log(low: f64, high: f64) -> Self {
         let (low, high) = (low.log10(), high.log10());
         let (low, high) = if high - low > 0.3 { (low, high) } else { (low - 0.2, high + 0.2) };
         let mantissas: &[f64] = if high - low < 3.0 { &[1.0, 2.0, 5.0] } else { &[1.0] };
@@ -50,7 +50,7 @@ impl Axis {
     }
 
     /// Place of a value between 0 (low) and 1 (high); `None` for what a logarithm does not have.
-    pub(super) fn place(&self, value: f64) -> Option<f64> {
+    pub(crate) fn place(&self, value: f64) -> Option<f64> {
         let value = match self.log {
             true if value > 0.0 => value.log10(),
             true => return None,
@@ -70,7 +70,7 @@ impl Axis {
     }
 
     /// Place of a tick.
-    pub(super) fn place_of_tick(&self, tick: f64) -> f64 {
+    pub(crate) fn place_of_tick(&self, tick: f64) -> f64 {
         (tick - self.low) / (self.high - self.low)
     }
 }

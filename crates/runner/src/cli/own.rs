@@ -229,6 +229,26 @@ pub enum OwnCommand {
         #[command(flatten)]
         own: OwnArgs,
     },
+    /// Write the vectors of the items as float32 for other programs: FAISS, usearch, anything that reads Arrow, sentence-transformers
+    Export {
+        /// Form
+        #[arg(long, value_enum, default_value = "npy")]
+        to: ExportForm,
+        /// Which factors, and the folder of the answer (`export` beside the results by default)
+        #[command(flatten)]
+        own: OwnArgs,
+    },
+}
+
+/// A form that others read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ExportForm {
+    /// `items.npy`, and `queries.npy` to ask with where the matrix is indefinite: an index by inner product
+    Npy,
+    /// `items.arrow` (IPC file): id, text, vector
+    Arrow,
+    /// A folder that `SentenceTransformer(…)` loads: it gives the texts of the items their vectors
+    SentenceTransformers,
 }
 
 /// Kind of a score.

@@ -2,6 +2,7 @@
 
 use std::io::{self, BufRead, IsTerminal};
 
+use landmark_harness::experiments::own_data::export::Form;
 use landmark_harness::invocation::Invocation;
 use landmark_own::{
     self as matrix, Calls, InitWanted, LabelColumns, ListedPairs, Queries, Recalled, ScoreKind, Scoring, Wanted,
@@ -9,7 +10,9 @@ use landmark_own::{
 use miette::{IntoDiagnostic, Result};
 
 use crate::catalogue;
-use crate::cli::{LogArgs, OverlayArgs, OwnArgs, OwnCommand, RecallArgs, ScoreName, ScoringArgs, StatedBound};
+use crate::cli::{
+    ExportForm, LogArgs, OverlayArgs, OwnArgs, OwnCommand, RecallArgs, ScoreName, ScoringArgs, StatedBound,
+};
 use crate::exit::Exit;
 use crate::output;
 
@@ -51,7 +54,7 @@ pub(super) fn own(command: OwnCommand, log: LogArgs) -> Result<Exit> {
             let wanted =
                 Recalled { k, target, delta, is_strict, audit, from_factors, calls_per_item, share, budget, dry_run };
             let (text, ended) = matrix::top_k_with_recall(&at(&own), &wanted)?;
-            output::print(&text).into_diagnostic()?;
+            output::answer(&text, log).into_diagnostic()?;
             return Ok(ended.into());
         }
         OwnCommand::Topk { k, rescore, budget, calls_per_item, rounds, share, exact, dry_run, own, .. } => {
@@ -79,8 +82,9 @@ pub(super) fn own(command: OwnCommand, log: LogArgs) -> Result<Exit> {
             let columns = LabelColumns { id: id.as_deref(), label: &label, split: split.as_deref() };
             matrix::classify(&at(&own), &labels, columns)?
         }
+        OwnCommand::Export { to, own } => matrix::export(&at(&own), to.into())?,
     };
-    output::print(&text).into_diagnostic()?;
+    output::answer(&text, log).into_diagnostic()?;
     Ok(Exit::Done)
 }
 
@@ -113,6 +117,16 @@ impl From<ScoreName> for ScoreKind {
             ScoreName::Rerank => Self::Rerank,
             ScoreName::Chat => Self::Chat,
             ScoreName::Matrix => Self::Matrix,
+        }
+    }
+}
+
+impl From<ExportForm> for Form {
+    fn from(form: ExportForm) -> Self {
+        match form {
+            ExportForm::Npy => Self::Npy,
+            ExportForm::Arrow => Self::Arrow,
+            ExportForm::SentenceTransformers => Self::SentenceTransformers,
         }
     }
 }

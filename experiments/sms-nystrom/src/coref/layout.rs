@@ -70,7 +70,7 @@ pub(super) fn layout(dataset: &str, fractions: &[f64], rows: &[ResultRow]) -> La
         select: select(Metric::OwnThresholdConllF1),
         kind: FigureKind::Curve { across: "fraction", log_y: false, y_limits: None },
     });
-    Layout { restated, tables, figures, notes: Vec::new() }
+    Layout { restated, tables, figures, ..Layout::default() }
 }
 
 /// Rows on predicted mentions under the names that `reference.yaml` has: dataset, and the fraction as a comparison.

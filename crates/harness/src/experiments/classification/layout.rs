@@ -187,5 +187,5 @@ pub(in super::super) fn layout(context: &SweepContext<'_>, rows: &[ResultRow]) -
             "each method is classified with the γ it chose by cross-validation; relative errors are all at γ = {gamma:.4}, the middle of the candidates"
         ));
     }
-    Layout { restated, tables, figures, notes }
+    Layout { restated, tables, figures, notes, ..Layout::default() }
 }

@@ -1,0 +1,391 @@
+//! Vectors of the items for other programs: float32, in the order of the items.
+//!
+//! ```text
+//! K̃(i, j) = ⟨query_i, item_j⟩,  item = a row of Z,  query = the same with the columns of negative sign turned
+//! ```
+//! so an index by inner product (FAISS `IndexFlatIP`, usearch `ip`) of the items, asked with the queries, ranks as K̃ does. Rows are not scaled to length
+//! 1: where all signs are + that would give the cosine in the space of K̃. Entries that no vector holds (scattered ones) stay behind. Cost: 4nr bytes a copy.
+
+use std::collections::HashMap;
+use std::fs;
+use std::io::{BufWriter, Error, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, FixedSizeListArray, Float32Array, RecordBatch, StringArray};
+use arrow_ipc::writer::FileWriter;
+use arrow_schema::{ArrowError, DataType, Field, Schema};
+use landmark_report::amounts::count;
+use ndarray::{Array2, ArrayView2, Axis};
+use ndarray_npy::write_npy;
+use serde_json::{Value as Json, json};
+
+use crate::factors::Factors;
+
+/// Rows of an Arrow batch.
+const ROWS_PER_BATCH: usize = 1 << 14;
+/// The folder of the module in a sentence-transformers folder.
+const MODULE: &str = "0_StaticEmbedding";
+/// The word of all texts that are no items.
+const UNKNOWN: &str = "[unknown text]";
+
+/// A form that others read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// `items.npy` and, for an indefinite K̃, `queries.npy`: what FAISS and usearch add and search.
+    Npy,
+    /// `items.arrow`, one row an item: id, text, vector, and for an indefinite K̃ the vector as a query.
+    Arrow,
+    /// A folder that `SentenceTransformer(folder)` loads: it gives each text of an item its vector.
+    SentenceTransformers,
+}
+
+/// Reason why vectors could not be exported.
+#[derive(Debug, thiserror::Error)]
+#[error("`{}` can't be written: {source}", path.display())]
+pub struct ExportError {
+    path: PathBuf,
+    source: Error,
+}
+
+fn at<E: Into<Box<dyn std::error::Error + Send + Sync>>>(path: &Path) -> impl FnOnce(E) -> ExportError {
+    let path = path.to_owned();
+    move |error| ExportError { path, source: Error::other(error) }
+}
+
+/// What is exported: factors with the ids of their rows, and texts where there are any.
+#[derive(Debug, Clone, Copy)]
+pub struct Export<'a> {
+    /// The factors.
+    pub factors: &'a Factors,
+    /// Ids, one a row.
+    pub ids: &'a [String],
+    /// Texts, one a row, or none.
+    pub texts: Option<&'a [String]>,
+}
+
+impl Export<'_> {
+    /// Writes one form into a folder, which is made: what lies there now, in words.
+    ///
+    /// # Errors
+    /// A folder that cannot be written, a full disk.
+    pub fn write(&self, form: Form, folder: &Path) -> Result<String, ExportError> {
+        let module = folder.join(MODULE);
+        let made = if form == Form::SentenceTransformers { &module } else { folder };
+        fs::create_dir_all(made).map_err(at(made))?;
+        match form {
+            Form::Npy => self.npy(folder),
+            Form::Arrow => self.arrow(folder),
+            Form::SentenceTransformers => self.sentence_transformers(folder),
+        }
+    }
+
+    /// True where some column counts negatively.
+    fn is_indefinite(&self) -> bool {
+        self.factors.signature.iter().any(|&sign| sign < 0.0)
+    }
+
+    fn items(&self) -> Array2<f32> {
+        // a number beyond float32 becomes infinite, which `norms` shows
+        self.factors.vectors.mapv(|value| value as f32)
+    }
+
+    fn queries(&self) -> Array2<f32> {
+        (&self.factors.vectors * &self.factors.signature).mapv(|value| value as f32)
+    }
+
+    /// What whoever reads the vectors must know.
+    fn facts(&self, items: ArrayView2<'_, f32>) -> Json {
+        let mut norms: Vec<f64> = items.rows().into_iter().map(norm).collect();
+        norms.sort_by(f64::total_cmp);
+        let middle = norms.get(norms.len() / 2).copied().unwrap_or(0.0);
+        json!({
+            "rows": items.nrows(),
+            "columns": items.ncols(),
+            "dtype": "float32",
+            "order": "C",
+            "metric": "inner product",
+            "indefinite": self.is_indefinite(),
+            "unit_length": false,
+            "norms": { "least": norms.first().copied().unwrap_or(0.0), "median": middle, "most": norms.last().copied().unwrap_or(0.0) },
+            "scattered_entries_left_out": self.factors.info.scattered,
+            "method": self.factors.info.method,
+            "oracle": self.factors.info.oracle,
+        })
+    }
+
+    fn npy(&self, folder: &Path) -> Result<String, ExportError> {
+        let items = self.items();
+        let path = folder.join("items.npy");
+        write_npy(&path, &items).map_err(at(&path))?;
+        let mut files = "`items.npy`".to_owned();
+        let queries = folder.join("queries.npy");
+        if self.is_indefinite() {
+            write_npy(&queries, &self.queries()).map_err(at(&queries))?;
+            files += " to add, `queries.npy` to ask with (K̃ is indefinite)";
+        } else if queries.exists() {
+            fs::remove_file(&queries).map_err(at(&queries))?;
+        }
+        write_lines(&folder.join("ids.txt"), self.ids)?;
+        let facts = self.facts(items.view());
+        write_json(&folder.join("export.json"), &facts)?;
+        Ok(format!("{} in `{}`: {files}, `ids.txt`, `export.json`", words(&facts), folder.display()))
+    }
+
+    fn arrow(&self, folder: &Path) -> Result<String, ExportError> {
+        let items = self.items();
+        let queries = self.is_indefinite().then(|| self.queries());
+        let path = folder.join("items.arrow");
+        self.write_arrow(&path, &items, queries.as_ref())?;
+        let facts = self.facts(items.view());
+        write_json(&folder.join("export.json"), &facts)?;
+        let query = if queries.is_some() { ", query (K̃ is indefinite: ask with these)" } else { "" };
+        let text = if self.texts.is_some() { ", text" } else { "" };
+        Ok(format!("{} in `{}`: id{text}, vector{query}", words(&facts), path.display()))
+    }
+
+    fn write_arrow(&self, path: &Path, items: &Array2<f32>, queries: Option<&Array2<f32>>) -> Result<(), ExportError> {
+        let failed = |error: ArrowError| at(path)(error);
+        // a rank is far below 2³¹
+        let width = i32::try_from(items.ncols()).map_err(|error| at(path)(error))?;
+        let element = Arc::new(Field::new("item", DataType::Float32, false));
+        let vector = DataType::FixedSizeList(Arc::clone(&element), width);
+        let mut fields = vec![Field::new("id", DataType::Utf8, false)];
+        fields.extend(self.texts.map(|_| Field::new("text", DataType::Utf8, false)));
+        fields.push(Field::new("vector", vector.clone(), false));
+        fields.extend(queries.map(|_| Field::new("query", vector, false)));
+        let schema = Arc::new(Schema::new(fields));
+        let out = BufWriter::new(fs::File::create(path).map_err(at(path))?);
+        let mut writer = FileWriter::try_new(out, &schema).map_err(failed)?;
+        let list = |rows: ArrayView2<'_, f32>| -> Result<ArrayRef, ArrowError> {
+            let values = Float32Array::from_iter_values(rows.iter().copied());
+            Ok(Arc::new(FixedSizeListArray::try_new_with_length(
+                Arc::clone(&element),
+                width,
+                Arc::new(values),
+                None,
+                rows.nrows(),
+            )?))
+        };
+        for first in (0..items.nrows()).step_by(ROWS_PER_BATCH) {
+            let rows = first..(first + ROWS_PER_BATCH).min(items.nrows());
+            let of = |matrix: &Array2<f32>| list(matrix.slice(ndarray::s![rows.clone(), ..]));
+            let words =
+                |words: &[String]| -> ArrayRef { Arc::new(StringArray::from_iter_values(&words[rows.clone()])) };
+            let mut columns = vec![words(self.ids)];
+            columns.extend(self.texts.map(words));
+            columns.push(of(items).map_err(failed)?);
+            if let Some(queries) = queries {
+                columns.push(of(queries).map_err(failed)?);
+            }
+            let batch = RecordBatch::try_new(Arc::clone(&schema), columns).map_err(failed)?;
+            writer.write(&batch).map_err(failed)?;
+        }
+        writer.finish().map_err(failed)
+    }
+
+    /// A vocabulary whose words are whole texts, over the positive columns: one space has no negative squares.
+    fn sentence_transformers(&self, folder: &Path) -> Result<String, ExportError> {
+        let Factors { vectors, signature, .. } = self.factors;
+        let positive: Vec<usize> = (0..signature.len()).filter(|&column| signature[column] > 0.0).collect();
+        let kept = vectors.select(Axis(1), &positive);
+        let squares = |matrix: &Array2<f64>| matrix.iter().map(|value| value * value).sum::<f64>();
+        let lost = 1.0 - squares(&kept) / squares(vectors).max(f64::MIN_POSITIVE);
+        let items = kept.mapv(|value| value as f32);
+        let texts = self.texts.unwrap_or(self.ids);
+        let mut vocabulary: HashMap<&str, usize> = HashMap::with_capacity(texts.len());
+        let mut ordered = serde_json::Map::new();
+        for (row, text) in texts.iter().enumerate() {
+            // of two items with one text the first counts
+            if !vocabulary.contains_key(text.as_str()) {
+                vocabulary.insert(text, row);
+                ordered.insert(text.clone(), json!(row));
+            }
+        }
+        let repeated = texts.len() - vocabulary.len();
+        let unknown = unused(&vocabulary);
+        ordered.insert(unknown.clone(), json!(texts.len()));
+        let module = folder.join(MODULE);
+        write_weights(&module.join("model.safetensors"), items.view())?;
+        let tokenizer = json!({
+            "version": "1.0", "truncation": null, "padding": null, "added_tokens": [], "normalizer": null,
+            "pre_tokenizer": null, "post_processor": null, "decoder": null,
+            "model": { "type": "WordLevel", "vocab": ordered, "unk_token": unknown },
+        });
+        write_json(&module.join("tokenizer.json"), &tokenizer)?;
+        let modules = json!([{
+            "idx": 0, "name": "0", "path": MODULE, "type": "sentence_transformers.models.StaticEmbedding"
+        }]);
+        write_json(&folder.join("modules.json"), &modules)?;
+        let settings = json!({ "prompts": {}, "default_prompt_name": null, "similarity_fn_name": "dot" });
+        write_json(&folder.join("config_sentence_transformers.json"), &settings)?;
+        let mut facts = self.facts(items.view());
+        facts["negative_columns_left_out"] = json!(signature.len() - positive.len());
+        facts["share_of_squared_length_left_out"] = json!(lost);
+        facts["repeated_texts"] = json!(repeated);
+        write_json(&folder.join("export.json"), &facts)?;
+        write_lines(&folder.join("ids.txt"), self.ids)?;
+        let mut text = format!(
+            "{} in `{}`: `SentenceTransformer` loads it, texts of items get their vectors",
+            words(&facts),
+            folder.display()
+        );
+        if positive.len() < signature.len() {
+            let columns = signature.len() - positive.len();
+            text +=
+                &format!("; {columns} negative columns with {:.1} % of the squared length are left out", 100.0 * lost);
+        }
+        if repeated > 0 {
+            text += &format!("; {} texts are repeated, and the first of each counts", count(repeated as u64));
+        }
+        Ok(text)
+    }
+}
+
+/// A word that no text is.
+fn unused(texts: &HashMap<&str, usize>) -> String {
+    let mut word = UNKNOWN.to_owned();
+    while texts.contains_key(word.as_str()) {
+        word.push('_');
+    }
+    word
+}
+
+fn norm(row: ndarray::ArrayView1<'_, f32>) -> f64 {
+    row.iter().map(|&value| f64::from(value).powi(2)).sum::<f64>().sqrt()
+}
+
+/// `300 × 87 float32, norms 0.12 to 1.01 (not scaled to 1)`.
+fn words(facts: &Json) -> String {
+    let norm = |which: &str| facts["norms"][which].as_f64().unwrap_or(f64::NAN);
+    format!(
+        "{} × {} float32, norms {:.3} to {:.3}, median {:.3}, not scaled to 1,",
+        count(facts["rows"].as_u64().unwrap_or(0)),
+        facts["columns"],
+        norm("least"),
+        norm("most"),
+        norm("median")
+    )
+}
+
+fn write_json(path: &Path, value: &Json) -> Result<(), ExportError> {
+    let text = serde_json::to_string_pretty(value).map_err(at(path))?;
+    fs::write(path, text + "\n").map_err(at(path))
+}
+
+/// One a line; what would break a line is written as JSON does.
+fn write_lines(path: &Path, lines: &[String]) -> Result<(), ExportError> {
+    let line = |line: &String| line.replace('\\', "\\\\").replace('\n', "\\n").replace('\r', "\\r") + "\n";
+    fs::write(path, lines.iter().map(line).collect::<String>()).map_err(at(path))
+}
+
+/// `embedding.weight`, the items and a row of zeros for every other text.
+fn write_weights(path: &Path, items: ArrayView2<'_, f32>) -> Result<(), ExportError> {
+    let (rows, columns) = (items.nrows() + 1, items.ncols());
+    let bytes = 4 * rows * columns;
+    let tensor = json!({ "dtype": "F32", "shape": [rows, columns], "data_offsets": [0, bytes] });
+    let mut header = json!({ "embedding.weight": tensor }).to_string();
+    // numbers begin at a multiple of 8
+    header += &" ".repeat(header.len().next_multiple_of(8) - header.len());
+    let write = || -> std::io::Result<()> {
+        let mut out = BufWriter::with_capacity(1 << 20, fs::File::create(path)?);
+        out.write_all(&(header.len() as u64).to_le_bytes())?;
+        out.write_all(header.as_bytes())?;
+        for value in items.iter().chain(&vec![0.0; columns]) {
+            out.write_all(&value.to_le_bytes())?;
+        }
+        out.flush()
+    };
+    write().map_err(at(path))
+}
+
+#[cfg(test)]
+mod tests {
+    use arrow_array::Array as _;
+    use arrow_ipc::reader::FileReader;
+    use ndarray::array;
+    use ndarray_npy::read_npy;
+
+    use super::*;
+    use crate::factors::FactorInfo;
+
+    fn factors(signature: [f64; 2]) -> Factors {
+        let info: FactorInfo = serde_json::from_value(json!({
+            "version": 1, "items": 3, "columns": 2, "method": "nystrom", "rank": 2, "landmarks": [0, 1], "oracle": "00", "texts": null,
+            "gamma": null, "error": null, "proxy": false, "cut_short": false, "failed_pairs": 0,
+        }))
+        .unwrap();
+        let vectors = array![[1.0, 0.5], [0.25, -2.0], [3.0, 4.0]];
+        Factors { info, vectors, signature: signature.to_vec().into(), projector: None, scattered: None }
+    }
+
+    fn names(words: [&str; 3]) -> Vec<String> {
+        words.map(str::to_owned).to_vec()
+    }
+
+    #[test]
+    fn queries_times_items_are_the_approximated_matrix() {
+        let folder = tempfile::tempdir().unwrap();
+        let factors = factors([1.0, -1.0]);
+        let ids = names(["a", "b\nc", "d"]);
+        let said = Export { factors: &factors, ids: &ids, texts: None }.write(Form::Npy, folder.path()).unwrap();
+        assert!(said.contains("3 × 2 float32, norms 1.118 to 5.000, median 2.016, not scaled to 1"), "{said}");
+        let read = |name: &str| read_npy::<_, Array2<f32>>(folder.path().join(name)).unwrap();
+        let product = read("queries.npy").dot(&read("items.npy").t()).mapv(f64::from);
+        let wanted = (&factors.vectors * &factors.signature).dot(&factors.vectors.t());
+        // all of these numbers are exact in float32
+        assert_eq!(product, wanted);
+        // the header says float32 in C order
+        let bytes = fs::read(folder.path().join("items.npy")).unwrap();
+        let header = String::from_utf8_lossy(&bytes[..128]).into_owned();
+        assert!(header.contains("'<f4'") && header.contains("'fortran_order': False"), "{header}");
+        assert_eq!(fs::read_to_string(folder.path().join("ids.txt")).unwrap(), "a\nb\\nc\nd\n");
+        // of a definite one items alone are left
+        let definite = self::factors([1.0, 1.0]);
+        Export { factors: &definite, ids: &ids, texts: None }.write(Form::Npy, folder.path()).unwrap();
+        assert!(!folder.path().join("queries.npy").exists());
+    }
+
+    #[test]
+    fn arrow_holds_ids_texts_and_vectors() {
+        let folder = tempfile::tempdir().unwrap();
+        let (factors, ids, texts) = (factors([1.0, -1.0]), names(["a", "b", "c"]), names(["x", "y", "z"]));
+        Export { factors: &factors, ids: &ids, texts: Some(&texts) }.write(Form::Arrow, folder.path()).unwrap();
+        let file = fs::File::open(folder.path().join("items.arrow")).unwrap();
+        let batch = FileReader::try_new(file, None).unwrap().next().unwrap().unwrap();
+        let heads: Vec<String> = batch.schema().fields().iter().map(|field| field.name().clone()).collect();
+        assert_eq!(heads, ["id", "text", "vector", "query"]);
+        let text = batch.column(1).as_any().downcast_ref::<StringArray>().unwrap();
+        assert_eq!((batch.num_rows(), text.value(2)), (3, "z"));
+        let row = |column: usize| {
+            let list = batch.column(column).as_any().downcast_ref::<FixedSizeListArray>().unwrap().value(1);
+            list.as_any().downcast_ref::<Float32Array>().unwrap().values().to_vec()
+        };
+        assert_eq!((row(2), row(3)), (vec![0.25, -2.0], vec![0.25, 2.0]));
+    }
+
+    #[test]
+    fn a_sentence_transformers_folder_maps_each_text_to_its_row() {
+        let folder = tempfile::tempdir().unwrap();
+        let (factors, ids) = (factors([1.0, -1.0]), names(["a", "b", "c"]));
+        let texts = names(["one", "two", "one"]);
+        let export = Export { factors: &factors, ids: &ids, texts: Some(&texts) };
+        let said = export.write(Form::SentenceTransformers, folder.path()).unwrap();
+        assert!(said.contains("1 negative columns with 67.2 % of the squared length are left out"), "{said}");
+        assert!(said.contains("1 texts are repeated"), "{said}");
+        let read = |name: &str| -> Json {
+            serde_json::from_str(&fs::read_to_string(folder.path().join(name)).unwrap()).unwrap()
+        };
+        let model = &read("0_StaticEmbedding/tokenizer.json")["model"];
+        assert_eq!((&model["vocab"]["two"], &model["vocab"]["one"]), (&json!(1), &json!(0)));
+        assert_eq!(model["vocab"][model["unk_token"].as_str().unwrap()], 3);
+        let bytes = fs::read(folder.path().join("0_StaticEmbedding/model.safetensors")).unwrap();
+        let length = usize::try_from(u64::from_le_bytes(bytes[..8].try_into().unwrap())).unwrap();
+        let header: Json = serde_json::from_slice(&bytes[8..8 + length]).unwrap();
+        assert_eq!(header["embedding.weight"]["shape"], json!([4, 1]));
+        let numbers: Vec<f32> =
+            bytes[8 + length..].chunks(4).map(|bytes| f32::from_le_bytes(bytes.try_into().unwrap())).collect();
+        assert_eq!(numbers, [1.0, 0.25, 3.0, 0.0]);
+        assert_eq!(read("modules.json")[0]["path"], MODULE);
+    }
+}

@@ -1,0 +1,127 @@
+//! Items in the plane so that neighbours stay neighbours: Barnes-Hut t-SNE over their most similar, begun at the principal axes.
+//!
+//! van der Maaten, *Accelerating t-SNE using tree-based algorithms*, 2014, by the crate `bhtsne`. The squared distance of two items is the largest
+//! similarity less theirs. Cost: 500 steps of m log m, once; the places are kept in a file that goes with the factors.
+
+use std::path::Path;
+
+use bhtsne::{Neighbor, tSNE};
+use landmark_report::Near;
+use ndarray::Array2;
+use ndarray_npy::{read_npy, write_npy};
+
+use super::survey::Survey;
+use crate::job::JobError;
+
+/// Neighbours that an item is held by, as t-SNE counts them; three times as many are read.
+const PERPLEXITY: usize = 30;
+/// Steps.
+const EPOCHS: usize = 500;
+/// Openness of the tree: larger is faster and coarser.
+const THETA: f32 = 0.5;
+/// Fewer items than these are seen well enough along the principal axes.
+const FEWEST: usize = 30;
+/// Spread of the items at the beginning.
+const BEGINNING: f64 = 1e-4;
+
+/// The arrangement that a file holds, or a new one, which is then kept there; `None` for few items.
+pub(super) fn kept(path: &Path, survey: &Survey, plane: &[(f64, f64)]) -> Result<Option<Vec<(f64, f64)>>, JobError> {
+    let m = survey.len();
+    if m < FEWEST {
+        return Ok(None);
+    }
+    if let Ok(points) = read_npy::<_, Array2<f32>>(path)
+        && points.dim() == (m, 2)
+        && points.iter().all(|value| value.is_finite())
+    {
+        return Ok(Some(points.rows().into_iter().map(|row| (f64::from(row[0]), f64::from(row[1]))).collect()));
+    }
+    let points = arrange(&survey.nearest(3 * perplexity(m)), plane);
+    if points.iter().any(|(x, y)| !x.is_finite() || !y.is_finite()) {
+        return Ok(None);
+    }
+    let table = Array2::from_shape_fn((m, 2), |(item, axis)| if axis == 0 { points[item].0 } else { points[item].1 });
+    // what is kept is what is drawn, to the last bit
+    let table = table.mapv(|value| value as f32);
+    write_npy(path, &table)
+        .map_err(|error| JobError::Failed(format!("`{}` can't be written: {error}", path.display()).into()))?;
+    Ok(Some(table.rows().into_iter().map(|row| (f64::from(row[0]), f64::from(row[1]))).collect()))
+}
+
+fn perplexity(m: usize) -> usize {
+    PERPLEXITY.min((m - 1) / 3)
+}
+
+/// Places of the items from their lists of neighbours, all of one length, and from where they begin.
+fn arrange(near: &[Vec<Near>], plane: &[(f64, f64)]) -> Vec<(f64, f64)> {
+    let m = near.len();
+    let top = near.iter().flatten().map(|near| near.score).fold(f64::NEG_INFINITY, f64::max);
+    let list = |row: &Vec<Near>| -> Vec<Neighbor<f32>> {
+        // single precision is what a picture needs
+        row.iter()
+            .map(|near| Neighbor { index: near.place, distance: (top - near.score).max(0.0).sqrt() as f32 })
+            .collect()
+    };
+    let lists: Vec<Vec<Neighbor<f32>>> = near.iter().map(list).collect();
+    let spread = (plane.iter().map(|(x, _)| x * x).sum::<f64>() / m as f64).sqrt().max(f64::MIN_POSITIVE);
+    // items of one place would stay together for ever: each begins a hair aside
+    let hair = |item: usize| ((item as f64 * 0.618_033_988_75).fract() - 0.5) * 0.02;
+    let begin = |(item, (x, y)): (usize, &(f64, f64))| {
+        [x / spread + hair(item), y / spread + hair(item + m)].map(|value| (BEGINNING * value) as f32)
+    };
+    let beginning: Vec<f32> = plane.iter().enumerate().flat_map(begin).collect();
+    let nothing = vec![(); m];
+    let mut tsne: tSNE<'_, f32, (), 2> = tSNE::new(&nothing);
+    tsne.perplexity(perplexity(m) as f32).epochs(EPOCHS).initial_embedding(beginning);
+    tsne.barnes_hut_with_neighbors(THETA, &lists);
+    tsne.embedding().chunks(2).map(|point| (f64::from(point[0]), f64::from(point[1]))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use ndarray::array;
+
+    use super::*;
+
+    /// Two groups of 40 items, far apart.
+    fn survey() -> Survey {
+        let rows = Array2::from_shape_fn((80, 3), |(item, axis)| match axis {
+            0 => f64::from(u8::from(item < 40)),
+            1 => f64::from(u8::from(item >= 40)),
+            _ => 0.1 * ((item * item) as f64).sin(),
+        });
+        Survey::estimated(rows.view(), &array![1.0, 1.0, 1.0])
+    }
+
+    #[test]
+    fn groups_stay_together_and_the_same_lists_give_the_same_places() {
+        let survey = survey();
+        let plane: Vec<(f64, f64)> = (0..80).map(|item| (f64::from(u8::from(item < 40)), 0.0)).collect();
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("map.npy");
+        let first = kept(&path, &survey, &plane).unwrap().unwrap();
+        let nearest = |item: usize| {
+            let distance = |other: &usize| {
+                let (a, b): ((f64, f64), (f64, f64)) = (first[item], first[*other]);
+                (a.0 - b.0).powi(2) + (a.1 - b.1).powi(2)
+            };
+            (0..80).filter(|&other| other != item).min_by(|a, b| distance(a).total_cmp(&distance(b))).unwrap()
+        };
+        assert!((0..80).all(|item| (nearest(item) < 40) == (item < 40)));
+        assert_eq!(kept(&path, &survey, &plane).unwrap().unwrap(), first, "read from its file");
+        std::fs::write(&path, "torn").unwrap();
+        let again = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+        assert_eq!(again.install(|| kept(&path, &survey, &plane)).unwrap().unwrap(), first, "made anew on one thread");
+    }
+
+    #[test]
+    fn duplicates_have_finite_places_and_few_items_none() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("map.npy");
+        let alike = Survey::estimated(Array2::ones((50, 1)).view(), &array![1.0]);
+        let places = kept(&path, &alike, &[(0.0, 0.0); 50]).unwrap();
+        assert!(places.is_none_or(|places| places.iter().all(|(x, y)| x.is_finite() && y.is_finite())));
+        let few = Survey::estimated(Array2::ones((FEWEST - 1, 1)).view(), &array![1.0]);
+        assert_eq!(kept(&path, &few, &[(0.0, 0.0); FEWEST - 1]).unwrap(), None);
+    }
+}
