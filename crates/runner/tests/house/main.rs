@@ -23,6 +23,7 @@ const FLOORS: &[(&str, usize)] = &[
     ("crates/fetch", 3),
     ("crates/http", 3),
     ("crates/neural", 3),
+    ("crates/python", 3),
     ("crates/report", 3),
     ("crates/harness", 4),
     ("crates/own", 5),
@@ -125,6 +126,18 @@ fn tasks_never_see_an_oracle() {
     assert!(sources.len() > 10);
     for (path, text) in sources {
         assert!(!text.contains("landmark_core::oracle"), "{} imports an oracle", path.display());
+    }
+}
+
+/// Python cannot be handed the catalogue, which stands above it: what it lists is compared here instead.
+#[test]
+fn python_knows_every_method_and_landmark_policy() {
+    let text = fs::read_to_string(repository().join("crates/python/src/methods.rs")).expect("the source");
+    // documents alone have it: a map of its own
+    let methods = runner::catalogue::METHODS.iter().map(|method| method.id).filter(|id| *id != "wme");
+    let policies = runner::catalogue::LANDMARK_POLICIES.iter().map(|policy| policy.id);
+    for id in methods.chain(policies) {
+        assert!(text.contains(&format!("\"{id}\"")), "`{id}` is not in `crates/python/src/methods.rs`");
     }
 }
 

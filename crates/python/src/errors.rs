@@ -1,0 +1,103 @@
+//! Errors as Python has them: an exception of the score comes back as itself, everything else by its kind.
+
+use std::error::Error;
+use std::fmt;
+
+use landmark_core::approximate::ApproximateError;
+use landmark_core::landmarks::LandmarkError;
+use landmark_core::oracle::OracleError;
+use landmark_neighbours::nearest::NeighbourError;
+use landmark_neighbours::recall::AuditError;
+use landmark_store::StoreError;
+use pyo3::exceptions::{PyException, PyOSError, PyValueError};
+use pyo3::prelude::*;
+
+pyo3::create_exception!(
+    landmark,
+    BudgetExhausted,
+    PyException,
+    "The budget of calls is at its end; what was scored is kept."
+);
+pyo3::create_exception!(
+    landmark,
+    NotFiniteError,
+    PyValueError,
+    "A score that is NaN or infinite; `pair` has the two items."
+);
+pyo3::create_exception!(landmark, StoreFailure, PyOSError, "The store could not be opened, read or written.");
+
+/// An exception of the score on its way through the mathematics.
+#[derive(Debug)]
+pub(crate) struct Raised(pub(crate) PyErr);
+
+impl fmt::Display for Raised {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl Error for Raised {}
+
+/// A `ValueError` with the message of an error and of what caused it.
+pub(crate) fn value(error: &dyn Error) -> PyErr {
+    PyValueError::new_err(in_full(error))
+}
+
+/// The message of an error and of its causes.
+fn in_full(error: &dyn Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        let next = error.to_string();
+        if !text.contains(&next) {
+            text += &format!(": {next}");
+        }
+        cause = error.source();
+    }
+    text
+}
+
+pub(crate) fn of_store(error: &StoreError) -> PyErr {
+    StoreFailure::new_err(in_full(error))
+}
+
+pub(crate) fn of_oracle(py: Python<'_>, error: &OracleError) -> PyErr {
+    match error {
+        OracleError::NotFinite { i, j, .. } => {
+            let raised = NotFiniteError::new_err(error.to_string());
+            // an exception is an ordinary object; should it refuse, the message names the pair all the same
+            let _ = raised.value(py).setattr("pair", (*i, *j));
+            raised
+        }
+        OracleError::Failed { source, .. } => match (source.downcast_ref(), source.downcast_ref()) {
+            (Some(Raised(raised)), _) => raised.clone_ref(py),
+            (None, Some(error)) => of_store(error),
+            (None, None) => value(error),
+        },
+        error if error.is_exhausted() => BudgetExhausted::new_err(error.to_string()),
+        error => value(error),
+    }
+}
+
+pub(crate) fn of_fit(py: Python<'_>, error: &ApproximateError) -> PyErr {
+    match error {
+        ApproximateError::Oracle(error) | ApproximateError::Landmarks(LandmarkError::Oracle(error)) => {
+            of_oracle(py, error)
+        }
+        error => value(error),
+    }
+}
+
+pub(crate) fn of_search(py: Python<'_>, error: &NeighbourError) -> PyErr {
+    match error {
+        NeighbourError::Oracle(error) | NeighbourError::Proxy { source: error, .. } => of_oracle(py, error),
+        error => value(error),
+    }
+}
+
+pub(crate) fn of_audit(py: Python<'_>, error: &AuditError) -> PyErr {
+    match error {
+        AuditError::Search(error) => of_search(py, error),
+        error => value(error),
+    }
+}

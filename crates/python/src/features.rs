@@ -1,0 +1,123 @@
+//! Sketches of streams of rows and structured random features, for their Python classes.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use landmark_core::oracle::Identity;
+use landmark_features::sketch::{FrequentDirections as Sketch, FrequentDirectionsParams};
+use landmark_features::structured::{StructuredFeatures as Map, StructuredFeaturesParams};
+use ndarray::Array1;
+use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray2};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use serde_json::json;
+
+use crate::errors::value;
+use crate::reading::settings;
+
+/// Columns of arrays, which no name stands for.
+fn numbered() -> Identity {
+    Identity::of(&[("columns", b"numbered")])
+}
+
+/// A sketch of rows (Frequent Directions). Frozen: rows may come from any thread, one block at a time.
+#[pyclass(frozen, module = "landmark._native")]
+pub(crate) struct FrequentDirections(Mutex<Sketch>);
+
+impl FrequentDirections {
+    fn sketch(&self) -> MutexGuard<'_, Sketch> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[pymethods]
+impl FrequentDirections {
+    /// An empty sketch of rows with `columns` numbers; `settings` is JSON of `rows`, `form`, `buffer`.
+    #[new]
+    fn new(columns: usize, params: &str) -> PyResult<Self> {
+        let params: FrequentDirectionsParams = settings("sketch", params)?;
+        let sketch = params.check(columns, numbered()).map_err(|error| value(&error))?;
+        Ok(Self(Mutex::new(sketch)))
+    }
+
+    /// The sketch that `to_bytes` wrote.
+    #[staticmethod]
+    fn from_bytes(bytes: &[u8]) -> PyResult<Self> {
+        Sketch::from_bytes(bytes).map(|sketch| Self(Mutex::new(sketch))).map_err(|error| value(&error))
+    }
+
+    fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, &self.sketch().to_bytes())
+    }
+
+    /// Appends rows.
+    fn append(&self, py: Python<'_>, rows: PyReadonlyArray2<'_, f64>) -> PyResult<()> {
+        let rows = rows.as_array();
+        py.detach(|| self.sketch().append_block(rows)).map_err(|error| value(&error))
+    }
+
+    /// Appends the rows that another sketch saw.
+    fn merge(&self, py: Python<'_>, other: &Self) -> PyResult<()> {
+        // a copy, so that two that merge each other wait for no lock
+        let other = other.sketch().clone();
+        py.detach(|| self.sketch().merge(&other)).map_err(|error| value(&error))
+    }
+
+    /// Y, at most l rows.
+    fn sketched<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let rows = py.detach(|| {
+            let mut sketch = self.sketch();
+            sketch.finish().map(|()| sketch.sketch())
+        });
+        rows.map(|rows| rows.into_pyarray(py)).map_err(|error| value(&error))
+    }
+
+    /// The m largest directions (d × m, orthonormal), and their squared singular values.
+    fn projection<'py>(
+        &self,
+        py: Python<'py>,
+        m: usize,
+    ) -> PyResult<(Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<f64>>)> {
+        let projection = py.detach(|| self.sketch().projection(m)).map_err(|error| value(&error))?;
+        let squares: Array1<f64> = projection.squares().clone();
+        Ok((projection.directions().to_owned().into_pyarray(py), squares.into_pyarray(py)))
+    }
+
+    /// JSON of the error bound, from the sketch alone.
+    fn bound(&self) -> String {
+        json!(self.sketch().bound()).to_string()
+    }
+}
+
+/// A drawn map from items to structured random features.
+#[pyclass(frozen, module = "landmark._native")]
+pub(crate) struct StructuredFeatures(Map);
+
+#[pymethods]
+impl StructuredFeatures {
+    /// Draws the map for items of `columns` numbers; `params` is JSON of `kernel`, `family`, `features`, `preprocess`, `seed`.
+    #[new]
+    fn new(columns: usize, params: &str) -> PyResult<Self> {
+        let params: StructuredFeaturesParams = settings("features", params)?;
+        let map = params.check().and_then(|valid| valid.draw(columns)).map_err(|error| value(&error))?;
+        Ok(Self(map))
+    }
+
+    /// Features of each item.
+    fn transform<'py>(&self, py: Python<'py>, items: PyReadonlyArray2<'_, f64>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let items = items.as_array();
+        let features = py.detach(|| self.0.features(items)).map_err(|error| value(&error))?;
+        Ok(features.into_pyarray(py))
+    }
+
+    /// Number of features of an item.
+    #[getter]
+    fn features(&self) -> usize {
+        self.0.feature_count()
+    }
+
+    /// Bytes that the map keeps.
+    #[getter]
+    fn nbytes(&self) -> usize {
+        self.0.bytes()
+    }
+}

@@ -1,0 +1,305 @@
+//! The metered store as Python holds it: budget, store and γ on a score, and what is asked of them.
+//!
+//! ```text
+//! job → Interruptible → exp(−γd) → Stored (the files of the program) → Metered (budget) → score
+//! ```
+
+use std::sync::Arc;
+
+use landmark_core::entries::EntrySet;
+use landmark_core::oracle::{
+    Budget, Kernel, Kernelized, Metered, Oracle as CoreOracle, OracleError, OracleShape, Pair, ask_pairs, block_of,
+};
+use landmark_store::{OracleLabel, StoreError, Stored, TileStore};
+use ndarray::Array2;
+use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
+use pyo3::prelude::*;
+
+use crate::errors::{of_fit, of_oracle, of_store, value};
+use crate::fit::{FitSettings, Fitted};
+use crate::neighbours::{self, Lists};
+use crate::oracle::Oracle;
+use crate::pairs;
+use crate::reading::{self, settings};
+use crate::session::{Desk, Interruptible, Stopped, run};
+
+type Meter = Arc<Metered<Arc<dyn CoreOracle>>>;
+
+/// A store in memory, where no other is named.
+const IN_MEMORY: &str = "memory://";
+
+/// Scores that are counted, limited and kept.
+pub(crate) struct Scores {
+    meter: Meter,
+    stored: Option<Arc<Stored<Meter>>>,
+    gamma: Option<f64>,
+}
+
+impl Scores {
+    /// Similarities, until the caller is interrupted.
+    pub(crate) fn oracle(
+        &self,
+        stopped: Arc<std::sync::atomic::AtomicBool>,
+    ) -> Result<Arc<dyn CoreOracle>, OracleError> {
+        let raw: Arc<dyn CoreOracle> = match &self.stored {
+            Some(stored) => Arc::clone(stored) as _,
+            None => Arc::clone(&self.meter) as _,
+        };
+        self.similarity(Interruptible { inner: raw, stopped })
+    }
+
+    fn similarity(&self, raw: impl CoreOracle + 'static) -> Result<Arc<dyn CoreOracle>, OracleError> {
+        Ok(match self.gamma {
+            None => Arc::new(raw),
+            Some(gamma) => Arc::new(Kernelized::new(raw, Kernel::Exponential { gamma })?),
+        })
+    }
+
+    /// The same for entries that were evaluated before: unmetered where nothing is kept, so that they are counted once.
+    pub(crate) fn again(&self, stopped: Stopped) -> Result<Arc<dyn CoreOracle>, OracleError> {
+        if self.stored.is_some() {
+            return self.oracle(stopped);
+        }
+        self.similarity(Interruptible { inner: Arc::clone(self.meter.inner()), stopped })
+    }
+
+    /// True where scores are kept.
+    pub(crate) fn keeps(&self) -> bool {
+        self.stored.is_some()
+    }
+
+    pub(crate) fn shape(&self) -> OracleShape {
+        OracleShape::of(&self.meter)
+    }
+
+    /// Calls of a set that the store does not have.
+    pub(crate) fn missing(&self, set: &EntrySet) -> Result<u64, StoreError> {
+        self.stored.as_ref().map_or_else(|| Ok(set.evaluations()), |stored| stored.missing(set))
+    }
+
+    /// Calls that the budget still allows.
+    pub(crate) fn left(&self) -> Option<u64> {
+        self.meter.budget().entries.map(|limit| limit.saturating_sub(self.meter.spent().evaluations))
+    }
+
+    /// Calls made so far.
+    pub(crate) fn spent(&self) -> u64 {
+        self.meter.spent().evaluations
+    }
+
+    fn flush(&self) -> Result<(), StoreError> {
+        self.stored.as_ref().map_or(Ok(()), |stored| stored.flush())
+    }
+}
+
+/// A score with its budget and its store. Frozen: any number of threads may ask, plan and fit.
+#[pyclass(frozen, module = "landmark._native")]
+pub(crate) struct MeteredStore {
+    scores: Arc<Scores>,
+    desk: Arc<Desk>,
+}
+
+impl MeteredStore {
+    /// Runs a job on the scores, and on those that were evaluated before. What was scored is published before the answer, or the exception, is there.
+    fn run<T: Send + 'static>(
+        &self,
+        py: Python<'_>,
+        job: impl FnOnce(&Scores, &Arc<dyn CoreOracle>, &Arc<dyn CoreOracle>) -> T + Send + 'static,
+    ) -> PyResult<T> {
+        let scores = Arc::clone(&self.scores);
+        let done = run(py, &self.desk, move |stopped| {
+            let (oracle, again) = (scores.oracle(Arc::clone(&stopped))?, scores.again(stopped)?);
+            Ok(job(&scores, &oracle, &again))
+        });
+        let flushed = py.detach(|| self.scores.flush());
+        let done = done?.map_err(|error: OracleError| of_oracle(py, &error))?;
+        flushed.map_err(|error| of_store(&error))?;
+        Ok(done)
+    }
+
+    fn items(&self) -> usize {
+        self.scores.shape().len
+    }
+}
+
+fn inner(proxies: &[PyRef<'_, Oracle>]) -> Vec<Arc<dyn CoreOracle>> {
+    proxies.iter().map(|proxy| Arc::clone(&proxy.inner)).collect()
+}
+
+#[pymethods]
+impl MeteredStore {
+    /// Budget and store around a score. `store` is a folder or a URL, none a store in memory; with `keep=False` nothing is kept, for scores
+    /// that cost nothing. `gamma` turns distances d into exp(−γd), above the store.
+    #[new]
+    #[pyo3(signature = (oracle, store=None, budget=None, gamma=None, kind="python", description="", keep=true))]
+    fn new(
+        py: Python<'_>,
+        oracle: &Oracle,
+        store: Option<&str>,
+        budget: Option<u64>,
+        gamma: Option<f64>,
+        kind: &str,
+        description: &str,
+        keep: bool,
+    ) -> PyResult<Self> {
+        let budget = Budget { entries: budget, seconds: None };
+        let meter = Arc::new(Metered::with_budget(Arc::clone(&oracle.inner), budget));
+        let label = OracleLabel::new(kind, description);
+        let open = || TileStore::open(store.unwrap_or(IN_MEMORY))?.attach(Arc::clone(&meter), label);
+        let stored = match keep {
+            true => Some(Arc::new(py.detach(open).map_err(|error| of_store(&error))?)),
+            false => None,
+        };
+        let scores = Scores { meter, stored, gamma };
+        // a γ that is none is refused here
+        scores.oracle(Arc::default()).map_err(|error| of_oracle(py, &error))?;
+        Ok(Self { scores: Arc::new(scores), desk: Arc::clone(&oracle.desk) })
+    }
+
+    /// Calls made so far.
+    #[getter]
+    fn calls(&self) -> u64 {
+        self.scores.spent()
+    }
+
+    /// Seconds during which the score was at work.
+    #[getter]
+    fn seconds(&self) -> f64 {
+        self.scores.meter.spent().seconds
+    }
+
+    /// Calls that the budget still allows; `None` without one.
+    #[getter]
+    fn calls_left(&self) -> Option<u64> {
+        self.scores.left()
+    }
+
+    /// Distinct pairs that the store holds, from whichever run.
+    #[getter]
+    fn stored(&self) -> u64 {
+        self.scores.stored.as_ref().map_or(0, |stored| stored.entries())
+    }
+
+    /// Self-similarity, where it is known without a call.
+    #[getter]
+    fn diagonal(&self, py: Python<'_>) -> PyResult<Option<f64>> {
+        let oracle = self.scores.oracle(Arc::default()).map_err(|error| of_oracle(py, &error))?;
+        Ok(oracle.known_diagonal())
+    }
+
+    /// Publishes what waits to be written.
+    fn flush(&self, py: Python<'_>) -> PyResult<()> {
+        py.detach(|| self.scores.flush()).map_err(|error| of_store(&error))
+    }
+
+    /// Calls that these pairs would still take.
+    fn missing(&self, py: Python<'_>, of: PyReadonlyArray2<'_, i64>) -> PyResult<u64> {
+        let pairs = reading::pairs(self.items(), &of)?;
+        py.detach(|| {
+            let mut set = EntrySet::new(self.scores.shape());
+            pairs.iter().for_each(|&(i, j)| set.add_entry(i, j));
+            self.scores.missing(&set)
+        })
+        .map_err(|error| of_store(&error))
+    }
+
+    /// Similarities of an m × 2 array of items.
+    fn scores<'py>(&self, py: Python<'py>, of: PyReadonlyArray2<'_, i64>) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let pairs: Vec<Pair> = reading::pairs(self.items(), &of)?;
+        let scored = self.run(py, move |_, oracle, _| {
+            let mut scores = vec![0.0; pairs.len()];
+            ask_pairs(oracle.as_ref(), &pairs, &mut scores).map(|()| scores)
+        })?;
+        scored.map(|scores| scores.into_pyarray(py)).map_err(|error| of_oracle(py, &error))
+    }
+
+    /// Similarities of rows × columns.
+    fn block<'py>(
+        &self,
+        py: Python<'py>,
+        rows: PyReadonlyArray1<'_, i64>,
+        columns: PyReadonlyArray1<'_, i64>,
+    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let (rows, columns) = (reading::items(self.items(), &rows)?, reading::items(self.items(), &columns)?);
+        let block = self.run(py, move |_, oracle, _| block_of(oracle.as_ref(), &rows, &columns))?;
+        block.map(|block| block.into_pyarray(py)).map_err(|error| of_oracle(py, &error))
+    }
+
+    /// JSON of the bill of a fit: no call is made.
+    #[pyo3(signature = (fit, proxies))]
+    fn plan(&self, py: Python<'_>, fit: &str, proxies: Vec<PyRef<'_, Oracle>>) -> PyResult<String> {
+        let fit: FitSettings = settings("fit", fit)?;
+        let fit = fit.ready(inner(&proxies))?;
+        let bill = py.detach(|| fit.bill(&self.scores, fit.rank));
+        bill.map(|bill| bill.json().to_string()).map_err(|error| of_fit(py, &error))
+    }
+
+    /// Columns and single pairs (m × 2) that a fit requests, as far as they are known before the first call.
+    fn entries<'py>(
+        &self,
+        py: Python<'py>,
+        fit: &str,
+    ) -> PyResult<(Bound<'py, PyArray1<i64>>, Bound<'py, PyArray2<i64>>)> {
+        let fit: FitSettings = settings("fit", fit)?;
+        let fit = fit.ready(Vec::new())?;
+        let (columns, pairs) = py.detach(|| fit.entries(&self.scores)).map_err(|error| of_fit(py, &error))?;
+        let columns: Vec<i64> = columns.into_iter().map(reading::number).collect();
+        let flat: Vec<i64> = pairs.iter().flat_map(|&(i, j)| [reading::number(i), reading::number(j)]).collect();
+        let pairs = Array2::from_shape_vec((pairs.len(), 2), flat).map_err(|error| value(&error))?;
+        Ok((columns.into_pyarray(py), pairs.into_pyarray(py)))
+    }
+
+    /// Fits; a dictionary of arrays and JSON.
+    fn fit<'py>(
+        &self,
+        py: Python<'py>,
+        fit: &str,
+        proxies: Vec<PyRef<'py, Oracle>>,
+    ) -> PyResult<Bound<'py, pyo3::types::PyDict>> {
+        let fit: FitSettings = settings("fit", fit)?;
+        let fit = fit.ready(inner(&proxies))?;
+        let fitted = self.run(py, move |scores, oracle, again| fit.run(scores, oracle.as_ref(), again.as_ref()))?;
+        fitted.map_err(|error| of_fit(py, &error)).and_then(|fitted: Fitted| fitted.into_python(py))
+    }
+
+    /// Lists of neighbours at a number of calls an item, or until a recall is stated.
+    fn nearest<'py>(
+        &self,
+        py: Python<'py>,
+        search: &str,
+        proxies: Vec<PyRef<'py, Oracle>>,
+    ) -> PyResult<Bound<'py, pyo3::types::PyDict>> {
+        let search: neighbours::SearchSettings = settings("neighbours", search)?;
+        let search = search.ready(inner(&proxies))?;
+        let found = self.run(py, move |_, oracle, _| search.run(oracle))?;
+        found.map_err(|error| error.raised(py)).and_then(|found: Lists| found.into_python(py))
+    }
+
+    /// JSON of the bill of such a search.
+    #[pyo3(signature = (search, has_proxy))]
+    fn plan_nearest(&self, search: &str, has_proxy: bool) -> PyResult<String> {
+        let search: neighbours::SearchSettings = settings("neighbours", search)?;
+        search.bill(self.scores.shape(), has_proxy)
+    }
+
+    /// JSON of a threshold on the estimate, and of the recall of all pairs of at least `at_least` that scoring the pairs above it has. The
+    /// landmarks must be uniform.
+    #[pyo3(signature = (fit, proxies, landmarks, at_least, recall, delta))]
+    fn pair_bound(
+        &self,
+        py: Python<'_>,
+        fit: &str,
+        proxies: Vec<PyRef<'_, Oracle>>,
+        landmarks: PyReadonlyArray1<'_, i64>,
+        at_least: f64,
+        recall: f64,
+        delta: f64,
+    ) -> PyResult<String> {
+        let fit: FitSettings = settings("fit", fit)?;
+        let fit = fit.ready(inner(&proxies))?;
+        let columns = reading::items(self.items(), &landmarks)?;
+        let target = pairs::target(recall, delta)?;
+        let audit = self.run(py, move |_, oracle, _| pairs::audit(&fit, oracle, &columns, at_least))?;
+        pairs::bound_json(&audit.map_err(|error| of_fit(py, &error))?, target)
+    }
+}

@@ -1,0 +1,287 @@
+//! Neighbours and pairs: by the factors at no call, by the score at a number of calls, or until a recall is stated.
+
+use std::sync::Arc;
+
+use landmark_core::approximation::ScatteredEntries;
+use landmark_core::landmarks::Landmarks;
+use landmark_core::oracle::{Oracle, OracleShape, ask_pairs};
+use landmark_core::stream::stream;
+use landmark_neighbours::nearest::{Neighbour, NeighbourError, Rounds, RoundsParams, Search};
+use landmark_neighbours::recall::{Audit, AuditError, Audited, Bound as RecallBound, Enough, Target, nearest_to};
+use landmark_tasks::neighbours as by_factors;
+use landmark_tasks::neighbours::SignedVectors;
+use ndarray::{Array1, Array2, ArrayView2};
+use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use serde::Deserialize;
+use serde_json::{Value as Json, json};
+
+use crate::errors::{of_audit, of_search, value};
+use crate::pairs::target;
+use crate::reading::{self, number};
+
+/// Pairs asked of the score at a time: what a budget cuts off is no more than that.
+const PAIRS_AT_A_TIME: usize = 1 << 12;
+
+/// Settings of a search.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SearchSettings {
+    rounds: RoundsParams,
+    seed: u64,
+    name: String,
+    recall: Option<f64>,
+    #[serde(default = "usual_delta")]
+    delta: f64,
+    #[serde(default)]
+    strict: bool,
+    #[serde(default)]
+    audit_rows: Option<usize>,
+}
+
+fn usual_delta() -> f64 {
+    0.1
+}
+
+/// A search that can be run.
+pub(crate) struct Ready {
+    settings: SearchSettings,
+    rounds: Rounds,
+    audit: Option<Audit>,
+    proxies: Vec<Arc<dyn Oracle>>,
+}
+
+/// Why there are no lists.
+pub(crate) enum SearchError {
+    Search(NeighbourError),
+    Audit(AuditError),
+}
+
+impl SearchError {
+    pub(crate) fn raised(&self, py: Python<'_>) -> PyErr {
+        match self {
+            Self::Search(error) => of_search(py, error),
+            Self::Audit(error) => of_audit(py, error),
+        }
+    }
+}
+
+/// Lists, and what can be said of them.
+pub(crate) struct Lists {
+    lists: Vec<Vec<Neighbour>>,
+    k: usize,
+    statement: Json,
+}
+
+impl SearchSettings {
+    pub(crate) fn ready(self, proxies: Vec<Arc<dyn Oracle>>) -> PyResult<Ready> {
+        let rounds = self.rounds.clone().check().map_err(|error| value(&error))?;
+        let audit = self.audit()?;
+        Ok(Ready { settings: self, rounds, audit, proxies })
+    }
+
+    fn audit(&self) -> PyResult<Option<Audit>> {
+        let Some(recall) = self.recall else { return Ok(None) };
+        let target: Target = target(recall, self.delta)?;
+        Ok(Some(Audit { target, is_strict: self.strict, rows: self.audit_rows }))
+    }
+
+    /// JSON of the bill: exact, or an upper bound where audited rows decide.
+    pub(crate) fn bill(&self, shape: OracleShape, has_proxy: bool) -> PyResult<String> {
+        let rounds = self.rounds.clone().check().map_err(|error| value(&error))?;
+        let n = shape.len as u64;
+        let all = n * n.saturating_sub(1) / 2;
+        let bill = match self.audit()? {
+            None => json!({ "calls": rounds.bill(shape, has_proxy).calls, "exact": true }),
+            Some(audit) => {
+                let k = self.rounds.k;
+                let rows = audit.rows.unwrap_or_else(|| RecallBound::of(k, audit.is_strict).rows(k, audit.target));
+                let rows = rows.min(shape.len) as u64;
+                let whole = rows * n.saturating_sub(1) - rows * rows.saturating_sub(1) / 2;
+                let most = (whole + n.saturating_mul(self.rounds.calls_per_item as u64)).min(all);
+                json!({ "calls": most * shape.evaluations_per_pair, "exact": false })
+            }
+        };
+        Ok(bill.to_string())
+    }
+}
+
+impl Ready {
+    pub(crate) fn run(self, oracle: &Arc<dyn Oracle>) -> Result<Lists, SearchError> {
+        let (k, n) = (self.settings.rounds.k, oracle.len());
+        let (seed, name) = (self.settings.seed, self.settings.name.as_str());
+        let landmarks = Landmarks::uniform(n, &mut stream(seed, name, "landmarks", 0));
+        let Some(audit) = self.audit else {
+            return self.in_rounds(oracle.as_ref(), &landmarks).map_err(SearchError::Search);
+        };
+        let mut rng = stream(seed, name, "audit", 0);
+        let params = self.settings.rounds.clone();
+        let found = nearest_to(oracle.as_ref(), &self.proxies, params, &landmarks, audit, &mut rng);
+        let Audited { lists, rows, bound, steps, refused, .. } = found.map_err(SearchError::Audit)?;
+        let last = steps.last().copied();
+        let statement = json!({
+            "target_recall": audit.target.recall(), "delta": audit.target.delta(), "reached": refused.is_none(),
+            "recall": last.map_or(0.0, |step| step.recall), "lower": last.map_or(0.0, |step| step.lower),
+            "bound": bound.to_string(), "audited_rows": rows.len(), "scored_pairs": last.map_or(0, |step| step.asked),
+            "enough": refused.map(in_words),
+        });
+        Ok(Lists { lists, k, statement })
+    }
+
+    /// Rounds, until the bill is paid or the budget ends.
+    fn in_rounds(&self, oracle: &dyn Oracle, landmarks: &Landmarks) -> Result<Lists, NeighbourError> {
+        let shape = OracleShape::of(oracle);
+        let mut search = Search::new(self.rounds.clone(), shape, self.proxies.clone(), landmarks)?;
+        let mut is_cut_short = false;
+        'search: while let Some(batch) = search.next_batch()? {
+            for pairs in batch.pairs.chunks(PAIRS_AT_A_TIME) {
+                let mut scores = vec![0.0; pairs.len()];
+                match ask_pairs(oracle, pairs, &mut scores) {
+                    Ok(()) => search.record(pairs, &scores)?,
+                    Err(error) if error.is_exhausted() => {
+                        is_cut_short = true;
+                        break 'search;
+                    }
+                    Err(error) => return Err(error.into()),
+                }
+            }
+        }
+        let found = search.finish()?;
+        let statement = json!({ "scored_pairs": found.pairs, "cut_short": is_cut_short });
+        Ok(Lists { lists: found.lists, k: self.settings.rounds.k, statement })
+    }
+}
+
+fn in_words(enough: Enough) -> String {
+    match enough {
+        Enough::Pairs(pairs) => {
+            format!("about {pairs} further pairs would be enough; raise `calls_per_item` or the budget")
+        }
+        Enough::Rows(rows) => format!("about {rows} audited rows would be enough; set `audit_rows={rows}`"),
+        Enough::Unknown => {
+            "too many of the true neighbours are no candidates: raise `calls_per_item`, or give a better proxy"
+                .to_owned()
+        }
+    }
+}
+
+impl Lists {
+    /// Items (n × k, −1 where there are fewer), their scores (NaN there), and which of these are the score's own.
+    pub(crate) fn into_python(self, py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
+        let k = self.k.min(self.lists.len().saturating_sub(1));
+        let shape = (self.lists.len(), k);
+        let (mut items, mut scores) = (Array2::from_elem(shape, -1_i64), Array2::from_elem(shape, f64::NAN));
+        let mut exact = Array2::from_elem(shape, false);
+        for (i, list) in self.lists.iter().enumerate() {
+            for (place, near) in list.iter().take(k).enumerate() {
+                items[[i, place]] = number(near.item);
+                (scores[[i, place]], exact[[i, place]]) = (near.score, near.exact);
+            }
+        }
+        let out = PyDict::new(py);
+        out.set_item("items", items.into_pyarray(py))?;
+        out.set_item("scores", scores.into_pyarray(py))?;
+        out.set_item("exact", exact.into_pyarray(py))?;
+        out.set_item("statement", self.statement.to_string())?;
+        Ok(out)
+    }
+}
+
+/// Scattered pairs as the factors have them.
+type Scattered<'py> = Option<(PyReadonlyArray2<'py, i64>, PyReadonlyArray1<'py, f64>)>;
+
+fn scattered(n: usize, entries: &Scattered<'_>) -> PyResult<Option<ScatteredEntries>> {
+    let Some((pairs, scores)) = entries else { return Ok(None) };
+    let (pairs, scores) = (reading::pairs(n, pairs)?, scores.as_array().to_vec());
+    let mut seen = std::collections::HashSet::new();
+    let is_good =
+        pairs.len() == scores.len() && pairs.iter().all(|&(i, j)| i != j && seen.insert((i.min(j), i.max(j))));
+    match is_good {
+        true => Ok(Some(ScatteredEntries::new(n, &pairs, &scores))),
+        false => Err(PyValueError::new_err("scattered pairs are distinct pairs of two items, one score each")),
+    }
+}
+
+fn check(vectors: ArrayView2<'_, f64>, signature: &Array1<f64>) -> PyResult<()> {
+    match vectors.ncols() == signature.len() {
+        true => Ok(()),
+        false => {
+            let message = format!("vectors have {} columns, and there are {} signs", vectors.ncols(), signature.len());
+            Err(PyValueError::new_err(message))
+        }
+    }
+}
+
+type ListsOfFactors<'py> = (Bound<'py, PyArray2<i64>>, Bound<'py, PyArray2<f64>>);
+
+fn lists<'py>(py: Python<'py>, found: &[Vec<by_factors::Neighbour>], k: usize) -> ListsOfFactors<'py> {
+    let shape = (found.len(), k);
+    let (mut items, mut scores) = (Array2::from_elem(shape, -1_i64), Array2::from_elem(shape, f64::NAN));
+    for (i, list) in found.iter().enumerate() {
+        for (place, near) in list.iter().enumerate() {
+            (items[[i, place]], scores[[i, place]]) = (number(near.item), near.score);
+        }
+    }
+    (items.into_pyarray(py), scores.into_pyarray(py))
+}
+
+/// The k most similar other items of every item by the factors: items and scores, n × k.
+#[pyfunction]
+#[pyo3(signature = (vectors, signature, k, entries=None))]
+pub(crate) fn top_k<'py>(
+    py: Python<'py>,
+    vectors: PyReadonlyArray2<'py, f64>,
+    signature: PyReadonlyArray1<'py, f64>,
+    k: usize,
+    entries: Scattered<'py>,
+) -> PyResult<ListsOfFactors<'py>> {
+    let (vectors, signature) = (vectors.as_array(), signature.as_array().to_owned());
+    check(vectors, &signature)?;
+    let entries = scattered(vectors.nrows(), &entries)?;
+    let signed = SignedVectors { vectors, signature: &signature, scattered: entries.as_ref() };
+    let found = py.detach(|| by_factors::top_k(signed, k, |_| {}));
+    Ok(lists(py, &found, k.min(vectors.nrows().saturating_sub(1))))
+}
+
+/// The k items most similar to each of some vectors (m × r), by the factors.
+#[pyfunction]
+pub(crate) fn nearest_vectors<'py>(
+    py: Python<'py>,
+    queries: PyReadonlyArray2<'py, f64>,
+    vectors: PyReadonlyArray2<'py, f64>,
+    signature: PyReadonlyArray1<'py, f64>,
+    k: usize,
+) -> PyResult<ListsOfFactors<'py>> {
+    let (queries, vectors, signature) = (queries.as_array(), vectors.as_array(), signature.as_array().to_owned());
+    check(vectors, &signature)?;
+    check(queries, &signature)?;
+    let signed = SignedVectors { vectors, signature: &signature, scattered: None };
+    let found = py.detach(|| by_factors::nearest(queries, signed, k));
+    Ok(lists(py, &found, k.min(vectors.nrows())))
+}
+
+type PairsOfFactors<'py> = (Bound<'py, PyArray2<i64>>, Bound<'py, PyArray1<f64>>);
+
+/// The `count` most similar pairs of different items by the factors, best first, none below `at_least`: m × 2 items, m scores.
+#[pyfunction]
+#[pyo3(signature = (vectors, signature, count, at_least, entries=None))]
+pub(crate) fn best_pairs<'py>(
+    py: Python<'py>,
+    vectors: PyReadonlyArray2<'py, f64>,
+    signature: PyReadonlyArray1<'py, f64>,
+    count: Option<usize>,
+    at_least: f64,
+    entries: Scattered<'py>,
+) -> PyResult<PairsOfFactors<'py>> {
+    let (vectors, signature) = (vectors.as_array(), signature.as_array().to_owned());
+    check(vectors, &signature)?;
+    let entries = scattered(vectors.nrows(), &entries)?;
+    let signed = SignedVectors { vectors, signature: &signature, scattered: entries.as_ref() };
+    let found = py.detach(|| by_factors::best_pairs(signed, count.unwrap_or(usize::MAX), at_least, |_| {}));
+    let pairs: Vec<i64> = found.iter().flat_map(|pair| [number(pair.first), number(pair.second)]).collect();
+    let scores: Vec<f64> = found.iter().map(|pair| pair.score).collect();
+    let pairs = Array2::from_shape_vec((scores.len(), 2), pairs).map_err(|error| value(&error))?;
+    Ok((pairs.into_pyarray(py), scores.into_pyarray(py)))
+}

@@ -1,0 +1,237 @@
+//! Scores over items, as Python makes them: a function of its own, a matrix, vectors, word mover's distance, tree kernels.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use landmark_core::oracle::{
+    AsymmetryPolicy, EmbeddingProxy, Identity, Kernel, Kernelized, Oracle as CoreOracle, Precomputed, Symmetrization,
+    Symmetrized, Symmetry, ask_pairs, block_of,
+};
+use landmark_data::tokens::{stop_words, words};
+use landmark_data::{BagsOfWords, Tree};
+use landmark_oracles::combined::Normalised;
+use landmark_oracles::tree_kernel::{Forest, TreeKernel, TreeKernelParams};
+use landmark_oracles::wmd::{EmptyDocuments, Rwmd, Wcd, Wmd, WordClouds};
+use ndarray::ArrayView2;
+use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+use crate::errors::{of_oracle, value};
+use crate::reading::{items, pairs, settings};
+use crate::session::{Called, Desk, Interruptible, run};
+
+/// A similarity over n items, known by asking. Frozen: it may be asked from any thread.
+#[pyclass(frozen, module = "landmark._native")]
+pub(crate) struct Oracle {
+    pub(crate) inner: Arc<dyn CoreOracle>,
+    pub(crate) desk: Arc<Desk>,
+}
+
+impl Oracle {
+    fn of(inner: impl CoreOracle + 'static) -> Self {
+        Self { inner: Arc::new(inner), desk: Desk::new(None) }
+    }
+
+    fn over(&self, inner: impl CoreOracle + 'static) -> Self {
+        Self { inner: Arc::new(inner), desk: Arc::clone(&self.desk) }
+    }
+}
+
+#[pymethods]
+impl Oracle {
+    /// A function of two arrays of item numbers that answers an array of scores, one a pair. `identity` names everything that moves a score.
+    #[staticmethod]
+    #[pyo3(signature = (function, items, identity, symmetric=true, diagonal=None, at_once=1))]
+    fn function(
+        function: Py<PyAny>,
+        items: usize,
+        identity: &str,
+        symmetric: bool,
+        diagonal: Option<f64>,
+        at_once: usize,
+    ) -> Self {
+        let symmetry = if symmetric { Symmetry::Symmetric } else { Symmetry::Asymmetric };
+        let order: &[u8] = if symmetric { b"symmetric" } else { b"asymmetric" };
+        let known = diagonal.map(f64::to_le_bytes);
+        let mut parts: Vec<(&str, &[u8])> =
+            vec![("kind", b"python"), ("version", b"1"), ("name", identity.as_bytes()), ("order", order)];
+        parts.extend(known.as_ref().map(|known| ("diagonal", &known[..])));
+        let identity = Identity::of(&parts);
+        let desk = Desk::new(Some(function));
+        let called = Called { desk: Arc::clone(&desk), len: items, symmetry, diagonal, identity, at_once };
+        Self { inner: Arc::new(called), desk }
+    }
+
+    /// An n × n matrix. `asymmetry`: `reject`, `mean`, `max`, `min` or `keep`.
+    #[staticmethod]
+    #[pyo3(signature = (matrix, asymmetry="reject"))]
+    fn precomputed(py: Python<'_>, matrix: PyReadonlyArray2<'_, f64>, asymmetry: &str) -> PyResult<Self> {
+        let policy = match asymmetry {
+            "reject" => AsymmetryPolicy::Reject,
+            "mean" => AsymmetryPolicy::Mean,
+            "max" => AsymmetryPolicy::Max,
+            "min" => AsymmetryPolicy::Min,
+            "keep" => AsymmetryPolicy::Keep,
+            other => return Err(unknown("asymmetry", other, "reject, mean, max, min, keep")),
+        };
+        let matrix = matrix.as_array().to_owned();
+        let made = py.detach(|| Precomputed::new(matrix, policy));
+        made.map(Self::of).map_err(|error| of_oracle(py, &error))
+    }
+
+    /// Rows of an n × d array: their cosines, or their inner products.
+    #[staticmethod]
+    #[pyo3(signature = (vectors, cosine=true))]
+    fn vectors(py: Python<'_>, vectors: PyReadonlyArray2<'_, f64>, cosine: bool) -> PyResult<Self> {
+        let vectors = vectors.as_array().to_owned();
+        let made = py.detach(|| if cosine { EmbeddingProxy::cosine(vectors) } else { EmbeddingProxy::dot(vectors) });
+        made.map(Self::of).map_err(|error| of_oracle(py, &error))
+    }
+
+    /// Word mover's distance between texts, or one of its lower bounds (`kind`: `wmd`, `rwmd`, `wcd`), by one vector a word.
+    #[staticmethod]
+    #[pyo3(signature = (texts, vocabulary, vectors, kind="wmd", drop_stop_words=true, empty=None))]
+    fn wmd(
+        py: Python<'_>,
+        texts: Vec<String>,
+        vocabulary: Vec<String>,
+        vectors: PyReadonlyArray2<'_, f32>,
+        kind: &str,
+        drop_stop_words: bool,
+        empty: Option<f64>,
+    ) -> PyResult<Self> {
+        let vectors = vectors.as_array();
+        if vocabulary.len() != vectors.nrows() {
+            let message = format!("{} words but {} vectors", vocabulary.len(), vectors.nrows());
+            return Err(PyValueError::new_err(message));
+        }
+        let clouds = py.detach(|| clouds(&texts, &vocabulary, vectors, drop_stop_words, empty))?;
+        Ok(match kind {
+            "wmd" => Self::of(Wmd::new(clouds)),
+            "rwmd" => Self::of(Rwmd::new(clouds)),
+            "wcd" => Self::of(Wcd::new(clouds)),
+            other => return Err(unknown("kind", other, "wmd, rwmd, wcd")),
+        })
+    }
+
+    /// A kernel between trees in brackets; `settings` is JSON such as `{"kernel": "ptk", "lambda": 0.4}`.
+    #[staticmethod]
+    #[pyo3(signature = (trees, kernel, normalise=true))]
+    fn tree_kernel(py: Python<'_>, trees: Vec<String>, kernel: &str, normalise: bool) -> PyResult<Self> {
+        let params: TreeKernelParams = settings("tree kernel", kernel)?;
+        let params = params.check().map_err(|error| value(&error))?;
+        py.detach(|| {
+            let parse = |(item, tree): (usize, &String)| {
+                tree.parse::<Tree>().map_err(|error| PyValueError::new_err(format!("tree {item}: {error}")))
+            };
+            let trees: Vec<Tree> = trees.iter().enumerate().map(parse).collect::<PyResult<_>>()?;
+            let forest = Forest::new(&trees).map_err(|error| value(&error))?;
+            let kernel = TreeKernel::new(Arc::new(forest), params);
+            match normalise {
+                true => Normalised::new(Box::new(kernel)).map(Self::of).map_err(|error| value(&error)),
+                false => Ok(Self::of(kernel)),
+            }
+        })
+    }
+
+    /// Both orders of every pair as one score: `mean`, `max` or `min`.
+    fn symmetrized(&self, mode: &str) -> PyResult<Self> {
+        let mode = match mode {
+            "mean" => Symmetrization::Mean,
+            "max" => Symmetrization::Max,
+            "min" => Symmetrization::Min,
+            other => return Err(unknown("order", other, "mean, max, min")),
+        };
+        Ok(self.over(Symmetrized::new(Arc::clone(&self.inner), mode)))
+    }
+
+    /// exp(−γ·score).
+    fn exponential(&self, gamma: f64) -> PyResult<Self> {
+        let kernel = Kernelized::new(Arc::clone(&self.inner), Kernel::Exponential { gamma });
+        kernel.map(|kernel| self.over(kernel)).map_err(|error| value(&error))
+    }
+
+    fn __len__(&self) -> usize {
+        self.inner.len()
+    }
+
+    /// 64 hexadecimal digits that two interchangeable scores share.
+    #[getter]
+    fn identity(&self) -> String {
+        self.inner.identity().to_hex()
+    }
+
+    /// True where f(i, j) = f(j, i).
+    #[getter]
+    fn symmetric(&self) -> bool {
+        self.inner.symmetry() == Symmetry::Symmetric
+    }
+
+    /// Self-similarity, where it is known without a call.
+    #[getter]
+    fn diagonal(&self) -> Option<f64> {
+        self.inner.known_diagonal()
+    }
+
+    /// Calls of one pair.
+    #[getter]
+    fn calls_per_pair(&self) -> u64 {
+        self.inner.evaluations_per_pair()
+    }
+
+    /// Scores of an m × 2 array of items; neither counted nor kept.
+    fn scores<'py>(&self, py: Python<'py>, of: PyReadonlyArray2<'_, i64>) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let (inner, wanted) = (Arc::clone(&self.inner), pairs(self.inner.len(), &of)?);
+        let scores = run(py, &self.desk, move |stopped| {
+            let mut scores = vec![0.0; wanted.len()];
+            ask_pairs(&Interruptible { inner, stopped }, &wanted, &mut scores).map(|()| scores)
+        })?;
+        scores.map(|scores| scores.into_pyarray(py)).map_err(|error| of_oracle(py, &error))
+    }
+
+    /// Scores of rows × columns; neither counted nor kept.
+    fn block<'py>(
+        &self,
+        py: Python<'py>,
+        rows: PyReadonlyArray1<'_, i64>,
+        columns: PyReadonlyArray1<'_, i64>,
+    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let (inner, n) = (Arc::clone(&self.inner), self.inner.len());
+        let (rows, columns) = (items(n, &rows)?, items(n, &columns)?);
+        let block = run(py, &self.desk, move |stopped| block_of(&Interruptible { inner, stopped }, &rows, &columns))?;
+        block.map(|block| block.into_pyarray(py)).map_err(|error| of_oracle(py, &error))
+    }
+}
+
+pub(crate) fn unknown(what: &str, seen: &str, known: &str) -> PyErr {
+    PyValueError::new_err(format!("`{what}` is {seen:?}, but must be one of {known}"))
+}
+
+/// Texts as clouds of the vectors of their words; the rule for words is that of the program.
+fn clouds(
+    texts: &[String],
+    vocabulary: &[String],
+    vectors: ArrayView2<'_, f32>,
+    drop_stop_words: bool,
+    empty: Option<f64>,
+) -> PyResult<Arc<WordClouds>> {
+    let place: HashMap<&str, u32> = vocabulary.iter().map(String::as_str).zip(0..).collect();
+    let none = HashSet::new();
+    let stop = if drop_stop_words { stop_words() } else { &none };
+    let bag = |text: &String| {
+        let mut counts: HashMap<u32, f64> = HashMap::new();
+        for word in words(text).iter().filter(|word| !stop.contains(word.as_str())) {
+            if let Some(&word) = place.get(word.as_str()) {
+                *counts.entry(word).or_default() += 1.0;
+            }
+        }
+        let mut counts: Vec<(u32, f64)> = counts.into_iter().collect();
+        counts.sort_unstable_by_key(|count| count.0);
+        counts
+    };
+    let ids = (0..texts.len()).map(|item| item.to_string()).collect();
+    let bags = BagsOfWords::from_counts(texts.iter().map(bag)).with_ids(ids);
+    let empty = empty.map_or(EmptyDocuments::Error, EmptyDocuments::Fill);
+    WordClouds::new(&bags, vectors, empty).map(Arc::new).map_err(|error| value(&error))
+}

@@ -1,0 +1,140 @@
+"""What the package costs beside what it is built on, and beside its peers, in one run.
+
+    python bench.py [--pairs 200000]
+
+Prints a table; ratios below 1 are faster. Build with `maturin develop --release` first. POT is optional (`pip install pot`).
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+
+import numpy as np
+from sklearn.kernel_approximation import Nystroem
+from sklearn.metrics.pairwise import rbf_kernel
+
+import landmark
+from landmark import Landmark, Wmd
+from landmark._native import MeteredStore, Oracle
+from landmark.scores import Batches
+
+
+def seconds(work: Callable[[], object], times: int = 5) -> float:
+    """Median CPU seconds of this process: other work on the machine does not count."""
+    taken = []
+    for _ in range(times):
+        start = time.process_time()
+        work()
+        taken.append(time.process_time() - start)
+    return statistics.median(taken)
+
+
+def line(what: str, value: str, aim: str) -> None:
+    print(f"{what:<66} {value:>12}   {aim}", flush=True)
+
+
+def importing() -> None:
+    taken = []
+    for _ in range(7):
+        for program, into in (("pass", -1.0), ("import landmark", 1.0)):
+            start = time.perf_counter()
+            subprocess.run([sys.executable, "-c", program], check=True)
+            taken.append(into * (time.perf_counter() - start))
+    once = statistics.median(late + early for early, late in zip(taken[::2], taken[1::2]))
+    line("import landmark, beyond an empty interpreter", f"{1e3 * once:.1f} ms", "≤ 100 ms")
+
+
+def overhead(pairs: int) -> None:
+    """Scores of 256 pairs at a time that cost nothing, against the same function called directly."""
+    texts = [str(item) for item in range(2000)]
+    answer = [0.5] * 256
+
+    def score(batch: list[tuple[str, str]]) -> list[float]:
+        return answer[: len(batch)]
+
+    rng = np.random.default_rng(0)
+    chosen = rng.choice(2000 * 1999 // 2, size=pairs, replace=False)
+    rows = ((1 + np.sqrt(1 + 8 * chosen.astype(float))) / 2).astype(np.int64)
+    every = np.stack([rows, chosen - rows * (rows - 1) // 2], axis=1)
+    batches = [np.ascontiguousarray(every[first : first + 256]) for first in range(0, pairs - 255, 256)]
+
+    def through(keep: bool) -> None:
+        oracle = Oracle.function(Batches(score, texts), 2000, "bench")
+        metered = MeteredStore(oracle, keep=keep)
+        for batch in batches:
+            metered.scores(batch)
+
+    def directly() -> None:
+        for batch in batches:
+            score([(texts[i], texts[j]) for i, j in batch.tolist()])
+
+    bare, count = seconds(directly), 256 * len(batches)
+    for keep, what in ((False, "metered"), (True, "metered and kept in a store")):
+        line(f"a pair at batches of 256, {what}, beyond the function", f"{1e6 * (seconds(lambda: through(keep)) - bare) / count:.2f} µs", "≤ 2 µs")
+
+
+def against_nystroem() -> None:
+    rng = np.random.default_rng(1)
+    for n, s in ((5_000, 200), (20_000, 400)):
+        x = rng.normal(size=(n, 20))
+        theirs = Nystroem(kernel="rbf", gamma=0.05, n_components=s, random_state=0)
+        theirs.fit(x)
+        ours = Landmark(rbf, s, method="nystrom", landmarks=theirs.component_indices_, error_samples=0, known=False)
+        z = [theirs.transform(x), ours.fit_transform(x)]
+        probe = rng.choice(n, 400, replace=False)
+        k = rbf_kernel(x[probe], gamma=0.05)
+        errors = [np.linalg.norm(k - one[probe] @ one[probe].T) / np.linalg.norm(k) for one in z]
+        ratio = seconds(lambda: ours.fit(x), 3) / seconds(lambda: theirs.fit_transform(x), 3)
+        line(f"nystrom over Nystroem, rbf of a function, n {n}, s {s}", f"{ratio:.2f}", f"errors {errors[1]:.4f} and {errors[0]:.4f}")
+
+
+def rbf(pairs: list[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
+    left, right = (np.asarray(side) for side in zip(*pairs))
+    return np.exp(-0.05 * ((left - right) ** 2).sum(axis=1))
+
+
+def against_pot() -> None:
+    try:
+        import ot
+    except ImportError:
+        line("emd over POT's emd2", "skipped", "`pip install pot`")
+        return
+    rng = np.random.default_rng(2)
+    for m in (8, 20, 100):
+        problems = []
+        for _ in range(4000 // m):
+            a, b = rng.random(m), rng.random(m)
+            x, y = rng.normal(size=(m, 30)), rng.normal(size=(m, 30))
+            problems.append((a / a.sum(), b / b.sum(), np.linalg.norm(x[:, None] - y[None], axis=2)))
+        far = max(abs(landmark.emd(*one) - ot.emd2(*one)) for one in problems)
+        ratio = seconds(lambda: [landmark.emd(*one) for one in problems]) / seconds(lambda: [ot.emd2(*one) for one in problems])
+        line(f"emd over POT's emd2, {m} × {m}", f"{ratio:.2f}", f"below 1; differ by {far:.0e} at most")
+    words = [f"w{number}" for number in range(800)]
+    vectors = rng.normal(size=(800, 50)).astype(np.float32)
+    texts = [" ".join(rng.choice(words, size=rng.integers(5, 15))) for _ in range(80)]
+
+    def by_pot() -> None:
+        for a in range(80):
+            for b in range(a):
+                left, right = (sorted(set(texts[one].split())) for one in (a, b))
+                masses = [np.array([texts[one].split().count(word) for word in of], dtype=float) for one, of in ((a, left), (b, right))]
+                costs = np.linalg.norm(vectors[[int(w[1:]) for w in left]][:, None] - vectors[[int(w[1:]) for w in right]][None], axis=2)
+                ot.emd2(masses[0] / masses[0].sum(), masses[1] / masses[1].sum(), costs.astype(float))
+
+    oracle, every = Wmd(words, vectors).oracle(texts), np.arange(80)
+    line("wmd of all pairs of 80 texts over POT's emd2", f"{seconds(lambda: oracle.block(every, every), 3) / seconds(by_pot, 3):.3f}", "below 1")
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--pairs", type=int, default=100_000)
+    options = parser.parse_args()
+    importing()
+    overhead(options.pairs)
+    against_nystroem()
+    against_pot()

@@ -1,0 +1,65 @@
+"""Items of a fit: what they are, by what they are told apart, and which of them were there before."""
+
+from __future__ import annotations
+
+import hashlib
+import pickle
+from collections.abc import Iterator
+from typing import Any, Protocol
+
+import numpy as np
+
+
+class Items(Protocol):
+    """A list of items, or the rows of an array."""
+
+    def __len__(self) -> int: ...
+    def __getitem__(self, place: int, /) -> Any: ...
+    def __iter__(self) -> Iterator[Any]: ...
+
+
+def key(item: Any) -> bytes:
+    """Bytes that two items share when a score can't tell them apart: the text, the numbers of a row, or the pickled object."""
+    if isinstance(item, str):
+        return b"s" + item.encode("utf-8", "surrogatepass")
+    if isinstance(item, bytes):
+        return b"b" + item
+    if isinstance(item, np.ndarray) and item.dtype != object:
+        return b"a" + str((item.dtype.str, item.shape)).encode() + np.ascontiguousarray(item).tobytes()
+    return b"p" + pickle.dumps(item, protocol=5)
+
+
+def digest(items: Items) -> str:
+    """Digest of all items, in their order."""
+    state = hashlib.blake2b(digest_size=32)
+    for item in items:
+        of_item = key(item)
+        state.update(len(of_item).to_bytes(8, "little"))
+        state.update(of_item)
+    return state.hexdigest()
+
+
+def is_texts_or_objects(x: Any) -> bool:
+    """True for items that no array of numbers holds: texts, objects, rows of text."""
+    if isinstance(x, (str, bytes)):
+        raise TypeError("items are a list of texts, and this is one text; wrap it in a list")
+    if hasattr(x, "__array__") or hasattr(x, "toarray") or hasattr(x, "sparse"):
+        kind = getattr(getattr(x, "dtype", None), "kind", None)
+        is_row = getattr(x, "ndim", 2) == 1
+        return kind in ("U", "S", "T") or (kind == "O" and bool(is_row))
+    first = next(iter(x), None) if hasattr(x, "__iter__") else None
+    return first is not None and not _is_row_of_numbers(first)
+
+
+def _is_row_of_numbers(item: Any) -> bool:
+    if isinstance(item, np.ndarray):
+        return bool(item.dtype != object)
+    if not isinstance(item, (list, tuple)):
+        return isinstance(item, (int, float, complex, np.number))
+    return all(isinstance(number, (int, float, complex, np.number)) for number in item)
+
+
+def shown(item: Any, width: int = 60) -> str:
+    """An item as a message names it."""
+    text = repr(item).replace("\n", " ")
+    return text if len(text) <= width else text[: width - 1] + "…"

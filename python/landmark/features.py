@@ -1,0 +1,166 @@
+"""Maps that need no pairs: structured random features, and a sketch of a stream of rows."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from . import _native
+
+
+def seed_of(random_state: Any) -> int:
+    """A seed of what scikit-learn calls a random state."""
+    if isinstance(random_state, (int, np.integer)):
+        return int(random_state)
+    return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
+
+
+class StructuredFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Random features of a kernel by a structured matrix, in the place of `RBFSampler`: O((d + m) log d) an item instead of O(dm).
+
+    Parameters
+    ----------
+    kernel : `gaussian` (with `sigma`), `inner_product`, `step`, `sign`, `relu`, `arc_cosine` (with `order`), as an id or a mapping with `id`.
+    family : `circulant`, `toeplitz`, `hankel`, `low_displacement` (with `rank`, `nonzeros`), `fastfood`, `hd3` or `dense`.
+    n_components : projections m; the Gaussian kernel has two features of each.
+    preprocess : rotate items at random first; off only where they are known to be spread out.
+    random_state : seed.
+    """
+
+    def __init__(
+        self,
+        kernel: str | Mapping[str, Any] = "gaussian",
+        family: str | Mapping[str, Any] = "circulant",
+        n_components: int = 1024,
+        *,
+        sigma: float = 1.0,
+        preprocess: bool = True,
+        random_state: Any = 0,
+    ) -> None:
+        self.kernel = kernel
+        self.family = family
+        self.n_components = n_components
+        self.sigma = sigma
+        self.preprocess = preprocess
+        self.random_state = random_state
+
+    @property
+    def _n_features_out(self) -> int:
+        return self._map().features
+
+    def fit(self, X: Any, y: Any = None) -> StructuredFeatures:
+        """Draws the map for items as wide as these; they are not looked at."""
+        X = validate_data(self, X, dtype=np.float64)
+        kernel: Any = dict(self.kernel) if isinstance(self.kernel, Mapping) else {"id": self.kernel}
+        if kernel["id"] == "gaussian":
+            kernel.setdefault("sigma", self.sigma)
+        family = dict(self.family) if isinstance(self.family, Mapping) else {"id": self.family}
+        self._params = json.dumps(
+            {"kernel": kernel, "family": family, "features": self.n_components, "preprocess": self.preprocess, "seed": seed_of(self.random_state)}
+        )
+        self._columns = X.shape[1]
+        self._drawn: _native.StructuredFeatures | None = None
+        self._map()
+        return self
+
+    def transform(self, X: Any) -> NDArray[np.float64]:
+        """φ(x) of each item: inner products estimate the kernel."""
+        check_is_fitted(self, "_params")
+        X = validate_data(self, X, reset=False, dtype=np.float64)
+        return self._map().transform(np.ascontiguousarray(X))
+
+    def _map(self) -> _native.StructuredFeatures:
+        check_is_fitted(self, "_params")
+        if self._drawn is None:
+            self._drawn = _native.StructuredFeatures(self._columns, self._params)
+        return self._drawn
+
+    def __getstate__(self) -> dict[str, Any]:
+        # drawn again from its seed
+        state = dict(super().__getstate__())
+        return {**state, "_drawn": None} if "_drawn" in state else state
+
+
+class FrequentDirections(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """A sketch of a stream of rows: the largest directions of XᵀX in l rows, with a bound that needs no X.
+
+    Parameters
+    ----------
+    n_components : directions that `transform` projects on.
+    rows : l ≥ n_components, the rows of the sketch; ‖XᵀX − YᵀY‖₂ ≤ ‖X‖²_F / l.
+    form : `buffered`, or `figure_1` as the paper has it.
+    """
+
+    def __init__(self, n_components: int = 10, *, rows: int = 100, form: str = "buffered", buffer: int | None = None) -> None:
+        self.n_components = n_components
+        self.rows = rows
+        self.form = form
+        self.buffer = buffer
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.components_.shape[0])
+
+    def fit(self, X: Any, y: Any = None) -> FrequentDirections:
+        """Sketches these rows alone."""
+        self._sketch: _native.FrequentDirections | None = None
+        return self._append(X, reset=True)
+
+    def partial_fit(self, X: Any, y: Any = None) -> FrequentDirections:
+        """Sketches further rows."""
+        return self._append(X, reset=getattr(self, "_sketch", None) is None)
+
+    def _append(self, X: Any, *, reset: bool) -> FrequentDirections:
+        X = validate_data(self, X, reset=reset, dtype=np.float64)
+        if getattr(self, "_sketch", None) is None:
+            params = {"rows": self.rows, "form": self.form, "buffer": self.buffer}
+            self._sketch = _native.FrequentDirections(X.shape[1], json.dumps(params))
+        assert self._sketch is not None
+        self._sketch.append(np.ascontiguousarray(X))
+        return self._read()
+
+    def merge(self, other: FrequentDirections) -> FrequentDirections:
+        """Takes in the rows that another sketch saw: the bound holds for all of them."""
+        check_is_fitted(self, "components_")
+        check_is_fitted(other, "components_")
+        assert self._sketch is not None and other._sketch is not None
+        self._sketch.merge(other._sketch)
+        return self._read()
+
+    def _read(self) -> FrequentDirections:
+        assert self._sketch is not None
+        most = min(self.n_components, self.rows, self.n_features_in_)
+        directions, squares = self._sketch.projection(most)
+        self.components_, self.singular_values_ = directions.T, np.sqrt(squares)
+        self.bound_ = json.loads(self._sketch.bound())
+        return self
+
+    def sketch(self) -> NDArray[np.float64]:
+        """Y, at most l rows: YᵀY ≈ XᵀX."""
+        check_is_fitted(self, "components_")
+        assert self._sketch is not None
+        return self._sketch.sketched()
+
+    def transform(self, X: Any) -> NDArray[np.float64]:
+        """Rows along the largest directions, not centred."""
+        check_is_fitted(self, "components_")
+        X = validate_data(self, X, reset=False, dtype=np.float64)
+        return np.asarray(X @ self.components_.T)
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = dict(super().__getstate__())
+        if state.get("_sketch") is not None:
+            state["_sketch"] = state["_sketch"].to_bytes()
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        if isinstance(state.get("_sketch"), bytes):
+            state = {**state, "_sketch": _native.FrequentDirections.from_bytes(state["_sketch"])}
+        super().__setstate__(state)

@@ -1,0 +1,292 @@
+"""The estimator: bills, factors, neighbours, files."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+from conftest import Counted, matrix, truth
+from sklearn.base import clone
+
+import landmark
+from landmark import BudgetExhausted, Landmark
+
+
+def test_the_bill_is_what_is_called_and_a_second_fit_calls_nothing(score: Counted, texts: list[str], tmp_path) -> None:
+    lm = Landmark(score, n_components=10, store=tmp_path / "store", identity="test", error_samples=50)
+    bill = lm.plan(texts)
+    assert score.calls == 0 and bill.is_exact and bill.n_components == 10
+    n, s = len(texts), 10
+    assert bill.calls_alone - bill.calls_of_the_estimate == n * s - s * (s - 1) // 2
+    lm.fit(texts)
+    assert score.calls == bill.calls == lm.n_calls_
+    assert max(score.asked.values()) == 1, "no pair twice"
+    again = Landmark(score, n_components=8, store=tmp_path / "store", identity="test", method="sicur", error_samples=0)
+    assert again.plan(texts).stored > 0
+    lm2 = clone(lm).fit(texts)
+    assert lm2.n_calls_ == 0 and score.calls == bill.calls
+    np.testing.assert_array_equal(lm2.embedding_, lm.embedding_)
+
+
+def test_what_was_evaluated_is_exact_and_the_error_is_that_of_what_is_read(score: Counted, texts: list[str]) -> None:
+    lm = Landmark(score, n_components=15, error_samples=2000).fit(texts)
+    k, read = truth(score, texts), lm.similarities(range(len(texts)), range(len(texts)))
+    np.testing.assert_allclose(read[:, lm.component_indices_], k[:, lm.component_indices_], atol=1e-12)
+    np.testing.assert_allclose(read, read.T, atol=1e-12)
+    np.testing.assert_allclose(lm.row(3), read[3], atol=1e-14)
+    assert lm.similarity(3, 14) == pytest.approx(read[3, 14], abs=1e-12)
+    exact = np.linalg.norm(k - read) / np.linalg.norm(k)
+    low, high = lm.error_interval_
+    # all pairs were drawn: the interval is a point
+    assert low - 1e-12 <= exact <= high + 1e-12 and lm.error_ == pytest.approx(exact, rel=0.2)
+    assert Landmark(score, n_components=len(texts), error_samples=0).fit(texts).row(0) == pytest.approx(k[0])
+
+
+def test_vectors_are_handed_over_and_not_copied(score: Counted, texts: list[str]) -> None:
+    lm = Landmark(score, n_components=10, error_samples=0)
+    z = lm.fit_transform(texts)
+    assert z is lm.embedding_ and z.flags.c_contiguous and z.dtype == np.float64
+    bare = (z * lm.signature_) @ z.T
+    others = np.setdiff1d(np.arange(len(texts)), lm.component_indices_)
+    np.testing.assert_allclose(bare[np.ix_(others, others)], lm.similarities(others, others), atol=1e-12)
+
+
+@pytest.mark.parametrize("method", sorted(landmark.methods()))
+def test_every_method_fits_what_its_bill_says(method: str) -> None:
+    k = matrix()
+    asked: list[tuple[int, int]] = []
+
+    def look_up(pairs: list[tuple[int, int]]) -> np.ndarray:
+        asked.extend(tuple(sorted(pair)) for pair in pairs)
+        return np.array([k[i, j] for i, j in pairs])
+
+    items = [{"item": i} for i in range(len(k))]
+    lm = Landmark(lambda pairs: look_up([(a["item"], b["item"]) for a, b in pairs]), 12, method=method, error_samples=100)
+    bill = lm.plan(items)
+    lm.fit(items)
+    assert len(asked) == len(set(asked)) == lm.n_calls_
+    assert lm.n_calls_ <= bill.calls and (lm.n_calls_ == bill.calls or method == "stack" or not bill.is_exact)
+    assert np.all(np.isfinite(lm.embedding_))
+
+
+@pytest.mark.parametrize("policy", landmark.landmark_policies())
+def test_every_landmark_policy_stays_within_its_bill(policy: str) -> None:
+    k = matrix()
+    chosen = {"id": policy, "indices": list(range(12))} if policy == "given" else policy
+    lm = Landmark(metric="precomputed", n_components=12, landmarks=chosen, error_samples=0)
+    bill = lm.plan(k)
+    lm.fit(k)
+    assert len(set(lm.component_indices_.tolist())) == 12
+    assert lm.n_calls_ <= bill.calls and (lm.n_calls_ == bill.calls or not bill.is_exact)
+    own = Landmark(metric="precomputed", n_components=3, landmarks=[7, 1, 5], error_samples=0).fit(k)
+    assert own.component_indices_.tolist() == [7, 1, 5]
+
+
+def test_a_budget_is_never_passed(score: Counted, texts: list[str]) -> None:
+    with pytest.warns(UserWarning, match="pays for"):
+        lm = Landmark(score, n_components=20, budget=400, error_samples=50).fit(texts)
+    assert 0 < score.calls <= 400 and 1 <= lm.n_components_ < 20
+    with pytest.raises(BudgetExhausted, match="budget of 10"):
+        Landmark(score, n_components=20, budget=10, error_samples=0).fit(texts)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        before = score.calls
+        Landmark(score, n_components=2, budget=150, error_samples=0).fit(texts).kneighbors(3, calls_per_item=10)
+    assert score.calls - before <= 150
+
+
+def test_a_score_of_one_order_is_asked_in_both(texts: list[str]) -> None:
+    asked: list[tuple[str, str]] = []
+
+    def skewed(pairs: list[tuple[str, str]]) -> list[float]:
+        asked.extend(pairs)
+        return [len(a) - 0.5 * len(b) for a, b in pairs]
+
+    lm = Landmark(skewed, n_components=4, order="mean", error_samples=0)
+    bill = lm.plan(texts)
+    lm.fit(texts)
+    assert len(asked) == bill.calls == lm.n_calls_
+    i = int(lm.component_indices_[0])
+    assert lm.similarity(i, 0) == pytest.approx(0.25 * (len(texts[i]) + len(texts[0])))
+
+
+def test_a_known_diagonal_takes_no_call_and_gamma_no_new_one(score: Counted, texts: list[str]) -> None:
+    asked: list[tuple[str, str]] = []
+
+    def distance(pairs: list[tuple[str, str]]) -> list[float]:
+        asked.extend(pairs)
+        return [abs(len(a) - len(b)) + 0.1 for a, b in pairs]
+
+    lm = Landmark(distance, n_components=5, diagonal=0.0, gamma=0.5, error_samples=0).fit(texts)
+    assert all(a != b for a, b in asked)
+    assert lm.similarity(7, 7) == 1.0
+    i = int(lm.component_indices_[0])
+    assert lm.similarity(i, 9) == pytest.approx(np.exp(-0.5 * (abs(len(texts[i]) - len(texts[9])) + 0.1)))
+
+
+def test_a_proxy_lowers_the_error_and_new_items_are_embedded_with_it() -> None:
+    rng = np.random.default_rng(2)
+    vectors = rng.normal(size=(90, 6))
+    unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    cosine = unit @ unit.T
+    k = 0.2 + 0.8 * cosine**2 + 0.02 * np.outer(unit[:, 0], unit[:, 0])
+    items = [str(i) for i in range(90)]
+
+    def score(pairs: list[tuple[str, str]]) -> list[float]:
+        return [k[int(a), int(b)] for a, b in pairs]
+
+    fitted = [Landmark(score, 6, proxy=proxy, error_samples=500).fit(items[:80]) for proxy in (None, vectors[:80])]
+    assert fitted[1].error_ < 0.5 * fitted[0].error_
+    lm = fitted[1]
+    before = lm.n_calls_
+    z = lm.transform(items[80:], proxy=vectors[80:])
+    assert lm.n_calls_ - before == 10 * 6
+    estimate = (z * lm.signature_) @ lm.embedding_.T
+    assert np.linalg.norm(estimate - k[80:, :80]) < 0.1 * np.linalg.norm(k[80:, :80])
+    with pytest.raises(ValueError, match="hand over the embeddings"):
+        lm.transform(items[80:])
+    np.testing.assert_array_equal(lm.transform(items[:5]), lm.embedding_[:5])
+
+
+def test_new_items_take_s_calls_each_and_known_ones_none(score: Counted, texts: list[str]) -> None:
+    lm = Landmark(score, n_components=10, error_samples=0).fit(texts)
+    before = score.calls
+    z = lm.transform([*texts[:3], "new", "newer"])
+    assert score.calls - before == 2 * 10
+    np.testing.assert_array_equal(z[:3], lm.embedding_[:3])
+    rows = np.array([[score.of(text, texts[j]) for j in lm.component_indices_] for text in ("new", "newer")])
+    whole = Landmark(metric="precomputed", n_components=10, landmarks=lm.component_indices_, error_samples=0)
+    k = truth(score, texts)
+    padded = np.zeros((2, len(texts)))
+    padded[:, lm.component_indices_] = rows
+    np.testing.assert_allclose(z[3:], whole.fit(k).transform(padded), atol=1e-9)
+
+
+def test_neighbours_of_the_factors_are_those_of_the_rows(score: Counted, texts: list[str]) -> None:
+    for settings in ({}, {"known": False}, {"scattered": {"columns": 0.5}}):
+        lm = Landmark(score, n_components=12, error_samples=0, **settings).fit(texts)
+        found, items = lm.kneighbors(5)
+        for i in range(len(texts)):
+            row = lm.row(i)
+            row[i] = -np.inf
+            best = np.sort(row)[::-1][:5]
+            np.testing.assert_allclose(found[i], best, atol=1e-9)
+            np.testing.assert_allclose(row[items[i]], best, atol=1e-9)
+        assert bool(lm.neighbors_exact_.any()) == (settings != {"known": False})
+
+
+def test_a_search_makes_the_calls_of_its_bill_and_finds_more(score: Counted, texts: list[str]) -> None:
+    k = truth(score, texts)
+    np.fill_diagonal(k, -np.inf)
+    true = [set(np.argsort(-row)[:3].tolist()) for row in k]
+    lm = Landmark(score, n_components=4, error_samples=0).fit(texts)
+    bill = lm.plan_kneighbors(texts, 3, calls_per_item=20)
+    assert bill == 20 * len(texts)
+    fresh = Landmark(score, n_components=4, error_samples=0).fit(texts)
+    _, by_factors = fresh.kneighbors(3)
+    before = score.calls
+    found, items = lm.kneighbors(3, calls_per_item=20)
+    assert score.calls - before <= bill, "columns of the fit are there"
+    recall = [np.mean([len(true[i] & set(of[i].tolist())) / 3 for i in range(len(texts))]) for of in (by_factors, items)]
+    assert recall[1] > max(recall[0], 0.7)
+    assert np.all(np.diff(found, axis=1) <= 1e-12) and found.shape == items.shape == (len(texts), 3)
+
+
+def test_a_stated_recall_is_kept_and_a_search_that_misses_it_says_so(score: Counted, texts: list[str]) -> None:
+    lm = Landmark(score, n_components=4, error_samples=0).fit(texts)
+    lm.kneighbors(5, target_recall=0.8, delta=0.2)
+    assert lm.recall_.is_reached and lm.recall_.lower >= 0.8 and lm.recall_.recall >= lm.recall_.lower
+    with pytest.warns(UserWarning, match="not reached"):
+        lm.kneighbors(5, target_recall=0.95, calls_per_item=2)
+    assert not lm.recall_.is_reached
+
+
+def test_mined_pairs_are_true_and_as_many_as_stated() -> None:
+    rng = np.random.default_rng(8)
+    centres = rng.normal(size=(12, 8))
+    points = np.repeat(centres, 15, axis=0) + 0.15 * rng.normal(size=(180, 8))
+    unit = points / np.linalg.norm(points, axis=1, keepdims=True)
+    k = unit @ unit.T
+    items = [str(i) for i in range(180)]
+    lm = Landmark(lambda pairs: [k[int(a), int(b)] for a, b in pairs], 40, error_samples=0).fit(items)
+    mined = lm.mine(0.9, target_recall=0.8, delta=0.2)
+    true = {(i, j) for i, j in zip(*np.nonzero(k >= 0.9)) if i < j}
+    found = {(i, j) for _, i, j in mined}
+    # a target is met with probability 1 − delta: here by four pairs not
+    assert found <= true and len(found) >= 0.79 * len(true) and mined.exact.all()
+    assert len(found) == len(mined) and mined.recall is not None and mined.recall.lower >= 0.8
+    assert [score for score, _, _ in mined] == sorted(mined.scores.tolist(), reverse=True)
+    free = lm.mine(0.9)
+    assert free.calls == 0 and {(i, j) for _, i, j in free if k[i, j] >= 0.9} >= found - true or len(free) > 0
+    groups = mined.groups()
+    assert len(set(groups.tolist())) < 180 and len(mined.keep()) == len(set(groups.tolist()))
+    with pytest.raises(ValueError, match="only uniform"):
+        Landmark(metric="precomputed", n_components=20, landmarks="farthest", error_samples=0).fit(k).mine(0.9, target_recall=0.8)
+
+
+def test_factors_are_saved_as_the_program_has_them(score: Counted, texts: list[str], tmp_path) -> None:
+    lm = Landmark(score, n_components=10, scattered={"columns": 0.6}, error_samples=100, identity="mine").fit(texts)
+    lm.save(tmp_path / "factors")
+    info = json.loads((tmp_path / "factors" / "factors.json").read_text())
+    assert info["items"] == 60 and info["rank"] == 10 and info["scattered"] == len(lm._factors.scattered_scores)
+    assert np.load(tmp_path / "factors" / "scattered_pairs.npy").dtype == np.uint64
+    read = Landmark.load(tmp_path / "factors")
+    np.testing.assert_array_equal(read.row(5), lm.row(5))
+    np.testing.assert_array_equal(read.kneighbors(4)[1], lm.kneighbors(4)[1])
+    assert read.error_ == lm.error_ and read.component_indices_.tolist() == lm.component_indices_.tolist()
+    with pytest.raises(ValueError, match="calls of the score"):
+        read.kneighbors(3, calls_per_item=5)
+    whole = Landmark.load(tmp_path / "factors", score, texts)
+    assert whole.transform(["other"]).shape == (1, lm.embedding_.shape[1])
+    with pytest.raises(ValueError, match="other items"):
+        Landmark.load(tmp_path / "factors", score, texts[::-1])
+    with pytest.raises(FileNotFoundError, match="no factors"):
+        Landmark.load(tmp_path)
+    np.save(tmp_path / "factors" / "vectors.npy", np.zeros((3, 3)))
+    with pytest.raises(ValueError, match=r"\(3, 3\)"):
+        Landmark.load(tmp_path / "factors")
+
+
+def test_a_pickled_estimator_reads_and_scores_as_before(texts: list[str]) -> None:
+    lm = Landmark(_length, n_components=6, error_samples=0).fit(texts)
+    copy = pickle.loads(pickle.dumps(lm))
+    np.testing.assert_array_equal(copy.row(2), lm.row(2))
+    np.testing.assert_array_equal(copy.transform(["abc"]), lm.transform(["abc"]))
+    assert copy.kneighbors(2, calls_per_item=3)[1].shape == (60, 2)
+
+
+def _length(pairs: list[tuple[str, str]]) -> list[float]:
+    return [1.0 / (1 + abs(len(a) - len(b))) for a, b in pairs]
+
+
+def test_bills_and_fits_show_themselves_as_tables(score: Counted, texts: list[str]) -> None:
+    lm = Landmark(score, n_components=5, error_samples=10)
+    assert "calls to be made" in str(lm.plan(texts)) and "<table>" in lm.plan(texts)._repr_html_()
+    shown = lm.fit(texts)._repr_html_()
+    assert "<svg" in shown and "relative error" in shown
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"n_components": 0}, "at least 1"),
+        ({"method": "nystroem"}, "unknown; there are nystrom"),
+        ({"method": {"id": "sms_nystrom", "alfa": 1}}, "alfa"),
+        ({"landmarks": "random"}, "unknown; there are uniform"),
+        ({"landmarks": [1, 1]}, "item 1 is landmark 0 and again landmark 1"),
+        ({"order": "both"}, "must be one of symmetric"),
+        ({"link": 5}, "must be 1, 2, 3"),
+        ({"gamma": -1.0}, "gamma"),
+        ({"proxy": np.ones((4, 2))}, "one row an item"),
+        ({"score": None}, "give a `score`"),
+        ({"score": 3}, "function of a list of pairs"),
+        ({"store": "somewhere"}, "give `identity`"),
+    ],
+)
+def test_a_wrong_setting_is_an_error_that_names_it(score: Counted, texts: list[str], settings, message: str) -> None:
+    with pytest.raises((ValueError, TypeError), match=message):
+        Landmark(**{"score": score, "n_components": 2, "error_samples": 0, **settings}).fit(texts)
+    assert score.calls == 0

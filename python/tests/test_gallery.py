@@ -1,0 +1,44 @@
+"""The scripts of `examples/python` run as they are, and the guide's code runs as it stands there."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+SCRIPTS = sorted((ROOT / "examples/python").glob("*.py"))
+SAYS = {
+    "near_duplicates": "pairs of 0.5 and more",
+    "rerank": "recall@5 of rounds",
+    "wmd_svm": "accuracy on",
+    "llm_judge": "nearest to",
+    "mentions": "CoNLL F1",
+}
+
+
+@pytest.mark.parametrize("name", SAYS)
+def test_a_script_of_the_gallery_runs(name: str) -> None:
+    if not SCRIPTS:
+        pytest.skip("the scripts are in the repository, and this is none")
+    script = ROOT / "examples/python" / f"{name}.py"
+    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, check=False, timeout=120)
+    assert done.returncode == 0, done.stderr
+    assert SAYS[name] in done.stdout, done.stdout
+
+
+def test_the_code_of_the_guide_runs_from_top_to_bottom(tmp_path: Path) -> None:
+    guide = ROOT / "docs/python.md"
+    if not guide.exists():
+        pytest.skip("the guide is in the repository, and this is none")
+    blocks = re.findall(r"^```python\n(.*?)^```", guide.read_text(encoding="utf-8"), re.M | re.S)
+    assert len(blocks) >= 5
+    program = tmp_path / "guide.py"
+    program.write_text("\n".join(blocks), encoding="utf-8")
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, [os.environ.get("PYTHONPATH"), str(ROOT / "examples/python")]))}
+    done = subprocess.run([sys.executable, str(program)], capture_output=True, text=True, check=False, cwd=tmp_path, env=environment)
+    assert done.returncode == 0, done.stderr

@@ -1,0 +1,73 @@
+"""The package itself: stubs, types, names, time of import."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import landmark
+from landmark import _native
+
+PACKAGE = Path(landmark.__file__).parent
+
+
+def test_stubs_name_what_the_module_has() -> None:
+    stubs = ast.parse((PACKAGE / "_native.pyi").read_text())
+    told = {node.name: node for node in stubs.body if isinstance(node, (ast.ClassDef, ast.FunctionDef))}
+    there = {name for name in dir(_native) if not name.startswith("_")}
+    assert set(told) == there
+    for name, node in told.items():
+        real = getattr(_native, name)
+        if isinstance(node, ast.FunctionDef):
+            assert _parameters(node) == _signature(real), name
+            continue
+        if issubclass(real, BaseException):
+            continue
+        members = {member.name: member for member in node.body if isinstance(member, ast.FunctionDef)}
+        real_members = {member for member in vars(real) if not member.startswith("_") or member in ("__len__", "__new__")}
+        assert set(members) | {"__new__"} == real_members | {"__new__"}, name
+        for member, of in members.items():
+            if not member.startswith("_") and not any(_is(mark, "property") for mark in of.decorator_list):
+                assert [one for one in _parameters(of) if one != "self"] == _signature(getattr(real, member)), member
+
+
+def _is(mark: ast.expr, name: str) -> bool:
+    return isinstance(mark, ast.Name) and mark.id == name
+
+
+def _parameters(node: ast.FunctionDef) -> list[str]:
+    return [argument.arg for argument in node.args.args]
+
+
+def _signature(real: object) -> list[str]:
+    text = getattr(real, "__text_signature__", "") or ""
+    names = [part.split("=")[0].strip() for part in text.strip("()").split(",")]
+    return [name for name in names if name and name not in ("/", "*", "$self", "self")]
+
+
+def test_every_name_is_there_and_documented() -> None:
+    for name in landmark.__all__:
+        assert getattr(landmark, name).__doc__ or name == "__version__", name
+    with pytest.raises(AttributeError, match="no attribute 'Lankmark'"):
+        landmark.Lankmark  # noqa: B018
+    assert set(landmark.__all__) <= set(dir(landmark))
+
+
+def test_importing_needs_neither_scikit_learn_nor_scipy() -> None:
+    program = "import sys, landmark; print([name for name in ('sklearn', 'scipy', 'numpy') if name in sys.modules])"
+    said = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
+    assert said.strip() == "[]"
+
+
+def test_types_are_strict() -> None:
+    pytest.importorskip("mypy")
+    if not (PACKAGE.parent / "pyproject.toml").exists():
+        pytest.skip("the package is installed without its project file")
+    done = subprocess.run(
+        [sys.executable, "-m", "mypy", "--config-file", "pyproject.toml"], cwd=PACKAGE.parent, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout
