@@ -11,34 +11,45 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
 
 use futures_util::future::BoxFuture;
-use futures_util::stream::{self, StreamExt, TryStreamExt};
-use landmark_core::oracle::{Identity, Oracle, OracleError, Pair, Symmetry, check_pairs};
+use futures_util::stream::{self, StreamExt};
+use landmark_core::oracle::{
+    Attempt, Complaints, Fallible, Identity, Oracle, OracleError, Pair, Symmetry, attempt_off_diagonal,
+};
 use landmark_oracles::subprocess::{FailedPairs, ScoredItems};
 use serde::Serialize;
 use url::Url;
 
+mod client;
+mod company;
 mod connection;
+mod embeddings;
 mod error;
 mod flow;
+mod jobs;
 mod params;
 mod purse;
 mod rating;
 mod shape;
+mod vector_file;
 mod wait;
 
+pub use company::Company;
+pub use embeddings::{Embedder, EmbeddingParams};
 pub use error::HttpError;
-pub use params::{ChangedModel, Fields, HttpParams, Shape};
-pub use purse::{Paid, Price};
+pub use params::{BatchParams, ChangedModel, Fields, HttpParams, Shape};
+pub use purse::{Paid, Price, PriceEstimate};
 pub use rating::{Rating, RatingSource};
 
-use connection::{Connection, Reply};
-use flow::Flow;
-use purse::Purse;
+use client::Client;
+use company::CompanySample;
+use connection::Reply;
+use jobs::Jobs;
 use shape::Batch;
 
+/// The scorer, in messages.
+const ENDPOINT: &str = "an endpoint";
 /// Failed pairs that are named.
 const WARNINGS: u64 = 5;
 /// Failed pairs after which an endpoint that scored none is given up, whatever failed pairs may do.
@@ -47,13 +58,11 @@ const HOPELESS: u64 = 20;
 /// An endpoint as an oracle over texts.
 pub struct Http {
     params: HttpParams,
-    url: Url,
     items: Arc<ScoredItems>,
     identity: Identity,
     runtime: tokio::runtime::Runtime,
-    connection: Connection,
-    flow: Flow,
-    purse: Arc<Purse>,
+    client: Client,
+    jobs: Option<Jobs>,
     /// Pairs of a request that the server takes, as far as it is known.
     largest: AtomicUsize,
     /// Model and fingerprint of the first answer.
@@ -61,7 +70,8 @@ pub struct Http {
     changed: AtomicU64,
     scored: AtomicBool,
     failed: AtomicU64,
-    retries: AtomicU64,
+    complaints: Complaints,
+    company: CompanySample,
 }
 
 impl Http {
@@ -71,35 +81,27 @@ impl Http {
     /// A parameter out of range, a key that the environment lacks, a certificate that cannot be read.
     pub fn new(params: HttpParams, items: Arc<ScoredItems>, money: Option<f64>) -> Result<Self, HttpError> {
         let url = params.check()?;
-        let connection = Connection::new(&params, &url)?;
-        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
-        let runtime = runtime.map_err(|error| HttpError::Client {
-            url: connection::public(&url).to_string(),
-            what: error.to_string(),
-        })?;
-        let price = params.price.unwrap_or_default();
-        let limit = money.filter(|_| params.price.is_some());
+        let scores = identity(&params, FailedPairs::Error, &url, &items);
         Ok(Self {
-            identity: identity(&params, &url, &items),
-            connection,
-            flow: Flow::new(&params),
-            purse: Purse::new(price, limit),
+            identity: identity(&params, params.failed_pairs, &url, &items),
+            client: Client::new(&params, &url, money)?,
+            jobs: params.batch.as_ref().map(|batch| Jobs::new(batch, &url, &scores)),
+            runtime: client::runtime(&url)?,
             largest: AtomicUsize::new(params.pairs_per_request()),
-            url: connection::public(&url),
+            company: CompanySample::new(&params),
             items,
-            runtime,
             params,
             model: Mutex::default(),
             changed: AtomicU64::new(0),
             scored: AtomicBool::new(false),
             failed: AtomicU64::new(0),
-            retries: AtomicU64::new(0),
+            complaints: Complaints::default(),
         })
     }
 
     /// The address, without what might be secret.
     pub fn url(&self) -> &Url {
-        &self.url
+        &self.client.url
     }
 
     /// The items.
@@ -109,7 +111,18 @@ impl Http {
 
     /// What was paid so far.
     pub fn paid(&self) -> Paid {
-        self.purse.paid()
+        self.client.purse.paid()
+    }
+
+    /// Price of so many calls by what those so far have cost; `None` before two requests were answered, and without a price.
+    pub fn price_of(&self, calls: u64) -> Option<PriceEstimate> {
+        self.params.price?;
+        self.client.purse.estimate(calls, self.largest.load(Ordering::Relaxed))
+    }
+
+    /// Dependence of the scores on the pairs that share their prompt, once it was measured.
+    pub fn company(&self) -> Option<Company> {
+        self.company.measured()
     }
 
     /// Model and fingerprint of the first answer.
@@ -122,127 +135,121 @@ impl Http {
         self.changed.load(Ordering::Relaxed)
     }
 
-    /// Pairs that got the score of `failed_pairs` so far.
+    /// Pairs that could not be scored so far.
     pub fn failed(&self) -> u64 {
         self.failed.load(Ordering::Relaxed)
     }
 
     /// Requests that were made again so far.
     pub fn retries(&self) -> u64 {
-        self.retries.load(Ordering::Relaxed)
+        self.client.retries()
     }
 
+    /// Scores pairs until one of them ends the work; what is under way then is still waited for.
     async fn score(&self, pairs: &[Pair], out: &mut [f64]) -> Result<(), HttpError> {
+        if let Some(jobs) = &self.jobs {
+            return jobs.score(self, pairs, out).await;
+        }
+        let stop = &AtomicBool::new(false);
         let batches = shape::cut(&self.params, pairs, self.largest.load(Ordering::Relaxed));
         let answers = stream::iter(&batches).map(async |batch| {
-            let mut mean = vec![0.0; batch.pairs.len()];
-            for _ in 0..self.params.repeats {
-                let scores = self.answer(&batch.pairs).await?;
-                mean.iter_mut().zip(scores).for_each(|(mean, score)| *mean += score / self.params.repeats as f64);
-            }
-            Ok::<(&Batch, Vec<f64>), HttpError>((batch, mean))
+            let (scores, outcome) = self.mean(batch, stop).await;
+            (batch, scores, outcome)
         });
         // what is ahead of the limit of the flow waits there, so that a grown limit is used at once
         let mut answers = answers.buffer_unordered(self.params.in_flight);
-        while let Some((batch, scores)) = answers.try_next().await? {
-            for (&place, score) in batch.places.iter().zip(scores) {
+        let mut outcome = Ok(());
+        while let Some((batch, scores, ended)) = answers.next().await {
+            for (&place, &score) in batch.places.iter().zip(&scores) {
                 out[place] = score;
             }
+            self.company.take(&batch.pairs, &scores);
+            if ended.is_err() {
+                stop.store(true, Ordering::Relaxed);
+            }
+            outcome = outcome.and(ended);
         }
-        Ok(())
+        drop(answers);
+        outcome?;
+        self.company.measure(self).await
     }
 
-    /// The scores of a few pairs: in one request, or in halves of it.
-    fn answer<'a>(&'a self, pairs: &'a [Pair]) -> BoxFuture<'a, Result<Vec<f64>, HttpError>> {
+    /// The scores of a few pairs, NaN where there is none: the mean of several calls.
+    async fn mean(&self, batch: &Batch, stop: &AtomicBool) -> (Vec<f64>, Result<(), HttpError>) {
+        let mut mean = vec![0.0; batch.pairs.len()];
+        for _ in 0..self.params.repeats {
+            let mut scores = vec![f64::NAN; batch.pairs.len()];
+            let outcome = match stop.load(Ordering::Relaxed) {
+                true => return (scores, Ok(())),
+                false => self.answer(&batch.pairs, &mut scores, stop).await,
+            };
+            mean.iter_mut().zip(scores).for_each(|(mean, score)| *mean += score / self.params.repeats as f64);
+            if outcome.is_err() {
+                // a mean of fewer calls is another score
+                if self.params.repeats > 1 {
+                    mean.fill(f64::NAN);
+                }
+                return (mean, outcome);
+            }
+        }
+        (mean, Ok(()))
+    }
+
+    /// Scores a few pairs: in one request, or in halves of it.
+    fn answer<'a>(
+        &'a self,
+        pairs: &'a [Pair],
+        out: &'a mut [f64],
+        stop: &'a AtomicBool,
+    ) -> BoxFuture<'a, Result<(), HttpError>> {
         Box::pin(async move {
             if pairs.len() > self.largest.load(Ordering::Relaxed) {
-                return self.halves(pairs).await;
+                return self.halves(pairs, out, stop).await;
             }
-            let texts = self.items.texts();
-            let texts: Vec<shape::Texts<'_>> = pairs.iter().map(|&(i, j)| (&*texts[i], &*texts[j])).collect();
-            let body = shape::request(&self.params, &texts).to_string();
-            let reason = match self.exchange(&body).await? {
+            let reason = match self.client.exchange(&self.body(pairs), pairs.len(), stop).await? {
                 Reply::TooLarge { .. } if pairs.len() > 1 => {
                     self.largest.fetch_min(pairs.len().div_ceil(2), Ordering::Relaxed);
-                    return self.halves(pairs).await;
+                    return self.halves(pairs, out, stop).await;
                 }
                 Reply::TooLarge { status, said } => format!("it answered {status}: {said}"),
-                Reply::Json(answer) => {
-                    self.recognise(&answer)?;
-                    match shape::scores(&self.params, &answer, pairs.len()) {
-                        Ok(scores) => {
-                            self.scored.store(true, Ordering::Relaxed);
-                            return Ok(scores);
-                        }
-                        Err(reason) => reason,
+                Reply::Json(answer) => match self.understand(&answer, pairs.len())? {
+                    Ok(scores) => {
+                        out.copy_from_slice(&scores);
+                        return Ok(());
                     }
-                }
+                    Err(reason) => reason,
+                },
                 Reply::NoJson(said) => format!("it answered `{said}`, which is not JSON"),
             };
             match pairs {
-                [pair] => self.fail(*pair, reason).map(|score| vec![score]),
-                _ => self.halves(pairs).await,
+                [pair] => self.fail(*pair, reason),
+                _ => self.halves(pairs, out, stop).await,
             }
         })
     }
 
-    async fn halves(&self, pairs: &[Pair]) -> Result<Vec<f64>, HttpError> {
-        let (first, second) = pairs.split_at(pairs.len() / 2);
-        let mut scores = self.answer(first).await?;
-        scores.extend(self.answer(second).await?);
-        Ok(scores)
+    async fn halves(&self, pairs: &[Pair], out: &mut [f64], stop: &AtomicBool) -> Result<(), HttpError> {
+        let ((first, second), (of_first, of_second)) =
+            (pairs.split_at(pairs.len() / 2), out.split_at_mut(pairs.len() / 2));
+        self.answer(first, of_first, stop).await?;
+        self.answer(second, of_second, stop).await
     }
 
-    /// One request, made again until it is answered or given up.
-    async fn exchange(&self, body: &str) -> Result<Reply, HttpError> {
-        let start = Instant::now();
-        let mut attempts = 0;
-        loop {
-            attempts += 1;
-            // about four bytes a token, which a quota a minute need not know better
-            let place = self.flow.enter(body.len() / 4).await;
-            let reserved = self.purse.reserve(body.len()).await.map_err(|exhausted| {
-                let (limit, spent) = (exhausted.limit, exhausted.spent);
-                HttpError::Money(OracleError::MoneyExhausted { limit, spent, wanted: exhausted.wanted })
-            })?;
-            let outcome = self.connection.post(body).await;
-            let again = match outcome {
-                Ok((reply, usage)) => {
-                    match reply {
-                        Reply::TooLarge { .. } => reserved.release(),
-                        Reply::Json(_) | Reply::NoJson(_) => reserved.settle(usage),
-                    }
-                    place.succeeded();
-                    return Ok(reply);
-                }
-                Err(connection::Fault::Final(error)) => {
-                    reserved.release();
-                    return Err(error);
-                }
-                Err(connection::Fault::Again(again)) => again,
-            };
-            if again.may_be_charged {
-                drop(reserved);
-            } else {
-                reserved.release();
-            }
-            if again.is_overwhelmed {
-                place.overwhelmed();
-            } else {
-                drop(place);
-            }
-            if let Some(wait) = again.wait {
-                self.flow.pause(wait);
-            }
-            let wait = again.wait.unwrap_or_else(|| connection::backoff(attempts));
-            if start.elapsed() + wait > self.params.patience() {
-                let seconds = start.elapsed().as_secs_f64();
-                return Err(HttpError::GaveUp { url: self.url.to_string(), attempts, seconds, last: again.what });
-            }
-            self.retries.fetch_add(1, Ordering::Relaxed);
-            tracing::debug!("{} {}; again in {:.1} s", self.url, again.what, wait.as_secs_f64());
-            tokio::time::sleep(wait).await;
+    /// The body of a request about a few pairs.
+    fn body(&self, pairs: &[Pair]) -> String {
+        let texts = self.items.texts();
+        let texts: Vec<shape::Texts<'_>> = pairs.iter().map(|&(i, j)| (&*texts[i], &*texts[j])).collect();
+        shape::request(&self.params, &texts).to_string()
+    }
+
+    /// The scores of an answer, or why there are none in it.
+    fn understand(&self, answer: &serde_json::Value, count: usize) -> Result<Result<Vec<f64>, String>, HttpError> {
+        self.recognise(answer)?;
+        let scores = shape::scores(&self.params, answer, count);
+        if scores.is_ok() {
+            self.scored.store(true, Ordering::Relaxed);
         }
+        Ok(scores)
     }
 
     /// Notices another model than the first.
@@ -254,16 +261,16 @@ impl Http {
             return Ok(());
         }
         if self.params.changed_model == ChangedModel::Error {
-            return Err(HttpError::ChangedModel { url: self.url.to_string(), first: first.clone(), second });
+            return Err(HttpError::ChangedModel { url: self.url().to_string(), first: first.clone(), second });
         }
         if self.changed.fetch_add(1, Ordering::Relaxed) == 0 {
-            tracing::warn!("{} answered as `{second}` after `{first}`: scores of both are mixed", self.url);
+            tracing::warn!("{} answered as `{second}` after `{first}`: scores of both are mixed", self.url());
         }
         Ok(())
     }
 
-    /// Score, or error, of a pair that cannot be scored.
-    fn fail(&self, (i, j): Pair, reason: String) -> Result<f64, HttpError> {
+    /// Notes that a pair cannot be scored; an error where that is one, or where no pair ever was.
+    fn fail(&self, (i, j): Pair, reason: String) -> Result<(), HttpError> {
         let ids = self.items.ids();
         let next_step = match (self.scored.load(Ordering::Relaxed), self.params.failed_pairs) {
             (false, _) => "compare `oracle.shape` and `oracle.fields` with the server's documentation",
@@ -271,23 +278,24 @@ impl Http {
             (true, FailedPairs::Score(_)) => "look at these two items",
         };
         let pair = format!("(`{}`, `{}`)", ids[i], ids[j]);
-        let error = HttpError::Malformed { url: self.url.to_string(), pair, reason, next_step };
-        let FailedPairs::Score(score) = self.params.failed_pairs else { return Err(error) };
+        let error = HttpError::Malformed { url: self.url().to_string(), pair, reason, next_step };
+        self.complaints.note((i, j), error.to_string());
         let failed = self.failed.fetch_add(1, Ordering::Relaxed) + 1;
+        let FailedPairs::Score(score) = self.params.failed_pairs else { return Err(error) };
         if failed >= HOPELESS && !self.scored.load(Ordering::Relaxed) {
-            return Err(HttpError::Hopeless { url: self.url.to_string(), failed, last: Box::new(error) });
+            return Err(HttpError::Hopeless { url: self.url().to_string(), failed, last: Box::new(error) });
         }
         match failed {
             ..WARNINGS => tracing::warn!("{error}; it gets the score {score}"),
             WARNINGS => tracing::warn!("{error}; it gets the score {score}. Further ones are counted"),
             _ => tracing::debug!("{error}; it gets the score {score}"),
         }
-        Ok(score)
+        Ok(())
     }
 }
 
 /// Digest of all that moves a score. Not of it are the key, the pace and the price.
-fn identity(params: &HttpParams, url: &Url, items: &ScoredItems) -> Identity {
+fn identity(params: &HttpParams, failed_pairs: FailedPairs, url: &Url, items: &ScoredItems) -> Identity {
     let request = BTreeMap::from_iter(&params.request);
     Identity::of(&[
         ("kind", b"http v1"),
@@ -304,7 +312,7 @@ fn identity(params: &HttpParams, url: &Url, items: &ScoredItems) -> Identity {
         ("symmetric", &json(&params.symmetric)),
         ("diagonal", &json(&params.diagonal)),
         ("repeats", &json(&params.repeats)),
-        ("failed pairs", &json(&params.failed_pairs)),
+        ("failed pairs", &json(&failed_pairs)),
         ("items", items.identity().as_bytes()),
     ])
 }
@@ -336,21 +344,36 @@ impl Oracle for Http {
     }
 
     fn calls_at_once(&self) -> usize {
-        self.params.in_flight * self.largest.load(Ordering::Relaxed)
+        let requests = self.params.batch.as_ref().map_or(self.params.in_flight, |batch| batch.requests);
+        requests * self.largest.load(Ordering::Relaxed)
+    }
+
+    fn fallible(&self) -> Option<&dyn Fallible> {
+        Some(self)
     }
 
     fn evaluate(&self, pairs: &[Pair], out: &mut [f64]) -> Result<(), OracleError> {
-        check_pairs(self.len(), pairs, out.len())?;
-        let Some(diagonal) = self.params.diagonal.filter(|_| pairs.iter().any(|(i, j)| i == j)) else {
-            return Ok(self.runtime.block_on(self.score(pairs, out))?);
-        };
-        let asked: Vec<Pair> = pairs.iter().copied().filter(|(i, j)| i != j).collect();
-        let mut scores = vec![0.0; asked.len()];
-        self.runtime.block_on(self.score(&asked, &mut scores))?;
-        let mut scores = scores.into_iter();
-        for ((i, j), out) in pairs.iter().zip(out) {
-            *out = if i == j { diagonal } else { scores.next().unwrap_or(f64::NAN) };
-        }
-        Ok(())
+        self.attempt(pairs, out).settled(ENDPOINT, self.stand_in(), out)
+    }
+}
+
+impl Fallible for Http {
+    fn identity_of_scores(&self) -> Identity {
+        // its query alone is secret, and no part of the identity
+        identity(&self.params, FailedPairs::Error, self.url(), &self.items)
+    }
+
+    fn stand_in(&self) -> Option<f64> {
+        self.params.failed_pairs.stand_in()
+    }
+
+    fn attempt(&self, pairs: &[Pair], out: &mut [f64]) -> Attempt {
+        attempt_off_diagonal((self.len(), self.params.diagonal), pairs, out, |pairs, out| {
+            let error = self.runtime.block_on(self.score(pairs, out)).err();
+            let failed = self.complaints.take(pairs, out);
+            // the error is that of the failed pair
+            let is_told = self.stand_in().is_none() && !failed.is_empty();
+            Attempt { failed, error: error.filter(|_| !is_told).map(OracleError::from) }
+        })
     }
 }
