@@ -30,6 +30,9 @@ pub struct StoredFailure {
     pub col: u32,
     /// The scorer's complaint, items by name.
     pub error: String,
+    /// True where it had no stand-in and ended its run: the next run without one asks again, for the scorer may be mended.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub ended_run: bool,
 }
 
 /// Failures of one oracle.
@@ -90,6 +93,16 @@ impl Failures {
 
     pub(super) fn keys(&self) -> HashSet<u64> {
         self.by_pair.keys().copied().collect()
+    }
+
+    /// Those that are not asked again, where there is no stand-in.
+    pub(super) fn final_keys(&self) -> HashSet<u64> {
+        self.by_pair.iter().filter(|(_, failure)| !failure.ended_run).map(|(&key, _)| key).collect()
+    }
+
+    /// A pair that failed before has a score.
+    pub(super) fn mend(&mut self, key: u64) {
+        self.by_pair.remove(&key);
     }
 
     pub(super) fn all(&self) -> impl Iterator<Item = &StoredFailure> {

@@ -183,7 +183,7 @@ impl<O: Oracle> Stored<O> {
 
     fn count_missing(&self, set: &EntrySet) -> io::Result<u64> {
         // what failed is not asked again
-        let failed = self.state().failures.keys();
+        let failed = self.state().failures.final_keys();
         let held = self.held();
         let all: Vec<usize> = (0..self.shape.len).collect();
         let mut scores = vec![0.0; self.shape.len];

@@ -47,11 +47,18 @@ impl<O: Oracle> Stored<O> {
         failed: &[FailedPair],
     ) -> Result<(), OracleError> {
         let finite = scores.iter().filter(|score| score.is_finite()).count();
+        if !state.failures.is_empty() {
+            let held = self.held();
+            let scored = pairs.iter().zip(&*scores).filter(|(_, score)| score.is_finite());
+            scored.for_each(|(&(i, j), _)| state.failures.mend(held.key(i, j)));
+        }
         let stand_in = self.stand_in();
         let (mut new, mut entries) = (Vec::new(), Vec::new());
         for failure in failed {
             let (i, j) = pairs[failure.place];
-            new.push((self.held().key(i, j), StoredFailure { row: id(i), col: id(j), error: failure.error.clone() }));
+            let ended_run = stand_in.is_none();
+            let stored = StoredFailure { row: id(i), col: id(j), error: failure.error.clone(), ended_run };
+            new.push((self.held().key(i, j), stored));
             if let Some(value) = stand_in {
                 scores[failure.place] = value;
                 entries.push(Entry { row: id(i), col: id(j), value });
@@ -71,7 +78,8 @@ impl<O: Oracle> Stored<O> {
             return Ok(());
         }
         let held = self.held();
-        match pairs.iter().find_map(|&(i, j)| state.failures.get(held.key(i, j))) {
+        let failed = |&(i, j): &Pair| state.failures.get(held.key(i, j)).filter(|failure| !failure.ended_run);
+        match pairs.iter().find_map(failed) {
             None => Ok(()),
             Some(failure) => Err(StoreError::FailedBefore {
                 address: self.store.address().to_owned(),

@@ -141,6 +141,22 @@ fn a_run_that_a_failure_ends_keeps_what_it_scored() {
 }
 
 #[test]
+fn a_failure_that_ended_a_run_is_asked_again_by_the_next() {
+    let folder = tempfile::tempdir().unwrap();
+    let strict = attach(folder.path(), Choosy::new(None));
+    asked(&strict, &column()).unwrap_err();
+    drop(strict);
+    assert_eq!(store(folder.path()).failures().unwrap()[0].failures.len(), 1);
+    let mended = attach(folder.path(), Choosy { fails: false, ..Choosy::new(None) });
+    assert_eq!(asked(&mended, &column()), Ok(column().iter().map(score).collect()));
+    assert_eq!(mended.failed_pairs(), 0);
+    drop(mended);
+    let lenient = attach(folder.path(), Choosy::new(Some(0.0)));
+    assert_eq!(asked(&lenient, &column()), Ok(column().iter().map(score).collect()));
+    assert_eq!((lenient.inner().calls(), lenient.failed_pairs()), (0, 0));
+}
+
+#[test]
 fn an_oracle_that_ends_half_way_loses_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let tired = attach(folder.path(), Choosy { patience: 7, ..Choosy::new(Some(0.0)) });

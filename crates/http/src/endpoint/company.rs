@@ -14,9 +14,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use landmark_core::oracle::Pair;
 
+use super::Http;
+use crate::connection::Reply;
 use crate::error::HttpError;
-use crate::params::HttpParams;
-use crate::{Http, Shape};
+use crate::params::{HttpParams, Shape};
 
 /// Moves of scores that were asked for again, as mean absolute differences.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -126,7 +127,7 @@ async fn moves(http: &Http, prompts: &[Vec<(Pair, f64)>]) -> Result<Option<f64>,
             Err(HttpError::Money(_)) => return Ok(None),
             Err(error) => return Err(error),
         };
-        let crate::connection::Reply::Json(answer) = reply else { return Ok(None) };
+        let Reply::Json(answer) = reply else { return Ok(None) };
         let Ok(scores) = http.understand(&answer, pairs.len())? else { return Ok(None) };
         sum += prompt.iter().zip(&scores).map(|((_, first), second)| (first - second).abs()).sum::<f64>();
         count += pairs.len();

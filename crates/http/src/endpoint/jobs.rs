@@ -25,7 +25,7 @@ use serde_json::{Value as Json, json};
 use tokio::sync::Mutex;
 use url::Url;
 
-use crate::Http;
+use super::Http;
 use crate::error::HttpError;
 use crate::params::BatchParams;
 use crate::purse::{Reserved, Usage};
