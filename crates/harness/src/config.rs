@@ -22,6 +22,7 @@ pub mod landmarks;
 pub mod matrix;
 pub mod method;
 pub mod method_entry;
+pub mod own_pairs;
 pub mod queries;
 pub mod reading;
 pub mod retrieval;
@@ -43,6 +44,7 @@ pub use item_kind::ItemKind;
 pub use landmarks::LandmarkConfig;
 pub use matrix::{ExperimentEntry, MatrixSubject};
 pub use method::{MethodConfig, ProxyConfig, ProxyFit, ProxyKind, ProxyLink};
+pub use own_pairs::{OwnPairsConfig, PairTarget};
 pub use queries::QueriesConfig;
 pub use reading::Ingredients;
 pub use reading::Reading;
@@ -50,7 +52,7 @@ pub use retrieval::RetrievalConfig;
 pub use run_settings::RunSettings;
 pub use search::{Regimes, SearchConfig, Strategy, WmeSearch};
 pub use settings::{Budget, ErrorEstimateConfig, FactorFormat, OutputConfig, SpectrumConfig, SvmConfig, TrainedOn};
-pub use texts::TextsFormat;
+pub use texts::{LabelsConfig, RowSplit, TextsFormat};
 pub use values::{Axis, Compare, ConfigPath, Range, Rank, Scale, Tuned};
 
 use crate::catalogue::Catalogue;
@@ -312,7 +314,7 @@ impl Config {
     }
 }
 
-/// What a profile changed, in words: `3 replicates instead of 20`. The time that it takes changes nothing.
+/// Changes by a profile, in words: `3 replicates instead of 20`. The time that it takes changes nothing.
 fn in_words(change: &Change) -> Option<String> {
     let Change { key, from, to } = change;
     let instead = from.as_ref().map_or_else(String::new, |from| format!(" instead of {from}"));

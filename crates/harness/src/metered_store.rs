@@ -148,7 +148,17 @@ impl MeteredStore {
             flush_before_the_end(stored);
         }
         let beside = Mutex::default();
-        Ok(Self { meter, stored, store, budget, beside, as_given: None, other_order: None, scorer: None, can_score: true })
+        Ok(Self {
+            meter,
+            stored,
+            store,
+            budget,
+            beside,
+            as_given: None,
+            other_order: None,
+            scorer: None,
+            can_score: true,
+        })
     }
 
     /// The store at an address on an oracle of this kind and description, without a limit.
@@ -316,7 +326,7 @@ impl MeteredStore {
 }
 
 /// All pairs of two items of a set, each once, in strides through its columns, rows and single entries.
-fn scattered_pairs(set: &EntrySet, n: usize) -> impl Iterator<Item = Pair> {
+pub(crate) fn scattered_pairs(set: &EntrySet, n: usize) -> impl Iterator<Item = Pair> {
     let (columns, rows, single) = (set.columns(), set.rows(), set.scattered());
     let whole = (columns.len() + rows.len()) * n;
     let total = whole + single.len();

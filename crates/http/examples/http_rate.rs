@@ -32,10 +32,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     let number = |place: usize, usual: usize| arguments.get(place).map_or(Ok(usual), |text| text.parse());
     let (delay, pairs, requests) = (number(0, 30)?, number(1, 32)?, number(2, 8192)?);
-    let mut server = Command::new(std::env::current_exe()?)
-        .args(["--serve", &delay.to_string()])
-        .stdout(Stdio::piped())
-        .spawn()?;
+    let mut server =
+        Command::new(std::env::current_exe()?).args(["--serve", &delay.to_string()]).stdout(Stdio::piped()).spawn()?;
     let mut address = String::new();
     BufReader::new(server.stdout.take().ok_or("no standard output")?).read_line(&mut address)?;
     let measured = measure(address.trim(), pairs, requests);
@@ -46,7 +44,8 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 fn measure(address: &str, pairs: usize, requests: usize) -> Result<(), Box<dyn Error>> {
     let text = |i: usize| format!("item {i}, with as many words as a sentence has in a corpus of short sentences");
-    let ceiling = served(address, &json!({ "query": text(0), "documents": (0..pairs).map(text).collect::<Vec<_>>() }), requests)?;
+    let ceiling =
+        served(address, &json!({ "query": text(0), "documents": (0..pairs).map(text).collect::<Vec<_>>() }), requests)?;
     let columns = 64;
     let n = requests * pairs / columns;
     let items = ScoredItems::new((0..n).map(|i| i.to_string()).collect(), (0..n).map(text).collect())?;
@@ -67,7 +66,11 @@ fn measure(address: &str, pairs: usize, requests: usize) -> Result<(), Box<dyn E
     let (scored, rate) = (stored.bought() as f64, stored.bought() as f64 / pairs as f64 / seconds);
     println!("{pairs} pairs a request, {IN_FLIGHT} requests under way");
     println!("server       {ceiling:>9.0} requests/s");
-    println!("with store   {rate:>9.0} requests/s, {:.1} % of it; {:.0} pairs/s", 100.0 * rate / ceiling, scored / seconds);
+    println!(
+        "with store   {rate:>9.0} requests/s, {:.1} % of it; {:.0} pairs/s",
+        100.0 * rate / ceiling,
+        scored / seconds
+    );
     let each = processor / scored;
     println!("processor    {:>9.2} µs a pair: {:.2} % of a core at 2,000 pairs/s", 1e6 * each, 100.0 * 2000.0 * each);
     stored.inner().evaluate(&[], &mut [])?;
@@ -90,7 +93,9 @@ fn served(address: &str, body: &Json, requests: usize) -> Result<f64, Box<dyn Er
     };
     std::thread::scope(|scope| {
         let workers: Vec<_> = (0..IN_FLIGHT).map(|_| scope.spawn(work)).collect();
-        workers.into_iter().try_for_each(|worker| worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+        workers
+            .into_iter()
+            .try_for_each(|worker| worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
     })?;
     Ok(requests as f64 / start.elapsed().as_secs_f64())
 }
@@ -106,7 +111,9 @@ fn serve_in(delay: Duration) -> Result<(), Box<dyn Error>> {
             let mut reader = BufReader::new(stream);
             while let Ok(body) = message(&mut reader) {
                 std::thread::sleep(delay);
-                let count = serde_json::from_slice::<Json>(&body).ok().and_then(|body| Some(body["documents"].as_array()?.len()));
+                let count = serde_json::from_slice::<Json>(&body)
+                    .ok()
+                    .and_then(|body| Some(body["documents"].as_array()?.len()));
                 let result = |index| json!({ "index": index, "relevance_score": 0.5 });
                 let answer = json!({ "results": (0..count.unwrap_or(0)).map(result).collect::<Vec<_>>() }).to_string();
                 let head = format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n", answer.len());

@@ -46,7 +46,7 @@ pub(crate) enum Fault {
 #[derive(Debug)]
 pub(crate) struct Again {
     pub(crate) what: String,
-    /// What the server asks for.
+    /// Wait that the server asks for.
     pub(crate) wait: Option<Duration>,
     pub(crate) is_overwhelmed: bool,
     pub(crate) may_be_charged: bool,
@@ -122,7 +122,11 @@ impl Connection {
         if status.is_success() {
             return Ok(text);
         }
-        Err(self.refused(&status.to_string(), &shortened(&String::from_utf8_lossy(&text)), "ask for fewer requests a job by `oracle.batch.requests`"))
+        Err(self.refused(
+            &status.to_string(),
+            &shortened(&String::from_utf8_lossy(&text)),
+            "ask for fewer requests a job by `oracle.batch.requests`",
+        ))
     }
 
     /// Sends a request and reads the answer, where it is one to go on with: 2xx, 413, 422.
@@ -142,7 +146,8 @@ impl Connection {
         let response = request.send().await.map_err(|error| match error.is_builder() || error.is_redirect() {
             true => self.refused(&in_words(&error), "", "look at `oracle.url`"),
             false if is_untrusted(&error) => {
-                let next_step = "an authority of your own is named by `oracle.certificate`; look at the name in `oracle.url`, too";
+                let next_step =
+                    "an authority of your own is named by `oracle.certificate`; look at the name in `oracle.url`, too";
                 self.refused("with a certificate that is not trusted", &in_words(&error), next_step)
             }
             false => Fault::Again(lost(&error)),
@@ -251,12 +256,15 @@ fn in_words(error: &reqwest::Error) -> String {
 fn is_untrusted(error: &reqwest::Error) -> bool {
     let mut cause = std::error::Error::source(error);
     while let Some(error) = cause {
-        let inner = error.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
-        let tls = error.downcast_ref().or_else(|| inner?.downcast_ref());
-        if let Some(rustls::Error::InvalidCertificate(_)) = tls {
+        if let Some(rustls::Error::InvalidCertificate(_)) = error.downcast_ref() {
             return true;
         }
-        cause = error.source();
+        // the source of an I/O error is that of the error inside, which it skips
+        let inside = error.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
+        cause = match inside {
+            Some(inside) => Some(inside),
+            None => error.source(),
+        };
     }
     false
 }

@@ -88,7 +88,7 @@ impl Http {
         &self.items
     }
 
-    /// What was paid so far.
+    /// Money paid so far.
     pub fn paid(&self) -> Paid {
         self.client.purse.paid()
     }

@@ -25,7 +25,7 @@ pub struct Price {
     pub output_tokens: u64,
 }
 
-/// What was paid so far.
+/// Money paid so far.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub struct Paid {
     /// Money, requests of unknown fate included in full.
@@ -167,9 +167,7 @@ impl Purse {
         let most = self.price.most(bytes);
         let mut state = self.lock();
         match self.limit.filter(|limit| state.paid.money + state.reserved + most > *limit) {
-            Some(limit) => {
-                Err(Exhausted { limit, spent: state.paid.money + state.reserved, wanted: most })
-            }
+            Some(limit) => Err(Exhausted { limit, spent: state.paid.money + state.reserved, wanted: most }),
             None => Ok(self.set_aside(&mut state, most, calls)),
         }
     }
@@ -316,7 +314,9 @@ mod tests {
         let estimate = purse.estimate(101, 10).unwrap();
         let error = 1.96 * (4.0 / 3.0_f64).sqrt() * 101.0;
         assert_eq!((estimate.requests, estimate.money), (3, 5.5 + 404.0));
-        assert!((estimate.interval.0 - (409.5 - error)).abs() < 1e-9 && (estimate.interval.1 - 409.5 - error).abs() < 1e-9);
+        assert!(
+            (estimate.interval.0 - (409.5 - error)).abs() < 1e-9 && (estimate.interval.1 - 409.5 - error).abs() < 1e-9
+        );
     }
 
     #[test]

@@ -220,7 +220,10 @@ impl TileStore {
             return Err(torn(format!("its {} bytes are not those that it is named by", bytes.len())));
         }
         let lines = bytes.split(|&byte| byte == b'\n').filter(|line| !line.is_empty());
-        lines.map(|line| serde_json::from_slice(line).map_err(|error| torn(error.to_string()))).collect::<Result<_, _>>().map(Some)
+        lines
+            .map(|line| serde_json::from_slice(line).map_err(|error| torn(error.to_string())))
+            .collect::<Result<_, _>>()
+            .map(Some)
     }
 
     /// Lists that cannot be used.

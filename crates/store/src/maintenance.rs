@@ -128,7 +128,8 @@ impl TileStore {
     pub fn clean(&self, dry_run: bool) -> Result<Cleaned, StoreError> {
         let mut cleaned = Cleaned::default();
         for mut folder in self.folders()? {
-            let mut bad: Vec<Problem> = folder.problem.take().into_iter().chain(self.bad_failures(&folder.id)?).collect();
+            let mut bad: Vec<Problem> =
+                folder.problem.take().into_iter().chain(self.bad_failures(&folder.id)?).collect();
             let mut small = Vec::new();
             for object in &folder.tiles {
                 match self.read_tile(&folder, &object.name)? {

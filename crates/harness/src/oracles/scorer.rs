@@ -1,4 +1,4 @@
-//! What scores texts from outside: a program of the user's, an endpoint.
+//! Scorers of texts from outside: a program of the user's, an endpoint.
 
 use std::sync::Arc;
 
@@ -40,7 +40,7 @@ impl Scorer {
         }
     }
 
-    /// Whether it can score an item that it was not told of.
+    /// True where it can score an item that it was not told of.
     pub fn takes_new_items(&self) -> bool {
         match self {
             Self::Program(program) => program.greeting().pairs != PairForm::Index,
@@ -48,7 +48,7 @@ impl Scorer {
         }
     }
 
-    /// What went wrong on the way and was mended, in sentences.
+    /// Faults on the way that were mended, in sentences.
     pub fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
         match self {
@@ -91,7 +91,9 @@ impl Scorer {
 fn in_company(company: Company) -> String {
     let Company { pairs, moved, noise, spread } = company;
     let verdict = match company.matters() {
-        true => "they depend on the pairs that share their prompt: ask for fewer at a time by `oracle.pairs_per_request`",
+        true => {
+            "they depend on the pairs that share their prompt: ask for fewer at a time by `oracle.pairs_per_request`"
+        }
         false => "no dependence on the pairs that share their prompt is seen",
     };
     format!(

@@ -144,6 +144,9 @@ mod tests {
         let prompt = |from: usize| (from..from + 3).map(|i| ((i, 0), 0.0)).collect::<Vec<_>>();
         let mixed = dealt(&[prompt(0), prompt(10), prompt(20)]);
         assert_eq!(mixed.iter().map(Vec::len).collect::<Vec<_>>(), [3, 3, 3]);
-        assert!(mixed.iter().all(|prompt| prompt.windows(2).all(|two| two[0].0.0 / 10 != two[1].0.0 / 10)), "{mixed:?}");
+        assert!(
+            mixed.iter().all(|prompt| prompt.windows(2).all(|two| two[0].0.0 / 10 != two[1].0.0 / 10)),
+            "{mixed:?}"
+        );
     }
 }

@@ -188,7 +188,8 @@ impl Jobs {
             let read = fs::read(&file).map_err(|error| self.unusable(&error))?;
             let job: Option<Job> = serde_json::from_slice(&read).ok().filter(|job: &Job| job.is_sound(&http.items));
             let Some(mut job) = job else {
-                let what = format!("`{}` describes no job of these items; remove it if nothing is under way", file.display());
+                let what =
+                    format!("`{}` describes no job of these items; remove it if nothing is under way", file.display());
                 return Err(HttpError::Kept { folder: self.folder.display().to_string(), what });
             };
             if job.batch.is_none() {
@@ -332,7 +333,8 @@ impl Jobs {
         }
         let fault = if answer["error"].is_null() { body } else { &answer["error"] };
         let reason = format!("its line came back with {status}: {}", shortened(&fault.to_string()));
-        let is_expired = fault["code"].as_str().is_some_and(|code| code.contains("expired") || code.contains("cancelled"));
+        let is_expired =
+            fault["code"].as_str().is_some_and(|code| code.contains("expired") || code.contains("cancelled"));
         Ok(match status {
             408 | 409 | 425 | 429 | 500..=599 => Answered::Again(reason),
             _ if is_expired => Answered::Again(reason),

@@ -46,10 +46,11 @@ fn office(line: impl Fn(&Json, usize) -> Option<Json> + Send + Sync + 'static) -
                 Answer::json(200, &json!({ "id": name }))
             }
             ["batches"] if request.body.is_null() => {
-                let listed = |(id, _, digest, _): &(String, String, String, usize)| {
-                    json!({ "id": id, "metadata": { "landmark": digest } })
-                };
-                Answer::json(200, &json!({ "data": desk.jobs.iter().map(listed).collect::<Vec<_>>(), "has_more": false }))
+                let listed = |(id, _, digest, _): &(String, String, String, usize)| json!({ "id": id, "metadata": { "landmark": digest } });
+                Answer::json(
+                    200,
+                    &json!({ "data": desk.jobs.iter().map(listed).collect::<Vec<_>>(), "has_more": false }),
+                )
             }
             ["batches"] => {
                 desk.conflicts += 1;
@@ -69,7 +70,10 @@ fn office(line: impl Fn(&Json, usize) -> Option<Json> + Send + Sync + 'static) -
                 job.3 += 1;
                 match job.3 {
                     1 => Answer::json(200, &json!({ "id": id, "status": "in_progress" })),
-                    _ => Answer::json(200, &json!({ "id": id, "status": "completed", "output_file_id": format!("out-{id}") })),
+                    _ => Answer::json(
+                        200,
+                        &json!({ "id": id, "status": "completed", "output_file_id": format!("out-{id}") }),
+                    ),
                 }
             }
             ["files", name, "content"] => {
@@ -117,7 +121,8 @@ fn a_job_is_handed_over_and_collected() {
     assert_eq!(oracle.calls_at_once(), 10_000);
     // what was handed on is remembered no longer
     drop(oracle);
-    let left = std::fs::read_dir(folder.path()).unwrap().flat_map(|inner| std::fs::read_dir(inner.unwrap().path()).unwrap());
+    let left =
+        std::fs::read_dir(folder.path()).unwrap().flat_map(|inner| std::fs::read_dir(inner.unwrap().path()).unwrap());
     assert_eq!(left.count(), 0);
 }
 

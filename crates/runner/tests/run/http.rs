@@ -123,7 +123,8 @@ fn a_sample_prices_the_plan_with_an_interval() {
     let priced = scratch.run_well(&[&flags[..], &["--sample", "40"]].concat()).out;
     let line = priced.lines().find(|line| line.contains("95 % interval")).unwrap_or_else(|| panic!("{priced}"));
     assert!(line.contains("by the tokens of 40 requests"), "{line}");
-    let numbers: Vec<f64> = line.split(|c: char| !c.is_ascii_digit() && c != '.').filter_map(|word| word.parse().ok()).collect();
+    let numbers: Vec<f64> =
+        line.split(|c: char| !c.is_ascii_digit() && c != '.').filter_map(|word| word.parse().ok()).collect();
     let [money, _, lower, upper, ..] = numbers[..] else { panic!("{line}") };
     assert!(lower < money && money < upper, "{line}");
     // what the rest costs is in there
@@ -162,7 +163,8 @@ fn vectors_of_a_proxy_are_asked_for_once_and_by_no_dry_run() {
     let again = scratch.run_well(&["--set", &methods, "--set", "ranks=12"]);
     assert!(!again.err.contains("request"), "{}", again.err);
     assert_eq!(scratch.files("embeddings"), kept);
-    let both = "methods=[{ id: shift_ridge, proxy: { kind: embedding_cosine, model: m, endpoint: { url: 'http://x/' } } }]";
+    let both =
+        "methods=[{ id: shift_ridge, proxy: { kind: embedding_cosine, model: m, endpoint: { url: 'http://x/' } } }]";
     scratch.complains(&["--set", both], &["`endpoint` and a `model`"]);
     let nowhere = "methods=[{ id: shift_ridge, proxy: { kind: embedding_cosine, endpoint: { url: nowhere } } }]";
     scratch.complains(&["--set", nowhere], &["proxy.endpoint", "`url`"]);

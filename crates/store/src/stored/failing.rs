@@ -4,8 +4,8 @@ use landmark_core::oracle::{Attempt, FailedPair, Fallible, Oracle, OracleError, 
 
 use super::{Stored, WriteState, id, scratch_failed};
 use crate::StoreError;
-use crate::failures::{StoredFailure, listed};
 use crate::backend::Listing;
+use crate::failures::{StoredFailure, listed};
 use crate::tile::Entry;
 
 impl<O: Oracle> Stored<O> {
@@ -81,10 +81,9 @@ impl<O: Oracle> Stored<O> {
         let failed = |&(i, j): &Pair| state.failures.get(held.key(i, j)).filter(|failure| !failure.ended_run);
         match pairs.iter().find_map(failed) {
             None => Ok(()),
-            Some(failure) => Err(StoreError::FailedBefore {
-                address: self.store.address().to_owned(),
-                error: failure.error.clone(),
-            }),
+            Some(failure) => {
+                Err(StoreError::FailedBefore { address: self.store.address().to_owned(), error: failure.error.clone() })
+            }
         }
     }
 
@@ -126,7 +125,11 @@ impl<O: Oracle> Stored<O> {
     }
 
     /// Publishes the failures among some pairs under the name of a part.
-    pub(super) fn hand_over_failures(&self, part: &str, is_of: impl Fn(usize, usize) -> bool) -> Result<(), StoreError> {
+    pub(super) fn hand_over_failures(
+        &self,
+        part: &str,
+        is_of: impl Fn(usize, usize) -> bool,
+    ) -> Result<(), StoreError> {
         let state = self.state();
         let is_of = |failure: &&StoredFailure| {
             let (i, j) = (failure.row as usize, failure.col as usize);

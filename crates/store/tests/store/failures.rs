@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use landmark_core::entries::{EntryPlan, EntrySet};
 use landmark_core::oracle::{
-    Attempt, FailedPair, Fallible, Identity, Metered, Oracle, OracleError, OracleShape, Pair, Symmetrization, Symmetrized,
-    Symmetry,
+    Attempt, FailedPair, Fallible, Identity, Metered, Oracle, OracleError, OracleShape, Pair, Symmetrization,
+    Symmetrized, Symmetry,
 };
 use landmark_store::{OracleLabel, Stored, TileStore};
 
@@ -95,7 +95,9 @@ fn attach<O: Oracle>(folder: &Path, oracle: O) -> Stored<O> {
 
 fn asked(stored: &Stored<impl Oracle>, pairs: &[Pair]) -> Result<Vec<f64>, String> {
     let mut out = vec![f64::NAN; pairs.len()];
-    let in_words = |error: OracleError| format!("{error}: {}", std::error::Error::source(&error).map_or(String::new(), ToString::to_string));
+    let in_words = |error: OracleError| {
+        format!("{error}: {}", std::error::Error::source(&error).map_or(String::new(), ToString::to_string))
+    };
     stored.evaluate(pairs, &mut out).map(|()| out).map_err(in_words)
 }
 

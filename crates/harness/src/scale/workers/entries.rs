@@ -2,30 +2,26 @@
 
 use std::sync::Arc;
 
-use landmark_core::oracle::Budget;
-use landmark_core::oracle::Metered;
-use landmark_core::oracle::Oracle;
-use landmark_harness::config::MatrixSubject;
-use landmark_harness::experiment::Experiment;
-use landmark_harness::job::JobError;
-use landmark_harness::metered_store::Timed;
-use landmark_harness::oracles::Preparation;
-use landmark_harness::plan::Forecast;
-use landmark_harness::problem::Problem;
-use landmark_harness::run;
-use landmark_harness::run::RunError;
-use landmark_harness::scale::TilePlan;
-use landmark_harness::scale::purchase::Entries;
-use landmark_harness::scale::purchase::Purchase;
-use landmark_harness::sweep::context::SweepContext;
+use landmark_core::oracle::{Budget, Metered, Oracle};
 use landmark_report::amounts::count;
 use landmark_store::{OracleLabel, StoreError};
 use miette::{IntoDiagnostic, Result};
 
 use super::{Cut, TileSize, TileWorker, TiledWork, WorkerContext};
-use crate::exit::UsageError;
+use crate::config::MatrixSubject;
+use crate::experiment::Experiment;
+use crate::invocation::UsageError;
+use crate::job::JobError;
+use crate::metered_store::Timed;
+use crate::oracles::Preparation;
+use crate::plan::Forecast;
+use crate::problem::Problem;
+use crate::run::{self, RunError};
+use crate::scale::TilePlan;
+use crate::scale::purchase::{Entries, Purchase};
+use crate::sweep::context::SweepContext;
 
-/// EntryWork what a configuration asks of its oracle.
+/// Entries that a configuration asks of its oracle.
 pub(super) struct EntryWork<'a> {
     worker: &'a WorkerContext,
     matrix: &'a MatrixSubject,

@@ -11,10 +11,10 @@ use std::path::Path;
 use landmark_core::approximation::Embedding;
 use landmark_core::oracle::block_of;
 use landmark_data::matrices;
-use landmark_harness::config::TextsFormat;
 use landmark_harness::experiments::own_data;
 use landmark_harness::factors::write_parquet;
-use landmark_harness::items::{ItemFile, OwnItems};
+use landmark_harness::invocation::{Invocation, UsageError};
+use landmark_harness::items::OwnItems;
 use landmark_harness::loaded::LoadError;
 use landmark_harness::metered_store::MeteredStore;
 use landmark_harness::oracles::scorer::Scorer;
@@ -27,26 +27,20 @@ use landmark_tasks::neighbours::nearest;
 use miette::{IntoDiagnostic, Result};
 use ndarray::Array2;
 
-use super::{Own, other_scorer, write_table};
-use crate::cli::{LogArgs, OwnArgs};
-use crate::exit::UsageError;
+use crate::own::{Own, other_scorer, write_table};
 
 /// Embeds new items and lists their nearest.
-pub(crate) fn project(
-    arguments: &OwnArgs,
-    file: &Path,
-    embeddings: Option<&Path>,
-    k: usize,
-    log: LogArgs,
-) -> Result<String> {
-    let own = Own::open(arguments, log)?;
+///
+/// # Errors
+/// Factors that are not there or of another configuration, and whatever stops a run.
+pub fn project(invocation: &Invocation, file: &Path, embeddings: Option<&Path>, k: usize) -> Result<String> {
+    let own = Own::open(invocation)?;
     let (Some(texts), Some(items)) = (own.matrix.dataset.texts(), &own.items) else {
         let message = "only items that are texts can be joined by new ones";
         let help = "a matrix in a file has no rows for them; make it anew with them in it".to_owned();
         return Err(UsageError::new(message, Some(help)).into());
     };
-    let layout = TextsFormat::of(file).unwrap_or(texts.layout());
-    let new = ItemFile { path: file, layout, id: texts.id.as_deref(), text: &texts.text }.read(1).into_diagnostic()?;
+    let new = texts.beside(file).read(1).into_diagnostic()?;
     let Projected { vectors, scores, bought } = own.project(items, &new, embeddings)?;
     let stem = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let folder = own.folder.join(own_data::PROJECTED).join(stem);

@@ -2,17 +2,15 @@
 
 use std::time::Instant;
 
-use landmark_harness::run;
-use landmark_harness::scale::executor::{Executor, command_line, scripts};
-use landmark_harness::scale::{PLAN, TilePlan};
 use landmark_report::amounts::{counted, duration};
 use landmark_report::write_file;
 use miette::{IntoDiagnostic, Result};
 
-use super::super::run::overlay_words;
 use super::{Cut, WorkerContext, absolute};
-use crate::cli::{LogArgs, ScaleArgs};
-use crate::exit::UsageError;
+use crate::invocation::{Invocation, UsageError};
+use crate::run;
+use crate::scale::executor::{Executor, command_line, scripts};
+use crate::scale::{PLAN, TilePlan};
 
 /// Seconds that a tile takes where nothing is said.
 const TILE_SECONDS: f64 = 120.0;
@@ -23,13 +21,13 @@ const FEWEST_ENTRIES: u64 = 1000;
 
 /// Size that a tile should have.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct TileSize {
+pub struct TileSize {
     /// Seconds that it takes.
-    pub(crate) seconds: Option<f64>,
+    pub seconds: Option<f64>,
     /// Entries, or bytes of a stream, instead.
-    pub(crate) size: Option<u64>,
+    pub size: Option<u64>,
     /// Calls that may be made to learn how long one takes.
-    pub(crate) sample: Option<u64>,
+    pub sample: Option<u64>,
 }
 
 impl TileSize {
@@ -52,14 +50,11 @@ impl TileSize {
 }
 
 /// Makes a plan, or finds the one that is there.
-pub(crate) fn plan(
-    arguments: &ScaleArgs,
-    executor: Executor,
-    size: TileSize,
-    force: bool,
-    log: LogArgs,
-) -> Result<String> {
-    let worker = WorkerContext::open(arguments, log)?;
+///
+/// # Errors
+/// Work that can't be cut, another plan that is there, and what opening an oracle may refuse.
+pub fn plan(invocation: &Invocation, executor: Executor, size: TileSize, force: bool) -> Result<String> {
+    let worker = WorkerContext::open(invocation)?;
     if let Some(seconds) = size.seconds.filter(|seconds| !(*seconds > 0.0 && seconds.is_finite())) {
         let message = format!("`--tile-seconds` is {seconds}, but must be a number above 0");
         return Err(UsageError::new(message, None).into());
@@ -117,8 +112,8 @@ pub(crate) fn plan(
 fn submission(worker: &WorkerContext, plan: &TilePlan, executor: Executor) -> Result<String> {
     let folder = absolute(&run::results_folder(&worker.config, &worker.options).join("cluster"))?;
     let program = std::env::current_exe().into_diagnostic()?;
-    let mut words = vec!["worker".to_owned(), absolute(&worker.arguments.config)?.display().to_string()];
-    words.extend(overlay_words(&worker.arguments.overlay));
+    let mut words = vec!["worker".to_owned(), absolute(&worker.invocation.file)?.display().to_string()];
+    words.extend(worker.invocation.overlays.words());
     let address = run::store_address(&worker.config, &worker.options);
     let address = if address.contains("://") { address } else { absolute(address.as_ref())?.display().to_string() };
     words.extend(["--store".to_owned(), address]);

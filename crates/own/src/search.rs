@@ -4,8 +4,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use landmark_harness::config::{Config, Subject, TextsFormat};
-use landmark_harness::items::ItemFile;
+use landmark_harness::config::Subject;
+use landmark_harness::invocation::{Invocation, UsageError};
 use landmark_harness::progress::Progress;
 use landmark_harness::query_search::QuerySearch;
 use landmark_harness::run;
@@ -14,24 +14,29 @@ use landmark_report::amounts::count;
 use landmark_report::columns::Column;
 use miette::{IntoDiagnostic, Result};
 
-use super::write_table;
-use crate::catalogue;
-use crate::cli::{LogArgs, OwnArgs};
-use crate::exit::UsageError;
+use crate::own::write_table;
 
 /// The file of queries, their embeddings, and how each is searched for.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Queries<'a> {
-    pub(crate) file: &'a Path,
-    pub(crate) embeddings: Option<&'a Path>,
-    pub(crate) calls: usize,
-    pub(crate) k: usize,
-    pub(crate) dry_run: bool,
+pub struct Queries<'a> {
+    /// The queries.
+    pub file: &'a Path,
+    /// Their embeddings, where the proxy reads those of the items from a file.
+    pub embeddings: Option<&'a Path>,
+    /// Calls a query.
+    pub calls: usize,
+    /// Items listed for each.
+    pub k: usize,
+    /// Tells what it costs, and makes no call.
+    pub dry_run: bool,
 }
 
 /// Lists the best items for every query.
-pub(crate) fn search(arguments: &OwnArgs, asked: Queries<'_>, log: LogArgs) -> Result<String> {
-    let config = Config::load(&arguments.config, &arguments.overlay.overlays(), catalogue::catalogue())?;
+///
+/// # Errors
+/// An index that is not there, and whatever stops a run.
+pub fn search(invocation: &Invocation, asked: Queries<'_>) -> Result<String> {
+    let config = invocation.config()?;
     let settings = match &config.subject {
         Subject::Matrix(matrix, _) => matrix.queries.as_ref().map(|queries| (matrix.as_ref(), queries)),
         _ => None,
@@ -41,10 +46,8 @@ pub(crate) fn search(arguments: &OwnArgs, asked: Queries<'_>, log: LogArgs) -> R
         let help = "use a configuration with `experiment: search`, such as `configs/own_search.yaml`".to_owned();
         return Err(UsageError::new(message, Some(help)).into());
     };
-    let options = super::super::run::options(&arguments.overlay, &arguments.places, log);
-    let layout = TextsFormat::of(asked.file).unwrap_or(queries.texts.layout());
-    let (id, text) = (queries.texts.id.as_deref(), &queries.texts.text);
-    let new = ItemFile { path: asked.file, layout, id, text }.read(1).into_diagnostic()?;
+    let options = invocation.options.clone();
+    let new = queries.texts.beside(asked.file).read(1).into_diagnostic()?;
     let search = QuerySearch::open(&config, (matrix, queries), &options, &new, asked.embeddings).into_diagnostic()?;
     let (number, bill) = (count(new.ids.len() as u64), search.plan(asked.calls));
     if asked.dry_run {
@@ -76,7 +79,7 @@ pub(crate) fn search(arguments: &OwnArgs, asked: Queries<'_>, log: LogArgs) -> R
     ];
     let stem = asked.file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let default = run::results_folder(&config, &options).join("searched").join(format!("{stem}.tsv"));
-    let path = arguments.out.clone().unwrap_or(default);
+    let path = invocation.out.clone().unwrap_or(default);
     write_table(&path, columns)?;
     let unkriged: usize = answers.iter().map(|answer| answer.unkriged_rounds).sum();
     let warning = match unkriged {

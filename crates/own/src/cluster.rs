@@ -5,6 +5,7 @@ use landmark_core::oracle::OracleError;
 use landmark_core::stream::stream;
 use landmark_harness::config::{Budget, MatrixSubject};
 use landmark_harness::experiments::own_data;
+use landmark_harness::invocation::Invocation;
 use landmark_harness::job::JobError;
 use landmark_harness::run::{self, RunError};
 use landmark_report::amounts::count;
@@ -14,12 +15,14 @@ use landmark_tasks::k_means::{KMeansParams, k_means};
 use miette::{IntoDiagnostic, Result};
 use ndarray::Axis;
 
-use super::Own;
-use crate::cli::{LogArgs, OwnArgs};
+use crate::own::Own;
 
 /// Clusters the items. Euclidean distances need a Euclidean space: columns that count negatively are left out, and said.
-pub(crate) fn cluster(arguments: &OwnArgs, clusters: usize, log: LogArgs) -> Result<String> {
-    let own = Own::open(arguments, log)?;
+///
+/// # Errors
+/// Factors that are not there or of another configuration, and whatever stops a run.
+pub fn cluster(invocation: &Invocation, clusters: usize) -> Result<String> {
+    let own = Own::open(invocation)?;
     let signature = &own.factors.signature;
     let positive: Vec<usize> = (0..signature.len()).filter(|&k| signature[k] > 0.0).collect();
     let points = own.factors.vectors.select(Axis(1), &positive);
@@ -55,13 +58,11 @@ pub(crate) fn cluster(arguments: &OwnArgs, clusters: usize, log: LogArgs) -> Res
 
 /// Clusters the items around pivots: the landmarks first, whose columns are known, then others in a uniform order. Each takes the items still free
 /// that are at least `at_least` similar to it; where the budget ends, the others stay alone.
-pub(crate) fn cluster_by_pivots(
-    arguments: &OwnArgs,
-    at_least: f64,
-    budget: Option<u64>,
-    log: LogArgs,
-) -> Result<String> {
-    let own = Own::open(arguments, log)?;
+///
+/// # Errors
+/// Factors that are not there or of another configuration, and whatever stops a run.
+pub fn cluster_by_pivots(invocation: &Invocation, at_least: f64, budget: Option<u64>) -> Result<String> {
+    let own = Own::open(invocation)?;
     let items = own.factors.info.items;
     let mut rng = stream(own.config.run.seed, own.matrix.dataset.name, "pivots", 0);
     let mut order = own.factors.info.landmarks.clone();

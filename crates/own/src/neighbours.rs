@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use landmark_core::oracle::{OracleError, Pair};
 use landmark_harness::config::Budget;
 use landmark_harness::experiments::own_data;
+use landmark_harness::invocation::{Invocation, UsageError};
 use landmark_harness::job::JobError;
 use landmark_harness::run::{self, RunError};
 use landmark_report::amounts::count;
@@ -12,26 +13,21 @@ use landmark_report::columns::Column;
 use landmark_tasks::neighbours::{Neighbour, top_k as most_similar};
 use miette::{IntoDiagnostic, Result};
 
-use super::Own;
-use crate::cli::{LogArgs, OwnArgs};
-use crate::exit::UsageError;
+use crate::own::Own;
 
 /// Pairs asked of the oracle at a time: what a budget cuts off is no more than that.
 const PAIRS_AT_A_TIME: usize = 256;
 
 /// Lists the `k` most similar items of every item.
-pub(crate) fn top_k(
-    arguments: &OwnArgs,
-    k: usize,
-    rescore: Option<usize>,
-    budget: Option<u64>,
-    log: LogArgs,
-) -> Result<String> {
+///
+/// # Errors
+/// Factors that are not there or of another configuration, and whatever stops a run.
+pub fn top_k(invocation: &Invocation, k: usize, rescore: Option<usize>, budget: Option<u64>) -> Result<String> {
     if budget.is_some() && rescore.is_none() {
         let help = "add `--rescore N` or `--target-recall SHARE`".to_owned();
         return Err(UsageError::new("without either nothing is scored, and nothing bought", Some(help)).into());
     }
-    let own = Own::open(arguments, log)?;
+    let own = Own::open(invocation)?;
     let wide = rescore.unwrap_or(k).max(k);
     let (progress, done) = own.progress("items done");
     let mut found = most_similar(own.vectors(), wide, done);

@@ -7,6 +7,7 @@ use landmark_core::entries::EntrySet;
 use landmark_core::oracle::{Oracle, Pair, block_of};
 use landmark_harness::config::{Budget, MatrixSubject};
 use landmark_harness::experiments::own_data::{self, Statement, held_out};
+use landmark_harness::invocation::{Invocation, UsageError};
 use landmark_harness::job::JobError;
 use landmark_harness::run::{self, RunError};
 use landmark_harness::sweep::context::SweepContext;
@@ -18,9 +19,7 @@ use landmark_tasks::neighbours::{SignedVectors, top_k};
 use miette::{IntoDiagnostic, Report, Result};
 use ndarray::Axis;
 
-use super::Own;
-use crate::cli::{LogArgs, OwnArgs, RecallArgs, StatedBound};
-use crate::exit::UsageError;
+use crate::own::Own;
 
 /// Pairs asked of the oracle at a time.
 const PAIRS_AT_A_TIME: usize = 256;
@@ -29,21 +28,27 @@ const COLUMNS_AT_A_TIME: usize = 16;
 
 /// Lists wanted, their recall, and what they may cost.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Recalled<'a> {
+pub struct Recalled {
     /// Neighbours of each item.
-    pub(crate) k: usize,
+    pub k: usize,
     /// ρ.
-    pub(crate) target: f64,
-    /// How it is known.
-    pub(crate) recall: &'a RecallArgs,
+    pub target: f64,
+    /// δ: the probability with which the recall may be lower.
+    pub delta: f64,
+    /// A bound that is a theorem, instead of one that was checked by simulation.
+    pub is_strict: bool,
+    /// Uniform items whose whole rows are evaluated to judge the lists.
+    pub audit: Option<usize>,
+    /// Candidates from the factors, judged by held-out landmark columns, instead of a search in rounds.
+    pub from_factors: bool,
     /// Calls an item at most.
-    pub(crate) calls_per_item: Option<usize>,
+    pub calls_per_item: Option<usize>,
     /// Part of each round that goes to the proxy's best pairs.
-    pub(crate) share: f64,
+    pub share: f64,
     /// Evaluations that may be bought.
-    pub(crate) budget: Option<u64>,
+    pub budget: Option<u64>,
     /// Tells what would be bought, and buys nothing.
-    pub(crate) dry_run: bool,
+    pub dry_run: bool,
 }
 
 /// Bill of a list, instead of the list.
@@ -53,13 +58,13 @@ enum Answer {
 }
 
 /// Lists the most similar items of every item, with a recall that the landmarks of the factors state.
-pub(super) fn from_factors(arguments: &OwnArgs, wanted: &Recalled<'_>, target: Target, log: LogArgs) -> Result<String> {
-    let own = Own::open(arguments, log)?;
+pub(crate) fn from_factors(invocation: &Invocation, wanted: &Recalled, target: Target) -> Result<String> {
+    let own = Own::open(invocation)?;
     if let Some(reason) = held_out::not_uniform(&own.matrix) {
         let help = "leave out `--from-factors`, or make the factors with `landmarks: uniform`".to_owned();
         return Err(UsageError::new(format!("no recall can be stated from the factors: {reason}"), Some(help)).into());
     }
-    if wanted.recall.bound == StatedBound::Strict {
+    if wanted.is_strict {
         let message = "held-out columns speak for other items, which no bound that is a theorem allows";
         let help = "leave out `--from-factors`, or `--bound strict`".to_owned();
         return Err(UsageError::new(message, Some(help)).into());
@@ -84,7 +89,7 @@ pub(super) fn from_factors(arguments: &OwnArgs, wanted: &Recalled<'_>, target: T
 
 impl Own {
     /// Candidates of the factors, scored as deep as it takes.
-    fn stated(&self, context: &SweepContext<'_>, wanted: &Recalled<'_>, target: Target) -> Result<Answer> {
+    fn stated(&self, context: &SweepContext<'_>, wanted: &Recalled, target: Target) -> Result<Answer> {
         let (k, budget) = (wanted.k, wanted.budget);
         let info = &self.factors.info;
         let (n, s) = (info.items, info.landmarks.len());

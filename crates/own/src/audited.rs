@@ -10,7 +10,8 @@ use landmark_core::oracle::{OracleError, OracleShape};
 use landmark_core::stream::stream;
 use landmark_harness::config::{Budget, MatrixSubject};
 use landmark_harness::experiments::own_data::{FACTORS, Statement};
-use landmark_harness::run::{self, RunError};
+use landmark_harness::invocation::{Invocation, UsageError};
+use landmark_harness::run::{self, Ended, RunError};
 use landmark_harness::sweep::context::SweepContext;
 use landmark_neighbours::nearest::{NeighbourError, RoundsParams};
 use landmark_neighbours::recall::{Audit, AuditError, Audited, Bound, Enough, Target, nearest_to};
@@ -18,23 +19,24 @@ use landmark_report::amounts::count;
 use miette::{IntoDiagnostic, Report, Result};
 use serde_json::json;
 
-use super::calls::{Answer, Place, failed, proxies};
-use super::from_factors::{Recalled, from_factors};
-use crate::cli::{LogArgs, OwnArgs, StatedBound};
-use crate::exit::{Exit, UsageError};
+use crate::calls::{Answer, Place, failed, proxies};
+use crate::from_factors::{Recalled, from_factors};
 
 /// Calls an item at which a search gives up where nothing is said.
 const CALLS_PER_ITEM: usize = 100;
 
-/// Lists the `k` most similar items of every item, with a stated recall; [`Exit::Budget`] where it is not reached.
-pub(crate) fn top_k_with_recall(arguments: &OwnArgs, wanted: &Recalled<'_>, log: LogArgs) -> Result<(String, Exit)> {
-    let target = Target::new(wanted.target, wanted.recall.delta)
+/// Lists the `k` most similar items of every item, with a stated recall; [`Ended::BudgetExhausted`] where it is not reached.
+///
+/// # Errors
+/// A recall that can't be stated, and whatever stops a run.
+pub fn top_k_with_recall(invocation: &Invocation, wanted: &Recalled) -> Result<(String, Ended)> {
+    let target = Target::new(wanted.target, wanted.delta)
         .map_err(|error| UsageError::new(format!("no recall can be stated: {error}"), None))?;
-    if wanted.recall.from_factors {
-        return from_factors(arguments, wanted, target, log).map(|text| (text, Exit::Done));
+    if wanted.from_factors {
+        return from_factors(invocation, wanted, target).map(|text| (text, Ended::Done));
     }
-    let place = Place::of(arguments, wanted.dry_run, log)?;
-    let audit = Audit { target, is_strict: wanted.recall.bound == StatedBound::Strict, rows: wanted.recall.audit };
+    let place = Place::of(invocation, wanted.dry_run)?;
+    let audit = Audit { target, is_strict: wanted.is_strict, rows: wanted.audit };
     let budget = match wanted.budget {
         Some(entries) => Budget { entries: Some(entries), ..Budget::default() },
         None => place.matrix.budget,
@@ -48,23 +50,23 @@ pub(crate) fn top_k_with_recall(arguments: &OwnArgs, wanted: &Recalled<'_>, log:
     });
     let (answer, statement) = match found.map_err(|error: RunError| Report::from(error))?? {
         Ok(found) => found,
-        Err(text) => return Ok((text, Exit::Done)),
+        Err(text) => return Ok((text, Ended::Done)),
     };
     let text = place.write(answer)?;
     let has_page = run::results_folder(&place.config, &place.options).join(FACTORS).exists();
-    if arguments.out.is_none() && has_page {
+    if invocation.out.is_none() && has_page {
         run::report_again(&place.config, &place.options)?;
     }
-    Ok((text, if statement.reached { Exit::Done } else { Exit::Budget }))
+    Ok((text, if statement.reached { Ended::Done } else { Ended::BudgetExhausted }))
 }
 
-fn params(wanted: &Recalled<'_>, items: usize) -> RoundsParams {
+fn params(wanted: &Recalled, items: usize) -> RoundsParams {
     let most = wanted.calls_per_item.unwrap_or(CALLS_PER_ITEM).min(items.saturating_sub(1)).max(1);
     RoundsParams { k: wanted.k, calls_per_item: most, share: wanted.share, ..RoundsParams::default() }
 }
 
 /// The bill: exact for audited rows, an upper bound for what they decide.
-fn bill(context: &SweepContext<'_>, wanted: &Recalled<'_>, audit: Audit) -> String {
+fn bill(context: &SweepContext<'_>, wanted: &Recalled, audit: Audit) -> String {
     let OracleShape { len, evaluations_per_pair, .. } = context.metered.shape();
     let rows = audit.rows.unwrap_or_else(|| Bound::of(wanted.k, audit.is_strict).rows(wanted.k, audit.target)).min(len);
     let (n, v, per_item) = (len as u64, rows as u64, params(wanted, len).calls_per_item as u64);
@@ -79,11 +81,7 @@ fn bill(context: &SweepContext<'_>, wanted: &Recalled<'_>, audit: Audit) -> Stri
 }
 
 /// A search in rounds, heeding audited rows.
-fn search(
-    context: &SweepContext<'_>,
-    wanted: &Recalled<'_>,
-    audit: Audit,
-) -> Result<Result<(Answer, Statement), String>> {
+fn search(context: &SweepContext<'_>, wanted: &Recalled, audit: Audit) -> Result<Result<(Answer, Statement), String>> {
     let (n, gamma) = (context.problem.items(), context.fixed_gamma());
     let oracle = context.metered.similarities(gamma).map_err(failed)?;
     let names = (context.run.seed, context.problem.dataset.as_str());

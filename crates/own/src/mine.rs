@@ -14,6 +14,7 @@ use landmark_core::entries::EntrySet;
 use landmark_core::oracle::{Oracle, Pair, block_of};
 use landmark_harness::config::{Budget, MatrixSubject};
 use landmark_harness::experiments::own_data::{self, Statement, held_out};
+use landmark_harness::invocation::{Invocation, UsageError};
 use landmark_harness::job::JobError;
 use landmark_harness::run::{self, RunError};
 use landmark_harness::sweep::context::SweepContext;
@@ -25,9 +26,7 @@ use landmark_tasks::neighbours::{ScoredPair, SignedVectors, best_pairs, count_pa
 use miette::{IntoDiagnostic, Report, Result};
 use ndarray::Axis;
 
-use super::Own;
-use crate::cli::{LogArgs, OwnArgs, ScoringArgs};
-use crate::exit::UsageError;
+use crate::own::Own;
 
 /// Pairs asked of the oracle at a time: what a budget cuts off is no more than that.
 const PAIRS_AT_A_TIME: usize = 256;
@@ -38,33 +37,51 @@ const PAIRS: usize = 1000;
 
 /// Pairs wanted, and what they may cost.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Wanted {
+pub struct Wanted {
     /// The best so many; where a recall is stated, all of them by default.
-    pub(crate) pairs: Option<usize>,
+    pub pairs: Option<usize>,
     /// None below this similarity.
-    pub(crate) at_least: Option<f64>,
+    pub at_least: Option<f64>,
     /// Candidates of each item that are scored.
-    pub(crate) rescore: Option<usize>,
+    pub rescore: Option<usize>,
     /// Recall to be reached, with its δ.
-    pub(crate) target: Option<Target>,
+    pub target: Option<Target>,
     /// Evaluations that may be bought.
-    pub(crate) budget: Option<u64>,
+    pub budget: Option<u64>,
     /// Tells what would be bought, and buys nothing.
-    pub(crate) dry_run: bool,
+    pub dry_run: bool,
 }
 
 impl Wanted {
-    /// As the command line has it.
-    pub(crate) fn of(pairs: Option<usize>, at_least: Option<f64>, scoring: ScoringArgs) -> Result<Self> {
+    /// As a command has it.
+    ///
+    /// # Errors
+    /// A recall that is none, and a budget for nothing.
+    pub fn of(pairs: Option<usize>, at_least: Option<f64>, scoring: Scoring) -> Result<Self> {
         let target = scoring.target_recall.map(|recall| Target::new(recall, scoring.delta)).transpose();
         let target = target.map_err(|error| UsageError::new(format!("no recall can be stated: {error}"), None))?;
-        let ScoringArgs { rescore, budget, dry_run, .. } = scoring;
+        let Scoring { rescore, budget, dry_run, .. } = scoring;
         if rescore.is_none() && target.is_none() && (budget.is_some() || dry_run) {
             let help = "add `--rescore N` or `--target-recall SHARE`".to_owned();
             return Err(UsageError::new("without either nothing is scored, and nothing bought", Some(help)).into());
         }
         Ok(Self { pairs, at_least, rescore, target, budget, dry_run })
     }
+}
+
+/// What pairs may cost, and what is to be known of their recall.
+#[derive(Debug, Clone, Copy)]
+pub struct Scoring {
+    /// Candidates of each item that are scored by the oracle.
+    pub rescore: Option<usize>,
+    /// ρ: share of all pairs from a similarity on that is to be found.
+    pub target_recall: Option<f64>,
+    /// δ: the probability with which that may fail.
+    pub delta: f64,
+    /// Evaluations that may be bought.
+    pub budget: Option<u64>,
+    /// Tells how many pairs would be scored, and scores none.
+    pub dry_run: bool,
 }
 
 /// A pair, and whether its score is the oracle's.
@@ -85,8 +102,11 @@ struct Found {
 }
 
 /// Lists the most similar pairs of all.
-pub(crate) fn mine(arguments: &OwnArgs, wanted: Wanted, log: LogArgs) -> Result<String> {
-    let own = Own::open(arguments, log)?;
+///
+/// # Errors
+/// Factors that are not there or of another configuration, and whatever stops a run.
+pub fn mine(invocation: &Invocation, wanted: Wanted) -> Result<String> {
+    let own = Own::open(invocation)?;
     let Found { pairs, mut text, statement } = own.pairs(wanted)?;
     if wanted.dry_run {
         return Ok(text);
@@ -98,8 +118,11 @@ pub(crate) fn mine(arguments: &OwnArgs, wanted: Wanted, log: LogArgs) -> Result<
 }
 
 /// Groups items that pairs of at least `wanted.at_least` connect.
-pub(crate) fn dedupe(arguments: &OwnArgs, wanted: Wanted, log: LogArgs) -> Result<String> {
-    let own = Own::open(arguments, log)?;
+///
+/// # Errors
+/// Factors that are not there or of another configuration, and whatever stops a run.
+pub fn dedupe(invocation: &Invocation, wanted: Wanted) -> Result<String> {
+    let own = Own::open(invocation)?;
     let Found { pairs, mut text, statement } = own.pairs(wanted)?;
     if wanted.dry_run {
         return Ok(text);

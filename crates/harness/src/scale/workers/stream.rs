@@ -1,14 +1,14 @@
 //! Tiles of a stream: runs of bytes of one file, sketched apart; what the workers make of them lies beside the plan until it is merged.
 
-use landmark_harness::job::JobError;
-use landmark_harness::run::{self, RunError};
-use landmark_harness::scale::{TilePlan, TileRange};
-use landmark_harness::study::{self, DonePiece, Shardable, Study, StudyError};
 use landmark_report::amounts::bytes;
 use miette::{IntoDiagnostic, Result};
 
 use super::{Cut, TileSize, TileWorker, TiledWork, WorkerContext};
-use crate::exit::UsageError;
+use crate::invocation::UsageError;
+use crate::job::JobError;
+use crate::run::{self, RunError};
+use crate::scale::{TilePlan, TileRange};
+use crate::study::{self, DonePiece, Shardable, Study, StudyError};
 
 /// Doing a study in pieces.
 pub(super) struct StreamWork<'a> {

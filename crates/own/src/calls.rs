@@ -12,6 +12,7 @@ use landmark_core::oracle::{Oracle, OracleError, OracleShape, ask_pairs};
 use landmark_core::stream::stream;
 use landmark_harness::config::{Config, MatrixSubject, ProxyConfig, ProxyKind};
 use landmark_harness::experiments::own_data;
+use landmark_harness::invocation::{Invocation, UsageError};
 use landmark_harness::items::OwnItems;
 use landmark_harness::job::JobError;
 use landmark_harness::oracles::wmd::WmdConfig;
@@ -27,11 +28,7 @@ use landmark_report::write_file;
 use miette::{IntoDiagnostic, Result};
 use serde_json::json;
 
-use super::super::run::options as run_options;
-use super::{own_matrix, write_table};
-use crate::catalogue;
-use crate::cli::{LogArgs, OwnArgs};
-use crate::exit::UsageError;
+use crate::own::{own_matrix, write_table};
 
 /// Pairs asked of the oracle at a time where no budget may end in their midst.
 const PAIRS_AT_A_TIME: usize = 1 << 16;
@@ -41,7 +38,7 @@ const PAIRS_UNDER_A_BUDGET: usize = 256;
 
 /// How the neighbours are found.
 #[derive(Debug, Clone)]
-pub(crate) enum Calls {
+pub enum Calls {
     /// So many calls an item, in rounds.
     Rounds(Rounds),
     /// As many as it takes to prove the k nearest, by the bounds among the proxies.
@@ -53,7 +50,7 @@ impl Calls {
     ///
     /// # Errors
     /// A share that is none.
-    pub(crate) fn of(
+    pub fn of(
         k: usize,
         calls_per_item: Option<usize>,
         (rounds, share): (usize, f64),
@@ -67,32 +64,35 @@ impl Calls {
 }
 
 /// A dry run of what makes no call.
-pub(crate) fn no_dry_run() -> miette::Report {
+pub fn no_dry_run() -> miette::Report {
     let help = "give `--calls-per-item` or `--exact`, or leave `--dry-run` out".to_owned();
     UsageError::new("`--dry-run` tells what evaluations are made, and factors take none".to_owned(), Some(help)).into()
 }
 
 /// Where the search looks, and where its answer goes.
-pub(super) struct Place {
-    pub(super) config: Config,
-    pub(super) matrix: MatrixSubject,
-    pub(super) options: RunOptions,
+pub(crate) struct Place {
+    pub(crate) config: Config,
+    pub(crate) matrix: MatrixSubject,
+    pub(crate) options: RunOptions,
     items: Option<OwnItems>,
     table: PathBuf,
 }
 
 /// What a search found, and how.
-pub(super) struct Answer {
-    pub(super) lists: Vec<Vec<Neighbour>>,
+pub(crate) struct Answer {
+    pub(crate) lists: Vec<Vec<Neighbour>>,
     /// The lines that say what it took.
-    pub(super) text: String,
+    pub(crate) text: String,
     /// The same for programs.
-    pub(super) info: serde_json::Value,
+    pub(crate) info: serde_json::Value,
 }
 
 /// Lists the most similar items of every item, scored by the oracle itself.
-pub(crate) fn top_k_by_calls(arguments: &OwnArgs, calls: &Calls, dry_run: bool, log: LogArgs) -> Result<String> {
-    let place = Place::of(arguments, dry_run, log)?;
+///
+/// # Errors
+/// A budget that pays for nothing, a proxy that is no bound, and whatever stops a run.
+pub fn top_k_by_calls(invocation: &Invocation, calls: &Calls, dry_run: bool) -> Result<String> {
+    let place = Place::of(invocation, dry_run)?;
     let answer = run::with_sweep(&place.config, &place.matrix, &place.options, |context| {
         let found = match calls {
             Calls::Rounds(rounds) if dry_run => dry(&context, rounds),
@@ -117,16 +117,16 @@ enum Said {
 }
 
 /// Proxies as the configuration names them, and as similarities.
-pub(super) type Proxies<'a> = (Option<&'a ProxyConfig>, Vec<Arc<dyn Oracle>>);
+pub(crate) type Proxies<'a> = (Option<&'a ProxyConfig>, Vec<Arc<dyn Oracle>>);
 
 /// Proxies of the method, seen through γ.
-pub(super) fn proxies<'a>(context: &SweepContext<'a>) -> Result<Proxies<'a>, RunError> {
+pub(crate) fn proxies<'a>(context: &SweepContext<'a>) -> Result<Proxies<'a>, RunError> {
     let wanted = context.matrix.methods.first().and_then(|method| method.proxy.as_ref());
     let proxies = context.problem.proxies(wanted, context.fixed_gamma()).map_err(failed)?;
     Ok((wanted, proxies))
 }
 
-pub(super) fn failed(error: OracleError) -> RunError {
+pub(crate) fn failed(error: OracleError) -> RunError {
     RunError::Plan(Box::new(JobError::from(error)))
 }
 
@@ -177,14 +177,14 @@ fn dry_bounds(context: &SweepContext<'_>, k: usize) -> Said {
 }
 
 impl Place {
-    pub(super) fn of(arguments: &OwnArgs, dry_run: bool, log: LogArgs) -> Result<Self> {
-        let config = Config::load(&arguments.config, &arguments.overlay.overlays(), catalogue::catalogue())?;
+    pub(crate) fn of(invocation: &Invocation, dry_run: bool) -> Result<Self> {
+        let config = invocation.config()?;
         let matrix = own_matrix(&config)?.clone();
-        let mut options = run_options(&arguments.overlay, &arguments.places, log);
-        options.dry_run = dry_run;
+        let options = RunOptions { dry_run, ..invocation.options.clone() };
         let folder = run::results_folder(&config, &options);
-        let items = matrix.dataset.texts().map(OwnItems::of).transpose().into_diagnostic()?;
-        let table = arguments.out.clone().unwrap_or_else(|| folder.join(own_data::NEIGHBOURS));
+        let texts = matrix.dataset.texts().map(|texts| OwnItems::of(texts, options.data.as_deref()));
+        let items = texts.transpose().into_diagnostic()?;
+        let table = invocation.out.clone().unwrap_or_else(|| folder.join(own_data::NEIGHBOURS));
         Ok(Self { config, matrix, options, items, table })
     }
 
@@ -327,7 +327,7 @@ impl Place {
     }
 
     /// Writes the lists, and beside them what they took.
-    pub(super) fn write(&self, answer: Answer) -> Result<String> {
+    pub(crate) fn write(&self, answer: Answer) -> Result<String> {
         let Answer { lists, text, mut info } = answer;
         let all = || lists.iter().enumerate().flat_map(|(item, list)| list.iter().map(move |one| (item, one)));
         let exact: Vec<bool> = all().map(|(_, one)| one.exact).collect();
