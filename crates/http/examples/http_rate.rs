@@ -7,6 +7,8 @@
 //! by 64 plain connections that send one ready request after the other; then the same number of requests go through `Http` below a `Stored`.
 //! Prints requests a second of both, their ratio, and processor seconds a pair.
 
+#![allow(clippy::print_stdout, reason = "an example prints its measurement")]
+
 use std::error::Error;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};

@@ -151,7 +151,7 @@ pub enum ProxyKind {
     #[serde(rename = "embedding_cosine")]
     Endpoint {
         /// The endpoint.
-        endpoint: EmbeddingParams,
+        endpoint: Box<EmbeddingParams>,
     },
     /// Cosine of the rows of a file.
     EmbeddingCosine {
@@ -466,7 +466,7 @@ impl ProxyConfig {
                 for key in ["model", "path"].into_iter().filter(|key| section.has(key)) {
                     section.refuse(key, format!("`{path}` has an `endpoint` and a `{key}`: name one of them"));
                 }
-                ProxyKind::Endpoint { endpoint: endpoint(&section, path, folder)? }
+                ProxyKind::Endpoint { endpoint: Box::new(endpoint(&section, path, folder)?) }
             }
             "embedding_cosine" if section.has("model") => {
                 if section.has("path") {

@@ -103,7 +103,7 @@ fn proxy(
                 notes.extend(served.note()?);
                 Ok(Arc::new(served))
             };
-            texts.map(|texts| serve(texts)).transpose()?
+            texts.map(&mut serve).transpose()?
         }
         ProxyKind::EmbeddingCosine { path } => Some(Arc::new(EmbeddingProxy::cosine(embeddings(path)?)?)),
         ProxyKind::MentionCosine => None,
