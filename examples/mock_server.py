@@ -4,7 +4,8 @@
     python3 mock_server.py [--port 8377] [--delay 0.0] [--refuse 0.0]
 
 It scores as sentence_similarity.py does: /rerank (query, documents), /score (text_1, text_2), /v1/chat/completions (a prompt
-with lines `A: …` and `B: …`, answered with a rating from 0 to 10). `--delay` is the time a request takes; `--refuse` the share of requests
+with lines `A: …` and `B: …`, answered with a rating from 0 to 10), /v1/embeddings (counts of letter trigrams, folded to 64 numbers), and jobs of chat
+requests (/v1/files, /v1/batches), each done when it is looked at for the second time. `--delay` is the time a request takes; `--refuse` the share of requests
 that is turned away with 429. Python alone, no package.
 """
 
@@ -14,6 +15,7 @@ import random
 import re
 import sys
 import time
+import zlib
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 from sentence_similarity import VERSION, score
@@ -46,7 +48,41 @@ def chat(body):
     return {"model": MODEL, "choices": [{"message": {"role": "assistant", "content": content}}], "usage": usage}
 
 
-ROUTES = {"/rerank": rerank, "/score": compare, "/v1/chat/completions": chat}
+def embed(body):
+    def vector(text):
+        counts, text = [0.0] * 64, f"  {text.lower()} "
+        for k in range(len(text) - 2):
+            counts[zlib.crc32(text[k : k + 3].encode()) % 64] += 1
+        return counts
+
+    return {"model": MODEL, "data": [{"index": k, "embedding": vector(text)} for k, text in enumerate(body["input"])]}
+
+
+ROUTES = {"/rerank": rerank, "/score": compare, "/v1/chat/completions": chat, "/v1/embeddings": embed}
+FILES, JOBS = {}, {}
+
+
+def keep(lines):
+    name = f"file-{len(FILES)}"
+    FILES[name] = lines
+    return {"id": name}
+
+
+def hand_over(order):
+    job = {"id": f"batch-{len(JOBS)}", "status": "validating", **order}
+    JOBS[job["id"]] = job
+    return job
+
+
+def look_at(name):
+    job = JOBS[name]
+    if job["status"] == "in_progress":
+        lines = [json.loads(line) for line in FILES[job["input_file_id"]]]
+        answers = [{"custom_id": x["custom_id"], "response": {"status_code": 200, "body": chat(x["body"])}} for x in lines]
+        job |= {"status": "completed", "output_file_id": keep([json.dumps(answer) for answer in answers])["id"]}
+    elif job["status"] == "validating":
+        job["status"] = "in_progress"
+    return job
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -56,6 +92,11 @@ class Handler(BaseHTTPRequestHandler):
     def do_POST(self):
         body = self.rfile.read(int(self.headers["content-length"]))
         time.sleep(options.delay)
+        if self.path == "/v1/files":
+            # of the form the lines are all that matters
+            return self.answer(200, keep([line for line in body.decode().splitlines() if line.startswith('{"custom_id"')]))
+        if self.path == "/v1/batches":
+            return self.answer(200, hand_over(json.loads(body)))
         route = ROUTES.get(self.path)
         if route is None:
             return self.answer(404, {"error": f"no {self.path} here; there are {', '.join(ROUTES)}"})
@@ -66,8 +107,23 @@ class Handler(BaseHTTPRequestHandler):
         except (KeyError, ValueError, IndexError, TypeError) as error:
             self.answer(400, {"error": f"{type(error).__name__}: {error}"})
 
+    def do_GET(self):
+        parts = self.path.split("?")[0].strip("/").split("/")
+        try:
+            match parts:
+                case ["v1", "batches"]:
+                    self.answer(200, {"data": list(JOBS.values()), "has_more": False})
+                case ["v1", "batches", name]:
+                    self.answer(200, look_at(name))
+                case ["v1", "files", name, "content"]:
+                    self.answer(200, "\n".join(FILES[name]))
+                case _:
+                    self.answer(404, {"error": f"no {self.path} here"})
+        except KeyError as error:
+            self.answer(404, {"error": f"no {error} here"})
+
     def answer(self, status, body, headers=()):
-        payload = json.dumps(body).encode()
+        payload = (body if isinstance(body, str) else json.dumps(body)).encode()
         self.send_response(status)
         self.send_header("content-type", "application/json")
         self.send_header("content-length", str(len(payload)))

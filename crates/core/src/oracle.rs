@@ -23,6 +23,7 @@ use crate::parameter::BadParameter;
 
 mod distinct;
 mod embedded;
+mod fallible;
 mod kernelized;
 mod metered;
 mod one_order;
@@ -32,6 +33,7 @@ mod symmetrized;
 
 pub use distinct::{DistinctPairs, evaluate_block};
 pub use embedded::EmbeddingProxy;
+pub use fallible::{Attempt, Complaints, FailedPair, Fallible, attempt_off_diagonal};
 pub use kernelized::{Kernel, Kernelized};
 pub use metered::{Budget, Metered, Spent};
 pub use one_order::{Coin, MeanOfOrders, OneOrder};
@@ -88,6 +90,11 @@ pub trait Oracle: Send + Sync {
         false
     }
 
+    /// Itself, where single pairs of it may fail.
+    fn fallible(&self) -> Option<&dyn Fallible> {
+        None
+    }
+
     /// Scores `out[k] = f(pairs[k])`, batch first: a caller hands over thousands of pairs at once. A pair (i, i) must be
     /// answered without a call where the diagonal is known.
     ///
@@ -138,6 +145,10 @@ macro_rules! forward_to_the_pointee {
 
             fn is_checked(&self) -> bool {
                 (**self).is_checked()
+            }
+
+            fn fallible(&self) -> Option<&dyn Fallible> {
+                (**self).fallible()
             }
 
             fn evaluate(&self, pairs: &[Pair], out: &mut [f64]) -> Result<(), OracleError> {

@@ -1,6 +1,7 @@
 //! The matrices of a run: one in a sweep, one a topic in coreference, none in most studies.
 
 use landmark_core::oracle::{OracleError, OracleShape};
+use landmark_http::PriceEstimate;
 use landmark_store::StoreError;
 
 use crate::metered_store::{MeteredStore, Timed};
@@ -83,6 +84,11 @@ impl<'a> Matrices<'a> {
             all.seconds += timed.seconds;
         }
         Ok((all.evaluations > 0).then_some(all))
+    }
+
+    /// Price of so many calls by what those so far have cost, where the scorer has one.
+    pub fn price_of(&self, calls: u64) -> Option<PriceEstimate> {
+        self.stores().find_map(|metered| metered.price_of(calls))
     }
 
     /// Evaluations made so far.

@@ -26,6 +26,7 @@ use landmark_core::oracle::OracleError;
 use landmark_core::oracle::OracleShape;
 use landmark_core::oracle::Pair;
 use landmark_core::oracle::Spent;
+use landmark_http::PriceEstimate;
 use landmark_store::OracleLabel;
 use landmark_store::StoreError;
 use landmark_store::Stored;
@@ -33,6 +34,7 @@ use landmark_store::TileStore;
 
 use crate::config::MatrixSubject;
 use crate::interrupt;
+use crate::oracles::scorer::Scorer;
 use crate::problem::{Problem, SplitOrders, similarity};
 
 /// An interrupted program publishes what waits to be written.
@@ -63,6 +65,15 @@ impl Timed {
     }
 }
 
+/// Number of pairs that could not be scored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FailedPairs {
+    /// Their number.
+    pub count: u64,
+    /// True where those of earlier runs are among them.
+    pub is_all: bool,
+}
+
 /// Buys raw scores, each at most once.
 pub struct MeteredStore {
     meter: Meter,
@@ -74,6 +85,8 @@ pub struct MeteredStore {
     as_given: Option<Arc<Stored<Arc<dyn Oracle>>>>,
     /// The other order of every pair, where this one holds one.
     other_order: Option<Arc<MeteredStore>>,
+    /// The program or endpoint that scores, where there is one.
+    scorer: Option<Scorer>,
     can_score: bool,
 }
 
@@ -110,7 +123,7 @@ impl MeteredStore {
                 Self { other_order: Some(Arc::new(other)), ..one }
             }
         };
-        Ok(Self { as_given, can_score, ..metered })
+        Ok(Self { as_given, can_score, scorer: problem.scorer().cloned(), ..metered })
     }
 
     /// Stacks budget and store on an oracle.
@@ -135,7 +148,17 @@ impl MeteredStore {
             flush_before_the_end(stored);
         }
         let beside = Mutex::default();
-        Ok(Self { meter, stored, store, budget, beside, as_given: None, other_order: None, can_score: true })
+        Ok(Self {
+            meter,
+            stored,
+            store,
+            budget,
+            beside,
+            as_given: None,
+            other_order: None,
+            scorer: None,
+            can_score: true,
+        })
     }
 
     /// The store at an address on an oracle of this kind and description, without a limit.
@@ -271,6 +294,24 @@ impl MeteredStore {
         }
         self.flush()?;
         Ok((timed.evaluations > 0).then_some(timed))
+    }
+
+    /// Price of so many calls by what those so far have cost, where the scorer has one.
+    pub fn price_of(&self, calls: u64) -> Option<PriceEstimate> {
+        self.scorer.as_ref()?.price_of(calls)
+    }
+
+    /// Pairs that are known to fail: of those in the store where it keeps them apart, of this run otherwise.
+    pub fn failed_pairs(&self) -> FailedPairs {
+        let met = self.scorer.as_ref().map_or(0, Scorer::failed);
+        match self.stored.as_ref().filter(|stored| stored.keeps_failures_apart()) {
+            Some(stored) => {
+                let other = self.other_order.as_ref().and_then(|other| other.stored.as_ref());
+                let count = stored.failed_pairs() + other.map_or(0, |other| other.failed_pairs());
+                FailedPairs { count: count as u64, is_all: true }
+            }
+            None => FailedPairs { count: met, is_all: false },
+        }
     }
 
     /// Publishes what waits to be written to the store.

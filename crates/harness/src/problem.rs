@@ -21,6 +21,7 @@ use crate::oracles::scorer::Scorer;
 use crate::oracles::{Items, Opened, Opening, Preparation, Words};
 
 mod proxies;
+mod served;
 
 pub use proxies::Proxies;
 use proxies::{Embeddings, embeddings_of};
@@ -124,7 +125,8 @@ impl Problem {
         let money = matrix.budget.money;
         let opening = Opening { run, data, smallest_gamma: matrix.smallest_gamma(), money, preparation };
         let opened = matrix.oracle.settings().open(loaded, &opening)?;
-        let Opened { raw, as_given, description, is_priced, items, stamps, notes, facts: more } = opened;
+        let Opened { raw, as_given, description, is_priced, items, stamps, mut notes, facts: more } = opened;
+        notes.extend(proxies.notes.iter().cloned());
         let facts = json!({ "dataset": dataset, "items": raw.len(), "oracle": raw.identity().to_hex(), "more": more });
         let orders = SplitOrders::of(run, matrix, as_given);
         Ok(Self { dataset, queries: 0, raw, orders, description, is_priced, proxies, items, stamps, notes, facts })

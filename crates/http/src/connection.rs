@@ -4,7 +4,7 @@ use std::time::{Duration, SystemTime};
 
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use reqwest::redirect::Policy;
-use reqwest::{Certificate, Client, Response, StatusCode};
+use reqwest::{Certificate, Client, Method, RequestBuilder, Response, StatusCode};
 use serde_json::Value as Json;
 use url::Url;
 
@@ -91,7 +91,51 @@ impl Connection {
 
     /// Posts a body, and reads what comes back.
     pub(crate) async fn post(&self, body: &str) -> Result<(Reply, Option<Usage>), Fault> {
-        let sent = self.client.post(self.url.clone()).body(body.to_owned()).send().await;
+        let request = self.client.post(self.url.clone()).body(body.to_owned());
+        let Answered { status, text } = self.send(request, self.answer_bytes, |_| false).await?;
+        let said = || shortened(&String::from_utf8_lossy(&text));
+        if matches!(status.as_u16(), 413 | 422) {
+            return Ok((Reply::TooLarge { status, said: said() }, None));
+        }
+        Ok(match serde_json::from_slice::<Json>(&text) {
+            Ok(json) => {
+                let usage = Usage::of(&json);
+                (Reply::Json(json), usage)
+            }
+            Err(_) => (Reply::NoJson(said()), None),
+        })
+    }
+
+    /// One request about a job of many, at an address of the same server: its body as (type, bytes), none to read.
+    pub(crate) async fn about_jobs(
+        &self,
+        url: &Url,
+        body: Option<(&str, Vec<u8>)>,
+        most_bytes: usize,
+    ) -> Result<Vec<u8>, Fault> {
+        let request = match body {
+            Some((kind, bytes)) => self.client.post(url.clone()).header(CONTENT_TYPE, kind).body(bytes),
+            None => self.client.request(Method::GET, url.clone()),
+        };
+        // a conflict is with what the server is doing still
+        let Answered { status, text } = self.send(request, most_bytes, |status| status == 409).await?;
+        if status.is_success() {
+            return Ok(text);
+        }
+        Err(self.refused(
+            &status.to_string(),
+            &shortened(&String::from_utf8_lossy(&text)),
+            "ask for fewer requests a job by `oracle.batch.requests`",
+        ))
+    }
+
+    /// Sends a request and reads the answer, where it is one to go on with: 2xx, 413, 422.
+    async fn send(
+        &self,
+        request: RequestBuilder,
+        most_bytes: usize,
+        may_pass: impl Fn(u16) -> bool,
+    ) -> Result<Answered, Fault> {
         // a connection that was never made carried nothing
         let lost = |error: &reqwest::Error| Again {
             what: in_words(error),
@@ -99,31 +143,27 @@ impl Connection {
             is_overwhelmed: error.is_timeout(),
             may_be_charged: !error.is_connect(),
         };
-        let response = sent.map_err(|error| match error.is_builder() || error.is_redirect() {
+        let response = request.send().await.map_err(|error| match error.is_builder() || error.is_redirect() {
             true => self.refused(&in_words(&error), "", "look at `oracle.url`"),
+            false if is_untrusted(&error) => {
+                let next_step =
+                    "an authority of your own is named by `oracle.certificate`; look at the name in `oracle.url`, too";
+                self.refused("with a certificate that is not trusted", &in_words(&error), next_step)
+            }
             false => Fault::Again(lost(&error)),
         })?;
         let status = response.status();
         let wait = wait::asked_for(response.headers(), SystemTime::now());
-        let text = self.read(response).await.map_err(|error| match error {
+        let text = read(response, most_bytes).await.map_err(|error| match error {
             Unread::Broken(error) => Fault::Again(lost(&error)),
             Unread::TooLong => {
-                let said = format!("more than {} bytes", self.answer_bytes);
+                let said = format!("more than {most_bytes} bytes");
                 self.refused(&said, "", "raise `oracle.answer_bytes` if that is right")
             }
         })?;
         let said = || shortened(&String::from_utf8_lossy(&text));
         let next_step = match status.as_u16() {
-            200..=299 => {
-                return Ok(match serde_json::from_slice::<Json>(&text) {
-                    Ok(json) => {
-                        let usage = Usage::of(&json);
-                        (Reply::Json(json), usage)
-                    }
-                    Err(_) => (Reply::NoJson(said()), None),
-                });
-            }
-            413 | 422 => return Ok((Reply::TooLarge { status, said: said() }, None)),
+            200..=299 | 413 | 422 => return Ok(Answered { status, text }),
             408 | 425 | 429 | 500..=599 => {
                 return Err(Fault::Again(Again {
                     what: format!("{status}: {}", said()),
@@ -131,6 +171,10 @@ impl Connection {
                     is_overwhelmed: matches!(status.as_u16(), 429 | 503),
                     may_be_charged: matches!(status.as_u16(), 408 | 500 | 502 | 504),
                 }));
+            }
+            code if may_pass(code) => {
+                let what = format!("{status}: {}", said());
+                return Err(Fault::Again(Again { what, wait, is_overwhelmed: false, may_be_charged: false }));
             }
             300..=399 => "it points elsewhere, and the key is not sent there; write that address into `oracle.url`",
             401 | 403 => "look at `oracle.key`: the variable that it names must hold the key of this server",
@@ -144,17 +188,23 @@ impl Connection {
         let (status, said) = (status.to_owned(), if said.is_empty() { "nothing else" } else { said }.to_owned());
         Fault::Final(HttpError::Refused { url: public(&self.url).to_string(), status, said, next_step })
     }
+}
 
-    async fn read(&self, mut response: Response) -> Result<Vec<u8>, Unread> {
-        let mut text = Vec::new();
-        while let Some(chunk) = response.chunk().await.map_err(Unread::Broken)? {
-            if text.len() + chunk.len() > self.answer_bytes {
-                return Err(Unread::TooLong);
-            }
-            text.extend_from_slice(&chunk);
+/// An answer to go on with, unread.
+struct Answered {
+    status: StatusCode,
+    text: Vec<u8>,
+}
+
+async fn read(mut response: Response, most_bytes: usize) -> Result<Vec<u8>, Unread> {
+    let mut text = Vec::new();
+    while let Some(chunk) = response.chunk().await.map_err(Unread::Broken)? {
+        if text.len() + chunk.len() > most_bytes {
+            return Err(Unread::TooLong);
         }
-        Ok(text)
+        text.extend_from_slice(&chunk);
     }
+    Ok(text)
 }
 
 /// Why a body could not be read.
@@ -200,6 +250,23 @@ fn in_words(error: &reqwest::Error) -> String {
         }
     }
     words
+}
+
+/// True where the server's certificate was refused: no repetition betters that.
+fn is_untrusted(error: &reqwest::Error) -> bool {
+    let mut cause = std::error::Error::source(error);
+    while let Some(error) = cause {
+        if let Some(rustls::Error::InvalidCertificate(_)) = error.downcast_ref() {
+            return true;
+        }
+        // the source of an I/O error is that of the error inside, which it skips
+        let inside = error.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
+        cause = match inside {
+            Some(inside) => Some(inside),
+            None => error.source(),
+        };
+    }
+    false
 }
 
 /// Wait before the next attempt: a tenth of a second, doubled each time, at most half a minute; the half of it is chance, so that those

@@ -88,6 +88,34 @@ pub enum HttpError {
         /// Error of the pair that failed last.
         last: Box<HttpError>,
     },
+    /// Vectors that are none.
+    #[error("{url} gave no vectors: {reason}; compare `proxy.endpoint` with the server's documentation")]
+    Embeddings {
+        /// The address.
+        url: String,
+        /// What is wrong with them.
+        reason: String,
+    },
+    /// A folder that is to keep what was answered, or what is under way.
+    #[error("`{folder}` cannot be used: {what}")]
+    Kept {
+        /// The folder.
+        folder: String,
+        /// The complaint.
+        what: String,
+    },
+    /// A job of many requests that came to nothing.
+    #[error("{url}: the job `{job}` {what}; {next_step}")]
+    Job {
+        /// The address.
+        url: String,
+        /// The server's name of it.
+        job: String,
+        /// How it ended.
+        what: String,
+        /// Advice.
+        next_step: &'static str,
+    },
     /// The next request could pass the limit.
     #[error("{0}")]
     Money(OracleError),

@@ -13,6 +13,15 @@ use url::Url;
 use crate::purse::Price;
 use crate::rating::Rating;
 
+/// Pairs that are asked again unless told otherwise.
+const COMPANY: usize = 32;
+
+// serde hands fields over by reference
+#[expect(clippy::trivially_copy_pass_by_ref)]
+fn is_usual_company(pairs: &usize) -> bool {
+    *pairs == COMPANY
+}
+
 /// An endpoint, what is asked of it, and how it is treated.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -80,6 +89,90 @@ pub struct HttpParams {
     pub certificate: Option<PathBuf>,
     /// Bytes above which an answer is refused.
     pub answer_bytes: usize,
+    /// Jobs of many requests instead of one request after the other.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub batch: Option<BatchParams>,
+    /// Pairs that are asked again, where several share a prompt, to learn whether their scores depend on that; 0: none.
+    #[serde(skip_serializing_if = "is_usual_company")]
+    pub company: usize,
+}
+
+/// Jobs of many requests, handed over as a file and collected later.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct BatchParams {
+    /// Address under which `files` and `batches` are; where absent, that of the endpoint up to its `/v1`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub url: Option<String>,
+    /// Folder that remembers the jobs under way; moves no score.
+    #[serde(skip_serializing)]
+    pub folder: PathBuf,
+    /// Requests of a job, at most.
+    pub requests: usize,
+    /// Time within which the server promises to be done.
+    pub window: String,
+    /// Seconds between two looks at a job.
+    pub poll_seconds: f64,
+    /// Hours after which a job is waited for no longer.
+    pub patience_hours: f64,
+    /// Times that a line is handed over which does not come back.
+    pub rounds: u32,
+}
+
+impl Default for BatchParams {
+    fn default() -> Self {
+        Self {
+            url: None,
+            folder: PathBuf::from("batches"),
+            requests: 10_000,
+            window: "24h".to_owned(),
+            poll_seconds: 30.0,
+            patience_hours: 48.0,
+            rounds: 3,
+        }
+    }
+}
+
+impl BatchParams {
+    fn check(&self, url: &Url) -> Result<(), BadParameter> {
+        for (parameter, number) in [("batch.requests", self.requests), ("batch.rounds", self.rounds as usize)] {
+            if number == 0 {
+                return Err(BadParameter::new(parameter, "0", "at least 1"));
+            }
+        }
+        for (parameter, number) in
+            [("batch.poll_seconds", self.poll_seconds), ("batch.patience_hours", self.patience_hours)]
+        {
+            if !(number > 0.0 && number <= 1e6) {
+                return Err(BadParameter::new(parameter, number, "a number above 0"));
+            }
+        }
+        match &self.url {
+            Some(base) => {
+                let is_same = Url::parse(base).is_ok_and(|base| base.origin() == url.origin());
+                let wanted = "an address on the server of `url`: the key is for no other";
+                if is_same { Ok(()) } else { Err(BadParameter::new("batch.url", base, wanted)) }
+            }
+            None if url.path().contains("/v1/") => Ok(()),
+            None => {
+                let wanted = "the address under which `files` and `batches` are, for `url` has no `/v1/` in it";
+                Err(BadParameter::new("batch.url", "absent", wanted))
+            }
+        }
+    }
+
+    /// The address of jobs, and the path of the requests in them.
+    pub(crate) fn addresses(&self, url: &Url) -> (Url, String) {
+        let mut base = url.clone();
+        base.set_query(None);
+        let path = url.path().to_owned();
+        match self.url.as_deref().and_then(|given| Url::parse(given).ok()) {
+            Some(given) => base = given,
+            // `check` has seen it
+            None => base.set_path(path.find("/v1/").map_or("", |at| &path[..at + 3])),
+        }
+        (base, path)
+    }
 }
 
 /// Form of a request.
@@ -161,6 +254,8 @@ impl Default for HttpParams {
             price: None,
             certificate: None,
             answer_bytes: 32 << 20,
+            batch: None,
+            company: COMPANY,
         }
     }
 }
@@ -220,6 +315,9 @@ impl HttpParams {
         }
         if let Some(price) = &self.price {
             price.check()?;
+        }
+        if let Some(batch) = &self.batch {
+            batch.check(&url)?;
         }
         if self.shape == Shape::Chat {
             self.rating.check()?;

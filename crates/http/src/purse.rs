@@ -61,6 +61,26 @@ struct State {
     paid: Paid,
     reserved: f64,
     under_way: usize,
+    tokens: Spread,
+}
+
+/// Cost of a call's tokens over the requests that were answered: their number, mean and sum of squared deviations.
+#[derive(Debug, Clone, Copy, Default)]
+struct Spread {
+    requests: u64,
+    mean: f64,
+    squares: f64,
+}
+
+/// Price of calls that are still to be made, as far as those that were made tell.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PriceEstimate {
+    /// Money.
+    pub money: f64,
+    /// Lower and upper end of its 95 % interval.
+    pub interval: (f64, f64),
+    /// Requests that it is learned from.
+    pub requests: u64,
 }
 
 /// The limit was reached before a request left.
@@ -76,6 +96,7 @@ pub(crate) struct Exhausted {
 pub(crate) struct Reserved {
     purse: Arc<Purse>,
     most: f64,
+    calls: usize,
     is_booked: bool,
 }
 
@@ -126,8 +147,45 @@ impl Purse {
         self.lock().paid
     }
 
+    /// Price of so many calls at `per_request` a request: tokens as those so far, and the price of each request. `None` before two requests were
+    /// answered, for one says nothing of how they differ.
+    ///
+    /// The interval is that of the mean over requests, x̄ ± 1.96·s/√R.
+    pub(crate) fn estimate(&self, calls: u64, per_request: usize) -> Option<PriceEstimate> {
+        let Spread { requests, mean, squares } = self.lock().tokens;
+        if requests < 2 {
+            return None;
+        }
+        let error = 1.96 * (squares / (requests - 1) as f64 / requests as f64).sqrt();
+        let fixed = self.price.request * calls.div_ceil(per_request.max(1) as u64) as f64;
+        let of = |each: f64| fixed + each.max(0.0) * calls as f64;
+        Some(PriceEstimate { money: of(mean), interval: (of(mean - error), of(mean + error)), requests })
+    }
+
+    /// Sets the most aside that a request of so many bytes can cost, where there is room for it now.
+    pub(crate) fn reserve_now(self: &Arc<Self>, bytes: usize, calls: usize) -> Result<Reserved, Exhausted> {
+        let most = self.price.most(bytes);
+        let mut state = self.lock();
+        match self.limit.filter(|limit| state.paid.money + state.reserved + most > *limit) {
+            Some(limit) => Err(Exhausted { limit, spent: state.paid.money + state.reserved, wanted: most }),
+            None => Ok(self.set_aside(&mut state, most, calls)),
+        }
+    }
+
+    /// Sets the most aside that a request may have cost which left before: there is no choice any more.
+    pub(crate) fn take_over(self: &Arc<Self>, bytes: usize, calls: usize) -> Reserved {
+        let most = self.price.most(bytes);
+        self.set_aside(&mut self.lock(), most, calls)
+    }
+
+    fn set_aside(self: &Arc<Self>, state: &mut State, most: f64, calls: usize) -> Reserved {
+        state.reserved += most;
+        state.under_way += 1;
+        Reserved { purse: Arc::clone(self), most, calls, is_booked: false }
+    }
+
     /// Sets the most aside that a request of so many bytes can cost, once those under way leave room for it.
-    pub(crate) async fn reserve(self: &Arc<Self>, bytes: usize) -> Result<Reserved, Exhausted> {
+    pub(crate) async fn reserve(self: &Arc<Self>, bytes: usize, calls: usize) -> Result<Reserved, Exhausted> {
         let most = self.price.most(bytes);
         loop {
             let mut settled = std::pin::pin!(self.settled.notified());
@@ -136,9 +194,7 @@ impl Purse {
                 let mut state = self.lock();
                 let is_enough = self.limit.is_none_or(|limit| state.paid.money + state.reserved + most <= limit);
                 if is_enough {
-                    state.reserved += most;
-                    state.under_way += 1;
-                    return Ok(Reserved { purse: Arc::clone(self), most, is_booked: false });
+                    return Ok(self.set_aside(&mut state, most, calls));
                 }
                 // what is under way will cost less than was set aside for it
                 if state.under_way == 0 {
@@ -152,6 +208,14 @@ impl Purse {
 
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn learn(&self, each: f64) {
+        let tokens = &mut self.lock().tokens;
+        tokens.requests += 1;
+        let deviation = each - tokens.mean;
+        tokens.mean += deviation / tokens.requests as f64;
+        tokens.squares += deviation * (each - tokens.mean);
     }
 
     fn end(&self, most: f64, book: impl FnOnce(&mut Paid)) {
@@ -170,6 +234,7 @@ impl Reserved {
     pub(crate) fn settle(mut self, usage: Option<Usage>) {
         self.is_booked = true;
         let money = usage.map_or(self.most, |usage| self.purse.price.of(usage));
+        self.purse.learn((money - self.purse.price.request) / self.calls.max(1) as f64);
         let Usage { input, output } = usage.unwrap_or_default();
         self.purse.end(self.most, |paid| {
             paid.money += money;
@@ -213,9 +278,9 @@ mod tests {
     fn what_is_under_way_counts_until_it_is_settled() {
         let purse = Purse::new(PRICE, Some(60.0));
         // 0.5 + 10 + 20 at most
-        let first = now(purse.reserve(10)).unwrap();
+        let first = now(purse.reserve(10, 1)).unwrap();
         let second = async {
-            futures_util::future::join(purse.reserve(10), async {
+            futures_util::future::join(purse.reserve(10, 1), async {
                 tokio::task::yield_now().await;
                 assert_eq!(purse.lock().under_way, 1, "no room beside the first");
                 first.settle(Some(Usage { input: 4, output: 1 }));
@@ -226,16 +291,32 @@ mod tests {
         assert_eq!(purse.paid().money, 6.5);
         second.unwrap().release();
         assert_eq!(purse.paid().money, 6.5);
-        drop(now(purse.reserve(10)).unwrap());
+        drop(now(purse.reserve(10, 1)).unwrap());
         assert_eq!((purse.paid().money, purse.paid().in_doubt), (37.0, 30.5));
-        assert_eq!(now(purse.reserve(10)).unwrap_err(), Exhausted { limit: 60.0, spent: 37.0, wanted: 30.5 });
+        assert_eq!(now(purse.reserve(10, 1)).unwrap_err(), Exhausted { limit: 60.0, spent: 37.0, wanted: 30.5 });
     }
 
     #[test]
     fn an_answer_that_does_not_count_costs_what_was_set_aside() {
         let purse = Purse::new(PRICE, None);
-        now(purse.reserve(1)).unwrap().settle(None);
+        now(purse.reserve(1, 1)).unwrap().settle(None);
         assert_eq!(purse.paid().money, 21.5);
+    }
+
+    #[test]
+    fn the_price_of_a_plan_has_an_interval() {
+        let purse = Purse::new(Price { input: 1e6, request: 0.5, ..Price::default() }, None);
+        assert_eq!(purse.estimate(100, 10), None);
+        // 2, 4 and 6 a call, beside the price of the request
+        for (input, calls) in [(4, 2), (4, 1), (24, 4)] {
+            now(purse.reserve(99, calls)).unwrap().settle(Some(Usage { input, output: 0 }));
+        }
+        let estimate = purse.estimate(101, 10).unwrap();
+        let error = 1.96 * (4.0 / 3.0_f64).sqrt() * 101.0;
+        assert_eq!((estimate.requests, estimate.money), (3, 5.5 + 404.0));
+        assert!(
+            (estimate.interval.0 - (409.5 - error)).abs() < 1e-9 && (estimate.interval.1 - 409.5 - error).abs() < 1e-9
+        );
     }
 
     #[test]

@@ -26,7 +26,9 @@ use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use landmark_core::oracle::{Identity, Oracle, OracleError, Pair, Symmetry, check_pairs, even_chunk};
+use landmark_core::oracle::{
+    Attempt, Complaints, Fallible, Identity, Oracle, OracleError, Pair, Symmetry, attempt_off_diagonal, even_chunk,
+};
 
 mod error;
 mod items;
@@ -46,6 +48,8 @@ use process::{Heard, Lost, Process};
 /// Batches that are on their way to one process: it need not wait for us.
 const WINDOW: usize = 2;
 
+/// The scorer, in messages.
+const PROGRAM: &str = "a scoring program";
 /// Failed pairs that are named.
 const WARNINGS: u64 = 5;
 /// Failed pairs without a common item after which a program that scored none is given up, whatever failed pairs may do.
@@ -67,6 +71,7 @@ pub struct Subprocess {
     /// Failed pairs that share no item with it.
     failed_apart: AtomicU64,
     restarts: AtomicU64,
+    complaints: Complaints,
 }
 
 /// Room for one process, which is there once it was needed.
@@ -92,14 +97,7 @@ impl Subprocess {
     pub fn start(params: SubprocessParams, items: Arc<ScoredItems>) -> Result<Self, SubprocessError> {
         let params = params.check()?;
         let (process, greeting) = greet(&params, items.len())?;
-        let identity = Identity::of(&[
-            ("kind", b"subprocess v1"),
-            ("program", greeting.identity.as_bytes()),
-            ("symmetric", &[u8::from(greeting.symmetric)]),
-            ("diagonal", format!("{:?}", greeting.diagonal).as_bytes()),
-            ("failed pairs", format!("{:?}", params.failed_pairs).as_bytes()),
-            ("items", items.identity().as_bytes()),
-        ]);
+        let identity = identity(&greeting, params.failed_pairs, &items);
         let mut slots: Vec<Mutex<Slot>> = (0..params.processes).map(|_| Mutex::default()).collect();
         slots[0] = Mutex::new(Slot(Some(process)));
         Ok(Self {
@@ -114,6 +112,7 @@ impl Subprocess {
             first_failed: OnceLock::new(),
             failed_apart: AtomicU64::new(0),
             restarts: AtomicU64::new(0),
+            complaints: Complaints::default(),
         })
     }
 
@@ -274,10 +273,15 @@ impl Subprocess {
         if answer.scores.iter().any(|score| matches!(score, Score::Number(value) if value.is_finite())) {
             self.scored.store(true, Ordering::Relaxed);
         }
+        // what stands behind a pair that fails is a score all the same
+        let mut outcome = Ok(());
         for ((&pair, score), out) in pairs.iter().zip(answer.scores).zip(scores) {
-            *out = self.read(pair, score).map_err(Trouble::Broken)?;
+            match self.read(pair, score) {
+                Ok(score) => *out = score,
+                Err(error) => outcome = outcome.and(Err(Trouble::Broken(error))),
+            }
         }
-        Ok(())
+        outcome
     }
 
     fn read(&self, (i, j): Pair, score: Score) -> Result<f64, OracleError> {
@@ -316,8 +320,9 @@ impl Subprocess {
         }
     }
 
-    /// Score, or error, of a pair that cannot be scored.
+    /// No score, or an error, of a pair that cannot be scored; why is noted.
     fn fail(&self, (i, j): Pair, error: SubprocessError) -> Result<f64, OracleError> {
+        self.complaints.note((i, j), error.to_string());
         match self.params.failed_pairs {
             FailedPairs::Error => Err(error.into()),
             FailedPairs::Score(score) => {
@@ -336,7 +341,7 @@ impl Subprocess {
                 if failed == WARNINGS {
                     tracing::warn!("further pairs that fail are counted, and named with `-vv` alone");
                 }
-                Ok(score)
+                Ok(f64::NAN)
             }
         }
     }
@@ -372,6 +377,18 @@ impl Slot {
             process.kill();
         }
     }
+}
+
+/// Digest of all that moves a score.
+fn identity(greeting: &Greeting, failed_pairs: FailedPairs, items: &ScoredItems) -> Identity {
+    Identity::of(&[
+        ("kind", b"subprocess v1"),
+        ("program", greeting.identity.as_bytes()),
+        ("symmetric", &[u8::from(greeting.symmetric)]),
+        ("diagonal", format!("{:?}", greeting.diagonal).as_bytes()),
+        ("failed pairs", format!("{failed_pairs:?}").as_bytes()),
+        ("items", items.identity().as_bytes()),
+    ])
 }
 
 /// Starts a process and exchanges greetings.
@@ -417,18 +434,31 @@ impl Oracle for Subprocess {
         self.slots.len()
     }
 
+    fn fallible(&self) -> Option<&dyn Fallible> {
+        Some(self)
+    }
+
     fn evaluate(&self, pairs: &[Pair], out: &mut [f64]) -> Result<(), OracleError> {
-        check_pairs(self.len(), pairs, out.len())?;
-        let Some(diagonal) = self.greeting.diagonal.filter(|_| pairs.iter().any(|(i, j)| i == j)) else {
-            return self.score(pairs, out);
-        };
-        let asked: Vec<Pair> = pairs.iter().copied().filter(|(i, j)| i != j).collect();
-        let mut scores = vec![0.0; asked.len()];
-        self.score(&asked, &mut scores)?;
-        let mut scores = scores.into_iter();
-        for ((i, j), out) in pairs.iter().zip(out) {
-            *out = if i == j { diagonal } else { scores.next().unwrap_or(f64::NAN) };
-        }
-        Ok(())
+        self.attempt(pairs, out).settled(PROGRAM, self.stand_in(), out)
+    }
+}
+
+impl Fallible for Subprocess {
+    fn identity_of_scores(&self) -> Identity {
+        identity(&self.greeting, FailedPairs::Error, &self.items)
+    }
+
+    fn stand_in(&self) -> Option<f64> {
+        self.params.failed_pairs.stand_in()
+    }
+
+    fn attempt(&self, pairs: &[Pair], out: &mut [f64]) -> Attempt {
+        attempt_off_diagonal((self.len(), self.greeting.diagonal), pairs, out, |pairs, out| {
+            let error = self.score(pairs, out).err();
+            let failed = self.complaints.take(pairs, out);
+            // the error is that of the failed pair
+            let is_told = self.stand_in().is_none() && !failed.is_empty();
+            Attempt { failed, error: error.filter(|_| !is_told) }
+        })
     }
 }

@@ -104,6 +104,17 @@ pub enum StoreError {
         /// File that is missing.
         file: String,
     },
+    /// A pair that failed before, and has no stand-in.
+    #[error(
+        "{error}. `{address}` keeps that it failed, and it is not asked again: `runner store retry-failures` has it asked once more, \
+         `oracle.failed_pairs: {{ score: 0 }}` gives such pairs a score"
+    )]
+    FailedBefore {
+        /// The store.
+        address: String,
+        /// The scorer's complaint.
+        error: String,
+    },
     /// More items than a tile can number.
     #[error("{len} items are too many for a tile store: its row and column ids have 32 bits")]
     TooManyItems {

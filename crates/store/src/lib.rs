@@ -4,6 +4,7 @@
 //! <store>/<oracle id>/oracle.json        what the oracle is, for people
 //!                     <blake3>.tile      stored entries, immutable, named by content
 //!                     <part>-<blake3>.tile   the same, evaluated as part of a plan
+//!                     <blake3>.failures  pairs that cannot be scored, and why
 //!                     buyer-<id>         a run that is evaluating right now; gone when it ends, ignored when it is old
 //! ```
 //!
@@ -21,7 +22,7 @@
 
 use std::sync::Arc;
 
-use landmark_core::oracle::{Oracle, Symmetry};
+use landmark_core::oracle::{Identity, Oracle, Symmetry};
 use serde::{Deserialize, Serialize};
 
 mod active_writers;
@@ -30,6 +31,7 @@ mod batch_sizer;
 mod entry_cache;
 mod entry_request;
 mod error;
+mod failures;
 mod maintenance;
 mod plans;
 mod scratch;
@@ -38,6 +40,7 @@ mod tile;
 
 use backend::Backend;
 pub use error::StoreError;
+pub use failures::{OracleFailures, StoredFailure};
 pub use maintenance::{Cleaned, Contents, Problem, Verified};
 pub use plans::Claim;
 pub use stored::Stored;
@@ -170,10 +173,10 @@ impl TileStore {
 }
 
 impl Manifest {
-    fn of(oracle: &dyn Oracle, label: OracleLabel) -> Self {
+    fn of(oracle: &dyn Oracle, kept_as: Identity, label: OracleLabel) -> Self {
         Self {
             format: MANIFEST_FORMAT,
-            identity: oracle.identity().to_hex(),
+            identity: kept_as.to_hex(),
             label,
             items: oracle.len(),
             symmetry: oracle.symmetry(),

@@ -40,7 +40,7 @@ pub struct Problem {
     pub file: String,
     /// The fault.
     pub error: StoreError,
-    name: String,
+    pub(super) name: String,
 }
 
 /// Findings of a check of every byte of a store.
@@ -105,6 +105,7 @@ impl TileStore {
         let mut verified = Verified::default();
         for mut folder in self.folders()? {
             verified.problems.extend(folder.problem.take());
+            verified.problems.extend(self.bad_failures(&folder.id)?);
             for object in &folder.tiles {
                 match self.read_tile(&folder, &object.name)? {
                     Ok(Some(entries)) => {
@@ -127,7 +128,8 @@ impl TileStore {
     pub fn clean(&self, dry_run: bool) -> Result<Cleaned, StoreError> {
         let mut cleaned = Cleaned::default();
         for mut folder in self.folders()? {
-            let mut bad: Vec<Problem> = folder.problem.take().into_iter().collect();
+            let mut bad: Vec<Problem> =
+                folder.problem.take().into_iter().chain(self.bad_failures(&folder.id)?).collect();
             let mut small = Vec::new();
             for object in &folder.tiles {
                 match self.read_tile(&folder, &object.name)? {
@@ -146,6 +148,7 @@ impl TileStore {
                 cleaned.removed.push(problem.file);
             }
             self.merge(&folder, &small, dry_run, &mut cleaned)?;
+            self.merge_failures(&folder.id, dry_run, &mut cleaned)?;
             self.remove_leftovers(&folder, dry_run, &mut cleaned)?;
         }
         Ok(cleaned)

@@ -8,7 +8,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock, RwLockRead
 use std::time::{Duration, Instant};
 
 use landmark_core::entries::EntrySet;
-use landmark_core::oracle::{Identity, Oracle, OracleError, OracleShape, Pair, Symmetry, check_finite};
+use landmark_core::oracle::{Attempt, Identity, Oracle, OracleError, OracleShape, Pair, Symmetry, check_finite};
 use ndarray::ArrayViewMut2;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
@@ -16,9 +16,11 @@ use super::active_writers::ActiveWriters;
 use super::batch_sizer::{BatchSizer, LARGEST, Landing};
 use super::entry_cache::EntryCache;
 use super::entry_request::{Batch, Cursor, EntryRequest, UnderWay};
+use super::failures::{Failures, kept_as};
 use super::tile::{self, Entry};
 use super::{MANIFEST, Manifest, OracleLabel, StoreError, TileStore};
 
+mod failing;
 mod parts;
 mod reading;
 
@@ -37,7 +39,10 @@ const LOOKING_SHARE: u32 = 20;
 /// again and wait for itself.
 pub struct Stored<O: Oracle> {
     oracle: O,
+    /// Identity that the scores are kept under.
     identity: Identity,
+    /// Failed pairs are kept apart from them.
+    is_apart: bool,
     shape: OracleShape,
     store: TileStore,
     /// The part of a plan that this is about, where it is one.
@@ -58,6 +63,7 @@ struct WriteState {
     seen: HashSet<String>,
     looked: Option<(Instant, Duration)>,
     unpublished: Vec<Entry>,
+    failures: Failures,
     sizer: BatchSizer,
     writers: ActiveWriters,
     pool: Option<Arc<ThreadPool>>,
@@ -79,6 +85,13 @@ impl WriteState {
             .map_err(|error| StoreError::System { action: "start threads", source: io::Error::other(error) })?;
         Ok(Arc::clone(self.pool.insert(Arc::new(pool))))
     }
+}
+
+/// A batch that came back.
+struct Scored {
+    pairs: Vec<Pair>,
+    scores: Vec<f64>,
+    attempt: Attempt,
 }
 
 /// Progress of the threads that evaluate for one request.
@@ -107,7 +120,8 @@ impl<O: Oracle> Stored<O> {
         if u32::try_from(shape.len).is_err() {
             return Err(StoreError::TooManyItems { len: shape.len });
         }
-        let manifest = Manifest::of(&oracle, label);
+        let (identity, is_apart) = kept_as(&store, &oracle)?;
+        let manifest = Manifest::of(&oracle, identity, label);
         if let Some(there) = store.manifest(&manifest.identity)?
             && there.items != shape.len
         {
@@ -128,16 +142,17 @@ impl<O: Oracle> Stored<O> {
             seen: HashSet::new(),
             looked: None,
             unpublished: Vec::new(),
+            failures: Failures::default(),
             under_way: UnderWay::new(sizer.batches_at_once()),
             sizer,
             writers,
             pool: None,
             landed: 0,
         };
-        let identity = oracle.identity();
         let (held, state) = (RwLock::new(held), Mutex::new(state));
         let (has_landed, bought, is_closing) = (Condvar::new(), AtomicU64::new(0), AtomicBool::new(false));
-        let stored = Self { oracle, identity, shape, store, part, held, state, has_landed, bought, is_closing };
+        let stored =
+            Self { oracle, identity, is_apart, shape, store, part, held, state, has_landed, bought, is_closing };
         stored.refresh()?;
         Ok(stored)
     }
@@ -167,6 +182,8 @@ impl<O: Oracle> Stored<O> {
     }
 
     fn count_missing(&self, set: &EntrySet) -> io::Result<u64> {
+        // what failed is not asked again
+        let failed = self.state().failures.final_keys();
         let held = self.held();
         let all: Vec<usize> = (0..self.shape.len).collect();
         let mut scores = vec![0.0; self.shape.len];
@@ -176,13 +193,13 @@ impl<O: Oracle> Stored<O> {
             held.gather_column(&all, j, &mut scores)?;
             for (i, score) in scores.iter().enumerate() {
                 let counted = symmetric && i < j && set.has_column(i);
-                if score.is_nan() && !counted {
+                if score.is_nan() && !counted && !failed.contains(&held.key(i, j)) {
                     evaluations += self.price(i, j);
                 }
             }
         }
         for (i, j) in set.scattered() {
-            if held.get(i, j)?.is_none() {
+            if held.get(i, j)?.is_none() && !failed.contains(&held.key(i, j)) {
                 evaluations += self.price(i, j);
             }
         }
@@ -322,11 +339,11 @@ impl<O: Oracle> Stored<O> {
         let mut state = self.state();
         state.under_way.end(&keys);
         self.has_landed.notify_all();
-        let (pairs, scores) = scored.unwrap_or_else(|panic| resume_unwind(panic))?;
+        let Scored { pairs, scores, attempt } = scored.unwrap_or_else(|panic| resume_unwind(panic));
         state.landed += pairs.len();
         let landed = state.landed - landed_before;
         state.sizer.adapt(&Landing { batch: pairs.len(), landed, seconds: start.elapsed().as_secs_f64() });
-        self.keep(&mut state, &pairs, &scores)?;
+        self.keep(&mut state, &pairs, scores, attempt)?;
         if pairs.len() < asked {
             let mut search = lock(search);
             search.cursor = request.cursor(search.share);
@@ -362,6 +379,7 @@ impl<O: Oracle> Stored<O> {
                 .missing(&self.held(), &state.under_way, diagonal_known, cursor, limit)
                 .map_err(scratch_failed)?;
             search.left_some |= batch.left_some;
+            self.check_failed(state, &batch.pairs)?;
             if batch.pairs.is_empty() || state.writers.is_announced() {
                 return Ok(batch);
             }
@@ -373,40 +391,48 @@ impl<O: Oracle> Stored<O> {
     }
 
     /// The scores of a batch, or of as much of it as a budget allows.
-    fn score(&self, pool: &ThreadPool, mut pairs: Vec<Pair>) -> Result<(Vec<Pair>, Vec<f64>), OracleError> {
+    fn score(&self, pool: &ThreadPool, mut pairs: Vec<Pair>) -> Scored {
         let mut scores = vec![f64::NAN; pairs.len()];
         loop {
-            let (budget, spent, requested) = match self.evaluate_inner(pool, &pairs, &mut scores) {
-                Ok(()) => return Ok((pairs, scores)),
-                Err(OracleError::BudgetExhausted { budget, spent, requested }) => (budget, spent, requested),
-                Err(error) => return Err(error),
-            };
-            let affordable = budget.saturating_sub(spent) / self.shape.evaluations_per_pair.max(1);
-            let affordable = usize::try_from(affordable).unwrap_or(usize::MAX);
-            if affordable == 0 || affordable >= pairs.len() {
-                return Err(OracleError::BudgetExhausted { budget, spent, requested });
+            let attempt = self.evaluate_inner(pool, &pairs, &mut scores);
+            if let Some(OracleError::BudgetExhausted { budget, spent, .. }) = attempt.error {
+                let affordable = budget.saturating_sub(spent) / self.shape.evaluations_per_pair.max(1);
+                let affordable = usize::try_from(affordable).unwrap_or(usize::MAX);
+                if (1..pairs.len()).contains(&affordable) {
+                    pairs.truncate(affordable);
+                    scores.truncate(affordable);
+                    continue;
+                }
             }
-            pairs.truncate(affordable);
-            scores.truncate(affordable);
+            return Scored { pairs, scores, attempt };
         }
     }
 
-    /// Keeps the scores of a batch that are numbers, and refuses the first that is not.
-    fn keep(&self, state: &mut WriteState, pairs: &[Pair], scores: &[f64]) -> Result<(), OracleError> {
+    /// Keeps the scores of a batch that are numbers and the failures, and refuses the first that is neither.
+    fn keep(
+        &self,
+        state: &mut WriteState,
+        pairs: &[Pair],
+        mut scores: Vec<f64>,
+        attempt: Attempt,
+    ) -> Result<(), OracleError> {
         let entries: Vec<Entry> = pairs
             .iter()
-            .zip(scores)
+            .zip(&scores)
             .filter(|(_, value)| value.is_finite())
             .map(|(&(i, j), &value)| Entry { row: id(i), col: id(j), value })
             .collect();
         self.held_mut().insert(&entries).map_err(scratch_failed)?;
-        self.bought.fetch_add(entries.len() as u64, Ordering::Relaxed);
+        self.bought.fetch_add((entries.len() + attempt.failed.len()) as u64, Ordering::Relaxed);
         state.unpublished.extend(entries);
-        check_finite(pairs, scores)
+        let failed = self.keep_failures(state, (pairs, &mut scores), &attempt.failed);
+        attempt.error.map_or(Ok(()), Err)?;
+        failed?;
+        check_finite(pairs, &scores)
     }
 
-    fn evaluate_inner(&self, pool: &ThreadPool, pairs: &[Pair], scores: &mut [f64]) -> Result<(), OracleError> {
-        let mut evaluate = || pool.install(|| self.oracle.evaluate(pairs, scores));
+    fn evaluate_inner(&self, pool: &ThreadPool, pairs: &[Pair], scores: &mut [f64]) -> Attempt {
+        let mut evaluate = || pool.install(|| self.attempt(pairs, scores));
         if rayon::current_thread_index().is_none() {
             return evaluate();
         }
@@ -437,6 +463,7 @@ impl<O: Oracle> Stored<O> {
             state.seen.insert(name);
             state.unpublished.drain(..first);
         }
+        self.publish_failures(state)?;
         state.sizer.published();
         Ok(())
     }
@@ -468,7 +495,7 @@ impl<O: Oracle> Oracle for Stored<O> {
     }
 
     fn identity(&self) -> Identity {
-        self.identity
+        self.oracle.identity()
     }
 
     fn known_diagonal(&self) -> Option<f64> {

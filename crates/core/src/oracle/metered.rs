@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 use ndarray::ArrayViewMut2;
 
 use super::{
-    DistinctPairs, Identity, Oracle, OracleError, OracleShape, Pair, Symmetry, ask_block, ask_pairs, check_indices,
-    check_pairs,
+    Attempt, DistinctPairs, Fallible, Identity, Oracle, OracleError, OracleShape, Pair, Symmetry, ask_block, ask_pairs,
+    check_indices, check_pairs,
 };
 
 /// Hard limits, checked before anything is evaluated; absent means unlimited.
@@ -178,6 +178,13 @@ impl<O: Oracle> Metered<O> {
         Ok(())
     }
 
+    fn book(&self, pairs: &[Pair], room: usize) -> Result<(), OracleError> {
+        check_pairs(self.inner.len(), pairs, room)?;
+        let cells = pairs.len() as u64;
+        let diagonal = pairs.iter().filter(|(i, j)| i == j).count() as u64;
+        self.reserve(cells, OracleShape::of(&self.inner).evaluations(cells - diagonal, diagonal))
+    }
+
     fn timed<T>(&self, request: impl FnOnce() -> T) -> T {
         let _under_way = UnderWay::new(&self.clock);
         request()
@@ -213,12 +220,13 @@ impl<O: Oracle> Oracle for Metered<O> {
         true
     }
 
+    fn fallible(&self) -> Option<&dyn Fallible> {
+        self.inner.fallible().map(|_| self as &dyn Fallible)
+    }
+
     /// Counts every pair as it is listed; whoever lists a pair twice pays twice.
     fn evaluate(&self, pairs: &[Pair], out: &mut [f64]) -> Result<(), OracleError> {
-        check_pairs(self.len(), pairs, out.len())?;
-        let cells = pairs.len() as u64;
-        let diagonal = pairs.iter().filter(|(i, j)| i == j).count() as u64;
-        self.reserve(cells, OracleShape::of(&self.inner).evaluations(cells - diagonal, diagonal))?;
+        self.book(pairs, out.len())?;
         self.timed(|| ask_pairs(&self.inner, pairs, out))
     }
 
@@ -228,5 +236,25 @@ impl<O: Oracle> Oracle for Metered<O> {
         let (off_diagonal, diagonal) = DistinctPairs::new(shape, self.known_diagonal(), rows, cols).count();
         self.reserve(rows.len() as u64 * cols.len() as u64, shape.evaluations(off_diagonal, diagonal))?;
         self.timed(|| ask_block(&self.inner, rows, cols, out))
+    }
+}
+
+impl<O: Oracle> Fallible for Metered<O> {
+    fn identity_of_scores(&self) -> Identity {
+        self.inner.fallible().map_or_else(|| self.inner.identity(), Fallible::identity_of_scores)
+    }
+
+    fn stand_in(&self) -> Option<f64> {
+        self.inner.fallible()?.stand_in()
+    }
+
+    fn attempt(&self, pairs: &[Pair], out: &mut [f64]) -> Attempt {
+        if let Err(error) = self.book(pairs, out.len()) {
+            return Attempt::ended(error);
+        }
+        self.timed(|| match self.inner.fallible() {
+            Some(inner) => inner.attempt(pairs, out),
+            None => Attempt { failed: Vec::new(), error: ask_pairs(&self.inner, pairs, out).err() },
+        })
     }
 }

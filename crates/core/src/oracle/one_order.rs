@@ -8,7 +8,10 @@
 
 use ndarray::ArrayViewMut2;
 
-use super::{Identity, Oracle, OracleError, Pair, Symmetry, ask_block, ask_pairs, block_of, check_indices};
+use super::fallible::gathered;
+use super::{
+    Attempt, Fallible, Identity, Oracle, OracleError, Pair, Symmetry, ask_block, ask_pairs, block_of, check_indices,
+};
 
 /// A coin for every unordered pair of items, fair and the same whenever it is looked at.
 ///
@@ -88,17 +91,7 @@ impl<O: Oracle> Oracle for OneOrder<O> {
     }
 
     fn identity(&self) -> Identity {
-        let inner = self.inner.identity();
-        if self.inner.symmetry() == Symmetry::Symmetric {
-            return inner;
-        }
-        let Coin { seed, is_turned } = self.coin;
-        Identity::of(&[
-            ("kind", b"one order"),
-            ("seed", &seed.to_le_bytes()),
-            ("turned", &[u8::from(is_turned)]),
-            ("inner", inner.as_bytes()),
-        ])
+        self.identity_over(self.inner.identity())
     }
 
     fn known_diagonal(&self) -> Option<f64> {
@@ -117,6 +110,10 @@ impl<O: Oracle> Oracle for OneOrder<O> {
         true
     }
 
+    fn fallible(&self) -> Option<&dyn Fallible> {
+        self.inner.fallible().map(|_| self as &dyn Fallible)
+    }
+
     fn evaluate(&self, pairs: &[Pair], out: &mut [f64]) -> Result<(), OracleError> {
         let is_asked = |&&(i, j): &&Pair| i != j || !self.coin.is_turned;
         let ordered: Vec<Pair> = pairs.iter().filter(is_asked).map(|&(i, j)| self.coin.order(i, j)).collect();
@@ -130,6 +127,45 @@ impl<O: Oracle> Oracle for OneOrder<O> {
             *out = if is_asked(&pair) { scores.next().unwrap_or(f64::NAN) } else { 0.0 };
         }
         Ok(())
+    }
+}
+
+impl<O: Oracle> Fallible for OneOrder<O> {
+    fn identity_of_scores(&self) -> Identity {
+        self.identity_over(self.inner.fallible().map_or_else(|| self.inner.identity(), Fallible::identity_of_scores))
+    }
+
+    fn stand_in(&self) -> Option<f64> {
+        self.inner.fallible()?.stand_in()
+    }
+
+    fn attempt(&self, pairs: &[Pair], out: &mut [f64]) -> Attempt {
+        let Some(inner) = self.inner.fallible() else {
+            return Attempt { failed: Vec::new(), error: self.evaluate(pairs, out).err() };
+        };
+        let is_asked = |place: &usize| pairs[*place].0 != pairs[*place].1 || !self.coin.is_turned;
+        let places: Vec<usize> = (0..pairs.len()).filter(is_asked).collect();
+        let ordered: Vec<Pair> = places.iter().map(|&place| self.coin.order(pairs[place].0, pairs[place].1)).collect();
+        let mut scores = vec![f64::NAN; ordered.len()];
+        let attempt = inner.attempt(&ordered, &mut scores);
+        out.fill(0.0);
+        places.iter().zip(scores).for_each(|(&place, score)| out[place] = score);
+        gathered(attempt, |place| places[place])
+    }
+}
+
+impl<O: Oracle> OneOrder<O> {
+    fn identity_over(&self, inner: Identity) -> Identity {
+        if self.inner.symmetry() == Symmetry::Symmetric {
+            return inner;
+        }
+        let Coin { seed, is_turned } = self.coin;
+        Identity::of(&[
+            ("kind", b"one order"),
+            ("seed", &seed.to_le_bytes()),
+            ("turned", &[u8::from(is_turned)]),
+            ("inner", inner.as_bytes()),
+        ])
     }
 }
 

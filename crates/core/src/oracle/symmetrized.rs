@@ -6,7 +6,10 @@
 use ndarray::{ArrayViewMut2, Axis, Zip};
 use serde::{Deserialize, Serialize};
 
-use super::{Identity, Oracle, OracleError, Pair, Symmetry, ask_block, ask_pairs, block_of, check_indices};
+use super::fallible::gathered;
+use super::{
+    Attempt, Fallible, Identity, Oracle, OracleError, Pair, Symmetry, ask_block, ask_pairs, block_of, check_indices,
+};
 
 /// Cells of the reversed order held at a time: 8 MiB.
 const CHUNK: usize = 1 << 20;
@@ -75,11 +78,7 @@ impl<O: Oracle> Oracle for Symmetrized<O> {
     }
 
     fn identity(&self) -> Identity {
-        if self.is_symmetric_already() {
-            return self.inner.identity();
-        }
-        let (mode, inner) = (self.mode.id(), self.inner.identity());
-        Identity::of(&[("kind", b"symmetrized"), ("mode", mode.as_bytes()), ("inner", inner.as_bytes())])
+        self.identity_over(self.inner.identity())
     }
 
     fn known_diagonal(&self) -> Option<f64> {
@@ -98,24 +97,18 @@ impl<O: Oracle> Oracle for Symmetrized<O> {
         !self.is_symmetric_already() || self.inner.is_checked()
     }
 
+    fn fallible(&self) -> Option<&dyn Fallible> {
+        self.inner.fallible().map(|_| self as &dyn Fallible)
+    }
+
     fn evaluate(&self, pairs: &[Pair], out: &mut [f64]) -> Result<(), OracleError> {
         if self.is_symmetric_already() {
             return self.inner.evaluate(pairs, out);
         }
-        let mut both: Vec<Pair> = Vec::with_capacity(2 * pairs.len());
-        for &(i, j) in pairs {
-            both.push((i, j));
-            if i != j {
-                both.push((j, i));
-            }
-        }
+        let (both, _) = both_orders(pairs);
         let mut scores = vec![0.0; both.len()];
         ask_pairs(&self.inner, &both, &mut scores)?;
-        let mut scores = scores.into_iter();
-        for (&(i, j), score) in pairs.iter().zip(out) {
-            let forward = scores.next().unwrap_or(f64::NAN);
-            *score = if i == j { forward } else { self.mode.combine(forward, scores.next().unwrap_or(f64::NAN)) };
-        }
+        self.combine_pairs(pairs, scores, out);
         Ok(())
     }
 
@@ -147,7 +140,71 @@ impl<O: Oracle> Oracle for Symmetrized<O> {
     }
 }
 
+/// A pair fails with either of its orders.
+impl<O: Oracle> Fallible for Symmetrized<O> {
+    fn identity_of_scores(&self) -> Identity {
+        let inner = self.inner.fallible().map_or_else(|| self.inner.identity(), Fallible::identity_of_scores);
+        self.identity_over(inner)
+    }
+
+    fn stand_in(&self) -> Option<f64> {
+        self.inner.fallible()?.stand_in()
+    }
+
+    fn attempt(&self, pairs: &[Pair], out: &mut [f64]) -> Attempt {
+        let Some(inner) = self.inner.fallible() else {
+            return Attempt { failed: Vec::new(), error: self.evaluate(pairs, out).err() };
+        };
+        if self.is_symmetric_already() {
+            return inner.attempt(pairs, out);
+        }
+        let (both, places) = both_orders(pairs);
+        let mut scores = vec![f64::NAN; both.len()];
+        let attempt = inner.attempt(&both, &mut scores);
+        self.combine_pairs(pairs, scores, out);
+        gathered(attempt, |place| places[place])
+    }
+}
+
+/// Both orders of each pair, one after the other, and the place of the pair that each is of.
+fn both_orders(pairs: &[Pair]) -> (Vec<Pair>, Vec<usize>) {
+    let (mut both, mut places) = (Vec::with_capacity(2 * pairs.len()), Vec::with_capacity(2 * pairs.len()));
+    for (place, &(i, j)) in pairs.iter().enumerate() {
+        both.push((i, j));
+        places.push(place);
+        if i != j {
+            both.push((j, i));
+            places.push(place);
+        }
+    }
+    (both, places)
+}
+
 impl<O: Oracle> Symmetrized<O> {
+    fn identity_over(&self, inner: Identity) -> Identity {
+        if self.is_symmetric_already() {
+            return inner;
+        }
+        let mode = self.mode.id();
+        Identity::of(&[("kind", b"symmetrized"), ("mode", mode.as_bytes()), ("inner", inner.as_bytes())])
+    }
+
+    /// The scores of pairs from those of both orders; NaN where one of them is missing.
+    fn combine_pairs(&self, pairs: &[Pair], both: Vec<f64>, out: &mut [f64]) {
+        let mut scores = both.into_iter();
+        for (&(i, j), score) in pairs.iter().zip(out) {
+            let forward = scores.next().unwrap_or(f64::NAN);
+            *score = match i == j {
+                true => forward,
+                false => match scores.next().unwrap_or(f64::NAN) {
+                    // the larger of a number and NaN would be the number
+                    backward if forward.is_nan() || backward.is_nan() => f64::NAN,
+                    backward => self.mode.combine(forward, backward),
+                },
+            };
+        }
+    }
+
     /// Evaluates `f(cols[b], rows[a])` for the listed positions and combines it with the forward order in `out`.
     fn combine_reversed(
         &self,

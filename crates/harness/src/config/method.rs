@@ -1,12 +1,14 @@
 //! `methods:` — the approximators of a sweep, each with its parameters, exact entries and proxy.
 
 use std::fmt;
+use std::path::Path;
 use std::sync::Arc;
 
 use landmark_core::approximate::{Approximate, ApproximateError, Link, Proxied};
 use landmark_core::approximation::Known;
 use landmark_core::landmarks::Landmarks;
 use landmark_core::oracle::{Oracle, OracleShape, Symmetry};
+use landmark_http::EmbeddingParams;
 use landmark_yaml::{Node, Problem, Section, Span, Value, ids};
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Map, Value as Json};
@@ -145,6 +147,12 @@ pub enum ProxyKind {
         /// A folder, a name among the models, or `tiny`.
         model: String,
     },
+    /// Cosine of the vectors that an endpoint gives.
+    #[serde(rename = "embedding_cosine")]
+    Endpoint {
+        /// The endpoint.
+        endpoint: Box<EmbeddingParams>,
+    },
     /// Cosine of the rows of a file.
     EmbeddingCosine {
         /// n × d `.npy`.
@@ -186,7 +194,7 @@ impl ProxyKind {
             Self::BagOfWords => "bag_of_words",
             Self::MentionCosine => "mention_cosine",
             Self::Fragments { .. } => "fragments",
-            Self::BiEncoder { .. } | Self::EmbeddingCosine { .. } => "embedding_cosine",
+            Self::BiEncoder { .. } | Self::Endpoint { .. } | Self::EmbeddingCosine { .. } => "embedding_cosine",
         }
     }
 
@@ -196,7 +204,7 @@ impl ProxyKind {
             Self::Rwmd | Self::Wcd => &[ItemKind::Documents],
             Self::BagOfWords | Self::Fragments { .. } => &[ItemKind::Trees],
             Self::MentionCosine => &[ItemKind::Mentions],
-            Self::BiEncoder { .. } => &[ItemKind::Pairs, ItemKind::Texts],
+            Self::BiEncoder { .. } | Self::Endpoint { .. } => &[ItemKind::Pairs, ItemKind::Texts],
             Self::EmbeddingCosine { .. } => ItemKind::ALL,
         }
     }
@@ -373,6 +381,17 @@ fn default_name(
 /// Items and landmarks of a fit that is planned to see what a method does.
 const TRIAL: (usize, usize) = (64, 16);
 
+/// The endpoint of a proxy; what it names lies beside the configuration.
+fn endpoint(section: &Section<'_>, path: &str, folder: &Path) -> Option<EmbeddingParams> {
+    let (problems, node) = (section.problems(), section.required_node("endpoint")?);
+    let params: EmbeddingParams = problems.read(node, &section.path_of("endpoint"))?;
+    if let Err(error) = params.check() {
+        problems.add(Problem::new(format!("`{path}.endpoint`: {error}")).at(node.place));
+    }
+    let certificate = params.certificate.as_ref().map(|file| folder.join(file));
+    Some(EmbeddingParams { cache: folder.join(&params.cache), certificate, ..params })
+}
+
 /// True where a fit names some columns and not all of them, seen on eight items.
 fn evaluates_some_columns(method: &dyn Approximate) -> bool {
     let items: Vec<usize> = (0..8).collect();
@@ -442,6 +461,12 @@ impl ProxyConfig {
             "fragments" => {
                 let size = section.checked("size", |size: &usize| (1..=4).contains(size), "between 1 and 4");
                 ProxyKind::Fragments { size: size.unwrap_or(3) }
+            }
+            "embedding_cosine" if section.has("endpoint") => {
+                for key in ["model", "path"].into_iter().filter(|key| section.has(key)) {
+                    section.refuse(key, format!("`{path}` has an `endpoint` and a `{key}`: name one of them"));
+                }
+                ProxyKind::Endpoint { endpoint: Box::new(endpoint(&section, path, folder)?) }
             }
             "embedding_cosine" if section.has("model") => {
                 if section.has("path") {

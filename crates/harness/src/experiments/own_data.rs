@@ -307,7 +307,7 @@ fn write(
     let folder = context.folder.join(FACTORS);
     // what a run before this one met is in the store still
     let failed_before = Factors::peek(&folder).filter(|info| info.oracle == oracle).map_or(0, |info| info.failed_pairs);
-    let scorer = context.problem.scorer();
+    let (scorer, failed) = (context.problem.scorer(), context.metered.failed_pairs());
     let info = FactorInfo {
         version: 1,
         items: embedding.vectors.nrows(),
@@ -323,7 +323,7 @@ fn write(
         scattered: scattered.as_ref().map_or(0, ScatteredEntries::len),
         proxy,
         cut_short: context.is_cut_short.get(),
-        failed_pairs: scorer.map_or(0, Scorer::failed).max(failed_before),
+        failed_pairs: if failed.is_all { failed.count } else { failed.count.max(failed_before) },
         job: Some(key.to_string()),
         scorer: scorer.map(|scorer| scorer.name().to_owned()),
         config: Some(context.config_hash.clone()),

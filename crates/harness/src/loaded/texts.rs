@@ -38,7 +38,7 @@ pub struct TextPairs {
     /// True where that is a grade rather than yes or no.
     pub are_graded: bool,
     /// Pairs to choose the threshold of a yes on.
-    pub calibration: Option<(Vec<(usize, usize)>, Vec<bool>)>,
+    pub calibration: Option<(Vec<landmark_core::oracle::Pair>, Vec<bool>)>,
     /// Pairs to learn from.
     pub train: usize,
 }

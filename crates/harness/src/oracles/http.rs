@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use landmark_core::oracle::Oracle;
-use landmark_http::{Http, HttpParams};
+use landmark_http::{BatchParams, Http, HttpParams, Shape};
 use landmark_yaml::{Entry, Problem, Section, parameter, required};
 use serde::Serialize;
 use serde_json::{Value as Json, json};
@@ -54,6 +54,16 @@ pub static HTTP: OracleSpec = OracleSpec {
             ),
             parameter("certificate", "none", "PEM file of a certificate authority of one's own"),
             parameter("answer_bytes", "33554432", "bytes above which an answer is refused"),
+            parameter(
+                "batch",
+                "none",
+                "jobs of many requests, collected later: `{ folder, requests, window, poll_seconds, patience_hours, rounds, url }`",
+            ),
+            parameter(
+                "company",
+                "32",
+                "pairs asked again, twice, where several share a prompt: do their scores depend on that?",
+            ),
             parameter("gamma", "none", "turns distances into exp(−γ·d); absent: the scores are similarities"),
             parameter(
                 "symmetrize",
@@ -87,6 +97,7 @@ fn read(section: &Section<'_>, folder: &Path) -> Option<Arc<dyn OracleSettings>>
     let problems = section.problems();
     let mut params: HttpParams = problems.read(&section.rest(), "oracle")?;
     params.certificate = params.certificate.map(|file| folder.join(file));
+    params.batch = params.batch.map(|batch| BatchParams { folder: folder.join(&batch.folder), ..batch });
     if let Err(error) = params.check() {
         problems.add(Problem::new(format!("`oracle`: {error}")).at(section.place()));
     }
@@ -112,8 +123,15 @@ impl OracleSettings for HttpConfig {
     }
 
     fn open(&self, loaded: Loaded, opening: &Opening<'_>) -> Result<Opened, LoadError> {
-        let Loaded { dataset, items, stamps, notes } = loaded;
+        let Loaded { dataset, items, stamps, mut notes } = loaded;
         let LoadedItems::Texts(texts) = items else { return Err(LoadError::pair(dataset, HTTP.entry.id)) };
+        if self.params.shape == Shape::Chat && self.params.pairs_per_request() > 1 && self.params.company > 0 {
+            notes.push(format!(
+                "{} pairs are asked again, twice and beside the plan, to see whether scores depend on the pairs that share their prompt; \
+                 `oracle.company: 0` leaves that out",
+                self.params.company
+            ));
+        }
         let endpoint = Arc::new(Http::new(self.params.clone(), Arc::clone(&texts.scored), opening.money)?);
         let given: Arc<dyn Oracle> = Arc::clone(&endpoint) as _;
         let (url, model) = (endpoint.url().clone(), self.params.model.as_deref().unwrap_or("its model"));

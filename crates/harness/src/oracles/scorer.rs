@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use landmark_http::Http;
+use landmark_http::{Company, Http, PriceEstimate};
 use landmark_oracles::subprocess::{PairForm, Subprocess};
 use landmark_report::amounts::counted;
 
@@ -29,6 +29,14 @@ impl Scorer {
         match self {
             Self::Program(program) => program.failed(),
             Self::Endpoint(endpoint) => endpoint.failed(),
+        }
+    }
+
+    /// Price of so many calls by what those so far have cost, where it has one.
+    pub fn price_of(&self, calls: u64) -> Option<PriceEstimate> {
+        match self {
+            Self::Program(_) => None,
+            Self::Endpoint(endpoint) => endpoint.price_of(calls),
         }
     }
 
@@ -66,6 +74,7 @@ impl Scorer {
                         paid.in_doubt
                     ));
                 }
+                notes.extend(endpoint.company().map(in_company));
                 if endpoint.changed_models() > 0 {
                     let answers = counted(endpoint.changed_models(), "answer");
                     notes.push(format!(
@@ -76,4 +85,19 @@ impl Scorer {
         }
         notes
     }
+}
+
+/// Dependence of scores on the pairs that share their prompt.
+fn in_company(company: Company) -> String {
+    let Company { pairs, moved, noise, spread } = company;
+    let verdict = match company.matters() {
+        true => {
+            "they depend on the pairs that share their prompt: ask for fewer at a time by `oracle.pairs_per_request`"
+        }
+        false => "no dependence on the pairs that share their prompt is seen",
+    };
+    format!(
+        "{pairs} scores asked for again moved by {moved:.3} on average beside other pairs, and by {noise:.3} beside the same (standard deviation of the \
+         scores: {spread:.3}): {verdict}"
+    )
 }

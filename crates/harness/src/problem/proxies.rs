@@ -9,6 +9,7 @@ use landmark_oracles::neural::ModelFiles;
 use landmark_oracles::wmd::{Rwmd, Wcd};
 use ndarray::{Array2, ArrayView2, ArrayViewMut2};
 
+use super::served::Served;
 use crate::config::{ConfigPath, MatrixSubject, ProxyKind, RunSettings};
 use crate::loaded::{LoadError, Loaded, LoadedItems};
 use crate::models::{Models, or_tiny};
@@ -20,7 +21,11 @@ const KEPT_UP_TO: usize = 6_000;
 
 /// Proxies by kind.
 #[derive(Default)]
-pub struct Proxies(Vec<(ProxyKind, Arc<dyn Oracle>)>);
+pub struct Proxies {
+    by_kind: Vec<(ProxyKind, Arc<dyn Oracle>)>,
+    /// Calls that they make themselves, in sentences.
+    pub(super) notes: Vec<String>,
+}
 
 /// Rows of a file, one an item.
 pub(super) type Embeddings<'a> = dyn Fn(&ConfigPath) -> Result<Array2<f64>, LoadError> + 'a;
@@ -39,7 +44,7 @@ pub(super) fn embeddings_of(n: usize) -> impl Fn(&ConfigPath) -> Result<Array2<f
 impl Proxies {
     /// The proxy of this kind, as a raw score.
     pub fn get(&self, kind: &ProxyKind) -> Option<Arc<dyn Oracle>> {
-        self.0.iter().find(|(known, _)| known == kind).map(|(_, proxy)| Arc::clone(proxy))
+        self.by_kind.iter().find(|(known, _)| known == kind).map(|(_, proxy)| Arc::clone(proxy))
     }
 
     /// The proxies that a configuration names, over items that were loaded.
@@ -52,9 +57,9 @@ impl Proxies {
         let mut proxies = Self::default();
         for kind in matrix.proxies() {
             if proxies.get(kind).is_none() {
-                let proxy = proxy(kind, run, &matrix.oracle, loaded, embeddings)?;
+                let proxy = proxy(kind, run, &matrix.oracle, loaded, embeddings, &mut proxies.notes)?;
                 let proxy = if loaded.count() <= KEPT_UP_TO { Arc::new(Kept::new(proxy)) } else { proxy };
-                proxies.0.push((kind.clone(), proxy));
+                proxies.by_kind.push((kind.clone(), proxy));
             }
         }
         Ok(proxies)
@@ -67,6 +72,7 @@ fn proxy(
     oracle: &OracleConfig,
     loaded: &Loaded,
     embeddings: &Embeddings<'_>,
+    notes: &mut Vec<String>,
 ) -> Result<Arc<dyn Oracle>, LoadError> {
     let items = &loaded.items;
     let clouds = match items {
@@ -95,6 +101,14 @@ fn proxy(
                 Models::start(run, oracle.settings().device())?.bi_encoder(&files, texts)
             };
             texts.map(encode).transpose()?
+        }
+        ProxyKind::Endpoint { endpoint } => {
+            let mut serve = |texts: &[String]| -> Result<Arc<dyn Oracle>, LoadError> {
+                let served = Served::new(endpoint, texts)?;
+                notes.extend(served.note()?);
+                Ok(Arc::new(served))
+            };
+            texts.map(&mut serve).transpose()?
         }
         ProxyKind::EmbeddingCosine { path } => Some(Arc::new(EmbeddingProxy::cosine(embeddings(path)?)?)),
         ProxyKind::MentionCosine => None,

@@ -3,6 +3,7 @@
 use std::io::Write as _;
 use std::path::Path;
 
+use landmark_http::PriceEstimate;
 use landmark_report::ResultRow;
 use landmark_report::amounts::{bytes, count, counted, duration};
 
@@ -121,6 +122,12 @@ pub(super) fn print_dry_run(
     let ExtraCalls { calls, pairs } = forecast.extra;
     if calls > 0 {
         line(format!("and at most {} evaluations outside the matrix: {pairs}", count(calls)));
+    }
+    if let Some(PriceEstimate { money, interval: (lower, upper), requests }) = matrices.price_of(missing) {
+        line(format!(
+            "they cost {money:.4} at the endpoint (95 % interval {lower:.4} to {upper:.4}), by the tokens of {}",
+            counted(requests, "request")
+        ));
     }
     if checks > 0 {
         line(format!("and {} that check the program (`oracle.checks`)", counted(checks, "evaluation")));

@@ -165,3 +165,60 @@ fn another_model_in_the_middle_is_noticed() {
     let error = in_words(&scored(&Http::new(strict, items(20), None).unwrap(), &some_pairs()).unwrap_err());
     assert!(error.contains("`m (fp1)` after `m (fp0)`"), "{error}");
 }
+
+#[test]
+fn a_column_of_100_000_documents_is_cut_by_the_limits_of_the_server() {
+    // 1,000 documents, and 64 KiB
+    let server = Server::start(|request| match request.body["documents"].as_array().unwrap().len() {
+        ..=1000 if request.bytes <= 1 << 16 => right(&request.body),
+        ..=1000 => Answer::text(413, "too large"),
+        _ => Answer::json(422, &json!({ "error": "too many documents" })),
+    });
+    let wide = HttpParams { pairs_per_request: Some(100_000), in_flight: 4, ..params(&server) };
+    let oracle = Http::new(wide, items(100_000), None).unwrap();
+    let column: Vec<Pair> = (0..100_000).map(|i| (i, 3)).collect();
+    assert_eq!(scored(&oracle, &column).unwrap(), similarities(&column));
+    // seven were too many, 100,000 to 1,562; of the 128 halves that then fit, 32 have a pair more than half of the last, and are halved unasked
+    assert_eq!(server.seen().len(), 7 + 96 + 64);
+    // and the next column is cut that small from the beginning
+    let before = server.seen().len();
+    scored(&oracle, &column).unwrap();
+    assert_eq!(server.seen().len() - before, 100_000_usize.div_ceil(781));
+}
+
+#[test]
+fn what_came_before_the_end_is_handed_over_with_it() {
+    let server = Server::start(|request| match request.body["query"].as_str().unwrap() {
+        "text 19" => Answer::text(401, "the key has expired"),
+        _ => right(&request.body),
+    });
+    let oracle = Http::new(params(&server), items(20), None).unwrap();
+    let mut out = vec![0.0; 60];
+    let attempt = oracle.fallible().unwrap().attempt(&some_pairs(), &mut out);
+    assert!(attempt.error.is_some_and(|error| in_words(&error).contains("expired")));
+    let there: Vec<Pair> = some_pairs().into_iter().filter(|pair| pair.1 != 19).collect();
+    let scores: Vec<f64> = out.iter().copied().filter(|score| score.is_finite()).collect();
+    assert_eq!(scores, similarities(&there));
+}
+
+#[test]
+fn failed_pairs_are_told_from_scores_under_one_identity() {
+    let server = Server::start(|request| match request.body["documents"].to_string().contains("\"text 11\"") {
+        true => Answer::text(200, "no"),
+        false => right(&request.body),
+    });
+    let strict = Http::new(params(&server), items(20), None).unwrap();
+    let lenient = HttpParams { failed_pairs: FailedPairs::Score(7.0), ..params(&server) };
+    let lenient = Http::new(lenient, items(20), None).unwrap();
+    let of = |oracle: &Http| oracle.fallible().unwrap().identity_of_scores();
+    assert_eq!((of(&lenient), of(&strict)), (strict.identity(), strict.identity()));
+    assert_ne!(lenient.identity(), strict.identity());
+    let column: Vec<Pair> = (0..20).map(|i| (i, 3)).collect();
+    for oracle in [&lenient, &strict] {
+        let mut out = vec![0.0; 20];
+        let attempt = oracle.fallible().unwrap().attempt(&column, &mut out);
+        let failed = &attempt.failed[0];
+        assert!(attempt.error.is_none() && attempt.failed.len() == 1 && failed.place == 11, "{attempt:?}");
+        assert!(failed.error.contains("(`id11`, `id3`)") && out[11].is_nan() && out[4] == similarity(4.0, 3.0));
+    }
+}

@@ -2,10 +2,14 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests may unwrap as the tests do")]
 
+mod company;
+mod embeddings;
 mod faults;
+mod jobs;
 mod money;
 mod scores;
 mod server;
+mod tls;
 
 use std::sync::Arc;
 

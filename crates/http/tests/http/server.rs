@@ -17,7 +17,9 @@ pub(crate) struct Request {
     pub(crate) path: String,
     /// Names in lower case.
     pub(crate) headers: BTreeMap<String, String>,
+    /// Null where it is no JSON.
     pub(crate) body: Json,
+    pub(crate) text: String,
     pub(crate) bytes: usize,
 }
 
@@ -129,8 +131,9 @@ fn read(reader: &mut BufReader<TcpStream>) -> Option<Request> {
     let bytes = headers.get("content-length").map_or(0, |length| length.parse().unwrap());
     let mut body = vec![0; bytes];
     reader.read_exact(&mut body).ok()?;
+    let text = String::from_utf8_lossy(&body).into_owned();
     let body = serde_json::from_slice(&body).unwrap_or_default();
-    Some(Request { number: 0, path, headers, body, bytes })
+    Some(Request { number: 0, path, headers, body, text, bytes })
 }
 
 /// `None` where the connection is over.

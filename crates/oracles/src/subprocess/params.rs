@@ -44,6 +44,13 @@ pub enum FailedPairs {
     Score(f64),
 }
 
+impl FailedPairs {
+    /// The score of a failed pair, where it has one.
+    pub fn stand_in(self) -> Option<f64> {
+        if let Self::Score(score) = self { Some(score) } else { None }
+    }
+}
+
 impl Default for SubprocessParams {
     fn default() -> Self {
         Self {

@@ -44,13 +44,18 @@ pub static PROXIES: &[Entry] = &[
     },
     Entry {
         id: "embedding_cosine",
-        summary: "cosine of your own vectors, one row an item, or of an encoder's mean hidden states of sentences or texts",
+        summary: "cosine of your own vectors, one row an item, of those that an endpoint gives, or of an encoder's mean hidden states",
         parameters: &[
             required("path", "vectors.npy", "an n × d `.npy` file"),
             parameter(
                 "model",
                 "none",
                 "instead of `path`, for sentences and texts: a model, such as `all-MiniLM-L6-v2`",
+            ),
+            parameter(
+                "endpoint",
+                "none",
+                "instead of `path`, for sentences and texts: `{ url, model, key, texts_per_request, cache }`; each text is asked for once",
             ),
             FIT,
             DEGREE,

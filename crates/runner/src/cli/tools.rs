@@ -94,6 +94,18 @@ pub enum StoreCommand {
         /// Which store
         #[command(flatten)]
         store: StoreArgs,
+        /// List the pairs that could not be scored, and why
+        #[arg(long)]
+        failures: bool,
+    },
+    /// Forget which pairs could not be scored, so that they are asked for again
+    RetryFailures {
+        /// Beginning of the identity of their oracle, as `ls` shows it; all oracles by default
+        #[arg(long, value_name = "ID")]
+        oracle: Option<String>,
+        /// Which store
+        #[command(flatten)]
+        store: StoreArgs,
     },
     /// Check every byte; ends with code 1 if a file can't be used
     Verify {

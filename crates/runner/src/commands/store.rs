@@ -16,7 +16,12 @@ pub(super) fn store(command: &StoreCommand) -> Result<Exit> {
         TileStore::open(store.as_deref().or(named.as_deref()).unwrap_or(DEFAULT_STORE)).into_diagnostic()
     };
     let (text, exit) = match command {
-        StoreCommand::Ls { store } => (list(&open(store)?)?, Exit::Done),
+        StoreCommand::Ls { store, failures: true } => (failures(&open(store)?)?, Exit::Done),
+        StoreCommand::Ls { store, failures: false } => (list(&open(store)?)?, Exit::Done),
+        StoreCommand::RetryFailures { oracle, store } => {
+            let count = open(store)?.retry_failures(oracle.as_deref().unwrap_or_default()).into_diagnostic()?;
+            (format!("{count} failures forgotten; run again with `--force`, which asks for those pairs\n"), Exit::Done)
+        }
         StoreCommand::Verify { store } => verify(&open(store)?)?,
         StoreCommand::Gc { store, dry_run } => (clean(&open(store)?, *dry_run)?, Exit::Done),
     };
@@ -42,6 +47,14 @@ fn list(store: &TileStore) -> Result<String> {
         ]
     }));
     Ok(columns(&rows))
+}
+
+fn failures(store: &TileStore) -> Result<String> {
+    let failures = store.failures().into_diagnostic()?;
+    match failures.is_empty() {
+        true => Ok(format!("`{}` holds no pair that failed\n", store.address())),
+        false => Ok(failures.iter().map(ToString::to_string).collect()),
+    }
 }
 
 fn verify(store: &TileStore) -> Result<(String, Exit)> {

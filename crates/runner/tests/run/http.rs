@@ -107,3 +107,65 @@ fn faults_of_an_endpoint_name_the_next_step() {
     let no_prompt = set(format!("{{ kind: http, url: \"{url}/rerank\", shape: chat, model: m }}"));
     scratch.complains(&["--set", &no_prompt], &["{{a}}"]);
 }
+
+const JUDGE: &str = "kind: http, shape: chat, model: judge, symmetric: true, prompt: \"A: {{a}}\\nB: {{b}}\"";
+
+#[test]
+fn a_sample_prices_the_plan_with_an_interval() {
+    let Some(Server(_, ref url)) = Server::start(&[]) else { return };
+    let scratch = place();
+    let oracle = format!(
+        "oracle={{ {JUDGE}, url: \"{url}/v1/chat/completions\", price: {{ input: 1000, output: 2000, output_tokens: 8, request: 0.001 }} }}"
+    );
+    let flags = ["--set", &oracle, "--set", "budget.money=500", "--dry-run"];
+    let unasked = scratch.run_well(&flags);
+    assert!(!unasked.out.contains("they cost"), "{}", unasked.out);
+    let priced = scratch.run_well(&[&flags[..], &["--sample", "40"]].concat()).out;
+    let line = priced.lines().find(|line| line.contains("95 % interval")).unwrap_or_else(|| panic!("{priced}"));
+    assert!(line.contains("by the tokens of 40 requests"), "{line}");
+    let numbers: Vec<f64> =
+        line.split(|c: char| !c.is_ascii_digit() && c != '.').filter_map(|word| word.parse().ok()).collect();
+    let [money, _, lower, upper, ..] = numbers[..] else { panic!("{line}") };
+    assert!(lower < money && money < upper, "{line}");
+    // what the rest costs is in there
+    let said = scratch.run_well(&flags[..4]);
+    let paid = said.out.lines().find_map(|line| line.split("this run paid ").nth(1)).unwrap();
+    let paid: f64 = paid.split(':').next().unwrap().parse().unwrap();
+    assert!(lower <= paid && paid <= upper, "paid {paid}; {line}");
+}
+
+#[test]
+fn jobs_give_the_ratings_of_single_requests() {
+    let Some(Server(_, ref url)) = Server::start(&[]) else { return };
+    let scratch = place();
+    let vectors = |name: &str| std::fs::read(scratch.path(&format!("results/{name}/factors/vectors.npy"))).unwrap();
+    for (name, batch) in [("singly", ""), ("jobs", ", batch: { poll_seconds: 0.05, requests: 300 }")] {
+        let oracle = format!("oracle={{ {JUDGE}, url: \"{url}/v1/chat/completions\"{batch} }}");
+        let (name, store) = (format!("name={name}"), format!("store-{name}"));
+        scratch.run_well(&["--set", &oracle, "--set", &name, "--store", &store]);
+    }
+    assert_eq!(vectors("singly"), vectors("jobs"));
+}
+
+#[test]
+fn vectors_of_a_proxy_are_asked_for_once_and_by_no_dry_run() {
+    let Some(Server(_, ref url)) = Server::start(&[]) else { return };
+    let scratch = place();
+    let methods = format!(
+        "methods=[{{ id: shift_ridge, proxy: {{ kind: embedding_cosine, endpoint: {{ url: \"{url}/v1/embeddings\", model: m }} }} }}]"
+    );
+    let said = scratch.run_well(&["--set", &methods, "--dry-run"]);
+    assert!(said.err.contains("asks") && said.err.contains("1 request"), "{}", said.err);
+    assert!(!scratch.path("embeddings").exists());
+    scratch.run_well(&["--set", &methods]);
+    let kept = scratch.files("embeddings");
+    assert_eq!(kept.len(), 1);
+    let again = scratch.run_well(&["--set", &methods, "--set", "ranks=12"]);
+    assert!(!again.err.contains("request"), "{}", again.err);
+    assert_eq!(scratch.files("embeddings"), kept);
+    let both =
+        "methods=[{ id: shift_ridge, proxy: { kind: embedding_cosine, model: m, endpoint: { url: 'http://x/' } } }]";
+    scratch.complains(&["--set", both], &["`endpoint` and a `model`"]);
+    let nowhere = "methods=[{ id: shift_ridge, proxy: { kind: embedding_cosine, endpoint: { url: nowhere } } }]";
+    scratch.complains(&["--set", nowhere], &["proxy.endpoint", "`url`"]);
+}

@@ -541,6 +541,32 @@ fn a_program_that_fails_half_way_loses_nothing() {
 }
 
 #[test]
+fn the_score_of_failed_pairs_is_set_changed_and_unset_without_a_call() {
+    let scratch = place();
+    let refusing = PROGRAM.replace(
+        "d=$(($1 - $2));",
+        "if [ $1 = 33 ] && [ ! -e mended ]; then echo \"$1 $2\" >> asked; scores=\"$scores,{\\\"error\\\":\\\"no 33\\\"}\"; shift 2; continue; fi; d=$(($1 - $2));",
+    );
+    scratch.write("scorer.sh", &refusing);
+    let failed = "oracle.failed_pairs={ score: 60 }";
+    let said = scratch.run_well(&["--set", failed]);
+    assert!(said.out.contains("could not be scored"), "{}", said.out);
+    let (calls, failures) = (asked(&scratch), asked(&scratch).iter().filter(|pair| pair.starts_with("33 ")).count());
+    assert!(failures > 5 && number_before(&said.out, " pairs could not be scored") == failures as u64, "{}", said.out);
+    let changed = scratch.run_well(&["--set", "oracle.failed_pairs={ score: 0 }"]);
+    assert_eq!(asked(&scratch), calls, "{}", changed.err);
+    scratch.complains(&[], &["no 33", "retry-failures"]);
+    assert_eq!(asked(&scratch), calls);
+    let listed = scratch.say(&["store", "ls", "--failures"]);
+    assert_eq!(listed.out.matches("no 33").count(), failures, "{}", listed.out);
+    scratch.write("mended", "");
+    assert_eq!(number_before(&scratch.say(&["store", "retry-failures"]).out, " failures forgotten"), failures as u64);
+    scratch.run_well(&[]);
+    assert_eq!(asked(&scratch).len(), calls.len() + failures);
+    assert!(scratch.say(&["store", "ls", "--failures"]).out.contains("holds no pair that failed"));
+}
+
+#[test]
 fn factors_of_items_that_have_changed_are_refused_with_both_hashes() {
     let scratch = place();
     let said = scratch.say(&["topk", "config.yaml"]);

@@ -28,6 +28,9 @@ impl<O: Oracle> Stored<O> {
     /// # Errors
     /// A store that cannot be written.
     pub fn hand_over(&self, rows: &[usize], cols: &[usize], part: &str) -> Result<u64, StoreError> {
+        let is_of = |items: &[usize]| items.iter().copied().collect::<HashSet<usize>>();
+        let (row_items, col_items) = (is_of(rows), is_of(cols));
+        self.hand_over_failures(part, |i, j| row_items.contains(&i) && col_items.contains(&j))?;
         let entries = self.held_of(rows, cols).map_err(scratch_failed)?;
         self.publish_as(part, &entries)
     }
@@ -37,9 +40,11 @@ impl<O: Oracle> Stored<O> {
     /// # Errors
     /// As [`hand_over`](Self::hand_over).
     pub fn hand_over_pairs(&self, pairs: &[Pair], part: &str) -> Result<u64, StoreError> {
-        let mut entries = Vec::new();
+        let named: HashSet<&Pair> = pairs.iter().collect();
+        self.hand_over_failures(part, |i, j| named.contains(&(i, j)))?;
+        let (failed, mut entries) = (self.state().failures.keys(), Vec::new());
         for &(i, j) in pairs {
-            let known = i == j && self.shape.diagonal_known;
+            let known = (i == j && self.shape.diagonal_known) || failed.contains(&self.held().key(i, j));
             if let Some(value) = self.held().get(i, j).map_err(scratch_failed)?.filter(|_| !known) {
                 entries.push(Entry { row: id(i), col: id(j), value });
             }
@@ -58,9 +63,11 @@ impl<O: Oracle> Stored<O> {
 
     /// Distinct entries of a block that are held, a known diagonal apart.
     fn held_of(&self, rows: &[usize], cols: &[usize]) -> io::Result<Vec<Entry>> {
+        // no tile holds a stand-in
+        let mut keys = self.state().failures.keys();
         let held = self.held();
         let mut scores = vec![0.0; rows.len()];
-        let (mut entries, mut keys) = (Vec::new(), HashSet::new());
+        let mut entries = Vec::new();
         for &j in cols {
             held.gather_column(rows, j, &mut scores)?;
             for (&i, &value) in rows.iter().zip(&scores) {

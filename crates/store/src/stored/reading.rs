@@ -33,7 +33,7 @@ impl<O: Oracle> Stored<O> {
         state.is_described = is_described;
         state.writers.look(&listing);
         let is_tile = |name: &String| name.strip_suffix(EXTENSION).is_some_and(|stem| stem.ends_with('.'));
-        let names = listing.objects.into_iter().map(|object| object.name).filter(is_tile);
+        let names = listing.objects.iter().map(|object| object.name.clone()).filter(is_tile);
         let concerns_us = |name: &String| self.part.as_deref().is_none_or(|part| tile::part_of(name) == Some(part));
         let new: Vec<String> = names.filter(concerns_us).filter(|name| !state.seen.contains(name)).collect();
         let mut complete = true;
@@ -49,6 +49,7 @@ impl<O: Oracle> Stored<O> {
                 }
             }
         }
+        self.read_new_failures(state, &listing)?;
         Ok(complete)
     }
 

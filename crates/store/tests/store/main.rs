@@ -4,6 +4,7 @@
 
 mod counting;
 mod crash;
+mod failures;
 mod faults;
 mod housekeeping;
 mod lanes;

@@ -1,0 +1,358 @@
+//! An endpoint as an oracle: columns cut into requests, requests answered, what fails found by halving.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use futures_util::future::BoxFuture;
+use futures_util::stream::{self, StreamExt};
+use landmark_core::oracle::{
+    Attempt, Complaints, Fallible, Identity, Oracle, OracleError, Pair, Symmetry, attempt_off_diagonal,
+};
+use landmark_oracles::subprocess::{FailedPairs, ScoredItems};
+use serde::Serialize;
+use url::Url;
+
+use crate::client::{self, Client};
+use crate::connection::{self, Reply};
+use crate::error::HttpError;
+use crate::params::{ChangedModel, HttpParams, Shape};
+use crate::purse::{Paid, PriceEstimate};
+use crate::shape::{self, Batch};
+
+mod company;
+mod jobs;
+
+pub use company::Company;
+use company::CompanySample;
+use jobs::Jobs;
+
+/// The scorer, in messages.
+const ENDPOINT: &str = "an endpoint";
+/// Failed pairs that are named.
+const WARNINGS: u64 = 5;
+/// Failed pairs after which an endpoint that scored none is given up, whatever failed pairs may do.
+const HOPELESS: u64 = 20;
+
+/// An endpoint as an oracle over texts.
+pub struct Http {
+    params: HttpParams,
+    items: Arc<ScoredItems>,
+    identity: Identity,
+    runtime: tokio::runtime::Runtime,
+    client: Client,
+    jobs: Option<Jobs>,
+    /// Pairs of a request that the server takes, as far as it is known.
+    largest: AtomicUsize,
+    /// Model and fingerprint of the first answer.
+    model: Mutex<Option<String>>,
+    changed: AtomicU64,
+    scored: AtomicBool,
+    failed: AtomicU64,
+    complaints: Complaints,
+    company: CompanySample,
+}
+
+impl Http {
+    /// Prepares requests about these items, and makes none. `money` is the most that may be spent.
+    ///
+    /// # Errors
+    /// A parameter out of range, a key that the environment lacks, a certificate that cannot be read.
+    pub fn new(params: HttpParams, items: Arc<ScoredItems>, money: Option<f64>) -> Result<Self, HttpError> {
+        let url = params.check()?;
+        let scores = identity(&params, FailedPairs::Error, &url, &items);
+        Ok(Self {
+            identity: identity(&params, params.failed_pairs, &url, &items),
+            client: Client::new(&params, &url, money)?,
+            jobs: params.batch.as_ref().map(|batch| Jobs::new(batch, &url, &scores)),
+            runtime: client::runtime(&url)?,
+            largest: AtomicUsize::new(params.pairs_per_request()),
+            company: CompanySample::new(&params),
+            items,
+            params,
+            model: Mutex::default(),
+            changed: AtomicU64::new(0),
+            scored: AtomicBool::new(false),
+            failed: AtomicU64::new(0),
+            complaints: Complaints::default(),
+        })
+    }
+
+    /// The address, without what might be secret.
+    pub fn url(&self) -> &Url {
+        &self.client.url
+    }
+
+    /// The items.
+    pub fn items(&self) -> &Arc<ScoredItems> {
+        &self.items
+    }
+
+    /// Money paid so far.
+    pub fn paid(&self) -> Paid {
+        self.client.purse.paid()
+    }
+
+    /// Price of so many calls by what those so far have cost; `None` before two requests were answered, and without a price.
+    pub fn price_of(&self, calls: u64) -> Option<PriceEstimate> {
+        self.params.price?;
+        self.client.purse.estimate(calls, self.largest.load(Ordering::Relaxed))
+    }
+
+    /// Dependence of the scores on the pairs that share their prompt, once it was measured.
+    pub fn company(&self) -> Option<Company> {
+        self.company.measured()
+    }
+
+    /// Model and fingerprint of the first answer.
+    pub fn model(&self) -> Option<String> {
+        self.model.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Answers of another model or fingerprint than the first.
+    pub fn changed_models(&self) -> u64 {
+        self.changed.load(Ordering::Relaxed)
+    }
+
+    /// Pairs that could not be scored so far.
+    pub fn failed(&self) -> u64 {
+        self.failed.load(Ordering::Relaxed)
+    }
+
+    /// Requests that were made again so far.
+    pub fn retries(&self) -> u64 {
+        self.client.retries()
+    }
+
+    /// Scores pairs until one of them ends the work; what is under way then is still waited for.
+    async fn score(&self, pairs: &[Pair], out: &mut [f64]) -> Result<(), HttpError> {
+        if let Some(jobs) = &self.jobs {
+            return jobs.score(self, pairs, out).await;
+        }
+        let stop = &AtomicBool::new(false);
+        let batches = shape::cut(&self.params, pairs, self.largest.load(Ordering::Relaxed));
+        let answers = stream::iter(&batches).map(async |batch| {
+            let (scores, outcome) = self.mean(batch, stop).await;
+            (batch, scores, outcome)
+        });
+        // what is ahead of the limit of the flow waits there, so that a grown limit is used at once
+        let mut answers = answers.buffer_unordered(self.params.in_flight);
+        let mut outcome = Ok(());
+        while let Some((batch, scores, ended)) = answers.next().await {
+            for (&place, &score) in batch.places.iter().zip(&scores) {
+                out[place] = score;
+            }
+            self.company.take(&batch.pairs, &scores);
+            if ended.is_err() {
+                stop.store(true, Ordering::Relaxed);
+            }
+            outcome = outcome.and(ended);
+        }
+        drop(answers);
+        outcome?;
+        self.company.measure(self).await
+    }
+
+    /// The scores of a few pairs, NaN where there is none: the mean of several calls.
+    async fn mean(&self, batch: &Batch, stop: &AtomicBool) -> (Vec<f64>, Result<(), HttpError>) {
+        let mut mean = vec![0.0; batch.pairs.len()];
+        for _ in 0..self.params.repeats {
+            let mut scores = vec![f64::NAN; batch.pairs.len()];
+            let outcome = match stop.load(Ordering::Relaxed) {
+                true => return (scores, Ok(())),
+                false => self.answer(&batch.pairs, &mut scores, stop).await,
+            };
+            mean.iter_mut().zip(scores).for_each(|(mean, score)| *mean += score / self.params.repeats as f64);
+            if outcome.is_err() {
+                // a mean of fewer calls is another score
+                if self.params.repeats > 1 {
+                    mean.fill(f64::NAN);
+                }
+                return (mean, outcome);
+            }
+        }
+        (mean, Ok(()))
+    }
+
+    /// Scores a few pairs: in one request, or in halves of it.
+    fn answer<'a>(
+        &'a self,
+        pairs: &'a [Pair],
+        out: &'a mut [f64],
+        stop: &'a AtomicBool,
+    ) -> BoxFuture<'a, Result<(), HttpError>> {
+        Box::pin(async move {
+            if pairs.len() > self.largest.load(Ordering::Relaxed) {
+                return self.halves(pairs, out, stop).await;
+            }
+            let reason = match self.client.exchange(&self.body(pairs), pairs.len(), stop).await? {
+                Reply::TooLarge { .. } if pairs.len() > 1 => {
+                    self.largest.fetch_min(pairs.len().div_ceil(2), Ordering::Relaxed);
+                    return self.halves(pairs, out, stop).await;
+                }
+                Reply::TooLarge { status, said } => format!("it answered {status}: {said}"),
+                Reply::Json(answer) => match self.understand(&answer, pairs.len())? {
+                    Ok(scores) => {
+                        out.copy_from_slice(&scores);
+                        return Ok(());
+                    }
+                    Err(reason) => reason,
+                },
+                Reply::NoJson(said) => format!("it answered `{said}`, which is not JSON"),
+            };
+            match pairs {
+                [pair] => self.fail(*pair, reason),
+                _ => self.halves(pairs, out, stop).await,
+            }
+        })
+    }
+
+    async fn halves(&self, pairs: &[Pair], out: &mut [f64], stop: &AtomicBool) -> Result<(), HttpError> {
+        let ((first, second), (of_first, of_second)) =
+            (pairs.split_at(pairs.len() / 2), out.split_at_mut(pairs.len() / 2));
+        self.answer(first, of_first, stop).await?;
+        self.answer(second, of_second, stop).await
+    }
+
+    /// The body of a request about a few pairs.
+    fn body(&self, pairs: &[Pair]) -> String {
+        let texts = self.items.texts();
+        let texts: Vec<shape::Texts<'_>> = pairs.iter().map(|&(i, j)| (&*texts[i], &*texts[j])).collect();
+        shape::request(&self.params, &texts).to_string()
+    }
+
+    /// The scores of an answer, or why there are none in it.
+    fn understand(&self, answer: &serde_json::Value, count: usize) -> Result<Result<Vec<f64>, String>, HttpError> {
+        self.recognise(answer)?;
+        let scores = shape::scores(&self.params, answer, count);
+        if scores.is_ok() {
+            self.scored.store(true, Ordering::Relaxed);
+        }
+        Ok(scores)
+    }
+
+    /// Notices another model than the first.
+    fn recognise(&self, answer: &serde_json::Value) -> Result<(), HttpError> {
+        let Some(second) = shape::answered_by(answer) else { return Ok(()) };
+        let mut model = self.model.lock().unwrap_or_else(PoisonError::into_inner);
+        let first = model.get_or_insert_with(|| second.clone());
+        if *first == second {
+            return Ok(());
+        }
+        if self.params.changed_model == ChangedModel::Error {
+            return Err(HttpError::ChangedModel { url: self.url().to_string(), first: first.clone(), second });
+        }
+        if self.changed.fetch_add(1, Ordering::Relaxed) == 0 {
+            tracing::warn!("{} answered as `{second}` after `{first}`: scores of both are mixed", self.url());
+        }
+        Ok(())
+    }
+
+    /// Notes that a pair cannot be scored; an error where that is one, or where no pair ever was.
+    fn fail(&self, (i, j): Pair, reason: String) -> Result<(), HttpError> {
+        let ids = self.items.ids();
+        let next_step = match (self.scored.load(Ordering::Relaxed), self.params.failed_pairs) {
+            (false, _) => "compare `oracle.shape` and `oracle.fields` with the server's documentation",
+            (true, FailedPairs::Error) => "look at these two items, or set `oracle.failed_pairs: { score: 0 }`",
+            (true, FailedPairs::Score(_)) => "look at these two items",
+        };
+        let pair = format!("(`{}`, `{}`)", ids[i], ids[j]);
+        let error = HttpError::Malformed { url: self.url().to_string(), pair, reason, next_step };
+        self.complaints.note((i, j), error.to_string());
+        let failed = self.failed.fetch_add(1, Ordering::Relaxed) + 1;
+        let FailedPairs::Score(score) = self.params.failed_pairs else { return Err(error) };
+        if failed >= HOPELESS && !self.scored.load(Ordering::Relaxed) {
+            return Err(HttpError::Hopeless { url: self.url().to_string(), failed, last: Box::new(error) });
+        }
+        match failed {
+            ..WARNINGS => tracing::warn!("{error}; it gets the score {score}"),
+            WARNINGS => tracing::warn!("{error}; it gets the score {score}. Further ones are counted"),
+            _ => tracing::debug!("{error}; it gets the score {score}"),
+        }
+        Ok(())
+    }
+}
+
+/// Digest of all that moves a score. Not of it are the key, the pace and the price.
+fn identity(params: &HttpParams, failed_pairs: FailedPairs, url: &Url, items: &ScoredItems) -> Identity {
+    let request = BTreeMap::from_iter(&params.request);
+    Identity::of(&[
+        ("kind", b"http v1"),
+        ("url", connection::public(url).as_str().as_bytes()),
+        ("shape", &json(&params.shape)),
+        ("model", &json(&params.model)),
+        ("revision", &json(&params.revision)),
+        ("fields", &json(&params.fields)),
+        ("request", &json(&request)),
+        ("system", &json(&params.system)),
+        ("prompt", &json(&params.prompt)),
+        ("rating", &json(&params.rating)),
+        ("pairs", &json(&(params.shape == Shape::Chat).then(|| params.pairs_per_request()))),
+        ("symmetric", &json(&params.symmetric)),
+        ("diagonal", &json(&params.diagonal)),
+        ("repeats", &json(&params.repeats)),
+        ("failed pairs", &json(&failed_pairs)),
+        ("items", items.identity().as_bytes()),
+    ])
+}
+
+fn json(value: &impl Serialize) -> Vec<u8> {
+    // names and numbers, which always have a form in JSON
+    serde_json::to_vec(value).unwrap_or_default()
+}
+
+impl Oracle for Http {
+    fn len(&self) -> usize {
+        self.items.len()
+    }
+
+    fn symmetry(&self) -> Symmetry {
+        if self.params.symmetric { Symmetry::Symmetric } else { Symmetry::Asymmetric }
+    }
+
+    fn identity(&self) -> Identity {
+        self.identity
+    }
+
+    fn known_diagonal(&self) -> Option<f64> {
+        self.params.diagonal
+    }
+
+    fn evaluations_per_pair(&self) -> u64 {
+        self.params.repeats as u64
+    }
+
+    fn calls_at_once(&self) -> usize {
+        let requests = self.params.batch.as_ref().map_or(self.params.in_flight, |batch| batch.requests);
+        requests * self.largest.load(Ordering::Relaxed)
+    }
+
+    fn fallible(&self) -> Option<&dyn Fallible> {
+        Some(self)
+    }
+
+    fn evaluate(&self, pairs: &[Pair], out: &mut [f64]) -> Result<(), OracleError> {
+        self.attempt(pairs, out).settled(ENDPOINT, self.stand_in(), out)
+    }
+}
+
+impl Fallible for Http {
+    fn identity_of_scores(&self) -> Identity {
+        // its query alone is secret, and no part of the identity
+        identity(&self.params, FailedPairs::Error, self.url(), &self.items)
+    }
+
+    fn stand_in(&self) -> Option<f64> {
+        self.params.failed_pairs.stand_in()
+    }
+
+    fn attempt(&self, pairs: &[Pair], out: &mut [f64]) -> Attempt {
+        attempt_off_diagonal((self.len(), self.params.diagonal), pairs, out, |pairs, out| {
+            let error = self.runtime.block_on(self.score(pairs, out)).err();
+            let failed = self.complaints.take(pairs, out);
+            // the error is that of the failed pair
+            let is_told = self.stand_in().is_none() && !failed.is_empty();
+            Attempt { failed, error: error.filter(|_| !is_told).map(OracleError::from) }
+        })
+    }
+}
