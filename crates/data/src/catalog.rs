@@ -17,6 +17,7 @@ use crate::error::DataError;
 use crate::intents::IntentLayout;
 use crate::kelp::KelpExamples;
 use crate::pairs::PairColumns;
+use crate::raw::recipes;
 use crate::splits::Part;
 use crate::texts::TextLayout;
 use crate::threads::Threads;
@@ -56,6 +57,20 @@ pub struct Dataset {
     pub caveat: &'static str,
     /// Statistics of the dataset in the papers.
     pub published: Option<PublishedStatistics>,
+}
+
+impl Dataset {
+    /// True where every file can be made from public sources.
+    pub fn is_public(&self) -> bool {
+        self.files.iter().all(|file| recipes::of(file.path).is_some())
+    }
+
+    /// The command that fetches it, where there is one, and its public source.
+    fn next_step(&self) -> String {
+        let command =
+            if self.is_public() { format!("`runner data fetch {}` gets it. ", self.name) } else { String::new() };
+        format!("{command}Public source: {}", self.how_to_get)
+    }
 }
 
 /// The kind of items and their layout.
@@ -217,17 +232,17 @@ pub fn locate(name: &str, data_dir: Option<&Path>) -> Result<Vec<PathBuf>, DataE
                 dataset: name.to_owned(),
                 file: file.path.to_owned(),
                 variable: DATA_VARIABLE,
-                how_to_get: dataset.how_to_get.to_owned(),
+                how_to_get: dataset.next_step(),
             });
         };
         let path = folder.join(file.path);
-        match state_of(&path, file)? {
+        match file.state(folder)? {
             FileState::Present => paths.push(path),
             FileState::Missing => {
                 return Err(DataError::MissingFile {
                     dataset: name.to_owned(),
                     path,
-                    how_to_get: dataset.how_to_get.to_owned(),
+                    how_to_get: dataset.next_step(),
                     variable: DATA_VARIABLE,
                 });
             }
@@ -391,19 +406,30 @@ impl DatasetStatus {
 pub fn status(data_dir: Option<&Path>) -> Result<Vec<DatasetStatus>, DataError> {
     let state = |file: &DataFile| match data_dir {
         None => Ok(FileState::Missing),
-        Some(folder) => state_of(&folder.join(file.path), file),
+        Some(folder) => file.state(folder),
     };
     all()
         .map(|dataset| Ok(DatasetStatus { dataset, files: dataset.files.iter().map(state).collect::<Result<_, _>>()? }))
         .collect()
 }
 
-fn state_of(path: &Path, file: &DataFile) -> Result<FileState, DataError> {
-    if !path.exists() {
-        return Ok(FileState::Missing);
+impl DataFile {
+    /// State of the file below a data folder: there where its sha256 is the catalog's, or where it is compressed by
+    /// another program and its text has the sha256 of the recipe.
+    ///
+    /// # Errors
+    /// [`DataError::Io`] where it is there and cannot be read.
+    pub fn state(&self, folder: &Path) -> Result<FileState, DataError> {
+        let path = folder.join(self.path);
+        if !path.exists() {
+            return Ok(FileState::Missing);
+        }
+        let sha256 = sha256_of(&path)?;
+        let is_text_right = |wanted: &str| crate::raw::text_sha256(&path).is_ok_and(|seen| seen == wanted);
+        let is_right =
+            sha256 == self.sha256 || recipes::of(self.path).is_some_and(|recipe| is_text_right(recipe.text_sha256));
+        Ok(if is_right { FileState::Present } else { FileState::Corrupt { sha256 } })
     }
-    let sha256 = sha256_of(path)?;
-    Ok(if sha256 == file.sha256 { FileState::Present } else { FileState::Corrupt { sha256 } })
 }
 
 /// The sha256 of a file, 64 lower-case hexadecimal digits: for catalogs and for the provenance of one's own data.
@@ -425,7 +451,39 @@ pub fn sha256_of(path: &Path) -> Result<String, DataError> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::HashSet;
+
     use super::*;
+
+    #[test]
+    fn recipes_are_of_files_of_the_catalog_each_once() {
+        let known: HashSet<&str> = all().flat_map(|dataset| dataset.files).map(|file| file.path).collect();
+        let mut seen = HashSet::new();
+        for recipe in recipes::RECIPES {
+            assert!(known.contains(recipe.file) && seen.insert(recipe.file), "{}", recipe.file);
+        }
+        let without: Vec<&str> = known.difference(&seen).copied().collect();
+        assert_eq!(without.len(), 6, "{without:?}");
+    }
+
+    #[test]
+    fn a_file_that_is_compressed_otherwise_is_there_and_one_with_another_text_is_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = DataFile { path: "mine.gz", bytes: 0, sha256: "" };
+        assert_eq!(file.state(folder.path()).unwrap(), FileState::Missing);
+        let packed = |level| {
+            let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::new(level));
+            std::io::Write::write_all(&mut encoder, &b"a line\n".repeat(1000)).unwrap();
+            encoder.finish().unwrap()
+        };
+        let path = folder.path().join("mine.gz");
+        std::fs::write(&path, packed(1)).unwrap();
+        let fast = crate::raw::text_sha256(&path).unwrap();
+        assert!(matches!(file.state(folder.path()).unwrap(), FileState::Corrupt { .. }));
+        std::fs::write(&path, packed(9)).unwrap();
+        assert_eq!(crate::raw::text_sha256(&path).unwrap(), fast);
+        assert_eq!(fast, crate::raw::hex(&b"a line\n".repeat(1000)));
+    }
 
     #[test]
     fn names_are_distinct_and_digests_are_digests() {
@@ -445,10 +503,14 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         for (data_dir, wanted) in [(None, "no data folder is known"), (Some(folder.path()), "which does not exist")] {
             let message = locate("twitter", data_dir).unwrap_err().to_string();
-            for part in [wanted, "twitter.tsv.gz", DATA_VARIABLE, "https://github.com/mkusner/wmd"] {
+            let command = "`runner data fetch twitter` gets it";
+            for part in [wanted, "twitter.tsv.gz", DATA_VARIABLE, command, "https://github.com/mkusner/wmd"] {
                 assert!(message.contains(part), "{message}");
             }
         }
+        // what nobody publishes can't be fetched
+        let message = locate("self300", None).unwrap_err().to_string();
+        assert!(message.contains("Public source: trained") && !message.contains("data fetch"), "{message}");
     }
 
     #[test]

@@ -27,7 +27,7 @@ pub enum DataError {
     /// Neither `--data` nor the variable names a folder.
     #[error(
         "the dataset `{dataset}` needs the file `{file}` and no data folder is known. Set the variable `{variable}` or \
-         pass `--data DIR`. Public source: {how_to_get}"
+         pass `--data DIR`. {how_to_get}"
     )]
     NoDataFolder {
         /// The dataset.
@@ -36,20 +36,20 @@ pub enum DataError {
         file: String,
         /// The variable's name.
         variable: &'static str,
-        /// Public source of the dataset.
+        /// The command that fetches it, where there is one, and its public source.
         how_to_get: String,
     },
     /// A file of the catalog is not in the data folder.
     #[error(
         "the dataset `{dataset}` needs the file `{path}`, which does not exist. Put it there, or point the variable \
-         `{variable}` (or `--data DIR`) at the folder that has it. Public source: {how_to_get}"
+         `{variable}` (or `--data DIR`) at the folder that has it. {how_to_get}"
     )]
     MissingFile {
         /// The dataset.
         dataset: String,
         /// Path at which it was looked for.
         path: PathBuf,
-        /// Public source of the dataset.
+        /// The command that fetches it, where there is one, and its public source.
         how_to_get: String,
         /// The variable's name.
         variable: &'static str,
@@ -244,6 +244,14 @@ pub enum DataError {
         /// The cause.
         #[source]
         source: std::io::Error,
+    },
+    /// An archive or a raw file that is not what its source should have.
+    #[error("`{path}`: {what}")]
+    Archive {
+        /// The archive, or the path inside.
+        path: PathBuf,
+        /// Fault, in words.
+        what: String,
     },
     /// A parameter outside its range.
     #[error("`{parameter}` is {seen}; wanted is {wanted}")]

@@ -8,7 +8,7 @@
 //! is; a representation is read when it is asked for. Source: Filice et al. 2015, "KeLP: a kernel-based learning
 //! platform"; the format is described in its documentation. Memory: the lines.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
 use ndarray::Array2;
@@ -45,6 +45,21 @@ impl NamedVectors {
         }
         dense
     }
+}
+
+/// An example that is at hand.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TreeExample {
+    /// Distinct.
+    pub id: String,
+    /// Its class.
+    pub label: String,
+    /// Its side of a split.
+    pub part: Option<Part>,
+    /// Its text.
+    pub text: String,
+    /// Its trees in brackets, by name.
+    pub trees: Vec<(String, String)>,
 }
 
 /// The examples of one or more `.klp` files.
@@ -90,6 +105,51 @@ impl KelpExamples {
             }
         }
         Ok(examples)
+    }
+
+    /// Examples that are at hand: an id, a label, perhaps a side, a text, and trees in brackets by name. Bags of the words of the texts are called
+    /// `bow`. Errors name `name` in place of a file, and the number of the example.
+    ///
+    /// # Errors
+    /// An example without trees, brackets that do not match, an id that was seen before.
+    pub fn of(name: &str, examples: Vec<TreeExample>) -> Result<Self, DataError> {
+        let mut all = Self {
+            name: name.to_owned(),
+            files: [None, Some(Part::Train), Some(Part::Test)].map(|part| (PathBuf::from(name), part)).to_vec(),
+            lines: Vec::with_capacity(examples.len()),
+            by_id: HashMap::new(),
+        };
+        // a mark would end a representation, a blank a label
+        let plain = |text: &str| text.replace('|', " ").replace(['\n', '\r', '\t'], " ");
+        for (at, TreeExample { id, label, part, text, trees }) in examples.into_iter().enumerate() {
+            let mut words: BTreeMap<String, usize> = BTreeMap::new();
+            let lower = text.to_lowercase();
+            let found = lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+            found.for_each(|word| *words.entry(word.to_owned()).or_default() += 1);
+            let bag: Vec<String> = words.iter().map(|(word, count)| format!("{word}:{count}")).collect();
+            let label = plain(&label).split_whitespace().collect::<Vec<_>>().join("_");
+            let mut line = format!("{label} |BS:quest| {} |ES| |BV:bow| {} |EV|", plain(&text), bag.join(" "));
+            for (name, tree) in &trees {
+                line += &format!(" |BT:{name}| {} |ET|", plain(tree));
+            }
+            let file = match part {
+                None => 0,
+                Some(Part::Train) => 1,
+                Some(Part::Test) => 2,
+            };
+            let example = Example { file, number: at + 1, id: id.clone(), line };
+            if label.is_empty() || trees.is_empty() {
+                return Err(all.malformed(&example, format!("`{id}`"), "a label and a tree"));
+            }
+            if all.by_id.insert(id.clone(), at).is_some() {
+                return Err(all.malformed(&example, format!("the id `{id}` again"), "distinct ids"));
+            }
+            all.lines.push(example);
+        }
+        if all.lines.is_empty() {
+            return Err(DataError::Empty { path: PathBuf::from(name), what: "trees" });
+        }
+        Ok(all)
     }
 
     fn push(&mut self, file: usize, number: usize, line: &str, part: Option<Part>) -> Result<(), DataError> {

@@ -23,6 +23,7 @@ pub mod matrix;
 pub mod method;
 pub mod method_entry;
 pub mod own_pairs;
+pub mod own_trees;
 pub mod queries;
 pub mod reading;
 pub mod retrieval;
@@ -45,6 +46,7 @@ pub use landmarks::LandmarkConfig;
 pub use matrix::{ExperimentEntry, MatrixSubject};
 pub use method::{MethodConfig, ProxyConfig, ProxyFit, ProxyKind, ProxyLink};
 pub use own_pairs::{OwnPairsConfig, PairTarget};
+pub use own_trees::OwnTreesConfig;
 pub use queries::QueriesConfig;
 pub use reading::Ingredients;
 pub use reading::Reading;
@@ -314,7 +316,7 @@ impl Config {
     }
 }
 
-/// What a profile changed, in words: `3 replicates instead of 20`. The time that it takes changes nothing.
+/// Changes by a profile, in words: `3 replicates instead of 20`. The time that it takes changes nothing.
 fn in_words(change: &Change) -> Option<String> {
     let Change { key, from, to } = change;
     let instead = from.as_ref().map_or_else(String::new, |from| format!(" instead of {from}"));

@@ -15,6 +15,7 @@ use crate::config::run_settings::RunSettings;
 mod documents;
 mod matrix;
 mod own_pairs;
+mod own_trees;
 mod pairs;
 mod questions;
 mod texts;
@@ -56,7 +57,7 @@ impl Loaded {
     /// what the oracle reads: pairs of the user's own are texts to one that knows no pairs.
     ///
     /// # Errors
-    /// What is missing or malformed, named with the next step.
+    /// A missing or malformed input, named with the next step.
     pub fn load(
         run: &RunSettings,
         dataset: &DatasetConfig,
@@ -78,7 +79,7 @@ impl Loaded {
             }
             Items::Pairs(items) => pairs::load(run, dataset.name, items, data),
             Items::Matrix(items) => {
-                let given = GivenMatrix::read(items)?;
+                let given = GivenMatrix::read(items, data)?;
                 Ok(Self::bare(dataset.name, LoadedItems::Matrix(given)))
             }
             Items::Random(items) => {

@@ -6,8 +6,10 @@ use std::sync::Arc;
 use landmark_core::oracle::{EmbeddingProxy, Identity, Oracle};
 use landmark_data::matrices;
 use landmark_oracles::neural::{
-    CrossEncoderParams, DeviceChoice, Epoch, FineTune, FineTuned, ModelFiles, Neural, NeuralError, TorchReport, open,
+    CrossEncoderParams, DeviceChoice, Epoch, FineTune, FineTuned, ModelFileError, ModelFiles, Neural, NeuralError,
+    TorchReport, open,
 };
+use landmark_report::Caveat;
 use ndarray::Array2;
 use ndarray_npy::write_npy;
 
@@ -20,6 +22,25 @@ use crate::loaded::LoadError;
 /// [`NeuralError::NotBuilt`] without the feature `torch`; as [`open`].
 pub fn libtorch(device: DeviceChoice, threads: Option<usize>) -> Result<Arc<dyn Neural>, NeuralError> {
     if cfg!(feature = "torch") { open(device, threads) } else { Err(NeuralError::NotBuilt) }
+}
+
+/// The files of a model, and a warning where those of the tiny one inside stand in for it: the model is missing, and so is the dataset
+/// (`fell_back`), in whose place the sample inside is.
+///
+/// # Errors
+/// That of `found`.
+pub(crate) fn or_tiny(
+    found: Result<ModelFiles, ModelFileError>,
+    fell_back: bool,
+) -> Result<(ModelFiles, Option<Caveat>), NeuralError> {
+    match found {
+        Ok(files) => Ok((files, None)),
+        Err(error @ ModelFileError::NotFound { .. }) if fell_back => {
+            let text = format!("FELL BACK to the model `tiny` inside, which knows nothing, because {error}");
+            Ok((ModelFiles::tiny(), Some(Caveat { dataset: None, text, breaks_comparison: true })))
+        }
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// libtorch, and where it computes.
@@ -66,8 +87,7 @@ impl Models {
     }
 
     /// Cosine of mean hidden states: computed once, and kept beside the models.
-    pub(crate) fn bi_encoder(&self, model: &str, texts: &[String]) -> Result<Arc<dyn Oracle>, LoadError> {
-        let files = ModelFiles::find(model, None).map_err(NeuralError::from)?;
+    pub(crate) fn bi_encoder(&self, files: &ModelFiles, texts: &[String]) -> Result<Arc<dyn Oracle>, LoadError> {
         let mut parts: Vec<(&str, &[u8])> = vec![("kind", b"mean hidden states v1")];
         let identity = files.identity().map_err(NeuralError::from)?;
         parts.push(("model", identity.as_bytes()));
@@ -79,7 +99,7 @@ impl Models {
         {
             return Ok(Arc::new(EmbeddingProxy::cosine(vectors)?));
         }
-        let values = self.0.embeddings(&files, texts)?;
+        let values = self.0.embeddings(files, texts)?;
         let vectors = Array2::from_shape_vec((texts.len(), values.len() / texts.len().max(1)), values);
         let vectors = vectors.map_err(|error| NeuralError::Failed(error.into()))?;
         let unfinished = path.with_extension("unfinished");

@@ -71,6 +71,11 @@ pub trait OracleSettings: Any + Debug + Send + Sync {
         false
     }
 
+    /// Pairs by which a program is checked before its scores are paid for.
+    fn checks(&self) -> usize {
+        0
+    }
+
     /// The device that models compute on.
     fn device(&self) -> &str {
         "auto"
@@ -84,7 +89,7 @@ pub trait OracleSettings: Any + Debug + Send + Sync {
     /// Builds the oracle over items; makes no call.
     ///
     /// # Errors
-    /// What is missing or malformed, named with the next step.
+    /// A missing or malformed input, named with the next step.
     fn open(&self, loaded: Loaded, opening: &Opening<'_>) -> Result<Opened, LoadError>;
 }
 
@@ -117,7 +122,7 @@ pub struct Opened {
     pub raw: Arc<dyn Oracle>,
     /// The score of a pair as it is asked for; `raw` may be symmetrised.
     pub as_given: Arc<dyn Oracle>,
-    /// What the oracle is, in words, for the store's listing.
+    /// Description of the oracle in words, for the store's listing.
     pub description: String,
     /// True where an evaluation costs enough to be worth keeping: a matrix that is already there does not.
     pub is_priced: bool,

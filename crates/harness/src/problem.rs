@@ -35,7 +35,7 @@ pub struct Problem {
     pub raw: Arc<dyn Oracle>,
     /// Its two orders, where some method is to read one of them.
     pub orders: Option<SplitOrders>,
-    /// What the oracle is, in words, for the store's listing.
+    /// Description of the oracle in words, for the store's listing.
     pub description: String,
     /// True where an evaluation costs enough to be worth keeping: a matrix that is already there does not.
     pub is_priced: bool,
@@ -71,7 +71,7 @@ impl Problem {
     /// Loads the data and builds the oracle and the proxies that the methods name.
     ///
     /// # Errors
-    /// What is missing or malformed, named with the next step.
+    /// A missing or malformed input, named with the next step.
     pub fn load(
         run: &RunSettings,
         matrix: &MatrixSubject,
@@ -222,7 +222,7 @@ pub fn similarity(raw: Arc<dyn Oracle>, gamma: Option<f64>) -> Result<Arc<dyn Or
     }
 }
 
-/// Whether the oracle or a proxy compares items by the vectors of their words.
+/// True where the oracle or a proxy compares items by the vectors of their words.
 fn compares_words(matrix: &MatrixSubject) -> bool {
     matrix.proxies().map(ProxyKind::reads).chain([matrix.oracle.reads()]).any(|reads| reads == [ItemKind::Documents])
 }

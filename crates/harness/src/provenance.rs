@@ -8,6 +8,7 @@ use serde_json::Value as Json;
 
 use crate::bills::BillTotal;
 use crate::config::Config;
+use crate::needs::Needs;
 use crate::oracles::wmd::Skipped;
 
 /// Contents of `run.json`.
@@ -167,17 +168,7 @@ impl Provenance {
 
 /// Files of every dataset of the catalog whose name stands somewhere in a configuration.
 fn files(config: &Json) -> Vec<FileFacts> {
-    fn walk(value: &Json, names: &mut Vec<String>) {
-        match value {
-            Json::String(text) if !names.contains(text) => names.push(text.clone()),
-            Json::Array(values) => values.iter().for_each(|value| walk(value, names)),
-            Json::Object(map) => map.values().for_each(|value| walk(value, names)),
-            _ => {}
-        }
-    }
-    let mut names = Vec::new();
-    walk(config, &mut names);
-    let named = landmark_data::catalog::all().filter(|dataset| names.iter().any(|name| name == dataset.name));
+    let named = Needs::of(config).datasets.into_iter();
     named.flat_map(|dataset| dataset.files).map(|file| FileFacts { path: file.path, sha256: file.sha256 }).collect()
 }
 

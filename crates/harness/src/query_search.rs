@@ -50,7 +50,7 @@ pub enum QueryError {
     /// Something has changed since the index was made.
     #[error("the index was made {of}: run the configuration again, or take back the change")]
     Changed {
-        /// What it was made from.
+        /// Facts of the index it was made from.
         of: String,
     },
     /// A program that knows items by their numbers.

@@ -30,7 +30,7 @@ const DELIMITERS: [char; 4] = [',', ';', '\t', '|'];
 #[non_exhaustive]
 pub enum TableError {
     /// The file system refused.
-    #[error("the items `{}` can't be read: {source}", path.display())]
+    #[error("the items `{}` can't be read: {source}; a path in a configuration starts at its folder, one of `--set` where you are", path.display())]
     Read {
         /// The file.
         path: PathBuf,
@@ -152,6 +152,14 @@ impl TableFile<'_> {
     /// A fault of a row.
     pub fn row(&self, row: usize, seen: String, wanted: &'static str) -> TableError {
         TableError::Row { path: self.path.to_owned(), row, seen, wanted }
+    }
+
+    /// The whole text of a file that is no table.
+    ///
+    /// # Errors
+    /// [`TableError`] with the file.
+    pub fn lines(&self) -> Result<String, TableError> {
+        self.whole()
     }
 
     fn failed(&self) -> impl Fn(std::io::Error) -> TableError + '_ {

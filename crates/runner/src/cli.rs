@@ -11,9 +11,9 @@ mod own;
 mod scale;
 mod tools;
 
-pub use own::{ExportForm, OwnArgs, OwnCommand, RecallArgs, ScoringArgs, StatedBound};
+pub use own::{ExportForm, OwnArgs, OwnCommand, RecallArgs, ScoreName, ScoringArgs, StatedBound};
 pub use scale::{ExecutorName, ScaleArgs, ScaleCommand};
-pub use tools::{ModelCommand, ScoreCommand, StoreArgs, StoreCommand};
+pub use tools::{DataCommand, ModelCommand, ScoreCommand, StoreArgs, StoreCommand};
 
 /// Approximate an expensive similarity matrix from a few bought columns, and hold the result against the paper's
 #[derive(Debug, Parser)]
@@ -83,6 +83,9 @@ pub struct LogArgs {
     /// Print errors and warnings only; results are in their files
     #[arg(short, long, global = true, conflicts_with = "verbose")]
     pub quiet: bool,
+    /// Answer in JSON, on one line, for scripts: of a run its `run.json`, of a dry run the bill, of other commands their lines and files
+    #[arg(long, global = true)]
+    pub json: bool,
 }
 
 /// Running a configuration.
@@ -100,6 +103,12 @@ pub struct RunArgs {
     /// Tell what would be bought, cell by cell; not one call is made
     #[arg(short = 'n', long)]
     pub dry_run: bool,
+    /// Fetch corpora and models that are missing, without asking; LANDMARK_FETCH=1 does the same
+    #[arg(long)]
+    pub fetch: bool,
+    /// Accept the licences of what is fetched
+    #[arg(long)]
+    pub accept_licences: bool,
     /// With `--dry-run`: call the similarity function N times to learn how long the run takes; the scores are kept
     #[arg(long, value_name = "N", requires = "dry_run", value_parser = clap::value_parser!(u64).range(1..))]
     pub sample: Option<u64>,
@@ -150,10 +159,9 @@ pub struct PlaceArgs {
 }
 
 impl PlaceArgs {
-    /// `--data`, else what LANDMARK_DATA names.
+    /// `--data`, else what LANDMARK_DATA names, else the cache folder where there is one.
     pub fn data(&self) -> Option<PathBuf> {
-        let variable = || std::env::var_os(landmark_data::catalog::DATA_VARIABLE).filter(|value| !value.is_empty());
-        self.data.clone().or_else(|| variable().map(PathBuf::from))
+        landmark_fetch::Places::to_read(self.data.as_deref())
     }
 }
 
@@ -234,13 +242,17 @@ pub enum Command {
     /// What one's own matrix is good for.
     #[command(flatten)]
     Own(OwnCommand),
-    /// Show which corpora are there, and how to get the others
+    /// Show which corpora are there; fetch, check or remove them
+    #[command(args_conflicts_with_subcommands = true)]
     Data {
         /// Only this dataset, in full
         name: Option<String>,
-        /// Folder of the corpora; the variable LANDMARK_DATA by default
-        #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+        /// Folder of the corpora; the variable LANDMARK_DATA, or the cache folder, by default
+        #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, global = true)]
         data: Option<PathBuf>,
+        /// What to do with them.
+        #[command(subcommand)]
+        command: Option<DataCommand>,
     },
     /// Fetch the encoders this project knows, or check a model
     #[command(subcommand, arg_required_else_help = true)]
@@ -251,11 +263,11 @@ pub enum Command {
     /// Look after the bought entries: list them (`ls`), check them (`verify`), clean up (`gc`)
     #[command(subcommand, arg_required_else_help = true)]
     Store(StoreCommand),
-    /// Keep the generated tables of the README up to date
+    /// Keep the generated tables of the README and of docs/data.md up to date
     Docs {
-        /// The file that has the markers
-        #[arg(default_value = "README.md", value_hint = ValueHint::FilePath)]
-        file: PathBuf,
+        /// The files that have the markers
+        #[arg(default_values = ["README.md", "docs/data.md"], value_hint = ValueHint::FilePath)]
+        files: Vec<PathBuf>,
         /// Fail if a table is out of date (default)
         #[arg(long, conflicts_with = "write")]
         check: bool,
@@ -272,14 +284,10 @@ pub enum Command {
 
 /// How a list is printed.
 #[derive(Debug, Clone, Copy, Args)]
-#[group(multiple = false)]
 pub struct FormatArgs {
     /// As a Markdown table
-    #[arg(long)]
+    #[arg(long, conflicts_with = "json")]
     pub markdown: bool,
-    /// As JSON
-    #[arg(long)]
-    pub json: bool,
 }
 
 /// How a list is printed.
@@ -293,12 +301,13 @@ pub enum Format {
     Json,
 }
 
-impl From<FormatArgs> for Format {
-    fn from(arguments: FormatArgs) -> Self {
-        match arguments {
-            FormatArgs { markdown: true, .. } => Self::Markdown,
-            FormatArgs { json: true, .. } => Self::Json,
-            FormatArgs { .. } => Self::Text,
+impl FormatArgs {
+    /// The form that is asked for.
+    pub fn format(self, log: LogArgs) -> Format {
+        match (self.markdown, log.json) {
+            (true, _) => Format::Markdown,
+            (false, true) => Format::Json,
+            (false, false) => Format::Text,
         }
     }
 }

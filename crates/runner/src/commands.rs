@@ -51,9 +51,9 @@ fn dispatch(cli: Cli) -> Result<Exit> {
         Some(Command::Report { config, overlay, places }) => return run::report(&config, &overlay, &places, cli.log),
         Some(Command::Scale(command)) => return scale::scale(command, cli.log),
         Some(Command::Own(command)) => return own::own(command, cli.log),
-        Some(Command::Model(command)) => return model::model(&command),
+        Some(Command::Model(command)) => return model::model(&command, cli.log.quiet),
         Some(Command::Store(command)) => return store::store(&command),
-        Some(Command::Docs { file, write, check: _ }) => return docs::docs(&file, write),
+        Some(Command::Docs { files, write, check: _ }) => return docs::docs(&files, write),
         Some(Command::Claims { results, check, write }) => return claims::claims(&results, check, write),
         Some(Command::Verify { published, against, skip_smoke, places }) => {
             return verify::verify(&published, against.as_deref(), skip_smoke, &places, cli.log);
@@ -61,13 +61,21 @@ fn dispatch(cli: Cli) -> Result<Exit> {
         Some(Command::Validate { files, overlay, places }) => {
             return validate::validate(&files, &overlay, &places, cli.log.quiet);
         }
-        Some(Command::List { what, format }) => list::list(what.as_deref(), format.into())?,
+        Some(Command::List { what, format }) => {
+            // has a form of its own
+            let text = list::list(what.as_deref(), format.format(cli.log))?;
+            output::print(&text).into_diagnostic()?;
+            return Ok(Exit::Done);
+        }
         Some(Command::Show { what, overlay }) => show::show(&what, &overlay)?,
-        Some(Command::Data { name, data }) => data::data(name.as_deref(), data)?,
+        Some(Command::Data { name, data, command: None }) => data::data(name.as_deref(), data)?,
+        Some(Command::Data { data, command: Some(command), .. }) => {
+            return data::command(&command, data.as_deref(), cli.log.quiet);
+        }
         Some(Command::Score(command)) => score::score(&command)?,
         Some(Command::Completions { shell }) => completions::script(shell),
     };
-    output::print(&text).into_diagnostic()?;
+    output::answer(&text, cli.log).into_diagnostic()?;
     Ok(Exit::Done)
 }
 

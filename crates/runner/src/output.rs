@@ -1,9 +1,13 @@
 //! Output of the program: results to standard output, everything else to standard error.
 
 use std::io::{self, IsTerminal, Write};
+use std::path::Path;
 
 use landmark_yaml::ConfigError;
 use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme, Report};
+use serde_json::json;
+
+use crate::cli::LogArgs;
 
 /// Prints a text to standard output. A reader that has gone away (`runner list | head`) is no error.
 ///
@@ -15,6 +19,19 @@ pub fn print(text: &str) -> io::Result<()> {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         other => other,
     }
+}
+
+/// Prints the answer of a command: its text, or, for scripts, its lines and the files that they name.
+///
+/// # Errors
+/// As [`print`].
+pub fn answer(text: &str, log: LogArgs) -> io::Result<()> {
+    if !log.json {
+        return print(text);
+    }
+    let named = text.split('`').skip(1).step_by(2).filter(|name| Path::new(name).exists());
+    let (lines, files): (Vec<&str>, Vec<&str>) = (text.lines().collect(), named.collect());
+    print(&(json!({ "says": lines, "files": files }).to_string() + "\n"))
 }
 
 /// Prints an error to standard error, with its place and what to do. Colour never carries meaning: off a terminal, or

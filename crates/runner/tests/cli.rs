@@ -10,6 +10,7 @@ fn runner(arguments: &[&str]) -> Command {
     command
         .args(arguments)
         .env_remove("LANDMARK_DATA")
+        .env("XDG_CACHE_HOME", "/nowhere")
         .env_remove("RUST_LOG")
         .env("NO_COLOR", "1")
         .env("COLUMNS", "100");
@@ -157,7 +158,7 @@ fn corpora_that_are_not_there_are_named_with_the_variable() {
     let listed = printed(&["data", "--data", folder]);
     assert!(listed.lines().any(|line| line.contains("twitter") && line.contains("missing")), "{listed}");
     assert!(listed.lines().any(|line| line.contains("embedded") && line.contains("inside")), "{listed}");
-    assert!(printed(&["data"]).contains("set LANDMARK_DATA or pass `--data DIR`"));
+    assert!(printed(&["data"]).contains("set LANDMARK_DATA, pass `--data DIR` or fetch one"));
     assert!(printed(&["data", "twitter"]).contains("sha256"));
     assert!(complaint(&["data", "twiter"]).contains("did you mean `twitter`?"));
 }
@@ -189,6 +190,8 @@ fn stale_tables_are_refused_and_written_anew() {
 fn the_tables_of_the_readme_are_those_of_the_registry() {
     let readme = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../README.md");
     runner(&["docs", "--check"]).arg(readme).assert().success();
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/data.md");
+    runner(&["docs", "--check"]).arg(data).assert().success();
 }
 
 #[test]

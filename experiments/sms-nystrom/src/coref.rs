@@ -8,6 +8,7 @@
 //! Cost: the encoder once over the corpus; epochs · pairs · width of the scorer; n² scores of each test topic, since the exact
 //! rows need them (an approximation alone would need n·s); O(n s²) a fit and O(n²) a clustering.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use landmark_data::MentionKinds;
@@ -30,7 +31,12 @@ pub const ENTRY: StudyEntry = StudyEntry {
         id: "coref",
         summary: "clusters mentions of events and entities across news documents on approximated pair scores",
         parameters: &[
-            required("dataset", "ecbplus", "documents with mentions: `ecbplus` or `news` (inside)"),
+            required(
+                "dataset",
+                "ecbplus",
+                "documents with mentions: `ecbplus`, `news` (inside), or a name for `files`",
+            ),
+            parameter("files", "none", "documents and mentions of yours, JSON lines: `{ documents: …, mentions: … }`"),
             parameter("kinds", "both", "mentions of `events`, of `entities`, or of `both` together"),
             parameter("mentions", "[gold, predicted]", "whose mentions are clustered: `gold`, `predicted`"),
             parameter("encoder", "all-MiniLM-L6-v2", "frozen encoder: a model by name or folder, `tiny` is inside"),
@@ -82,11 +88,27 @@ impl Source {
     }
 }
 
+/// Files of the user's own.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct OwnFiles {
+    /// One document a line, with its tokens.
+    documents: String,
+    /// One mention a line, with its cluster.
+    mentions: String,
+}
+
 /// The checked section, but for its methods.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Settings {
     dataset: String,
+    /// Documents and mentions of the user's own, JSON lines.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    files: Option<OwnFiles>,
+    /// The folder of the configuration, where their paths start.
+    #[serde(skip)]
+    folder: PathBuf,
     #[serde(default)]
     kinds: MentionKinds,
     #[serde(default = "both_sources")]
@@ -149,11 +171,12 @@ fn read(node: &Node, reading: &Reading<'_>) -> Option<Arc<dyn Study>> {
     let methods = MethodConfig::read_all(section.required_node("methods")?, reading);
     let rest = section.rest();
     let settings: Settings = problems.read(&rest, ENTRY.entry.id)?;
+    let settings = Settings { folder: reading.folder.to_owned(), ..settings };
     let known: Vec<&str> = catalog::all()
         .filter(|dataset| matches!(dataset.holds, Holds::Mentions | Holds::EmbeddedMentions))
         .map(|dataset| dataset.name)
         .collect();
-    if !known.contains(&settings.dataset.as_str()) {
+    if settings.files.is_none() && !known.contains(&settings.dataset.as_str()) {
         let place = section.node("dataset").map_or(section.place(), |node| node.place);
         problems.add(Problem::unknown("set of documents with mentions", &settings.dataset, known).at(place));
     }

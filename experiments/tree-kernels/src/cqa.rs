@@ -8,6 +8,7 @@
 //!
 //! Cost: n l + m l kernel operations for l landmarks, n training and m test pairs; n² / 2 + m · support for the exact one.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use landmark_data::catalog::{self, Holds};
@@ -28,7 +29,12 @@ pub const ENTRY: StudyEntry = StudyEntry {
         id: "cqa",
         summary: "ranks the comments of forum questions with tree kernels, exactly and from landmarks",
         parameters: &[
-            required("dataset", "qatar_living", "question threads: `qatar_living` or `embedded_threads`"),
+            required(
+                "dataset",
+                "qatar_living",
+                "question threads: `qatar_living`, `embedded_threads`, or a name for `files`",
+            ),
+            parameter("files", "none", "threads of yours, JSON lines: files to learn from, and, last, one to judge by"),
             parameter("train", "all", "which of its sets train; all whose name begins with `train`"),
             parameter("test", "test", "which set is ranked"),
             parameter("train_threads", "all", "at most so many threads of each training set"),
@@ -114,6 +120,12 @@ enum Method {
 #[serde(deny_unknown_fields)]
 struct Settings {
     dataset: String,
+    /// Files of threads of the user's own, JSON lines, one a set; the last is for testing unless `test` names another.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    files: Vec<String>,
+    /// The folder of the configuration, where their paths start.
+    #[serde(skip)]
+    folder: PathBuf,
     #[serde(default)]
     train: Vec<String>,
     #[serde(default = "test_set")]
@@ -167,12 +179,21 @@ fn read(node: &Node, reading: &Reading<'_>) -> Option<Arc<dyn Study>> {
     let problems = reading.problems;
     let section = Section::new(node, ENTRY.entry.id, problems)?;
     let settings: Settings = problems.read(node, ENTRY.entry.id)?;
+    let mut settings = Settings { folder: reading.folder.to_owned(), ..settings };
+    // of files of one's own the last is judged by, whatever it is called
+    if let Some(last) = settings.files.last().filter(|_| !section.has("test")) {
+        settings.test = work::set_name(last);
+    }
     let threads: Vec<&str> = catalog::all()
         .filter(|dataset| matches!(dataset.holds, Holds::Threads | Holds::EmbeddedThreads))
         .map(|dataset| dataset.name)
         .collect();
     let place = |key| section.node(key).map_or(section.place(), |node| node.place);
-    if !threads.contains(&settings.dataset.as_str()) {
+    if settings.files.len() == 1 {
+        section
+            .refuse("files", "`cqa.files` names one file, but must be some to learn from and, last, one to judge by");
+    }
+    if settings.files.is_empty() && !threads.contains(&settings.dataset.as_str()) {
         problems.add(Problem::unknown("set of threads", &settings.dataset, threads).at(place("dataset")));
     }
     if let Some(vectors) = &settings.vectors

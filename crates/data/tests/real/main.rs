@@ -10,6 +10,7 @@ use landmark_data::catalog::DATA_VARIABLE;
 mod corpora;
 mod mentions;
 mod questions;
+mod raw;
 
 fn data_folder() -> Option<PathBuf> {
     let folder = std::env::var_os(DATA_VARIABLE).map(PathBuf::from);

@@ -8,6 +8,7 @@ use landmark_yaml::{Entry, Node, Problem, Problems, Section, Span, Value, find, 
 use serde::{Deserialize, Serialize};
 
 pub use super::own_pairs::OwnPairsConfig;
+pub use super::own_trees::OwnTreesConfig;
 pub use super::texts::TextsConfig;
 use super::values::ConfigPath;
 
@@ -92,8 +93,12 @@ pub struct QuestionsConfig {
     /// At most so many, a seeded stratified sample.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit: Option<usize>,
-    /// Train/test split.
-    pub split: SplitConfig,
+    /// Train/test split; trees of the user's own say it in their file's words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub split: Option<SplitConfig>,
+    /// The file, where they are the user's own.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    pub own: Option<Box<OwnTreesConfig>>,
 }
 
 /// Stand-in for missing files.
@@ -209,7 +214,10 @@ impl DatasetConfig {
     pub fn split(&self) -> Option<SplitConfig> {
         match &self.items {
             Items::Documents(documents) => Some(documents.split),
-            Items::Questions(questions) => Some(questions.split),
+            Items::Questions(questions) => match &questions.own {
+                Some(own) => own.label.as_ref().map(|_| own.rows.of_items()),
+                None => questions.split,
+            },
             Items::Matrix(matrix) => matrix.labels.as_ref().map(|_| matrix.split),
             Items::Texts(texts) => texts.labels.as_ref().map(|labels| labels.split.of_items()),
             Items::Pairs(_) | Items::Random(_) => None,
@@ -238,6 +246,7 @@ impl DatasetConfig {
             "random_psd" => Some(Items::Random(RandomMatrix::read(&section))),
             "texts" => TextsConfig::read(&section, folder).map(|texts| Items::Texts(Box::new(texts))),
             "pairs" => PairsConfig::read_own(&section, folder).map(Items::Pairs),
+            "trees" => QuestionsConfig::read_own(&section, folder).map(Items::Questions),
             _ if catalog::has_pairs(entry.id) => Some(Items::Pairs(PairsConfig::read(&section))),
             _ if catalog::has_trees(entry.id) => QuestionsConfig::read(&section).map(Items::Questions),
             _ => DocumentsConfig::read(&section, folder).map(Items::Documents),
@@ -300,7 +309,13 @@ impl DocumentsConfig {
 impl QuestionsConfig {
     fn read(section: &Section<'_>) -> Option<Self> {
         let limit = section.checked("limit", |&limit: &usize| limit >= 2, "at least 2");
-        Some(Self { limit, split: SplitConfig::of(section)? })
+        Some(Self { limit, split: Some(SplitConfig::of(section)?), own: None })
+    }
+
+    /// Trees of the user's own: the same keys, and those of their file.
+    fn read_own(section: &Section<'_>, folder: &Path) -> Option<Self> {
+        let limit = section.checked("limit", |&limit: &usize| limit >= 2, "at least 2");
+        Some(Self { limit, split: None, own: Some(Box::new(OwnTreesConfig::read(section, folder)?)) })
     }
 }
 

@@ -43,7 +43,7 @@ impl ItemKind {
             Self::Documents => {
                 "`twitter` and its like, or `{ name: texts, path: …, vectors: … }` with `vectors: { kind: ppmi_svd }` or a file of yours"
             }
-            Self::Trees => "`trec`",
+            Self::Trees => "`trec`, or yours: `{ name: trees, path: … }`",
             Self::Pairs => "`stsb`, `mrpc`, `rte`, `embedded_pairs`, or yours: `{ name: pairs, path: … }`",
             Self::Texts => "`{ name: texts, path: … }`",
             Self::Matrix => "`{ name: precomputed, path: … }`",

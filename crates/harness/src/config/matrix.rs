@@ -51,7 +51,7 @@ pub struct MatrixSubject {
     /// The recalls that `experiment: coverage` has stated.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub coverage: Option<CoverageConfig>,
-    /// What `experiment: retrieval` tries.
+    /// Settings of `experiment: retrieval`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retrieval: Option<RetrievalConfig>,
     /// Past queries of `experiment: search`.
@@ -204,7 +204,7 @@ fn read_ranks(node: &Node, problems: &Problems) -> Vec<Rank> {
         }
         Value::Integer(_) | Value::Number(_) => Rank::read(node, "ranks", problems).into_iter().collect(),
         _ => {
-            let message = format!("`ranks` is {}, but must be a list of at least one", node.describe());
+            let message = format!("`ranks` is {}, but must be a number, or a list of at least one", node.describe());
             problems.add(Problem::new(message).at(node.place).help("for example `[50, 100, 200]` or `[0.1, 0.2]`"));
             Vec::new()
         }

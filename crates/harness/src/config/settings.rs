@@ -183,7 +183,13 @@ impl ErrorEstimateConfig {
                 let samples: usize = problems.read(node, "error_estimate")?;
                 return Some(Some(Self { samples, ..default }));
             }
-            _ => {}
+            Value::Map(_) => {}
+            _ => {
+                let wanted = "`true`, `false`, a number of samples, or a section of keys";
+                let message = format!("`error_estimate` is {}, but must be {wanted}", node.describe());
+                problems.add(Problem::new(message).at(node.place));
+                return None;
+            }
         }
         let section = Section::new(node, "error_estimate", problems)?;
         let estimate = Self {

@@ -60,7 +60,11 @@ impl Rank {
             _ => None,
         };
         if rank.is_none() {
-            let problem = Problem::new(format!("`{path}` is {}, but a rank must be at least 1", node.describe()));
+            let wanted = match node.value {
+                Value::Integer(_) | Value::Number(_) => "a rank must be at least 1",
+                _ => "a rank must be a number",
+            };
+            let problem = Problem::new(format!("`{path}` is {}, but {wanted}", node.describe()));
             problems.add(
                 problem.at(node.place).help("write a whole number like `250`, or a share of the items like `0.1`"),
             );

@@ -205,15 +205,19 @@ fn agreement_rows(
     measured.into_iter().filter_map(|(metric, value)| value.map(|value| blank(metric, value)))
 }
 
-/// What is measured of K̃ beside the whole of it, by name: where a cheap matrix is added to its core, the inner products of its embedding, whose
-/// vectors only approximate that matrix.
+/// Parts of K̃ that are measured beside the whole of it, by name: without its scattered entries what the columns alone say, and where a cheap
+/// matrix is added to its core the inner products of its embedding, whose vectors only approximate that matrix.
 pub(super) fn readings(approximation: &Approximation) -> Result<Vec<(&'static str, Approximation)>, JobError> {
-    if approximation.addend().is_none() || !approximation.is_symmetric() {
-        return Ok(Vec::new());
+    let mut readings = Vec::new();
+    if approximation.scattered().is_some() {
+        readings.push(("columns", approximation.clone().without_scattered()));
     }
-    let embedding = approximation.clone().into_embedding()?;
-    let product = embedding.product(approximation.landmarks().to_vec(), approximation.report().clone());
-    Ok(vec![("embedding", product)])
+    if approximation.addend().is_some() && approximation.is_symmetric() {
+        let embedding = approximation.clone().into_embedding()?;
+        let product = embedding.product(approximation.landmarks().to_vec(), approximation.report().clone());
+        readings.push(("embedding", product));
+    }
+    Ok(readings)
 }
 
 /// A row of the same cell that reads less than all of K̃.

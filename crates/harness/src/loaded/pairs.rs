@@ -23,6 +23,8 @@ pub struct Pairs {
     pub all: SentencePairs,
     /// True where a target is a grade rather than yes or no.
     pub are_graded: bool,
+    /// True where these are the sample inside, because the files of the dataset are missing.
+    pub fell_back: bool,
     /// A sample of the pairs to learn from, where they have labels and a threshold is to be chosen on them.
     pub calibration: Option<SentencePairs>,
 }
@@ -64,6 +66,6 @@ pub(super) fn load(
     }
     let calibration = (!are_graded && items.threshold_pairs > 0 && !train.is_empty())
         .then(|| train.sample(name, items.threshold_pairs, run.seed));
-    let pairs = Pairs { train, dev, all, are_graded, calibration };
+    let pairs = Pairs { train, dev, all, are_graded, fell_back: name != wanted, calibration };
     Ok(Loaded { dataset: name.to_owned(), items: LoadedItems::Pairs(Box::new(pairs)), stamps, notes })
 }

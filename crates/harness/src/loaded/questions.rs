@@ -7,12 +7,14 @@ use landmark_data::{KelpExamples, LabelledDocuments};
 use landmark_oracles::combined::SparseVectors;
 use landmark_report::Caveat;
 
-use super::{Labels, LoadError, Loaded, LoadedItems};
+use super::{Labels, LoadError, Loaded, LoadedItems, own_trees};
 use crate::config::dataset::QuestionsConfig;
 use crate::config::run_settings::RunSettings;
 
 /// The representation that is a bag of words.
 const BAG_OF_WORDS: &str = "bow";
+/// The representation that is the text.
+const TEXT: &str = "quest";
 
 /// Questions with labels and trees.
 pub struct Questions {
@@ -28,9 +30,18 @@ pub(super) fn load(
     items: &QuestionsConfig,
     data: Option<&Path>,
 ) -> Result<Loaded, LoadError> {
-    let examples = catalog::load_kelp(name, data)?;
-    let options = DocumentOptions { limit: items.limit, ..DocumentOptions::default() };
-    let documents = catalog::load_documents(name, data, &options, run.seed)?;
+    let (examples, documents) = match &items.own {
+        Some(own) => {
+            let examples = own_trees::read(name, own, data)?;
+            let all = examples.documents(TEXT)?;
+            let documents = items.limit.map_or_else(|| all.clone(), |limit| all.sample(limit, run.seed));
+            (examples, documents)
+        }
+        None => {
+            let options = DocumentOptions { limit: items.limit, ..DocumentOptions::default() };
+            (catalog::load_kelp(name, data)?, catalog::load_documents(name, data, &options, run.seed)?)
+        }
+    };
     let mut stamps = Vec::new();
     if documents.len() < examples.len() {
         let text = format!("{} of {} questions: `dataset.limit`", documents.len(), examples.len());

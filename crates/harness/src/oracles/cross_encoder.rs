@@ -1,13 +1,13 @@
 //! `oracle: { kind: cross_encoder }` — a model that reads both texts of a pair, over sentences of labelled pairs or texts of the user's.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use landmark_core::oracle::{Identity, Oracle, OracleError, Pair, Symmetry};
 use landmark_data::SentencePairs;
 use landmark_oracles::neural::{
-    CrossEncoderParams, DeviceChoice, Epoch, FineTune, FineTuneParams, FineTuned, LabelledPairs, ModelFiles,
-    NeuralError, Precision, Score, Target,
+    CrossEncoderParams, DeviceChoice, Epoch, FineTune, FineTuneParams, FineTuned, LabelledPairs, ModelFileError,
+    ModelFiles, NeuralError, Precision, Score, Target,
 };
 use landmark_report::Caveat;
 use landmark_yaml::{Entry, Section, parameter};
@@ -18,7 +18,7 @@ use super::{Items, Opened, Opening, OracleSettings, OracleSpec, Orders, symmetri
 use crate::config::item_kind::ItemKind;
 use crate::config::run_settings::RunSettings;
 use crate::loaded::{LoadError, Loaded, LoadedItems, Pairs, TextPairs, Texts};
-use crate::models::Models;
+use crate::models::{Models, or_tiny};
 
 /// A cross-encoder over sentences or texts.
 pub static CROSS_ENCODER: OracleSpec = OracleSpec {
@@ -53,6 +53,9 @@ pub static CROSS_ENCODER: OracleSpec = OracleSpec {
 pub struct CrossEncoderConfig {
     /// A folder, a name among the models, or `tiny`.
     pub model: String,
+    /// The folder of the configuration, where a path may start.
+    #[serde(skip)]
+    folder: PathBuf,
     /// Rule by which both orders of a pair become one score.
     pub order: Order,
     /// Score that is made of a pair's outputs.
@@ -113,7 +116,16 @@ impl CrossEncoderConfig {
     /// The model that is used where none is named.
     const MODEL: &'static str = "all-MiniLM-L6-v2";
 
-    fn read_keys(section: &Section<'_>) -> Self {
+    /// The files of the model: by its path from here, from the folder of the configuration, or by its name among the models.
+    fn found(&self) -> Result<ModelFiles, ModelFileError> {
+        let beside = self.folder.join(&self.model);
+        match ModelFiles::find(&self.model, None) {
+            Err(ModelFileError::NotFound { .. }) if beside.is_dir() => ModelFiles::at(beside),
+            other => other,
+        }
+    }
+
+    fn read_keys(section: &Section<'_>, folder: &Path) -> Self {
         let default = CrossEncoderParams::default();
         let fine_tune: Option<FineTuneParams> = section.optional("fine_tune");
         if let Some((name, seen, wanted)) = fine_tune.as_ref().and_then(FineTuneParams::wrong) {
@@ -122,6 +134,7 @@ impl CrossEncoderConfig {
         let max_length = section.checked("max_length", |&most: &usize| most >= 8, "at least 8");
         Self {
             model: section.or("model", Self::MODEL.to_owned()),
+            folder: folder.to_owned(),
             order: section.or("order", Order::Mean),
             score: section.or("score", default.score),
             max_length: max_length.unwrap_or(default.max_length),
@@ -137,8 +150,8 @@ impl CrossEncoderConfig {
     }
 }
 
-fn read(section: &Section<'_>, _folder: &Path) -> Option<Arc<dyn OracleSettings>> {
-    let config = CrossEncoderConfig::read_keys(section);
+fn read(section: &Section<'_>, folder: &Path) -> Option<Arc<dyn OracleSettings>> {
+    let config = CrossEncoderConfig::read_keys(section, folder);
     section.finish(&[]);
     Some(Arc::new(config))
 }
@@ -181,7 +194,7 @@ impl OracleSettings for CrossEncoderConfig {
 
 fn over_texts(wanted: &CrossEncoderConfig, texts: &Texts, opening: &Opening<'_>) -> Result<Opened, LoadError> {
     let models = Models::start(opening.run, &wanted.device)?;
-    let files = ModelFiles::find(&wanted.model, None).map_err(NeuralError::from)?;
+    let files = wanted.found().map_err(NeuralError::from)?;
     let (as_given, notes) = models.cross_encoder(&files, wanted.params(), texts.scored.texts())?;
     Ok(Opened {
         raw: symmetrized(&as_given, wanted.order.symmetrization(), opening.run.seed),
@@ -203,8 +216,8 @@ fn over_pairs(
 ) -> Result<Opened, LoadError> {
     let run = opening.run;
     let models = Models::start(run, &wanted.device)?;
-    let base = ModelFiles::find(&wanted.model, None).map_err(NeuralError::from)?;
-    let stamps = model_stamp(run, wanted, &base).into_iter().collect();
+    let (base, fell_back) = or_tiny(wanted.found(), loaded.fell_back)?;
+    let stamps = fell_back.or_else(|| model_stamp(run, wanted, &base)).into_iter().collect();
     let (files, curve) = prepare(wanted, dataset, loaded, &base, &models, opening)?;
     let sentences = loaded.dev.sentences();
     let (as_given, mut notes) = files.over(sentences, wanted, &models)?;
@@ -300,7 +313,7 @@ impl Sentences {
 pub struct Calibration {
     /// The score of other items, of both orders as the problem's own; that one itself where the pairs are among its items.
     pub oracle: Option<Arc<dyn Oracle>>,
-    /// What it is, in words, for the store's listing.
+    /// Description in words, for the store's listing.
     pub description: String,
     /// The pairs.
     pub pairs: Vec<(usize, usize)>,

@@ -28,6 +28,11 @@ pub static SUBPROCESS: OracleSpec = OracleSpec {
             parameter("start_seconds", "300", "how long it may take to greet: loading a model takes time"),
             parameter("failed_pairs", "error", "a pair that it cannot score: `error`, or `{ score: 0 }`, counted"),
             parameter("environment", "{}", "variables it sees beside ours"),
+            parameter(
+                "checks",
+                "16",
+                "pairs asked in both orders where it says that it is symmetric, and so many that are stored asked again",
+            ),
             parameter("gamma", "none", "turns distances into exp(−γ·d); absent: the scores are similarities"),
             parameter(
                 "symmetrize",
@@ -53,11 +58,18 @@ struct SubprocessConfig {
     /// Symmetrization of an asymmetric score, where given.
     #[serde(skip_serializing_if = "Option::is_none")]
     symmetrize: Option<Orders>,
+    /// Pairs by which it is checked; they move no score.
+    #[serde(skip)]
+    checks: usize,
 }
+
+/// Pairs by which a program is checked where nothing is said.
+const CHECKS: usize = 16;
 
 fn read(section: &Section<'_>, folder: &Path) -> Option<Arc<dyn OracleSettings>> {
     let gamma = gamma(section);
     let symmetrize = section.optional("symmetrize");
+    let checks = section.or("checks", CHECKS);
     let problems = section.problems();
     let params: SubprocessParams = problems.read(&section.rest(), "oracle")?;
     let params = SubprocessParams { folder: Some(folder.to_owned()), ..params };
@@ -65,7 +77,7 @@ fn read(section: &Section<'_>, folder: &Path) -> Option<Arc<dyn OracleSettings>>
         problems.add(Problem::new(format!("`oracle`: {error}")).at(section.place()));
     }
     let gamma = gamma.map_or(Some(None), |gamma| gamma.map(Some))?;
-    Some(Arc::new(SubprocessConfig { params, gamma, symmetrize }))
+    Some(Arc::new(SubprocessConfig { params, gamma, symmetrize, checks }))
 }
 
 impl OracleSettings for SubprocessConfig {
@@ -79,6 +91,10 @@ impl OracleSettings for SubprocessConfig {
 
     fn orders(&self) -> Option<Orders> {
         self.symmetrize
+    }
+
+    fn checks(&self) -> usize {
+        self.checks
     }
 
     fn open(&self, loaded: Loaded, opening: &Opening<'_>) -> Result<Opened, LoadError> {

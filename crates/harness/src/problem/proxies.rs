@@ -5,12 +5,13 @@ use std::sync::{Arc, OnceLock};
 use landmark_core::oracle::{EmbeddingProxy, Identity, Oracle, OracleError, Pair, Symmetry};
 use landmark_data::matrices;
 use landmark_oracles::combined::{Normalised, SparseVectors};
+use landmark_oracles::neural::ModelFiles;
 use landmark_oracles::wmd::{Rwmd, Wcd};
 use ndarray::{Array2, ArrayView2, ArrayViewMut2};
 
 use crate::config::{ConfigPath, MatrixSubject, ProxyKind, RunSettings};
 use crate::loaded::{LoadError, Loaded, LoadedItems};
-use crate::models::Models;
+use crate::models::{Models, or_tiny};
 use crate::oracles::OracleConfig;
 use crate::oracles::tree_kernel::TreeKernelConfig;
 
@@ -88,7 +89,11 @@ fn proxy(
             kernel.map(|(questions, kernel)| cosine(kernel.fragments(questions, *size)?)).transpose()?
         }
         ProxyKind::BiEncoder { model } => {
-            let encode = |texts| Models::start(run, oracle.settings().device())?.bi_encoder(model, texts);
+            let fell_back = matches!(items, LoadedItems::Pairs(pairs) if pairs.fell_back);
+            let encode = |texts: &[String]| {
+                let (files, _) = or_tiny(ModelFiles::find(model, None), fell_back)?;
+                Models::start(run, oracle.settings().device())?.bi_encoder(&files, texts)
+            };
             texts.map(encode).transpose()?
         }
         ProxyKind::EmbeddingCosine { path } => Some(Arc::new(EmbeddingProxy::cosine(embeddings(path)?)?)),

@@ -3,8 +3,10 @@
 use std::io::Write as _;
 use std::path::Path;
 
+use landmark_report::ResultRow;
 use landmark_report::amounts::{bytes, count, counted, duration};
 
+use super::closing;
 use super::{BYTES_PER_ENTRY, Outcome, RunError, RunOptions};
 use crate::config::{Config, Subject};
 use crate::job::ExtraCalls;
@@ -48,7 +50,7 @@ pub(super) fn print_todo(matrices: &Matrices<'_>, forecast: &Forecast, jobs: usi
 pub(super) fn print_dry_run(
     config: &Config,
     matrices: &Matrices<'_>,
-    forecast: &Forecast,
+    (forecast, checks): (&Forecast, u64),
     options: &RunOptions,
 ) -> Result<(), RunError> {
     let mut out = std::io::stdout().lock();
@@ -107,6 +109,7 @@ pub(super) fn print_dry_run(
         // which entries these are shows only on the way
         false => format!("planned {exact} {} evaluations: {to_buy}, less what of it is in the store", count(planned)),
     });
+    forecast.share().into_iter().for_each(&mut line);
     if let Subject::Matrix(matrix, _) = &config.subject {
         if let Some(price) = matrix.budget.price(missing) {
             line(format!("they cost {price:.2}, at `budget.cost_per_entry` each"));
@@ -118,6 +121,9 @@ pub(super) fn print_dry_run(
     let ExtraCalls { calls, pairs } = forecast.extra;
     if calls > 0 {
         line(format!("and at most {} evaluations outside the matrix: {pairs}", count(calls)));
+    }
+    if checks > 0 {
+        line(format!("and {} that check the program (`oracle.checks`)", counted(checks, "evaluation")));
     }
     line(match timing {
         Timing::None(why) => why.to_owned(),
@@ -179,14 +185,15 @@ pub(super) fn unsolved(bought: u64, skipped: &Skipped) -> String {
 pub(super) fn print_outcome(
     config: &Config,
     matrices: &Matrices<'_>,
-    rows: usize,
-    calls: &Calls,
+    rows: &[ResultRow],
+    (calls, whole): (&Calls, &Forecast),
     outcome: &Outcome,
     options: &RunOptions,
 ) {
     let folder = super::results_folder(config, options);
     if !matrices.is_empty() && matrices.are_priced() {
-        eprintln!("{} entries bought, {} reused", count(calls.bought), count(calls.reused));
+        let share = whole.share().map_or_else(String::new, |share| format!(": {share}"));
+        eprintln!("{} entries bought, {} reused{share}", count(calls.bought), count(calls.reused));
     }
     if let Some(skipped) = &calls.skipped {
         eprintln!("{}", unsolved(calls.bought, skipped));
@@ -197,12 +204,24 @@ pub(super) fn print_outcome(
     }
     if let Ok(summary) = std::fs::read_to_string(folder.join("summary.md")) {
         let mut out = std::io::stdout().lock();
-        let _ = writeln!(out, "{}", summary.trim_end());
+        let file = folder.join("summary.md");
+        let _ = writeln!(out, "{}", closing::shortened(&summary, &file.display().to_string()).trim_end());
     }
     if outcome.budget {
         eprintln!("the budget is exhausted: what was finished is written; raise `budget` and run again to go on");
     }
-    eprintln!("{} rows in `{}`; open `{}`", count(rows as u64), folder.display(), folder.join("report.html").display());
+    // wherever the reader is
+    let folder = std::path::absolute(&folder).unwrap_or(folder);
+    let page = folder.join("report.html");
+    if !matrices.is_empty() && matrices.are_priced() {
+        let address = super::store_address(config, options);
+        let is_folder = !address.contains("://");
+        let place = std::path::absolute(&address).ok().filter(|_| is_folder).map(|path| path.display().to_string());
+        eprintln!("scores are kept in `{}`", place.unwrap_or(address));
+    }
+    eprintln!("{} rows in `{}`", count(rows.len() as u64), folder.display());
+    let came_out = closing::outcome(rows).map_or_else(String::new, |sentence| sentence + " ");
+    eprintln!("{came_out}{}", closing::next_step(config, &page.display().to_string()));
     if matches!(&config.subject, Subject::Matrix(matrix, _) if matrix.experiment.makes_factors) {
         let words = ["topk".to_owned(), config.run.file.display().to_string()].into_iter().chain(options.flags.clone());
         let command = command_line(Path::new("runner"), &words.collect::<Vec<_>>());

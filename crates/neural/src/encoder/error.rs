@@ -80,7 +80,7 @@ pub enum ModelError {
         wanted: usize,
     },
     /// A model without a head where one is needed.
-    #[error("`{}` has no classification head; write `fine_tune`, or name a model that was fine-tuned", path.display())]
+    #[error("`{}` has no classification head: it encodes one text, and scores no pair. Use it as a proxy of a score, `methods: [{{ id: shift_ridge, proxy: {{ kind: embedding_cosine, model: {} }} }}]`, or fine-tune it on labelled pairs as `configs/stsb.yaml` does (`fine_tune`), which leaves a folder to name as `model`", path.display(), path.parent().unwrap_or(path).display())]
     NoHead {
         /// The weights.
         path: PathBuf,

@@ -9,12 +9,14 @@ use super::{LIBRARY_VARIABLE, UnknownDevice};
 #[non_exhaustive]
 pub enum ModelFileError {
     /// No folder of this name.
-    #[error("the model `{name}` is neither a folder nor among the models in `{}`; fetch it with `runner model fetch {name}`, or name a folder that holds config.json, tokenizer.json and model.safetensors", folder.display())]
+    #[error("the model `{name}` is neither a folder nor among the models in `{}`; {help}", folder.display())]
     NotFound {
         /// As asked for.
         name: String,
         /// Folder of the models.
         folder: PathBuf,
+        /// How to come by it.
+        help: String,
     },
     /// A folder without one of the three files.
     #[error("`{}` is missing; a model is a folder that holds config.json, tokenizer.json and model.safetensors{hint}", path.display())]

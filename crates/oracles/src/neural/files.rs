@@ -88,6 +88,15 @@ const TINY_FILES: [&[u8]; 3] = [
     include_bytes!("../../embedded/tiny-bert/model.safetensors"),
 ];
 
+/// How to come by a model: fetched where that is possible.
+fn where_from(name: &str) -> String {
+    let folder = "name a folder that holds config.json, tokenizer.json and model.safetensors";
+    match KnownModel::find(name) {
+        Some(_) => format!("fetch it with `runner model fetch {name}`, or {folder}"),
+        None => format!("{folder}; its path starts where you are, or at the folder of the configuration"),
+    }
+}
+
 impl ModelFiles {
     /// The folder of models: `models_dir` where given, else [`MODELS_VARIABLE`], else `models/`.
     pub fn models_folder(models_dir: Option<&Path>) -> PathBuf {
@@ -112,7 +121,7 @@ impl ModelFiles {
         let candidates = [PathBuf::from(name), models.join(name), models.join(short)];
         match candidates.into_iter().find(|folder| folder.is_dir()) {
             Some(folder) => Self::at(folder),
-            None => Err(ModelFileError::NotFound { name: name.to_owned(), folder: models }),
+            None => Err(ModelFileError::NotFound { name: name.to_owned(), folder: models, help: where_from(name) }),
         }
     }
 

@@ -8,8 +8,18 @@ use landmark_harness::table_file::{TableError, TableFile};
 
 /// Names that columns of texts go by, the likeliest first.
 const TEXTS: [&str; 12] = [
-    "text", "sentence", "document", "body", "content", "abstract", "description", "question", "query", "message",
-    "ingredients", "title",
+    "text",
+    "sentence",
+    "document",
+    "body",
+    "content",
+    "abstract",
+    "description",
+    "question",
+    "query",
+    "message",
+    "ingredients",
+    "title",
 ];
 /// Names that columns of ids go by.
 const IDS: [&str; 7] = ["id", "key", "ids", "uid", "uuid", "doc_id", "name"];
@@ -47,7 +57,8 @@ pub(super) struct ColumnFacts {
 
 impl ColumnFacts {
     fn of(name: &str, cells: &[Option<String>]) -> Self {
-        let filled: Vec<&str> = cells.iter().flatten().map(|cell| cell.trim()).filter(|cell| !cell.is_empty()).collect();
+        let filled: Vec<&str> =
+            cells.iter().flatten().map(|cell| cell.trim()).filter(|cell| !cell.is_empty()).collect();
         let distinct: HashSet<&str> = filled.iter().copied().collect();
         let mut lengths: Vec<usize> = filled.iter().map(|cell| cell.chars().count()).collect();
         lengths.sort_unstable();
@@ -160,8 +171,11 @@ mod tests {
 
     #[test]
     fn columns_are_told_by_what_they_hold() {
-        let rows: String =
-            (0..20).map(|i| format!("k{i}\t{}\tthe text number {i} of all\t{}\n", ["a", "b"][i % 2], ["train", "test"][i / 12])).collect();
+        let rows: String = (0..20)
+            .map(|i| {
+                format!("k{i}\t{}\tthe text number {i} of all\t{}\n", ["a", "b"][i % 2], ["train", "test"][i / 12])
+            })
+            .collect();
         let seen = looked_at(&format!("key\tkind\twords\tside\n{rows}"));
         let name = |column: Option<&ColumnFacts>| column.map(|column| column.name.clone());
         assert_eq!(name(seen.text()).as_deref(), Some("words"));

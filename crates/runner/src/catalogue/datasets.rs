@@ -50,15 +50,16 @@ const ROW_SPLIT: Parameter = parameter(
     "{ train: 0.7 }",
     "a random share to learn from, `{ column: split }` (`train` or `test`), or `{ file: test.tsv }` to judge by",
 );
+const LABELLED_SPLIT: Parameter = parameter("split", "none", ROW_SPLIT.doc);
 const OWN_VECTORS: Parameter =
     parameter("vectors", "none", "word vectors, for `wmd`: a name, `{ path, format }` or `{ kind: ppmi_svd }`");
 
-const MATRICES: [Entry; 4] = [
+const MATRICES: [Entry; 5] = [
     Entry {
         id: "precomputed",
         summary: "your own n × n matrix",
         parameters: &[
-            required("path", "matrix.npy", "the `.npy` file"),
+            required("path", "matrix.npy", "the file: `.npy`, `.npz`, or numbers in lines (`.csv`, `.tsv`)"),
             parameter("labels", "none", "a file with one label a line, for classification"),
             SPLIT,
         ],
@@ -73,11 +74,30 @@ const MATRICES: [Entry; 4] = [
             parameter("id", "none", "the column of the ids; none: the number of the row"),
             parameter("text", "text", "the column of the texts"),
             parameter("label", "none", "the column of their labels, for `classification`"),
-            ROW_SPLIT,
+            LABELLED_SPLIT,
             DELIMITER,
             parameter("empty_texts", "error", "a row without a text: `error`, or `drop`, counted"),
             LIMIT_FIRST,
             OWN_VECTORS,
+        ],
+        source: "yours",
+    },
+    Entry {
+        id: "trees",
+        summary: "your own trees, with labels or without: one in brackets a row, or CoNLL-U, for `tree_kernel`",
+        parameters: &[
+            required(
+                "path",
+                "trees.tsv",
+                "the file; of CoNLL-U where it ends in `.conllu`, with labels in comments: `# label = NUM`",
+            ),
+            FORMAT,
+            parameter("tree", "tree", "the column of the trees"),
+            parameter("id", "none", "the column, or comment, of the ids; none: the number of the row"),
+            parameter("label", "none", "the column, or comment, of the labels"),
+            ROW_SPLIT,
+            DELIMITER,
+            LIMIT,
         ],
         source: "yours",
     },
@@ -91,7 +111,7 @@ const MATRICES: [Entry; 4] = [
             parameter("second", "second", "the column of the second"),
             parameter("score", "score", "the column of grades, in any scale"),
             parameter("label", "none", "the column of labels instead: two of them"),
-            parameter("yes", "1", "the label of a yes; `true` and `yes` are known, too"),
+            parameter("yes", "none", "the label of a yes; `1`, `true` and `yes` are known"),
             parameter(
                 "split",
                 "none",

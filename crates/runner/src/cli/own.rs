@@ -9,6 +9,81 @@ use super::{OverlayArgs, PlaceArgs, at_least_one, number};
 /// What one's own matrix is good for.
 #[derive(Debug, Subcommand)]
 pub enum OwnCommand {
+    /// Write a configuration for a file of yours, say what it costs, and how to go on
+    Init {
+        /// TXT, TSV, CSV, JSONL, Parquet, NPY or NPZ, or a folder of texts
+        #[arg(value_hint = ValueHint::AnyPath)]
+        file: PathBuf,
+        /// Score of two texts; asked for in a terminal
+        #[arg(long, value_enum)]
+        score: Option<ScoreName>,
+        /// Configuration to write; `NAME.yaml` here by default
+        #[arg(short, long, value_name = "FILE.yaml", value_hint = ValueHint::FilePath)]
+        out: Option<PathBuf>,
+        /// Column of the ids; found out by default
+        #[arg(long, value_name = "COLUMN")]
+        id: Option<String>,
+        /// Column of the texts; found out by default
+        #[arg(long, value_name = "COLUMN")]
+        text: Option<String>,
+        /// Column of the labels; found out by default
+        #[arg(long, value_name = "COLUMN")]
+        label: Option<String>,
+        /// The program and its arguments, for `--score program`; one to start from is written by default
+        #[arg(long, value_name = "COMMAND")]
+        command: Option<String>,
+        /// Folder of a cross-encoder, or what an endpoint calls its model
+        #[arg(long)]
+        model: Option<String>,
+        /// Address of an endpoint
+        #[arg(long)]
+        url: Option<String>,
+        /// NAME of the environment variable that holds the key of an endpoint
+        #[arg(long, value_name = "VARIABLE")]
+        key: Option<String>,
+        /// Columns to evaluate; by the number of items by default
+        #[arg(long, value_name = "N", value_parser = at_least_one)]
+        landmarks: Option<usize>,
+        /// Replace a configuration that is there
+        #[arg(long)]
+        force: bool,
+        /// Where things lie.
+        #[command(flatten)]
+        places: PlaceArgs,
+    },
+    /// List the approximated scores of the pairs of a file, and how well they agree with a column of it
+    Pairs {
+        /// Configuration with `experiment: own_data`, run before
+        #[arg(value_name = "CONFIG.yaml", value_hint = ValueHint::FilePath)]
+        config: PathBuf,
+        /// The pairs: ids or texts of two items a row
+        #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
+        file: PathBuf,
+        /// Column of the first item
+        #[arg(long, value_name = "COLUMN", default_value = "first")]
+        first: String,
+        /// Column of the second
+        #[arg(long, value_name = "COLUMN", default_value = "second")]
+        second: String,
+        /// Column of numbers to agree with; `score` by default, where it is there
+        #[arg(long, value_name = "COLUMN")]
+        against: Option<String>,
+        /// Score the pairs by the oracle itself, too
+        #[arg(long)]
+        rescore: bool,
+        /// Evaluations that `--rescore` may buy
+        #[arg(long, value_name = "ENTRIES")]
+        budget: Option<u64>,
+        /// File for the answer: `.tsv`, `.csv` or `.parquet`; beside the results by default
+        #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+        out: Option<PathBuf>,
+        /// What is laid over the file.
+        #[command(flatten)]
+        overlay: OverlayArgs,
+        /// Where things lie.
+        #[command(flatten)]
+        places: PlaceArgs,
+    },
     /// Embed new items with the factors of a configuration, from their scores with the landmarks alone
     Project {
         /// Configuration with `experiment: own_data`, run before
@@ -174,6 +249,23 @@ pub enum ExportForm {
     Arrow,
     /// A folder that `SentenceTransformer(…)` loads: it gives the texts of the items their vectors
     SentenceTransformers,
+}
+
+/// Kind of a score.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ScoreName {
+    /// A program of yours, in any language.
+    Program,
+    /// A model that reads both texts at once.
+    CrossEncoder,
+    /// Word mover's distance; needs nothing.
+    Wmd,
+    /// A reranker behind an endpoint.
+    Rerank,
+    /// A chat model as judge.
+    Chat,
+    /// The file is a matrix of scores.
+    Matrix,
 }
 
 /// How the recall of neighbours is known.

@@ -1,8 +1,41 @@
-//! Arguments of the commands on models, predictions and stores.
+//! Arguments of the commands on corpora, models, predictions and stores.
 
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueHint};
+
+/// Fetching, checking and removing corpora.
+#[derive(Debug, Subcommand)]
+pub enum DataCommand {
+    /// Download datasets from their public sources, convert them and check their sha256
+    Fetch {
+        /// Their names
+        #[arg(required_unless_present_any = ["all", "paper"])]
+        names: Vec<String>,
+        /// All datasets
+        #[arg(long)]
+        all: bool,
+        /// Those of a paper: `sms-nystrom`, `intent-sketch`, `structured-embeddings` or `tree-kernels`
+        #[arg(long, value_name = "PAPER")]
+        paper: Option<String>,
+        /// Accept the licences, which are asked for otherwise
+        #[arg(long)]
+        accept_licences: bool,
+    },
+    /// Check the sha256 of every file that is there
+    Verify {
+        /// Only these datasets
+        names: Vec<String>,
+    },
+    /// Print the folder of the corpora
+    Where,
+    /// Remove the files of datasets
+    Rm {
+        /// Their names
+        #[arg(required = true)]
+        names: Vec<String>,
+    },
+}
 
 /// Fetching and checking models.
 #[derive(Debug, Subcommand)]

@@ -1,14 +1,15 @@
-//! `runner data`: which corpora are there, and how to get the others.
+//! `runner data`: which corpora are there, and how to get the others; `data fetch`, `verify`, `where` and `rm`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use landmark_data::catalog::{self, DATA_VARIABLE, DatasetStatus, FileState};
+use landmark_fetch::{Console, DownloadSettings, Downloader, Places, Wish, corpora};
 use landmark_yaml::did_you_mean;
 use miette::{IntoDiagnostic, Result};
 
-use crate::cli::PlaceArgs;
-use crate::exit::UsageError;
-use crate::output::columns;
+use crate::cli::{DataCommand, PlaceArgs};
+use crate::exit::{Exit, UsageError};
+use crate::output::{self, columns};
 
 /// A table of all datasets, or one in full.
 pub(super) fn data(name: Option<&str>, folder: Option<PathBuf>) -> Result<String> {
@@ -16,20 +17,96 @@ pub(super) fn data(name: Option<&str>, folder: Option<PathBuf>) -> Result<String
     let statuses = catalog::status(folder.as_deref()).into_diagnostic()?;
     let place = match &folder {
         Some(folder) => format!("in `{}`", folder.display()),
-        None => format!("no folder is named: set {DATA_VARIABLE} or pass `--data DIR`"),
+        None => format!("no folder is named: set {DATA_VARIABLE}, pass `--data DIR` or fetch one"),
     };
     let Some(name) = name else {
         let rows: Vec<_> = statuses.iter().map(row).collect();
-        return Ok(format!("DATASETS — {place}\n{}\n`runner data NAME` tells how to get one\n", columns(&rows)));
+        return Ok(format!(
+            "DATASETS — {place}\n{}\n`runner data NAME` tells more of one, `runner data fetch NAME` gets it\n",
+            columns(&rows)
+        ));
     };
     match statuses.iter().find(|status| status.dataset.name == name) {
         Some(status) => Ok(full(status)),
-        None => {
-            let near = did_you_mean(name, statuses.iter().map(|status| status.dataset.name));
-            let help = near.map_or("`runner data` lists them".to_owned(), |near| format!("did you mean `{near}`?"));
-            Err(UsageError::new(format!("there is no dataset `{name}`"), Some(help)).into())
-        }
+        None => Err(unknown(name)),
     }
+}
+
+fn unknown(name: &str) -> miette::Report {
+    let near = did_you_mean(name, catalog::all().map(|dataset| dataset.name));
+    let help = near.map_or("`runner data` lists them".to_owned(), |near| format!("did you mean `{near}`?"));
+    UsageError::new(format!("there is no dataset `{name}`"), Some(help)).into()
+}
+
+/// Fetches, checks or removes.
+pub(super) fn command(command: &DataCommand, folder: Option<&Path>, quiet: bool) -> Result<Exit> {
+    let places = Places::look(folder);
+    let (text, exit) = match command {
+        DataCommand::Where => (format!("{}\n", places.data.display()), Exit::Done),
+        DataCommand::Fetch { names, all, paper, accept_licences } => {
+            let names = chosen(names, *all, paper.as_deref())?;
+            (fetch(&names, &places, *accept_licences, quiet)?, Exit::Done)
+        }
+        DataCommand::Verify { names } => verify(names, &places)?,
+        DataCommand::Rm { names } => {
+            let mut text = String::new();
+            for name in known(names)? {
+                for file in corpora::remove(name, &places.data).into_diagnostic()? {
+                    text += &format!("removed {file}\n");
+                }
+            }
+            (text, Exit::Done)
+        }
+    };
+    output::print(&text).into_diagnostic()?;
+    Ok(exit)
+}
+
+/// Names of the catalog.
+fn known(names: &[String]) -> Result<Vec<&'static str>> {
+    names.iter().map(|name| catalog::find(name).map(|dataset| dataset.name).map_err(|_| unknown(name))).collect()
+}
+
+fn chosen(names: &[String], all: bool, paper: Option<&str>) -> Result<Vec<&'static str>> {
+    if all {
+        return Ok(catalog::all().map(|dataset| dataset.name).collect());
+    }
+    let mut chosen = known(names)?;
+    if let Some(paper) = paper {
+        let unknown =
+            |names| UsageError::new(format!("there is no paper `{paper}`"), Some(format!("there are {names}")));
+        chosen.extend(corpora::of_paper(paper).map_err(unknown)?);
+    }
+    Ok(chosen)
+}
+
+fn fetch(names: &[&str], places: &Places, accept_licences: bool, quiet: bool) -> Result<String> {
+    let mut console = Console::new(quiet);
+    let missing = corpora::missing(names, &places.data).into_diagnostic()?;
+    if missing.is_empty() {
+        return Ok(format!("all of it is there and whole: {}\n", places.data.display()));
+    }
+    let wish = Wish { fetch: true, accept_licences }.or_variables();
+    corpora::agree(&missing, &places.data, wish.accept_licences, &mut console).into_diagnostic()?;
+    let downloader = Downloader::new(DownloadSettings::default()).into_diagnostic()?;
+    let files = corpora::fetch(names, places, &downloader, &mut console).into_diagnostic()?;
+    Ok(format!("{} files, checked: {}\n", files.len(), places.data.display()))
+}
+
+/// Every file that is there, and whether it is the catalog's.
+fn verify(names: &[String], places: &Places) -> Result<(String, Exit)> {
+    let found = corpora::verify(&known(names)?, &places.data).into_diagnostic()?;
+    let is_good = found.iter().all(|(_, _, state)| *state == FileState::Present);
+    let row = |(dataset, path, state): &(&str, &str, FileState)| {
+        let state = match state {
+            FileState::Present => "right",
+            FileState::Missing => "missing",
+            FileState::Corrupt { .. } => "ANOTHER sha256: `runner data rm`, then fetch it again",
+        };
+        vec![format!("  {dataset}"), (*path).to_owned(), state.to_owned()]
+    };
+    let rows: Vec<_> = found.iter().map(row).collect();
+    Ok((format!("{}\n{}", places.data.display(), columns(&rows)), if is_good { Exit::Done } else { Exit::Failed }))
 }
 
 fn state(status: &DatasetStatus) -> &'static str {

@@ -1,8 +1,9 @@
 //! `runner docs`: the tables of the README that are generated from the registry.
 //!
-//! They stand between `<!-- registry:begin -->` and `<!-- registry:end -->`.
+//! They stand between `<!-- registry:begin -->` and `<!-- registry:end -->`; that of the datasets, in docs/data.md, between
+//! `<!-- data:begin -->` and `<!-- data:end -->`.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use miette::{IntoDiagnostic, Result, WrapErr, miette};
 
@@ -11,36 +12,59 @@ use crate::catalogue::{KINDS, Kind};
 use crate::exit::{Exit, UsageError};
 use crate::output;
 
-const BEGIN: &str = "<!-- registry:begin -->";
-const END: &str = "<!-- registry:end -->";
+/// Markers of a table and what stands between them.
+type Table = (&'static str, &'static str, fn() -> String);
 
-/// Checks the tables of a file, or writes them.
-pub(super) fn docs(file: &Path, write: bool) -> Result<Exit> {
+const TABLES: [Table; 2] = [
+    ("<!-- registry:begin -->", "<!-- registry:end -->", registry),
+    ("<!-- data:begin -->", "<!-- data:end -->", landmark_fetch::table::markdown),
+];
+
+/// Checks the tables of files, or writes them.
+pub(super) fn docs(files: &[PathBuf], write: bool) -> Result<Exit> {
+    for file in files {
+        one(file, write)?;
+    }
+    Ok(Exit::Done)
+}
+
+fn one(file: &Path, write: bool) -> Result<()> {
     let name = file.display();
     let old = std::fs::read_to_string(file).into_diagnostic().wrap_err_with(|| format!("`{name}` can't be read"))?;
     let Some(new) = regenerate(&old) else {
-        let help = format!("put `{BEGIN}` and `{END}` on lines of their own");
+        let help =
+            format!("put `{}` and `{}`, or another pair of markers, on lines of their own", TABLES[0].0, TABLES[0].1);
         return Err(UsageError::new(format!("`{name}` has no place for the tables"), Some(help)).into());
     };
     if new == old {
-        output::print(&format!("{name}: the tables are up to date\n")).into_diagnostic()?;
-        return Ok(Exit::Done);
+        return output::print(&format!("{name}: the tables are up to date\n")).into_diagnostic();
     }
     if !write {
         return Err(miette!(help = "`runner docs --write` writes them", "the tables of `{name}` are out of date"));
     }
     std::fs::write(file, new).into_diagnostic().wrap_err_with(|| format!("`{name}` can't be written"))?;
-    output::print(&format!("{name}: the tables are written\n")).into_diagnostic()?;
-    Ok(Exit::Done)
+    output::print(&format!("{name}: the tables are written\n")).into_diagnostic()
 }
 
-/// The text with the tables as the registry has them; `None` where it has no place for them.
+/// The text with its tables as the registry and the catalog have them; `None` where it has no place for any.
 fn regenerate(old: &str) -> Option<String> {
-    let (before, rest) = old.split_once(BEGIN)?;
-    let (_, after) = rest.split_once(END)?;
+    let mut new = None;
+    for (begin, end, table) in TABLES {
+        let text = new.as_deref().unwrap_or(old);
+        let replaced = text.split_once(begin).and_then(|(before, rest)| {
+            let (_, after) = rest.split_once(end)?;
+            Some(format!("{before}{begin}\n\n{}\n{end}{after}", table()))
+        });
+        new = replaced.or(new);
+    }
+    new
+}
+
+/// The lists of the catalogue.
+fn registry() -> String {
     let table = |kind: &Kind| format!("**{}**: {}\n\n{}", capitalised(kind.plural), kind.summary, markdown(kind));
     let tables: Vec<String> = KINDS.iter().filter(|kind| kind.plural != "datasets").map(table).collect();
-    Some(format!("{before}{BEGIN}\n\n{}\n{END}{after}", tables.join("\n")))
+    tables.join("\n")
 }
 
 fn capitalised(word: &str) -> String {
@@ -62,5 +86,7 @@ mod tests {
         assert!(new.contains("`sms_nystrom`") && !new.contains("stale"));
         assert_eq!(regenerate(&new), Some(new));
         assert_eq!(regenerate("# A\n<!-- registry:begin -->\n"), None);
+        let new = regenerate("<!-- data:begin -->\nstale\n<!-- data:end -->\n").unwrap();
+        assert!(new.contains("| `twitter` |") && !new.contains("stale"));
     }
 }

@@ -1,11 +1,18 @@
 //! The commands on one's own matrix: their arguments, as [`landmark_own`] takes them.
 
+use std::io::{self, BufRead, IsTerminal};
+
 use landmark_harness::experiments::own_data::export::Form;
 use landmark_harness::invocation::Invocation;
-use landmark_own::{self as matrix, Calls, LabelColumns, Queries, Recalled, Scoring, Wanted};
+use landmark_own::{
+    self as matrix, Calls, InitWanted, LabelColumns, ListedPairs, Queries, Recalled, ScoreKind, Scoring, Wanted,
+};
 use miette::{IntoDiagnostic, Result};
 
-use crate::cli::{ExportForm, LogArgs, OwnArgs, OwnCommand, RecallArgs, ScoringArgs, StatedBound};
+use crate::catalogue;
+use crate::cli::{
+    ExportForm, LogArgs, OverlayArgs, OwnArgs, OwnCommand, RecallArgs, ScoreName, ScoringArgs, StatedBound,
+};
 use crate::exit::Exit;
 use crate::output;
 
@@ -13,6 +20,20 @@ use crate::output;
 pub(super) fn own(command: OwnCommand, log: LogArgs) -> Result<Exit> {
     let at = |arguments: &OwnArgs| invocation(arguments, log);
     let text = match command {
+        OwnCommand::Init { file, score, out, id, text, label, command, model, url, key, landmarks, force, places } => {
+            let command = command.map(|words| words.split_whitespace().map(str::to_owned).collect());
+            let wanted = InitWanted {
+                score: score.map(Into::into),
+                command: command.unwrap_or_default(),
+                ..InitWanted { file, out, id, text, label, model, url, key, landmarks, force, ..InitWanted::default() }
+            };
+            let options = super::run::options(&OverlayArgs::default(), &places, log);
+            matrix::init(&wanted, &options, catalogue::catalogue(), &mut ask)?
+        }
+        OwnCommand::Pairs { config, file, first, second, against, rescore, budget, out, overlay, places } => {
+            let invocation = Invocation { out, ..super::run::invocation(&config, &overlay, &places, log) };
+            matrix::pairs(&invocation, &ListedPairs { file, first, second, against, rescore, budget })?
+        }
         OwnCommand::Project { config, items, embeddings, k, overlay, places } => {
             let invocation = super::run::invocation(&config, &overlay, &places, log);
             matrix::project(&invocation, &items, embeddings.as_deref(), k)?
@@ -33,7 +54,7 @@ pub(super) fn own(command: OwnCommand, log: LogArgs) -> Result<Exit> {
             let wanted =
                 Recalled { k, target, delta, is_strict, audit, from_factors, calls_per_item, share, budget, dry_run };
             let (text, ended) = matrix::top_k_with_recall(&at(&own), &wanted)?;
-            output::print(&text).into_diagnostic()?;
+            output::answer(&text, log).into_diagnostic()?;
             return Ok(ended.into());
         }
         OwnCommand::Topk { k, rescore, budget, calls_per_item, rounds, share, exact, dry_run, own, .. } => {
@@ -63,13 +84,41 @@ pub(super) fn own(command: OwnCommand, log: LogArgs) -> Result<Exit> {
         }
         OwnCommand::Export { to, own } => matrix::export(&at(&own), to.into())?,
     };
-    output::print(&text).into_diagnostic()?;
+    output::answer(&text, log).into_diagnostic()?;
     Ok(Exit::Done)
 }
 
 fn invocation(arguments: &OwnArgs, log: LogArgs) -> Invocation {
     let OwnArgs { config, out, overlay, places } = arguments;
     Invocation { out: out.clone(), ..super::run::invocation(config, overlay, places, log) }
+}
+
+/// Asks in a terminal: an answer by its name or number. Nothing where nobody sits there.
+fn ask(question: &str, choices: &[(&str, &str)]) -> Option<String> {
+    if !(io::stdin().is_terminal() && io::stderr().is_terminal()) {
+        return None;
+    }
+    eprintln!("{question}");
+    choices.iter().zip(1..).for_each(|((name, what), number)| eprintln!("  {number} {name}: {what}"));
+    eprint!("> ");
+    let mut line = String::new();
+    io::stdin().lock().read_line(&mut line).ok().filter(|&bytes| bytes > 0)?;
+    let answer = line.trim();
+    let by_number = answer.parse::<usize>().ok().and_then(|number| choices.get(number.checked_sub(1)?));
+    Some(by_number.map_or_else(|| answer.to_owned(), |(name, _)| (*name).to_owned()))
+}
+
+impl From<ScoreName> for ScoreKind {
+    fn from(name: ScoreName) -> Self {
+        match name {
+            ScoreName::Program => Self::Program,
+            ScoreName::CrossEncoder => Self::CrossEncoder,
+            ScoreName::Wmd => Self::Wmd,
+            ScoreName::Rerank => Self::Rerank,
+            ScoreName::Chat => Self::Chat,
+            ScoreName::Matrix => Self::Matrix,
+        }
+    }
 }
 
 impl From<ExportForm> for Form {

@@ -2,16 +2,20 @@
 
 use std::path::{Path, PathBuf};
 
+use landmark_fetch::{Console, Places, Wish, on_need};
 use landmark_harness::config::Config;
 use landmark_harness::invocation::Invocation;
+use landmark_harness::needs::Needs;
 use landmark_harness::provenance::Build;
 use landmark_harness::run::{self, RunOptions};
 use landmark_yaml::did_you_mean;
 use miette::{IntoDiagnostic, Result};
+use serde_json::{Value as Json, json};
 
 use crate::catalogue;
 use crate::cli::{LogArgs, OverlayArgs, PlaceArgs, RunArgs};
 use crate::exit::{Exit, UsageError};
+use crate::output;
 
 /// Runs a configuration, or tells what it would buy.
 pub(super) fn run(arguments: &RunArgs, log: LogArgs) -> Result<Exit> {
@@ -21,6 +25,7 @@ pub(super) fn run(arguments: &RunArgs, log: LogArgs) -> Result<Exit> {
     };
     refuse_mistyped_command(file)?;
     let config = Config::load(file, &arguments.overlay.overlays(), catalogue::catalogue())?;
+    fetch_what_is_missing(&config, arguments, log)?;
     let options = RunOptions {
         dry_run: arguments.dry_run,
         sample: arguments.sample,
@@ -29,7 +34,33 @@ pub(super) fn run(arguments: &RunArgs, log: LogArgs) -> Result<Exit> {
         ..options(&arguments.overlay, &arguments.places, log)
     };
     start_threads(arguments.threads.map(usize::from).or(config.run.threads))?;
-    Ok(run::run(&config, &options)?.into())
+    if !log.json {
+        return Ok(run::run(&config, &options)?.into());
+    }
+    let folder = std::path::absolute(run::results_folder(&config, &options)).into_diagnostic()?;
+    if options.dry_run {
+        let cost = run::cost(&config, &options)?;
+        let bill =
+            json!({ "planned": cost.planned, "to_buy": cost.missing, "is_exact": cost.is_exact, "share": cost.share });
+        output::print(&format!("{bill}\n")).into_diagnostic()?;
+        return Ok(Exit::Done);
+    }
+    let ended = run::run(&config, &RunOptions { quiet: true, ..options })?;
+    let facts =
+        std::fs::read(folder.join("run.json")).ok().and_then(|bytes| serde_json::from_slice::<Json>(&bytes).ok());
+    let said =
+        json!({ "ended": format!("{ended:?}"), "folder": folder, "page": folder.join("report.html"), "run": facts });
+    output::print(&format!("{said}\n")).into_diagnostic()?;
+    Ok(ended.into())
+}
+
+/// Corpora and models that the configuration names and that are not there: by `--fetch`, or by a yes on a terminal.
+fn fetch_what_is_missing(config: &Config, arguments: &RunArgs, log: LogArgs) -> Result<()> {
+    let needs = Needs::of_config(config).into_diagnostic()?;
+    let wish = Wish { fetch: arguments.fetch, accept_licences: arguments.accept_licences };
+    let places = Places::look(arguments.places.data.as_deref());
+    let mut console = Console::new(log.quiet);
+    on_need(&needs.dataset_names(), &needs.models, &places, wish, &mut console).into_diagnostic()
 }
 
 pub(super) fn options(overlay: &OverlayArgs, places: &PlaceArgs, log: LogArgs) -> RunOptions {
@@ -79,8 +110,18 @@ fn flags(overlay: &OverlayArgs, places: &PlaceArgs) -> Vec<String> {
 
 /// The command as it was typed, for the report; the program by its bare name, and without what moves no result.
 fn command_line() -> String {
-    const MOVES_NOTHING: [&str; 8] =
-        ["--quiet", "-q", "--verbose", "-v", "-vv", "--force", "--keep-going", "--fail-fast"];
+    const MOVES_NOTHING: [&str; 10] = [
+        "--quiet",
+        "-q",
+        "--verbose",
+        "-v",
+        "-vv",
+        "--force",
+        "--keep-going",
+        "--fail-fast",
+        "--fetch",
+        "--accept-licences",
+    ];
     let arguments = std::env::args().skip(1).filter(|word| !MOVES_NOTHING.contains(&word.as_str()));
     let arguments = arguments.map(|word| if word.contains(' ') { format!("'{word}'") } else { word });
     std::iter::once("runner".to_owned()).chain(arguments).collect::<Vec<_>>().join(" ")

@@ -21,6 +21,6 @@ pub(super) fn scale(command: ScaleCommand, log: LogArgs) -> Result<Exit> {
         ScaleCommand::Status { scale } => workers::status(&at(&scale))?,
         ScaleCommand::Merge { scale } => return Ok(workers::merge(&at(&scale))?.into()),
     };
-    output::print(&text).into_diagnostic()?;
+    output::answer(&text, log).into_diagnostic()?;
     Ok(Exit::Done)
 }

@@ -17,13 +17,14 @@ const IN_WORDS: [&str; 2] = ["none", "all"];
 const TAKEN_BELOW: &[&str] = &["20news.headers"];
 
 /// Experiment, dataset and oracle that go together.
-const FRAMES: [[&str; 3]; 7] = [
+const FRAMES: [[&str; 3]; 8] = [
     ["classification", "{ name: embedded, vectors: self300 }", "wmd"],
     ["classification", "trec", "tree_kernel"],
     ["glue", "embedded_pairs", "cross_encoder"],
     ["error_curve", "{ name: texts, path: a.tsv }", "{ kind: subprocess, command: [a] }"],
     ["classification", "{ name: precomputed, path: a.npy, labels: a.txt }", "precomputed"],
     ["error_curve", "random_psd", "precomputed"],
+    ["error_curve", "trec", "tree_kernel"],
     ["error_curve", "{ name: texts, path: a.tsv }", "cross_encoder"],
 ];
 

@@ -20,6 +20,7 @@ const FLOORS: &[(&str, usize)] = &[
     ("crates/store", 1),
     ("crates/oracles", 2),
     ("crates/tasks", 2),
+    ("crates/fetch", 3),
     ("crates/http", 3),
     ("crates/neural", 3),
     ("crates/report", 3),
@@ -94,7 +95,7 @@ fn no_crate_outgrows_the_others() {
         assert!(own * 100 <= all * 18, "`{folder}` holds {own} of {all} lines, more than 18 %");
     }
     let program = lines("crates/runner/src");
-    assert!(program <= 3700, "the program has {program} lines: what it knows of experiments belongs below it");
+    assert!(program <= 3500, "the program has {program} lines: what it knows of experiments belongs below it");
 }
 
 #[test]

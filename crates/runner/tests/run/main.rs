@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "the scratch folder may unwrap as the tests do")]
 
 mod coreference;
+mod fetch;
 mod glue;
 mod http;
 mod identities;
@@ -12,6 +13,7 @@ mod neighbours;
 mod neural;
 mod one_order;
 mod own_data;
+mod own_files;
 mod own_page;
 mod recall;
 mod resume;

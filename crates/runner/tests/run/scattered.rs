@@ -7,7 +7,7 @@ use ndarray::{Array1, Array2};
 use ndarray_npy::read_npy;
 
 use crate::own_data::{CONFIG, asked, place};
-use crate::scratch::{Scratch, number_before};
+use crate::scratch::{MATRIX, Scratch, number_before, smooth_matrix};
 
 /// The items of `own_data`, a quarter of the calls on scattered pairs and none on an error estimate.
 fn scattered() -> Scratch {
@@ -68,6 +68,23 @@ fn neighbours_know_the_scattered_entries() {
         }
     }
     assert_eq!(seen, known.len());
+}
+
+#[test]
+fn the_columns_alone_are_a_row_of_their_own_and_no_better() {
+    let methods = "[{ id: shift_ridge, name: scattered, entries: scattered }]";
+    let config = MATRIX.replace("[nystrom, sms_nystrom, { id: sicur, ratio: 2 }]", methods);
+    let scratch = Scratch::with(&config.replace("ranks: [5]", "ranks: [8]"));
+    scratch.write_matrix("matrix.npy", &smooth_matrix());
+    scratch.run_well(&["--quiet"]);
+    let rows = scratch.figures("results/mine");
+    let error = |method: &str| -> Vec<f64> {
+        let is_it = |row: &&serde_json::Value| row["metric"] == "relative_error" && row["method"] == method;
+        rows.iter().filter(is_it).map(|row| row["value"].as_f64().unwrap()).collect()
+    };
+    let (whole, columns) = (error("scattered"), error("scattered, its columns"));
+    assert!(!whole.is_empty() && whole.len() == columns.len(), "{whole:?} {columns:?}");
+    assert!(whole.iter().zip(&columns).all(|(whole, columns)| whole < columns), "{whole:?} {columns:?}");
 }
 
 #[test]

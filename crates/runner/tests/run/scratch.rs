@@ -74,7 +74,10 @@ impl Scratch {
             .args(arguments)
             .current_dir(self.0.path())
             .env_remove("LANDMARK_DATA")
+            .env_remove("LANDMARK_FETCH")
             .env_remove("LANDMARK_MODELS")
+            // no corpora of the user's
+            .env("XDG_CACHE_HOME", self.path("cache"))
             .env_remove("RUST_LOG")
             .env("NO_COLOR", "1")
             .stdout(Stdio::piped())

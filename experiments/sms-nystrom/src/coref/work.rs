@@ -9,8 +9,9 @@ use landmark_core::approximation::Approximation;
 use landmark_core::landmarks::Landmarks;
 use landmark_core::oracle::{Oracle, OracleShape};
 use landmark_core::stream::stream;
-use landmark_data::{CorefPart, catalog};
-use landmark_harness::config::{MethodConfig, RunSettings};
+use landmark_data::{CorefPart, MentionCorpus, catalog};
+use landmark_harness::config::{ConfigPath, MethodConfig, RunSettings};
+use landmark_harness::items::ItemsError;
 use landmark_harness::job::Request;
 use landmark_harness::layout::{About, Layout};
 use landmark_harness::matrices::Matrix;
@@ -55,7 +56,16 @@ impl Clustering {
         methods: &[MethodConfig],
         context: &StudyContext<'_>,
     ) -> Result<Self, StudyError> {
-        let corpus = catalog::load_mentions(&settings.dataset, context.data)?;
+        let corpus = match &settings.files {
+            None => catalog::load_mentions(&settings.dataset, context.data)?,
+            Some(files) => {
+                let place = |written: &String| {
+                    let path = ConfigPath { written: written.clone(), resolved: settings.folder.join(written) };
+                    path.at(context.data).ok_or_else(|| ItemsError::NoDataFolder(written.clone()))
+                };
+                MentionCorpus::read(&settings.dataset, &place(&files.documents)?, &place(&files.mentions)?)?
+            }
+        };
         let corpus = match settings.topics {
             Some(topics) => corpus.first_topics(topics),
             None => corpus,
@@ -403,7 +413,7 @@ fn pieces(settings: &Settings, methods: &[MethodConfig], run: &RunSettings) -> V
 
 fn stamps(settings: &Settings) -> Vec<Caveat> {
     let mut texts = Vec::new();
-    if settings.dataset != "ecbplus" {
+    if settings.files.is_none() && settings.dataset != "ecbplus" {
         texts.push("a sample of made-up news, not the paper's corpus".to_owned());
     }
     if !settings.encoder.contains("roberta-large") {

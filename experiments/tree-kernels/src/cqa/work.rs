@@ -6,7 +6,8 @@ use landmark_core::entries::{Certainty, EntryPlan};
 use landmark_core::oracle::Oracle;
 use landmark_data::cqa::Pairs;
 use landmark_data::{Thread, Threads, WordVectors, catalog};
-use landmark_harness::config::RunSettings;
+use landmark_harness::config::{ConfigPath, RunSettings};
+use landmark_harness::items::ItemsError;
 use landmark_harness::job::Request;
 use landmark_harness::layout::{About, Layout};
 use landmark_harness::matrices::Matrix;
@@ -47,9 +48,28 @@ pub(super) struct Ranking {
     facts: Json,
 }
 
+/// Sets of the user's own, called as their files are.
+fn own_sets(settings: &Settings, context: &StudyContext<'_>) -> Result<Vec<Threads>, StudyError> {
+    let read = |written: &String| -> Result<Threads, StudyError> {
+        let path = ConfigPath { written: written.clone(), resolved: settings.folder.join(written) };
+        let place = path.at(context.data).ok_or_else(|| ItemsError::NoDataFolder(written.clone()))?;
+        Ok(Threads::read(&set_name(written), &place)?)
+    };
+    settings.files.iter().map(read).collect()
+}
+
+/// Name of the set of a file: the file's, without what follows the first dot.
+pub(super) fn set_name(file: &str) -> String {
+    let name = file.rsplit('/').next().unwrap_or(file);
+    name.split('.').next().unwrap_or_default().to_owned()
+}
+
 impl Ranking {
     pub(super) fn open(settings: &Settings, context: &StudyContext<'_>) -> Result<Self, StudyError> {
-        let sets = catalog::load_threads(&settings.dataset, context.data)?;
+        let sets = match settings.files.is_empty() {
+            true => catalog::load_threads(&settings.dataset, context.data)?,
+            false => own_sets(settings, context)?,
+        };
         let (train, test) = chosen_sets(settings, &sets)?;
         let mut notes: Vec<String> = Vec::new();
         for set in train.iter().chain([&test]).filter(|set| !set.without_comments().is_empty()) {
@@ -72,6 +92,7 @@ impl Ranking {
             .map(|set| json!({ "name": set.name(), "comments": set.comments(), "sha": set.identity().to_hex() }))
             .collect();
         let description = format!("{training} training and {} test comments", pairs.len() - training);
+        let is_own = !settings.files.is_empty();
         let mut stamps = vec![Caveat {
             dataset: Some(settings.dataset.clone()),
             text: format!(
@@ -80,7 +101,10 @@ impl Ranking {
             ),
             breaks_comparison: true,
         }];
-        let caveat = catalog::find(&settings.dataset)?.caveat;
+        if is_own {
+            stamps.clear();
+        }
+        let caveat = if is_own { "" } else { catalog::find(&settings.dataset)?.caveat };
         stamps.extend((!caveat.is_empty()).then(|| Caveat {
             dataset: Some(settings.dataset.clone()),
             text: caveat.to_owned(),

@@ -153,9 +153,9 @@ mod tests {
             let found = principal(rows.view(), &array![1.0, -1.0], 2).unwrap();
             assert!(found.points.iter().all(|&value| value.abs() < 1e-6), "{rows}: {}", found.points);
         }
-        assert!(spectrum(Array2::zeros((4, 2)).view(), &array![1.0, 1.0]).unwrap().is_empty());
-        let none = Array2::zeros((4, 0));
+        assert!(spectrum(Array2::<f64>::zeros((4, 2)).view(), &array![1.0, 1.0]).unwrap().is_empty());
+        let none = Array2::<f64>::zeros((4, 0));
         assert!(spectrum(none.view(), &array![]).unwrap().is_empty());
-        assert_eq!(principal(none.view(), &array![], 2).unwrap().points, Array2::zeros((4, 2)));
+        assert_eq!(principal(none.view(), &array![], 2).unwrap().points, Array2::<f64>::zeros((4, 2)));
     }
 }

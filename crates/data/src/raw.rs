@@ -1,0 +1,334 @@
+//! Corpora in the form in which their sources publish them, and the conversions that make our files of it.
+//!
+//! ```text
+//! addresses → download → unpack (zip, tar.gz, gz) → raw files, checked → conversion → our file, checked
+//!             landmark-fetch      [`archive`]         [`RawFiles::digest`]  [`Conversion`]   catalog
+//! ```
+//!
+//! [`recipes`] says of each file of the catalog what it is made from. Everything is deterministic: the same raw bytes give the
+//! same text, whose sha256 is known. A compressed file may differ in its bytes where another program compressed it; its text does not.
+
+use std::collections::BTreeMap;
+use std::io::{BufRead, Write};
+use std::path::Path;
+
+use flate2::{Compression, GzBuilder};
+use sha2::{Digest, Sha256};
+
+use crate::error::DataError;
+
+pub mod archive;
+mod documents;
+mod intents;
+mod json_lines;
+mod mentions;
+mod pairs;
+pub mod recipes;
+mod shuffle;
+mod threads;
+mod xml;
+
+/// Raw files by name, which is the path inside an archive for those that came in one.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RawFiles(BTreeMap<String, Vec<u8>>);
+
+impl RawFiles {
+    /// One file.
+    pub fn one(name: impl Into<String>, bytes: Vec<u8>) -> Self {
+        Self(BTreeMap::from([(name.into(), bytes)]))
+    }
+
+    /// Adds a file, or takes the place of the one of this name.
+    pub fn insert(&mut self, name: impl Into<String>, bytes: Vec<u8>) {
+        self.0.insert(name.into(), bytes);
+    }
+
+    /// Adds the files of another source.
+    pub fn extend(&mut self, other: Self) {
+        self.0.extend(other.0);
+    }
+
+    /// Number of files.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// True where there is none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Sha256 of the only file; of several the sha256 of the lines `sha256  name`, by name, as `sha256sum` prints them.
+    pub fn digest(&self) -> String {
+        let mut files = self.0.iter();
+        if let (Some((_, bytes)), None) = (files.next(), files.next()) {
+            return hex(bytes);
+        }
+        let lines: String = self.0.iter().map(|(name, bytes)| format!("{}  {name}\n", hex(bytes))).collect();
+        hex(lines.as_bytes())
+    }
+
+    /// The files in the order of their names.
+    fn iter(&self) -> impl Iterator<Item = (&str, &[u8])> {
+        self.0.iter().map(|(name, bytes)| (name.as_str(), bytes.as_slice()))
+    }
+
+    /// The file of this name.
+    fn get(&self, name: &str) -> Result<&[u8], DataError> {
+        self.0.get(name).map(Vec::as_slice).ok_or_else(|| DataError::Archive {
+            path: name.into(),
+            what: "this raw file is missing among those of its sources".to_owned(),
+        })
+    }
+
+    fn text(&self, name: &str) -> Result<&str, DataError> {
+        utf8(name, self.get(name)?)
+    }
+}
+
+/// Sha256 of bytes, 64 lower-case hexadecimal digits.
+pub fn hex(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Sha256 of the text of a file, through gzip where it is compressed.
+///
+/// # Errors
+/// [`DataError::Io`]: it is not there, or damaged.
+pub fn text_sha256(path: &Path) -> Result<String, DataError> {
+    let (mut hasher, mut reader) = (Sha256::new(), crate::lines::open(path)?);
+    loop {
+        let length = match reader.fill_buf().map_err(DataError::io(path))? {
+            [] => break,
+            bytes => {
+                hasher.update(bytes);
+                bytes.len()
+            }
+        };
+        reader.consume(length);
+    }
+    Ok(hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+/// A conversion of raw files into the text of one of ours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Conversion {
+    /// As it is: KeLP examples, maps of names, word vectors.
+    Copy(&'static str),
+    /// A table of the STS benchmark: nine or seven columns, CR LF, no quoting.
+    StsCsv(&'static str),
+    /// GLUE's RTE as tab-separated values with quoting, labels 0 and 1.
+    Rte(&'static str),
+    /// The Microsoft paraphrase corpus in the order of its files.
+    Paraphrases {
+        /// Its tables.
+        tables: &'static [&'static str],
+        /// A table whose columns 2 and 3 say which pairs, in which order; all where there is none.
+        order: Option<&'static str>,
+    },
+    /// Tweets of the WMD paper: `"label"`, a tab, the words.
+    Tweets(&'static str),
+    /// Yummly recipes: a JSON list of `id`, `cuisine`, `ingredients`.
+    Recipes(&'static str),
+    /// Documents in folders `<split>/<label>/<id>`, as columns.
+    Abstracts {
+        /// Folder that holds the split.
+        below: &'static str,
+    },
+    /// Newsgroup posts in folders `20news-bydate-<split>/<label>/<id>`, as JSON lines.
+    Posts,
+    /// Reviews by domain: `<domain>/<sentiment>.review`.
+    Reviews(&'static [&'static str]),
+    /// SMART collections, each a label and a file: `.I`, `.T`, `.W`.
+    Smart(&'static [(&'static str, &'static str)]),
+    /// CLINC150: a JSON object of lists, of which one part is taken, then its out-of-scope one.
+    Clinc {
+        /// File.
+        file: &'static str,
+        /// `train`, `val` or `test`.
+        part: &'static str,
+    },
+    /// SNIPS: a JSON file an intent, called `<before><intent><after>`.
+    Snips {
+        /// Beginning of a name.
+        before: &'static str,
+        /// End of a name.
+        after: &'static str,
+    },
+    /// ATIS: `BOS words EOS`, a tab, slots and the intent.
+    Atis(&'static str),
+    /// Threads of SemEval-2016 Task 3, from XML.
+    SemEval(&'static str),
+    /// Tokens of the documents of ECB+, from CAT XML.
+    EcbDocuments,
+    /// Mentions of ECB+ in validated sentences.
+    EcbMentions,
+    /// GloVe vectors as text, the files one after the other.
+    Vectors(&'static [&'static str]),
+}
+
+impl Conversion {
+    /// The text of our file, uncompressed.
+    ///
+    /// # Errors
+    /// [`DataError::Malformed`] and its like with raw file and line; [`DataError::Archive`] for a raw file that is missing.
+    pub fn text(self, raw: &RawFiles) -> Result<Vec<u8>, DataError> {
+        match self {
+            Self::Copy(name) => Ok(raw.get(name)?.to_vec()),
+            Self::StsCsv(name) => pairs::sts(name, raw.text(name)?),
+            Self::Rte(name) => pairs::rte(name, raw.text(name)?),
+            Self::Paraphrases { tables, order } => pairs::paraphrases(raw, tables, order),
+            Self::Tweets(name) => documents::tweets(name, raw.text(name)?),
+            Self::Recipes(name) => documents::recipes(name, raw.get(name)?),
+            Self::Abstracts { below } => documents::abstracts(raw, below),
+            Self::Posts => documents::posts(raw),
+            Self::Reviews(names) => documents::reviews(raw, names),
+            Self::Smart(collections) => documents::smart(raw, collections),
+            Self::Clinc { file, part } => intents::clinc(file, raw.get(file)?, part),
+            Self::Snips { before, after } => intents::snips(raw, before, after),
+            Self::Atis(name) => intents::atis(name, raw.text(name)?),
+            Self::SemEval(name) => threads::sem_eval(name, raw.text(name)?),
+            Self::EcbDocuments => mentions::documents(raw),
+            Self::EcbMentions => mentions::mentions(raw),
+            Self::Vectors(names) => vectors(raw, names),
+        }
+    }
+
+    /// Our file: the text, in one gzip member without a name or time where the path ends in `.gz` and the text is not
+    /// compressed already.
+    ///
+    /// # Errors
+    /// As [`text`](Self::text).
+    pub fn file(self, path: &str, raw: &RawFiles) -> Result<Vec<u8>, DataError> {
+        let text = self.text(raw)?;
+        if !path.ends_with(".gz") || text.starts_with(&crate::lines::GZIP_MAGIC) {
+            return Ok(text);
+        }
+        let mut packed = GzBuilder::new().mtime(0).write(Vec::new(), Compression::best());
+        packed.write_all(&text).and_then(|()| packed.finish()).map_err(DataError::io(Path::new(path)))
+    }
+}
+
+/// Lines of a word and its numbers, all of one dimension. Words that are no UTF-8 are left out: single quotation marks and dashes of
+/// another encoding.
+fn vectors(raw: &RawFiles, names: &[&str]) -> Result<Vec<u8>, DataError> {
+    let (mut text, mut dimension) = (String::new(), None);
+    for name in names {
+        for (k, line) in raw.get(name)?.split(|&byte| byte == b'\n').enumerate() {
+            let Ok(line) = std::str::from_utf8(line.trim_ascii_end()) else { continue };
+            let mut cells = line.split(' ');
+            let Some(word) = cells.next().filter(|word| !word.is_empty()) else { continue };
+            let numbers: Result<Vec<f32>, _> = cells.map(str::parse).collect();
+            let seen = numbers.map_err(|error| malformed(name, k + 1, format!("`{word}`: {error}"), "numbers"))?.len();
+            let wanted = *dimension.get_or_insert(seen);
+            if seen != wanted {
+                return Err(DataError::WrongDimension {
+                    path: name.into(),
+                    line: k + 1,
+                    word: word.to_owned(),
+                    seen,
+                    wanted,
+                });
+            }
+            text.push_str(line);
+            text.push('\n');
+        }
+    }
+    Ok(text.into_bytes())
+}
+
+/// UTF-8, without a byte order mark.
+fn utf8<'a>(name: &str, bytes: &'a [u8]) -> Result<&'a str, DataError> {
+    let text = std::str::from_utf8(bytes).map_err(|error| {
+        let before = &bytes[..error.valid_up_to()];
+        let line = 1 + before.iter().filter(|&&byte| byte == b'\n').count();
+        let byte = before.iter().rev().take_while(|&&byte| byte != b'\n').count();
+        DataError::NotUtf8 { path: name.into(), line, byte }
+    })?;
+    Ok(text.strip_prefix('\u{feff}').unwrap_or(text))
+}
+
+/// Latin-1, in which every byte is a character.
+fn latin1(bytes: &[u8]) -> String {
+    bytes.iter().map(|&byte| char::from(byte)).collect()
+}
+
+/// Words by one blank. White space is that of Unicode and the four separators of ASCII.
+fn squeezed(text: &str) -> String {
+    let is_space = |c: char| c.is_whitespace() || ('\u{1c}'..='\u{1f}').contains(&c);
+    text.split(is_space).filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
+}
+
+/// Lines that are not blank, with their numbers from 1, without LF or CR LF.
+fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let numbered = text.split('\n').enumerate().map(|(k, line)| (k + 1, line.strip_suffix('\r').unwrap_or(line)));
+    numbered.filter(|(_, line)| !line.trim().is_empty())
+}
+
+fn malformed(name: &str, line: usize, seen: String, wanted: &str) -> DataError {
+    DataError::Malformed { path: name.into(), line, seen, wanted: wanted.to_owned() }
+}
+
+/// Tab-separated values under a header. A cell holds no tab and no line end.
+struct Table(String);
+
+impl Table {
+    fn new(header: &[&str]) -> Self {
+        Self(header.join("\t") + "\n")
+    }
+
+    fn row(&mut self, cells: &[&str]) {
+        for (k, cell) in cells.iter().enumerate() {
+            if k > 0 {
+                self.0.push('\t');
+            }
+            self.0.push_str(cell);
+        }
+        self.0.push('\n');
+    }
+
+    fn finish(self) -> Vec<u8> {
+        self.0.into_bytes()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_digest_of_several_files_is_that_of_their_list() {
+        let mut files = RawFiles::one("b", b"2".to_vec());
+        assert_eq!(files.digest(), "d4735e3a265e16eee03f59718b9b5d03019c07d8b6c51f90da3a666eec13ab35");
+        files.insert("a", b"1".to_vec());
+        // printf 1 > a; printf 2 > b; sha256sum a b | sha256sum
+        assert_eq!(files.digest(), "68c2919f4305e50800082ab7f11eb17d96c7832f59154e97b1d373a5179a63ea");
+    }
+
+    #[test]
+    fn vectors_of_files_follow_each_other() {
+        let mut raw = RawFiles::one("x", b"the 1 -2\n\x96 3 4\n".to_vec());
+        raw.insert("y", b"of 1e-3 .5".to_vec());
+        let wanted = Conversion::Vectors(&["x", "y"]);
+        assert_eq!(wanted.text(&raw).unwrap(), b"the 1 -2\nof 1e-3 .5\n");
+        for (line, seen) in
+            [("to 1", "y:1: the vector of `to` has 1 numbers"), ("to 1 two", "y:1: `to`: invalid float")]
+        {
+            raw.insert("y", line.as_bytes().to_vec());
+            let error = wanted.text(&raw).unwrap_err().to_string();
+            assert!(error.starts_with(seen), "{error}");
+        }
+        let error = Conversion::Copy("z").text(&raw).unwrap_err().to_string();
+        assert_eq!(error, "`z`: this raw file is missing among those of its sources");
+    }
+
+    #[test]
+    fn a_file_is_packed_by_its_name_and_never_twice() {
+        let raw = RawFiles::one("x", b"text\n".to_vec());
+        assert_eq!(Conversion::Copy("x").file("a.tsv", &raw).unwrap(), b"text\n");
+        let packed = Conversion::Copy("x").file("a.tsv.gz", &raw).unwrap();
+        assert_eq!(packed[..2], crate::lines::GZIP_MAGIC);
+        let again = Conversion::Copy("x").file("a.tsv.gz", &RawFiles::one("x", packed.clone())).unwrap();
+        assert_eq!(again, packed);
+    }
+}

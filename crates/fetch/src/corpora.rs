@@ -1,0 +1,331 @@
+//! Files of the catalog: from a mirror that has them ready, or made from their raw sources.
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+
+use landmark_data::catalog::{self, DataFile, Dataset, FileState};
+use landmark_data::raw::archive::{LIMIT, Unpack};
+use landmark_data::raw::recipes::{self, Recipe, Source};
+use landmark_data::raw::{RawFiles, hex, text_sha256};
+
+use crate::console::{Watch, megabytes};
+use crate::download::{Downloader, Fault};
+use crate::error::FetchError;
+use crate::lock::Lock;
+use crate::places::Places;
+
+/// Datasets of the papers, by the folder of the paper.
+pub const PAPERS: [(&str, &[&str]); 4] = [
+    (
+        "sms-nystrom",
+        &["twitter", "recipe_l", "ohsumed", "20news", "stsb", "mrpc", "rte", "ecbplus", "self300", "gn300_8k"],
+    ),
+    ("intent-sketch", &["clinc150", "snips", "atis", "sentences", "self300", "glove50_8k"]),
+    ("structured-embeddings", &["twitter", "snips_utterances", "self300"]),
+    ("tree-kernels", &["trec", "qatar_living", "self300"]),
+];
+
+/// Names of the datasets of a paper.
+///
+/// # Errors
+/// The names there are.
+pub fn of_paper(paper: &str) -> Result<&'static [&'static str], String> {
+    let found = PAPERS.iter().find(|(name, _)| *name == paper);
+    found.map(|(_, datasets)| *datasets).ok_or_else(|| PAPERS.map(|(name, _)| name).join(", "))
+}
+
+/// Every file of these datasets, of all where none is named: dataset, path and state. Of all, only files that are there.
+///
+/// # Errors
+/// A file that can't be read.
+pub fn verify(names: &[&str], folder: &Path) -> Result<Vec<(&'static str, &'static str, FileState)>, FetchError> {
+    let mut found = Vec::new();
+    for dataset in catalog::all().filter(|dataset| names.is_empty() || names.contains(&dataset.name)) {
+        for file in dataset.files {
+            let state = file.state(folder)?;
+            if !names.is_empty() || state != FileState::Missing {
+                found.push((dataset.name, file.path, state));
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// What must come before a dataset is whole.
+#[derive(Debug, Clone)]
+pub struct Missing {
+    /// The dataset.
+    pub dataset: &'static Dataset,
+    /// Its files that are not there.
+    pub files: Vec<&'static DataFile>,
+}
+
+/// Files of these datasets that are not there yet.
+///
+/// # Errors
+/// [`FetchError::InTheWay`] for a file that is another; a file that can't be read.
+pub fn missing(names: &[&str], folder: &Path) -> Result<Vec<Missing>, FetchError> {
+    let mut missing = Vec::new();
+    for name in names {
+        let dataset = catalog::find(name)?;
+        let mut files = Vec::new();
+        for file in dataset.files {
+            match file.state(folder)? {
+                FileState::Present => {}
+                FileState::Missing => files.push(file),
+                FileState::Corrupt { sha256 } => {
+                    return Err(FetchError::InTheWay { path: folder.join(file.path), seen: sha256 });
+                }
+            }
+        }
+        if !files.is_empty() {
+            missing.push(Missing { dataset, files });
+        }
+    }
+    Ok(missing)
+}
+
+/// Bytes to download, about: each source once; a file without a recipe by its own size.
+pub fn download_bytes(missing: &[Missing]) -> u64 {
+    let (mut seen, mut bytes) = (HashSet::new(), 0);
+    for file in missing.iter().flat_map(|missing| &missing.files) {
+        match recipes::of(file.path) {
+            Some(recipe) => {
+                let new = recipe.sources.iter().filter(|source| seen.insert(source.sha256));
+                bytes += new.map(|source| source.bytes).sum::<u64>();
+            }
+            None if seen.insert(file.sha256) => bytes += file.bytes,
+            None => {}
+        }
+    }
+    bytes
+}
+
+/// Asks for the licences that were not accepted in this folder before, and remembers the answer.
+///
+/// # Errors
+/// [`FetchError::Licence`] for a no.
+pub fn agree(missing: &[Missing], folder: &Path, accepted: bool, watch: &mut dyn Watch) -> Result<(), FetchError> {
+    let path = folder.join(".licences");
+    let before = std::fs::read_to_string(&path).unwrap_or_default();
+    let asked: Vec<&Missing> =
+        missing.iter().filter(|missing| !before.lines().any(|line| line == missing.dataset.name)).collect();
+    if asked.is_empty() {
+        return Ok(());
+    }
+    watch.say("licences, as the sources state them:");
+    for missing in &asked {
+        watch.say(&format!("  {}: {}", missing.dataset.name, missing.dataset.licence));
+    }
+    if !accepted && !watch.ask("do you accept them?") {
+        let datasets: Vec<String> = asked.iter().map(|missing| format!("`{}`", missing.dataset.name)).collect();
+        return Err(FetchError::Licence { datasets: datasets.join(", ") });
+    }
+    let names: String = asked.iter().map(|missing| format!("{}\n", missing.dataset.name)).collect();
+    std::fs::create_dir_all(folder).map_err(FetchError::write(folder))?;
+    std::fs::write(&path, before + &names).map_err(FetchError::write(&path))
+}
+
+/// Fetches what is missing of these datasets into the folder; the names of the files that came.
+///
+/// A file that fails does not keep the others from coming.
+///
+/// # Errors
+/// The first that failed. What came before is there, and what was downloaded is gone on with next time.
+pub fn fetch(
+    names: &[&str],
+    places: &Places,
+    downloader: &Downloader,
+    watch: &mut dyn Watch,
+) -> Result<Vec<&'static str>, FetchError> {
+    let _lock = Lock::wait(&places.data, watch)?;
+    // another process may have fetched it meanwhile
+    let missing = missing(names, &places.data)?;
+    let kitchen = Kitchen { places, downloader, scratch: places.data.join(".raw") };
+    std::fs::create_dir_all(&kitchen.scratch).map_err(FetchError::write(&kitchen.scratch))?;
+    let (mut come, mut failed) = (Vec::new(), None);
+    for Missing { dataset, files } in &missing {
+        for file in files {
+            if come.contains(&file.path) {
+                continue;
+            }
+            match kitchen.make(dataset, file, watch) {
+                Ok(()) => come.push(file.path),
+                Err(error @ FetchError::Write { .. }) => return Err(error),
+                Err(error) => {
+                    watch.say(&format!("{error}"));
+                    failed.get_or_insert(error);
+                }
+            }
+        }
+    }
+    match failed {
+        Some(error) => Err(error),
+        None => {
+            // only downloads lie there, and all of them were used
+            std::fs::remove_dir_all(&kitchen.scratch).map_err(FetchError::write(&kitchen.scratch))?;
+            Ok(come)
+        }
+    }
+}
+
+/// Makes files.
+struct Kitchen<'a> {
+    places: &'a Places,
+    downloader: &'a Downloader,
+    /// Downloads, by the digest of their address.
+    scratch: PathBuf,
+}
+
+impl Kitchen<'_> {
+    fn make(&self, dataset: &Dataset, file: &DataFile, watch: &mut dyn Watch) -> Result<(), FetchError> {
+        let mut tried = Vec::new();
+        if self.ready(file, &mut tried, watch)? {
+            return Ok(());
+        }
+        let Some(recipe) = recipes::of(file.path) else {
+            return Err(match tried.is_empty() {
+                true => FetchError::NoSource {
+                    dataset: dataset.name.to_owned(),
+                    file: file.path.to_owned(),
+                    how_to_get: dataset.how_to_get.to_owned(),
+                },
+                false => FetchError::Nowhere { what: file.path.to_owned(), tried },
+            });
+        };
+        let mut raw = RawFiles::default();
+        for source in recipe.sources {
+            raw.extend(self.raw_files(source, watch)?);
+        }
+        let made = recipe.conversion.file(file.path, &raw)?;
+        let target = self.places.data.join(file.path);
+        put(&target, &made)?;
+        check(recipe, &target)?;
+        watch.say(&format!("{} ({}): made, and checked", file.path, megabytes(made.len() as u64)));
+        Ok(())
+    }
+
+    /// The file itself, where a mirror has it.
+    fn ready(&self, file: &DataFile, tried: &mut Vec<String>, watch: &mut dyn Watch) -> Result<bool, FetchError> {
+        let Some(mirror) = &self.places.mirror else { return Ok(false) };
+        let from = mirror.at(&format!("data/{}", file.path));
+        let part = self.part(&from);
+        for is_fresh in [length(&part) == 0, true] {
+            match self.downloader.bring(&from, &part, watch) {
+                Err(Fault::Final(error)) => return Err(error),
+                Err(Fault::Address(why)) => {
+                    tried.push(why);
+                    return Ok(false);
+                }
+                Ok(()) => {}
+            }
+            let seen = catalog::sha256_of(&part)?;
+            if seen == file.sha256 {
+                let target = self.places.data.join(file.path);
+                make_room(&target)?;
+                std::fs::rename(&part, &target).map_err(FetchError::write(&target))?;
+                watch.say(&format!("{} ({}): from the mirror", file.path, megabytes(file.bytes)));
+                return Ok(true);
+            }
+            std::fs::remove_file(&part).map_err(FetchError::write(&part))?;
+            if is_fresh {
+                tried.push(format!("{from} has the sha256 {seen}, wanted is {}", file.sha256));
+                break;
+            }
+        }
+        Ok(false)
+    }
+
+    /// The raw files of the first address that has the right ones: of the mirror's, then of the public ones.
+    fn raw_files(&self, source: &Source, watch: &mut dyn Watch) -> Result<RawFiles, FetchError> {
+        let mut tried = Vec::new();
+        // every address at the mirror, then every public one
+        let mut places: Vec<(usize, String, Unpack)> = Vec::new();
+        for address in source.addresses {
+            let of = self.places.of(address.url).into_iter().rev().enumerate();
+            places.extend(of.map(|(turn, from)| (turn, from, address.unpack)));
+        }
+        places.sort_by_key(|(turn, _, _)| std::cmp::Reverse(*turn));
+        for (_, from, unpack) in places {
+            let part = self.part(&from);
+            // bytes of an earlier time may be of something else: then all of it comes again, once
+            for is_fresh in [length(&part) == 0, true] {
+                match self.downloader.bring(&from, &part, watch) {
+                    Err(Fault::Final(error)) => return Err(error),
+                    Err(Fault::Address(why)) => {
+                        tried.push(why);
+                        break;
+                    }
+                    Ok(()) => {}
+                }
+                let download = std::fs::read(&part).map_err(FetchError::write(&part))?;
+                let fault = match unpack.apply(download, LIMIT) {
+                    Ok(files) => match files.digest() {
+                        digest if digest == source.sha256 => return Ok(files),
+                        digest => format!("has the sha256 {digest}, wanted is {}", source.sha256),
+                    },
+                    Err(error) => format!("sent what can't be unpacked: {error}"),
+                };
+                std::fs::remove_file(&part).map_err(FetchError::write(&part))?;
+                if is_fresh {
+                    tried.push(format!("{from} {fault}"));
+                    break;
+                }
+            }
+        }
+        let what = source.addresses.first().map_or("a source", |address| address.url);
+        Err(FetchError::Nowhere { what: what.to_owned(), tried })
+    }
+
+    /// The file into which an address is downloaded.
+    fn part(&self, from: &str) -> PathBuf {
+        self.scratch.join(&hex(from.as_bytes())[..32])
+    }
+}
+
+fn check(recipe: &Recipe, target: &Path) -> Result<(), FetchError> {
+    let seen = text_sha256(target)?;
+    if seen == recipe.text_sha256 {
+        return Ok(());
+    }
+    std::fs::remove_file(target).map_err(FetchError::write(target))?;
+    Err(FetchError::WrongResult { file: recipe.file.to_owned(), seen, wanted: recipe.text_sha256.to_owned() })
+}
+
+fn make_room(target: &Path) -> Result<(), FetchError> {
+    target.parent().map_or(Ok(()), |folder| std::fs::create_dir_all(folder).map_err(FetchError::write(folder)))
+}
+
+/// Writes a file at once: it is there whole, or not at all.
+fn put(target: &Path, bytes: &[u8]) -> Result<(), FetchError> {
+    make_room(target)?;
+    let unfinished = target.with_extension("unfinished");
+    let write = || {
+        let mut file = std::fs::File::create(&unfinished)?;
+        std::io::Write::write_all(&mut file, bytes)?;
+        file.sync_all()?;
+        std::fs::rename(&unfinished, target)
+    };
+    write().map_err(FetchError::write(target))
+}
+
+fn length(path: &Path) -> u64 {
+    std::fs::metadata(path).map_or(0, |facts| facts.len())
+}
+
+/// Removes the files of a dataset, also those that it shares with others; their paths.
+///
+/// # Errors
+/// A file that can't be removed.
+pub fn remove(name: &str, folder: &Path) -> Result<Vec<&'static str>, FetchError> {
+    let dataset = catalog::find(name)?;
+    let mut removed = Vec::new();
+    for file in dataset.files {
+        let path = folder.join(file.path);
+        if path.exists() {
+            std::fs::remove_file(&path).map_err(FetchError::write(&path))?;
+            removed.push(file.path);
+        }
+    }
+    Ok(removed)
+}

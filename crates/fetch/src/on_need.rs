@@ -1,0 +1,102 @@
+//! A run that lacks corpora or models: how much that is, a question or a wish, and then the fetch.
+
+use std::path::Path;
+
+use landmark_data::catalog;
+use landmark_oracles::neural::{KnownModel, ModelFiles};
+
+use crate::console::{Watch, megabytes};
+use crate::corpora::{self, Missing};
+use crate::download::{DownloadSettings, Downloader};
+use crate::error::FetchError;
+use crate::models;
+use crate::places::{ACCEPT_VARIABLE, FETCH_VARIABLE, Places};
+
+/// What a user said on the command line.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Wish {
+    /// Fetch without asking.
+    pub fetch: bool,
+    /// Licences are accepted.
+    pub accept_licences: bool,
+}
+
+impl Wish {
+    /// What the flags or the variables say.
+    #[must_use]
+    pub fn or_variables(self) -> Self {
+        let is_set = |name| std::env::var_os(name).is_some_and(|value| value == "1");
+        Self {
+            fetch: self.fetch || is_set(FETCH_VARIABLE),
+            accept_licences: self.accept_licences || is_set(ACCEPT_VARIABLE),
+        }
+    }
+}
+
+/// Fetches what is not there of what a run names, if that is wished for or the answer to a question is yes.
+///
+/// Files are looked for, not read: the run checks them. What can't be fetched is said, and the run goes on: it falls back to a
+/// sample where its configuration allows that, or names the file that it lacks.
+///
+/// # Errors
+/// A licence that was not accepted; a folder that can't be written.
+pub fn on_need(
+    datasets: &[&str],
+    known: &[&'static KnownModel],
+    places: &Places,
+    wish: Wish,
+    watch: &mut dyn Watch,
+) -> Result<(), FetchError> {
+    let missing = absent(datasets, &places.data)?;
+    let known: Vec<_> = known.iter().filter(|model| ModelFiles::find(model.name, None).is_err()).collect();
+    if missing.is_empty() && known.is_empty() {
+        return Ok(());
+    }
+    let models = known.iter().map(|model| (model.name, models::missing_bytes(model, None)));
+    let bytes = corpora::download_bytes(&missing) + models.clone().map(|(_, bytes)| bytes).sum::<u64>();
+    let names = missing.iter().map(|missing| missing.dataset.name).chain(models.map(|(name, _)| name));
+    let names: Vec<String> = names.map(|name| format!("`{name}`")).collect();
+    let what = format!("missing: {}; about {} to download", names.join(", "), megabytes(bytes));
+    let wish = wish.or_variables();
+    if wish.fetch {
+        watch.say(&what);
+    } else if !watch.ask(&format!("{what}. Fetch them now?")) {
+        return Ok(());
+    }
+    corpora::agree(&missing, &places.data, wish.accept_licences, watch)?;
+    let downloader = Downloader::new(DownloadSettings::default())?;
+    if !missing.is_empty() {
+        let names: Vec<&str> = missing.iter().map(|missing| missing.dataset.name).collect();
+        passable(corpora::fetch(&names, places, &downloader, watch).map(|_| ()), watch)?;
+    }
+    for model in known {
+        let fetched = models::fetch(model, None, places, &downloader, watch);
+        passable(fetched.map(|_| ()), watch)?;
+    }
+    Ok(())
+}
+
+/// Faults of the network are said; those of the disk end it.
+fn passable(fetched: Result<(), FetchError>, watch: &mut dyn Watch) -> Result<(), FetchError> {
+    match fetched {
+        Err(error @ FetchError::Write { .. }) => Err(error),
+        Err(error) => {
+            watch.say(&format!("not fetched, the run goes on without: {error}"));
+            Ok(())
+        }
+        Ok(()) => Ok(()),
+    }
+}
+
+/// Datasets of which some file is not there.
+fn absent(names: &[&str], folder: &Path) -> Result<Vec<Missing>, FetchError> {
+    let mut absent = Vec::new();
+    for name in names {
+        let dataset = catalog::find(name)?;
+        let files: Vec<_> = dataset.files.iter().filter(|file| !folder.join(file.path).exists()).collect();
+        if !files.is_empty() {
+            absent.push(Missing { dataset, files });
+        }
+    }
+    Ok(absent)
+}

@@ -1,0 +1,95 @@
+//! `--fetch` and `runner data`: what a run lacks comes from a mirror, or the run says so and falls back. Nothing leaves the machine.
+
+use std::path::Path;
+use std::process::Command;
+
+use crate::scratch::{SAMPLE, Said, Scratch};
+
+/// The program with an empty cache, and this folder as the only mirror.
+fn with_mirror(scratch: &Scratch, mirror: &Path, arguments: &[&str]) -> Command {
+    let mut command = scratch.command(arguments);
+    command.env("LANDMARK_MIRROR", mirror).env("LANDMARK_MIRROR_ONLY", "1");
+    command
+}
+
+fn tweets() -> String {
+    SAMPLE.replace("name: embedded", "name: twitter, fallback: embedded")
+}
+
+#[test]
+fn without_a_network_a_run_falls_back_and_every_page_says_so() {
+    let scratch = Scratch::with(&tweets());
+    let nothing = scratch.path("nothing");
+    let said = Said::of(&mut with_mirror(&scratch, &nothing, &["config.yaml", "--fetch", "--accept-licences"]));
+    assert_eq!(said.code, Some(0), "{}", said.err);
+    assert!(said.err.contains("missing: `twitter`; about 0.3 MB to download"), "{}", said.err);
+    assert!(said.err.contains("not fetched, the run goes on without"), "{}", said.err);
+    assert!(said.out.contains("FELL BACK to the embedded sample"), "{}", said.out);
+}
+
+#[test]
+fn a_licence_that_nobody_accepts_stops_a_run_before_it_starts() {
+    let scratch = Scratch::with(&tweets());
+    let said = Said::of(&mut with_mirror(&scratch, &scratch.path("nothing"), &["config.yaml", "--fetch"]));
+    assert_ne!(said.code, Some(0));
+    assert!(said.err.contains("`twitter`: unstated") && said.err.contains("--accept-licences"), "{}", said.err);
+    assert!(!scratch.path("store").exists() && !scratch.path("results").exists());
+}
+
+#[test]
+fn a_run_from_an_empty_cache_fetches_converts_and_goes_on() {
+    let Some(raw) = std::env::var_os("LANDMARK_RAW") else {
+        eprintln!("skipped: `LANDMARK_RAW` is not set");
+        return;
+    };
+    let scratch = Scratch::with(&tweets());
+    let arguments = ["config.yaml", "--fetch", "--accept-licences"];
+    let said = Said::of(&mut with_mirror(&scratch, Path::new(&raw), &arguments));
+    assert_eq!(said.code, Some(0), "{}", said.err);
+    assert!(said.err.contains("wmd/twitter.tsv.gz") && !said.out.contains("FELL BACK"), "{}{}", said.err, said.out);
+    assert!(scratch.path("cache/landmark/wmd/twitter.tsv.gz").exists());
+    let again = Said::of(&mut with_mirror(&scratch, &scratch.path("nothing"), &["config.yaml"]));
+    assert_eq!(again.code, Some(0), "{}", again.err);
+    assert!(!again.err.contains("missing"), "{}", again.err);
+    let verified = Said::of(&mut with_mirror(&scratch, Path::new(&raw), &["data", "verify"]));
+    assert!(verified.code == Some(0) && verified.out.contains("right"), "{}{}", verified.out, verified.err);
+    let removed = Said::of(&mut with_mirror(&scratch, Path::new(&raw), &["data", "rm", "twitter"]));
+    assert_eq!(removed.out, "removed wmd/twitter.tsv.gz\n");
+}
+
+#[test]
+fn a_model_that_is_missing_too_gives_way_to_the_one_inside() {
+    if !cfg!(feature = "torch") {
+        eprintln!("skipped: built without torch");
+        return;
+    }
+    let text = "name: pairs\nexperiment: glue\ndataset: { name: stsb, limit: 8, fallback: embedded }\n\
+                oracle: { kind: cross_encoder, model: all-MiniLM-L6-v2, fine_tune: { epochs: 1 } }\n\
+                methods: [sms_nystrom]\nranks: [4]\nreplicates: 1\n";
+    let scratch = Scratch::with(text);
+    let nothing = scratch.path("nothing");
+    let said = Said::of(&mut with_mirror(&scratch, &nothing, &["config.yaml", "--fetch", "--accept-licences"]));
+    assert_eq!(said.code, Some(0), "{}", said.err);
+    assert!(said.err.contains("missing: `stsb`, `all-MiniLM-L6-v2`"), "{}", said.err);
+    for wanted in ["FELL BACK to the embedded sample", "FELL BACK to the model `tiny` inside"] {
+        assert!(said.out.contains(wanted), "{}", said.out);
+    }
+}
+
+#[test]
+fn the_commands_name_their_folder_and_their_mistakes() {
+    let scratch = Scratch::with("");
+    let nothing = scratch.path("nothing");
+    let say = |arguments: &[&str]| Said::of(&mut with_mirror(&scratch, &nothing, arguments));
+    assert!(say(&["data", "where"]).out.ends_with("cache/landmark\n"));
+    assert!(say(&["data", "fetch", "twiter"]).err.contains("did you mean `twitter`?"));
+    assert!(say(&["data", "fetch", "--paper", "sms"]).err.contains("there are sms-nystrom, intent-sketch"));
+    let failed = say(&["data", "fetch", "twitter", "--accept-licences"]);
+    assert_eq!(failed.code, Some(1), "{}", failed.err);
+    assert!(failed.err.contains("can't be fetched"), "{}", failed.err);
+    assert_eq!(say(&["data", "verify", "twitter"]).code, Some(1));
+    for (paper, _) in landmark_fetch::corpora::PAPERS {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments").join(paper);
+        assert!(folder.is_dir(), "`{paper}` is no paper of this project");
+    }
+}

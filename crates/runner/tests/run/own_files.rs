@@ -1,0 +1,419 @@
+//! Files of one's own as they are, from the file to the page: `init`, labelled texts and pairs, programs that are checked.
+#![cfg(unix)]
+
+use ndarray::Array2;
+
+use crate::own_data::{CONFIG, PROGRAM, asked, place};
+use crate::scratch::{Scratch, data_folder, number_before};
+
+/// Two kinds of texts, which differ in their words.
+fn labelled(scratch: &Scratch, name: &str, separator: char) {
+    let words = [["tea", "milk", "sugar", "cup"], ["engine", "wheel", "brake", "road"]];
+    let rows: String = (0..60)
+        .map(|i| {
+            let of = words[i % 2];
+            let text = format!("{} {} {} {}", of[i % 4], of[(i / 2) % 4], of[(i / 3) % 4], of[(i / 5) % 4]);
+            let part = if i < 40 { "train" } else { "test" };
+            [format!("k{i}"), ["drink", "car"][i % 2].to_owned(), part.to_owned(), text].join(&separator.to_string())
+                + "\n"
+        })
+        .collect();
+    scratch.write(name, &(["key", "kind", "part", "text"].join(&separator.to_string()) + "\n" + &rows));
+}
+
+fn well(scratch: &Scratch, arguments: &[&str]) -> crate::scratch::Said {
+    let said = scratch.say(arguments);
+    assert_eq!(said.code, Some(0), "{arguments:?}: {}{}", said.out, said.err);
+    said
+}
+
+#[test]
+fn init_goes_from_a_spreadsheet_to_the_page_in_three_commands() {
+    let scratch = Scratch::with("");
+    labelled(&scratch, "my texts.csv", ';');
+    let said = well(&scratch, &["init", "my texts.csv", "--score", "wmd"]);
+    for words in [
+        "60 texts in `text`",
+        "ids: `key` (k0, k1, k2, …)",
+        "labels: 2 in `kind`; train and test in `part`",
+        "written: `my_texts.yaml`",
+        "of 1,770 pairs (",
+        "runner my_texts.yaml --dry-run",
+    ] {
+        assert!(said.out.contains(words), "{words}: {}", said.out);
+    }
+    assert!(said.out.lines().count() <= 9, "{}", said.out);
+    let bill = well(&scratch, &["my_texts.yaml", "--dry-run"]);
+    assert!(bill.out.contains("of 1,770 pairs ("), "{}", bill.out);
+    well(&scratch, &["my_texts.yaml"]);
+    assert!(scratch.path("results/my_texts/report.html").exists());
+    well(&scratch, &["classify", "my_texts.yaml", "--labels", "my texts.csv", "--label", "kind", "--split", "part"]);
+    // what is there is not written over
+    let again = scratch.say(&["init", "my texts.csv", "--score", "wmd"]);
+    assert_eq!(again.code, Some(2));
+    again.must_complain("`my_texts.yaml` is there already");
+    well(&scratch, &["init", "my texts.csv", "--score", "wmd", "--force", "--landmarks", "7"]);
+    assert!(std::fs::read_to_string(scratch.path("my_texts.yaml")).unwrap().contains("ranks: 7 "));
+}
+
+#[test]
+fn init_says_what_it_needs_where_nobody_can_be_asked() {
+    let scratch = Scratch::with("");
+    labelled(&scratch, "x.tsv", '\t');
+    for (arguments, words) in [
+        (&["init", "x.tsv"][..], "`--score wmd`"),
+        (&["init", "x.tsv", "--score", "cross-encoder"], "`--model FOLDER`"),
+        (&["init", "x.tsv", "--score", "chat"], "`--url https://"),
+        (&["init", "nowhere.tsv", "--score", "wmd"], "there is no file or folder `nowhere.tsv`"),
+        (&["init", "x.tsv", "--score", "wmd", "--text", "texts"], "it has: key, kind, part, text"),
+    ] {
+        let said = scratch.say(arguments);
+        assert_eq!(said.code, Some(2), "{arguments:?}: {}{}", said.out, said.err);
+        said.must_complain(words);
+        assert!(!scratch.path("x.yaml").exists());
+    }
+    // every score writes a configuration that reads back, whether or not it can be opened here
+    for (score, more) in [
+        ("rerank", &["--url", "http://127.0.0.1:9/rerank"][..]),
+        ("chat", &["--url", "http://127.0.0.1:9/v1/chat/completions", "--model", "judge", "--key", "NO_SUCH_KEY"]),
+        ("cross-encoder", &["--model", "nowhere"]),
+        ("program", &["--command", "/bin/sh scorer.sh"]),
+    ] {
+        let fixed = ["init", "x.tsv", "--force", "--score", score];
+        let said = well(&scratch, &[&fixed[..], more].concat());
+        assert!(said.out.contains("bill: "), "{score}: {}", said.out);
+        well(&scratch, &["validate", "x.yaml"]);
+    }
+}
+
+#[test]
+fn init_reads_a_matrix_and_knows_distances() {
+    let scratch = Scratch::with("");
+    let distances = Array2::from_shape_fn((30, 30), |(i, j)| (i as f64 - j as f64).abs());
+    scratch.write_matrix("far.npy", &distances);
+    let said = well(&scratch, &["init", "far.npy"]);
+    assert!(
+        said.out.contains("a matrix of 30 items, symmetric") && said.out.contains("these are distances"),
+        "{}",
+        said.out
+    );
+    well(&scratch, &["far.yaml", "--quiet"]);
+    assert!(scratch.path("results/far/factors/vectors.npy").exists());
+    // the same as numbers in lines
+    let lines: String = distances
+        .rows()
+        .into_iter()
+        .map(|row| row.iter().map(f64::to_string).collect::<Vec<_>>().join(",") + "\n")
+        .collect();
+    scratch.write("lines.csv", &lines);
+    let said = well(&scratch, &["init", "lines.csv", "--score", "matrix"]);
+    assert!(said.out.contains("a matrix of 30 items"), "{}", said.out);
+}
+
+#[test]
+fn a_program_to_start_from_runs_as_it_is() {
+    let scratch = Scratch::with("");
+    labelled(&scratch, "x.tsv", '\t');
+    let said = well(&scratch, &["init", "x.tsv", "--score", "program"]);
+    assert!(said.out.contains("program: `x_score.py`"), "{}", said.out);
+    let run = well(&scratch, &["x.yaml"]);
+    assert!(run.err.contains("evaluations checked the program"), "{}", run.err);
+}
+
+const LABELLED: &str = "\
+name: labelled
+experiment: classification
+dataset: { name: texts, path: x.tsv, id: key, label: kind, split: { column: part }, vectors: { kind: ppmi_svd, dimension: 4 } }
+oracle: { kind: wmd, gamma: 1.0 }
+methods: [nystrom, sms_nystrom, sicur, { id: stacur, same: true }, shift_ridge, wme, exact]
+ranks: [8]
+compare: rank
+";
+
+#[test]
+fn labelled_texts_are_classified_by_every_method_by_yaml_alone() {
+    let scratch = Scratch::with(LABELLED);
+    labelled(&scratch, "x.tsv", '\t');
+    let said = scratch.run_well(&[]);
+    let summary = std::fs::read_to_string(scratch.path("results/labelled/summary.md")).unwrap();
+    for method in ["nystrom", "sms_nystrom", "sicur", "stacur", "shift_ridge", "wme", "exact"] {
+        assert!(summary.contains(method), "{method}: {summary}");
+    }
+    assert!(said.err.contains("ccuracy") && said.err.contains("at best, by "), "{}", said.err);
+    // the two kinds share no word
+    let rows = scratch.json("results/labelled/run.json");
+    assert!(rows.is_object());
+    // by a second file, and by seed
+    let text = std::fs::read_to_string(scratch.path("x.tsv")).unwrap();
+    let lines: Vec<&str> = text.lines().collect();
+    scratch.write("train.tsv", &(lines[..41].join("\n") + "\n"));
+    scratch.write("test.tsv", &([&lines[..1], &lines[41..]].concat().join("\n") + "\n"));
+    for (name, split) in [("by_file", "{ file: test.tsv }"), ("by_seed", "{ train: 0.6 }")] {
+        let config = LABELLED.replace("name: labelled", &format!("name: {name}")).replace("{ column: part }", split);
+        scratch.write(
+            "other.yaml",
+            &config.replace("x.tsv", "train.tsv").replace(
+                "[nystrom, sms_nystrom, sicur, { id: stacur, same: true }, shift_ridge, wme, exact]",
+                "[nystrom]",
+            ),
+        );
+        well(&scratch, &["other.yaml", "--quiet"]);
+    }
+    scratch.complains(&["--set", "dataset.split={ column: kind }"], &["`kind` of `k0`", "write `train` or `test`"]);
+    scratch.complains(&["--set", "dataset.label=null"], &["`dataset.split` says which labelled texts"]);
+}
+
+#[test]
+fn a_public_corpus_is_a_yaml_of_ten_lines() {
+    let Some(data) = data_folder() else { return };
+    let config = concat!(env!("CARGO_MANIFEST_DIR"), "/../../configs/own_corpus.yaml");
+    let text = std::fs::read_to_string(config).unwrap();
+    assert!(text.lines().filter(|line| !line.starts_with('#')).count() <= 10);
+    let scratch = Scratch::with(&text);
+    let data = data.display().to_string();
+    scratch.run_well(&["--data", &data, "--profile", "smoke", "--quiet"]);
+    assert!(scratch.path("results/smoke/own_corpus/summary.md").exists());
+    scratch.complains(&[], &["`$LANDMARK_DATA/wmd/classic.tsv.gz` starts at the folder of the corpora"]);
+}
+
+/// Texts are whole numbers; what people said is how near they are.
+const PAIRS: &str = "\
+name: judged
+experiment: glue
+dataset: { name: pairs, path: pairs.tsv, first: one, second: other, score: said }
+oracle: { kind: subprocess, command: [/bin/sh, scorer.sh], gamma: 0.05, checks: 0 }
+methods: [shift_ridge, nystrom]
+ranks: [12]
+error_estimate: 50
+compare: rank
+";
+
+fn judged() -> Scratch {
+    let scratch = Scratch::with(PAIRS);
+    scratch.write("scorer.sh", PROGRAM);
+    let pairs = (0..40).map(|i| ((i * 7) % 41, (i * 11 + 3) % 41));
+    let rows: String = pairs
+        .map(|(i, j): (i64, i64)| format!("{i}\t{j}\t{}\t{}\n", 50 - (i - j).abs(), u8::from((i - j).abs() < 12)))
+        .collect();
+    scratch.write("pairs.tsv", &format!("one\tother\tsaid\talike\n{rows}"));
+    scratch
+}
+
+#[test]
+fn pairs_of_ones_own_are_judged_under_any_score() {
+    let scratch = judged();
+    let planned = number_before(&scratch.run_well(&["--dry-run"]).out, " evaluations");
+    let said = scratch.run_well(&[]);
+    let mut pairs = asked(&scratch);
+    assert_eq!(pairs.len() as u64, planned, "{}", said.err);
+    pairs.sort();
+    pairs.dedup();
+    assert_eq!(pairs.len() as u64, planned, "no pair twice");
+    let summary = std::fs::read_to_string(scratch.path("results/judged/summary.md")).unwrap();
+    assert!(summary.contains("Spearman"), "{summary}");
+    // labels, and a threshold from pairs that are learned from
+    let yes_no =
+        "dataset={ name: pairs, path: pairs.tsv, first: one, second: other, label: alike, split: { train: 0.4 } }";
+    let said = scratch.run_well(&["--set", yes_no]);
+    assert!(said.err.contains("F1") || said.out.contains("F1"), "{}{}", said.out, said.err);
+    for (set, words) in [
+        ("dataset.said=x", "`said`"),
+        ("dataset.score=one1", "no column `one1`; did you mean `one`?"),
+        ("dataset={ name: pairs, path: pairs.tsv, first: one, second: other, label: said }", "labels:"),
+    ] {
+        scratch.complains(&["--set", set], &[words]);
+    }
+}
+
+#[test]
+fn pairs_that_are_listed_are_scored_by_the_factors_and_by_the_program() {
+    let scratch = place();
+    scratch.run_well(&["--quiet"]);
+    let rows: String = (0..20).map(|i| format!("n{i}\t{}\t{}\n", 59 - i, 100 - (59 - 2 * i))).collect();
+    scratch.write("listed.tsv", &format!("first\tsecond\tscore\n{rows}"));
+    let before = asked(&scratch).len();
+    let said = well(&scratch, &["pairs", "config.yaml", "listed.tsv"]);
+    assert!(said.out.contains("the factors with `score`: Pearson 0.9"), "{}", said.out);
+    assert_eq!(asked(&scratch).len(), before, "the factors ask nobody");
+    let said = well(&scratch, &["pairs", "config.yaml", "listed.tsv", "--rescore"]);
+    assert!(
+        said.out.contains("20 of 20 pairs scored") && said.out.contains("the score with `score`: Pearson 0.9"),
+        "{}",
+        said.out
+    );
+    assert!(asked(&scratch).len() > before);
+    let table = std::fs::read_to_string(scratch.path("results/mine/listed.tsv")).unwrap();
+    assert!(table.starts_with("first\tsecond\testimate\tscore\tagainst\nn0\tn59\t"), "{table}");
+    scratch.write("wrong.tsv", "first\tsecond\nn1\tn99\n");
+    let said = scratch.say(&["pairs", "config.yaml", "wrong.tsv"]);
+    assert_eq!(said.code, Some(2));
+    said.must_complain("row 1: `n99` is no item");
+}
+
+#[test]
+fn a_program_that_is_not_what_it_says_is_found_before_it_is_paid_for() {
+    let checked = CONFIG.replace(", checks: 0", "");
+    let with = |program: &str, config: &str| {
+        let scratch = place();
+        scratch.write("config.yaml", config);
+        scratch.write("scorer.sh", program);
+        scratch
+    };
+    // an order that matters
+    let scratch = with(&PROGRAM.replace("${d#-}", "$d"), &checked);
+    scratch.complains(
+        &[],
+        &["says that its score is symmetric", "`symmetric: false`", "oracle.symmetrize: mean"].map(
+            |words| match words {
+                "`symmetric: false`" => "\"symmetric\": false",
+                other => other,
+            },
+        ),
+    );
+    assert!(asked(&scratch).len() <= 32, "{}", asked(&scratch).len());
+    // another score under the same name
+    let scratch = with(PROGRAM, &checked);
+    let bill = scratch.run_well(&["--dry-run"]);
+    assert_eq!(number_before(&bill.out, " evaluations that check the program"), 16);
+    scratch.run_well(&["--quiet"]);
+    let before = asked(&scratch).len();
+    scratch.run_well(&["--quiet"]);
+    assert_eq!(asked(&scratch).len(), before, "a finished run checks nothing");
+    scratch.write("scorer.sh", &PROGRAM.replace("d=$(($1 - $2))", "d=$((2 * ($1 - $2)))"));
+    scratch.complains(
+        &["--set", "ranks=20"],
+        &["calls itself `difference`", "a program that has changed needs another identity"],
+    );
+    // distances that pass for similarities
+    let scratch = with(PROGRAM, &checked.replace(", gamma: 0.05", ""));
+    let said = scratch.run_well(&[]);
+    assert!(said.err.contains("warning: items are less like themselves"), "{}", said.err);
+    let scratch = Scratch::with(crate::scratch::MATRIX);
+    scratch.write_matrix("matrix.npy", &Array2::from_shape_fn((20, 20), |(i, j)| (i as f64 - j as f64).abs()));
+    let said = scratch.run_well(&[]);
+    assert!(said.err.contains("items are less like themselves"), "{}", said.err);
+}
+
+#[test]
+fn wrong_types_are_named_as_what_they_are() {
+    let scratch = place();
+    for (set, words) in [
+        ("ranks=hundred", "`ranks` is the text `hundred`, but must be a number"),
+        ("ranks=[hundred]", "but a rank must be a number"),
+        ("error_estimate=yes", "`error_estimate` is the text `yes`, but must be `true`, `false`"),
+        ("dataset.delimiter=;;", "must be one character, or `tab`"),
+        ("dataset.empty_texts=skip", "must be `error` or `drop`"),
+    ] {
+        scratch.complains(&["--set", set], &[words]);
+    }
+}
+
+#[test]
+fn classify_takes_the_ids_of_the_configuration_and_finds_empty_labels() {
+    let scratch = place();
+    scratch.run_well(&["--quiet"]);
+    let rows: String = (0..60)
+        .map(|i| {
+            format!(
+                "n{i}\t{}\n",
+                if i % 4 == 3 {
+                    ""
+                } else if i < 30 {
+                    "low"
+                } else {
+                    "high"
+                }
+            )
+        })
+        .collect();
+    scratch.write("labels.tsv", &format!("key\tlabel\n{rows}"));
+    let said = well(&scratch, &["classify", "config.yaml", "--labels", "labels.tsv"]);
+    assert!(
+        said.out.contains("15 rows have no label")
+            && said.out.contains("45 labelled items in 2 classes, 15 labelled now"),
+        "{}",
+        said.out
+    );
+}
+
+/// Commands of the tour, in their order: what stands in its blocks of shell.
+fn commands_of_the_tour() -> Vec<String> {
+    let text = std::fs::read_to_string(repository("docs/tour.md")).unwrap();
+    let blocks = text.split("```sh\n").skip(1).map(|rest| rest.split("```").next().unwrap().to_owned());
+    blocks.flat_map(|block| block.lines().map(str::to_owned).collect::<Vec<_>>()).collect()
+}
+
+fn repository(path: &str) -> std::path::PathBuf {
+    std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path)
+}
+
+#[test]
+fn the_tour_runs_as_it_is_written() {
+    let scratch = Scratch::with("");
+    let commands = commands_of_the_tour();
+    assert!(commands.len() >= 12, "{commands:?}");
+    for command in &commands {
+        let words: Vec<&str> = command.split_whitespace().collect();
+        match words[..] {
+            ["cp", from, to] => drop(std::fs::copy(repository(from), scratch.path(to)).unwrap()),
+            ["runner", ..] => {
+                let said = well(&scratch, &words[1..]);
+                if words.contains(&"--json") {
+                    let answer: serde_json::Value = serde_json::from_str(&said.out).unwrap();
+                    assert!(answer.is_object(), "{answer}");
+                }
+            }
+            _ => panic!("`{command}` is no command of the tour"),
+        }
+    }
+    let text = std::fs::read_to_string(repository("docs/tour.md")).unwrap();
+    for picture in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
+        assert!(repository("docs").join(picture).exists(), "{picture}");
+    }
+}
+
+const TREES: &str = "\
+name: parsed
+experiment: classification
+dataset: { name: trees, path: trees.tsv, label: kind, split: { column: part } }
+oracle: { kind: tree_kernel, kernel: ptk }
+methods: [nystrom, shift_ridge, exact]
+ranks: [6]
+compare: rank
+";
+
+#[test]
+fn trees_of_ones_own_are_classified_from_brackets_and_from_parses() {
+    let scratch = Scratch::with(TREES);
+    let sides = ["train", "test"];
+    let tree = |i: usize| match i % 2 {
+        0 => format!("(S (NP (D the) (N n{})) (VP (V runs)))", i % 5),
+        _ => format!("(Q (W who) (V eats) (O (N n{})))", i % 5),
+    };
+    let rows: String =
+        (0..40).map(|i| format!("{}\t{}\t{}\n", ["s", "q"][i % 2], sides[usize::from(i >= 28)], tree(i))).collect();
+    scratch.write("trees.tsv", &format!("kind\tpart\ttree\n{rows}"));
+    let said = scratch.run_well(&[]);
+    assert!(said.err.contains("at best, by "), "{}", said.err);
+    scratch.complains(&["--set", "dataset.tree=kind"], &["row 1: `kind`", "write a tree in brackets"]);
+    let word = |n: usize, form: &str, head: usize, relation: &str| {
+        format!("{n}\t{form}\t{form}\tNOUN\tNN\t_\t{head}\t{relation}\t_\t_\n")
+    };
+    let sentence = |i: usize| {
+        let (kind, words) = match i % 2 {
+            0 => ("s", word(1, "dogs", 2, "nsubj") + &word(2, &format!("bark{}", i % 3), 0, "root")),
+            _ => (
+                "q",
+                word(1, "who", 0, "root") + &word(2, "eats", 1, "dep") + &word(3, &format!("n{}", i % 3), 2, "obj"),
+            ),
+        };
+        format!("# label = {kind}\n# part = {}\n{words}\n", sides[usize::from(i >= 28)])
+    };
+    scratch.write("parses.conllu", &(0..40).map(sentence).collect::<String>());
+    let parses = "dataset={ name: trees, path: parses.conllu, label: label, split: { column: part } }";
+    scratch.run_well(&["--quiet", "--set", parses]);
+    scratch.complains(
+        &["--set", "dataset={ name: trees, path: parses.conllu, label: kind }"],
+        &["row 1: the sentence has no comment `# kind = …`"],
+    );
+}
