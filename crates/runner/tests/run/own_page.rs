@@ -120,7 +120,7 @@ fn what_commands_make_is_drawn_and_goes_with_the_factors() {
     let said = well(&scratch, &["cluster", "config.yaml", "--clusters", "4"]);
     assert!(said.contains("drawn in `") && said.contains("  0: "), "{said}");
     let rows: String = (0..60).step_by(2).map(|i| format!("n{i}\t{}\n", if i < 30 { "low" } else { "high" })).collect();
-    scratch.write("labels.tsv", &format!("id\tlabel\n{rows}"));
+    scratch.write("labels.tsv", &format!("key\tlabel\n{rows}"));
     well(&scratch, &["classify", "config.yaml", "--labels", "labels.tsv"]);
     assert!(["topk", "mine", "clusters", "labels"].iter().all(|part| has(part)));
     let text = page(&scratch);
@@ -171,7 +171,9 @@ fn evil_texts_stay_texts_and_two_items_have_a_page() {
     scratch.write("items.tsv", "key\ttext\na\t1\nb\t2\n");
     scratch.run_well(&["--quiet", "--set", "ranks=1", "--set", "error_estimate=null"]);
     let text = page(&scratch);
-    assert!(text.contains("id=\"mine-map\"") && !text.contains("NaN"));
+    // the bytes of a font may spell anything
+    let (_, body) = text.split_once("<body>").unwrap();
+    assert!(body.contains("id=\"mine-map\"") && !body.contains("NaN"));
 }
 
 #[test]

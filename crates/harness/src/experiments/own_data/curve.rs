@@ -228,7 +228,7 @@ fn plot(points: &[&ResultRow], rank: f64, label: &str, is_recall: bool) -> (Plot
         marks.push(Mark::Dots { name, ink: 1, points: vec![(2.0 * rank, at(law, 2.0 * rank))], is_hollow: true });
     }
     let notation = if is_recall { Notation::Percent } else { Notation::Fixed(3) };
-    let held: &[f64] = if is_recall { &[1.0] } else { &[0.0] };
+    let held: &[f64] = if is_recall { &[0.0, 1.0] } else { &[0.0] };
     let y = PlotAxis::linear(if is_recall { format!("{label} (%)") } else { label.to_owned() }, notation).holding(held);
     let x = PlotAxis::linear("landmarks", Notation::Whole).logarithmic();
     (Plot { title: format!("{label} against landmarks"), x, y, marks }, law.map(|law| at(law, 2.0 * rank)))

@@ -341,7 +341,8 @@ fn labelled(report: &LabelsReport, drawn: &Drawn<'_>) -> Option<Chapter> {
             "Learned from {} with {} labels at C = {}. {} of {} are right ({}), {}.",
             counted(report.learned as u64, "item"),
             report.names.len(),
-            report.cost,
+            // a number of a grid as a person would write it
+            format!("{:.5e}", report.cost).parse().unwrap_or(report.cost),
             count(right),
             count(judged),
             share(right, judged),
