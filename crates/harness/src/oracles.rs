@@ -71,6 +71,11 @@ pub trait OracleSettings: Any + Debug + Send + Sync {
         false
     }
 
+    /// True where its scores come from somebody else's machine, who may want money for them.
+    fn is_remote(&self) -> bool {
+        false
+    }
+
     /// The device that models compute on.
     fn device(&self) -> &str {
         "auto"

@@ -5,7 +5,10 @@
 mod counting;
 mod crash;
 mod faults;
+mod faulty;
 mod housekeeping;
 mod lanes;
+mod model;
 mod promises;
+mod proof;
 mod sharing;
