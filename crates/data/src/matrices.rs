@@ -8,7 +8,7 @@ use ndarray::Array2;
 use ndarray_npy::ReadNpyExt;
 
 use crate::error::DataError;
-use crate::lines::open;
+use crate::lines::{check_promise, open};
 use crate::npy_header::{self, Dtype};
 
 mod generated;
@@ -31,6 +31,7 @@ pub fn read_square(path: &Path) -> Result<Array2<f64>, DataError> {
 
 fn read(path: &Path) -> Result<Array2<f64>, DataError> {
     let header = npy_header::read(path, &mut open(path)?)?;
+    check_promise(path, "its first number", header.bytes())?;
     let reader = open(path)?;
     let matrix = match header.dtype {
         Dtype::F64 => Array2::<f64>::read_npy(reader),
@@ -101,6 +102,10 @@ mod tests {
             (encoded(&holed), "the entry (i = 1, j = 2) is NaN"),
             (whole[..whole.len() - 8].to_vec(), "mine.npy` cannot be read as a NumPy matrix"),
             (npy_header::encode("{'descr': '<f2', 'fortran_order': False, 'shape': (1, 1), }\n", &[0, 0]), "`<f2`"),
+            (
+                npy_header::encode("{'descr': '<f8', 'fortran_order': False, 'shape': (100000, 100000), }\n", &[0; 8]),
+                "truncated at its first number: 88 bytes are left, wanted are 80000000000",
+            ),
             (b"1.0, 0.5\n0.5, 1.0\n".to_vec(), "wanted is the header of a NumPy `.npy` file"),
         ] {
             let message = load(&bytes).unwrap_err().to_string();
