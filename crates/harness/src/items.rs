@@ -4,6 +4,7 @@
 //! file and row. Memory: the ids and texts themselves.
 
 use std::collections::HashMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
 use landmark_yaml::did_you_mean;
@@ -139,7 +140,9 @@ impl ItemFile<'_> {
             TextsFormat::Tsv => self.read_tabs()?,
             TextsFormat::Jsonl => self.read_json()?,
             TextsFormat::Csv => self.read_csv()?,
-            TextsFormat::Parquet => self.read_parquet()?,
+            // readers of Parquet are known to panic on files that are damaged
+            TextsFormat::Parquet => catch_unwind(AssertUnwindSafe(|| self.read_parquet()))
+                .unwrap_or_else(|_| Err(self.layout_error("its reader gave up: the file is damaged".to_owned())))?,
         };
         if items.texts.len() < at_least {
             return Err(ItemsError::TooFew { path: self.path.to_owned(), seen: items.texts.len(), wanted: at_least });
