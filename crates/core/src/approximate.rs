@@ -58,9 +58,14 @@ pub trait Approximate: Send + Sync {
     /// The stable id of the field: `nystrom`, `sms_nystrom`, …
     fn id(&self) -> &'static str;
 
+    /// The method that this one is put around: it answers what a wrapper does not say itself.
+    fn wrapped(&self) -> Option<&dyn Approximate> {
+        None
+    }
+
     /// |S2| / |S1| of a method that takes a second, wider set of the nested order; `None` for the others.
     fn second_set(&self) -> Option<f64> {
-        None
+        self.wrapped()?.second_set()
     }
 
     /// The method with another |S2| / |S1|; `None` where it takes no second set.
@@ -79,13 +84,16 @@ pub trait Approximate: Send + Sync {
 
     /// Landmarks of the nested order that a fit of this rank reads; with one fewer it is refused.
     fn landmarks_needed(&self, n: usize, rank: usize) -> usize {
+        if let Some(method) = self.wrapped() {
+            return method.landmarks_needed(n, rank);
+        }
         // at most n, so nothing is cut off
         self.second_set().map_or(rank, |ratio| ((ratio * rank as f64).round().min(n as f64) as usize).max(rank))
     }
 
     /// Landmarks of the independent order that a fit of this rank reads: none but for methods that draw twice.
-    fn independent_needed(&self, _rank: usize) -> usize {
-        0
+    fn independent_needed(&self, rank: usize) -> usize {
+        self.wrapped().map_or(0, |method| method.independent_needed(rank))
     }
 
     /// Refuses an oracle, a rank or landmarks that a fit can't use.
@@ -105,7 +113,10 @@ pub trait Approximate: Send + Sync {
 
     /// Entries that a fit requests, for arguments that [`check_fit`](Approximate::check_fit) lets pass.
     fn entries(&self, n: usize, landmarks: &Landmarks, rank: usize) -> EntryPlan {
-        EntryPlan::columns(&landmarks.order()[..self.landmarks_needed(n, rank)])
+        match self.wrapped() {
+            Some(method) => method.entries(n, landmarks, rank),
+            None => EntryPlan::columns(&landmarks.order()[..self.landmarks_needed(n, rank)]),
+        }
     }
 
     /// Entries that [`fit`](Approximate::fit) will request. Pure: no oracle call.
@@ -170,7 +181,7 @@ pub trait Approximate: Send + Sync {
     /// methods are compared at equal entries rather than at equal rank. At least 1. A method that needs all of K
     /// answers `columns`, its rank, since no smaller price exists.
     fn rank_for_columns(&self, n: usize, columns: usize) -> usize {
-        columns.clamp(1, n.max(1))
+        self.wrapped().map_or(columns.clamp(1, n.max(1)), |method| method.rank_for_columns(n, columns))
     }
 }
 

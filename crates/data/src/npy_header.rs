@@ -14,6 +14,11 @@ pub(crate) enum Dtype {
     F16,
     F32,
     F64,
+    /// Whole numbers of so many bytes, with a sign or without; truth values are bytes.
+    Whole {
+        bytes: usize,
+        signed: bool,
+    },
 }
 
 impl Header {
@@ -31,11 +36,31 @@ impl Dtype {
             Self::F16 => 2,
             Self::F32 => 4,
             Self::F64 => 8,
+            Self::Whole { bytes, .. } => bytes,
+        }
+    }
+
+    /// By NumPy's name of it.
+    fn of(descr: &str) -> Option<Self> {
+        let whole = |bytes, signed| Some(Self::Whole { bytes, signed });
+        match descr {
+            "<f2" => Some(Self::F16),
+            "<f4" => Some(Self::F32),
+            "<f8" => Some(Self::F64),
+            "|b1" | "|u1" => whole(1, false),
+            "|i1" => whole(1, true),
+            "<i2" => whole(2, true),
+            "<u2" => whole(2, false),
+            "<i4" => whole(4, true),
+            "<u4" => whole(4, false),
+            "<i8" => whole(8, true),
+            "<u8" => whole(8, false),
+            _ => None,
         }
     }
 }
 
-/// A matrix of little-endian floating-point numbers.
+/// A matrix of little-endian numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Header {
     pub(crate) dtype: Dtype,
@@ -71,14 +96,8 @@ pub(crate) fn read(path: &Path, reader: &mut dyn Read) -> Result<Header, DataErr
     let unsupported = |seen: String, wanted| DataError::UnsupportedArray { path: path.to_owned(), seen, wanted };
 
     let descr = value_of(&dictionary, "descr").ok_or_else(unreadable)?.trim_matches(['\'', '"']).to_owned();
-    let dtype = match descr.as_str() {
-        "<f2" => Dtype::F16,
-        "<f4" => Dtype::F32,
-        "<f8" => Dtype::F64,
-        other => {
-            return Err(unsupported(format!("numbers of type `{other}`"), "`<f2`, `<f4` or `<f8` (float16, 32 or 64)"));
-        }
-    };
+    let wanted = "real numbers, little-endian: `matrix.astype(\"<f8\")`";
+    let dtype = Dtype::of(&descr).ok_or_else(|| unsupported(format!("numbers of type `{descr}`"), wanted))?;
     let fortran_order = match value_of(&dictionary, "fortran_order").ok_or_else(unreadable)? {
         "True" => true,
         "False" => false,
@@ -139,7 +158,8 @@ mod tests {
         for (bytes, wanted) in [
             (b"short".to_vec(), "begins with fewer than 8 bytes"),
             (b"PK\x03\x04 a zip file".to_vec(), "begins with `PK\\x03\\x04 a z`"),
-            (encode("{'descr': '<i8', 'fortran_order': False, 'shape': (2, 2)}", &[]), "numbers of type `<i8`"),
+            (encode("{'descr': '<c16', 'fortran_order': False, 'shape': (2, 2)}", &[]), "numbers of type `<c16`"),
+            (encode("{'descr': '>f8', 'fortran_order': False, 'shape': (2, 2)}", &[]), "real numbers, little-endian"),
             (encode("{'descr': '<f4', 'fortran_order': False, 'shape': (7,)}", &[]), "an array of shape (7,)"),
             (encode("{'descr': '<f4', 'shape': (7, 7)}", &[]), "begins with the header `{'descr'"),
             (encode("{'descr': '<f4', 'fortran_order': False, 'shape': (7, -7)}", &[]), "begins with the header"),

@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use landmark_core::oracle::Identity;
-use landmark_store::SyncPolicy;
 use landmark_yaml::{
     Change, ConfigError, Node, Problem, Problems, Profile, Section, Sources, Value, did_you_mean, lay_profile, overlay,
     profile_names,
@@ -23,6 +22,7 @@ pub mod landmarks;
 pub mod matrix;
 pub mod method;
 pub mod method_entry;
+pub mod own_pairs;
 pub mod queries;
 pub mod reading;
 pub mod retrieval;
@@ -44,14 +44,17 @@ pub use item_kind::ItemKind;
 pub use landmarks::LandmarkConfig;
 pub use matrix::{ExperimentEntry, MatrixSubject};
 pub use method::{MethodConfig, ProxyConfig, ProxyFit, ProxyKind, ProxyLink};
+pub use own_pairs::{OwnPairsConfig, PairTarget};
 pub use queries::QueriesConfig;
 pub use reading::Ingredients;
 pub use reading::Reading;
 pub use retrieval::RetrievalConfig;
 pub use run_settings::RunSettings;
 pub use search::{Regimes, SearchConfig, Strategy, WmeSearch};
-pub use settings::{Budget, ErrorEstimateConfig, FactorFormat, OutputConfig, SpectrumConfig, StoreConfig, SvmConfig, TrainedOn};
-pub use texts::TextsFormat;
+pub use settings::{
+    Budget, ErrorEstimateConfig, FactorFormat, OutputConfig, SpectrumConfig, StoreConfig, SvmConfig, TrainedOn,
+};
+pub use texts::{LabelsConfig, RowSplit, TextsFormat};
 pub use values::{Axis, Compare, ConfigPath, Range, Rank, Scale, Tuned};
 
 use crate::catalogue::Catalogue;
@@ -244,15 +247,9 @@ impl Config {
         let reading = Reading { folder, known: &catalogue.ingredients, problems };
         let section = Section::new(root, "", problems)?;
         let name = section.required::<String>("name").filter(|name| check::name(name, &section));
-        let store = StoreConfig::read(&section);
         let subject = section.required_node("experiment").and_then(|node| {
             let id: String = problems.read(node, "experiment")?;
-            let mut subject = read_subject(&id, node, &section, &reading, &profile, catalogue)?;
-            if let Subject::Matrix(matrix, _) = &mut subject {
-                let suited = if matrix.costs_money() { SyncPolicy::Batch } else { SyncPolicy::Second };
-                matrix.sync = store.sync.unwrap_or(suited);
-            }
-            Some(subject)
+            read_subject(&id, node, &section, &reading, &profile, catalogue)
         });
         section.finish(&KEYS);
         Some(Self {
@@ -271,7 +268,7 @@ impl Config {
                 .node("results")
                 .and_then(|node| ConfigPath::read(node, "results", Path::new(""), problems))
                 .map(|path| path.resolved),
-            store: store.at,
+            store: section.optional("store"),
             cluster: section.optional("cluster").unwrap_or_default(),
             text: text.to_owned(),
             subject: subject?,
@@ -319,7 +316,7 @@ impl Config {
     }
 }
 
-/// What a profile changed, in words: `3 replicates instead of 20`. The time that it takes changes nothing.
+/// Changes by a profile, in words: `3 replicates instead of 20`. The time that it takes changes nothing.
 fn in_words(change: &Change) -> Option<String> {
     let Change { key, from, to } = change;
     let instead = from.as_ref().map_or_else(String::new, |from| format!(" instead of {from}"));

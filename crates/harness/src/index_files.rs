@@ -18,7 +18,7 @@ pub const INDEX: &str = "index";
 const INFO: &str = "index.json";
 const TENSORS: &str = "index.safetensors";
 
-/// What an index says of itself.
+/// Facts of an index, for a listing and for checks.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct IndexInfo {
@@ -130,7 +130,7 @@ fn write_tensors(path: &Path, tensors: &[(&str, ArrayView2<'_, f64>)]) -> std::i
     out.flush()
 }
 
-/// What the index of a folder says of itself, if there is one that can be read.
+/// Facts of the index in a folder, if there is one that can be read.
 pub fn peek(folder: &Path) -> Option<IndexInfo> {
     let info = serde_json::from_str(&fs::read_to_string(folder.join(INFO)).ok()?).ok()?;
     folder.join(TENSORS).exists().then_some(info)

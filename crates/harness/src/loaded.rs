@@ -8,11 +8,13 @@ use landmark_oracles::neural::NeuralError;
 use landmark_oracles::subprocess::SubprocessError;
 use landmark_report::Caveat;
 
-use crate::config::dataset::{DatasetConfig, Items};
+use crate::config::dataset::{DatasetConfig, Items, PairsConfig};
+use crate::config::item_kind::ItemKind;
 use crate::config::run_settings::RunSettings;
 
 mod documents;
 mod matrix;
+mod own_pairs;
 mod pairs;
 mod questions;
 mod texts;
@@ -21,7 +23,7 @@ pub use documents::{EmptyDocuments, PlacedDocuments};
 pub use matrix::GivenMatrix;
 pub use pairs::Pairs;
 pub use questions::Questions;
-pub use texts::{PlacedTexts, Texts};
+pub use texts::{PlacedTexts, TextPairs, Texts};
 
 /// Items of a dataset.
 pub struct Loaded {
@@ -50,17 +52,20 @@ pub enum LoadedItems {
 }
 
 impl Loaded {
-    /// Loads the items of a dataset. `compares_words` says whether anything reads texts through their word vectors.
+    /// Loads the items of a dataset. `compares_words` says whether anything reads texts through their word vectors, `reads`
+    /// what the oracle reads: pairs of the user's own are texts to one that knows no pairs.
     ///
     /// # Errors
-    /// What is missing or malformed, named with the next step.
+    /// A missing or malformed input, named with the next step.
     pub fn load(
         run: &RunSettings,
         dataset: &DatasetConfig,
         data: Option<&Path>,
         empty: EmptyDocuments,
         compares_words: bool,
+        reads: &[ItemKind],
     ) -> Result<Self, LoadError> {
+        let words = compares_words.then_some(empty);
         match &dataset.items {
             Items::Documents(items) => {
                 let placed = PlacedDocuments::load(run, dataset, items, empty, data)?;
@@ -68,19 +73,19 @@ impl Loaded {
                 Ok(Self { dataset, items: LoadedItems::Documents(Box::new(placed)), stamps, notes })
             }
             Items::Questions(items) => questions::load(run, dataset.name, items, data),
+            Items::Pairs(PairsConfig { own: Some(own), .. }) if !reads.contains(&ItemKind::Pairs) => {
+                texts::load_pairs(run, dataset, own, words, data)
+            }
             Items::Pairs(items) => pairs::load(run, dataset.name, items, data),
             Items::Matrix(items) => {
-                let given = GivenMatrix::read(items)?;
+                let given = GivenMatrix::read(items, data)?;
                 Ok(Self::bare(dataset.name, LoadedItems::Matrix(given)))
             }
             Items::Random(items) => {
                 let drawn = GivenMatrix::draw(run, dataset.name, items);
                 Ok(Self::bare(dataset.name, LoadedItems::Matrix(drawn)))
             }
-            Items::Texts(items) => {
-                let words = compares_words.then_some(empty);
-                texts::load(run, dataset.name, items, words, data)
-            }
+            Items::Texts(items) => texts::load(run, dataset.name, items, words, data),
         }
     }
 
@@ -147,6 +152,14 @@ pub enum LoadError {
     /// The user's items could not be read.
     #[error(transparent)]
     Items(#[from] crate::items::ItemsError),
+    /// A file of the user's could not be read.
+    #[error(transparent)]
+    Table(#[from] crate::table_file::TableError),
+    /// A model is to be fine-tuned on pairs that nobody names.
+    #[error(
+        "`fine_tune` learns from labelled pairs, and the dataset `{0}` names none to learn from: add `split: {{ train: 0.7 }}`, `{{ column: … }}` or `{{ file: … }}` to it"
+    )]
+    NothingToLearnFrom(String),
     /// The user's program does not score.
     #[error(transparent)]
     Program(#[from] SubprocessError),
@@ -194,6 +207,18 @@ pub enum LoadError {
         seen: usize,
         /// Number of items of the dataset.
         wanted: usize,
+    },
+    /// A row that is on no side of the split.
+    #[error("`{column}` of `{id}` in `{file}` is `{seen}`; write `train` or `test`")]
+    Part {
+        /// The file.
+        file: String,
+        /// The item.
+        id: String,
+        /// The column.
+        column: String,
+        /// What it says.
+        seen: String,
     },
     /// The dataset has no split of its own.
     #[error("the dataset `{dataset}` has no split of its own; write `split: {{ train: 0.7 }}`")]

@@ -285,7 +285,7 @@ impl MeteredStore {
 }
 
 /// All pairs of two items of a set, each once, in strides through its columns, rows and single entries.
-fn scattered_pairs(set: &EntrySet, n: usize) -> impl Iterator<Item = Pair> {
+pub(crate) fn scattered_pairs(set: &EntrySet, n: usize) -> impl Iterator<Item = Pair> {
     let (columns, rows, single) = (set.columns(), set.rows(), set.scattered());
     let whole = (columns.len() + rows.len()) * n;
     let total = whole + single.len();

@@ -76,6 +76,11 @@ pub trait OracleSettings: Any + Debug + Send + Sync {
         false
     }
 
+    /// Pairs by which a program is checked before its scores are paid for.
+    fn checks(&self) -> usize {
+        0
+    }
+
     /// The device that models compute on.
     fn device(&self) -> &str {
         "auto"
@@ -89,7 +94,7 @@ pub trait OracleSettings: Any + Debug + Send + Sync {
     /// Builds the oracle over items; makes no call.
     ///
     /// # Errors
-    /// What is missing or malformed, named with the next step.
+    /// A missing or malformed input, named with the next step.
     fn open(&self, loaded: Loaded, opening: &Opening<'_>) -> Result<Opened, LoadError>;
 }
 
@@ -122,7 +127,7 @@ pub struct Opened {
     pub raw: Arc<dyn Oracle>,
     /// The score of a pair as it is asked for; `raw` may be symmetrised.
     pub as_given: Arc<dyn Oracle>,
-    /// What the oracle is, in words, for the store's listing.
+    /// Description of the oracle in words, for the store's listing.
     pub description: String,
     /// True where an evaluation costs enough to be worth keeping: a matrix that is already there does not.
     pub is_priced: bool,
@@ -165,14 +170,19 @@ pub enum Items {
         words: Option<Words>,
         /// The program or endpoint that scores them, where there is one.
         scorer: Option<Scorer>,
+        /// Their classes, where a column names them.
+        labels: Option<Labels>,
+        /// The labelled pairs that they are the texts of.
+        pairs: Option<Box<Sentences>>,
     },
 }
 
 impl Items {
-    /// Texts, and the program or endpoint that scores them where there is one.
-    fn of_texts(texts: &Texts, scorer: Option<Scorer>) -> Self {
+    /// Texts under a score that is asked for as given, and the program or endpoint that scores them where there is one.
+    fn of_texts(texts: &Texts, scorer: Option<Scorer>, as_given: &Arc<dyn Oracle>, orders: Option<Orders>) -> Self {
         let words = texts.words.as_ref().map(|placed| Words { clouds: Arc::clone(&placed.clouds), negligible: None });
-        Self::Texts { scored: Arc::clone(&texts.scored), words, scorer }
+        let pairs = texts.pairs.as_ref().map(|pairs| Box::new(Sentences::of_texts(pairs, as_given, orders)));
+        Self::Texts { scored: Arc::clone(&texts.scored), words, scorer, labels: texts.labels.clone(), pairs }
     }
 }
 

@@ -5,6 +5,7 @@
 
 use landmark_core::entries::{Certainty, EntryPlan, EntrySet};
 use landmark_core::oracle::OracleShape;
+use landmark_report::amounts::share;
 
 use crate::job::{ExtraCalls, Job, Request};
 
@@ -77,6 +78,16 @@ impl Forecast {
         }
         let all = |shape: &OracleShape| EntryPlan::all(shape.len).evaluations(*shape);
         self.shapes.iter().zip(&self.alone).map(|(shape, &alone)| alone.min(all(shape))).sum()
+    }
+
+    /// The evaluations of the whole run beside those that all of its matrices take: `45,900 of 124,750 pairs (37 %)`. Nothing where no entry
+    /// is evaluated, and where more is asked for than there is.
+    pub fn share(&self) -> Option<String> {
+        let all = |shape: &OracleShape| EntryPlan::all(shape.len).evaluations(*shape);
+        let (part, whole) = (self.evaluations(), self.shapes.iter().map(all).sum());
+        let are_pairs = self.shapes.iter().all(|shape| shape.evaluations_per_pair == 1 && shape.diagonal_known);
+        let noun = if are_pairs { "pairs" } else { "evaluations" };
+        (part > 0 && part <= whole).then(|| share(part, whole, noun))
     }
 
     /// True where every count is exact. What one job alone chooses on the way is counted; what two choose may be the same, and may be among

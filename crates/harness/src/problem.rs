@@ -35,7 +35,7 @@ pub struct Problem {
     pub raw: Arc<dyn Oracle>,
     /// Its two orders, where some method is to read one of them.
     pub orders: Option<SplitOrders>,
-    /// What the oracle is, in words, for the store's listing.
+    /// Description of the oracle in words, for the store's listing.
     pub description: String,
     /// True where an evaluation costs enough to be worth keeping: a matrix that is already there does not.
     pub is_priced: bool,
@@ -71,7 +71,7 @@ impl Problem {
     /// Loads the data and builds the oracle and the proxies that the methods name.
     ///
     /// # Errors
-    /// What is missing or malformed, named with the next step.
+    /// A missing or malformed input, named with the next step.
     pub fn load(
         run: &RunSettings,
         matrix: &MatrixSubject,
@@ -80,14 +80,15 @@ impl Problem {
     ) -> Result<Self, LoadError> {
         if let (Some(queries), Some(items)) = (&matrix.queries, matrix.dataset.texts()) {
             let of = |config| -> Result<ScoredItems, LoadError> {
-                let OwnItems { ids, texts, .. } = OwnItems::of(config)?;
+                let OwnItems { ids, texts, .. } = OwnItems::of(config, data)?;
                 Ok(ScoredItems::new(ids, texts)?)
             };
             let embeddings = queries.embeddings.as_ref().map(|path| matrices::read_rows(&path.resolved)).transpose()?;
             return Self::of_queries(run, matrix, data, &of(items)?, &of(&queries.texts)?, embeddings.as_ref());
         }
         let empty = matrix.oracle.settings().empty_documents();
-        let loaded = Loaded::load(run, &matrix.dataset, data, empty, compares_words(matrix))?;
+        let reads = matrix.oracle.reads();
+        let loaded = Loaded::load(run, &matrix.dataset, data, empty, compares_words(matrix), reads)?;
         let embeddings = embeddings_of(loaded.count());
         Self::open(run, matrix, data, preparation, loaded, &embeddings)
     }
@@ -138,8 +139,8 @@ impl Problem {
     pub fn labels(&self) -> Option<&Labels> {
         match &self.items {
             Items::Documents { labels, .. } | Items::Questions { labels } => Some(labels),
-            Items::Matrix { labels } => labels.as_ref(),
-            Items::Pairs(_) | Items::Texts { .. } => None,
+            Items::Matrix { labels } | Items::Texts { labels, .. } => labels.as_ref(),
+            Items::Pairs(_) => None,
         }
     }
 
@@ -154,7 +155,11 @@ impl Problem {
 
     /// The labelled pairs, where the items are their sentences.
     pub fn sentences(&self) -> Option<&Sentences> {
-        if let Items::Pairs(sentences) = &self.items { Some(sentences) } else { None }
+        match &self.items {
+            Items::Pairs(sentences) => Some(sentences),
+            Items::Texts { pairs, .. } => pairs.as_deref(),
+            Items::Documents { .. } | Items::Questions { .. } | Items::Matrix { .. } => None,
+        }
     }
 
     /// The user's own texts, where that is what the items are.
@@ -217,7 +222,7 @@ pub fn similarity(raw: Arc<dyn Oracle>, gamma: Option<f64>) -> Result<Arc<dyn Or
     }
 }
 
-/// Whether the oracle or a proxy compares items by the vectors of their words.
+/// True where the oracle or a proxy compares items by the vectors of their words.
 fn compares_words(matrix: &MatrixSubject) -> bool {
     matrix.proxies().map(ProxyKind::reads).chain([matrix.oracle.reads()]).any(|reads| reads == [ItemKind::Documents])
 }
@@ -259,7 +264,8 @@ impl Joined<'_> {
         };
         let words = compares_words(matrix).then(|| matrix.oracle.settings().empty_documents());
         // vectors that are learned must not change with new texts
-        let (texts, notes) = Texts::of(run, matrix.dataset.name, texts, Arc::new(items), self.old, words, data)?;
+        let source = (texts.path.written.as_str(), texts.vectors.as_ref());
+        let (texts, notes) = Texts::of(run, matrix.dataset.name, source, Arc::new(items), self.old, words, data)?;
         let dataset = matrix.dataset.name.to_owned();
         let loaded = Loaded { dataset, items: LoadedItems::Texts(texts), stamps: Vec::new(), notes };
         let preparation = Preparation { may_train: false, quiet: true };

@@ -50,7 +50,7 @@ pub enum QueryError {
     /// Something has changed since the index was made.
     #[error("the index was made {of}: run the configuration again, or take back the change")]
     Changed {
-        /// What it was made from.
+        /// Facts of the index it was made from.
         of: String,
     },
     /// A program that knows items by their numbers.
@@ -115,11 +115,12 @@ impl QuerySearch {
             let (then, now) = (&info.config[..12.min(info.config.len())], &hash[..12]);
             return Err(QueryError::Changed { of: format!("with other settings (hash {then}, now {now})") });
         }
+        let data = options.data.as_deref();
         let scored = |items: OwnItems| ScoredItems::new(items.ids, items.texts);
         let Some(texts) = matrix.dataset.texts() else {
             return Err(LoadError::pair(matrix.dataset.name.to_owned(), matrix.oracle.kind()).into());
         };
-        let (items, past) = (scored(OwnItems::of(texts)?)?, scored(OwnItems::of(&queries.texts)?)?);
+        let (items, past) = (scored(OwnItems::of(texts, data)?)?, scored(OwnItems::of(&queries.texts, data)?)?);
         let is_there = info.anchors.iter().all(|&anchor| anchor < past.len());
         let anchors =
             if is_there { selected(&past, &info.anchors)? } else { ScoredItems::new(Vec::new(), Vec::new())? };

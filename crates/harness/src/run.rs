@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use landmark_report::amounts::counted;
 use landmark_report::{ClaimsError, FileError, ReferenceError, ReportError, ResultStore, ResultsError, write_file};
 use landmark_store::StoreError;
 use landmark_yaml::DEFAULT_PROFILE;
@@ -204,7 +205,7 @@ fn with_source<T>(
 /// Loads the items, starts the oracle, opens the store, and hands all of it over.
 ///
 /// # Errors
-/// What is missing or malformed.
+/// A missing or malformed input.
 pub fn with_sweep<T>(
     config: &Config,
     matrix: &MatrixSubject,
@@ -246,7 +247,8 @@ fn run_at(
         let is_finished = |job: &Job<'_>| !options.force && finished.contains(&job.key) && source.is_kept(job);
         let forecast = Forecast::of(&jobs, shapes, is_finished);
         console::print_subject(config, source);
-        console::print_dry_run(config, &source.matrices(), &forecast, options)?;
+        let checks = source.checks(&forecast).map_err(|error| RunError::Plan(Box::new(error)))?;
+        console::print_dry_run(config, &source.matrices(), (&forecast, checks), options)?;
         return Ok((Ended::Done, Vec::new()));
     }
     if options.force {
@@ -265,6 +267,15 @@ fn run_at(
         console::print_subject(config, source);
         console::print_todo(&source.matrices(), &forecast, jobs.len(), missing);
         results.warnings().iter().for_each(|warning| eprintln!("warning: {warning}"));
+    }
+    let plan = |error| RunError::Plan(Box::new(error));
+    let checks = source.checks(&forecast).map_err(plan)?;
+    if checks > 0 {
+        let warnings = source.check(&forecast).map_err(plan)?;
+        if !options.quiet {
+            eprintln!("{} checked the program", counted(checks, "evaluation"));
+        }
+        warnings.iter().for_each(|warning| eprintln!("warning: {warning}"));
     }
     let opening = start.elapsed();
     let outcome = work(source, &jobs, &mut results, &folder, missing, options)?;
@@ -294,7 +305,8 @@ fn run_at(
     let section = ReportSection::new(config, source, rows, &outcome, provenance, options)?;
     landmark_report::render(&section.input())?.write(&folder)?;
     if !options.quiet {
-        console::print_outcome(config, &matrices, section.rows.len(), &calls, &outcome, options);
+        let whole = Forecast::of(&jobs, matrices.shapes(), |_| false);
+        console::print_outcome(config, &matrices, section.rows.len(), (&calls, &whole), &outcome, options);
     }
     let ended = match outcome {
         Outcome { budget: true, .. } => Ended::BudgetExhausted,
@@ -302,6 +314,35 @@ fn run_at(
         Outcome { failed, .. } => Ended::SomeFailed(failed),
     };
     Ok((ended, vec![section]))
+}
+
+/// What a run would evaluate; not one call is made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cost {
+    /// Evaluations of the whole run on an empty store.
+    pub planned: u64,
+    /// Those that the store lacks.
+    pub missing: u64,
+    /// True where these counts are exact, false where they are upper bounds.
+    pub is_exact: bool,
+    /// The same beside all pairs: `45,900 of 124,750 pairs (37 %)`.
+    pub share: Option<String>,
+}
+
+/// The cost of a configuration.
+///
+/// # Errors
+/// What is missing or malformed.
+pub fn cost(config: &Config, options: &RunOptions) -> Result<Cost, RunError> {
+    let options = RunOptions { dry_run: true, ..options.clone() };
+    with_source(config, &options, |source| {
+        let jobs = source.jobs().map_err(|error| RunError::Plan(Box::new(error)))?;
+        let matrices = source.matrices();
+        let forecast = Forecast::of(&jobs, matrices.shapes(), |_| false);
+        let missing = matrices.to_buy(&forecast)?;
+        let is_exact = forecast.is_exact() && matrices.are_open();
+        Ok(Cost { planned: forecast.evaluations(), missing, is_exact, share: forecast.share() })
+    })
 }
 
 /// Draws tables, figures and the page again from what a run has kept.

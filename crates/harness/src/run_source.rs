@@ -6,6 +6,7 @@ use crate::job::{Job, JobError};
 use crate::layout::{About, Layout};
 use crate::matrices::Matrices;
 use crate::oracles::wmd::Skipped;
+use crate::plan::Forecast;
 
 /// The subject of a run.
 pub trait RunSource {
@@ -23,6 +24,22 @@ pub trait RunSource {
     /// True where a budget ended a job early, whose best so far is a result.
     fn is_cut_short(&self) -> bool {
         false
+    }
+
+    /// Evaluations that check a program before what a forecast lacks is evaluated.
+    ///
+    /// # Errors
+    /// A store that cannot be read.
+    fn checks(&self, _forecast: &Forecast) -> Result<u64, JobError> {
+        Ok(0)
+    }
+
+    /// Makes these checks; warnings come back.
+    ///
+    /// # Errors
+    /// A program that is not what it says.
+    fn check(&self, _forecast: &Forecast) -> Result<Vec<String>, JobError> {
+        Ok(Vec::new())
     }
 
     /// The jobs, in the order they run.

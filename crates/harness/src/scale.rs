@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 
 pub mod executor;
 pub mod purchase;
+pub mod workers;
 
 use purchase::Purchase;
 
@@ -166,7 +167,7 @@ impl TilePlan {
 /// `0-3,7` as numbers below `tiles`.
 ///
 /// # Errors
-/// What is no such list, in words.
+/// Complaint about a text that is no such list.
 pub fn parse_tiles(text: &str, tiles: usize) -> Result<Vec<usize>, String> {
     let mut found = Vec::new();
     for piece in text.split(',').map(str::trim) {
@@ -186,7 +187,7 @@ pub fn parse_tiles(text: &str, tiles: usize) -> Result<Vec<usize>, String> {
 /// The tiles of worker `k` of `n`, written `k/n`: every n-th.
 ///
 /// # Errors
-/// What is no such share, in words.
+/// Complaint about a text that is no such share.
 pub fn parse_share(text: &str, tiles: usize) -> Result<Vec<usize>, String> {
     let wrong =
         || format!("`{text}` is no share like `0/8`: the number of this worker, from 0, and how many there are");

@@ -45,7 +45,7 @@ pub trait Study: fmt::Debug + Send + Sync {
     /// Loads what the parts work on.
     ///
     /// # Errors
-    /// What is missing or malformed, named with the next step.
+    /// A missing or malformed input, named with the next step.
     fn open(&self, context: &StudyContext<'_>) -> Result<Box<dyn StudyWork>, StudyError>;
 
     /// The same for many machines, where the work can be cut.

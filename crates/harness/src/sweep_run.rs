@@ -7,7 +7,9 @@ use crate::job::{Job, JobError};
 use crate::layout::{About, Layout};
 use crate::matrices::{Matrices, Matrix};
 use crate::oracles::wmd::{Negligible, Skipped};
+use crate::plan::Forecast;
 use crate::problem::Problem;
+use crate::program_check;
 use crate::run_source::RunSource;
 use crate::sweep::context::SweepContext;
 
@@ -36,6 +38,20 @@ impl RunSource for SweepRun<'_> {
 
     fn is_cut_short(&self) -> bool {
         self.context.is_cut_short.get()
+    }
+
+    fn checks(&self, forecast: &Forecast) -> Result<u64, JobError> {
+        match forecast.entries.as_slice() {
+            [entries] if forecast.are_named() => program_check::bill(&self.context, entries),
+            _ => Ok(0),
+        }
+    }
+
+    fn check(&self, forecast: &Forecast) -> Result<Vec<String>, JobError> {
+        match forecast.entries.as_slice() {
+            [entries] if forecast.are_named() => program_check::check(&self.context, entries),
+            _ => Ok(Vec::new()),
+        }
     }
 
     fn jobs(&self) -> Result<Vec<Job<'_>>, JobError> {

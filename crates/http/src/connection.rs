@@ -46,7 +46,7 @@ pub(crate) enum Fault {
 #[derive(Debug)]
 pub(crate) struct Again {
     pub(crate) what: String,
-    /// What the server asks for.
+    /// Wait that the server asks for.
     pub(crate) wait: Option<Duration>,
     pub(crate) is_overwhelmed: bool,
     pub(crate) may_be_charged: bool,

@@ -59,7 +59,7 @@ pub enum HttpError {
         url: String,
         /// The ids of the items.
         pair: String,
-        /// What is wrong with it.
+        /// The fault, in words.
         reason: String,
         /// Advice.
         next_step: &'static str,

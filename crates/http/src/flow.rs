@@ -1,4 +1,4 @@
-//! How many requests may be under way, and when the next may leave.
+//! Number of requests under way, and the time at which the next may leave.
 //!
 //! The number is halved when the server is overwhelmed and grows by one a round of successes; a wait that the server asks for
 //! holds for all. Limits a minute that are known in advance are kept by token buckets. A request that waits holds no place.

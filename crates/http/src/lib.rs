@@ -107,7 +107,7 @@ impl Http {
         &self.items
     }
 
-    /// What was paid so far.
+    /// Money paid so far.
     pub fn paid(&self) -> Paid {
         self.purse.paid()
     }

@@ -72,7 +72,7 @@ pub struct HttpParams {
     pub failed_pairs: FailedPairs,
     /// Treatment of a model that changes while it is asked.
     pub changed_model: ChangedModel,
-    /// What the server charges.
+    /// Prices of the server.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub price: Option<Price>,
     /// PEM file of a certificate authority of one's own.

@@ -25,7 +25,7 @@ pub struct Price {
     pub output_tokens: u64,
 }
 
-/// What was paid so far.
+/// Money paid so far.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub struct Paid {
     /// Money, requests of unknown fate included in full.

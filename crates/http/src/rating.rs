@@ -12,7 +12,7 @@ use serde_json::Value as Json;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Rating {
-    /// Where the rating stands.
+    /// Place of the rating.
     pub read: RatingSource,
     /// The field of `read: json`.
     pub field: String,
@@ -22,7 +22,7 @@ pub struct Rating {
     pub high: f64,
 }
 
-/// Where a rating stands.
+/// Place of a rating.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RatingSource {

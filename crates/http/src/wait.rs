@@ -1,4 +1,4 @@
-//! How long a server wants to be left alone, from the headers of its answer.
+//! Time for which a server wants to be left alone, from the headers of its answer.
 //!
 //! `retry-after-ms: 1500`, `retry-after: 20` or an HTTP date, and, where a quota is used up
 //! (`x-ratelimit-remaining-requests: 0`), its `x-ratelimit-reset-requests: 1m30s`; the same for tokens, and without a suffix.

@@ -342,8 +342,13 @@ impl Subprocess {
     }
 
     fn lose(&self, slot: &mut Slot, lost: &Lost) {
-        tracing::warn!("the program `{}` {}; it is started again{}", self.params.in_words(), lost.what, lost.said);
-        self.restarts.fetch_add(1, Ordering::Relaxed);
+        let before = self.restarts.fetch_add(1, Ordering::Relaxed);
+        if before == 0 {
+            tracing::warn!("the program `{}` {}; it is started again{}", self.params.in_words(), lost.what, lost.said);
+            tracing::warn!("further starts are counted, and said with `-vv` alone");
+        } else {
+            tracing::debug!("the program `{}` {}; it is started again{}", self.params.in_words(), lost.what, lost.said);
+        }
         slot.end();
     }
 

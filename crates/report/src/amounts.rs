@@ -24,6 +24,17 @@ pub fn counted(number: u64, noun: &str) -> String {
     format!("{} {noun}{}", count(number), if number == 1 { "" } else { "s" })
 }
 
+/// `45,900 of 124,750 pairs (37 %)`.
+pub fn share(part: u64, whole: u64, noun: &str) -> String {
+    let percent = 100.0 * part as f64 / whole.max(1) as f64;
+    let percent = match percent {
+        p if p > 0.0 && p < 0.1 => "below 0.1".to_owned(),
+        p if p < 9.95 && part > 0 && part < whole => format!("{p:.1}"),
+        p => format!("{p:.0}"),
+    };
+    format!("{} of {} {noun} ({percent} %)", count(part), count(whole))
+}
+
 /// A size a person can compare.
 pub fn bytes(number: u64) -> String {
     let mut size = number as f64;

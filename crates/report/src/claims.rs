@@ -43,7 +43,7 @@ pub struct Claims {
 pub struct Exhibit {
     /// `table 2`.
     pub place: String,
-    /// What it shows.
+    /// Evidence it shows.
     pub shows: String,
     /// Runs.
     #[serde(default)]
@@ -118,7 +118,7 @@ pub enum ClaimVerdict {
     Holds,
     /// They don't.
     DoesNotHold,
-    /// What is missing.
+    /// Missing runs or rows, in words.
     Untested(String),
 }
 
@@ -172,7 +172,7 @@ pub enum ClaimsError {
         path: PathBuf,
         /// The claim.
         claim: String,
-        /// What is wrong.
+        /// The fault, in words.
         complaint: String,
     },
     /// Published rows that can't be read.

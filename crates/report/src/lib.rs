@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 pub mod amounts;
 mod claims;
 pub mod columns;
+pub mod differences;
 mod error;
 mod figure;
 #[cfg(test)]

@@ -9,7 +9,7 @@ use landmark_yaml::ConfigError;
 use miette::{IntoDiagnostic, Result};
 use tracing_subscriber::EnvFilter;
 
-use crate::cli::{Cli, Command, LogArgs, OwnArgs};
+use crate::cli::{Cli, Command, LogArgs};
 use crate::exit::{Exit, UsageError};
 use crate::output;
 
@@ -49,15 +49,8 @@ fn dispatch(cli: Cli) -> Result<Exit> {
     let text = match cli.command {
         None => return run::run(&cli.run, cli.log),
         Some(Command::Report { config, overlay, places }) => return run::report(&config, &overlay, &places, cli.log),
-        Some(Command::Plan { executor, tile_seconds, tile_size, sample, force, scale }) => {
-            let size = scale::TileSize { seconds: tile_seconds, size: tile_size, sample };
-            scale::plan(&scale, executor.into(), size, force, cli.log)?
-        }
-        Some(Command::Worker { tiles, share, lease, scale }) => {
-            scale::worker(&scale, tiles.as_deref(), share.as_deref(), lease, cli.log)?
-        }
-        Some(Command::Status { scale }) => scale::status(&scale, cli.log)?,
-        Some(Command::Merge { scale }) => return scale::merge(&scale, cli.log),
+        Some(Command::Scale(command)) => return scale::scale(command, cli.log),
+        Some(Command::Own(command)) => return own::own(command, cli.log),
         Some(Command::Model(command)) => return model::model(&command),
         Some(Command::Store(command)) => return store::store(&command),
         Some(Command::Docs { file, write, check: _ }) => return docs::docs(&file, write),
@@ -72,51 +65,6 @@ fn dispatch(cli: Cli) -> Result<Exit> {
         Some(Command::Show { what, overlay }) => show::show(&what, &overlay)?,
         Some(Command::Data { name, data }) => data::data(name.as_deref(), data)?,
         Some(Command::Score(command)) => score::score(&command)?,
-        Some(Command::Project { config, items, embeddings, k, overlay, places }) => {
-            let own = OwnArgs { config, out: None, overlay, places };
-            own::project(&own, &items, embeddings.as_deref(), k, cli.log)?
-        }
-        Some(Command::Topk {
-            k,
-            budget,
-            target_recall: Some(target),
-            recall,
-            calls_per_item,
-            share,
-            dry_run,
-            own,
-            ..
-        }) => {
-            let wanted = own::Recalled { k, target, recall: &recall, calls_per_item, share, budget, dry_run };
-            let (text, exit) = own::top_k_with_recall(&own, &wanted, cli.log)?;
-            output::print(&text).into_diagnostic()?;
-            return Ok(exit);
-        }
-        Some(Command::Topk { k, rescore, budget, calls_per_item, rounds, share, exact, dry_run, own, .. }) => {
-            match own::Calls::of(k, calls_per_item, (rounds, share), exact)? {
-                Some(calls) => own::top_k_by_calls(&own, &calls, dry_run, cli.log)?,
-                None if dry_run => return Err(own::no_dry_run()),
-                None => own::top_k(&own, k, rescore, budget, cli.log)?,
-            }
-        }
-        Some(Command::Search { queries, embeddings, calls, k, dry_run, own }) => {
-            let asked = own::Queries { file: &queries, embeddings: embeddings.as_deref(), calls, k, dry_run };
-            own::search(&own, asked, cli.log)?
-        }
-        Some(Command::Mine { pairs, at_least, scoring, own }) => {
-            own::mine(&own, own::Wanted::of(pairs, at_least, scoring)?, cli.log)?
-        }
-        Some(Command::Dedupe { at_least, scoring, own }) => {
-            own::dedupe(&own, own::Wanted::of(Some(usize::MAX), Some(at_least), scoring)?, cli.log)?
-        }
-        Some(Command::Cluster { pivots: true, at_least: Some(at_least), budget, own, .. }) => {
-            own::cluster_by_pivots(&own, at_least, budget, cli.log)?
-        }
-        Some(Command::Cluster { clusters, own, .. }) => own::cluster(&own, clusters, cli.log)?,
-        Some(Command::Classify { labels, id, label, split, own }) => {
-            let columns = own::LabelColumns { id: &id, label: &label, split: split.as_deref() };
-            own::classify(&own, &labels, columns, cli.log)?
-        }
         Some(Command::Completions { shell }) => completions::script(shell),
     };
     output::print(&text).into_diagnostic()?;

@@ -2,6 +2,9 @@
 
 use std::process::ExitCode;
 
+pub use landmark_harness::invocation::UsageError;
+use landmark_harness::run::Ended;
+
 /// The exit codes, as `--help` lists them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
@@ -26,6 +29,16 @@ impl From<Exit> for ExitCode {
     }
 }
 
+impl From<Ended> for Exit {
+    fn from(ended: Ended) -> Self {
+        match ended {
+            Ended::Done => Self::Done,
+            Ended::BudgetExhausted => Self::Budget,
+            Ended::SomeFailed(_) => Self::Partial,
+        }
+    }
+}
+
 /// The part of `--help` that explains the numbers.
 pub const HELP: &str = "\
 Exit codes:
@@ -35,19 +48,3 @@ Exit codes:
     3  the budget is exhausted; the best so far is written
     4  some cells failed and the others are written (--keep-going)
   130  interrupted; what was bought is kept";
-
-/// A mistake on the command line that is found after parsing it.
-#[derive(Debug, thiserror::Error, miette::Diagnostic)]
-#[error("{message}")]
-pub struct UsageError {
-    message: String,
-    #[help]
-    help: Option<String>,
-}
-
-impl UsageError {
-    /// With a message and what to do about it.
-    pub fn new(message: impl Into<String>, help: Option<String>) -> Self {
-        Self { message: message.into(), help }
-    }
-}

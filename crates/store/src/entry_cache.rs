@@ -7,9 +7,10 @@
 //! process; 24 to 48 bytes for a scattered entry.
 
 use std::collections::{BTreeSet, HashMap};
-use std::hash::{BuildHasherDefault, Hasher};
+use std::hash::BuildHasherDefault;
 use std::io;
 
+use landmark_core::entries::PairHasher;
 use landmark_core::oracle::{OracleShape, Symmetry};
 use ndarray::ArrayViewMut2;
 
@@ -312,27 +313,6 @@ impl EntryCache {
 
     fn pair(&self, key: u64) -> (usize, usize) {
         ((key >> 32) as usize, (key & 0xffff_ffff) as usize)
-    }
-}
-
-/// A hash of one number: the upper half of its product with an odd constant (Fibonacci hashing), folded once.
-#[derive(Default)]
-pub(super) struct PairHasher(u64);
-
-impl Hasher for PairHasher {
-    fn write(&mut self, bytes: &[u8]) {
-        for &byte in bytes {
-            self.write_u64(u64::from(byte));
-        }
-    }
-
-    fn write_u64(&mut self, number: u64) {
-        let product = (self.0 ^ number).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        self.0 = product ^ (product >> 32);
-    }
-
-    fn finish(&self) -> u64 {
-        self.0.wrapping_mul(0x9e37_79b9_7f4a_7c15)
     }
 }
 

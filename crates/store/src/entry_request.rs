@@ -4,9 +4,10 @@ use std::collections::HashSet;
 use std::hash::BuildHasherDefault;
 use std::io;
 
+use landmark_core::entries::PairHasher;
 use landmark_core::oracle::{OracleError, Pair};
 
-use super::entry_cache::{EntryCache, PairHasher};
+use super::entry_cache::EntryCache;
 
 /// Cells of the matrix, in the order they are evaluated: a block column by column.
 #[derive(Clone, Copy)]

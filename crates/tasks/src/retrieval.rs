@@ -10,7 +10,7 @@
 use ndarray::{ArrayView1, ArrayView2};
 use rayon::prelude::*;
 
-/// What is looked at of a list.
+/// The part of a list that is looked at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Depth {
     /// Share of the true nearest k among the first k.

@@ -31,7 +31,7 @@ pub use effects::item_effects;
 /// Parts of the landmarks that are predicted from the rest in turn.
 const FOLDS: usize = 5;
 
-/// What an evaluated cell keeps of its own score.
+/// Share of its own score that an evaluated cell keeps.
 const SHARE: f64 = 0.85;
 
 /// Rows predicted at a time: 8 MB.
@@ -149,8 +149,8 @@ impl Approximate for ByOneOrder {
         self.method.id()
     }
 
-    fn second_set(&self) -> Option<f64> {
-        self.method.second_set()
+    fn wrapped(&self) -> Option<&dyn Approximate> {
+        Some(&*self.method)
     }
 
     fn with_second_set(&self, ratio: f64) -> Result<Option<Arc<dyn Approximate>>, ApproximateError> {
@@ -158,20 +158,8 @@ impl Approximate for ByOneOrder {
         Ok(method.map(|method| -> Arc<dyn Approximate> { Arc::new(Self { method, ..self.clone() }) }))
     }
 
-    fn landmarks_needed(&self, n: usize, rank: usize) -> usize {
-        self.method.landmarks_needed(n, rank)
-    }
-
-    fn independent_needed(&self, rank: usize) -> usize {
-        self.method.independent_needed(rank)
-    }
-
     fn check_fit(&self, shape: OracleShape, landmarks: &Landmarks, rank: usize) -> Result<(), ApproximateError> {
         self.method.check_fit(shape, landmarks, rank)
-    }
-
-    fn entries(&self, n: usize, landmarks: &Landmarks, rank: usize) -> EntryPlan {
-        self.method.entries(n, landmarks, rank)
     }
 
     fn factor(
@@ -188,10 +176,6 @@ impl Approximate for ByOneOrder {
         let corrected = Corrected { inner: &oracle, coin: self.coin, effects: &effects };
         let on_core = Known { diagonal: false, ..columns.known() };
         Ok(self.method.fit(&corrected, landmarks, rank, on_core, rng)?.with_known_shrunk(SHARE))
-    }
-
-    fn rank_for_columns(&self, n: usize, columns: usize) -> usize {
-        self.method.rank_for_columns(n, columns)
     }
 }
 

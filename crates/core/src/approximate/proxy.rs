@@ -175,8 +175,8 @@ impl Approximate for Proxied {
         self.method.id()
     }
 
-    fn second_set(&self) -> Option<f64> {
-        self.method.second_set()
+    fn wrapped(&self) -> Option<&dyn Approximate> {
+        Some(&*self.method)
     }
 
     fn with_second_set(&self, ratio: f64) -> Result<Option<Arc<dyn Approximate>>, ApproximateError> {
@@ -184,17 +184,9 @@ impl Approximate for Proxied {
         Ok(method.map(|method| -> Arc<dyn Approximate> { Arc::new(Self { method, ..self.clone() }) }))
     }
 
-    fn landmarks_needed(&self, n: usize, rank: usize) -> usize {
-        self.method.landmarks_needed(n, rank)
-    }
-
     fn check_fit(&self, shape: OracleShape, landmarks: &Landmarks, rank: usize) -> Result<(), ApproximateError> {
         self.check_proxy(shape)?;
         self.method.check_fit(shape, landmarks, rank)
-    }
-
-    fn entries(&self, n: usize, landmarks: &Landmarks, rank: usize) -> EntryPlan {
-        self.method.entries(n, landmarks, rank)
     }
 
     fn factor(
@@ -229,10 +221,6 @@ impl Approximate for Proxied {
         let anchors = self.choose_anchors(landmarks, rank, rng);
         let linked = Linked { proxies: self.proxies.clone(), fitted, landmarks: core.landmarks().to_vec(), anchors };
         Ok(core.with_addend(Arc::new(linked)).with_report(report))
-    }
-
-    fn rank_for_columns(&self, n: usize, columns: usize) -> usize {
-        self.method.rank_for_columns(n, columns)
     }
 }
 

@@ -122,7 +122,7 @@ pub struct Scattered {
     params: ScatteredParams,
 }
 
-/// How the calls of s columns are divided.
+/// Division of the calls of s columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Division {
     /// s0, the rank of the method.
@@ -173,21 +173,13 @@ impl Approximate for Scattered {
         self.method.id()
     }
 
-    fn second_set(&self) -> Option<f64> {
-        self.method.second_set()
+    fn wrapped(&self) -> Option<&dyn Approximate> {
+        Some(&*self.method)
     }
 
     fn with_second_set(&self, ratio: f64) -> Result<Option<Arc<dyn Approximate>>, ApproximateError> {
         let method = self.method.with_second_set(ratio)?;
         Ok(method.map(|method| -> Arc<dyn Approximate> { Arc::new(Self { method, ..self.clone() }) }))
-    }
-
-    fn landmarks_needed(&self, n: usize, rank: usize) -> usize {
-        self.method.landmarks_needed(n, rank)
-    }
-
-    fn independent_needed(&self, rank: usize) -> usize {
-        self.method.independent_needed(rank)
     }
 
     fn check_fit(&self, shape: OracleShape, landmarks: &Landmarks, rank: usize) -> Result<(), ApproximateError> {
@@ -242,10 +234,6 @@ impl Approximate for Scattered {
         }
         let report = FitReport { rank: asked, scattered: chosen.pairs.len(), ..fitted.report().clone() };
         Ok(fitted.with_scattered(chosen.entries(shape.len))?.with_report(report))
-    }
-
-    fn rank_for_columns(&self, n: usize, columns: usize) -> usize {
-        self.method.rank_for_columns(n, columns)
     }
 }
 

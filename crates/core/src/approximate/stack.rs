@@ -18,14 +18,12 @@
 
 use std::sync::Arc;
 
-use ndarray::{Array1, Array2};
+use ndarray::Array2;
 use serde::{Deserialize, Serialize};
 
 use super::scattered::residual_size::ResidualSize;
-use super::scattered::ridge::{Linear, Moments};
 use super::scattered::selection::Search;
-use super::scattered::table::Table;
-use super::scattered::{Chosen, Division, FEWEST_LANDMARKS, evaluate, folds};
+use super::scattered::{Chosen, Division, FEWEST_LANDMARKS, evaluate};
 use super::{Approximate, ApproximateError, ColumnReader, FitReport, Link, Proxied, ShiftRidgeParams};
 use crate::approximation::{Approximation, Diagonal, Factors, Known, Signed};
 use crate::entries::{EntryPlan, EntrySet};
@@ -35,16 +33,20 @@ use crate::parameter::BadParameter;
 use crate::stream::Rng;
 
 mod blend;
+mod choice;
 mod columns;
 mod krige;
 mod level0;
+mod out_of_fold;
 #[cfg(test)]
 mod tests;
 
 use blend::{Blend, blend};
+use choice::Choice;
 use columns::Columns;
 use krige::Features;
-use level0::{Level0, Similar};
+use level0::Similar;
+use out_of_fold::{Fit, OutOfFold};
 
 const ID: &str = "stack";
 
@@ -189,7 +191,7 @@ impl Approximate for Stack {
         oracle.buy(&EntryPlan::columns(&landmarks.order()[..first.rank]))?;
         let read = |rank| Columns::read(&oracle, &self.proxies, &landmarks.order()[..rank]);
         let start = read(first.rank)?;
-        let stage = Stage::of(self, start, rng)?;
+        let stage = OutOfFold::of(self, start, rng)?;
         let (choice, stage) = match self.choose(&stage, shape, landmarks, rank, first, rng)? {
             Choice::Base => {
                 buy_columns(&oracle, landmarks, first.rank, rank)?;
@@ -198,7 +200,7 @@ impl Approximate for Stack {
             Choice::Stacked(same) if same == first => (first, stage),
             Choice::Stacked(other) => {
                 buy_columns(&oracle, landmarks, first.rank, other.rank)?;
-                (other, Stage::of(self, read(other.rank)?, rng)?)
+                (other, OutOfFold::of(self, read(other.rank)?, rng)?)
             }
         };
         self.complete(stage, &oracle, landmarks, (rank, choice), known, rng)
@@ -225,177 +227,11 @@ fn buy_columns(
     Ok(())
 }
 
-/// What half of the columns say of the rest of the calls.
-#[derive(Debug, Clone, Copy, PartialEq)]
-enum Choice {
-    /// All of them for columns, and no stack.
-    Base,
-    /// So many.
-    Stacked(Division),
-}
-
-/// LEVEL0 on some columns, and the same out of fold as a table of features.
-struct Stage {
-    columns: Columns,
-    level0: Level0,
-    /// Features of the rows of `table`, in its order.
-    design: Vec<f64>,
-    width: usize,
-    table: Table,
-}
-
-/// m as a regression on the features.
-struct Fit {
-    linear: Linear,
-    predicted: Vec<f64>,
-    /// Root mean square of K − m over all rows.
-    error: f64,
-}
-
-impl Stage {
-    fn of(stack: &Stack, columns: Columns, rng: &mut Rng) -> Result<Self, ApproximateError> {
-        let degree = stack.params.degree;
-        let similar = stack.similar.as_deref();
-        let level0 = Level0::fit(&columns, similar, degree, rng)?;
-        let width = level0.width(stack.proxies.len());
-        let mut stage = Self { columns, level0, design: Vec::new(), width, table: Table::default() };
-        for fold in folds(stage.columns.items.len(), rng) {
-            let kept: Vec<usize> = (0..stage.columns.items.len()).filter(|place| !fold.contains(place)).collect();
-            if kept.is_empty() {
-                continue;
-            }
-            let smaller = Level0::fit(&stage.columns.select(&kept), similar, degree, rng)?;
-            let mut is_kept = vec![false; stage.columns.len()];
-            kept.iter().for_each(|&place| is_kept[stage.columns.items[place]] = true);
-            let rows: Vec<usize> = (0..stage.columns.len()).filter(|&i| !is_kept[i]).collect();
-            stage.predict(&smaller, &rows, &fold);
-        }
-        Ok(stage)
-    }
-
-    /// Rows × the columns of a fold, as a fit without them says.
-    fn predict(&mut self, smaller: &Level0, rows: &[usize], fold: &[usize]) {
-        let held: Vec<usize> = fold.iter().map(|&place| self.columns.items[place]).collect();
-        let proxies: Vec<Array2<f64>> = self.columns.proxies.iter().map(|p| select(p, rows, fold)).collect();
-        let views = smaller.blocks(rows, &held, &proxies);
-        let mut features = Vec::with_capacity(self.width);
-        for (a, &i) in rows.iter().enumerate() {
-            for (b, &j) in held.iter().enumerate() {
-                if i == j {
-                    continue;
-                }
-                features.clear();
-                let (v, p) = (views.iter().map(|v| v[[a, b]]), proxies.iter().map(|p| p[[a, b]]));
-                smaller.features(i, j, v, p, &mut features);
-                self.design.extend(&features);
-                self.table.push((i, j), 0.0, self.columns.scores[[i, fold[b]]]);
-            }
-        }
-    }
-
-    /// The features of pairs that no column holds.
-    fn add(&mut self, pairs: &[Pair], scores: &[f64], proxies: &[Arc<dyn Oracle>]) -> Result<(), ApproximateError> {
-        let cheap = proxies
-            .iter()
-            .map(|proxy| {
-                let mut scores = vec![0.0; pairs.len()];
-                ask_pairs(&**proxy, pairs, &mut scores).map(|()| scores)
-            })
-            .collect::<Result<Vec<_>, _>>()?;
-        let values = self.level0.pairs(pairs, &cheap)?;
-        let mut features = Vec::with_capacity(self.width);
-        for (k, (&(i, j), &score)) in pairs.iter().zip(scores).enumerate() {
-            features.clear();
-            let (v, p) = (values.iter().map(|v| v[k]), cheap.iter().map(|p| p[k]));
-            self.level0.features(i, j, v, p, &mut features);
-            self.design.extend(&features);
-            self.table.push((i, j), 0.0, score);
-        }
-        Ok(())
-    }
-
-    /// θ, and m of every row.
-    fn fit(&self) -> Result<Fit, ApproximateError> {
-        let mut moments = Moments::of(Array2::zeros((0, self.width + 1)).view());
-        let rows_at_a_time = super::scattered::table::ROWS_PER_TASK;
-        let parts = self.design.chunks(self.width * rows_at_a_time).zip(self.table.scores.chunks(rows_at_a_time));
-        for (design, scores) in parts {
-            let rows = Array2::from_shape_fn((scores.len(), self.width + 1), |(row, k)| {
-                if k < self.width { design[row * self.width + k] } else { scores[row] }
-            });
-            moments = moments.join(Moments::of(rows.view()));
-        }
-        let linear = moments.regress()?;
-        let predicted: Vec<f64> = self.design.chunks(self.width).map(|features| linear.at(features)).collect();
-        let squares = predicted.iter().zip(&self.table.scores).map(|(m, k)| (k - m) * (k - m)).sum::<f64>();
-        let error = (squares / (predicted.len() as f64).max(1.0)).sqrt();
-        Ok(Fit { linear, predicted, error })
-    }
-
-    /// Root mean square of what shift_ridge around the main proxy misses out of fold: V_1 is the first feature.
-    fn base_error(&self) -> f64 {
-        let squares =
-            self.design.chunks(self.width).zip(&self.table.scores).map(|(features, k)| (k - features[0]).powi(2));
-        (squares.sum::<f64>() / (self.table.len() as f64).max(1.0)).sqrt()
-    }
-
-    /// The table with m in its place.
-    fn table(&self, fit: &Fit) -> Table {
-        self.table.with_predicted(fit.predicted.clone())
-    }
-}
-
-/// These rows and columns.
-fn select(matrix: &Array2<f64>, rows: &[usize], cols: &[usize]) -> Array2<f64> {
-    Array2::from_shape_fn((rows.len(), cols.len()), |(a, b)| matrix[[rows[a], cols[b]]])
-}
-
 impl Stack {
-    /// The share of least predicted error, or that which was given.
-    fn choose(
-        &self,
-        stage: &Stage,
-        shape: OracleShape,
-        landmarks: &Landmarks,
-        rank: usize,
-        first: Division,
-        rng: &mut Rng,
-    ) -> Result<Choice, ApproximateError> {
-        let fit = stage.fit()?;
-        let (error, base) = (fit.error, stage.base_error());
-        let half = first.rank / 2;
-        if self.params.columns.is_some() || rank < ENOUGH_TO_CHOOSE || half < 2 {
-            return Ok(if base <= error { Choice::Base } else { Choice::Stacked(first) });
-        }
-        let smaller: Vec<usize> = (0..half).collect();
-        let smaller = Stage::of(self, stage.columns.select(&smaller), rng)?;
-        let falls = |at_half: f64, now: f64| ((at_half / now).ln() / 2.0_f64.ln()).clamp(0.0, 1.0);
-        let (fall, fall_base) = (falls(smaller.fit()?.error, error), falls(smaller.base_error(), base));
-        let left = Residuals::of(stage, &fit, &self.proxies)?;
-        let n = shape.len as f64;
-        // counts below 2^52
-        let unknown = |rank: usize| (n - rank as f64) * (n - rank as f64 - 1.0) / 2.0;
-        let grown = |rank: usize, fall: f64| (rank as f64 / first.rank as f64).powf(-2.0 * fall);
-        let mut best = (Choice::Base, base * base * grown(rank, fall_base) * unknown(rank));
-        for share in SHARES {
-            let division = match share < 1.0 {
-                true => self.division(shape, landmarks, rank, share)?,
-                false => Division { rank, pairs: 0 },
-            };
-            let pairs = unknown(division.rank);
-            let predicted =
-                error * error * grown(division.rank, fall) * pairs * left.after(division.pairs as f64 / pairs.max(1.0));
-            if predicted < best.1 {
-                best = (Choice::Stacked(division), predicted);
-            }
-        }
-        Ok(best.0)
-    }
-
     /// Rounds of scattered pairs, the last regression and the kriging of what is left.
     fn complete(
         &self,
-        mut stage: Stage,
+        mut stage: OutOfFold,
         oracle: &Remembered<&dyn Oracle>,
         landmarks: &Landmarks,
         (asked, division): (usize, Division),
@@ -452,14 +288,14 @@ impl Stack {
     }
 
     /// q(P) of m: what stands beside the low rank.
-    fn blend(&self, stage: &Stage, fit: &Fit, anchors: Vec<usize>) -> Blend {
+    fn blend(&self, stage: &OutOfFold, fit: &Fit, anchors: Vec<usize>) -> Blend {
         Blend::new(self.proxies.clone(), stage.columns.len(), stage.level0.polynomials(&fit.linear), anchors)
     }
 
     /// m as an approximation, not symmetric to the last bit; with the kriging of what it leaves where that is given.
     fn model(
         &self,
-        stage: &Stage,
+        stage: &OutOfFold,
         fit: &Fit,
         kriged: Option<(&Features, &Array2<f64>)>,
     ) -> Result<Approximation, ApproximateError> {
@@ -479,7 +315,7 @@ impl Stack {
 /// Self-similarities: the known one; else the evaluated ones and their mean, unless m, trained on other pairs, says them better.
 fn diagonal(
     oracle: &dyn Oracle,
-    stage: &Stage,
+    stage: &OutOfFold,
     model: &Approximation,
     blend: &Blend,
 ) -> Result<Option<Diagonal>, ApproximateError> {
@@ -509,42 +345,4 @@ fn diagonal(
 fn relative(error: f64, scores: &[f64]) -> Option<f64> {
     let square = scores.iter().map(|score| score * score).sum::<f64>() / (scores.len() as f64).max(1.0);
     (square > 0.0).then(|| error / square.sqrt())
-}
-
-/// Squared residuals by falling predicted size, as a share of all that is left after each.
-struct Residuals(Array1<f64>);
-
-impl Residuals {
-    fn of(stage: &Stage, fit: &Fit, proxies: &[Arc<dyn Oracle>]) -> Result<Self, ApproximateError> {
-        let table = stage.table(fit);
-        let size = ResidualSize::fit(stage.columns.len(), &table, proxies)?;
-        let mut sized = Vec::with_capacity(table.len());
-        for chunk in table.chunks() {
-            let pairs = chunk.pairs();
-            let mut cheap = Vec::new();
-            for proxy in proxies {
-                let mut scores = vec![0.0; pairs.len()];
-                ask_pairs(&**proxy, &pairs, &mut scores)?;
-                cheap.push(scores);
-            }
-            for (k, ((&(i, j), &m), residual)) in pairs.iter().zip(chunk.predicted).zip(chunk.residuals()).enumerate() {
-                sized.push((size.at(i, j, m, cheap.iter().map(|scores| scores[k])), residual * residual));
-            }
-        }
-        sized.sort_by(|a, b| b.0.total_cmp(&a.0));
-        let all: f64 = sized.iter().map(|(_, square)| square).sum();
-        let mut left = all;
-        let shares = sized.iter().map(|(_, square)| {
-            left -= square;
-            if all > 0.0 { (left / all).max(0.0) } else { 0.0 }
-        });
-        Ok(Self(std::iter::once(1.0).chain(shares).collect()))
-    }
-
-    /// T(x): what is left of them without the fraction x of largest predicted size.
-    fn after(&self, fraction: f64) -> f64 {
-        // a place within the table
-        let place = (fraction.clamp(0.0, 1.0) * (self.0.len() - 1) as f64) as usize;
-        self.0[place]
-    }
 }

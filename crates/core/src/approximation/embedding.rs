@@ -67,7 +67,7 @@ impl Embedding {
         Some(vectors)
     }
 
-    /// What the vectors alone say: K̃ = `vectors` · diag(`signature`) · `vectors`ᵀ, without known entries, and without new items. Copies the vectors twice.
+    /// Vectors alone: K̃ = `vectors` · diag(`signature`) · `vectors`ᵀ, without known entries, and without new items. Copies the vectors twice.
     pub fn product(&self, landmarks: Vec<usize>, report: FitReport) -> Approximation {
         let empty = || Array2::zeros((0, self.vectors.ncols()));
         let factors = General {

@@ -133,7 +133,7 @@ impl ScatteredEntries {
     }
 }
 
-/// Where j stands among ascending items; at once where they are a range.
+/// Place of j among ascending items; at once where they are a range.
 fn position(items: &[usize], j: usize) -> Result<usize, usize> {
     let first = items.first().copied().unwrap_or(usize::MAX);
     match j.checked_sub(first) {

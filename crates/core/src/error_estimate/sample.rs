@@ -300,7 +300,7 @@ impl Sums {
         })
     }
 
-    /// What is left without a part of them; nothing where there was nothing.
+    /// The rest without a part of them; nothing where there was nothing.
     fn without(self, part: Self) -> Self {
         Self { missed: (self.missed - part.missed).max(0.0), total: (self.total - part.total).max(0.0) }
     }

@@ -21,6 +21,13 @@ pub(super) fn read(path: &Path, vocabulary: &Path, wanted: &Wanted<'_>) -> Resul
             wanted: "C order, one word after the other (`numpy.ascontiguousarray`)",
         });
     }
+    if matches!(header.dtype, Dtype::Whole { .. }) {
+        return Err(DataError::UnsupportedArray {
+            path: path.to_owned(),
+            seen: "whole numbers".into(),
+            wanted: "`<f2`, `<f4` or `<f8` (float16, 32 or 64)",
+        });
+    }
     if words.len() != header.rows {
         return Err(DataError::CountMismatch {
             path: vocabulary.to_owned(),
@@ -68,6 +75,8 @@ fn fill_row(gathered: &mut Gathered, slot: Slot, bytes: &[u8], dtype: Dtype) {
             let narrow = |b: &[u8]| f64::from_le_bytes([b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7]]) as f32;
             gathered.fill(slot, bytes.chunks_exact(8).map(narrow));
         }
+        // refused with the header
+        Dtype::Whole { .. } => {}
     }
 }
 

@@ -31,12 +31,19 @@ pub(super) fn together(matrix: &MatrixSubject, section: &Section<'_>, known: &[&
     if experiment.searches && !matrix.dataset.has_labels() {
         let message = format!("`classification` needs labels, but the dataset `{}` has none", matrix.dataset.name);
         let problem = Problem::new(message).at(matrix.dataset.place);
-        section.problems().add(problem.help("add `labels: FILE` to it, or use `experiment: error_curve`"));
+        // a matrix has its labels in a file of their own, texts in a column
+        let help = match matrix.dataset.texts() {
+            Some(_) => "name the column that holds them, `label: …`, or use `experiment: error_curve`",
+            None => {
+                "add `labels: FILE` to a matrix, name the column of texts, `label: …`, or use `experiment: error_curve`"
+            }
+        };
+        section.problems().add(problem.help(help));
     }
     if experiment.needs_pairs && !matrix.dataset.has_pairs() {
         let message = format!("`glue` needs labelled pairs of sentences, but the dataset `{name}` has none");
         let problem = Problem::new(message).at(matrix.dataset.place);
-        section.problems().add(problem.help("use `stsb`, `mrpc`, `rte` or `embedded_pairs`"));
+        section.problems().add(problem.help("use `stsb`, `mrpc`, `rte` or `embedded_pairs`, or pairs of yours: `{ name: pairs, path: pairs.tsv, first: …, second: …, score: … }`"));
     }
     if !experiment.searches && matrix.oracle.gamma() == Some(Tuned::Search) {
         section.refuse(

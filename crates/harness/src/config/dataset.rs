@@ -7,6 +7,7 @@ use landmark_data::{Headers, PpmiParams, TokenRules, VectorFormat};
 use landmark_yaml::{Entry, Node, Problem, Problems, Section, Span, Value, find, ids, list};
 use serde::{Deserialize, Serialize};
 
+pub use super::own_pairs::OwnPairsConfig;
 pub use super::texts::TextsConfig;
 use super::values::ConfigPath;
 
@@ -80,6 +81,9 @@ pub struct PairsConfig {
     /// Stand-in for missing files.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fallback: Option<Fallback>,
+    /// The file, where they are the user's own.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    pub own: Option<Box<OwnPairsConfig>>,
 }
 
 /// Questions with labels and trees.
@@ -207,7 +211,8 @@ impl DatasetConfig {
             Items::Documents(documents) => Some(documents.split),
             Items::Questions(questions) => Some(questions.split),
             Items::Matrix(matrix) => matrix.labels.as_ref().map(|_| matrix.split),
-            Items::Pairs(_) | Items::Random(_) | Items::Texts(_) => None,
+            Items::Texts(texts) => texts.labels.as_ref().map(|labels| labels.split.of_items()),
+            Items::Pairs(_) | Items::Random(_) => None,
         }
     }
 
@@ -232,6 +237,7 @@ impl DatasetConfig {
             "precomputed" => MatrixConfig::read(&section, folder).map(Items::Matrix),
             "random_psd" => Some(Items::Random(RandomMatrix::read(&section))),
             "texts" => TextsConfig::read(&section, folder).map(|texts| Items::Texts(Box::new(texts))),
+            "pairs" => PairsConfig::read_own(&section, folder).map(Items::Pairs),
             _ if catalog::has_pairs(entry.id) => Some(Items::Pairs(PairsConfig::read(&section))),
             _ if catalog::has_trees(entry.id) => QuestionsConfig::read(&section).map(Items::Questions),
             _ => DocumentsConfig::read(&section, folder).map(Items::Documents),
@@ -307,7 +313,14 @@ impl PairsConfig {
             limit: section.checked("limit", |&limit: &usize| limit >= 2, "at least 2"),
             threshold_pairs: section.or("threshold_pairs", Self::THRESHOLD_PAIRS),
             fallback: section.optional("fallback"),
+            own: None,
         }
+    }
+
+    /// Pairs of the user's own: the same keys, and those of their file.
+    fn read_own(section: &Section<'_>, folder: &Path) -> Option<Self> {
+        let own = OwnPairsConfig::read(section, folder);
+        Some(Self { own: Some(Box::new(own?)), ..Self::read(section) })
     }
 }
 

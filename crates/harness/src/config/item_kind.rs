@@ -44,7 +44,7 @@ impl ItemKind {
                 "`twitter` and its like, or `{ name: texts, path: …, vectors: … }` with `vectors: { kind: ppmi_svd }` or a file of yours"
             }
             Self::Trees => "`trec`",
-            Self::Pairs => "`stsb`, `mrpc`, `rte` or `embedded_pairs`",
+            Self::Pairs => "`stsb`, `mrpc`, `rte`, `embedded_pairs`, or yours: `{ name: pairs, path: … }`",
             Self::Texts => "`{ name: texts, path: … }`",
             Self::Matrix => "`{ name: precomputed, path: … }`",
             Self::Mentions => "the experiment `coref`",
@@ -58,7 +58,11 @@ impl DatasetConfig {
         match &self.items {
             Items::Documents(_) => &[ItemKind::Documents],
             Items::Questions(_) => &[ItemKind::Trees],
-            Items::Pairs(_) => &[ItemKind::Pairs],
+            Items::Pairs(pairs) => match &pairs.own {
+                None => &[ItemKind::Pairs],
+                Some(own) if own.vectors.is_none() => &[ItemKind::Pairs, ItemKind::Texts],
+                Some(_) => &[ItemKind::Pairs, ItemKind::Texts, ItemKind::Documents],
+            },
             Items::Matrix(_) | Items::Random(_) => &[ItemKind::Matrix],
             Items::Texts(texts) if texts.vectors.is_some() => &[ItemKind::Texts, ItemKind::Documents],
             Items::Texts(_) => &[ItemKind::Texts],

@@ -55,7 +55,7 @@ pub struct MatrixSubject {
     /// The recalls that `experiment: coverage` has stated.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub coverage: Option<CoverageConfig>,
-    /// What `experiment: retrieval` tries.
+    /// Settings of `experiment: retrieval`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retrieval: Option<RetrievalConfig>,
     /// Past queries of `experiment: search`.

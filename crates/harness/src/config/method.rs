@@ -73,20 +73,20 @@ pub struct ProxyConfig {
     pub kind: ProxyKind,
     /// K ≈ q(P): what q is.
     pub fit: ProxyFit,
-    /// What takes part beside the scores of the proxies.
+    /// Terms beside the scores of the proxies.
     pub link: ProxyLink,
     /// Kinds of the others.
     pub more: Vec<ProxyKind>,
 }
 
-/// What a link sees of a pair.
+/// Features of a pair that a link sees.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ProxyLink {
     /// The scores of the proxies.
     #[default]
     Pair,
-    /// How popular its items are, too, where columns that were left out are so predicted better.
+    /// Popularity of its items, too, where columns that were left out are so predicted better.
     Hub,
 }
 

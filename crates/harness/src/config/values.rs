@@ -5,6 +5,9 @@ use std::path::{Path, PathBuf};
 use landmark_yaml::{Node, Problem, Problems, Value};
 use serde::{Deserialize, Serialize, Serializer};
 
+/// Beginning of a path that starts at the folder of the corpora, whatever names it: `--data` or the variable.
+const CORPORA: &str = "$LANDMARK_DATA/";
+
 /// Path as written in the file (or in `--set`), and as resolved.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConfigPath {
@@ -21,6 +24,14 @@ impl ConfigPath {
         let from_file = node.place.source == 0;
         let resolved = if from_file { folder.join(&written) } else { PathBuf::from(&written) };
         Some(Self { written, resolved })
+    }
+
+    /// The place of the file, where a path may start at the folder of the corpora: `$LANDMARK_DATA/…`. Nothing where nobody names that folder.
+    pub fn at(&self, data: Option<&Path>) -> Option<PathBuf> {
+        match self.written.strip_prefix(CORPORA) {
+            Some(below) => data.map(|data| data.join(below)),
+            None => Some(self.resolved.clone()),
+        }
     }
 }
 
@@ -49,7 +60,11 @@ impl Rank {
             _ => None,
         };
         if rank.is_none() {
-            let problem = Problem::new(format!("`{path}` is {}, but a rank must be at least 1", node.describe()));
+            let wanted = match node.value {
+                Value::Integer(_) | Value::Number(_) => "a rank must be at least 1",
+                _ => "a rank must be a number",
+            };
+            let problem = Problem::new(format!("`{path}` is {}, but {wanted}", node.describe()));
             problems.add(
                 problem.at(node.place).help("write a whole number like `250`, or a share of the items like `0.1`"),
             );

@@ -97,17 +97,21 @@ fn jobs<'a>(context: &'a SweepContext<'_>) -> Result<Vec<Job<'a>>, JobError> {
         Errors::Estimated(_) | Errors::Unknown => labelled_plan(&sentences(context)?.pairs),
     };
     if let Some(calibration) = &sentences(context)?.calibration {
-        let price = OracleShape::of(calibration.oracle.as_ref()).evaluations_per_pair;
         let title = THRESHOLD.1.to_owned();
+        let (requests, extra) = match &calibration.oracle {
+            None => (context.requests(labelled_plan(&calibration.pairs)), ExtraCalls::NONE),
+            Some(oracle) => {
+                let price = OracleShape::of(oracle.as_ref()).evaluations_per_pair;
+                let pairs = "training pairs, from which the threshold is chosen";
+                (Vec::new(), ExtraCalls { calls: calibration.pairs.len() as u64 * price, pairs })
+            }
+        };
         jobs.push(Job {
             key: threshold_key(context)?,
             title: title.clone(),
             group: title,
-            requests: Vec::new(),
-            extra: ExtraCalls {
-                calls: calibration.pairs.len() as u64 * price,
-                pairs: "training pairs, from which the threshold is chosen",
-            },
+            requests,
+            extra,
             work: Box::new(|_, _| threshold(context)),
         });
     }
@@ -148,7 +152,8 @@ fn key(context: &SweepContext<'_>, cell: &Cell) -> Result<CellKey, JobError> {
 fn threshold_key(context: &SweepContext<'_>) -> Result<CellKey, JobError> {
     let calibration = sentences(context)?.calibration.as_ref();
     let of = |calibration: &Calibration| {
-        json!([calibration.oracle.identity().to_hex(), calibration.pairs, calibration.labels])
+        let identity = calibration.oracle.as_ref().map_or(context.problem.raw.identity(), Oracle::identity);
+        json!([identity.to_hex(), calibration.pairs, calibration.labels])
     };
     Ok(context.key("threshold", None, &json!(calibration.map(of)))?)
 }
@@ -157,13 +162,18 @@ fn threshold_key(context: &SweepContext<'_>) -> Result<CellKey, JobError> {
 fn threshold(context: &SweepContext<'_>) -> Result<Vec<ResultRow>, JobError> {
     let Some(calibration) = &sentences(context)?.calibration else { return Ok(Vec::new()) };
     let Calibration { oracle, description, pairs, labels } = calibration;
-    let label = OracleLabel::new(context.matrix.oracle.kind(), description.clone());
-    let metered = context.metered.beside(Arc::clone(oracle), label).map_err(|error| OracleError::Failed {
-        what: "the store of the scores of a threshold".to_owned(),
-        source: error.into(),
-    })?;
     let mut scores = vec![0.0; pairs.len()];
-    metered.scores().evaluate(pairs, &mut scores)?;
+    match oracle {
+        None => context.metered.wanted().evaluate(pairs, &mut scores)?,
+        Some(oracle) => {
+            let label = OracleLabel::new(context.matrix.oracle.kind(), description.clone());
+            let metered = context.metered.beside(Arc::clone(oracle), label).map_err(|error| OracleError::Failed {
+                what: "the store of the scores of a threshold".to_owned(),
+                source: error.into(),
+            })?;
+            metered.scores().evaluate(pairs, &mut scores)?;
+        }
+    }
     let row = |value, note: String| blank(context, THRESHOLD.0, THRESHOLD.1, Metric::Threshold, value).note(note);
     Ok(vec![match best_threshold(&scores, labels)? {
         Some(best) => {
@@ -478,7 +488,7 @@ fn notes(context: &SweepContext<'_>, rows: &[ResultRow]) -> Vec<String> {
             "a pair is called positive above {value:.3}, the same for the model's own scores and every K̃: {why}"
         ));
     }
-    if !sentences.are_graded && !sentences.are_labels {
+    if context.run.paper.is_some() && !sentences.are_graded && !sentences.are_labels {
         notes.push("scores are probabilities; the paper's matrices hold labels (`oracle.score: label`)".to_owned());
     }
     notes

@@ -97,7 +97,7 @@ impl Experiment for QuerySearch {
     }
 }
 
-/// Where items and anchors stand in the matrix: items first, then past queries.
+/// Places of items and anchors in the matrix: items first, then past queries.
 struct Places {
     items: Vec<usize>,
     /// Rows of the file of past queries.

@@ -58,7 +58,7 @@ impl PlacedDocuments {
     /// Loads documents and vectors, and puts the ones among the others.
     ///
     /// # Errors
-    /// What is missing or malformed, named with the next step.
+    /// A missing or malformed input, named with the next step.
     pub fn load(
         run: &RunSettings,
         dataset: &DatasetConfig,

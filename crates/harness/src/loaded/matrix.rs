@@ -1,5 +1,7 @@
 //! A matrix that is already there, or drawn at random.
 
+use std::path::Path;
+
 use landmark_core::stream::stream;
 use landmark_data::matrices;
 use ndarray::Array2;
@@ -8,6 +10,7 @@ use super::{Labels, LoadError};
 use crate::config::dataset::{Distribution, MatrixConfig, RandomMatrix};
 use crate::config::run_settings::RunSettings;
 use crate::config::values::ConfigPath;
+use crate::items::ItemsError;
 
 /// A matrix that needs no call.
 pub struct GivenMatrix {
@@ -21,8 +24,9 @@ pub struct GivenMatrix {
 
 impl GivenMatrix {
     /// A matrix of the user's.
-    pub(super) fn read(items: &MatrixConfig) -> Result<Self, LoadError> {
-        let matrix = matrices::read_square(&items.path.resolved)?;
+    pub(super) fn read(items: &MatrixConfig, data: Option<&Path>) -> Result<Self, LoadError> {
+        let place = items.path.at(data).ok_or_else(|| ItemsError::NoDataFolder(items.path.written.clone()))?;
+        let matrix = matrices::read_square(&place)?;
         let n = matrix.nrows();
         let labels = items.labels.as_ref().map(|path| read_labels(path, n)).transpose()?;
         Ok(Self { matrix, description: format!("matrix `{}`, {n} × {n}", items.path.written), labels })

@@ -6,7 +6,7 @@ use landmark_data::catalog::{self, PairParts};
 use landmark_data::{DataError, SentencePairs};
 use landmark_report::Caveat;
 
-use super::{LoadError, Loaded, LoadedItems};
+use super::{LoadError, Loaded, LoadedItems, own_pairs};
 use crate::config::dataset::PairsConfig;
 use crate::config::run_settings::RunSettings;
 
@@ -34,9 +34,16 @@ pub(super) fn load(
     data: Option<&Path>,
 ) -> Result<Loaded, LoadError> {
     let mut stamps = Vec::new();
-    let (name, parts) = match catalog::load_pairs(wanted, data) {
+    let mut notes = Vec::new();
+    let read = match &items.own {
+        Some(own) => own_pairs::read(run, wanted, own, data, &mut notes),
+        None => catalog::load_pairs(wanted, data).map_err(LoadError::from),
+    };
+    let (name, parts) = match read {
         Ok(parts) => (wanted, parts),
-        Err(error @ (DataError::MissingFile { .. } | DataError::NoDataFolder { .. })) if items.fallback.is_some() => {
+        Err(LoadError::Data(error @ (DataError::MissingFile { .. } | DataError::NoDataFolder { .. })))
+            if items.fallback.is_some() =>
+        {
             stamps.push(Caveat {
                 dataset: None,
                 text: format!("FELL BACK to the embedded sample, because {error}"),
@@ -44,7 +51,7 @@ pub(super) fn load(
             });
             (SAMPLE, catalog::load_pairs(SAMPLE, None)?)
         }
-        Err(error) => return Err(error.into()),
+        Err(error) => return Err(error),
     };
     let PairParts { train, dev: all, are_graded } = parts;
     let dev = items.limit.map_or_else(|| all.clone(), |limit| all.sample(name, limit, run.seed));
@@ -55,8 +62,8 @@ pub(super) fn load(
             breaks_comparison: true,
         });
     }
-    let calibration =
-        (!are_graded && items.threshold_pairs > 0).then(|| train.sample(name, items.threshold_pairs, run.seed));
+    let calibration = (!are_graded && items.threshold_pairs > 0 && !train.is_empty())
+        .then(|| train.sample(name, items.threshold_pairs, run.seed));
     let pairs = Pairs { train, dev, all, are_graded, calibration };
-    Ok(Loaded { dataset: name.to_owned(), items: LoadedItems::Pairs(Box::new(pairs)), stamps, notes: Vec::new() })
+    Ok(Loaded { dataset: name.to_owned(), items: LoadedItems::Pairs(Box::new(pairs)), stamps, notes })
 }

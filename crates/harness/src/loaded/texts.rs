@@ -1,16 +1,18 @@
 //! Texts of the user's own.
 
+use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
 use landmark_core::oracle::Identity;
-use landmark_data::{Corpus, TokenRules};
+use landmark_data::{Corpus, Part, Split, TokenRules, stratified_sample};
 use landmark_oracles::subprocess::ScoredItems;
 use landmark_oracles::wmd::{EmptyDocuments as Empty, WordClouds};
 
-use super::{EmptyDocuments, LoadError, Loaded, LoadedItems, documents};
-use crate::config::dataset::{Learned, TextsConfig, VectorsConfig};
+use super::{EmptyDocuments, Labels, LoadError, Loaded, LoadedItems, documents, pairs};
+use crate::config::dataset::{DatasetConfig, Items, Learned, OwnPairsConfig, TextsConfig, VectorsConfig};
 use crate::config::run_settings::RunSettings;
+use crate::config::{LabelsConfig, RowSplit};
 use crate::items::OwnItems;
 
 /// Texts of the user's own.
@@ -21,6 +23,24 @@ pub struct Texts {
     file: String,
     /// Their words, where the oracle or a proxy compares them.
     pub words: Option<PlacedTexts>,
+    /// Their classes, where a column names them.
+    pub labels: Option<Labels>,
+    /// The labelled pairs that they are the texts of.
+    pub pairs: Option<TextPairs>,
+}
+
+/// Labelled pairs among texts.
+pub struct TextPairs {
+    /// Pairs to judge by.
+    pub pairs: Vec<(usize, usize)>,
+    /// What people said of each, between 0 and 1.
+    pub targets: Vec<f64>,
+    /// True where that is a grade rather than yes or no.
+    pub are_graded: bool,
+    /// Pairs to choose the threshold of a yes on.
+    pub calibration: Option<(Vec<(usize, usize)>, Vec<bool>)>,
+    /// Pairs to learn from.
+    pub train: usize,
 }
 
 /// Texts among the vectors of their words.
@@ -40,13 +60,151 @@ pub(super) fn load(
     words: Option<EmptyDocuments>,
     data: Option<&Path>,
 ) -> Result<Loaded, LoadError> {
-    let OwnItems { ids, texts, blank, .. } = OwnItems::of(config)?;
+    let mut notes = Vec::new();
+    let (ids, texts, labels) = match &config.labels {
+        None => {
+            let OwnItems { ids, texts, blank, empty, .. } = OwnItems::of(config, data)?;
+            notes.extend(left_out(config, blank, empty));
+            (ids, texts, None)
+        }
+        Some(labels) => {
+            let read = labelled(run, dataset, config, labels, data, &mut notes)?;
+            (read.0, read.1, Some(read.2))
+        }
+    };
     let items = Arc::new(ScoredItems::new(ids, texts)?);
-    let (texts, mut notes) = Texts::of(run, dataset, config, Arc::clone(&items), &items, words, data)?;
-    if blank > 0 {
-        notes.insert(0, format!("{blank} blank lines of `{}` were left out", config.path.written));
+    let source = (config.path.written.as_str(), config.vectors.as_ref());
+    let (texts, of_words) = Texts::of(run, dataset, source, Arc::clone(&items), &items, words, data)?;
+    notes.extend(of_words);
+    let items = LoadedItems::Texts(Texts { labels, ..texts });
+    Ok(Loaded { dataset: dataset.to_owned(), items, stamps: Vec::new(), notes })
+}
+
+fn left_out(config: &TextsConfig, blank: usize, empty: usize) -> Vec<String> {
+    let file = &config.path.written;
+    let lines = (blank > 0).then(|| format!("{blank} blank lines of `{file}` were left out"));
+    let rows = (empty > 0).then(|| format!("{empty} rows of `{file}` without a text were left out"));
+    lines.into_iter().chain(rows).collect()
+}
+
+/// Ids, texts and classes of labelled texts; rows without a label are left out, and counted.
+fn labelled(
+    run: &RunSettings,
+    dataset: &str,
+    config: &TextsConfig,
+    labels: &LabelsConfig,
+    data: Option<&Path>,
+    notes: &mut Vec<String>,
+) -> Result<(Vec<String>, Vec<String>, Labels), LoadError> {
+    let mut more = vec![labels.column.as_str()];
+    if let RowSplit::Column(column) = &labels.split {
+        more.push(column);
     }
-    Ok(Loaded { dataset: dataset.to_owned(), items: LoadedItems::Texts(texts), stamps: Vec::new(), notes })
+    let whole = TextsConfig { limit: None, ..config.clone() };
+    let mut read = |config: &TextsConfig| -> Result<OwnItems, LoadError> {
+        let items = OwnItems::with(config, &more, data)?;
+        notes.extend(left_out(config, items.blank, items.empty));
+        Ok(items)
+    };
+    let first = read(&whole)?;
+    let mut rows = Vec::new();
+    let mut add = |items: OwnItems, file: Option<Part>| -> Result<(), LoadError> {
+        for (at, (id, text)) in items.ids.into_iter().zip(items.texts).enumerate() {
+            let part = match (file, items.more.get(1).map(|column| column[at].as_str())) {
+                (Some(part), _) => Some(part),
+                (None, None) => None,
+                (None, Some("train")) => Some(Part::Train),
+                (None, Some("test")) => Some(Part::Test),
+                (None, Some(other)) => {
+                    let (column, file) = (more[1], &config.path.written);
+                    return Err(LoadError::Part {
+                        file: file.clone(),
+                        id,
+                        column: column.to_owned(),
+                        seen: other.to_owned(),
+                    });
+                }
+            };
+            // rows of two files that have no ids have the same numbers
+            let id = match part.filter(|_| file.is_some() && config.id.is_none()) {
+                Some(part) => format!("{}/{id}", part.name()),
+                None => id,
+            };
+            rows.push((id, text, items.more[0][at].trim().to_owned(), part));
+        }
+        Ok(())
+    };
+    if let RowSplit::File(path) = &labels.split {
+        let second = read(&TextsConfig { path: path.clone(), ..whole })?;
+        add(first, Some(Part::Train))?;
+        add(second, Some(Part::Test))?;
+    } else {
+        add(first, None)?;
+    }
+    let all = rows.len();
+    rows.retain(|(_, _, label, _)| !label.is_empty());
+    if rows.len() < all {
+        let (left_out, column) = (all - rows.len(), &labels.column);
+        notes.push(format!("{left_out} of {all} texts have nothing in `{column}` and were left out"));
+    }
+    let mut names: Vec<String> = rows.iter().map(|(_, _, label, _)| label.clone()).collect();
+    names.sort_unstable();
+    names.dedup();
+    let place = |label: &str| names.partition_point(|name| name.as_str() < label);
+    if let Some(limit) = config.limit.filter(|&limit| limit < rows.len()) {
+        // each class keeps its share of each side
+        let groups: Vec<usize> =
+            rows.iter().map(|(_, _, label, part)| 2 * place(label) + usize::from(*part == Some(Part::Test))).collect();
+        let kept = stratified_sample(&groups, limit, run.seed, dataset);
+        rows = kept.into_iter().map(|row| rows[row].clone()).collect();
+    }
+    let parts: Option<Vec<Part>> = rows.iter().map(|(_, _, _, part)| *part).collect();
+    let of = rows.iter().map(|(_, _, label, _)| place(label)).collect();
+    let labels = Labels { of, names: names.clone(), given_split: parts.as_deref().map(Split::of) };
+    let (ids, texts) = rows.into_iter().map(|(id, text, _, _)| (id, text)).unzip();
+    Ok((ids, texts, labels))
+}
+
+/// The texts of labelled pairs: those to judge by first, then others that only a threshold is chosen on.
+pub(super) fn load_pairs(
+    run: &RunSettings,
+    dataset: &DatasetConfig,
+    own: &OwnPairsConfig,
+    words: Option<EmptyDocuments>,
+    data: Option<&Path>,
+) -> Result<Loaded, LoadError> {
+    let Items::Pairs(config) = &dataset.items else {
+        return Err(LoadError::pair(dataset.name.to_owned(), "pairs"));
+    };
+    let Loaded { items, stamps, mut notes, .. } = pairs::load(run, dataset.name, config, data)?;
+    let LoadedItems::Pairs(loaded) = items else { return Err(LoadError::pair(dataset.name.to_owned(), "pairs")) };
+    let mut texts = loaded.dev.sentences().to_vec();
+    let mut numbers: HashMap<String, usize> = texts.iter().cloned().zip(0..).collect();
+    let calibration = loaded.calibration.as_ref().map(|sample| {
+        let number = |text: &String| {
+            *numbers.entry(text.clone()).or_insert_with(|| {
+                texts.push(text.clone());
+                texts.len() - 1
+            })
+        };
+        let of: Vec<usize> = sample.sentences().iter().map(number).collect();
+        let pairs = sample.pairs().iter().map(|&(i, j)| (of[i], of[j])).collect();
+        (pairs, sample.targets().iter().map(|&target| target > 0.5).collect())
+    });
+    let pairs = TextPairs {
+        pairs: loaded.dev.pairs().to_vec(),
+        targets: loaded.dev.targets().to_vec(),
+        are_graded: loaded.are_graded,
+        calibration,
+        train: loaded.train.len(),
+    };
+    let ids = (1..=texts.len()).map(|number| number.to_string()).collect();
+    let scored = Arc::new(ScoredItems::new(ids, texts)?);
+    let source = (own.path.written.as_str(), own.vectors.as_ref());
+    let (texts, of_words) = Texts::of(run, dataset.name, source, Arc::clone(&scored), &scored, words, data)?;
+    notes.extend(of_words);
+    let items = LoadedItems::Texts(Texts { pairs: Some(pairs), ..texts });
+    Ok(Loaded { dataset: dataset.name.to_owned(), items, stamps, notes })
 }
 
 impl Texts {
@@ -57,18 +215,16 @@ impl Texts {
     pub fn of(
         run: &RunSettings,
         dataset: &str,
-        config: &TextsConfig,
+        (file, vectors): (&str, Option<&VectorsConfig>),
         scored: Arc<ScoredItems>,
         all: &ScoredItems,
         words: Option<EmptyDocuments>,
         data: Option<&Path>,
     ) -> Result<(Self, Vec<String>), LoadError> {
-        let file = config.path.written.clone();
-        let (Some(wanted), Some(empty)) = (&config.vectors, words) else {
-            return Ok((Self { scored, file, words: None }, Vec::new()));
-        };
+        let bare = Self { scored, file: file.to_owned(), words: None, labels: None, pairs: None };
+        let (Some(wanted), Some(empty)) = (vectors, words) else { return Ok((bare, Vec::new())) };
         let corpus = |items: &ScoredItems| Corpus::from_texts(items.ids(), items.texts(), &TokenRules::default());
-        let placed = corpus(&scored);
+        let placed = corpus(&bare.scored);
         let learned_from = match wanted {
             VectorsConfig::Learned(Learned::PpmiSvd(_)) => &corpus(all),
             VectorsConfig::Named(_) | VectorsConfig::File { .. } => &placed,
@@ -82,7 +238,7 @@ impl Texts {
         let clouds = Arc::new(WordClouds::new(&placed.bags(&vectors), vectors.vectors(), empty)?);
         let notes = documents::coverage_note(&placed.coverage(&vectors), vectors.source()).into_iter().collect();
         let words = PlacedTexts { clouds, vectors: vectors.source().to_owned(), identity: vectors.identity() };
-        Ok((Self { scored, file, words: Some(words) }, notes))
+        Ok((Self { words: Some(words), ..bare }, notes))
     }
 
     /// The matrix in words, for the store's listing.

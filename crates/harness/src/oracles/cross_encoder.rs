@@ -17,7 +17,7 @@ use serde_json::{Value as Json, json};
 use super::{Items, Opened, Opening, OracleSettings, OracleSpec, Orders, symmetrized};
 use crate::config::item_kind::ItemKind;
 use crate::config::run_settings::RunSettings;
-use crate::loaded::{LoadError, Loaded, LoadedItems, Pairs, Texts};
+use crate::loaded::{LoadError, Loaded, LoadedItems, Pairs, TextPairs, Texts};
 use crate::models::Models;
 
 /// A cross-encoder over sentences or texts.
@@ -30,7 +30,7 @@ pub static CROSS_ENCODER: OracleSpec = OracleSpec {
             parameter(
                 "order",
                 "mean",
-                "of both orders `mean` or `max`, at twice the price; `random`: one order a pair, for the mean; `as_given`: asymmetric",
+                "of both orders `mean`, `max` or `min`, at twice the price; `random`: one order a pair, for the mean; `as_given`: asymmetric",
             ),
             parameter("score", "probability", "`probability`, `regression` (the output itself) or `label`"),
             parameter("max_length", "128", "tokens of a pair at most; what is longer is cut, and counted"),
@@ -78,6 +78,8 @@ pub enum Order {
     Mean,
     /// The larger of the two, at twice the price.
     Max,
+    /// The smaller of the two, at twice the price.
+    Min,
     /// One order a pair by a coin, for the mean of both, at the price of one.
     Random,
     /// The pair as it is asked for: an asymmetric matrix.
@@ -90,8 +92,19 @@ impl Order {
         match self {
             Self::Mean => Some(Orders::Mean),
             Self::Max => Some(Orders::Max),
+            Self::Min => Some(Orders::Min),
             Self::Random => Some(Orders::Random),
             Self::AsGiven => None,
+        }
+    }
+
+    fn of(orders: Option<Orders>) -> Self {
+        match orders {
+            Some(Orders::Mean) => Self::Mean,
+            Some(Orders::Max) => Self::Max,
+            Some(Orders::Min) => Self::Min,
+            Some(Orders::Random) => Self::Random,
+            None => Self::AsGiven,
         }
     }
 }
@@ -172,10 +185,10 @@ fn over_texts(wanted: &CrossEncoderConfig, texts: &Texts, opening: &Opening<'_>)
     let (as_given, notes) = models.cross_encoder(&files, wanted.params(), texts.scored.texts())?;
     Ok(Opened {
         raw: symmetrized(&as_given, wanted.order.symmetrization(), opening.run.seed),
+        items: Items::of_texts(texts, None, &as_given, wanted.order.symmetrization()),
         as_given,
         description: texts.description(&format!("under the cross-encoder `{}`", wanted.model)),
         is_priced: true,
-        items: Items::of_texts(texts, None),
         stamps: Vec::new(),
         notes,
         facts: json!({ "items": texts.scored.identity().to_hex(), "model": wanted.model }),
@@ -259,11 +272,35 @@ pub struct Sentences {
     pub curve: Vec<Epoch>,
 }
 
-/// Labelled pairs of other items under the same score.
+impl Sentences {
+    /// Labelled pairs among texts, under any score.
+    pub(super) fn of_texts(texts: &TextPairs, as_given: &Arc<dyn Oracle>, orders: Option<Orders>) -> Self {
+        let calibration = texts.calibration.clone().map(|(pairs, labels)| Calibration {
+            oracle: None,
+            description: String::new(),
+            pairs,
+            labels,
+        });
+        Self {
+            as_given: Arc::clone(as_given),
+            order: Order::of(orders),
+            pairs: texts.pairs.clone(),
+            targets: texts.targets.clone(),
+            are_graded: texts.are_graded,
+            calibration,
+            are_labels: false,
+            is_trained: true,
+            train: texts.train,
+            curve: Vec::new(),
+        }
+    }
+}
+
+/// Labelled pairs that only a threshold is chosen on.
 pub struct Calibration {
-    /// The score, of both orders as the problem's own.
-    pub oracle: Arc<dyn Oracle>,
-    /// What it is, in words, for the store's listing.
+    /// The score of other items, of both orders as the problem's own; that one itself where the pairs are among its items.
+    pub oracle: Option<Arc<dyn Oracle>>,
+    /// Description in words, for the store's listing.
     pub description: String,
     /// The pairs.
     pub pairs: Vec<(usize, usize)>,
@@ -315,7 +352,7 @@ fn calibration(
     score: impl FnOnce(&[String]) -> Result<Arc<dyn Oracle>, LoadError>,
 ) -> Result<Calibration, LoadError> {
     Ok(Calibration {
-        oracle: score(sample.sentences())?,
+        oracle: Some(score(sample.sentences())?),
         description: format!("cross-encoder over {} `{dataset}` pairs to learn from", sample.len()),
         pairs: sample.pairs().to_vec(),
         labels: sample.targets().iter().map(|&target| target > 0.5).collect(),
@@ -331,6 +368,9 @@ fn prepare(
     opening: &Opening<'_>,
 ) -> Result<(Prepared, Vec<Epoch>), LoadError> {
     let Some(params) = wanted.fine_tune else { return Ok((Prepared::Ready(base.clone()), Vec::new())) };
+    if loaded.train.is_empty() {
+        return Err(LoadError::NothingToLearnFrom(dataset.to_owned()));
+    }
     let recipe = FineTune {
         base,
         dataset,

@@ -121,7 +121,9 @@ impl OracleSettings for HttpConfig {
         let endpoint = Arc::new(Http::new(self.params.clone(), Arc::clone(&texts.scored), opening.money)?);
         let given: Arc<dyn Oracle> = Arc::clone(&endpoint) as _;
         let (url, model) = (endpoint.url().clone(), self.params.model.as_deref().unwrap_or("its model"));
+        let items = Items::of_texts(&texts, Some(Scorer::Endpoint(Arc::clone(&endpoint))), &given, self.symmetrize);
         Ok(Opened {
+            items,
             raw: symmetrized(&given, self.symmetrize, opening.run.seed),
             as_given: given,
             description: texts.description(&format!("scored by {model} at {url}")),
@@ -129,7 +131,6 @@ impl OracleSettings for HttpConfig {
             stamps,
             notes,
             facts: json!({ "items": texts.scored.identity().to_hex(), "url": url.as_str() }),
-            items: Items::of_texts(&texts, Some(Scorer::Endpoint(endpoint))),
         })
     }
 }

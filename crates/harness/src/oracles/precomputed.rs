@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use landmark_core::oracle::{AsymmetryPolicy, Oracle, Precomputed};
+use landmark_report::Caveat;
 use landmark_yaml::{Entry, Section, parameter};
 use serde::Serialize;
 use serde_json::{Value as Json, json};
@@ -12,6 +13,7 @@ use super::{Items, Opened, Opening, OracleSettings, OracleSpec, Orders, gamma, s
 use crate::config::item_kind::ItemKind;
 use crate::config::values::Tuned;
 use crate::loaded::{LoadError, Loaded, LoadedItems};
+use crate::program_check::below_the_rest;
 
 /// The matrix of the dataset.
 pub static PRECOMPUTED: OracleSpec = OracleSpec {
@@ -66,6 +68,12 @@ impl OracleSettings for PrecomputedConfig {
         let Loaded { dataset, items, stamps, notes } = loaded;
         let LoadedItems::Matrix(given) = items else { return Err(LoadError::pair(dataset, PRECOMPUTED.entry.id)) };
         let policy = if self.symmetrize.is_some() { AsymmetryPolicy::Keep } else { AsymmetryPolicy::Reject };
+        let off_diagonal: Vec<f64> =
+            given.matrix.indexed_iter().filter(|((i, j), _)| i != j).map(|(_, &value)| value).collect();
+        let warning = below_the_rest(given.matrix.diag().to_vec().as_slice(), &off_diagonal);
+        let warning = warning.filter(|_| self.gamma.is_none() && given.matrix.nrows() > 2);
+        let caveat = |text| Caveat { dataset: Some(dataset.clone()), text, breaks_comparison: false };
+        let stamps = stamps.into_iter().chain(warning.map(caveat)).collect();
         let raw: Arc<dyn Oracle> = Arc::new(Precomputed::new(given.matrix, policy)?);
         Ok(Opened {
             raw: symmetrized(&raw, self.symmetrize, opening.run.seed),

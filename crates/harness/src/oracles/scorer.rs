@@ -1,4 +1,4 @@
-//! What scores texts from outside: a program of the user's, an endpoint.
+//! Scorers of texts from outside: a program of the user's, an endpoint.
 
 use std::sync::Arc;
 
@@ -32,7 +32,7 @@ impl Scorer {
         }
     }
 
-    /// Whether it can score an item that it was not told of.
+    /// True where it can score an item that it was not told of.
     pub fn takes_new_items(&self) -> bool {
         match self {
             Self::Program(program) => program.greeting().pairs != PairForm::Index,
@@ -40,7 +40,7 @@ impl Scorer {
         }
     }
 
-    /// What went wrong on the way and was mended, in sentences.
+    /// Faults on the way that were mended, in sentences.
     pub fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
         match self {

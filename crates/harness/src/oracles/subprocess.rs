@@ -28,6 +28,11 @@ pub static SUBPROCESS: OracleSpec = OracleSpec {
             parameter("start_seconds", "300", "how long it may take to greet: loading a model takes time"),
             parameter("failed_pairs", "error", "a pair that it cannot score: `error`, or `{ score: 0 }`, counted"),
             parameter("environment", "{}", "variables it sees beside ours"),
+            parameter(
+                "checks",
+                "16",
+                "pairs asked in both orders where it says that it is symmetric, and so many that are stored asked again",
+            ),
             parameter("gamma", "none", "turns distances into exp(−γ·d); absent: the scores are similarities"),
             parameter(
                 "symmetrize",
@@ -53,11 +58,18 @@ struct SubprocessConfig {
     /// Symmetrization of an asymmetric score, where given.
     #[serde(skip_serializing_if = "Option::is_none")]
     symmetrize: Option<Orders>,
+    /// Pairs by which it is checked; they move no score.
+    #[serde(skip)]
+    checks: usize,
 }
+
+/// Pairs by which a program is checked where nothing is said.
+const CHECKS: usize = 16;
 
 fn read(section: &Section<'_>, folder: &Path) -> Option<Arc<dyn OracleSettings>> {
     let gamma = gamma(section);
     let symmetrize = section.optional("symmetrize");
+    let checks = section.or("checks", CHECKS);
     let problems = section.problems();
     let params: SubprocessParams = problems.read(&section.rest(), "oracle")?;
     let params = SubprocessParams { folder: Some(folder.to_owned()), ..params };
@@ -65,7 +77,7 @@ fn read(section: &Section<'_>, folder: &Path) -> Option<Arc<dyn OracleSettings>>
         problems.add(Problem::new(format!("`oracle`: {error}")).at(section.place()));
     }
     let gamma = gamma.map_or(Some(None), |gamma| gamma.map(Some))?;
-    Some(Arc::new(SubprocessConfig { params, gamma, symmetrize }))
+    Some(Arc::new(SubprocessConfig { params, gamma, symmetrize, checks }))
 }
 
 impl OracleSettings for SubprocessConfig {
@@ -81,13 +93,19 @@ impl OracleSettings for SubprocessConfig {
         self.symmetrize
     }
 
+    fn checks(&self) -> usize {
+        self.checks
+    }
+
     fn open(&self, loaded: Loaded, opening: &Opening<'_>) -> Result<Opened, LoadError> {
         let Loaded { dataset, items, stamps, notes } = loaded;
         let LoadedItems::Texts(texts) = items else { return Err(LoadError::pair(dataset, SUBPROCESS.entry.id)) };
         let program = Arc::new(Subprocess::start(self.params.clone(), Arc::clone(&texts.scored))?);
         let given: Arc<dyn Oracle> = Arc::clone(&program) as _;
         let (command, greeting) = (self.params.command.join(" "), program.greeting());
+        let items = Items::of_texts(&texts, Some(Scorer::Program(Arc::clone(&program))), &given, self.symmetrize);
         Ok(Opened {
+            items,
             raw: symmetrized(&given, self.symmetrize, opening.run.seed),
             as_given: given,
             description: texts.description(&format!("scored by `{command}` ({})", greeting.identity)),
@@ -95,7 +113,6 @@ impl OracleSettings for SubprocessConfig {
             stamps,
             notes,
             facts: json!({ "items": texts.scored.identity().to_hex(), "greeting": greeting }),
-            items: Items::of_texts(&texts, Some(Scorer::Program(program))),
         })
     }
 }

@@ -9,6 +9,7 @@ use landmark_yaml::{Entry, Section, parameter};
 use serde::Serialize;
 use serde_json::{Value as Json, json};
 
+use super::cross_encoder::Sentences;
 use super::{Items, Opened, Opening, OracleSettings, OracleSpec, Words, gamma};
 use crate::config::item_kind::ItemKind;
 use crate::config::values::Tuned;
@@ -105,7 +106,9 @@ impl OracleSettings for WmdConfig {
                 let Some(placed) = &texts.words else { return Err(LoadError::pair(dataset, WMD.entry.id)) };
                 let (raw, words) = solved(Arc::clone(&placed.clouds))?;
                 let facts = json!({ "items": texts.scored.identity().to_hex(), "vectors": placed.identity.to_hex() });
-                let items = Items::Texts { scored: Arc::clone(&texts.scored), words: Some(words), scorer: None };
+                let pairs = texts.pairs.as_ref().map(|pairs| Box::new(Sentences::of_texts(pairs, &raw, None)));
+                let (scored, labels) = (Arc::clone(&texts.scored), texts.labels.clone());
+                let items = Items::Texts { scored, words: Some(words), scorer: None, labels, pairs };
                 (raw, description(&placed.vectors), facts, items)
             }
             LoadedItems::Questions(_) | LoadedItems::Pairs(_) | LoadedItems::Matrix(_) => {

@@ -48,7 +48,7 @@ pub(super) fn print_todo(matrices: &Matrices<'_>, forecast: &Forecast, jobs: usi
 pub(super) fn print_dry_run(
     config: &Config,
     matrices: &Matrices<'_>,
-    forecast: &Forecast,
+    (forecast, checks): (&Forecast, u64),
     options: &RunOptions,
 ) -> Result<(), RunError> {
     let mut out = std::io::stdout().lock();
@@ -107,6 +107,7 @@ pub(super) fn print_dry_run(
         // which entries these are shows only on the way
         false => format!("planned {exact} {} evaluations: {to_buy}, less what of it is in the store", count(planned)),
     });
+    forecast.share().into_iter().for_each(&mut line);
     if let Subject::Matrix(matrix, _) = &config.subject {
         if let Some(price) = matrix.budget.price(missing) {
             line(format!("they cost {price:.2}, at `budget.cost_per_entry` each"));
@@ -118,6 +119,9 @@ pub(super) fn print_dry_run(
     let ExtraCalls { calls, pairs } = forecast.extra;
     if calls > 0 {
         line(format!("and at most {} evaluations outside the matrix: {pairs}", count(calls)));
+    }
+    if checks > 0 {
+        line(format!("and {} that check the program (`oracle.checks`)", counted(checks, "evaluation")));
     }
     line(match timing {
         Timing::None(why) => why.to_owned(),
@@ -180,13 +184,14 @@ pub(super) fn print_outcome(
     config: &Config,
     matrices: &Matrices<'_>,
     rows: usize,
-    calls: &Calls,
+    (calls, whole): (&Calls, &Forecast),
     outcome: &Outcome,
     options: &RunOptions,
 ) {
     let folder = super::results_folder(config, options);
     if !matrices.is_empty() && matrices.are_priced() {
-        eprintln!("{} entries bought, {} reused", count(calls.bought), count(calls.reused));
+        let share = whole.share().map_or_else(String::new, |share| format!(": {share}"));
+        eprintln!("{} entries bought, {} reused{share}", count(calls.bought), count(calls.reused));
     }
     if let Some(skipped) = &calls.skipped {
         eprintln!("{}", unsolved(calls.bought, skipped));

@@ -26,7 +26,7 @@ fn number(text: &Json) -> f64 {
     text.as_str().unwrap().trim_start_matches("text ").parse().unwrap()
 }
 
-/// What the servers of these tests score: asymmetric, and different for every pair.
+/// Scores by the servers of these tests: asymmetric, and different for every pair.
 fn similarity(a: f64, b: f64) -> f64 {
     a + b / 1024.0
 }

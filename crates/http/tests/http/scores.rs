@@ -1,4 +1,4 @@
-//! What is asked and what is understood, of servers that do as they should.
+//! Requests and answers of servers that do as they should.
 
 use super::*;
 

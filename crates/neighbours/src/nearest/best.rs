@@ -39,7 +39,7 @@ impl Best {
         }
     }
 
-    /// How many there are, k at most.
+    /// Number of them, k at most.
     pub(super) fn len(&self) -> usize {
         self.found.len()
     }

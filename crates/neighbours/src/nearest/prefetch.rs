@@ -26,7 +26,7 @@ const AHEAD: usize = 64;
 /// Rows and columns of a block of the scan.
 const BLOCK: usize = 1024;
 
-/// What a score may exceed its bound by, of its size: both are sums of many roundings.
+/// Share of its size by which a score may exceed its bound: both are sums of many roundings.
 const ROUNDING: f64 = 1e-9;
 
 /// Exact neighbours, and what they took.

@@ -114,7 +114,7 @@ impl Rounds {
         &self.0
     }
 
-    /// What a search evaluates, to the call. Pure: no oracle is asked.
+    /// Calls of a search, exactly. Pure: no oracle is asked.
     pub fn bill(&self, shape: OracleShape, has_proxy: bool) -> Bill {
         let n = shape.len as u64;
         let all = n * n.saturating_sub(1) / 2;

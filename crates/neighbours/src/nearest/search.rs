@@ -19,7 +19,7 @@ use landmark_core::popularity::{HubLink, LinkRow, Popularity};
 /// Others of an item, those that it scores best with beyond the link, whose nearest by the proxy become its candidates in every round.
 const FRIENDS: usize = 8;
 
-/// How many of the nearest of each.
+/// Number of the nearest of each.
 const THEIRS: usize = 8;
 
 /// An item that is no column.
@@ -35,7 +35,7 @@ pub enum Step {
     First,
     /// A round's share for the proxy's best pairs; rounds count from 0.
     Proxy(usize),
-    /// What is left of a round, for the best pairs by the estimate.
+    /// Calls left of a round, for the best pairs by the estimate.
     Estimate(usize),
 }
 

@@ -36,7 +36,7 @@ const LARGEST_SAMPLE: usize = 64;
 pub struct Audit {
     /// ρ and δ.
     pub target: Target,
-    /// Whether the bound is to be a theorem.
+    /// True where the bound is to be a theorem.
     pub is_strict: bool,
     /// v; by default as many as the bound asks for.
     pub rows: Option<usize>,
@@ -53,7 +53,7 @@ pub struct AuditStep {
     pub lower: f64,
 }
 
-/// What would have been enough.
+/// Pairs or rows that would have been enough.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Enough {
     /// So many further pairs, by the estimates as they stand.
@@ -232,7 +232,7 @@ impl Hidden {
         self.items.iter().enumerate().map(share).collect()
     }
 
-    /// What would have been enough: reading every list deeper, or more rows.
+    /// Rows that would have been enough: reading every list deeper, or more rows.
     fn enough(&self, search: &mut Search, path: &AuditPath, k: usize) -> Result<Enough, NeighbourError> {
         let candidates = search.candidates(usize::MAX)?;
         let open = |item: usize| candidates[item].iter().filter(|near| !near.exact).map(|near| near.item);

@@ -23,7 +23,7 @@ use super::{Target, clopper_pearson, median};
 const STAKES: [f64; 5] = [0.2, 0.4, 0.6, 0.8, 1.0];
 /// Design effects whose median counts.
 const LAST: usize = 5;
-/// What rounding may take from a mean or add to ρ'.
+/// Allowance for rounding: taken from a mean, added to ρ'.
 const ROUNDING: f64 = 1e-12;
 /// Audited rows for lists of five and more, whose shares are fine-grained.
 const ROWS: usize = 30;
@@ -54,7 +54,7 @@ impl Bound {
         }
     }
 
-    /// Whether it holds whatever the shares are.
+    /// True where it holds whatever the shares are.
     pub fn is_theorem(self) -> bool {
         self != Self::DesignEffect
     }

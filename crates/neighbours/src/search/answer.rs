@@ -1,4 +1,4 @@
-//! What a query is answered with: an estimate for every item, exact where a call was made.
+//! Answer to a query: an estimate for every item, exact where a call was made.
 
 use super::{SearchError, best_unknown};
 use landmark_core::oracle::{OracleError, check_finite};

@@ -23,7 +23,7 @@ pub(super) struct Point {
     pub(super) place: Place,
     pub(super) left: f64,
     pub(super) right: f64,
-    /// How far the left side is on the good side.
+    /// Distance of the left side from the right one, positive on the good side.
     pub(super) margin: f64,
     /// Half the 95 % interval of the margin over replicates, where both sides have the same ones.
     pub(super) half: Option<f64>,

@@ -95,7 +95,7 @@ impl Axis {
 }
 
 impl Relation {
-    /// How far the left side is on the good side of the right one.
+    /// Distance of the left side from the right one, positive on the good side.
     pub(super) fn margin(self, left: f64, right: f64) -> f64 {
         match self {
             Self::Less | Self::AtMost => right - left,
@@ -137,7 +137,7 @@ impl Predicate {
     /// Reads one.
     ///
     /// # Errors
-    /// What was expected, and where; an unknown metric or axis, with the nearest name.
+    /// The expected word and its place; an unknown metric or axis, with the nearest name.
     pub(super) fn parse(text: &str) -> Result<Self, String> {
         let mut reader = Reader { rest: text };
         let left = reader.sum()?;

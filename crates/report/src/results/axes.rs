@@ -299,7 +299,7 @@ impl Axes {
         axes
     }
 
-    /// What tells the groups of a size apart, ascending: rank, position, and the axes that no stored column holds.
+    /// Axes that tell the groups of a size apart, ascending: rank, position, and those that no stored column holds.
     pub(crate) fn place(&self) -> (Option<Place>, Option<Place>, Vec<(&str, &Place)>) {
         let others = self.iter().filter(|(name, _)| columns_of(name).is_empty());
         let in_column = |column| self.in_column(column).map(Place::Number);

@@ -17,7 +17,7 @@ pub struct FileError {
 }
 
 impl FileError {
-    /// What turns an error of the system into one that names the action and the file.
+    /// Maker of errors that name the action and the file, from one of the system.
     pub fn new(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
         let path = path.to_path_buf();
         move |source| Self { path, action, source }

@@ -30,7 +30,7 @@ pub struct ResultRow {
     /// Its places along the axes of the experiment. A sweep has two: `columns`, s of the comparison (the rank itself at equal rank, the number of
     /// full columns that may be bought at equal entries), and `rank`, that handed to the method (s1 of the papers).
     pub axes: Axes,
-    /// What it took.
+    /// Cost of the figure.
     pub cost: Cost,
     /// Footnote of this figure.
     pub note: Option<String>,
@@ -142,7 +142,7 @@ pub struct Interval {
     pub upper: f64,
 }
 
-/// What a figure took.
+/// Cost of a figure: cells, calls and seconds.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Cost {
     /// Cells of K requested: the papers' accounting.

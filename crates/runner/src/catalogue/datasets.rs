@@ -6,7 +6,8 @@ use landmark_data::catalog::{self, Holds};
 use landmark_yaml::{Entry, Parameter, parameter, required};
 
 const LIMIT: Parameter = parameter("limit", "all", "a seeded, stratified sample of so many items");
-const LIMIT_FIRST: Parameter = parameter("limit", "all", "only the first so many items");
+const LIMIT_FIRST: Parameter =
+    parameter("limit", "all", "only the first so many items; of labelled ones a stratified sample");
 const SPLIT: Parameter =
     parameter("split", "{ train: 0.7 }", "`given`, or a random share to train on in each replicate");
 const HEADERS: Parameter = parameter("headers", "subject", "header lines of a post: `subject`, `keep` or `strip`");
@@ -35,12 +36,29 @@ const PAIRS: &[Parameter] = &[
     FALLBACK,
 ];
 
-const MATRICES: [Entry; 3] = [
+const PATH_OF_ROWS: Parameter =
+    required("path", "sentences.tsv", "the file; `$LANDMARK_DATA/…` starts at the folder of the corpora");
+const FORMAT: Parameter = parameter(
+    "format",
+    "none",
+    "`txt` (a text a line), `tsv`, `csv`, `jsonl`, `parquet` or `folder` (a text a file); none: by its ending",
+);
+const DELIMITER: Parameter =
+    parameter("delimiter", "none", "what stands between the columns of a CSV file; none: found out");
+const ROW_SPLIT: Parameter = parameter(
+    "split",
+    "{ train: 0.7 }",
+    "a random share to learn from, `{ column: split }` (`train` or `test`), or `{ file: test.tsv }` to judge by",
+);
+const OWN_VECTORS: Parameter =
+    parameter("vectors", "none", "word vectors, for `wmd`: a name, `{ path, format }` or `{ kind: ppmi_svd }`");
+
+const MATRICES: [Entry; 4] = [
     Entry {
         id: "precomputed",
         summary: "your own n × n matrix",
         parameters: &[
-            required("path", "matrix.npy", "the `.npy` file"),
+            required("path", "matrix.npy", "the file: `.npy`, `.npz`, or numbers in lines (`.csv`, `.tsv`)"),
             parameter("labels", "none", "a file with one label a line, for classification"),
             SPLIT,
         ],
@@ -48,18 +66,41 @@ const MATRICES: [Entry; 3] = [
     },
     Entry {
         id: "texts",
-        summary: "your own texts: a TXT, TSV, CSV, JSONL or Parquet file with an id and a text an item",
+        summary: "your own texts, with labels or without: a TXT, TSV, CSV, JSONL or Parquet file, or a folder",
         parameters: &[
-            required("path", "sentences.tsv", "the file"),
-            parameter(
-                "format",
-                "none",
-                "`txt` (a text a line), `tsv`, `csv`, `jsonl` or `parquet`; none: by its ending",
-            ),
+            PATH_OF_ROWS,
+            FORMAT,
             parameter("id", "none", "the column of the ids; none: the number of the row"),
             parameter("text", "text", "the column of the texts"),
+            parameter("label", "none", "the column of their labels, for `classification`"),
+            ROW_SPLIT,
+            DELIMITER,
+            parameter("empty_texts", "error", "a row without a text: `error`, or `drop`, counted"),
             LIMIT_FIRST,
-            parameter("vectors", "none", "word vectors, for `wmd`: a name, `{ path, format }` or `{ kind: ppmi_svd }`"),
+            OWN_VECTORS,
+        ],
+        source: "yours",
+    },
+    Entry {
+        id: "pairs",
+        summary: "your own labelled pairs of texts, graded or yes and no, for `glue`",
+        parameters: &[
+            PATH_OF_ROWS,
+            FORMAT,
+            parameter("first", "first", "the column of the first text"),
+            parameter("second", "second", "the column of the second"),
+            parameter("score", "score", "the column of grades, in any scale"),
+            parameter("label", "none", "the column of labels instead: two of them"),
+            parameter("yes", "1", "the label of a yes; `true` and `yes` are known, too"),
+            parameter(
+                "split",
+                "none",
+                "pairs to learn from: `{ train: 0.2 }`, `{ column: split }`, or `{ file: test.tsv }` to judge by",
+            ),
+            DELIMITER,
+            PAIRS[0],
+            PAIRS[1],
+            OWN_VECTORS,
         ],
         source: "yours",
     },

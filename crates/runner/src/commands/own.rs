@@ -1,223 +1,125 @@
-//! `runner project | topk | mine | dedupe | cluster | classify`: what the factors of one's own matrix are good for.
-//!
-//! They read the factors of a finished `own_data` run and stream over them: none forms an n × n matrix, and only `project`, `--rescore`,
-//! `--target-recall` and `cluster --pivots` ask the oracle for anything. `topk --calls-per-item` and `topk --target-recall` read no factors
-//! and ask the oracle alone (`calls.rs`, `audited.rs`).
+//! The commands on one's own matrix: their arguments, as [`landmark_own`] takes them.
 
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::io::{self, BufRead, IsTerminal};
 
-use landmark_harness::config::{Config, MatrixSubject, Subject};
-use landmark_harness::experiments::own_data::{FACTORS, Statement};
-use landmark_harness::factors::Factors;
-use landmark_harness::items::OwnItems;
-use landmark_harness::progress::Progress;
-use landmark_harness::run::{self, RunOptions};
-use landmark_harness::scale::executor::command_line;
-use landmark_harness::sweep::context::SweepContext;
-use landmark_report::columns::{Column, write_parquet, write_separated};
-use landmark_tasks::neighbours::SignedVectors;
+use landmark_harness::invocation::Invocation;
+use landmark_own::{
+    self as matrix, Calls, InitWanted, LabelColumns, ListedPairs, Queries, Recalled, ScoreKind, Scoring, Wanted,
+};
 use miette::{IntoDiagnostic, Result};
-use serde_json::json;
 
 use crate::catalogue;
-use crate::cli::{LogArgs, OwnArgs};
-use crate::exit::UsageError;
+use crate::cli::{LogArgs, OverlayArgs, OwnArgs, OwnCommand, RecallArgs, ScoreName, ScoringArgs, StatedBound};
+use crate::exit::Exit;
+use crate::output;
 
-mod audited;
-mod calls;
-mod classify;
-mod cluster;
-mod from_factors;
-mod mine;
-mod neighbours;
-mod project;
-mod search;
-
-pub(super) use audited::top_k_with_recall;
-pub(super) use calls::{Calls, no_dry_run, top_k_by_calls};
-pub(super) use classify::{LabelColumns, classify};
-pub(super) use cluster::{cluster, cluster_by_pivots};
-pub(super) use from_factors::Recalled;
-pub(super) use mine::{Wanted, dedupe, mine};
-pub(super) use neighbours::top_k;
-pub(super) use project::project;
-pub(super) use search::{Queries, search};
-
-/// A finished run of `own_data`.
-struct Own {
-    config: Config,
-    matrix: MatrixSubject,
-    options: RunOptions,
-    folder: PathBuf,
-    factors: Factors,
-    items: Option<OwnItems>,
-    out: Option<PathBuf>,
-}
-
-impl Own {
-    fn open(arguments: &OwnArgs, log: LogArgs) -> Result<Self> {
-        let config = Config::load(&arguments.config, &arguments.overlay.overlays(), catalogue::catalogue())?;
-        let matrix = own_matrix(&config)?.clone();
-        let options = super::run::options(&arguments.overlay, &arguments.places, log);
-        let folder = run::results_folder(&config, &options);
-        let factors = Factors::read(&folder.join(FACTORS)).into_diagnostic()?;
-        let items = matrix.dataset.texts().map(OwnItems::of).transpose().into_diagnostic()?;
-        let own = Self { config, matrix, options, folder, factors, items, out: arguments.out.clone() };
-        own.check_settings(&arguments.config)?;
-        own.check_items()?;
-        Ok(own)
-    }
-
-    /// Refuses factors that another configuration has made, or this one with other settings: they lie in the same folder.
-    fn check_settings(&self, file: &Path) -> Result<()> {
-        let now = self.config.config_hash().into_diagnostic()?.to_hex();
-        let info = &self.factors.info;
-        let Some(then) = info.config.as_ref().filter(|then| **then != now) else { return Ok(()) };
-        let place = self.folder.join(FACTORS);
-        let scorer = info.scorer.as_ref().map_or_else(String::new, |scorer| format!(", scored by `{scorer}`"));
-        let wanted = json!(self.matrix.ranks);
-        let method = self.matrix.methods.first().map_or("", |method| method.name.as_str());
-        let message = format!(
-            "the factors in `{}` were made with other settings: `{}` of rank {}{scorer}, hash `{}`; this configuration is `{method}` with \
-             `ranks` {wanted}, hash `{}`",
-            place.display(),
-            info.method,
-            info.rank,
-            &then[..12.min(then.len())],
-            &now[..12.min(now.len())]
-        );
-        let words = std::iter::once(file.display().to_string()).chain(self.options.flags.clone()).collect::<Vec<_>>();
-        let again = command_line(Path::new("runner"), &words);
-        let help = format!(
-            "run it first: `{again}`, which evaluates only what the store lacks; or give this command the flags of the run that made them"
-        );
-        Err(UsageError::new(message, Some(help)).into())
-    }
-
-    /// Refuses factors of other items than those of the file now.
-    fn check_items(&self) -> Result<()> {
-        let (Some(items), Some(then)) = (&self.items, &self.factors.info.texts) else { return Ok(()) };
-        let scored = landmark_oracles::subprocess::ScoredItems::new(items.ids.clone(), items.texts.clone());
-        let now = scored.into_diagnostic()?.identity().to_hex();
-        if now == *then {
-            return Ok(());
+/// Does one of them.
+pub(super) fn own(command: OwnCommand, log: LogArgs) -> Result<Exit> {
+    let at = |arguments: &OwnArgs| invocation(arguments, log);
+    let text = match command {
+        OwnCommand::Init { file, score, out, id, text, label, command, model, url, key, landmarks, force, places } => {
+            let command = command.map(|words| words.split_whitespace().map(str::to_owned).collect());
+            let wanted = InitWanted {
+                score: score.map(Into::into),
+                command: command.unwrap_or_default(),
+                ..InitWanted { file, out, id, text, label, model, url, key, landmarks, force, ..InitWanted::default() }
+            };
+            let options = super::run::options(&OverlayArgs::default(), &places, log);
+            matrix::init(&wanted, &options, catalogue::catalogue(), &mut ask)?
         }
-        let message = format!("the items have changed since the factors were made: they were `{then}` and are `{now}`");
-        let help = "run the configuration again; scores of items that are the same are not bought again if the program names them so";
-        Err(UsageError::new(message, Some(help.to_owned())).into())
-    }
-
-    /// Refuses another oracle than the one that the factors approximate.
-    fn check_oracle(&self, context: &SweepContext<'_>) -> Result<()> {
-        let (then, now) = (&self.factors.info.oracle, context.problem.raw.identity().to_hex());
-        if *then == now {
-            return Ok(());
+        OwnCommand::Pairs { config, file, first, second, against, rescore, budget, out, overlay, places } => {
+            let invocation = Invocation { out, ..super::run::invocation(&config, &overlay, &places, log) };
+            matrix::pairs(&invocation, &ListedPairs { file, first, second, against, rescore, budget })?
         }
-        match (&self.factors.info.scorer, context.problem.scorer()) {
-            (Some(then), Some(scorer)) if then != scorer.name() => Err(other_scorer(then, scorer.name())),
-            // the same scorer under other settings
-            _ => Err(other_scorer(then, &now)),
+        OwnCommand::Project { config, items, embeddings, k, overlay, places } => {
+            let invocation = super::run::invocation(&config, &overlay, &places, log);
+            matrix::project(&invocation, &items, embeddings.as_deref(), k)?
         }
-    }
-
-    fn vectors(&self) -> SignedVectors<'_> {
-        let Factors { vectors, signature, scattered, .. } = &self.factors;
-        SignedVectors { vectors: vectors.view(), signature, scattered: scattered.as_ref() }
-    }
-
-    /// The id of an item; its number where there are none.
-    fn id(&self, item: usize) -> String {
-        self.items.as_ref().and_then(|items| items.ids.get(item)).map_or_else(|| item.to_string(), Clone::clone)
-    }
-
-    fn ids(&self) -> Vec<String> {
-        (0..self.factors.info.items).map(|item| self.id(item)).collect()
-    }
-
-    /// Place of each item among the landmarks.
-    fn places(&self) -> Vec<Option<usize>> {
-        let mut place = vec![None; self.factors.info.items];
-        self.factors.info.landmarks.iter().enumerate().for_each(|(at, &item)| place[item] = Some(at));
-        place
-    }
-
-    /// Writes the answer and says where.
-    fn write(&self, default: &str, columns: Vec<Column>) -> Result<PathBuf> {
-        let path = self.out.clone().unwrap_or_else(|| self.folder.join(default));
-        write_table(&path, columns)?;
-        Ok(path)
-    }
-
-    /// Writes what is known of the recall beside a table and draws the page again, or removes what an earlier table left there.
-    fn write_statement(&self, table: &Path, statement: Option<&Statement>) -> Result<()> {
-        let path = table.with_extension("json");
-        // a file of another name is the user's
-        let is_stale = statement.is_none() && self.out.is_none() && path.exists();
-        match statement {
-            Some(statement) => {
-                let text = serde_json::to_string_pretty(statement).into_diagnostic()?;
-                std::fs::write(&path, text + "\n").into_diagnostic()?;
+        OwnCommand::Topk {
+            k,
+            budget,
+            target_recall: Some(target),
+            recall,
+            calls_per_item,
+            share,
+            dry_run,
+            own,
+            ..
+        } => {
+            let RecallArgs { delta, bound, audit, from_factors } = recall;
+            let is_strict = bound == StatedBound::Strict;
+            let wanted =
+                Recalled { k, target, delta, is_strict, audit, from_factors, calls_per_item, share, budget, dry_run };
+            let (text, ended) = matrix::top_k_with_recall(&at(&own), &wanted)?;
+            output::print(&text).into_diagnostic()?;
+            return Ok(ended.into());
+        }
+        OwnCommand::Topk { k, rescore, budget, calls_per_item, rounds, share, exact, dry_run, own, .. } => {
+            match Calls::of(k, calls_per_item, (rounds, share), exact)? {
+                Some(calls) => matrix::top_k_by_calls(&at(&own), &calls, dry_run)?,
+                None if dry_run => return Err(matrix::no_dry_run()),
+                None => matrix::top_k(&at(&own), k, rescore, budget)?,
             }
-            None if is_stale => std::fs::remove_file(&path).into_diagnostic()?,
-            None => {}
         }
-        if self.out.is_none() && (is_stale || statement.is_some()) {
-            run::report_again(&self.config, &self.options)?;
+        OwnCommand::Search { queries, embeddings, calls, k, dry_run, own } => {
+            let asked = Queries { file: &queries, embeddings: embeddings.as_deref(), calls, k, dry_run };
+            matrix::search(&at(&own), asked)?
         }
-        Ok(())
-    }
-
-    /// A progress line over the items, and a function that moves it.
-    fn progress(&self, what: &'static str) -> (Progress, impl FnMut(f64) + use<>) {
-        let (items, done) = (self.factors.info.items as u64, Arc::new(AtomicU64::new(0)));
-        let seen = Arc::clone(&done);
-        let progress = Progress::start(items, what, self.options.quiet, move || seen.load(Ordering::Relaxed));
-        // a share of a count that fits in an f64
-        (progress, move |share: f64| done.store((share * items as f64) as u64, Ordering::Relaxed))
-    }
-}
-
-/// Scores of one oracle say nothing to the factors of another.
-fn other_scorer(then: &str, now: &str) -> miette::Report {
-    let message = format!("the factors were made from scores of `{then}`, and those of now are by `{now}`");
-    let help =
-        "run the configuration again, which makes its factors anew, or take back the change of scorer or `oracle`"
-            .to_owned();
-    UsageError::new(message, Some(help)).into()
-}
-
-/// The matrix of a configuration whose experiment is `own_data`.
-pub(super) fn own_matrix(config: &Config) -> Result<&MatrixSubject> {
-    match &config.subject {
-        Subject::Matrix(matrix, _) if matrix.experiment.makes_factors => Ok(matrix),
-        other => {
-            let message = format!("`{}` is `experiment: {}`, which leaves no factors", config.run.name, other.id());
-            let help = "use a configuration with `experiment: own_data`, such as `configs/own_data.yaml`".to_owned();
-            Err(UsageError::new(message, Some(help)).into())
+        OwnCommand::Mine { pairs, at_least, scoring, own } => {
+            matrix::mine(&at(&own), Wanted::of(pairs, at_least, scoring.into())?)?
         }
-    }
-}
-
-/// Writes a table in the form that the ending of the file names.
-fn write_table(path: &Path, columns: Vec<Column>) -> Result<()> {
-    if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-        std::fs::create_dir_all(folder).into_diagnostic()?;
-    }
-    let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
-    let separator = match ending {
-        "tsv" => b'\t',
-        "csv" => b',',
-        "parquet" => {
-            let file = std::fs::File::create(path).into_diagnostic()?;
-            return write_parquet(file, [columns]).into_diagnostic();
+        OwnCommand::Dedupe { at_least, scoring, own } => {
+            matrix::dedupe(&at(&own), Wanted::of(Some(usize::MAX), Some(at_least), scoring.into())?)?
         }
-        _ => {
-            let message = format!("`{}` has no ending that names a form", path.display());
-            return Err(UsageError::new(message, Some("end it in `.tsv`, `.csv` or `.parquet`".to_owned())).into());
+        OwnCommand::Cluster { pivots: true, at_least: Some(at_least), budget, own, .. } => {
+            matrix::cluster_by_pivots(&at(&own), at_least, budget)?
+        }
+        OwnCommand::Cluster { clusters, own, .. } => matrix::cluster(&at(&own), clusters)?,
+        OwnCommand::Classify { labels, id, label, split, own } => {
+            let columns = LabelColumns { id: id.as_deref(), label: &label, split: split.as_deref() };
+            matrix::classify(&at(&own), &labels, columns)?
         }
     };
-    let file = std::fs::File::create(path).into_diagnostic()?;
-    write_separated(file, separator, &columns).into_diagnostic()
+    output::print(&text).into_diagnostic()?;
+    Ok(Exit::Done)
+}
+
+fn invocation(arguments: &OwnArgs, log: LogArgs) -> Invocation {
+    let OwnArgs { config, out, overlay, places } = arguments;
+    Invocation { out: out.clone(), ..super::run::invocation(config, overlay, places, log) }
+}
+
+/// Asks in a terminal: an answer by its name or number. Nothing where nobody sits there.
+fn ask(question: &str, choices: &[(&str, &str)]) -> Option<String> {
+    if !(io::stdin().is_terminal() && io::stderr().is_terminal()) {
+        return None;
+    }
+    eprintln!("{question}");
+    choices.iter().zip(1..).for_each(|((name, what), number)| eprintln!("  {number} {name}: {what}"));
+    eprint!("> ");
+    let mut line = String::new();
+    io::stdin().lock().read_line(&mut line).ok().filter(|&bytes| bytes > 0)?;
+    let answer = line.trim();
+    let by_number = answer.parse::<usize>().ok().and_then(|number| choices.get(number.checked_sub(1)?));
+    Some(by_number.map_or_else(|| answer.to_owned(), |(name, _)| (*name).to_owned()))
+}
+
+impl From<ScoreName> for ScoreKind {
+    fn from(name: ScoreName) -> Self {
+        match name {
+            ScoreName::Program => Self::Program,
+            ScoreName::CrossEncoder => Self::CrossEncoder,
+            ScoreName::Wmd => Self::Wmd,
+            ScoreName::Rerank => Self::Rerank,
+            ScoreName::Chat => Self::Chat,
+            ScoreName::Matrix => Self::Matrix,
+        }
+    }
+}
+
+impl From<ScoringArgs> for Scoring {
+    fn from(arguments: ScoringArgs) -> Self {
+        let ScoringArgs { rescore, target_recall, delta, budget, dry_run } = arguments;
+        Self { rescore, target_recall, delta, budget, dry_run }
+    }
 }

@@ -3,8 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use landmark_harness::config::Config;
+use landmark_harness::invocation::Invocation;
 use landmark_harness::provenance::Build;
-use landmark_harness::run::{self, Ended, RunOptions};
+use landmark_harness::run::{self, RunOptions};
 use landmark_yaml::did_you_mean;
 use miette::{IntoDiagnostic, Result};
 
@@ -28,11 +29,7 @@ pub(super) fn run(arguments: &RunArgs, log: LogArgs) -> Result<Exit> {
         ..options(&arguments.overlay, &arguments.places, log)
     };
     start_threads(arguments.threads.map(usize::from).or(config.run.threads))?;
-    Ok(match run::run(&config, &options)? {
-        Ended::Done => Exit::Done,
-        Ended::BudgetExhausted => Exit::Budget,
-        Ended::SomeFailed(_) => Exit::Partial,
-    })
+    Ok(run::run(&config, &options)?.into())
 }
 
 pub(super) fn options(overlay: &OverlayArgs, places: &PlaceArgs, log: LogArgs) -> RunOptions {
@@ -49,6 +46,17 @@ pub(super) fn options(overlay: &OverlayArgs, places: &PlaceArgs, log: LogArgs) -
     }
 }
 
+/// A command on a configuration, as what is below takes it.
+pub(super) fn invocation(file: &Path, overlay: &OverlayArgs, places: &PlaceArgs, log: LogArgs) -> Invocation {
+    Invocation {
+        file: file.to_owned(),
+        overlays: overlay.overlays(),
+        options: options(overlay, places, log),
+        out: None,
+        catalogue: catalogue::catalogue(),
+    }
+}
+
 /// This program.
 const BUILD: Build = Build {
     version: env!("CARGO_PKG_VERSION"),
@@ -61,19 +69,12 @@ const BUILD: Build = Build {
 };
 
 /// Flags of what was laid over the file and of where things lie, as words of another command on the same configuration.
-pub(super) fn flags(overlay: &OverlayArgs, places: &PlaceArgs) -> Vec<String> {
+fn flags(overlay: &OverlayArgs, places: &PlaceArgs) -> Vec<String> {
     let folder = |folder: &Option<PathBuf>| folder.as_ref().map(|folder| folder.display().to_string());
     let places =
         [("--store", places.store.clone()), ("--data", folder(&places.data)), ("--results", folder(&places.results))];
     let places = places.into_iter().flat_map(|(name, place)| place.map(|place| [name.to_owned(), place]));
-    overlay_words(overlay).into_iter().chain(places.flatten()).collect()
-}
-
-/// Flags of what was laid over the file, as words of a command.
-pub(super) fn overlay_words(overlay: &OverlayArgs) -> Vec<String> {
-    let profile = overlay.profile.iter().map(|profile| ("--profile", profile));
-    let words = profile.chain(overlay.set.iter().map(|set| ("--set", set)));
-    words.flat_map(|(name, value)| [name.to_owned(), value.clone()]).collect()
+    overlay.overlays().words().into_iter().chain(places.flatten()).collect()
 }
 
 /// The command as it was typed, for the report; the program by its bare name, and without what moves no result.

@@ -24,6 +24,7 @@ const FLOORS: &[(&str, usize)] = &[
     ("crates/neural", 3),
     ("crates/report", 3),
     ("crates/harness", 4),
+    ("crates/own", 5),
     ("experiments/intent-sketch", 5),
     ("experiments/sms-nystrom", 5),
     ("experiments/structured-embeddings", 5),
@@ -93,7 +94,7 @@ fn no_crate_outgrows_the_others() {
         assert!(own * 100 <= all * 18, "`{folder}` holds {own} of {all} lines, more than 18 %");
     }
     let program = lines("crates/runner/src");
-    assert!(program <= 5700, "the program has {program} lines: what it knows of experiments belongs below it");
+    assert!(program <= 3700, "the program has {program} lines: what it knows of experiments belongs below it");
 }
 
 #[test]

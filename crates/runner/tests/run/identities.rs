@@ -42,7 +42,7 @@ const INSIDE: &[Case] = &[
     ),
     (
         TEXTS,
-        "{ kind: subprocess, command: [/bin/sh, scorer.sh], gamma: 0.05 }",
+        "{ kind: subprocess, command: [/bin/sh, scorer.sh], gamma: 0.05, checks: 0 }",
         "0945be67352a71d65b01a39b4fefbb1b30f68d1cfc96e1514337290f0f4faab7",
     ),
 ];

@@ -1,5 +1,7 @@
 //! Searching for ranks, random documents beside the matrix, and collections of configurations.
 
+use landmark_tasks::cross_validation::is_tied;
+
 use crate::scratch::{MATRIX, Scratch, number_before, smooth_matrix};
 
 /// Ranks, γ and C of three methods searched for on 60 documents of the sample.
@@ -37,14 +39,19 @@ fn a_search_keeps_to_its_ranks_and_its_bill_and_is_not_repeated() {
             let trials: Vec<_> = rows.iter().filter(|row| is_it("validation_accuracy", row)).collect();
             assert_eq!(trials.len(), 4, "{method} {comparison}");
             assert!(trials.iter().all(|row| range.contains(&row["rank"].as_u64().unwrap())));
-            // the rank that is tested is that of a best trial; ties go to the smaller C, then the smaller rank
-            let accuracy = |row: &serde_json::Value| row["value"].as_f64().unwrap();
+            // the best trial is tested: of equally good ones that of the smallest C, then of the smallest rank
+            let cost = |trial: &serde_json::Value| {
+                let is_its = |row: &&serde_json::Value| is_it("cost", row) && row["position"] == trial["position"];
+                rows.iter().find(is_its).unwrap()["value"].as_f64().unwrap()
+            };
+            let accuracy = |trial: &serde_json::Value| trial["value"].as_f64().unwrap();
             let most = trials.iter().copied().map(accuracy).fold(0.0, f64::max);
-            let best: Vec<_> = trials.iter().filter(|trial| most - accuracy(trial) < 1e-9).collect();
+            let best = trials.iter().filter(|trial| is_tied(accuracy(trial), most));
+            let key = |trial: &serde_json::Value| (cost(trial), trial["rank"].as_u64().unwrap());
+            let best = best.min_by(|a, b| key(a).partial_cmp(&key(b)).unwrap()).unwrap();
             let tested: Vec<_> = rows.iter().filter(|row| is_it("accuracy", row)).collect();
             assert_eq!(tested.len(), 2, "{method} {comparison}");
-            let is_best = |row: &serde_json::Value| best.iter().any(|trial| trial["rank"] == row["rank"]);
-            assert!(tested.iter().all(|row| is_best(row)), "{method} {comparison}");
+            assert!(tested.iter().all(|row| row["rank"] == best["rank"]), "{method} {comparison}");
         }
     }
     let before = scratch.files("results");

@@ -2,6 +2,8 @@
 
 use rand::Rng as _;
 
+use super::super::scattered::ridge::Moments;
+use super::super::scattered::table::Table;
 use super::*;
 use crate::linalg::relative_error;
 use crate::oracle::{AsymmetryPolicy, EmbeddingProxy, Metered, Precomputed, block_of};

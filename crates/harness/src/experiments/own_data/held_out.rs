@@ -50,7 +50,7 @@ pub fn not_uniform(matrix: &MatrixSubject) -> Option<String> {
 }
 
 impl Judged<'_> {
-    /// What held-out columns say of all pairs with K ≥ `at_least`.
+    /// Estimate from held-out columns of all pairs with K ≥ `at_least`.
     ///
     /// # Errors
     /// Those of the store and of the fits.

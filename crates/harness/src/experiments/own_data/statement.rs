@@ -1,4 +1,4 @@
-//! What is known of the recall of an answer: a file beside the answer for programs, and a table of the page for people.
+//! Recall of an answer as far as it is known: a file beside the answer for programs, and a table of the page for people.
 
 use std::path::Path;
 
@@ -44,7 +44,7 @@ pub struct Statement {
     pub evaluations: u64,
     /// The same for each item.
     pub calls_per_item: f64,
-    /// What would have been enough, where the target was not reached.
+    /// Rows that would have been enough, where the target was not reached.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub enough: Option<String>,
 }

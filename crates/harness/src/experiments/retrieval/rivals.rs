@@ -82,11 +82,11 @@ pub(super) enum Without {
     Proxy,
 }
 
-/// What the rivals of one replicate share.
+/// State that the rivals of one replicate share.
 pub(super) struct Setup<'a> {
     /// All of K.
     pub(super) matrix: &'a Array2<f64>,
-    /// What an evaluation of it costs.
+    /// Calls that an evaluation of it takes.
     pub(super) shape: OracleShape,
     /// The proxy, as a similarity.
     pub(super) proxy: Arc<dyn Oracle>,

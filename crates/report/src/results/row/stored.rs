@@ -34,7 +34,7 @@ pub(in super::super) struct StoredRow {
     /// The axes by name, where they are not `columns`, `rank` and `position` themselves.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(in super::super) axes: Option<Axes>,
-    /// Whether it is a cap, where its id does not tell.
+    /// True where it is a cap and its id does not tell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(in super::super) is_cap: Option<bool>,
 }

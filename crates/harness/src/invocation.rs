@@ -1,0 +1,59 @@
+//! Invocation of a command on one configuration, as the command line or another program makes it, and the mistakes that are found in it.
+
+use std::path::PathBuf;
+
+use landmark_yaml::ConfigError;
+
+use crate::catalogue::Catalogue;
+use crate::config::{Config, Overlays};
+use crate::run::RunOptions;
+
+/// A configuration, what is laid over it, where things lie, and where the answer goes.
+#[derive(Clone)]
+pub struct Invocation {
+    /// The configuration.
+    pub file: PathBuf,
+    /// What is laid over it.
+    pub overlays: Overlays,
+    /// Where things lie, and how much is said.
+    pub options: RunOptions,
+    /// File of the answer; beside the results where absent.
+    pub out: Option<PathBuf>,
+    /// Everything that it can name.
+    pub catalogue: &'static Catalogue,
+}
+
+impl Invocation {
+    /// Reads the configuration.
+    ///
+    /// # Errors
+    /// Everything that is wrong with it.
+    pub fn config(&self) -> Result<Config, ConfigError> {
+        Config::load(&self.file, &self.overlays, self.catalogue)
+    }
+}
+
+impl Overlays {
+    /// The flags that lay this over a file, as words of a command.
+    pub fn words(&self) -> Vec<String> {
+        let profile = self.profile.iter().map(|profile| ("--profile", profile));
+        let words = profile.chain(self.set.iter().map(|set| ("--set", set)));
+        words.flat_map(|(name, value)| [name.to_owned(), value.clone()]).collect()
+    }
+}
+
+/// A mistake in how a command was called that is found after its words were read.
+#[derive(Debug, thiserror::Error, miette::Diagnostic)]
+#[error("{message}")]
+pub struct UsageError {
+    message: String,
+    #[help]
+    help: Option<String>,
+}
+
+impl UsageError {
+    /// With a message and what to do about it.
+    pub fn new(message: impl Into<String>, help: Option<String>) -> Self {
+        Self { message: message.into(), help }
+    }
+}

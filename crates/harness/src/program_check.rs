@@ -1,0 +1,166 @@
+//! Cheap checks of a user's program before its scores are paid for: what it says of itself, on a few pairs.
+//!
+//! ```text
+//! symmetric     16 pairs of the plan, asked in the other order as well
+//! identity      16 pairs that the store holds under this identity, asked again
+//! similarity    no item less like itself than any two are alike: distances would pass for similarities
+//! ```
+//! Cost: at most 32 evaluations beside the matrix, which are kept nowhere; none where nothing is to be evaluated.
+
+use landmark_core::entries::EntrySet;
+use landmark_core::oracle::{Oracle, OracleError, Pair};
+
+use crate::job::JobError;
+use crate::metered_store::scattered_pairs;
+use crate::oracles::scorer::Scorer;
+use crate::sweep::context::SweepContext;
+
+/// Pairs that are looked through for some that the store holds.
+const LOOKED_THROUGH: usize = 4096;
+/// Items whose similarity to themselves is looked at.
+const ITEMS: usize = 4;
+/// Two scores of one pair that differ by no more, relative to the larger, are the same: batches of a model move the last digits.
+const SAME: f64 = 1e-3;
+
+/// Pairs of the plan to be asked again.
+struct Picked {
+    /// To be asked in the other order.
+    both_orders: Vec<Pair>,
+    /// In the store already.
+    stored: Vec<Pair>,
+}
+
+impl Picked {
+    fn of(context: &SweepContext<'_>, entries: &EntrySet) -> Result<Self, JobError> {
+        let (problem, metered) = (context.problem, context.metered);
+        let mut picked = Self { both_orders: Vec::new(), stored: Vec::new() };
+        let most = context.matrix.oracle.settings().checks();
+        let Some(Scorer::Program(program)) = problem.scorer().filter(|_| most > 0) else { return Ok(picked) };
+        if metered.other_order().is_some() {
+            return Ok(picked);
+        }
+        let is_symmetric = program.greeting().symmetric;
+        let (all, missing) = (entries.evaluations(), metered.missing(entries).map_err(OracleError::from)?);
+        for pair in scattered_pairs(entries, metered.shape().len).take(LOOKED_THROUGH) {
+            if is_symmetric && picked.both_orders.len() < most {
+                picked.both_orders.push(pair);
+            }
+            if missing < all && picked.stored.len() < most && !picked.stored.contains(&(pair.1, pair.0)) {
+                let mut one = EntrySet::new(metered.shape());
+                one.add_entry(pair.0, pair.1);
+                if metered.missing(&one).map_err(OracleError::from)? == 0 {
+                    picked.stored.push(pair);
+                }
+            }
+            let is_full = picked.stored.len() == most || missing == all;
+            if is_full && (picked.both_orders.len() == most || !is_symmetric) {
+                break;
+            }
+        }
+        Ok(picked)
+    }
+
+    fn evaluations(&self, per_pair: u64) -> u64 {
+        self.both_orders.len() as u64 + self.stored.len() as u64 * per_pair.max(1)
+    }
+}
+
+/// Evaluations that the checks take, where anything is left to be evaluated and the budget pays for both.
+///
+/// # Errors
+/// A store that cannot be read.
+pub(crate) fn bill(context: &SweepContext<'_>, entries: &EntrySet) -> Result<u64, JobError> {
+    let missing = context.metered.missing(entries).map_err(OracleError::from)?;
+    if missing == 0 {
+        return Ok(0);
+    }
+    let bill = Picked::of(context, entries)?.evaluations(context.metered.shape().evaluations_per_pair);
+    Ok(if context.matrix.budget.limit().is_some_and(|limit| limit < missing + bill) { 0 } else { bill })
+}
+
+/// Makes the checks that [`bill`] counts; warnings come back.
+///
+/// # Errors
+/// A program that is not what it says, and whatever it refuses.
+pub(crate) fn check(context: &SweepContext<'_>, entries: &EntrySet) -> Result<Vec<String>, JobError> {
+    let Some(Scorer::Program(program)) = context.problem.scorer().filter(|_| matches!(bill(context, entries), Ok(1..)))
+    else {
+        return Ok(Vec::new());
+    };
+    let picked = Picked::of(context, entries)?;
+    let items = program.items();
+    let shown = |&(i, j): &Pair| format!("`{}` and `{}`", items.ids()[i], items.ids()[j]);
+    let scores_of = |oracle: &dyn Oracle, pairs: &[Pair]| -> Result<Vec<f64>, JobError> {
+        let mut scores = vec![0.0; pairs.len()];
+        oracle.evaluate(pairs, &mut scores)?;
+        Ok(scores)
+    };
+    let differ = |(one, other): (&f64, &f64)| (one - other).abs() > SAME * one.abs().max(other.abs()).max(1e-6);
+    let off = "`oracle.checks: 0` leaves this out";
+    // before anything is added to what the store holds
+    let kept = scores_of(context.metered.scores().as_ref(), &picked.stored)?;
+    let again = scores_of(context.problem.raw.as_ref(), &picked.stored)?;
+    if let Some(at) = kept.iter().zip(&again).position(differ) {
+        return Err(format!(
+            "the program calls itself `{}`, as it did when its scores were stored, but gives {} now {} where the store has {}: a program that \
+             has changed needs another identity, and one that varies can't be kept; {off}",
+            program.greeting().identity,
+            shown(&picked.stored[at]),
+            again[at],
+            kept[at]
+        )
+        .as_str()
+        .into());
+    }
+    // these are evaluations of the plan, and kept
+    let forward = scores_of(context.metered.scores().as_ref(), &picked.both_orders)?;
+    let turned: Vec<Pair> = picked.both_orders.iter().map(|&(i, j)| (j, i)).collect();
+    let back = scores_of(program.as_ref(), &turned)?;
+    if let Some(at) = forward.iter().zip(&back).position(differ) {
+        return Err(format!(
+            "the program says that its score is symmetric, but gives {} {} in one order and {} in the other: let it greet with \
+             `\"symmetric\": false`, and say `oracle.symmetrize: mean`; {off}",
+            shown(&picked.both_orders[at]),
+            forward[at],
+            back[at]
+        )
+        .as_str()
+        .into());
+    }
+    let columns = entries.columns();
+    let of_itself = match program.greeting().diagonal {
+        Some(diagonal) => vec![diagonal],
+        None => scores_of(
+            context.metered.scores().as_ref(),
+            &columns.iter().take(ITEMS).map(|&j| (j, j)).collect::<Vec<_>>(),
+        )?,
+    };
+    let others: Vec<f64> = forward.into_iter().chain(kept).collect();
+    Ok(below_the_rest(&of_itself, &others).filter(|_| context.matrix.oracle.gamma().is_none()).into_iter().collect())
+}
+
+/// The warning where every item is less like itself than any two are alike.
+pub(crate) fn below_the_rest(of_themselves: &[f64], of_others: &[f64]) -> Option<String> {
+    let most = of_themselves.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let least = of_others.iter().copied().fold(f64::INFINITY, f64::min);
+    let are_there = !of_themselves.is_empty() && of_others.len() > 1;
+    (are_there && most < least).then(|| {
+        format!(
+            "items are less like themselves (at most {most:.4}) than like each other (at least {least:.4}): where these are distances, say \
+             `oracle.gamma`, and exp(−γ·d) is taken"
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::below_the_rest;
+
+    #[test]
+    fn distances_are_told_from_similarities_by_their_diagonal() {
+        assert!(below_the_rest(&[0.0, 0.0], &[3.0, 0.5]).is_some());
+        assert_eq!(below_the_rest(&[1.0, 1.0], &[0.3, 0.9]), None);
+        assert_eq!(below_the_rest(&[0.0, 0.2], &[0.1, 0.9]), None, "one of them is among the rest");
+        assert_eq!(below_the_rest(&[], &[0.1, 0.9]), None);
+    }
+}

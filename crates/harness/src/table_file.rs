@@ -1,0 +1,381 @@
+//! Files of rows with named columns, as people have them: TSV, CSV under whatever delimiter, JSONL, Parquet, lines of text, a folder of texts;
+//! plain or gzip.
+//!
+//! Read row by row, of Parquet only the columns that are asked for. Whatever is wrong is named by file and row; rows count from 1 and a header
+//! line does not count. Memory: the cells that are asked for.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+
+use flate2::read::MultiGzDecoder;
+use landmark_yaml::did_you_mean;
+use parquet::errors::ParquetError;
+use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::record::Field;
+use parquet::schema::types::Type;
+use serde_json::Value as Json;
+
+use crate::config::TextsFormat;
+
+/// The first two bytes of a gzip file.
+const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
+/// The byte order mark that spreadsheets write.
+const MARK: char = '\u{feff}';
+/// Delimiters of a CSV file, in the order they are tried.
+const DELIMITERS: [char; 4] = [',', ';', '\t', '|'];
+
+/// Why a file of rows could not be read.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum TableError {
+    /// The file system refused.
+    #[error("the items `{}` can't be read: {source}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// Error of the system.
+        source: std::io::Error,
+    },
+    /// A column that is not there.
+    #[error("`{}` has no column `{column}`; {help}", path.display())]
+    Column {
+        /// The file.
+        path: PathBuf,
+        /// The column wanted.
+        column: String,
+        /// The columns there are, or the nearest.
+        help: String,
+    },
+    /// A row that cannot be used.
+    #[error("`{}` row {row}: {seen}; {wanted}", path.display())]
+    Row {
+        /// The file.
+        path: PathBuf,
+        /// Number of the row, from 1; a header line does not count.
+        row: usize,
+        /// Fault that was found.
+        seen: String,
+        /// Remedy: what is wanted.
+        wanted: &'static str,
+    },
+    /// A file that is not of its layout.
+    #[error("`{}` can't be read as {layout}: {reason}", path.display())]
+    Layout {
+        /// The file.
+        path: PathBuf,
+        /// The layout.
+        layout: &'static str,
+        /// Message of the reader.
+        reason: String,
+    },
+}
+
+/// A file of rows, and how it is laid out.
+#[derive(Debug, Clone, Copy)]
+pub struct TableFile<'a> {
+    /// The file, or the folder.
+    pub path: &'a Path,
+    /// Its layout.
+    pub layout: TextsFormat,
+    /// What stands between the columns of a CSV file; found out where absent.
+    pub delimiter: Option<char>,
+}
+
+/// Cells of the columns that were asked for.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Table {
+    /// Number of each row, from 1; of a TXT file that of its line.
+    pub rows: Vec<usize>,
+    /// One list a column, in the order they were asked for; `None` where a cell is missing.
+    pub columns: Vec<Vec<Option<String>>>,
+    /// Blank lines that were left out.
+    pub blank: usize,
+}
+
+impl Table {
+    fn of(columns: usize) -> Self {
+        Self { rows: Vec::new(), columns: vec![Vec::new(); columns], blank: 0 }
+    }
+
+    fn push(&mut self, row: usize, cells: impl Iterator<Item = Option<String>>) {
+        self.rows.push(row);
+        self.columns.iter_mut().zip(cells).for_each(|(column, cell)| column.push(cell));
+    }
+}
+
+impl TableFile<'_> {
+    /// Names of the columns; of a file without names, of the column `text`.
+    ///
+    /// # Errors
+    /// [`TableError`] with the file.
+    pub fn head(&self) -> Result<Vec<String>, TableError> {
+        let names = |text: &str| text.split('\t').map(str::to_owned).collect();
+        match self.layout {
+            TextsFormat::Txt => Ok(vec!["text".to_owned()]),
+            TextsFormat::Folder => Ok(vec!["id".to_owned(), "text".to_owned()]),
+            TextsFormat::Tsv => Ok(names(self.whole()?.lines().next().unwrap_or_default())),
+            TextsFormat::Jsonl => {
+                let text = self.whole()?;
+                let first = text.lines().find(|line| !line.trim().is_empty()).unwrap_or("{}");
+                let object = self.object(1, first)?;
+                Ok(object.as_object().into_iter().flat_map(|map| map.keys().cloned()).collect())
+            }
+            TextsFormat::Csv => {
+                let text = self.whole()?;
+                let heads = self.delimiters().map(|delimiter| csv_head(&text, delimiter));
+                Ok(heads.max_by_key(Vec::len).unwrap_or_default())
+            }
+            TextsFormat::Parquet => {
+                let open = |file| catch_unwind(|| SerializedFileReader::new(file)).map_err(|_| self.damaged_parquet());
+                let reader = open(self.open_plain()?)?.map_err(|error| self.parquet(error))?;
+                let schema = reader.metadata().file_metadata().schema();
+                Ok(schema.get_fields().iter().map(|field| field.name().to_owned()).collect())
+            }
+        }
+    }
+
+    /// The columns of these names. A TXT file has one, under any name.
+    ///
+    /// # Errors
+    /// [`TableError`], with the file and the row.
+    pub fn read(&self, wanted: &[&str]) -> Result<Table, TableError> {
+        match self.layout {
+            TextsFormat::Txt => self.read_lines(wanted.len()),
+            TextsFormat::Folder => self.read_folder(wanted),
+            TextsFormat::Tsv => self.read_tabs(wanted),
+            TextsFormat::Jsonl => self.read_json(wanted),
+            TextsFormat::Csv => self.read_csv(wanted),
+            // readers of Parquet are known to panic on files that are damaged
+            TextsFormat::Parquet => catch_unwind(AssertUnwindSafe(|| self.read_parquet(wanted)))
+                .unwrap_or_else(|_| Err(self.damaged_parquet())),
+        }
+    }
+
+    /// A fault of a row.
+    pub fn row(&self, row: usize, seen: String, wanted: &'static str) -> TableError {
+        TableError::Row { path: self.path.to_owned(), row, seen, wanted }
+    }
+
+    fn failed(&self) -> impl Fn(std::io::Error) -> TableError + '_ {
+        |source| TableError::Read { path: self.path.to_owned(), source }
+    }
+
+    fn open_plain(&self) -> Result<File, TableError> {
+        File::open(self.path).map_err(self.failed())
+    }
+
+    /// The whole text, without the mark at its beginning.
+    fn whole(&self) -> Result<String, TableError> {
+        let mut plain = BufReader::new(self.open_plain()?);
+        let is_compressed = plain.fill_buf().map_err(self.failed())?.starts_with(&GZIP_MAGIC);
+        let mut bytes = Vec::new();
+        let read = if is_compressed {
+            MultiGzDecoder::new(plain).read_to_end(&mut bytes)
+        } else {
+            plain.read_to_end(&mut bytes)
+        };
+        read.map_err(self.failed())?;
+        let has_header = matches!(self.layout, TextsFormat::Tsv | TextsFormat::Csv);
+        let text = String::from_utf8(bytes).map_err(|error| {
+            let before = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+            let line = before.iter().filter(|&&byte| byte == b'\n').count() + 1;
+            let is_wide = error.as_bytes().starts_with(&[0xff, 0xfe]) || error.as_bytes().starts_with(&[0xfe, 0xff]);
+            let seen = if is_wide { "UTF-16, as spreadsheets write it" } else { "bytes that are not UTF-8" };
+            self.row(line.saturating_sub(usize::from(has_header)), seen.to_owned(), "save the file as UTF-8")
+        })?;
+        Ok(text.strip_prefix(MARK).map(str::to_owned).unwrap_or(text))
+    }
+
+    fn read_lines(&self, columns: usize) -> Result<Table, TableError> {
+        let text = self.whole()?;
+        let mut table = Table::of(columns);
+        for (number, line) in text.lines().enumerate() {
+            if line.trim().is_empty() {
+                table.blank += 1;
+            } else {
+                table.push(number + 1, (0..columns).map(|_| Some(line.trim().to_owned())));
+            }
+        }
+        Ok(table)
+    }
+
+    /// Every file of a folder is a row, in the order of their names; its id is its name.
+    fn read_folder(&self, wanted: &[&str]) -> Result<Table, TableError> {
+        let entries = std::fs::read_dir(self.path).map_err(self.failed())?;
+        let mut files: Vec<PathBuf> = Vec::new();
+        for entry in entries {
+            let path = entry.map_err(self.failed())?.path();
+            let is_hidden = path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
+            if path.is_file() && !is_hidden {
+                files.push(path);
+            }
+        }
+        files.sort();
+        let mut table = Table::of(wanted.len());
+        for (number, path) in files.iter().enumerate() {
+            let text = TableFile { path, layout: TextsFormat::Txt, delimiter: None }.whole()?;
+            let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+            let cells = wanted.iter().map(|column| match *column {
+                "id" => Ok(Some(name.clone())),
+                "text" => Ok(Some(text.trim().to_owned())),
+                other => Err(self.missing(other, ["id", "text"].into_iter())),
+            });
+            let cells: Vec<_> = cells.collect::<Result<_, _>>()?;
+            table.push(number + 1, cells.into_iter());
+        }
+        Ok(table)
+    }
+
+    fn read_tabs(&self, wanted: &[&str]) -> Result<Table, TableError> {
+        let text = self.whole()?;
+        let mut lines = text.lines();
+        let head: Vec<&str> = lines.next().unwrap_or_default().split('\t').collect();
+        let places = self.places(&head, wanted)?;
+        let mut table = Table::of(wanted.len());
+        for (row, line) in lines.enumerate() {
+            if line.is_empty() && head.len() > 1 {
+                table.blank += 1;
+                continue;
+            }
+            let cells: Vec<&str> = line.split('\t').collect();
+            if cells.len() != head.len() {
+                let seen = format!("{} columns where the header has {}", cells.len(), head.len());
+                return Err(self.row(row + 1, seen, "separate columns by one tab each"));
+            }
+            table.push(row + 1, places.iter().map(|&place| Some(cells[place].to_owned())));
+        }
+        Ok(table)
+    }
+
+    fn object(&self, row: usize, line: &str) -> Result<Json, TableError> {
+        serde_json::from_str(line).map_err(|error| self.row(row, error.to_string(), "write one JSON object a line"))
+    }
+
+    fn read_json(&self, wanted: &[&str]) -> Result<Table, TableError> {
+        let text = self.whole()?;
+        let mut table = Table::of(wanted.len());
+        for (number, line) in text.lines().enumerate() {
+            if line.trim().is_empty() {
+                table.blank += 1;
+                continue;
+            }
+            let object = self.object(number + 1, line)?;
+            let keys = || object.as_object().into_iter().flat_map(|map| map.keys().map(String::as_str));
+            let cells = wanted.iter().map(|key| match object.get(*key) {
+                Some(Json::String(text)) => Ok(Some(text.clone())),
+                Some(Json::Number(number)) => Ok(Some(number.to_string())),
+                Some(Json::Bool(flag)) => Ok(Some(flag.to_string())),
+                Some(Json::Null) => Ok(None),
+                // a key that other rows have is a cell that this one lacks
+                None if !table.rows.is_empty() => Ok(None),
+                None => Err(self.missing(key, keys())),
+                Some(other) => Err(self.row(number + 1, format!("`{key}` is `{other}`"), "give it a text")),
+            });
+            let cells: Vec<_> = cells.collect::<Result<_, _>>()?;
+            table.push(number + 1, cells.into_iter());
+        }
+        Ok(table)
+    }
+
+    /// The delimiters that the file may have.
+    fn delimiters(&self) -> impl Iterator<Item = char> + use<> {
+        let given = self.delimiter;
+        DELIMITERS.into_iter().filter(move |_| given.is_none()).chain(given)
+    }
+
+    /// Every column a text: an id like 007 stays as it is.
+    fn read_csv(&self, wanted: &[&str]) -> Result<Table, TableError> {
+        let text = self.whole()?;
+        let has_all = |head: &[String]| wanted.iter().all(|name| head.iter().any(|column| column == name));
+        let delimiter = self.delimiters().find(|&delimiter| has_all(&csv_head(&text, delimiter)));
+        let Some(delimiter) = delimiter else {
+            let head = self.head()?;
+            let lacking = wanted.iter().find(|name| !head.iter().any(|column| column == *name));
+            return Err(self.missing(lacking.unwrap_or(&""), head.iter().map(String::as_str)));
+        };
+        let layout = |error: csv::Error| TableError::Layout {
+            path: self.path.to_owned(),
+            layout: "CSV",
+            reason: error.to_string(),
+        };
+        let mut reader = csv_reader(&text, delimiter);
+        let head: Vec<String> = reader.headers().map_err(layout)?.iter().map(str::to_owned).collect();
+        let places = self.places(&head.iter().map(String::as_str).collect::<Vec<_>>(), wanted)?;
+        let mut table = Table::of(wanted.len());
+        for (row, record) in reader.records().enumerate() {
+            let record = record.map_err(layout)?;
+            if record.len() != head.len() {
+                let seen = format!("{} columns where the header has {}", record.len(), head.len());
+                return Err(self.row(row + 1, seen, "quote cells that hold the delimiter, as in `\"a, b\"`"));
+            }
+            table.push(row + 1, places.iter().map(|&place| Some(record[place].to_owned())));
+        }
+        Ok(table)
+    }
+
+    fn damaged_parquet(&self) -> TableError {
+        let reason = "its reader gave up: the file is damaged".to_owned();
+        TableError::Layout { path: self.path.to_owned(), layout: "Parquet", reason }
+    }
+
+    fn parquet(&self, error: ParquetError) -> TableError {
+        TableError::Layout { path: self.path.to_owned(), layout: "Parquet", reason: error.to_string() }
+    }
+
+    fn read_parquet(&self, wanted: &[&str]) -> Result<Table, TableError> {
+        let layout = |error: ParquetError| self.parquet(error);
+        let reader = SerializedFileReader::new(self.open_plain()?).map_err(layout)?;
+        let schema = reader.metadata().file_metadata().schema();
+        let head: Vec<&str> = schema.get_fields().iter().map(|field| field.name()).collect();
+        let places = self.places(&head, wanted)?;
+        // in the order of the file, and each once
+        let read: Vec<usize> = (0..head.len()).filter(|place| places.contains(place)).collect();
+        let fields = read.iter().map(|&place| schema.get_fields()[place].clone()).collect();
+        let projection = Type::group_type_builder(schema.name()).with_fields(fields).build().map_err(layout)?;
+        let mut table = Table::of(wanted.len());
+        for (row, cells) in reader.get_row_iter(Some(projection)).map_err(layout)?.enumerate() {
+            let cells = cells.map_err(layout)?.into_columns();
+            let cell = |name: &&str| match cells.iter().find(|(column, _)| column == name) {
+                None | Some((_, Field::Null)) => Ok(None),
+                Some((_, Field::Str(text))) => Ok(Some(text.clone())),
+                Some((_, Field::Bytes(bytes))) => bytes.as_utf8().map(|text| Some(text.to_owned())).map_err(layout),
+                Some((_, Field::Float(number))) => Ok(Some(format!("{number:?}"))),
+                Some((_, Field::Double(number))) => Ok(Some(format!("{number:?}"))),
+                Some((_, other)) => Ok(Some(other.to_string())),
+            };
+            let cells: Vec<_> = wanted.iter().map(cell).collect::<Result<_, _>>()?;
+            table.push(row + 1, cells.into_iter());
+        }
+        Ok(table)
+    }
+
+    fn places(&self, head: &[&str], wanted: &[&str]) -> Result<Vec<usize>, TableError> {
+        let place = |name: &&str| {
+            let found = head.iter().position(|column| column == name);
+            found.ok_or_else(|| self.missing(name, head.iter().copied()))
+        };
+        wanted.iter().map(place).collect()
+    }
+
+    fn missing<'n>(&self, column: &str, there: impl Iterator<Item = &'n str>) -> TableError {
+        let there: Vec<&str> = there.collect();
+        let help = match did_you_mean(column, there.iter().copied()) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("it has: {}", there.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")),
+        };
+        TableError::Column { path: self.path.to_owned(), column: column.to_owned(), help }
+    }
+}
+
+fn csv_reader(text: &str, delimiter: char) -> csv::Reader<&[u8]> {
+    // a delimiter of the list, or one that was checked
+    let delimiter = u8::try_from(delimiter).unwrap_or(b',');
+    csv::ReaderBuilder::new().delimiter(delimiter).flexible(true).from_reader(text.as_bytes())
+}
+
+fn csv_head(text: &str, delimiter: char) -> Vec<String> {
+    let mut reader = csv_reader(text, delimiter);
+    reader.headers().map(|head| head.iter().map(str::to_owned).collect()).unwrap_or_default()
+}

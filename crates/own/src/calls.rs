@@ -1,0 +1,364 @@
+//! `runner topk --calls-per-item` and `--exact`: neighbours by the score itself, from as many calls as are given.
+//!
+//! No factors are read: the columns, the proxies of the configuration's method and the pairs that the search chooses are all there is. A
+//! killed search is begun anew, asks for the same pairs, and finds what it had in the store.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use landmark_core::landmarks::Landmarks;
+use landmark_core::oracle::{Oracle, OracleError, OracleShape, ask_pairs};
+use landmark_core::stream::stream;
+use landmark_harness::config::{Config, MatrixSubject, ProxyConfig, ProxyKind};
+use landmark_harness::experiments::own_data;
+use landmark_harness::invocation::{Invocation, UsageError};
+use landmark_harness::items::OwnItems;
+use landmark_harness::job::JobError;
+use landmark_harness::oracles::wmd::WmdConfig;
+use landmark_harness::progress::Progress;
+use landmark_harness::run::{self, RunError, RunOptions};
+use landmark_harness::sweep::context::SweepContext;
+use landmark_neighbours::nearest::{
+    Bill, Neighbour, NeighbourError, Rounds, RoundsParams, Search, nearest_within_bounds,
+};
+use landmark_report::amounts::count;
+use landmark_report::columns::Column;
+use landmark_report::write_file;
+use miette::{IntoDiagnostic, Result};
+use serde_json::json;
+
+use crate::own::{own_matrix, write_table};
+
+/// Pairs asked of the oracle at a time where no budget may end in their midst.
+const PAIRS_AT_A_TIME: usize = 1 << 16;
+
+/// The same under a budget: what it cuts off is no more than that.
+const PAIRS_UNDER_A_BUDGET: usize = 256;
+
+/// How the neighbours are found.
+#[derive(Debug, Clone)]
+pub enum Calls {
+    /// So many calls an item, in rounds.
+    Rounds(Rounds),
+    /// As many as it takes to prove the k nearest, by the bounds among the proxies.
+    Proven(usize),
+}
+
+impl Calls {
+    /// What the command line asks for; `None` where it is answered from factors.
+    ///
+    /// # Errors
+    /// A share that is none.
+    pub fn of(
+        k: usize,
+        calls_per_item: Option<usize>,
+        (rounds, share): (usize, f64),
+        exact: bool,
+    ) -> Result<Option<Self>> {
+        let Some(calls_per_item) = calls_per_item else { return Ok(exact.then_some(Self::Proven(k))) };
+        let params = RoundsParams { k, calls_per_item, rounds, share, ..RoundsParams::default() };
+        let rounds = params.check().map_err(|error| UsageError::new(error.to_string(), None))?;
+        Ok(Some(Self::Rounds(rounds)))
+    }
+}
+
+/// A dry run of what makes no call.
+pub fn no_dry_run() -> miette::Report {
+    let help = "give `--calls-per-item` or `--exact`, or leave `--dry-run` out".to_owned();
+    UsageError::new("`--dry-run` tells what evaluations are made, and factors take none".to_owned(), Some(help)).into()
+}
+
+/// Where the search looks, and where its answer goes.
+pub(crate) struct Place {
+    pub(crate) config: Config,
+    pub(crate) matrix: MatrixSubject,
+    pub(crate) options: RunOptions,
+    items: Option<OwnItems>,
+    table: PathBuf,
+}
+
+/// What a search found, and how.
+pub(crate) struct Answer {
+    pub(crate) lists: Vec<Vec<Neighbour>>,
+    /// The lines that say what it took.
+    pub(crate) text: String,
+    /// The same for programs.
+    pub(crate) info: serde_json::Value,
+}
+
+/// Lists the most similar items of every item, scored by the oracle itself.
+///
+/// # Errors
+/// A budget that pays for nothing, a proxy that is no bound, and whatever stops a run.
+pub fn top_k_by_calls(invocation: &Invocation, calls: &Calls, dry_run: bool) -> Result<String> {
+    let place = Place::of(invocation, dry_run)?;
+    let answer = run::with_sweep(&place.config, &place.matrix, &place.options, |context| {
+        let found = match calls {
+            Calls::Rounds(rounds) if dry_run => dry(&context, rounds),
+            Calls::Proven(k) if dry_run => Ok(Err(dry_bounds(&context, *k))),
+            Calls::Rounds(rounds) => place.search(&context, rounds).map(|found| found.map_err(Said::Wrong)),
+            Calls::Proven(k) => place.prove(&context, *k).map(|found| found.map_err(Said::Wrong)),
+        };
+        context.metered.flush()?;
+        found
+    });
+    match answer.into_diagnostic()? {
+        Ok(answer) => place.write(answer),
+        Err(Said::Bill(text)) => Ok(text),
+        Err(Said::Wrong(report)) => Err(report),
+    }
+}
+
+/// Anything but an answer.
+enum Said {
+    Bill(String),
+    Wrong(miette::Report),
+}
+
+/// Proxies as the configuration names them, and as similarities.
+pub(crate) type Proxies<'a> = (Option<&'a ProxyConfig>, Vec<Arc<dyn Oracle>>);
+
+/// Proxies of the method, seen through γ.
+pub(crate) fn proxies<'a>(context: &SweepContext<'a>) -> Result<Proxies<'a>, RunError> {
+    let wanted = context.matrix.methods.first().and_then(|method| method.proxy.as_ref());
+    let proxies = context.problem.proxies(wanted, context.fixed_gamma()).map_err(failed)?;
+    Ok((wanted, proxies))
+}
+
+pub(crate) fn failed(error: OracleError) -> RunError {
+    RunError::Plan(Box::new(JobError::from(error)))
+}
+
+/// The bill; not one call is made.
+fn dry(context: &SweepContext<'_>, rounds: &Rounds) -> Result<Result<Answer, Said>, RunError> {
+    let (wanted, proxies) = proxies(context)?;
+    let bill = rounds.bill(context.metered.shape(), !proxies.is_empty());
+    let by = wanted.map_or_else(|| "no proxy".to_owned(), ProxyConfig::label);
+    let mut text = format!("{} items, {by}\n{}", count(context.problem.items() as u64), lines(&bill));
+    let limit = context.matrix.budget.limit().filter(|&limit| limit < bill.calls);
+    if let Some(limit) = limit {
+        text += &format!(
+            "the budget of {} ends before, unless the store holds the rest: lower `--calls-per-item` to {}\n",
+            count(limit),
+            count(limit / (context.problem.items() as u64).max(1))
+        );
+    }
+    Ok(Err(Said::Bill(text)))
+}
+
+/// A bill in words.
+fn lines(bill: &Bill) -> String {
+    let mut text = String::new();
+    if bill.columns > 0 {
+        text += &format!("{} pairs of {} columns\n", count(bill.column_pairs), bill.columns);
+    }
+    if bill.first > 0 {
+        text += &format!("{} pairs that the proxy chooses\n", count(bill.first));
+    }
+    if !bill.rounds.is_empty() {
+        let sizes: Vec<String> = bill.rounds.iter().map(|&pairs| count(pairs)).collect();
+        text += &format!("{} rounds of {} pairs\n", sizes.len(), sizes.join(", "));
+    }
+    text + &format!("exactly {} evaluations; those that the store holds are not made again\n", count(bill.calls))
+}
+
+fn dry_bounds(context: &SweepContext<'_>, k: usize) -> Said {
+    let (n, shape) = (context.problem.items() as u64, context.metered.shape());
+    let most = n * n.saturating_sub(1) / 2;
+    let least = (n * (k as u64).min(n.saturating_sub(1))).div_ceil(2);
+    let calls = |pairs: u64| count(pairs * shape.evaluations_per_pair);
+    Said::Bill(format!(
+        "between {} and {} evaluations: how many prove the {k} nearest of each of {} items depends on the scores\n",
+        calls(least),
+        calls(most),
+        count(n)
+    ))
+}
+
+impl Place {
+    pub(crate) fn of(invocation: &Invocation, dry_run: bool) -> Result<Self> {
+        let config = invocation.config()?;
+        let matrix = own_matrix(&config)?.clone();
+        let options = RunOptions { dry_run, ..invocation.options.clone() };
+        let folder = run::results_folder(&config, &options);
+        let texts = matrix.dataset.texts().map(|texts| OwnItems::of(texts, options.data.as_deref()));
+        let items = texts.transpose().into_diagnostic()?;
+        let table = invocation.out.clone().unwrap_or_else(|| folder.join(own_data::NEIGHBOURS));
+        Ok(Self { config, matrix, options, items, table })
+    }
+
+    /// A search in rounds, to the end of its calls or of the budget.
+    fn search(
+        &self,
+        context: &SweepContext<'_>,
+        rounds: &Rounds,
+    ) -> Result<std::result::Result<Answer, miette::Report>, RunError> {
+        let gamma = context.fixed_gamma();
+        let oracle = context.metered.similarities(gamma).map_err(failed)?;
+        let (wanted, proxies) = proxies(context)?;
+        let n = context.problem.items();
+        let landmarks =
+            Landmarks::uniform(n, &mut stream(self.config.run.seed, &context.problem.dataset, "landmarks", 0));
+        let mut search = match Search::new(rounds.clone(), OracleShape::of(&oracle), proxies, &landmarks) {
+            Ok(search) => search,
+            Err(error) => return Ok(Err(miette::Report::from_err(error))),
+        };
+        let bill = search.bill().clone();
+        let progress = Progress::start(bill.calls, "evaluations", self.options.quiet, context.metered.counter());
+        let is_limited = context.matrix.budget.limit().is_some() || context.matrix.budget.seconds.is_some();
+        let at_a_time = if is_limited { PAIRS_UNDER_A_BUDGET } else { PAIRS_AT_A_TIME };
+        let mut is_cut_short = false;
+        'search: loop {
+            let batch = match search.next_batch() {
+                Ok(Some(batch)) => batch,
+                Ok(None) => break,
+                Err(error) => return Ok(Err(miette::Report::from_err(error))),
+            };
+            for pairs in batch.pairs.chunks(at_a_time) {
+                let mut scores = vec![0.0; pairs.len()];
+                match ask_pairs(&oracle, pairs, &mut scores) {
+                    Ok(()) => search.record(pairs, &scores).map_err(|error| failed(of_search(error)))?,
+                    Err(error) if error.is_exhausted() => {
+                        is_cut_short = true;
+                        break 'search;
+                    }
+                    Err(error) => return Err(failed(error)),
+                }
+            }
+        }
+        drop(progress);
+        let found = match search.finish() {
+            Ok(found) => found,
+            Err(error) => return Ok(Err(miette::Report::from_err(error))),
+        };
+        let spent = context.metered.spent().evaluations;
+        let mut text = format!("{} evaluations, {} of them made now\n", count(bill.calls), count(spent));
+        if is_cut_short {
+            text = format!(
+                "the budget ended first: {} evaluations made now, of {} in all\n",
+                count(spent),
+                count(bill.calls)
+            );
+        }
+        let kriged = found.rounds.iter().filter(|round| round.lambda.is_some()).count();
+        let params = rounds.params();
+        let kinds: Vec<&ProxyKind> = wanted.into_iter().flat_map(ProxyConfig::kinds).collect();
+        let info = json!({
+            "k": params.k,
+            "calls_per_item": params.calls_per_item,
+            "items": n,
+            "calls": bill.calls,
+            "pairs": bill.pairs,
+            "complete": !is_cut_short,
+            "failed_pairs": found.failed,
+            "columns": bill.columns,
+            "plain_reranking": bill.is_plain,
+            "rounds": bill.rounds,
+            "share": params.share,
+            "estimates": found.rounds,
+            "kriged": kriged,
+            "proxies": found.proxies.iter().map(|&number| kinds[number].id()).collect::<Vec<_>>(),
+            "seed": self.config.run.seed,
+            "oracle": context.problem.raw.identity().to_hex(),
+            "gamma": gamma,
+        });
+        Ok(Ok(Answer { lists: found.lists, text, info }))
+    }
+
+    /// The exact neighbours, by the bounds among the proxies.
+    fn prove(
+        &self,
+        context: &SweepContext<'_>,
+        k: usize,
+    ) -> Result<std::result::Result<Answer, miette::Report>, RunError> {
+        let gamma = context.fixed_gamma();
+        let is_distance = context.matrix.oracle.settings_of::<WmdConfig>().is_some();
+        let wanted = context.matrix.methods.first().and_then(|method| method.proxy.as_ref());
+        let kinds: Vec<&ProxyKind> = wanted.into_iter().flat_map(ProxyConfig::kinds).collect();
+        let is_bound = |kind: &&ProxyKind| matches!(kind, ProxyKind::Rwmd | ProxyKind::Wcd);
+        if kinds.is_empty() || !kinds.iter().all(is_bound) || !is_distance {
+            let message = "`--exact` needs proxies that are proven bounds of the oracle";
+            let help =
+                "word mover's distance has two: `oracle: wmd` and `proxy: [rwmd, wcd]`; else give `--calls-per-item`";
+            return Ok(Err(UsageError::new(message, Some(help.to_owned())).into()));
+        }
+        let oracle = context.metered.similarities(gamma).map_err(failed)?;
+        let bounds = context.problem.proxies(wanted, gamma).map_err(failed)?;
+        let n = context.problem.items() as u64;
+        let all = n * n.saturating_sub(1) / 2;
+        let done = Arc::new(AtomicU64::new(0));
+        let seen = Arc::clone(&done);
+        let progress = Progress::start(all, "pairs at most", self.options.quiet, move || seen.load(Ordering::Relaxed));
+        let found = nearest_within_bounds(&oracle, &bounds, k, |pairs| done.store(pairs, Ordering::Relaxed));
+        drop(progress);
+        let found = match found {
+            Ok(found) => found,
+            Err(NeighbourError::Oracle(error)) => return Err(failed(error)),
+            Err(error) => return Ok(Err(miette::Report::from_err(error))),
+        };
+        let spent = context.metered.spent().evaluations;
+        // counts far below 2^52
+        let share = 100.0 * found.pairs as f64 / all.max(1) as f64;
+        let text = format!(
+            "proven with {} of {} pairs ({share:.1} %), {} of them evaluated now\n",
+            count(found.pairs),
+            count(all),
+            count(spent)
+        );
+        let info = json!({
+            "k": k,
+            "items": n,
+            "pairs": found.pairs,
+            "calls": found.pairs * context.metered.shape().evaluations_per_pair,
+            "all_pairs": all,
+            "recall": 1.0,
+            "bounds": kinds.iter().map(|kind| kind.id()).collect::<Vec<_>>(),
+            "rounds": found.rounds,
+            "oracle": context.problem.raw.identity().to_hex(),
+            "gamma": gamma,
+        });
+        Ok(Ok(Answer { lists: found.lists, text, info }))
+    }
+
+    /// The id of an item; its number where there are none.
+    fn id(&self, item: usize) -> String {
+        self.items.as_ref().and_then(|items| items.ids.get(item)).map_or_else(|| item.to_string(), Clone::clone)
+    }
+
+    /// Writes the lists, and beside them what they took.
+    pub(crate) fn write(&self, answer: Answer) -> Result<String> {
+        let Answer { lists, text, mut info } = answer;
+        let all = || lists.iter().enumerate().flat_map(|(item, list)| list.iter().map(move |one| (item, one)));
+        let exact: Vec<bool> = all().map(|(_, one)| one.exact).collect();
+        let proven = exact.iter().filter(|&&exact| exact).count();
+        let ranks = lists.iter().flat_map(|list| 1..=list.len() as u64);
+        let columns = vec![
+            Column::text("id", all().map(|(item, _)| Some(self.id(item)))),
+            Column::count("rank", ranks.map(Some)),
+            Column::text("neighbour", all().map(|(_, one)| Some(self.id(one.item)))),
+            Column::number("score", all().map(|(_, one)| Some(one.score))),
+            Column::flag("exact", exact.iter().copied().map(Some)),
+        ];
+        write_table(&self.table, columns)?;
+        info["listed"] = json!(exact.len());
+        info["listed_exactly"] = json!(proven);
+        let beside = self.table.with_extension("json");
+        let mut bytes = serde_json::to_vec_pretty(&info).into_diagnostic()?;
+        bytes.push(b'\n');
+        write_file(&beside, &bytes).into_diagnostic()?;
+        let listed = lists.first().map_or(0, Vec::len);
+        Ok(format!(
+            "{text}the {listed} most similar of each of {} items: `{}`; {} of {} entries are scores of the oracle, the others estimates\n",
+            count(lists.len() as u64),
+            self.table.display(),
+            count(proven as u64),
+            count(exact.len() as u64)
+        ))
+    }
+}
+
+/// What went wrong below a search, as an oracle's error.
+fn of_search(error: NeighbourError) -> OracleError {
+    OracleError::Failed { what: "a search of neighbours".to_owned(), source: Box::new(error) }
+}

@@ -1,0 +1,194 @@
+//! `runner classify`: labels for all items from the labels of some.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::path::Path;
+
+use landmark_harness::config::{TextsFormat, Tuned};
+use landmark_harness::experiments::own_data;
+use landmark_harness::invocation::{Invocation, UsageError};
+use landmark_harness::table_file::TableFile;
+use landmark_report::amounts::count;
+use landmark_report::columns::Column;
+use landmark_tasks::classification::{self, ClassificationParams};
+use miette::{IntoDiagnostic, Report, Result};
+
+use crate::own::Own;
+
+/// Columns of the file of labels.
+#[derive(Debug, Clone, Copy)]
+pub struct LabelColumns<'a> {
+    /// Ids of items; the column of the configuration where absent.
+    pub id: Option<&'a str>,
+    /// Their labels; an empty one is to be found.
+    pub label: &'a str,
+    /// `train` or `test`.
+    pub split: Option<&'a str>,
+}
+
+/// Trains on the labelled items, or those of them that are to be learned from, with C by cross-validation among them, and labels the others.
+///
+/// # Errors
+/// Factors that are not there or of another configuration, and whatever stops a run.
+pub fn classify(invocation: &Invocation, file: &Path, columns: LabelColumns<'_>) -> Result<String> {
+    let own = Own::open(invocation)?;
+    let given = GivenLabels::read(&own, file, columns)?;
+    let names: Vec<&str> =
+        given.rows.iter().map(|row| row.label.as_str()).collect::<BTreeSet<_>>().into_iter().collect();
+    let label_of: HashMap<usize, usize> =
+        given.rows.iter().map(|row| (row.item, names.partition_point(|name| *name < row.label.as_str()))).collect();
+    let tested: HashSet<usize> = given.rows.iter().filter(|row| row.is_test).map(|row| row.item).collect();
+    let items = own.factors.info.items;
+    let (train, rest): (Vec<usize>, Vec<usize>) =
+        (0..items).partition(|item| label_of.contains_key(item) && !tested.contains(item));
+    // a label for everyone, of which those of the others are never looked at before the end
+    let labels: Vec<usize> = (0..items).map(|item| label_of.get(&item).copied().unwrap_or(0)).collect();
+    let costs = match own.matrix.svm.c {
+        Tuned::Fixed(c) => vec![c],
+        Tuned::Search => own.matrix.search.c.points(),
+    };
+    let smallest = names.iter().enumerate().map(|(k, _)| train.iter().filter(|&&item| labels[item] == k).count());
+    let smallest = smallest.filter(|&count| count > 0).min();
+    let folds = own.matrix.search.folds.min(smallest.unwrap_or(2)).max(2);
+    let params =
+        ClassificationParams { svm: own.matrix.svm.params.clone(), costs, folds, ..ClassificationParams::default() };
+    let checked = params.clone().check().into_diagnostic()?;
+    let (vectors, seed) = (own.factors.vectors.view(), own.config.run.seed);
+    let table = classification::cross_validate(vectors, &labels, &train, &checked, seed).into_diagnostic()?;
+    let best = table.best();
+    let mut all: Vec<usize> = labels.clone();
+    if !rest.is_empty() {
+        // C is chosen: once more would choose the same
+        let chosen = ClassificationParams { costs: vec![best.c], ..params }.check().into_diagnostic()?;
+        let outcome = classification::classify(vectors, &labels, &train, &rest, &chosen, seed).into_diagnostic()?;
+        rest.iter().zip(outcome.predictions).for_each(|(&item, predicted)| all[item] = predicted);
+    }
+    let is_given = |item: usize| label_of.contains_key(&item) && !tested.contains(&item);
+    let source = (0..items).map(|item| Some(if is_given(item) { "given" } else { "predicted" }));
+    let columns = vec![
+        Column::text("id", own.ids().into_iter().map(Some)),
+        Column::text("label", all.iter().map(|&label| Some(names[label]))),
+        Column::text("source", source),
+    ];
+    let path = own.write(own_data::LABELS, columns)?;
+    let test = if tested.is_empty() {
+        String::new()
+    } else {
+        let right = tested.iter().filter(|&&item| all[item] == labels[item]).count();
+        let share = 100.0 * right as f64 / tested.len() as f64;
+        format!("; test accuracy {share:.1} % of {}", count(tested.len() as u64))
+    };
+    let unlabelled = match given.unlabelled {
+        0 => String::new(),
+        rows => format!("{} rows have no label: it is found\n", count(rows as u64)),
+    };
+    Ok(format!(
+        "{unlabelled}{} labelled items in {} classes, {} labelled now; accuracy {:.1} % by {folds}-fold cross-validation at C = {}{test}\nwritten to `{}`\n",
+        count(train.len() as u64),
+        names.len(),
+        count(rest.len() as u64),
+        100.0 * best.accuracy.mean,
+        short(best.c),
+        path.display()
+    ))
+}
+
+/// A number of a grid as a person would write it: `10` for 9.999999999999993.
+fn short(number: f64) -> String {
+    // six digits; what Rust prints of the number that these say is the shortest text that says it
+    format!("{number:.5e}").parse::<f64>().unwrap_or(number).to_string()
+}
+
+/// A labelled item.
+struct GivenLabel {
+    item: usize,
+    label: String,
+    is_test: bool,
+}
+
+/// Labels of some items.
+struct GivenLabels {
+    rows: Vec<GivenLabel>,
+    /// Rows whose label is to be found.
+    unlabelled: usize,
+}
+
+impl GivenLabels {
+    fn read(own: &Own, file: &Path, columns: LabelColumns<'_>) -> Result<Self> {
+        let refused = |message: String, help: String| Report::from(UsageError::new(message, Some(help)));
+        let layout = TextsFormat::of(file).filter(|layout| !matches!(layout, TextsFormat::Txt | TextsFormat::Folder));
+        let layout = layout.ok_or_else(|| {
+            let message = format!("the ending of `{}` says nothing of its columns", file.display());
+            refused(message, "end it in `.tsv`, `.csv`, `.jsonl` or `.parquet`".to_owned())
+        })?;
+        let texts = own.matrix.dataset.texts();
+        let of_items = texts.and_then(|texts| texts.id.as_deref());
+        let table = TableFile { path: file, layout, delimiter: texts.and_then(|texts| texts.delimiter) };
+        // items without a column of ids are called by their numbers, and so may be the rows here
+        let id = columns.id.or(of_items).or_else(|| {
+            let head = table.head().ok()?;
+            head.iter().any(|name| name == "id").then_some("id")
+        });
+        let mut wanted = vec![columns.label];
+        wanted.extend(columns.split);
+        wanted.extend(id);
+        let read = table.read(&wanted).into_diagnostic()?;
+        let ids = own.ids();
+        let item_of: HashMap<&str, usize> = ids.iter().enumerate().map(|(item, id)| (id.as_str(), item)).collect();
+        let mut given = Self { rows: Vec::new(), unlabelled: 0 };
+        let (mut seen, mut any_test) = (HashMap::new(), false);
+        for (at, row) in read.rows.into_iter().enumerate() {
+            let cell =
+                |column: usize| read.columns[column][at].as_deref().map(str::trim).filter(|text| !text.is_empty());
+            let name = match id {
+                Some(_) => cell(wanted.len() - 1).unwrap_or_default().to_owned(),
+                None => row.to_string(),
+            };
+            let Some(&item) = item_of.get(name.as_str()) else {
+                let message = format!(
+                    "`{}` row {row} labels `{name}`, which is no item of `{}`",
+                    file.display(),
+                    own.config.run.name
+                );
+                return Err(refused(
+                    message,
+                    "remove the row, correct the id, or name the column of ids: `--id`".to_owned(),
+                ));
+            };
+            if let Some(first) = seen.insert(item, row) {
+                let message = format!("`{}` has the id `{name}` in row {first} and again in row {row}", file.display());
+                return Err(refused(message, "remove one of them".to_owned()));
+            }
+            let is_test = match columns.split.and_then(|_| cell(1)) {
+                _ if columns.split.is_none() => false,
+                Some("train") => false,
+                Some("test") => true,
+                other => {
+                    let (column, seen) = (columns.split.unwrap_or_default(), other.unwrap_or_default());
+                    let message = format!("`{column}` of `{name}` in `{}` is `{seen}`", file.display());
+                    return Err(refused(message, "write `train` or `test`".to_owned()));
+                }
+            };
+            any_test |= is_test;
+            match cell(0) {
+                Some(label) => given.rows.push(GivenLabel { item, label: label.to_owned(), is_test }),
+                None => given.unlabelled += 1,
+            }
+        }
+        if let Some(column) = columns.split.filter(|_| !any_test) {
+            let message = format!("no row of `{}` is `test` in its column `{column}`", file.display());
+            return Err(refused(message, "mark some, or leave out `--split`".to_owned()));
+        }
+        Ok(given)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::short;
+
+    #[test]
+    fn a_cost_is_printed_as_it_would_be_written() {
+        let printed = [9.999999999999993, 0.010000000000000002, 1000.0, 0.5, 31.622776601683793].map(short);
+        assert_eq!(printed, ["10", "0.01", "1000", "0.5", "31.6228"]);
+    }
+}

@@ -1,0 +1,214 @@
+//! `runner topk --target-recall ρ --from-factors`: candidates of the factors, scored as deep as held-out landmark columns say.
+//!
+//! The static form of ALGORITHMS_2 §12: no further rows are evaluated, and no round is waited for. `landmark_neighbours::recall` has the bound,
+//! `landmark_harness::experiments::own_data::held_out` the shares.
+
+use landmark_core::entries::EntrySet;
+use landmark_core::oracle::{Oracle, Pair, block_of};
+use landmark_harness::config::{Budget, MatrixSubject};
+use landmark_harness::experiments::own_data::{self, Statement, held_out};
+use landmark_harness::invocation::{Invocation, UsageError};
+use landmark_harness::job::JobError;
+use landmark_harness::run::{self, RunError};
+use landmark_harness::sweep::context::SweepContext;
+use landmark_neighbours::nearest::Neighbour;
+use landmark_neighbours::recall::{AuditPath, KnownLists, Target};
+use landmark_report::amounts::count;
+use landmark_report::columns::Column;
+use landmark_tasks::neighbours::{SignedVectors, top_k};
+use miette::{IntoDiagnostic, Report, Result};
+use ndarray::Axis;
+
+use crate::own::Own;
+
+/// Pairs asked of the oracle at a time.
+const PAIRS_AT_A_TIME: usize = 256;
+/// Landmark columns read at a time.
+const COLUMNS_AT_A_TIME: usize = 16;
+
+/// Lists wanted, their recall, and what they may cost.
+#[derive(Debug, Clone, Copy)]
+pub struct Recalled {
+    /// Neighbours of each item.
+    pub k: usize,
+    /// ρ.
+    pub target: f64,
+    /// δ: the probability with which the recall may be lower.
+    pub delta: f64,
+    /// A bound that is a theorem, instead of one that was checked by simulation.
+    pub is_strict: bool,
+    /// Uniform items whose whole rows are evaluated to judge the lists.
+    pub audit: Option<usize>,
+    /// Candidates from the factors, judged by held-out landmark columns, instead of a search in rounds.
+    pub from_factors: bool,
+    /// Calls an item at most.
+    pub calls_per_item: Option<usize>,
+    /// Part of each round that goes to the proxy's best pairs.
+    pub share: f64,
+    /// Evaluations that may be bought.
+    pub budget: Option<u64>,
+    /// Tells what would be bought, and buys nothing.
+    pub dry_run: bool,
+}
+
+/// Bill of a list, instead of the list.
+enum Answer {
+    Bill(String),
+    Lists(Vec<Vec<Neighbour>>, Box<Statement>),
+}
+
+/// Lists the most similar items of every item, with a recall that the landmarks of the factors state.
+pub(crate) fn from_factors(invocation: &Invocation, wanted: &Recalled, target: Target) -> Result<String> {
+    let own = Own::open(invocation)?;
+    if let Some(reason) = held_out::not_uniform(&own.matrix) {
+        let help = "leave out `--from-factors`, or make the factors with `landmarks: uniform`".to_owned();
+        return Err(UsageError::new(format!("no recall can be stated from the factors: {reason}"), Some(help)).into());
+    }
+    if wanted.is_strict {
+        let message = "held-out columns speak for other items, which no bound that is a theorem allows";
+        let help = "leave out `--from-factors`, or `--bound strict`".to_owned();
+        return Err(UsageError::new(message, Some(help)).into());
+    }
+    let budget = Budget { entries: wanted.budget, ..Budget::default() };
+    let matrix = MatrixSubject { budget, ..own.matrix.clone() };
+    let answer = run::with_sweep(&own.config, &matrix, &own.options, |context| {
+        let answer = own.check_oracle(&context).and_then(|()| own.stated(&context, wanted, target));
+        context.metered.flush()?;
+        Ok(answer)
+    });
+    let (lists, statement) = match answer.into_diagnostic()?? {
+        Answer::Bill(text) => return Ok(text),
+        Answer::Lists(lists, statement) => (lists, statement),
+    };
+    let path = own.write(own_data::NEIGHBOURS, columns(&own, &lists))?;
+    own.write_statement(&path, Some(&statement))?;
+    let listed = statement.k.unwrap_or(wanted.k);
+    let items = count(lists.len() as u64);
+    Ok(format!("{}the {listed} most similar of each of {items} items: `{}`\n", statement.lines(), path.display()))
+}
+
+impl Own {
+    /// Candidates of the factors, scored as deep as it takes.
+    fn stated(&self, context: &SweepContext<'_>, wanted: &Recalled, target: Target) -> Result<Answer> {
+        let (k, budget) = (wanted.k, wanted.budget);
+        let info = &self.factors.info;
+        let (n, s) = (info.items, info.landmarks.len());
+        let refused = |message: String, help: String| Report::from(UsageError::new(message, Some(help)));
+        let mut path = AuditPath::of_landmarks(k.min(n.saturating_sub(1)).max(1), n, s, target)
+            .map_err(|error| refused(error.to_string(), "raise `ranks`, or leave out `--from-factors`".to_owned()))?;
+        let judged = held_out::Judged { rank: info.rank, columns: &info.landmarks };
+        let depths = judged.depths(context, k).map_err(failed)?;
+        let mut last = None;
+        let reached = depths.iter().find_map(|(depth, shares)| {
+            let recall = path.step(shares);
+            last = Some(recall);
+            recall.is_reached.then_some((*depth, recall))
+        });
+        let Some((depth, stated)) = reached else {
+            let shares = depths.last().map_or(&[][..], |(_, shares)| shares.as_slice());
+            let (lower, rows) = (last.map_or(0.0, |recall| recall.lower), path.rows_needed(shares, 64));
+            let enough = rows.map_or_else(String::new, |rows| format!("; about {rows} would be enough"));
+            let message = format!("{s} landmark columns bound the recall by {lower:.3} at most{enough}");
+            return Err(refused(message, "raise `ranks`, or leave out `--from-factors`".to_owned()));
+        };
+        let pairs = self.candidate_pairs(depth);
+        let mut entries = EntrySet::new(context.metered.shape());
+        pairs.iter().for_each(|&(i, j)| entries.add_entry(i, j));
+        let bill = context.metered.missing(&entries).into_diagnostic()?;
+        let asked = count(pairs.len() as u64);
+        if wanted.dry_run {
+            return Ok(Answer::Bill(format!(
+                "{asked} pairs to score, {depth} candidates of each item, for which {} evaluations are to be bought\n",
+                count(bill)
+            )));
+        }
+        if let Some(budget) = budget.filter(|&budget| budget < bill) {
+            let message =
+                format!("{asked} pairs must be scored for that recall, {bill} evaluations, and the budget is {budget}");
+            return Err(refused(message, format!("raise `--budget` to {bill}, or ask for less")));
+        }
+        let oracle = context.metered.similarities(info.gamma).into_diagnostic()?;
+        let mut lists = KnownLists::new(n, k.min(n.saturating_sub(1)));
+        self.offer_landmarks(oracle.as_ref(), &mut lists)?;
+        let (progress, mut done) = self.progress("items' worth of pairs scored");
+        for (number, chunk) in pairs.chunks(PAIRS_AT_A_TIME).enumerate() {
+            let mut scores = vec![0.0; chunk.len()];
+            oracle.evaluate(chunk, &mut scores).map_err(|error| failed(JobError::from(error)))?;
+            lists.offer(chunk, &scores);
+            done((number * PAIRS_AT_A_TIME) as f64 / pairs.len() as f64);
+        }
+        drop(progress);
+        let evaluations = context.metered.spent().evaluations;
+        let statement = Statement {
+            k: Some(k.min(n.saturating_sub(1))),
+            at_least: None,
+            target_recall: target.recall(),
+            delta: target.delta(),
+            reached: true,
+            recall: stated.estimate,
+            lower: stated.lower,
+            bound: format!("{}, held-out columns", path.bound()),
+            rows: s,
+            landmarks: s,
+            scored_pairs: pairs.len() as u64,
+            evaluations,
+            calls_per_item: evaluations as f64 / n.max(1) as f64,
+            enough: None,
+        };
+        Ok(Answer::Lists(lists.finish(), Box::new(statement)))
+    }
+
+    /// The `depth` best of every item that is no landmark among the others, each pair once.
+    fn candidate_pairs(&self, depth: usize) -> Vec<Pair> {
+        let is_landmark = self.places();
+        let others: Vec<usize> = (0..is_landmark.len()).filter(|&item| is_landmark[item].is_none()).collect();
+        let vectors = self.factors.vectors.select(Axis(0), &others);
+        let scattered = self.factors.scattered.as_ref().map(|scattered| scattered.select(&others));
+        let vectors = SignedVectors {
+            vectors: vectors.view(),
+            signature: &self.factors.signature,
+            scattered: scattered.as_ref(),
+        };
+        let (_progress, done) = self.progress("items done");
+        let lists = top_k(vectors, depth, done);
+        let of = |(item, list): (usize, &Vec<landmark_tasks::neighbours::Neighbour>)| {
+            list.iter().map(|near| (others[item.min(near.item)], others[item.max(near.item)])).collect::<Vec<_>>()
+        };
+        let mut pairs: Vec<Pair> = lists.iter().enumerate().flat_map(of).collect();
+        pairs.sort_unstable();
+        pairs.dedup();
+        pairs
+    }
+
+    /// Every pair with a landmark, once.
+    fn offer_landmarks(&self, oracle: &dyn Oracle, lists: &mut KnownLists) -> Result<()> {
+        let items: Vec<usize> = (0..self.factors.info.items).collect();
+        let place = self.places();
+        for columns in self.factors.info.landmarks.chunks(COLUMNS_AT_A_TIME) {
+            let block = block_of(oracle, &items, columns).into_diagnostic()?;
+            for (b, &landmark) in columns.iter().enumerate() {
+                let is_first = |item: &usize| place[*item].is_none_or(|other| Some(other) < place[landmark]);
+                let others: Vec<usize> = items.iter().copied().filter(is_first).collect();
+                let pairs: Vec<Pair> = others.iter().map(|&item| (item, landmark)).collect();
+                let scores: Vec<f64> = others.iter().map(|&item| block[[item, b]]).collect();
+                lists.offer(&pairs, &scores);
+            }
+        }
+        Ok(())
+    }
+}
+
+fn failed(error: JobError) -> Report {
+    Report::from_err(RunError::Plan(Box::new(error)))
+}
+
+fn columns(own: &Own, lists: &[Vec<Neighbour>]) -> Vec<Column> {
+    let all = || lists.iter().enumerate().flat_map(|(item, list)| list.iter().map(move |near| (item, near)));
+    vec![
+        Column::text("id", all().map(|(item, _)| Some(own.id(item)))),
+        Column::count("rank", lists.iter().flat_map(|list| 1..=list.len() as u64).map(Some)),
+        Column::text("neighbour", all().map(|(_, near)| Some(own.id(near.item)))),
+        Column::number("score", all().map(|(_, near)| Some(near.score))),
+        Column::flag("exact", all().map(|(_, near)| Some(near.exact))),
+    ]
+}

@@ -1,0 +1,369 @@
+//! `runner init FILE`: from a file to a configuration that runs, its bill, and the next two commands.
+//!
+//! The file is looked at (columns, sizes, duplicates); what it does not tell, which score above all, is a flag or asked on a terminal. The
+//! configuration that is written is read back before anything is said of it.
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+
+use landmark_data::matrices;
+use landmark_harness::catalogue::Catalogue;
+use landmark_harness::config::{Config, Overlays, TextsFormat};
+use landmark_harness::invocation::UsageError;
+use landmark_harness::run::{self, RunOptions};
+use landmark_harness::scale::executor::command_line;
+use landmark_harness::table_file::TableFile;
+use landmark_report::amounts::{count, counted};
+use landmark_report::write_file;
+use miette::{IntoDiagnostic, Report, Result};
+
+mod inspect;
+mod write;
+
+use inspect::Inspected;
+use write::{Items, Sketch};
+
+/// A program to start from, which runs as it is.
+const PROGRAM: &str = include_str!("../../../examples/sentence_similarity.py");
+
+/// Kind of a score.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ScoreKind {
+    /// A program of one's own.
+    Program,
+    /// A cross-encoder.
+    CrossEncoder,
+    /// Word mover's distance.
+    Wmd,
+    /// A reranker behind an endpoint.
+    Rerank,
+    /// A chat model as judge.
+    Chat,
+    /// A matrix that is there.
+    Matrix,
+}
+
+impl ScoreKind {
+    /// Every kind of texts, with its name and what it needs.
+    pub const OF_TEXTS: [(Self, &'static str, &'static str); 5] = [
+        (
+            Self::Program,
+            "program",
+            "a program of yours in any language; one to start from is written beside the configuration",
+        ),
+        (Self::CrossEncoder, "cross-encoder", "a model that reads both texts at once: `--model FOLDER`"),
+        (Self::Wmd, "wmd", "word mover's distance, with word vectors learned from the texts; needs nothing"),
+        (Self::Rerank, "rerank", "a reranker behind an endpoint: `--url`, `--model`"),
+        (Self::Chat, "chat", "a chat model as judge: `--url`, `--model`, the name of the key's variable in `--key`"),
+    ];
+}
+
+/// Asks a person, in a terminal: the question, and the answers that there are, none for any text. Nothing where there is nobody.
+pub type Ask<'a> = &'a mut dyn FnMut(&str, &[(&str, &str)]) -> Option<String>;
+
+/// What a configuration is to be made of.
+#[derive(Debug, Clone, Default)]
+pub struct Wanted {
+    /// The file, or a folder of texts.
+    pub file: PathBuf,
+    /// The score; asked for where absent.
+    pub score: Option<ScoreKind>,
+    /// The configuration to write; the name of the file with `.yaml` in this folder where absent.
+    pub out: Option<PathBuf>,
+    /// Column of the ids; found out where absent.
+    pub id: Option<String>,
+    /// Column of the texts; found out where absent.
+    pub text: Option<String>,
+    /// Column of the labels; found out where absent.
+    pub label: Option<String>,
+    /// The program and its arguments.
+    pub command: Vec<String>,
+    /// Folder or name of a model, or what an endpoint calls it.
+    pub model: Option<String>,
+    /// Address of an endpoint.
+    pub url: Option<String>,
+    /// NAME of the variable that holds the key of an endpoint.
+    pub key: Option<String>,
+    /// Landmarks; by the number of items where absent.
+    pub landmarks: Option<usize>,
+    /// Replaces a configuration that is there.
+    pub force: bool,
+}
+
+fn refused(message: impl Into<String>, help: &str) -> Report {
+    UsageError::new(message, Some(help.to_owned())).into()
+}
+
+/// Writes a configuration for a file, and says what it costs and how to go on.
+///
+/// # Errors
+/// A file that can't be read or says nothing, a score that nobody names, a configuration that is there.
+pub fn init(wanted: &Wanted, options: &RunOptions, catalogue: &Catalogue, ask: Ask<'_>) -> Result<String> {
+    if !wanted.file.exists() {
+        let message = format!("there is no file or folder `{}`", wanted.file.display());
+        return Err(refused(message, "name a TXT, TSV, CSV, JSONL, Parquet or NPY file, or a folder of texts"));
+    }
+    let is_matrix = wanted.score == Some(ScoreKind::Matrix) || matrices::is_array(&wanted.file);
+    let (mut sketch, mut text) = if is_matrix { of_matrix(wanted)? } else { of_rows(wanted, ask)? };
+    sketch.landmarks = wanted.landmarks.unwrap_or(sketch.landmarks).min(sketch.items.max(1));
+    let out = wanted.out.clone().unwrap_or_else(|| PathBuf::from(format!("{}.yaml", sketch.name)));
+    if out.exists() && !wanted.force {
+        let message = format!("`{}` is there already", out.display());
+        return Err(refused(message, "`--force` replaces it, `--out FILE.yaml` writes another"));
+    }
+    // paths of a configuration start at its folder
+    sketch.file = from_folder_of(&out, &wanted.file)?;
+    if let (Some(ScoreKind::Program), true) = (sketch.score, wanted.command.is_empty()) {
+        let name = format!("{}_score.py", sketch.name);
+        let program = out.with_file_name(&name);
+        if program.exists() {
+            text += &format!("program: `{}`, which is there\n", program.display());
+        } else {
+            write_file(&program, PROGRAM.as_bytes()).into_diagnostic()?;
+            text += &format!(
+                "program: `{}`, word overlap to start from: put your score into its `score`\n",
+                program.display()
+            );
+        }
+        sketch.command = vec!["python3".to_owned(), name];
+    }
+    let yaml = sketch.yaml();
+    let config = Config::parse(&out, &yaml, &Overlays::default(), catalogue)?;
+    write_file(&out, yaml.as_bytes()).into_diagnostic()?;
+    text += &format!("written: `{}`\n", out.display());
+    text += &bill(&config, options);
+    let words = |more: &[&str]| {
+        let flags = options.flags.iter().cloned();
+        let words = std::iter::once(out.display().to_string()).chain(more.iter().map(|&word| word.to_owned()));
+        command_line(Path::new("runner"), &words.chain(flags).collect::<Vec<_>>())
+    };
+    Ok(text + &format!("next:\n  {}\n  {}\n", words(&["--dry-run"]), words(&[])))
+}
+
+/// The bill in a line, or why there is none yet.
+fn bill(config: &Config, options: &RunOptions) -> String {
+    match run::cost(config, &RunOptions { quiet: true, ..options.clone() }) {
+        Ok(cost) if cost.planned == 0 => "bill: nothing, the matrix is there\n".to_owned(),
+        Ok(cost) => {
+            let most = if cost.is_exact { "" } else { "at most " };
+            let all = cost.share.unwrap_or_else(|| counted(cost.planned, "evaluation"));
+            let stored = cost.planned.saturating_sub(cost.missing);
+            let there = if stored > 0 { format!(", {} of them in the store", count(stored)) } else { String::new() };
+            format!("bill: {most}{all}{there}\n")
+        }
+        Err(error) => format!("bill: not known yet, because the score can't be opened: {error}\n"),
+    }
+}
+
+/// The path of a file as the configuration in `out` names it.
+fn from_folder_of(out: &Path, file: &Path) -> Result<String> {
+    let folder = out.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let path = match folder {
+        None => file.to_owned(),
+        Some(_) if file.is_absolute() => file.to_owned(),
+        Some(folder) => match file.strip_prefix(folder) {
+            Ok(below) => below.to_owned(),
+            Err(_) => std::path::absolute(file).into_diagnostic()?,
+        },
+    };
+    Ok(path.display().to_string())
+}
+
+/// A name for results: that of the file, without what a folder can't be called.
+fn name_of(file: &Path) -> String {
+    let name = file.file_name().unwrap_or_default().to_string_lossy();
+    let stem = name.split('.').next().unwrap_or_default();
+    let kept: String = stem.chars().map(|c| if c.is_alphanumeric() || c == '-' { c } else { '_' }).collect();
+    if kept.trim_matches(['_', '-']).is_empty() { "mine".to_owned() } else { kept.trim_start_matches('-').to_owned() }
+}
+
+/// Landmarks to begin with: enough to see, few enough to pay.
+fn landmarks_of(items: usize) -> usize {
+    match items {
+        0..=100 => items.div_ceil(5).max(2),
+        101..=2000 => (items / 5).clamp(20, 100),
+        _ => (items / 20).clamp(100, 500),
+    }
+    .min(items.max(1))
+}
+
+fn of_matrix(wanted: &Wanted) -> Result<(Sketch, String)> {
+    let matrix = matrices::read_square(&wanted.file).into_diagnostic()?;
+    let items = matrix.nrows();
+    let differ =
+        matrix.indexed_iter().filter(|&((i, j), &value)| i < j && (value - matrix[[j, i]]).abs() > 1e-9).count();
+    let mut text = format!("`{}`: a matrix of {} items, ", wanted.file.display(), count(items as u64));
+    text += &match differ {
+        0 => "symmetric\n".to_owned(),
+        _ => format!("asymmetric in {}: the mean of both orders is taken\n", counted(differ as u64, "pair")),
+    };
+    let diagonal: f64 = matrix.diag().mean().unwrap_or(0.0);
+    let all: f64 = matrix.mean().unwrap_or(0.0);
+    let are_distances = diagonal.abs() < 1e-12 && all > 0.0;
+    if are_distances {
+        text += "its diagonal is 0 and the rest is above: these are distances, and exp(−γ·d) is taken\n";
+    }
+    let sketch = Sketch {
+        name: name_of(&wanted.file),
+        items,
+        landmarks: landmarks_of(items),
+        columns: Items::Matrix { is_asymmetric: differ > 0, gamma: are_distances.then(|| 1.0 / all) },
+        score: Some(ScoreKind::Matrix),
+        ..Sketch::default()
+    };
+    Ok((sketch, text))
+}
+
+fn of_rows(wanted: &Wanted, ask: Ask<'_>) -> Result<(Sketch, String)> {
+    let file = &wanted.file;
+    let layout = TextsFormat::of(file).ok_or_else(|| {
+        let message = format!("the ending of `{}` says nothing of its layout", file.display());
+        refused(message, "end it in `.txt`, `.tsv`, `.csv`, `.jsonl`, `.parquet` or `.npy`")
+    })?;
+    let seen = Inspected::of(file, layout).into_diagnostic()?;
+    for (flag, name) in [("--text", &wanted.text), ("--id", &wanted.id), ("--label", &wanted.label)] {
+        if let Some(name) = name.as_ref().filter(|name| seen.column(name).is_none()) {
+            let names: Vec<&str> = seen.columns.iter().map(|column| column.name.as_str()).collect();
+            return Err(refused(
+                format!("`{flag} {name}`: there is no such column"),
+                &format!("it has: {}", names.join(", ")),
+            ));
+        }
+    }
+    let given = |name: &Option<String>| name.as_deref().and_then(|name| seen.column(name));
+    let name = name_of(file);
+    if let Some(couple) = seen.couple().filter(|_| wanted.text.is_none()) {
+        let mut text = format!(
+            "`{}`: {} pairs of `{}` and `{}`, {} `{}`\n",
+            file.display(),
+            count(seen.rows as u64),
+            couple.first.name,
+            couple.second.name,
+            if couple.is_graded { "graded in" } else { "yes or no in" },
+            couple.target.name
+        );
+        let split = seen.split().map(|column| column.name.clone());
+        let columns = Items::Pairs {
+            first: couple.first.name.clone(),
+            second: couple.second.name.clone(),
+            target: couple.target.name.clone(),
+            is_graded: couple.is_graded,
+            split,
+        };
+        let items = distinct_texts(file, layout, &[&couple.first.name, &couple.second.name])?;
+        text += &format!("{} distinct texts are the items\n", count(items as u64));
+        let sketch = Sketch { name, items, landmarks: landmarks_of(items), columns, ..Sketch::default() };
+        return Ok((scored(sketch, wanted, ask)?, text));
+    }
+    let Some(column) = given(&wanted.text).or_else(|| seen.text()) else {
+        let message = format!("`{}` has no column of texts", file.display());
+        return Err(refused(message, "name it: `--text COLUMN`"));
+    };
+    let id = given(&wanted.id).or_else(|| seen.id(&column.name)).filter(|_| layout != TextsFormat::Txt);
+    let taken: Vec<&str> = std::iter::once(&column.name).chain(id.map(|id| &id.name)).map(String::as_str).collect();
+    let label = given(&wanted.label).or_else(|| seen.label(&taken));
+    let [least, middle, most] = column.lengths;
+    let mut text = format!(
+        "`{}`: {} in `{}`, {least} to {most} characters, {middle} in the middle",
+        file.display(),
+        counted(column.filled as u64, "text"),
+        column.name
+    );
+    let again = column.filled - column.distinct;
+    if again > 0 {
+        text += &format!(", {} the same as another", count(again as u64));
+    }
+    text.push('\n');
+    let empty = seen.rows - column.filled;
+    if empty > 0 {
+        text += &format!("{} without a text: left out, and counted\n", counted(empty as u64, "row"));
+    }
+    match id {
+        Some(id) => text += &format!("ids: `{}` ({}, …)\n", id.name, id.first.join(", ")),
+        None => text += "ids: the numbers of the rows\n",
+    }
+    let split = label.and_then(|_| seen.split()).map(|split| split.name.clone());
+    if let Some(label) = label {
+        let parts = split.as_ref().map_or_else(String::new, |split| format!("; train and test in `{split}`"));
+        text += &format!("labels: {} in `{}`{parts}\n", label.distinct, label.name);
+    }
+    let columns = Items::Texts {
+        id: id.map(|id| id.name.clone()).filter(|_| layout != TextsFormat::Folder),
+        text: column.name.clone(),
+        label: label.map(|label| label.name.clone()),
+        split,
+        drops_empty: empty > 0 && layout != TextsFormat::Txt,
+    };
+    let items = column.filled;
+    if items < 2 {
+        let message = format!("`{}` has {} in `{}`", file.display(), counted(items as u64, "text"), column.name);
+        return Err(refused(message, "wanted are at least two"));
+    }
+    let sketch = Sketch { name, items, landmarks: landmarks_of(items), columns, ..Sketch::default() };
+    Ok((scored(sketch, wanted, ask)?, text))
+}
+
+fn distinct_texts(file: &Path, layout: TextsFormat, columns: &[&str]) -> Result<usize> {
+    let table = TableFile { path: file, layout, delimiter: None }.read(columns).into_diagnostic()?;
+    Ok(table.columns.iter().flatten().flatten().collect::<HashSet<_>>().len())
+}
+
+/// The score of texts, with what it needs.
+fn scored(sketch: Sketch, wanted: &Wanted, ask: Ask<'_>) -> Result<Sketch> {
+    let kinds = ScoreKind::OF_TEXTS;
+    let score = match wanted.score {
+        Some(score) => score,
+        None => {
+            let choices: Vec<(&str, &str)> = kinds.iter().map(|&(_, name, needs)| (name, needs)).collect();
+            let answer = ask("which score?", &choices);
+            let found = answer.as_deref().and_then(|answer| kinds.iter().find(|(_, name, _)| *name == answer.trim()));
+            found.map(|&(kind, ..)| kind).ok_or_else(|| {
+                let lines: Vec<String> =
+                    kinds.iter().map(|(_, name, needs)| format!("`--score {name}`: {needs}")).collect();
+                refused("which score two texts get is nowhere said", &lines.join("\n"))
+            })?
+        }
+    };
+    let mut needed = |given: &Option<String>, question: &str, flag: &str| -> Result<String> {
+        let answer = given.clone().or_else(|| ask(question, &[])).filter(|answer| !answer.trim().is_empty());
+        answer
+            .map(|answer| answer.trim().to_owned())
+            .ok_or_else(|| refused(format!("{question} is nowhere said"), flag))
+    };
+    let (mut model, mut url) = (wanted.model.clone(), wanted.url.clone());
+    match score {
+        ScoreKind::CrossEncoder => {
+            model = Some(needed(
+                &model,
+                "the folder of the cross-encoder",
+                "`--model FOLDER`, with config.json, tokenizer.json and model.safetensors",
+            )?);
+        }
+        ScoreKind::Rerank => url = Some(needed(&url, "the address of the reranker", "`--url http://…/rerank`")?),
+        ScoreKind::Chat => {
+            url = Some(needed(&url, "the address of the chat model", "`--url https://…/v1/chat/completions`")?);
+            model = Some(needed(&model, "the name of the chat model", "`--model NAME`")?);
+        }
+        ScoreKind::Program | ScoreKind::Wmd | ScoreKind::Matrix => {}
+    }
+    Ok(Sketch { score: Some(score), command: wanted.command.clone(), model, url, key: wanted.key.clone(), ..sketch })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_one_that_a_folder_can_have() {
+        let names = ["a b.tsv", "data/x.jsonl.gz", "ünï.csv", ".hidden", "-x.csv"].map(|file| name_of(Path::new(file)));
+        assert_eq!(names, ["a_b", "x", "ünï", "mine", "x"]);
+    }
+
+    #[test]
+    fn landmarks_are_no_more_than_items() {
+        for items in [1, 2, 7, 100, 101, 2000, 2001, 1_000_000] {
+            let landmarks = landmarks_of(items);
+            assert!((1..=items).contains(&landmarks) && landmarks <= 500, "{items}: {landmarks}");
+        }
+    }
+}

@@ -1,0 +1,30 @@
+//! One's own matrix: what the factors of a finished `own_data` run are good for, and neighbours that the score itself finds.
+//!
+//! Factors are read and streamed over: nothing here forms an n × n matrix, and only [`project()`], a rescoring, a stated recall and
+//! [`cluster_by_pivots`] ask the oracle for anything. [`top_k_by_calls`] and [`top_k_with_recall`] read no factors and ask the oracle alone.
+//! Every command takes an [`Invocation`](landmark_harness::invocation::Invocation) and answers in the words that a person reads.
+
+mod audited;
+mod calls;
+mod classify;
+mod cluster;
+mod from_factors;
+mod init;
+mod mine;
+mod neighbours;
+mod own;
+mod pairs;
+mod project;
+mod search;
+
+pub use audited::top_k_with_recall;
+pub use calls::{Calls, no_dry_run, top_k_by_calls};
+pub use classify::{LabelColumns, classify};
+pub use cluster::{cluster, cluster_by_pivots};
+pub use from_factors::Recalled;
+pub use init::{Ask, ScoreKind, Wanted as InitWanted, init};
+pub use mine::{Scoring, Wanted, dedupe, mine};
+pub use neighbours::top_k;
+pub use pairs::{ListedPairs, pairs};
+pub use project::project;
+pub use search::{Queries, search};

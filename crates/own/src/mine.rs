@@ -1,0 +1,385 @@
+//! `runner mine` and `runner dedupe`: the most similar pairs of all, the groups that they make, and how many of the true ones that is.
+//!
+//! Three ways, by what they may cost:
+//! ```text
+//! nothing                 the best pairs by the factors alone
+//! --rescore N             each item's N nearest that are no landmark, scored by the oracle; pairs with a landmark are known
+//! --target-recall ρ       every pair whose estimate is at least θ; θ from held-out columns, so that a share ρ of all pairs with K ≥ t is found
+//!                         with probability 1 − δ
+//! ```
+
+use std::collections::HashSet;
+
+use landmark_core::entries::EntrySet;
+use landmark_core::oracle::{Oracle, Pair, block_of};
+use landmark_harness::config::{Budget, MatrixSubject};
+use landmark_harness::experiments::own_data::{self, Statement, held_out};
+use landmark_harness::invocation::{Invocation, UsageError};
+use landmark_harness::job::JobError;
+use landmark_harness::run::{self, RunError};
+use landmark_harness::sweep::context::SweepContext;
+use landmark_neighbours::recall::{PairBound, Target};
+use landmark_report::amounts::count;
+use landmark_report::columns::Column;
+use landmark_tasks::groups::connected;
+use landmark_tasks::neighbours::{ScoredPair, SignedVectors, best_pairs, count_pairs, top_k};
+use miette::{IntoDiagnostic, Report, Result};
+use ndarray::Axis;
+
+use crate::own::Own;
+
+/// Pairs asked of the oracle at a time: what a budget cuts off is no more than that.
+const PAIRS_AT_A_TIME: usize = 256;
+/// Landmark columns read at a time.
+const COLUMNS_AT_A_TIME: usize = 16;
+/// Pairs listed where nothing is said.
+const PAIRS: usize = 1000;
+
+/// Pairs wanted, and what they may cost.
+#[derive(Debug, Clone, Copy)]
+pub struct Wanted {
+    /// The best so many; where a recall is stated, all of them by default.
+    pub pairs: Option<usize>,
+    /// None below this similarity.
+    pub at_least: Option<f64>,
+    /// Candidates of each item that are scored.
+    pub rescore: Option<usize>,
+    /// Recall to be reached, with its δ.
+    pub target: Option<Target>,
+    /// Evaluations that may be bought.
+    pub budget: Option<u64>,
+    /// Tells what would be bought, and buys nothing.
+    pub dry_run: bool,
+}
+
+impl Wanted {
+    /// As a command has it.
+    ///
+    /// # Errors
+    /// A recall that is none, and a budget for nothing.
+    pub fn of(pairs: Option<usize>, at_least: Option<f64>, scoring: Scoring) -> Result<Self> {
+        let target = scoring.target_recall.map(|recall| Target::new(recall, scoring.delta)).transpose();
+        let target = target.map_err(|error| UsageError::new(format!("no recall can be stated: {error}"), None))?;
+        let Scoring { rescore, budget, dry_run, .. } = scoring;
+        if rescore.is_none() && target.is_none() && (budget.is_some() || dry_run) {
+            let help = "add `--rescore N` or `--target-recall SHARE`".to_owned();
+            return Err(UsageError::new("without either nothing is scored, and nothing bought", Some(help)).into());
+        }
+        Ok(Self { pairs, at_least, rescore, target, budget, dry_run })
+    }
+}
+
+/// What pairs may cost, and what is to be known of their recall.
+#[derive(Debug, Clone, Copy)]
+pub struct Scoring {
+    /// Candidates of each item that are scored by the oracle.
+    pub rescore: Option<usize>,
+    /// ρ: share of all pairs from a similarity on that is to be found.
+    pub target_recall: Option<f64>,
+    /// δ: the probability with which that may fail.
+    pub delta: f64,
+    /// Evaluations that may be bought.
+    pub budget: Option<u64>,
+    /// Tells how many pairs would be scored, and scores none.
+    pub dry_run: bool,
+}
+
+/// A pair, and whether its score is the oracle's.
+#[derive(Debug, Clone, Copy)]
+struct Mined {
+    pair: ScoredPair,
+    exact: bool,
+}
+
+/// Pairs found, and what can be said of them.
+#[derive(Default)]
+struct Found {
+    pairs: Vec<Mined>,
+    /// What was scored and what it bought, for people.
+    text: String,
+    /// The recall, for programs.
+    statement: Option<Statement>,
+}
+
+/// Lists the most similar pairs of all.
+///
+/// # Errors
+/// Factors that are not there or of another configuration, and whatever stops a run.
+pub fn mine(invocation: &Invocation, wanted: Wanted) -> Result<String> {
+    let own = Own::open(invocation)?;
+    let Found { pairs, mut text, statement } = own.pairs(wanted)?;
+    if wanted.dry_run {
+        return Ok(text);
+    }
+    let path = own.write(own_data::PAIRS, own.pair_columns(&pairs))?;
+    own.write_statement(&path, statement.as_ref())?;
+    text += &format!("the {} most similar pairs: `{}`\n", count(pairs.len() as u64), path.display());
+    Ok(text)
+}
+
+/// Groups items that pairs of at least `wanted.at_least` connect.
+///
+/// # Errors
+/// Factors that are not there or of another configuration, and whatever stops a run.
+pub fn dedupe(invocation: &Invocation, wanted: Wanted) -> Result<String> {
+    let own = Own::open(invocation)?;
+    let Found { pairs, mut text, statement } = own.pairs(wanted)?;
+    if wanted.dry_run {
+        return Ok(text);
+    }
+    let items = own.factors.info.items;
+    let groups = connected(items, pairs.iter().map(|mined| (mined.pair.first, mined.pair.second)));
+    let mut order: Vec<usize> = (0..items).collect();
+    order.sort_by_key(|&item| (groups.labels[item], item));
+    // the first of each group, in the order of the items, stays
+    let is_first = |place: &usize| *place == 0 || groups.labels[order[*place]] != groups.labels[order[*place - 1]];
+    let mut columns = vec![
+        Column::text("id", order.iter().map(|&item| Some(own.id(item)))),
+        Column::count("group", order.iter().map(|&item| Some(groups.labels[item] as u64))),
+        Column::count("size", order.iter().map(|&item| Some(groups.sizes[groups.labels[item]] as u64))),
+        Column::flag("keep", (0..items).map(|place| Some(is_first(&place)))),
+    ];
+    columns.extend(own.texts(&order).map(|texts| Column::text("text", texts.into_iter().map(Some))));
+    let path = own.write(own_data::GROUPS, columns)?;
+    own.write_statement(&path, statement.as_ref())?;
+    let (shared, kept) = (groups.shared(), groups.sizes.len());
+    text += &format!(
+        "{} pairs make {} groups of two and more, the largest of {}; {} of {} items stay: `{}`\n",
+        count(pairs.len() as u64),
+        count(shared as u64),
+        count(groups.sizes.first().copied().unwrap_or(0) as u64),
+        count(kept as u64),
+        count(items as u64),
+        path.display()
+    );
+    if statement.is_some() {
+        text += "a pair that was missed can still share a group through others, so the recall of groups is at least that of pairs\n";
+    }
+    Ok(text)
+}
+
+impl Own {
+    fn pairs(&self, wanted: Wanted) -> Result<Found> {
+        if wanted.rescore.is_none() && wanted.target.is_none() {
+            let (progress, done) = self.progress("items done");
+            let at_least = wanted.at_least.unwrap_or(f64::NEG_INFINITY);
+            let found = best_pairs(self.vectors(), wanted.pairs.unwrap_or(PAIRS), at_least, done);
+            drop(progress);
+            let pairs = found.into_iter().map(|pair| Mined { pair, exact: false }).collect();
+            return Ok(Found { pairs, ..Found::default() });
+        }
+        if let (Some(_), Some(reason)) = (wanted.target, held_out::not_uniform(&self.matrix)) {
+            let help = "make the factors with `landmarks: uniform`, or leave out `--target-recall`".to_owned();
+            return Err(UsageError::new(format!("no recall can be stated: {reason}"), Some(help)).into());
+        }
+        let budget = Budget { entries: wanted.budget, ..Budget::default() };
+        let matrix = MatrixSubject { budget, ..self.matrix.clone() };
+        let mined = run::with_sweep(&self.config, &matrix, &self.options, |context| {
+            let mined = self.check_oracle(&context).and_then(|()| self.scored_pairs(&context, wanted));
+            context.metered.flush()?;
+            Ok(mined)
+        });
+        let mut found = mined.into_diagnostic()??;
+        found.pairs.sort_by(|one, other| {
+            let places = |mined: &Mined| (mined.pair.first, mined.pair.second);
+            other.pair.score.total_cmp(&one.pair.score).then_with(|| places(one).cmp(&places(other)))
+        });
+        let limit = wanted.pairs.unwrap_or(if wanted.target.is_some() { usize::MAX } else { PAIRS });
+        found.pairs.truncate(limit);
+        Ok(found)
+    }
+
+    /// Pairs with a landmark, which are known, and the candidates among the others.
+    fn scored_pairs(&self, context: &SweepContext<'_>, wanted: Wanted) -> Result<Found> {
+        let oracle = context.metered.similarities(self.factors.info.gamma).into_diagnostic()?;
+        let at_least = wanted.at_least.unwrap_or(f64::NEG_INFINITY);
+        let candidates = self.candidates(context, wanted)?;
+        let bill = missing(context, &candidates.pairs)?;
+        let asked = count(candidates.pairs.len() as u64);
+        if wanted.dry_run {
+            let text = format!(
+                "{}{asked} pairs to score, for which {} evaluations are to be bought\n",
+                candidates.text,
+                count(bill)
+            );
+            return Ok(Found { text, ..Found::default() });
+        }
+        if let (Some(budget), Some(_)) = (wanted.budget.filter(|&budget| budget < bill), wanted.target) {
+            let message = format!(
+                "{asked} pairs must be scored for that recall, {} evaluations, and the budget is {}",
+                count(bill),
+                count(budget)
+            );
+            return Err(UsageError::new(message, Some(format!("raise `--budget` to {bill}, or ask for less"))).into());
+        }
+        let mut pairs = self.landmark_pairs(oracle.as_ref(), at_least, wanted.pairs)?;
+        let (progress, mut done) = self.progress("items' worth of pairs scored");
+        let mut scored = 0;
+        for chunk in candidates.pairs.chunks(PAIRS_AT_A_TIME) {
+            let mut scores = vec![0.0; chunk.len()];
+            match oracle.evaluate(chunk, &mut scores) {
+                Ok(()) => {}
+                Err(error) if error.is_exhausted() => break,
+                Err(error) => return Err(Report::from_err(RunError::Plan(Box::new(JobError::from(error))))),
+            }
+            scored += chunk.len();
+            let good = chunk.iter().zip(scores).filter(|&(_, score)| score >= at_least);
+            pairs.extend(
+                good.map(|(&(first, second), score)| Mined { pair: ScoredPair { first, second, score }, exact: true }),
+            );
+            done(scored as f64 / candidates.pairs.len() as f64);
+        }
+        drop(progress);
+        let bought = context.metered.spent().evaluations;
+        let mut text = candidates.text;
+        text += &format!(
+            "{} of {asked} pairs scored by the oracle, {} evaluations bought now\n",
+            count(scored as u64),
+            count(bought)
+        );
+        let landmarks = self.factors.info.landmarks.len();
+        let statement = candidates.bound.zip(wanted.target).map(|(bound, target)| Statement {
+            k: None,
+            at_least: wanted.at_least,
+            target_recall: target.recall(),
+            delta: target.delta(),
+            reached: true,
+            recall: bound.recall,
+            lower: bound.lower,
+            bound: "Clopper-Pearson with design effect, held-out columns".to_owned(),
+            rows: landmarks,
+            landmarks,
+            scored_pairs: scored as u64,
+            evaluations: bought,
+            calls_per_item: bought as f64 / self.factors.info.items.max(1) as f64,
+            enough: None,
+        });
+        text += &statement.as_ref().map_or_else(String::new, |stated| stated.sentence() + "\n");
+        Ok(Found { pairs, text, statement })
+    }
+
+    /// Pairs with a landmark whose similarity is at least `at_least`, the best `most` of them; all are in the store.
+    fn landmark_pairs(&self, oracle: &dyn Oracle, at_least: f64, most: Option<usize>) -> Result<Vec<Mined>> {
+        let items: Vec<usize> = (0..self.factors.info.items).collect();
+        let place = self.places();
+        let most = if at_least == f64::NEG_INFINITY { most.unwrap_or(PAIRS) } else { usize::MAX };
+        let mut pairs: Vec<Mined> = Vec::new();
+        for columns in self.factors.info.landmarks.chunks(COLUMNS_AT_A_TIME) {
+            let block = block_of(oracle, &items, columns).into_diagnostic()?;
+            for (b, &landmark) in columns.iter().enumerate() {
+                // a pair of two landmarks stands in the column of the later one
+                let is_first = |item: usize| place[item].is_none_or(|other| Some(other) < place[landmark]);
+                let good = items.iter().filter(|&&item| is_first(item) && block[[item, b]] >= at_least);
+                pairs.extend(good.map(|&item| Mined {
+                    pair: ScoredPair { first: item.min(landmark), second: item.max(landmark), score: block[[item, b]] },
+                    exact: true,
+                }));
+            }
+            if pairs.len() / 2 > most {
+                pairs.sort_by(|one, other| other.pair.score.total_cmp(&one.pair.score));
+                pairs.truncate(most);
+            }
+        }
+        Ok(pairs)
+    }
+
+    /// Pairs of two items that are no landmarks, to be scored.
+    fn candidates(&self, context: &SweepContext<'_>, wanted: Wanted) -> Result<Candidates> {
+        let is_landmark = self.places();
+        let others: Vec<usize> = (0..is_landmark.len()).filter(|&item| is_landmark[item].is_none()).collect();
+        let vectors = self.factors.vectors.select(Axis(0), &others);
+        let scattered = self.factors.scattered.as_ref().map(|scattered| scattered.select(&others));
+        let vectors = SignedVectors {
+            vectors: vectors.view(),
+            signature: &self.factors.signature,
+            scattered: scattered.as_ref(),
+        };
+        let Some(target) = wanted.target else {
+            let depth = wanted.rescore.unwrap_or(1);
+            let (_progress, done) = self.progress("items done");
+            let lists = top_k(vectors, depth, done);
+            let mut seen = HashSet::new();
+            let mut pairs = Vec::new();
+            for place in 0..depth {
+                let at_place = lists.iter().enumerate().filter_map(|(item, list)| Some((item, list.get(place)?)));
+                let mut of_place: Vec<(f64, Pair)> = at_place
+                    .map(|(item, near)| (near.score, (item.min(near.item), item.max(near.item))))
+                    .filter(|&(_, pair)| seen.insert(pair))
+                    .collect();
+                // a budget is to end at the worst
+                of_place.sort_by(|one, other| other.0.total_cmp(&one.0).then(one.1.cmp(&other.1)));
+                pairs.extend(of_place.into_iter().map(|(_, (i, j))| (others[i], others[j])));
+            }
+            return Ok(Candidates { pairs, bound: None, text: String::new() });
+        };
+        let bound = self.bound(context, target, wanted.at_least)?;
+        let text = format!(
+            "{} pairs at or above the threshold in {} uniform columns, about {} elsewhere\n",
+            count(bound.found as u64),
+            self.factors.info.landmarks.len(),
+            count(bound.expected.round() as u64)
+        );
+        let (_progress, mut done) = self.progress("items done");
+        let number = count_pairs(vectors, bound.threshold, |share| done(share / 2.0));
+        // as many as are counted fit in memory, or nothing does
+        let most = usize::try_from(number).unwrap_or(usize::MAX);
+        let found = best_pairs(vectors, most, bound.threshold, |share| done(0.5 + share / 2.0));
+        let pairs = found.into_iter().map(|pair| (others[pair.first], others[pair.second])).collect();
+        Ok(Candidates { pairs, bound: Some(bound), text })
+    }
+
+    fn bound(&self, context: &SweepContext<'_>, target: Target, at_least: Option<f64>) -> Result<PairBound> {
+        let Some(at_least) = at_least else {
+            let help = "say from which similarity on, as in `--at-least 0.8`".to_owned();
+            return Err(UsageError::new("a recall is one of the pairs at or above a similarity", Some(help)).into());
+        };
+        let info = &self.factors.info;
+        let judged = held_out::Judged { rank: info.rank, columns: &info.landmarks };
+        let audit =
+            judged.pairs(context, at_least).map_err(|error| Report::from_err(RunError::Plan(Box::new(error))))?;
+        audit.threshold(target).map_err(|error| {
+            UsageError::new(
+                format!("no recall can be stated: {error}"),
+                Some("raise `ranks`, or lower `--at-least`".to_owned()),
+            )
+            .into()
+        })
+    }
+
+    fn pair_columns(&self, pairs: &[Mined]) -> Vec<Column> {
+        let items = |of: fn(&ScoredPair) -> usize| pairs.iter().map(|mined| of(&mined.pair)).collect::<Vec<_>>();
+        let (first, second) = (items(|pair| pair.first), items(|pair| pair.second));
+        let ids =
+            |name: &'static str, items: &[usize]| Column::text(name, items.iter().map(|&item| Some(self.id(item))));
+        let mut columns = vec![
+            ids("first", &first),
+            ids("second", &second),
+            Column::number("score", pairs.iter().map(|mined| Some(mined.pair.score))),
+            Column::flag("exact", pairs.iter().map(|mined| Some(mined.exact))),
+        ];
+        for (name, items) in [("first_text", &first), ("second_text", &second)] {
+            columns.extend(self.texts(items).map(|texts| Column::text(name, texts.into_iter().map(Some))));
+        }
+        columns
+    }
+
+    /// Texts of items, where they have any.
+    fn texts(&self, items: &[usize]) -> Option<Vec<String>> {
+        let texts = &self.items.as_ref()?.texts;
+        Some(items.iter().map(|&item| texts.get(item).cloned().unwrap_or_default()).collect())
+    }
+}
+
+/// Pairs to be scored, best first, and the recall that scoring all of them has.
+struct Candidates {
+    pairs: Vec<Pair>,
+    bound: Option<PairBound>,
+    text: String,
+}
+
+/// Evaluations of pairs that are not in the store.
+fn missing(context: &SweepContext<'_>, pairs: &[Pair]) -> Result<u64> {
+    let mut entries = EntrySet::new(context.metered.shape());
+    pairs.iter().for_each(|&(i, j)| entries.add_entry(i, j));
+    context.metered.missing(&entries).into_diagnostic()
+}

@@ -1,0 +1,121 @@
+//! `runner topk`: the nearest items of each.
+
+use std::collections::HashMap;
+
+use landmark_core::oracle::{OracleError, Pair};
+use landmark_harness::config::Budget;
+use landmark_harness::experiments::own_data;
+use landmark_harness::invocation::{Invocation, UsageError};
+use landmark_harness::job::JobError;
+use landmark_harness::run::{self, RunError};
+use landmark_report::amounts::count;
+use landmark_report::columns::Column;
+use landmark_tasks::neighbours::{Neighbour, top_k as most_similar};
+use miette::{IntoDiagnostic, Result};
+
+use crate::own::Own;
+
+/// Pairs asked of the oracle at a time: what a budget cuts off is no more than that.
+const PAIRS_AT_A_TIME: usize = 256;
+
+/// Lists the `k` most similar items of every item.
+///
+/// # Errors
+/// Factors that are not there or of another configuration, and whatever stops a run.
+pub fn top_k(invocation: &Invocation, k: usize, rescore: Option<usize>, budget: Option<u64>) -> Result<String> {
+    if budget.is_some() && rescore.is_none() {
+        let help = "add `--rescore N` or `--target-recall SHARE`".to_owned();
+        return Err(UsageError::new("without either nothing is scored, and nothing bought", Some(help)).into());
+    }
+    let own = Own::open(invocation)?;
+    let wide = rescore.unwrap_or(k).max(k);
+    let (progress, done) = own.progress("items done");
+    let mut found = most_similar(own.vectors(), wide, done);
+    drop(progress);
+    let mut text = String::new();
+    let exact = match rescore {
+        Some(_) => {
+            let (exact, bought, asked) = own.rescore(&found, budget)?;
+            let (scored, bought) = (count(exact.len() as u64), count(bought));
+            text += &format!("{scored} of {} pairs scored by the oracle, {bought} of them bought now\n", count(asked));
+            exact
+        }
+        None => HashMap::new(),
+    };
+    for (item, list) in found.iter_mut().enumerate() {
+        rank_anew(item, list, &exact);
+        list.truncate(k);
+    }
+    let path = own.write(own_data::NEIGHBOURS, columns(&own, &found, rescore.map(|_| &exact)))?;
+    own.write_statement(&path, None)?;
+    let listed = k.min(found.len().saturating_sub(1));
+    text +=
+        &format!("the {listed} most similar of each of {} items: `{}`\n", count(found.len() as u64), path.display());
+    Ok(text)
+}
+
+/// Scores by pair, the smaller item first.
+type Exact = HashMap<Pair, f64>;
+
+impl Own {
+    /// Asks the oracle for the pairs found, everyone's nearest first, until the budget ends: the scores, how many were bought,
+    /// and how many there are in all.
+    fn rescore(&self, found: &[Vec<Neighbour>], budget: Option<u64>) -> Result<(Exact, u64, u64)> {
+        let mut pairs: Vec<Pair> = Vec::new();
+        let mut seen = std::collections::HashSet::new();
+        for place in 0..found.iter().map(Vec::len).max().unwrap_or(0) {
+            let at_place = found.iter().enumerate().filter_map(|(item, list)| Some((item, list.get(place)?.item)));
+            pairs.extend(at_place.map(|(i, j)| (i.min(j), i.max(j))).filter(|&pair| seen.insert(pair)));
+        }
+        let budget = Budget { entries: budget, ..Budget::default() };
+        let matrix = landmark_harness::config::MatrixSubject { budget, ..self.matrix.clone() };
+        let asked = pairs.len() as u64;
+        run::with_sweep(&self.config, &matrix, &self.options, |context| {
+            if let Err(report) = self.check_oracle(&context) {
+                return Ok(Err(report));
+            }
+            let failed = |error: OracleError| RunError::Plan(Box::new(JobError::from(error)));
+            let oracle = context.metered.similarities(self.factors.info.gamma).map_err(failed)?;
+            let mut exact = Exact::new();
+            for pairs in pairs.chunks(PAIRS_AT_A_TIME) {
+                let mut scores = vec![0.0; pairs.len()];
+                match oracle.evaluate(pairs, &mut scores) {
+                    Ok(()) => exact.extend(pairs.iter().copied().zip(scores)),
+                    Err(error) if error.is_exhausted() => break,
+                    Err(error) => return Err(failed(error)),
+                }
+            }
+            context.metered.flush()?;
+            Ok(Ok((exact, context.metered.spent().evaluations, asked)))
+        })
+        .into_diagnostic()?
+    }
+}
+
+/// Orders a list by what is known best: the oracle's score where there is one, else that of the factors.
+fn rank_anew(item: usize, list: &mut [Neighbour], exact: &Exact) {
+    if exact.is_empty() {
+        return;
+    }
+    for neighbour in list.iter_mut() {
+        let pair = (item.min(neighbour.item), item.max(neighbour.item));
+        neighbour.score = exact.get(&pair).copied().unwrap_or(neighbour.score);
+    }
+    list.sort_by(|one, other| other.score.total_cmp(&one.score).then(one.item.cmp(&other.item)));
+}
+
+fn columns(own: &Own, found: &[Vec<Neighbour>], exact: Option<&Exact>) -> Vec<Column> {
+    let all = || found.iter().enumerate().flat_map(|(item, list)| list.iter().map(move |one| (item, one)));
+    let ranks = found.iter().flat_map(|list| 1..=list.len() as u64);
+    let mut columns = vec![
+        Column::text("id", all().map(|(item, _)| Some(own.id(item)))),
+        Column::count("rank", ranks.map(Some)),
+        Column::text("neighbour", all().map(|(_, one)| Some(own.id(one.item)))),
+        Column::number("score", all().map(|(_, one)| Some(one.score))),
+    ];
+    if let Some(exact) = exact {
+        let is_exact = |(item, one): (usize, &Neighbour)| exact.contains_key(&(item.min(one.item), item.max(one.item)));
+        columns.push(Column::flag("exact", all().map(is_exact).map(Some)));
+    }
+    columns
+}

@@ -1,0 +1,197 @@
+//! A finished run of `own_data`: its configuration, its factors, its items, and where answers go.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use landmark_harness::config::{Config, MatrixSubject, Subject};
+use landmark_harness::experiments::own_data::{FACTORS, Statement};
+use landmark_harness::factors::Factors;
+use landmark_harness::invocation::{Invocation, UsageError};
+use landmark_harness::items::OwnItems;
+use landmark_harness::progress::Progress;
+use landmark_harness::run::{self, RunOptions};
+use landmark_harness::scale::executor::command_line;
+use landmark_harness::sweep::context::SweepContext;
+use landmark_report::columns::{Column, write_parquet, write_separated};
+use landmark_tasks::neighbours::SignedVectors;
+use miette::{IntoDiagnostic, Result};
+use serde_json::json;
+
+/// A finished run of `own_data`.
+pub(crate) struct Own {
+    pub(crate) config: Config,
+    pub(crate) matrix: MatrixSubject,
+    pub(crate) options: RunOptions,
+    pub(crate) folder: PathBuf,
+    pub(crate) factors: Factors,
+    pub(crate) items: Option<OwnItems>,
+    out: Option<PathBuf>,
+}
+
+impl Own {
+    pub(crate) fn open(invocation: &Invocation) -> Result<Self> {
+        let config = invocation.config()?;
+        let matrix = own_matrix(&config)?.clone();
+        let options = invocation.options.clone();
+        let folder = run::results_folder(&config, &options);
+        let factors = Factors::read(&folder.join(FACTORS)).into_diagnostic()?;
+        let texts = matrix.dataset.texts().map(|texts| OwnItems::of(texts, options.data.as_deref()));
+        let items = texts.transpose().into_diagnostic()?;
+        let own = Self { config, matrix, options, folder, factors, items, out: invocation.out.clone() };
+        own.check_settings(&invocation.file)?;
+        own.check_items()?;
+        Ok(own)
+    }
+
+    /// Refuses factors that another configuration has made, or this one with other settings: they lie in the same folder.
+    fn check_settings(&self, file: &Path) -> Result<()> {
+        let now = self.config.config_hash().into_diagnostic()?.to_hex();
+        let info = &self.factors.info;
+        let Some(then) = info.config.as_ref().filter(|then| **then != now) else { return Ok(()) };
+        let place = self.folder.join(FACTORS);
+        let scorer = info.scorer.as_ref().map_or_else(String::new, |scorer| format!(", scored by `{scorer}`"));
+        let wanted = json!(self.matrix.ranks);
+        let method = self.matrix.methods.first().map_or("", |method| method.name.as_str());
+        let message = format!(
+            "the factors in `{}` were made with other settings: `{}` of rank {}{scorer}, hash `{}`; this configuration is `{method}` with \
+             `ranks` {wanted}, hash `{}`",
+            place.display(),
+            info.method,
+            info.rank,
+            &then[..12.min(then.len())],
+            &now[..12.min(now.len())]
+        );
+        let words = std::iter::once(file.display().to_string()).chain(self.options.flags.clone()).collect::<Vec<_>>();
+        let again = command_line(Path::new("runner"), &words);
+        let help = format!(
+            "run it first: `{again}`, which evaluates only what the store lacks; or give this command the flags of the run that made them"
+        );
+        Err(UsageError::new(message, Some(help)).into())
+    }
+
+    /// Refuses factors of other items than those of the file now.
+    fn check_items(&self) -> Result<()> {
+        let (Some(items), Some(then)) = (&self.items, &self.factors.info.texts) else { return Ok(()) };
+        let scored = landmark_oracles::subprocess::ScoredItems::new(items.ids.clone(), items.texts.clone());
+        let now = scored.into_diagnostic()?.identity().to_hex();
+        if now == *then {
+            return Ok(());
+        }
+        let message = format!("the items have changed since the factors were made: they were `{then}` and are `{now}`");
+        let help = "run the configuration again; scores of items that are the same are not bought again if the program names them so";
+        Err(UsageError::new(message, Some(help.to_owned())).into())
+    }
+
+    /// Refuses another oracle than the one that the factors approximate.
+    pub(crate) fn check_oracle(&self, context: &SweepContext<'_>) -> Result<()> {
+        let (then, now) = (&self.factors.info.oracle, context.problem.raw.identity().to_hex());
+        if *then == now {
+            return Ok(());
+        }
+        match (&self.factors.info.scorer, context.problem.scorer()) {
+            (Some(then), Some(scorer)) if then != scorer.name() => Err(other_scorer(then, scorer.name())),
+            // the same scorer under other settings
+            _ => Err(other_scorer(then, &now)),
+        }
+    }
+
+    pub(crate) fn vectors(&self) -> SignedVectors<'_> {
+        let Factors { vectors, signature, scattered, .. } = &self.factors;
+        SignedVectors { vectors: vectors.view(), signature, scattered: scattered.as_ref() }
+    }
+
+    /// The id of an item; its number where there are none.
+    pub(crate) fn id(&self, item: usize) -> String {
+        self.items.as_ref().and_then(|items| items.ids.get(item)).map_or_else(|| item.to_string(), Clone::clone)
+    }
+
+    pub(crate) fn ids(&self) -> Vec<String> {
+        (0..self.factors.info.items).map(|item| self.id(item)).collect()
+    }
+
+    /// Place of each item among the landmarks.
+    pub(crate) fn places(&self) -> Vec<Option<usize>> {
+        let mut place = vec![None; self.factors.info.items];
+        self.factors.info.landmarks.iter().enumerate().for_each(|(at, &item)| place[item] = Some(at));
+        place
+    }
+
+    /// Writes the answer and says where.
+    pub(crate) fn write(&self, default: &str, columns: Vec<Column>) -> Result<PathBuf> {
+        let path = self.out.clone().unwrap_or_else(|| self.folder.join(default));
+        write_table(&path, columns)?;
+        Ok(path)
+    }
+
+    /// Writes what is known of the recall beside a table and draws the page again, or removes what an earlier table left there.
+    pub(crate) fn write_statement(&self, table: &Path, statement: Option<&Statement>) -> Result<()> {
+        let path = table.with_extension("json");
+        // a file of another name is the user's
+        let is_stale = statement.is_none() && self.out.is_none() && path.exists();
+        match statement {
+            Some(statement) => {
+                let text = serde_json::to_string_pretty(statement).into_diagnostic()?;
+                std::fs::write(&path, text + "\n").into_diagnostic()?;
+            }
+            None if is_stale => std::fs::remove_file(&path).into_diagnostic()?,
+            None => {}
+        }
+        if self.out.is_none() && (is_stale || statement.is_some()) {
+            run::report_again(&self.config, &self.options)?;
+        }
+        Ok(())
+    }
+
+    /// A progress line over the items, and a function that moves it.
+    pub(crate) fn progress(&self, what: &'static str) -> (Progress, impl FnMut(f64) + use<>) {
+        let (items, done) = (self.factors.info.items as u64, Arc::new(AtomicU64::new(0)));
+        let seen = Arc::clone(&done);
+        let progress = Progress::start(items, what, self.options.quiet, move || seen.load(Ordering::Relaxed));
+        // a share of a count that fits in an f64
+        (progress, move |share: f64| done.store((share * items as f64) as u64, Ordering::Relaxed))
+    }
+}
+
+/// Scores of one oracle say nothing to the factors of another.
+pub(crate) fn other_scorer(then: &str, now: &str) -> miette::Report {
+    let message = format!("the factors were made from scores of `{then}`, and those of now are by `{now}`");
+    let help =
+        "run the configuration again, which makes its factors anew, or take back the change of scorer or `oracle`"
+            .to_owned();
+    UsageError::new(message, Some(help)).into()
+}
+
+/// The matrix of a configuration whose experiment is `own_data`.
+pub(crate) fn own_matrix(config: &Config) -> Result<&MatrixSubject> {
+    match &config.subject {
+        Subject::Matrix(matrix, _) if matrix.experiment.makes_factors => Ok(matrix),
+        other => {
+            let message = format!("`{}` is `experiment: {}`, which leaves no factors", config.run.name, other.id());
+            let help = "use a configuration with `experiment: own_data`, such as `configs/own_data.yaml`".to_owned();
+            Err(UsageError::new(message, Some(help)).into())
+        }
+    }
+}
+
+/// Writes a table in the form that the ending of the file names.
+pub(crate) fn write_table(path: &Path, columns: Vec<Column>) -> Result<()> {
+    if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+        std::fs::create_dir_all(folder).into_diagnostic()?;
+    }
+    let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
+    let separator = match ending {
+        "tsv" => b'\t',
+        "csv" => b',',
+        "parquet" => {
+            let file = std::fs::File::create(path).into_diagnostic()?;
+            return write_parquet(file, [columns]).into_diagnostic();
+        }
+        _ => {
+            let message = format!("`{}` has no ending that names a form", path.display());
+            return Err(UsageError::new(message, Some("end it in `.tsv`, `.csv` or `.parquet`".to_owned())).into());
+        }
+    };
+    let file = std::fs::File::create(path).into_diagnostic()?;
+    write_separated(file, separator, &columns).into_diagnostic()
+}

@@ -1,0 +1,178 @@
+//! `runner pairs`: K̃ at listed pairs, the score itself on demand, and how well either agrees with what a column says.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+
+use landmark_core::oracle::Pair;
+use landmark_harness::config::{Budget, MatrixSubject, TextsFormat};
+use landmark_harness::invocation::{Invocation, UsageError};
+use landmark_harness::job::JobError;
+use landmark_harness::run::{self, RunError};
+use landmark_harness::table_file::TableFile;
+use landmark_report::amounts::{count, counted};
+use landmark_report::columns::Column;
+use landmark_tasks::metrics::{pearson, spearman};
+use miette::{IntoDiagnostic, Report, Result};
+
+use crate::own::Own;
+
+/// Table of the answer.
+const LISTED: &str = "listed.tsv";
+/// Pairs asked of the oracle at a time: what a budget cuts off is no more than that.
+const PAIRS_AT_A_TIME: usize = 256;
+
+/// A list of pairs, and what is asked of them.
+#[derive(Debug, Clone)]
+pub struct ListedPairs {
+    /// The file.
+    pub file: PathBuf,
+    /// The column of the first item: its id, or its text.
+    pub first: String,
+    /// The column of the second.
+    pub second: String,
+    /// A column of numbers that is compared with; `score` where absent and there.
+    pub against: Option<String>,
+    /// Scores the pairs by the oracle itself, too.
+    pub rescore: bool,
+    /// Evaluations that may be bought.
+    pub budget: Option<u64>,
+}
+
+/// The pairs of a file.
+struct Listed {
+    pairs: Vec<Pair>,
+    /// What the column says, one a pair.
+    targets: Option<(String, Vec<f64>)>,
+}
+
+/// Lists K̃ at the pairs of a file.
+///
+/// # Errors
+/// Factors that are not there or of another configuration, pairs of other items, and whatever stops a run.
+pub fn pairs(invocation: &Invocation, wanted: &ListedPairs) -> Result<String> {
+    if wanted.budget.is_some() && !wanted.rescore {
+        let help = "add `--rescore`".to_owned();
+        return Err(UsageError::new("without it nothing is scored, and nothing bought", Some(help)).into());
+    }
+    let own = Own::open(invocation)?;
+    let Listed { pairs, targets } = Listed::read(&own, wanted)?;
+    let estimates: Vec<f64> = pairs.iter().map(|&(i, j)| own.vectors().score(i, j)).collect();
+    let (scores, bought) = if wanted.rescore { own.scores_of(&pairs, wanted.budget)? } else { (Vec::new(), 0) };
+    let mut columns = vec![
+        Column::text("first", pairs.iter().map(|&(i, _)| Some(own.id(i)))),
+        Column::text("second", pairs.iter().map(|&(_, j)| Some(own.id(j)))),
+        Column::number("estimate", estimates.iter().copied().map(Some)),
+    ];
+    if wanted.rescore {
+        let score = |at: usize| scores.get(at).copied();
+        columns.push(Column::number("score", (0..pairs.len()).map(score)));
+    }
+    if let Some((_, values)) = &targets {
+        columns.push(Column::number("against", values.iter().copied().map(Some)));
+    }
+    let path = own.write(LISTED, columns)?;
+    let mut text = String::new();
+    if wanted.rescore {
+        let (scored, all) = (count(scores.len() as u64), count(pairs.len() as u64));
+        text += &format!("{scored} of {all} pairs scored by the oracle, {} evaluations bought now\n", count(bought));
+        text += &agreement("the factors with the score", &estimates, &scores);
+    }
+    if let Some((name, values)) = &targets {
+        text += &agreement(&format!("the factors with `{name}`"), &estimates, values);
+        if wanted.rescore {
+            text += &agreement(&format!("the score with `{name}`"), &scores, values);
+        }
+    }
+    Ok(format!("{text}{}: `{}`\n", counted(pairs.len() as u64, "pair"), path.display()))
+}
+
+/// Correlations of as many as there are of both.
+fn agreement(what: &str, one: &[f64], other: &[f64]) -> String {
+    let both = one.len().min(other.len());
+    let (one, other) = (&one[..both], &other[..both]);
+    match (pearson(one, other), spearman(one, other)) {
+        (Ok(linear), Ok(ranks)) => format!("{what}: Pearson {linear:.3}, Spearman {ranks:.3}\n"),
+        (Err(error), _) | (_, Err(error)) => format!("{what}: no correlation, {error}\n"),
+    }
+}
+
+impl Listed {
+    fn read(own: &Own, wanted: &ListedPairs) -> Result<Self> {
+        let ListedPairs { file, first, second, against, .. } = wanted;
+        let refused = |message: String, help: &str| Report::from(UsageError::new(message, Some(help.to_owned())));
+        let layout = TextsFormat::of(file).filter(|layout| !matches!(layout, TextsFormat::Txt | TextsFormat::Folder));
+        let layout = layout.ok_or_else(|| {
+            let message = format!("the ending of `{}` says nothing of its columns", file.display());
+            refused(message, "end it in `.tsv`, `.csv`, `.jsonl` or `.parquet`")
+        })?;
+        let table = TableFile { path: file, layout, delimiter: None };
+        let against = match against {
+            Some(column) => Some(column.clone()),
+            None => table.head().into_diagnostic()?.into_iter().find(|column| column == "score"),
+        };
+        let mut columns = vec![first.as_str(), second];
+        columns.extend(against.as_deref());
+        let read = table.read(&columns).into_diagnostic()?;
+        let ids = own.ids();
+        let mut item_of: HashMap<&str, usize> = HashMap::new();
+        // an id wins over a text that reads the same
+        if let Some(items) = &own.items {
+            for (item, text) in items.texts.iter().enumerate() {
+                item_of.entry(text).or_insert(item);
+            }
+        }
+        item_of.extend(ids.iter().enumerate().map(|(item, id)| (id.as_str(), item)));
+        let mut pairs = Vec::with_capacity(read.rows.len());
+        let mut values = Vec::new();
+        for (at, &row) in read.rows.iter().enumerate() {
+            let item = |column: usize| {
+                let name = read.columns[column][at].as_deref().unwrap_or_default();
+                item_of.get(name).copied().ok_or_else(|| {
+                    let message =
+                        format!("`{}` row {row}: `{name}` is no item of `{}`", file.display(), own.config.run.name);
+                    refused(message, "write ids, or texts as the items have them")
+                })
+            };
+            pairs.push((item(0)?, item(1)?));
+            if let Some(column) = &against {
+                let cell = read.columns[2][at].as_deref().unwrap_or_default();
+                let value = cell.trim().parse::<f64>().ok().filter(|value| value.is_finite());
+                values.push(value.ok_or_else(|| {
+                    let message = format!("`{}` row {row}: `{column}` is `{cell}`", file.display());
+                    refused(message, "write a number, or name another column: `--against COLUMN`")
+                })?);
+            }
+        }
+        if pairs.is_empty() {
+            return Err(refused(format!("`{}` has no pairs", file.display()), "write one a row"));
+        }
+        Ok(Self { pairs, targets: against.map(|column| (column, values)) })
+    }
+}
+
+impl Own {
+    /// The oracle's scores of the first pairs that a budget pays for, and the evaluations bought now.
+    fn scores_of(&self, pairs: &[Pair], budget: Option<u64>) -> Result<(Vec<f64>, u64)> {
+        let budget = Budget { entries: budget, ..Budget::default() };
+        let matrix = MatrixSubject { budget, ..self.matrix.clone() };
+        let scored = run::with_sweep(&self.config, &matrix, &self.options, |context| {
+            if let Err(report) = self.check_oracle(&context) {
+                return Ok(Err(report));
+            }
+            let failed = |error| RunError::Plan(Box::new(JobError::from(error)));
+            let oracle = context.metered.similarities(self.factors.info.gamma).map_err(failed)?;
+            let mut scores = Vec::with_capacity(pairs.len());
+            for chunk in pairs.chunks(PAIRS_AT_A_TIME) {
+                let mut of_chunk = vec![0.0; chunk.len()];
+                match oracle.evaluate(chunk, &mut of_chunk) {
+                    Ok(()) => scores.extend(of_chunk),
+                    Err(error) if error.is_exhausted() => break,
+                    Err(error) => return Err(failed(error)),
+                }
+            }
+            context.metered.flush()?;
+            Ok(Ok((scores, context.metered.spent().evaluations)))
+        });
+        scored.into_diagnostic()?
+    }
+}

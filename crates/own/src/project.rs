@@ -1,0 +1,147 @@
+//! `runner project`: vectors for items that were not there when the factors were made, without fitting anew.
+//!
+//! ```text
+//! z_new = K[new, T] · projector
+//! ```
+//! so m new items cost m·t evaluations, kept in the store like all others. With a proxy its scores with landmarks and anchors
+//! are needed as well; its part of the factors is computed again from what the store holds, which buys nothing.
+
+use std::path::Path;
+
+use landmark_core::approximation::Embedding;
+use landmark_core::oracle::block_of;
+use landmark_data::matrices;
+use landmark_harness::experiments::own_data;
+use landmark_harness::factors::write_parquet;
+use landmark_harness::invocation::{Invocation, UsageError};
+use landmark_harness::items::OwnItems;
+use landmark_harness::loaded::LoadError;
+use landmark_harness::metered_store::MeteredStore;
+use landmark_harness::oracles::scorer::Scorer;
+use landmark_harness::problem::{Joined, similarity};
+use landmark_harness::run::{self, RunError};
+use landmark_oracles::subprocess::ScoredItems;
+use landmark_report::amounts::count;
+use landmark_report::columns::Column;
+use landmark_tasks::neighbours::nearest;
+use miette::{IntoDiagnostic, Result};
+use ndarray::Array2;
+
+use crate::own::{Own, other_scorer, write_table};
+
+/// Embeds new items and lists their nearest.
+///
+/// # Errors
+/// Factors that are not there or of another configuration, and whatever stops a run.
+pub fn project(invocation: &Invocation, file: &Path, embeddings: Option<&Path>, k: usize) -> Result<String> {
+    let own = Own::open(invocation)?;
+    let (Some(texts), Some(items)) = (own.matrix.dataset.texts(), &own.items) else {
+        let message = "only items that are texts can be joined by new ones";
+        let help = "a matrix in a file has no rows for them; make it anew with them in it".to_owned();
+        return Err(UsageError::new(message, Some(help)).into());
+    };
+    let new = texts.beside(file).read(1).into_diagnostic()?;
+    let Projected { vectors, scores, bought } = own.project(items, &new, embeddings)?;
+    let stem = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let folder = own.folder.join(own_data::PROJECTED).join(stem);
+    std::fs::create_dir_all(&folder).into_diagnostic()?;
+    ndarray_npy::write_npy(folder.join("vectors.npy"), &vectors).into_diagnostic()?;
+    write_parquet(&folder.join("vectors.parquet"), vectors.view(), Some(&new.ids)).into_diagnostic()?;
+    let found = nearest(vectors.view(), own.vectors(), k);
+    let all = || found.iter().enumerate().flat_map(|(item, list)| list.iter().map(move |one| (item, one)));
+    let columns = vec![
+        Column::text("id", all().map(|(item, _)| Some(new.ids[item].clone()))),
+        Column::count("rank", found.iter().flat_map(|list| 1..=list.len() as u64).map(Some)),
+        Column::text("neighbour", all().map(|(_, one)| Some(own.id(one.item)))),
+        Column::number("score", all().map(|(_, one)| Some(one.score))),
+    ];
+    write_table(&folder.join("neighbours.tsv"), columns)?;
+    Ok(format!(
+        "{} new items embedded from {} scores, for which {} evaluations were bought now: `{}` has vectors and neighbours\n",
+        count(new.ids.len() as u64),
+        count(scores),
+        count(bought),
+        folder.display()
+    ))
+}
+
+/// A fault of the embeddings of new items is one of the command line, where they are named.
+fn usage(error: LoadError) -> miette::Report {
+    match error {
+        LoadError::NoNewEmbeddings | LoadError::NewEmbeddings { .. } => UsageError::new(error.to_string(), None).into(),
+        other => miette::Report::from_err(other),
+    }
+}
+
+/// Vectors of new items, one a row, and what they took.
+struct Projected {
+    vectors: Array2<f64>,
+    /// Similarities to the landmarks.
+    scores: u64,
+    /// Evaluations that these took now; a score of both orders takes two.
+    bought: u64,
+}
+
+impl Own {
+    fn project(&self, items: &OwnItems, new: &OwnItems, embeddings: Option<&Path>) -> Result<Projected> {
+        let info = &self.factors.info;
+        let (t, m) = (info.landmarks.len(), new.ids.len());
+        let again = if info.proxy { Some(self.embedding_again()?) } else { None };
+        // the landmarks come first; an anchor may be one of them
+        let mut kept = info.landmarks.clone();
+        kept.extend(again.iter().flat_map(Embedding::anchors).filter(|anchor| !info.landmarks.contains(anchor)));
+        let embeddings = embeddings.map(matrices::read_rows).transpose().into_diagnostic()?;
+        let scored = |items: &OwnItems| ScoredItems::new(items.ids.clone(), items.texts.clone());
+        let (old, new) = (scored(items).into_diagnostic()?, scored(new).into_diagnostic()?);
+        let joined = Joined { old: &old, kept: &kept, new: &new, embeddings: embeddings.as_ref().map(Array2::view) };
+        let problem = joined.load(&self.config.run, &self.matrix, self.options.data.as_deref()).map_err(usage)?;
+        if problem.scorer().is_some_and(|scorer| !scorer.takes_new_items()) {
+            let message = "the program compares items by their numbers, and a new item has none";
+            let help = "let it greet with `\"pairs\": \"text\"` or `\"id\"`".to_owned();
+            return Err(UsageError::new(message, Some(help)).into());
+        }
+        let asked = problem.scorer().map(Scorer::name);
+        if let (Some(then), Some(now)) = (&info.scorer, asked)
+            && then != now
+        {
+            return Err(other_scorer(then, now));
+        }
+
+        let address = run::store_address(&self.config, &self.options);
+        let metered = MeteredStore::open(&problem, &self.matrix, &address, self.config.run.seed).into_diagnostic()?;
+        let oracle = similarity(metered.scores(), info.gamma).into_diagnostic()?;
+        let (rows, landmarks): (Vec<usize>, Vec<usize>) = ((kept.len()..kept.len() + m).collect(), (0..t).collect());
+        let similarities = block_of(oracle.as_ref(), &rows, &landmarks).into_diagnostic()?;
+        metered.flush().into_diagnostic()?;
+        let vectors = match (&again, &self.factors.projector) {
+            (None, Some(projector)) => Some(similarities.dot(projector)),
+            (None, None) => None,
+            (Some(embedding), _) => {
+                let place = |item: &usize| kept.iter().position(|kept| kept == item).unwrap_or_default();
+                let anchors: Vec<usize> = embedding.anchors().iter().map(place).collect();
+                let wanted = self.matrix.methods.first().and_then(|method| method.proxy.as_ref());
+                let proxies = problem.proxies(wanted, info.gamma).into_diagnostic()?;
+                if proxies.is_empty() {
+                    let message = "the factors were made with a proxy, and the configuration names none";
+                    let help = "use the configuration that they were made with".to_owned();
+                    return Err(UsageError::new(message, Some(help)).into());
+                }
+                let to = |items: &[usize]| -> Result<Vec<Array2<f64>>> {
+                    proxies.iter().map(|proxy| block_of(proxy.as_ref(), &rows, items).into_diagnostic()).collect()
+                };
+                embedding.project_with_proxy(similarities.view(), &info.landmarks, &to(&landmarks)?, &to(&anchors)?)
+            }
+        };
+        let vectors = vectors.ok_or_else(|| UsageError::new("these factors cannot embed new items", None))?;
+        Ok(Projected { vectors, scores: similarities.len() as u64, bought: metered.spent().evaluations })
+    }
+
+    /// The factors' own embedding, fitted to what the store holds.
+    fn embedding_again(&self) -> Result<Embedding> {
+        let rank = self.factors.info.rank;
+        run::with_sweep(&self.config, &self.matrix, &self.options, |context| {
+            own_data::embedding_again(&context, rank).map_err(|error| RunError::Plan(Box::new(error)))
+        })
+        .into_diagnostic()
+    }
+}

@@ -1,0 +1,97 @@
+//! `runner search`: the best items for new queries, from the index of a finished `search` run and a few calls a query.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use landmark_harness::config::Subject;
+use landmark_harness::invocation::{Invocation, UsageError};
+use landmark_harness::progress::Progress;
+use landmark_harness::query_search::QuerySearch;
+use landmark_harness::run;
+use landmark_neighbours::search::Hit;
+use landmark_report::amounts::count;
+use landmark_report::columns::Column;
+use miette::{IntoDiagnostic, Result};
+
+use crate::own::write_table;
+
+/// The file of queries, their embeddings, and how each is searched for.
+#[derive(Debug, Clone, Copy)]
+pub struct Queries<'a> {
+    /// The queries.
+    pub file: &'a Path,
+    /// Their embeddings, where the proxy reads those of the items from a file.
+    pub embeddings: Option<&'a Path>,
+    /// Calls a query.
+    pub calls: usize,
+    /// Items listed for each.
+    pub k: usize,
+    /// Tells what it costs, and makes no call.
+    pub dry_run: bool,
+}
+
+/// Lists the best items for every query.
+///
+/// # Errors
+/// An index that is not there, and whatever stops a run.
+pub fn search(invocation: &Invocation, asked: Queries<'_>) -> Result<String> {
+    let config = invocation.config()?;
+    let settings = match &config.subject {
+        Subject::Matrix(matrix, _) => matrix.queries.as_ref().map(|queries| (matrix.as_ref(), queries)),
+        _ => None,
+    };
+    let Some((matrix, queries)) = settings else {
+        let message = format!("`{}` is `experiment: {}`, which makes no index", config.run.name, config.subject.id());
+        let help = "use a configuration with `experiment: search`, such as `configs/own_search.yaml`".to_owned();
+        return Err(UsageError::new(message, Some(help)).into());
+    };
+    let options = invocation.options.clone();
+    let new = queries.texts.beside(asked.file).read(1).into_diagnostic()?;
+    let search = QuerySearch::open(&config, (matrix, queries), &options, &new, asked.embeddings).into_diagnostic()?;
+    let (number, bill) = (count(new.ids.len() as u64), search.plan(asked.calls));
+    if asked.dry_run {
+        let stored = search.stored().into_diagnostic()?;
+        return Ok(format!(
+            "{number} queries take {} calls on an empty store; {} scores of these queries are in it already\n",
+            count(bill),
+            count(stored)
+        ));
+    }
+    let done = Arc::new(AtomicU64::new(0));
+    let seen = Arc::clone(&done);
+    let progress =
+        Progress::start(new.ids.len() as u64, "queries done", options.quiet, move || seen.load(Ordering::Relaxed));
+    let answers = search.answer(asked.calls, || {
+        done.fetch_add(1, Ordering::Relaxed);
+    });
+    drop(progress);
+    let answers = answers.into_diagnostic()?;
+
+    let lists: Vec<Vec<Hit>> = answers.iter().map(|answer| answer.top(asked.k)).collect();
+    let all = || lists.iter().enumerate().flat_map(|(query, list)| list.iter().map(move |hit| (query, hit)));
+    let columns = vec![
+        Column::text("id", all().map(|(query, _)| Some(new.ids[query].clone()))),
+        Column::count("rank", lists.iter().flat_map(|list| 1..=list.len() as u64).map(Some)),
+        Column::text("item", all().map(|(_, hit)| Some(search.ids()[hit.item].clone()))),
+        Column::number("score", all().map(|(_, hit)| Some(hit.score))),
+        Column::flag("exact", all().map(|(_, hit)| Some(hit.is_exact))),
+    ];
+    let stem = asked.file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let default = run::results_folder(&config, &options).join("searched").join(format!("{stem}.tsv"));
+    let path = invocation.out.clone().unwrap_or(default);
+    write_table(&path, columns)?;
+    let unkriged: usize = answers.iter().map(|answer| answer.unkriged_rounds).sum();
+    let warning = match unkriged {
+        0 => String::new(),
+        _ => format!(
+            "in {unkriged} rounds the proxy was not positive definite, and scores taught nothing about other items\n"
+        ),
+    };
+    Ok(format!(
+        "{number} queries answered from {} scores, {} of them called for now: `{}`\n{warning}",
+        count(bill),
+        count(search.called()),
+        path.display()
+    ))
+}
