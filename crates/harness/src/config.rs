@@ -50,7 +50,9 @@ pub use reading::Reading;
 pub use retrieval::RetrievalConfig;
 pub use run_settings::RunSettings;
 pub use search::{Regimes, SearchConfig, Strategy, WmeSearch};
-pub use settings::{Budget, ErrorEstimateConfig, FactorFormat, OutputConfig, SpectrumConfig, StoreConfig, SvmConfig, TrainedOn};
+pub use settings::{
+    Budget, ErrorEstimateConfig, FactorFormat, OutputConfig, SpectrumConfig, StoreConfig, SvmConfig, TrainedOn,
+};
 pub use texts::TextsFormat;
 pub use values::{Axis, Compare, ConfigPath, Range, Rank, Scale, Tuned};
 

@@ -412,7 +412,10 @@ impl<O: Oracle> Stored<O> {
             && log.name().is_none()
             && error.kind() != io::ErrorKind::StorageFull
         {
-            tracing::warn!("calls cannot be logged in `{}`, a kill loses those of no tile: {error}", self.store.address());
+            tracing::warn!(
+                "calls cannot be logged in `{}`, a kill loses those of no tile: {error}",
+                self.store.address()
+            );
             log.give_up();
         }
         logged.is_ok()

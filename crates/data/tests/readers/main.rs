@@ -65,8 +65,28 @@ fn count(more: usize, less: usize) {
 /// One of the ways in which files break: a byte changed, a piece cut out, repeated or put elsewhere, an end missing, a number or a word put in.
 fn mutated(random: &mut StdRng, example: &[u8]) -> Vec<u8> {
     const WORDS: [&[u8]; 22] = [
-        b"\0", b"\xff\xfe", b"\r\n", b"\n", b"\t", b"\"", b"(", b")", b"<", b"/>", b"&", b"{", b"[", b"|", b"-1", b"0", b"nan",
-        b"1e999", b"18446744073709551616", b"4294967295", b"\xef\xbb\xbf", b"\xc3\xa9",
+        b"\0",
+        b"\xff\xfe",
+        b"\r\n",
+        b"\n",
+        b"\t",
+        b"\"",
+        b"(",
+        b")",
+        b"<",
+        b"/>",
+        b"&",
+        b"{",
+        b"[",
+        b"|",
+        b"-1",
+        b"0",
+        b"nan",
+        b"1e999",
+        b"18446744073709551616",
+        b"4294967295",
+        b"\xef\xbb\xbf",
+        b"\xc3\xa9",
     ];
     let mut bytes = example.to_vec();
     for _ in 0..random.gen_range(1..=4) {
@@ -103,7 +123,11 @@ fn no_broken_file_makes_a_reader_panic_or_hide_the_file_or_believe_a_header() {
         None => 2022,
         Some(_) => SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_nanos() as u64,
     };
-    let folder = tempfile::tempdir_in(if std::path::Path::new("/dev/shm").is_dir() { "/dev/shm".into() } else { std::env::temp_dir() });
+    let folder = tempfile::tempdir_in(if std::path::Path::new("/dev/shm").is_dir() {
+        "/dev/shm".into()
+    } else {
+        std::env::temp_dir()
+    });
     let folder = folder.unwrap();
     let mut faults = Vec::new();
     for target in &TARGETS {

@@ -133,7 +133,9 @@ pub(crate) const TARGETS: [Target; 14] = [
         name: "documents, JSON lines",
         file: "items.jsonl",
         read: |path, _| said(LabelledDocuments::read("mine", path, DocumentFormat::Jsonl, &Columns::default())),
-        examples: || vec![b"{\"label\": \"a\", \"text\": \"x\\u00e9\"}\n{\"label\": \"b\", \"text\": \"y\"}\n".to_vec()],
+        examples: || {
+            vec![b"{\"label\": \"a\", \"text\": \"x\\u00e9\"}\n{\"label\": \"b\", \"text\": \"y\"}\n".to_vec()]
+        },
     },
     Target {
         name: "pairs, TSV",

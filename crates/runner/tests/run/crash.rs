@@ -140,7 +140,8 @@ fn a_run_killed_while_it_writes_leaves_nothing_half_written() {
     for draw in kills() {
         let scratch = place();
         let (mut since, wait) = (None, Duration::from_millis(draw % 60));
-        let has_begun = || scratch.path("results/mine/cells.jsonl").exists() || scratch.path("results/mine/factors").exists();
+        let has_begun =
+            || scratch.path("results/mine/cells.jsonl").exists() || scratch.path("results/mine/factors").exists();
         let in_flight = killed(&scratch, &["config.yaml", "--quiet"], || {
             if since.is_none() && has_begun() {
                 since = Some(Instant::now());

@@ -195,7 +195,10 @@ impl Model {
         let mut owners: Vec<(u64, usize)> = Vec::new();
         for (k, worker) in state.workers.iter().enumerate() {
             if let Some(generation) = worker.step.claim() {
-                assert!(state.claims.iter().any(|claim| (claim.0, claim.1) == (generation, k)), "a claim is gone: {state:#?}");
+                assert!(
+                    state.claims.iter().any(|claim| (claim.0, claim.1) == (generation, k)),
+                    "a claim is gone: {state:#?}"
+                );
                 assert!(owners.iter().all(|owner| owner.0 != generation), "one claim of two: {state:#?}");
                 owners.push((generation, k));
             }

@@ -81,7 +81,9 @@ impl<O: Oracle> Stored<O> {
         }
         if !new.is_empty() || logged.rest > 0 {
             let (calls, file, rest) = (new.len(), path.display(), logged.rest);
-            tracing::info!("{calls} calls of a run that was killed are kept, from `{file}`; {rest} bytes of it are no whole record");
+            tracing::info!(
+                "{calls} calls of a run that was killed are kept, from `{file}`; {rest} bytes of it are no whole record"
+            );
         }
         // in a store that cannot be written the log stays, and is read again
         let published = self.publish_as(call_log::part_of(name), &new).and_then(|_| {
