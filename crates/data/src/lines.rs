@@ -1,7 +1,7 @@
 //! Text files line by line, plain or gzip, with checked UTF-8 and line numbers.
 
 use std::fs::File;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use flate2::read::MultiGzDecoder;
@@ -20,6 +20,27 @@ pub(crate) fn open(path: &Path) -> Result<Box<dyn BufRead>, DataError> {
     } else {
         Box::new(plain)
     })
+}
+
+/// The most bytes that deflate makes of one.
+const DEFLATE_RATIO: u64 = 1032;
+
+/// Refuses a header that promises more than the file can hold, before room is made for it: `None` for more than can be counted.
+///
+/// # Errors
+/// [`DataError::Truncated`] with both sizes.
+pub(crate) fn check_promise(path: &Path, at: &str, promised: Option<u64>) -> Result<(), DataError> {
+    let bytes = std::fs::metadata(path).map_err(DataError::io(path))?.len();
+    let mut magic = [0; 2];
+    let length = File::open(path).and_then(|mut file| file.read(&mut magic)).map_err(DataError::io(path))?;
+    let most = if magic[..length] == GZIP_MAGIC { bytes.saturating_mul(DEFLATE_RATIO) } else { bytes };
+    match promised {
+        Some(promised) if promised <= most => Ok(()),
+        _ => {
+            let wanted = promised.unwrap_or(u64::MAX);
+            Err(DataError::Truncated { path: path.to_owned(), at: at.to_owned(), seen: bytes, wanted })
+        }
+    }
 }
 
 /// The lines of one source, lent one at a time so that a large file costs one buffer.

@@ -11,7 +11,7 @@ use ndarray::{Array2, ShapeBuilder};
 use ndarray_npy::{NpzReader, ReadNpzError};
 
 use crate::error::{DataError, excerpt};
-use crate::lines::{Lines, open};
+use crate::lines::{Lines, check_promise, open};
 use crate::npy_header::{self, Dtype, Header};
 
 mod generated;
@@ -67,11 +67,12 @@ pub fn read_rows(path: &Path) -> Result<Array2<f64>, DataError> {
 fn read_npy(path: &Path) -> Result<Array2<f64>, DataError> {
     let mut reader = open(path)?;
     let Header { dtype, fortran_order, rows, cols } = npy_header::read(path, &mut reader)?;
+    let at = format!("a matrix of {rows} × {cols} numbers");
+    check_promise(path, &at, Header { dtype, fortran_order, rows, cols }.bytes())?;
     let mut bytes = Vec::new();
     reader.read_to_end(&mut bytes).map_err(DataError::io(path))?;
     let wanted = rows * cols * dtype.size();
     if bytes.len() < wanted {
-        let at = format!("a matrix of {rows} × {cols} numbers");
         return Err(DataError::Truncated {
             path: path.to_owned(),
             at,
@@ -211,6 +212,10 @@ mod tests {
                 "truncated at a matrix of 3 × 3 numbers: 64 bytes are left, wanted are 72",
             ),
             (npy_header::encode("{'descr': '<c8', 'fortran_order': False, 'shape': (1, 1), }\n", &[0; 8]), "`<c8`"),
+            (
+                npy_header::encode("{'descr': '<f8', 'fortran_order': False, 'shape': (100000, 100000), }\n", &[0; 8]),
+                "truncated at a matrix of 100000 × 100000 numbers: 88 bytes are left, wanted are 80000000000",
+            ),
             (b"1.0, 0.5\n0.5, 1.0\n".to_vec(), "wanted is the header of a NumPy `.npy` file"),
         ] {
             let message = load(&bytes).unwrap_err().to_string();

@@ -21,6 +21,14 @@ pub(crate) enum Dtype {
     },
 }
 
+impl Header {
+    /// Bytes of all its numbers, `None` where they are more than can be counted.
+    pub(crate) fn bytes(&self) -> Option<u64> {
+        let cells = (self.rows as u64).checked_mul(self.cols as u64)?;
+        cells.checked_mul(self.dtype.size() as u64)
+    }
+}
+
 impl Dtype {
     /// Bytes of one number.
     pub(crate) fn size(self) -> usize {

@@ -53,7 +53,9 @@ pub use reading::Reading;
 pub use retrieval::RetrievalConfig;
 pub use run_settings::RunSettings;
 pub use search::{Regimes, SearchConfig, Strategy, WmeSearch};
-pub use settings::{Budget, ErrorEstimateConfig, FactorFormat, OutputConfig, SpectrumConfig, SvmConfig, TrainedOn};
+pub use settings::{
+    Budget, ErrorEstimateConfig, FactorFormat, OutputConfig, SpectrumConfig, StoreConfig, SvmConfig, TrainedOn,
+};
 pub use texts::{LabelsConfig, RowSplit, TextsFormat};
 pub use values::{Axis, Compare, ConfigPath, Range, Rank, Scale, Tuned};
 

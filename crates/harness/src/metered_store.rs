@@ -97,7 +97,7 @@ impl MeteredStore {
     /// A store that cannot be opened, or holds a file that is torn or foreign.
     pub fn open(problem: &Problem, matrix: &MatrixSubject, store: &str, seed: u64) -> Result<Self, StoreError> {
         let budget = Budget { entries: matrix.budget.limit(), seconds: matrix.budget.seconds };
-        let store = if problem.is_priced { Some(TileStore::open(store)?) } else { None };
+        let store = if problem.is_priced { Some(TileStore::open(store)?.with_sync(matrix.sync)) } else { None };
         let can_score = problem.sentences().is_none_or(|sentences| sentences.is_trained);
         let label = |what: &str| OracleLabel::new(matrix.oracle.kind(), format!("{}{what}", problem.description));
         // both orders of a pair are kept as they are, so that their mean and their maximum share what was bought

@@ -71,6 +71,11 @@ pub trait OracleSettings: Any + Debug + Send + Sync {
         false
     }
 
+    /// True where its scores come from somebody else's machine, who may want money for them.
+    fn is_remote(&self) -> bool {
+        false
+    }
+
     /// Pairs by which a program is checked before its scores are paid for.
     fn checks(&self) -> usize {
         0

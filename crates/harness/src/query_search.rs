@@ -141,7 +141,8 @@ impl QuerySearch {
         };
         let budget = Budget { entries: matrix.budget.limit(), seconds: matrix.budget.seconds };
         let meter = Arc::new(Metered::with_budget(Arc::clone(&problem.raw), budget));
-        let store = if problem.is_priced { Some(TileStore::open(&store_address(config, options))?) } else { None };
+        let open = || TileStore::open(&store_address(config, options)).map(|store| store.with_sync(matrix.sync));
+        let store = if problem.is_priced { Some(open()?) } else { None };
         Ok(Self { index, info, problem, proxy, meter, store, ids: items.ids().to_vec(), queries: queries_of })
     }
 

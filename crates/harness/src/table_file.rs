@@ -6,6 +6,7 @@
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
 use flate2::read::MultiGzDecoder;
@@ -127,7 +128,8 @@ impl TableFile<'_> {
                 Ok(heads.max_by_key(Vec::len).unwrap_or_default())
             }
             TextsFormat::Parquet => {
-                let reader = SerializedFileReader::new(self.open_plain()?).map_err(|error| self.parquet(error))?;
+                let open = |file| catch_unwind(|| SerializedFileReader::new(file)).map_err(|_| self.damaged_parquet());
+                let reader = open(self.open_plain()?)?.map_err(|error| self.parquet(error))?;
                 let schema = reader.metadata().file_metadata().schema();
                 Ok(schema.get_fields().iter().map(|field| field.name().to_owned()).collect())
             }
@@ -145,7 +147,9 @@ impl TableFile<'_> {
             TextsFormat::Tsv => self.read_tabs(wanted),
             TextsFormat::Jsonl => self.read_json(wanted),
             TextsFormat::Csv => self.read_csv(wanted),
-            TextsFormat::Parquet => self.read_parquet(wanted),
+            // readers of Parquet are known to panic on files that are damaged
+            TextsFormat::Parquet => catch_unwind(AssertUnwindSafe(|| self.read_parquet(wanted)))
+                .unwrap_or_else(|_| Err(self.damaged_parquet())),
         }
     }
 
@@ -317,6 +321,11 @@ impl TableFile<'_> {
             table.push(row + 1, places.iter().map(|&place| Some(record[place].to_owned())));
         }
         Ok(table)
+    }
+
+    fn damaged_parquet(&self) -> TableError {
+        let reason = "its reader gave up: the file is damaged".to_owned();
+        TableError::Layout { path: self.path.to_owned(), layout: "Parquet", reason }
     }
 
     fn parquet(&self, error: ParquetError) -> TableError {

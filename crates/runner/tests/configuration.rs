@@ -4,6 +4,7 @@
 use std::path::Path;
 
 use landmark_harness::config::{Config, MatrixSubject, Overlays, Rank};
+use landmark_store::SyncPolicy;
 use landmark_yaml::ConfigError;
 use runner::catalogue::catalogue;
 
@@ -70,9 +71,22 @@ fn assignments_lie_over_the_profile() {
 }
 
 #[test]
+fn a_store_waits_for_the_disk_with_each_batch_where_it_is_told_to_or_calls_cost_money() {
+    let sync = |set: &[&str]| matrix(&load(GOOD, "laptop", set).unwrap()).sync;
+    assert_eq!((sync(&[]), sync(&["store=there"])), (SyncPolicy::Second, SyncPolicy::Second));
+    assert_eq!(sync(&["budget.cost_per_entry=0.01"]), SyncPolicy::Batch);
+    assert_eq!(sync(&["budget.cost_per_entry=0.01", "store={ at: there, sync: second }"]), SyncPolicy::Second);
+    let config = load(GOOD, "laptop", &["store={ at: there, sync: batch }"]).unwrap();
+    assert_eq!((config.store.as_deref(), matrix(&config).sync), (Some("there"), SyncPolicy::Batch));
+    let complaints = complaints(&format!("{GOOD}store: {{ at: there, sink: batch }}\n"));
+    assert!(complaints.len() == 1 && complaints[0].contains("`sink`"), "{complaints:?}");
+}
+
+#[test]
 fn the_hash_sees_what_moves_a_result_and_nothing_else() {
     let hash = |set: &[&str]| load(GOOD, "laptop", set).unwrap().config_hash().unwrap();
     assert_eq!(hash(&[]), hash(&["results=elsewhere", "store=elsewhere", "threads=1"]));
+    assert_eq!(hash(&[]), hash(&["store={ at: elsewhere, sync: batch }"]));
     assert_eq!(hash(&[]), hash(&["methods[0]={ id: sms_nystrom, alpha: 1.5 }"]));
     for moved in ["seed=1", "ranks=[1]", "methods[0]={ id: sms_nystrom, alpha: 1.6 }", "svm.c=2", "dataset.split=given"]
     {

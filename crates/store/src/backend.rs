@@ -43,8 +43,11 @@ pub(super) struct Object {
 }
 
 impl Backend {
-    /// Reaches a folder (which need not exist yet) or a URL.
-    pub(super) fn open(address: &str) -> Result<Self, StoreError> {
+    /// Reaches a folder (which need not exist yet) or a URL, through a wrapper of its storage.
+    pub(super) fn open(
+        address: &str,
+        wrap: impl FnOnce(Arc<dyn ObjectStore>) -> Arc<dyn ObjectStore>,
+    ) -> Result<Self, StoreError> {
         let (storage, root, folder) = match parse(address)? {
             Address::Folder(folder) => {
                 let storage: Arc<dyn ObjectStore> = Arc::new(LocalFileSystem::new().with_fsync(true));
@@ -65,7 +68,7 @@ impl Backend {
             .enable_all()
             .build()
             .map_err(|source| StoreError::System { action: "start its worker thread", source })?;
-        Ok(Self { address: address.to_owned(), storage, root, folder, runtime: Some(runtime) })
+        Ok(Self { address: address.to_owned(), storage: wrap(storage), root, folder, runtime: Some(runtime) })
     }
 
     /// The address as it was given.
@@ -89,6 +92,15 @@ impl Backend {
     /// Publishes `bytes` under `name`, whole or not at all; answers false where an object of that name is already there.
     pub(super) fn create(&self, name: &str, bytes: Vec<u8>) -> Result<bool, StoreError> {
         self.put(name, bytes, PutMode::Create)
+    }
+
+    /// Publishes an object that is named by its content. One of that name that is there already and holds something else was torn on its
+    /// way, and is written again.
+    pub(super) fn create_content(&self, name: &str, bytes: Vec<u8>) -> Result<(), StoreError> {
+        if !self.create(name, bytes.clone())? && self.get(name)?.is_none_or(|there| there != bytes) {
+            self.replace(name, bytes)?;
+        }
+        Ok(())
     }
 
     /// Writes an object whether it is there or not.

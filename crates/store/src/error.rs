@@ -50,12 +50,22 @@ pub enum StoreError {
         /// Its value for this oracle.
         wanted: String,
     },
-    /// The tile has a layout that this version cannot read.
+    /// The head of a log of calls cannot be read.
     #[error(
-        "tile `{file}` has format version {seen}, but this build reads version {wanted}; update the program or use another `--store`"
+        "the log of calls `{file}` cannot be used: {reason}. `runner store gc STORE` removes it; what it held is then bought again"
+    )]
+    Log {
+        /// The log.
+        file: String,
+        /// Its fault.
+        reason: String,
+    },
+    /// The tile, or the log of calls, has a layout that this version cannot read.
+    #[error(
+        "`{file}` has format version {seen}, but this build reads version {wanted}; update the program or use another `--store`"
     )]
     Version {
-        /// The tile.
+        /// The file.
         file: String,
         /// Its version.
         seen: u32,

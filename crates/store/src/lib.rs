@@ -5,13 +5,14 @@
 //!                     <blake3>.tile      stored entries, immutable, named by content
 //!                     <part>-<blake3>.tile   the same, evaluated as part of a plan
 //!                     <blake3>.failures  pairs that cannot be scored, and why
+//!                     calls-<id>.log     what landed since the last tile, in a store that is a folder; read after a kill
 //!                     buyer-<id>         a run that is evaluating right now; gone when it ends, ignored when it is old
 //! ```
 //!
 //! The folder is named by the oracle's identity, a digest of everything that moves a score, so scores of two models never
 //! mix. A tile is created whole or not at all and never changed; one that is torn, edited or of another oracle is
 //! refused by name and never read. The same files are cache (another method, rank, replicate or run reads what is there),
-//! resume (a killed run loses about a second of evaluating) and distribution (several machines, one store).
+//! resume (a killed run loses what was in flight, about a second of evaluating where the store is no folder) and distribution (several machines, one store).
 //!
 //! A store is a folder or any URL that `object_store` knows: `file://`, `memory://`, and with the features `s3`, `gcs`, `azure`
 //! the clouds, with credentials from the environment.
@@ -23,11 +24,13 @@
 use std::sync::Arc;
 
 use landmark_core::oracle::{Identity, Oracle, Symmetry};
+use object_store::ObjectStore;
 use serde::{Deserialize, Serialize};
 
 mod active_writers;
 mod backend;
 mod batch_sizer;
+mod call_log;
 mod entry_cache;
 mod entry_request;
 mod error;
@@ -39,10 +42,11 @@ mod stored;
 mod tile;
 
 use backend::Backend;
+pub use call_log::SyncPolicy;
 pub use error::StoreError;
 pub use failures::{OracleFailures, StoredFailure};
 pub use maintenance::{Cleaned, Contents, Problem, Verified};
-pub use plans::Claim;
+pub use plans::{Claim, Taken};
 pub use stored::Stored;
 
 /// Bytes of columns that one oracle may keep on the heap unless told otherwise: 1 GiB.
@@ -78,6 +82,7 @@ const MANIFEST_FORMAT: u32 = 1;
 pub struct TileStore {
     backend: Arc<Backend>,
     memory: u64,
+    sync: SyncPolicy,
 }
 
 /// Description of an oracle, for people who look into a store.
@@ -113,7 +118,19 @@ impl TileStore {
     /// # Errors
     /// [`StoreError::Address`] where it is a file, no URL, or a kind of URL that this build lacks.
     pub fn open(address: &str) -> Result<Self, StoreError> {
-        Ok(Self { backend: Arc::new(Backend::open(address)?), memory: DEFAULT_MEMORY })
+        Self::open_through(address, |storage| storage)
+    }
+
+    /// The same through a wrapper of its storage, which may count, delay or refuse requests: what tests of faults hold on to.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub fn open_through(
+        address: &str,
+        wrap: impl FnOnce(Arc<dyn ObjectStore>) -> Arc<dyn ObjectStore>,
+    ) -> Result<Self, StoreError> {
+        let backend = Arc::new(Backend::open(address, wrap)?);
+        Ok(Self { backend, memory: DEFAULT_MEMORY, sync: SyncPolicy::default() })
     }
 
     /// Lets each oracle attached from now on keep at most `bytes` of columns on the heap; further columns go to a scratch
@@ -121,6 +138,12 @@ impl TileStore {
     #[must_use]
     pub fn with_memory(self, bytes: u64) -> Self {
         Self { memory: bytes, ..self }
+    }
+
+    /// The moment from which calls of oracles attached from now on are safe from a power cut.
+    #[must_use]
+    pub fn with_sync(self, sync: SyncPolicy) -> Self {
+        Self { sync, ..self }
     }
 
     /// The address as it was given.

@@ -6,6 +6,7 @@ use landmark_core::oracle::Symmetry;
 
 use super::active_writers::PREFIX;
 use super::batch_sizer::LARGEST;
+use super::call_log::{self, Logged, Subject, is_log};
 use super::tile::{self, EXTENSION, Entry, Expected, HEADER};
 use super::{MANIFEST, Manifest, StoreError, TileStore, identity_of};
 
@@ -50,6 +51,8 @@ pub struct Verified {
     pub tiles: usize,
     /// Entries in them.
     pub entries: u64,
+    /// Entries in logs of calls: of runs that are evaluating, or were killed.
+    pub logged: u64,
     /// Files that cannot be used, by name.
     pub problems: Vec<Problem>,
 }
@@ -63,6 +66,8 @@ pub struct Cleaned {
     pub merged: usize,
     /// Tiles that took their place.
     pub into: usize,
+    /// Entries of runs that were killed, which got a tile.
+    pub recovered: u64,
 }
 
 /// One oracle's folder as far as it can be understood.
@@ -72,6 +77,8 @@ struct Folder {
     manifest: Option<Manifest>,
     problem: Option<Problem>,
     tiles: Vec<super::backend::Object>,
+    /// Names of logs of calls.
+    logs: Vec<String>,
 }
 
 impl TileStore {
@@ -116,6 +123,12 @@ impl TileStore {
                     Err(problem) => verified.problems.push(problem),
                 }
             }
+            for name in &folder.logs {
+                match self.read_log(&folder, name)? {
+                    Ok(logged) => verified.logged += logged.map_or(0, |logged| logged.entries.len() as u64),
+                    Err(problem) => verified.problems.push(problem),
+                }
+            }
         }
         Ok(verified)
     }
@@ -130,6 +143,10 @@ impl TileStore {
         for mut folder in self.folders()? {
             let mut bad: Vec<Problem> =
                 folder.problem.take().into_iter().chain(self.bad_failures(&folder.id)?).collect();
+            // first, for a tile that was torn on its way may be among what a log gives back
+            if self.recover(&folder, dry_run, &mut bad, &mut cleaned)? {
+                folder.tiles = self.folder(folder.id.clone())?.tiles;
+            }
             let mut small = Vec::new();
             for object in &folder.tiles {
                 match self.read_tile(&folder, &object.name)? {
@@ -182,7 +199,7 @@ impl TileStore {
             let mut written = Vec::new();
             for entries in entries.chunks(LARGEST).filter(|_| !dry_run) {
                 let (name, bytes) = tile::encode(identity, manifest.items, entries.to_vec());
-                self.backend.create(&format!("{}/{name}", folder.id), bytes)?;
+                self.backend.create_content(&format!("{}/{name}", folder.id), bytes)?;
                 written.push(name);
             }
             for name in group.iter().filter(|name| !dry_run && !written.contains(name)) {
@@ -194,7 +211,57 @@ impl TileStore {
         Ok(())
     }
 
-    /// Removes half-written files of killed runs (`*.tile#1`, only in a folder of this machine) and old announcements.
+    /// Publishes the entries of logs that were left by runs that were killed, and removes these logs; answers whether there were any.
+    fn recover(
+        &self,
+        folder: &Folder,
+        dry_run: bool,
+        bad: &mut Vec<Problem>,
+        cleaned: &mut Cleaned,
+    ) -> Result<bool, StoreError> {
+        let (Some(identity), Some(manifest)) = (&folder.identity, &folder.manifest) else { return Ok(false) };
+        let mut has_published = false;
+        for name in &folder.logs {
+            let logged = match self.read_log(folder, name)? {
+                Ok(Some(logged)) if logged.is_abandoned() => logged,
+                Ok(_) => continue,
+                Err(problem) => {
+                    bad.push(problem);
+                    continue;
+                }
+            };
+            cleaned.recovered += logged.entries.len() as u64;
+            if dry_run {
+                continue;
+            }
+            for entries in logged.entries.chunks(LARGEST) {
+                let (name_of_tile, bytes) = tile::encode(identity, manifest.items, entries.to_vec());
+                let name_of_tile = tile::named(call_log::part_of(name), &name_of_tile);
+                self.backend.create_content(&format!("{}/{name_of_tile}", folder.id), bytes)?;
+            }
+            logged.remove().map_err(|source| StoreError::System { action: "remove a log of calls", source })?;
+            has_published = true;
+        }
+        Ok(has_published)
+    }
+
+    /// Content of a log, `None` where it is gone, or what is wrong with it.
+    fn read_log(&self, folder: &Folder, name: &str) -> Result<Result<Option<Logged>, Problem>, StoreError> {
+        let (Some(root), Some(identity), Some(manifest)) = (self.backend.folder(), &folder.identity, &folder.manifest)
+        else {
+            return Ok(Ok(None));
+        };
+        let path = format!("{}/{name}", folder.id);
+        match call_log::read(&root.join(&path), Subject { identity, len: manifest.items }) {
+            Ok(logged) => Ok(Ok(logged)),
+            Err(error @ (StoreError::Log { .. } | StoreError::Version { .. })) => {
+                Ok(Err(Problem { file: self.backend.describe(&path), error, name: path }))
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Removes half-written files of killed runs (`*.tile#1`, `*.log#1`, only in a folder of this machine) and old announcements.
     fn remove_leftovers(&self, folder: &Folder, dry_run: bool, cleaned: &mut Cleaned) -> Result<(), StoreError> {
         let listing = self.backend.list(&folder.id)?;
         let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default().as_secs();
@@ -214,7 +281,8 @@ impl TileStore {
             let found = found.map_err(failed)?;
             let modified = found.metadata().and_then(|data| data.modified()).map_err(failed)?;
             let age = modified.elapsed().unwrap_or_default().as_secs();
-            if found.file_name().to_string_lossy().contains(".tile#") && age > 3600 {
+            let name = found.file_name().to_string_lossy().into_owned();
+            if (name.contains(".tile#") || name.contains(".log#")) && age > 3600 {
                 if !dry_run {
                     std::fs::remove_file(found.path()).map_err(failed)?;
                 }
@@ -241,9 +309,10 @@ impl TileStore {
             Err(error) => return Err(error),
         };
         let objects = self.backend.list(&id)?.objects;
+        let logs = objects.iter().map(|object| object.name.clone()).filter(|name| is_log(name)).collect();
         let is_tile = |name: &str| name.strip_suffix(EXTENSION).is_some_and(|stem| stem.ends_with('.'));
         let tiles = objects.into_iter().filter(|object| is_tile(&object.name)).collect();
-        Ok(Folder { identity: identity_of(&id), id, manifest, problem, tiles })
+        Ok(Folder { identity: identity_of(&id), id, manifest, problem, tiles, logs })
     }
 
     /// A tile's entries, `None` where it is gone, or what is wrong with it.

@@ -8,7 +8,8 @@
 //!
 //! A claim is taken by creating an object that must not exist yet, which every storage does for exactly one of several. One
 //! that was not renewed for its lease belongs to a worker that died; the next generation of it is free to be taken. Clocks
-//! that differ by more than a lease make workers share a piece, which wastes little and breaks nothing.
+//! that differ by more than a lease make workers share a piece, which wastes little and breaks nothing. `plans/model.rs` goes through
+//! all that two workers and their clocks can do.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -22,6 +23,16 @@ use super::{StoreError, TileStore};
 const PLANS: &str = "plans";
 /// A claim is renewed so many times a lease.
 const RENEWALS: u32 = 4;
+
+/// Outcome of asking for a piece of work.
+pub enum Taken {
+    /// It is marked as done.
+    Done,
+    /// A worker that lives has it.
+    Busy,
+    /// It is the asker's until the claim is dropped.
+    Claimed(Claim),
+}
 
 /// A piece of work that nobody else works on, until this is dropped.
 pub struct Claim {
@@ -64,20 +75,30 @@ impl TileStore {
         Ok(listing.objects.into_iter().map(|object| (object.name, age(object.modified))).collect())
     }
 
-    /// Takes a piece of work, or answers `None` where a living worker has it. `lease` is how long one may be silent.
+    /// Takes a piece of work that is neither done nor had by a living worker. `lease` is how long one may be silent.
     ///
     /// # Errors
     /// A store that cannot be read or written.
-    pub fn claim(&self, plan: &str, work: &str, lease: Duration) -> Result<Option<Claim>, StoreError> {
+    pub fn take(&self, plan: &str, work: &str, lease: Duration) -> Result<Taken, StoreError> {
+        let Some(claim) = self.claim(plan, work, lease)? else { return Ok(Taken::Busy) };
+        // another may have finished it between the look at its claims and ours
+        let is_done = self.plan_document(plan, &done(work))?.is_some();
+        Ok(if is_done { Taken::Done } else { Taken::Claimed(claim) })
+    }
+
+    /// Marks a piece of work as done. What it made must stand in the store before.
+    ///
+    /// # Errors
+    /// A store that cannot be written.
+    pub fn mark_done(&self, plan: &str, work: &str, bytes: Vec<u8>) -> Result<(), StoreError> {
+        self.write_plan_document(plan, &done(work), bytes)
+    }
+
+    fn claim(&self, plan: &str, work: &str, lease: Duration) -> Result<Option<Claim>, StoreError> {
         let prefix = format!("{work}.claim-");
         let documents = self.plan_documents(plan)?;
-        let claims =
-            documents.iter().filter_map(|(name, age)| Some((name.strip_prefix(&prefix)?.parse::<u64>().ok()?, *age)));
-        let generation = match claims.max() {
-            Some((_, age)) if age < lease.as_secs().max(1) => return Ok(None),
-            Some((generation, _)) => generation + 1,
-            None => 0,
-        };
+        let claims = documents.iter().filter_map(|(name, age)| Some((name.strip_prefix(&prefix)?.parse().ok()?, *age)));
+        let Some(generation) = next_generation(claims, lease.as_secs()) else { return Ok(None) };
         let object = format!("{PLANS}/{plan}/{prefix}{generation}");
         if !self.backend.create(&object, signature())? {
             return Ok(None);
@@ -89,6 +110,25 @@ impl TileStore {
         };
         Ok(Some(Claim { backend: Arc::clone(&self.backend), object, is_over, renewer: Some(renewer) }))
     }
+}
+
+/// Generation of the claim that a worker may create, or `None` while a claim was renewed within the lease; `claims` are generations and
+/// seconds since each was renewed.
+fn next_generation(claims: impl Iterator<Item = (u64, u64)>, lease: u64) -> Option<u64> {
+    let mut next = 0;
+    for (generation, age) in claims {
+        // any of them: one that was taken for dead may have woken up while its successor died
+        if age < lease.max(1) {
+            return None;
+        }
+        next = next.max(generation.saturating_add(1));
+    }
+    Some(next)
+}
+
+/// Name of the mark of a piece that is done.
+fn done(work: &str) -> String {
+    format!("{work}.done")
 }
 
 impl Drop for Claim {
@@ -122,6 +162,9 @@ fn signature() -> Vec<u8> {
 }
 
 #[cfg(test)]
+mod model;
+
+#[cfg(test)]
 mod tests {
     use super::*;
 
@@ -131,10 +174,14 @@ mod tests {
         let store = TileStore::open(&folder.path().display().to_string()).unwrap();
         let lease = Duration::from_secs(60);
         let first = store.claim("mine", "t1", lease).unwrap();
-        assert!(first.is_some() && store.claim("mine", "t1", lease).unwrap().is_none());
+        assert!(first.is_some() && matches!(store.take("mine", "t1", lease).unwrap(), Taken::Busy));
         assert!(store.claim("mine", "t2", lease).unwrap().is_some(), "another piece is free");
         drop(first);
-        assert!(store.claim("mine", "t1", lease).unwrap().is_some());
+        assert!(matches!(store.take("mine", "t1", lease).unwrap(), Taken::Claimed(_)));
+        store.mark_done("mine", "t1", b"{}".to_vec()).unwrap();
+        assert!(matches!(store.take("mine", "t1", lease).unwrap(), Taken::Done));
+        let left = store.plan_documents("mine").unwrap();
+        assert_eq!(left.len(), 1, "no claim is left: {left:?}");
     }
 
     #[test]

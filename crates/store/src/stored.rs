@@ -14,6 +14,7 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use super::active_writers::ActiveWriters;
 use super::batch_sizer::{BatchSizer, LARGEST, Landing};
+use super::call_log::{CallLog, Subject, SyncPolicy};
 use super::entry_cache::EntryCache;
 use super::entry_request::{Batch, Cursor, EntryRequest, UnderWay};
 use super::failures::{Failures, kept_as};
@@ -30,8 +31,8 @@ const LOOKING_SHARE: u32 = 20;
 /// An [`Oracle`] that evaluates each entry once, from whichever run, method or machine comes first.
 ///
 /// Missing pairs go to the inner oracle in batches of about half a second, in the order they were asked for, and are
-/// published about every second or 2¹⁸ entries; what waits is published by [`flush`](Stored::flush), on any error, and when
-/// this is dropped. When the inner oracle stops half-way (budget, a score that is not finite), what it
+/// published about every second or 2¹⁸ entries; what waits stands in a log where the store is a folder, and is published by
+/// [`flush`](Stored::flush), on any error, and when this is dropped. When the inner oracle stops half-way (budget, a score that is not finite), what it
 /// had scored is kept, and a hard budget is spent to the last evaluation. A known diagonal is neither evaluated nor kept.
 ///
 /// Any number of threads may ask at once. Evaluating happens one batch at a time, or two where the oracle works on several calls at
@@ -65,6 +66,8 @@ struct WriteState {
     unpublished: Vec<Entry>,
     failures: Failures,
     sizer: BatchSizer,
+    /// What of `unpublished` a kill would spare.
+    log: CallLog,
     writers: ActiveWriters,
     pool: Option<Arc<ThreadPool>>,
     under_way: UnderWay,
@@ -136,7 +139,9 @@ impl<O: Oracle> Stored<O> {
         // two of one process differ in where their values lie
         let writers = ActiveWriters::new(std::ptr::from_ref(&store).addr() as u64, part.as_deref());
         let sizer = BatchSizer::new(oracle.calls_at_once());
+        let folder = store.backend.folder().map(|root| root.join(&manifest.identity));
         let state = WriteState {
+            log: CallLog::new(folder, part.as_deref(), store.sync),
             manifest,
             is_described: false,
             seen: HashSet::new(),
@@ -332,6 +337,7 @@ impl<O: Oracle> Stored<O> {
         let has_room = !state.under_way.is_full();
         let (start, landed_before, asked) = (Instant::now(), state.landed, batch.pairs.len());
         drop(state);
+        tracing::debug!("{asked} calls are under way");
         if has_room && !is_last {
             call_help();
         }
@@ -343,12 +349,13 @@ impl<O: Oracle> Stored<O> {
         state.landed += pairs.len();
         let landed = state.landed - landed_before;
         state.sizer.adapt(&Landing { batch: pairs.len(), landed, seconds: start.elapsed().as_secs_f64() });
+        let waiting = state.unpublished.len();
         self.keep(&mut state, &pairs, scores, attempt)?;
         if pairs.len() < asked {
             let mut search = lock(search);
             search.cursor = request.cursor(search.share);
         }
-        if state.sizer.is_due() || state.writers.count() > 1 {
+        if state.sizer.is_due() || state.writers.count() > 1 || !self.is_logged(&mut state, waiting) {
             self.announce(&mut state)?;
             self.publish(&mut state)?;
         }
@@ -431,6 +438,27 @@ impl<O: Oracle> Stored<O> {
         check_finite(pairs, &scores)
     }
 
+    /// Appends what waits from `first` on to the log; answers false where it has to be published at once instead.
+    fn is_logged(&self, state: &mut WriteState, first: usize) -> bool {
+        let WriteState { log, unpublished, .. } = state;
+        if !log.is_possible() {
+            return self.store.sync == SyncPolicy::Second;
+        }
+        let subject = Subject { identity: self.identity.as_bytes(), len: self.shape.len };
+        let logged = log.append(subject, &unpublished[first..]);
+        if let Err(error) = &logged
+            && log.name().is_none()
+            && error.kind() != io::ErrorKind::StorageFull
+        {
+            tracing::warn!(
+                "calls cannot be logged in `{}`, a kill loses those of no tile: {error}",
+                self.store.address()
+            );
+            log.give_up();
+        }
+        logged.is_ok()
+    }
+
     fn evaluate_inner(&self, pool: &ThreadPool, pairs: &[Pair], scores: &mut [f64]) -> Attempt {
         let mut evaluate = || pool.install(|| self.attempt(pairs, scores));
         if rayon::current_thread_index().is_none() {
@@ -446,7 +474,11 @@ impl<O: Oracle> Stored<O> {
         if !state.is_described {
             let text = serde_json::to_vec_pretty(&state.manifest)
                 .map_err(|error| StoreError::System { action: "describe the oracle", source: error.into() })?;
-            self.store.backend.create(&format!("{folder}/{MANIFEST}"), text)?;
+            let name = format!("{folder}/{MANIFEST}");
+            let is_new = self.store.backend.create(&name, text.clone())?;
+            if !is_new && matches!(self.store.manifest(&folder), Err(StoreError::Manifest { .. })) {
+                self.store.backend.replace(&name, text)?;
+            }
             state.is_described = true;
         }
         state.writers.announce(&self.store.backend, &folder)
@@ -459,10 +491,11 @@ impl<O: Oracle> Stored<O> {
             let (name, bytes) =
                 tile::encode(self.identity.as_bytes(), self.shape.len, state.unpublished[..first].to_vec());
             let name = tile::named(self.part.as_deref(), &name);
-            self.store.backend.create(&format!("{folder}/{name}"), bytes)?;
+            self.store.backend.create_content(&format!("{folder}/{name}"), bytes)?;
             state.seen.insert(name);
             state.unpublished.drain(..first);
         }
+        state.log.remove();
         self.publish_failures(state)?;
         state.sizer.published();
         Ok(())
@@ -569,8 +602,13 @@ impl<O: Oracle> Drop for Stored<O> {
         }
         let mut state = self.state();
         if let Err(error) = self.publish(&mut state) {
-            let lost = state.unpublished.len();
-            tracing::error!("{lost} bought entries could not be published and are lost: {error}");
+            let waiting = state.unpublished.len();
+            match state.log.name() {
+                Some(log) => tracing::error!(
+                    "{waiting} bought entries could not be published; the next run reads what `{log}` has of them: {error}"
+                ),
+                None => tracing::error!("{waiting} bought entries could not be published and are lost: {error}"),
+            }
         }
         let folder = state.manifest.identity.clone();
         state.writers.leave(&self.store.backend, &folder);

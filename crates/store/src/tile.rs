@@ -202,15 +202,15 @@ fn distinct(ids: impl Iterator<Item = u32>) -> Vec<u32> {
     found
 }
 
-fn u32_at(bytes: &[u8], at: usize) -> u32 {
+pub(super) fn u32_at(bytes: &[u8], at: usize) -> u32 {
     bytes[at..at + 4].iter().rev().fold(0, |number, &byte| number << 8 | u32::from(byte))
 }
 
-fn u64_at(bytes: &[u8], at: usize) -> u64 {
+pub(super) fn u64_at(bytes: &[u8], at: usize) -> u64 {
     bytes[at..at + 8].iter().rev().fold(0, |number, &byte| number << 8 | u64::from(byte))
 }
 
-fn f64_of(bytes: &[u8]) -> f64 {
+pub(super) fn f64_of(bytes: &[u8]) -> f64 {
     f64::from_bits(u64_at(bytes, 0))
 }
 

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use super::{Gathered, Wanted, word2vec_header};
 use crate::error::DataError;
-use crate::lines::open;
+use crate::lines::{check_promise, open};
 
 /// Longer than any header line or word; keeps a file of another kind from being read whole as one word.
 const LONGEST_TEXT: u64 = 4096;
@@ -17,6 +17,7 @@ pub(super) fn read(path: &Path, wanted: &Wanted<'_>) -> Result<Gathered, DataErr
     let mut reader = open(path)?;
     let header = text_until(path, &mut reader, b'\n')?;
     let (words, dimension) = word2vec_header(path, header.trim_end())?;
+    check_promise(path, "word 1", (dimension as u64).checked_mul(4))?;
     let mut gathered = Gathered::new(dimension);
     let mut bytes = vec![0; 4 * dimension];
     for k in 0..words {
@@ -117,6 +118,7 @@ mod tests {
             (whole[..whole.len() - 3].to_vec(), "truncated at word 2 of 2: 5 bytes are left, wanted are 8"),
             (encode("3 2\n", &words, true), "truncated at word 3 of 3: 1 bytes are left"),
             (encode("1 2\n", &words, true), "has 2 or more words; wanted are 1, the number in the header"),
+            (b"1 4000000000\nmoon ".to_vec(), "truncated at word 1: 18 bytes are left, wanted are 16000000000"),
             (b"moon 1 2\n".to_vec(), "begins with the line `moon 1 2`"),
             (b"\x00\x01\x02".repeat(5000), "wanted is the number of words and the dimension"),
         ] {

@@ -7,8 +7,8 @@ use half::f16;
 use super::binary::read_up_to;
 use super::{Gathered, Slot, Wanted, file_name};
 use crate::error::DataError;
-use crate::lines::{Lines, open};
-use crate::npy_header::{self, Dtype};
+use crate::lines::{Lines, check_promise, open};
+use crate::npy_header::{self, Dtype, Header};
 
 pub(super) fn read(path: &Path, vocabulary: &Path, wanted: &Wanted<'_>) -> Result<Gathered, DataError> {
     let words = read_vocabulary(vocabulary)?;
@@ -37,6 +37,7 @@ pub(super) fn read(path: &Path, vocabulary: &Path, wanted: &Wanted<'_>) -> Resul
             reference: format!("of rows of `{}`", file_name(path)),
         });
     }
+    check_promise(path, "row 0", Header { rows: 1, ..header }.bytes())?;
     let mut gathered = Gathered::new(header.cols);
     let mut bytes = vec![0; header.cols * header.dtype.size()];
     for (row, word) in words.into_iter().enumerate() {

@@ -1,5 +1,6 @@
 //! A sweep of approximators over one similarity matrix: items, oracle, methods, ranks, and how the outcome is measured.
 
+use landmark_store::SyncPolicy;
 use landmark_yaml::{Entry, Node, Problem, Problems, Section, Value};
 use serde::{Serialize, Serializer};
 use serde_json::Value as Json;
@@ -35,6 +36,9 @@ pub struct MatrixSubject {
     pub compare: Compare,
     /// Hard limits.
     pub budget: Budget,
+    /// Moment from which calls are safe from a power cut.
+    #[serde(skip)]
+    pub sync: SyncPolicy,
     /// Hyper-parameter search.
     pub search: SearchConfig,
     /// The classifier.
@@ -114,6 +118,11 @@ impl MatrixSubject {
         method.order.is_some() || self.oracle.orders() == Some(Orders::Random)
     }
 
+    /// True where a call costs money, as far as the configuration says.
+    pub(super) fn costs_money(&self) -> bool {
+        self.budget.cost_per_entry.is_some() || self.oracle.settings().is_remote()
+    }
+
     /// True where some method is.
     pub fn reads_one_order(&self) -> bool {
         self.oracle.orders() == Some(Orders::Random) || self.methods.iter().any(|method| method.order.is_some())
@@ -158,6 +167,7 @@ impl MatrixSubject {
             ranks,
             compare: if is_own { Compare::Rank } else { section.or("compare", Compare::Both) },
             budget: part("budget").and_then(|node| Budget::read(node, problems)).unwrap_or_default(),
+            sync: SyncPolicy::default(),
             search,
             svm: part("svm").and_then(|node| SvmConfig::read(node, problems)).unwrap_or_default(),
             target_error: section.checked("target_error", |&e: &f64| e > 0.0 && e < 1.0, "between 0 and 1"),

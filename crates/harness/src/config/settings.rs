@@ -1,5 +1,6 @@
 //! The smaller sections: budget, SVM, error estimate, spectrum.
 
+use landmark_store::SyncPolicy;
 use landmark_tasks::kernel_svm::KernelSvmParams;
 use landmark_tasks::linear_svm::LinearSvmParams;
 use landmark_yaml::{Node, Problem, Problems, Section, Value};
@@ -52,6 +53,30 @@ impl Budget {
     /// Price of so many evaluations, where that of one is known.
     pub fn price(&self, evaluations: u64) -> Option<f64> {
         self.cost_per_entry.map(|cost| cost * evaluations as f64)
+    }
+}
+
+/// `store:` — its address, or a section that says more.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct StoreConfig {
+    /// Folder or URL.
+    pub at: Option<String>,
+    /// Moment from which calls are safe from a power cut; what suits the oracle where absent.
+    pub sync: Option<SyncPolicy>,
+}
+
+impl StoreConfig {
+    /// Reads the key of a configuration.
+    pub fn read(config: &Section<'_>) -> Self {
+        let Some(Node { value: Value::Map(_), .. }) = config.node("store") else {
+            return Self { at: config.optional("store"), sync: None };
+        };
+        let section = config.node("store").and_then(|node| Section::new(node, "store", config.problems()));
+        section.map_or_else(Self::default, |section| {
+            let store = Self { at: section.optional("at"), sync: section.optional("sync") };
+            section.finish(&[]);
+            store
+        })
     }
 }
 

@@ -118,6 +118,10 @@ impl OracleSettings for HttpConfig {
         self.symmetrize
     }
 
+    fn is_remote(&self) -> bool {
+        true
+    }
+
     fn is_priced(&self) -> bool {
         self.params.price.is_some()
     }

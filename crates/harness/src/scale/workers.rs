@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use landmark_core::oracle::Identity;
 use landmark_report::amounts::{count, duration};
-use landmark_store::TileStore;
+use landmark_store::{Taken, TileStore};
 use miette::{IntoDiagnostic, Result};
 use serde_json::json;
 
@@ -73,7 +73,8 @@ struct WorkerContext {
 impl WorkerContext {
     fn open(invocation: &Invocation) -> Result<Self> {
         let (config, options) = (invocation.config()?, invocation.options.clone());
-        let store = TileStore::open(&run::store_address(&config, &options)).into_diagnostic()?;
+        let sync = config.subject.matrix().map(|matrix| matrix.sync).unwrap_or_default();
+        let store = TileStore::open(&run::store_address(&config, &options)).into_diagnostic()?.with_sync(sync);
         Ok(Self { config, options, store, invocation: invocation.clone() })
     }
 
@@ -186,21 +187,15 @@ pub fn worker(invocation: &Invocation, tiles: Option<&str>, share: Option<&str>,
         let mut was_work = false;
         for &tile in &waiting {
             let name = plan.tile_name(tile);
-            let Some(claim) = worker.store.claim(&worker.config.run.name, &name, lease).into_diagnostic()? else {
-                continue;
-            };
-            // another may have finished it between the look and the claim
-            let is_done = worker
-                .store
-                .plan_document(&worker.config.run.name, &format!("{name}.done"))
-                .into_diagnostic()?
-                .is_some();
-            if !is_done {
-                new += worker.finish(&plan, tile, work.as_ref(), hand.as_ref())?;
-                own += 1;
+            match worker.store.take(&worker.config.run.name, &name, lease).into_diagnostic()? {
+                Taken::Busy => continue,
+                Taken::Done => {}
+                Taken::Claimed(_claim) => {
+                    new += worker.finish(&plan, tile, work.as_ref(), hand.as_ref())?;
+                    own += 1;
+                }
             }
             was_work = true;
-            drop(claim);
         }
         if waiting.is_empty() {
             break;
@@ -229,8 +224,8 @@ impl WorkerContext {
         let (size, new) = (plan.tiles[tile].size, hand.work(tile)?);
         let seconds = start.elapsed().as_secs_f64();
         let mark = json!({ "size": size, "new": new, "seconds": seconds }).to_string();
-        let name = format!("{}.done", plan.tile_name(tile));
-        self.store.write_plan_document(&self.config.run.name, &name, mark.into_bytes()).into_diagnostic()?;
+        let name = plan.tile_name(tile);
+        self.store.mark_done(&self.config.run.name, &name, mark.into_bytes()).into_diagnostic()?;
         if !self.options.quiet {
             let (new, all, tiles) = (work.amount(new), work.amount(size), plan.tiles.len());
             eprintln!("tile {tile} of {tiles}: {new} of {all} {} in {}", work.done(), duration(seconds));

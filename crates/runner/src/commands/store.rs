@@ -59,7 +59,11 @@ fn failures(store: &TileStore) -> Result<String> {
 
 fn verify(store: &TileStore) -> Result<(String, Exit)> {
     let verified = store.verify().into_diagnostic()?;
-    let mut text = format!("`{}`: {} sound tiles with {} entries\n", store.address(), verified.tiles, verified.entries);
+    let mut text = format!("`{}`: {} sound tiles with {} entries", store.address(), verified.tiles, verified.entries);
+    if verified.logged > 0 {
+        text += &format!(", and {} entries in logs of calls", verified.logged);
+    }
+    text.push('\n');
     for problem in &verified.problems {
         text += &format!("bad: {}: {}\n", problem.file, problem.error);
     }
@@ -78,6 +82,10 @@ fn clean(store: &TileStore, dry_run: bool) -> Result<String> {
     let would = if dry_run { "would be " } else { "" };
     let mut text: String = cleaned.removed.iter().map(|file| format!("{would}removed: {file}\n")).collect();
     text += &format!("`{}`: {} files {would}removed", store.address(), cleaned.removed.len());
-    text += &format!(", {} small tiles {would}merged into {}\n", cleaned.merged, cleaned.into);
+    text += &format!(", {} small tiles {would}merged into {}", cleaned.merged, cleaned.into);
+    if cleaned.recovered > 0 {
+        text += &format!(", {} entries of killed runs {would}given a tile", cleaned.recovered);
+    }
+    text.push('\n');
     Ok(text)
 }

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "the scratch folder may unwrap as the tests do")]
 
 mod coreference;
+mod crash;
 mod fetch;
 mod glue;
 mod http;

@@ -141,11 +141,13 @@ impl Scratch {
         self.files(store).into_keys().filter(is_tile).map(|path| root.join(path)).collect()
     }
 
-    /// Sound entries in a store.
+    /// Sound entries in a store, in tiles or in the log of a run that was killed.
     pub(crate) fn entries_kept(&self, store: &str) -> u64 {
         let said = self.say(&["store", "verify", store]);
         assert_eq!(said.code, Some(0), "{}{}", said.out, said.err);
-        number_before(&said.out, " entries")
+        let logged = " entries in logs of calls";
+        let in_logs = if said.out.contains(logged) { number_before(&said.out, logged) } else { 0 };
+        number_before(&said.out, " entries") + in_logs
     }
 
     pub(crate) fn json(&self, path: &str) -> Json {

@@ -32,7 +32,7 @@ impl<O: Oracle> Stored<O> {
         let (row_items, col_items) = (is_of(rows), is_of(cols));
         self.hand_over_failures(part, |i, j| row_items.contains(&i) && col_items.contains(&j))?;
         let entries = self.held_of(rows, cols).map_err(scratch_failed)?;
-        self.publish_as(part, &entries)
+        self.publish_as(Some(part), &entries)
     }
 
     /// The same of a list of pairs.
@@ -49,14 +49,15 @@ impl<O: Oracle> Stored<O> {
                 entries.push(Entry { row: id(i), col: id(j), value });
             }
         }
-        self.publish_as(part, &entries)
+        self.publish_as(Some(part), &entries)
     }
 
-    fn publish_as(&self, part: &str, entries: &[Entry]) -> Result<u64, StoreError> {
+    /// Publishes entries that are held as tiles of a part, or of none.
+    pub(super) fn publish_as(&self, part: Option<&str>, entries: &[Entry]) -> Result<u64, StoreError> {
         let identity = self.identity;
         for entries in entries.chunks(LARGEST) {
             let (name, bytes) = tile::encode(identity.as_bytes(), self.shape.len, entries.to_vec());
-            self.store.backend.create(&format!("{identity}/{}", tile::named(Some(part), &name)), bytes)?;
+            self.store.backend.create_content(&format!("{identity}/{}", tile::named(part, &name)), bytes)?;
         }
         Ok(entries.len() as u64)
     }

@@ -1,9 +1,11 @@
-//! Tiles that other runs, or this one before, have published: listed, read, checked, and taken into the entries at hand.
+//! Tiles that other runs, or this one before, have published, and logs of calls that are in no tile: listed, read, checked, and taken into the entries
+//! at hand.
 
 use std::time::Instant;
 
 use landmark_core::oracle::Oracle;
 
+use super::super::call_log::{self, Subject, is_log};
 use super::super::tile::{self, EXTENSION, Entry, Expected};
 use super::super::{MANIFEST, StoreError};
 use super::{Stored, WriteState, scratch_failed};
@@ -26,14 +28,17 @@ impl<O: Oracle> Stored<O> {
         let folder = state.manifest.identity.clone();
         let listing = self.store.backend.list(&folder)?;
         let is_described = listing.objects.iter().any(|object| object.name == MANIFEST);
-        if state.is_described && !is_described {
+        // a description that could not be read may have been cleaned away, and is written again; what was seen has not gone with it
+        if state.is_described && listing.objects.is_empty() && !state.seen.is_empty() {
             let file = self.store.backend.describe(&format!("{folder}/{MANIFEST}"));
             return Err(StoreError::Vanished { address: self.store.address().to_owned(), file });
         }
         state.is_described = is_described;
         state.writers.look(&listing);
         let is_tile = |name: &String| name.strip_suffix(EXTENSION).is_some_and(|stem| stem.ends_with('.'));
-        let names = listing.objects.iter().map(|object| object.name.clone()).filter(is_tile);
+        let (logs, names): (Vec<String>, Vec<String>) =
+            listing.objects.iter().map(|object| object.name.clone()).partition(|name| is_log(name));
+        let names = names.into_iter().filter(is_tile);
         let concerns_us = |name: &String| self.part.as_deref().is_none_or(|part| tile::part_of(name) == Some(part));
         let new: Vec<String> = names.filter(concerns_us).filter(|name| !state.seen.contains(name)).collect();
         let mut complete = true;
@@ -50,7 +55,45 @@ impl<O: Oracle> Stored<O> {
             }
         }
         self.read_new_failures(state, &listing)?;
+        for name in logs.iter().filter(|name| state.log.name() != Some(name.as_str())) {
+            let concerns_us = self.part.as_deref().is_none_or(|part| call_log::part_of(name) == Some(part));
+            complete &= !concerns_us || self.read_log(&folder, name)?;
+        }
         Ok(complete)
+    }
+
+    /// Reads the log of another process, and publishes what it holds where that process is gone; answers false where it was gone itself.
+    fn read_log(&self, folder: &str, name: &str) -> Result<bool, StoreError> {
+        let Some(root) = self.store.backend.folder() else { return Ok(true) };
+        let path = root.join(folder).join(name);
+        let subject = Subject { identity: self.identity.as_bytes(), len: self.shape.len };
+        let Some(mut logged) = call_log::read(&path, subject)? else { return Ok(false) };
+        // a tile may have been published before the log could be removed
+        let mut new = Vec::with_capacity(logged.entries.len());
+        for entry in std::mem::take(&mut logged.entries) {
+            let is_held = self.held().get(entry.row as usize, entry.col as usize).map_err(scratch_failed)?.is_some();
+            if !is_held {
+                new.push(entry);
+            }
+        }
+        self.held_mut().insert(&new).map_err(scratch_failed)?;
+        if !logged.is_abandoned() {
+            return Ok(true);
+        }
+        if !new.is_empty() || logged.rest > 0 {
+            let (calls, file, rest) = (new.len(), path.display(), logged.rest);
+            tracing::info!(
+                "{calls} calls of a run that was killed are kept, from `{file}`; {rest} bytes of it are no whole record"
+            );
+        }
+        // in a store that cannot be written the log stays, and is read again
+        let published = self.publish_as(call_log::part_of(name), &new).and_then(|_| {
+            logged.remove().map_err(|source| StoreError::System { action: "remove a log of calls", source })
+        });
+        if let Err(error) = published {
+            tracing::warn!("`{}` is read, but could not be turned into a tile: {error}", path.display());
+        }
+        Ok(true)
     }
 
     /// The entries of several tiles, read and checked at once; `None` for one that is gone.

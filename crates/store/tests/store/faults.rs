@@ -186,14 +186,16 @@ fn child_on_a_full_disk() {
     first.block(&all, &[0, 1, 2], Array2::zeros((400, 3)).view_mut()).unwrap();
     first.flush().unwrap();
     // 80,000 entries are 640 kB
-    first.block(&all, &all, Array2::zeros((400, 400)).view_mut()).unwrap();
-    let error = first.flush().unwrap_err();
+    let error = first.block(&all, &all, Array2::zeros((400, 400)).view_mut()).unwrap_err();
+    let error = root_cause(&error);
     assert!(matches!(error, StoreError::Full { .. }), "{error}");
     assert!(error.to_string().contains("no space is left"), "{error}");
-    let calls = first.inner().calls();
+    let (calls, largest) = first.inner().calls();
     drop(first);
+    // the batch that found no room is lost, which is less than four times all before it, and the run ends with it
     let second: Stored<Counting> = attach(folder, Counting::symmetric(400));
-    assert_eq!((second.entries(), calls), (3 * 400 - 6, (400 * 399 / 2, 1)));
+    let kept = second.entries();
+    assert!(kept >= 3 * 400 - 6 && calls <= 5 * kept && calls < 400 * 399 / 2 && largest == 1, "{kept} of {calls}");
 }
 
 #[test]

@@ -1,0 +1,251 @@
+//! Readers of users' files, each as a function of bytes: what `main.rs` feeds with mutated examples.
+
+use std::path::Path;
+
+use landmark_data::conll::ConllFile;
+use landmark_data::dependencies::read_conllu;
+use landmark_data::matrices::{read_rows, read_square};
+use landmark_data::pairs::{PairColumns, PairScale};
+use landmark_data::relevancy::Judgements;
+use landmark_data::{
+    Columns, DocumentFormat, KelpExamples, LabelledDocuments, MentionCorpus, SentencePairs, Threads, Tree, VectorFiles,
+    VectorFormat, WordVectors,
+};
+
+/// A reader, the name of the file it is given, and examples.
+pub(crate) struct Target {
+    pub(crate) name: &'static str,
+    pub(crate) file: &'static str,
+    pub(crate) read: fn(&Path, &[u8]) -> Result<(), String>,
+    pub(crate) examples: fn() -> Vec<Vec<u8>>,
+}
+
+const DOCUMENTS: &[u8] = include_bytes!("../../embedded/documents.tsv");
+const PAIRS: &[u8] = include_bytes!("../../embedded/pairs.tsv");
+const THREADS: &[u8] = include_bytes!("../../embedded/threads.jsonl");
+const NEWS: &[u8] = include_bytes!("../../embedded/news.jsonl");
+const MENTIONS: &[u8] = include_bytes!("../../embedded/news_mentions.jsonl");
+
+const CONLL: &[u8] = b"#begin document (news/a); part 000
+a 0 0 Fire (12)
+a 0 1 at -
+a 0 2 the (3|(7|(12
+a 0 3 old (3|7)
+a 0 4 mill 3)|3)
+
+a 0 0 burned 12)
+#end document
+#begin document (b);
+x -
+#end document
+";
+
+const CONLLU: &[u8] = b"# text = The dogs don't bark
+1\tThe\tthe\tDET\tDT\t_\t2\tdet\t_\t_
+2\tdogs\tdog\tNOUN\tNNS\t_\t5\tnsubj\t_\t_
+3-4\tdon't\t_\t_\t_\t_\t_\t_\t_\t_
+3\tdo\tdo\tAUX\tVBP\t_\t5\taux\t_\t_
+4\tn't\t_\tPART\t_\t_\t5\tneg\t_\t_
+5\tBark\tBark\tVERB\tVB\t_\t0\troot\t_\t_
+
+1\tStop\tstop\tVERB\tVB\t_\t0\troot\t_\t_
+";
+
+const KELP: &[u8] = b"NUM |BS:quest| How far ? |ES| |BV:bow| _far__r:1.0 a:b:2 |EV| |BT:grct| (S(A(x))(B y)) |ET| 
+LOC |BS:quest| Where ? |ES| |BV:bow| where:0.5 _far__r:3 |EV| |BT:grct| (S z) |ET|
+";
+
+const ECB: &[u8] = br#"<?xml version="1.0"?>
+<Document doc_name="36_1ecb.xml" doc_id="D">
+<token t_id="1" sentence="0" number="0">Fire</token>
+<token t_id="2" sentence="0" number="1">at</token>
+<token t_id="3" sentence="0" number="2">A&amp;B</token>
+<Markables>
+<ACTION_OCCURRENCE m_id="10" ><token_anchor t_id="1"/></ACTION_OCCURRENCE>
+<LOC_FAC m_id="11" note="byCROMER" ><token_anchor t_id="3"/></LOC_FAC>
+<ACTION_OCCURRENCE m_id="20" RELATED_TO="" TAG_DESCRIPTOR="fire" instance_id="ACT1" />
+</Markables>
+<Relations>
+<CROSS_DOC_COREF r_id="5" note="ACT1" ><source m_id="10" /><target m_id="20" /></CROSS_DOC_COREF>
+</Relations>
+</Document>
+"#;
+
+/// A NumPy file of this type and shape with these numbers.
+fn npy(version: u8, descr: &str, shape: &str, data: &[u8]) -> Vec<u8> {
+    let text = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}\n");
+    let mut bytes = b"\x93NUMPY".to_vec();
+    bytes.extend([version, 0]);
+    match version {
+        1 => bytes.extend(u16::try_from(text.len()).unwrap().to_le_bytes()),
+        _ => bytes.extend(u32::try_from(text.len()).unwrap().to_le_bytes()),
+    }
+    bytes.extend(text.as_bytes());
+    bytes.extend(data);
+    bytes
+}
+
+fn matrices() -> Vec<Vec<u8>> {
+    let numbers: Vec<u8> = [0.0_f64, 1.0, 1.0, 0.0].iter().flat_map(|x| x.to_le_bytes()).collect();
+    let short: Vec<u8> = [0.0_f32, 2.0, 2.0, 0.0].iter().flat_map(|x| x.to_le_bytes()).collect();
+    vec![
+        npy(1, "<f8", "(2, 2)", &numbers),
+        npy(2, "<f4", "(2, 2)", &short),
+        // a header that promises more than there is
+        npy(1, "<f8", "(4000000000, 4000000000)", &numbers),
+        npy(1, "<f8", "(100000, 100000)", &numbers),
+        npy(3, "<f2", "(2, 4)", &short),
+    ]
+}
+
+fn vectors() -> Vec<Vec<u8>> {
+    let mut binary = b"2 3\n".to_vec();
+    for word in ["dog ", "cat "] {
+        binary.extend(word.as_bytes());
+        binary.extend([1.0_f32, -2.0, 0.5].iter().flat_map(|x| x.to_le_bytes()));
+        binary.push(b'\n');
+    }
+    vec![
+        b"2 3\ndog 1 2 3\ncat 0.5 -1 2e3\n".to_vec(),
+        b"dog 1 2 3\ncat 0.5 -1 2e3\n".to_vec(),
+        b"4000000000 4000000000\ndog 1 2\n".to_vec(),
+        binary,
+    ]
+}
+
+/// First lines of a file, for short examples find more.
+fn lines(bytes: &[u8], count: usize) -> Vec<u8> {
+    bytes.split_inclusive(|&byte| byte == b'\n').take(count).flatten().copied().collect()
+}
+
+fn said<T>(read: Result<T, landmark_data::DataError>) -> Result<(), String> {
+    read.map(drop).map_err(|error| error.to_string())
+}
+
+pub(crate) const TARGETS: [Target; 14] = [
+    Target {
+        name: "documents, TSV",
+        file: "items.tsv",
+        read: |path, _| said(LabelledDocuments::read("mine", path, DocumentFormat::Tsv, &Columns::default())),
+        examples: || vec![lines(DOCUMENTS, 4), b"label\ttext\na\tx y\nb\tz\n".to_vec()],
+    },
+    Target {
+        name: "documents, JSON lines",
+        file: "items.jsonl",
+        read: |path, _| said(LabelledDocuments::read("mine", path, DocumentFormat::Jsonl, &Columns::default())),
+        examples: || {
+            vec![b"{\"label\": \"a\", \"text\": \"x\\u00e9\"}\n{\"label\": \"b\", \"text\": \"y\"}\n".to_vec()]
+        },
+    },
+    Target {
+        name: "pairs, TSV",
+        file: "pairs.tsv",
+        read: |path, _| {
+            let columns =
+                PairColumns { first: "sentence1", second: "sentence2", target: "score", scale: PairScale::Grade };
+            said(SentencePairs::read(path, &columns))
+        },
+        examples: || vec![lines(PAIRS, 4)],
+    },
+    Target {
+        name: "threads, JSON lines",
+        file: "threads.jsonl",
+        read: |path, _| said(Threads::read("mine", path)),
+        examples: || vec![lines(THREADS, 1), lines(THREADS, 2)],
+    },
+    Target {
+        name: "mentions, JSON lines",
+        file: "documents.jsonl",
+        read: |path, _| {
+            let mentions = path.with_file_name("mentions.jsonl");
+            std::fs::write(&mentions, lines(MENTIONS, 3)).map_err(|error| error.to_string())?;
+            said(MentionCorpus::read("mine", path, &mentions))
+        },
+        examples: || vec![lines(NEWS, 1)],
+    },
+    Target {
+        name: "mentions, ECB+ XML",
+        file: "36_1ecb.xml",
+        read: |path, bytes| {
+            let folder = path.with_file_name("ecb");
+            std::fs::create_dir_all(folder.join("36")).map_err(|error| error.to_string())?;
+            std::fs::write(folder.join("36/36_1ecb.xml"), bytes).map_err(|error| error.to_string())?;
+            let sentences = path.with_file_name("sentences.csv");
+            std::fs::write(&sentences, "Topic,File,Sentence Number\n36,1ecb,0\n").map_err(|error| error.to_string())?;
+            said(MentionCorpus::read_ecb_xml("mine", &folder, &sentences))
+        },
+        examples: || vec![ECB.to_vec()],
+    },
+    Target {
+        name: "coreference, CoNLL-2012",
+        file: "key.conll",
+        read: |path, _| said(ConllFile::read(path)),
+        examples: || vec![CONLL.to_vec()],
+    },
+    Target {
+        name: "parses, CoNLL-U",
+        file: "mine.conllu",
+        read: |path, _| {
+            let sentences = read_conllu(path).map_err(|error| error.to_string())?;
+            for sentence in sentences {
+                for kind in [
+                    landmark_data::dependencies::DependencyTree::Grct,
+                    landmark_data::dependencies::DependencyTree::Lct,
+                    landmark_data::dependencies::DependencyTree::Loct,
+                ] {
+                    sentence.tree(kind);
+                }
+            }
+            Ok(())
+        },
+        examples: || vec![CONLLU.to_vec()],
+    },
+    Target {
+        name: "examples, KeLP",
+        file: "mine.klp",
+        read: |path, _| {
+            let examples = KelpExamples::read("mine", &[(path, None)]).map_err(|error| error.to_string())?;
+            let ids: Vec<String> = examples.documents("quest").map_err(|error| error.to_string())?.ids().to_vec();
+            said(examples.trees("grct", &ids))
+        },
+        examples: || vec![KELP.to_vec()],
+    },
+    Target {
+        name: "trees in brackets",
+        file: "trees.txt",
+        read: |_, bytes| {
+            let text = String::from_utf8_lossy(bytes);
+            if let Ok(tree) = text.parse::<Tree>() {
+                // what is written reads back
+                let again: Result<Tree, _> = tree.to_string().parse();
+                if again.as_ref() != Ok(&tree) {
+                    return Err(format!("trees.txt: `{tree}` reads back as {again:?}"));
+                }
+                tree.height();
+            }
+            Ok(())
+        },
+        examples: || vec![b"(S (A x) (B y))".to_vec(), b"(S(NP(D the)(N dog))(VP barks))".to_vec()],
+    },
+    Target {
+        name: "relevancy",
+        file: "gold",
+        read: |path, _| said(Judgements::read(path)),
+        examples: || vec![b"q1\ta\t1\t1\ttrue\nq1\tb\t2\t0.5\tfalse\nq2\tc\t1\t1\tfalse\n".to_vec()],
+    },
+    Target { name: "matrix, npy", file: "matrix.npy", read: |path, _| said(read_square(path)), examples: matrices },
+    Target { name: "rows, npy", file: "rows.npy", read: |path, _| said(read_rows(path)), examples: matrices },
+    Target {
+        name: "word vectors",
+        file: "vectors.bin",
+        read: |path, _| {
+            let mut outcome = Ok(());
+            for format in [VectorFormat::Word2vecText, VectorFormat::Word2vecBinary, VectorFormat::GloveText] {
+                let read = said(WordVectors::read(&VectorFiles::new(format, path), &|_| true));
+                outcome = outcome.and(read);
+            }
+            outcome
+        },
+        examples: vectors,
+    },
+];

@@ -1,0 +1,223 @@
+//! Kills of the real program at random moments: afterwards the results are those of a run that was left alone, byte for byte, and no call is asked for twice but
+//! those that were in flight.
+//!
+//! Each test kills once; `scripts/test-crash N` kills N times in all and prints what came of it.
+#![cfg(unix)]
+
+use std::collections::HashSet;
+use std::fs::File;
+use std::process::{Child, Stdio};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use crate::own_data::{PROGRAM, asked, place};
+use crate::scratch::{Scratch, number_before};
+
+const FACTORS: [&str; 3] = ["factors/vectors.npy", "factors/signature.npy", "factors/projector.npy"];
+const TOPK: [&str; 6] = ["topk", "config.yaml", "-k", "5", "--calls-per-item", "8"];
+
+/// Kills that a test makes, and the number that its moments are drawn from.
+fn kills() -> impl Iterator<Item = u64> {
+    let count = std::env::var("LANDMARK_KILLS").ok().and_then(|count| count.parse().ok()).unwrap_or(1);
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_nanos() as u64;
+    // splitmix64
+    (0..count).map(move |k: u64| {
+        let mut z = now.wrapping_add((k + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    })
+}
+
+/// Files of the results, by name.
+fn results(scratch: &Scratch, names: &[&str]) -> Vec<Vec<u8>> {
+    names.iter().map(|name| std::fs::read(scratch.path(&format!("results/mine/{name}"))).unwrap()).collect()
+}
+
+fn well(scratch: &Scratch, arguments: &[&str]) {
+    let said = scratch.say(arguments);
+    assert_eq!(said.code, Some(0), "{arguments:?}: {}{}", said.out, said.err);
+}
+
+/// Slow enough that a kill finds it at work.
+fn slow_place() -> Scratch {
+    let scratch = place();
+    scratch.write("scorer.sh", &PROGRAM.replace("shift 2", "sleep 0.002; shift 2"));
+    scratch
+}
+
+fn start(scratch: &Scratch, arguments: &[&str]) -> Child {
+    let log = File::create(scratch.path("log")).unwrap();
+    let mut command = scratch.command(arguments);
+    command.env("RUST_LOG", "landmark_store=debug").stdout(Stdio::null()).stderr(log).spawn().unwrap()
+}
+
+/// Kills a run as soon as `is_time`; answers the calls that were in flight, or `None` where it had ended before.
+fn killed(scratch: &Scratch, arguments: &[&str], mut is_time: impl FnMut() -> bool) -> Option<usize> {
+    let mut run = start(scratch, arguments);
+    while !is_time() && run.try_wait().unwrap().is_none() {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    let has_ended = run.try_wait().unwrap().is_some();
+    run.kill().unwrap();
+    run.wait().unwrap();
+    // the program goes on with what it was sent, for nobody
+    let mut before = usize::MAX;
+    while asked(scratch).len() != before {
+        before = asked(scratch).len();
+        std::thread::sleep(Duration::from_millis(400));
+    }
+    let log = std::fs::read_to_string(scratch.path("log")).unwrap();
+    let batches = log.lines().filter(|line| line.contains(" calls are under way"));
+    let last = batches.last().map_or(0, |line| number_before(line, " calls are under way"));
+    (!has_ended).then_some(last as usize)
+}
+
+/// Calls for pairs that were asked for before.
+fn twice(scratch: &Scratch) -> usize {
+    let all = asked(scratch);
+    all.len() - all.iter().collect::<HashSet<_>>().len()
+}
+
+/// Holds a kill against what is allowed, and says it for the table of `scripts/test-crash`.
+fn judge(what: &str, scratch: &Scratch, in_flight: Option<usize>) {
+    let Some(in_flight) = in_flight else {
+        println!("kill: {what}: it had ended before");
+        return;
+    };
+    let twice = twice(scratch);
+    println!("kill: {what}: {twice} calls asked twice, {in_flight} in flight");
+    assert!(twice <= in_flight, "{twice} calls were asked for twice, and {in_flight} were in flight");
+}
+
+#[test]
+fn a_killed_run_asks_again_for_what_was_in_flight_and_ends_in_the_same_factors() {
+    let whole = place();
+    whole.run_well(&["--quiet"]);
+    for draw in kills() {
+        let scratch = slow_place();
+        let until = (draw % 700) as usize;
+        let in_flight = killed(&scratch, &["config.yaml", "--quiet"], || asked(&scratch).len() >= until);
+        scratch.run_well(&["--quiet"]);
+        judge("scoring", &scratch, in_flight);
+        assert!(results(&scratch, &FACTORS) == results(&whole, &FACTORS));
+    }
+}
+
+#[test]
+fn a_worker_killed_on_its_lease_is_replaced_and_the_merge_is_the_same() {
+    let whole = place();
+    whole.run_well(&["--quiet"]);
+    for draw in kills() {
+        let scratch = slow_place();
+        well(&scratch, &["plan", "config.yaml", "--tile-size", "120"]);
+        let until = (draw % 700) as usize;
+        let in_flight = killed(&scratch, &["worker", "config.yaml"], || asked(&scratch).len() >= until);
+        well(&scratch, &["worker", "config.yaml", "--lease", "1"]);
+        well(&scratch, &["merge", "config.yaml"]);
+        judge("worker", &scratch, in_flight);
+        assert!(results(&scratch, &FACTORS) == results(&whole, &FACTORS));
+    }
+}
+
+#[test]
+fn a_search_killed_between_its_rounds_ends_in_the_same_neighbours() {
+    let whole = place();
+    well(&whole, &TOPK);
+    for draw in kills() {
+        let scratch = slow_place();
+        let until = (draw % 450) as usize;
+        let in_flight = killed(&scratch, &TOPK, || asked(&scratch).len() >= until);
+        well(&scratch, &TOPK);
+        judge("topk", &scratch, in_flight);
+        assert!(results(&scratch, &["neighbours.tsv"]) == results(&whole, &["neighbours.tsv"]));
+    }
+}
+
+#[test]
+fn a_run_killed_while_it_writes_leaves_nothing_half_written() {
+    let whole = place();
+    whole.run_well(&["--quiet"]);
+    for draw in kills() {
+        let scratch = place();
+        let (mut since, wait) = (None, Duration::from_millis(draw % 60));
+        let has_begun =
+            || scratch.path("results/mine/cells.jsonl").exists() || scratch.path("results/mine/factors").exists();
+        let in_flight = killed(&scratch, &["config.yaml", "--quiet"], || {
+            if since.is_none() && has_begun() {
+                since = Some(Instant::now());
+            }
+            since.is_some_and(|since: Instant| since.elapsed() >= wait)
+        });
+        scratch.run_well(&["--quiet"]);
+        judge("writing", &scratch, in_flight);
+        assert!(results(&scratch, &FACTORS) == results(&whole, &FACTORS));
+        assert_eq!(scratch.figures("results/mine"), whole.figures("results/mine"));
+    }
+}
+
+#[test]
+fn a_killed_merge_is_done_again_and_asks_for_nothing() {
+    let whole = place();
+    whole.run_well(&["--quiet"]);
+    for draw in kills() {
+        let scratch = place();
+        well(&scratch, &["plan", "config.yaml", "--tile-size", "120"]);
+        well(&scratch, &["worker", "config.yaml"]);
+        let (start, wait) = (Instant::now(), Duration::from_millis(draw % 150));
+        let in_flight = killed(&scratch, &["merge", "config.yaml"], || start.elapsed() >= wait);
+        well(&scratch, &["merge", "config.yaml"]);
+        judge("merging", &scratch, in_flight);
+        assert!(results(&scratch, &FACTORS) == results(&whole, &FACTORS));
+    }
+}
+
+#[test]
+fn a_worker_that_is_stopped_for_longer_than_its_lease_and_wakes_up_does_no_harm() {
+    let whole = place();
+    whole.run_well(&["--quiet"]);
+    let scratch = slow_place();
+    well(&scratch, &["plan", "config.yaml", "--tile-size", "120"]);
+    let mut late = start(&scratch, &["worker", "config.yaml", "--lease", "1"]);
+    while asked(&scratch).len() < 50 && late.try_wait().unwrap().is_none() {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let signal = |name: &str| {
+        assert!(std::process::Command::new("kill").args([name, &late.id().to_string()]).status().unwrap().success());
+    };
+    signal("-STOP");
+    well(&scratch, &["worker", "config.yaml", "--lease", "1"]);
+    signal("-CONT");
+    assert!(late.wait().unwrap().success(), "{}", std::fs::read_to_string(scratch.path("log")).unwrap());
+    well(&scratch, &["merge", "config.yaml"]);
+    let twice = twice(&scratch);
+    println!("stop: {twice} calls asked twice, of a tile of about 120");
+    // the tile that it held, and no other: a tile may be larger by a row
+    assert!(twice <= 140, "{twice}");
+    assert!(results(&scratch, &FACTORS) == results(&whole, &FACTORS));
+}
+
+#[test]
+fn no_secret_of_the_environment_is_written_anywhere() {
+    let scratch = place();
+    let secret = "s3cr3t-that-was-planted";
+    for arguments in [&["config.yaml"][..], &["plan", "config.yaml"], &["report", "config.yaml"], &TOPK] {
+        let mut command = scratch.command(arguments);
+        for name in ["AWS_SECRET_ACCESS_KEY", "OPENAI_API_KEY", "HF_TOKEN", "LANDMARK_PLANTED"] {
+            command.env(name, secret);
+        }
+        let output = command.env("RUST_LOG", "debug").output().unwrap();
+        let said = [output.stdout, output.stderr].concat();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&said));
+        assert!(!contains(&said, secret), "{arguments:?} prints a secret");
+    }
+    let (mut files, mut bytes) = (0, 0);
+    for (path, content) in scratch.files("") {
+        assert!(!contains(&content, secret), "{} holds a secret", path.display());
+        (files, bytes) = (files + 1, bytes + content.len());
+    }
+    assert!(files > 10 && bytes > 10_000, "{files} files of {bytes} bytes were looked through");
+}
+
+fn contains(bytes: &[u8], text: &str) -> bool {
+    bytes.windows(text.len()).any(|window| window == text.as_bytes())
+}
