@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use landmark_core::oracle::Identity;
+use landmark_store::SyncPolicy;
 use landmark_yaml::{
     Change, ConfigError, Node, Problem, Problems, Profile, Section, Sources, Value, did_you_mean, lay_profile, overlay,
     profile_names,
@@ -249,9 +250,15 @@ impl Config {
         let reading = Reading { folder, known: &catalogue.ingredients, problems };
         let section = Section::new(root, "", problems)?;
         let name = section.required::<String>("name").filter(|name| check::name(name, &section));
+        let store = StoreConfig::read(&section);
         let subject = section.required_node("experiment").and_then(|node| {
             let id: String = problems.read(node, "experiment")?;
-            read_subject(&id, node, &section, &reading, &profile, catalogue)
+            let mut subject = read_subject(&id, node, &section, &reading, &profile, catalogue)?;
+            if let Subject::Matrix(matrix, _) = &mut subject {
+                let suited = if matrix.costs_money() { SyncPolicy::Batch } else { SyncPolicy::Second };
+                matrix.sync = store.sync.unwrap_or(suited);
+            }
+            Some(subject)
         });
         section.finish(&KEYS);
         Some(Self {
@@ -270,7 +277,7 @@ impl Config {
                 .node("results")
                 .and_then(|node| ConfigPath::read(node, "results", Path::new(""), problems))
                 .map(|path| path.resolved),
-            store: section.optional("store"),
+            store: store.at,
             cluster: section.optional("cluster").unwrap_or_default(),
             text: text.to_owned(),
             subject: subject?,
