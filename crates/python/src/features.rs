@@ -14,6 +14,9 @@ use serde_json::json;
 use crate::errors::value;
 use crate::reading::settings;
 
+/// Directions (d × m), and their squared singular values.
+type Directions<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<f64>>);
+
 /// Columns of arrays, which no name stands for.
 fn numbered() -> Identity {
     Identity::of(&[("columns", b"numbered")])
@@ -72,11 +75,7 @@ impl FrequentDirections {
     }
 
     /// The m largest directions (d × m, orthonormal), and their squared singular values.
-    fn projection<'py>(
-        &self,
-        py: Python<'py>,
-        m: usize,
-    ) -> PyResult<(Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<f64>>)> {
+    fn projection<'py>(&self, py: Python<'py>, m: usize) -> PyResult<Directions<'py>> {
         let projection = py.detach(|| self.sketch().projection(m)).map_err(|error| value(&error))?;
         let squares: Array1<f64> = projection.squares().clone();
         Ok((projection.directions().to_owned().into_pyarray(py), squares.into_pyarray(py)))

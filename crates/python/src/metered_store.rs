@@ -23,6 +23,9 @@ use crate::pairs;
 use crate::reading::{self, settings};
 use crate::session::{Desk, Interruptible, Stopped, run};
 
+/// Columns, and single pairs (m × 2).
+type Entries<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray2<i64>>);
+
 type Meter = Arc<Metered<Arc<dyn CoreOracle>>>;
 
 /// A store in memory, where no other is named.
@@ -235,11 +238,7 @@ impl MeteredStore {
     }
 
     /// Columns and single pairs (m × 2) that a fit requests, as far as they are known before the first call.
-    fn entries<'py>(
-        &self,
-        py: Python<'py>,
-        fit: &str,
-    ) -> PyResult<(Bound<'py, PyArray1<i64>>, Bound<'py, PyArray2<i64>>)> {
+    fn entries<'py>(&self, py: Python<'py>, fit: &str) -> PyResult<Entries<'py>> {
         let fit: FitSettings = settings("fit", fit)?;
         let fit = fit.ready(Vec::new())?;
         let (columns, pairs) = py.detach(|| fit.entries(&self.scores)).map_err(|error| of_fit(py, &error))?;

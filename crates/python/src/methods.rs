@@ -19,10 +19,13 @@ use serde_json::{Map, Value as Json, json};
 
 use crate::errors::value;
 
+/// Parameters after defaults, and the approximator that they make.
+type Ready = (Json, Arc<dyn Approximate>);
+
 /// A method: its id, and how its parameters become an approximator; answers the parameters after defaults, too.
 struct Method {
     id: &'static str,
-    read: fn(Json) -> Result<(Json, Arc<dyn Approximate>), String>,
+    read: fn(Json) -> Result<Ready, String>,
 }
 
 const METHODS: &[Method] = &[

@@ -40,7 +40,7 @@ fn converted_from_raw_sources_they_are_ours(below: &str) {
         if let Some(ours) = &ours {
             let file = recipe.conversion.file(recipe.file, &raw).unwrap();
             let wanted = std::fs::read(ours.join(recipe.file)).unwrap();
-            println!(
+            eprintln!(
                 "{}: {}",
                 recipe.file,
                 if file == wanted { "equal, byte for byte" } else { "equal text, other compression" }
@@ -49,7 +49,7 @@ fn converted_from_raw_sources_they_are_ours(below: &str) {
         }
         checked += 1;
     }
-    println!("{below}: {checked} files checked");
+    eprintln!("{below}: {checked} files checked");
 }
 
 #[test]

@@ -185,7 +185,9 @@ mod tests {
         assert!((across - (WIDTH - 2.0 * MARGIN)).abs() < 1e-9 && (across - 10.0 * up).abs() < 1e-9, "{placed:?}");
         // a tall one is limited by the height
         let placed = layout(&[(0.0, -3.0), (1.0, 3.0)]).placed();
-        assert!(placed.iter().all(|&(x, y)| x > 0.0 && x < WIDTH && y >= MARGIN - 1e-9 && y <= HEIGHT - MARGIN + 1e-9));
+        assert!(
+            placed.iter().all(|&(x, y)| x > 0.0 && x < WIDTH && (MARGIN - 1e-9..=HEIGHT - MARGIN + 1e-9).contains(&y))
+        );
     }
 
     #[test]

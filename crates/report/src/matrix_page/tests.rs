@@ -10,7 +10,7 @@ pub(crate) fn page(count: usize) -> MatrixPage {
         let of = |step: usize| Near {
             place: (item + step) % count,
             score: 1.0 / (step as f64 + 0.5),
-            is_exact: step % 2 == 0,
+            is_exact: step.is_multiple_of(2),
         };
         (1..=10.min(count - 1)).map(of).collect()
     };

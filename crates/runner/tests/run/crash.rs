@@ -67,8 +67,8 @@ fn killed(scratch: &Scratch, arguments: &[&str], mut is_time: impl FnMut() -> bo
         std::thread::sleep(Duration::from_millis(400));
     }
     let log = std::fs::read_to_string(scratch.path("log")).unwrap();
-    let batches = log.lines().filter(|line| line.contains(" calls are under way"));
-    let last = batches.last().map_or(0, |line| number_before(line, " calls are under way"));
+    let mut batches = log.lines().filter(|line| line.contains(" calls are under way"));
+    let last = batches.next_back().map_or(0, |line| number_before(line, " calls are under way"));
     (!has_ended).then_some(last as usize)
 }
 
@@ -81,11 +81,11 @@ fn twice(scratch: &Scratch) -> usize {
 /// Holds a kill against what is allowed, and says it for the table of `scripts/test-crash`.
 fn judge(what: &str, scratch: &Scratch, in_flight: Option<usize>) {
     let Some(in_flight) = in_flight else {
-        println!("kill: {what}: it had ended before");
+        eprintln!("kill: {what}: it had ended before");
         return;
     };
     let twice = twice(scratch);
-    println!("kill: {what}: {twice} calls asked twice, {in_flight} in flight");
+    eprintln!("kill: {what}: {twice} calls asked twice, {in_flight} in flight");
     assert!(twice <= in_flight, "{twice} calls were asked for twice, and {in_flight} were in flight");
 }
 
@@ -190,7 +190,7 @@ fn a_worker_that_is_stopped_for_longer_than_its_lease_and_wakes_up_does_no_harm(
     assert!(late.wait().unwrap().success(), "{}", std::fs::read_to_string(scratch.path("log")).unwrap());
     well(&scratch, &["merge", "config.yaml"]);
     let twice = twice(&scratch);
-    println!("stop: {twice} calls asked twice, of a tile of about 120");
+    eprintln!("stop: {twice} calls asked twice, of a tile of about 120");
     // the tile that it held, and no other: a tile may be larger by a row
     assert!(twice <= 140, "{twice}");
     assert!(results(&scratch, &FACTORS) == results(&whole, &FACTORS));

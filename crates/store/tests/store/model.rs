@@ -107,8 +107,8 @@ impl World {
     }
 
     fn score(&self, (i, j): Pair) -> f64 {
-        if i == j && self.known_diagonal.is_some() {
-            return self.known_diagonal.unwrap();
+        if let (true, Some(value)) = (i == j, self.known_diagonal) {
+            return value;
         }
         let (i, j) = self.pair((i, j));
         ((i * 31 + j) as f64).sqrt() - 3.5

@@ -402,7 +402,7 @@ mod tests {
         let vectors = SignedVectors { vectors: z.view(), signature: &signature, scattered: None };
         let found = central_items(vectors, &labels, 3, 2);
         assert!(found[2].is_empty() && found[0].len() == 2);
-        for cluster in 0..2 {
+        for (cluster, found) in found[..2].iter().enumerate() {
             let members: Vec<usize> = (0..5).filter(|&item| labels[item] == cluster).collect();
             let mean = |item: usize| {
                 let others = members.iter().filter(|&&other| other != item);
@@ -410,7 +410,7 @@ mod tests {
             };
             let mut wanted = members.clone();
             wanted.sort_by(|&a, &b| mean(b).total_cmp(&mean(a)).then(a.cmp(&b)));
-            for ((item, score), wanted) in found[cluster].iter().zip(wanted) {
+            for ((item, score), wanted) in found.iter().zip(wanted) {
                 assert_eq!(*item, wanted);
                 assert!((score - mean(wanted)).abs() < 1e-12);
             }
