@@ -24,9 +24,9 @@ use pyo3::types::PyDict;
 use serde::Deserialize;
 use serde_json::{Value as Json, json};
 
-use crate::metered_store::Scores;
 use crate::methods::{MethodSettings, PolicySettings};
 use crate::reading::number;
+use crate::scores::Scores;
 
 /// Settings of a fit.
 #[derive(Debug, Deserialize)]

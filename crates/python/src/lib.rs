@@ -17,6 +17,7 @@ mod neighbours;
 mod oracle;
 mod pairs;
 mod reading;
+mod scores;
 mod session;
 mod transport;
 

@@ -7,10 +7,8 @@
 use std::sync::Arc;
 
 use landmark_core::entries::EntrySet;
-use landmark_core::oracle::{
-    Budget, Kernel, Kernelized, Metered, Oracle as CoreOracle, OracleError, OracleShape, Pair, ask_pairs, block_of,
-};
-use landmark_store::{OracleLabel, StoreError, Stored, TileStore};
+use landmark_core::oracle::{Budget, Metered, Oracle as CoreOracle, OracleError, Pair, ask_pairs, block_of};
+use landmark_store::{OracleLabel, TileStore};
 use ndarray::Array2;
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
@@ -21,79 +19,14 @@ use crate::neighbours::{self, Lists};
 use crate::oracle::Oracle;
 use crate::pairs;
 use crate::reading::{self, settings};
-use crate::session::{Desk, Interruptible, Stopped, run};
+use crate::scores::Scores;
+use crate::session::{Desk, run};
 
 /// Columns, and single pairs (m × 2).
 type Entries<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray2<i64>>);
 
-type Meter = Arc<Metered<Arc<dyn CoreOracle>>>;
-
 /// A store in memory, where no other is named.
 const IN_MEMORY: &str = "memory://";
-
-/// Scores that are counted, limited and kept.
-pub(crate) struct Scores {
-    meter: Meter,
-    stored: Option<Arc<Stored<Meter>>>,
-    gamma: Option<f64>,
-}
-
-impl Scores {
-    /// Similarities, until the caller is interrupted.
-    pub(crate) fn oracle(
-        &self,
-        stopped: Arc<std::sync::atomic::AtomicBool>,
-    ) -> Result<Arc<dyn CoreOracle>, OracleError> {
-        let raw: Arc<dyn CoreOracle> = match &self.stored {
-            Some(stored) => Arc::clone(stored) as _,
-            None => Arc::clone(&self.meter) as _,
-        };
-        self.similarity(Interruptible { inner: raw, stopped })
-    }
-
-    fn similarity(&self, raw: impl CoreOracle + 'static) -> Result<Arc<dyn CoreOracle>, OracleError> {
-        Ok(match self.gamma {
-            None => Arc::new(raw),
-            Some(gamma) => Arc::new(Kernelized::new(raw, Kernel::Exponential { gamma })?),
-        })
-    }
-
-    /// The same for entries that were evaluated before: unmetered where nothing is kept, so that they are counted once.
-    pub(crate) fn again(&self, stopped: Stopped) -> Result<Arc<dyn CoreOracle>, OracleError> {
-        if self.stored.is_some() {
-            return self.oracle(stopped);
-        }
-        self.similarity(Interruptible { inner: Arc::clone(self.meter.inner()), stopped })
-    }
-
-    /// True where scores are kept.
-    pub(crate) fn keeps(&self) -> bool {
-        self.stored.is_some()
-    }
-
-    pub(crate) fn shape(&self) -> OracleShape {
-        OracleShape::of(&self.meter)
-    }
-
-    /// Calls of a set that the store does not have.
-    pub(crate) fn missing(&self, set: &EntrySet) -> Result<u64, StoreError> {
-        self.stored.as_ref().map_or_else(|| Ok(set.evaluations()), |stored| stored.missing(set))
-    }
-
-    /// Calls that the budget still allows.
-    pub(crate) fn left(&self) -> Option<u64> {
-        self.meter.budget().entries.map(|limit| limit.saturating_sub(self.meter.spent().evaluations))
-    }
-
-    /// Calls made so far.
-    pub(crate) fn spent(&self) -> u64 {
-        self.meter.spent().evaluations
-    }
-
-    fn flush(&self) -> Result<(), StoreError> {
-        self.stored.as_ref().map_or(Ok(()), |stored| stored.flush())
-    }
-}
 
 /// A score with its budget and its store. Frozen: any number of threads may ask, plan and fit.
 #[pyclass(frozen, module = "landmark._native")]

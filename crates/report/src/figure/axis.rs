@@ -15,7 +15,9 @@ pub(crate) struct Axis {
 impl Axis {
     /// A linear axis from `low` to `high` with about `wanted` round ticks.
     pub(crate) fn linear(low: f64, high: f64, wanted: usize, notation: Notation) -> Self {
-        let (low, high) = if high > low { (low, high) } else { (low - 0.5, low + 0.5) };
+        // values that differ by rounding alone are one value: between them no step would move a tick
+        let is_wide = high - low > 1e-9 * low.abs().max(high.abs());
+        let (low, high) = if is_wide { (low, high) } else { (low - 0.5, low + 0.5) };
         let step = round_step((high - low) / wanted as f64);
         // a hair of the step, so that a limit meant to be a tick is one
         let (first, last) = ((low / step - 1e-9).ceil(), (high / step + 1e-9).floor());
@@ -140,6 +142,14 @@ mod tests {
 
     fn labels(axis: &Axis) -> Vec<&str> {
         axis.ticks.iter().map(|(_, label)| label.as_str()).collect()
+    }
+
+    #[test]
+    fn values_that_differ_by_rounding_have_an_axis_that_ends() {
+        for low in [0.951_229_424_500_714, 1.0, -3.0, 0.0] {
+            let axis = Axis::linear(low, low + 2.0 * f64::EPSILON * low.abs(), 5, Notation::Fixed(3));
+            assert!((2..20).contains(&axis.ticks.len()), "{low}: {} ticks", axis.ticks.len());
+        }
     }
 
     #[test]

@@ -371,7 +371,7 @@ mod tests {
         let texts = names(["one", "two", "one"]);
         let export = Export { factors: &factors, ids: &ids, texts: Some(&texts) };
         let said = export.write(Form::SentenceTransformers, folder.path()).unwrap();
-        assert!(said.contains("1 negative columns with 67.2 % of the squared length are left out"), "{said}");
+        assert!(said.contains("1 negative columns with 66.8 % of the squared length are left out"), "{said}");
         assert!(said.contains("1 texts are repeated"), "{said}");
         let read = |name: &str| -> Json {
             serde_json::from_str(&fs::read_to_string(folder.path().join(name)).unwrap()).unwrap()

@@ -71,10 +71,17 @@ fn arrange(near: &[Vec<Near>], plane: &[(f64, f64)]) -> Vec<(f64, f64)> {
     };
     let beginning: Vec<f32> = plane.iter().enumerate().flat_map(begin).collect();
     let nothing = vec![(); m];
-    let mut tsne: tSNE<'_, f32, (), 2> = tSNE::new(&nothing);
-    tsne.perplexity(perplexity(m) as f32).epochs(EPOCHS).initial_embedding(beginning);
-    tsne.barnes_hut_with_neighbors(THETA, &lists);
-    tsne.embedding().chunks(2).map(|point| (f64::from(point[0]), f64::from(point[1]))).collect()
+    let arranged = || -> Vec<(f64, f64)> {
+        let mut tsne: tSNE<'_, f32, (), 2> = tSNE::new(&nothing);
+        tsne.perplexity(perplexity(m) as f32).epochs(EPOCHS).initial_embedding(beginning.clone());
+        tsne.barnes_hut_with_neighbors(THETA, &lists);
+        tsne.embedding().chunks(2).map(|point| (f64::from(point[0]), f64::from(point[1]))).collect()
+    };
+    // sums in the order of one thread, so that every machine draws the same map
+    match rayon::ThreadPoolBuilder::new().num_threads(1).build() {
+        Ok(alone) => alone.install(arranged),
+        Err(_) => arranged(),
+    }
 }
 
 #[cfg(test)]
