@@ -2,7 +2,7 @@
 //!
 //! A run that evaluates leaves a small object beside the tiles and renews it. Every run thereby knows how many there are and
 //! which of them it is, begins its requests in another place (at 0, 1/2, 1/4, 3/4, … of the cells) and looks for new
-//! tiles before each batch, so that they meet in the middle instead of evaluating the same. This is advice, not a lock: a
+//! tiles before each batch, so that they meet in the middle instead of evaluating the same; towards the end of a request batches grow smaller. This is advice, not a lock: a
 //! run that died is forgotten after a minute, and the worst that can happen is an entry evaluated twice.
 
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};

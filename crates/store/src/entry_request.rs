@@ -76,6 +76,11 @@ impl UnderWay {
 }
 
 impl Cursor {
+    /// Cells left to look through.
+    pub(super) fn left(&self) -> usize {
+        self.left
+    }
+
     /// True where nothing is left to look through.
     pub(super) fn is_at_end(&self) -> bool {
         self.left == 0
@@ -104,6 +109,33 @@ impl EntryRequest<'_> {
             Self::Pairs(pairs) => pairs.iter().flat_map(|&(i, j)| [i, j]).find(beyond),
         };
         found.map_or(Ok(()), |index| Err(OracleError::OutOfRange { index, len }))
+    }
+
+    /// Cells from the cursor on that are neither held nor a known diagonal; both orders of a pair count.
+    pub(super) fn open(&self, held: &EntryCache, diagonal_known: bool, cursor: &Cursor) -> io::Result<usize> {
+        let (mut next, mut left, mut open) = (cursor.next, cursor.left, 0);
+        let mut scores = Vec::new();
+        while left > 0 {
+            let seen = match self {
+                Self::Pairs(pairs) => {
+                    let (i, j) = pairs[next];
+                    open += usize::from(!(diagonal_known && i == j) && held.get(i, j)?.is_none());
+                    1
+                }
+                Self::Block { rows, cols } => {
+                    let (a, j) = (next % rows.len(), cols[next / rows.len()]);
+                    let rows = &rows[a..rows.len().min(a + left)];
+                    scores.resize(rows.len(), 0.0);
+                    held.gather_column(rows, j, &mut scores)?;
+                    let is_open = |&(&i, score): &(&usize, &f64)| score.is_nan() && !(diagonal_known && i == j);
+                    open += rows.iter().zip(&scores).filter(is_open).count();
+                    rows.len()
+                }
+            };
+            next = (next + seen) % self.cells();
+            left -= seen;
+        }
+        Ok(open)
     }
 
     /// The next `limit` distinct pairs that are neither held, nor under way, nor a known diagonal; fewer at the end of the request.

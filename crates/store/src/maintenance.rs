@@ -1,6 +1,6 @@
 //! Housekeeping: what a store holds, whether it is sound, and putting it in order.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use landmark_core::oracle::Symmetry;
 
@@ -51,7 +51,7 @@ pub struct Verified {
     pub tiles: usize,
     /// Entries in them.
     pub entries: u64,
-    /// Entries in logs of calls: of runs that are evaluating, or were killed.
+    /// Entries in logs of calls and in no tile: of runs that are evaluating, or were killed.
     pub logged: u64,
     /// Files that cannot be used, by name.
     pub problems: Vec<Problem>,
@@ -113,22 +113,28 @@ impl TileStore {
         for mut folder in self.folders()? {
             verified.problems.extend(folder.problem.take());
             verified.problems.extend(self.bad_failures(&folder.id)?);
+            let mut logged = HashSet::new();
+            for name in &folder.logs {
+                match self.read_log(&folder, name)? {
+                    Ok(log) => {
+                        logged.extend(log.iter().flat_map(|log| &log.entries).map(|entry| (entry.row, entry.col)))
+                    }
+                    Err(problem) => verified.problems.push(problem),
+                }
+            }
             for object in &folder.tiles {
                 match self.read_tile(&folder, &object.name)? {
                     Ok(Some(entries)) => {
                         verified.tiles += 1;
                         verified.entries += entries.len() as u64;
+                        // a log is removed after its tile is there: a kill may come between
+                        entries.iter().for_each(|entry| _ = logged.remove(&(entry.row, entry.col)));
                     }
                     Ok(None) => {}
                     Err(problem) => verified.problems.push(problem),
                 }
             }
-            for name in &folder.logs {
-                match self.read_log(&folder, name)? {
-                    Ok(logged) => verified.logged += logged.map_or(0, |logged| logged.entries.len() as u64),
-                    Err(problem) => verified.problems.push(problem),
-                }
-            }
+            verified.logged += logged.len() as u64;
         }
         Ok(verified)
     }

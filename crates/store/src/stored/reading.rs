@@ -68,26 +68,25 @@ impl<O: Oracle> Stored<O> {
         let path = root.join(folder).join(name);
         let subject = Subject { identity: self.identity.as_bytes(), len: self.shape.len };
         let Some(mut logged) = call_log::read(&path, subject)? else { return Ok(false) };
-        // a tile may have been published before the log could be removed
-        let mut new = Vec::with_capacity(logged.entries.len());
-        for entry in std::mem::take(&mut logged.entries) {
+        let entries = std::mem::take(&mut logged.entries);
+        let mut new = Vec::with_capacity(entries.len());
+        for entry in &entries {
             let is_held = self.held().get(entry.row as usize, entry.col as usize).map_err(scratch_failed)?.is_some();
             if !is_held {
-                new.push(entry);
+                new.push(*entry);
             }
         }
         self.held_mut().insert(&new).map_err(scratch_failed)?;
         if !logged.is_abandoned() {
             return Ok(true);
         }
-        if !new.is_empty() || logged.rest > 0 {
-            let (calls, file, rest) = (new.len(), path.display(), logged.rest);
-            tracing::info!(
-                "{calls} calls of a run that was killed are kept, from `{file}`; {rest} bytes of it are no whole record"
-            );
-        }
-        // in a store that cannot be written the log stays, and is read again
-        let published = self.publish_as(call_log::part_of(name), &new).and_then(|_| {
+        let (calls, file, rest) = (entries.len(), path.display(), logged.rest);
+        tracing::info!(
+            "{calls} calls of a run that was killed are kept, from `{file}`; {rest} bytes of it are no whole record"
+        );
+        // all of them: what is held may come from this very log while its process lived, and stand in no tile. A tile that was published before
+        // the log could be removed has the same content, and so the same name. In a store that cannot be written the log stays, and is read again
+        let published = self.publish_as(call_log::part_of(name), &entries).and_then(|_| {
             logged.remove().map_err(|source| StoreError::System { action: "remove a log of calls", source })
         });
         if let Err(error) = published {
