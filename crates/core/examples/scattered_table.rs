@@ -1,15 +1,16 @@
 //! The error of columns alone, of scattered entries and of the stack at equal calls, on a matrix of the caller's.
 //!
-//! `scattered_table FOLDER DEGREE DRAWS SHARES`: FOLDER holds `K.f64` and, where there are any, `proxy0.f64`, `proxy1.f64`, …, each n·n
+//! `scattered_table FOLDER DEGREE DRAWS SHARES [METHOD]`: FOLDER holds `K.f64` and, where there are any, `proxy0.f64`, `proxy1.f64`, …, each n·n
 //! little-endian f64, symmetric, and `vectors.f64`, n·d; `scripts/peers/scattered.py --export` writes them. SHARES is a list of s/n.
-//! Prints a line a method and share: the mean relative error over all cells with the half width of its 95 % interval, and the geometric
-//! mean of its ratio to `shift_ridge` around the proxy with known entries, draw by draw, with an interval.
+//! Prints a line a method and share: the mean relative error over all cells with the half width of its 95 % interval, the geometric
+//! mean of its ratio to `shift_ridge` around the proxy with known entries, draw by draw, with an interval, and mean seconds of a fit.
 
 #![allow(clippy::print_stdout)] // it is a command-line tool
 
 use std::error::Error;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Instant;
 
 use landmark_core::approximate::{Approximate, Link, Proxied, ScatteredParams, ShiftRidgeParams, StackParams};
 use landmark_core::approximation::Known;
@@ -63,8 +64,9 @@ fn rows(path: &Path, n: usize) -> Result<Array2<f64>, Box<dyn Error>> {
 type Methods = Vec<(&'static str, Arc<dyn Approximate>)>;
 
 fn methods(all: Vec<Arc<dyn Oracle>>, vectors: Option<Array2<f64>>, degree: usize) -> Result<Methods, Box<dyn Error>> {
-    let stack = |columns| -> Result<Arc<dyn Approximate>, Box<dyn Error>> {
-        let stack = StackParams { columns, degree, ..StackParams::default() }.check()?.with_proxies(all.clone());
+    let stack = |columns, quadratic| -> Result<Arc<dyn Approximate>, Box<dyn Error>> {
+        let params = StackParams { columns, degree, quadratic, ..StackParams::default() };
+        let stack = params.check()?.with_proxies(all.clone());
         Ok(match &vectors {
             Some(vectors) => Arc::new(stack.with_vectors(vectors)),
             None => Arc::new(stack),
@@ -76,23 +78,30 @@ fn methods(all: Vec<Arc<dyn Oracle>>, vectors: Option<Array2<f64>>, degree: usiz
         Some(proxy) => (Arc::new(Proxied::new(bare, Arc::clone(&proxy), Link::Polynomial { degree })), vec![proxy]),
         None => (bare, Vec::new()),
     };
-    let scattered = |columns: f64| -> Result<Arc<dyn Approximate>, Box<dyn Error>> {
-        let params = ScatteredParams { columns, ..ScatteredParams::default() };
+    let scattered = |nearest| -> Result<Arc<dyn Approximate>, Box<dyn Error>> {
+        let params = ScatteredParams { nearest, ..ScatteredParams::default() };
         Ok(Arc::new(params.around(Arc::clone(&base), proxies.clone())?))
     };
-    Ok(vec![
+    let mut methods = vec![
         ("base", Arc::clone(&base)),
-        ("scattered .75", scattered(0.75)?),
-        ("stack of columns", stack(Some(1.0))?),
-        ("stack .75", stack(Some(0.75))?),
-        ("stack, share chosen", stack(None)?),
-    ])
+        ("scattered .75", scattered(None)?),
+        ("stack of columns", stack(Some(1.0), false)?),
+        ("stack .75", stack(Some(0.75), false)?),
+        ("stack, share chosen", stack(None, false)?),
+        ("stack .75, quadratic", stack(Some(0.75), true)?),
+    ];
+    if !proxies.is_empty() {
+        methods.push(("scattered .75 among the 50 nearest", scattered(Some(50))?));
+    }
+    Ok(methods)
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [folder, degree, draws, shares] = arguments.as_slice() else {
-        return Err("usage: scattered_table FOLDER DEGREE DRAWS SHARES".into());
+    let (folder, degree, draws, shares, only) = match arguments.as_slice() {
+        [folder, degree, draws, shares] => (folder, degree, draws, shares, None),
+        [folder, degree, draws, shares, only] => (folder, degree, draws, shares, Some(only)),
+        _ => return Err("usage: scattered_table FOLDER DEGREE DRAWS SHARES [METHOD]".into()),
     };
     let folder = Path::new(folder);
     let matrix = read(&folder.join("K.f64"))?;
@@ -111,26 +120,37 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     let vectors = folder.join("vectors.f64");
     let vectors = if vectors.exists() { Some(rows(&vectors, n)?) } else { None };
-    let methods = methods(proxies, vectors, degree.parse()?)?;
+    let mut methods = methods(proxies, vectors, degree.parse()?)?;
+    if let Some(only) = only {
+        methods.retain(|(name, _)| name == only);
+        if methods.is_empty() {
+            return Err(format!("there is no method `{only}` here").into());
+        }
+    }
     for share in shares.split(',') {
         let share: f64 = share.parse()?;
         // between 1 and n
         let s = ((share * n as f64).round() as usize).clamp(1, n);
-        let mut errors = vec![Vec::new(); methods.len()];
+        let (mut errors, mut seconds) = (vec![Vec::new(); methods.len()], vec![0.0; methods.len()]);
         for draw in 0..draws.parse::<u64>()? {
             let landmarks = Landmarks::uniform(n, &mut stream(2022, "table", "landmarks", draw));
-            for ((_, method), errors) in methods.iter().zip(&mut errors) {
+            for (((_, method), errors), seconds) in methods.iter().zip(&mut errors).zip(&mut seconds) {
                 let mut rng = stream(2022, "table", "fit", draw);
+                let start = Instant::now();
                 let fit = method.fit(&*oracle, &landmarks, s, known, &mut rng)?;
+                *seconds += start.elapsed().as_secs_f64();
                 errors.push(relative_error(truth.view(), fit.to_dense()?.view()));
             }
         }
-        for ((name, _), own) in methods.iter().zip(&errors) {
+        for (((name, _), own), seconds) in methods.iter().zip(&errors).zip(&seconds) {
             let (mean, half) = mean(own);
             let logs: Vec<f64> = own.iter().zip(&errors[0]).map(|(own, base)| (own / base).ln()).collect();
             let (ratio, spread) = self::mean(&logs);
             let (low, high) = ((ratio - spread).exp(), (ratio + spread).exp());
-            println!("{share} {name}: {mean:.4} ± {half:.4}, ratio {:.3} ({low:.3} to {high:.3})", ratio.exp());
+            let (ratio, each) = (ratio.exp(), seconds / own.len().max(1) as f64);
+            println!(
+                "{share} {name}: {mean:.4} ± {half:.4}, ratio {ratio:.3} ({low:.3} to {high:.3}), {each:.3} seconds"
+            );
         }
     }
     Ok(())

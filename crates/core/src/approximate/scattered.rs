@@ -12,7 +12,8 @@
 //! a matrix that s columns determine, columns alone are better.
 //!
 //! Cost: the entries of s columns in number, so that the bill is exact, though not which pairs they are; six fits of the method;
-//! n²r flops a round to look at every pair, as blocked products; 24 bytes an entry of the columns and 80 a scattered pair during the fit.
+//! n²r flops a round to look at every pair, as blocked products (n² entries of the proxy with `nearest`); 24 bytes an entry of the columns and
+//! 80 a scattered pair during the fit.
 
 use std::sync::Arc;
 
@@ -55,11 +56,15 @@ pub struct ScatteredParams {
     pub columns: f64,
     /// Rounds in which the pairs are chosen, each with what was seen before.
     pub rounds: usize,
+    /// Pairs are looked for among so many nearest of each item under the first proxy, and in all of K where they are too few; in all
+    /// of K where nothing is said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub nearest: Option<usize>,
 }
 
 impl Default for ScatteredParams {
     fn default() -> Self {
-        Self { columns: 0.75, rounds: 2 }
+        Self { columns: 0.75, rounds: 2, nearest: None }
     }
 }
 
@@ -75,6 +80,9 @@ impl ScatteredParams {
         if self.rounds == 0 {
             return Err(BadParameter::new("rounds", self.rounds, "at least 1"));
         }
+        if self.nearest == Some(0) {
+            return Err(BadParameter::new("nearest", 0, "at least 1"));
+        }
         Ok(self)
     }
 
@@ -82,13 +90,17 @@ impl ScatteredParams {
     /// help to predict residuals: those of a [`Proxied`](super::Proxied) method, as a rule.
     ///
     /// # Errors
-    /// A parameter out of range.
+    /// A parameter out of range, or nearest items without a proxy.
     pub fn around(
         self,
         method: Arc<dyn Approximate>,
         proxies: Vec<Arc<dyn Oracle>>,
     ) -> Result<Scattered, ApproximateError> {
-        Ok(Scattered { method, proxies, params: self.check().map_err(|bad| bad.of("entries"))? })
+        let params = self.check().map_err(|bad| bad.of("entries"))?;
+        if let (Some(nearest), true) = (params.nearest, proxies.is_empty()) {
+            return Err(BadParameter::new("nearest", nearest, "left out where there is no proxy").of("entries").into());
+        }
+        Ok(Scattered { method, proxies, params })
     }
 }
 
@@ -226,7 +238,8 @@ impl Approximate for Scattered {
         for round in 0..self.params.rounds {
             let wanted = (pairs - chosen.len()) / (self.params.rounds - round) as u64;
             let size = ResidualSize::fit(shape.len, &table, &self.proxies)?;
-            let search = Search { predicted, proxies: &self.proxies, size: &size, known: &chosen };
+            let nearest = self.params.nearest;
+            let search = Search { predicted, proxies: &self.proxies, size: &size, known: &chosen, nearest };
             let found = search.largest(wanted, rng)?;
             let scores = evaluate(columns.oracle(), &found)?;
             table.extend(predicted, &found, &scores)?;

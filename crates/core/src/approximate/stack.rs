@@ -10,7 +10,8 @@
 //! ```
 //! The calls are divided as [`Scattered`](super::Scattered) divides them: by a given share, or by the share of least predicted error among
 //! half, three quarters and all. shift_ridge around the main proxy on all s columns is a candidate of that choice. The design is linear in
-//! V and the proxies, so that K̃ is a polynomial of the proxies, a signed low rank of at most 6s + 134, and a sparse matrix.
+//! V and the proxies, so that K̃ is a polynomial of the proxies, a signed low rank of at most 6s + 134, and a sparse matrix; `quadratic`
+//! adds V₁², V₁p, (a_i + a_j)V₁ and |a_i − a_j|, V₁ the first of V, which are computed where they are asked for, rank flops an entry.
 //! This project's own method (ALGORITHMS §10 B).
 //!
 //! Cost: the entries of s columns in number; seven times the flops of shift_ridge around a proxy, n·64³/3 and n²r a round; 80ns bytes
@@ -38,6 +39,8 @@ mod columns;
 mod krige;
 mod level0;
 mod out_of_fold;
+mod polynomials;
+mod products;
 #[cfg(test)]
 mod tests;
 
@@ -69,11 +72,13 @@ pub struct StackParams {
     pub rounds: usize,
     /// Degree of the main proxy in q, 1 to 3.
     pub degree: usize,
+    /// Whether m may hold products of the first prediction with itself, with the proxies and with the item effects.
+    pub quadratic: bool,
 }
 
 impl Default for StackParams {
     fn default() -> Self {
-        Self { columns: None, rounds: 2, degree: 2 }
+        Self { columns: None, rounds: 2, degree: 2, quadratic: false }
     }
 }
 
@@ -251,7 +256,8 @@ impl Stack {
             let fit = stage.fit()?;
             let size = ResidualSize::fit(shape.len, &stage.table(&fit), &self.proxies)?;
             let predicted = self.model(&stage, &fit, None)?;
-            let search = Search { predicted: &predicted, proxies: &self.proxies, size: &size, known: &chosen };
+            let search =
+                Search { predicted: &predicted, proxies: &self.proxies, size: &size, known: &chosen, nearest: None };
             let found = search.largest(wanted, rng)?;
             let scores = evaluate(*oracle.inner(), &found)?;
             stage.add(&found, &scores, &self.proxies)?;
@@ -287,9 +293,11 @@ impl Stack {
         Ok(approximation.with_scattered(chosen.entries(shape.len))?)
     }
 
-    /// q(P) of m: what stands beside the low rank.
+    /// q(P) of m, and its products: what stands beside the low rank.
     fn blend(&self, stage: &OutOfFold, fit: &Fit, anchors: Vec<usize>) -> Blend {
-        Blend::new(self.proxies.clone(), stage.columns.len(), stage.level0.polynomials(&fit.linear), anchors)
+        let polynomials = stage.level0.polynomials(&fit.linear);
+        Blend::new(self.proxies.clone(), stage.columns.len(), polynomials, anchors)
+            .with_products(stage.level0.products(&fit.linear))
     }
 
     /// m as an approximation, not symmetric to the last bit; with the kriging of what it leaves where that is given.

@@ -26,6 +26,9 @@ const SAMPLE: usize = if cfg!(test) { 1 << 16 } else { 1 << 20 };
 const ROWS: usize = 512;
 const COLUMNS: usize = 2048;
 
+/// Rows whose nearest are found at once.
+const ROWS_TO_RANK: usize = 16;
+
 /// Candidates beyond twice the wanted number before they are thinned.
 const SLACK: usize = 1 << 20;
 
@@ -38,6 +41,8 @@ pub(crate) struct Search<'a> {
     pub(crate) proxies: &'a [Arc<dyn Oracle>],
     pub(crate) size: &'a ResidualSize,
     pub(crate) known: &'a Chosen,
+    /// Pairs are looked for among so many nearest of each item under the first proxy, before all are looked at.
+    pub(crate) nearest: Option<usize>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -64,6 +69,13 @@ fn thin(candidates: &mut Vec<Candidate>, wanted: usize) {
     }
 }
 
+/// Their pairs, ascending.
+fn pairs(found: Vec<Candidate>) -> Vec<Pair> {
+    let mut pairs: Vec<Pair> = found.into_iter().map(|one| (one.i as usize, one.j as usize)).collect();
+    pairs.sort_unstable();
+    pairs
+}
+
 impl Search<'_> {
     /// As many pairs as are wanted, or all that are left, ascending.
     ///
@@ -77,14 +89,19 @@ impl Search<'_> {
         if wanted == 0 {
             return Ok(Vec::new());
         }
+        if let (Some(count), Some(proxy)) = (self.nearest, self.proxies.first()) {
+            let mut found = self.among_nearest(&items, count, &**proxy)?;
+            if found.len() >= wanted {
+                thin(&mut found, wanted);
+                return Ok(pairs(found));
+            }
+        }
         let mut expected = 0.0;
         loop {
             let threshold = self.threshold(&items, wanted, left, expected, rng)?;
-            let mut found = self.above(&items, threshold, wanted)?;
+            let found = self.above(&items, threshold, wanted)?;
             if found.len() == wanted || threshold == f64::NEG_INFINITY {
-                let mut pairs: Vec<Pair> = found.drain(..).map(|one| (one.i as usize, one.j as usize)).collect();
-                pairs.sort_unstable();
-                return Ok(pairs);
+                return Ok(pairs(found));
             }
             expected = 2.0 * (expected.max(wanted as f64 / left as f64));
         }
@@ -152,6 +169,44 @@ impl Search<'_> {
             }
         }
         thin(&mut found, wanted);
+        Ok(found)
+    }
+
+    /// The unevaluated pairs of each item and its `count` nearest under the proxy, both without a column.
+    fn among_nearest(&self, items: &[usize], count: usize, proxy: &dyn Oracle) -> Result<Vec<Candidate>, OracleError> {
+        let parts: Vec<Result<Vec<Pair>, OracleError>> = items
+            .par_chunks(ROWS_TO_RANK)
+            .map(|rows| {
+                let mut scores = Array2::zeros((rows.len(), items.len()));
+                ask_block(proxy, rows, items, scores.view_mut())?;
+                let mut found = Vec::with_capacity(rows.len() * count);
+                for (&i, line) in rows.iter().zip(scores.rows()) {
+                    let mut others: Vec<usize> =
+                        (0..items.len()).filter(|&b| items[b] != i && !self.known.contains(i, items[b])).collect();
+                    if count < others.len() {
+                        others.select_nth_unstable_by(count, |&a, &b| line[b].total_cmp(&line[a]).then(a.cmp(&b)));
+                        others.truncate(count);
+                    }
+                    found.extend(others.iter().map(|&b| (i.min(items[b]), i.max(items[b]))));
+                }
+                Ok(found)
+            })
+            .collect();
+        let mut all = Vec::new();
+        for part in parts {
+            all.extend(part?);
+        }
+        all.sort_unstable();
+        all.dedup();
+        let mut found = Vec::with_capacity(all.len());
+        for pairs in all.chunks(SAMPLE) {
+            for (&(i, j), size) in pairs.iter().zip(self.sizes_of(pairs)?) {
+                // items are numbered by 32 bits in what comes of them
+                if let (Ok(i), Ok(j)) = (u32::try_from(i), u32::try_from(j)) {
+                    found.push(Candidate { size, i, j });
+                }
+            }
+        }
         Ok(found)
     }
 

@@ -130,13 +130,19 @@ fn a_budget_that_ends_among_the_pairs_is_an_error_that_says_so() {
 
 #[test]
 fn parameters_out_of_range_are_refused() {
+    let usual = ScatteredParams::default();
     for (params, message) in [
-        (ScatteredParams { columns: 1.0, rounds: 2 }, "`entries`: `columns` is 1, but must be above 0 and below 1"),
+        (ScatteredParams { columns: 1.0, ..usual }, "`entries`: `columns` is 1, but must be above 0 and below 1"),
         (
-            ScatteredParams { columns: f64::NAN, rounds: 2 },
+            ScatteredParams { columns: f64::NAN, ..usual },
             "`entries`: `columns` is NaN, but must be above 0 and below 1",
         ),
-        (ScatteredParams { columns: 0.5, rounds: 0 }, "`entries`: `rounds` is 0, but must be at least 1"),
+        (ScatteredParams { rounds: 0, ..usual }, "`entries`: `rounds` is 0, but must be at least 1"),
+        (ScatteredParams { nearest: Some(0), ..usual }, "`entries`: `nearest` is 0, but must be at least 1"),
+        (
+            ScatteredParams { nearest: Some(9), ..usual },
+            "`entries`: `nearest` is 9, but must be left out where there is no proxy",
+        ),
     ] {
         assert_eq!(params.around(shift_ridge(), Vec::new()).map(|_| ()).unwrap_err().to_string(), message);
     }
@@ -148,6 +154,9 @@ fn parameters_out_of_range_are_refused() {
         error,
         "`entries`: `proxy` is over 200 items, the oracle over 30, but must be over the items of the oracle"
     );
+    let shape = OracleShape { symmetry: crate::oracle::Symmetry::Asymmetric, ..OracleShape::of(&uneven()) };
+    let error = around(shift_ridge()).plan(shape, &landmarks(N), 10).unwrap_err().to_string();
+    assert!(error.contains("symmetric") && error.contains("shift_ridge"), "{error}");
 }
 
 /// A model whose sizes are products of its items' numbers.
@@ -179,7 +188,7 @@ fn the_largest_of_all_unevaluated_pairs_are_found_whatever_the_sample() {
         named.add(&EntryPlan::columns(&[0, 1]));
         let mut known = Chosen::new(n, named);
         known.extend(vec![(5, 9), (8, 3)], vec![0.0, 0.0]);
-        let search = Search { predicted: &predicted, proxies: &[], size: &size, known: &known };
+        let search = Search { predicted: &predicted, proxies: &[], size: &size, known: &known, nearest: None };
         let found = search.largest(wanted, &mut stream(1, "scattered", "search", 0)).unwrap();
         assert_eq!(found, search.largest(wanted, &mut stream(2, "scattered", "search", 0)).unwrap());
 
@@ -199,13 +208,37 @@ fn the_largest_of_all_unevaluated_pairs_are_found_whatever_the_sample() {
 }
 
 #[test]
+fn pairs_among_the_nearest_are_the_largest_of_those_and_the_rest_comes_from_all() {
+    let n = 90;
+    let Model { predicted, table } = model(n);
+    let place = |i: usize| (i * 37 % n) as f64;
+    let proxy = Array2::from_shape_fn((n, n), |(i, j)| -(place(i) - place(j)).abs());
+    let proxies: Vec<Arc<dyn Oracle>> = vec![Arc::new(Precomputed::new(proxy, AsymmetryPolicy::Reject).unwrap())];
+    let size = ResidualSize::fit(n, &table, &proxies).unwrap();
+    let mut named = EntrySet::new(OracleShape { len: n, ..OracleShape::of(&uneven()) });
+    named.add(&EntryPlan::columns(&[0, 1]));
+    let known = Chosen::new(n, named);
+    let find = |nearest, wanted| {
+        let search = Search { predicted: &predicted, proxies: &proxies, size: &size, known: &known, nearest };
+        search.largest(wanted, &mut stream(1, "scattered", "search", 0)).unwrap()
+    };
+    // four to either side of an item, at most, are its eight nearest; those at the ends and beside a column reach further
+    let found = find(Some(8), 60);
+    assert_eq!(found.len(), 60);
+    assert!(found.iter().all(|&(i, j)| i < j && i > 1 && (place(i) - place(j)).abs() <= 10.0), "{found:?}");
+    // all others are as many as there are: the nearest are no bound
+    assert_eq!(find(Some(88), 500), find(None, 500));
+    assert_eq!(find(Some(1), 3000), find(None, 3000));
+}
+
+#[test]
 fn no_more_pairs_are_found_than_are_left() {
     let Model { predicted, table } = model(9);
     let size = ResidualSize::fit(9, &table, &[]).unwrap();
     let mut named = EntrySet::new(OracleShape { len: 9, ..OracleShape::of(&uneven()) });
     named.add(&EntryPlan::columns(&[0, 1]));
     let known = Chosen::new(9, named);
-    let search = Search { predicted: &predicted, proxies: &[], size: &size, known: &known };
+    let search = Search { predicted: &predicted, proxies: &[], size: &size, known: &known, nearest: None };
     assert_eq!(search.largest(1000, &mut stream(1, "scattered", "search", 0)).unwrap().len(), 21);
     assert!(search.largest(0, &mut stream(1, "scattered", "search", 0)).unwrap().is_empty());
 }
@@ -304,7 +337,7 @@ fn sizes_and_selection_are_those_of_the_independent_program() {
         let mut known = Chosen::new(n, named);
         let extra = pairs(&case["extra"]);
         known.extend(extra.clone(), vec![0.0; extra.len()]);
-        let search = Search { predicted: &predicted, proxies: &proxies, size: &size, known: &known };
+        let search = Search { predicted: &predicted, proxies: &proxies, size: &size, known: &known, nearest: None };
         let wanted = pairs(&expected["pairs"]);
         assert_eq!(
             search.largest(wanted.len() as u64, &mut stream(1, "scattered", "golden", 0)).unwrap(),

@@ -2,8 +2,10 @@
 
 use ndarray::{Array1, Array2, ArrayView2, Axis, s};
 
-use super::blend::Polynomials;
+use super::StackParams;
 use super::columns::{Columns, Part};
+use super::polynomials::Polynomials;
+use super::products::{self, Prediction, Products};
 use crate::approximate::scattered::ridge::Linear;
 use crate::approximate::{Approximate, ApproximateError, ShiftRidgeParams};
 use crate::approximation::{Factors, Known};
@@ -70,13 +72,16 @@ pub(super) struct Level0 {
     links: Vec<Linked>,
     /// Item effects.
     effects: Array1<f64>,
+    /// Proxies that there are.
+    proxies: usize,
+    quadratic: bool,
 }
 
 impl Level0 {
     pub(super) fn fit(
         columns: &Columns,
         similar: Option<&Similar>,
-        degree: usize,
+        params: StackParams,
         rng: &mut Rng,
     ) -> Result<Self, ApproximateError> {
         let mut links = Vec::new();
@@ -84,7 +89,7 @@ impl Level0 {
         let counts =
             if columns.proxies.len() > 1 { vec![1, columns.proxies.len()] } else { vec![columns.proxies.len()] };
         for (number, proxies) in counts.into_iter().enumerate() {
-            let polynomials = Polynomials::fit(columns, proxies, degree)?;
+            let polynomials = Polynomials::fit(columns, proxies, params.degree)?;
             let mut residual = &columns.scores - &polynomials.block(columns.scores.dim(), &columns.proxies);
             let base = shift_ridge(&columns.items, &residual, proxies > 0, rng)?;
             // a self-similarity says nothing of other pairs
@@ -95,27 +100,37 @@ impl Level0 {
             let kriged = krige_columns(&columns.items, residual, similar)?;
             links.push(Linked { polynomials, base, kriged });
         }
-        Ok(Self { links, effects })
+        Ok(Self { links, effects, proxies: columns.proxies.len(), quadratic: params.quadratic })
     }
 
-    /// Number of features with so many proxies.
-    pub(super) fn width(&self, proxies: usize) -> usize {
-        2 * self.links.len() + 2 * proxies + 2
+    /// Number of features.
+    pub(super) fn width(&self) -> usize {
+        self.linear_width() + if self.quadratic { products::width(self.proxies) } else { 0 }
     }
 
-    /// Features of a pair: V, p and p² of each proxy, the sum of both effects and its square.
+    fn linear_width(&self) -> usize {
+        2 * self.links.len() + 2 * self.proxies + 2
+    }
+
+    /// Features of a pair: V, p and p² of each proxy, the sum of both effects and its square; products of V₁ where they are wanted.
+    /// `features` comes empty.
     pub(super) fn features(
         &self,
         i: usize,
         j: usize,
         values: impl Iterator<Item = f64>,
-        proxies: impl Iterator<Item = f64>,
+        proxies: impl Iterator<Item = f64> + Clone,
         features: &mut Vec<f64>,
     ) {
         features.extend(values);
-        features.extend(proxies.flat_map(|p| [p, p * p]));
-        let both = self.effects[i] + self.effects[j];
+        let first = features[0];
+        features.extend(proxies.clone().flat_map(|p| [p, p * p]));
+        let effects = (self.effects[i], self.effects[j]);
+        let both = effects.0 + effects.1;
         features.extend([both, both * both]);
+        if self.quadratic {
+            features.extend(products::features(first, proxies, effects));
+        }
     }
 
     /// The V of a block, whose proxies are given.
@@ -155,11 +170,19 @@ impl Level0 {
             sum.add(weight, &link.polynomials);
         }
         let first = 2 * self.links.len();
-        let last = linear.weights.len() - 2;
+        let last = self.linear_width() - 2;
         for (k, weights) in linear.weights[first..last].chunks_exact(2).enumerate() {
             sum.add_powers(k, &[0.0, weights[0], weights[1]]);
         }
         sum
+    }
+
+    /// The products of m.
+    pub(super) fn products(&self, linear: &Linear) -> Option<Products> {
+        let weights = linear.weights.get(self.linear_width()..).filter(|weights| !weights.is_empty())?;
+        let link = self.links.first()?;
+        let first = Prediction { polynomials: link.polynomials.clone(), low_rank: link.base.clone() };
+        Some(Products::new(first, self.effects.clone(), weights.to_vec()))
     }
 
     /// The low rank of m.
@@ -170,7 +193,8 @@ impl Level0 {
                 parts.push((left * linear.weights[2 * number + offset], right.clone()));
             }
         }
-        let [sum, square] = [linear.weights.len() - 2, linear.weights.len() - 1].map(|k| linear.weights[k]);
+        let last = self.linear_width();
+        let [sum, square] = [linear.weights[last - 2], linear.weights[last - 1]];
         // sum (a_i + a_j) + square (a_i + a_j)², on the columns 1, a, a²
         let n = self.effects.len();
         let right = Array2::from_shape_fn((n, 3), |(i, k)| self.effects[i].powi([0, 1, 2][k]));

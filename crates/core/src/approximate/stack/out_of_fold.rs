@@ -34,17 +34,17 @@ pub(super) struct Fit {
 
 impl OutOfFold {
     pub(super) fn of(stack: &Stack, columns: Columns, rng: &mut Rng) -> Result<Self, ApproximateError> {
-        let degree = stack.params.degree;
+        let params = stack.params;
         let similar = stack.similar.as_deref();
-        let level0 = Level0::fit(&columns, similar, degree, rng)?;
-        let width = level0.width(stack.proxies.len());
+        let level0 = Level0::fit(&columns, similar, params, rng)?;
+        let width = level0.width();
         let mut stage = Self { columns, level0, design: Vec::new(), width, table: Table::default() };
         for fold in folds(stage.columns.items.len(), rng) {
             let kept: Vec<usize> = (0..stage.columns.items.len()).filter(|place| !fold.contains(place)).collect();
             if kept.is_empty() {
                 continue;
             }
-            let smaller = Level0::fit(&stage.columns.select(&kept), similar, degree, rng)?;
+            let smaller = Level0::fit(&stage.columns.select(&kept), similar, params, rng)?;
             let mut is_kept = vec![false; stage.columns.len()];
             kept.iter().for_each(|&place| is_kept[stage.columns.items[place]] = true);
             let rows: Vec<usize> = (0..stage.columns.len()).filter(|&i| !is_kept[i]).collect();

@@ -15,6 +15,8 @@ crate::conformance!(
     StackParams { columns: Some(1.0), ..StackParams::default() }.check().unwrap()
 );
 
+crate::conformance!(stack_with_products, StackParams { quadratic: true, ..StackParams::default() }.check().unwrap());
+
 const N: usize = 220;
 
 /// A function of two cheap scores, an item effect, low rank and noise that some items have more of.
@@ -68,6 +70,19 @@ fn the_stack_beats_shift_ridge_around_the_proxy_at_equal_calls() {
 }
 
 #[test]
+fn products_help_where_the_score_is_a_square_of_what_the_columns_say() {
+    let (oracle, proxies) = problem();
+    // beyond the polynomials of the proxies: the low rank, squared
+    let oracle = Precomputed::new(oracle.matrix().mapv(|k| k * k), AsymmetryPolicy::Mean).unwrap();
+    let of = |quadratic| {
+        let params = StackParams { columns: Some(1.0), quadratic, ..StackParams::default() };
+        error(&oracle, &fit(&params.check().unwrap().with_proxies(proxies.clone()), &oracle, 30))
+    };
+    let (linear, quadratic) = (of(false), of(true));
+    assert!(quadratic < 0.95 * linear, "{quadratic} against {linear}");
+}
+
+#[test]
 fn the_bill_is_exact_whatever_is_chosen() {
     let (oracle, proxies) = problem();
     for rank in [3, 12, 30, 60] {
@@ -96,8 +111,15 @@ fn a_matrix_of_low_rank_is_left_to_shift_ridge() {
 
 #[test]
 fn entries_products_and_vectors_know_what_is_exact() {
+    for quadratic in [false, true] {
+        what_is_exact_is_known(quadratic);
+    }
+}
+
+fn what_is_exact_is_known(quadratic: bool) {
     let (oracle, proxies) = problem();
-    let fitted = fit(&stack(Some(0.75), &proxies), &oracle, 30);
+    let params = StackParams { columns: Some(0.75), quadratic, ..StackParams::default() };
+    let fitted = fit(&params.check().unwrap().with_proxies(proxies), &oracle, 30);
     assert!(fitted.is_symmetric());
     for (i, j, score) in fitted.scattered().unwrap().pairs().take(50) {
         assert_eq!((fitted.entry(j, i).unwrap(), score), (score, oracle.matrix()[[i, j]]));
@@ -125,6 +147,16 @@ fn parameters_out_of_range_are_refused() {
     );
     assert_eq!(refused(StackParams { rounds: 0, ..usual }), "`stack`: `rounds` is 0, but must be at least 1");
     assert_eq!(refused(StackParams { degree: 4, ..usual }), "`stack`: `degree` is 4, but must be 1, 2 or 3");
+    let (oracle, proxies) = problem();
+    let fewer = OracleShape { len: 30, ..OracleShape::of(&oracle) };
+    let landmarks = Landmarks::uniform(30, &mut stream(6, "stack", "landmarks", 0));
+    assert_eq!(
+        stack(None, &proxies).plan(fewer, &landmarks, 10).unwrap_err().to_string(),
+        "`stack`: `proxy` is over 220 items, the oracle over 30, but must be over the items of the oracle"
+    );
+    let asymmetric = OracleShape { symmetry: crate::oracle::Symmetry::Asymmetric, ..OracleShape::of(&oracle) };
+    let error = stack(None, &proxies).plan(asymmetric, &self::landmarks(), 10).unwrap_err().to_string();
+    assert!(error.contains("symmetric"), "{error}");
 }
 
 fn numbers(value: &serde_json::Value) -> Vec<f64> {
@@ -162,7 +194,7 @@ fn its_parts_are_those_of_the_independent_program() {
         };
         let similar = Similar::of(&matrix(&case["vectors"]));
 
-        let link = blend::Polynomials::fit(&columns, all.len(), degree).unwrap();
+        let link = polynomials::Polynomials::fit(&columns, all.len(), degree).unwrap();
         assert_near(&link.block((columns.len(), columns.len()), &all), &matrix(&expected["link"]), &format!("{id}: q"));
         let mut residual = &columns.scores - &link.block(columns.scores.dim(), &columns.proxies);
         items.iter().enumerate().for_each(|(b, &t)| residual[[t, b]] = 0.0);
