@@ -4,11 +4,13 @@ import os
 import pathlib
 import sys
 
+# no status of a script that broke: Python gives those 1, argparse 2
+MISSED = 3
 missed = []
 
 
-def hold(what, ratio, at_most=None, at_least=None):
-    """Keeps a ratio; a missed aim makes `end` return 1. Without an aim it is only told."""
+def hold(what, ratio, at_most=None, at_least=None, ours=None, theirs=None):
+    """Keeps a ratio, and the seconds of both sides where it is one of times; a missed aim makes `end` return 3. Without an aim it is only told."""
     met = (at_most is None or ratio <= at_most) and (at_least is None or ratio >= at_least)
     aim = f"at most {at_most:g}" if at_most is not None else f"at least {at_least:g}" if at_least is not None else "-"
     verdict = "-" if aim == "-" else "met" if met else "MISSED"
@@ -16,11 +18,13 @@ def hold(what, ratio, at_most=None, at_least=None):
         missed.append(what)
     table = os.environ.get("PEERS_TABLE")
     if table:
+        seconds = ["-" if side is None else f"{side:.4g}" for side in (ours, theirs)]
+        peer = os.environ.get("PEER", pathlib.Path(sys.argv[0]).stem)
         with open(table, "a") as file:
-            file.write(f"{pathlib.Path(sys.argv[0]).stem}\t{what}\t{ratio:.3f}\t{aim}\t{verdict}\n")
+            print(peer, what, f"{ratio:.4g}", aim, verdict, *seconds, sep="\t", file=file)
     return met
 
 
 def end():
     """The exit status."""
-    return 1 if missed else 0
+    return MISSED if missed else 0

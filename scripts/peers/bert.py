@@ -15,6 +15,8 @@ import statistics
 import subprocess
 import time
 
+from aims import hold
+
 parser = argparse.ArgumentParser()
 parser.add_argument("--example", required=True)
 parser.add_argument("--model", required=True)
@@ -82,6 +84,8 @@ def line(name, mine, theirs, unit):
     ratio = statistics.median(theirs) / statistics.median(mine)
     print(f"{name}: ours {statistics.median(mine):.2f} s, transformers {statistics.median(theirs):.2f} s, "
           f"{ratio:.2f}x as fast ({unit}, median of {options.rounds} rounds, {options.threads} threads)")
+    model = os.path.basename(os.path.normpath(options.model))
+    hold(f"transformers over landmark, {name}, {model}", ratio, ours=statistics.median(mine), theirs=statistics.median(theirs))
 
 
 for precision, dtype in (("f32", torch.float32), ("bf16", torch.bfloat16)):

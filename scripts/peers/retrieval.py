@@ -87,5 +87,5 @@ with tempfile.TemporaryDirectory() as folder:
         hold(f"recall@10 over retrieve and rerank, {b} calls", ours / reranked, at_least=1)
         # other columns and judges: a point either way
         hold(f"recall@10 over ROUNDS in NumPy, {b} calls", ours / twin, at_least=0.98)
-        hold(f"own time over ROUNDS in NumPy, {b} calls", float(own) / theirs)
+        hold(f"own time over ROUNDS in NumPy, {b} calls", float(own) / theirs, ours=float(own), theirs=theirs)
 raise SystemExit(end())

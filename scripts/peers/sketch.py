@@ -90,7 +90,7 @@ def main():
     for name, (seconds, error, bound, _) in ours.items():
         theirs, their_error = peers[name if name in peers else "buffered_2l"]
         ratio = float(seconds) / theirs
-        hold(f"{name} over NumPy", ratio, at_most=1)
+        hold(f"{name} over NumPy", ratio, at_most=1, ours=float(seconds), theirs=theirs)
         print(f"{name:14} {float(seconds):8.3f} {theirs:8.3f} {ratio:6.2f} {float(error):12.2f} {their_error:12.2f} {float(bound):12.2f}")
     return end()
 

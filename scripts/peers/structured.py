@@ -7,7 +7,7 @@
 Needs numpy and scipy. Circulant products against SciPy's real FFTs (the spectrum of the generator kept, as ours is) and against
 a BLAS matrix-vector product with the full matrix; Walsh-Hadamard transforms against NumPy's butterflies (one pass of whole-array
 sums and differences a level), the product with scipy.linalg.hadamard, and one pass of multiplications over the same memory;
-10,000 x 1,024 items to 1,024 features on one thread and two. Results are compared too. Exits with 1 where an aim is missed:
+10,000 x 1,024 items to 1,024 features on one thread and two. Results are compared too. Exits with 3 where an aim is missed:
 circulant >= 1.0 of SciPy and >= 100 of gemv at 4,096, Walsh-Hadamard >= 5 of NumPy; circulant features on two threads >= 1.8 of one.
 """
 
@@ -62,7 +62,6 @@ def butterflies(x):
 
 
 def main():
-    met = True
     with tempfile.TemporaryDirectory() as folder:
         lines = subprocess.run([options.ours, folder, str(options.repeats)], check=True, capture_output=True, text=True)
         ours = {}
@@ -85,8 +84,8 @@ def main():
             del matrix
             assert difference < 1e-9 and np.abs(fft() - y).max() < 1e-9
             if n == 4096:
-                hold(f"SciPy FFT over circulant {n}", fft_time / mine, at_least=1)
-                hold(f"gemv over circulant {n}", gemv_time / mine, at_least=100)
+                hold(f"SciPy FFT over circulant {n}", fft_time / mine, at_least=1, ours=mine, theirs=fft_time)
+                hold(f"gemv over circulant {n}", gemv_time / mine, at_least=100, ours=mine, theirs=gemv_time)
             print(
                 f"{n:12} {1e6 * mine:9.2f} {1e6 * fft_time:10.2f} {fft_time / mine:6.2f} {1e6 * gemv_time:10.1f} "
                 f"{gemv_time / mine:7.1f} {1e6 * ours['toeplitz', n]:9.2f} {difference:11.1e}"
@@ -106,7 +105,6 @@ def main():
                 theirs, result = butterflies(read(f"hadamard_x_{n}")), read(f"hadamard_y_{n}")
                 assert np.abs(theirs - result).max() < 1e-9
             batch, one_pass = ours["hadamard_batch", n], ours["one_pass", n]
-            met &= numpy_time >= 5 * mine
             two = ""
             if ("hadamard_batch_two", n) in ours:
                 both = ours["one_pass_two", n]
@@ -115,7 +113,7 @@ def main():
                 f"{n:12} {1e6 * mine:10.2f} {1e6 * ours['hadamard_f32', n]:10.2f} {1e6 * numpy_time:10.2f} {numpy_time / mine:6.1f} "
                 f"{dense:18} {1e6 * batch:11.2f} {1e6 * one_pass:10.2f} {batch / one_pass:7.2f}{two}"
             )
-            hold(f"NumPy over hadamard {n}", numpy_time / mine, at_least=5)
+            hold(f"NumPy over hadamard {n}", numpy_time / mine, at_least=5, ours=mine, theirs=numpy_time)
 
     print("10,000 x 1,024 items to 1,024 ReLU features, seconds")
     for name, n in list(ours):
@@ -123,7 +121,7 @@ def main():
             one, two = ours[name, n], ours[name[:-1] + "2", n]
             hold(f"{name[6:-2]}, one thread over two", one / two, at_least=1.8 if name == "batch_circulant_1" else None)
             print(f"{name[6:-2]:>18} one thread {one:7.3f}, two {two:7.3f}, ratio {one / two:.2f}")
-    return end() if met else 1
+    return end()
 
 
 if __name__ == "__main__":
