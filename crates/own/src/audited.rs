@@ -14,13 +14,15 @@ use landmark_harness::invocation::{Invocation, UsageError};
 use landmark_harness::run::{self, Ended, RunError};
 use landmark_harness::sweep::context::SweepContext;
 use landmark_neighbours::nearest::{NeighbourError, RoundsParams};
-use landmark_neighbours::recall::{Audit, AuditError, Audited, Bound, Enough, Target, nearest_to};
+use landmark_neighbours::recall::{Audit, AuditError, Audited, Bound, Enough, nearest_to};
 use landmark_report::amounts::count;
 use miette::{IntoDiagnostic, Report, Result};
 use serde_json::json;
 
 use crate::calls::{Answer, Place, failed, proxies};
 use crate::from_factors::{Recalled, from_factors};
+use crate::neighbours::top_k;
+use crate::own::{own_matrix, target};
 
 /// Calls an item at which a search gives up where nothing is said.
 const CALLS_PER_ITEM: usize = 100;
@@ -30,8 +32,10 @@ const CALLS_PER_ITEM: usize = 100;
 /// # Errors
 /// A recall that can't be stated, and whatever stops a run.
 pub fn top_k_with_recall(invocation: &Invocation, wanted: &Recalled) -> Result<(String, Ended)> {
-    let target = Target::new(wanted.target, wanted.delta)
-        .map_err(|error| UsageError::new(format!("no recall can be stated: {error}"), None))?;
+    let target = target(wanted.target, wanted.delta)?;
+    if own_matrix(&invocation.config()?)?.oracle.settings().is_given() && !wanted.dry_run {
+        return top_k(invocation, wanted.k, None, None).map(|text| (text, Ended::Done));
+    }
     if wanted.from_factors {
         return from_factors(invocation, wanted, target).map(|text| (text, Ended::Done));
     }

@@ -256,6 +256,10 @@ fn of_rows(wanted: &Wanted, ask: Ask<'_>) -> Result<(Sketch, String)> {
         let sketch = Sketch { name, items, landmarks: landmarks_of(items), columns, dimension, ..Sketch::default() };
         return Ok((scored(sketch, wanted, ask)?, text));
     }
+    if seen.rows == 0 {
+        let message = format!("`{}` has no rows", file.display());
+        return Err(refused(message, "a row an item, below a line with the names of the columns (none in a `.txt`)"));
+    }
     let Some(column) = given(&wanted.text).or_else(|| seen.text()) else {
         let message = format!("`{}` has no column of texts", file.display());
         return Err(refused(message, "name it: `--text COLUMN`"));
@@ -281,12 +285,13 @@ fn of_rows(wanted: &Wanted, ask: Ask<'_>) -> Result<(Sketch, String)> {
     }
     match id {
         Some(id) => text += &format!("ids: `{}` ({}, …)\n", id.name, id.first.join(", ")),
-        None => text += "ids: the numbers of the rows\n",
+        None => text += &format!("ids: the numbers of the rows{}\n", seen.why_no_id(&column.name)),
     }
     let split = label.and_then(|_| seen.split()).map(|split| split.name.clone());
     if let Some(label) = label {
         let parts = split.as_ref().map_or_else(String::new, |split| format!("; train and test in `{split}`"));
         text += &format!("labels: {} in `{}`{parts}\n", label.distinct, label.name);
+        text += &seen.why_no_split().filter(|_| split.is_none()).unwrap_or_default();
     }
     let columns = Items::Texts {
         id: id.map(|id| id.name.clone()).filter(|_| layout != TextsFormat::Folder),

@@ -26,7 +26,7 @@ use landmark_tasks::neighbours::{ScoredPair, SignedVectors, best_pairs, count_pa
 use miette::{IntoDiagnostic, Report, Result};
 use ndarray::Axis;
 
-use crate::own::Own;
+use crate::own::{ESTIMATES, GIVEN, Own, target};
 
 /// Pairs asked of the oracle at a time: what a budget cuts off is no more than that.
 const PAIRS_AT_A_TIME: usize = 256;
@@ -58,8 +58,7 @@ impl Wanted {
     /// # Errors
     /// A recall that is none, and a budget for nothing.
     pub fn of(pairs: Option<usize>, at_least: Option<f64>, scoring: Scoring) -> Result<Self> {
-        let target = scoring.target_recall.map(|recall| Target::new(recall, scoring.delta)).transpose();
-        let target = target.map_err(|error| UsageError::new(format!("no recall can be stated: {error}"), None))?;
+        let target = scoring.target_recall.map(|recall| target(recall, scoring.delta)).transpose()?;
         let Scoring { rescore, budget, dry_run, .. } = scoring;
         if rescore.is_none() && target.is_none() && (budget.is_some() || dry_run) {
             let help = "add `--rescore N` or `--target-recall SHARE`".to_owned();
@@ -114,6 +113,9 @@ pub fn mine(invocation: &Invocation, wanted: Wanted) -> Result<String> {
     let path = own.write(own_data::PAIRS, own.pair_columns(&pairs))?;
     own.write_statement(&path, statement.as_ref())?;
     text += &format!("the {} most similar pairs: `{}`\n", count(pairs.len() as u64), path.display());
+    if pairs.is_empty() {
+        text += "no pair is that similar: lower `--at-least`\n";
+    }
     text += &own.draw_again();
     Ok(text)
 }
@@ -162,13 +164,20 @@ pub fn dedupe(invocation: &Invocation, wanted: Wanted) -> Result<String> {
 
 impl Own {
     fn pairs(&self, wanted: Wanted) -> Result<Found> {
+        let at_least = wanted.at_least.unwrap_or(f64::NEG_INFINITY);
+        if !wanted.dry_run
+            && let Some(matrix) = self.given()?
+        {
+            let (_progress, done) = self.progress("items done");
+            let found = best_pairs(matrix.view(), most(wanted), at_least, done);
+            let pairs = found.into_iter().map(|pair| Mined { pair, exact: true }).collect();
+            return Ok(Found { pairs, text: GIVEN.to_owned(), statement: None });
+        }
         if wanted.rescore.is_none() && wanted.target.is_none() {
-            let (progress, done) = self.progress("items done");
-            let at_least = wanted.at_least.unwrap_or(f64::NEG_INFINITY);
-            let found = best_pairs(self.vectors(), wanted.pairs.unwrap_or(PAIRS), at_least, done);
-            drop(progress);
+            let (_progress, done) = self.progress("items done");
+            let found = best_pairs(self.vectors(), most(wanted), at_least, done);
             let pairs = found.into_iter().map(|pair| Mined { pair, exact: false }).collect();
-            return Ok(Found { pairs, ..Found::default() });
+            return Ok(Found { pairs, text: ESTIMATES.to_owned(), statement: None });
         }
         if let (Some(_), Some(reason)) = (wanted.target, held_out::not_uniform(&self.matrix)) {
             let help = "make the factors with `landmarks: uniform`, or leave out `--target-recall`".to_owned();
@@ -186,8 +195,7 @@ impl Own {
             let places = |mined: &Mined| (mined.pair.first, mined.pair.second);
             other.pair.score.total_cmp(&one.pair.score).then_with(|| places(one).cmp(&places(other)))
         });
-        let limit = wanted.pairs.unwrap_or(if wanted.target.is_some() { usize::MAX } else { PAIRS });
-        found.pairs.truncate(limit);
+        found.pairs.truncate(most(wanted));
         Ok(found)
     }
 
@@ -197,10 +205,10 @@ impl Own {
         let at_least = wanted.at_least.unwrap_or(f64::NEG_INFINITY);
         let candidates = self.candidates(context, wanted)?;
         let bill = missing(context, &candidates.pairs)?;
-        let asked = count(candidates.pairs.len() as u64);
+        let asked = asked(candidates.pairs.len() as u64, self.factors.info.items as u64);
         if wanted.dry_run {
             let text = format!(
-                "{}{asked} pairs to score, for which {} evaluations are to be bought\n",
+                "{}{asked} to score, for which {} evaluations are to be bought\n",
                 candidates.text,
                 count(bill)
             );
@@ -208,14 +216,29 @@ impl Own {
         }
         if let (Some(budget), Some(_)) = (wanted.budget.filter(|&budget| budget < bill), wanted.target) {
             let message = format!(
-                "{asked} pairs must be scored for that recall, {} evaluations, and the budget is {}",
+                "{asked} must be scored for that recall, {} evaluations, and the budget is {}",
                 count(bill),
                 count(budget)
             );
             return Err(UsageError::new(message, Some(format!("raise `--budget` to {bill}, or ask for less"))).into());
         }
+        let is_agreed = wanted.budget.is_some() || wanted.target.is_none() || !context.problem.is_priced;
+        if !is_agreed
+            && 2 * bill > all_pairs(self.factors.info.items as u64) * context.metered.shape().evaluations_per_pair
+        {
+            let message = format!(
+                "{}{asked} must be scored for that recall, {} evaluations, which is more than half of what all pairs take",
+                candidates.text,
+                count(bill)
+            );
+            let help = format!(
+                "few pairs in the columns make a bound that is far below the truth: more `ranks` or a lower `--target-recall` need \
+                 fewer; `--budget {bill}` agrees to it"
+            );
+            return Err(UsageError::new(message, Some(help)).into());
+        }
         let mut pairs = self.landmark_pairs(oracle.as_ref(), at_least, wanted.pairs)?;
-        let (progress, mut done) = self.progress("items' worth of pairs scored");
+        let (progress, mut done) = self.progress_over(candidates.pairs.len() as u64, "pairs scored");
         let mut scored = 0;
         for chunk in candidates.pairs.chunks(PAIRS_AT_A_TIME) {
             let mut scores = vec![0.0; chunk.len()];
@@ -235,7 +258,7 @@ impl Own {
         let bought = context.metered.spent().evaluations;
         let mut text = candidates.text;
         text += &format!(
-            "{} of {asked} pairs scored by the oracle, {} evaluations bought now\n",
+            "{} of {asked} scored by the oracle, {} evaluations bought now\n",
             count(scored as u64),
             count(bought)
         );
@@ -337,8 +360,9 @@ impl Own {
         };
         let info = &self.factors.info;
         let judged = held_out::Judged { rank: info.rank, columns: &info.landmarks };
-        let audit =
-            judged.pairs(context, at_least).map_err(|error| Report::from_err(RunError::Plan(Box::new(error))))?;
+        let audit = judged
+            .pairs(context, at_least, target)
+            .map_err(|error| Report::from_err(RunError::Plan(Box::new(error))))?;
         audit.threshold(target).map_err(|error| {
             UsageError::new(
                 format!("no recall can be stated: {error}"),
@@ -377,6 +401,22 @@ struct Candidates {
     pairs: Vec<Pair>,
     bound: Option<PairBound>,
     text: String,
+}
+
+/// Pairs to be listed: all of them where a recall is stated.
+fn most(wanted: Wanted) -> usize {
+    wanted.pairs.unwrap_or(if wanted.target.is_some() { usize::MAX } else { PAIRS })
+}
+
+fn all_pairs(items: u64) -> u64 {
+    items * items.saturating_sub(1) / 2
+}
+
+/// A number of pairs, and how many of all that is where it is much.
+fn asked(pairs: u64, items: u64) -> String {
+    let share = 100 * pairs / all_pairs(items).max(1);
+    let of_all = if share >= 10 { format!(" ({share} % of all)") } else { String::new() };
+    format!("{} pairs{of_all}", count(pairs))
 }
 
 /// Evaluations of pairs that are not in the store.

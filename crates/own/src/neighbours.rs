@@ -13,7 +13,7 @@ use landmark_report::columns::Column;
 use landmark_tasks::neighbours::{Neighbour, top_k as most_similar};
 use miette::{IntoDiagnostic, Result};
 
-use crate::own::Own;
+use crate::own::{ESTIMATES, GIVEN, Own};
 
 /// Pairs asked of the oracle at a time: what a budget cuts off is no more than that.
 const PAIRS_AT_A_TIME: usize = 256;
@@ -28,25 +28,39 @@ pub fn top_k(invocation: &Invocation, k: usize, rescore: Option<usize>, budget: 
         return Err(UsageError::new("without either nothing is scored, and nothing bought", Some(help)).into());
     }
     let own = Own::open(invocation)?;
-    let wide = rescore.unwrap_or(k).max(k);
+    let given = own.given()?;
+    let wide = if given.is_some() { k } else { rescore.unwrap_or(k).max(k) };
     let (progress, done) = own.progress("items done");
-    let mut found = most_similar(own.vectors(), wide, done);
+    let mut found = match &given {
+        Some(matrix) => most_similar(matrix.view(), wide, done),
+        None => most_similar(own.vectors(), wide, done),
+    };
     drop(progress);
     let mut text = String::new();
     let exact = match rescore {
+        _ if given.is_some() => {
+            text += GIVEN;
+            let pairs = |(i, list): (usize, &Vec<Neighbour>)| {
+                list.iter().map(move |one| (pair(i, one.item), one.score)).collect::<Vec<_>>()
+            };
+            found.iter().enumerate().flat_map(pairs).collect()
+        }
         Some(_) => {
             let (exact, bought, asked) = own.rescore(&found, budget)?;
             let (scored, bought) = (count(exact.len() as u64), count(bought));
             text += &format!("{scored} of {} pairs scored by the oracle, {bought} of them bought now\n", count(asked));
             exact
         }
-        None => HashMap::new(),
+        None => {
+            text += ESTIMATES;
+            HashMap::new()
+        }
     };
     for (item, list) in found.iter_mut().enumerate() {
         rank_anew(item, list, &exact);
         list.truncate(k);
     }
-    let path = own.write(own_data::NEIGHBOURS, columns(&own, &found, rescore.map(|_| &exact)))?;
+    let path = own.write(own_data::NEIGHBOURS, columns(&own, &found, &exact))?;
     own.write_statement(&path, None)?;
     let listed = k.min(found.len().saturating_sub(1));
     text +=
@@ -58,6 +72,10 @@ pub fn top_k(invocation: &Invocation, k: usize, rescore: Option<usize>, budget: 
 /// Scores by pair, the smaller item first.
 type Exact = HashMap<Pair, f64>;
 
+fn pair(i: usize, j: usize) -> Pair {
+    (i.min(j), i.max(j))
+}
+
 impl Own {
     /// Asks the oracle for the pairs found, everyone's nearest first, until the budget ends: the scores, how many were bought,
     /// and how many there are in all.
@@ -66,7 +84,7 @@ impl Own {
         let mut seen = std::collections::HashSet::new();
         for place in 0..found.iter().map(Vec::len).max().unwrap_or(0) {
             let at_place = found.iter().enumerate().filter_map(|(item, list)| Some((item, list.get(place)?.item)));
-            pairs.extend(at_place.map(|(i, j)| (i.min(j), i.max(j))).filter(|&pair| seen.insert(pair)));
+            pairs.extend(at_place.map(|(i, j)| pair(i, j)).filter(|&pair| seen.insert(pair)));
         }
         let budget = Budget { entries: budget, ..Budget::default() };
         let matrix = landmark_harness::config::MatrixSubject { budget, ..self.matrix.clone() };
@@ -99,24 +117,20 @@ fn rank_anew(item: usize, list: &mut [Neighbour], exact: &Exact) {
         return;
     }
     for neighbour in list.iter_mut() {
-        let pair = (item.min(neighbour.item), item.max(neighbour.item));
-        neighbour.score = exact.get(&pair).copied().unwrap_or(neighbour.score);
+        neighbour.score = exact.get(&pair(item, neighbour.item)).copied().unwrap_or(neighbour.score);
     }
     list.sort_by(|one, other| other.score.total_cmp(&one.score).then(one.item.cmp(&other.item)));
 }
 
-fn columns(own: &Own, found: &[Vec<Neighbour>], exact: Option<&Exact>) -> Vec<Column> {
+fn columns(own: &Own, found: &[Vec<Neighbour>], exact: &Exact) -> Vec<Column> {
     let all = || found.iter().enumerate().flat_map(|(item, list)| list.iter().map(move |one| (item, one)));
     let ranks = found.iter().flat_map(|list| 1..=list.len() as u64);
-    let mut columns = vec![
+    let is_exact = |(item, one): (usize, &Neighbour)| exact.contains_key(&pair(item, one.item));
+    vec![
         Column::text("id", all().map(|(item, _)| Some(own.id(item)))),
         Column::count("rank", ranks.map(Some)),
         Column::text("neighbour", all().map(|(_, one)| Some(own.id(one.item)))),
         Column::number("score", all().map(|(_, one)| Some(one.score))),
-    ];
-    if let Some(exact) = exact {
-        let is_exact = |(item, one): (usize, &Neighbour)| exact.contains_key(&(item.min(one.item), item.max(one.item)));
-        columns.push(Column::flag("exact", all().map(is_exact).map(Some)));
-    }
-    columns
+        Column::flag("exact", all().map(is_exact).map(Some)),
+    ]
 }

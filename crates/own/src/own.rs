@@ -4,19 +4,39 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use landmark_core::oracle::{OracleError, block_of};
 use landmark_harness::config::{Config, MatrixSubject, Subject};
 use landmark_harness::experiments::own_data::{FACTORS, Statement};
 use landmark_harness::factors::Factors;
 use landmark_harness::invocation::{Invocation, UsageError};
 use landmark_harness::items::OwnItems;
+use landmark_harness::job::JobError;
 use landmark_harness::progress::Progress;
-use landmark_harness::run::{self, RunOptions};
+use landmark_harness::run::{self, RunError, RunOptions};
 use landmark_harness::scale::executor::command_line;
 use landmark_harness::sweep::context::SweepContext;
+use landmark_neighbours::recall::Target;
 use landmark_report::columns::{Column, write_parquet, write_separated};
 use landmark_tasks::neighbours::SignedVectors;
 use miette::{IntoDiagnostic, Result};
+use ndarray::Array2;
 use serde_json::json;
+
+/// What is said of an answer that nothing was scored for.
+pub(crate) const ESTIMATES: &str = "by the estimates of the factors, of unknown recall: `--rescore N` scores candidates, `--target-recall 0.9` states a recall\n";
+
+/// What is said of one that was read off a matrix.
+pub(crate) const GIVEN: &str = "read off the matrix, which holds every score: exact, and complete\n";
+
+/// A recall to be reached, as a command has it.
+pub(crate) fn target(recall: f64, delta: f64) -> Result<Target> {
+    let refused = |error| {
+        let is_percent = recall > 1.0 && recall <= 100.0;
+        let help = is_percent.then(|| format!("a recall is a share of 1: `--target-recall {}`", recall / 100.0));
+        UsageError::new(format!("no recall can be stated: {error}"), help).into()
+    };
+    Target::new(recall, delta).map_err(refused)
+}
 
 /// A finished run of `own_data`.
 pub(crate) struct Own {
@@ -101,6 +121,22 @@ impl Own {
         SignedVectors { vectors: vectors.view(), signature, scattered: scattered.as_ref() }
     }
 
+    /// All scores, n × n, where they are in a file.
+    pub(crate) fn given(&self) -> Result<Option<Array2<f64>>> {
+        if !self.matrix.oracle.settings().is_given() {
+            return Ok(None);
+        }
+        let all: Vec<usize> = (0..self.factors.info.items).collect();
+        let read = run::with_sweep(&self.config, &self.matrix, &self.options, |context| {
+            let failed = |error: OracleError| RunError::Plan(Box::new(JobError::from(error)));
+            let checked = self.check_oracle(&context);
+            let oracle = context.metered.similarities(self.factors.info.gamma).map_err(failed)?;
+            let matrix = block_of(oracle.as_ref(), &all, &all).map_err(failed)?;
+            Ok(checked.map(|()| Some(matrix)))
+        });
+        read.into_diagnostic()?
+    }
+
     /// The id of an item; its number where there are none.
     pub(crate) fn id(&self, item: usize) -> String {
         self.items.as_ref().and_then(|items| items.ids.get(item)).map_or_else(|| item.to_string(), Clone::clone)
@@ -160,13 +196,18 @@ impl Own {
         }
     }
 
-    /// A progress line over the items, and a function that moves it.
+    /// A progress line over the items, and a function that moves it to a share of them.
     pub(crate) fn progress(&self, what: &'static str) -> (Progress, impl FnMut(f64) + use<>) {
-        let (items, done) = (self.factors.info.items as u64, Arc::new(AtomicU64::new(0)));
+        self.progress_over(self.factors.info.items as u64, what)
+    }
+
+    /// A progress line over so many of something, and a function that moves it to a share of them.
+    pub(crate) fn progress_over(&self, all: u64, what: &'static str) -> (Progress, impl FnMut(f64) + use<>) {
+        let done = Arc::new(AtomicU64::new(0));
         let seen = Arc::clone(&done);
-        let progress = Progress::start(items, what, self.options.quiet, move || seen.load(Ordering::Relaxed));
+        let progress = Progress::start(all, what, self.options.quiet, move || seen.load(Ordering::Relaxed));
         // a share of a count that fits in an f64
-        (progress, move |share: f64| done.store((share * items as f64) as u64, Ordering::Relaxed))
+        (progress, move |share: f64| done.store((share * all as f64) as u64, Ordering::Relaxed))
     }
 }
 

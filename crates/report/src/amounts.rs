@@ -50,6 +50,7 @@ pub fn bytes(number: u64) -> String {
 /// A time a person can wait for.
 pub fn duration(seconds: f64) -> String {
     match seconds {
+        s if s < 9.5e-4 => format!("{:.1} µs", s * 1e6),
         s if s < 0.95 => format!("{:.0} ms", s * 1e3),
         s if s < 90.0 => format!("{s:.0} s"),
         s if s < 5400.0 => format!("{:.0} min", s / 60.0),

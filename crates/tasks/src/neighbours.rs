@@ -1,5 +1,5 @@
 //! The nearest neighbours of every item, and the best pairs of all, from the factors of K̃ = Z diag(±1) Zᵀ, exact where scattered
-//! entries were evaluated beside them.
+//! entries were evaluated beside them; or from a matrix that is there.
 //!
 //! K̃ is walked in square blocks of its upper triangle: each block is one matrix product, and serves its rows and, mirrored,
 //! its columns, so that half the products of a brute-force search are enough. Only what beats the worst of the best so far
@@ -31,6 +31,42 @@ pub struct SignedVectors<'a> {
     pub scattered: Option<&'a ScatteredEntries>,
 }
 
+/// Similarities of all pairs, symmetric, read block by block.
+pub trait Similarities {
+    /// Number of items n.
+    fn items(&self) -> usize;
+
+    /// Those of rows `a..b` with rows `c..d`.
+    fn block(&self, rows: (usize, usize), cols: (usize, usize)) -> Array2<f64>;
+}
+
+/// A matrix that is there.
+impl Similarities for ArrayView2<'_, f64> {
+    fn items(&self) -> usize {
+        self.nrows()
+    }
+
+    fn block(&self, (a, b): (usize, usize), (c, d): (usize, usize)) -> Array2<f64> {
+        self.slice(s![a..b, c..d]).to_owned()
+    }
+}
+
+impl Similarities for SignedVectors<'_> {
+    fn items(&self) -> usize {
+        self.len()
+    }
+
+    fn block(&self, (a, b): (usize, usize), (c, d): (usize, usize)) -> Array2<f64> {
+        let left = &self.vectors.slice(s![a..b, ..]) * self.signature;
+        let mut block = linalg::product(left.view(), self.vectors.slice(s![c..d, ..]).t());
+        if let Some(scattered) = self.scattered {
+            let (rows, cols): (Vec<usize>, Vec<usize>) = ((a..b).collect(), (c..d).collect());
+            scattered.overwrite(&rows, &cols, block.view_mut());
+        }
+        block
+    }
+}
+
 impl SignedVectors<'_> {
     /// Number of items n.
     pub fn len(&self) -> usize {
@@ -40,17 +76,6 @@ impl SignedVectors<'_> {
     /// True where there are no items.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
-    }
-
-    /// K̃ between rows `a..b` and rows `c..d`.
-    fn block(&self, (a, b): (usize, usize), (c, d): (usize, usize)) -> Array2<f64> {
-        let left = &self.vectors.slice(s![a..b, ..]) * self.signature;
-        let mut block = linalg::product(left.view(), self.vectors.slice(s![c..d, ..]).t());
-        if let Some(scattered) = self.scattered {
-            let (rows, cols): (Vec<usize>, Vec<usize>) = ((a..b).collect(), (c..d).collect());
-            scattered.overwrite(&rows, &cols, block.view_mut());
-        }
-        block
     }
 
     /// K̃ at one pair. O(r).
@@ -128,15 +153,15 @@ fn is_better(score: f64, item: usize, than: f64, other: usize) -> bool {
 
 /// The `k` most similar other items of every item, best first; fewer only where there are not as many. `done` is told now
 /// and then how much of the work is behind, from 0 to 1.
-pub fn top_k(vectors: SignedVectors<'_>, k: usize, mut done: impl FnMut(f64)) -> Vec<Vec<Neighbour>> {
-    let n = vectors.len();
+pub fn top_k(scores: impl Similarities, k: usize, mut done: impl FnMut(f64)) -> Vec<Vec<Neighbour>> {
+    let n = scores.items();
     let k = k.min(n.saturating_sub(1));
     let mut best = vec![Best::new(k); n];
     if k == 0 {
         return best.into_iter().map(|best| best.found).collect();
     }
     for_each_block(n, |rows, cols, share| {
-        let block = vectors.block(rows, cols);
+        let block = scores.block(rows, cols);
         offer_rows(&mut best[rows.0..rows.1], block.view(), rows.0, cols.0);
         if rows != cols {
             offer_columns(&mut best[cols.0..cols.1], block.view(), rows.0);
@@ -187,19 +212,19 @@ fn offer_columns(best: &mut [Best], block: ArrayView2<'_, f64>, first_row: usize
 
 /// The `count` most similar pairs of different items, best first, none below `at_least`.
 pub fn best_pairs(
-    vectors: SignedVectors<'_>,
+    scores: impl Similarities,
     count: usize,
     at_least: f64,
     mut done: impl FnMut(f64),
 ) -> Vec<ScoredPair> {
-    let n = vectors.len();
+    let n = scores.items();
     let mut best: BinaryHeap<Worst> = BinaryHeap::new();
     let mut threshold = at_least;
     for_each_block(n, |rows, cols, share| {
         if count == 0 {
             return;
         }
-        let block = vectors.block(rows, cols);
+        let block = scores.block(rows, cols);
         let candidates: Vec<ScoredPair> = block
             .axis_iter(Axis(0))
             .into_par_iter()
@@ -228,10 +253,10 @@ pub fn best_pairs(
 }
 
 /// Number of pairs of different items that score at least `at_least`: what [`best_pairs`] would list. Memory: one block.
-pub fn count_pairs(vectors: SignedVectors<'_>, at_least: f64, mut done: impl FnMut(f64)) -> u64 {
+pub fn count_pairs(scores: impl Similarities, at_least: f64, mut done: impl FnMut(f64)) -> u64 {
     let mut count = 0;
-    for_each_block(vectors.len(), |rows, cols, share| {
-        let block = vectors.block(rows, cols);
+    for_each_block(scores.items(), |rows, cols, share| {
+        let block = scores.block(rows, cols);
         let counted = block.axis_iter(Axis(0)).into_par_iter().enumerate().map(|(a, scores)| {
             let is_good = |&(b, &score): &(usize, &f64)| score >= at_least && rows.0 + a < cols.0 + b;
             scores.iter().enumerate().filter(is_good).count() as u64

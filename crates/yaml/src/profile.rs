@@ -30,6 +30,18 @@ pub struct Change {
     pub to: String,
 }
 
+impl Profile {
+    /// Holds its changes against the tree as later overlays left it: one that was taken back is none, and of the others the value is that of now.
+    pub fn settle(&mut self, root: &Node) {
+        self.changed.retain_mut(|change| {
+            if let Some(now) = change.key.split('.').try_fold(root, |node, key| node.get(key)) {
+                change.to = in_a_line(now);
+            }
+            change.from.as_ref() != Some(&change.to)
+        });
+    }
+}
+
 /// Names of the profiles of a file: those that always exist, then its own.
 pub fn profile_names(profiles: Option<&Node>) -> Vec<&str> {
     let mut names = PROFILES.to_vec();
@@ -107,5 +119,26 @@ fn in_a_line(node: &Node) -> String {
         Value::List(items) => format!("a list of {}", items.len()),
         Value::Map(_) => "a section".to_owned(),
         _ => node.to_yaml().trim_end().to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_set_after_a_profile_is_what_its_changes_say() {
+        let text =
+            "ranks: [1, 2]\nseed: 7\nprofiles: { small: { ranks: [1], seed: 8, oracle: { precision: bf16 } } }\n";
+        let mut root = crate::parse(text, 0).unwrap();
+        let mut profile = lay_profile(&mut root, Some("small")).unwrap();
+        let said = |profile: &Profile| {
+            profile.changed.iter().map(|Change { key, to, .. }| format!("{key} {to}")).collect::<Vec<_>>()
+        };
+        assert_eq!(said(&profile), ["ranks 1", "seed 8", "oracle.precision bf16"]);
+        let later = crate::parse("seed: 7\noracle: { precision: f32 }\n", 0).unwrap();
+        overlay::merge(&mut root, &later);
+        profile.settle(&root);
+        assert_eq!(said(&profile), ["ranks 1", "oracle.precision f32"]);
     }
 }

@@ -23,6 +23,9 @@ use crate::corpus::Corpus;
 use crate::error::DataError;
 use landmark_core::normal::standard_normal;
 
+/// Length of a vector, as a part of the longest, below which it is rounding.
+const NOTHING: f64 = 1e-6;
+
 /// Columns beyond the d wanted ones, which make the last of these accurate.
 const OVERSAMPLING: usize = 10;
 
@@ -40,11 +43,15 @@ pub struct PpmiParams {
     pub shift: f64,
     /// Power iterations, two products with M each; more sharpen the last dimensions.
     pub iterations: usize,
+    /// Scales every vector to length 1; a word that stands beside no other gets none. Without it a word that stands in few texts has a vector
+    /// near 0, so that all such words are alike.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub unit_length: bool,
 }
 
 impl Default for PpmiParams {
     fn default() -> Self {
-        Self { dimension: 50, window: 10, min_count: 2, shift: 1.0, iterations: 3 }
+        Self { dimension: 50, window: 10, min_count: 2, shift: 1.0, iterations: 3, unit_length: false }
     }
 }
 
@@ -70,11 +77,24 @@ pub fn ppmi_svd(corpus: &Corpus, params: &PpmiParams, seed: u64) -> Result<WordV
         place[word] = Some(row);
     }
     let matrix = Ppmi::new(&cooccurrences(corpus, &place, params.window), kept.len(), params.shift);
-    let words: Vec<String> = kept.iter().map(|&word| corpus.words()[word].clone()).collect();
-    let vectors = leading_factor(&matrix, params, seed)?;
+    let mut words: Vec<String> = kept.iter().map(|&word| corpus.words()[word].clone()).collect();
+    let mut vectors = leading_factor(&matrix, params, seed)?;
+    if params.unit_length {
+        let lengths: Vec<f64> = vectors.rows().into_iter().map(|vector| vector.dot(&vector).sqrt()).collect();
+        let longest = lengths.iter().copied().fold(0.0, f64::max);
+        let known: Vec<usize> = (0..lengths.len()).filter(|&row| lengths[row] > NOTHING * longest).collect();
+        vectors =
+            Array2::from_shape_fn((known.len(), vectors.ncols()), |(a, k)| vectors[[known[a], k]] / lengths[known[a]]);
+        words = known.into_iter().map(|row| std::mem::take(&mut words[row])).collect();
+    }
     let source = format!(
-        "ppmi_svd of the corpus (dimension {}, window {}, min_count {}, shift {}, iterations {}, seed {seed})",
-        params.dimension, params.window, params.min_count, params.shift, params.iterations
+        "ppmi_svd of the corpus (dimension {}, window {}, min_count {}, shift {}, iterations {}{}, seed {seed})",
+        params.dimension,
+        params.window,
+        params.min_count,
+        params.shift,
+        params.iterations,
+        if params.unit_length { ", unit length" } else { "" }
     );
     WordVectors::new(words, vectors.mapv(|value| value as f32), &source)
 }
@@ -282,6 +302,22 @@ mod tests {
             let same = near.iter().filter(|(word, _)| subject_of(word) == subject_of(probe)).count();
             assert!(same >= 6, "{probe}: {near:?}"); // by chance 2.5 of 10
         }
+    }
+
+    #[test]
+    fn words_of_few_texts_are_as_far_from_others_as_frequent_ones_at_unit_length() {
+        let texts =
+            ["moon star moon star moon star", "soup pan soup pan soup pan", "comet star", "ladle pan", "lonely"];
+        let corpus = corpus(&texts);
+        let of = |unit_length| {
+            let params = PpmiParams { dimension: 3, min_count: 1, unit_length, ..PpmiParams::default() };
+            let vectors = ppmi_svd(&corpus, &params, 1).unwrap();
+            let lengths = vectors.vectors().rows().into_iter().map(|row| row.dot(&row).sqrt()).collect::<Vec<f32>>();
+            assert_eq!(lengths.len(), if unit_length { 6 } else { 7 }, "a word that stands beside no other");
+            lengths
+        };
+        assert!(of(false).iter().any(|length| (length - 1.0).abs() > 0.1), "{:?}", of(false));
+        assert!(of(true).iter().all(|length| (length - 1.0).abs() < 1e-5), "{:?}", of(true));
     }
 
     #[test]

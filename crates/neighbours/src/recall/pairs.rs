@@ -83,6 +83,35 @@ impl PairAudit {
         Self { items, estimates, between_landmarks }
     }
 
+    /// True where so few positives bound the recall below the target even if every one of them were estimated above all others, and
+    /// each counted as drawn by itself: what [`threshold`](Self::threshold) refuses whatever the estimates are.
+    pub fn is_hopeless(&self, target: Target) -> bool {
+        let totals = self.totals();
+        let needed = self.needed(&totals, target);
+        let most = if totals.left > 0.0 { totals.positives / totals.left } else { f64::INFINITY };
+        needed > 0.0 && clopper_pearson(most, most, target.delta()) < needed
+    }
+
+    /// Positive pairs with a landmark, which are found.
+    fn found(&self) -> usize {
+        self.estimates.iter().map(Vec::len).sum::<usize>() + self.between_landmarks
+    }
+
+    /// ρ': the recall of the other pairs that the target takes.
+    fn needed(&self, totals: &Totals, target: Target) -> f64 {
+        let (known, expected) = (self.found() as f64, self.expected(totals));
+        match expected > 0.0 {
+            true => ((target.recall() * (known + expected) - known) / expected).max(0.0),
+            // no positive was seen outside the landmarks: nothing is known of the others
+            false => target.recall(),
+        }
+    }
+
+    /// Positive pairs without a landmark.
+    fn expected(&self, totals: &Totals) -> f64 {
+        totals.positives * (self.items as f64 - totals.landmarks) / (2.0 * totals.landmarks.max(1.0))
+    }
+
     fn totals(&self) -> Totals {
         let counts = || self.estimates.iter().map(|one| one.len() as f64);
         let landmarks = self.estimates.len() as f64;
@@ -100,14 +129,8 @@ impl PairAudit {
     /// [`TooFewPositives`] where not even the lowest does.
     pub fn threshold(&self, target: Target) -> Result<PairBound, TooFewPositives> {
         let totals = self.totals();
-        let found = self.estimates.iter().map(Vec::len).sum::<usize>() + self.between_landmarks;
-        let known = found as f64;
-        let expected = totals.positives * (self.items as f64 - totals.landmarks) / (2.0 * totals.landmarks.max(1.0));
-        let needed = match expected > 0.0 {
-            true => ((target.recall() * (known + expected) - known) / expected).max(0.0),
-            // no positive was seen outside the landmarks: nothing is known of the others
-            false => target.recall(),
-        };
+        let (found, expected) = (self.found(), self.expected(&totals));
+        let (known, needed) = (found as f64, self.needed(&totals, target));
         let of_all = |recall: f64| (known + recall * expected) / (known + expected).max(f64::MIN_POSITIVE);
         let bound = |threshold: f64, recall: f64, lower: f64| {
             let (recall, lower) = (of_all(recall), of_all(lower));

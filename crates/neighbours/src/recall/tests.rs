@@ -70,7 +70,9 @@ fn thresholds_for_pairs_are_those_of_scipy() {
     let mut refused = 0;
     for case in golden()["pairs"].as_array().unwrap() {
         let estimates: Vec<Vec<f64>> = serde_json::from_value(case["estimates"].clone()).unwrap();
-        let found = PairAudit::new(size(case, "items"), estimates, size(case, "between")).threshold(target(case));
+        let audit = PairAudit::new(size(case, "items"), estimates, size(case, "between"));
+        let found = audit.threshold(target(case));
+        assert!(found.is_err() || !audit.is_hopeless(target(case)), "what can be reached is not hopeless");
         let Some(threshold) = case["threshold"].as_f64() else {
             assert!(found.is_err());
             refused += 1;
@@ -151,8 +153,10 @@ fn pairs_are_refused_where_too_few_were_seen_and_the_number_named_is_enough() {
     let seen = |columns: usize| {
         let mut estimates = vec![vec![0.5]; columns];
         estimates.resize(2 * columns, Vec::new());
-        PairAudit::new(1000, estimates, 0).threshold(target)
+        PairAudit::new(1000, estimates, 0)
     };
+    assert!(seen(5).is_hopeless(target));
+    let seen = |columns| seen(columns).threshold(target);
     let error = seen(5).unwrap_err();
     assert_eq!(error.seen, 5);
     assert!(error.needed > 15 && error.needed < 40, "{error}");

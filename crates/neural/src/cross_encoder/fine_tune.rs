@@ -83,11 +83,7 @@ struct PairTokens {
 
 /// Precision where nothing is said: bf16 where there are instructions for it.
 fn quick_precision(device: Device) -> Precision {
-    #[cfg(target_arch = "x86_64")]
-    if std::arch::is_x86_feature_detected!("avx512bf16") {
-        return Precision::Bf16;
-    }
-    if device.is_cuda() { Precision::Bf16 } else { Precision::F32 }
+    if device.is_cuda() || Precision::Bf16.is_native() { Precision::Bf16 } else { Precision::F32 }
 }
 
 struct Training<'a> {

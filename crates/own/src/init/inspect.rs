@@ -125,6 +125,25 @@ impl Inspected {
         self.called(&IDS, is_id).or_else(short)
     }
 
+    /// Why a column that is called like ids holds none: `; `id` has duplicates or empty cells`.
+    pub(super) fn why_no_id(&self, text: &str) -> String {
+        let called = self.called(&IDS, |column| column.name != text);
+        called.map_or_else(String::new, |column| {
+            let cells = self.rows - column.distinct;
+            format!("; `{}` is no id, {cells} of its {} cells are empty or there already", column.name, self.rows)
+        })
+    }
+
+    /// Why a column that is called like a split is none, as a line.
+    pub(super) fn why_no_split(&self) -> Option<String> {
+        let called = self.called(&SPLITS, |_| true)?;
+        Some(format!(
+            "`{}` is left out: a split says `train` or `test` in every row (it has {}, …)\n",
+            called.name,
+            called.first.join(", ")
+        ))
+    }
+
     /// The column of labels: called so, or the only one with few values.
     pub(super) fn label(&self, taken: &[&str]) -> Option<&ColumnFacts> {
         let is_free = |column: &ColumnFacts| !taken.contains(&column.name.as_str()) && !column.is_split;
@@ -184,6 +203,16 @@ mod tests {
         assert_eq!(name(seen.split()).as_deref(), Some("side"));
         assert_eq!(seen.couple(), None);
         assert_eq!(seen.column("words").unwrap().lengths, [24, 25, 25]);
+    }
+
+    #[test]
+    fn what_is_called_so_and_is_none_is_said() {
+        let rows = "a\tone text\tx\ttrain\na\tanother text\tx\tvalid\nb\tone text\ty\tvalid\n";
+        let seen = looked_at(&format!("id\ttext\tlabel\tsplit\n{rows}"));
+        assert_eq!(seen.id("text"), None);
+        assert_eq!(seen.why_no_id("text"), "; `id` is no id, 1 of its 3 cells are empty or there already");
+        let why = seen.why_no_split().unwrap();
+        assert!(why.starts_with("`split` is left out") && why.contains("train, valid"), "{why}");
     }
 
     #[test]

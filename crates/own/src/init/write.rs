@@ -121,8 +121,8 @@ impl Sketch {
             let dimension = self.dimension.map_or_else(String::new, |numbers| format!(", dimension: {numbers}"));
             key(
                 "vectors",
-                &format!("{{ kind: ppmi_svd, min_count: 1{dimension} }}"),
-                "word vectors learned from the texts; or a file: { path, format }",
+                &format!("{{ kind: ppmi_svd, min_count: 1, unit_length: true{dimension} }}"),
+                "word vectors learned from these texts; vectors of many texts are better: { path, format }",
             );
         }
     }
