@@ -204,19 +204,23 @@ def test_a_stated_recall_is_kept_and_a_search_that_misses_it_says_so(score: Coun
     assert not lm.recall_.is_reached
 
 
-def test_mined_pairs_are_true_and_as_many_as_stated() -> None:
+def clusters() -> np.ndarray:
+    """Cosines of twelve clusters of fifteen."""
     rng = np.random.default_rng(8)
     centres = rng.normal(size=(12, 8))
     points = np.repeat(centres, 15, axis=0) + 0.15 * rng.normal(size=(180, 8))
     unit = points / np.linalg.norm(points, axis=1, keepdims=True)
-    k = unit @ unit.T
+    return unit @ unit.T
+
+
+def test_mined_pairs_are_true_and_say_how_many() -> None:
+    k = clusters()
     items = [str(i) for i in range(180)]
     lm = Landmark(lambda pairs: [k[int(a), int(b)] for a, b in pairs], 40, error_samples=0).fit(items)
     mined = lm.mine(0.9, target_recall=0.8, delta=0.2)
     true = {(i, j) for i, j in zip(*np.nonzero(k >= 0.9)) if i < j}
     found = {(i, j) for _, i, j in mined}
-    # a target is met with probability 1 − delta: here by four pairs not
-    assert found <= true and len(found) >= 0.79 * len(true) and mined.exact.all()
+    assert found <= true and mined.exact.all()
     assert len(found) == len(mined) and mined.recall is not None and mined.recall.lower >= 0.8
     assert [score for score, _, _ in mined] == sorted(mined.scores.tolist(), reverse=True)
     free = lm.mine(0.9)
@@ -225,6 +229,18 @@ def test_mined_pairs_are_true_and_as_many_as_stated() -> None:
     assert len(set(groups.tolist())) < 180 and len(mined.keep()) == len(set(groups.tolist()))
     with pytest.raises(ValueError, match="only uniform"):
         Landmark(metric="precomputed", n_components=20, landmarks="farthest", error_samples=0).fit(k).mine(0.9, target_recall=0.8)
+
+
+def test_of_mined_pairs_as_many_draws_reach_the_target_as_delta_says() -> None:
+    k = clusters()
+    count = np.count_nonzero(np.triu(k >= 0.9, 1))
+    items = [str(i) for i in range(180)]
+    missed = 0
+    for seed in range(40):
+        lm = Landmark(lambda pairs: [k[int(a), int(b)] for a, b in pairs], 40, error_samples=0, random_state=seed).fit(items)
+        missed += len(lm.mine(0.9, target_recall=0.8, delta=0.2)) < 0.8 * count
+    # 8 are expected at most; of 40 coins of .2 more than 13 fall in one case of sixty
+    assert missed <= 13
 
 
 def test_factors_are_saved_as_the_program_has_them(score: Counted, texts: list[str], tmp_path) -> None:

@@ -50,6 +50,7 @@ def test_same_bits_as_the_program(tmp_path: Path, method: str) -> None:
         capture_output=True,
         text=True,
         check=False,
+        timeout=120,
     )
     assert done.returncode == 0, done.stderr
     folder = next((tmp_path / "results").rglob("factors"))
@@ -63,4 +64,6 @@ def test_same_bits_as_the_program(tmp_path: Path, method: str) -> None:
     assert ours._factors.projector is None or ours._factors.projector.tobytes() == theirs._factors.projector.tobytes()
     ours.save(tmp_path / "again")
     for name in ("vectors.npy", "signature.npy"):
-        assert (tmp_path / "again" / name).read_bytes()[-1000:] == (folder / name).read_bytes()[-1000:]
+        mine, its = np.load(tmp_path / "again" / name), np.load(folder / name)
+        # headers are padded differently, and a file may be column by column
+        assert (mine.dtype, mine.shape, mine.tobytes()) == (its.dtype, its.shape, its.tobytes()), name

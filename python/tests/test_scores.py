@@ -152,7 +152,19 @@ def test_threads_share_one_score_and_one_store(texts: list[str], tmp_path) -> No
     assert all(np.array_equal(row, rows[0]) for row in rows)
 
 
+WITHIN = 0.2
+
+
 def run_and_interrupt(program: str, after: float) -> tuple[float, str]:
+    """Seconds from Ctrl-C to `interrupted`, the least of three tries where the machine is busy, and what was said."""
+    for _ in range(3):
+        waited, said = run_once(program, after)
+        if waited <= WITHIN or not said.startswith("interrupted"):
+            break
+    return waited, said
+
+
+def run_once(program: str, after: float) -> tuple[float, str]:
     process = subprocess.Popen([sys.executable, "-c", textwrap.dedent(program)], stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
     assert process.stdout.readline() == "ready\n"
@@ -161,6 +173,7 @@ def run_and_interrupt(program: str, after: float) -> tuple[float, str]:
     start = time.monotonic()
     said = process.stdout.readline()
     waited = time.monotonic() - start
+    said += process.stdout.read()
     process.stdout.close()
     process.wait(timeout=30)
     return waited, said
@@ -169,25 +182,27 @@ def run_and_interrupt(program: str, after: float) -> tuple[float, str]:
 @pytest.mark.skipif(sys.platform == "win32", reason="sends SIGINT")
 def test_ctrl_c_in_a_score_ends_it_and_keeps_what_was_scored(tmp_path) -> None:
     program = f"""
-        import time
+        import tempfile, time
         from landmark import Landmark
         texts = [str(item) for item in range(40)]
         def slow(pairs):
             time.sleep(0.01 * len(pairs))
             return [1.0 / (1 + abs(int(a) - int(b))) for a, b in pairs]
-        lm = Landmark(slow, 10, store={str(tmp_path)!r}, identity="slow", error_samples=0)
+        lm = Landmark(slow, 10, store=tempfile.mkdtemp(dir={str(tmp_path)!r}), identity="slow", error_samples=0)
         print("ready", flush=True)
         try:
             lm.fit(texts)
         except KeyboardInterrupt:
-            print("interrupted", lm.plan(texts).stored, flush=True)
+            print("interrupted", flush=True)
+            print(lm.plan(texts).stored, flush=True)
     """
     waited, said = run_and_interrupt(program, 1.5)
-    assert said.startswith("interrupted") and int(said.split()[1]) > 0 and waited < 3.0, (waited, said)
+    assert said.startswith("interrupted") and int(said.split()[1]) > 0 and waited <= WITHIN, (waited, said)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="sends SIGINT")
-def test_ctrl_c_in_the_numerics_is_heard() -> None:
+@pytest.mark.parametrize("after", [0.1, 1.0])
+def test_ctrl_c_in_the_numerics_is_heard(after: float) -> None:
     program = """
         import numpy as np
         from landmark import Landmark
@@ -203,8 +218,8 @@ def test_ctrl_c_in_the_numerics_is_heard() -> None:
         import os
         os._exit(0)
     """
-    waited, said = run_and_interrupt(program, 1.0)
-    assert said == "interrupted\n" and waited < 3.0, (waited, said)
+    waited, said = run_and_interrupt(program, after)
+    assert said == "interrupted\n" and waited <= WITHIN, (waited, said)
 
 
 def test_word_movers_distance_of_texts() -> None:

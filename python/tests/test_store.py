@@ -82,7 +82,7 @@ def test_two_processes_share_a_store_and_the_calls(tmp_path: Path) -> None:
     assert similarity == same
     assert min(made, other) > 0, "both took part"
     # what both had under way before either was published may be scored twice
-    assert alone <= made + other < 2 * alone
+    assert alone <= made + other < 1.5 * alone
 
 
 def test_another_identity_is_another_score(tmp_path: Path) -> None:

@@ -210,8 +210,11 @@ impl Config {
         let source = sources.add(&name, text);
         let problems = Problems::default();
         let config = landmark_yaml::parse(text, source).and_then(|mut root| {
-            let profile = lay_profile(&mut root, overlays.profile.as_deref())?;
+            let mut profile = lay_profile(&mut root, overlays.profile.as_deref())?;
             overlays.set.iter().try_for_each(|assignment| overlay::set(&mut root, assignment, &mut sources))?;
+            if !overlays.set.is_empty() {
+                profile.settle(&root);
+            }
             Ok(Self::read(&root, profile, file, text, catalogue, &problems))
         });
         let config = problems.keep(config).flatten();

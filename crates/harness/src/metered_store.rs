@@ -54,14 +54,16 @@ type Meter = Arc<Metered<Arc<dyn Oracle>>>;
 pub struct Timed {
     /// Number of calls.
     pub evaluations: u64,
-    /// Seconds of all of them.
+    /// Those of them before the clock was started: with the first a program starts, or a model warms up.
+    pub first: u64,
+    /// Seconds of the others.
     pub seconds: f64,
 }
 
 impl Timed {
     /// Seconds of one.
     pub fn seconds_each(self) -> f64 {
-        self.seconds / self.evaluations as f64
+        self.seconds / (self.evaluations - self.first) as f64
     }
 }
 
@@ -277,9 +279,11 @@ impl MeteredStore {
         let calls = calls.min(self.missing(set)?);
         let (scores, per_pair) = (self.scores(), self.shape().evaluations_per_pair.max(1));
         let mut pairs = scattered_pairs(set, self.shape().len);
-        let mut timed = Timed { evaluations: 0, seconds: 0.0 };
+        let mut timed = Timed { evaluations: 0, first: 0, seconds: 0.0 };
         while timed.evaluations < calls {
-            let wanted = (calls - timed.evaluations).div_ceil(per_pair);
+            // one pair alone, where others are left to be timed
+            let is_first = timed.evaluations == 0 && calls > per_pair;
+            let wanted = if is_first { 1 } else { (calls - timed.evaluations).div_ceil(per_pair) };
             let sample: Vec<Pair> = pairs.by_ref().take(usize::try_from(wanted).unwrap_or(usize::MAX)).collect();
             if sample.is_empty() {
                 break;
@@ -287,13 +291,15 @@ impl MeteredStore {
             let (before, start) = (self.spent().evaluations, Instant::now());
             scores.evaluate(&sample, &mut vec![0.0; sample.len()])?;
             let new = self.spent().evaluations - before;
-            if new > 0 {
+            timed.evaluations += new;
+            if is_first {
+                timed.first += new;
+            } else if new > 0 {
                 timed.seconds += start.elapsed().as_secs_f64();
-                timed.evaluations += new;
             }
         }
         self.flush()?;
-        Ok((timed.evaluations > 0).then_some(timed))
+        Ok((timed.evaluations > timed.first).then_some(timed))
     }
 
     /// Price of so many calls by what those so far have cost, where the scorer has one.

@@ -74,6 +74,13 @@ impl Models {
         params: CrossEncoderParams,
         texts: &[String],
     ) -> Result<(Arc<dyn Oracle>, Vec<String>), LoadError> {
+        let precision = params.precision;
+        if !precision.is_native() && self.0.report().gpus == 0 {
+            let name = precision.id();
+            tracing::warn!(
+                "this processor has no instructions for `{name}`, which is slower than `f32` here: `--set oracle.precision=f32`"
+            );
+        }
         let oracle = self.0.cross_encoder(files, texts, params)?;
         let mut notes = Vec::new();
         let (cut, tokens) = oracle.cut;

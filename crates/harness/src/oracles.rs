@@ -76,6 +76,11 @@ pub trait OracleSettings: Any + Debug + Send + Sync {
         false
     }
 
+    /// True where every score is in a file already, so that asking for all of them costs nothing.
+    fn is_given(&self) -> bool {
+        false
+    }
+
     /// Pairs by which a program is checked before its scores are paid for.
     fn checks(&self) -> usize {
         0

@@ -73,22 +73,59 @@ impl Drop for Progress {
 
 fn watch(bar: &ProgressBar, what: &str, done: &AtomicBool, speaks: bool, bought: &dyn Fn() -> u64) {
     let start = Instant::now();
-    let mut last_line = Instant::now();
+    let (mut last_line, mut told) = (Instant::now(), 0);
     while !done.load(Ordering::Relaxed) {
         let so_far = bought();
         bar.set_position(so_far);
         if speaks && last_line.elapsed() >= LINE {
             last_line = Instant::now();
-            let planned = bar.length().unwrap_or(0);
-            if so_far >= planned {
-                eprintln!("all {planned} {what}; {}", bar.message());
-                continue;
-            }
-            let rate = so_far as f64 / start.elapsed().as_secs_f64();
-            let left = planned.saturating_sub(so_far) as f64 / rate.max(1e-9);
-            let left = if so_far == 0 || left < 0.5 { String::new() } else { format!(", {left:.0} s left") };
-            eprintln!("{so_far} of {planned} {what}, {rate:.0}/s{left}; {}", bar.message());
+            let moment = Moment { so_far, told, planned: bar.length().unwrap_or(0), elapsed: start.elapsed() };
+            eprintln!("{}", line(&moment, what, &bar.message()));
+            told = so_far;
         }
         thread::park_timeout(TICK);
+    }
+}
+
+/// What a plain line is about.
+struct Moment {
+    so_far: u64,
+    /// Of the line before.
+    told: u64,
+    planned: u64,
+    elapsed: Duration,
+}
+
+/// One plain line: rate and time left while the count moves; else that something is computed.
+fn line(moment: &Moment, what: &str, message: &str) -> String {
+    let &Moment { so_far, told, planned, elapsed } = moment;
+    let count =
+        if so_far >= planned { format!("all {planned} {what}") } else { format!("{so_far} of {planned} {what}") };
+    let rate = so_far as f64 / elapsed.as_secs_f64().max(1e-9);
+    let pace = if so_far == told || so_far >= planned {
+        format!("; computing for {} s", elapsed.as_secs())
+    } else {
+        let left = (planned - so_far) as f64 / rate.max(1e-9);
+        let left = if left < 0.5 { String::new() } else { format!(", {left:.0} s left") };
+        format!(", {rate:.0}/s{left}")
+    };
+    let message = if message.is_empty() { String::new() } else { format!("; {message}") };
+    count + &pace + &message
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_says_a_rate_only_while_the_count_moves() {
+        let at = |so_far, told| {
+            let moment = Moment { so_far, told, planned: 100, elapsed: Duration::from_secs(20) };
+            (line(&moment, "entries bought", ""), line(&moment, "entries bought", "rank 10"))
+        };
+        assert_eq!(at(40, 20).0, "40 of 100 entries bought, 2/s, 30 s left");
+        assert_eq!(at(40, 40).0, "40 of 100 entries bought; computing for 20 s");
+        assert_eq!(at(0, 0).1, "0 of 100 entries bought; computing for 20 s; rank 10");
+        assert_eq!(at(100, 40).1, "all 100 entries bought; computing for 20 s; rank 10");
     }
 }

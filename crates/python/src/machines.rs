@@ -12,6 +12,7 @@ use serde_json::json;
 use crate::errors::value;
 use crate::oracle::unknown;
 use crate::reading::{items, settings};
+use crate::session::heeding;
 
 type Machine<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<f64>>, String);
 
@@ -27,8 +28,8 @@ pub(crate) fn train_linear_svm<'py>(
 ) -> PyResult<Machine<'py>> {
     let params: LinearSvmParams = settings("linear SVM", params)?;
     let valid = params.check().map_err(|error| value(&error))?;
-    let (x, labels) = (x.as_array(), items(classes, &labels)?);
-    let machine = py.detach(|| valid.train(x, &labels, classes, seed)).map_err(|error| value(&error))?;
+    let (x, labels) = (x.as_array().to_owned(), items(classes, &labels)?);
+    let machine = heeding(py, move || valid.train(x.view(), &labels, classes, seed))?.map_err(|error| value(&error))?;
     let report = machine.report();
     let report = json!({
         "converged": report.converged(), "epochs": report.epochs(), "relative_gap": report.relative_gap(),
@@ -49,8 +50,9 @@ pub(crate) fn average_linkage<'py>(
     signature: PyReadonlyArray1<'py, f64>,
     threshold: f64,
 ) -> PyResult<Bound<'py, PyArray1<i64>>> {
-    let (vectors, signature) = (vectors.as_array(), signature.as_array());
-    let dendrogram = py.detach(|| average_linkage_of_factors(vectors, signature)).map_err(|error| value(&error))?;
+    let (vectors, signature) = (vectors.as_array().to_owned(), signature.as_array().to_owned());
+    let linked = heeding(py, move || average_linkage_of_factors(vectors.view(), signature.view()))?;
+    let dendrogram = linked.map_err(|error| value(&error))?;
     Ok(labels(py, dendrogram.cut_below(threshold)))
 }
 
@@ -71,7 +73,7 @@ pub(crate) fn linkage_clusters<'py>(
     };
     let similarities = similarities.as_array();
     let distances = py.detach(|| CondensedDistances::of_similarities(similarities)).map_err(|error| value(&error))?;
-    let dendrogram = py.detach(|| distances.link(linkage));
+    let dendrogram = heeding(py, move || distances.link(linkage))?;
     Ok(labels(py, dendrogram.cut_below(threshold)))
 }
 

@@ -20,7 +20,7 @@ use crate::oracle::Oracle;
 use crate::pairs;
 use crate::reading::{self, settings};
 use crate::scores::Scores;
-use crate::session::{Desk, run};
+use crate::session::{Desk, heeding, run};
 
 /// Columns, and single pairs (m × 2).
 type Entries<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray2<i64>>);
@@ -131,11 +131,12 @@ impl MeteredStore {
     /// Calls that these pairs would still take.
     fn missing(&self, py: Python<'_>, of: PyReadonlyArray2<'_, i64>) -> PyResult<u64> {
         let pairs = reading::pairs(self.items(), &of)?;
-        py.detach(|| {
-            let mut set = EntrySet::new(self.scores.shape());
+        let scores = Arc::clone(&self.scores);
+        heeding(py, move || {
+            let mut set = EntrySet::new(scores.shape());
             pairs.iter().for_each(|&(i, j)| set.add_entry(i, j));
-            self.scores.missing(&set)
-        })
+            scores.missing(&set)
+        })?
         .map_err(|error| of_store(&error))
     }
 
@@ -166,7 +167,8 @@ impl MeteredStore {
     fn plan(&self, py: Python<'_>, fit: &str, proxies: Vec<PyRef<'_, Oracle>>) -> PyResult<String> {
         let fit: FitSettings = settings("fit", fit)?;
         let fit = fit.ready(inner(&proxies))?;
-        let bill = py.detach(|| fit.bill(&self.scores, fit.rank));
+        let scores = Arc::clone(&self.scores);
+        let bill = heeding(py, move || fit.bill(&scores, fit.rank))?;
         bill.map(|bill| bill.json().to_string()).map_err(|error| of_fit(py, &error))
     }
 
@@ -174,7 +176,9 @@ impl MeteredStore {
     fn entries<'py>(&self, py: Python<'py>, fit: &str) -> PyResult<Entries<'py>> {
         let fit: FitSettings = settings("fit", fit)?;
         let fit = fit.ready(Vec::new())?;
-        let (columns, pairs) = py.detach(|| fit.entries(&self.scores)).map_err(|error| of_fit(py, &error))?;
+        let scores = Arc::clone(&self.scores);
+        let entries = heeding(py, move || fit.entries(&scores))?;
+        let (columns, pairs) = entries.map_err(|error| of_fit(py, &error))?;
         let columns: Vec<i64> = columns.into_iter().map(reading::number).collect();
         let flat: Vec<i64> = pairs.iter().flat_map(|&(i, j)| [reading::number(i), reading::number(j)]).collect();
         let pairs = Array2::from_shape_vec((pairs.len(), 2), flat).map_err(|error| value(&error))?;

@@ -21,6 +21,7 @@ use serde_json::{Value as Json, json};
 use crate::errors::{of_audit, of_search, value};
 use crate::pairs::target;
 use crate::reading::{self, number};
+use crate::session::heeding;
 
 /// Pairs asked of the score at a time: what a budget cuts off is no more than that.
 const PAIRS_AT_A_TIME: usize = 1 << 12;
@@ -237,12 +238,15 @@ pub(crate) fn top_k<'py>(
     k: usize,
     entries: Scattered<'py>,
 ) -> PyResult<ListsOfFactors<'py>> {
-    let (vectors, signature) = (vectors.as_array(), signature.as_array().to_owned());
-    check(vectors, &signature)?;
-    let entries = scattered(vectors.nrows(), &entries)?;
-    let signed = SignedVectors { vectors, signature: &signature, scattered: entries.as_ref() };
-    let found = py.detach(|| by_factors::top_k(signed, k, |_| {}));
-    Ok(lists(py, &found, k.min(vectors.nrows().saturating_sub(1))))
+    let (vectors, signature) = (vectors.as_array().to_owned(), signature.as_array().to_owned());
+    check(vectors.view(), &signature)?;
+    let n = vectors.nrows();
+    let entries = scattered(n, &entries)?;
+    let found = heeding(py, move || {
+        let signed = SignedVectors { vectors: vectors.view(), signature: &signature, scattered: entries.as_ref() };
+        by_factors::top_k(signed, k, |_| {})
+    })?;
+    Ok(lists(py, &found, k.min(n.saturating_sub(1))))
 }
 
 /// The k items most similar to each of some vectors (m × r), by the factors.
@@ -254,12 +258,16 @@ pub(crate) fn nearest_vectors<'py>(
     signature: PyReadonlyArray1<'py, f64>,
     k: usize,
 ) -> PyResult<ListsOfFactors<'py>> {
-    let (queries, vectors, signature) = (queries.as_array(), vectors.as_array(), signature.as_array().to_owned());
-    check(vectors, &signature)?;
-    check(queries, &signature)?;
-    let signed = SignedVectors { vectors, signature: &signature, scattered: None };
-    let found = py.detach(|| by_factors::nearest(queries, signed, k));
-    Ok(lists(py, &found, k.min(vectors.nrows())))
+    let signature = signature.as_array().to_owned();
+    let (queries, vectors) = (queries.as_array().to_owned(), vectors.as_array().to_owned());
+    check(vectors.view(), &signature)?;
+    check(queries.view(), &signature)?;
+    let n = vectors.nrows();
+    let found = heeding(py, move || {
+        let signed = SignedVectors { vectors: vectors.view(), signature: &signature, scattered: None };
+        by_factors::nearest(queries.view(), signed, k)
+    })?;
+    Ok(lists(py, &found, k.min(n)))
 }
 
 type PairsOfFactors<'py> = (Bound<'py, PyArray2<i64>>, Bound<'py, PyArray1<f64>>);
@@ -275,11 +283,13 @@ pub(crate) fn best_pairs<'py>(
     at_least: f64,
     entries: Scattered<'py>,
 ) -> PyResult<PairsOfFactors<'py>> {
-    let (vectors, signature) = (vectors.as_array(), signature.as_array().to_owned());
-    check(vectors, &signature)?;
+    let (vectors, signature) = (vectors.as_array().to_owned(), signature.as_array().to_owned());
+    check(vectors.view(), &signature)?;
     let entries = scattered(vectors.nrows(), &entries)?;
-    let signed = SignedVectors { vectors, signature: &signature, scattered: entries.as_ref() };
-    let found = py.detach(|| by_factors::best_pairs(signed, count.unwrap_or(usize::MAX), at_least, |_| {}));
+    let found = heeding(py, move || {
+        let signed = SignedVectors { vectors: vectors.view(), signature: &signature, scattered: entries.as_ref() };
+        by_factors::best_pairs(signed, count.unwrap_or(usize::MAX), at_least, |_| {})
+    })?;
     let pairs: Vec<i64> = found.iter().flat_map(|pair| [number(pair.first), number(pair.second)]).collect();
     let scores: Vec<f64> = found.iter().map(|pair| pair.score).collect();
     let pairs = Array2::from_shape_vec((scores.len(), 2), pairs).map_err(|error| value(&error))?;

@@ -19,7 +19,7 @@ use pyo3::prelude::*;
 
 use crate::errors::{of_oracle, value};
 use crate::reading::{items, pairs, settings};
-use crate::session::{Called, Desk, Interruptible, run};
+use crate::session::{Called, Desk, Interruptible, heeding, run};
 
 /// A similarity over n items, known by asking. Frozen: it may be asked from any thread.
 #[pyclass(frozen, module = "landmark._native")]
@@ -76,7 +76,7 @@ impl Oracle {
             other => return Err(unknown("asymmetry", other, "reject, mean, max, min, keep")),
         };
         let matrix = matrix.as_array().to_owned();
-        let made = py.detach(|| Precomputed::new(matrix, policy));
+        let made = heeding(py, move || Precomputed::new(matrix, policy))?;
         made.map(Self::of).map_err(|error| of_oracle(py, &error))
     }
 
@@ -85,7 +85,8 @@ impl Oracle {
     #[pyo3(signature = (vectors, cosine=true))]
     fn vectors(py: Python<'_>, vectors: PyReadonlyArray2<'_, f64>, cosine: bool) -> PyResult<Self> {
         let vectors = vectors.as_array().to_owned();
-        let made = py.detach(|| if cosine { EmbeddingProxy::cosine(vectors) } else { EmbeddingProxy::dot(vectors) });
+        let proxy = if cosine { EmbeddingProxy::cosine } else { EmbeddingProxy::dot };
+        let made = heeding(py, move || proxy(vectors))?;
         made.map(Self::of).map_err(|error| of_oracle(py, &error))
     }
 
@@ -121,7 +122,7 @@ impl Oracle {
     fn tree_kernel(py: Python<'_>, trees: Vec<String>, kernel: &str, normalise: bool) -> PyResult<Self> {
         let params: TreeKernelParams = settings("tree kernel", kernel)?;
         let params = params.check().map_err(|error| value(&error))?;
-        py.detach(|| {
+        heeding(py, move || {
             let parse = |(item, tree): (usize, &String)| {
                 tree.parse::<Tree>().map_err(|error| PyValueError::new_err(format!("tree {item}: {error}")))
             };
@@ -132,7 +133,7 @@ impl Oracle {
                 true => Normalised::new(Box::new(kernel)).map(Self::of).map_err(|error| value(&error)),
                 false => Ok(Self::of(kernel)),
             }
-        })
+        })?
     }
 
     /// Both orders of every pair as one score: `mean`, `max` or `min`.

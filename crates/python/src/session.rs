@@ -180,6 +180,14 @@ where
     }
 }
 
+/// Runs numerics that ask no score while this thread heeds Ctrl-C. Who is interrupted leaves them behind, so they own what they read.
+///
+/// # Errors
+/// Ctrl-C.
+pub(crate) fn heeding<T: Send + 'static>(py: Python<'_>, numerics: impl FnOnce() -> T + Send + 'static) -> PyResult<T> {
+    run(py, &Desk::new(None), |_| numerics())
+}
+
 impl Desk {
     fn serve_until(&self, has_ended: &AtomicBool) -> PyResult<()> {
         loop {

@@ -41,7 +41,7 @@ fn at_least_one(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(0) => Err("it must be at least 1".to_owned()),
         Ok(number) => Ok(number),
-        Err(error) => Err(format!("{error}")),
+        Err(_) => Err("write a whole number".to_owned()),
     }
 }
 

@@ -46,6 +46,7 @@ impl EntriesConfig {
                 Self::Scattered(ScatteredParams {
                     columns: columns.unwrap_or(usual.columns),
                     rounds: rounds.unwrap_or(usual.rounds),
+                    nearest: section.checked("nearest", |nearest: &usize| *nearest > 0, "at least 1"),
                 })
             }
             other => {

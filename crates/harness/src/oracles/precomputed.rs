@@ -52,6 +52,11 @@ fn read(section: &Section<'_>, _folder: &Path) -> Option<Arc<dyn OracleSettings>
 }
 
 impl OracleSettings for PrecomputedConfig {
+    /// Not where each pair is read in one order alone.
+    fn is_given(&self) -> bool {
+        self.symmetrize != Some(Orders::Random)
+    }
+
     fn to_json(&self) -> serde_json::Result<Json> {
         serde_json::to_value(self)
     }

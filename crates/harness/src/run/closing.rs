@@ -14,9 +14,10 @@ const TELLING: [Metric; 9] = [
     Metric::Accuracy,
     Metric::Pearson,
     Metric::F1,
+    // the uses of factors leave the diagonal out
+    Metric::OffDiagonalError,
     Metric::EstimatedError,
     Metric::RelativeError,
-    Metric::OffDiagonalError,
     Metric::ConllF1,
     Metric::MeanAveragePrecision,
     Metric::RecallAt10,
@@ -33,6 +34,7 @@ pub(super) fn outcome(rows: &[ResultRow]) -> Option<String> {
     }
     let sign = if metric.spec().better == Direction::Lower { -1.0 } else { 1.0 };
     let mean = |(sum, count): (f64, u64)| sum / count as f64;
+    let is_choice = means.len() > 1;
     // of equals the fewest columns
     let best = means.into_iter().reduce(|best, other| {
         let (one, two) = (sign * mean(best.1), sign * mean(other.1));
@@ -43,7 +45,8 @@ pub(super) fn outcome(rows: &[ResultRow]) -> Option<String> {
     let head = metric.head();
     let mut letters = head.chars();
     let head: String = letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect();
-    Some(format!("{head}: {} at best, by {method}{at}.", metric.show(mean(of))))
+    let by = if is_choice { "at best, by" } else { "by" };
+    Some(format!("{head}: {} {by} {method}{at}.", metric.show(mean(of))))
 }
 
 /// What to do next.

@@ -135,9 +135,9 @@ pub(super) fn print_dry_run(
     line(match timing {
         Timing::None(why) => why.to_owned(),
         Timing::Of(timed) => format!(
-            "about {} of buying at {:.1} µs each (timed by {} of this plan, whose scores are kept in the store)",
+            "about {} of buying at {} each (timed by {} of this plan, whose scores are kept in the store)",
             duration(timed.seconds_each() * missing as f64),
-            timed.seconds_each() * 1e6,
+            duration(timed.seconds_each()),
             counted(timed.evaluations, "call")
         ),
     });

@@ -327,8 +327,9 @@ fn variant(method: &crate::config::MethodConfig) -> Variant {
     if method.order.is_some() {
         variant.set("order", "random");
     }
-    if let EntriesConfig::Scattered(ScatteredParams { columns, rounds }) = method.entries {
-        variant.set("entries", format!("scattered, {columns} in columns, {rounds} rounds"));
+    if let EntriesConfig::Scattered(ScatteredParams { columns, rounds, nearest }) = method.entries {
+        let among = nearest.map_or_else(String::new, |nearest| format!(", among the {nearest} nearest"));
+        variant.set("entries", format!("scattered, {columns} in columns, {rounds} rounds{among}"));
     }
     variant
 }

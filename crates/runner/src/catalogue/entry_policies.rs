@@ -17,6 +17,11 @@ pub static ENTRY_POLICIES: &[Entry] = &[
         parameters: &[
             parameter("columns", "0.75", "the part of the calls that goes to columns"),
             parameter("rounds", "2", "rounds in which pairs are chosen, each by what was seen before"),
+            parameter(
+                "nearest",
+                "null",
+                "look for pairs among so many nearest of each item under the first proxy; among all unless said",
+            ),
         ],
         source: "this project",
     },

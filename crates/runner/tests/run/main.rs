@@ -5,6 +5,7 @@
 mod coreference;
 mod crash;
 mod fetch;
+mod given;
 mod glue;
 mod http;
 mod identities;

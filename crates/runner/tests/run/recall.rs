@@ -63,6 +63,24 @@ fn rescored_pairs_are_the_best_of_all_and_carry_their_texts() {
 }
 
 #[test]
+fn a_recall_that_takes_more_than_half_of_all_pairs_asks_first() {
+    let scratch = place();
+    // eight columns hold a fourth of all pairs
+    scratch.run_well(&["--quiet", "--set", "ranks=8"]);
+    let before = asked(&scratch).len();
+    // exp(−.05 · 59) = .052: every pair is wanted
+    let mine = ["mine", "config.yaml", "--set", "ranks=8", "--at-least", "0.05", "--target-recall", "0.8"];
+    let refused = scratch.say(&mine);
+    assert!(refused.code == Some(2) && refused.err.contains("more than half"), "{}", refused.err);
+    assert_eq!(asked(&scratch).len(), before);
+    let bill = number_before(&refused.err, " evaluations, which");
+    assert!(refused.err.contains(&format!("`--budget {bill}` agrees")), "{}", refused.err);
+    let said = well(&scratch, &[&mine[..], &["--budget", &bill.to_string()]].concat());
+    assert!(said.contains("% of all)"), "{said}");
+    assert_eq!((asked(&scratch).len() - before) as u64, bill);
+}
+
+#[test]
 fn pairs_with_a_stated_recall_hold_what_they_state_and_cost_what_was_planned() {
     let scratch = place();
     scratch.run_well(&["--quiet"]);

@@ -130,6 +130,22 @@ fn tree_kernel_tables(context: &SweepContext<'_>) -> Vec<TableSpec> {
     }]
 }
 
+/// What no similarity is needed for.
+fn most_frequent(context: &SweepContext<'_>) -> Option<String> {
+    let labels = context.problem.labels()?;
+    let judged: Vec<usize> = match &labels.given_split {
+        Some(split) if matches!(context.matrix.dataset.split(), Some(SplitConfig::Given) | None) => split.test.clone(),
+        _ => (0..labels.of.len()).collect(),
+    };
+    let count = |label: usize| judged.iter().filter(|&&item| labels.of[item] == label).count();
+    let (most, label) = (0..labels.names.len()).map(|label| (count(label), label)).max()?;
+    let share = 100.0 * most as f64 / judged.len().max(1) as f64;
+    Some(format!(
+        "{share:.1} % is what answering `{}` every time would reach, the most frequent label",
+        labels.names[label]
+    ))
+}
+
 pub(in super::super) fn layout(context: &SweepContext<'_>, rows: &[ResultRow]) -> Layout {
     let mut restated = under_paper_headings(context, rows);
     let shown: Vec<ResultRow> = rows.iter().chain(&restated).cloned().collect();
@@ -180,6 +196,7 @@ pub(in super::super) fn layout(context: &SweepContext<'_>, rows: &[ResultRow]) -
             }
         },
     ];
+    notes.extend(most_frequent(context));
     if context.matrix.oracle.gamma() == Some(Tuned::Search)
         && let Some(gamma) = context.common_gamma()
     {

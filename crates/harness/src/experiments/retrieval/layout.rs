@@ -3,6 +3,7 @@
 use landmark_report::{FigureKind, FigureSpec, Metric, ResultRow, Selection, TableKind, TableSpec};
 
 use super::METRICS;
+use super::rivals::Rival;
 use crate::layout::Layout;
 use crate::sweep::context::SweepContext;
 
@@ -17,18 +18,25 @@ pub(super) fn layout(context: &SweepContext<'_>, rows: &[ResultRow]) -> Layout {
         caption: caption.to_owned(),
         kind: TableKind::Grid { select: Selection::of(metric), across: "calls" },
     };
-    let figure = |metric: Metric| FigureSpec {
-        id: format!("figure-{}", metric.id().replace('_', "-")),
-        title: format!("{} against calls an item", metric.spec().label),
+    // the one that a reader takes home, and what its winner is made of
+    let figure = |id: &str, title: &str, rivals: &[Rival]| FigureSpec {
+        id: id.to_owned(),
+        title: title.to_owned(),
         caption: caption.to_owned(),
-        select: Selection::of(metric),
+        select: Selection {
+            methods: rivals.iter().map(|rival| rival.name().to_owned()).collect(),
+            ..Selection::of(Metric::RecallAt10)
+        },
         kind: FigureKind::Curve { across: "calls", log_y: false, y_limits: Some((0.0, 1.0)) },
     };
+    let mut figures = Vec::new();
+    if is_there(Metric::RecallAt10) {
+        figures.push(figure("figure-recall-at-10", "recall@10 against calls an item", Rival::RIVALS));
+        figures.push(figure("figure-parts", "recall@10 of rounds without each of their parts", Rival::PARTS));
+    }
     let mut notes = Vec::new();
     if context.metered.shape().evaluations_per_pair > 1 {
         notes.push("the score takes both orders of a pair: a call here is two of the model's".to_owned());
     }
-    // the one that a reader takes home
-    let figures = shown.iter().filter(|metric| **metric == Metric::RecallAt10).map(|metric| figure(*metric)).collect();
     Layout { tables: shown.iter().map(|metric| table(*metric)).collect(), figures, notes, ..Layout::default() }
 }

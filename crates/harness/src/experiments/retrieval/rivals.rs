@@ -169,6 +169,29 @@ impl Rival {
         Self::Perfect,
     ];
 
+    /// Those that a reader chooses among, ours first.
+    pub(super) const RIVALS: &'static [Self] = &[
+        Self::Rounds(Without::Nothing),
+        Self::Rerank,
+        Self::Gar,
+        Self::AnncurRescored,
+        Self::Axn,
+        Self::Sum,
+        Self::Proxy,
+        Self::Perfect,
+    ];
+
+    /// Ours, and ours without each of its parts.
+    pub(super) const PARTS: &'static [Self] = &[
+        Self::Rounds(Without::Nothing),
+        Self::Rounds(Without::Kriging),
+        Self::Rounds(Without::Popularity),
+        Self::Rounds(Without::Rounds),
+        Self::Rounds(Without::Share),
+        Self::Rounds(Without::Proxy),
+        Self::Perfect,
+    ];
+
     /// Stable id in results.
     pub(super) fn id(self) -> &'static str {
         match self {
