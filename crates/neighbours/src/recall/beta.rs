@@ -62,6 +62,13 @@ pub fn beta_quantile(p: f64, a: f64, b: f64) -> f64 {
     largest(|x| regularized_beta(x, a, b) <= p)
 }
 
+/// t² with P(T > t) = δ for Student's T of `degrees` of freedom, 0 < δ < ½.
+pub(super) fn squared_student_t(delta: f64, degrees: f64) -> f64 {
+    // degrees/(degrees + T²) is Beta(degrees/2, ½)
+    let x = beta_quantile(2.0 * delta, degrees / 2.0, 0.5);
+    degrees * (1.0 - x) / x
+}
+
 /// The largest x in [0, 1] for which `holds`, which does below some x and does not above.
 pub(super) fn largest(holds: impl Fn(f64) -> bool) -> f64 {
     if holds(1.0) {
@@ -77,4 +84,18 @@ pub(super) fn largest(holds: impl Fn(f64) -> bool) -> f64 {
         if holds(middle) { low = middle } else { high = middle }
     }
     low
+}
+
+#[cfg(test)]
+mod tests {
+    use super::squared_student_t;
+
+    #[test]
+    fn quantiles_of_student_are_those_of_the_tables() {
+        // Abramowitz & Stegun, table 26.10, and the normal distribution
+        for (delta, degrees, t) in [(0.05, 1.0, 6.314), (0.05, 10.0, 1.812), (0.1, 5.0, 1.476), (0.2, 30.0, 0.854), (0.05, 1e6, 1.645)] {
+            let found = squared_student_t(delta, degrees).sqrt();
+            assert!((found - t).abs() < 6e-4, "{delta} {degrees}: {found} for {t}");
+        }
+    }
 }

@@ -5,19 +5,23 @@
 //! In = pairs ≥ t with a landmark (exact), Off = ΣT (n − s)/(2s) the others (estimated); ρ' = max(0, (ρ (In + Off) − In)/Off)
 //! e_l = A_l − R T_l; var = (1 − s/n) · s/(s − 1) · Σe² / (ΣT)²
 //! n(θ) = R (1 − R)/var where .3 < R < 1, R ≤ max(ρ', least such R); n* = median of the last 10, (ΣT)²/ΣT² where there is none,
-//!        at most ΣT/(1 − s/n); LCB(θ) = BetaInv(δ; R n*, n* − R n* + 1)
+//!        at most ΣT/(1 − s/n), times (z(δ)/t(δ; m − 1))², m = (ΣT)²/ΣT²; LCB(θ) = BetaInv(δ; R n*, n* − R n* + 1)
 //! ```
 //! The answer is the highest θ whose bound, and that of all lower ones, reaches ρ': pairs with E ≥ θ are evaluated. A landmark's positives stand
-//! or fall together, which is what n* is for; coverage is checked by simulation.
+//! or fall together, which is what n* is for. Its variance is itself an estimate, from as many landmarks as m says, which is what Student's t is for
+//! (Korn & Graubard 1998). Coverage is checked by simulation.
 //!
 //! Cost: ΣT log ΣT for sorting, s for each θ.
 
+use super::beta::squared_student_t;
 use super::{Target, clopper_pearson, median};
 
 /// Sizes n(θ) whose median counts.
 const LAST: usize = 10;
 /// R below which n(θ) says little about the θ that decides.
 const LEAST_RECALL: f64 = 0.3;
+/// Degrees of freedom at which Student's t is normal to six digits.
+const MANY: f64 = 1e6;
 
 /// Positives of the landmarks, as fits that have not seen them estimate them.
 #[derive(Debug, Clone)]
@@ -74,6 +78,20 @@ struct Totals {
     landmarks: f64,
     /// 1 − s/n.
     left: f64,
+}
+
+impl Totals {
+    /// Landmarks that would say as much if each had as many positives as the others; 0 without a positive.
+    fn telling(&self) -> f64 {
+        self.positives.powi(2) / self.squares.max(1.0)
+    }
+
+    /// What independent finds are worth where their number was estimated from few landmarks: (z/t)².
+    fn trust(&self, delta: f64) -> f64 {
+        let degrees = (self.telling() - 1.0).max(1.0);
+        // at δ = ½ and beyond both quantiles are 0 or have no tail to speak of
+        if delta >= 0.5 { 1.0 } else { squared_student_t(delta, MANY) / squared_student_t(delta, degrees) }
+    }
 }
 
 impl PairAudit {
@@ -158,6 +176,7 @@ impl PairAudit {
         let mut sizes = Vec::new();
         let mut least = None;
         let mut steps = Vec::new();
+        let trust = totals.trust(delta);
         for tied in all.chunk_by(|one, other| one.0 == other.0) {
             tied.iter().for_each(|&(_, landmark)| above[landmark] += 1.0);
             let recall = above.iter().sum::<f64>() / totals.positives;
@@ -168,7 +187,7 @@ impl PairAudit {
                     sizes.push(recall * (1.0 - recall) / variance);
                 }
             }
-            let finds = effective(totals, &sizes);
+            let finds = trust * effective(totals, &sizes);
             steps.push(Step { threshold: tied[0].0, recall, lower: clopper_pearson(recall * finds, finds, delta) });
         }
         steps
@@ -183,7 +202,7 @@ impl PairAudit {
 
     fn refusal(&self, totals: &Totals, target: Target, needed: f64, reached: f64) -> TooFewPositives {
         // so many independent finds must all be found, and a positive is worth n*/ΣT of one
-        let finds = effective(totals, &[]).max(1.0);
+        let finds = (totals.trust(target.delta()) * effective(totals, &[])).max(1.0);
         let positives = totals.positives.max(1.0);
         let fewest = (target.fewest_draws(needed) * positives / finds).ceil().max(positives + 1.0);
         let landmarks = (totals.landmarks * fewest / positives).ceil().min(self.items as f64);
@@ -209,7 +228,6 @@ struct Step {
 /// n*.
 fn effective(totals: &Totals, sizes: &[f64]) -> f64 {
     let last = &sizes[sizes.len().saturating_sub(LAST)..];
-    let none = || totals.positives.powi(2) / totals.squares.max(1.0);
     let most = if totals.left > 0.0 { totals.positives / totals.left } else { f64::INFINITY };
-    median(last).unwrap_or_else(none).min(most)
+    median(last).unwrap_or_else(|| totals.telling()).min(most)
 }

@@ -20,7 +20,7 @@ pub enum EmptyDocuments {
     /// An error that names it.
     #[default]
     Error,
-    /// At this distance from every document with words, and at 0 from the other empty ones.
+    /// At this distance from every other document, also from those without a word: nothing is known that they share.
     Fill(f64),
 }
 
@@ -229,13 +229,10 @@ impl WordClouds {
 
     /// The distance of a pair that has an empty document, or of a document and itself; `None` where words decide.
     pub(super) fn distance_without_words(&self, (i, j): Pair) -> Option<f64> {
-        let (empty_i, empty_j) = (self.cloud(i).words.is_empty(), self.cloud(j).words.is_empty());
-        match (empty_i, empty_j) {
-            _ if i == j => Some(0.0),
-            (true, true) => Some(0.0),
-            (false, false) => None,
-            _ => Some(self.fill),
+        if i == j {
+            return Some(0.0);
         }
+        [i, j].iter().any(|&k| self.cloud(k).words.is_empty()).then_some(self.fill)
     }
 
     pub(super) fn check(&self, pairs: &[Pair], room: usize, op: &'static str) -> Result<(), OracleError> {
@@ -265,13 +262,15 @@ impl WordClouds {
         let units: Vec<u8> = self.units.iter().flat_map(|x| x.to_le_bytes()).collect();
         // a fill distance moves a score only where there is something to fill
         let fill = if self.empty.is_empty() { 0.0_f64 } else { self.fill };
+        // two empty documents were at 0 from each other once: stores of that time must not answer
+        let filled = if self.empty.len() > 1 { "fill of every pair" } else { "fill" };
         Identity::of(&[
             ("dimension", &dimension),
             ("vectors", &vectors),
             ("offsets", &offsets),
             ("words", &words),
             ("units", &units),
-            ("fill", &fill.to_le_bytes()),
+            (filled, &fill.to_le_bytes()),
         ])
     }
 }
