@@ -6,6 +6,7 @@ use landmark_store::StoreError;
 
 use crate::metered_store::{MeteredStore, Timed};
 use crate::plan::Forecast;
+use crate::progress::Count;
 
 /// A matrix whose entries are evaluated.
 #[derive(Clone, Copy)]
@@ -103,8 +104,8 @@ impl<'a> Matrices<'a> {
     }
 
     /// A reader of the evaluations made so far, for the progress line.
-    pub fn counter(&self) -> impl Fn() -> u64 + Send + 'static {
-        let boxed = |metered: &MeteredStore| Box::new(metered.counter()) as Box<dyn Fn() -> u64 + Send>;
+    pub fn counter(&self) -> impl Fn() -> Count + Send + 'static {
+        let boxed = |metered: &MeteredStore| Box::new(metered.counter()) as Box<dyn Fn() -> Count + Send>;
         let counters: Vec<_> = self.stores().map(boxed).collect();
         move || counters.iter().map(|counter| counter()).sum()
     }

@@ -35,6 +35,7 @@ use landmark_store::TileStore;
 use crate::config::MatrixSubject;
 use crate::interrupt;
 use crate::oracles::scorer::Scorer;
+use crate::progress::Count;
 use crate::problem::{Problem, SplitOrders, similarity};
 
 /// An interrupted program publishes what waits to be written.
@@ -89,6 +90,8 @@ pub struct MeteredStore {
     other_order: Option<Arc<MeteredStore>>,
     /// The program or endpoint that scores, where there is one.
     scorer: Option<Scorer>,
+    /// Price of an evaluation.
+    cost: Option<f64>,
     can_score: bool,
 }
 
@@ -125,7 +128,7 @@ impl MeteredStore {
                 Self { other_order: Some(Arc::new(other)), ..one }
             }
         };
-        Ok(Self { as_given, can_score, scorer: problem.scorer().cloned(), ..metered })
+        Ok(Self { as_given, can_score, scorer: problem.scorer().cloned(), cost: matrix.budget.cost_per_entry, ..metered })
     }
 
     /// Stacks budget and store on an oracle.
@@ -159,6 +162,7 @@ impl MeteredStore {
             as_given: None,
             other_order: None,
             scorer: None,
+            cost: None,
             can_score: true,
         })
     }
@@ -337,9 +341,13 @@ impl MeteredStore {
     }
 
     /// A reader of the evaluations made so far, for the progress line.
-    pub fn counter(&self) -> impl Fn() -> u64 + Send + 'static {
-        let meter = Arc::clone(&self.meter);
-        move || meter.spent().evaluations
+    pub fn counter(&self) -> impl Fn() -> Count + Send + 'static {
+        let (meter, scorer, cost) = (Arc::clone(&self.meter), self.scorer.clone(), self.cost);
+        move || {
+            let done = meter.spent().evaluations;
+            let paid = scorer.as_ref().and_then(Scorer::paid).or_else(|| Some(cost? * done as f64));
+            Count { done, paid }
+        }
     }
 }
 

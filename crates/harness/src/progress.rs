@@ -1,8 +1,9 @@
-//! Progress of a run: entries evaluated against entries planned, with rate and time left.
+//! Progress of a run: entries evaluated against entries planned, with rate, money and time left.
 //!
 //! On a terminal it is one moving line; elsewhere a plain line every ten seconds, so that a log file stays readable.
 
 use std::io::IsTerminal;
+use std::iter::Sum;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
@@ -15,6 +16,33 @@ const TICK: Duration = Duration::from_millis(200);
 /// Between two lines off a terminal.
 const LINE: Duration = Duration::from_secs(10);
 
+/// How far a run is.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Count {
+    /// Entries, or whatever is counted.
+    pub done: u64,
+    /// What they have cost, where calls have a price.
+    pub paid: Option<f64>,
+}
+
+impl From<u64> for Count {
+    fn from(done: u64) -> Self {
+        Self { done, paid: None }
+    }
+}
+
+impl Sum for Count {
+    fn sum<I: Iterator<Item = Self>>(counts: I) -> Self {
+        counts.fold(Self::default(), |all, one| Self {
+            done: all.done + one.done,
+            paid: match (all.paid, one.paid) {
+                (Some(a), Some(b)) => Some(a + b),
+                (a, b) => a.or(b),
+            },
+        })
+    }
+}
+
 /// A progress display that reads a counter by itself until it is dropped.
 pub struct Progress {
     bar: ProgressBar,
@@ -26,13 +54,20 @@ pub struct Progress {
 
 impl Progress {
     /// Shows `bought()` on its way to `planned`; `what` are they: `entries bought`.
-    pub fn start(planned: u64, what: &'static str, quiet: bool, bought: impl Fn() -> u64 + Send + 'static) -> Self {
+    pub fn start<C: Into<Count>>(
+        planned: u64,
+        what: &'static str,
+        quiet: bool,
+        bought: impl Fn() -> C + Send + 'static,
+    ) -> Self {
         let plain = !std::io::stderr().is_terminal();
         let bar = ProgressBar::with_draw_target(
             Some(planned),
             if quiet || plain { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() },
         );
-        let template = format!("{{bar:30}} {{human_pos}}/{{human_len}} {what} · {{per_sec}} · {{eta}} left · {{msg}}");
+        // what comes last is cut off where the terminal ends
+        let template =
+            format!("{{bar:20}} {{human_pos}}/{{human_len}} {what} · {{per_sec}}{{prefix}} · {{eta}} left · {{wide_msg}}");
         if let Ok(style) = ProgressStyle::with_template(&template) {
             bar.set_style(style);
         }
@@ -40,7 +75,7 @@ impl Progress {
         let watcher = {
             let (bar, done) = (bar.clone(), Arc::clone(&done));
             let speaks = plain && !quiet;
-            thread::spawn(move || watch(&bar, what, &done, speaks, &bought))
+            thread::spawn(move || watch(&bar, what, &done, speaks, &|| bought().into()))
         };
         Self { bar, done, watcher: Some(watcher), quiet, plain }
     }
@@ -71,17 +106,20 @@ impl Drop for Progress {
     }
 }
 
-fn watch(bar: &ProgressBar, what: &str, done: &AtomicBool, speaks: bool, bought: &dyn Fn() -> u64) {
+fn watch(bar: &ProgressBar, what: &str, done: &AtomicBool, speaks: bool, bought: &dyn Fn() -> Count) {
     let start = Instant::now();
     let (mut last_line, mut told) = (Instant::now(), 0);
     while !done.load(Ordering::Relaxed) {
         let so_far = bought();
-        bar.set_position(so_far);
+        bar.set_position(so_far.done);
+        if let Some(paid) = so_far.paid {
+            bar.set_prefix(format!(" · {paid:.2} paid"));
+        }
         if speaks && last_line.elapsed() >= LINE {
             last_line = Instant::now();
             let moment = Moment { so_far, told, planned: bar.length().unwrap_or(0), elapsed: start.elapsed() };
             eprintln!("{}", line(&moment, what, &bar.message()));
-            told = so_far;
+            told = so_far.done;
         }
         thread::park_timeout(TICK);
     }
@@ -89,7 +127,7 @@ fn watch(bar: &ProgressBar, what: &str, done: &AtomicBool, speaks: bool, bought:
 
 /// What a plain line is about.
 struct Moment {
-    so_far: u64,
+    so_far: Count,
     /// Of the line before.
     told: u64,
     planned: u64,
@@ -98,7 +136,7 @@ struct Moment {
 
 /// One plain line: rate and time left while the count moves; else that something is computed.
 fn line(moment: &Moment, what: &str, message: &str) -> String {
-    let &Moment { so_far, told, planned, elapsed } = moment;
+    let &Moment { so_far: Count { done: so_far, paid }, told, planned, elapsed } = moment;
     let count =
         if so_far >= planned { format!("all {planned} {what}") } else { format!("{so_far} of {planned} {what}") };
     let rate = so_far as f64 / elapsed.as_secs_f64().max(1e-9);
@@ -109,8 +147,9 @@ fn line(moment: &Moment, what: &str, message: &str) -> String {
         let left = if left < 0.5 { String::new() } else { format!(", {left:.0} s left") };
         format!(", {rate:.0}/s{left}")
     };
+    let paid = paid.map_or(String::new(), |paid| format!(", {paid:.2} paid"));
     let message = if message.is_empty() { String::new() } else { format!("; {message}") };
-    count + &pace + &message
+    count + &paid + &pace + &message
 }
 
 #[cfg(test)]
@@ -120,12 +159,15 @@ mod tests {
     #[test]
     fn a_line_says_a_rate_only_while_the_count_moves() {
         let at = |so_far, told| {
-            let moment = Moment { so_far, told, planned: 100, elapsed: Duration::from_secs(20) };
+            let moment = Moment { so_far: Count::from(so_far), told, planned: 100, elapsed: Duration::from_secs(20) };
             (line(&moment, "entries bought", ""), line(&moment, "entries bought", "rank 10"))
         };
         assert_eq!(at(40, 20).0, "40 of 100 entries bought, 2/s, 30 s left");
         assert_eq!(at(40, 40).0, "40 of 100 entries bought; computing for 20 s");
         assert_eq!(at(0, 0).1, "0 of 100 entries bought; computing for 20 s; rank 10");
         assert_eq!(at(100, 40).1, "all 100 entries bought; computing for 20 s; rank 10");
+        let so_far = Count { done: 40, paid: Some(1.234) };
+        let moment = Moment { so_far, told: 20, planned: 100, elapsed: Duration::from_secs(20) };
+        assert_eq!(line(&moment, "entries bought", ""), "40 of 100 entries bought, 1.23 paid, 2/s, 30 s left");
     }
 }

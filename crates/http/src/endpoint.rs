@@ -88,6 +88,11 @@ impl Http {
         &self.items
     }
 
+    /// True where the configuration says what tokens or requests cost.
+    pub fn has_price(&self) -> bool {
+        self.params.price.is_some()
+    }
+
     /// Money paid so far.
     pub fn paid(&self) -> Paid {
         self.client.purse.paid()

@@ -23,11 +23,11 @@ use landmark_neighbours::nearest::{
     Bill, Neighbour, NeighbourError, Rounds, RoundsParams, Search, nearest_within_bounds,
 };
 use landmark_report::amounts::count;
-use landmark_report::columns::Column;
 use landmark_report::write_file;
 use miette::{IntoDiagnostic, Result};
 use serde_json::json;
 
+use crate::named::Named;
 use crate::own::{own_matrix, write_table};
 
 /// Pairs asked of the oracle at a time where no budget may end in their midst.
@@ -321,27 +321,13 @@ impl Place {
         Ok(Ok(Answer { lists: found.lists, text, info }))
     }
 
-    /// The id of an item; its number where there are none.
-    fn id(&self, item: usize) -> String {
-        self.items.as_ref().and_then(|items| items.ids.get(item)).map_or_else(|| item.to_string(), Clone::clone)
-    }
-
     /// Writes the lists, and beside them what they took.
     pub(crate) fn write(&self, answer: Answer) -> Result<String> {
         let Answer { lists, text, mut info } = answer;
-        let all = || lists.iter().enumerate().flat_map(|(item, list)| list.iter().map(move |one| (item, one)));
-        let exact: Vec<bool> = all().map(|(_, one)| one.exact).collect();
-        let proven = exact.iter().filter(|&&exact| exact).count();
-        let ranks = lists.iter().flat_map(|list| 1..=list.len() as u64);
-        let columns = vec![
-            Column::text("id", all().map(|(item, _)| Some(self.id(item)))),
-            Column::count("rank", ranks.map(Some)),
-            Column::text("neighbour", all().map(|(_, one)| Some(self.id(one.item)))),
-            Column::number("score", all().map(|(_, one)| Some(one.score))),
-            Column::flag("exact", exact.iter().copied().map(Some)),
-        ];
-        write_table(&self.table, columns)?;
-        info["listed"] = json!(exact.len());
+        let entries = lists.iter().map(Vec::len).sum::<usize>();
+        let proven = lists.iter().flatten().filter(|one| one.exact).count();
+        write_table(&self.table, Named(self.items.as_ref()).neighbours(&lists))?;
+        info["listed"] = json!(entries);
         info["listed_exactly"] = json!(proven);
         let beside = self.table.with_extension("json");
         let mut bytes = serde_json::to_vec_pretty(&info).into_diagnostic()?;
@@ -353,7 +339,7 @@ impl Place {
             count(lists.len() as u64),
             self.table.display(),
             count(proven as u64),
-            count(exact.len() as u64)
+            count(entries as u64)
         ))
     }
 }

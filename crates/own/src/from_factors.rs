@@ -14,7 +14,6 @@ use landmark_harness::sweep::context::SweepContext;
 use landmark_neighbours::nearest::Neighbour;
 use landmark_neighbours::recall::{AuditPath, KnownLists, Target};
 use landmark_report::amounts::count;
-use landmark_report::columns::Column;
 use landmark_tasks::neighbours::{SignedVectors, top_k};
 use miette::{IntoDiagnostic, Report, Result};
 use ndarray::Axis;
@@ -80,7 +79,7 @@ pub(crate) fn from_factors(invocation: &Invocation, wanted: &Recalled, target: T
         Answer::Bill(text) => return Ok(text),
         Answer::Lists(lists, statement) => (lists, statement),
     };
-    let path = own.write(own_data::NEIGHBOURS, columns(&own, &lists))?;
+    let path = own.write(own_data::NEIGHBOURS, own.named().neighbours(&lists))?;
     own.write_statement(&path, Some(&statement))?;
     let listed = statement.k.unwrap_or(wanted.k);
     let items = count(lists.len() as u64);
@@ -205,15 +204,4 @@ impl Own {
 
 fn failed(error: JobError) -> Report {
     Report::from_err(RunError::Plan(Box::new(error)))
-}
-
-fn columns(own: &Own, lists: &[Vec<Neighbour>]) -> Vec<Column> {
-    let all = || lists.iter().enumerate().flat_map(|(item, list)| list.iter().map(move |near| (item, near)));
-    vec![
-        Column::text("id", all().map(|(item, _)| Some(own.id(item)))),
-        Column::count("rank", lists.iter().flat_map(|list| 1..=list.len() as u64).map(Some)),
-        Column::text("neighbour", all().map(|(_, near)| Some(own.id(near.item)))),
-        Column::number("score", all().map(|(_, near)| Some(near.score))),
-        Column::flag("exact", all().map(|(_, near)| Some(near.exact))),
-    ]
 }

@@ -12,6 +12,7 @@ mod export;
 mod from_factors;
 mod init;
 mod mine;
+mod named;
 mod neighbours;
 mod own;
 mod pairs;

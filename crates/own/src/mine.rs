@@ -137,12 +137,12 @@ pub fn dedupe(invocation: &Invocation, wanted: Wanted) -> Result<String> {
     // the first of each group, in the order of the items, stays
     let is_first = |place: &usize| *place == 0 || groups.labels[order[*place]] != groups.labels[order[*place - 1]];
     let mut columns = vec![
-        Column::text("id", order.iter().map(|&item| Some(own.id(item)))),
+        own.named().ids("id", &order),
         Column::count("group", order.iter().map(|&item| Some(groups.labels[item] as u64))),
         Column::count("size", order.iter().map(|&item| Some(groups.sizes[groups.labels[item]] as u64))),
         Column::flag("keep", (0..items).map(|place| Some(is_first(&place)))),
     ];
-    columns.extend(own.texts(&order).map(|texts| Column::text("text", texts.into_iter().map(Some))));
+    columns.extend(own.named().texts("text", &order));
     let path = own.write(own_data::GROUPS, columns)?;
     own.write_statement(&path, statement.as_ref())?;
     let (shared, kept) = (groups.shared(), groups.sizes.len());
@@ -375,24 +375,15 @@ impl Own {
     fn pair_columns(&self, pairs: &[Mined]) -> Vec<Column> {
         let items = |of: fn(&ScoredPair) -> usize| pairs.iter().map(|mined| of(&mined.pair)).collect::<Vec<_>>();
         let (first, second) = (items(|pair| pair.first), items(|pair| pair.second));
-        let ids =
-            |name: &'static str, items: &[usize]| Column::text(name, items.iter().map(|&item| Some(self.id(item))));
         let mut columns = vec![
-            ids("first", &first),
-            ids("second", &second),
+            self.named().ids("first", &first),
+            self.named().ids("second", &second),
             Column::number("score", pairs.iter().map(|mined| Some(mined.pair.score))),
             Column::flag("exact", pairs.iter().map(|mined| Some(mined.exact))),
         ];
-        for (name, items) in [("first_text", &first), ("second_text", &second)] {
-            columns.extend(self.texts(items).map(|texts| Column::text(name, texts.into_iter().map(Some))));
-        }
+        columns.extend(self.named().texts("first_text", &first));
+        columns.extend(self.named().texts("second_text", &second));
         columns
-    }
-
-    /// Texts of items, where they have any.
-    fn texts(&self, items: &[usize]) -> Option<Vec<String>> {
-        let texts = &self.items.as_ref()?.texts;
-        Some(items.iter().map(|&item| texts.get(item).cloned().unwrap_or_default()).collect())
     }
 }
 

@@ -8,8 +8,8 @@ use landmark_harness::experiments::own_data;
 use landmark_harness::invocation::{Invocation, UsageError};
 use landmark_harness::job::JobError;
 use landmark_harness::run::{self, RunError};
+use landmark_neighbours::nearest::Neighbour as Listed;
 use landmark_report::amounts::count;
-use landmark_report::columns::Column;
 use landmark_tasks::neighbours::{Neighbour, top_k as most_similar};
 use miette::{IntoDiagnostic, Result};
 
@@ -60,7 +60,7 @@ pub fn top_k(invocation: &Invocation, k: usize, rescore: Option<usize>, budget: 
         rank_anew(item, list, &exact);
         list.truncate(k);
     }
-    let path = own.write(own_data::NEIGHBOURS, columns(&own, &found, &exact))?;
+    let path = own.write(own_data::NEIGHBOURS, own.named().neighbours(&marked(&found, &exact)))?;
     own.write_statement(&path, None)?;
     let listed = k.min(found.len().saturating_sub(1));
     text +=
@@ -122,15 +122,10 @@ fn rank_anew(item: usize, list: &mut [Neighbour], exact: &Exact) {
     list.sort_by(|one, other| other.score.total_cmp(&one.score).then(one.item.cmp(&other.item)));
 }
 
-fn columns(own: &Own, found: &[Vec<Neighbour>], exact: &Exact) -> Vec<Column> {
-    let all = || found.iter().enumerate().flat_map(|(item, list)| list.iter().map(move |one| (item, one)));
-    let ranks = found.iter().flat_map(|list| 1..=list.len() as u64);
-    let is_exact = |(item, one): (usize, &Neighbour)| exact.contains_key(&pair(item, one.item));
-    vec![
-        Column::text("id", all().map(|(item, _)| Some(own.id(item)))),
-        Column::count("rank", ranks.map(Some)),
-        Column::text("neighbour", all().map(|(_, one)| Some(own.id(one.item)))),
-        Column::number("score", all().map(|(_, one)| Some(one.score))),
-        Column::flag("exact", all().map(is_exact).map(Some)),
-    ]
+/// The same lists, each entry with whether the oracle itself scored it.
+fn marked(found: &[Vec<Neighbour>], exact: &Exact) -> Vec<Vec<Listed>> {
+    let mark = |item: usize, one: &Neighbour| {
+        Listed { item: one.item, score: one.score, exact: exact.contains_key(&pair(item, one.item)) }
+    };
+    found.iter().enumerate().map(|(item, list)| list.iter().map(|one| mark(item, one)).collect()).collect()
 }

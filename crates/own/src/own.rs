@@ -22,6 +22,8 @@ use miette::{IntoDiagnostic, Result};
 use ndarray::Array2;
 use serde_json::json;
 
+use crate::named::Named;
+
 /// What is said of an answer that nothing was scored for.
 pub(crate) const ESTIMATES: &str = "by the estimates of the factors, of unknown recall: `--rescore N` scores candidates, `--target-recall 0.9` states a recall\n";
 
@@ -139,7 +141,12 @@ impl Own {
 
     /// The id of an item; its number where there are none.
     pub(crate) fn id(&self, item: usize) -> String {
-        self.items.as_ref().and_then(|items| items.ids.get(item)).map_or_else(|| item.to_string(), Clone::clone)
+        self.named().id(item)
+    }
+
+    /// Names of the items in tables.
+    pub(crate) fn named(&self) -> Named<'_> {
+        Named(self.items.as_ref())
     }
 
     pub(crate) fn ids(&self) -> Vec<String> {

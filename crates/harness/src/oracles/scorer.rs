@@ -40,6 +40,14 @@ impl Scorer {
         }
     }
 
+    /// Money paid so far, where it has a price.
+    pub fn paid(&self) -> Option<f64> {
+        match self {
+            Self::Program(_) => None,
+            Self::Endpoint(endpoint) => endpoint.has_price().then(|| endpoint.paid().money),
+        }
+    }
+
     /// True where it can score an item that it was not told of.
     pub fn takes_new_items(&self) -> bool {
         match self {
