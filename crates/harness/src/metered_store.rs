@@ -35,8 +35,8 @@ use landmark_store::TileStore;
 use crate::config::MatrixSubject;
 use crate::interrupt;
 use crate::oracles::scorer::Scorer;
-use crate::progress::Count;
 use crate::problem::{Problem, SplitOrders, similarity};
+use crate::progress::Count;
 
 /// An interrupted program publishes what waits to be written.
 fn flush_before_the_end<O: Oracle + 'static>(stored: &Arc<Stored<O>>) {
@@ -128,7 +128,13 @@ impl MeteredStore {
                 Self { other_order: Some(Arc::new(other)), ..one }
             }
         };
-        Ok(Self { as_given, can_score, scorer: problem.scorer().cloned(), cost: matrix.budget.cost_per_entry, ..metered })
+        Ok(Self {
+            as_given,
+            can_score,
+            scorer: problem.scorer().cloned(),
+            cost: matrix.budget.cost_per_entry,
+            ..metered
+        })
     }
 
     /// Stacks budget and store on an oracle.

@@ -66,8 +66,9 @@ impl Progress {
             if quiet || plain { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() },
         );
         // what comes last is cut off where the terminal ends
-        let template =
-            format!("{{bar:20}} {{human_pos}}/{{human_len}} {what} · {{per_sec}}{{prefix}} · {{eta}} left · {{wide_msg}}");
+        let template = format!(
+            "{{bar:20}} {{human_pos}}/{{human_len}} {what} · {{per_sec}}{{prefix}} · {{eta}} left · {{wide_msg}}"
+        );
         if let Ok(style) = ProgressStyle::with_template(&template) {
             bar.set_style(style);
         }

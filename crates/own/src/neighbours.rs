@@ -124,8 +124,10 @@ fn rank_anew(item: usize, list: &mut [Neighbour], exact: &Exact) {
 
 /// The same lists, each entry with whether the oracle itself scored it.
 fn marked(found: &[Vec<Neighbour>], exact: &Exact) -> Vec<Vec<Listed>> {
-    let mark = |item: usize, one: &Neighbour| {
-        Listed { item: one.item, score: one.score, exact: exact.contains_key(&pair(item, one.item)) }
+    let mark = |item: usize, one: &Neighbour| Listed {
+        item: one.item,
+        score: one.score,
+        exact: exact.contains_key(&pair(item, one.item)),
     };
     found.iter().enumerate().map(|(item, list)| list.iter().map(|one| mark(item, one)).collect()).collect()
 }

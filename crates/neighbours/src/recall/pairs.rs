@@ -13,15 +13,13 @@
 //!
 //! Cost: ΣT log ΣT for sorting, s for each θ.
 
-use super::beta::squared_student_t;
+use super::beta::{normal_quantile, squared_student_t};
 use super::{Target, clopper_pearson, median};
 
 /// Sizes n(θ) whose median counts.
 const LAST: usize = 10;
 /// R below which n(θ) says little about the θ that decides.
 const LEAST_RECALL: f64 = 0.3;
-/// Degrees of freedom at which Student's t is normal to six digits.
-const MANY: f64 = 1e6;
 
 /// Positives of the landmarks, as fits that have not seen them estimate them.
 #[derive(Debug, Clone)]
@@ -90,7 +88,7 @@ impl Totals {
     fn trust(&self, delta: f64) -> f64 {
         let degrees = (self.telling() - 1.0).max(1.0);
         // at δ = ½ and beyond both quantiles are 0 or have no tail to speak of
-        if delta >= 0.5 { 1.0 } else { squared_student_t(delta, MANY) / squared_student_t(delta, degrees) }
+        if delta >= 0.5 { 1.0 } else { normal_quantile(delta).powi(2) / squared_student_t(delta, degrees) }
     }
 }
 
@@ -107,7 +105,8 @@ impl PairAudit {
         let totals = self.totals();
         let needed = self.needed(&totals, target);
         let most = if totals.left > 0.0 { totals.positives / totals.left } else { f64::INFINITY };
-        needed > 0.0 && clopper_pearson(most, most, target.delta()) < needed
+        let finds = totals.trust(target.delta()) * most;
+        needed > 0.0 && clopper_pearson(finds, finds, target.delta()) < needed
     }
 
     /// Positive pairs with a landmark, which are found.

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from scipy.optimize import brentq
 from scipy.special import betainc, betaincinv
-from scipy.stats import beta, binomtest
+from scipy.stats import beta, binomtest, norm, t
 
 rng = np.random.default_rng(20)
 
@@ -106,6 +106,8 @@ def pair_threshold(n, estimates, between, rho, delta):
     inside, off = T.sum() + between, T.sum() * (n - s) / (2 * s)
     needed = max(0.0, (rho * (inside + off) - inside) / off)
     sizes, least, rows = [], None, []
+    telling = T.sum() ** 2 / (T**2).sum()
+    trust = (norm.ppf(delta) / t.ppf(delta, max(telling - 1, 1))) ** 2
     for theta in sorted({e for one in estimates for e in one}, reverse=True):
         A = np.array([sum(e >= theta for e in one) for one in estimates], float)
         R = A.sum() / T.sum()
@@ -115,8 +117,8 @@ def pair_threshold(n, estimates, between, rho, delta):
             least = R if least is None else least
             if R <= max(needed, least):
                 sizes.append(R * (1 - R) / var)
-        draws = np.median(sizes[-10:]) if sizes else T.sum() ** 2 / (T**2).sum()
-        draws = min(draws, T.sum() / (1 - s / n))
+        draws = np.median(sizes[-10:]) if sizes else telling
+        draws = trust * min(draws, T.sum() / (1 - s / n))
         rows.append((theta, R, lower(R * draws, draws, delta)))
     passing = None
     for row in reversed(rows):
