@@ -1,10 +1,12 @@
 //! Text files line by line, plain or gzip, with checked UTF-8 and line numbers.
 
 use std::fs::File;
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
-use flate2::read::MultiGzDecoder;
+use flate2::Crc;
+use flate2::read::{DeflateDecoder, MultiGzDecoder};
+use zip::{CompressionMethod, ZipArchive};
 
 use crate::error::DataError;
 
@@ -20,6 +22,53 @@ pub(crate) fn open(path: &Path) -> Result<Box<dyn BufRead>, DataError> {
     } else {
         Box::new(plain)
     })
+}
+
+/// Opens a member of a zip archive for reading, a buffer of it at a time, however large it is.
+///
+/// # Errors
+/// [`DataError::Archive`]: no zip, no such member (with those there are), a compression other than deflate.
+pub(crate) fn open_member(path: &Path, member: &str) -> Result<Box<dyn BufRead>, DataError> {
+    let refuse = |what: String| DataError::Archive { path: path.to_owned(), what };
+    let file = File::open(path).map_err(DataError::io(path))?;
+    let mut archive = ZipArchive::new(BufReader::new(file))
+        .map_err(|error| refuse(format!("it is no whole zip archive: {error}")))?;
+    let Some(place) = archive.index_for_name(member) else {
+        let names: Vec<String> = archive.file_names().map(|name| format!("`{name}`")).collect();
+        return Err(refuse(format!("it holds no `{member}`, but {}", names.join(", "))));
+    };
+    let facts = archive.by_index_raw(place).map_err(|error| refuse(format!("`{member}`: {error}")))?;
+    let (start, bytes, wanted) = (facts.data_start(), facts.compressed_size(), facts.crc32());
+    let method = facts.compression();
+    drop(facts);
+    let mut packed = archive.into_inner();
+    packed.seek(SeekFrom::Start(start)).map_err(DataError::io(path))?;
+    let packed = packed.take(bytes);
+    let inside: Box<dyn Read> = match method {
+        CompressionMethod::Stored => Box::new(packed),
+        CompressionMethod::Deflated => Box::new(DeflateDecoder::new(packed)),
+        other => return Err(refuse(format!("`{member}` is packed by {other:?}; deflate can be read"))),
+    };
+    Ok(Box::new(BufReader::with_capacity(1 << 16, Checked { inside, crc: Crc::new(), wanted })))
+}
+
+/// Bytes of a member, held against its checksum where they end.
+struct Checked {
+    inside: Box<dyn Read>,
+    crc: Crc,
+    wanted: u32,
+}
+
+impl Read for Checked {
+    fn read(&mut self, into: &mut [u8]) -> std::io::Result<usize> {
+        let length = self.inside.read(into)?;
+        self.crc.update(&into[..length]);
+        if length == 0 && !into.is_empty() && self.crc.sum() != self.wanted {
+            let what = format!("its checksum is {:08x}, wanted is {:08x}", self.crc.sum(), self.wanted);
+            return Err(std::io::Error::new(std::io::ErrorKind::InvalidData, what));
+        }
+        Ok(length)
+    }
 }
 
 /// The most bytes that deflate makes of one.
@@ -118,6 +167,42 @@ mod tests {
         std::fs::write(&path, b"good\ncaf\xe9\n").unwrap();
         let message = all(&path).unwrap_err().to_string();
         assert!(message.contains("latin1.txt:2: byte 3 of the line is not UTF-8"), "{message}");
+    }
+
+    fn zipped(members: &[(&str, &[u8], CompressionMethod)]) -> Vec<u8> {
+        let mut writer = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
+        for (name, bytes, method) in members {
+            let options = zip::write::SimpleFileOptions::default().compression_method(*method);
+            writer.start_file(*name, options).unwrap();
+            writer.write_all(bytes).unwrap();
+        }
+        writer.finish().unwrap().into_inner()
+    }
+
+    #[test]
+    fn a_member_of_an_archive_reads_like_the_file_and_is_checked() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("two.zip");
+        let text = b"a line of text\n".repeat(10_000);
+        let members: [(&str, &[u8], _); 2] = [
+            ("small.txt", b"first\nlast\n", CompressionMethod::Stored),
+            ("large.txt", &text, CompressionMethod::Deflated),
+        ];
+        let whole = zipped(&members);
+        std::fs::write(&path, &whole).unwrap();
+        let read = |name: &str| {
+            let mut bytes = Vec::new();
+            open_member(&path, name).unwrap().read_to_end(&mut bytes).map(|_| bytes)
+        };
+        assert_eq!((read("small.txt").unwrap(), read("large.txt").unwrap()), (b"first\nlast\n".to_vec(), text));
+        let error = open_member(&path, "other.txt").err().unwrap().to_string();
+        assert!(error.contains("it holds no `other.txt`, but `small.txt`, `large.txt`"), "{error}");
+        // one byte of the stored text
+        let place = whole.windows(5).position(|bytes| bytes == b"first").unwrap();
+        std::fs::write(&path, [&whole[..place], b"w", &whole[place + 1..]].concat()).unwrap();
+        assert!(read("small.txt").unwrap_err().to_string().contains("its checksum is"));
+        std::fs::write(&path, &whole[..whole.len() / 2]).unwrap();
+        assert!(open_member(&path, "small.txt").err().unwrap().to_string().contains("no whole zip archive"));
     }
 
     #[test]

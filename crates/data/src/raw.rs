@@ -13,12 +13,14 @@ use std::io::{BufRead, Write};
 use std::path::Path;
 
 use flate2::{Compression, GzBuilder};
+use sha1::Sha1;
 use sha2::{Digest, Sha256};
 
 use crate::error::DataError;
 
 pub mod archive;
 mod documents;
+mod glue;
 mod intents;
 mod json_lines;
 mod mentions;
@@ -66,6 +68,14 @@ impl RawFiles {
         }
         let lines: String = self.0.iter().map(|(name, bytes)| format!("{}  {name}\n", hex(bytes))).collect();
         hex(lines.as_bytes())
+    }
+
+    /// Id of the only file as git names it: SHA-1 of `blob <bytes>`, a zero and the file.
+    pub fn git_id(&self) -> Option<String> {
+        let mut files = self.0.values();
+        let (Some(bytes), None) = (files.next(), files.next()) else { return None };
+        let digest = Sha1::new().chain_update(format!("blob {}\0", bytes.len())).chain_update(bytes).finalize();
+        Some(digest.iter().map(|byte| format!("{byte:02x}")).collect())
     }
 
     /// The files in the order of their names.
@@ -117,14 +127,27 @@ pub enum Conversion {
     Copy(&'static str),
     /// A table of the STS benchmark: nine or seven columns, CR LF, no quoting.
     StsCsv(&'static str),
+    /// The STS benchmark in GLUE's own form: `index genre filename year old_index source1 source2 sentence1 sentence2 score`.
+    GlueSts(&'static str),
     /// GLUE's RTE as tab-separated values with quoting, labels 0 and 1.
     Rte(&'static str),
+    /// RTE in GLUE's own form: `index sentence1 sentence2 label`, no quoting, labels in words, and none in the test set.
+    GlueRte(&'static str),
     /// The Microsoft paraphrase corpus in the order of its files.
     Paraphrases {
         /// Its tables.
         tables: &'static [&'static str],
         /// A table whose columns 2 and 3 say which pairs, in which order; all where there is none.
         order: Option<&'static str>,
+    },
+    /// The Microsoft paraphrase corpus in the order of its file: pairs that GLUE's list names, or all others.
+    GlueParaphrases {
+        /// Its table.
+        table: &'static str,
+        /// The list: lines of two ids.
+        ids: &'static str,
+        /// True for the pairs of the list.
+        is_named: bool,
     },
     /// Tweets of the WMD paper: `"label"`, a tab, the words.
     Tweets(&'static str),
@@ -176,7 +199,10 @@ impl Conversion {
         match self {
             Self::Copy(name) => Ok(raw.get(name)?.to_vec()),
             Self::StsCsv(name) => pairs::sts(name, raw.text(name)?),
+            Self::GlueSts(name) => glue::sts(name, raw.text(name)?),
             Self::Rte(name) => pairs::rte(name, raw.text(name)?),
+            Self::GlueRte(name) => glue::rte(name, raw.text(name)?),
+            Self::GlueParaphrases { table, ids, is_named } => glue::paraphrases(raw, table, ids, is_named),
             Self::Paraphrases { tables, order } => pairs::paraphrases(raw, tables, order),
             Self::Tweets(name) => documents::tweets(name, raw.text(name)?),
             Self::Recipes(name) => documents::recipes(name, raw.get(name)?),

@@ -4,6 +4,7 @@
 //! of 300 numbers cost 24 MB whatever the size of the file.
 
 use std::collections::HashMap;
+use std::io::BufRead;
 use std::path::{Path, PathBuf};
 
 use landmark_core::oracle::Identity;
@@ -42,6 +43,9 @@ pub struct VectorFiles {
     pub format: VectorFormat,
     /// The vectors.
     pub path: PathBuf,
+    /// The member that holds them, where `path` is a zip archive of text, as GloVe's are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub member: Option<String>,
     /// The words of an [`Npy`](VectorFormat::Npy) matrix.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub vocabulary: Option<PathBuf>,
@@ -54,12 +58,25 @@ pub struct VectorFiles {
 impl VectorFiles {
     /// One file, case as it is.
     pub fn new(format: VectorFormat, path: impl Into<PathBuf>) -> Self {
-        Self { format, path: path.into(), vocabulary: None, fold_case: false }
+        Self { format, path: path.into(), member: None, vocabulary: None, fold_case: false }
     }
 
     /// A NumPy matrix and its vocabulary, case as it is.
     pub fn npy(path: impl Into<PathBuf>, vocabulary: impl Into<PathBuf>) -> Self {
         Self { vocabulary: Some(vocabulary.into()), ..Self::new(VectorFormat::Npy, path) }
+    }
+
+    /// The text, of the file or of its member.
+    fn open(&self) -> Result<Box<dyn BufRead>, DataError> {
+        match &self.member {
+            Some(member) => crate::lines::open_member(&self.path, member),
+            None => crate::lines::open(&self.path),
+        }
+    }
+
+    /// Name of the file or of its member.
+    fn name(&self) -> String {
+        self.member.clone().unwrap_or_else(|| file_name(&self.path))
     }
 }
 
@@ -119,8 +136,8 @@ impl WordVectors {
         let path = &files.path;
         let wanted = Wanted { keep, fold_case: files.fold_case };
         let gathered = match files.format {
-            VectorFormat::Word2vecText => text::read_word2vec(path, &wanted)?,
-            VectorFormat::GloveText => text::read_glove(path, &wanted)?,
+            VectorFormat::Word2vecText => text::read_word2vec(files, &wanted)?,
+            VectorFormat::GloveText => text::read_glove(files, &wanted)?,
             VectorFormat::Word2vecBinary => binary::read(path, &wanted)?,
             VectorFormat::Npy => match &files.vocabulary {
                 Some(vocabulary) => npy::read(path, vocabulary, &wanted)?,
@@ -128,7 +145,7 @@ impl WordVectors {
             },
         };
         gathered.check_finite(path)?;
-        Ok(gathered.finish(file_name(path)))
+        Ok(gathered.finish(files.name()))
     }
 
     /// Number of words V.

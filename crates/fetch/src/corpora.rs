@@ -1,10 +1,11 @@
 //! Files of the catalog: from a mirror that has them ready, or made from their raw sources.
 
+use std::cell::RefCell;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use landmark_data::catalog::{self, DataFile, Dataset, FileState};
-use landmark_data::raw::archive::{LIMIT, Unpack};
+use landmark_data::raw::archive::LIMIT;
 use landmark_data::raw::recipes::{self, Recipe, Source};
 use landmark_data::raw::{RawFiles, hex, text_sha256};
 
@@ -85,13 +86,13 @@ pub fn missing(names: &[&str], folder: &Path) -> Result<Vec<Missing>, FetchError
     Ok(missing)
 }
 
-/// Bytes to download, about: each source once; a file without a recipe by its own size.
+/// Bytes to download, about: each source once, by the first recipe of a file; a file without one by its own size.
 pub fn download_bytes(missing: &[Missing]) -> u64 {
     let (mut seen, mut bytes) = (HashSet::new(), 0);
     for file in missing.iter().flat_map(|missing| &missing.files) {
         match recipes::of(file.path) {
             Some(recipe) => {
-                let new = recipe.sources.iter().filter(|source| seen.insert(source.sha256));
+                let new = recipe.sources.iter().filter(|source| seen.insert(source.addresses[0].url));
                 bytes += new.map(|source| source.bytes).sum::<u64>();
             }
             None if seen.insert(file.sha256) => bytes += file.bytes,
@@ -141,15 +142,14 @@ pub fn fetch(
     let _lock = Lock::wait(&places.data, watch)?;
     // another process may have fetched it meanwhile
     let missing = missing(names, &places.data)?;
-    let kitchen = Kitchen { places, downloader, scratch: places.data.join(".raw") };
-    std::fs::create_dir_all(&kitchen.scratch).map_err(FetchError::write(&kitchen.scratch))?;
+    let kitchen = Kitchen::new(places, downloader)?;
     let (mut come, mut failed) = (Vec::new(), None);
     for Missing { dataset, files } in &missing {
         for file in files {
             if come.contains(&file.path) {
                 continue;
             }
-            match kitchen.make(dataset, file, watch) {
+            match kitchen.make(dataset.name, file, &Ways::of(file.path), watch) {
                 Ok(()) => come.push(file.path),
                 Err(error @ FetchError::Write { .. }) => return Err(error),
                 Err(error) => {
@@ -169,49 +169,141 @@ pub fn fetch(
     }
 }
 
+/// Ways to a file.
+#[derive(Debug, Clone, Default)]
+pub struct Ways<'a> {
+    /// Addresses of the file itself, the first tried first.
+    pub published: &'a [&'static str],
+    /// Recipes to make it by, the first tried first.
+    pub recipes: Vec<&'a Recipe>,
+}
+
+impl Ways<'static> {
+    /// Those of a file of the catalog.
+    pub fn of(file: &str) -> Self {
+        let published = recipes::published(file).map_or(&[][..], |published| published.addresses);
+        Self { published, recipes: recipes::all_of(file).collect() }
+    }
+}
+
+/// Fetches one file of a dataset by ways of its own.
+///
+/// # Errors
+/// Why each of them failed; the folder or the disk refused.
+pub fn fetch_file(
+    dataset: &str,
+    file: &DataFile,
+    ways: &Ways<'_>,
+    places: &Places,
+    downloader: &Downloader,
+    watch: &mut dyn Watch,
+) -> Result<(), FetchError> {
+    let _lock = Lock::wait(&places.data, watch)?;
+    Kitchen::new(places, downloader)?.make(dataset, file, ways, watch)
+}
+
 /// Makes files.
 struct Kitchen<'a> {
     places: &'a Places,
     downloader: &'a Downloader,
     /// Downloads, by the digest of their address.
     scratch: PathBuf,
+    /// Those that are whole: several files are made of some.
+    whole: RefCell<HashSet<PathBuf>>,
 }
 
-impl Kitchen<'_> {
-    fn make(&self, dataset: &Dataset, file: &DataFile, watch: &mut dyn Watch) -> Result<(), FetchError> {
+impl<'a> Kitchen<'a> {
+    fn new(places: &'a Places, downloader: &'a Downloader) -> Result<Self, FetchError> {
+        let scratch = places.data.join(".raw");
+        std::fs::create_dir_all(&scratch).map_err(FetchError::write(&scratch))?;
+        Ok(Self { places, downloader, scratch, whole: RefCell::default() })
+    }
+
+    fn make(&self, dataset: &str, file: &DataFile, ways: &Ways<'_>, watch: &mut dyn Watch) -> Result<(), FetchError> {
         let mut tried = Vec::new();
-        if self.ready(file, &mut tried, watch)? {
-            return Ok(());
+        let mirror = self.places.mirror.as_ref().map(|mirror| mirror.at(&format!("data/{}", file.path)));
+        // a file that no digest is known of is made here, where its sources can be looked at
+        let mirror = mirror.into_iter().filter(|_| !file.sha256.is_empty()).map(|from| (from, "from the mirror"));
+        let published =
+            self.in_turn(ways.published.iter().copied()).into_iter().map(|(_, from)| (from, "as published"));
+        for (from, how) in mirror.chain(published) {
+            if self.as_it_is(file, &from, &mut tried, watch)? {
+                watch.say(&format!("{} ({}): {how}", file.path, megabytes(file.bytes)));
+                return Ok(());
+            }
         }
-        let Some(recipe) = recipes::of(file.path) else {
-            return Err(match tried.is_empty() {
-                true => FetchError::NoSource {
-                    dataset: dataset.name.to_owned(),
-                    file: file.path.to_owned(),
-                    how_to_get: dataset.how_to_get.to_owned(),
-                },
-                false => FetchError::Nowhere { what: file.path.to_owned(), tried },
-            });
-        };
+        if let [recipe] = ways.recipes[..] {
+            return self.by_recipe(file, recipe, watch);
+        }
+        for recipe in &ways.recipes {
+            match self.by_recipe(file, recipe, watch) {
+                Ok(()) => return Ok(()),
+                Err(error @ FetchError::Write { .. }) => return Err(error),
+                Err(FetchError::Nowhere { tried: more, .. }) => tried.extend(more),
+                Err(error) => tried.push(error.to_string()),
+            }
+        }
+        Err(match tried.is_empty() {
+            true => FetchError::NoSource {
+                dataset: dataset.to_owned(),
+                file: file.path.to_owned(),
+                how_to_get: catalog::find(dataset)
+                    .map_or("its source is not known", |dataset| dataset.how_to_get)
+                    .to_owned(),
+            },
+            false => FetchError::Nowhere { what: file.path.to_owned(), tried },
+        })
+    }
+
+    /// Makes a file of its raw sources.
+    fn by_recipe(&self, file: &DataFile, recipe: &Recipe, watch: &mut dyn Watch) -> Result<(), FetchError> {
         let mut raw = RawFiles::default();
         for source in recipe.sources {
             raw.extend(self.raw_files(source, watch)?);
         }
         let made = recipe.conversion.file(file.path, &raw)?;
-        let target = self.places.data.join(file.path);
-        put(&target, &made)?;
-        check(recipe, &target)?;
-        watch.say(&format!("{} ({}): made, and checked", file.path, megabytes(made.len() as u64)));
+        let (target, bytes) = (self.places.data.join(file.path), megabytes(made.len() as u64));
+        if recipe.text_sha256.is_empty() {
+            let sha256 = self.record(file, &made)?;
+            put(&target, &made)?;
+            watch.say(&format!(
+                "{} ({bytes}): made; no digest of it is published, recorded is the sha256 {sha256}",
+                file.path
+            ));
+        } else {
+            put(&target, &made)?;
+            check(recipe, &target)?;
+            watch.say(&format!("{} ({bytes}): made, and checked", file.path));
+        }
         Ok(())
     }
 
-    /// The file itself, where a mirror has it.
-    fn ready(&self, file: &DataFile, tried: &mut Vec<String>, watch: &mut dyn Watch) -> Result<bool, FetchError> {
-        let Some(mirror) = &self.places.mirror else { return Ok(false) };
-        let from = mirror.at(&format!("data/{}", file.path));
-        let part = self.part(&from);
+    /// Writes down what came first of a file that no digest is known of, before the file itself; what came before must come again.
+    fn record(&self, file: &DataFile, made: &[u8]) -> Result<String, FetchError> {
+        let (sha256, record) = (hex(made), file.record_path(&self.places.data));
+        match file.recorded(&self.places.data) {
+            Some(recorded) if recorded != sha256 => {
+                return Err(FetchError::Changed { file: file.path.to_owned(), seen: sha256, recorded, record });
+            }
+            Some(_) => {}
+            None => {
+                put(&record, format!("{sha256}  {}\n", file.path.rsplit('/').next().unwrap_or_default()).as_bytes())?
+            }
+        }
+        Ok(sha256)
+    }
+
+    /// The file itself, where this place has it.
+    fn as_it_is(
+        &self,
+        file: &DataFile,
+        from: &str,
+        tried: &mut Vec<String>,
+        watch: &mut dyn Watch,
+    ) -> Result<bool, FetchError> {
+        let part = self.part(from);
         for is_fresh in [length(&part) == 0, true] {
-            match self.downloader.bring(&from, &part, watch) {
+            match self.downloader.bring(from, &part, watch) {
                 Err(Fault::Final(error)) => return Err(error),
                 Err(Fault::Address(why)) => {
                     tried.push(why);
@@ -224,7 +316,6 @@ impl Kitchen<'_> {
                 let target = self.places.data.join(file.path);
                 make_room(&target)?;
                 std::fs::rename(&part, &target).map_err(FetchError::write(&target))?;
-                watch.say(&format!("{} ({}): from the mirror", file.path, megabytes(file.bytes)));
                 return Ok(true);
             }
             std::fs::remove_file(&part).map_err(FetchError::write(&part))?;
@@ -236,21 +327,26 @@ impl Kitchen<'_> {
         Ok(false)
     }
 
+    /// Every address at the mirror, then every public one; each with the place of its address.
+    fn in_turn<'u>(&self, urls: impl Iterator<Item = &'u str>) -> Vec<(usize, String)> {
+        let mut places = Vec::new();
+        for (place, url) in urls.enumerate() {
+            places.extend(self.places.of(url).into_iter().rev().enumerate().map(|(turn, from)| (turn, place, from)));
+        }
+        places.sort_by_key(|(turn, _, _)| std::cmp::Reverse(*turn));
+        places.into_iter().map(|(_, place, from)| (place, from)).collect()
+    }
+
     /// The raw files of the first address that has the right ones: of the mirror's, then of the public ones.
     fn raw_files(&self, source: &Source, watch: &mut dyn Watch) -> Result<RawFiles, FetchError> {
         let mut tried = Vec::new();
-        // every address at the mirror, then every public one
-        let mut places: Vec<(usize, String, Unpack)> = Vec::new();
-        for address in source.addresses {
-            let of = self.places.of(address.url).into_iter().rev().enumerate();
-            places.extend(of.map(|(turn, from)| (turn, from, address.unpack)));
-        }
-        places.sort_by_key(|(turn, _, _)| std::cmp::Reverse(*turn));
-        for (_, from, unpack) in places {
+        for (place, from) in self.in_turn(source.addresses.iter().map(|address| address.url)) {
             let part = self.part(&from);
             // bytes of an earlier time may be of something else: then all of it comes again, once
             for is_fresh in [length(&part) == 0, true] {
-                match self.downloader.bring(&from, &part, watch) {
+                let is_here = self.whole.borrow().contains(&part);
+                let brought = if is_here { Ok(()) } else { self.downloader.bring(&from, &part, watch) };
+                match brought {
                     Err(Fault::Final(error)) => return Err(error),
                     Err(Fault::Address(why)) => {
                         tried.push(why);
@@ -259,13 +355,18 @@ impl Kitchen<'_> {
                     Ok(()) => {}
                 }
                 let download = std::fs::read(&part).map_err(FetchError::write(&part))?;
-                let fault = match unpack.apply(download, LIMIT) {
-                    Ok(files) => match files.digest() {
-                        digest if digest == source.sha256 => return Ok(files),
-                        digest => format!("has the sha256 {digest}, wanted is {}", source.sha256),
+                let of_download = if source.pin.is_of_download() { hex(&download) } else { String::new() };
+                let fault = match source.addresses[place].unpack.apply(download, LIMIT) {
+                    Ok(files) => match source.pin.check(&of_download, &files) {
+                        Ok(()) => {
+                            self.whole.borrow_mut().insert(part);
+                            return Ok(files);
+                        }
+                        Err(fault) => fault,
                     },
                     Err(error) => format!("sent what can't be unpacked: {error}"),
                 };
+                self.whole.borrow_mut().remove(&part);
                 std::fs::remove_file(&part).map_err(FetchError::write(&part))?;
                 if is_fresh {
                     tried.push(format!("{from} {fault}"));

@@ -44,6 +44,21 @@ pub enum FetchError {
         /// That of the recipe.
         wanted: String,
     },
+    /// Another file than the first time, of one that no digest is published of.
+    #[error(
+        "`{file}` has the sha256 {seen}, and had {recorded} when it was first fetched: its source has changed, or is another's. Remove \
+         `{record}` to take it as it is now"
+    )]
+    Changed {
+        /// The file.
+        file: String,
+        /// Sha256 of what came.
+        seen: String,
+        /// That of the first time.
+        recorded: String,
+        /// Where it was written down.
+        record: PathBuf,
+    },
     /// A file of this name that is another: it may be the user's.
     #[error(
         "`{path}` is there and is not the catalog's (sha256 {seen}); move it away, or remove it by `runner data rm`"

@@ -63,7 +63,7 @@ fn from_hub(
     watch: &mut dyn Watch,
 ) -> Result<bool, FetchError> {
     for file in model.files.iter().filter(|file| !is_whole(folder, file)) {
-        let url = format!("https://huggingface.co/{}/resolve/main/{}", model.hub, file.name);
+        let url = format!("https://huggingface.co/{}/resolve/{}/{}", model.hub, model.revision, file.name);
         let path = folder.join(file.name);
         for from in places.of(&url) {
             // a part of another place would spoil it

@@ -5,16 +5,19 @@ use landmark_data::raw::recipes;
 
 use crate::console::megabytes;
 
-/// What the full form of a source has that ours lacks.
+/// What the full form of a source has that ours lacks, and the dataset that has it.
 const ADDED: [(&str, &str); 5] = [
     ("ohsumed", "documents of several labels: 3,999/5,153 in ten classes instead of 1,249/1,632"),
     (
         "qatar_living",
-        "the other 8,835 comments of train-part1 (`v3.2/train` of the same repository, where it could not be had for a check), the 2015 training set, 12 test threads",
+        "the other 8,835 comments of train-part1 and 12 test threads, `qatar_living_full`; the 2015 training set",
     ),
-    ("gn300_8k", "2,992,000 further words"),
-    ("glove50_8k", "392,156 further words, and 100 to 300 dimensions"),
-    ("self300", "nothing: trained for this project; GoogleNews-300 is what the papers have"),
+    ("gn300_8k", "2,992,000 further words: `googlenews300`"),
+    (
+        "glove50_8k",
+        "392,156 further words: `glove_6b_50d`; 100 to 300 dimensions: `glove_6b_100d` to `glove_6b_300d`, `glove_840b_300d`",
+    ),
+    ("self300", "nothing: trained for this project; `googlenews300` is what the papers have"),
 ];
 
 /// The table in Markdown.
@@ -38,12 +41,15 @@ pub fn markdown() -> String {
     text
 }
 
-/// Hosts and repositories of the first address of every raw file.
+/// Hosts and repositories of the first address of every raw file, those of the copies first.
 fn source(dataset: &Dataset) -> String {
-    let recipes = dataset.files.iter().filter_map(|file| recipes::of(file.path));
+    let files = dataset.files.iter().map(|file| file.path);
+    let sources = files.clone().flat_map(recipes::all_of).flat_map(|recipe| recipe.sources);
+    let raw = sources.filter_map(|source| source.addresses.first()).map(|address| address.url);
+    let published = files.filter_map(recipes::published).filter_map(|published| published.addresses.first().copied());
     let mut places: Vec<String> = Vec::new();
-    for address in recipes.flat_map(|recipe| recipe.sources).filter_map(|source| source.addresses.first()) {
-        let path = address.url.split_once("://").map_or(address.url, |(_, rest)| rest);
+    for url in raw.chain(published) {
+        let path = url.split_once("://").map_or(url, |(_, rest)| rest);
         let mut parts = path.split('/');
         let place = match parts.next() {
             Some("raw.githubusercontent.com" | "codeload.github.com") => {
@@ -59,19 +65,55 @@ fn source(dataset: &Dataset) -> String {
     if places.is_empty() { "none of ours".to_owned() } else { places.join(", ") }
 }
 
-/// Files that are made from their sources and equal ours, and those that aren't.
+/// What is known of a file that is made or fetched.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Known {
+    /// Made from its sources it was ours.
+    Equal,
+    /// As published, by a sha256 that others publish.
+    AsPublished,
+    /// By what came first.
+    Recorded,
+    /// A mirror alone has it.
+    Nowhere,
+}
+
+impl Known {
+    const ALL: [(Self, &'static str); 4] = [
+        (Self::Equal, "checked: equal"),
+        (Self::AsPublished, "none: as published, by the sha256 that its users publish"),
+        (Self::Recorded, "not checked, its source was out of reach: the first fetch is recorded"),
+        (Self::Nowhere, "none: from a mirror only"),
+    ];
+
+    fn of(file: &str) -> Self {
+        match recipes::of(file) {
+            Some(recipe) if recipe.text_sha256.is_empty() => Self::Recorded,
+            Some(_) => Self::Equal,
+            None if recipes::published(file).is_some() => Self::AsPublished,
+            None => Self::Nowhere,
+        }
+    }
+}
+
+/// What is known of the files, each kind with its files where there are several.
 fn conversion(dataset: &Dataset) -> String {
-    let without: Vec<String> = dataset
+    let files: Vec<(Known, &str)> = dataset
         .files
         .iter()
-        .filter(|file| recipes::of(file.path).is_none())
-        .map(|file| format!("`{}`", file.path.rsplit('/').next().unwrap_or(file.path)))
+        .map(|file| (Known::of(file.path), file.path.rsplit('/').next().unwrap_or(file.path)))
         .collect();
-    match without.len() {
-        0 => "checked: equal".to_owned(),
-        all if all == dataset.files.len() => "none: from a mirror only".to_owned(),
-        _ => format!("checked: equal; none for {}: from a mirror only", without.join(", ")),
+    let mut parts = Vec::new();
+    for (kind, words) in Known::ALL {
+        let names: Vec<String> =
+            files.iter().filter(|(known, _)| *known == kind).map(|(_, name)| format!("`{name}`")).collect();
+        match names.len() {
+            0 => {}
+            all if all == files.len() || kind == Known::Equal => parts.push(words.to_owned()),
+            _ => parts.push(format!("{}: {words}", names.join(", "))),
+        }
     }
+    parts.join("; ")
 }
 
 #[cfg(test)]
@@ -88,5 +130,12 @@ mod tests {
             assert!(table.contains(&format!("| `{name}` |")), "{name}");
         }
         assert!(table.contains("| `self300` | 36.7 MB |") && table.contains("none: from a mirror only"), "{table}");
+        let forum = table.lines().find(|line| line.starts_with("| `qatar_living_full` |")).unwrap();
+        assert!(
+            forum.contains("| checked: equal; `train_part1.jsonl.gz`, `test_full.jsonl.gz`: not checked"),
+            "{forum}"
+        );
+        let news = table.lines().find(|line| line.starts_with("| `googlenews300` |")).unwrap();
+        assert!(news.contains("s3.amazonaws.com") && news.contains("as published"), "{news}");
     }
 }

@@ -138,8 +138,9 @@ fn message(reader: &mut BufReader<TcpStream>) -> std::io::Result<Vec<u8>> {
         }
         match line.trim_end().split_once(": ") {
             Some((name, value)) if name.eq_ignore_ascii_case("content-length") => length = value.parse().unwrap_or(0),
-            None => break,
-            Some(_) => {}
+            None if line.trim_end().is_empty() => break,
+            // the first line, or another header
+            _ => {}
         }
     }
     let mut body = vec![0; length];

@@ -32,7 +32,7 @@ pub const ENTRY: StudyEntry = StudyEntry {
             required(
                 "dataset",
                 "qatar_living",
-                "question threads: `qatar_living`, `embedded_threads`, or a name for `files`",
+                "question threads: `qatar_living`, `qatar_living_full`, `embedded_threads`, or a name for `files`",
             ),
             parameter("files", "none", "threads of yours, JSON lines: files to learn from, and, last, one to judge by"),
             parameter("train", "all", "which of its sets train; all whose name begins with `train`"),

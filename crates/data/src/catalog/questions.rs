@@ -60,4 +60,20 @@ pub(super) static QUESTIONS: &[Dataset] = &[
                  or categories in the test threads",
         published: None,
     },
+    Dataset {
+        name: "qatar_living_full",
+        title: "SemEval-2016 Task 3 A: question threads of Qatar Living, all that the paper learned from",
+        holds: Holds::Threads,
+        files: &[
+            DataFile { path: "cqa_semeval2016/train_part1.jsonl.gz", bytes: 2_000_000, sha256: "" },
+            FORUM_TRAIN_PART2,
+            FORUM_DEV,
+            DataFile { path: "cqa_semeval2016/test_full.jsonl.gz", bytes: 300_000, sha256: "" },
+        ],
+        licence: "free for general research use (stated in the README of the distribution)",
+        how_to_get: "https://alt.qcri.org/semeval2016/task3/",
+        caveat: "20,340 training comments, as in the paper: `cqa.train: [train_part1, train_part2, dev]`, `cqa.test: test_full`. train-part1 and the test set \
+                 could not be had for a check here: the first is known by the id that git has for it, of the second the first fetch is recorded",
+        published: None,
+    },
 ];

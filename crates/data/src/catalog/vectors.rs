@@ -1,5 +1,5 @@
-//! The word vectors. The papers' own files (GoogleNews, 3 million words; GloVe 840B) can be read by path; these are the
-//! parts and stand-ins that lie in the data folder.
+//! The word vectors: parts and stand-ins that small corpora need, and the papers' own files (GoogleNews, 3 million words; GloVe) as they
+//! are published.
 
 use super::{DataFile, Dataset, Holds};
 use crate::word_vectors::VectorFormat;
@@ -8,7 +8,7 @@ pub(super) static VECTORS: &[Dataset] = &[
     Dataset {
         name: "self300",
         title: "Skip-gram vectors trained on the corpora themselves, 60,000 words, 300 dimensions",
-        holds: Holds::WordVectors { format: VectorFormat::Npy, fold_case: false },
+        holds: Holds::WordVectors { format: VectorFormat::Npy, member: None, fold_case: false },
         files: &[
             DataFile {
                 path: "vectors/self300.f16.npy",
@@ -31,7 +31,7 @@ pub(super) static VECTORS: &[Dataset] = &[
     Dataset {
         name: "gn300_8k",
         title: "word2vec GoogleNews, 8,000 of its 3 million words, 300 dimensions",
-        holds: Holds::WordVectors { format: VectorFormat::Npy, fold_case: true },
+        holds: Holds::WordVectors { format: VectorFormat::Npy, member: None, fold_case: true },
         files: &[
             DataFile {
                 path: "vectors/gn300_8k.f16.npy",
@@ -54,7 +54,7 @@ pub(super) static VECTORS: &[Dataset] = &[
     Dataset {
         name: "glove50_8k",
         title: "GloVe 6B, its 7,844 most frequent words, 50 dimensions",
-        holds: Holds::WordVectors { format: VectorFormat::GloveText, fold_case: false },
+        holds: Holds::WordVectors { format: VectorFormat::GloveText, member: None, fold_case: false },
         files: &[DataFile {
             path: "vectors/glove6B_50d_top7844.txt.gz",
             bytes: 1_327_969,
@@ -66,4 +66,55 @@ pub(super) static VECTORS: &[Dataset] = &[
         caveat: "genuine values, frequent words only: it covers 47 to 82 % of the tokens of these corpora",
         published: None,
     },
+    Dataset {
+        name: "googlenews300",
+        title: "word2vec GoogleNews, 3 million words and phrases, 300 dimensions: the papers' own",
+        holds: Holds::WordVectors { format: VectorFormat::Word2vecBinary, member: None, fold_case: false },
+        files: &[DataFile {
+            path: "vectors/GoogleNews-vectors-negative300.bin.gz",
+            bytes: 1_647_046_227,
+            sha256: "21c05ae916a67a4da59b1d006903355cced7de7da1e42bff9f0504198c748da8",
+        }],
+        licence: "Apache 2.0 (GoogleNews release)",
+        how_to_get: "https://code.google.com/archive/p/word2vec",
+        caveat: "used as published; its sha256 is the one that others publish who use it, for it could not be had for a check here",
+        published: None,
+    },
+    glove_6b("glove_6b_50d", "GloVe 6B, 400,000 words, 50 dimensions", "glove.6B.50d.txt"),
+    glove_6b("glove_6b_100d", "GloVe 6B, 400,000 words, 100 dimensions", "glove.6B.100d.txt"),
+    glove_6b("glove_6b_200d", "GloVe 6B, 400,000 words, 200 dimensions", "glove.6B.200d.txt"),
+    glove_6b("glove_6b_300d", "GloVe 6B, 400,000 words, 300 dimensions", "glove.6B.300d.txt"),
+    glove(
+        "glove_840b_300d",
+        "GloVe 840B, 2.2 million words, 300 dimensions",
+        "glove.840B.300d.txt",
+        &[DataFile {
+            path: "vectors/glove.840B.300d.zip",
+            bytes: 2_176_768_927,
+            sha256: "c06db255e65095393609f19a4cfca20bf3a71e20cc53e892aafa490347e3849f",
+        }],
+    ),
 ];
+
+/// One of the four sets of one archive.
+const fn glove_6b(name: &'static str, title: &'static str, member: &'static str) -> Dataset {
+    const FILES: &[DataFile] = &[DataFile {
+        path: "vectors/glove.6B.zip",
+        bytes: 862_182_613,
+        sha256: "617afb2fe6cbd085c235baf7a465b96f4112bd7f7ccb2b2cbd649fed9cbcf2fb",
+    }];
+    glove(name, title, member, FILES)
+}
+
+const fn glove(name: &'static str, title: &'static str, member: &'static str, files: &'static [DataFile]) -> Dataset {
+    Dataset {
+        name,
+        title,
+        holds: Holds::WordVectors { format: VectorFormat::GloveText, member: Some(member), fold_case: false },
+        files,
+        licence: "PDDL 1.0 (GloVe release)",
+        how_to_get: "https://nlp.stanford.edu/projects/glove/",
+        caveat: "read in its archive, as published; its sha256 is the one that others publish who use it, for it could not be had for a check here",
+        published: None,
+    }
+}

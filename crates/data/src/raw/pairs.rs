@@ -118,22 +118,9 @@ impl Quoted<'_> {
 
 /// `quality id1 id2 sentence1 sentence2` under a header, no quoting; `order` names the pairs by their two ids.
 pub(super) fn paraphrases(raw: &RawFiles, tables: &[&str], order: Option<&str>) -> Result<Vec<u8>, DataError> {
-    let mut rows: Vec<Vec<&str>> = Vec::new();
-    for name in tables {
-        for (number, line) in lines(raw.text(name)?).filter(|(number, _)| *number > 1) {
-            let cells: Vec<&str> = line.split('\t').collect();
-            if cells.len() != 5 || !matches!(cells[0], "0" | "1") {
-                let wanted = "`quality id1 id2 sentence1 sentence2` by tabs, a quality of 0 or 1";
-                return Err(malformed(name, number, format!("`{}`", excerpt(line)), wanted));
-            }
-            rows.push(cells);
-        }
-    }
-    let mut table = Table::new(&["label", "id1", "id2", "sentence1", "sentence2"]);
-    let Some(order) = order else {
-        rows.iter().for_each(|row| table.row(row));
-        return Ok(table.finish());
-    };
+    let Some(order) = order else { return chosen_paraphrases(raw, tables, |_, _| true) };
+    let rows = paraphrase_rows(raw, tables)?;
+    let mut table = paraphrase_table();
     let by_ids: HashMap<(&str, &str), &Vec<&str>> = rows.iter().map(|row| ((row[1], row[2]), row)).collect();
     for (number, line) in lines(raw.text(order)?).filter(|(number, _)| *number > 1) {
         let mut cells = line.split('\t').skip(1);
@@ -145,6 +132,36 @@ pub(super) fn paraphrases(raw: &RawFiles, tables: &[&str], order: Option<&str>) 
         table.row(row);
     }
     Ok(table.finish())
+}
+
+/// The same, those whose two ids are wanted, in the order of the tables.
+pub(super) fn chosen_paraphrases(
+    raw: &RawFiles,
+    tables: &[&str],
+    is_wanted: impl Fn(&str, &str) -> bool,
+) -> Result<Vec<u8>, DataError> {
+    let mut table = paraphrase_table();
+    paraphrase_rows(raw, tables)?.iter().filter(|row| is_wanted(row[1], row[2])).for_each(|row| table.row(row));
+    Ok(table.finish())
+}
+
+fn paraphrase_table() -> Table {
+    Table::new(&["label", "id1", "id2", "sentence1", "sentence2"])
+}
+
+fn paraphrase_rows<'a>(raw: &'a RawFiles, tables: &[&str]) -> Result<Vec<Vec<&'a str>>, DataError> {
+    let mut rows: Vec<Vec<&str>> = Vec::new();
+    for name in tables {
+        for (number, line) in lines(raw.text(name)?).filter(|(number, _)| *number > 1) {
+            let cells: Vec<&str> = line.split('\t').collect();
+            if cells.len() != 5 || !matches!(cells[0], "0" | "1") {
+                let wanted = "`quality id1 id2 sentence1 sentence2` by tabs, a quality of 0 or 1";
+                return Err(malformed(name, number, format!("`{}`", excerpt(line)), wanted));
+            }
+            rows.push(cells);
+        }
+    }
+    Ok(rows)
 }
 
 #[cfg(test)]

@@ -1,21 +1,27 @@
 //! Recipes: what each file of the catalog is made from.
 //!
-//! A source has several addresses, which are tried in turn; whichever answers, the raw files must have the digest of
-//! [`RawFiles::digest`](super::RawFiles::digest). Addresses on GitHub name a commit.
+//! A source has several addresses, which are tried in turn; whichever answers, what came must fit its [`Pin`]. Addresses on GitHub
+//! name a commit. A file may have several recipes, from copies of its corpus in several forms: the first that works counts, and
+//! all of them must give the same text. Files that are used as they are published are no recipes: [`published`].
 
-use super::Conversion;
 use super::archive::Unpack;
+use super::{Conversion, RawFiles};
 
+mod homes;
 mod sources;
 
+use homes::*;
 use sources::*;
+
+pub use homes::{PUBLISHED, Published, published};
 
 /// A file of ours and the way to make it.
 #[derive(Debug)]
 pub struct Recipe {
     /// Path below the data folder.
     pub file: &'static str,
-    /// Sha256 of its text: of the file itself, or of what it unpacks to.
+    /// Sha256 of its text: of the file itself, or of what it unpacks to. Empty where nobody could tell so far: then the first
+    /// fetch [records](crate::catalog::DataFile::recorded) it.
     pub text_sha256: &'static str,
     /// Sources of its raw files.
     pub sources: &'static [&'static Source],
@@ -30,8 +36,44 @@ pub struct Source {
     pub addresses: &'static [Address],
     /// Size of the download in bytes, about.
     pub bytes: u64,
-    /// Digest of the raw files.
-    pub sha256: &'static str,
+    /// What it is known by.
+    pub pin: Pin,
+}
+
+/// What the raw files of a source are known by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pin {
+    /// Digest of the raw files, [`RawFiles::digest`], of a copy that was converted here.
+    Files(&'static str),
+    /// Sha256 of the download as it comes, packed, which several that use it publish.
+    Download(&'static str),
+    /// Id of the only raw file in the git repository of its address, which its commit names.
+    GitBlob(&'static str),
+    /// Nothing: no digest is published. What comes first is believed and recorded.
+    Unknown,
+}
+
+impl Pin {
+    /// True where the sha256 of the download itself must be known.
+    pub fn is_of_download(self) -> bool {
+        matches!(self, Self::Download(_))
+    }
+
+    /// Holds what came against it: `download` is the sha256 of the bytes as they came.
+    ///
+    /// # Errors
+    /// What was seen and what was wanted, in words that follow an address.
+    pub fn check(self, download: &str, files: &RawFiles) -> Result<(), String> {
+        let (what, seen, wanted) = match self {
+            Self::Unknown => return Ok(()),
+            Self::Files(wanted) => ("has the sha256", files.digest(), wanted),
+            Self::Download(wanted) => ("has the sha256", download.to_owned(), wanted),
+            Self::GitBlob(wanted) => {
+                ("has the git id", files.git_id().unwrap_or_else(|| "of no file".to_owned()), wanted)
+            }
+        };
+        if seen == wanted { Ok(()) } else { Err(format!("{what} {seen}, wanted is {wanted}")) }
+    }
 }
 
 /// One place of a source.
@@ -43,12 +85,22 @@ pub struct Address {
     pub unpack: Unpack,
 }
 
-/// The recipe of a file of the catalog; none where it can't be made from public sources.
+/// The first recipe of a file of the catalog; none where it isn't made of anything.
 pub fn of(file: &str) -> Option<&'static Recipe> {
-    RECIPES.iter().find(|recipe| recipe.file == file)
+    all_of(file).next()
 }
 
-/// Every recipe, by the path of its file.
+/// Every recipe of a file, the first tried first.
+pub fn all_of(file: &str) -> impl Iterator<Item = &'static Recipe> {
+    RECIPES.iter().chain(HOMES).filter(move |recipe| recipe.file == file)
+}
+
+/// True where a file can be had from public sources.
+pub fn is_public(file: &str) -> bool {
+    of(file).is_some() || published(file).is_some()
+}
+
+/// Every recipe whose text was compared with ours, by the path of its file.
 pub static RECIPES: &[Recipe] = &[
     Recipe {
         file: "cqa_semeval2016/dev.jsonl.gz",
@@ -299,20 +351,54 @@ mod tests {
 
     #[test]
     fn digests_are_digests() {
-        for recipe in RECIPES {
-            let digests = recipe.sources.iter().map(|source| source.sha256);
-            for digest in digests.chain([recipe.text_sha256]) {
-                assert!(digest.len() == 64 && digest.bytes().all(|digit| digit.is_ascii_hexdigit()), "{digest}");
+        let is_hex =
+            |digest: &str, digits| digest.len() == digits && digest.bytes().all(|digit| digit.is_ascii_hexdigit());
+        for recipe in RECIPES.iter().chain(HOMES) {
+            assert!(is_hex(recipe.text_sha256, 64) || recipe.text_sha256.is_empty(), "{}", recipe.file);
+            for source in recipe.sources {
+                match source.pin {
+                    Pin::Files(digest) | Pin::Download(digest) => assert!(is_hex(digest, 64), "{digest}"),
+                    Pin::GitBlob(id) => assert!(is_hex(id, 40), "{id}"),
+                    // what can't be checked must be recorded
+                    Pin::Unknown => assert!(recipe.text_sha256.is_empty(), "{}", recipe.file),
+                }
             }
+        }
+        assert!(RECIPES.iter().all(|recipe| !recipe.text_sha256.is_empty()));
+    }
+
+    #[test]
+    fn recipes_of_one_file_want_the_same_text() {
+        for home in HOMES {
+            assert!(all_of(home.file).all(|recipe| recipe.text_sha256 == home.text_sha256), "{}", home.file);
         }
     }
 
     #[test]
     fn every_address_on_github_names_a_commit() {
         let is_commit = |part: &str| part.len() == 40 && part.bytes().all(|digit| digit.is_ascii_hexdigit());
-        for address in RECIPES.iter().flat_map(|recipe| recipe.sources).flat_map(|source| source.addresses) {
+        let recipes = RECIPES.iter().chain(HOMES);
+        for address in recipes.flat_map(|recipe| recipe.sources).flat_map(|source| source.addresses) {
             let is_pinned = address.url.split(['/', '@']).any(is_commit);
             assert!(is_pinned || !address.url.contains("github"), "{}", address.url);
         }
+    }
+
+    #[test]
+    fn a_pin_says_what_it_saw_and_what_it_wanted() {
+        // printf 'hello\n' | git hash-object --stdin; sha256sum
+        let (id, sha256) = (
+            "ce013625030ba8dba906f756967f9e9ca394464a",
+            "5891b5b522d5df086d0ff0b110fbd9d21bb4fc7163af34d08286a2e846f6be03",
+        );
+        let files = RawFiles::one("x", b"hello\n".to_vec());
+        for pin in [Pin::GitBlob(id), Pin::Files(sha256), Pin::Download("d"), Pin::Unknown] {
+            assert_eq!(pin.check("d", &files), Ok(()), "{pin:?}");
+        }
+        let other = RawFiles::one("x", b"hullo\n".to_vec());
+        assert!(Pin::GitBlob(id).check("d", &other).unwrap_err().ends_with(&format!("wanted is {id}")));
+        assert!(Pin::Files(sha256).check("d", &other).unwrap_err().starts_with("has the sha256"));
+        assert_eq!(Pin::Download("d").check("e", &files), Err("has the sha256 e, wanted is d".to_owned()));
+        assert!(Pin::GitBlob(id).check("d", &RawFiles::default()).unwrap_err().contains("of no file"));
     }
 }

@@ -5,12 +5,13 @@
 
 use std::path::Path;
 
-use super::{Gathered, Wanted, word2vec_header};
+use super::{Gathered, VectorFiles, Wanted, word2vec_header};
 use crate::error::{DataError, excerpt};
 use crate::lines::Lines;
 
-pub(super) fn read_word2vec(path: &Path, wanted: &Wanted<'_>) -> Result<Gathered, DataError> {
-    let mut lines = Lines::open(path)?;
+pub(super) fn read_word2vec(files: &VectorFiles, wanted: &Wanted<'_>) -> Result<Gathered, DataError> {
+    let path = &files.path;
+    let mut lines = Lines::new(path, files.open()?);
     let (words, dimension) = match lines.next_line()? {
         None => return Err(DataError::Empty { path: path.to_owned(), what: "header line" }),
         Some((_, line)) => word2vec_header(path, line)?,
@@ -28,8 +29,9 @@ pub(super) fn read_word2vec(path: &Path, wanted: &Wanted<'_>) -> Result<Gathered
     Ok(gathered)
 }
 
-pub(super) fn read_glove(path: &Path, wanted: &Wanted<'_>) -> Result<Gathered, DataError> {
-    let mut lines = Lines::open(path)?;
+pub(super) fn read_glove(files: &VectorFiles, wanted: &Wanted<'_>) -> Result<Gathered, DataError> {
+    let path = &files.path;
+    let mut lines = Lines::new(path, files.open()?);
     let Some((number, first)) = lines.next_line()? else {
         return Err(DataError::Empty { path: path.to_owned(), what: "word vectors" });
     };

@@ -14,7 +14,7 @@ fn raw_files(folder: &Path, source: &Source) -> Option<RawFiles> {
         let path = folder.join(address.url.split_once("://")?.1);
         Some(address.unpack.apply(std::fs::read(path).ok()?, LIMIT).unwrap())
     })?;
-    assert_eq!(files.digest(), source.sha256, "{}", source.addresses[0].url);
+    assert_eq!(source.pin.check("", &files), Ok(()), "{}", source.addresses[0].url);
     Some(files)
 }
 

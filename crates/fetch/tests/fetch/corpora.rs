@@ -161,6 +161,12 @@ fn real_sources_from_a_mirror_give_files_that_are_ours() {
     assert_eq!(come.len(), 10, "{come:?}");
     assert_eq!(corpora::missing(&names, folder.path()).unwrap().len(), 0);
     assert!(!folder.path().join(".raw").exists());
+    // one file gives two of clinc150's, and comes once
+    let mut paths = server.paths();
+    let all = paths.len();
+    paths.sort();
+    paths.dedup();
+    assert_eq!(paths.len(), all, "nothing is asked for twice");
     let before = server.seen().len();
     corpora::fetch(&names, &places(folder.path(), &server.url("")), &downloader(), listener).unwrap();
     assert_eq!(server.seen().len(), before, "what is there is not fetched again");

@@ -14,7 +14,14 @@ pub(crate) fn model(bytes: &[u8]) -> &'static KnownModel {
     let sha256: &'static str = Box::leak(landmark_data::raw::hex(bytes).into_boxed_str());
     let file = |name| KnownFile { name, bytes: bytes.len() as u64, sha256 };
     let files = [file("config.json"), file("tokenizer.json"), file("model.safetensors")];
-    Box::leak(Box::new(KnownModel { name: "mine", hub: "me/mine", package: None, licence: "none", files }))
+    Box::leak(Box::new(KnownModel {
+        name: "mine",
+        hub: "me/mine",
+        revision: "main",
+        package: None,
+        licence: "none",
+        files,
+    }))
 }
 
 const BODY: &[u8] = &[7; 30_000];

@@ -9,6 +9,7 @@ use landmark_fetch::{DownloadSettings, Downloader, Mirror, Places, Watch};
 
 mod corpora;
 mod downloads;
+mod homes;
 mod killed;
 mod server;
 

@@ -173,6 +173,7 @@ pub(super) fn load_vectors(
             &VectorFiles {
                 format: *format,
                 path: path.resolved.clone(),
+                member: None,
                 vocabulary: vocabulary.as_ref().map(|path| path.resolved.clone()),
                 fold_case: false,
             },

@@ -63,6 +63,43 @@ fn a_pair_that_breaks_the_answer_is_found_and_named() {
 }
 
 #[test]
+fn a_score_that_is_no_number_missing_or_there_twice_is_found_and_named() {
+    for (spoilt, complaint) in [
+        ("NaN", "which is not JSON"),
+        ("1e999", "which is not JSON"),
+        ("null", "no number at `relevance_score`"),
+        ("missing", "0 scores for 1 pairs"),
+        ("twice", "two scores of index 0"),
+        ("beyond", "no `index` below 1"),
+    ] {
+        let server = Server::start(move |request| {
+            let documents = request.body["documents"].as_array().unwrap();
+            let Some(place) = documents.iter().position(|document| document == "text 11") else {
+                return right(&request.body);
+            };
+            let mut answer = reranked(&request.body);
+            let results = answer["results"].as_array_mut().unwrap();
+            let at = results.iter().position(|result| result["index"] == place).unwrap();
+            match spoilt {
+                "missing" => drop(results.remove(at)),
+                "twice" => results.push(results[at].clone()),
+                "beyond" => results[at]["index"] = json!(documents.len()),
+                other => results[at]["relevance_score"] = json!(format!("bare {other}")),
+            }
+            Answer::text(200, &answer.to_string().replace(&format!("\"bare {spoilt}\""), spoilt))
+        });
+        let column: Vec<Pair> = (0..20).map(|i| (i, 3)).collect();
+        let error = in_words(&scored(&Http::new(params(&server), items(20), None).unwrap(), &column).unwrap_err());
+        assert!(error.contains("(`id11`, `id3`)") && error.contains(complaint), "{spoilt}: {error}");
+        let lenient = HttpParams { failed_pairs: FailedPairs::Score(-1.0), ..params(&server) };
+        let oracle = Http::new(lenient, items(20), None).unwrap();
+        let mut wanted = similarities(&column);
+        wanted[11] = -1.0;
+        assert_eq!((scored(&oracle, &column).unwrap(), oracle.failed()), (wanted, 1), "{spoilt}");
+    }
+}
+
+#[test]
 fn a_server_that_never_makes_sense_is_given_up() {
     let server = Server::start(|_| Answer::json(200, &json!({ "scores": [] })));
     let lenient = HttpParams { failed_pairs: FailedPairs::Score(0.0), ..params(&server) };

@@ -6,6 +6,7 @@ mod company;
 mod embeddings;
 mod faults;
 mod jobs;
+mod killed;
 mod money;
 mod scores;
 mod server;

@@ -148,7 +148,8 @@ fn full(status: &DatasetStatus) -> String {
             FileState::Missing => "missing".to_owned(),
             FileState::Corrupt { sha256 } => format!("another sha256: {sha256}"),
         };
-        let wanted = format!("{} ({}, sha256 {}): {state}", file.path, megabytes(file.bytes), file.sha256);
+        let sha256 = if file.sha256.is_empty() { "recorded at its first fetch" } else { file.sha256 };
+        let wanted = format!("{} ({}, sha256 {sha256}): {state}", file.path, megabytes(file.bytes));
         facts.push(vec!["  file".to_owned(), wanted]);
     }
     text += &columns(&facts);

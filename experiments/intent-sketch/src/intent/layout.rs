@@ -183,8 +183,12 @@ impl Lines<'_> {
 fn published_id(representation: &Representation) -> &str {
     match representation {
         // averaged word vectors of 50 and of 300 numbers
-        Representation::Vectors(name) if name.starts_with("glove50") => "6b_50d",
-        Representation::Vectors(name) if name.ends_with("300") || name.starts_with("gn300") => "840b_300d",
+        Representation::Vectors(name) if name.starts_with("glove50") || name == "glove_6b_50d" => "6b_50d",
+        Representation::Vectors(name)
+            if ["300", "300d"].iter().any(|end| name.ends_with(end)) || name.starts_with("gn300") =>
+        {
+            "840b_300d"
+        }
         other => other.id(),
     }
 }

@@ -1,6 +1,6 @@
 //! Sources of the raw files: addresses at a pinned revision, size and digest.
 
-use super::{Address, Source};
+use super::{Address, Pin, Source};
 use crate::raw::archive::{Members, Unpack};
 
 /// A file of a repository, from where GitHub serves it.
@@ -37,7 +37,7 @@ macro_rules! github {
                 $(Address { url: $url, unpack: $unpack },)?
             ],
             bytes: $bytes,
-            sha256: $sha256,
+            pin: Pin::Files($sha256),
         }
     };
 }
@@ -155,7 +155,7 @@ pub(super) static YUMMLY: Source = Source {
         },
     ],
     bytes: 1_888_039,
-    sha256: "f18e7e568d1c606774bfb134ece51ef0a143cd5069e6f9241bb6036b45b7d2b0",
+    pin: Pin::Files("f18e7e568d1c606774bfb134ece51ef0a143cd5069e6f9241bb6036b45b7d2b0"),
 };
 pub(super) static OHSUMED: Source = Source {
     addresses: &[Address {
@@ -163,7 +163,7 @@ pub(super) static OHSUMED: Source = Source {
         unpack: Unpack::TarGz(Members { below: &["ohsumed_single_23"], ending: "" }),
     }],
     bytes: 300_000_000,
-    sha256: "fc5fbf916053d1b7c03ad13c57ac556ca38783d7b45c154dbb46a39f6f38754d",
+    pin: Pin::Files("fc5fbf916053d1b7c03ad13c57ac556ca38783d7b45c154dbb46a39f6f38754d"),
 };
 pub(super) static NEWSGROUPS: Source = Source {
     addresses: &[
@@ -177,7 +177,7 @@ pub(super) static NEWSGROUPS: Source = Source {
         },
     ],
     bytes: 14_464_277,
-    sha256: "20701c5675b5327116388288aa3225c61bc1005708ccbda9bfb83c22891263d6",
+    pin: Pin::Files("20701c5675b5327116388288aa3225c61bc1005708ccbda9bfb83c22891263d6"),
 };
 pub(super) static BOOKS_NEGATIVE: Source = github!(
     "books/negative.review",
@@ -307,7 +307,7 @@ pub(super) static ECB_XML: Source = Source {
         },
     ],
     bytes: 5_000_000,
-    sha256: "6e33138eab327aca15f63849f8fb151b6ac8c13871ef1403f762801534617b5e",
+    pin: Pin::Files("6e33138eab327aca15f63849f8fb151b6ac8c13871ef1403f762801534617b5e"),
 };
 pub(super) static ECB_SENTENCES: Source = github!(
     "ECBplus_coreference_sentences.csv",

@@ -1,0 +1,52 @@
+//! Items as tables name them: by id, with their text beside it where there is one.
+
+use landmark_harness::items::OwnItems;
+use landmark_neighbours::nearest::Neighbour;
+use landmark_report::columns::Column;
+
+/// Items beyond which lists of neighbours name them by id alone: a text would stand in the file as often as it is listed.
+const MOST_WITH_TEXTS: usize = 20_000;
+
+/// The items of a table; `None` where they are rows of a matrix.
+#[derive(Clone, Copy)]
+pub(crate) struct Named<'a>(pub(crate) Option<&'a OwnItems>);
+
+impl Named<'_> {
+    /// The id of an item; its number where there are none.
+    pub(crate) fn id(self, item: usize) -> String {
+        self.0.and_then(|items| items.ids.get(item)).map_or_else(|| item.to_string(), Clone::clone)
+    }
+
+    /// A column of ids.
+    pub(crate) fn ids(self, name: &'static str, items: &[usize]) -> Column {
+        Column::text(name, items.iter().map(|&item| Some(self.id(item))))
+    }
+
+    /// A column of texts, where items have any.
+    pub(crate) fn texts(self, name: &'static str, items: &[usize]) -> Option<Column> {
+        let texts = &self.0?.texts;
+        Some(Column::text(name, items.iter().map(|&item| Some(texts.get(item).cloned().unwrap_or_default()))))
+    }
+
+    /// Lists of neighbours, one an item, a row an entry: `id`, `rank`, `neighbour`, `score`, `exact`; of up to 20,000 items both texts.
+    pub(crate) fn neighbours(self, lists: &[Vec<Neighbour>]) -> Vec<Column> {
+        let (mut items, mut others) = (Vec::new(), Vec::new());
+        for (item, list) in lists.iter().enumerate() {
+            items.extend(list.iter().map(|_| item));
+            others.extend(list.iter().map(|one| one.item));
+        }
+        let entries = || lists.iter().flatten();
+        let mut columns = vec![
+            self.ids("id", &items),
+            Column::count("rank", lists.iter().flat_map(|list| 1..=list.len() as u64).map(Some)),
+            self.ids("neighbour", &others),
+            Column::number("score", entries().map(|one| Some(one.score))),
+            Column::flag("exact", entries().map(|one| Some(one.exact))),
+        ];
+        if lists.len() <= MOST_WITH_TEXTS {
+            columns.extend(self.texts("text", &items));
+            columns.extend(self.texts("neighbour_text", &others));
+        }
+        columns
+    }
+}
