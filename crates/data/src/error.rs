@@ -208,15 +208,6 @@ pub enum DataError {
         /// Value of the entry.
         value: f64,
     },
-    /// A matrix file that its reader refused.
-    #[error("`{path}` cannot be read as a NumPy matrix")]
-    BadArray {
-        /// The file.
-        path: PathBuf,
-        /// The cause.
-        #[source]
-        source: ndarray_npy::ReadNpyError,
-    },
     /// A key and a response that are not of the same documents.
     #[error("cannot compare `{key}` with `{response}`: {what}; score a response to the same documents")]
     CoreferenceFiles {

@@ -19,6 +19,7 @@
 pub mod bag_of_words;
 pub mod catalog;
 pub mod conll;
+mod contained;
 pub mod corpus;
 pub mod cqa;
 pub mod dependencies;
@@ -46,6 +47,7 @@ pub mod tree;
 pub mod word_vectors;
 
 pub use bag_of_words::BagsOfWords;
+pub use contained::contained;
 pub use corpus::{Corpus, Coverage, TokenRules};
 pub use documents::{Columns, DocumentFormat, Headers, LabelledDocuments};
 pub use error::DataError;

@@ -8,8 +8,9 @@ use std::path::Path;
 
 use half::f16;
 use ndarray::{Array2, ShapeBuilder};
-use ndarray_npy::{NpzReader, ReadNpzError};
+use zip::ZipArchive;
 
+use crate::contained::contained;
 use crate::error::{DataError, excerpt};
 use crate::lines::{Lines, check_promise, open};
 use crate::npy_header::{self, Dtype, Header};
@@ -66,21 +67,32 @@ pub fn read_rows(path: &Path) -> Result<Array2<f64>, DataError> {
 
 fn read_npy(path: &Path) -> Result<Array2<f64>, DataError> {
     let mut reader = open(path)?;
-    let Header { dtype, fortran_order, rows, cols } = npy_header::read(path, &mut reader)?;
-    let at = format!("a matrix of {rows} × {cols} numbers");
-    check_promise(path, &at, Header { dtype, fortran_order, rows, cols }.bytes())?;
+    let header = npy_header::read(path, &mut reader)?;
+    check_promise(path, &promise(&header), header.bytes())?;
+    read_numbers(path, &header, &mut reader)
+}
+
+/// Numbers that a header promises, in words.
+fn promise(header: &Header) -> String {
+    format!("a matrix of {} × {} numbers", header.rows, header.cols)
+}
+
+/// The numbers behind a header; room is made as they come.
+fn read_numbers(path: &Path, header: &Header, reader: &mut dyn Read) -> Result<Array2<f64>, DataError> {
+    let &Header { dtype, fortran_order, rows, cols } = header;
+    let truncated = |seen| DataError::Truncated {
+        path: path.to_owned(),
+        at: promise(header),
+        seen,
+        wanted: header.bytes().unwrap_or(u64::MAX),
+    };
+    let wanted = header.bytes().ok_or_else(|| truncated(0))?;
     let mut bytes = Vec::new();
-    reader.read_to_end(&mut bytes).map_err(DataError::io(path))?;
-    let wanted = rows * cols * dtype.size();
-    if bytes.len() < wanted {
-        return Err(DataError::Truncated {
-            path: path.to_owned(),
-            at,
-            seen: bytes.len() as u64,
-            wanted: wanted as u64,
-        });
+    reader.take(wanted).read_to_end(&mut bytes).map_err(DataError::io(path))?;
+    if (bytes.len() as u64) < wanted {
+        return Err(truncated(bytes.len() as u64));
     }
-    let numbers: Vec<f64> = bytes[..wanted].chunks_exact(dtype.size()).map(|bytes| number(dtype, bytes)).collect();
+    let numbers: Vec<f64> = bytes.chunks_exact(dtype.size()).map(|bytes| number(dtype, bytes)).collect();
     // as many numbers as the shape says
     Ok(Array2::from_shape_vec((rows, cols).set_f(fortran_order), numbers).unwrap_or_default())
 }
@@ -102,23 +114,19 @@ fn number(dtype: Dtype, bytes: &[u8]) -> f64 {
 /// The one matrix of an archive.
 fn read_npz(path: &Path) -> Result<Array2<f64>, DataError> {
     let refused = |seen: String, wanted| DataError::UnsupportedArray { path: path.to_owned(), seen, wanted };
-    let unreadable =
-        |error: ReadNpzError| refused(format!("no archive of NumPy's ({error})"), "`numpy.savez(file, matrix)`");
-    let mut archive = NpzReader::new(File::open(path).map_err(DataError::io(path))?).map_err(unreadable)?;
-    let names = archive.names().map_err(unreadable)?;
-    let [name] = names.as_slice() else {
-        return Err(refused(format!("{} arrays: {}", names.len(), names.join(", ")), "one matrix: save it alone"));
+    let unreadable = |why: String| refused(format!("no archive of NumPy's ({why})"), "`numpy.savez(file, matrix)`");
+    let file = File::open(path).map_err(DataError::io(path))?;
+    let read = || {
+        let mut archive = ZipArchive::new(file).map_err(|error| unreadable(error.to_string()))?;
+        let names: Vec<&str> = archive.file_names().map(|name| name.strip_suffix(".npy").unwrap_or(name)).collect();
+        if names.len() != 1 {
+            return Err(refused(format!("{} arrays: {}", names.len(), names.join(", ")), "one matrix: save it alone"));
+        }
+        let mut array = archive.by_index(0).map_err(|error| unreadable(error.to_string()))?;
+        let header = npy_header::read(path, &mut array)?;
+        read_numbers(path, &header, &mut array)
     };
-    macro_rules! first_of {
-        ($($number:ty),*) => {
-            $(if let Ok(matrix) = archive.by_name::<ndarray::OwnedRepr<$number>, ndarray::Ix2>(name) {
-                return Ok(matrix.mapv(|value| value as f64));
-            })*
-        };
-    }
-    first_of!(f64, f32, i64, i32, i16, i8, u64, u32, u16, u8);
-    let wanted = "a matrix of real numbers: `matrix.astype(\"<f8\")`";
-    Err(refused(format!("the array `{name}`, which is no matrix of real or whole numbers"), wanted))
+    contained(read).unwrap_or_else(|said| Err(unreadable(said)))
 }
 
 /// Numbers in lines: between commas, semicolons, tabs or blanks, with a header and a column of names or without.
@@ -283,5 +291,13 @@ mod tests {
         assert_eq!(archive(&[("k", matrix.clone())]), Ok(matrix.mapv(f64::from)));
         let message = archive(&[("k", matrix.clone()), ("other", matrix)]).unwrap_err();
         assert!(message.contains("2 arrays: k, other"), "{message}");
+        // an archive packs: what it says of its size is not believed, nor that of its file
+        let promised = "{'descr': '<f8', 'fortran_order': False, 'shape': (100000, 100000), }\n";
+        let mut writer = zip::ZipWriter::new(File::create(&path).unwrap());
+        writer.start_file("k.npy", zip::write::SimpleFileOptions::default()).unwrap();
+        std::io::Write::write_all(&mut writer, &npy_header::encode(promised, &[0; 8])).unwrap();
+        writer.finish().unwrap();
+        let message = read_square(&path).unwrap_err().to_string();
+        assert!(message.contains("x.npz` is truncated at a matrix of 100000 × 100000 numbers: 8 bytes"), "{message}");
     }
 }

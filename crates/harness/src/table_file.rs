@@ -6,10 +6,10 @@
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
 use flate2::read::MultiGzDecoder;
+use landmark_data::contained;
 use landmark_yaml::did_you_mean;
 use parquet::errors::ParquetError;
 use parquet::file::reader::{FileReader, SerializedFileReader};
@@ -128,7 +128,8 @@ impl TableFile<'_> {
                 Ok(heads.max_by_key(Vec::len).unwrap_or_default())
             }
             TextsFormat::Parquet => {
-                let open = |file| catch_unwind(|| SerializedFileReader::new(file)).map_err(|_| self.damaged_parquet());
+                let open =
+                    |file| contained(|| SerializedFileReader::new(file)).map_err(|said| self.damaged_parquet(&said));
                 let reader = open(self.open_plain()?)?.map_err(|error| self.parquet(error))?;
                 let schema = reader.metadata().file_metadata().schema();
                 Ok(schema.get_fields().iter().map(|field| field.name().to_owned()).collect())
@@ -148,8 +149,9 @@ impl TableFile<'_> {
             TextsFormat::Jsonl => self.read_json(wanted),
             TextsFormat::Csv => self.read_csv(wanted),
             // readers of Parquet are known to panic on files that are damaged
-            TextsFormat::Parquet => catch_unwind(AssertUnwindSafe(|| self.read_parquet(wanted)))
-                .unwrap_or_else(|_| Err(self.damaged_parquet())),
+            TextsFormat::Parquet => {
+                contained(|| self.read_parquet(wanted)).unwrap_or_else(|said| Err(self.damaged_parquet(&said)))
+            }
         }
     }
 
@@ -323,8 +325,8 @@ impl TableFile<'_> {
         Ok(table)
     }
 
-    fn damaged_parquet(&self) -> TableError {
-        let reason = "its reader gave up: the file is damaged".to_owned();
+    fn damaged_parquet(&self, said: &str) -> TableError {
+        let reason = format!("the file is damaged, its reader gave up: {said}");
         TableError::Layout { path: self.path.to_owned(), layout: "Parquet", reason }
     }
 

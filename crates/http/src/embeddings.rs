@@ -84,6 +84,35 @@ impl Default for EmbeddingFields {
     }
 }
 
+impl EmbeddingFields {
+    /// The vectors of an answer, in the order of the request.
+    pub(crate) fn read(&self, answer: &Json, count: usize) -> Result<Vec<Vec<f32>>, String> {
+        let list = self.results.split('.').filter(|key| !key.is_empty()).try_fold(answer, |json, key| json.get(key));
+        let list = list
+            .and_then(Json::as_array)
+            .ok_or_else(|| format!("no list at `{}` in `{}`", self.results, shortened(&answer.to_string())))?;
+        let mut vectors: Vec<Option<Vec<f32>>> = vec![None; count];
+        for (place, result) in list.iter().enumerate() {
+            let place =
+                result.get("index").and_then(Json::as_u64).map_or(Some(place), |index| usize::try_from(index).ok());
+            let components = result.as_array().or_else(|| result.get(&self.embedding).and_then(Json::as_array));
+            let components = components.ok_or_else(|| format!("no list at `{}` of a result", self.embedding))?;
+            // the precision that servers compute in
+            #[expect(clippy::cast_possible_truncation, reason = "f32 is what is kept")]
+            let number = |x: &Json| x.as_f64().map(|x| x as f32).filter(|x| x.is_finite());
+            let vector: Option<Vec<f32>> = components.iter().map(number).collect();
+            let vector =
+                vector.filter(|vector| !vector.is_empty()).ok_or("a vector that is empty or not all finite numbers")?;
+            let slot = place.and_then(|place| vectors.get_mut(place));
+            if slot.ok_or_else(|| format!("no `index` below {count}"))?.replace(vector).is_some() {
+                return Err("two vectors of one index".to_owned());
+            }
+        }
+        let given = vectors.iter().flatten().count();
+        vectors.into_iter().collect::<Option<_>>().ok_or_else(|| format!("{given} vectors for {count} texts"))
+    }
+}
+
 impl Default for EmbeddingParams {
     fn default() -> Self {
         let HttpParams { in_flight, timeout_seconds, patience_seconds, .. } = HttpParams::default();
@@ -217,7 +246,9 @@ impl Embedder {
         let answers = requests.map(async |texts| {
             let reply = self.client.exchange(&self.body(texts), texts.len(), stop).await?;
             let vectors = match reply {
-                Reply::Json(answer) => self.read(&answer, texts.len()).map_err(|reason| self.malformed(&reason))?,
+                Reply::Json(answer) => {
+                    self.params.fields.read(&answer, texts.len()).map_err(|reason| self.malformed(&reason))?
+                }
                 Reply::NoJson(said) => return Err(self.malformed(&format!("it answered `{said}`, which is not JSON"))),
                 Reply::TooLarge { status, said } => {
                     return Err(self.malformed(&format!("it answered {status}: {said}; lower `texts_per_request`")));
@@ -247,33 +278,6 @@ impl Embedder {
         body.insert(self.params.fields.input.clone(), json!(texts));
         body.extend(self.params.request.clone());
         Json::Object(body).to_string()
-    }
-
-    fn read(&self, answer: &Json, count: usize) -> Result<Vec<Vec<f32>>, String> {
-        let fields = &self.params.fields;
-        let list = fields.results.split('.').filter(|key| !key.is_empty()).try_fold(answer, |json, key| json.get(key));
-        let list = list
-            .and_then(Json::as_array)
-            .ok_or_else(|| format!("no list at `{}` in `{}`", fields.results, shortened(&answer.to_string())))?;
-        let mut vectors: Vec<Option<Vec<f32>>> = vec![None; count];
-        for (place, result) in list.iter().enumerate() {
-            let place =
-                result.get("index").and_then(Json::as_u64).map_or(Some(place), |index| usize::try_from(index).ok());
-            let components = result.as_array().or_else(|| result.get(&fields.embedding).and_then(Json::as_array));
-            let components = components.ok_or_else(|| format!("no list at `{}` of a result", fields.embedding))?;
-            // the precision that servers compute in
-            #[expect(clippy::cast_possible_truncation, reason = "f32 is what is kept")]
-            let number = |x: &Json| x.as_f64().map(|x| x as f32).filter(|x| x.is_finite());
-            let vector: Option<Vec<f32>> = components.iter().map(number).collect();
-            let vector =
-                vector.filter(|vector| !vector.is_empty()).ok_or("a vector that is empty or not all finite numbers")?;
-            let slot = place.and_then(|place| vectors.get_mut(place));
-            if slot.ok_or_else(|| format!("no `index` below {count}"))?.replace(vector).is_some() {
-                return Err("two vectors of one index".to_owned());
-            }
-        }
-        let given = vectors.iter().flatten().count();
-        vectors.into_iter().collect::<Option<_>>().ok_or_else(|| format!("{given} vectors for {count} texts"))
     }
 
     fn open<'a>(&self, kept: &'a mut Option<VectorFile>) -> Result<&'a mut VectorFile, HttpError> {

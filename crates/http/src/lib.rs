@@ -14,6 +14,8 @@ mod embeddings;
 mod endpoint;
 mod error;
 mod flow;
+#[cfg(fuzzing)]
+pub mod fuzzing;
 mod params;
 mod purse;
 mod rating;

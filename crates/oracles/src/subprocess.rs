@@ -413,6 +413,26 @@ fn greet(params: &SubprocessParams, items: usize) -> Result<(Process, Greeting),
     }
 }
 
+/// Reads what a program prints: what `fuzz/` feeds.
+///
+/// # Panics
+/// Where a score is taken for a number that is none.
+#[cfg(fuzzing)]
+pub fn read_output(bytes: &[u8]) {
+    let (heard, lines) = std::sync::mpsc::sync_channel(bytes.len() + 1);
+    process::read_answers(bytes, &heard);
+    drop(heard);
+    for line in lines {
+        let (Heard::Line(line) | Heard::TooLong(line)) = line;
+        let _ = (excerpt(&line), Greeting::parse(&line));
+        let scores = Answer::parse(&line).map(|answer| answer.scores).unwrap_or_default();
+        assert!(
+            scores.iter().all(|score| !matches!(score, Score::Number(number) if !number.is_finite())),
+            "{scores:?}"
+        );
+    }
+}
+
 impl Oracle for Subprocess {
     fn len(&self) -> usize {
         self.items.len()

@@ -59,7 +59,8 @@ impl ActiveWriters {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
         let now = i64::try_from(now).unwrap_or(i64::MAX);
         let others = || {
-            let alive = listing.objects.iter().filter(|object| now - object.modified < ALIVE_SECONDS);
+            // a time that is yet to come is that of a clock that was set back
+            let alive = listing.objects.iter().filter(|object| (now - object.modified).abs() < ALIVE_SECONDS);
             alive.filter(|object| {
                 let rest = object.name.strip_prefix(&self.prefix);
                 rest.is_some_and(|rest| !rest.contains('.')) && object.name != self.name

@@ -224,7 +224,7 @@ pub(super) fn read(path: &Path, subject: Subject<'_>) -> Result<Option<Logged>, 
 }
 
 /// Entries of a log up to the first record that is not whole, and the bytes from there on; a log that ends within its header is empty.
-fn decode(subject: Subject<'_>, file: &str, bytes: &[u8]) -> Result<(Vec<Entry>, u64), StoreError> {
+pub(super) fn decode(subject: Subject<'_>, file: &str, bytes: &[u8]) -> Result<(Vec<Entry>, u64), StoreError> {
     let bad = |reason: &str| StoreError::Log { file: file.to_owned(), reason: reason.to_owned() };
     if bytes.len() < HEADER {
         return Ok((Vec::new(), bytes.len() as u64));
@@ -261,6 +261,21 @@ fn first_record(bytes: &[u8], len: usize) -> Option<(Vec<Entry>, &[u8])> {
     let entries: Vec<Entry> = body[8..].chunks_exact(ENTRY).map(entry).collect();
     let is_sound = |entry: &Entry| (entry.row.max(entry.col) as usize) < len && entry.value.is_finite();
     entries.iter().all(is_sound).then_some((entries, after))
+}
+
+/// A log of these bytes as records, each with the checksum that fits it, and the entries that they announce.
+#[cfg(fuzzing)]
+pub(super) fn sealed(subject: Subject<'_>, mut bytes: &[u8]) -> (Vec<u8>, usize) {
+    let (mut log, mut entries) = (header(subject), 0);
+    while let Some((&count, rest)) = bytes.split_first() {
+        let count = usize::from(count % 8);
+        let (cells, after) = rest.split_at(rest.len().min(count * ENTRY));
+        let body = [&(count as u64).to_le_bytes(), cells].concat();
+        log.extend(&body);
+        log.extend(digest(&body));
+        (entries, bytes) = (entries + count, after);
+    }
+    (log, entries)
 }
 
 fn header(subject: Subject<'_>) -> Vec<u8> {

@@ -35,6 +35,8 @@ mod entry_cache;
 mod entry_request;
 mod error;
 mod failures;
+#[cfg(fuzzing)]
+pub mod fuzzing;
 mod maintenance;
 mod plans;
 mod scratch;

@@ -8,7 +8,7 @@
 //!
 //! A claim is taken by creating an object that must not exist yet, which every storage does for exactly one of several. One
 //! that was not renewed for its lease belongs to a worker that died; the next generation of it is free to be taken. Clocks
-//! that differ by more than a lease make workers share a piece, which wastes little and breaks nothing. `plans/model.rs` goes through
+//! that differ by more than a lease, or are set back by more, make workers share a piece, which wastes little and breaks nothing. `plans/model.rs` goes through
 //! all that two workers and their clocks can do.
 
 use std::sync::Arc;
@@ -70,7 +70,7 @@ impl TileStore {
     /// A store that cannot be read.
     pub fn plan_documents(&self, plan: &str) -> Result<Vec<(String, u64)>, StoreError> {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
-        let age = |modified: i64| now.saturating_sub(u64::try_from(modified).unwrap_or(0));
+        let age = |modified: i64| silence(now, u64::try_from(modified).unwrap_or(0));
         let listing = self.backend.list(&format!("{PLANS}/{plan}"))?;
         Ok(listing.objects.into_iter().map(|object| (object.name, age(object.modified))).collect())
     }
@@ -110,6 +110,12 @@ impl TileStore {
         };
         Ok(Some(Claim { backend: Arc::clone(&self.backend), object, is_over, renewer: Some(renewer) }))
     }
+}
+
+/// Seconds since a claim was renewed. A time that is yet to come is as far off: a clock was set back, and waiting for it to come again would be waiting
+/// for as long as that.
+fn silence(now: u64, renewed: u64) -> u64 {
+    now.abs_diff(renewed)
 }
 
 /// Generation of the claim that a worker may create, or `None` while a claim was renewed within the lease; `claims` are generations and
@@ -207,5 +213,15 @@ mod tests {
         thread::sleep(Duration::from_millis(2100)); // times of files are whole seconds here
         let claim = store.claim("mine", "t1", Duration::from_secs(1)).unwrap();
         assert!(claim.is_some_and(|claim| claim.object.ends_with("t1.claim-1")));
+    }
+
+    #[test]
+    fn the_claim_of_a_worker_that_died_before_the_clock_was_set_back_runs_out() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = TileStore::open(&folder.path().display().to_string()).unwrap();
+        store.write_plan_document("mine", "t1.claim-0", b"gone".to_vec()).unwrap();
+        let claim = std::fs::File::options().append(true).open(folder.path().join("plans/mine/t1.claim-0")).unwrap();
+        claim.set_modified(SystemTime::now() + Duration::from_secs(86_400)).unwrap();
+        assert!(matches!(store.take("mine", "t1", Duration::from_secs(60)).unwrap(), Taken::Claimed(_)));
     }
 }

@@ -1,5 +1,6 @@
 //! Readers of users' files, each as a function of bytes: what `main.rs` feeds with mutated examples.
 
+use std::io::{Cursor, Write};
 use std::path::Path;
 
 use landmark_data::conll::ConllFile;
@@ -11,6 +12,8 @@ use landmark_data::{
     Columns, DocumentFormat, KelpExamples, LabelledDocuments, MentionCorpus, SentencePairs, Threads, Tree, VectorFiles,
     VectorFormat, WordVectors,
 };
+use zip::ZipWriter;
+use zip::write::SimpleFileOptions;
 
 /// A reader, the name of the file it is given, and examples.
 pub(crate) struct Target {
@@ -98,6 +101,17 @@ fn matrices() -> Vec<Vec<u8>> {
     ]
 }
 
+/// The matrices that are whole, each alone in an archive.
+fn archives() -> Vec<Vec<u8>> {
+    let archive = |matrix: Vec<u8>| {
+        let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
+        writer.start_file("arr_0.npy", SimpleFileOptions::default()).unwrap();
+        writer.write_all(&matrix).unwrap();
+        writer.finish().unwrap().into_inner()
+    };
+    matrices().into_iter().map(archive).collect()
+}
+
 fn vectors() -> Vec<Vec<u8>> {
     let mut binary = b"2 3\n".to_vec();
     for word in ["dog ", "cat "] {
@@ -122,7 +136,7 @@ fn said<T>(read: Result<T, landmark_data::DataError>) -> Result<(), String> {
     read.map(drop).map_err(|error| error.to_string())
 }
 
-pub(crate) const TARGETS: [Target; 14] = [
+pub(crate) const TARGETS: [Target; 15] = [
     Target {
         name: "documents, TSV",
         file: "items.tsv",
@@ -234,6 +248,7 @@ pub(crate) const TARGETS: [Target; 14] = [
         examples: || vec![b"q1\ta\t1\t1\ttrue\nq1\tb\t2\t0.5\tfalse\nq2\tc\t1\t1\tfalse\n".to_vec()],
     },
     Target { name: "matrix, npy", file: "matrix.npy", read: |path, _| said(read_square(path)), examples: matrices },
+    Target { name: "rows, npz", file: "rows.npz", read: |path, _| said(read_rows(path)), examples: archives },
     Target { name: "rows, npy", file: "rows.npy", read: |path, _| said(read_rows(path)), examples: matrices },
     Target {
         name: "word vectors",

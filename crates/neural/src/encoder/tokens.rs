@@ -3,6 +3,7 @@
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+use landmark_data::contained;
 use landmark_oracles::neural::ModelFiles;
 use tokenizers::Tokenizer as Inner;
 
@@ -56,7 +57,8 @@ impl Tokenizer {
     /// As [`open`](Self::open).
     pub fn parse(bytes: &[u8], path: &Path, config: &EncoderConfig) -> Result<Self, ModelError> {
         let wrong = |why: String| ModelError::Tokenizer { path: path.to_owned(), why };
-        let mut inner = Inner::from_bytes(bytes).map_err(|error| wrong(error.to_string()))?;
+        let inner = contained(|| Inner::from_bytes(bytes)).map_err(wrong)?;
+        let mut inner = inner.map_err(|error| wrong(error.to_string()))?;
         inner.with_padding(None);
         inner.with_truncation(None).map_err(|error| wrong(error.to_string()))?;
         let (first, separator) = match config.architecture {

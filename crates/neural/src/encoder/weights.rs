@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
+use landmark_data::contained;
 use landmark_oracles::neural::ModelFiles;
 use safetensors::{Dtype, SafeTensors};
 use tch::{Device, Kind, Tensor};
@@ -34,7 +35,8 @@ impl Weights {
     /// [`ModelError::Weights`] for a file that is cut off, [`ModelError::Torch`].
     pub fn parse(bytes: &[u8], path: &Path, device: Device) -> Result<Self, ModelError> {
         let wrong = |why: String| ModelError::Weights { path: path.to_owned(), why };
-        let file = SafeTensors::deserialize(bytes).map_err(|error| wrong(error.to_string()))?;
+        let file = contained(|| SafeTensors::deserialize(bytes)).map_err(wrong)?;
+        let file = file.map_err(|error| wrong(error.to_string()))?;
         let mut tensors = BTreeMap::new();
         for (name, view) in file.tensors() {
             let kind = match view.dtype() {

@@ -155,7 +155,7 @@ fn write_orders(mut stdin: ChildStdin, orders: &Receiver<Vec<u8>>) {
     }
 }
 
-fn read_answers(mut stdout: impl BufRead, heard: &SyncSender<Heard>) {
+pub(super) fn read_answers(mut stdout: impl BufRead, heard: &SyncSender<Heard>) {
     loop {
         let mut line = Vec::new();
         let read = stdout.by_ref().take(LONGEST_LINE as u64).read_until(b'\n', &mut line);

@@ -1,13 +1,13 @@
 //! Exhaustive search of what workers on one piece of work can do: claim, publish, mark, take over; with clocks that differ, workers that
 //! fall silent and wake up late, and workers that die.
 //!
-//! A tick is a quarter of a lease, the time between two renewals. The rule by which a claim may be taken is the code's own, [`next_generation`], and the
+//! A tick is a quarter of a lease, the time between two renewals. The rules by which a claim may be taken are the code's own, [`silence`] and [`next_generation`], and the
 //! order of steps is that of [`take`](crate::TileStore::take), of the work, of [`mark_done`](crate::TileStore::mark_done) and of letting go. Between any
 //! two steps of one worker the others, and time, may do any number of theirs.
 
 use std::collections::HashMap;
 
-use super::next_generation;
+use super::{next_generation, silence};
 
 /// Ticks of a lease.
 const LEASE: i64 = 4;
@@ -153,7 +153,8 @@ impl Model {
             Step::Idle => {
                 // a claim bears the time of its owner's clock
                 let seen = |&(generation, owner, age): &(u64, usize, i64)| {
-                    (generation, u64::try_from(age + self.clocks[k] - self.clocks[owner]).unwrap_or(0))
+                    let on_the_clock_of = |owner: usize| (OLDEST + LARGEST_SKEW + self.clocks[owner]) as u64;
+                    (generation, silence(on_the_clock_of(k), on_the_clock_of(owner) - age as u64))
                 };
                 if let Some(generation) = next_generation(state.claims.iter().map(seen), LEASE as u64) {
                     *step = Step::Decided(generation);

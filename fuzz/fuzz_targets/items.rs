@@ -1,0 +1,32 @@
+//! A user's items in TXT, TSV, CSV and JSON lines, plain or gzip; the first byte says which.
+
+#![no_main]
+
+use landmark_fuzz::{files, seed, with_file};
+use landmark_harness::config::TextsFormat;
+use landmark_harness::table_file::TableFile;
+use libfuzzer_sys::fuzz_target;
+
+const LAYOUTS: [TextsFormat; 4] = [TextsFormat::Txt, TextsFormat::Tsv, TextsFormat::Csv, TextsFormat::Jsonl];
+const EXAMPLES: [&str; 4] = [
+    "\u{0}one text\n\nanother\n",
+    "\u{1}id\ttext\n1\tone\n2\ttwo\n",
+    "\u{2}\u{feff}id;text\n1;\"a; b\"\n2;\"\"\"quoted\"\"\"\n",
+    "\u{3}{\"id\": 7, \"text\": \"one\"}\n\n{\"text\": null}\n",
+];
+
+fuzz_target!(
+    init: seed([EXAMPLES.map(|text| text.into()).to_vec(), files("configs", ".tsv")].concat()),
+    |bytes: &[u8]| {
+        let [layout, bytes @ ..] = bytes else { return };
+        let layout = LAYOUTS[usize::from(*layout) % LAYOUTS.len()];
+        with_file("items", bytes, |path| {
+            let file = TableFile { path, layout, delimiter: None };
+            let head = file.head().map_err(|error| error.to_string())?;
+            let head: Vec<&str> = head.iter().map(String::as_str).collect();
+            let table = file.read(&head).map_err(|error| error.to_string())?;
+            assert!(table.columns.iter().all(|column| column.len() == table.rows.len()));
+            file.read(&["text"]).map(drop).map_err(|error| error.to_string())
+        });
+    }
+);

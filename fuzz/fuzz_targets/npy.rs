@@ -1,0 +1,10 @@
+//! Matrices and rows in `.npy` and `.npz`.
+
+#![no_main]
+
+use landmark_fuzz::{examples, read, seed};
+use libfuzzer_sys::fuzz_target;
+
+const READERS: &[&str] = &["matrix, npy", "rows, npy", "rows, npz"];
+
+fuzz_target!(init: seed(examples(READERS)), |bytes: &[u8]| read(READERS, bytes));
