@@ -13,7 +13,11 @@ fn lists(scratch: &Scratch, path: &str) -> HashMap<String, Vec<(String, f64, boo
     let mut lists: HashMap<String, Vec<(String, f64, bool)>> = HashMap::new();
     for line in text.lines().skip(1) {
         let cells: Vec<&str> = line.split('\t').collect();
-        let [id, rank, neighbour, score, exact] = cells[..] else { panic!("{line}") };
+        let [id, rank, neighbour, score, exact, ref texts @ ..] = cells[..] else { panic!("{line}") };
+        // items of a file have texts, that of n7 is 7
+        if let [text, other] = texts {
+            assert_eq!((id, neighbour), (&*format!("n{text}"), &*format!("n{other}")));
+        }
         let list = lists.entry(id.to_owned()).or_default();
         list.push((neighbour.to_owned(), score.parse().unwrap(), exact == "true"));
         assert_eq!(rank, list.len().to_string());
