@@ -1,4 +1,4 @@
-//! What the fuzz targets have in common: examples to begin with, a file for readers of files, and a bound on memory.
+//! Common parts of the fuzz targets: examples to begin with, a file for readers of files, and a bound on memory.
 //!
 //! The readers and the model of the store are those of the ordinary tests, taken in by their paths. Run by `scripts/test-fuzz`.
 

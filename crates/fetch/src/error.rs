@@ -56,7 +56,7 @@ pub enum FetchError {
         seen: String,
         /// That of the first time.
         recorded: String,
-        /// Where it was written down.
+        /// Path of the record.
         record: PathBuf,
     },
     /// A file of this name that is another: it may be the user's.

@@ -16,12 +16,12 @@ const TICK: Duration = Duration::from_millis(200);
 /// Between two lines off a terminal.
 const LINE: Duration = Duration::from_secs(10);
 
-/// How far a run is.
+/// Progress of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Count {
     /// Entries, or whatever is counted.
     pub done: u64,
-    /// What they have cost, where calls have a price.
+    /// Their cost, where calls have a price.
     pub paid: Option<f64>,
 }
 

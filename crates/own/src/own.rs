@@ -24,10 +24,10 @@ use serde_json::json;
 
 use crate::named::Named;
 
-/// What is said of an answer that nothing was scored for.
+/// Sentence on an answer that nothing was scored for.
 pub(crate) const ESTIMATES: &str = "by the estimates of the factors, of unknown recall: `--rescore N` scores candidates, `--target-recall 0.9` states a recall\n";
 
-/// What is said of one that was read off a matrix.
+/// Sentence on one that was read off a matrix.
 pub(crate) const GIVEN: &str = "read off the matrix, which holds every score: exact, and complete\n";
 
 /// A recall to be reached, as a command has it.

@@ -72,7 +72,7 @@ pub struct StackParams {
     pub rounds: usize,
     /// Degree of the main proxy in q, 1 to 3.
     pub degree: usize,
-    /// Whether m may hold products of the first prediction with itself, with the proxies and with the item effects.
+    /// True where m may hold products of the first prediction with itself, with the proxies and with the item effects.
     pub quadratic: bool,
 }
 

@@ -36,11 +36,11 @@ pub struct Source {
     pub addresses: &'static [Address],
     /// Size of the download in bytes, about.
     pub bytes: u64,
-    /// What it is known by.
+    /// Digest or id that it is known by.
     pub pin: Pin,
 }
 
-/// What the raw files of a source are known by.
+/// Digest or id that the raw files of a source are known by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pin {
     /// Digest of the raw files, [`RawFiles::digest`], of a copy that was converted here.
@@ -62,7 +62,7 @@ impl Pin {
     /// Holds what came against it: `download` is the sha256 of the bytes as they came.
     ///
     /// # Errors
-    /// What was seen and what was wanted, in words that follow an address.
+    /// The digest that was seen and the one that was wanted, in words that follow an address.
     pub fn check(self, download: &str, files: &RawFiles) -> Result<(), String> {
         let (what, seen, wanted) = match self {
             Self::Unknown => return Ok(()),

@@ -84,7 +84,7 @@ impl Totals {
         self.positives.powi(2) / self.squares.max(1.0)
     }
 
-    /// What independent finds are worth where their number was estimated from few landmarks: (z/t)².
+    /// Worth of independent finds whose number was estimated from few landmarks: (z/t)².
     fn trust(&self, delta: f64) -> f64 {
         let degrees = (self.telling() - 1.0).max(1.0);
         // at δ = ½ and beyond both quantiles are 0 or have no tail to speak of

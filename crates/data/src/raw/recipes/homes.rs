@@ -13,7 +13,7 @@ use crate::raw::archive::{Members, Unpack};
 pub struct Published {
     /// Path below the data folder.
     pub file: &'static str,
-    /// Where it is, the first tried first.
+    /// Its addresses, the first tried first.
     pub addresses: &'static [&'static str],
 }
 
@@ -39,7 +39,7 @@ pub static PUBLISHED: &[Published] = &[
     },
 ];
 
-/// Where a file is published as it is.
+/// Home of a file that is published as it is.
 pub fn published(file: &str) -> Option<&'static Published> {
     PUBLISHED.iter().find(|published| published.file == file)
 }
