@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ._native import BudgetExhausted, NotFiniteError, StoreFailure, landmark_policies
-    from .bill import Bill, Pairs, Recall
+    from .bill import Bill, Neighbors, Pairs, Recall
     from .estimator import Landmark
     from .features import FrequentDirections, StructuredFeatures
     from .scores import TreeKernel, Wmd
@@ -33,6 +33,7 @@ _HOMES = {
     "StoreFailure": "_native",
     "landmark_policies": "_native",
     "Bill": "bill",
+    "Neighbors": "bill",
     "Pairs": "bill",
     "Recall": "bill",
     "Landmark": "estimator",

@@ -9,6 +9,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from . import _native
+
 
 class Items(Protocol):
     """A list of items, or the rows of an array."""
@@ -37,6 +39,19 @@ def digest(items: Items) -> str:
         state.update(len(of_item).to_bytes(8, "little"))
         state.update(of_item)
     return state.hexdigest()
+
+
+def plain(x: Any) -> Any:
+    """What an Arrow column or table lends (`__arrow_c_stream__`, `__arrow_c_array__`) as a list of texts or an array; all else as it is.
+
+    Tables that say their own shape (polars, pyarrow) stay as they are where they are numbers, so that scikit-learn sees the names of their columns;
+    so does what pandas has.
+    """
+    is_arrow = hasattr(x, "__arrow_c_stream__") or hasattr(x, "__arrow_c_array__")
+    if not is_arrow or isinstance(x, np.ndarray) or hasattr(x, "iloc"):
+        return x
+    found = _native.arrow_items(x)
+    return x if getattr(found, "shape", None) == getattr(x, "shape", ()) else found
 
 
 def is_texts_or_objects(x: Any) -> bool:

@@ -1,4 +1,4 @@
-"""Types of the compiled half. `tests/test_stubs.py` compares them with the module."""
+"""Types of the compiled half. `tests/test_package.py` compares them with the module."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
@@ -16,6 +16,9 @@ class NotFiniteError(ValueError):
     pair: tuple[int, int]
 
 class StoreFailure(OSError): ...
+
+def arrow_items(source: object) -> Any: ...
+def arrow_table(names: Sequence[str], columns: Sequence[NDArray[Any]]) -> object: ...
 
 class Oracle:
     @staticmethod

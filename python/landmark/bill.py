@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from . import _native
+
 
 def _number(value: Any) -> str:
     if isinstance(value, bool) or value is None:
@@ -94,10 +96,36 @@ class Recall:
 
 
 @dataclass(frozen=True)
+class Neighbors:
+    """Lists of neighbours, n × k, best first: `items` (−1 where a list ends early), `scores` (NaN there), and `exact`, true where a score is the
+    score's own.
+
+    To Arrow it is a table of `item`, `rank` (from 0), `other`, `similarity` and `exact`, a neighbour a row: `polars.DataFrame(lm.neighbors_)`.
+    """
+
+    items: NDArray[np.int64]
+    scores: NDArray[np.float64]
+    exact: NDArray[np.bool_]
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """The table, in the types that it has."""
+        rows, ranks = np.nonzero(self.items >= 0)
+        at = (rows, ranks)
+        return _native.arrow_table(
+            ["item", "rank", "other", "similarity", "exact"],
+            [rows.astype(np.int64), ranks.astype(np.int64), self.items[at], self.scores[at], self.exact[at]],
+        )
+
+
+@dataclass(frozen=True)
 class Pairs:
     """Pairs of items, best first: `items` (m × 2), `scores`, and `exact`, true where the score is the score's own and no estimate.
 
-    Iterating gives (score, i, j), as `sentence_transformers.util.paraphrase_mining` does.
+    Iterating gives (score, i, j), as `sentence_transformers.util.paraphrase_mining` does. To Arrow it is a table of `item`, `other`, `similarity`
+    and `exact`, a pair a row: `polars.DataFrame(pairs)`, `pyarrow.table(pairs)`.
     """
 
     items: NDArray[np.int64]
@@ -113,6 +141,11 @@ class Pairs:
     def __iter__(self) -> Iterator[tuple[float, int, int]]:
         for score, (i, j) in zip(self.scores.tolist(), self.items.tolist()):
             yield score, i, j
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """The table, in the types that it has."""
+        first, second = (np.ascontiguousarray(side) for side in self.items.T)
+        return _native.arrow_table(["item", "other", "similarity", "exact"], [first, second, self.scores, self.exact])
 
     def groups(self) -> NDArray[np.int64]:
         """A number for each item; items that pairs connect share it. Numbers count from 0 in the order of the items."""

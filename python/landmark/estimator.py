@@ -6,31 +6,29 @@ import json
 import logging
 import os
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from copy import deepcopy
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import csr_matrix
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
-from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from . import factors as files
 from . import scores
-from ._items import Items, digest, is_texts_or_objects, key, shown
-from ._native import MeteredStore, NotFiniteError, Oracle, Projector
-from ._progress import Progress
-from .bill import Bill, Pairs, Recall, spectrum, table
+from ._items import Items, digest, key, plain
+from ._native import MeteredStore, Projector
+from ._opening import as_list
+from ._search import Search
+from .bill import Bill, spectrum, table
 from .reading import Factors
 from .workers import Tile, cut
 
 log = logging.getLogger("landmark")
 
 
-class Landmark(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class Landmark(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Search):  # type: ignore[misc]
     """Factors, neighbours and near-duplicates from a few columns of an expensive, possibly indefinite similarity matrix.
 
     The score is asked for all items with `n_components` landmarks and for nothing else; K̃ = Z diag(±1) Zᵀ with what was evaluated put back.
@@ -256,7 +254,7 @@ class Landmark(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         """
         check_is_fitted(self)
         if self.metric == "precomputed":
-            values = np.asarray(validate_data(self, X, reset=False, dtype=np.float64))
+            values = np.asarray(validate_data(self, plain(X), reset=False, dtype=np.float64))
             return self._project(self._similar(values[:, self.component_indices_]))
         items = self._items_of(X, reset=False)
         places = self._places()
@@ -302,178 +300,10 @@ class Landmark(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         if proxy is None:
             raise ValueError("a proxy takes part: hand over the embeddings of the new items as `proxy`")
         to_landmarks, to_anchors = [], []
-        for ours, theirs in zip(self._embeddings(self._items), _as_list(proxy), strict=True):
+        for ours, theirs in zip(self._embeddings(self._items), proxy, strict=True):
             to_landmarks.append(_cosines(theirs, ours[self.component_indices_]))
             to_anchors.append(_cosines(theirs, ours[projector.anchors]))
         return np.asarray(projector.project(np.ascontiguousarray(rows), to_landmarks, to_anchors))
-
-    # --- neighbours and pairs
-
-    def kneighbors(
-        self,
-        k: int = 10,
-        *,
-        calls_per_item: int | None = None,
-        target_recall: float | None = None,
-        delta: float = 0.1,
-        rounds: int = 4,
-        share: float = 0.2,
-        strict: bool = False,
-        audit_rows: int | None = None,
-    ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-        """The k most similar other items of every item: similarities (highest first) and items, n × k.
-
-        Without further arguments from the factors, at no call. With `calls_per_item` from so many calls an item of the score itself, which find
-        far more of the true neighbours than the factors know. With `target_recall` the search goes on until that share of the true ones
-        is there with probability 1 − `delta`; `recall_` says what was reached, and `calls_per_item` (100) is where it gives up.
-        `neighbors_exact_` is true where a similarity is the score's own.
-        """
-        check_is_fitted(self)
-        if k < 1:
-            raise ValueError(f"`k` is {k}, but must be at least 1")
-        if calls_per_item is None and target_recall is None:
-            items, found, self.neighbors_exact_ = self._factors.top_k(k)
-            return found, items
-        matrix, batches = self._opened()
-        search = self._search(k, calls_per_item, target_recall, delta, rounds, share, strict, audit_rows)
-        proxies = self._proxies(self._items)
-        bill = json.loads(matrix.plan_nearest(json.dumps(search), bool(proxies)))["calls"]
-        with self._told(bill, "neighbours", batches):
-            out = matrix.nearest(json.dumps(search), proxies)
-        self.n_calls_ = matrix.calls
-        self.neighbors_exact_ = out["exact"]
-        statement = json.loads(out["statement"])
-        if target_recall is not None:
-            self.recall_ = Recall(
-                target=statement["target_recall"],
-                delta=statement["delta"],
-                is_reached=statement["reached"],
-                recall=statement["recall"],
-                lower=statement["lower"],
-                bound=statement["bound"],
-                rows=statement["audited_rows"],
-                scored_pairs=statement["scored_pairs"],
-                enough=statement["enough"],
-            )
-            if not self.recall_.is_reached:
-                warnings.warn(f"a recall of {target_recall} was not reached: {self.recall_.enough}", stacklevel=2)
-        elif statement["cut_short"]:
-            warnings.warn("the budget ended before the search did: its lists are those of the calls that were made", stacklevel=2)
-        return out["scores"], out["items"]
-
-    def plan_kneighbors(
-        self, X: Any = None, k: int = 10, *, calls_per_item: int = 20, target_recall: float | None = None, delta: float = 0.1
-    ) -> int:
-        """Calls of such a search with an empty store: exactly, or at most where audited rows decide. No call is made."""
-        items = self._items_of(X, reset=False) if X is not None else self._items
-        matrix = self._open(items)[0]
-        search = self._search(k, calls_per_item, target_recall, delta, 4, 0.2, False, None)
-        return int(json.loads(matrix.plan_nearest(json.dumps(search), self.proxy is not None))["calls"])
-
-    def _search(
-        self,
-        k: int,
-        calls_per_item: int | None,
-        recall: float | None,
-        delta: float,
-        rounds: int,
-        share: float,
-        strict: bool,
-        audit_rows: int | None,
-    ) -> dict[str, Any]:
-        calls = calls_per_item if calls_per_item is not None else 100
-        seed = getattr(self, "_seed_", None)
-        return {
-            "rounds": {"k": k, "calls_per_item": calls, "rounds": rounds, "share": share},
-            "seed": self._seed() if seed is None else seed,
-            "name": self.name,
-            "recall": recall,
-            "delta": delta,
-            "strict": strict,
-            "audit_rows": audit_rows,
-        }
-
-    def kneighbors_graph(
-        self, k: int = 10, *, mode: Literal["connectivity", "similarity", "distance"] = "connectivity", **search: Any
-    ) -> csr_matrix:
-        """The graph of `kneighbors` as a CSR matrix, n × n. `distance` is 1 − similarity, at least 0."""
-        found, items = self.kneighbors(k, **search)
-        is_there = items >= 0
-        starts = np.concatenate([[0], np.cumsum(is_there.sum(axis=1))])
-        if mode == "connectivity":
-            values = np.ones(int(is_there.sum()))
-        elif mode == "similarity":
-            values = found[is_there]
-        elif mode == "distance":
-            values = np.maximum(1.0 - found[is_there], 0.0)
-        else:
-            raise ValueError(f"`mode` is {mode!r}, but must be one of connectivity, similarity, distance")
-        n = len(self._factors)
-        return csr_matrix((values, items[is_there], starts), shape=(n, n))
-
-    def mine(
-        self,
-        threshold: float,
-        *,
-        target_recall: float | None = None,
-        delta: float = 0.1,
-        rescore: bool | None = None,
-        max_pairs: int | None = None,
-    ) -> Pairs:
-        """Pairs of at least `threshold`, best first.
-
-        Without `target_recall` those of K̃, at no call; `rescore=True` scores the candidates, which costs a call each and drops what falls
-        below. With `target_recall` held-out landmark columns say how deep the candidates must be scored, so that with probability 1 − `delta`
-        that share of all true pairs is there; landmarks must be uniform.
-        """
-        check_is_fitted(self)
-        near, near_scores = self._factors.landmark_pairs(threshold)
-        recall, calls = None, 0
-        if target_recall is None:
-            candidates, estimates = self._factors.pairs_above(threshold, max_pairs)
-            exact = np.zeros(len(estimates), dtype=bool)
-        else:
-            bound = self._pair_bound(threshold, target_recall, delta)
-            none = np.empty((0, 2), dtype=np.int64)
-            candidates = none if bound["threshold"] is None else self._factors.pairs_above(bound["threshold"])[0]
-            recall = Recall(
-                target=target_recall,
-                delta=delta,
-                is_reached=True,
-                recall=bound["recall"],
-                lower=bound["lower"],
-                bound="Clopper-Pearson with design effect, held-out columns",
-                rows=len(self.component_indices_),
-                scored_pairs=len(candidates),
-            )
-        if rescore or target_recall is not None:
-            matrix, batches = self._opened()
-            before = matrix.calls
-            with self._told(matrix.missing(candidates), "pairs", batches):
-                estimates = matrix.scores(candidates)
-            calls = matrix.calls - before
-            self.n_calls_ = matrix.calls
-            good = estimates >= threshold
-            candidates, estimates = candidates[good], estimates[good]
-            exact = np.ones(len(estimates), dtype=bool)
-        items = np.vstack([near, candidates])
-        found = np.concatenate([near_scores, estimates])
-        exact = np.concatenate([np.ones(len(near), dtype=bool), exact])
-        order = np.lexsort((items[:, 1], items[:, 0], -found))[:max_pairs]
-        return Pairs(items[order], found[order], exact[order], len(self._factors), calls, recall)
-
-    def _pair_bound(self, threshold: float, recall: float, delta: float) -> dict[str, Any]:
-        policy = self._policy()["id"]
-        if policy != "uniform":
-            raise ValueError(f"no recall can be stated: landmarks are `{policy}`, and only uniform ones speak for the other items")
-        if self._factors.entries is not None:
-            raise ValueError("no recall can be stated of a method that chooses pairs anew in every fit; leave out `target_recall`")
-        matrix, _ = self._opened()
-        settings = json.dumps({**self._settings_, "rank": self.n_components_})
-        found: dict[str, Any] = json.loads(
-            matrix.pair_bound(settings, self._proxies(self._items), self.component_indices_, threshold, recall, delta)
-        )
-        return found
 
     # --- files
 
@@ -543,159 +373,6 @@ class Landmark(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         lm._name_arrays()
         return lm
 
-    # --- settings, items, stores
-
-    def _items_of(self, X: Any, *, reset: bool) -> Items:
-        """The items of X: rows of an array of numbers, checked as scikit-learn does, or a list of whatever the score reads."""
-        if self.metric == "precomputed":
-            X = validate_data(self, X, reset=reset, dtype=np.float64, ensure_min_samples=2)
-            if reset or X.shape[0] == X.shape[1]:
-                if X.shape[0] != X.shape[1]:
-                    raise ValueError(f"a precomputed matrix is square, and this one is {X.shape[0]} × {X.shape[1]}")
-            return np.asarray(X)
-        if self.metric is not None:
-            raise ValueError(f"`metric` is {self.metric!r}, but must be 'precomputed' or None")
-        if self.score is None and reset:
-            raise ValueError("give a `score`, or `metric='precomputed'` and the matrix itself")
-        if is_texts_or_objects(X):
-            items = list(X)
-            if reset and len(items) < 2:
-                raise ValueError(f"Found array with {len(items)} sample(s) while a minimum of 2 is required by Landmark.")
-            return items
-        if hasattr(self, "_factors") and not hasattr(self, "n_features_in_"):
-            return np.asarray(check_array(X))
-        return np.asarray(validate_data(self, X, reset=reset, ensure_min_samples=2 if reset else 1))
-
-    def _open(self, items: Items) -> tuple[MeteredStore, scores.Batches | None]:
-        """Score, budget and store over items."""
-        matrix: Any = items if self.metric == "precomputed" else self.score
-        is_array = self.metric == "precomputed" or scores.is_matrix(matrix)
-        if self.score is None and not is_array:
-            raise ValueError("give a `score`, or `metric='precomputed'` and the matrix itself")
-        if is_array:
-            values = check_array(matrix, dtype=np.float64)
-            if len(values) != len(items):
-                raise ValueError(f"the matrix is {len(values)} × {len(values)}, and there are {len(items)} items")
-            asymmetry = "reject" if self.order == "symmetric" else self.order
-            oracle, batches = Oracle.precomputed(np.ascontiguousarray(values), asymmetry), None
-        else:
-            if self.store is not None and self.identity is None and not isinstance(self.score, scores.BuiltIn):
-                raise ValueError(
-                    "a store keeps scores for good: give `identity`, the name of everything that moves a score (model, version, prompt)"
-                )
-            oracle, batches = scores.over(
-                self.score, items, identity=self.identity, order=self.order, diagonal=self.diagonal, concurrency=self.concurrency
-            )
-        self._identity_ = oracle.identity
-        store = None if self.store is None or is_array else os.fspath(self.store)
-        # landmarks that are chosen by what is seen read their columns twice
-        keep = not is_array or self._policy()["id"] not in ("uniform", "given")
-        description = f"{self.identity or 'a score'}, {len(items)} items"
-        opened = MeteredStore(oracle, store, self.budget, self.gamma, "python", description, keep)
-        return opened, batches
-
-    def _opened(self) -> tuple[MeteredStore, scores.Batches | None]:
-        """The store of the fit, opened again after a pickle or a load."""
-        matrix: MeteredStore | None = getattr(self, "_matrix", None)
-        if matrix is None:
-            if getattr(self, "_items", None) is None:
-                raise ValueError("this needs calls of the score: load the factors with `score` and `items`")
-            matrix, self._batches = self._open(self._items)
-            self._matrix = matrix
-            self._settings_ = self._settings(len(self._items), getattr(self, "_seed_", self._seed()))
-        return matrix, self._batches
-
-    def _seed(self) -> int:
-        if isinstance(self.random_state, (int, np.integer)):
-            return int(self.random_state)
-        return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
-
-    def _method(self) -> dict[str, Any]:
-        return {"id": self.method} if isinstance(self.method, str) else dict(self.method)
-
-    def _policy(self) -> dict[str, Any]:
-        if isinstance(self.landmarks, str):
-            return {"id": self.landmarks}
-        if isinstance(self.landmarks, Mapping):
-            return dict(self.landmarks)
-        return {"id": "given", "indices": np.asarray(self.landmarks).tolist()}
-
-    def _settings(self, n: int, seed: int) -> dict[str, Any]:
-        if not isinstance(self.n_components, (int, np.integer)) or self.n_components < 1:
-            raise ValueError(f"`n_components` is {self.n_components!r}, but must be a whole number, at least 1")
-        if self.link != "isotonic" and self.link not in (1, 2, 3):
-            raise ValueError(f"`link` is {self.link!r}, but must be 1, 2, 3 or 'isotonic'")
-        method = self._method()
-        rank = int(self.n_components)
-        if rank > n:
-            warnings.warn(f"n_components is {rank}, more than the {n} items; all of them are landmarks", stacklevel=3)
-            rank = n
-        settings = {
-            "method": {
-                "id": method.pop("id"),
-                "params": method,
-                "scattered": None if self.scattered is None else dict(self.scattered),
-                "degree": None if self.link == "isotonic" else self.link,
-                "popularity": self.popularity,
-            },
-            "landmarks": self._policy(),
-            "rank": rank,
-            "seed": seed,
-            "name": self.name,
-            "samples": int(self.error_samples),
-            "confidence": self.confidence,
-            "known": self.known,
-        }
-        return json.loads(json.dumps(settings, default=_plain))  # type: ignore[no-any-return]
-
-    def _embeddings(self, items: Items) -> list[NDArray[np.float64]]:
-        arrays = [items if isinstance(one, str) and one == "items" else one for one in _as_list(self.proxy)]
-        checked = [np.ascontiguousarray(check_array(array, dtype=np.float64)) for array in arrays]
-        for array in checked:
-            if len(array) != len(items):
-                raise ValueError(f"a proxy has one row an item: this one has {len(array)}, and there are {len(items)} items")
-        return checked
-
-    def _proxies(self, items: Items) -> list[Oracle]:
-        if self.proxy is None:
-            return []
-        if any(isinstance(one, scores.BuiltIn) for one in _as_list(self.proxy)):
-            return [one.oracle(items) for one in _as_list(self.proxy)]
-        return [Oracle.vectors(array) for array in self._embeddings(items)]
-
-    def _bill(self, matrix: MeteredStore, settings: dict[str, Any], proxies: list[Oracle]) -> Bill:
-        told = json.loads(matrix.plan(json.dumps(settings), proxies))
-        return Bill(
-            items=told["items"],
-            calls=told["calls"],
-            calls_alone=told["calls_alone"],
-            calls_of_the_estimate=told["calls_of_the_estimate"],
-            entries=told["entries"],
-            n_components=told["rank"],
-            budget=self.budget,
-            is_exact=told["exact"],
-        )
-
-    @contextmanager
-    def _told(self, calls: int, title: str, batches: scores.Batches | None = None, items: Items | None = None) -> Iterator[None]:
-        """Shows progress, and names the items of a score that is no number."""
-        batches = batches if batches is not None else getattr(self, "_batches", None)
-        progress = Progress(calls, title, self.verbose)
-        if batches is not None:
-            batches.progress = progress
-        try:
-            yield
-        except NotFiniteError as error:
-            of = items if items is not None else getattr(self, "_items", None)
-            if of is not None and self.metric != "precomputed":
-                i, j = error.pair
-                scores.add_note(error, f"item {i} is {shown(of[i])}, item {j} is {shown(of[j])}")
-            raise
-        finally:
-            if batches is not None:
-                batches.progress = None
-            progress.close()
-
     def _repr_html_(self) -> str:
         if not hasattr(self, "_factors"):
             return str(super()._repr_html_())
@@ -711,27 +388,15 @@ class Landmark(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         return table("Landmark", rows) + spectrum(sizes, self.signature_)
 
 
-def _plain(value: Any) -> Any:
-    if hasattr(value, "tolist"):
-        return value.tolist()
-    raise TypeError(f"{shown(value)} is no setting")
-
 
 def _floats(array: NDArray[Any] | None) -> NDArray[np.float64]:
     return np.ascontiguousarray(array, dtype=np.float64)
 
 
-def _as_list(proxy: Any) -> list[Any]:
-    return list(proxy) if isinstance(proxy, (list, tuple)) and not np.isscalar(proxy[0]) and not _is_rows(proxy) else [proxy]
-
-
-def _is_rows(proxy: Sequence[Any]) -> bool:
-    first = proxy[0]
-    return isinstance(first, (list, tuple)) and len(first) > 0 and np.isscalar(first[0]) or getattr(first, "ndim", 2) == 1
-
 
 def _rows_of(proxy: Any, rows: NDArray[np.int64]) -> list[NDArray[np.float64]]:
-    return [np.asarray(one, dtype=np.float64)[rows] for one in _as_list(proxy)]
+    return [np.asarray(plain(one), dtype=np.float64)[rows] for one in as_list(proxy)]
+
 
 
 def _unit(rows: ArrayLike) -> NDArray[np.float64]:

@@ -13,6 +13,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from . import _native
+from ._items import plain
 
 
 def seed_of(random_state: Any) -> int:
@@ -57,7 +58,7 @@ class StructuredFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
 
     def fit(self, X: Any, y: Any = None) -> StructuredFeatures:
         """Draws the map for items as wide as these; they are not looked at."""
-        X = validate_data(self, X, dtype=np.float64)
+        X = validate_data(self, plain(X), dtype=np.float64)
         kernel: Any = dict(self.kernel) if isinstance(self.kernel, Mapping) else {"id": self.kernel}
         if kernel["id"] == "gaussian":
             kernel.setdefault("sigma", self.sigma)
@@ -73,7 +74,7 @@ class StructuredFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
     def transform(self, X: Any) -> NDArray[np.float64]:
         """φ(x) of each item: inner products estimate the kernel."""
         check_is_fitted(self, "_params")
-        X = validate_data(self, X, reset=False, dtype=np.float64)
+        X = validate_data(self, plain(X), reset=False, dtype=np.float64)
         return self._map().transform(np.ascontiguousarray(X))
 
     def _map(self) -> _native.StructuredFeatures:
@@ -118,7 +119,7 @@ class FrequentDirections(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         return self._append(X, reset=getattr(self, "_sketch", None) is None)
 
     def _append(self, X: Any, *, reset: bool) -> FrequentDirections:
-        X = validate_data(self, X, reset=reset, dtype=np.float64)
+        X = validate_data(self, plain(X), reset=reset, dtype=np.float64)
         if getattr(self, "_sketch", None) is None:
             params = {"rows": self.rows, "form": self.form, "buffer": self.buffer}
             self._sketch = _native.FrequentDirections(X.shape[1], json.dumps(params))
@@ -151,7 +152,7 @@ class FrequentDirections(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
     def transform(self, X: Any) -> NDArray[np.float64]:
         """Rows along the largest directions, not centred."""
         check_is_fitted(self, "components_")
-        X = validate_data(self, X, reset=False, dtype=np.float64)
+        X = validate_data(self, plain(X), reset=False, dtype=np.float64)
         return np.asarray(X @ self.components_.T)
 
     def __getstate__(self) -> dict[str, Any]:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _loop
-from ._items import Items, digest, shown
+from ._items import Items, digest, plain, shown
 from ._native import Oracle
 
 if TYPE_CHECKING:
@@ -57,12 +57,12 @@ class Wmd:
             vectors = np.stack([np.asarray(vector) for vector in words.values()])
         if vectors is None:
             raise TypeError("Wmd needs `vectors`, one row a word, or a mapping from words to vectors")
-        self.words: list[str] = list(words)
-        self.vectors: NDArray[np.float32] = np.ascontiguousarray(vectors, dtype=np.float32)
+        self.words: list[str] = list(plain(words))
+        self.vectors: NDArray[np.float32] = np.ascontiguousarray(plain(vectors), dtype=np.float32)
         self.kind, self.drop_stop_words, self.empty = kind, drop_stop_words, empty
 
     def oracle(self, items: Items) -> Oracle:
-        return Oracle.wmd(list(items), self.words, self.vectors, self.kind, self.drop_stop_words, self.empty)
+        return Oracle.wmd(list(plain(items)), self.words, self.vectors, self.kind, self.drop_stop_words, self.empty)
 
     def __repr__(self) -> str:
         return f"Wmd({len(self.words)} words × {self.vectors.shape[1]}, kind={self.kind!r})"
@@ -80,7 +80,7 @@ class TreeKernel:
         self.params = {name.rstrip("_"): value for name, value in params.items()}
 
     def oracle(self, items: Items) -> Oracle:
-        return Oracle.tree_kernel(list(items), json.dumps({"kernel": self.kernel, **self.params}), self.normalise)
+        return Oracle.tree_kernel(list(plain(items)), json.dumps({"kernel": self.kernel, **self.params}), self.normalise)
 
     def __repr__(self) -> str:
         return f"TreeKernel({self.kernel!r}, normalise={self.normalise}, **{self.params})"

@@ -13,6 +13,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from . import _native
+from ._items import plain
 from .features import seed_of
 
 
@@ -44,7 +45,7 @@ class LinearSvm(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def fit(self, X: Any, y: Any) -> LinearSvm:
         """Trains."""
-        X, y = validate_data(self, X, y, dtype=np.float64)
+        X, y = validate_data(self, plain(X), y, dtype=np.float64)
         check_classification_targets(y)
         self.classes_, labels = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
@@ -75,7 +76,7 @@ class LinearSvm(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Scores of the classes; of the second one alone where there are two."""
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False, dtype=np.float64)
+        X = validate_data(self, plain(X), reset=False, dtype=np.float64)
         found: NDArray[np.float64] = X @ self.coef_.T + self.intercept_
         return found[:, 0] if len(self.classes_) == 2 else found
 

@@ -7,6 +7,7 @@
 //! A score that is a Python function is called by the thread that asked for the fit, which waits meanwhile and heeds Ctrl-C
 //! ([`session`]). Everything else runs on threads that hold no lock of the interpreter.
 
+mod arrow;
 mod errors;
 mod features;
 mod fit;
@@ -24,6 +25,8 @@ mod transport;
 /// The module `landmark._native`.
 #[pyo3::pymodule]
 mod _native {
+    #[pymodule_export]
+    use super::arrow::{arrow_items, arrow_table};
     #[pymodule_export]
     use super::errors::{BudgetExhausted, NotFiniteError, StoreFailure};
     #[pymodule_export]

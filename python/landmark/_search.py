@@ -1,0 +1,192 @@
+"""Neighbours and pairs of the estimator: by the factors at no call, by the score at a number of calls, or until a recall is stated."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
+from sklearn.utils.validation import check_is_fitted
+
+from ._opening import Opening
+from .bill import Neighbors, Pairs, Recall
+
+
+class Search(Opening):
+    """Searches of a fitted estimator."""
+
+    n_components_: int
+    component_indices_: NDArray[np.int64]
+
+    def kneighbors(
+        self,
+        k: int = 10,
+        *,
+        calls_per_item: int | None = None,
+        target_recall: float | None = None,
+        delta: float = 0.1,
+        rounds: int = 4,
+        share: float = 0.2,
+        strict: bool = False,
+        audit_rows: int | None = None,
+    ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        """The k most similar other items of every item: similarities (highest first) and items, n × k.
+
+        Without further arguments from the factors, at no call. With `calls_per_item` from so many calls an item of the score itself, which find
+        far more of the true neighbours than the factors know. With `target_recall` the search goes on until that share of the true ones
+        is there with probability 1 − `delta`; `recall_` says what was reached, and `calls_per_item` (100) is where it gives up.
+        `neighbors_exact_` is true where a similarity is the score's own; `neighbors_` is all of it as a table for Arrow.
+        """
+        check_is_fitted(self)
+        if k < 1:
+            raise ValueError(f"`k` is {k}, but must be at least 1")
+        if calls_per_item is None and target_recall is None:
+            return self._neighbors(*self._factors.top_k(k))
+        matrix, batches = self._opened()
+        search = self._search(k, calls_per_item, target_recall, delta, rounds, share, strict, audit_rows)
+        proxies = self._proxies(self._items)
+        bill = json.loads(matrix.plan_nearest(json.dumps(search), bool(proxies)))["calls"]
+        with self._told(bill, "neighbours", batches):
+            out = matrix.nearest(json.dumps(search), proxies)
+        self.n_calls_ = matrix.calls
+        statement = json.loads(out["statement"])
+        if target_recall is not None:
+            self.recall_ = Recall(
+                target=statement["target_recall"],
+                delta=statement["delta"],
+                is_reached=statement["reached"],
+                recall=statement["recall"],
+                lower=statement["lower"],
+                bound=statement["bound"],
+                rows=statement["audited_rows"],
+                scored_pairs=statement["scored_pairs"],
+                enough=statement["enough"],
+            )
+            if not self.recall_.is_reached:
+                warnings.warn(f"a recall of {target_recall} was not reached: {self.recall_.enough}", stacklevel=2)
+        elif statement["cut_short"]:
+            warnings.warn("the budget ended before the search did: its lists are those of the calls that were made", stacklevel=2)
+        return self._neighbors(out["items"], out["scores"], out["exact"])
+
+    def _neighbors(
+        self, items: NDArray[np.int64], found: NDArray[np.float64], exact: NDArray[np.bool_]
+    ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        self.neighbors_, self.neighbors_exact_ = Neighbors(items, found, exact), exact
+        return found, items
+
+    def plan_kneighbors(
+        self, X: Any = None, k: int = 10, *, calls_per_item: int = 20, target_recall: float | None = None, delta: float = 0.1
+    ) -> int:
+        """Calls of such a search with an empty store: exactly, or at most where audited rows decide. No call is made."""
+        items = self._items_of(X, reset=False) if X is not None else self._items
+        matrix = self._open(items)[0]
+        search = self._search(k, calls_per_item, target_recall, delta, 4, 0.2, False, None)
+        return int(json.loads(matrix.plan_nearest(json.dumps(search), self.proxy is not None))["calls"])
+
+    def _search(
+        self,
+        k: int,
+        calls_per_item: int | None,
+        recall: float | None,
+        delta: float,
+        rounds: int,
+        share: float,
+        strict: bool,
+        audit_rows: int | None,
+    ) -> dict[str, Any]:
+        calls = calls_per_item if calls_per_item is not None else 100
+        seed = getattr(self, "_seed_", None)
+        return {
+            "rounds": {"k": k, "calls_per_item": calls, "rounds": rounds, "share": share},
+            "seed": self._seed() if seed is None else seed,
+            "name": self.name,
+            "recall": recall,
+            "delta": delta,
+            "strict": strict,
+            "audit_rows": audit_rows,
+        }
+
+    def kneighbors_graph(
+        self, k: int = 10, *, mode: Literal["connectivity", "similarity", "distance"] = "connectivity", **search: Any
+    ) -> csr_matrix:
+        """The graph of `kneighbors` as a CSR matrix, n × n. `distance` is 1 − similarity, at least 0."""
+        found, items = self.kneighbors(k, **search)
+        is_there = items >= 0
+        starts = np.concatenate([[0], np.cumsum(is_there.sum(axis=1))])
+        if mode == "connectivity":
+            values = np.ones(int(is_there.sum()))
+        elif mode == "similarity":
+            values = found[is_there]
+        elif mode == "distance":
+            values = np.maximum(1.0 - found[is_there], 0.0)
+        else:
+            raise ValueError(f"`mode` is {mode!r}, but must be one of connectivity, similarity, distance")
+        n = len(self._factors)
+        return csr_matrix((values, items[is_there], starts), shape=(n, n))
+
+    def mine(
+        self,
+        threshold: float,
+        *,
+        target_recall: float | None = None,
+        delta: float = 0.1,
+        rescore: bool | None = None,
+        max_pairs: int | None = None,
+    ) -> Pairs:
+        """Pairs of at least `threshold`, best first.
+
+        Without `target_recall` those of K̃, at no call; `rescore=True` scores the candidates, which costs a call each and drops what falls
+        below. With `target_recall` held-out landmark columns say how deep the candidates must be scored, so that with probability 1 − `delta`
+        that share of all true pairs is there; landmarks must be uniform.
+        """
+        check_is_fitted(self)
+        near, near_scores = self._factors.landmark_pairs(threshold)
+        recall, calls = None, 0
+        if target_recall is None:
+            candidates, estimates = self._factors.pairs_above(threshold, max_pairs)
+            exact = np.zeros(len(estimates), dtype=bool)
+        else:
+            bound = self._pair_bound(threshold, target_recall, delta)
+            none = np.empty((0, 2), dtype=np.int64)
+            candidates = none if bound["threshold"] is None else self._factors.pairs_above(bound["threshold"])[0]
+            recall = Recall(
+                target=target_recall,
+                delta=delta,
+                is_reached=True,
+                recall=bound["recall"],
+                lower=bound["lower"],
+                bound="Clopper-Pearson with design effect, held-out columns",
+                rows=len(self.component_indices_),
+                scored_pairs=len(candidates),
+            )
+        if rescore or target_recall is not None:
+            matrix, batches = self._opened()
+            before = matrix.calls
+            with self._told(matrix.missing(candidates), "pairs", batches):
+                estimates = matrix.scores(candidates)
+            calls = matrix.calls - before
+            self.n_calls_ = matrix.calls
+            good = estimates >= threshold
+            candidates, estimates = candidates[good], estimates[good]
+            exact = np.ones(len(estimates), dtype=bool)
+        items = np.vstack([near, candidates])
+        found = np.concatenate([near_scores, estimates])
+        exact = np.concatenate([np.ones(len(near), dtype=bool), exact])
+        order = np.lexsort((items[:, 1], items[:, 0], -found))[:max_pairs]
+        return Pairs(items[order], found[order], exact[order], len(self._factors), calls, recall)
+
+    def _pair_bound(self, threshold: float, recall: float, delta: float) -> dict[str, Any]:
+        policy = self._policy()["id"]
+        if policy != "uniform":
+            raise ValueError(f"no recall can be stated: landmarks are `{policy}`, and only uniform ones speak for the other items")
+        if self._factors.entries is not None:
+            raise ValueError("no recall can be stated of a method that chooses pairs anew in every fit; leave out `target_recall`")
+        matrix, _ = self._opened()
+        settings = json.dumps({**self._settings_, "rank": self.n_components_})
+        found: dict[str, Any] = json.loads(
+            matrix.pair_bound(settings, self._proxies(self._items), self.component_indices_, threshold, recall, delta)
+        )
+        return found
