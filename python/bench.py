@@ -1,18 +1,22 @@
 """What the package costs beside what it is built on, and beside its peers, in one run.
 
-    python bench.py [--pairs 200000]
+    python bench.py [--pairs 200000] [--runner target/release/runner]
 
-Prints a table; ratios below 1 are faster. Build with `maturin develop --release` first. POT is optional (`pip install pot`).
+Prints a table; ratios below 1 are faster. Build with `scripts/setup python` first. POT is optional (`pip install pot`), and so is the program.
 """
 
 from __future__ import annotations
 
 import argparse
+import resource
+import signal
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 from sklearn.kernel_approximation import Nystroem
@@ -49,6 +53,48 @@ def importing() -> None:
     line("import landmark, beyond an empty interpreter", f"{1e3 * once:.1f} ms", "≤ 100 ms")
 
 
+IN_A_SCORE = """
+from landmark import Landmark
+import time
+def slow(pairs):
+    time.sleep(0.01 * len(pairs))
+    return [1.0 / (1 + abs(int(a) - int(b))) for a, b in pairs]
+def fit():
+    Landmark(slow, 10, error_samples=0).fit([str(item) for item in range(400)])
+"""
+IN_THE_NUMERICS = """
+from landmark import Landmark
+import numpy as np
+x = np.random.default_rng(0).normal(size=(3000, 50))
+def fit():
+    Landmark(metric="precomputed", n_components=2500, error_samples=0).fit(x @ x.T)
+"""
+AND_WAIT = """
+print("ready", flush=True)
+try:
+    fit()
+except KeyboardInterrupt:
+    print("interrupted", flush=True)
+import os
+os._exit(0)
+"""
+
+
+def interrupting() -> None:
+    for what, program in (("in a score", IN_A_SCORE), ("in the numerics", IN_THE_NUMERICS)):
+        waited = []
+        for _ in range(5):
+            process = subprocess.Popen([sys.executable, "-c", program + AND_WAIT], stdout=subprocess.PIPE, text=True)
+            assert process.stdout is not None and process.stdout.readline() == "ready\n"
+            time.sleep(1.0)
+            process.send_signal(signal.SIGINT)
+            start = time.perf_counter()
+            assert process.stdout.readline() == "interrupted\n"
+            waited.append(time.perf_counter() - start)
+            process.wait()
+        line(f"from Ctrl-C {what} to KeyboardInterrupt", f"{1e3 * statistics.median(waited):.0f} ms", "≤ 200 ms")
+
+
 def overhead(pairs: int) -> None:
     """Scores of 256 pairs at a time that cost nothing, against the same function called directly."""
     texts = [str(item) for item in range(2000)]
@@ -76,6 +122,45 @@ def overhead(pairs: int) -> None:
     bare, count = seconds(directly), 256 * len(batches)
     for keep, what in ((False, "metered"), (True, "metered and kept in a store")):
         line(f"a pair at batches of 256, {what}, beyond the function", f"{1e6 * (seconds(lambda: through(keep)) - bare) / count:.2f} µs", "≤ 2 µs")
+
+
+CONFIG = """
+name: bench
+experiment: own_data
+dataset: {{ name: precomputed, path: {matrix} }}
+oracle: {{ kind: precomputed }}
+methods: [{{ id: shift_ridge }}]
+ranks: {s}
+seed: 5
+error_estimate: 1000
+output: {{ formats: [npy] }}
+"""
+
+
+def against_the_program(runner: str | None) -> None:
+    """The matrix read, fitted and its error estimated; the program also writes the factors, and a page."""
+    if runner is None:
+        line("fit_transform over the program", "skipped", "name it by --runner")
+        return
+    for n, s in ((2_000, 200), (6_000, 400)):
+        x = np.random.default_rng(3).normal(size=(n, 8))
+        k = rbf_kernel(x, gamma=0.1)
+        with tempfile.TemporaryDirectory() as folder:
+            place = Path(folder)
+            np.save(place / "k.npy", k)
+            (place / "bench.yaml").write_text(CONFIG.format(matrix=place / "k.npy", s=s))
+            command = [runner, str(place / "bench.yaml"), "--quiet", "--force", "--store", str(place / "store"), "--results", str(place / "results")]
+            theirs = []
+            for _ in range(3):
+                before = resource.getrusage(resource.RUSAGE_CHILDREN)
+                subprocess.run(command, check=True, capture_output=True)
+                after = resource.getrusage(resource.RUSAGE_CHILDREN)
+                theirs.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+            lm = Landmark(metric="precomputed", n_components=s, random_state=5, name="precomputed")
+            ours = seconds(lambda: lm.fit_transform(np.load(place / "k.npy")), 3)
+            same = Landmark.load(next((place / "results").rglob("factors"))).embedding_.tobytes() == lm.embedding_.tobytes()
+        bits = "the same bits" if same else "OTHER BITS"
+        line(f"fit_transform over the program, a matrix of n {n}, s {s}", f"{ours / statistics.median(theirs):.2f}", f"≤ 1.05; {bits}")
 
 
 def against_nystroem() -> None:
@@ -133,8 +218,11 @@ def against_pot() -> None:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("--pairs", type=int, default=100_000)
+    parser.add_argument("--runner", help="the program, built for release")
     options = parser.parse_args()
     importing()
+    interrupting()
     overhead(options.pairs)
+    against_the_program(options.runner)
     against_nystroem()
     against_pot()

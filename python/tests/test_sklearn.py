@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from conftest import matrix
 from sklearn.base import clone
-from sklearn.cluster import DBSCAN, AgglomerativeClustering, SpectralClustering
+from sklearn.cluster import DBSCAN, HDBSCAN, AgglomerativeClustering, SpectralClustering
 from sklearn.datasets import make_blobs
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import adjusted_rand_score
@@ -77,7 +77,13 @@ def test_clusterings_take_the_matrix_or_the_graph() -> None:
         found = AgglomerativeClustering(3, connectivity=graph.maximum(graph.T)).fit_predict(x)
     assert adjusted_rand_score(labels, found) == 1.0
     distances = lm.kneighbors_graph(15, mode="distance")
-    found = DBSCAN(eps=0.3, min_samples=5, metric="precomputed").fit_predict(distances.maximum(distances.T))
+    distances = distances.maximum(distances.T)
+    found = DBSCAN(eps=0.3, min_samples=5, metric="precomputed").fit_predict(distances)
+    assert adjusted_rand_score(labels, found) > 0.9
+    # HDBSCAN wants one component: what is no edge is as far as can be
+    whole = np.where(distances.toarray() > 0, distances.toarray(), 1.0)
+    np.fill_diagonal(whole, 0.0)
+    found = HDBSCAN(min_cluster_size=10, metric="precomputed", copy=True).fit_predict(whole)
     assert adjusted_rand_score(labels, found) > 0.9
 
 

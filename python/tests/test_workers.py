@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import logging
+import os
+import pickle
+import signal
+import subprocess
+import sys
+from collections import Counter
+from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 import landmark
@@ -20,6 +26,45 @@ def difference(pairs: list[tuple[str, str]]) -> list[float]:
 
 def estimator(store: Path) -> Landmark:
     return Landmark(difference, 12, store=str(store), identity="difference", error_samples=150)
+
+
+@dataclass(frozen=True)
+class Mortal:
+    """The same score, which writes down what it is asked and kills the process that asks for a certain item, once."""
+
+    log: str
+    deadly: str = TEXTS[5]
+
+    def __call__(self, pairs: list[tuple[str, str]]) -> list[float]:
+        with open(self.log, "a", encoding="utf-8") as log:
+            log.writelines(f"{a} {b}\n" for a, b in pairs)
+        if any(self.deadly in pair for pair in pairs):
+            try:
+                os.close(os.open(f"{self.log}.killed", os.O_CREAT | os.O_EXCL))
+            except FileExistsError:
+                pass
+            else:
+                os.kill(os.getpid(), signal.SIGKILL)
+        return difference(pairs)
+
+    def asked(self) -> Counter[frozenset[str]]:
+        return Counter(frozenset(line.split()) for line in Path(self.log).read_text(encoding="utf-8").splitlines())
+
+
+def mortal(tmp_path: Path) -> Landmark:
+    return estimator(tmp_path / "store").set_params(score=Mortal(str(tmp_path / "asked")))
+
+
+def check_mortal(tmp_path: Path, lm: Landmark, tiles: list[landmark.Tile]) -> None:
+    """A worker was killed, and what it had not published is all that was asked for twice."""
+    asked = lm.score.asked()
+    again = {pair for pair, times in asked.items() if times > 1}
+    of_tiles = [{frozenset(TEXTS[i] for i in pair) for block in tile.pairs() for pair in block.tolist()} for tile in tiles]
+    assert Path(f"{lm.score.log}.killed").exists() and again
+    assert any(again <= pairs for pairs in of_tiles) and max(asked.values()) == 2
+    assert lm.fit(TEXTS).n_calls_ == 0
+    alone = estimator(tmp_path / "alone").fit(TEXTS)
+    assert lm.embedding_.tobytes() == alone.embedding_.tobytes() and lm.error_ == alone.error_
 
 
 @pytest.mark.parametrize("calls", [1, 17, 70, 500, 100_000])
@@ -49,22 +94,39 @@ def test_tiles_done_in_another_order_give_the_same_bits(tmp_path: Path) -> None:
         estimator(tmp_path).set_params(random_state=None).tiles(TEXTS)
 
 
-def test_a_dask_cluster_does_them(tmp_path: Path) -> None:
+@pytest.mark.skipif(sys.platform == "win32", reason="kills with SIGKILL")
+def test_a_killed_worker_loses_nothing_published(tmp_path: Path) -> None:
+    lm = mortal(tmp_path)
+    tiles = lm.tiles(TEXTS, 40)
+    for tile in tiles:
+        work = ["import pickle, sys, landmark", f"sys.path.insert(0, {str(Path(__file__).parent)!r})", "landmark.work(pickle.load(sys.stdin.buffer))"]
+        for _ in range(2):
+            done = subprocess.run([sys.executable, "-c", "; ".join(work)], input=pickle.dumps(tile), capture_output=True, check=False)
+            if done.returncode == 0:
+                break
+            assert done.returncode == -signal.SIGKILL, done.stderr.decode()
+        assert done.returncode == 0
+    check_mortal(tmp_path, lm, tiles)
+
+
+def test_a_dask_cluster_does_them_and_outlives_a_worker(tmp_path: Path) -> None:
     distributed = pytest.importorskip("distributed")
-    tiles = estimator(tmp_path / "store").tiles(TEXTS, 100)
-    settings = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None, "silence_logs": logging.ERROR}
+    lm = mortal(tmp_path)
+    tiles = lm.tiles(TEXTS, 100)
+    settings = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None, "silence_logs": logging.CRITICAL}
     with distributed.LocalCluster(**settings) as cluster, distributed.Client(cluster) as client:
-        done = client.gather(client.map(landmark.work, tiles))
-    check(tmp_path, done)
+        client.gather(client.map(landmark.work, tiles))
+    check_mortal(tmp_path, lm, tiles)
 
 
-def test_ray_does_them(tmp_path: Path) -> None:
+def test_ray_does_them_and_outlives_a_worker(tmp_path: Path) -> None:
     ray = pytest.importorskip("ray")
-    tiles = estimator(tmp_path / "store").tiles(TEXTS, 100)
-    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, runtime_env={"env_vars": {"PYTHONPATH": str(Path(__file__).parent)}})
+    lm = mortal(tmp_path)
+    tiles = lm.tiles(TEXTS, 100)
+    paths = os.pathsep.join(filter(None, [str(Path(__file__).parent), os.environ.get("PYTHONPATH")]))
+    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, runtime_env={"env_vars": {"PYTHONPATH": paths}})
     try:
-        done = ray.get([ray.remote(landmark.work).remote(tile) for tile in tiles])
+        ray.get([ray.remote(landmark.work).remote(tile) for tile in tiles])
     finally:
         ray.shutdown()
-    check(tmp_path, done)
-    assert np.sum(done) > 0
+    check_mortal(tmp_path, lm, tiles)
