@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+import sysconfig
 from pathlib import Path
 
 import pytest
@@ -61,6 +62,14 @@ def test_importing_needs_neither_scikit_learn_nor_scipy() -> None:
     program = "import sys, landmark; print([name for name in ('sklearn', 'scipy', 'numpy') if name in sys.modules])"
     said = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
     assert said.strip() == "[]"
+
+
+def test_a_free_threaded_interpreter_stays_so() -> None:
+    if not sysconfig.get_config_var("Py_GIL_DISABLED"):
+        pytest.skip("this interpreter has a lock of its own: PYTHON=python3.14t scripts/test-python")
+    program = "import sys, landmark._native; print(sys._is_gil_enabled())"
+    said = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
+    assert said.strip() == "False"
 
 
 def test_types_are_strict() -> None:
