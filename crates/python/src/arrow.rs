@@ -114,15 +114,21 @@ fn chunks(source: &Bound<'_, PyAny>) -> PyResult<(DataType, Vec<ArrayRef>)> {
     Ok((kind.clone(), vec![made(array, kind)?]))
 }
 
+/// Type and chunks of a stream: of a table, or of one column in chunks (which `ArrowArrayStreamReader` refuses).
 fn streamed(mut stream: FFI_ArrowArrayStream) -> PyResult<(DataType, Vec<ArrayRef>)> {
+    let (Some(get_schema), Some(get_next)) = (stream.get_schema, stream.get_next) else {
+        return Err(PyValueError::new_err("the Arrow stream is released already: it can be read once"));
+    };
     let mut schema = FFI_ArrowSchema::empty();
-    let code = stream.get_schema(&raw mut schema);
+    // SAFETY: the stream is whole, and both are ours for the call
+    let code = unsafe { get_schema(&raw mut stream, &raw mut schema) };
     said(&mut stream, code)?;
     let kind = DataType::try_from(&schema).map_err(|error| value(&error))?;
     let mut chunks = Vec::new();
     loop {
         let mut array = FFI_ArrowArray::empty();
-        let code = stream.get_next(&raw mut array);
+        // SAFETY: as above
+        let code = unsafe { get_next(&raw mut stream, &raw mut array) };
         said(&mut stream, code)?;
         if array.is_released() {
             return Ok((kind, chunks));
@@ -136,7 +142,11 @@ fn said(stream: &mut FFI_ArrowArrayStream, code: i32) -> PyResult<()> {
     if code == 0 {
         return Ok(());
     }
-    let why = stream.get_last_error().map_or_else(|| format!("code {code}"), |why| why.to_string_lossy().into_owned());
+    // SAFETY: asked right after the call that failed, as the interface wants it; the text is the stream's until its next call
+    let why = stream.get_last_error.map(|last_error| unsafe { last_error(stream) }).filter(|why| !why.is_null());
+    // SAFETY: a text that ends in 0, by the interface
+    let why = why.map(|why| unsafe { CStr::from_ptr(why) }.to_string_lossy().into_owned());
+    let why = why.unwrap_or_else(|| format!("code {code}"));
     Err(PyValueError::new_err(format!("the Arrow stream could not be read: {why}")))
 }
 
