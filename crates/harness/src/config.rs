@@ -211,9 +211,10 @@ impl Config {
         let problems = Problems::default();
         let config = landmark_yaml::parse(text, source).and_then(|mut root| {
             let mut profile = lay_profile(&mut root, overlays.profile.as_deref())?;
-            overlays.set.iter().try_for_each(|assignment| overlay::set(&mut root, assignment, &mut sources))?;
             if !overlays.set.is_empty() {
-                profile.settle(&root);
+                let laid = root.clone();
+                overlays.set.iter().try_for_each(|assignment| overlay::set(&mut root, assignment, &mut sources))?;
+                profile.settle(&laid, &root);
             }
             Ok(Self::read(&root, profile, file, text, catalogue, &problems))
         });
@@ -315,6 +316,11 @@ impl Config {
         if self.run.profile.name != "paper" && !changes.is_empty() {
             reasons.push(format!("profile `{}`: {}", self.run.profile.name, changes.join(", ")));
         }
+        // one's own data has no settings to depart from
+        let set: Vec<String> = self.run.profile.set.iter().filter_map(in_words).collect();
+        if self.run.paper.is_some() && !set.is_empty() {
+            reasons.push(format!("set by hand: {}", set.join(", ")));
+        }
         let documents = self.subject.matrix().and_then(|matrix| matrix.dataset.documents());
         if let Some(limit) = documents.and_then(|documents| documents.limit) {
             reasons.push(format!("at most {limit} items"));
@@ -328,13 +334,15 @@ impl Config {
     }
 }
 
-/// Changes by a profile, in words: `3 replicates instead of 20`. The time that it takes changes nothing.
+/// A change in words: `3 replicates instead of 20`; none for what moves no figure.
 fn in_words(change: &Change) -> Option<String> {
     let Change { key, from, to } = change;
     let instead = from.as_ref().map_or_else(String::new, |from| format!(" instead of {from}"));
     Some(match key.as_str() {
-        // the first takes nothing away, the second is said below: at most so many items, or pairs
-        "hours" | "dataset.limit" => return None,
+        "hours" | "name" | "title" | "results" | "store" | "threads" => return None,
+        key if key.starts_with("cluster") || key.starts_with("budget") => return None,
+        // said below: at most so many items, or pairs
+        "dataset.limit" => return None,
         "replicates" => format!("{to} replicate{}{instead}", if to == "1" { "" } else { "s" }),
         "search.trials" => format!("{to} trials of the search{instead}"),
         "search.folds" => format!("{to} folds of the search{instead}"),

@@ -47,11 +47,23 @@ pub fn listen() {
                 PATIENCE.as_secs()
             ),
         }
-        std::process::exit(INTERRUPTED);
+        end();
     };
     if let Err(error) = ctrlc::set_handler(answer) {
         tracing::debug!("interrupts end the program at once: {error}");
     }
+}
+
+/// Ends the process at once: what `exit` runs would take libtorch apart under the threads that compute with it.
+#[cfg(unix)]
+fn end() -> ! {
+    // SAFETY: nothing of this process runs after it
+    unsafe { libc::_exit(INTERRUPTED) }
+}
+
+#[cfg(not(unix))]
+fn end() -> ! {
+    std::process::exit(INTERRUPTED)
 }
 
 #[cfg(test)]

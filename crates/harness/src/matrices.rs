@@ -93,6 +93,11 @@ impl<'a> Matrices<'a> {
         self.stores().find_map(|metered| metered.price_of(calls))
     }
 
+    /// Money paid so far, where the scorer has a price.
+    pub fn paid(&self) -> Option<f64> {
+        self.stores().find_map(MeteredStore::paid)
+    }
+
     /// Evaluations made so far.
     pub fn evaluations(&self) -> u64 {
         self.stores().map(|metered| metered.spent().evaluations).sum()

@@ -317,6 +317,11 @@ impl MeteredStore {
         self.scorer.as_ref()?.price_of(calls)
     }
 
+    /// Money paid so far, where the scorer has a price.
+    pub fn paid(&self) -> Option<f64> {
+        self.scorer.as_ref()?.paid()
+    }
+
     /// Pairs that are known to fail: of those in the store where it keeps them apart, of this run otherwise.
     pub fn failed_pairs(&self) -> FailedPairs {
         let met = self.scorer.as_ref().map_or(0, Scorer::failed);

@@ -64,6 +64,17 @@ fn a_profile_lies_over_the_file_and_says_what_it_changed() {
 }
 
 #[test]
+fn what_is_set_by_hand_is_said_of_the_results_of_a_paper() {
+    let set = ["ranks=[7]", "methods[1].known=[landmarks]", "threads=1", "oracle.gamma=search"];
+    let said = |text: &str, set: &[&str]| load(text, "paper", set).unwrap().reduction();
+    let paper = format!("paper: sms-nystrom\n{GOOD}");
+    assert_eq!(said(&paper, &set).as_deref(), Some("set by hand: other methods, ranks 7 instead of 50, 0.1"));
+    assert_eq!(said(&paper, &[]), None);
+    // one's own data has no settings to depart from
+    assert_eq!(said(GOOD, &set), None);
+}
+
+#[test]
 fn assignments_lie_over_the_profile() {
     let config = load(GOOD, "smoke", &["ranks=[7]", "methods[0]={ id: sms_nystrom, alpha: 2 }"]).unwrap();
     assert_eq!(matrix(&config).ranks, [Rank::Count(7)]);

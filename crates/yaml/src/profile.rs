@@ -17,28 +17,34 @@ pub struct Profile {
     pub name: String,
     /// Keys that it changed; empty for the paper's own settings.
     pub changed: Vec<Change>,
+    /// Keys that later overlays changed besides.
+    pub set: Vec<Change>,
 }
 
-/// A key that a profile changed.
+/// A key that was changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Change {
     /// Its dotted path.
     pub key: String,
     /// Its value in the rest of the file, where it has one, in a line.
     pub from: Option<String>,
-    /// Its value in the profile, in a line.
+    /// Its value now, in a line.
     pub to: String,
 }
 
 impl Profile {
-    /// Holds its changes against the tree as later overlays left it: one that was taken back is none, and of the others the value is that of now.
-    pub fn settle(&mut self, root: &Node) {
+    /// Holds its changes against the tree as later overlays left it: one that was taken back is none, of the others the value is that of now, and
+    /// what differs from the tree as the profile left it was `set`.
+    pub fn settle(&mut self, laid: &Node, root: &Node) {
         self.changed.retain_mut(|change| {
             if let Some(now) = change.key.split('.').try_fold(root, |node, key| node.get(key)) {
                 change.to = in_a_line(now);
             }
             change.from.as_ref() != Some(&change.to)
         });
+        self.set.clear();
+        leaves(root, Some(laid), "", &mut self.set);
+        self.set.retain(|change| self.changed.iter().all(|known| known.key != change.key));
     }
 }
 
@@ -58,7 +64,7 @@ pub fn profile_names(profiles: Option<&Node>) -> Vec<&str> {
 pub fn lay_profile(root: &mut Node, wanted: Option<&str>) -> Result<Profile, Problem> {
     let profiles = root.remove("profiles");
     let wanted = wanted.unwrap_or(DEFAULT_PROFILE);
-    let mut profile = Profile { name: wanted.to_owned(), changed: Vec::new() };
+    let mut profile = Profile { name: wanted.to_owned(), changed: Vec::new(), set: Vec::new() };
     let node = profiles.as_ref().map(|(_, node)| node);
     if let Some(node) = node
         && !matches!(node.value, Value::Map(_) | Value::Null)
@@ -97,7 +103,7 @@ pub fn lay_profile(root: &mut Node, wanted: Option<&str>) -> Result<Profile, Pro
     Ok(profile)
 }
 
-/// Everything in `over` that is not a section, with its value in `base`.
+/// Everything in `over` that is not a section and differs from its value in `base`.
 fn leaves(over: &Node, base: Option<&Node>, path: &str, out: &mut Vec<Change>) {
     match &over.value {
         Value::Map(entries) => {
@@ -106,6 +112,7 @@ fn leaves(over: &Node, base: Option<&Node>, path: &str, out: &mut Vec<Change>) {
                 leaves(value, base.and_then(|base| base.get(&key.text)), &path, out);
             }
         }
+        _ if base.is_some_and(|base| base.to_yaml() == over.to_yaml()) => {}
         _ => out.push(Change { key: path.to_owned(), from: base.map(in_a_line), to: in_a_line(over) }),
     }
 }
@@ -136,9 +143,11 @@ mod tests {
             profile.changed.iter().map(|Change { key, to, .. }| format!("{key} {to}")).collect::<Vec<_>>()
         };
         assert_eq!(said(&profile), ["ranks 1", "seed 8", "oracle.precision bf16"]);
-        let later = crate::parse("seed: 7\noracle: { precision: f32 }\n", 0).unwrap();
+        let (laid, later) = (root.clone(), crate::parse("seed: 7\noracle: { precision: f32 }\nreplicates: 2\n", 0).unwrap());
         overlay::merge(&mut root, &later);
-        profile.settle(&root);
+        profile.settle(&laid, &root);
         assert_eq!(said(&profile), ["ranks 1", "oracle.precision f32"]);
+        let set: Vec<&str> = profile.set.iter().map(|change| change.key.as_str()).collect();
+        assert_eq!(set, ["replicates"]);
     }
 }

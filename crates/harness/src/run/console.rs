@@ -177,6 +177,18 @@ fn timing(matrices: &Matrices<'_>, forecast: &Forecast, sample: Option<u64>) -> 
     Ok(timed.map_or(Timing::None("no call was timed: all entries are in the store"), Timing::Of))
 }
 
+/// What was paid, apart from what the store saved: what was reused would have cost that at the same price.
+fn money(config: &Config, matrices: &Matrices<'_>, calls: &Calls) -> Option<String> {
+    let by_call = match &config.subject {
+        Subject::Matrix(matrix, _) => matrix.budget.price(calls.bought).zip(matrix.budget.price(calls.reused)),
+        _ => None,
+    };
+    // an endpoint that was not asked says nothing of its price
+    let by_token = || Some((matrices.paid()?, matrices.price_of(calls.reused)?.money));
+    let (paid, saved) = by_call.or_else(by_token)?;
+    Some(format!("{paid:.4} paid; what was reused would have cost {saved:.4} more"))
+}
+
 /// Number of distances not solved, and what that may have moved.
 pub(super) fn unsolved(bought: u64, skipped: &Skipped) -> String {
     let Skipped { solves, entry_bound, frobenius_bound } = skipped;
@@ -201,6 +213,7 @@ pub(super) fn print_outcome(
     if !matrices.is_empty() && matrices.are_priced() {
         let share = whole.share().map_or_else(String::new, |share| format!(": {share}"));
         eprintln!("{} entries bought, {} reused{share}", count(calls.bought), count(calls.reused));
+        money(config, matrices, calls).into_iter().for_each(|line| eprintln!("{line}"));
     }
     if let Some(skipped) = &calls.skipped {
         eprintln!("{}", unsolved(calls.bought, skipped));
