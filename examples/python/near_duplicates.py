@@ -1,4 +1,4 @@
-"""Near-duplicates among sentences: those of at least a threshold, nine of ten of them found, by a fraction of all calls.
+"""Near-duplicates among sentences: those of at least a threshold, four of five of them found at least, by a fraction of all calls.
 
     python near_duplicates.py [--model cross-encoder/stsb-roberta-base] [--store scores]
 
@@ -25,7 +25,7 @@ if options.model:
     score, identity, order = CrossEncoder(options.model), options.model, "mean"
 
 texts, _ = sentences(160)
-lm = Landmark(score, n_components=40, store=options.store, identity=identity, order=order, error_samples=300)
+lm = Landmark(score, n_components=60, store=options.store, identity=identity, order=order, error_samples=300)
 print(lm.plan(texts))
 lm.fit(texts)
 print(f"\nrelative error {lm.error_:.3f} ({lm.error_interval_[0]:.3f} to {lm.error_interval_[1]:.3f}) after {lm.n_calls_:,} calls")

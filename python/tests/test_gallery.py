@@ -31,12 +31,13 @@ def test_a_script_of_the_gallery_runs(name: str) -> None:
     assert SAYS[name] in done.stdout, done.stdout
 
 
-def test_the_code_of_the_guide_runs_from_top_to_bottom(tmp_path: Path) -> None:
-    guide = ROOT / "docs/python.md"
+@pytest.mark.parametrize(("page", "least"), [("README.md", 1), ("docs/python.md", 5)])
+def test_the_code_of_a_page_runs_from_top_to_bottom(page: str, least: int, tmp_path: Path) -> None:
+    guide = ROOT / page
     if not guide.exists():
         pytest.skip("the guide is in the repository, and this is none")
     blocks = re.findall(r"^```python\n(.*?)^```", guide.read_text(encoding="utf-8"), re.M | re.S)
-    assert len(blocks) >= 5
+    assert len(blocks) >= least
     program = tmp_path / "guide.py"
     program.write_text("\n".join(blocks), encoding="utf-8")
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, [os.environ.get("PYTHONPATH"), str(ROOT / "examples/python")]))}

@@ -187,7 +187,7 @@ fn complete(array: &dyn Array, first: usize) -> PyResult<()> {
 fn add_texts(out: &Bound<'_, PyList>, array: &dyn Array, first: usize) -> PyResult<()> {
     complete(array, first)?;
     let py = out.py();
-    let mut add = |texts: &mut dyn Iterator<Item = Option<&str>>| {
+    let add = |texts: &mut dyn Iterator<Item = Option<&str>>| {
         texts.flatten().try_for_each(|text| out.append(PyString::new(py, text)))
     };
     match array.data_type() {
