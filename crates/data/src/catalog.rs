@@ -12,12 +12,13 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::documents::{Columns, DocumentFormat, Headers, LabelledDocuments};
+use crate::documents::{Columns, Headers, LabelledDocuments};
 use crate::error::DataError;
 use crate::intents::IntentLayout;
 use crate::kelp::KelpExamples;
 use crate::pairs::PairColumns;
 use crate::raw::recipes;
+use crate::rows::RowFormat;
 use crate::splits::Part;
 use crate::texts::TextLayout;
 use crate::threads::Threads;
@@ -79,7 +80,7 @@ pub enum Holds {
     /// Documents with a label, in one file.
     Documents {
         /// The layout of the file.
-        format: DocumentFormat,
+        format: RowFormat,
         /// Its columns or fields.
         columns: Columns,
     },

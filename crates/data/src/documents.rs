@@ -4,32 +4,21 @@
 //! themselves and about 60 bytes a document.
 
 use std::collections::HashMap;
+use std::io::BufRead;
 use std::path::Path;
 
 use landmark_core::oracle::Identity;
-use serde::{Deserialize, Serialize};
 
 use crate::error::DataError;
+use crate::rows::{RowFormat, Rows};
 use crate::splits::{Part, Split, stratified_sample};
 
 mod columns;
 mod headers;
 mod joined;
-mod jsonl;
-mod tsv;
 
 pub use columns::Columns;
 pub use headers::Headers;
-
-/// Layout of a file of documents.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum DocumentFormat {
-    /// One header line, tabs between columns, no quoting: a `"` is a character like any other. Plain or gzip.
-    Tsv,
-    /// One JSON object a line. Plain or gzip.
-    Jsonl,
-}
 
 /// n documents, each with an id, a text and a label; perhaps with a split of their own.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,13 +37,8 @@ impl LabelledDocuments {
     /// # Errors
     /// [`DataError`] naming file and line: a missing column, a row of another width, a label or text that is empty,
     /// a split other than `train` or `test`, an id that was seen before, bytes that are not UTF-8, no document at all.
-    pub fn read(name: &str, path: &Path, format: DocumentFormat, columns: &Columns) -> Result<Self, DataError> {
-        let mut builder = Builder::new(name, path, columns);
-        match format {
-            DocumentFormat::Tsv => tsv::read(path, columns, &mut builder)?,
-            DocumentFormat::Jsonl => jsonl::read(path, columns, &mut builder)?,
-        }
-        builder.finish()
+    pub fn read(name: &str, path: &Path, format: RowFormat, columns: &Columns) -> Result<Self, DataError> {
+        Self::of_rows(name, path, Rows::open(path, format, &columns.wanted())?, columns)
     }
 
     /// The same from memory, as tab-separated values; errors name `name` in place of a file.
@@ -63,8 +47,19 @@ impl LabelledDocuments {
     /// As [`read`](Self::read).
     pub fn from_tsv(name: &str, bytes: &[u8], columns: &Columns) -> Result<Self, DataError> {
         let path = Path::new(name);
+        Self::of_rows(name, path, Rows::new(path, bytes, RowFormat::Tsv, &columns.wanted())?, columns)
+    }
+
+    fn of_rows(name: &str, path: &Path, mut rows: Rows<impl BufRead>, columns: &Columns) -> Result<Self, DataError> {
         let mut builder = Builder::new(name, path, columns);
-        tsv::read_from(path, bytes, columns, &mut builder)?;
+        while let Some((line, cells)) = rows.next_full_row()? {
+            // in the order of the asking
+            let mut cells = cells.into_iter();
+            let (label, text) = (cells.next().unwrap_or_default(), cells.next().unwrap_or_default());
+            let id = columns.id.as_ref().and_then(|_| cells.next());
+            let part = columns.split.as_ref().and_then(|_| cells.next());
+            builder.push(line, Record { id, label, text, part })?;
+        }
         builder.finish()
     }
 
@@ -281,6 +276,62 @@ mod tests {
             (0..40).map(|i| format!("{}\tlabel{}\ttext {i}\n", ["train", "test"][i % 2], i % 4)).collect();
         let columns = Columns { split: Some("split".into()), ..Columns::default() };
         LabelledDocuments::from_tsv("sample", format!("split\tlabel\ttext\n{rows}").as_bytes(), &columns).unwrap()
+    }
+
+    fn columns() -> Columns {
+        Columns { id: Some("id".into()), split: Some("split".into()), ..Columns::default() }
+    }
+
+    #[test]
+    fn columns_may_come_in_any_order_beside_others_and_quotes_are_plain() {
+        let tsv = b"id\tother\ttext\tlabel\tsplit\na\t-\tsays \"hi\tx\ttrain\r\nb\t-\t\ty\ttest\n";
+        let documents = LabelledDocuments::from_tsv("mine", tsv, &columns()).unwrap();
+        assert_eq!(documents.ids(), ["a", "b"]);
+        assert_eq!(documents.texts(), ["says \"hi", ""]);
+        let split = documents.given_split().unwrap();
+        assert_eq!((split.train, split.test), (vec![0], vec![1]));
+    }
+
+    #[test]
+    fn objects_are_documents_too_and_line_breaks_in_their_texts_survive() {
+        let lines =
+            "{\"id\": 7, \"label\": \"x\", \"text\": \"a\\nb\"}\n\n{\"id\": \"8\", \"label\": 1, \"text\": \"\"}\n";
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("mine.jsonl");
+        std::fs::write(&path, lines).unwrap();
+        let columns = Columns { id: Some("id".into()), ..Columns::default() };
+        let documents = LabelledDocuments::read("mine", &path, RowFormat::Jsonl, &columns).unwrap();
+        assert_eq!(
+            (documents.ids(), documents.label_names()),
+            (&["7".into(), "8".into()][..], &["1".into(), "x".into()][..])
+        );
+        assert_eq!(documents.texts(), ["a\nb", ""]);
+        std::fs::write(&path, lines.replace("\"label\": 1, ", "")).unwrap();
+        let error = LabelledDocuments::read("mine", &path, RowFormat::Jsonl, &columns).unwrap_err().to_string();
+        assert!(error.ends_with("mine.jsonl:3: no `label`; wanted is a text or a number there"), "{error}");
+    }
+
+    #[test]
+    fn what_is_wrong_is_named_with_file_and_line() {
+        let message = |tsv: &[u8]| LabelledDocuments::from_tsv("mine.tsv", tsv, &columns()).unwrap_err().to_string();
+        let head = "id\tsplit\tlabel\ttext\n1\ttrain\tx\thello\n";
+        for (line, wanted) in [
+            ("2\ttrain\tx\n", "mine.tsv:3: 3 columns where the header has 4; wanted is one tab between two columns"),
+            ("2\tdev\tx\thi\n", "mine.tsv:3: the split `dev`; wanted is `train` or `test`"),
+            ("2\ttrain\t \thi\n", "mine.tsv:3: the column `label` is empty; wanted is a label"),
+            ("1\ttrain\tx\thi\n", "mine.tsv:3: the id `1` was seen before, in line 2; wanted is an id of its own"),
+        ] {
+            assert_eq!(message(format!("{head}{line}").as_bytes()), wanted);
+        }
+        assert_eq!(message(b"id\tsplit\tlabel\ttext\n"), "`mine.tsv` holds no documents");
+        assert!(message(b"id\tsplit\tlabel\ttext\n1\ttrain\tx\t\xff\n").starts_with("mine.tsv:2: byte 10"));
+    }
+
+    #[test]
+    fn ids_that_repeat_between_labels_can_be_told_apart() {
+        let columns = Columns { id_within_label: true, ..columns() };
+        let tsv = b"id\tsplit\tlabel\ttext\n1\ttrain\tx\thello\n1\ttrain\ty\thello\n";
+        assert_eq!(LabelledDocuments::from_tsv("mine", tsv, &columns).unwrap().ids(), ["x/1", "y/1"]);
     }
 
     #[test]

@@ -7,8 +7,9 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 
-use crate::documents::{Columns, DocumentFormat, LabelledDocuments};
+use crate::documents::{Columns, LabelledDocuments};
 use crate::error::DataError;
+use crate::rows::RowFormat;
 
 /// Source of the domains of a corpus.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,7 +27,7 @@ pub enum IntentLayout {
 pub(crate) fn read(name: &str, paths: &[PathBuf], layout: IntentLayout) -> Result<Vec<LabelledDocuments>, DataError> {
     let columns = Columns { label: Cow::Borrowed("intent"), ..Columns::default() };
     let part = |place: usize| match paths.get(place) {
-        Some(path) => LabelledDocuments::read(name, path, DocumentFormat::Tsv, &columns),
+        Some(path) => LabelledDocuments::read(name, path, RowFormat::Tsv, &columns),
         None => {
             Err(DataError::Empty { path: PathBuf::from(name), what: "file of utterances to train and one to test on" })
         }

@@ -14,7 +14,7 @@ use landmark_core::stream::stream;
 
 use crate::error::DataError;
 use crate::lines;
-use crate::tab_separated::TabSeparated;
+use crate::rows::{RowFormat, Rows};
 
 /// Pairs of distinct sentences, each with what people said of it.
 #[derive(Debug, Clone, PartialEq)]
@@ -95,23 +95,23 @@ impl SentencePairs {
     }
 
     fn read_from(path: &Path, reader: impl BufRead, columns: &PairColumns) -> Result<Self, DataError> {
-        let mut lines = TabSeparated::new(path, reader)?;
-        let [first, second, target] = [columns.first, columns.second, columns.target].map(|column| lines.place(column));
-        let (first, second, target) = (first?, second?, target?);
-        let mut rows = Vec::new();
-        while let Some((line, cells)) = lines.next_row()? {
-            let value = columns.scale.read(cells[target]).ok_or_else(|| DataError::Malformed {
+        let mut rows = Rows::new(path, reader, RowFormat::Tsv, &[columns.first, columns.second, columns.target])?;
+        let mut pairs = Vec::new();
+        while let Some((line, cells)) = rows.next_full_row()? {
+            // as many as were asked for
+            let [first, second, target] = <[String; 3]>::try_from(cells).unwrap_or_default();
+            let value = columns.scale.read(&target).ok_or_else(|| DataError::Malformed {
                 path: path.to_owned(),
                 line,
-                seen: format!("`{}` in `{}`", cells[target], columns.target),
+                seen: format!("`{target}` in `{}`", columns.target),
                 wanted: columns.scale.wanted().into_owned(),
             })?;
-            rows.push((cells[first].to_owned(), cells[second].to_owned(), value));
+            pairs.push((first, second, value));
         }
-        if rows.is_empty() {
+        if pairs.is_empty() {
             return Err(DataError::Empty { path: path.to_owned(), what: "pairs" });
         }
-        Ok(Self::of(rows))
+        Ok(Self::of(pairs))
     }
 
     /// From sentences and targets between 0 and 1.

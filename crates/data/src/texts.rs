@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use crate::error::{DataError, excerpt};
 use crate::lines::Lines;
+use crate::rows::{RowFormat, Rows};
 
 /// Layout of the texts in a file, plain or gzip.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,55 +23,65 @@ pub enum TextLayout {
 
 /// Hands every text that is not blank to `each`.
 pub(crate) fn read(path: &Path, layout: TextLayout, each: &mut dyn FnMut(&str)) -> Result<(), DataError> {
-    let mut lines = Lines::open(path)?;
-    let mut places: Vec<usize> = Vec::new();
     let mut hand_over = |text: &str| {
         if !text.trim().is_empty() {
             each(text.trim());
         }
     };
-    while let Some((number, line)) = lines.next_line()? {
-        let malformed = |wanted: String| DataError::Malformed {
-            path: path.to_owned(),
-            line: number,
-            seen: format!("`{}`", excerpt(line)),
-            wanted,
-        };
-        match layout {
-            TextLayout::Tsv(columns) => {
-                let cells: Vec<&str> = line.split('\t').collect();
-                if number == 1 {
-                    let place = |column: &&str| cells.iter().position(|cell| cell == column);
-                    let found: Option<Vec<usize>> = columns.iter().map(place).collect();
-                    places = found.ok_or_else(|| malformed(format!("a header with the columns {columns:?}")))?;
-                    continue;
-                }
-                for &place in &places {
-                    hand_over(cells.get(place).ok_or_else(|| malformed("as many columns as the header has".into()))?);
-                }
-            }
-            TextLayout::KelpText(name) => {
-                let open = format!("|BS:{name}|");
-                let inside = line.split_once(&open).and_then(|(_, rest)| rest.split_once("|ES|"));
-                hand_over(inside.ok_or_else(|| malformed(format!("a text `{open} … |ES|`")))?.0);
-            }
-            TextLayout::Threads => {
-                let thread: Value = serde_json::from_str(line).map_err(|_| malformed("a JSON object".into()))?;
-                ["subject", "body"].iter().filter_map(|field| thread[field].as_str()).for_each(&mut hand_over);
-                let comments = thread["comments"].as_array().ok_or_else(|| malformed("a list `comments`".into()))?;
-                comments.iter().filter_map(|comment| comment["text"].as_str()).for_each(&mut hand_over);
-            }
-            TextLayout::SentenceTokens => {
-                let document: Value = serde_json::from_str(line).map_err(|_| malformed("a JSON object".into()))?;
-                let tokens = document["tokens"].as_array().ok_or_else(|| malformed("a list `tokens`".into()))?;
-                for sentence in tokens.chunk_by(|a, b| a[0] == b[0]) {
-                    let words: Vec<&str> = sentence.iter().filter_map(|token| token[2].as_str()).collect();
-                    hand_over(&words.join(" "));
-                }
-            }
+    let mut by_line = |texts_of: &dyn Fn(&str) -> Texts| -> Result<(), DataError> {
+        let mut lines = Lines::open(path)?;
+        while let Some((number, line)) = lines.next_line()? {
+            let malformed = |wanted: String| DataError::Malformed {
+                path: path.to_owned(),
+                line: number,
+                seen: format!("`{}`", excerpt(line)),
+                wanted,
+            };
+            texts_of(line).map_err(malformed)?.iter().for_each(|text| hand_over(text));
         }
+        Ok(())
+    };
+    match layout {
+        TextLayout::Tsv(columns) => {
+            let mut rows = Rows::open(path, RowFormat::Tsv, columns)?;
+            while let Some((_, cells)) = rows.next_full_row()? {
+                cells.iter().for_each(|text| hand_over(text));
+            }
+            Ok(())
+        }
+        TextLayout::KelpText(name) => by_line(&|line| kelp_text(line, name)),
+        TextLayout::Threads => by_line(&of_thread),
+        TextLayout::SentenceTokens => by_line(&of_tokens),
     }
-    Ok(())
+}
+
+/// Texts of a line, or what is wanted of it.
+type Texts = Result<Vec<String>, String>;
+
+fn kelp_text(line: &str, name: &str) -> Texts {
+    let open = format!("|BS:{name}|");
+    let inside = line.split_once(&open).and_then(|(_, rest)| rest.split_once("|ES|"));
+    inside.map(|(text, _)| vec![text.to_owned()]).ok_or_else(|| format!("a text `{open} … |ES|`"))
+}
+
+fn object(line: &str) -> Result<Value, String> {
+    serde_json::from_str(line).map_err(|_| "a JSON object".to_owned())
+}
+
+fn of_thread(line: &str) -> Texts {
+    let thread = object(line)?;
+    let comments = thread["comments"].as_array().ok_or("a list `comments`")?;
+    let question = ["subject", "body"].iter().filter_map(|field| thread[field].as_str());
+    let answers = comments.iter().filter_map(|comment| comment["text"].as_str());
+    Ok(question.chain(answers).map(str::to_owned).collect())
+}
+
+fn of_tokens(line: &str) -> Texts {
+    let document = object(line)?;
+    let tokens = document["tokens"].as_array().ok_or("a list `tokens`")?;
+    let words =
+        |sentence: &[Value]| sentence.iter().filter_map(|token| token[2].as_str()).collect::<Vec<_>>().join(" ");
+    Ok(tokens.chunk_by(|a, b| a[0] == b[0]).map(words).collect())
 }
 
 #[cfg(test)]
@@ -101,8 +112,16 @@ mod tests {
     #[test]
     fn what_does_not_follow_its_layout_is_named_by_line() {
         for (content, layout, wanted) in [
-            ("a\tb\n", TextLayout::Tsv(&["text"]), ":1: `a\tb`; wanted is a header with the columns [\"text\"]"),
-            ("x\ttext\nonly\n", TextLayout::Tsv(&["text"]), ":2: `only`; wanted is as many columns as the header has"),
+            (
+                "a\tb\n",
+                TextLayout::Tsv(&["text"]),
+                "begins with the columns `a b`; wanted is a header line with a column `text`",
+            ),
+            (
+                "x\ttext\nonly\n",
+                TextLayout::Tsv(&["text"]),
+                ":2: 1 columns where the header has 2; wanted is one tab between two columns",
+            ),
             ("{}\n", TextLayout::Threads, ":1: `{}`; wanted is a list `comments`"),
             ("nothing\n", TextLayout::SentenceTokens, ":1: `nothing`; wanted is a JSON object"),
             ("x |BS:bow| y |ES|\n", TextLayout::KelpText("quest"), "wanted is a text `|BS:quest| … |ES|`"),

@@ -175,6 +175,9 @@ const KEYS: [&str; 12] = [
     "profiles",
 ];
 
+/// Keys that some experiments have, beside those of every matrix.
+const OF_SOME: [&str; 7] = ["output", "coverage", "retrieval", "queries", "members", "shown", "only"];
+
 /// Settings that a person lays over a file on the command line.
 #[derive(Debug, Clone, Default)]
 pub struct Overlays {
@@ -255,14 +258,21 @@ impl Config {
         let section = Section::new(root, "", problems)?;
         let name = section.required::<String>("name").filter(|name| check::name(name, &section));
         let store = StoreConfig::read(&section);
-        let subject = section.required_node("experiment").and_then(|node| {
-            let id: String = problems.read(node, "experiment")?;
-            let mut subject = read_subject(&id, node, &section, &reading, &profile, catalogue)?;
+        let subject = match section.required_node("experiment") {
+            Some(node) => problems
+                .read::<String>(node, "experiment")
+                .and_then(|id| read_subject(&id, node, &section, &reading, &profile, catalogue)),
+            None => {
+                read_unnamed(&section, &reading, catalogue);
+                None
+            }
+        };
+        let subject = subject.map(|mut subject| {
             if let Subject::Matrix(matrix, _) = &mut subject {
                 let suited = if matrix.costs_money() { SyncPolicy::Batch } else { SyncPolicy::Second };
                 matrix.sync = store.sync.unwrap_or(suited);
             }
-            Some(subject)
+            subject
         });
         section.finish(&KEYS);
         Some(Self {
@@ -427,11 +437,20 @@ fn read_subject(
     }
     let known = catalogue.experiment_entries();
     reading.problems.add(Problem::unknown("experiment", id, known.iter().map(|entry| entry.id)).at(node.place));
-    // most files are about a matrix: what else is wrong with this one is said as well
-    if let Some(experiment) = catalogue.experiments.first().filter(|_| section.has("dataset")) {
-        read_matrix(*experiment, section, reading);
-    }
+    read_unnamed(section, reading, catalogue);
     None
+}
+
+/// Reads the sections of a file that names no experiment we know: most are about a matrix, and what else is wrong with this one is said as well.
+fn read_unnamed(section: &Section<'_>, reading: &Reading<'_>, catalogue: &Catalogue) {
+    // any experiment may be meant, so none of these is unknown
+    let of_studies = catalogue.studies.iter().map(|study| study.entry.id);
+    for key in OF_SOME.into_iter().chain(of_studies) {
+        section.node(key);
+    }
+    if let Some(experiment) = catalogue.experiments.first().filter(|_| section.has("dataset")) {
+        MatrixSubject::read(experiment.entry(), section, reading);
+    }
 }
 
 /// The sections of a sweep, each for itself and then all of them together.

@@ -42,7 +42,7 @@ impl Overlays {
     }
 }
 
-/// A mistake in how a command was called that is found after its words were read.
+/// A mistake in how a command was called, or in a file that it names, that is found after its words were read and before anything is scored.
 #[derive(Debug, thiserror::Error, miette::Diagnostic)]
 #[error("{message}")]
 pub struct UsageError {
@@ -55,5 +55,17 @@ impl UsageError {
     /// With a message and what to do about it.
     pub fn new(message: impl Into<String>, help: Option<String>) -> Self {
         Self { message: message.into(), help }
+    }
+
+    /// Of a file that can't be read, or is not what it should be; the causes stand behind the message where it does not say them itself.
+    pub fn of(error: impl std::error::Error) -> Self {
+        let mut message = error.to_string();
+        let causes = std::iter::successors(error.source(), |cause| cause.source());
+        for cause in causes.map(ToString::to_string) {
+            if !message.contains(&cause) {
+                message += &format!(": {cause}");
+            }
+        }
+        Self::new(message, None)
     }
 }

@@ -9,8 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use landmark_report::amounts::counted;
-use landmark_report::{ClaimsError, FileError, ReferenceError, ReportError, ResultStore, ResultsError, write_file};
-use landmark_store::StoreError;
+use landmark_report::{ResultStore, ResultsError, write_file};
 use landmark_yaml::DEFAULT_PROFILE;
 use serde_json::json;
 
@@ -18,7 +17,6 @@ use crate::advice;
 use crate::bills::{self, Bill, BillTotal};
 use crate::config::{Config, MatrixSubject, Subject};
 use crate::job::{Job, JobError};
-use crate::loaded::LoadError;
 use crate::metered_store::MeteredStore;
 use crate::oracles::Preparation;
 use crate::plan::Forecast;
@@ -35,9 +33,11 @@ use crate::sweep_run::SweepRun;
 mod closing;
 mod collection;
 mod console;
+mod error;
 mod redraw;
 mod section;
 
+pub use error::RunError;
 pub use redraw::redraw;
 use section::ReportSection;
 
@@ -88,80 +88,6 @@ pub enum Ended {
     BudgetExhausted,
     /// So many jobs failed and the rest was written.
     SomeFailed(usize),
-}
-
-/// Reason why a run could not be made.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum RunError {
-    /// Data or oracle.
-    #[error(transparent)]
-    Load(Box<LoadError>),
-    /// The store.
-    #[error(transparent)]
-    Store(#[from] StoreError),
-    /// The results.
-    #[error(transparent)]
-    Results(#[from] ResultsError),
-    /// A file.
-    #[error(transparent)]
-    File(#[from] FileError),
-    /// The report.
-    #[error(transparent)]
-    Report(#[from] ReportError),
-    /// The paper's numbers.
-    #[error(transparent)]
-    Reference(#[from] ReferenceError),
-    /// The paper's claims.
-    #[error(transparent)]
-    Claims(#[from] ClaimsError),
-    /// A job could not be planned.
-    #[error(transparent)]
-    Plan(Box<JobError>),
-    /// A job failed.
-    #[error("{title} failed")]
-    Job {
-        /// Title of the job.
-        title: String,
-        /// Why.
-        #[source]
-        source: Box<JobError>,
-    },
-    /// Entries that workers should have bought.
-    #[error(
-        "{missing} entries of the configuration are not in the store, although the plan is done; it was made for other settings: run `runner plan` again"
-    )]
-    Unbought {
-        /// Number of entries missing from the store.
-        missing: u64,
-    },
-    /// The list of landmarks.
-    #[error("{0}")]
-    Landmarks(String),
-}
-
-impl miette::Diagnostic for RunError {
-    fn help(&self) -> Option<Box<dyn std::fmt::Display + '_>> {
-        let advice = match self {
-            Self::Load(error) => advice::on_load(error),
-            Self::Plan(error) | Self::Job { source: error, .. } => advice::on_job(error),
-            _ => None,
-        };
-        advice.map(|advice| -> Box<dyn std::fmt::Display> { Box::new(advice) })
-    }
-}
-
-impl From<LoadError> for RunError {
-    fn from(error: LoadError) -> Self {
-        Self::Load(Box::new(error))
-    }
-}
-
-impl RunError {
-    /// True where the configuration and the data do not fit together, so that nothing was started.
-    pub fn is_before_start(&self) -> bool {
-        matches!(self, Self::Load(_) | Self::Reference(_) | Self::Landmarks(_) | Self::Plan(_))
-    }
 }
 
 /// Runs a configuration, or says what it would cost.

@@ -4,12 +4,13 @@
 //! Read row by row, of Parquet only the columns that are asked for. Whatever is wrong is named by file and row; rows count from 1 and a header
 //! line does not count. Memory: the cells that are asked for.
 
+use std::borrow::Cow;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use flate2::read::MultiGzDecoder;
-use landmark_data::contained;
+use landmark_data::{DataError, RowFormat, Rows, contained};
 use landmark_yaml::did_you_mean;
 use parquet::errors::ParquetError;
 use parquet::file::reader::{FileReader, SerializedFileReader};
@@ -58,7 +59,7 @@ pub enum TableError {
         /// Fault that was found.
         seen: String,
         /// Remedy: what is wanted.
-        wanted: &'static str,
+        wanted: Cow<'static, str>,
     },
     /// A file that is not of its layout.
     #[error("`{}` can't be read as {layout}: {reason}", path.display())]
@@ -111,17 +112,11 @@ impl TableFile<'_> {
     /// # Errors
     /// [`TableError`] with the file.
     pub fn head(&self) -> Result<Vec<String>, TableError> {
-        let names = |text: &str| text.split('\t').map(str::to_owned).collect();
         match self.layout {
             TextsFormat::Txt => Ok(vec!["text".to_owned()]),
             TextsFormat::Folder => Ok(vec!["id".to_owned(), "text".to_owned()]),
-            TextsFormat::Tsv => Ok(names(self.whole()?.lines().next().unwrap_or_default())),
-            TextsFormat::Jsonl => {
-                let text = self.whole()?;
-                let first = text.lines().find(|line| !line.trim().is_empty()).unwrap_or("{}");
-                let object = self.object(1, first)?;
-                Ok(object.as_object().into_iter().flat_map(|map| map.keys().cloned()).collect())
-            }
+            TextsFormat::Tsv => self.head_of(RowFormat::Tsv, &self.whole()?),
+            TextsFormat::Jsonl => self.head_of(RowFormat::Jsonl, &self.whole()?),
             TextsFormat::Csv => {
                 let text = self.whole()?;
                 let heads = self.delimiters().map(|delimiter| csv_head(&text, delimiter));
@@ -145,8 +140,8 @@ impl TableFile<'_> {
         match self.layout {
             TextsFormat::Txt => self.read_lines(wanted.len()),
             TextsFormat::Folder => self.read_folder(wanted),
-            TextsFormat::Tsv => self.read_tabs(wanted),
-            TextsFormat::Jsonl => self.read_json(wanted),
+            TextsFormat::Tsv => self.read_rows(RowFormat::Tsv, wanted),
+            TextsFormat::Jsonl => self.read_rows(RowFormat::Jsonl, wanted),
             TextsFormat::Csv => self.read_csv(wanted),
             // readers of Parquet are known to panic on files that are damaged
             TextsFormat::Parquet => {
@@ -156,8 +151,8 @@ impl TableFile<'_> {
     }
 
     /// A fault of a row.
-    pub fn row(&self, row: usize, seen: String, wanted: &'static str) -> TableError {
-        TableError::Row { path: self.path.to_owned(), row, seen, wanted }
+    pub fn row(&self, row: usize, seen: String, wanted: impl Into<Cow<'static, str>>) -> TableError {
+        TableError::Row { path: self.path.to_owned(), row, seen, wanted: wanted.into() }
     }
 
     /// The whole text of a file that is no table.
@@ -187,13 +182,12 @@ impl TableFile<'_> {
             plain.read_to_end(&mut bytes)
         };
         read.map_err(self.failed())?;
-        let has_header = matches!(self.layout, TextsFormat::Tsv | TextsFormat::Csv);
         let text = String::from_utf8(bytes).map_err(|error| {
             let before = &error.as_bytes()[..error.utf8_error().valid_up_to()];
             let line = before.iter().filter(|&&byte| byte == b'\n').count() + 1;
             let is_wide = error.as_bytes().starts_with(&[0xff, 0xfe]) || error.as_bytes().starts_with(&[0xfe, 0xff]);
             let seen = if is_wide { "UTF-16, as spreadsheets write it" } else { "bytes that are not UTF-8" };
-            self.row(line.saturating_sub(usize::from(has_header)), seen.to_owned(), "save the file as UTF-8")
+            self.row(line.saturating_sub(self.lines_of_header()), seen.to_owned(), "save the file as UTF-8")
         })?;
         Ok(text.strip_prefix(MARK).map(str::to_owned).unwrap_or(text))
     }
@@ -238,55 +232,49 @@ impl TableFile<'_> {
         Ok(table)
     }
 
-    fn read_tabs(&self, wanted: &[&str]) -> Result<Table, TableError> {
+    /// Rows between tabs or as objects, by the reader that the catalogue's corpora have.
+    fn read_rows(&self, format: RowFormat, wanted: &[&str]) -> Result<Table, TableError> {
         let text = self.whole()?;
-        let mut lines = text.lines();
-        let head: Vec<&str> = lines.next().unwrap_or_default().split('\t').collect();
-        let places = self.places(&head, wanted)?;
-        let mut table = Table::of(wanted.len());
-        for (row, line) in lines.enumerate() {
-            if line.is_empty() && head.len() > 1 {
-                table.blank += 1;
-                continue;
-            }
-            let cells: Vec<&str> = line.split('\t').collect();
-            if cells.len() != head.len() {
-                let seen = format!("{} columns where the header has {}", cells.len(), head.len());
-                return Err(self.row(row + 1, seen, "separate columns by one tab each"));
-            }
-            table.push(row + 1, places.iter().map(|&place| Some(cells[place].to_owned())));
+        let head = self.head_of(format, &text)?;
+        // names a near column; a file without an object has no rows
+        if !head.is_empty() {
+            self.places(&head.iter().map(String::as_str).collect::<Vec<_>>(), wanted)?;
         }
+        let mut rows = Rows::new(self.path, text.as_bytes(), format, wanted).map_err(|error| self.malformed(error))?;
+        let mut table = Table::of(wanted.len());
+        while let Some((line, cells)) = rows.next_row().map_err(|error| self.malformed(error))? {
+            table.push(line - self.lines_of_header(), cells.into_iter());
+        }
+        table.blank = rows.blank();
         Ok(table)
     }
 
-    fn object(&self, row: usize, line: &str) -> Result<Json, TableError> {
-        serde_json::from_str(line).map_err(|error| self.row(row, error.to_string(), "write one JSON object a line"))
+    /// The columns of the header, or the keys of the first object.
+    fn head_of(&self, format: RowFormat, text: &str) -> Result<Vec<String>, TableError> {
+        if format == RowFormat::Tsv {
+            return Ok(text.lines().next().unwrap_or_default().split('\t').map(str::to_owned).collect());
+        }
+        let Some((number, first)) = text.lines().enumerate().find(|(_, line)| !line.trim().is_empty()) else {
+            return Ok(Vec::new());
+        };
+        let object: Json = serde_json::from_str(first)
+            .map_err(|error| self.row(number + 1, error.to_string(), "write one JSON object a line"))?;
+        Ok(object.as_object().into_iter().flat_map(|map| map.keys().cloned()).collect())
     }
 
-    fn read_json(&self, wanted: &[&str]) -> Result<Table, TableError> {
-        let text = self.whole()?;
-        let mut table = Table::of(wanted.len());
-        for (number, line) in text.lines().enumerate() {
-            if line.trim().is_empty() {
-                table.blank += 1;
-                continue;
+    /// Lines above the first row.
+    fn lines_of_header(&self) -> usize {
+        usize::from(matches!(self.layout, TextsFormat::Tsv | TextsFormat::Csv))
+    }
+
+    /// What the reader of rows says, by rows: a header line does not count.
+    fn malformed(&self, error: DataError) -> TableError {
+        match error {
+            DataError::Malformed { line, seen, wanted, .. } => {
+                self.row(line.saturating_sub(self.lines_of_header()), seen, format!("wanted is {wanted}"))
             }
-            let object = self.object(number + 1, line)?;
-            let keys = || object.as_object().into_iter().flat_map(|map| map.keys().map(String::as_str));
-            let cells = wanted.iter().map(|key| match object.get(*key) {
-                Some(Json::String(text)) => Ok(Some(text.clone())),
-                Some(Json::Number(number)) => Ok(Some(number.to_string())),
-                Some(Json::Bool(flag)) => Ok(Some(flag.to_string())),
-                Some(Json::Null) => Ok(None),
-                // a key that other rows have is a cell that this one lacks
-                None if !table.rows.is_empty() => Ok(None),
-                None => Err(self.missing(key, keys())),
-                Some(other) => Err(self.row(number + 1, format!("`{key}` is `{other}`"), "give it a text")),
-            });
-            let cells: Vec<_> = cells.collect::<Result<_, _>>()?;
-            table.push(number + 1, cells.into_iter());
+            other => TableError::Layout { path: self.path.to_owned(), layout: "rows", reason: other.to_string() },
         }
-        Ok(table)
     }
 
     /// The delimiters that the file may have.

@@ -19,7 +19,7 @@ use landmark_report::amounts::count;
 use miette::{IntoDiagnostic, Report, Result};
 use serde_json::json;
 
-use crate::calls::{Answer, Place, failed, proxies};
+use crate::calls::{Answer, Place, proxies};
 use crate::from_factors::{Recalled, from_factors};
 use crate::neighbours::top_k;
 use crate::own::{own_matrix, target};
@@ -34,7 +34,7 @@ const CALLS_PER_ITEM: usize = 100;
 pub fn top_k_with_recall(invocation: &Invocation, wanted: &Recalled) -> Result<(String, Ended)> {
     let target = target(wanted.target, wanted.delta)?;
     if own_matrix(&invocation.config()?)?.oracle.settings().is_given() && !wanted.dry_run {
-        return top_k(invocation, wanted.k, None, None).map(|text| (text, Ended::Done));
+        return top_k(invocation, wanted.k, None, None);
     }
     if wanted.from_factors {
         return from_factors(invocation, wanted, target).map(|text| (text, Ended::Done));
@@ -87,7 +87,7 @@ fn bill(context: &SweepContext<'_>, wanted: &Recalled, audit: Audit) -> String {
 /// A search in rounds, heeding audited rows.
 fn search(context: &SweepContext<'_>, wanted: &Recalled, audit: Audit) -> Result<Result<(Answer, Statement), String>> {
     let (n, gamma) = (context.problem.items(), context.fixed_gamma());
-    let oracle = context.metered.similarities(gamma).map_err(failed)?;
+    let oracle = context.metered.similarities(gamma).map_err(RunError::from)?;
     let names = (context.run.seed, context.problem.dataset.as_str());
     // the order that uniform factors draw from: their columns are there
     let landmarks = Landmarks::uniform(n, &mut stream(names.0, names.1, "landmarks", 0));
@@ -147,7 +147,7 @@ fn no_recall(error: AuditError) -> Report {
             let help = format!("raise it above {}; what was evaluated is kept", spent + requested);
             UsageError::new(message, Some(help)).into()
         }
-        AuditError::Search(NeighbourError::Oracle(error)) => failed(error).into(),
+        AuditError::Search(NeighbourError::Oracle(error)) => RunError::from(error).into(),
         other => Report::from_err(other),
     }
 }

@@ -14,7 +14,6 @@ use landmark_harness::config::{Config, MatrixSubject, ProxyConfig, ProxyKind};
 use landmark_harness::experiments::own_data;
 use landmark_harness::invocation::{Invocation, UsageError};
 use landmark_harness::items::OwnItems;
-use landmark_harness::job::JobError;
 use landmark_harness::oracles::wmd::WmdConfig;
 use landmark_harness::progress::Progress;
 use landmark_harness::run::{self, RunError, RunOptions};
@@ -103,7 +102,7 @@ pub fn top_k_by_calls(invocation: &Invocation, calls: &Calls, dry_run: bool) -> 
         context.metered.flush()?;
         found
     });
-    match answer.into_diagnostic()? {
+    match answer? {
         Ok(answer) => place.write(answer),
         Err(Said::Bill(text)) => Ok(text),
         Err(Said::Wrong(report)) => Err(report),
@@ -122,12 +121,8 @@ pub(crate) type Proxies<'a> = (Option<&'a ProxyConfig>, Vec<Arc<dyn Oracle>>);
 /// Proxies of the method, seen through γ.
 pub(crate) fn proxies<'a>(context: &SweepContext<'a>) -> Result<Proxies<'a>, RunError> {
     let wanted = context.matrix.methods.first().and_then(|method| method.proxy.as_ref());
-    let proxies = context.problem.proxies(wanted, context.fixed_gamma()).map_err(failed)?;
+    let proxies = context.problem.proxies(wanted, context.fixed_gamma())?;
     Ok((wanted, proxies))
-}
-
-pub(crate) fn failed(error: OracleError) -> RunError {
-    RunError::Plan(Box::new(JobError::from(error)))
 }
 
 /// The bill; not one call is made.
@@ -183,7 +178,7 @@ impl Place {
         let options = RunOptions { dry_run, ..invocation.options.clone() };
         let folder = run::results_folder(&config, &options);
         let texts = matrix.dataset.texts().map(|texts| OwnItems::of(texts, options.data.as_deref()));
-        let items = texts.transpose().into_diagnostic()?;
+        let items = texts.transpose().map_err(UsageError::of)?;
         let table = invocation.out.clone().unwrap_or_else(|| folder.join(own_data::NEIGHBOURS));
         Ok(Self { config, matrix, options, items, table })
     }
@@ -195,7 +190,7 @@ impl Place {
         rounds: &Rounds,
     ) -> Result<std::result::Result<Answer, miette::Report>, RunError> {
         let gamma = context.fixed_gamma();
-        let oracle = context.metered.similarities(gamma).map_err(failed)?;
+        let oracle = context.metered.similarities(gamma)?;
         let (wanted, proxies) = proxies(context)?;
         let n = context.problem.items();
         let landmarks =
@@ -218,12 +213,12 @@ impl Place {
             for pairs in batch.pairs.chunks(at_a_time) {
                 let mut scores = vec![0.0; pairs.len()];
                 match ask_pairs(&oracle, pairs, &mut scores) {
-                    Ok(()) => search.record(pairs, &scores).map_err(|error| failed(of_search(error)))?,
+                    Ok(()) => search.record(pairs, &scores).map_err(of_search)?,
                     Err(error) if error.is_exhausted() => {
                         is_cut_short = true;
                         break 'search;
                     }
-                    Err(error) => return Err(failed(error)),
+                    Err(error) => return Err(error.into()),
                 }
             }
         }
@@ -283,8 +278,8 @@ impl Place {
                 "word mover's distance has two: `oracle: wmd` and `proxy: [rwmd, wcd]`; else give `--calls-per-item`";
             return Ok(Err(UsageError::new(message, Some(help.to_owned())).into()));
         }
-        let oracle = context.metered.similarities(gamma).map_err(failed)?;
-        let bounds = context.problem.proxies(wanted, gamma).map_err(failed)?;
+        let oracle = context.metered.similarities(gamma)?;
+        let bounds = context.problem.proxies(wanted, gamma)?;
         let n = context.problem.items() as u64;
         let all = n * n.saturating_sub(1) / 2;
         let done = Arc::new(AtomicU64::new(0));
@@ -294,7 +289,7 @@ impl Place {
         drop(progress);
         let found = match found {
             Ok(found) => found,
-            Err(NeighbourError::Oracle(error)) => return Err(failed(error)),
+            Err(NeighbourError::Oracle(error)) => return Err(error.into()),
             Err(error) => return Ok(Err(miette::Report::from_err(error))),
         };
         let spent = context.metered.spent().evaluations;

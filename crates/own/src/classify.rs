@@ -139,14 +139,14 @@ impl GivenLabels {
         let texts = own.matrix.dataset.texts();
         let of_items = texts.and_then(|texts| texts.id.as_deref());
         let table = TableFile { path: file, layout, delimiter: texts.and_then(|texts| texts.delimiter) };
-        let head = table.head().into_diagnostic()?;
+        let head = table.head().map_err(UsageError::of)?;
         let is_there = |name: &&str| head.iter().any(|column| column == name);
         // items without a column of ids are called by their numbers, and so may be the rows here
         let id = columns.id.or_else(|| of_items.filter(is_there)).or_else(|| Some("id").filter(is_there)).or(of_items);
         let mut wanted = vec![columns.label];
         wanted.extend(columns.split);
         wanted.extend(id);
-        let read = table.read(&wanted).into_diagnostic()?;
+        let read = table.read(&wanted).map_err(UsageError::of)?;
         let ids = own.ids();
         let item_of: HashMap<&str, usize> = ids.iter().enumerate().map(|(item, id)| (id.as_str(), item)).collect();
         let mut given = Self { rows: Vec::new(), unlabelled: 0 };

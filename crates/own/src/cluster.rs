@@ -1,21 +1,19 @@
 //! `runner cluster`: k-means on the vectors of the items, or correlation clustering around pivots.
 
 use landmark_core::landmarks::Landmarks;
-use landmark_core::oracle::OracleError;
 use landmark_core::stream::stream;
 use landmark_harness::config::{Budget, MatrixSubject};
 use landmark_harness::experiments::own_data;
-use landmark_harness::invocation::Invocation;
-use landmark_harness::job::JobError;
-use landmark_harness::run::{self, RunError};
+use landmark_harness::invocation::{Invocation, UsageError};
+use landmark_harness::run::{self, Ended, RunError};
 use landmark_report::amounts::count;
 use landmark_report::columns::Column;
 use landmark_tasks::groups::{PivotGroups, around_pivots};
 use landmark_tasks::k_means::{KMeansParams, k_means};
-use miette::{IntoDiagnostic, Result};
+use miette::Result;
 use ndarray::Axis;
 
-use crate::own::Own;
+use crate::own::{Own, ended};
 
 /// Characters of a name.
 const NAME: usize = 60;
@@ -76,7 +74,7 @@ pub fn cluster(invocation: &Invocation, clusters: usize) -> Result<String> {
     let kept: f64 = points.iter().map(|value| value * value).sum();
     let mut rng = stream(own.config.run.seed, own.matrix.dataset.name, "clusters", 0);
     let params = KMeansParams { clusters, ..KMeansParams::default() };
-    let found = k_means(points.view(), params, &mut rng).into_diagnostic()?;
+    let found = k_means(points.view(), params, &mut rng).map_err(UsageError::of)?;
     let mut sizes = vec![0_u64; clusters];
     found.labels.iter().for_each(|&label| sizes[label] += 1);
     let (names, columns) = own.named_clusters(&found.labels, clusters);
@@ -108,7 +106,7 @@ pub fn cluster(invocation: &Invocation, clusters: usize) -> Result<String> {
 ///
 /// # Errors
 /// Factors that are not there or of another configuration, and whatever stops a run.
-pub fn cluster_by_pivots(invocation: &Invocation, at_least: f64, budget: Option<u64>) -> Result<String> {
+pub fn cluster_by_pivots(invocation: &Invocation, at_least: f64, budget: Option<u64>) -> Result<(String, Ended)> {
     let own = Own::open(invocation)?;
     let items = own.factors.info.items;
     let mut rng = stream(own.config.run.seed, own.matrix.dataset.name, "pivots", 0);
@@ -121,8 +119,7 @@ pub fn cluster_by_pivots(invocation: &Invocation, at_least: f64, budget: Option<
         if let Err(report) = own.check_oracle(&context) {
             return Ok(Err(report));
         }
-        let failed = |error: OracleError| RunError::Plan(Box::new(JobError::from(error)));
-        let oracle = context.metered.similarities(own.factors.info.gamma).map_err(failed)?;
+        let oracle = context.metered.similarities(own.factors.info.gamma)?;
         let found = around_pivots(&order, at_least, |pivot, free| {
             done(1.0 - free.len() as f64 / items as f64);
             let pairs: Vec<_> = free.iter().map(|&item| (item.min(pivot), item.max(pivot))).collect();
@@ -130,14 +127,14 @@ pub fn cluster_by_pivots(invocation: &Invocation, at_least: f64, budget: Option<
             match oracle.evaluate(&pairs, &mut scores) {
                 Ok(()) => Ok(Some(scores)),
                 Err(error) if error.is_exhausted() => Ok(None),
-                Err(error) => Err(failed(error)),
+                Err(error) => Err(RunError::from(error)),
             }
         })?;
         context.metered.flush()?;
         Ok(Ok((found, context.metered.spent().evaluations)))
     });
     drop(progress);
-    let (PivotGroups { groups, pivots, queries, left }, bought) = found.into_diagnostic()??;
+    let (PivotGroups { groups, pivots, queries, left }, bought) = found??;
     let (names, columns) = own.named_clusters(&groups.labels, groups.sizes.len());
     let path = own.write(own_data::CLUSTERS, columns)?;
     let mut text = format!(
@@ -155,5 +152,5 @@ pub fn cluster_by_pivots(invocation: &Invocation, at_least: f64, budget: Option<
     text += &listed(&names);
     text += &format!("written to `{}`\n", path.display());
     text += &own.draw_again();
-    Ok(text)
+    Ok((text, ended(left > 0)))
 }

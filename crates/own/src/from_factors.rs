@@ -75,7 +75,7 @@ pub(crate) fn from_factors(invocation: &Invocation, wanted: &Recalled, target: T
         context.metered.flush()?;
         Ok(answer)
     });
-    let (lists, statement) = match answer.into_diagnostic()?? {
+    let (lists, statement) = match answer?? {
         Answer::Bill(text) => return Ok(text),
         Answer::Lists(lists, statement) => (lists, statement),
     };
@@ -203,5 +203,5 @@ impl Own {
 }
 
 fn failed(error: JobError) -> Report {
-    Report::from_err(RunError::Plan(Box::new(error)))
+    RunError::Asked(Box::new(error)).into()
 }

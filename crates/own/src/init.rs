@@ -111,6 +111,10 @@ pub fn init(wanted: &Wanted, options: &RunOptions, catalogue: &Catalogue, ask: A
         let message = format!("`{}` is there already", out.display());
         return Err(refused(message, "`--force` replaces it, `--out FILE.yaml` writes another"));
     }
+    if wanted.out.is_some() {
+        // two configurations of one file have a folder of results each
+        sketch.name = name_of(&out);
+    }
     // paths of a configuration start at its folder
     sketch.file = from_folder_of(&out, &wanted.file)?;
     if let (Some(ScoreKind::Program), true) = (sketch.score, wanted.command.is_empty()) {
@@ -142,8 +146,10 @@ pub fn init(wanted: &Wanted, options: &RunOptions, catalogue: &Catalogue, ask: A
 
 /// The bill in a line, or why there is none yet.
 fn bill(config: &Config, options: &RunOptions) -> String {
+    if config.subject.matrix().is_some_and(|matrix| matrix.oracle.settings().is_given()) {
+        return "bill: nothing, the matrix is there\n".to_owned();
+    }
     match run::cost(config, &RunOptions { quiet: true, ..options.clone() }) {
-        Ok(cost) if cost.planned == 0 => "bill: nothing, the matrix is there\n".to_owned(),
         Ok(cost) => {
             let most = if cost.is_exact { "" } else { "at most " };
             let all = cost.share.unwrap_or_else(|| counted(cost.planned, "evaluation"));
@@ -262,7 +268,7 @@ fn of_rows(wanted: &Wanted, ask: Ask<'_>) -> Result<(Sketch, String)> {
     }
     let Some(column) = given(&wanted.text).or_else(|| seen.text()) else {
         let message = format!("`{}` has no column of texts", file.display());
-        return Err(refused(message, "name it: `--text COLUMN`"));
+        return Err(refused(message, "name it: `--text COLUMN`; a matrix of scores is `--score matrix`"));
     };
     let id = given(&wanted.id).or_else(|| seen.id(&column.name)).filter(|_| layout != TextsFormat::Txt);
     let taken: Vec<&str> = std::iter::once(&column.name).chain(id.map(|id| &id.name)).map(String::as_str).collect();

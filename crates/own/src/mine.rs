@@ -15,18 +15,17 @@ use landmark_core::oracle::{Oracle, Pair, block_of};
 use landmark_harness::config::{Budget, MatrixSubject};
 use landmark_harness::experiments::own_data::{self, Statement, held_out};
 use landmark_harness::invocation::{Invocation, UsageError};
-use landmark_harness::job::JobError;
-use landmark_harness::run::{self, RunError};
+use landmark_harness::run::{self, Ended, RunError};
 use landmark_harness::sweep::context::SweepContext;
 use landmark_neighbours::recall::{PairBound, Target};
 use landmark_report::amounts::count;
 use landmark_report::columns::Column;
 use landmark_tasks::groups::connected;
 use landmark_tasks::neighbours::{ScoredPair, SignedVectors, best_pairs, count_pairs, top_k};
-use miette::{IntoDiagnostic, Report, Result};
+use miette::{IntoDiagnostic, Result};
 use ndarray::Axis;
 
-use crate::own::{ESTIMATES, GIVEN, Own, target};
+use crate::own::{ESTIMATES, GIVEN, Own, ended, target};
 
 /// Pairs asked of the oracle at a time: what a budget cuts off is no more than that.
 const PAIRS_AT_A_TIME: usize = 256;
@@ -98,17 +97,19 @@ struct Found {
     text: String,
     /// The recall, for programs.
     statement: Option<Statement>,
+    /// True where the budget ended before all candidates were scored.
+    is_cut_short: bool,
 }
 
 /// Lists the most similar pairs of all.
 ///
 /// # Errors
 /// Factors that are not there or of another configuration, and whatever stops a run.
-pub fn mine(invocation: &Invocation, wanted: Wanted) -> Result<String> {
+pub fn mine(invocation: &Invocation, wanted: Wanted) -> Result<(String, Ended)> {
     let own = Own::open(invocation)?;
-    let Found { pairs, mut text, statement } = own.pairs(wanted)?;
+    let Found { pairs, mut text, statement, is_cut_short } = own.pairs(wanted)?;
     if wanted.dry_run {
-        return Ok(text);
+        return Ok((text, Ended::Done));
     }
     let path = own.write(own_data::PAIRS, own.pair_columns(&pairs))?;
     own.write_statement(&path, statement.as_ref())?;
@@ -117,18 +118,18 @@ pub fn mine(invocation: &Invocation, wanted: Wanted) -> Result<String> {
         text += "no pair is that similar: lower `--at-least`\n";
     }
     text += &own.draw_again();
-    Ok(text)
+    Ok((text, ended(is_cut_short)))
 }
 
 /// Groups items that pairs of at least `wanted.at_least` connect.
 ///
 /// # Errors
 /// Factors that are not there or of another configuration, and whatever stops a run.
-pub fn dedupe(invocation: &Invocation, wanted: Wanted) -> Result<String> {
+pub fn dedupe(invocation: &Invocation, wanted: Wanted) -> Result<(String, Ended)> {
     let own = Own::open(invocation)?;
-    let Found { pairs, mut text, statement } = own.pairs(wanted)?;
+    let Found { pairs, mut text, statement, is_cut_short } = own.pairs(wanted)?;
     if wanted.dry_run {
-        return Ok(text);
+        return Ok((text, Ended::Done));
     }
     let items = own.factors.info.items;
     let groups = connected(items, pairs.iter().map(|mined| (mined.pair.first, mined.pair.second)));
@@ -159,7 +160,7 @@ pub fn dedupe(invocation: &Invocation, wanted: Wanted) -> Result<String> {
         text += "a pair that was missed can still share a group through others, so the recall of groups is at least that of pairs\n";
     }
     text += &own.draw_again();
-    Ok(text)
+    Ok((text, ended(is_cut_short)))
 }
 
 impl Own {
@@ -171,13 +172,13 @@ impl Own {
             let (_progress, done) = self.progress("items done");
             let found = best_pairs(matrix.view(), most(wanted), at_least, done);
             let pairs = found.into_iter().map(|pair| Mined { pair, exact: true }).collect();
-            return Ok(Found { pairs, text: GIVEN.to_owned(), statement: None });
+            return Ok(Found { pairs, text: GIVEN.to_owned(), ..Found::default() });
         }
         if wanted.rescore.is_none() && wanted.target.is_none() {
             let (_progress, done) = self.progress("items done");
             let found = best_pairs(self.vectors(), most(wanted), at_least, done);
             let pairs = found.into_iter().map(|pair| Mined { pair, exact: false }).collect();
-            return Ok(Found { pairs, text: ESTIMATES.to_owned(), statement: None });
+            return Ok(Found { pairs, text: ESTIMATES.to_owned(), ..Found::default() });
         }
         if let (Some(_), Some(reason)) = (wanted.target, held_out::not_uniform(&self.matrix)) {
             let help = "make the factors with `landmarks: uniform`, or leave out `--target-recall`".to_owned();
@@ -190,7 +191,7 @@ impl Own {
             context.metered.flush()?;
             Ok(mined)
         });
-        let mut found = mined.into_diagnostic()??;
+        let mut found = mined??;
         found.pairs.sort_by(|one, other| {
             let places = |mined: &Mined| (mined.pair.first, mined.pair.second);
             other.pair.score.total_cmp(&one.pair.score).then_with(|| places(one).cmp(&places(other)))
@@ -245,7 +246,7 @@ impl Own {
             match oracle.evaluate(chunk, &mut scores) {
                 Ok(()) => {}
                 Err(error) if error.is_exhausted() => break,
-                Err(error) => return Err(Report::from_err(RunError::Plan(Box::new(JobError::from(error))))),
+                Err(error) => return Err(RunError::from(error).into()),
             }
             scored += chunk.len();
             let good = chunk.iter().zip(scores).filter(|&(_, score)| score >= at_least);
@@ -257,8 +258,10 @@ impl Own {
         drop(progress);
         let bought = context.metered.spent().evaluations;
         let mut text = candidates.text;
+        let is_cut_short = scored < candidates.pairs.len();
+        let cut = if is_cut_short { ": the budget ended before the others" } else { "" };
         text += &format!(
-            "{} of {asked} scored by the oracle, {} evaluations bought now\n",
+            "{} of {asked} scored by the oracle, {} evaluations bought now{cut}\n",
             count(scored as u64),
             count(bought)
         );
@@ -280,7 +283,7 @@ impl Own {
             enough: None,
         });
         text += &statement.as_ref().map_or_else(String::new, |stated| stated.sentence() + "\n");
-        Ok(Found { pairs, text, statement })
+        Ok(Found { pairs, text, statement, is_cut_short })
     }
 
     /// Pairs with a landmark whose similarity is at least `at_least`, the best `most` of them; all are in the store.
@@ -360,9 +363,7 @@ impl Own {
         };
         let info = &self.factors.info;
         let judged = held_out::Judged { rank: info.rank, columns: &info.landmarks };
-        let audit = judged
-            .pairs(context, at_least, target)
-            .map_err(|error| Report::from_err(RunError::Plan(Box::new(error))))?;
+        let audit = judged.pairs(context, at_least, target).map_err(|error| RunError::Asked(Box::new(error)))?;
         audit.threshold(target).map_err(|error| {
             UsageError::new(
                 format!("no recall can be stated: {error}"),

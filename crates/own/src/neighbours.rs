@@ -2,18 +2,17 @@
 
 use std::collections::HashMap;
 
-use landmark_core::oracle::{OracleError, Pair};
+use landmark_core::oracle::Pair;
 use landmark_harness::config::Budget;
 use landmark_harness::experiments::own_data;
 use landmark_harness::invocation::{Invocation, UsageError};
-use landmark_harness::job::JobError;
-use landmark_harness::run::{self, RunError};
+use landmark_harness::run::{self, Ended};
 use landmark_neighbours::nearest::Neighbour as Listed;
-use landmark_report::amounts::count;
+use landmark_report::amounts::{count, counted};
 use landmark_tasks::neighbours::{Neighbour, top_k as most_similar};
-use miette::{IntoDiagnostic, Result};
+use miette::Result;
 
-use crate::own::{ESTIMATES, GIVEN, Own};
+use crate::own::{ESTIMATES, GIVEN, Own, ended};
 
 /// Pairs asked of the oracle at a time: what a budget cuts off is no more than that.
 const PAIRS_AT_A_TIME: usize = 256;
@@ -22,7 +21,12 @@ const PAIRS_AT_A_TIME: usize = 256;
 ///
 /// # Errors
 /// Factors that are not there or of another configuration, and whatever stops a run.
-pub fn top_k(invocation: &Invocation, k: usize, rescore: Option<usize>, budget: Option<u64>) -> Result<String> {
+pub fn top_k(
+    invocation: &Invocation,
+    k: usize,
+    rescore: Option<usize>,
+    budget: Option<u64>,
+) -> Result<(String, Ended)> {
     if budget.is_some() && rescore.is_none() {
         let help = "add `--rescore N` or `--target-recall SHARE`".to_owned();
         return Err(UsageError::new("without either nothing is scored, and nothing bought", Some(help)).into());
@@ -36,7 +40,7 @@ pub fn top_k(invocation: &Invocation, k: usize, rescore: Option<usize>, budget: 
         None => most_similar(own.vectors(), wide, done),
     };
     drop(progress);
-    let mut text = String::new();
+    let (mut text, mut is_cut_short) = (String::new(), false);
     let exact = match rescore {
         _ if given.is_some() => {
             text += GIVEN;
@@ -47,8 +51,9 @@ pub fn top_k(invocation: &Invocation, k: usize, rescore: Option<usize>, budget: 
         }
         Some(_) => {
             let (exact, bought, asked) = own.rescore(&found, budget)?;
-            let (scored, bought) = (count(exact.len() as u64), count(bought));
-            text += &format!("{scored} of {} pairs scored by the oracle, {bought} of them bought now\n", count(asked));
+            let scored = exact.len() as u64;
+            is_cut_short = scored < asked;
+            text += &scored_in_words(scored, asked, bought);
             exact
         }
         None => {
@@ -66,7 +71,14 @@ pub fn top_k(invocation: &Invocation, k: usize, rescore: Option<usize>, budget: 
     text +=
         &format!("the {listed} most similar of each of {} items: `{}`\n", count(found.len() as u64), path.display());
     text += &own.draw_again();
-    Ok(text)
+    Ok((text, ended(is_cut_short)))
+}
+
+/// How many of the pairs were scored, and what that took.
+pub(crate) fn scored_in_words(scored: u64, asked: u64, bought: u64) -> String {
+    let (of, bought) = (counted(asked, "pair"), counted(bought, "evaluation"));
+    let cut = if scored < asked { ": the budget ended before the others" } else { "" };
+    format!("{} of {of} scored by the oracle, {bought} bought now{cut}\n", count(scored))
 }
 
 /// Scores by pair, the smaller item first.
@@ -93,21 +105,19 @@ impl Own {
             if let Err(report) = self.check_oracle(&context) {
                 return Ok(Err(report));
             }
-            let failed = |error: OracleError| RunError::Plan(Box::new(JobError::from(error)));
-            let oracle = context.metered.similarities(self.factors.info.gamma).map_err(failed)?;
+            let oracle = context.metered.similarities(self.factors.info.gamma)?;
             let mut exact = Exact::new();
             for pairs in pairs.chunks(PAIRS_AT_A_TIME) {
                 let mut scores = vec![0.0; pairs.len()];
                 match oracle.evaluate(pairs, &mut scores) {
                     Ok(()) => exact.extend(pairs.iter().copied().zip(scores)),
                     Err(error) if error.is_exhausted() => break,
-                    Err(error) => return Err(failed(error)),
+                    Err(error) => return Err(error.into()),
                 }
             }
             context.metered.flush()?;
             Ok(Ok((exact, context.metered.spent().evaluations, asked)))
-        })
-        .into_diagnostic()?
+        })?
     }
 }
 

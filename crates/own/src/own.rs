@@ -4,15 +4,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use landmark_core::oracle::{OracleError, block_of};
+use landmark_core::oracle::block_of;
 use landmark_harness::config::{Config, MatrixSubject, Subject};
 use landmark_harness::experiments::own_data::{FACTORS, Statement};
 use landmark_harness::factors::Factors;
 use landmark_harness::invocation::{Invocation, UsageError};
 use landmark_harness::items::OwnItems;
-use landmark_harness::job::JobError;
 use landmark_harness::progress::Progress;
-use landmark_harness::run::{self, RunError, RunOptions};
+use landmark_harness::run::{self, Ended, RunOptions};
 use landmark_harness::scale::executor::command_line;
 use landmark_harness::sweep::context::SweepContext;
 use landmark_neighbours::recall::Target;
@@ -57,9 +56,9 @@ impl Own {
         let matrix = own_matrix(&config)?.clone();
         let options = invocation.options.clone();
         let folder = run::results_folder(&config, &options);
-        let factors = Factors::read(&folder.join(FACTORS)).into_diagnostic()?;
+        let factors = Factors::read(&folder.join(FACTORS)).map_err(UsageError::of)?;
         let texts = matrix.dataset.texts().map(|texts| OwnItems::of(texts, options.data.as_deref()));
-        let items = texts.transpose().into_diagnostic()?;
+        let items = texts.transpose().map_err(UsageError::of)?;
         let own = Self { config, matrix, options, folder, factors, items, out: invocation.out.clone() };
         own.check_settings(&invocation.file)?;
         own.check_items()?;
@@ -130,13 +129,12 @@ impl Own {
         }
         let all: Vec<usize> = (0..self.factors.info.items).collect();
         let read = run::with_sweep(&self.config, &self.matrix, &self.options, |context| {
-            let failed = |error: OracleError| RunError::Plan(Box::new(JobError::from(error)));
             let checked = self.check_oracle(&context);
-            let oracle = context.metered.similarities(self.factors.info.gamma).map_err(failed)?;
-            let matrix = block_of(oracle.as_ref(), &all, &all).map_err(failed)?;
+            let oracle = context.metered.similarities(self.factors.info.gamma)?;
+            let matrix = block_of(oracle.as_ref(), &all, &all)?;
             Ok(checked.map(|()| Some(matrix)))
         });
-        read.into_diagnostic()?
+        read?
     }
 
     /// The id of an item; its number where there are none.
@@ -216,6 +214,11 @@ impl Own {
         // a share of a count that fits in an f64
         (progress, move |share: f64| done.store((share * all as f64) as u64, Ordering::Relaxed))
     }
+}
+
+/// End of a command whose answer a budget may have cut short.
+pub(crate) fn ended(is_cut_short: bool) -> Ended {
+    if is_cut_short { Ended::BudgetExhausted } else { Ended::Done }
 }
 
 /// Scores of one oracle say nothing to the factors of another.

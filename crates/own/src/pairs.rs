@@ -6,15 +6,15 @@ use std::path::PathBuf;
 use landmark_core::oracle::Pair;
 use landmark_harness::config::{Budget, MatrixSubject, TextsFormat};
 use landmark_harness::invocation::{Invocation, UsageError};
-use landmark_harness::job::JobError;
-use landmark_harness::run::{self, RunError};
+use landmark_harness::run::{self, Ended};
 use landmark_harness::table_file::TableFile;
-use landmark_report::amounts::{count, counted};
+use landmark_report::amounts::counted;
 use landmark_report::columns::Column;
 use landmark_tasks::metrics::{pearson, spearman};
-use miette::{IntoDiagnostic, Report, Result};
+use miette::{Report, Result};
 
-use crate::own::Own;
+use crate::neighbours::scored_in_words;
+use crate::own::{Own, ended};
 
 /// Table of the answer.
 const LISTED: &str = "listed.tsv";
@@ -49,7 +49,7 @@ struct Listed {
 ///
 /// # Errors
 /// Factors that are not there or of another configuration, pairs of other items, and whatever stops a run.
-pub fn pairs(invocation: &Invocation, wanted: &ListedPairs) -> Result<String> {
+pub fn pairs(invocation: &Invocation, wanted: &ListedPairs) -> Result<(String, Ended)> {
     if wanted.budget.is_some() && !wanted.rescore {
         let help = "add `--rescore`".to_owned();
         return Err(UsageError::new("without it nothing is scored, and nothing bought", Some(help)).into());
@@ -73,8 +73,7 @@ pub fn pairs(invocation: &Invocation, wanted: &ListedPairs) -> Result<String> {
     let path = own.write(LISTED, columns)?;
     let mut text = String::new();
     if wanted.rescore {
-        let (scored, all) = (count(scores.len() as u64), count(pairs.len() as u64));
-        text += &format!("{scored} of {all} pairs scored by the oracle, {} evaluations bought now\n", count(bought));
+        text += &scored_in_words(scores.len() as u64, pairs.len() as u64, bought);
         text += &agreement("the factors with the score", &estimates, &scores);
     }
     if let Some((name, values)) = &targets {
@@ -83,7 +82,8 @@ pub fn pairs(invocation: &Invocation, wanted: &ListedPairs) -> Result<String> {
             text += &agreement(&format!("the score with `{name}`"), &scores, values);
         }
     }
-    Ok(format!("{text}{}: `{}`\n", counted(pairs.len() as u64, "pair"), path.display()))
+    text += &format!("{}: `{}`\n", counted(pairs.len() as u64, "pair"), path.display());
+    Ok((text, ended(wanted.rescore && scores.len() < pairs.len())))
 }
 
 /// Correlations of as many as there are of both.
@@ -108,11 +108,11 @@ impl Listed {
         let table = TableFile { path: file, layout, delimiter: None };
         let against = match against {
             Some(column) => Some(column.clone()),
-            None => table.head().into_diagnostic()?.into_iter().find(|column| column == "score"),
+            None => table.head().map_err(UsageError::of)?.into_iter().find(|column| column == "score"),
         };
         let mut columns = vec![first.as_str(), second];
         columns.extend(against.as_deref());
-        let read = table.read(&columns).into_diagnostic()?;
+        let read = table.read(&columns).map_err(UsageError::of)?;
         let ids = own.ids();
         let mut item_of: HashMap<&str, usize> = HashMap::new();
         // an id wins over a text that reads the same
@@ -155,24 +155,22 @@ impl Own {
     fn scores_of(&self, pairs: &[Pair], budget: Option<u64>) -> Result<(Vec<f64>, u64)> {
         let budget = Budget { entries: budget, ..Budget::default() };
         let matrix = MatrixSubject { budget, ..self.matrix.clone() };
-        let scored = run::with_sweep(&self.config, &matrix, &self.options, |context| {
+        run::with_sweep(&self.config, &matrix, &self.options, |context| {
             if let Err(report) = self.check_oracle(&context) {
                 return Ok(Err(report));
             }
-            let failed = |error| RunError::Plan(Box::new(JobError::from(error)));
-            let oracle = context.metered.similarities(self.factors.info.gamma).map_err(failed)?;
+            let oracle = context.metered.similarities(self.factors.info.gamma)?;
             let mut scores = Vec::with_capacity(pairs.len());
             for chunk in pairs.chunks(PAIRS_AT_A_TIME) {
                 let mut of_chunk = vec![0.0; chunk.len()];
                 match oracle.evaluate(chunk, &mut of_chunk) {
                     Ok(()) => scores.extend(of_chunk),
                     Err(error) if error.is_exhausted() => break,
-                    Err(error) => return Err(failed(error)),
+                    Err(error) => return Err(error.into()),
                 }
             }
             context.metered.flush()?;
             Ok(Ok((scores, context.metered.spent().evaluations)))
-        });
-        scored.into_diagnostic()?
+        })?
     }
 }

@@ -40,7 +40,7 @@ pub fn project(invocation: &Invocation, file: &Path, embeddings: Option<&Path>, 
         let help = "a matrix in a file has no rows for them; make it anew with them in it".to_owned();
         return Err(UsageError::new(message, Some(help)).into());
     };
-    let new = texts.beside(file).read(1).into_diagnostic()?;
+    let new = texts.beside(file).read(1).map_err(UsageError::of)?;
     let Projected { vectors, scores, bought } = own.project(items, &new, embeddings)?;
     let stem = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let folder = own.folder.join(own_data::PROJECTED).join(stem);
@@ -68,8 +68,8 @@ pub fn project(invocation: &Invocation, file: &Path, embeddings: Option<&Path>, 
 /// A fault of the embeddings of new items is one of the command line, where they are named.
 fn usage(error: LoadError) -> miette::Report {
     match error {
-        LoadError::NoNewEmbeddings | LoadError::NewEmbeddings { .. } => UsageError::new(error.to_string(), None).into(),
-        other => miette::Report::from_err(other),
+        LoadError::NoNewEmbeddings | LoadError::NewEmbeddings { .. } => UsageError::of(error).into(),
+        other => RunError::from(other).into(),
     }
 }
 
@@ -90,7 +90,7 @@ impl Own {
         // the landmarks come first; an anchor may be one of them
         let mut kept = info.landmarks.clone();
         kept.extend(again.iter().flat_map(Embedding::anchors).filter(|anchor| !info.landmarks.contains(anchor)));
-        let embeddings = embeddings.map(matrices::read_rows).transpose().into_diagnostic()?;
+        let embeddings = embeddings.map(matrices::read_rows).transpose().map_err(UsageError::of)?;
         let scored = |items: &OwnItems| ScoredItems::new(items.ids.clone(), items.texts.clone());
         let (old, new) = (scored(items).into_diagnostic()?, scored(new).into_diagnostic()?);
         let joined = Joined { old: &old, kept: &kept, new: &new, embeddings: embeddings.as_ref().map(Array2::view) };
@@ -139,9 +139,8 @@ impl Own {
     /// The factors' own embedding, fitted to what the store holds.
     fn embedding_again(&self) -> Result<Embedding> {
         let rank = self.factors.info.rank;
-        run::with_sweep(&self.config, &self.matrix, &self.options, |context| {
-            own_data::embedding_again(&context, rank).map_err(|error| RunError::Plan(Box::new(error)))
-        })
-        .into_diagnostic()
+        Ok(run::with_sweep(&self.config, &self.matrix, &self.options, |context| {
+            own_data::embedding_again(&context, rank).map_err(|error| RunError::Asked(Box::new(error)))
+        })?)
     }
 }

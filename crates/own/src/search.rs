@@ -47,8 +47,9 @@ pub fn search(invocation: &Invocation, asked: Queries<'_>) -> Result<String> {
         return Err(UsageError::new(message, Some(help)).into());
     };
     let options = invocation.options.clone();
-    let new = queries.texts.beside(asked.file).read(1).into_diagnostic()?;
-    let search = QuerySearch::open(&config, (matrix, queries), &options, &new, asked.embeddings).into_diagnostic()?;
+    let new = queries.texts.beside(asked.file).read(1).map_err(UsageError::of)?;
+    let search =
+        QuerySearch::open(&config, (matrix, queries), &options, &new, asked.embeddings).map_err(UsageError::of)?;
     let (number, bill) = (count(new.ids.len() as u64), search.plan(asked.calls));
     if asked.dry_run {
         let stored = search.stored().into_diagnostic()?;

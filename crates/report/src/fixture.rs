@@ -123,6 +123,7 @@ pub(super) fn input<'a>(rows: &'a [ResultRow], reference: &'a Reference) -> Repo
         config_name: "fixture".into(),
         profile: "laptop".into(),
         command: "cargo run --release -p runner -- configs/fixture.yaml".into(),
+        conclusion: None,
         claims: vec![
             JudgedClaim {
                 id: "fails".into(),

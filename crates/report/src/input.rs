@@ -38,6 +38,8 @@ pub struct ReportInput<'a> {
     pub command: String,
     /// Claims of the paper that this run has a part in, with their verdicts.
     pub claims: Vec<JudgedClaim>,
+    /// What came out, in a sentence: above everything else where neither claims nor published numbers say it.
+    pub conclusion: Option<String>,
     /// Warnings that stand before every figure.
     pub caveats: Vec<Caveat>,
     /// All rows; methods keep the order (and colour) of their first appearance.

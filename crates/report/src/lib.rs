@@ -102,7 +102,7 @@ fn section<'a>(input: &'a ReportInput<'a>) -> Result<page::Section<'a>, ReportEr
     check_ids(input)?;
     let tables: Vec<_> = input.tables.iter().map(|spec| table::Table::build(spec, input)).collect::<Result<_, _>>()?;
     let drawings = input.figures.iter().map(|spec| figure::draw(spec, input)).collect::<Result<_, _>>()?;
-    let outcome = outcome::sentence(input, &tables);
+    let outcome = outcome::sentence(input, &tables).or_else(|| input.conclusion.clone());
     Ok(page::Section { input, outcome, tables, drawings })
 }
 

@@ -22,7 +22,7 @@ pub use tools::{DataCommand, ModelCommand, ScoreCommand, StoreArgs, StoreCommand
     version = env!("LANDMARK_VERSION"),
     args_conflicts_with_subcommands = true,
     arg_required_else_help = true,
-    after_help = exit::HELP,
+    after_help = exit::help(),
     override_usage = "runner [OPTIONS] <CONFIG.yaml>\n       runner <COMMAND>"
 )]
 pub struct Cli {

@@ -2,25 +2,24 @@
 
 use std::process::ExitCode;
 
+use landmark_harness::interrupt::INTERRUPTED;
 pub use landmark_harness::invocation::UsageError;
 use landmark_harness::run::Ended;
 
-/// The exit codes, as `--help` lists them.
+/// The exit codes of what ends by itself, as `--help` lists them; an interrupt ends the program with [`INTERRUPTED`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Exit {
     /// All that was asked for is there.
     Done = 0,
-    /// Something failed; what was bought is kept.
+    /// Something failed, or does not hold; what was bought is kept.
     Failed = 1,
-    /// The command line or a configuration is wrong; nothing was started.
+    /// The command line, a configuration or a file that they name is wrong, or a run that is needed was not made; nothing was started.
     Usage = 2,
     /// A budget ended the run; the best so far is written.
     Budget = 3,
     /// Some cells failed, the others are written (`--keep-going`).
     Partial = 4,
-    /// Ctrl-C or SIGTERM; what was bought is kept.
-    Interrupted = 130,
 }
 
 impl From<Exit> for ExitCode {
@@ -39,12 +38,24 @@ impl From<Ended> for Exit {
     }
 }
 
+/// Every exit code and its meaning.
+pub const CODES: [(i32, &str); 6] = [
+    (Exit::Done as i32, "done"),
+    (
+        Exit::Failed as i32,
+        "failed, or a check that does not hold; what was bought is kept, and running again goes on from there",
+    ),
+    (
+        Exit::Usage as i32,
+        "the command line, a configuration or a file that they name is wrong, or a run that is needed was not made; nothing was started",
+    ),
+    (Exit::Budget as i32, "the budget is exhausted; the best so far is written"),
+    (Exit::Partial as i32, "some cells failed and the others are written (--keep-going)"),
+    (INTERRUPTED, "interrupted (Ctrl-C, SIGTERM); what was bought is kept"),
+];
+
 /// The part of `--help` that explains the numbers.
-pub const HELP: &str = "\
-Exit codes:
-    0  done
-    1  failed; what was bought is kept, and running again goes on from there
-    2  the command line or a configuration is wrong; nothing was started
-    3  the budget is exhausted; the best so far is written
-    4  some cells failed and the others are written (--keep-going)
-  130  interrupted; what was bought is kept";
+pub fn help() -> String {
+    let line = |(code, meaning): &(i32, &str)| format!("\n  {code:>3}  {meaning}");
+    "Exit codes:".to_owned() + &CODES.iter().map(line).collect::<String>()
+}

@@ -139,7 +139,14 @@ fn the_version_names_the_revision() {
 
 #[test]
 fn the_help_lists_commands_and_exit_codes() {
-    runner(&["--help"]).assert().success().stdout(contains("Exit codes:")).stdout(contains("validate"));
+    let help = printed(&["--help"]);
+    assert!(help.contains("Exit codes:") && help.contains("validate"), "{help}");
+    let tour = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/tour.md")).unwrap();
+    let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    for (code, meaning) in runner::exit::CODES {
+        assert!(words(&help).contains(&format!("{code} {meaning}")), "{code}: {help}");
+        assert!(tour.contains(&format!("| {code} | {meaning} |")), "{code}");
+    }
     runner(&[]).assert().code(2).stderr(contains("Usage:"));
     runner(&["--no-such-flag"]).assert().code(2);
 }

@@ -55,6 +55,26 @@ fn a_mistyped_key_is_underlined_and_guessed() {
 }
 
 #[test]
+fn a_mistyped_key_comes_first_and_is_looked_for_in_other_sections() {
+    let text = GOOD
+        .replace("experiment: error_curve", "experiment: error_curve\ntarget_error: 7")
+        .replace("smoke: { ranks: [3] }", "smoke: {}");
+    insta::assert_snapshot!(with_file(&(text.clone() + "gama: 2\n"), &["validate", "words.yaml"]));
+    // one that must be there is not missing as well
+    for (from, to) in [
+        ("ranks:", "rnaks:"),
+        ("experiment:", "experimnt:"),
+        ("dataset: { name", "dataset: { nmae"),
+        ("oracle: precomputed", "oracle: { knid: precomputed }"),
+    ] {
+        let said =
+            with_file(&GOOD.replacen(from, to, 1).replace("smoke: { ranks: [3] }", "smoke: {}"), &["words.yaml"]);
+        assert_eq!((said.matches("unknown key").count(), said.matches("is missing").count()), (1, 0), "{to}: {said}");
+        assert!(said.contains("did you mean"), "{said}");
+    }
+}
+
+#[test]
 fn a_mistyped_method_is_underlined_and_guessed() {
     insta::assert_snapshot!(after("- sms_nystrom", "- sms-nystorm"));
 }

@@ -39,12 +39,13 @@ pub struct Problem {
     /// The place itself, then others that matter.
     marks: Vec<(Span, Option<String>)>,
     help: Option<String>,
+    is_unknown_key: bool,
 }
 
 impl Problem {
     /// A problem in words: no full stop, names in backticks.
     pub fn new(message: impl Into<String>) -> Self {
-        Self { message: message.into(), marks: Vec::new(), help: None }
+        Self { message: message.into(), marks: Vec::new(), help: None, is_unknown_key: false }
     }
 
     /// `unknown {what} `{seen}``, with the nearest of `known` as help, or the list of them where none is near.
@@ -56,6 +57,25 @@ impl Problem {
             None if known.is_empty() => problem.help("nothing goes here: remove it"),
             None => problem.help(format!("known: {}", list(&known))),
         }
+    }
+
+    /// An unknown key of the section at `path`, with the nearest of its keys as help, else the nearest of `others`, dotted paths of other sections.
+    pub(crate) fn unknown_key(seen: &str, path: &str, known: &[&str], others: &[String]) -> Self {
+        let names: Vec<&str> = others.iter().filter_map(|other| other.rsplit('.').next()).collect();
+        let elsewhere = || {
+            let near = did_you_mean(seen, names.iter().copied())?;
+            others.iter().find(|other| other.rsplit('.').next() == Some(near))
+        };
+        let mut problem = Self::unknown("key", seen, known.iter().copied());
+        if !path.is_empty() {
+            problem = problem.and(&format!(" in `{path}`"));
+        }
+        if did_you_mean(seen, known.iter().copied()).is_none()
+            && let Some(other) = elsewhere()
+        {
+            problem = problem.help(format!("did you mean `{other}`?"));
+        }
+        Self { is_unknown_key: true, ..problem }
     }
 
     /// Goes on: `` in `svm` ``.
@@ -106,6 +126,11 @@ impl fmt::Display for Problem {
     }
 }
 
+/// `a.b`, or `b` at the top.
+pub(crate) fn dotted(path: &str, key: &str) -> String {
+    if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") }
+}
+
 /// `` `a`, `b`, `c` ``.
 pub fn list(names: &[&str]) -> String {
     names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
@@ -120,7 +145,8 @@ pub(crate) fn excerpt(text: &str) -> String {
     }
 }
 
-/// Everything that is wrong with a configuration, in the order of the file. One problem shows as itself.
+/// Everything that is wrong with a configuration: unknown keys first, since other faults may follow from them, then in the order of the file. One
+/// problem shows as itself.
 #[derive(Debug)]
 pub struct ConfigError {
     name: String,
@@ -131,7 +157,9 @@ pub struct ConfigError {
 impl ConfigError {
     /// Of the configuration called `name`; `problems` must not be empty.
     pub fn new(name: &str, sources: &Sources, mut problems: Vec<Problem>) -> Self {
-        problems.sort_by_key(|problem| problem.place().map(|place| (place.source, place.offset)));
+        problems.sort_by_key(|problem| {
+            (!problem.is_unknown_key, problem.place().map(|place| (place.source, place.offset)))
+        });
         problems.dedup();
         let located = |problem: Problem| {
             let source = problem.place().and_then(|place| sources.0.get(place.source)).cloned();

@@ -8,27 +8,46 @@ use std::fmt;
 use serde::de::value::{MapAccessDeserializer, StrDeserializer};
 use serde::de::{self, DeserializeOwned, DeserializeSeed, IntoDeserializer, Unexpected, Visitor};
 
-use super::problem::{Problem, Span, excerpt};
+use super::problem::{Problem, Span, dotted, excerpt};
 use super::tree::{Key, Node, Value};
 
 /// Collector of problems while a configuration is read.
 #[derive(Debug, Default)]
-pub struct Problems(RefCell<Vec<Problem>>);
+pub struct Problems {
+    found: RefCell<Vec<Problem>>,
+    /// Dotted paths of the keys that were asked for, of all sections.
+    asked: RefCell<Vec<String>>,
+}
 
 impl Problems {
     /// Adds one.
     pub fn add(&self, problem: Problem) {
-        self.0.borrow_mut().push(problem);
+        self.found.borrow_mut().push(problem);
+    }
+
+    /// Notes that keys of the section at `path` are known.
+    pub(crate) fn ask(&self, path: &str, keys: &[&str]) {
+        let mut asked = self.asked.borrow_mut();
+        for path in keys.iter().map(|key| dotted(path, key)) {
+            if !asked.contains(&path) {
+                asked.push(path);
+            }
+        }
+    }
+
+    /// Adds an unknown key of the section at `path`, which knows these.
+    pub(crate) fn unknown_key(&self, key: &Key, path: &str, known: &[&str]) {
+        self.add(Problem::unknown_key(&key.text, path, known, &self.asked.borrow()).at(key.place));
     }
 
     /// True while there is none.
     pub fn is_empty(&self) -> bool {
-        self.0.borrow().is_empty()
+        self.found.borrow().is_empty()
     }
 
     /// All of them.
     pub fn into_vec(self) -> Vec<Problem> {
-        self.0.into_inner()
+        self.found.into_inner()
     }
 
     /// The value, or `None` with the problem collected.
@@ -239,6 +258,7 @@ impl<'de> de::Deserializer<'de> for Reader<'_> {
         fields: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, Fault> {
+        self.problems.ask(&self.path.to_string(), fields);
         match &self.node.value {
             Value::Map(entries) => visitor
                 .visit_map(Entries { entries: entries.iter(), value: None, parent: self, fields: Some(fields) })
@@ -306,9 +326,7 @@ impl<'de> de::MapAccess<'de> for Entries<'_> {
             if let Some(fields) = self.fields
                 && !fields.contains(&key.text.as_str())
             {
-                let problem = Problem::unknown("key", &key.text, fields.iter().copied());
-                let problem = problem.and(&format!(" in `{}`", self.parent.path));
-                self.parent.problems.add(problem.at(key.place));
+                self.parent.problems.unknown_key(key, &self.parent.path.to_string(), fields);
                 continue;
             }
             self.value = Some(entry);

@@ -5,8 +5,9 @@ use std::fmt;
 
 use serde::de::DeserializeOwned;
 
-use super::problem::{Problem, Span};
+use super::problem::{Problem, Span, dotted};
 use super::read::Problems;
+use super::suggest::did_you_mean;
 use super::tree::{Key, Node, Value};
 
 /// A section being read key by key.
@@ -48,12 +49,13 @@ impl<'a> Section<'a> {
 
     /// The dotted path of one of its keys.
     pub fn path_of(&self, key: &str) -> String {
-        if self.path.is_empty() { key.to_owned() } else { format!("{}.{key}", self.path) }
+        dotted(&self.path, key)
     }
 
     /// The node behind a key, unless it is absent or empty.
     pub fn node(&self, key: &'static str) -> Option<&'a Node> {
         self.asked.borrow_mut().push(key);
+        self.problems.ask(&self.path, &[key]);
         let node = self.entries.iter().find(|(k, _)| k.text == key).map(|(_, node)| node)?;
         (node.value != Value::Null).then_some(node)
     }
@@ -77,15 +79,23 @@ impl<'a> Section<'a> {
     pub fn required_node(&self, key: &'static str) -> Option<&'a Node> {
         let node = self.node(key);
         if node.is_none() {
-            let start = Span { len: self.place.len.min(1), ..self.place };
-            let empty = self.entries.iter().find(|(k, _)| k.text == key);
-            let problem = Problem::new(format!("`{}` is missing", self.path_of(key)));
-            self.problems.add(match empty {
-                Some((key, _)) => problem.at(key.place).label("has no value"),
-                None => problem.at(start).label("the section begins here"),
-            });
+            self.miss(key);
         }
         node
+    }
+
+    /// A problem for a key that must be there; one that is misspelt is unknown, and not missing as well.
+    fn miss(&self, key: &'static str) {
+        let missing = Problem::new(format!("`{}` is missing", self.path_of(key)));
+        let written = |is_it: &dyn Fn(&str) -> bool| self.entries.iter().map(|(k, _)| k).find(|k| is_it(&k.text));
+        if let Some(empty) = written(&|text| text == key) {
+            self.problems.add(missing.at(empty.place).label("has no value"));
+        } else if let Some(misspelt) = written(&|text| did_you_mean(text, [key]).is_some()) {
+            self.problems.unknown_key(misspelt, &self.path, &[key]);
+        } else {
+            let start = Span { len: self.place.len.min(1), ..self.place };
+            self.problems.add(missing.at(start).label("the section begins here"));
+        }
     }
 
     /// Reads a number and checks it: `wanted` completes "must be …".
@@ -140,10 +150,8 @@ impl<'a> Section<'a> {
     /// Names every key that is not among these.
     pub fn finish_among<'k>(&self, known: impl IntoIterator<Item = &'k str>) {
         let known: Vec<&str> = known.into_iter().collect();
-        let within = if self.path.is_empty() { String::new() } else { format!(" in `{}`", self.path) };
         for (key, _) in self.entries.iter().filter(|(key, _)| !known.contains(&key.text.as_str())) {
-            let problem = Problem::unknown("key", &key.text, known.iter().copied()).and(&within);
-            self.problems.add(problem.at(key.place));
+            self.problems.unknown_key(key, &self.path, &known);
         }
     }
 }

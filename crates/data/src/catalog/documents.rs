@@ -4,7 +4,8 @@ use std::borrow::Cow;
 
 use super::shared::{SNIPS_TRAIN, WMD_TWITTER};
 use super::{DataFile, Dataset, Holds, PublishedStatistics};
-use crate::documents::{Columns, DocumentFormat};
+use crate::documents::Columns;
+use crate::rows::RowFormat;
 
 /// The one corpus whose documents have header lines.
 pub(super) const NEWSGROUPS: &str = "20news";
@@ -29,7 +30,7 @@ pub(super) static DOCUMENTS: &[Dataset] = &[
     Dataset {
         name: "twitter",
         title: "Twitter (Sanders)",
-        holds: Holds::Documents { format: DocumentFormat::Tsv, columns: SPLIT },
+        holds: Holds::Documents { format: RowFormat::Tsv, columns: SPLIT },
         files: &[WMD_TWITTER],
         licence: "unstated",
         how_to_get: "`all_twitter_by_line.txt` of https://github.com/mkusner/wmd at commit 8522da3, as columns `split label text`",
@@ -48,7 +49,7 @@ pub(super) static DOCUMENTS: &[Dataset] = &[
         name: "recipe_l",
         title: "Recipe-L (Yummly, What's Cooking)",
         holds: Holds::Documents {
-            format: DocumentFormat::Tsv,
+            format: RowFormat::Tsv,
             columns: Columns { text: Cow::Borrowed("ingredients"), ..ID_SPLIT },
         },
         files: &[DataFile {
@@ -72,7 +73,7 @@ pub(super) static DOCUMENTS: &[Dataset] = &[
     Dataset {
         name: "ohsumed",
         title: "Ohsumed (single-label documents of the 23 cardiovascular categories)",
-        holds: Holds::Documents { format: DocumentFormat::Tsv, columns: ID_SPLIT },
+        holds: Holds::Documents { format: RowFormat::Tsv, columns: ID_SPLIT },
         files: &[DataFile {
             path: "wmd/ohsumed_single23.tsv.gz",
             bytes: 3_089_308,
@@ -95,10 +96,7 @@ pub(super) static DOCUMENTS: &[Dataset] = &[
     Dataset {
         name: NEWSGROUPS,
         title: "20 Newsgroups by-date",
-        holds: Holds::Documents {
-            format: DocumentFormat::Jsonl,
-            columns: Columns { id_within_label: true, ..ID_SPLIT },
-        },
+        holds: Holds::Documents { format: RowFormat::Jsonl, columns: Columns { id_within_label: true, ..ID_SPLIT } },
         files: &[DataFile {
             path: "wmd/20news_bydate.jsonl.gz",
             bytes: 13_690_605,
@@ -120,7 +118,7 @@ pub(super) static DOCUMENTS: &[Dataset] = &[
     Dataset {
         name: "amazon",
         title: "Amazon reviews, label = product domain",
-        holds: Holds::Documents { format: DocumentFormat::Tsv, columns: SPLIT },
+        holds: Holds::Documents { format: RowFormat::Tsv, columns: SPLIT },
         files: &[DataFile {
             path: "wmd/amazon.tsv.gz",
             bytes: 2_385_614,
@@ -142,7 +140,7 @@ pub(super) static DOCUMENTS: &[Dataset] = &[
     Dataset {
         name: "classic",
         title: "Classic (CACM, CISI, CRAN and MED abstracts)",
-        holds: Holds::Documents { format: DocumentFormat::Tsv, columns: Columns { id_within_label: true, ..ID_SPLIT } },
+        holds: Holds::Documents { format: RowFormat::Tsv, columns: Columns { id_within_label: true, ..ID_SPLIT } },
         files: &[DataFile {
             path: "wmd/classic.tsv.gz",
             bytes: 1_562_941,
@@ -166,7 +164,7 @@ pub(super) static DOCUMENTS: &[Dataset] = &[
         name: "snips_utterances",
         title: "SNIPS 2017 custom intents, its training utterances as documents",
         holds: Holds::Documents {
-            format: DocumentFormat::Tsv,
+            format: RowFormat::Tsv,
             columns: Columns { label: Cow::Borrowed("intent"), ..Columns::PLAIN },
         },
         files: &[SNIPS_TRAIN],

@@ -31,6 +31,14 @@ impl Columns {
     };
 }
 
+impl Columns {
+    /// The columns that are read: label and text, then id and split where there are such.
+    pub(super) fn wanted(&self) -> Vec<&str> {
+        let more = [&self.id, &self.split].into_iter().flatten();
+        [&self.label, &self.text].into_iter().chain(more).map(AsRef::as_ref).collect()
+    }
+}
+
 impl Default for Columns {
     fn default() -> Self {
         Self::PLAIN

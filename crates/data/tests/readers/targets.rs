@@ -9,7 +9,7 @@ use landmark_data::matrices::{read_rows, read_square};
 use landmark_data::pairs::{PairColumns, PairScale};
 use landmark_data::relevancy::Judgements;
 use landmark_data::{
-    Columns, DocumentFormat, KelpExamples, LabelledDocuments, MentionCorpus, SentencePairs, Threads, Tree, VectorFiles,
+    Columns, KelpExamples, LabelledDocuments, MentionCorpus, RowFormat, SentencePairs, Threads, Tree, VectorFiles,
     VectorFormat, WordVectors,
 };
 use zip::ZipWriter;
@@ -140,13 +140,13 @@ pub(crate) const TARGETS: [Target; 15] = [
     Target {
         name: "documents, TSV",
         file: "items.tsv",
-        read: |path, _| said(LabelledDocuments::read("mine", path, DocumentFormat::Tsv, &Columns::default())),
+        read: |path, _| said(LabelledDocuments::read("mine", path, RowFormat::Tsv, &Columns::default())),
         examples: || vec![lines(DOCUMENTS, 4), b"label\ttext\na\tx y\nb\tz\n".to_vec()],
     },
     Target {
         name: "documents, JSON lines",
         file: "items.jsonl",
-        read: |path, _| said(LabelledDocuments::read("mine", path, DocumentFormat::Jsonl, &Columns::default())),
+        read: |path, _| said(LabelledDocuments::read("mine", path, RowFormat::Jsonl, &Columns::default())),
         examples: || {
             vec![b"{\"label\": \"a\", \"text\": \"x\\u00e9\"}\n{\"label\": \"b\", \"text\": \"y\"}\n".to_vec()]
         },

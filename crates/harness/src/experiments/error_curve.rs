@@ -38,8 +38,8 @@ impl Experiment for ErrorCurve {
         jobs(context)
     }
 
-    fn layout(&self, _: &SweepContext<'_>, rows: &[ResultRow]) -> Layout {
-        error_layout(rows)
+    fn layout(&self, context: &SweepContext<'_>, rows: &[ResultRow]) -> Layout {
+        error_layout(context, rows)
     }
 }
 
@@ -134,8 +134,8 @@ pub(super) fn report_rows(approximation: &Approximation, blank: &dyn Fn(Metric, 
     rows
 }
 
-/// Tables and figures of relative errors, for every comparison that was run.
-pub(super) fn error_layout(rows: &[ResultRow]) -> Layout {
+/// Tables and figures of relative errors, for every comparison that was run: as the paper has them, or, where there is none, at equal entries first, since entries are what is paid.
+pub(super) fn error_layout(context: &SweepContext<'_>, rows: &[ResultRow]) -> Layout {
     let metric = match rows.iter().find(|row| matches!(row.metric, Metric::RelativeError | Metric::EstimatedError)) {
         Some(row) => row.metric,
         None => return Layout::default(),
@@ -144,32 +144,35 @@ pub(super) fn error_layout(rows: &[ResultRow]) -> Layout {
         shown(metric).iter().flat_map(|shown| optimum_at_equal_entries(rows, shown.metric)).collect();
     let all: Vec<&ResultRow> = rows.iter().chain(&restated).collect();
     let (mut tables, mut figures) = (Vec::new(), Vec::new());
-    for Shown { metric, id, title, what, is_drawn } in shown(metric) {
-        for (comparison, words) in [(Comparison::Rank, "equal rank"), (Comparison::Entries, "equal entries")] {
-            let select = Selection::compared_at(metric, comparison.id());
-            if !all.iter().any(|row| select.matches(row)) {
-                continue;
-            }
-            tables.push(TableSpec {
-                id: format!("table-{id}-{}", comparison.id()),
-                title: format!("{title} at {words}"),
-                caption: format!(
-                    "{what} over replicates, mean ± half the 95 % interval. Methods are given {words}; s is the column."
-                ),
-                kind: TableKind::Grid { select: select.clone(), across: "columns" },
+    let comparisons = [(Comparison::Rank, "equal rank"), (Comparison::Entries, "equal entries")];
+    let mut parts: Vec<_> = shown(metric).into_iter().flat_map(|shown| comparisons.map(|at| (shown, at))).collect();
+    if context.run.paper.is_none() {
+        parts.sort_by_key(|(_, (comparison, _))| *comparison != Comparison::Entries);
+    }
+    for (Shown { metric, id, title, what, is_drawn }, (comparison, words)) in parts {
+        let select = Selection::compared_at(metric, comparison.id());
+        if !all.iter().any(|row| select.matches(row)) {
+            continue;
+        }
+        tables.push(TableSpec {
+            id: format!("table-{id}-{}", comparison.id()),
+            title: format!("{title} at {words}"),
+            caption: format!(
+                "{what} over replicates, mean ± half the 95 % interval. Methods are given {words}; s is the column."
+            ),
+            kind: TableKind::Grid { select: select.clone(), across: "columns" },
+        });
+        if id == "error" {
+            tables.extend(paired(rows, &select, comparison, words));
+        }
+        if is_drawn {
+            figures.push(FigureSpec {
+                id: format!("figure-{id}-{}", comparison.id()),
+                title: format!("{title} against s/n, {words}"),
+                caption: format!("{what} against the share s/n of landmarks; the band is the 95 % interval."),
+                select,
+                kind: FigureKind::Curve { across: "fraction", log_y: true, y_limits: None },
             });
-            if id == "error" {
-                tables.extend(paired(rows, &select, comparison, words));
-            }
-            if is_drawn {
-                figures.push(FigureSpec {
-                    id: format!("figure-{id}-{}", comparison.id()),
-                    title: format!("{title} against s/n, {words}"),
-                    caption: format!("{what} against the share s/n of landmarks; the band is the 95 % interval."),
-                    select,
-                    kind: FigureKind::Curve { across: "fraction", log_y: true, y_limits: None },
-                });
-            }
         }
     }
     tables.push(TableSpec {
@@ -183,6 +186,7 @@ pub(super) fn error_layout(rows: &[ResultRow]) -> Layout {
 }
 
 /// A metric of the report of errors.
+#[derive(Clone, Copy)]
 struct Shown {
     metric: Metric,
     id: &'static str,

@@ -334,7 +334,7 @@ fn restated(rows: &[ResultRow]) -> Vec<ResultRow> {
 }
 
 fn layout(context: &SweepContext<'_>, rows: &[ResultRow]) -> Layout {
-    let errors = error_layout(rows);
+    let errors = error_layout(context, rows);
     let (mut tables, mut figures) = (Vec::new(), Vec::new());
     for metric in [Metric::Pearson, Metric::Spearman, Metric::F1, Metric::Accuracy] {
         let spec = metric.spec();

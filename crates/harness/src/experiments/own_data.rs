@@ -171,6 +171,7 @@ fn measure(context: &SweepContext<'_>, key: &CellKey, cell: &Cell) -> Result<Vec
     rows.extend(with_seconds(of_files, &made.approximation));
     rows.extend(errors.with_known.clone());
     rows.extend(curve::rows(context, cell, gamma)?);
+    rows.extend(curve::true_recall(context, cell, gamma, &made.approximation, &blank)?);
     write(context, key, made, gamma, &errors)?;
     Ok(rows)
 }
@@ -357,11 +358,19 @@ fn remove_answers(folder: &Path) -> Result<(), JobError> {
 fn layout(context: &SweepContext<'_>, rows: &[ResultRow]) -> Layout {
     let find = |metric: Metric| rows.iter().find(|row| row.metric == metric);
     let Some(first) = rows.first() else { return Layout::default() };
+    let is_given = !context.problem.is_priced;
     let mut lines = vec![
         line("items", &first.subject.items.to_string()),
         line("method", &first.subject.method),
         line("landmarks", &find(Metric::Rank).map_or(0.0, |row| row.value).to_string()),
-        line("evaluations, without those of the error estimate", &first.cost.evaluations.to_string()),
+        line(
+            if is_given {
+                "entries of the matrix that the fit reads"
+            } else {
+                "evaluations, without those of the error estimate"
+            },
+            &first.cost.evaluations.to_string(),
+        ),
     ];
     if let Some(price) = context.matrix.budget.price(first.cost.evaluations) {
         lines.push(line("their price", &format!("{price:.2}")));
@@ -400,9 +409,7 @@ fn layout(context: &SweepContext<'_>, rows: &[ResultRow]) -> Layout {
     let table = TableSpec {
         id: "table-factors".to_owned(),
         title: "The factors".to_owned(),
-        caption: "The relative error is ‖K − K̃‖_F / ‖K‖_F with its 95 % interval, from entries bought for the purpose; neighbours, pairs and \
-                  clusters leave the diagonal out. Evaluations are those of an empty store."
-            .to_owned(),
+        caption: caption(is_given, find(Metric::OffDiagonalError)),
         kind: TableKind::Plain { figures: vec![1], head: vec![String::new(), String::new()], lines },
     };
     let failed = Factors::peek(&context.folder.join(FACTORS)).map_or(0, |info| info.failed_pairs);
@@ -427,6 +434,20 @@ fn layout(context: &SweepContext<'_>, rows: &[ResultRow]) -> Layout {
     let (matrix, missing) = page::page(context, rows);
     notes.extend(missing);
     Layout { tables, notes, matrix, ..Layout::default() }
+}
+
+/// Caption of the table: from what the error is known.
+fn caption(is_given: bool, error: Option<&ResultRow>) -> String {
+    let from = match error {
+        Some(row) if row.interval.is_some() => " with its 95 % interval, from entries bought for the purpose",
+        Some(_) if is_given => " against every entry of the matrix, which is given",
+        Some(_) => " against all of K, which was evaluated",
+        None => "",
+    };
+    let evaluations = if is_given { "" } else { " Evaluations are those of an empty store." };
+    format!(
+        "The relative error is ‖K − K̃‖_F / ‖K‖_F{from}; neighbours, pairs and clusters leave the diagonal out.{evaluations}"
+    )
 }
 
 fn line(name: &str, value: &str) -> Vec<String> {

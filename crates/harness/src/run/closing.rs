@@ -2,12 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use landmark_report::{Direction, Metric, ResultRow};
+use landmark_report::{Direction, Interval, Metric, ResultRow};
 
 use crate::config::{Config, Subject};
+use crate::sweep::Comparison;
 
 /// Lines of a table that a terminal shows; the files hold all of them.
 const LINES: usize = 10;
+
+/// Relative errors below this are those of rounding.
+const ROUNDING: f64 = 1e-12;
 
 /// Measures that a run is summed up by, the most telling first.
 const TELLING: [Metric; 9] = [
@@ -23,12 +27,18 @@ const TELLING: [Metric; 9] = [
     Metric::RecallAt10,
 ];
 
-/// The best of a run in its most telling measure: `Accuracy 95.2 at best, by shift_ridge at rank 100.`
+/// The best of a run in its most telling measure, at equal entries where methods are compared at them: `Accuracy: 95.2 at best, by shift_ridge at 100 columns.`
 pub(super) fn outcome(rows: &[ResultRow]) -> Option<String> {
-    let metric =
-        TELLING.into_iter().find(|metric| rows.iter().any(|row| row.metric == *metric && !row.subject.is_cap))?;
+    let is_told =
+        |row: &&ResultRow, metric: Metric| row.metric == metric && !row.subject.is_cap && row.value.is_finite();
+    let metric = TELLING.into_iter().find(|metric| rows.iter().any(|row| is_told(&row, *metric)))?;
+    let told = || rows.iter().filter(|row| is_told(row, metric));
+    let at_entries = told().find(|row| row.comparison == Comparison::Entries.id());
+    // prefixes of the columns and other comparisons stand behind the first
+    let comparison = at_entries.or_else(|| told().next()).map(|row| row.comparison.as_str())?;
+    let told: Vec<&ResultRow> = told().filter(|row| row.comparison == comparison).collect();
     let mut means: BTreeMap<(&str, u64), (f64, u64)> = BTreeMap::new();
-    for row in rows.iter().filter(|row| row.metric == metric && !row.subject.is_cap && row.value.is_finite()) {
+    for row in &told {
         let mean = means.entry((&row.subject.method, row.count("columns"))).or_default();
         *mean = (mean.0 + row.value, mean.1 + 1);
     }
@@ -46,7 +56,18 @@ pub(super) fn outcome(rows: &[ResultRow]) -> Option<String> {
     let mut letters = head.chars();
     let head: String = letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect();
     let by = if is_choice { "at best, by" } else { "by" };
-    Some(format!("{head}: {} {by} {method}{at}.", metric.show(mean(of))))
+    let at_equal = if at_entries.is_some() { " at equal entries" } else { "" };
+    let is_error = matches!(metric, Metric::OffDiagonalError | Metric::RelativeError);
+    let known = match told.as_slice() {
+        rows if is_error && rows.iter().all(|row| row.interval.is_none()) => "; exact, against all of K".to_owned(),
+        [ResultRow { interval: Some(Interval { lower, upper }), .. }] => {
+            format!(", 95 % interval {} to {}", metric.show(*lower), metric.show(*upper))
+        }
+        _ => String::new(),
+    };
+    // an error of rounding is none
+    let value = if is_error && mean(of) < ROUNDING { 0.0 } else { mean(of) };
+    Some(format!("{head}{at_equal}: {} {by} {method}{at}{known}.", metric.show(value)))
 }
 
 /// What to do next.

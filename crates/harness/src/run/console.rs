@@ -173,7 +173,7 @@ fn timing(matrices: &Matrices<'_>, forecast: &Forecast, sample: Option<u64>) -> 
     if !forecast.are_named() {
         return Ok(Timing::None("no call was timed: which entries are asked for shows only on the way"));
     }
-    let timed = matrices.time(forecast, calls).map_err(|error| RunError::Plan(Box::new(error.into())))?;
+    let timed = matrices.time(forecast, calls)?;
     Ok(timed.map_or(Timing::None("no call was timed: all entries are in the store"), Timing::Of))
 }
 
@@ -242,9 +242,12 @@ pub(super) fn print_outcome(
     eprintln!("{} rows in `{}`", count(rows.len() as u64), folder.display());
     let came_out = closing::outcome(rows).map_or_else(String::new, |sentence| sentence + " ");
     eprintln!("{came_out}{}", closing::next_step(config, &page.display().to_string()));
-    if matches!(&config.subject, Subject::Matrix(matrix, _) if matrix.experiment.makes_factors) {
+    if let Subject::Matrix(matrix, _) = &config.subject
+        && matrix.experiment.makes_factors
+    {
+        let project = if matrix.dataset.texts().is_some() { ", `project`" } else { "" };
         let words = ["topk".to_owned(), config.run.file.display().to_string()].into_iter().chain(options.flags.clone());
         let command = command_line(Path::new("runner"), &words.collect::<Vec<_>>());
-        eprintln!("use the factors: `{command}`, and so `mine`, `cluster`, `classify` and `project`");
+        eprintln!("use the factors: `{command}`, and so `mine`, `cluster`, `classify`{project} and `export`");
     }
 }

@@ -6,7 +6,7 @@ use landmark_report::{
 };
 use serde_json::{Map, Value as Json};
 
-use super::{Outcome, RunError, RunOptions, console, results_base};
+use super::{Outcome, RunError, RunOptions, closing, console, results_base};
 use crate::config::Config;
 use crate::oracles::wmd::Skipped;
 use crate::run_source::RunSource;
@@ -19,6 +19,7 @@ pub(super) struct ReportSection {
     profile: String,
     command: String,
     claims: Vec<JudgedClaim>,
+    conclusion: Option<String>,
     stamps: Vec<Caveat>,
     reference: Option<Reference>,
     tables: Vec<TableSpec>,
@@ -58,9 +59,9 @@ impl ReportSection {
             facts: provenance.clone(),
         };
         Ok(Self {
-            rows,
             title: title(config),
             claims: claims(config, Some(&config.run.name), vec![this], options)?,
+            conclusion: closing::outcome(&rows).filter(|_| config.run.paper.is_none()),
             name: config.run.name.clone(),
             profile: config.run.profile.name.clone(),
             // of what an earlier run made, and this one draws again, that one's
@@ -72,6 +73,7 @@ impl ReportSection {
             provenance,
             notes,
             matrix: layout.matrix,
+            rows,
         })
     }
 
@@ -84,6 +86,7 @@ impl ReportSection {
             profile: config.run.profile.name.clone(),
             command: options.command.clone(),
             claims: claims(config, Some(&config.run.name), Vec::new(), options)?,
+            conclusion: None,
             stamps: Vec::new(),
             reference: reference(config)?,
             tables: Vec::new(),
@@ -140,6 +143,7 @@ impl ReportSection {
             profile: self.profile.clone(),
             command: self.command.clone(),
             claims: self.claims.clone(),
+            conclusion: self.conclusion.clone(),
             caveats: self.stamps.clone(),
             rows: &self.rows,
             reference: self.reference.as_ref(),

@@ -196,9 +196,12 @@ impl Sketch {
             "shift_ridge"
         };
         let _ = writeln!(out, "methods: [{method}]");
-        let _ = writeln!(out, "ranks: {} # landmarks: so many columns are evaluated", self.ranks());
-        let _ = writeln!(out, "error_estimate: {estimate} # evaluations that tell how good the factors are");
-        if self.score != Some(ScoreKind::Matrix) {
+        let is_matrix = self.score == Some(ScoreKind::Matrix);
+        let what = if is_matrix { "read" } else { "evaluated" };
+        let _ = writeln!(out, "ranks: {} # landmarks: so many columns are {what}", self.ranks());
+        // of a given matrix the error is known
+        if !is_matrix {
+            let _ = writeln!(out, "error_estimate: {estimate} # evaluations that tell how good the factors are");
             let _ = writeln!(
                 out,
                 "# budget: {{ entries: 100_000 }} # a hard limit; also `seconds`, or `money` with `cost_per_entry`"

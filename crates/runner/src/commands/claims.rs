@@ -64,8 +64,10 @@ pub(super) fn claims(results: &Path, check: bool, write: bool) -> Result<Exit> {
 
 /// The claims of every paper, by folder, with the names that their predicates may use.
 fn read_papers() -> Result<Vec<(Claims, KnownNames)>> {
-    let folder = std::fs::read_dir(PAPERS);
-    let folder = folder.into_diagnostic().wrap_err("there is no folder `experiments`: start in the project's own")?;
+    let folder = std::fs::read_dir(PAPERS).map_err(|_| {
+        let help = "start in the project's own folder".to_owned();
+        UsageError::new(format!("there is no folder `{PAPERS}`"), Some(help))
+    })?;
     let mut files: Vec<PathBuf> = Vec::new();
     for entry in folder {
         let path = entry.into_diagnostic()?.path().join("claims.yaml");

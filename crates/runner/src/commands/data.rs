@@ -95,6 +95,10 @@ fn fetch(names: &[&str], places: &Places, accept_licences: bool, quiet: bool) ->
 
 /// Every file that is there, and whether it is the catalog's.
 fn verify(names: &[String], places: &Places) -> Result<(String, Exit)> {
+    if !places.data.is_dir() {
+        let help = "`runner data fetch NAME` makes it".to_owned();
+        return Err(UsageError::new(format!("there is no folder `{}`", places.data.display()), Some(help)).into());
+    }
     let found = corpora::verify(&known(names)?, &places.data).into_diagnostic()?;
     let is_good = found.iter().all(|(_, _, state)| *state == FileState::Present);
     let row = |(dataset, path, state): &(&str, &str, FileState)| {

@@ -30,7 +30,8 @@ pub(super) fn docs(files: &[PathBuf], write: bool) -> Result<Exit> {
 
 fn one(file: &Path, write: bool) -> Result<()> {
     let name = file.display();
-    let old = std::fs::read_to_string(file).into_diagnostic().wrap_err_with(|| format!("`{name}` can't be read"))?;
+    let old = std::fs::read_to_string(file)
+        .map_err(|error| UsageError::new(format!("`{name}` can't be read: {error}"), None))?;
     let Some(new) = regenerate(&old) else {
         let help =
             format!("put `{}` and `{}`, or another pair of markers, on lines of their own", TABLES[0].0, TABLES[0].1);

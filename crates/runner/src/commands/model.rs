@@ -60,7 +60,7 @@ fn fetch(model: &'static KnownModel, models: Option<&Path>, quiet: bool) -> Resu
 
 /// Files of a model's folder: every one with its sha256, and whether the three fit each other.
 fn check(name: &str, models: Option<&Path>) -> Result<(String, Exit)> {
-    let files = ModelFiles::find(name, models).into_diagnostic()?;
+    let files = ModelFiles::find(name, models).map_err(UsageError::of)?;
     if files.is_tiny() {
         return Ok(("`tiny` is inside; it needs no file\n".to_owned(), Exit::Done));
     }

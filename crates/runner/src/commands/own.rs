@@ -4,6 +4,7 @@ use std::io::{self, BufRead, IsTerminal};
 
 use landmark_harness::experiments::own_data::export::Form;
 use landmark_harness::invocation::Invocation;
+use landmark_harness::run::Ended;
 use landmark_own::{
     self as matrix, Calls, InitWanted, LabelColumns, ListedPairs, Queries, Recalled, ScoreKind, Scoring, Wanted,
 };
@@ -19,7 +20,8 @@ use crate::output;
 /// Does one of them.
 pub(super) fn own(command: OwnCommand, log: LogArgs) -> Result<Exit> {
     let at = |arguments: &OwnArgs| invocation(arguments, log);
-    let text = match command {
+    let whole = |text: String| (text, Ended::Done);
+    let (text, ended) = match command {
         OwnCommand::Init { file, score, out, id, text, label, command, model, url, key, landmarks, force, places } => {
             let command = command.map(|words| words.split_whitespace().map(str::to_owned).collect());
             let wanted = InitWanted {
@@ -28,7 +30,7 @@ pub(super) fn own(command: OwnCommand, log: LogArgs) -> Result<Exit> {
                 ..InitWanted { file, out, id, text, label, model, url, key, landmarks, force, ..InitWanted::default() }
             };
             let options = super::run::options(&OverlayArgs::default(), &places, log);
-            matrix::init(&wanted, &options, catalogue::catalogue(), &mut ask)?
+            whole(matrix::init(&wanted, &options, catalogue::catalogue(), &mut ask)?)
         }
         OwnCommand::Pairs { config, file, first, second, against, rescore, budget, out, overlay, places } => {
             let invocation = Invocation { out, ..super::run::invocation(&config, &overlay, &places, log) };
@@ -36,7 +38,7 @@ pub(super) fn own(command: OwnCommand, log: LogArgs) -> Result<Exit> {
         }
         OwnCommand::Project { config, items, embeddings, k, overlay, places } => {
             let invocation = super::run::invocation(&config, &overlay, &places, log);
-            matrix::project(&invocation, &items, embeddings.as_deref(), k)?
+            whole(matrix::project(&invocation, &items, embeddings.as_deref(), k)?)
         }
         OwnCommand::Topk {
             k,
@@ -53,20 +55,18 @@ pub(super) fn own(command: OwnCommand, log: LogArgs) -> Result<Exit> {
             let is_strict = bound == StatedBound::Strict;
             let wanted =
                 Recalled { k, target, delta, is_strict, audit, from_factors, calls_per_item, share, budget, dry_run };
-            let (text, ended) = matrix::top_k_with_recall(&at(&own), &wanted)?;
-            output::answer(&text, log).into_diagnostic()?;
-            return Ok(ended.into());
+            matrix::top_k_with_recall(&at(&own), &wanted)?
         }
         OwnCommand::Topk { k, rescore, budget, calls_per_item, rounds, share, exact, dry_run, own, .. } => {
             match Calls::of(k, calls_per_item, (rounds, share), exact)? {
-                Some(calls) => matrix::top_k_by_calls(&at(&own), &calls, dry_run)?,
+                Some(calls) => whole(matrix::top_k_by_calls(&at(&own), &calls, dry_run)?),
                 None if dry_run => return Err(matrix::no_dry_run()),
                 None => matrix::top_k(&at(&own), k, rescore, budget)?,
             }
         }
         OwnCommand::Search { queries, embeddings, calls, k, dry_run, own } => {
             let asked = Queries { file: &queries, embeddings: embeddings.as_deref(), calls, k, dry_run };
-            matrix::search(&at(&own), asked)?
+            whole(matrix::search(&at(&own), asked)?)
         }
         OwnCommand::Mine { pairs, at_least, scoring, own } => {
             matrix::mine(&at(&own), Wanted::of(pairs, at_least, scoring.into())?)?
@@ -77,15 +77,15 @@ pub(super) fn own(command: OwnCommand, log: LogArgs) -> Result<Exit> {
         OwnCommand::Cluster { pivots: true, at_least: Some(at_least), budget, own, .. } => {
             matrix::cluster_by_pivots(&at(&own), at_least, budget)?
         }
-        OwnCommand::Cluster { clusters, own, .. } => matrix::cluster(&at(&own), clusters)?,
+        OwnCommand::Cluster { clusters, own, .. } => whole(matrix::cluster(&at(&own), clusters)?),
         OwnCommand::Classify { labels, id, label, split, own } => {
             let columns = LabelColumns { id: id.as_deref(), label: &label, split: split.as_deref() };
-            matrix::classify(&at(&own), &labels, columns)?
+            whole(matrix::classify(&at(&own), &labels, columns)?)
         }
-        OwnCommand::Export { to, own } => matrix::export(&at(&own), to.into())?,
+        OwnCommand::Export { to, own } => whole(matrix::export(&at(&own), to.into())?),
     };
     output::answer(&text, log).into_diagnostic()?;
-    Ok(Exit::Done)
+    Ok(ended.into())
 }
 
 fn invocation(arguments: &OwnArgs, log: LogArgs) -> Invocation {

@@ -9,6 +9,7 @@ use landmark_tasks::ranking::{Answer, score_ranking};
 use miette::{IntoDiagnostic, Result};
 
 use crate::cli::ScoreCommand;
+use crate::exit::UsageError;
 
 /// The figures, as text.
 pub(super) fn score(command: &ScoreCommand) -> Result<String> {
@@ -20,11 +21,11 @@ pub(super) fn score(command: &ScoreCommand) -> Result<String> {
 
 /// MAP and AvgRec as fractions, the others in per cent, with the decimals of the official table.
 fn cqa(gold: &Path, predictions: &Path) -> Result<String> {
-    let gold = Judgements::read(gold).into_diagnostic()?;
-    let predictions = Judgements::read(predictions).into_diagnostic()?;
+    let gold = Judgements::read(gold).map_err(UsageError::of)?;
+    let predictions = Judgements::read(predictions).map_err(UsageError::of)?;
     let questions: Vec<Vec<Answer>> = gold
         .beside(&predictions)
-        .into_diagnostic()?
+        .map_err(UsageError::of)?
         .into_iter()
         .map(|comments| {
             let answer = |judged: landmark_data::relevancy::Judged| Answer {
@@ -52,8 +53,9 @@ fn cqa(gold: &Path, predictions: &Path) -> Result<String> {
 
 /// The table that the reference scorers print: per cent with two decimals.
 fn coref(key: &Path, response: &Path, keep_singletons: bool) -> Result<String> {
-    let (key, response) = (ConllFile::read(key).into_diagnostic()?, ConllFile::read(response).into_diagnostic()?);
-    let pairs = key.beside(&response).into_diagnostic()?;
+    let (key, response) =
+        (ConllFile::read(key).map_err(UsageError::of)?, ConllFile::read(response).map_err(UsageError::of)?);
+    let pairs = key.beside(&response).map_err(UsageError::of)?;
     let clusters = |document: &ConllDocument| -> Vec<Vec<Span>> {
         document.clusters.iter().map(|(_, mentions)| mentions.clone()).collect()
     };

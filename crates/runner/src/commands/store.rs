@@ -4,7 +4,7 @@ use landmark_store::TileStore;
 use miette::{IntoDiagnostic, Result};
 
 use crate::cli::{StoreArgs, StoreCommand};
-use crate::exit::Exit;
+use crate::exit::{Exit, UsageError};
 use crate::output::{self, columns};
 
 /// Folder of the evaluated entries when nothing else is said.
@@ -13,7 +13,7 @@ pub(crate) const DEFAULT_STORE: &str = "store";
 /// Looks at a store, checks it or cleans it.
 pub(super) fn store(command: &StoreCommand) -> Result<Exit> {
     let open = |StoreArgs { store, named }: &StoreArgs| {
-        TileStore::open(store.as_deref().or(named.as_deref()).unwrap_or(DEFAULT_STORE)).into_diagnostic()
+        TileStore::open(store.as_deref().or(named.as_deref()).unwrap_or(DEFAULT_STORE)).map_err(UsageError::of)
     };
     let (text, exit) = match command {
         StoreCommand::Ls { store, failures: true } => (failures(&open(store)?)?, Exit::Done),

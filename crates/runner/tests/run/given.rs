@@ -1,5 +1,10 @@
-//! Neighbours, pairs and groups of a matrix that is given: read off it, whatever the factors say.
+//! Neighbours, pairs and groups of a matrix that is given: read off it, whatever the factors say; and its page, which knows the truth.
+#![cfg(unix)]
 
+use ndarray::{Array1, Array2};
+use ndarray_npy::read_npy;
+
+use crate::own_page::{bytes, map, page};
 use crate::scratch::{Scratch, smooth_matrix};
 
 const GIVEN: &str = "name: given\nexperiment: own_data\ndataset: { name: precomputed, path: k.npy }\noracle: { kind: precomputed }\n\
@@ -41,4 +46,54 @@ fn answers_of_a_given_matrix_are_exact_and_complete() {
     let pairs = rows(&scratch, "results/given/pairs.tsv");
     assert_eq!(pairs.len(), wanted);
     assert!(pairs.iter().all(|row| row[3] == "true"));
+}
+
+#[test]
+fn the_page_of_a_given_matrix_tells_its_true_error_and_recall() {
+    let scratch = Scratch::with(&GIVEN.replace("name: given", "name: mine").replace("ranks: 2", "ranks: 6"));
+    let truth =
+        Array2::from_shape_fn((30, 30), |(i, j)| smooth_matrix()[[i, j]] * if (i + j) % 3 == 1 { 0.6 } else { 1.0 });
+    let truth = (&truth + &truth.t()) / 2.0;
+    scratch.write_matrix("k.npy", &truth);
+    let said = scratch.run_well(&[]);
+    assert!(said.err.contains("; exact, against all of K.") && !said.err.contains("`project`"), "{}", said.err);
+    let z: Array2<f64> = read_npy(scratch.path("results/mine/factors/vectors.npy")).unwrap();
+    let signs: Array1<f64> = read_npy(scratch.path("results/mine/factors/signature.npy")).unwrap();
+    let approximated = (&z * &signs).dot(&z.t());
+    let off = |matrix: &Array2<f64>| {
+        let squares = matrix.indexed_iter().filter(|((i, j), _)| i != j).map(|(_, value)| value * value);
+        squares.sum::<f64>().sqrt()
+    };
+    let text = page(&scratch);
+    let error = off(&(&truth - &approximated)) / off(&truth);
+    assert!(text.contains(&format!("wrong by {error:.3} of the norm of K (exact, against all of K)")), "{error}");
+    // the ten nearest of each item that is no landmark, by the columns of the landmarks and else by the factors
+    let info = scratch.json("results/mine/factors/factors.json");
+    let landmarks: Vec<usize> =
+        info["landmarks"].as_array().unwrap().iter().map(|item| item.as_u64().unwrap() as usize).collect();
+    let nearest = |item: usize, of: &dyn Fn(usize) -> f64| {
+        let mut others: Vec<usize> = (0..30).filter(|&other| other != item).collect();
+        others.sort_by(|&a, &b| of(b).total_cmp(&of(a)).then(a.cmp(&b)));
+        others.truncate(10);
+        others
+    };
+    let judged: Vec<usize> = (0..30).filter(|item| !landmarks.contains(item)).collect();
+    let found = judged.iter().map(|&item| {
+        let wanted = nearest(item, &|other| truth[[item, other]]);
+        let ours = nearest(item, &|other| match landmarks.contains(&other) {
+            true => truth[[item, other]],
+            false => approximated[[item, other]],
+        });
+        wanted.iter().filter(|other| ours.contains(other)).count()
+    });
+    let recall = found.sum::<usize>() as f64 / (10 * judged.len()) as f64;
+    assert!(recall < 1.0, "a matrix that six columns give away tells nothing");
+    assert!(text.contains(&format!("{:.0} % are found from 6 landmarks.", 100.0 * recall)), "{recall}");
+    assert!(text.contains("exact, at all items that are no landmark"));
+    // what it lists is the matrix itself
+    assert!(bytes(&map(&scratch)["exact"]).iter().all(|&exact| exact == 1));
+    assert!(!text.contains("estimated by the factors\">") && text.contains("Read off the matrix"));
+    assert!(
+        text.contains("against every entry of the matrix, which is given") && !text.contains("bought for the purpose")
+    );
 }

@@ -4,6 +4,7 @@
 
 mod coreference;
 mod crash;
+mod exit_codes;
 mod fetch;
 mod given;
 mod glue;

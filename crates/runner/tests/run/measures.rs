@@ -153,3 +153,23 @@ fn a_share_that_is_none_is_refused() {
         scratch.complains(&["--set", &assignment], &["`oracle.negligible` is", "must be above 0 and below 1"]);
     }
 }
+
+#[test]
+fn a_comparison_of_ones_own_begins_with_its_conclusion_and_with_equal_entries() {
+    let scratch = mine(MATRIX);
+    let said = scratch.run_well(&[]);
+    let summary = std::fs::read_to_string(scratch.path("results/mine/summary.md")).unwrap();
+    let conclusion = summary.lines().nth(2).unwrap();
+    assert!(conclusion.starts_with("Error off the diagonal at equal entries: "), "{summary}");
+    assert!(conclusion.ends_with("; exact, against all of K.") && said.err.contains(conclusion), "{conclusion}");
+    let page = std::fs::read_to_string(scratch.path("results/mine/report.html")).unwrap();
+    assert!(page.contains(&format!("<p class=\"outcome\">{conclusion}</p>")), "{conclusion}");
+    // the best of the table it speaks of
+    let rows = scratch.figures("results/mine");
+    let at_entries = |row: &&serde_json::Value| row["metric"] == "off_diagonal_error" && row["comparison"] == "entries";
+    let least = rows.iter().filter(at_entries).map(|row| row["value"].as_f64().unwrap()).fold(f64::INFINITY, f64::min);
+    assert!(conclusion.contains(&format!(": {least:.3} at best, by ")), "{least}: {conclusion}");
+    let heads: Vec<&str> = summary.lines().filter(|line| line.starts_with("## Relative error")).collect();
+    let of_entries = heads.iter().take_while(|head| head.contains("equal entries")).count();
+    assert_eq!(2 * of_entries, heads.len(), "{heads:?}");
+}

@@ -106,8 +106,14 @@ fn init_reads_a_matrix_and_knows_distances() {
         .map(|row| row.iter().map(f64::to_string).collect::<Vec<_>>().join(",") + "\n")
         .collect();
     scratch.write("lines.csv", &lines);
+    scratch.say(&["init", "lines.csv"]).must_complain("a matrix of scores is `--score matrix`");
     let said = well(&scratch, &["init", "lines.csv", "--score", "matrix"]);
-    assert!(said.out.contains("a matrix of 30 items"), "{}", said.out);
+    assert!(said.out.contains("a matrix of 30 items") && said.out.contains("bill: nothing"), "{}", said.out);
+    // of a given matrix the error is known
+    assert!(!std::fs::read_to_string(scratch.path("lines.yaml")).unwrap().contains("error_estimate"));
+    // another configuration of the same file has results of its own
+    well(&scratch, &["init", "far.npy", "--out", "again.yaml"]);
+    assert!(std::fs::read_to_string(scratch.path("again.yaml")).unwrap().contains("name: again\n"));
 }
 
 #[test]

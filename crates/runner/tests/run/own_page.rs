@@ -10,19 +10,19 @@ use crate::scratch::Scratch;
 
 const PAGE: &str = "results/mine/report.html";
 
-fn page(scratch: &Scratch) -> String {
+pub(crate) fn page(scratch: &Scratch) -> String {
     std::fs::read_to_string(scratch.path(PAGE)).unwrap()
 }
 
 /// The data of the map.
-fn map(scratch: &Scratch) -> Json {
+pub(crate) fn map(scratch: &Scratch) -> Json {
     let page = page(scratch);
     let (_, rest) = page.split_once("<script type=\"application/json\">").unwrap();
     serde_json::from_str(rest.split_once("</script>").unwrap().0).unwrap()
 }
 
 /// Bytes behind base64.
-fn bytes(text: &Json) -> Vec<u8> {
+pub(crate) fn bytes(text: &Json) -> Vec<u8> {
     const DIGITS: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let digits: Vec<u32> =
         text.as_str().unwrap().bytes().filter_map(|byte| Some(DIGITS.find(char::from(byte))? as u32)).collect();

@@ -173,7 +173,7 @@ pub(in super::super) fn layout(context: &SweepContext<'_>, rows: &[ResultRow]) -
             kind: FigureKind::Curve { across: "columns", log_y: false, y_limits: None },
         });
     }
-    let errors = error_layout(rows);
+    let errors = error_layout(context, rows);
     tables.extend(errors.tables);
     figures.extend(errors.figures);
     restated.extend(errors.restated);

@@ -105,8 +105,9 @@ fn draw(context: &SweepContext<'_>, factors: &Factors, page: &mut MatrixPage) ->
     page.map = Some(ItemMap {
         caption: format!(
             "{all}: near one another where the factors say that they are alike, as far as a plane can show it (these two axes hold {:.0} % of the \
-             variation). Point at an item to read it, click for its nearest.",
-            100.0 * share
+             variation). Point at an item to read it, click for its nearest{}.",
+            100.0 * share,
+            if context.problem.is_priced { "" } else { " in the matrix itself" }
         ),
         ids: drawn.ids.clone(),
         texts: drawn.texts.clone(),
@@ -115,8 +116,9 @@ fn draw(context: &SweepContext<'_>, factors: &Factors, page: &mut MatrixPage) ->
         near: near.clone(),
     });
     page.chapters.extend(spectrum(context, factors, &vectors)?);
-    page.chapters.extend(histogram(&survey));
-    page.chapters.extend(pairs(&survey, &drawn));
+    let is_given = !context.problem.is_priced;
+    page.chapters.extend(histogram(&survey, is_given));
+    page.chapters.extend(pairs(&survey, &drawn, is_given));
     page.chapters.extend(alone(&near, &drawn));
     page.chapters.extend(hubs(&near, &drawn));
     page.chapters.extend(answers::chapters(context, factors, &drawn));
@@ -137,7 +139,7 @@ fn layouts(
         layouts.push(MapLayout {
             name: "neighbours kept (t-SNE)".to_owned(),
             note: "t-SNE of the listed similarities: who stands together is alike; distances between groups, and their sizes, say little.".to_owned(),
-            points,
+            points: arrangement::gathered(&points),
         });
     }
     layouts.push(MapLayout {
@@ -210,7 +212,7 @@ fn lead(context: &SweepContext<'_>, rows: &[ResultRow]) -> String {
         )
     } else {
         format!(
-            "{items} and {rank:.0} landmarks: the matrix is given, and the factors read {} of its {} entries ({}).",
+            "{items} and {rank:.0} landmarks: the matrix is given, and the factors read {} of its {} different entries ({}).",
             count(bill.fit),
             count(bill.all),
             share(bill.fit, bill.all)
@@ -232,11 +234,11 @@ fn lead(context: &SweepContext<'_>, rows: &[ResultRow]) -> String {
             " Of the ten nearest of an item {:.0} % are found from {} landmarks{}.",
             100.0 * recall.value,
             recall.count("rank"),
-            recall.interval.map_or_else(String::new, |Interval { lower, upper }| format!(
-                " (95 % interval {:.0} to {:.0} %)",
-                100.0 * lower,
-                100.0 * upper
-            ))
+            match recall.interval {
+                Some(Interval { lower, upper }) =>
+                    format!(" (95 % interval {:.0} to {:.0} %)", 100.0 * lower, 100.0 * upper),
+                None => String::new(),
+            }
         );
     }
     text
@@ -284,10 +286,15 @@ fn tiles(context: &SweepContext<'_>, rows: &[ResultRow]) -> Vec<Tile> {
         tiles.push(Tile {
             label: "recall of the ten nearest".to_owned(),
             value: format!("{:.0} %", 100.0 * recall.value),
-            note: format!(
-                "{interval}by the first {} landmarks, judged at the columns of the others",
-                recall.count("rank")
-            ),
+            note: match context.problem.is_priced {
+                true => {
+                    format!(
+                        "{interval}by the first {} landmarks, judged at the columns of the others",
+                        recall.count("rank")
+                    )
+                }
+                false => "exact, at all items that are no landmark".to_owned(),
+            },
         });
     }
     if let Some(correlation) = find(Metric::ScoreCorrelation) {
@@ -351,7 +358,7 @@ fn spectrum(
     }))
 }
 
-fn histogram(survey: &Survey) -> Option<Chapter> {
+fn histogram(survey: &Survey, is_given: bool) -> Option<Chapter> {
     let bins = survey.histogram(BARS)?;
     let bars = |of: fn(&survey::Bin) -> (u64, u64)| -> Vec<[f64; 4]> {
         let bar = |bin: &survey::Bin| {
@@ -365,12 +372,15 @@ fn histogram(survey: &Survey) -> Option<Chapter> {
     Some(Chapter {
         id: "similarities".to_owned(),
         title: "How alike are two items?".to_owned(),
-        caption: format!(
-            "Similarities of all {} pairs of drawn items; {} of them were evaluated ({}), the others are estimated by the factors.",
-            count(all),
-            count(exact),
-            share(exact, all)
-        ),
+        caption: match is_given {
+            true => format!("Similarities of all {} pairs of drawn items, read off the matrix.", count(all)),
+            false => format!(
+                "Similarities of all {} pairs of drawn items; {} of them were evaluated ({}), the others are estimated by the factors.",
+                count(all),
+                count(exact),
+                share(exact, all)
+            ),
+        },
         plots: vec![Plot {
             title: "Histogram of similarities".to_owned(),
             x: PlotAxis::linear("similarity", Notation::Fixed(2)),
@@ -382,13 +392,16 @@ fn histogram(survey: &Survey) -> Option<Chapter> {
                     ink: 5,
                     bars: bars(|bin| (bin.exact, bin.exact + bin.estimated)),
                 },
-            ],
+            ]
+            .into_iter()
+            .filter(|mark| !matches!(mark, Mark::Bars { bars, .. } if bars.is_empty()))
+            .collect(),
         }],
         ..Chapter::default()
     })
 }
 
-fn pairs(survey: &Survey, drawn: &Drawn<'_>) -> Option<Chapter> {
+fn pairs(survey: &Survey, drawn: &Drawn<'_>, is_given: bool) -> Option<Chapter> {
     let pairs = survey.best_pairs(LINES);
     let line = |&(first, second, score, is_exact): &(usize, usize, f64, bool)| {
         vec![Listed::Score { value: score, is_exact }, drawn.listed(first), drawn.listed(second)]
@@ -397,7 +410,11 @@ fn pairs(survey: &Survey, drawn: &Drawn<'_>) -> Option<Chapter> {
     (!lines.is_empty()).then(|| Chapter {
         id: "pairs".to_owned(),
         title: "Most similar pairs".to_owned(),
-        caption: "As far as the factors and the store know; `runner mine` searches all items, and has the score itself check what it finds.".to_owned(),
+        caption: match is_given {
+            true => "Read off the matrix; `runner mine` lists more of them.",
+            false => "As far as the factors and the store know; `runner mine` searches all items, and has the score itself check what it finds.",
+        }
+        .to_owned(),
         listings: vec![Listing {
             head: ["similarity", "one", "other"].map(str::to_owned).to_vec(),
             lines,

@@ -162,9 +162,7 @@ fn make(
         return Ok(Cut { plan: plan.clone(), left: missing - set.chosen_evaluations() });
     }
     let timed = match size.sample {
-        Some(calls) => {
-            context.metered.time(set, calls).map_err(|error| RunError::Plan(Box::new(JobError::from(error))))?
-        }
+        Some(calls) => context.metered.time(set, calls)?,
         None => None,
     };
     let seconds_each = timed.map(Timed::seconds_each);

@@ -21,6 +21,8 @@ const EPOCHS: usize = 500;
 const THETA: f32 = 0.5;
 /// Fewer items than these are seen well enough along the principal axes.
 const FEWEST: usize = 30;
+/// Radius of a straggler at most, in radii that hold 99 % of the items.
+const OUTERMOST: f64 = 1.25;
 /// Spread of the items at the beginning.
 const BEGINNING: f64 = 1e-4;
 
@@ -46,6 +48,27 @@ pub(super) fn kept(path: &Path, survey: &Survey, plane: &[(f64, f64)]) -> Result
     write_npy(path, &table)
         .map_err(|error| JobError::Failed(format!("`{}` can't be written: {error}", path.display()).into()))?;
     Ok(Some(table.rows().into_iter().map(|row| (f64::from(row[0]), f64::from(row[1]))).collect()))
+}
+
+/// The same places with stragglers drawn in: none is farther from the middle than a quarter beyond the radius that holds 99 % of the items, or a
+/// few would shrink all others to a spot.
+pub(super) fn gathered(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
+    let at_share = |mut values: Vec<f64>, share: f64| {
+        values.sort_by(f64::total_cmp);
+        // between the first and the last
+        values.get((share * values.len().saturating_sub(1) as f64) as usize).copied().unwrap_or(0.0)
+    };
+    let axes: [fn(&(f64, f64)) -> f64; 2] = [|point| point.0, |point| point.1];
+    let middle = axes.map(|of| at_share(points.iter().map(of).collect(), 0.5));
+    let radius = |&(x, y): &(f64, f64)| (x - middle[0]).hypot(y - middle[1]);
+    let most = OUTERMOST * at_share(points.iter().map(radius).collect(), 0.99);
+    let drawn_in = |point: &(f64, f64)| match radius(point) {
+        far if far > most => {
+            (middle[0] + most / far * (point.0 - middle[0]), middle[1] + most / far * (point.1 - middle[1]))
+        }
+        _ => *point,
+    };
+    points.iter().map(drawn_in).collect()
 }
 
 fn perplexity(m: usize) -> usize {
@@ -130,5 +153,19 @@ mod tests {
         assert!(places.is_none_or(|places| places.iter().all(|(x, y)| x.is_finite() && y.is_finite())));
         let few = Survey::estimated(Array2::ones((FEWEST - 1, 1)).view(), &array![1.0]);
         assert_eq!(kept(&path, &few, &[(0.0, 0.0); FEWEST - 1]).unwrap(), None);
+    }
+
+    #[test]
+    fn stragglers_are_drawn_in_and_the_others_stay() {
+        let mut points: Vec<(f64, f64)> =
+            (0..300).map(|item| (f64::from(item)).sin_cos()).map(|(y, x)| (x + 3.0, y)).collect();
+        points[7] = (3.0, 900.0);
+        let gathered = gathered(&points);
+        for (item, (before, after)) in points.iter().zip(&gathered).enumerate() {
+            let moved = (before.0 - after.0).hypot(before.1 - after.1);
+            // the middle of a circle of points is found to a hundredth
+            assert!(if item == 7 { (after.1 - 1.25).abs() < 0.05 } else { moved == 0.0 }, "{item}: {after:?}");
+        }
+        assert_eq!(super::gathered(&[(2.0, 2.0)]), [(2.0, 2.0)]);
     }
 }

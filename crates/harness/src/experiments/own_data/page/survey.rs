@@ -1,4 +1,5 @@
-//! Similarities between the drawn items as well as they are known: evaluated where the store has them, else as the factors say.
+//! Similarities between the drawn items as well as they are known: evaluated where the store has them, else as the factors say; of a matrix that is given,
+//! its own.
 //!
 //! Memory: 9m² bytes for m items, 225 MB for 5,000. Cost: m²r multiply-adds and m² look-ups.
 
@@ -54,8 +55,14 @@ impl PartialOrd for Candidate {
 }
 
 impl Survey {
-    /// The similarities of some items. Nothing is evaluated; a matrix that is given counts as evaluated in the columns that the fit read.
+    /// The similarities of some items. Nothing is evaluated; of a matrix that is given all are exact.
     pub(super) fn of(context: &SweepContext<'_>, factors: &Factors, items: &[usize]) -> Result<Self, JobError> {
+        if !context.problem.is_priced {
+            let oracle = context.metered.similarities(factors.info.gamma)?;
+            let scores = block_of(oracle.as_ref(), items, items)?;
+            let is_exact = Array2::from_elem(scores.dim(), true);
+            return Ok(Self { scores, is_exact });
+        }
         let rows = factors.vectors.select(Axis(0), items);
         let mut survey = Self::estimated(rows.view(), &factors.signature);
         if let Some(scattered) = &factors.scattered {
@@ -68,21 +75,11 @@ impl Survey {
             }
         }
         let kernel = factors.info.gamma.map_or(Kernel::Identity, |gamma| Kernel::Exponential { gamma });
-        if context.problem.is_priced {
-            survey.know_stored(|place, column| {
-                let is_known = context.metered.stored_column(items, items[place], column)?;
-                column.iter_mut().filter(|score| !score.is_nan()).for_each(|score| *score = kernel.apply(*score));
-                Ok(is_known)
-            })?;
-        } else {
-            let oracle = context.metered.similarities(factors.info.gamma)?;
-            let landmarks: Vec<usize> =
-                (0..items.len()).filter(|&place| factors.info.landmarks.contains(&items[place])).collect();
-            for place in landmarks {
-                let column = block_of(oracle.as_ref(), items, &[items[place]])?;
-                column.column(0).iter().enumerate().for_each(|(other, &score)| survey.know(other, place, score));
-            }
-        }
+        survey.know_stored(|place, column| {
+            let is_known = context.metered.stored_column(items, items[place], column)?;
+            column.iter_mut().filter(|score| !score.is_nan()).for_each(|score| *score = kernel.apply(*score));
+            Ok(is_known)
+        })?;
         Ok(survey)
     }
 

@@ -1,0 +1,93 @@
+//! Reasons why a run could not be made.
+
+use landmark_core::oracle::OracleError;
+use landmark_report::{ClaimsError, FileError, ReferenceError, ReportError, ResultsError};
+use landmark_store::StoreError;
+
+use crate::advice;
+use crate::job::JobError;
+use crate::loaded::LoadError;
+
+/// Reason why a run could not be made.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RunError {
+    /// Data or oracle.
+    #[error(transparent)]
+    Load(Box<LoadError>),
+    /// The store.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The results.
+    #[error(transparent)]
+    Results(#[from] ResultsError),
+    /// A file.
+    #[error(transparent)]
+    File(#[from] FileError),
+    /// The report.
+    #[error(transparent)]
+    Report(#[from] ReportError),
+    /// The paper's numbers.
+    #[error(transparent)]
+    Reference(#[from] ReferenceError),
+    /// The paper's claims.
+    #[error(transparent)]
+    Claims(#[from] ClaimsError),
+    /// A job could not be planned.
+    #[error(transparent)]
+    Plan(Box<JobError>),
+    /// The oracle, asked by a command for scores, gave none.
+    #[error(transparent)]
+    Asked(Box<JobError>),
+    /// A job failed.
+    #[error("{title} failed")]
+    Job {
+        /// Title of the job.
+        title: String,
+        /// Why.
+        #[source]
+        source: Box<JobError>,
+    },
+    /// Entries that workers should have bought.
+    #[error(
+        "{missing} entries of the configuration are not in the store, although the plan is done; it was made for other settings: run `runner plan` again"
+    )]
+    Unbought {
+        /// Number of entries missing from the store.
+        missing: u64,
+    },
+    /// The list of landmarks.
+    #[error("{0}")]
+    Landmarks(String),
+}
+
+impl miette::Diagnostic for RunError {
+    fn help(&self) -> Option<Box<dyn std::fmt::Display + '_>> {
+        let advice = match self {
+            Self::Load(error) => advice::on_load(error),
+            Self::Plan(error) | Self::Asked(error) | Self::Job { source: error, .. } => advice::on_job(error),
+            _ => None,
+        };
+        advice.map(|advice| -> Box<dyn std::fmt::Display> { Box::new(advice) })
+    }
+}
+
+impl From<OracleError> for RunError {
+    fn from(error: OracleError) -> Self {
+        Self::Asked(Box::new(JobError::from(error)))
+    }
+}
+
+impl From<LoadError> for RunError {
+    fn from(error: LoadError) -> Self {
+        Self::Load(Box::new(error))
+    }
+}
+
+impl RunError {
+    /// True where the configuration and the data do not fit together, or a run is asked for that is not finished: nothing was started.
+    pub fn is_before_start(&self) -> bool {
+        let is_unfinished = matches!(self, Self::Results(ResultsError::Unfinished { .. }));
+        is_unfinished || matches!(self, Self::Load(_) | Self::Reference(_) | Self::Landmarks(_) | Self::Plan(_))
+    }
+}

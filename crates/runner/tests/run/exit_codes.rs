@@ -1,0 +1,80 @@
+//! Exit codes: what a script learns from how a command ended. An interrupt is tested where it happens, in `own_data`.
+#![cfg(unix)]
+
+use crate::own_data::{PROGRAM, asked, place};
+use crate::scratch::Scratch;
+
+fn ends_with(scratch: &Scratch, code: i32, arguments: &[&str]) {
+    let said = scratch.say(arguments);
+    assert_eq!(said.code, Some(code), "{arguments:?}: {}{}", said.out, said.err);
+}
+
+#[test]
+fn what_is_named_wrongly_ends_with_2_and_nothing_is_started() {
+    let scratch = place();
+    for arguments in [
+        &["--frob"][..],
+        &["nowhere.yaml"],
+        &["config.yaml", "--set", "rnaks=3"],
+        &["config.yaml", "--set", "dataset.path=nowhere.tsv"],
+        &["topk", "config.yaml"],
+        &["pairs", "config.yaml", "items.tsv"],
+        &["report", "config.yaml"],
+        &["merge", "config.yaml"],
+        &["validate", "nowhere.yaml"],
+        &["model", "check", "nowhere"],
+        &["data", "verify", "--data", "nowhere"],
+        &["score", "cqa", "nowhere", "config.yaml"],
+        &["docs", "nowhere.md"],
+        &["claims"],
+    ] {
+        ends_with(&scratch, 2, arguments);
+    }
+    assert!(asked(&scratch).is_empty());
+    scratch.run_well(&["--quiet"]);
+    let before = asked(&scratch).len();
+    for arguments in [
+        &["pairs", "config.yaml", "nowhere.tsv"][..],
+        &["pairs", "config.yaml", "items.tsv", "--first", "nothing"],
+        &["project", "config.yaml", "nowhere.tsv"],
+        &["classify", "config.yaml", "--labels", "nowhere.tsv"],
+        &["classify", "config.yaml", "--labels", "items.tsv"],
+        &["cluster", "config.yaml", "--clusters", "61"],
+        &["topk", "config.yaml", "--out", "list.doc"],
+        &["topk", "config.yaml", "--set", "ranks=3"],
+    ] {
+        ends_with(&scratch, 2, arguments);
+    }
+    assert_eq!(asked(&scratch).len(), before);
+}
+
+#[test]
+fn a_score_that_fails_and_a_check_that_does_not_hold_end_with_1() {
+    let scratch = place();
+    scratch.run_well(&["--quiet"]);
+    scratch.write("scorer.sh", &PROGRAM.replace("\"scores\":[${scores#,}]", "\"scores\":[]"));
+    ends_with(&scratch, 1, &["config.yaml", "--set", "ranks=20"]);
+    ends_with(&scratch, 1, &["topk", "config.yaml", "--rescore", "20"]);
+    ends_with(&scratch, 0, &["store", "verify"]);
+    for tile in scratch.tiles("store") {
+        std::fs::write(tile, "torn").unwrap();
+    }
+    ends_with(&scratch, 1, &["store", "verify"]);
+}
+
+#[test]
+fn a_budget_that_cuts_an_answer_short_ends_with_3_and_says_so() {
+    let scratch = place();
+    scratch.run_well(&["--quiet"]);
+    for arguments in [
+        &["topk", "config.yaml", "-k", "3", "--rescore", "20"][..],
+        &["mine", "config.yaml", "--rescore", "20"],
+        &["dedupe", "config.yaml", "--at-least", "0.9", "--rescore", "20"],
+        &["cluster", "config.yaml", "--pivots", "--at-least", "0.9"],
+    ] {
+        let said = scratch.say(&[arguments, &["--budget", "1"]].concat());
+        assert_eq!(said.code, Some(3), "{arguments:?}: {}{}", said.out, said.err);
+        assert!(said.out.contains("the budget ended before"), "{arguments:?}: {}", said.out);
+        ends_with(&scratch, 0, arguments);
+    }
+}
