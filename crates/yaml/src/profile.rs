@@ -143,7 +143,8 @@ mod tests {
             profile.changed.iter().map(|Change { key, to, .. }| format!("{key} {to}")).collect::<Vec<_>>()
         };
         assert_eq!(said(&profile), ["ranks 1", "seed 8", "oracle.precision bf16"]);
-        let (laid, later) = (root.clone(), crate::parse("seed: 7\noracle: { precision: f32 }\nreplicates: 2\n", 0).unwrap());
+        let (laid, later) =
+            (root.clone(), crate::parse("seed: 7\noracle: { precision: f32 }\nreplicates: 2\n", 0).unwrap());
         overlay::merge(&mut root, &later);
         profile.settle(&laid, &root);
         assert_eq!(said(&profile), ["ranks 1", "oracle.precision f32"]);
