@@ -117,7 +117,7 @@ fn a_matrix_without_structure_is_left_to_shift_ridge() {
         let oracle = Precomputed::new(factor.dot(&factor.t()), AsymmetryPolicy::Mean).unwrap();
         let base = Arc::new(ShiftRidgeParams::default().check().unwrap());
         let (ours, base) = (fit(&stack(None, &[]), &oracle, 40), fit(&*base, &oracle, 40));
-        assert!(ours.scattered().is_none_or(|scattered| scattered.len() == 0), "draw {draw}");
+        assert!(ours.scattered().is_none_or(crate::approximation::ScatteredEntries::is_empty), "draw {draw}");
         assert!(error(&oracle, &ours) < 1.01 * error(&oracle, &base), "draw {draw}");
     }
 }
