@@ -38,7 +38,7 @@ fn a_mention_twice_and_files_of_other_documents_are_refused_by_name() {
     ] {
         scratch.write("bad", &text);
         let said = scratch.say(&["score", "coref", "key", "bad"]);
-        assert_eq!(said.code, Some(1), "{}", said.err);
+        assert_eq!(said.code, Some(2), "{}", said.err);
         said.must_complain(wanted);
     }
 }

@@ -52,7 +52,7 @@ fn what_is_named_wrongly_ends_with_2_and_nothing_is_started() {
 fn a_score_that_fails_and_a_check_that_does_not_hold_end_with_1() {
     let scratch = place();
     scratch.run_well(&["--quiet"]);
-    scratch.write("scorer.sh", &PROGRAM.replace("\"scores\":[${scores#,}]", "\"scores\":[]"));
+    scratch.write("scorer.sh", &PROGRAM.replace("[${scores#,}]", "[]"));
     ends_with(&scratch, 1, &["config.yaml", "--set", "ranks=20"]);
     ends_with(&scratch, 1, &["topk", "config.yaml", "--rescore", "20"]);
     ends_with(&scratch, 0, &["store", "verify"]);
@@ -64,14 +64,14 @@ fn a_score_that_fails_and_a_check_that_does_not_hold_end_with_1() {
 
 #[test]
 fn a_budget_that_cuts_an_answer_short_ends_with_3_and_says_so() {
-    let scratch = place();
-    scratch.run_well(&["--quiet"]);
     for arguments in [
         &["topk", "config.yaml", "-k", "3", "--rescore", "20"][..],
         &["mine", "config.yaml", "--rescore", "20"],
         &["dedupe", "config.yaml", "--at-least", "0.9", "--rescore", "20"],
         &["cluster", "config.yaml", "--pivots", "--at-least", "0.9"],
     ] {
+        let scratch = place();
+        scratch.run_well(&["--quiet"]);
         let said = scratch.say(&[arguments, &["--budget", "1"]].concat());
         assert_eq!(said.code, Some(3), "{arguments:?}: {}{}", said.out, said.err);
         assert!(said.out.contains("the budget ended before"), "{arguments:?}: {}", said.out);

@@ -88,7 +88,10 @@ fn the_page_of_a_given_matrix_tells_its_true_error_and_recall() {
     });
     let recall = found.sum::<usize>() as f64 / (10 * judged.len()) as f64;
     assert!(recall < 1.0, "a matrix that six columns give away tells nothing");
-    assert!(text.contains(&format!("{:.0} % are found from 6 landmarks.", 100.0 * recall)), "{recall}");
+    let rows = scratch.figures("results/mine");
+    let told = rows.iter().find(|row| row["metric"] == "recall_at_10" && row["rank"] == 6).unwrap();
+    assert!((told["value"].as_f64().unwrap() - recall).abs() < 1e-12, "{recall}: {told}");
+    assert!(text.contains(" % are found from 6 landmarks."));
     assert!(text.contains("exact, at all items that are no landmark"));
     // what it lists is the matrix itself
     assert!(bytes(&map(&scratch)["exact"]).iter().all(|&exact| exact == 1));

@@ -388,7 +388,7 @@ fn rescoring_ranks_by_the_program_itself_within_a_budget() {
     scratch.run_well(&["--quiet"]);
     let before = asked(&scratch).len();
     let said = scratch.say(&["topk", "config.yaml", "-k", "3", "--rescore", "20", "--budget", "40"]);
-    assert_eq!(said.code, Some(0), "{}", said.err);
+    assert_eq!(said.code, Some(3), "{}", said.err);
     assert!(asked(&scratch).len() <= before + 40, "{}", asked(&scratch).len() - before);
 }
 
@@ -570,7 +570,7 @@ fn the_score_of_failed_pairs_is_set_changed_and_unset_without_a_call() {
 fn factors_of_items_that_have_changed_are_refused_with_both_hashes() {
     let scratch = place();
     let said = scratch.say(&["topk", "config.yaml"]);
-    assert_eq!(said.code, Some(1), "{}", said.err);
+    assert_eq!(said.code, Some(2), "{}", said.err);
     said.must_complain("run the configuration first");
     scratch.run_well(&["--quiet"]);
     let rows: String = (0..60).map(|i| format!("n{i}\t{}\n", i + 1)).collect();

@@ -65,7 +65,10 @@ fn neighbours_that_cannot_be_compared_are_refused_by_name() {
     complains(&NEIGHBOURS.replace("[wcd, rwmd]", "fragments"), &["the proxy `fragments` reads questions with trees"]);
     complains(&NEIGHBOURS.replace("[5, 10, 60]", "[0]"), &["a list of numbers of at least 1"]);
     complains(&NEIGHBOURS.replace("[5, 10, 60]", "[60]"), &["no number of `retrieval.calls` is below half of"]);
-    complains(&NEIGHBOURS.replace("retrieval: {", "retrival: {"), &["`retrieval` is missing"]);
+    complains(
+        &NEIGHBOURS.replace("retrieval: {", "retrival: {"),
+        &["unknown key `retrival`", "did you mean `retrieval`?"],
+    );
     let scratch = Scratch::with(
         &MATRIX.replace("error_curve", "retrieval").replace("methods", "retrieval: { proxies: wcd }\nmethods"),
     );

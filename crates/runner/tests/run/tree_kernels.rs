@@ -126,7 +126,7 @@ fn predictions_are_scored_and_what_does_not_fit_the_gold_is_named() {
     ] {
         scratch.write("bad", text);
         let said = scratch.say(&["score", "cqa", "gold", "bad"]);
-        assert_eq!(said.code, Some(1), "{}", said.err);
+        assert_eq!(said.code, Some(2), "{}", said.err);
         said.must_complain(wanted);
     }
 }
