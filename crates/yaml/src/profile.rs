@@ -36,15 +36,15 @@ impl Profile {
     /// Holds its changes against the tree as later overlays left it: one that was taken back is none, of the others the value is that of now, and
     /// what differs from the tree as the profile left it was `set`.
     pub fn settle(&mut self, laid: &Node, root: &Node) {
+        self.set.clear();
+        leaves(root, Some(laid), "", &mut self.set);
+        self.set.retain(|change| self.changed.iter().all(|known| known.key != change.key));
         self.changed.retain_mut(|change| {
             if let Some(now) = change.key.split('.').try_fold(root, |node, key| node.get(key)) {
                 change.to = in_a_line(now);
             }
             change.from.as_ref() != Some(&change.to)
         });
-        self.set.clear();
-        leaves(root, Some(laid), "", &mut self.set);
-        self.set.retain(|change| self.changed.iter().all(|known| known.key != change.key));
     }
 }
 

@@ -9,8 +9,8 @@
 //! K̃        = m + ½(w_i·φ_j + w_j·φ_i), exact where evaluated;  w_i krige the residuals of row i on 64 features φ
 //! ```
 //! The calls are divided as [`Scattered`](super::Scattered) divides them: by a given share, or by the share of least predicted error among
-//! half, three quarters and all. shift_ridge around the main proxy on all s columns is taken where none of these promises a tenth less of its
-//! squared error. The design is linear in V and the proxies, so that K̃ is a polynomial of the proxies, a signed low rank of at most 6s + 134, and a sparse matrix; `quadratic`
+//! half, three quarters and all. shift_ridge around the main proxy on all s columns is a candidate of that choice. The design is linear in
+//! V and the proxies, so that K̃ is a polynomial of the proxies, a signed low rank of at most 6s + 134, and a sparse matrix; `quadratic`
 //! adds V₁², V₁p, (a_i + a_j)V₁ and |a_i − a_j|, V₁ the first of V, which are computed where they are asked for, rank flops an entry.
 //! This project's own method (ALGORITHMS §10 B).
 //!

@@ -13,10 +13,6 @@ use crate::landmarks::Landmarks;
 use crate::oracle::{Oracle, OracleShape, ask_pairs};
 use crate::stream::Rng;
 
-/// Squared error that the others must promise at most, as a part of that of shift_ridge on all columns: promises err by a few per cent, which
-/// on a matrix without structure decided for pairs that nothing tells apart.
-const WORTHWHILE: f64 = 0.9;
-
 /// Verdict of half of the columns on the rest of the calls.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Choice {
@@ -52,7 +48,7 @@ impl Stack {
         // counts below 2^52
         let unknown = |rank: usize| (n - rank as f64) * (n - rank as f64 - 1.0) / 2.0;
         let grown = |rank: usize, fall: f64| (rank as f64 / first.rank as f64).powf(-2.0 * fall);
-        let mut best = (Choice::Base, WORTHWHILE * base * base * grown(rank, fall_base) * unknown(rank));
+        let mut best = (Choice::Base, base * base * grown(rank, fall_base) * unknown(rank));
         for share in SHARES {
             let division = match share < 1.0 {
                 true => self.division(shape, landmarks, rank, share)?,

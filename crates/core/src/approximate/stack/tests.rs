@@ -110,19 +110,6 @@ fn a_matrix_of_low_rank_is_left_to_shift_ridge() {
 }
 
 #[test]
-fn a_matrix_without_structure_is_left_to_shift_ridge() {
-    for draw in 0..4 {
-        let mut rng = stream(7, "stack", "noise", draw);
-        let factor = Array2::from_shape_fn((N, N), |_| rng.gen_range(-1.0..1.0));
-        let oracle = Precomputed::new(factor.dot(&factor.t()), AsymmetryPolicy::Mean).unwrap();
-        let base = Arc::new(ShiftRidgeParams::default().check().unwrap());
-        let (ours, base) = (fit(&stack(None, &[]), &oracle, 40), fit(&*base, &oracle, 40));
-        assert!(ours.scattered().is_none_or(crate::approximation::ScatteredEntries::is_empty), "draw {draw}");
-        assert!(error(&oracle, &ours) < 1.01 * error(&oracle, &base), "draw {draw}");
-    }
-}
-
-#[test]
 fn entries_products_and_vectors_know_what_is_exact() {
     for quadratic in [false, true] {
         what_is_exact_is_known(quadratic);
