@@ -238,7 +238,7 @@ mod tests {
             ("x.tsv", b"key\ttext\na\tone\nb\t \n", "row 2: `text` is blank"),
             ("x.tsv", b"key\ttext\na\tone\n", "has 1 items, but wanted are at least 2"),
             ("x.tsv", b"key\ttext\na\tone\nb\t\xff\n", "row 2: bytes that are not UTF-8"),
-            ("x.jsonl", b"{\"key\":1,\"text\":\"one\"}\nnonsense\n", "row 2: expected"),
+            ("x.jsonl", b"{\"key\":1,\"text\":\"one\"}\nnonsense\n", "row 2: `nonsense` (expected"),
             ("x.jsonl", b"{\"key\":1,\"txt\":\"one\"}\n", "no column `text`; did you mean `txt`?"),
             ("x.csv", b"key,text\na,\nb,two\n", "row 1: "),
             ("x.parquet", b"not at all", "can't be read as Parquet"),
