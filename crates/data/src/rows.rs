@@ -20,6 +20,9 @@ pub enum RowFormat {
     Jsonl,
 }
 
+/// Line of a row, from 1, and its wanted cells: nothing where an object lacks one.
+pub type Row = (usize, Vec<Option<String>>);
+
 /// The wanted columns of the rows of one source.
 pub struct Rows<R> {
     path: PathBuf,
@@ -74,11 +77,11 @@ impl<R: BufRead> Rows<R> {
         self.blank
     }
 
-    /// The next row: its line from 1, and the wanted cells in their order, nothing where an object lacks one.
+    /// The next row, its cells in the order of the asking.
     ///
     /// # Errors
     /// [`DataError::Malformed`] with file and line: another number of columns than the header's, no JSON object, a field that is neither text nor number.
-    pub fn next_row(&mut self) -> Result<Option<(usize, Vec<Option<String>>)>, DataError> {
+    pub fn next_row(&mut self) -> Result<Option<Row>, DataError> {
         while let Some((number, line)) = self.lines.next_line()? {
             let is_blank = match self.format {
                 // a lone column may hold nothing
@@ -152,7 +155,7 @@ fn of_object(line: &str, wanted: &[String]) -> Cells {
 mod tests {
     use super::*;
 
-    fn read(text: &str, format: RowFormat, wanted: &[&str]) -> Result<Vec<(usize, Vec<Option<String>>)>, String> {
+    fn read(text: &str, format: RowFormat, wanted: &[&str]) -> Result<Vec<Row>, String> {
         let mut rows = Rows::new(Path::new("x"), text.as_bytes(), format, wanted).map_err(|error| error.to_string())?;
         std::iter::from_fn(|| rows.next_row().transpose())
             .collect::<Result<_, _>>()

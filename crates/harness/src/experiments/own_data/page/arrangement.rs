@@ -58,13 +58,13 @@ pub(super) fn gathered(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
         // between the first and the last
         values.get((share * values.len().saturating_sub(1) as f64) as usize).copied().unwrap_or(0.0)
     };
-    let axes: [fn(&(f64, f64)) -> f64; 2] = [|point| point.0, |point| point.1];
-    let middle = axes.map(|of| at_share(points.iter().map(of).collect(), 0.5));
-    let radius = |&(x, y): &(f64, f64)| (x - middle[0]).hypot(y - middle[1]);
+    let (across, up) = points.iter().copied().unzip();
+    let middle = (at_share(across, 0.5), at_share(up, 0.5));
+    let radius = |&(x, y): &(f64, f64)| (x - middle.0).hypot(y - middle.1);
     let most = OUTERMOST * at_share(points.iter().map(radius).collect(), 0.99);
     let drawn_in = |point: &(f64, f64)| match radius(point) {
         far if far > most => {
-            (middle[0] + most / far * (point.0 - middle[0]), middle[1] + most / far * (point.1 - middle[1]))
+            (middle.0 + most / far * (point.0 - middle.0), middle.1 + most / far * (point.1 - middle.1))
         }
         _ => *point,
     };
