@@ -20,8 +20,8 @@ pub enum RowFormat {
     Jsonl,
 }
 
-/// Line of a row, from 1, and its wanted cells in their order.
-pub type Row<C> = (usize, Vec<C>);
+/// Line of a row, from 1, and its wanted cells: nothing where an object lacks one.
+pub type Row = (usize, Vec<Option<String>>);
 
 /// The wanted columns of the rows of one source.
 pub struct Rows<R> {
@@ -77,11 +77,11 @@ impl<R: BufRead> Rows<R> {
         self.blank
     }
 
-    /// The next row; a cell that an object lacks is `None`.
+    /// The next row, its cells in the order of the asking.
     ///
     /// # Errors
     /// [`DataError::Malformed`] with file and line: another number of columns than the header's, no JSON object, a field that is neither text nor number.
-    pub fn next_row(&mut self) -> Result<Option<Row<Option<String>>>, DataError> {
+    pub fn next_row(&mut self) -> Result<Option<Row>, DataError> {
         while let Some((number, line)) = self.lines.next_line()? {
             let is_blank = match self.format {
                 // a lone column may hold nothing
@@ -111,7 +111,7 @@ impl<R: BufRead> Rows<R> {
     ///
     /// # Errors
     /// As [`next_row`](Self::next_row), and a cell that is not there.
-    pub fn next_full_row(&mut self) -> Result<Option<Row<String>>, DataError> {
+    pub fn next_full_row(&mut self) -> Result<Option<(usize, Vec<String>)>, DataError> {
         let Some((line, cells)) = self.next_row()? else { return Ok(None) };
         let full = cells.into_iter().zip(&self.wanted).map(|(cell, column)| {
             cell.ok_or_else(|| DataError::Malformed {
@@ -155,7 +155,7 @@ fn of_object(line: &str, wanted: &[String]) -> Cells {
 mod tests {
     use super::*;
 
-    fn read(text: &str, format: RowFormat, wanted: &[&str]) -> Result<Vec<Row<Option<String>>>, String> {
+    fn read(text: &str, format: RowFormat, wanted: &[&str]) -> Result<Vec<Row>, String> {
         let mut rows = Rows::new(Path::new("x"), text.as_bytes(), format, wanted).map_err(|error| error.to_string())?;
         std::iter::from_fn(|| rows.next_row().transpose())
             .collect::<Result<_, _>>()

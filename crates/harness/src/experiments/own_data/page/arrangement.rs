@@ -58,8 +58,8 @@ pub(super) fn gathered(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
         // between the first and the last
         values.get((share * values.len().saturating_sub(1) as f64) as usize).copied().unwrap_or(0.0)
     };
-    let (xs, ys): (Vec<f64>, Vec<f64>) = points.iter().copied().unzip();
-    let middle = (at_share(xs, 0.5), at_share(ys, 0.5));
+    let (across, up) = points.iter().copied().unzip();
+    let middle = (at_share(across, 0.5), at_share(up, 0.5));
     let radius = |&(x, y): &(f64, f64)| (x - middle.0).hypot(y - middle.1);
     let most = OUTERMOST * at_share(points.iter().map(radius).collect(), 0.99);
     let drawn_in = |point: &(f64, f64)| match radius(point) {
