@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array, validate_data
@@ -158,6 +159,10 @@ class Opening(BaseEstimator):  # type: ignore[misc]
 
     def _embeddings(self, items: Items) -> list[NDArray[np.float64]]:
         arrays = [items if isinstance(one, str) and one == "items" else one for one in as_list(self.proxy)]
+        if any(issparse(array) for array in arrays):
+            raise TypeError(
+                "a proxy is a dense array, and this one is sparse: hand over `proxy.toarray()`, or `TruncatedSVD(300).fit_transform(proxy)` where that is large"
+            )
         checked = [np.ascontiguousarray(check_array(plain(array), dtype=np.float64)) for array in arrays]
         for array in checked:
             if len(array) != len(items):

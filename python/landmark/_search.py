@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import warnings
+from bisect import bisect_right
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -11,6 +13,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 from sklearn.utils.validation import check_is_fitted
 
+from ._native import MeteredStore
 from ._opening import Opening
 from .bill import Neighbors, Pairs, Recall
 
@@ -49,9 +52,11 @@ class Search(Opening):
         search = self._search(k, calls_per_item, target_recall, delta, rounds, share, strict, audit_rows)
         proxies = self._proxies(self._items)
         bill = json.loads(matrix.plan_nearest(json.dumps(search), bool(proxies)))["calls"]
-        with self._told(bill, "neighbours", batches):
-            out = matrix.nearest(json.dumps(search), proxies)
-        self.n_calls_ = matrix.calls
+        try:
+            with self._told(bill, "neighbours", batches):
+                out = matrix.nearest(json.dumps(search), proxies)
+        finally:
+            self.n_calls_ = matrix.calls
         statement = json.loads(out["statement"])
         if target_recall is not None:
             self.recall_ = Recall(
@@ -140,7 +145,8 @@ class Search(Opening):
 
         Without `target_recall` those of K̃, at no call; `rescore=True` scores the candidates, which costs a call each and drops what falls
         below. With `target_recall` held-out landmark columns say how deep the candidates must be scored, so that with probability 1 − `delta`
-        that share of all true pairs is there; landmarks must be uniform.
+        that share of all true pairs is there; landmarks must be uniform. Where the budget ends before the candidates do, the best of them are
+        scored, with a warning, and no recall is stated.
         """
         check_is_fitted(self)
         near, near_scores = self._factors.landmark_pairs(threshold)
@@ -164,11 +170,17 @@ class Search(Opening):
             )
         if rescore or target_recall is not None:
             matrix, batches = self._opened()
-            before = matrix.calls
-            with self._told(matrix.missing(candidates), "pairs", batches):
-                estimates = matrix.scores(candidates)
+            before, paid = matrix.calls, self._paid_for(matrix, candidates)
+            if paid < len(candidates):
+                warnings.warn(f"the budget pays for {paid} of {len(candidates)} candidates: pairs are missing", stacklevel=2)
+                candidates = candidates[:paid]
+                recall = recall and replace(recall, is_reached=False, recall=float("nan"), lower=0.0, scored_pairs=paid)
+            try:
+                with self._told(matrix.missing(candidates), "pairs", batches):
+                    estimates = matrix.scores(candidates)
+            finally:
+                self.n_calls_ = matrix.calls
             calls = matrix.calls - before
-            self.n_calls_ = matrix.calls
             good = estimates >= threshold
             candidates, estimates = candidates[good], estimates[good]
             exact = np.ones(len(estimates), dtype=bool)
@@ -177,6 +189,13 @@ class Search(Opening):
         exact = np.concatenate([np.ones(len(near), dtype=bool), exact])
         order = np.lexsort((items[:, 1], items[:, 0], -found))[:max_pairs]
         return Pairs(items[order], found[order], exact[order], len(self._factors), calls, recall)
+
+    def _paid_for(self, matrix: MeteredStore, pairs: NDArray[np.int64]) -> int:
+        """Number of pairs, from the first on, that the budget still pays for."""
+        if self.budget is None:
+            return len(pairs)
+        left = self.budget - matrix.calls
+        return bisect_right(range(len(pairs) + 1), left, key=lambda count: matrix.missing(pairs[:count])) - 1
 
     def _pair_bound(self, threshold: float, recall: float, delta: float) -> dict[str, Any]:
         policy = self._policy()["id"]

@@ -120,7 +120,7 @@ class Neighbors:
         )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Pairs:
     """Pairs of items, best first: `items` (m × 2), `scores`, and `exact`, true where the score is the score's own and no estimate.
 
@@ -146,6 +146,10 @@ class Pairs:
         """The table, in the types that it has."""
         first, second = (np.ascontiguousarray(side) for side in self.items.T)
         return _native.arrow_table(["item", "other", "similarity", "exact"], [first, second, self.scores, self.exact])
+
+    def __repr__(self) -> str:
+        said = "" if self.recall is None else f", at least {self.recall.lower:.3f} of all" if self.recall.is_reached else ", no recall stated"
+        return f"Pairs({len(self):,} of {self.n_items:,} items{said}, {self.calls:,} calls)"
 
     def groups(self) -> NDArray[np.int64]:
         """A number for each item; items that pairs connect share it. Numbers count from 0 in the order of the items."""

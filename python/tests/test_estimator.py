@@ -9,6 +9,8 @@ import warnings
 import numpy as np
 import pytest
 from conftest import Counted, matrix, truth
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
 from sklearn.base import clone
 
 import landmark
@@ -306,3 +308,35 @@ def test_a_wrong_setting_is_an_error_that_names_it(score: Counted, texts: list[s
     with pytest.raises((ValueError, TypeError), match=message):
         Landmark(**{"score": score, "n_components": 2, "error_samples": 0, **settings}).fit(texts)
     assert score.calls == 0
+
+
+def test_a_budget_that_ends_amid_pairs_leaves_the_best_of_them() -> None:
+    items = np.random.default_rng(0).standard_normal((200, 4))
+    items /= np.linalg.norm(items, axis=1, keepdims=True)
+    asked = 0
+
+    def score(pairs: list[tuple[NDArray[np.float64], NDArray[np.float64]]]) -> list[float]:
+        nonlocal asked
+        asked += len(pairs)
+        return [float(a @ b) for a, b in pairs]
+
+    whole = Landmark(score, 30, error_samples=0, diagonal=1.0).fit(items)
+    every = whole.mine(0.6, target_recall=0.8, delta=0.2)
+    assert every.recall is not None and every.recall.is_reached and every.calls > 100
+    assert "of all" in repr(every)
+    asked = 0
+    cut = Landmark(score, 30, error_samples=0, diagonal=1.0, budget=whole.n_calls_ - every.calls // 2).fit(items)
+    with pytest.warns(UserWarning, match="the budget pays for"):
+        some = cut.mine(0.6, target_recall=0.8, delta=0.2)
+    assert cut.n_calls_ == asked <= cut.budget
+    assert 0 < len(some) < len(every) and set(some) <= set(every)
+    assert some.recall is not None and not some.recall.is_reached
+    # a search that no budget is left for says so, and its calls are counted all the same
+    with pytest.raises(BudgetExhausted):
+        cut.kneighbors(3, target_recall=0.9)
+    assert cut.n_calls_ == asked
+
+
+def test_a_sparse_proxy_is_refused_with_what_to_hand_over() -> None:
+    with pytest.raises(TypeError, match="TruncatedSVD"):
+        Landmark(lambda pairs: [0.0] * len(pairs), 5, proxy=csr_matrix(np.eye(30))).fit(np.eye(30))
