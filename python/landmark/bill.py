@@ -79,7 +79,10 @@ class Bill:
 
 @dataclass(frozen=True)
 class Recall:
-    """Share of the true neighbours, or pairs, that was found, as far as it can be stated: at least `lower` with probability 1 − `delta`."""
+    """Share of the true neighbours, or pairs, that was found, as far as it can be stated: at least `lower` with probability 1 − `delta`.
+
+    Where the budget ended amid pairs nothing can be stated: `is_reached` is false, `recall` NaN and `lower` 0.
+    """
 
     target: float
     delta: float

@@ -74,7 +74,7 @@ pub fn top_k(
     Ok((text, ended(is_cut_short)))
 }
 
-/// How many of the pairs were scored, and what that took.
+/// Sentence on the pairs that were scored, and what that took.
 pub(crate) fn scored_in_words(scored: u64, asked: u64, bought: u64) -> String {
     let (of, bought) = (counted(asked, "pair"), counted(bought, "evaluation"));
     let cut = if scored < asked { ": the budget ended before the others" } else { "" };

@@ -177,16 +177,19 @@ fn timing(matrices: &Matrices<'_>, forecast: &Forecast, sample: Option<u64>) -> 
     Ok(timed.map_or(Timing::None("no call was timed: all entries are in the store"), Timing::Of))
 }
 
-/// What was paid, apart from what the store saved: what was reused would have cost that at the same price.
+/// Money paid, apart from what the store saved: what was reused would have cost that at the same price.
 fn money(config: &Config, matrices: &Matrices<'_>, calls: &Calls) -> Option<String> {
-    let by_call = match &config.subject {
+    // what an endpoint charged goes before what the configuration says of a call; one that was not asked says nothing of its price
+    let by_token = matrices.paid().zip(matrices.price_of(calls.reused).map(|estimate| estimate.money));
+    let by_call = || match &config.subject {
         Subject::Matrix(matrix, _) => matrix.budget.price(calls.bought).zip(matrix.budget.price(calls.reused)),
         _ => None,
     };
-    // an endpoint that was not asked says nothing of its price
-    let by_token = || Some((matrices.paid()?, matrices.price_of(calls.reused)?.money));
-    let (paid, saved) = by_call.or_else(by_token)?;
-    Some(format!("{paid:.4} paid; what was reused would have cost {saved:.4} more"))
+    let (paid, saved) = by_token.or_else(by_call)?;
+    Some(match calls.reused {
+        0 => format!("{paid:.4} paid"),
+        _ => format!("{paid:.4} paid; what was reused would have cost {saved:.4} more"),
+    })
 }
 
 /// Number of distances not solved, and what that may have moved.
