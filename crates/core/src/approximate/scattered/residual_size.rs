@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ndarray::{Array2, ArrayView2};
+use ndarray::{Array2, ArrayView2, s};
 use rayon::prelude::*;
 
 use super::ridge::{Linear, Moments};
@@ -74,8 +74,11 @@ impl ResidualSize {
     pub(crate) fn fit(n: usize, table: &Table, proxies: &[Arc<dyn Oracle>]) -> Result<Self, ApproximateError> {
         let squares = Squares::of(n, table);
         let scale = scale_of(squares.mean);
-        let moments: Vec<Result<Moments, OracleError>> =
-            table.chunks().par_iter().map(|chunk| moments(chunk, &squares, scale, proxies)).collect();
+        let moments: Vec<Result<Moments, OracleError>> = table
+            .chunks()
+            .par_iter()
+            .map(|chunk| Ok(Moments::of(design(chunk, &squares, scale, proxies)?.view())))
+            .collect();
         let width = OWN + PER_PROXY * proxies.len() + 1;
         let mut all = Moments::of(Array2::zeros((0, width)).view());
         for part in moments {
@@ -84,6 +87,21 @@ impl ResidualSize {
         let sigma: Vec<f64> = (0..n).map(|item| squares.sigma(item, None)).collect();
         let roots = sigma.iter().map(|sigma| (sigma / scale.sqrt()).sqrt()).collect();
         Ok(Self { sigma, roots, scale, linear: all.regress()? })
+    }
+
+    /// v of the rows it was learned from, each without its own residual in the σ of its items.
+    ///
+    /// # Errors
+    /// Whatever a proxy answers.
+    pub(crate) fn of_rows(&self, table: &Table, proxies: &[Arc<dyn Oracle>]) -> Result<Vec<f64>, OracleError> {
+        let squares = Squares::of(self.sigma.len(), table);
+        let sizes = |chunk: &Chunk<'_>| -> Result<Vec<f64>, OracleError> {
+            let rows = design(chunk, &squares, self.scale, proxies)?;
+            let features = rows.slice(s![.., ..-1]);
+            Ok(features.rows().into_iter().map(|row| self.linear.at(&row.to_vec())).collect())
+        };
+        let parts: Vec<Result<Vec<f64>, OracleError>> = table.chunks().par_iter().map(sizes).collect();
+        Ok(parts.into_iter().collect::<Result<Vec<_>, _>>()?.concat())
     }
 
     /// σ of an item.
@@ -123,13 +141,13 @@ impl ResidualSize {
     }
 }
 
-/// Features of some rows beside √|res|.
-fn moments(
+/// Features of some rows, and √|res| in the last column; a row is left out of the σ of its own items.
+fn design(
     chunk: &Chunk<'_>,
     squares: &Squares,
     scale: f64,
     proxies: &[Arc<dyn Oracle>],
-) -> Result<Moments, OracleError> {
+) -> Result<Array2<f64>, OracleError> {
     let pairs = chunk.pairs();
     let mut rows = Array2::zeros((pairs.len(), OWN + PER_PROXY * proxies.len() + 1));
     let last = rows.ncols() - 1;
@@ -152,5 +170,5 @@ fn moments(
             features.into_iter().enumerate().for_each(|(offset, feature)| row[first + offset] = feature);
         }
     }
-    Ok(Moments::of(rows.view()))
+    Ok(rows)
 }

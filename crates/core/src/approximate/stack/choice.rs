@@ -13,6 +13,9 @@ use crate::landmarks::Landmarks;
 use crate::oracle::{Oracle, OracleShape, ask_pairs};
 use crate::stream::Rng;
 
+/// Part of the squared error that a stack has to promise to save: its regression and its kriging cost about as much where there is nothing to learn.
+const LEAST_GAIN: f64 = 0.02;
+
 /// Verdict of half of the columns on the rest of the calls.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Choice {
@@ -41,27 +44,56 @@ impl Stack {
         }
         let smaller: Vec<usize> = (0..half).collect();
         let smaller = OutOfFold::of(self, stage.columns.select(&smaller), rng)?;
-        let falls = |at_half: f64, now: f64| ((at_half / now).ln() / 2.0_f64.ln()).clamp(0.0, 1.0);
-        let (fall, fall_base) = (falls(smaller.fit()?.error, error), falls(smaller.base_error(), base));
+        let n = shape.len;
+        let law = Fall::of(n, (half, smaller.fit()?.error), (first.rank, error));
         let left = Residuals::of(stage, &fit, &self.proxies)?;
-        let n = shape.len as f64;
         // counts below 2^52
-        let unknown = |rank: usize| (n - rank as f64) * (n - rank as f64 - 1.0) / 2.0;
-        let grown = |rank: usize, fall: f64| (rank as f64 / first.rank as f64).powf(-2.0 * fall);
-        let mut best = (Choice::Base, base * base * grown(rank, fall_base) * unknown(rank));
+        let unknown = |rank: usize| ((n - rank) as f64) * ((n - rank) as f64 - 1.0) / 2.0;
+        // what shift_ridge says is a feature of m and gains with it, unless it says more than m does
+        let of_base = match error < base {
+            true => law.square_at(rank) * (base / error).powi(2),
+            false => Fall::of(n, (half, smaller.base_error()), (first.rank, base)).square_at(rank),
+        };
+        let mut best = (Choice::Base, of_base * unknown(rank) * (1.0 - LEAST_GAIN));
         for share in SHARES {
             let division = match share < 1.0 {
                 true => self.division(shape, landmarks, rank, share)?,
                 false => Division { rank, pairs: 0 },
             };
             let pairs = unknown(division.rank);
-            let predicted =
-                error * error * grown(division.rank, fall) * pairs * left.after(division.pairs as f64 / pairs.max(1.0));
+            let predicted = law.square_at(division.rank) * pairs * left.after(division.pairs as f64 / pairs.max(1.0));
             if predicted < best.1 {
                 best = (Choice::Stacked(division), predicted);
             }
         }
         Ok(best.0)
+    }
+}
+
+/// Mean squared error of an unevaluated entry as a function of the number of columns, C (1 − s/n) s^(−2α): the first factor, which alone
+/// holds for a random matrix of full rank, is what makes the error vanish where all of K is known.
+#[derive(Debug, Clone, Copy)]
+struct Fall {
+    len: usize,
+    /// C.
+    scale: f64,
+    /// α, 0 ≤ α ≤ 1.
+    exponent: f64,
+}
+
+impl Fall {
+    /// Through the root mean square errors of two numbers of columns, the fewer first, both below n.
+    fn of(len: usize, fewer: (usize, f64), more: (usize, f64)) -> Self {
+        let left = |rank: usize| 1.0 - rank as f64 / len as f64;
+        let per_left = |(rank, error): (usize, f64)| error * error / left(rank);
+        let ratio = (more.0 as f64 / fewer.0 as f64).ln();
+        let exponent = ((per_left(fewer) / per_left(more)).ln() / (2.0 * ratio)).clamp(0.0, 1.0);
+        Self { len, scale: per_left(more) * (more.0 as f64).powf(2.0 * exponent), exponent }
+    }
+
+    /// The mean square at another number of columns.
+    fn square_at(self, rank: usize) -> f64 {
+        self.scale * (1.0 - rank as f64 / self.len as f64) * (rank as f64).powf(-2.0 * self.exponent)
     }
 }
 
@@ -71,20 +103,9 @@ struct Residuals(Array1<f64>);
 impl Residuals {
     fn of(stage: &OutOfFold, fit: &Fit, proxies: &[Arc<dyn Oracle>]) -> Result<Self, ApproximateError> {
         let table = stage.table(fit);
-        let size = ResidualSize::fit(stage.columns.len(), &table, proxies)?;
-        let mut sized = Vec::with_capacity(table.len());
-        for chunk in table.chunks() {
-            let pairs = chunk.pairs();
-            let mut cheap = Vec::new();
-            for proxy in proxies {
-                let mut scores = vec![0.0; pairs.len()];
-                ask_pairs(&**proxy, &pairs, &mut scores)?;
-                cheap.push(scores);
-            }
-            for (k, ((&(i, j), &m), residual)) in pairs.iter().zip(chunk.predicted).zip(chunk.residuals()).enumerate() {
-                sized.push((size.at(i, j, m, cheap.iter().map(|scores| scores[k])), residual * residual));
-            }
-        }
+        let sizes = ResidualSize::fit(stage.columns.len(), &table, proxies)?.of_rows(&table, proxies)?;
+        let squares = table.chunks().into_iter().flat_map(|chunk| chunk.residuals().map(|r| r * r).collect::<Vec<_>>());
+        let mut sized: Vec<(f64, f64)> = sizes.into_iter().zip(squares).collect();
         sized.sort_by(|a, b| b.0.total_cmp(&a.0));
         let all: f64 = sized.iter().map(|(_, square)| square).sum();
         let mut left = all;

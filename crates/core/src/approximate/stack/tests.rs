@@ -109,6 +109,21 @@ fn a_matrix_of_low_rank_is_left_to_shift_ridge() {
     assert!(error(&oracle, &ours) < 1e-8);
 }
 
+/// Nothing can be learned from some entries about others: the error falls as 1 − s/n alone, and columns are what the calls are worth.
+#[test]
+fn a_matrix_of_full_rank_gets_its_columns() {
+    for draw in 0..4 {
+        let mut rng = stream(6, "stack", "full rank", draw);
+        let factor = Array2::from_shape_fn((N, N), |_| rng.gen_range(-1.0..1.0));
+        let oracle = Precomputed::new(factor.dot(&factor.t()), AsymmetryPolicy::Mean).unwrap();
+        for rank in [30, 60, 100] {
+            let base = error(&oracle, &fit(&*stack(None, &[]).base().unwrap(), &oracle, rank));
+            let ours = error(&oracle, &fit(&stack(None, &[]), &oracle, rank));
+            assert!(ours < 1.01 * base, "{ours} against {base} of rank {rank}, draw {draw}");
+        }
+    }
+}
+
 #[test]
 fn entries_products_and_vectors_know_what_is_exact() {
     for quadratic in [false, true] {
