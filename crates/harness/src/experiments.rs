@@ -7,7 +7,7 @@ mod errors;
 mod glue;
 pub mod own_data;
 mod ranked_search;
-mod retrieval;
+pub mod retrieval;
 mod search;
 mod spectrum;
 

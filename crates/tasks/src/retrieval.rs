@@ -39,6 +39,22 @@ pub struct Judgement {
     pub upper: f64,
 }
 
+impl Judgement {
+    /// The mean over the items of several sets, each with its number of items. `None` where there is none.
+    pub fn pooled(sets: &[(Self, usize)]) -> Option<Self> {
+        let count = sets.iter().map(|(_, items)| *items).sum::<usize>() as f64;
+        if count == 0.0 {
+            return None;
+        }
+        let share = |items: usize| items as f64 / count;
+        let mean = sets.iter().map(|(judged, items)| share(*items) * judged.mean).sum::<f64>();
+        // an end may have been cut off at 0 or 1: the other one is the whole half
+        let half = |judged: &Self| (judged.mean - judged.lower).max(judged.upper - judged.mean);
+        let half = sets.iter().map(|(judged, items)| (share(*items) * half(judged)).powi(2)).sum::<f64>().sqrt();
+        Some(Self { mean, lower: (mean - half).max(0.0), upper: (mean + half).min(1.0) })
+    }
+}
+
 /// The true scores of all pairs, and how high each row goes.
 #[derive(Debug, Clone)]
 pub struct Truth {
@@ -132,6 +148,19 @@ mod tests {
         let wanted = (2.0 * one + 3.0 * three) / (3.0 * one + 2.0 * two + 1.0 * three);
         // rounding
         assert!((value(Depth::Ndcg(3), &[3, 1, 2]) - wanted).abs() < 1e-15);
+    }
+
+    #[test]
+    fn sets_are_pooled_by_their_items() {
+        let judged =
+            |mean: f64, half: f64| Judgement { mean, lower: (mean - half).max(0.0), upper: (mean + half).min(1.0) };
+        let pooled = Judgement::pooled(&[(judged(0.5, 0.1), 30), (judged(0.9, 0.2), 10)]).unwrap();
+        let half = (0.75 * 0.1_f64).hypot(0.25 * 0.2);
+        for (ours, theirs) in [(pooled.mean, 0.6), (pooled.lower, 0.6 - half), (pooled.upper, 0.6 + half)] {
+            // rounding
+            assert!((ours - theirs).abs() < 1e-12, "{ours} {theirs}");
+        }
+        assert_eq!(Judgement::pooled(&[]), None);
     }
 
     #[test]

@@ -23,6 +23,7 @@ use serde_json::{Value as Json, json};
 
 mod bench;
 mod layout;
+mod neighbours;
 mod work;
 
 /// Its line in the catalogue.
@@ -58,7 +59,16 @@ pub const ENTRY: StudyEntry = StudyEntry {
                 "landmark mentions, as a share of a topic's",
             ),
             parameter("topics", "all", "at most so many topics of each part of the split"),
-            required("methods", "[{ id: shift_ridge }]", "as in a sweep; the proxy is `mention_cosine`"),
+            parameter(
+                "calls",
+                "none",
+                "calls a mention at which its nearest in its topic are looked for: recall as in `experiment: retrieval`",
+            ),
+            parameter(
+                "methods",
+                "none",
+                "as in a sweep; the proxy is `mention_cosine`; may be left out beside `calls`",
+            ),
         ],
         source: "SMS-Nyström paper, figures 4 and 6",
     },
@@ -135,6 +145,8 @@ struct Settings {
     fractions: Vec<f64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     topics: Option<usize>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    calls: Vec<usize>,
 }
 
 fn both_sources() -> Vec<Source> {
@@ -168,10 +180,14 @@ fn nine_fractions() -> Vec<f64> {
 fn read(node: &Node, reading: &Reading<'_>) -> Option<Arc<dyn Study>> {
     let problems = reading.problems;
     let section = Section::new(node, ENTRY.entry.id, problems)?;
-    let methods = MethodConfig::read_all(section.required_node("methods")?, reading);
+    let methods = section.node("methods").map(|node| MethodConfig::read_all(node, reading));
     let rest = section.rest();
     let settings: Settings = problems.read(&rest, ENTRY.entry.id)?;
     let settings = Settings { folder: reading.folder.to_owned(), ..settings };
+    let methods = match methods {
+        None if settings.calls.is_empty() => MethodConfig::read_all(section.required_node("methods")?, reading),
+        methods => methods.unwrap_or_default(),
+    };
     let known: Vec<&str> = catalog::all()
         .filter(|dataset| matches!(dataset.holds, Holds::Mentions | Holds::EmbeddedMentions))
         .map(|dataset| dataset.name)
@@ -220,6 +236,9 @@ fn check(settings: &Settings, section: &Section<'_>) {
         if value < least {
             refuse(key, value.to_string(), &format!("at least {least}"));
         }
+    }
+    if settings.calls.contains(&0) {
+        refuse("calls", format!("{:?}", settings.calls), "a list of numbers above 0");
     }
     if settings.topics == Some(0) {
         refuse("topics", "0".to_owned(), "at least 1");

@@ -14,7 +14,7 @@ use landmark_core::oracle::{Oracle, Symmetry, block_of};
 use landmark_core::stream::stream;
 use landmark_report::amounts::counted;
 use landmark_report::{CellKey, Metric, ResultRow};
-use landmark_tasks::retrieval::{Depth, Truth};
+use landmark_tasks::retrieval::{Depth, Judgement, Truth};
 use landmark_yaml::{Entry, parameter, required};
 use ndarray::Array2;
 use serde_json::json;
@@ -32,10 +32,12 @@ mod places;
 mod purse;
 mod rivals;
 
-use rivals::{Lists, Rival, Setup};
+pub use layout::layout;
+use rivals::Lists;
+pub use rivals::{Rival, Setup, Without};
 
 /// Metrics of a list, and the depth that each looks at.
-const METRICS: [(Metric, Depth); 5] = [
+pub const METRICS: [(Metric, Depth); 5] = [
     (Metric::RecallAt1, Depth::Recall(1)),
     (Metric::RecallAt10, Depth::Recall(10)),
     (Metric::RecallAt50, Depth::Recall(50)),
@@ -79,7 +81,7 @@ impl Experiment for Retrieval {
     }
 
     fn layout(&self, context: &SweepContext<'_>, rows: &[ResultRow]) -> Layout {
-        layout::layout(context, rows)
+        layout(context.metered.shape().evaluations_per_pair, rows)
     }
 }
 
@@ -92,7 +94,7 @@ fn jobs<'a>(context: &'a SweepContext<'_>) -> Result<Vec<Job<'a>>, JobError> {
     if shape.symmetry == Symmetry::Asymmetric {
         return Err("`retrieval` needs a symmetric score: let the oracle take the mean of both orders".into());
     }
-    if budgets(settings, shape.len).is_empty() {
+    if budgets(&settings.calls, shape.len).is_empty() {
         let message = format!(
             "no number of `retrieval.calls` is below half of {}, where all pairs are evaluated",
             counted(shape.len as u64, "item")
@@ -132,8 +134,47 @@ fn key(
 }
 
 /// Calls an item that leave something to be found: below half of n, where all pairs are evaluated.
-fn budgets(settings: &RetrievalConfig, n: usize) -> Vec<usize> {
-    settings.calls.iter().copied().filter(|calls| 2 * calls < n.saturating_sub(1)).collect()
+fn budgets(calls: &[usize], n: usize) -> Vec<usize> {
+    calls.iter().copied().filter(|calls| 2 * calls < n.saturating_sub(1)).collect()
+}
+
+/// Worth of a rival's lists at some calls an item.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Finding {
+    /// The rival.
+    pub rival: Rival,
+    /// Calls an item.
+    pub calls: usize,
+    /// What is measured.
+    pub metric: Metric,
+    /// Its mean over the items.
+    pub judged: Judgement,
+    /// Pairs that were paid for.
+    pub spent: u64,
+}
+
+/// Findings of all rivals at each number of `calls` an item that leaves something to be found.
+///
+/// # Errors
+/// Whatever a rival ends in.
+pub fn findings(setup: Setup<'_>, calls: &[usize]) -> Result<Vec<Finding>, JobError> {
+    let truth = Truth::of(setup.matrix.view(), LONGEST);
+    judged(setup, &truth, calls)
+}
+
+fn judged(setup: Setup<'_>, truth: &Truth, calls: &[usize]) -> Result<Vec<Finding>, JobError> {
+    let n = setup.matrix.nrows();
+    let ready = setup.ready()?;
+    let mut findings = Vec::new();
+    for calls in budgets(calls, n) {
+        for &rival in Rival::ALL {
+            let Lists { lists, spent } = rival.lists(&ready, calls, LONGEST)?;
+            for &(metric, depth) in METRICS.iter().filter(|(_, depth)| depth.items() < n) {
+                findings.push(Finding { rival, calls, metric, judged: truth.judge(depth, &lists), spent });
+            }
+        }
+    }
+    Ok(findings)
 }
 
 fn measure(
@@ -169,19 +210,12 @@ fn measure(
         rounds: settings.rounds,
         seed: (context.run.seed, replicate),
     };
-    let setup = setup.ready()?;
-    let mut rows = Vec::new();
-    for calls in budgets(settings, matrix.nrows()) {
-        for rival in Rival::ALL {
-            let Lists { lists, spent } = rival.lists(&setup, calls, LONGEST)?;
-            let evaluations = spent * context.metered.shape().evaluations_per_pair;
-            for (metric, depth) in METRICS.iter().filter(|(_, depth)| depth.items() < matrix.nrows()) {
-                let judged = truth.judge(*depth, &lists);
-                let row = context.row_of(rival.subject(context, proxy), *metric, judged.mean).at("calls", calls);
-                let row = row.compared_at(proxy.id()).replicate(replicate).cost(spent, evaluations);
-                rows.push(row.within(judged.lower, judged.upper));
-            }
-        }
-    }
-    Ok(rows)
+    let evaluations = |pairs: u64| pairs * context.metered.shape().evaluations_per_pair;
+    let findings = judged(setup, truth, &settings.calls)?;
+    let row = |Finding { rival, calls, metric, judged, spent }: Finding| {
+        let row = context.row_of(rival.subject(context, proxy), metric, judged.mean).at("calls", calls);
+        let row = row.compared_at(proxy.id()).replicate(replicate).cost(spent, evaluations(spent));
+        row.within(judged.lower, judged.upper)
+    };
+    Ok(findings.into_iter().map(row).collect())
 }

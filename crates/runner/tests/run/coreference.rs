@@ -67,6 +67,31 @@ coref:
 
 #[cfg(feature = "torch")]
 #[test]
+fn neighbours_of_mentions_are_looked_for_without_a_method() {
+    let scratch = Scratch::with("");
+    let (before, _) = NEWS.split_once("  fractions").unwrap();
+    let one = before.replace("[gold, predicted]", "[gold]").replace("replicates: 2", "replicates: 1");
+    scratch.write("near.yaml", &format!("{one}  calls: [2, 3, 500]\n"));
+    let said = scratch.say(&["near.yaml", "--quiet"]);
+    assert_eq!(said.code, Some(0), "{}", said.err);
+    let summary = std::fs::read_to_string(scratch.path("results/news/summary.md")).unwrap();
+    for wanted in
+        ["recall@10 against calls an item", "| rounds ", "| GAR ", "perfect candidates", "looked for within a topic"]
+    {
+        assert!(summary.contains(wanted), "{wanted} is missing:\n{summary}");
+    }
+    // where all pairs are scored there is nothing to find
+    assert!(!summary.contains(" 500 |"), "{summary}");
+    scratch.write("neither.yaml", one.as_str());
+    let said = scratch.say(&["neither.yaml", "--quiet"]);
+    assert_eq!(said.code, Some(2), "{}", said.out);
+    said.must_complain("`coref.methods` is missing");
+    scratch.write("zero.yaml", &format!("{one}  calls: [0]\n"));
+    scratch.say(&["zero.yaml", "--quiet"]).must_complain("`coref.calls` is [0], but must be a list of numbers above 0");
+}
+
+#[cfg(feature = "torch")]
+#[test]
 fn the_news_are_clustered_and_a_second_run_changes_nothing() {
     let scratch = Scratch::with("");
     scratch.write("news.yaml", NEWS);

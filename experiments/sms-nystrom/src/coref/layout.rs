@@ -1,5 +1,6 @@
 //! Figures 4 and 6 of the paper, its numbers beside ours, and the other figures of the scorer.
 
+use landmark_harness::experiments::retrieval::{self, METRICS};
 use landmark_harness::layout::Layout;
 use landmark_report::{FigureKind, FigureSpec, Metric, ResultRow, Selection, Subject, TableKind, TableSpec};
 
@@ -10,7 +11,26 @@ const OTHERS: [Metric; 5] =
 /// The methods of figure 6.
 const FIGURE_6: [&str; 2] = ["sms_nystrom", "sms_nystrom_rescaled"];
 
+/// Layout of a run with methods, and of what was found of neighbours.
 pub(super) fn layout(dataset: &str, fractions: &[f64], rows: &[ResultRow]) -> Layout {
+    let Layout { tables, figures, notes, .. } = neighbours(rows);
+    let clustering = clustering(dataset, fractions, rows);
+    Layout {
+        tables: clustering.tables.into_iter().chain(tables).collect(),
+        figures: clustering.figures.into_iter().chain(figures).collect(),
+        notes,
+        ..clustering
+    }
+}
+
+/// Layout of a run that only looks for neighbours.
+pub(super) fn without_methods(rows: &[ResultRow]) -> Layout {
+    let mut layout = neighbours(rows);
+    layout.tables.push(exact(rows));
+    layout
+}
+
+fn clustering(dataset: &str, fractions: &[f64], rows: &[ResultRow]) -> Layout {
     let restated = under_paper_headings(dataset, fractions, rows);
     let sources = names(rows, |row| &row.subject.dataset);
     let select = |metric| Selection { datasets: sources.clone(), ..Selection::of(metric) };
@@ -71,6 +91,21 @@ pub(super) fn layout(dataset: &str, fractions: &[f64], rows: &[ResultRow]) -> La
         kind: FigureKind::Curve { across: "fraction", log_y: false, y_limits: None },
     });
     Layout { restated, tables, figures, ..Layout::default() }
+}
+
+/// Recall against calls, where it was measured.
+fn neighbours(rows: &[ResultRow]) -> Layout {
+    let found = |row: &&ResultRow| METRICS.iter().any(|(metric, _)| *metric == row.metric);
+    let rows: Vec<ResultRow> = rows.iter().filter(found).cloned().collect();
+    if rows.is_empty() {
+        return Layout::default();
+    }
+    let mut layout = retrieval::layout(2, &rows);
+    layout.notes.push(
+        "neighbours are looked for within a topic; a number of calls counts in the topics where it is below half of all pairs"
+            .to_owned(),
+    );
+    layout
 }
 
 /// Rows on predicted mentions under the names that `reference.yaml` has: dataset, and the fraction as a comparison.

@@ -10,7 +10,7 @@ use landmark_core::landmarks::Landmarks;
 use landmark_core::oracle::{Oracle, OracleShape};
 use landmark_core::stream::stream;
 use landmark_data::{CorefPart, MentionCorpus, catalog};
-use landmark_harness::config::{ConfigPath, MethodConfig, RunSettings};
+use landmark_harness::config::{ConfigPath, MethodConfig, ProxyKind, RunSettings};
 use landmark_harness::items::ItemsError;
 use landmark_harness::job::Request;
 use landmark_harness::layout::{About, Layout};
@@ -24,6 +24,7 @@ use ndarray::Array2;
 use serde_json::{Value as Json, json};
 
 use super::bench::{PairScoring, Scored, Topic, score};
+use super::neighbours::{self, Pooled};
 use super::{Settings, Source, layout};
 
 /// Computation of a part.
@@ -33,6 +34,8 @@ enum Piece {
     Exact(Source),
     /// A method at a share of landmark mentions.
     Approximated { source: Source, method: usize, fraction: f64, replicate: u64 },
+    /// The nearest of every mention at the given numbers of calls.
+    Neighbours { source: Source, replicate: u64 },
 }
 
 /// Mentions with their scores, and how they are approximated.
@@ -85,7 +88,7 @@ impl Clustering {
         Ok(Self {
             pieces: pieces(settings, methods, context.run),
             stamps: stamps(settings),
-            notes: notes(),
+            notes: if methods.is_empty() { Vec::new() } else { notes() },
             scoring: PairScoring::new(corpus, settings, choice, folder, (context.run.seed, context.store)),
             settings: settings.clone(),
             methods: methods.to_vec(),
@@ -216,6 +219,23 @@ impl Clustering {
         rows.extend([of(Metric::OwnThresholdConllF1, own_conll), of(Metric::Threshold, own)]);
         rows.push(of(Metric::RelativeError, pooled(dense.into_iter())).seconds(seconds));
         Ok(rows)
+    }
+
+    /// Recall of every mention's nearest in its topic.
+    fn neighbours(&self, source: Source, scored: &Scored, replicate: u64) -> Result<Vec<ResultRow>, StudyError> {
+        let draw = |topic: &Topic| {
+            let dataset = format!("{}, {}, {}", self.settings.dataset, source.words(), topic.name);
+            stream(self.run.seed, &dataset, "landmarks", replicate)
+        };
+        let found = neighbours::pooled(&scored.topics, &self.settings.calls, (self.run.seed, replicate), &draw)?;
+        let row = |found: Pooled| {
+            let subject = neighbours::subject(self.title(source), found.rival).items(found.mentions);
+            let row = row(&self.run, subject, found.metric, found.judged.mean).at("calls", found.calls);
+            let row = row.compared_at(ProxyKind::MentionCosine.id()).replicate(replicate);
+            // both orders of a pair
+            row.cost(found.spent, 2 * found.spent).within(found.judged.lower, found.judged.upper)
+        };
+        Ok(found.into_iter().map(row).collect())
     }
 
     /// All merges of a topic on one minus what a method makes of its scores, and what that is; a topic without a pair has neither.
@@ -362,6 +382,10 @@ impl StudyWork for Clustering {
                     let own = json!({ "method": entry, "fraction": fraction, "replicate": replicate });
                     (source, format!("{group}, replicate {}", replicate + 1), group, own)
                 }
+                Piece::Neighbours { source, replicate } => {
+                    let own = json!({ "neighbours": self.settings.calls, "replicate": replicate });
+                    (source, format!("neighbours, replicate {}", replicate + 1), "neighbours".to_owned(), own)
+                }
             };
             let of_source = if source == Source::Predicted { predicted.clone() } else { Json::Null };
             let key = json!({ "version": 2, "scorer": scorer, "source": source, "spans": of_source, "piece": own });
@@ -376,7 +400,8 @@ impl StudyWork for Clustering {
     }
 
     fn requests(&self, part: usize) -> Result<Vec<Request>, StudyError> {
-        let (Piece::Exact(source) | Piece::Approximated { source, .. }) = self.pieces[part];
+        let (Piece::Exact(source) | Piece::Approximated { source, .. } | Piece::Neighbours { source, .. }) =
+            self.pieces[part];
         Ok(self.scoring.requests(source))
     }
 
@@ -387,10 +412,16 @@ impl StudyWork for Clustering {
                 let scored = self.scored(source, progress)?;
                 self.approximated((source, &scored), method, fraction, replicate)
             }
+            Piece::Neighbours { source, replicate } => {
+                self.neighbours(source, &*self.scored(source, progress)?, replicate)
+            }
         }
     }
 
     fn layout(&self, rows: &[ResultRow]) -> Layout {
+        if self.methods.is_empty() {
+            return layout::without_methods(rows);
+        }
         layout::layout(&self.settings.dataset, &self.settings.fractions, rows)
     }
 }
@@ -399,6 +430,9 @@ fn pieces(settings: &Settings, methods: &[MethodConfig], run: &RunSettings) -> V
     let mut pieces = Vec::new();
     for &source in &settings.mentions {
         pieces.push(Piece::Exact(source));
+        if !settings.calls.is_empty() {
+            pieces.extend((0..run.replicates as u64).map(|replicate| Piece::Neighbours { source, replicate }));
+        }
         for &fraction in &settings.fractions {
             for (method, entry) in methods.iter().enumerate() {
                 let draws = entry.entry.draws;

@@ -10,7 +10,7 @@ use crate::approximate::ApproximateError;
 use crate::approximate::scattered::Division;
 use crate::approximate::scattered::residual_size::ResidualSize;
 use crate::landmarks::Landmarks;
-use crate::oracle::{Oracle, OracleShape, ask_pairs};
+use crate::oracle::{Oracle, OracleShape};
 use crate::stream::Rng;
 
 /// Part of the squared error that a stack has to promise to save: its regression and its kriging cost about as much where there is nothing to learn.

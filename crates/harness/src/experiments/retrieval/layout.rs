@@ -5,9 +5,9 @@ use landmark_report::{FigureKind, FigureSpec, Metric, ResultRow, Selection, Tabl
 use super::METRICS;
 use super::rivals::Rival;
 use crate::layout::Layout;
-use crate::sweep::context::SweepContext;
 
-pub(super) fn layout(context: &SweepContext<'_>, rows: &[ResultRow]) -> Layout {
+/// Layout of rows of recall against calls, of a score that an unordered pair takes so many calls of.
+pub fn layout(calls_per_pair: u64, rows: &[ResultRow]) -> Layout {
     let caption = "Mean over items of the share of their true nearest that is in the list, exact scores where a call was made. A call is an unordered \
                    pair and serves both of its items. Perfect candidates are the best pairs of K itself: no choice of candidates finds more.";
     let is_there = |metric: Metric| rows.iter().any(|row| row.metric == metric);
@@ -35,7 +35,7 @@ pub(super) fn layout(context: &SweepContext<'_>, rows: &[ResultRow]) -> Layout {
         figures.push(figure("figure-parts", "recall@10 of rounds without each of their parts", Rival::PARTS));
     }
     let mut notes = Vec::new();
-    if context.metered.shape().evaluations_per_pair > 1 {
+    if calls_per_pair > 1 {
         notes.push("the score takes both orders of a pair: a call here is two of the model's".to_owned());
     }
     Layout { tables: shown.iter().map(|metric| table(*metric)).collect(), figures, notes, ..Layout::default() }

@@ -42,7 +42,7 @@ const RIDGE: f64 = 0.01;
 
 /// A way to spend calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Rival {
+pub enum Rival {
     /// The proxy alone.
     Proxy,
     /// Retrieve and rerank.
@@ -67,7 +67,7 @@ pub(super) enum Rival {
 
 /// Part that rounds go without.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Without {
+pub enum Without {
     /// None.
     Nothing,
     /// Kriging of rows.
@@ -83,19 +83,19 @@ pub(super) enum Without {
 }
 
 /// State that the rivals of one replicate share.
-pub(super) struct Setup<'a> {
+pub struct Setup<'a> {
     /// All of K.
-    pub(super) matrix: &'a Array2<f64>,
+    pub matrix: &'a Array2<f64>,
     /// Calls that an evaluation of it takes.
-    pub(super) shape: OracleShape,
+    pub shape: OracleShape,
     /// The proxy, as a similarity.
-    pub(super) proxy: Arc<dyn Oracle>,
+    pub proxy: Arc<dyn Oracle>,
     /// Order in which columns are taken.
-    pub(super) landmarks: &'a Landmarks,
+    pub landmarks: &'a Landmarks,
     /// Rounds of those that work in rounds.
-    pub(super) rounds: usize,
+    pub rounds: usize,
     /// Seed and replicate.
-    pub(super) seed: (u64, u64),
+    pub seed: (u64, u64),
 }
 
 /// The same with the proxy written out, and K as an oracle.
@@ -151,7 +151,7 @@ impl Found {
 
 impl Rival {
     /// All, in the order of the tables.
-    pub(super) const ALL: &'static [Self] = &[
+    pub const ALL: &'static [Self] = &[
         Self::Proxy,
         Self::Rerank,
         Self::Gar,
@@ -170,7 +170,7 @@ impl Rival {
     ];
 
     /// Those that a reader chooses among, ours first.
-    pub(super) const RIVALS: &'static [Self] = &[
+    pub const RIVALS: &'static [Self] = &[
         Self::Rounds(Without::Nothing),
         Self::Rerank,
         Self::Gar,
@@ -182,7 +182,7 @@ impl Rival {
     ];
 
     /// Ours, and ours without each of its parts.
-    pub(super) const PARTS: &'static [Self] = &[
+    pub const PARTS: &'static [Self] = &[
         Self::Rounds(Without::Nothing),
         Self::Rounds(Without::Kriging),
         Self::Rounds(Without::Popularity),
@@ -193,7 +193,7 @@ impl Rival {
     ];
 
     /// Stable id in results.
-    pub(super) fn id(self) -> &'static str {
+    pub fn id(self) -> &'static str {
         match self {
             Self::Proxy => "proxy",
             Self::Rerank => "rerank",
@@ -214,7 +214,7 @@ impl Rival {
     }
 
     /// Name in tables.
-    pub(super) fn name(self) -> &'static str {
+    pub fn name(self) -> &'static str {
         match self {
             Self::Proxy => "proxy alone",
             Self::Rerank => "proxy + rescore",

@@ -1,0 +1,73 @@
+//! The nearest of every mention in its topic at a few calls a mention, pooled over the topics.
+
+use std::sync::Arc;
+
+use landmark_core::landmarks::Landmarks;
+use landmark_core::oracle::OracleShape;
+use landmark_core::stream::Rng;
+use landmark_harness::config::ProxyKind;
+use landmark_harness::experiments::retrieval::{Finding, METRICS, Rival, Setup, findings};
+use landmark_harness::study::StudyError;
+use landmark_report::{Metric, Subject, Variant};
+use landmark_tasks::retrieval::Judgement;
+
+use super::bench::Topic;
+
+/// Rounds of the rivals that work in rounds.
+const ROUNDS: usize = 4;
+
+/// Worth of a rival's lists over the topics where a number of calls leaves something to be found.
+pub(super) struct Pooled {
+    pub(super) rival: Rival,
+    pub(super) calls: usize,
+    pub(super) metric: Metric,
+    pub(super) judged: Judgement,
+    /// Pairs that were paid for.
+    pub(super) spent: u64,
+    /// Mentions whose lists were judged.
+    pub(super) mentions: usize,
+}
+
+/// Findings of all rivals in every topic, pooled by its mentions.
+pub(super) fn pooled(
+    topics: &[Topic],
+    calls: &[usize],
+    (seed, replicate): (u64, u64),
+    draw: &dyn Fn(&Topic) -> Rng,
+) -> Result<Vec<Pooled>, StudyError> {
+    let mut found: Vec<(usize, Finding)> = Vec::new();
+    for topic in topics {
+        let n = topic.mentions.len();
+        let landmarks = Landmarks::uniform(n, &mut draw(topic));
+        let setup = Setup {
+            matrix: topic.symmetric.matrix(),
+            shape: OracleShape::of(&topic.scores),
+            proxy: Arc::new(topic.proxy.clone()),
+            landmarks: &landmarks,
+            rounds: ROUNDS,
+            seed: (seed, replicate),
+        };
+        found.extend(findings(setup, calls)?.into_iter().map(|finding| (n, finding)));
+    }
+    let mut all = Vec::new();
+    for &calls in calls {
+        for &rival in Rival::ALL {
+            for (metric, _) in METRICS {
+                let here = found.iter().filter(|(_, f)| f.calls == calls && f.rival == rival && f.metric == metric);
+                let sets: Vec<(Judgement, usize)> = here.clone().map(|(n, finding)| (finding.judged, *n)).collect();
+                let Some(judged) = Judgement::pooled(&sets) else { continue };
+                let mentions = sets.iter().map(|(_, n)| n).sum();
+                let spent = here.map(|(_, finding)| finding.spent).sum();
+                all.push(Pooled { rival, calls, metric, judged, spent, mentions });
+            }
+        }
+    }
+    Ok(all)
+}
+
+/// Dataset and name of a rival's rows.
+pub(super) fn subject(title: String, rival: Rival) -> Subject {
+    let mut variant = Variant::default();
+    variant.set("proxy", ProxyKind::MentionCosine.id());
+    Subject { variant, is_cap: rival == Rival::Perfect, ..Subject::new(title, rival.id()).called(rival.name()) }
+}
