@@ -26,6 +26,7 @@ use super::{Approximate, ApproximateError, ColumnReader, FitReport};
 use crate::approximation::Approximation;
 use crate::landmarks::Landmarks;
 use crate::linalg;
+use crate::oracle::block_of;
 use crate::parameter::BadParameter;
 use crate::stream::Rng;
 
@@ -34,6 +35,9 @@ mod selection;
 use selection::{Candidate, Fold, Scale, choose};
 
 const ID: &str = "shift_ridge";
+
+/// Columns outside the landmarks that are judged by where entries are free, at most.
+const FREE_COLUMNS: usize = 200;
 
 /// Raw parameters of shift_ridge.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -84,7 +88,10 @@ impl Default for ShiftRidgeParams {
 
 /// The checked method.
 #[derive(Debug, Clone)]
-pub struct ShiftRidge(ShiftRidgeParams);
+pub struct ShiftRidge {
+    params: ShiftRidgeParams,
+    has_free_entries: bool,
+}
 
 impl ShiftRidgeParams {
     /// The method, if the parameters make one.
@@ -111,7 +118,7 @@ impl ShiftRidgeParams {
             Some(FixedShiftRidge { shift, ridge }) if !(shift.is_finite() && ridge.is_finite() && ridge >= 0.0) => {
                 refuse("fixed", format!("({shift}, {ridge})"), "a finite shift and a finite ridge ≥ 0")
             }
-            _ => Ok(ShiftRidge(self)),
+            _ => Ok(ShiftRidge { params: self, has_free_entries: false }),
         }
     }
 }
@@ -129,11 +136,11 @@ impl Approximate for ShiftRidge {
         rng: &mut Rng,
     ) -> Result<Approximation, ApproximateError> {
         let corner = columns.corner()?;
-        let seen = self.validation_rows(columns, rng)?;
+        let seen = self.seen(columns, rng)?;
         let (choice, eigen) = rayon::join(|| self.choose(&corner, seen.as_ref(), rng), || linalg::eigh(corner.view()));
         let (choice, eigen) = (choice?, eigen?);
         let scale = Scale::of(&eigen.values);
-        let weights = choice.plain.weights(&eigen.values, scale, self.0.clip);
+        let weights = choice.plain.weights(&eigen.values, scale, self.params.clip);
         let clipped = choice.clipped.map(|candidate| candidate.weights(&eigen.values, scale, true));
         let core = CoreWeights::new(&eigen.vectors, &weights, clipped.as_ref());
         let (shift, ridge) = choice.plain.in_units_of(scale);
@@ -167,46 +174,77 @@ struct Choice {
     error: Option<f64>,
 }
 
+/// Entries that (a, ρ) is judged by.
+enum Seen {
+    /// K[rows, T], evaluated already: parts of T are predicted from the others.
+    Evaluated(Array2<f64>),
+    /// Entries that cost nothing, between items outside T: predicted from all of T.
+    Free {
+        /// K[rows, T].
+        rows: Array2<f64>,
+        /// K[held, T].
+        below: Array2<f64>,
+        /// K[rows, held].
+        entries: Array2<f64>,
+    },
+}
+
 impl ShiftRidge {
-    /// K[rows, T] of rows outside the landmarks, evaluated ahead of the others. None where there is nothing to choose: (a, ρ)
-    /// is given, there is one landmark, or there are no other items.
-    fn validation_rows(
-        &self,
-        columns: &mut ColumnReader<'_>,
-        rng: &mut Rng,
-    ) -> Result<Option<Array2<f64>>, ApproximateError> {
-        let unread = columns.unread();
-        if self.0.fixed.is_some() || columns.columns().len() < 2 || unread.is_empty() {
-            return Ok(None);
-        }
-        let mut rows: Vec<usize> =
-            sample(rng, unread.len(), self.0.validation_rows.min(unread.len())).iter().map(|k| unread[k]).collect();
-        rows.sort_unstable();
-        Ok(Some(columns.rows(&rows)?))
+    /// The same for an oracle whose entries cost nothing: (a, ρ) is judged by entries outside the columns, so that all of these predict
+    /// them. An eigenvalue next to zero that all of W has and no part of it would go unseen otherwise.
+    #[must_use]
+    pub(crate) fn with_free_entries(self) -> Self {
+        Self { has_free_entries: true, ..self }
     }
 
-    /// Chooses (a, ρ) on columns already evaluated; Nyström where nothing was seen to choose by.
-    fn choose(
-        &self,
-        corner: &Array2<f64>,
-        seen: Option<&Array2<f64>>,
-        rng: &mut Rng,
-    ) -> Result<Choice, ApproximateError> {
-        let Some(seen) = seen else {
-            let nystrom = Candidate::Relative { shift: 0.0, ridge: 0.0 };
-            let fixed = |FixedShiftRidge { shift, ridge }| Candidate::Fixed { shift, ridge };
-            let plain = self.0.fixed.map_or(nystrom, fixed);
-            return Ok(Choice { plain, clipped: None, error: None });
+    /// Rows outside the landmarks, evaluated ahead of the others, or free entries. None where there is nothing to choose: (a, ρ)
+    /// is given, there is one landmark, or there are no other items.
+    fn seen(&self, columns: &mut ColumnReader<'_>, rng: &mut Rng) -> Result<Option<Seen>, ApproximateError> {
+        let unread = columns.unread();
+        if self.params.fixed.is_some() || columns.columns().len() < 2 || unread.is_empty() {
+            return Ok(None);
+        }
+        let mut draw = |items: &[usize], count: usize| {
+            let mut drawn: Vec<usize> =
+                sample(rng, items.len(), count.min(items.len())).iter().map(|k| items[k]).collect();
+            drawn.sort_unstable();
+            drawn
         };
-        let folds = self
-            .held_out_sets(corner.nrows(), rng)
-            .par_iter()
-            .map(|(held, kept)| Fold::new(corner, seen, held, kept))
-            .collect::<Result<Vec<_>, _>>()?;
+        if self.has_free_entries && unread.len() > 1 {
+            let held = draw(&unread, FREE_COLUMNS.min(unread.len() / 2));
+            let others: Vec<usize> = unread.into_iter().filter(|item| held.binary_search(item).is_err()).collect();
+            let rows = draw(&others, self.params.validation_rows);
+            let block = |rows: &[usize], items: &[usize]| block_of(columns.oracle(), rows, items);
+            let landmarks = columns.columns();
+            return Ok(Some(Seen::Free {
+                rows: block(&rows, landmarks)?,
+                below: block(&held, landmarks)?,
+                entries: block(&rows, &held)?,
+            }));
+        }
+        let rows = draw(&unread, self.params.validation_rows);
+        Ok(Some(Seen::Evaluated(columns.rows(&rows)?)))
+    }
 
+    /// Chooses (a, ρ) by entries that were seen; Nyström where there is nothing to choose by.
+    fn choose(&self, corner: &Array2<f64>, seen: Option<&Seen>, rng: &mut Rng) -> Result<Choice, ApproximateError> {
+        let folds = match seen {
+            None => {
+                let nystrom = Candidate::Relative { shift: 0.0, ridge: 0.0 };
+                let fixed = |FixedShiftRidge { shift, ridge }| Candidate::Fixed { shift, ridge };
+                let plain = self.params.fixed.map_or(nystrom, fixed);
+                return Ok(Choice { plain, clipped: None, error: None });
+            }
+            Some(Seen::Evaluated(rows)) => self
+                .held_out_sets(corner.nrows(), rng)
+                .par_iter()
+                .map(|(held, kept)| Fold::new(corner, rows, held, kept))
+                .collect::<Result<Vec<_>, _>>()?,
+            Some(Seen::Free { rows, below, entries }) => vec![Fold::predicting(corner, rows, below, entries)?],
+        };
         let candidates = self.candidates();
-        let (plain, error) = choose(&folds, &candidates, self.0.clip);
-        let clipped = (!self.0.clip).then(|| choose(&folds, &candidates, true).0);
+        let (plain, error) = choose(&folds, &candidates, self.params.clip);
+        let clipped = (!self.params.clip).then(|| choose(&folds, &candidates, true).0);
         Ok(Choice { plain, clipped, error: Some(error) })
     }
 
@@ -215,8 +253,8 @@ impl ShiftRidge {
         let mut positions: Vec<usize> = (0..t).collect();
         positions.shuffle(rng);
         // at most t/2, so nothing is cut off
-        let part = ((self.0.held_out * t as f64).round() as usize).clamp(1, t - 1);
-        let folds = positions.chunks_exact(part).take(self.0.folds);
+        let part = ((self.params.held_out * t as f64).round() as usize).clamp(1, t - 1);
+        let folds = positions.chunks_exact(part).take(self.params.folds);
         folds
             .map(|held| {
                 let mut is_held = vec![false; t];
@@ -229,11 +267,11 @@ impl ShiftRidge {
     /// The grid, Nyström first: of equals the first is taken.
     fn candidates(&self) -> Vec<Candidate> {
         let grid = self
-            .0
+            .params
             .shifts
             .iter()
-            .flat_map(|&shift| self.0.ridges.iter().map(move |&ridge| Candidate::Relative { shift, ridge }));
-        grid.chain(self.0.allow_zero.then_some(Candidate::Zero)).collect()
+            .flat_map(|&shift| self.params.ridges.iter().map(move |&ridge| Candidate::Relative { shift, ridge }));
+        grid.chain(self.params.allow_zero.then_some(Candidate::Zero)).collect()
     }
 }
 

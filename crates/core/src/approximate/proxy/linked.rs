@@ -98,7 +98,7 @@ impl Addend for Linked {
     fn embedding(&self) -> Result<Embedding, ApproximateError> {
         let landmarks = Landmarks::from_orders(Oracle::len(self), self.anchors.clone(), Vec::new());
         let mut rng = stream(0, "proxy", "embedding", 0);
-        let method = ShiftRidgeParams::default().check()?;
+        let method = ShiftRidgeParams::default().check()?.with_free_entries();
         method.fit(self, &landmarks, self.anchors.len(), Known::NOTHING, &mut rng)?.into_embedding()
     }
 

@@ -94,10 +94,25 @@ impl Fold {
         let below = corner.select(Axis(0), held);
         // the held-out landmarks are rows as well as columns to predict
         let rows = concatenate(Axis(0), &[seen.view(), below.view()]).expect("both have t columns");
-        let eigen = linalg::eigh(corner.select(Axis(0), kept).select(Axis(1), kept).view())?;
-        let x = linalg::product(rows.select(Axis(1), kept).view(), eigen.vectors.view());
-        let b = linalg::product(below.select(Axis(1), kept).view(), eigen.vectors.view());
-        let y = rows.select(Axis(1), held);
+        let of_kept = |matrix: &Array2<f64>| matrix.select(Axis(1), kept);
+        Self::predicting(
+            &of_kept(&corner.select(Axis(0), kept)),
+            &of_kept(&rows),
+            &of_kept(&below),
+            &rows.select(Axis(1), held),
+        )
+    }
+
+    /// `y` = K[rows, held], predicted from `corner` = K[T,T], `rows` = K[rows, T] and `below` = K[held, T].
+    pub(super) fn predicting(
+        corner: &Array2<f64>,
+        rows: &Array2<f64>,
+        below: &Array2<f64>,
+        y: &Array2<f64>,
+    ) -> Result<Self, LinalgError> {
+        let eigen = linalg::eigh(corner.view())?;
+        let x = linalg::product(rows.view(), eigen.vectors.view());
+        let b = linalg::product(below.view(), eigen.vectors.view());
         let yb = linalg::product(y.view(), b.view());
         Ok(Self {
             scale: Scale::of(&eigen.values),

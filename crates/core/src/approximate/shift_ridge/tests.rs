@@ -1,6 +1,6 @@
 //! Promises of the choice of shift and ridge.
 
-use ndarray::Array2;
+use ndarray::{Array1, Array2, Axis};
 use rand::Rng as _;
 
 use super::*;
@@ -48,6 +48,26 @@ fn shift_ridge_beats_nystrom_where_nystrom_explodes() {
     let report = ours.report();
     assert!(report.shift > 0.0 || report.ridge > 0.0);
     assert!(report.validation_error.unwrap() < 1.0 && report.clipped_choice.is_some());
+}
+
+/// An eigenvalue next to zero that all of W has and no part of it: what is judged by parts of W knows nothing of it.
+#[test]
+fn free_entries_tell_of_an_eigenvalue_next_to_zero() {
+    let (n, rank) = (150, 40);
+    let factor = random(n, n);
+    // falls like 1/k, so that Nyström of a part of the landmarks is fine
+    let mut matrix = (&factor / &Array1::from_shape_fn(n, |k| (k + 1) as f64)).dot(&factor.t());
+    matrix = (&matrix + &matrix.t()) * 0.5;
+    let order = Landmarks::uniform(n, &mut stream(5, "shift_ridge", "landmarks", 0)).order()[..rank].to_vec();
+    let (last, others) = (order[rank - 1], &order[..rank - 1]);
+    let rest = linalg::eigh(matrix.select(Axis(0), others).select(Axis(1), others).view()).unwrap();
+    let b = rest.vectors.t().dot(&matrix.row(last).select(Axis(0), others));
+    // the Schur complement of the last landmark
+    matrix[[last, last]] = (&b * &b / &rest.values).sum() + 1e-7;
+    let held_out = ShiftRidgeParams { ridges: vec![0.0, 0.15], ..ShiftRidgeParams::default() }.check().unwrap();
+    let by_parts = error(&matrix, &fit(&held_out, &matrix, rank));
+    let by_free_entries = error(&matrix, &fit(&held_out.with_free_entries(), &matrix, rank));
+    assert!(by_parts > 2.0 && by_free_entries < 0.6, "{by_parts} {by_free_entries}");
 }
 
 #[test]

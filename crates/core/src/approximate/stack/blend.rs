@@ -156,7 +156,7 @@ impl Addend for Blend {
         }
         let landmarks = Landmarks::from_orders(self.len, self.anchors.clone(), Vec::new());
         let mut rng = stream(0, "proxy", "embedding", 0);
-        let method = ShiftRidgeParams::default().check()?;
+        let method = ShiftRidgeParams::default().check()?.with_free_entries();
         method.fit(self, &landmarks, self.anchors.len(), Known::NOTHING, &mut rng)?.into_embedding()
     }
 
