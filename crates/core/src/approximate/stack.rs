@@ -190,7 +190,8 @@ impl Approximate for Stack {
         rank: usize,
         rng: &mut Rng,
     ) -> Result<Approximation, ApproximateError> {
-        let (shape, known) = (OracleShape::of(columns.oracle()), Known { diagonal: false, ..columns.known() });
+        // every evaluated entry is exact, whether that was asked for or not
+        let (shape, known) = (OracleShape::of(columns.oracle()), Known::LANDMARKS);
         let first = self.division(shape, landmarks, rank, self.first_share(rank))?;
         // four landmarks, or all of K: nothing is left to be learned
         if first.pairs == 0 && (rank <= FEWEST_LANDMARKS || rank == shape.len || self.params.columns != Some(1.0)) {
@@ -212,7 +213,7 @@ impl Approximate for Stack {
                 (other, OutOfFold::of(self, read(other.rank)?, rng)?)
             }
         };
-        self.complete(stage, &oracle, landmarks, (rank, choice), known, rng)
+        self.complete(stage, &oracle, landmarks, (rank, choice), rng)
     }
 }
 
@@ -244,7 +245,6 @@ impl Stack {
         oracle: &Remembered<&dyn Oracle>,
         landmarks: &Landmarks,
         (asked, division): (usize, Division),
-        known: Known,
         rng: &mut Rng,
     ) -> Result<Approximation, ApproximateError> {
         let shape = OracleShape::of(oracle);
@@ -285,10 +285,8 @@ impl Stack {
             validation_error: relative(fit.error, &stage.table.scores),
             ..FitReport::default()
         };
-        let mut approximation = Approximation::new(factors, order.to_vec(), report);
-        if known.landmarks {
-            approximation = approximation.with_known_columns(&stage.columns.scores - &blend.columns(order)?);
-        }
+        let evaluated = &stage.columns.scores - &blend.columns(order)?;
+        let approximation = Approximation::new(factors, order.to_vec(), report).with_known_columns(evaluated);
         let approximation = approximation.with_addend(blend);
         let approximation = match diagonal {
             Some(diagonal) => approximation.with_diagonal(diagonal),

@@ -43,7 +43,14 @@ fn landmarks() -> Landmarks {
     Landmarks::uniform(N, &mut stream(6, "stack", "landmarks", 0))
 }
 
+/// Nothing is asked to be known: evaluated entries are exact all the same.
 fn fit(method: &dyn Approximate, oracle: &dyn Oracle, rank: usize) -> Approximation {
+    method.fit(oracle, &landmarks(), rank, Known::NOTHING, &mut stream(6, "stack", "fit", 0)).unwrap()
+}
+
+/// What it is compared with: the same columns, known as well.
+fn base(stack: &Stack, oracle: &dyn Oracle, rank: usize) -> Approximation {
+    let method = stack.base().unwrap();
     method.fit(oracle, &landmarks(), rank, Known::LANDMARKS, &mut stream(6, "stack", "fit", 0)).unwrap()
 }
 
@@ -59,7 +66,7 @@ fn stack(columns: Option<f64>, proxies: &[Arc<dyn Oracle>]) -> Stack {
 fn the_stack_beats_shift_ridge_around_the_proxy_at_equal_calls() {
     let (oracle, proxies) = problem();
     for (rank, part) in [(12, 0.9), (40, 0.8)] {
-        let base = error(&oracle, &fit(&*stack(None, &proxies).base().unwrap(), &oracle, rank));
+        let base = error(&oracle, &base(&stack(None, &proxies), &oracle, rank));
         for columns in [None, Some(0.75), Some(1.0)] {
             let ours = error(&oracle, &fit(&stack(columns, &proxies), &oracle, rank));
             // without scattered entries the noisy pairs stay as they are
@@ -117,7 +124,7 @@ fn a_matrix_of_full_rank_gets_its_columns() {
         let factor = Array2::from_shape_fn((N, N), |_| rng.gen_range(-1.0..1.0));
         let oracle = Precomputed::new(factor.dot(&factor.t()), AsymmetryPolicy::Mean).unwrap();
         for rank in [30, 60, 100] {
-            let base = error(&oracle, &fit(&*stack(None, &[]).base().unwrap(), &oracle, rank));
+            let base = error(&oracle, &base(&stack(None, &[]), &oracle, rank));
             let ours = error(&oracle, &fit(&stack(None, &[]), &oracle, rank));
             assert!(ours < 1.01 * base, "{ours} against {base} of rank {rank}, draw {draw}");
         }
