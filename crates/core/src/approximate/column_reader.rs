@@ -3,11 +3,11 @@
 //! Rows that a method wants to see first (K[T,T], a sample for validation) are read first and remembered; the rest
 //! streams by. Each block is multiplied into the factors as it comes, so that K[:,T] itself is only kept when asked for.
 
-use ndarray::{Array2, ArrayView2, ArrayViewMut2, Axis};
+use ndarray::{Array2, ArrayView2, ArrayViewMut2, Axis, s};
 
 use crate::approximation::Known;
 use crate::linalg;
-use crate::oracle::{Oracle, OracleError, block_of};
+use crate::oracle::{Oracle, OracleError, ask_block, block_of};
 
 /// Cells of one streamed block: 8 MB, enough for a full-speed product and small beside the factors.
 const CELLS_PER_BLOCK: usize = 1 << 20;
@@ -41,10 +41,15 @@ impl Map<'_> {
         }
     }
 
-    fn apply(&self, block: ArrayView2<'_, f64>) -> Array2<f64> {
+    /// Rows of the factor, into room that has been used before: fresh memory costs more than the copy.
+    fn apply(&self, block: ArrayView2<'_, f64>, mut out: ArrayViewMut2<'_, f64>) {
         match self {
-            Self::Product(matrix) => linalg::product(block, matrix.view()),
-            Self::Columns(positions) => block.select(Axis(1), positions),
+            Self::Product(matrix) => linalg::product_into(block, matrix.view(), 1.0, out),
+            Self::Columns(positions) => {
+                for (&from, mut to) in positions.iter().zip(out.columns_mut()) {
+                    to.assign(&block.column(from));
+                }
+            }
         }
     }
 }
@@ -92,9 +97,16 @@ impl<'a> ColumnReader<'a> {
         let n = self.oracle.len();
         let mut factors = std::array::from_fn(|m| Array2::zeros((n, maps[m].width())));
         let mut columns = self.known.landmarks.then(|| Array2::zeros((n, self.columns.len())));
+        let rows_at_a_time = (CELLS_PER_BLOCK / self.columns.len().max(1)).max(1);
+        let mut images: [Array2<f64>; M] = std::array::from_fn(|_| Array2::zeros((0, 0)));
         let mut place = |rows: &[usize], block: ArrayView2<'_, f64>| {
-            for (map, factor) in maps.iter().zip(&mut factors) {
-                scatter(map.apply(block).view(), rows, 0, factor.view_mut());
+            for ((map, factor), image) in maps.iter().zip(&mut factors).zip(&mut images) {
+                if image.nrows() < rows.len() {
+                    *image = Array2::zeros((rows.len(), map.width()));
+                }
+                let mut image = image.slice_mut(s![..rows.len(), ..]);
+                map.apply(block, image.view_mut());
+                scatter(image.view(), rows, 0, factor.view_mut());
             }
             if let Some(columns) = &mut columns {
                 scatter(block, rows, 0, columns.view_mut());
@@ -103,9 +115,12 @@ impl<'a> ColumnReader<'a> {
         for (rows, block) in std::mem::take(&mut self.blocks) {
             place(&rows, block.view());
         }
-        let rows_at_a_time = (CELLS_PER_BLOCK / self.columns.len().max(1)).max(1);
-        for rows in self.unread().chunks(rows_at_a_time) {
-            place(rows, block_of(self.oracle, rows, self.columns)?.view());
+        let unread = self.unread();
+        let mut block = Array2::zeros((rows_at_a_time.min(unread.len()), self.columns.len()));
+        for rows in unread.chunks(rows_at_a_time) {
+            let mut block = block.slice_mut(s![..rows.len(), ..]);
+            ask_block(self.oracle, rows, self.columns, block.view_mut())?;
+            place(rows, block.view());
         }
         self.kept = columns;
         Ok(factors)

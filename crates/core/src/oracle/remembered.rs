@@ -14,11 +14,11 @@ use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use ndarray::{Array2, ArrayView2, ArrayViewMut2};
 
 use super::{
-    Identity, Oracle, OracleError, Pair, Symmetry, block_of, check_finite, check_finite_block, check_indices,
+    Identity, Oracle, OracleError, OracleShape, Pair, Symmetry, ask_block, ask_pairs, block_of, check_indices,
     check_pairs,
 };
 use crate::entries::pair_map::{PairHasher, PairMap, PairSet};
-use crate::entries::{EntryBlock, EntryPlan, Rows};
+use crate::entries::{EntryBlock, EntryPlan, EntrySet, Rows};
 
 /// A block of fewer rows than this, and than n / 256, is kept as scattered pairs.
 const FEW_ROWS: usize = 32;
@@ -86,6 +86,24 @@ impl<O: Oracle> Remembered<O> {
         self.buy_missing(rows, cols, &mut bought.view_mut()).map(|_| ())
     }
 
+    /// Evaluations that `set` would still cost; at most, where it has pairs that are chosen on the way. One look per entry of the set.
+    pub fn missing(&self, set: &EntrySet) -> u64 {
+        let (memory, shape) = (self.read(), OracleShape::of(self));
+        if memory.is_empty() {
+            return set.evaluations();
+        }
+        let is_of_two = |i: usize, j: usize| memory.symmetric && i < j && set.has_column(i);
+        let of_columns = set.columns().into_iter().flat_map(|j| (0..shape.len).map(move |i| (i, j)));
+        let of_rows = set.rows().into_iter().flat_map(|i| (0..shape.len).map(move |j| (i, j)));
+        let (mut off_diagonal, mut diagonal) = (0, 0);
+        let once = of_columns.filter(|&(i, j)| !is_of_two(i, j)).chain(of_rows.filter(|&(_, j)| !set.has_column(j)));
+        for (i, j) in once.chain(set.scattered()).filter(|&(i, j)| memory.get(i, j).is_none()) {
+            if i == j { diagonal += 1 } else { off_diagonal += 1 }
+        }
+        // which pairs are chosen on the way is not known, so none of them counts as here
+        shape.evaluations(off_diagonal, diagonal) + set.chosen_evaluations()
+    }
+
     /// Bytes held, near enough.
     pub fn bytes(&self) -> usize {
         let memory = self.read();
@@ -112,6 +130,10 @@ impl<O: Oracle> Remembered<O> {
         if tall {
             self.write().gather(cols);
         }
+        if self.read().knows_none(rows, cols) {
+            self.buy_whole(rows, cols, out, tall)?;
+            return Ok(true);
+        }
         let groups = self.read().groups(rows, cols);
         for group in groups {
             let mut first = 0;
@@ -120,9 +142,7 @@ impl<O: Oracle> Remembered<O> {
                 let next = self.read().next_missing(rows, cols, &group, first);
                 let Some(Rectangle { start, rows: places, cols: group }) = next else { break };
                 if places.len() == rows.len() && group.len() == cols.len() {
-                    self.inner.block(rows, cols, out.view_mut())?;
-                    check_finite_block(rows, cols, out.view())?;
-                    self.write().insert(rows, cols, out.view(), tall);
+                    self.buy_whole(rows, cols, out, tall)?;
                     return Ok(true);
                 }
                 let these_rows: Vec<usize> = places.iter().map(|&a| rows[a]).collect();
@@ -133,6 +153,18 @@ impl<O: Oracle> Remembered<O> {
             }
         }
         Ok(false)
+    }
+
+    fn buy_whole(
+        &self,
+        rows: &[usize],
+        cols: &[usize],
+        out: &mut ArrayViewMut2<'_, f64>,
+        tall: bool,
+    ) -> Result<(), OracleError> {
+        ask_block(&self.inner, rows, cols, out.view_mut())?;
+        self.write().insert(rows, cols, out.view(), tall);
+        Ok(())
     }
 }
 
@@ -161,6 +193,10 @@ impl<O: Oracle> Oracle for Remembered<O> {
         self.inner.calls_at_once()
     }
 
+    fn is_checked(&self) -> bool {
+        true
+    }
+
     fn evaluate(&self, pairs: &[Pair], out: &mut [f64]) -> Result<(), OracleError> {
         check_pairs(self.len(), pairs, out.len())?;
         let missing: Vec<Pair> = {
@@ -170,8 +206,7 @@ impl<O: Oracle> Oracle for Remembered<O> {
         };
         if !missing.is_empty() {
             let mut scores = vec![0.0; missing.len()];
-            self.inner.evaluate(&missing, &mut scores)?;
-            check_finite(&missing, &scores)?;
+            ask_pairs(&self.inner, &missing, &mut scores)?;
             let mut memory = self.write();
             missing.iter().zip(scores).for_each(|(&(i, j), score)| memory.insert_one(i, j, score));
         }
@@ -213,6 +248,10 @@ struct Rectangle {
 }
 
 impl Memory {
+    fn is_empty(&self) -> bool {
+        self.columns.is_empty() && self.rows.is_empty() && self.scattered.is_empty()
+    }
+
     fn key(&self, i: usize, j: usize) -> Pair {
         if self.symmetric && i < j { (j, i) } else { (i, j) }
     }
@@ -251,6 +290,18 @@ impl Memory {
     /// True where a block of so many rows is kept as whole lines.
     fn keeps_lines(&self, along: usize) -> bool {
         along >= FEW_ROWS.max(self.len / 256).min(self.len)
+    }
+
+    /// True where no entry of a block stands in a line, and none can be scattered: one pass over the cells, where
+    /// [`groups`](Self::groups) takes several.
+    fn knows_none(&self, rows: &[usize], cols: &[usize]) -> bool {
+        let is_gathered = self.keeps_lines(rows.len()) || self.scattered.is_empty();
+        let is_open = |line: Option<&Vec<f64>>, items: &[usize]| {
+            line.is_none_or(|line| items.iter().all(|&item| line[item].is_nan()))
+        };
+        is_gathered
+            && rows.iter().all(|&i| is_open(self.row(i), cols))
+            && cols.iter().all(|j| is_open(self.columns.get(j), rows))
     }
 
     /// Moves the scattered entries of these columns into whole columns, so that no cell of a tall block needs to be looked

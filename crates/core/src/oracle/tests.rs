@@ -8,6 +8,7 @@ use proptest::prelude::*;
 use rand::Rng as _;
 
 use super::*;
+use crate::entries::EntrySet;
 use crate::stream::stream;
 
 /// A matrix that writes down every pair it is asked for.
@@ -181,6 +182,27 @@ proptest! {
             }
             oracle.inner().expect_each_pair_once();
         }
+    }
+
+    #[test]
+    fn a_memory_says_what_a_set_would_still_cost(
+        before in (items(), items()), columns in items(), single in (items(), items()), symmetry in symmetry(),
+        known in any::<bool>(), seed in 0_u64..50,
+    ) {
+        let oracle = Remembered::new(Metered::new(Ledger::random(N, symmetry, known, seed)));
+        let spent = || oracle.inner().spent().evaluations;
+        let all: Vec<usize> = (0..N).collect();
+        let pairs: Vec<Pair> = single.0.into_iter().zip(single.1).collect();
+        let mut set = EntrySet::new(OracleShape::of(&oracle));
+        columns.iter().for_each(|&j| set.add_column(j));
+        pairs.iter().for_each(|&(i, j)| set.add_entry(i, j));
+        prop_assert_eq!(oracle.missing(&set), set.evaluations());
+        block_of(&oracle, &before.0, &before.1).unwrap();
+        let (told, paid) = (oracle.missing(&set), spent());
+        block_of(&oracle, &all, &columns).unwrap();
+        oracle.evaluate(&pairs, &mut vec![0.0; pairs.len()]).unwrap();
+        prop_assert_eq!(spent() - paid, told);
+        prop_assert_eq!(oracle.missing(&set), 0);
     }
 
     #[test]

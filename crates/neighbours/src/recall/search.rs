@@ -122,19 +122,10 @@ pub fn nearest_to(
     audit: Audit,
     rng: &mut Rng,
 ) -> Result<Audited, AuditError> {
-    let n = oracle.len();
-    let k = params.k.min(n.saturating_sub(1));
-    let columns = params.columns.unwrap_or(COLUMNS).min(n.saturating_sub(1) / 2);
-    let columns = if columns < 2 { 0 } else { columns };
-    let growth = params.growth.unwrap_or(GROWTH);
-    let params = RoundsParams { columns: Some(columns), growth: Some(growth), ..params };
-    let rounds = params.check().map_err(NeighbourError::from)?;
-    let mut search = Search::new(rounds, OracleShape::of(oracle), proxies.to_vec(), landmarks)?;
+    let (n, shape) = (oracle.len(), OracleShape::of(oracle));
+    let Opened { mut search, items, mut path, bound, k } = open(shape, proxies, params, landmarks, audit, rng)?;
     let columns = search.columns().len();
-    let bound = Bound::of(k, audit.is_strict);
-    let rows = audit.rows.unwrap_or_else(|| bound.rows(k, audit.target)).min(n - columns);
-    let mut path = AuditPath::new(k.max(1), n, columns, rows, audit.target, bound)?;
-    let mut hidden = Hidden::evaluate(oracle, draw(n, search.columns(), rows, rng))?;
+    let mut hidden = Hidden::evaluate(oracle, items)?;
     let mut lists = KnownLists::new(n, k);
     let mut steps: Vec<AuditStep> = Vec::new();
     let mut is_reached = false;
@@ -163,6 +154,54 @@ pub fn nearest_to(
     let mut lists = lists.finish();
     fill(&mut lists, &mut search, k)?;
     Ok(Audited { lists, landmarks: columns, rows: hidden.items, bound, steps, refused })
+}
+
+/// Items whose rows [`nearest_to`] evaluates first, of the same arguments: what a budget has to pay for before any recall is known.
+///
+/// # Errors
+/// Too few audited rows for any statement, parameters outside their range, proxies over other items.
+pub fn audited_items(
+    shape: OracleShape,
+    proxies: &[Arc<dyn Oracle>],
+    params: RoundsParams,
+    landmarks: &Landmarks,
+    audit: Audit,
+    rng: &mut Rng,
+) -> Result<Vec<usize>, AuditError> {
+    Ok(open(shape, proxies, params, landmarks, audit, rng)?.items)
+}
+
+/// A search and the items that it audits, before its first call.
+struct Opened {
+    search: Search,
+    items: Vec<usize>,
+    path: AuditPath,
+    bound: Bound,
+    k: usize,
+}
+
+fn open(
+    shape: OracleShape,
+    proxies: &[Arc<dyn Oracle>],
+    params: RoundsParams,
+    landmarks: &Landmarks,
+    audit: Audit,
+    rng: &mut Rng,
+) -> Result<Opened, AuditError> {
+    let n = shape.len;
+    let k = params.k.min(n.saturating_sub(1));
+    let columns = params.columns.unwrap_or(COLUMNS).min(n.saturating_sub(1) / 2);
+    let columns = if columns < 2 { 0 } else { columns };
+    let growth = params.growth.unwrap_or(GROWTH);
+    let params = RoundsParams { columns: Some(columns), growth: Some(growth), ..params };
+    let rounds = params.check().map_err(NeighbourError::from)?;
+    let search = Search::new(rounds, shape, proxies.to_vec(), landmarks)?;
+    let columns = search.columns().len();
+    let bound = Bound::of(k, audit.is_strict);
+    let rows = audit.rows.unwrap_or_else(|| bound.rows(k, audit.target)).min(n - columns);
+    let path = AuditPath::new(k.max(1), n, columns, rows, audit.target, bound)?;
+    let items = draw(n, search.columns(), rows, rng);
+    Ok(Opened { search, items, path, bound, k })
 }
 
 fn ask(oracle: &dyn Oracle, pairs: &[Pair]) -> Result<Vec<f64>, OracleError> {
@@ -415,6 +454,11 @@ mod tests {
         let (scores, proxy) = problem(150, 2);
         let seen = Metered::new(oracle(&scores));
         let found = search(&seen, &proxy, params(5, 100), audit(0.9, 0.1), 3).unwrap();
+        let landmarks = Landmarks::uniform(150, &mut stream(3, "recall", "landmarks", 0));
+        let mut rng = stream(3, "recall", "audit", 0);
+        let (shape, proxies) = (OracleShape::of(&seen), [Arc::clone(&proxy)]);
+        let told = audited_items(shape, &proxies, params(5, 100), &landmarks, audit(0.9, 0.1), &mut rng).unwrap();
+        assert_eq!(told, found.rows);
         // hidden rows and what was asked for beside them
         let rows = found.rows.len() as u64;
         let hidden = rows * 149 - rows * (rows - 1) / 2;
