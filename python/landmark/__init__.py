@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from .bill import Bill, Neighbors, Pairs, Recall
     from .estimator import Landmark
     from .features import FrequentDirections, StructuredFeatures
-    from .scores import TreeKernel, Wmd
+    from .scores import Blockwise, Program, TreeKernel, Wmd
     from .tasks import LinearSvm, average_linkage, coreference_scores, methods, ranking_scores
     from .transport import emd, wmd, wmd_matrix
     from .workers import Tile, work
@@ -39,6 +39,8 @@ _HOMES = {
     "Landmark": "estimator",
     "FrequentDirections": "features",
     "StructuredFeatures": "features",
+    "Blockwise": "scores",
+    "Program": "scores",
     "TreeKernel": "scores",
     "Wmd": "scores",
     "LinearSvm": "tasks",

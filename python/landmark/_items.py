@@ -8,8 +8,12 @@ from collections.abc import Iterator
 from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from . import _native
+
+
+_ROWS_AT_A_TIME = 4096
 
 
 class Items(Protocol):
@@ -32,13 +36,41 @@ def key(item: Any) -> bytes:
 
 
 def digest(items: Items) -> str:
-    """Digest of all items, in their order."""
+    """Digest of all items, in their order: of the length and the `key` of each."""
     state = hashlib.blake2b(digest_size=32)
+    if isinstance(items, np.ndarray) and items.ndim == 2 and items.dtype != object and items.size:
+        for keys in _keys_of_rows(items):
+            state.update(keys)
+        return state.hexdigest()
     for item in items:
         of_item = key(item)
         state.update(len(of_item).to_bytes(8, "little"))
         state.update(of_item)
     return state.hexdigest()
+
+
+def _keys_of_rows(rows: NDArray[Any]) -> Iterator[bytes]:
+    """The bytes that `digest` takes of all rows one by one, many rows at a time: each row's numbers behind the same head."""
+    first = key(rows[0])
+    head = np.frombuffer(len(first).to_bytes(8, "little") + first[: len(first) - rows[0].nbytes], dtype=np.uint8)
+    for start in range(0, len(rows), _ROWS_AT_A_TIME):
+        some = np.ascontiguousarray(rows[start : start + _ROWS_AT_A_TIME])
+        numbers = some.view(np.uint8).reshape(len(some), -1)
+        yield np.hstack([np.broadcast_to(head, (len(some), len(head))), numbers]).tobytes()
+
+
+def taken(items: Items, places: NDArray[np.int64]) -> Any:
+    """Some of the items: rows of an array, or a list."""
+    if isinstance(items, np.ndarray):
+        return items[places]
+    return [items[place] for place in places.tolist()]
+
+
+def joined(first: Items, then: Items) -> Items:
+    """Items after others: an array where both are rows of one kind, else a list."""
+    if isinstance(first, np.ndarray) and isinstance(then, np.ndarray) and first.dtype == then.dtype:
+        return np.concatenate([first, then])
+    return [*first, *then]
 
 
 def plain(x: Any) -> Any:

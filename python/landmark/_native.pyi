@@ -29,11 +29,14 @@ class Oracle:
         symmetric: bool = True,
         diagonal: float | None = None,
         at_once: int = 1,
+        blocks: bool = False,
     ) -> Oracle: ...
     @staticmethod
     def precomputed(matrix: _Floats, asymmetry: str = "reject") -> Oracle: ...
     @staticmethod
     def vectors(vectors: _Floats, cosine: bool = True) -> Oracle: ...
+    @staticmethod
+    def program(texts: Sequence[str], settings: str) -> Oracle: ...
     @staticmethod
     def wmd(
         texts: Sequence[str],

@@ -75,7 +75,7 @@ class Opening(BaseEstimator):  # type: ignore[misc]
             return np.asarray(check_array(X))
         return np.asarray(validate_data(self, X, reset=reset, ensure_min_samples=2 if reset else 1))
 
-    def _open(self, items: Items) -> tuple[MeteredStore, scores.Batches | None]:
+    def _open(self, items: Items) -> tuple[MeteredStore, scores.Batches | scores.Blocks | None]:
         """Score, budget and store over items."""
         matrix: Any = items if self.metric == "precomputed" else self.score
         is_array = self.metric == "precomputed" or scores.is_matrix(matrix)
@@ -97,13 +97,15 @@ class Opening(BaseEstimator):  # type: ignore[misc]
             )
         self._identity_ = oracle.identity
         store = None if self.store is None or is_array else os.fspath(self.store)
+        # what costs nothing is not kept, and a block whose columns nobody wants to keep is not either
+        is_kept = not is_array and (store is not None or self.known or not isinstance(self.score, scores.Blockwise))
         # landmarks that are chosen by what is seen read their columns twice
-        keep = not is_array or self._policy()["id"] not in ("uniform", "given")
+        keep = is_kept or self._policy()["id"] not in ("uniform", "given")
         description = f"{self.identity or 'a score'}, {len(items)} items"
         opened = MeteredStore(oracle, store, self.budget, self.gamma, "python", description, keep)
         return opened, batches
 
-    def _opened(self) -> tuple[MeteredStore, scores.Batches | None]:
+    def _opened(self) -> tuple[MeteredStore, scores.Batches | scores.Blocks | None]:
         """The store of the fit, opened again after a pickle or a load."""
         matrix: MeteredStore | None = getattr(self, "_matrix", None)
         if matrix is None:
@@ -190,7 +192,7 @@ class Opening(BaseEstimator):  # type: ignore[misc]
         )
 
     @contextmanager
-    def _told(self, calls: int, title: str, batches: scores.Batches | None = None, items: Items | None = None) -> Iterator[None]:
+    def _told(self, calls: int, title: str, batches: scores.Batches | scores.Blocks | None = None, items: Items | None = None) -> Iterator[None]:
         """Shows progress, and names the items of a score that is no number."""
         batches = batches if batches is not None else getattr(self, "_batches", None)
         progress = Progress(calls, title, self.verbose)

@@ -13,7 +13,7 @@ _SECONDS_BETWEEN_LINES = 5.0
 
 
 class Progress:
-    """Counts calls towards a bill."""
+    """Counts calls towards a bill, and no further: a block of scores may hold some that nobody asked for."""
 
     def __init__(self, total: int, title: str, verbose: bool) -> None:
         self._title, self._total, self._done = title, total, 0
@@ -29,6 +29,7 @@ class Progress:
                 self._bar = tqdm(total=total, desc=title, unit="call")
 
     def add(self, calls: int) -> None:
+        calls = min(calls, self._total - self._done)
         self._done += calls
         if self._bar is not None:
             self._bar.update(calls)

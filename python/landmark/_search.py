@@ -41,6 +41,7 @@ class Search(Opening):
         Without further arguments from the factors, at no call. With `calls_per_item` from so many calls an item of the score itself, which find
         far more of the true neighbours than the factors know. With `target_recall` the search goes on until that share of the true ones
         is there with probability 1 − `delta`; `recall_` says what was reached, and `calls_per_item` (100) is where it gives up.
+        Where the budget ends before, the lists are those that it pays for, with a warning, and no recall is stated that is not known.
         `neighbors_exact_` is true where a similarity is the score's own; `neighbors_` is all of it as a table for Arrow.
         """
         check_is_fitted(self)
@@ -51,7 +52,7 @@ class Search(Opening):
         matrix, batches = self._opened()
         search = self._search(k, calls_per_item, target_recall, delta, rounds, share, strict, audit_rows)
         proxies = self._proxies(self._items)
-        bill = json.loads(matrix.plan_nearest(json.dumps(search), bool(proxies)))["calls"]
+        bill, before = json.loads(matrix.plan_nearest(json.dumps(search), bool(proxies)))["calls"], matrix.calls
         try:
             with self._told(bill, "neighbours", batches):
                 out = matrix.nearest(json.dumps(search), proxies)
@@ -59,22 +60,23 @@ class Search(Opening):
             self.n_calls_ = matrix.calls
         statement = json.loads(out["statement"])
         if target_recall is not None:
-            self.recall_ = Recall(
-                target=statement["target_recall"],
-                delta=statement["delta"],
-                is_reached=statement["reached"],
-                recall=statement["recall"],
-                lower=statement["lower"],
-                bound=statement["bound"],
-                rows=statement["audited_rows"],
-                scored_pairs=statement["scored_pairs"],
-                enough=statement["enough"],
-            )
-            if not self.recall_.is_reached:
-                warnings.warn(f"a recall of {target_recall} was not reached: {self.recall_.enough}", stacklevel=2)
-        elif statement["cut_short"]:
-            warnings.warn("the budget ended before the search did: its lists are those of the calls that were made", stacklevel=2)
+            self.recall_ = _recall(statement)
+        self._warn_of(statement, target_recall)
+        if statement["cut_short"] and matrix.calls == before:
+            # nothing was left for it: the factors know more
+            return self._neighbors(*self._factors.top_k(k))
         return self._neighbors(out["items"], out["scores"], out["exact"])
+
+    @staticmethod
+    def _warn_of(statement: dict[str, Any], target_recall: float | None) -> None:
+        if target_recall is None:
+            if statement["cut_short"]:
+                warnings.warn("the budget ended before the search did: its lists are those of the calls that were made", stacklevel=3)
+        elif statement["cut_short"]:
+            told = f"the budget ended before a recall of {target_recall} was known: the lists are those of the calls that were made"
+            warnings.warn(f"{told}; {statement['enough']}", stacklevel=3)
+        elif not statement["reached"]:
+            warnings.warn(f"a recall of {target_recall} was not reached: {statement['enough']}", stacklevel=3)
 
     def _neighbors(
         self, items: NDArray[np.int64], found: NDArray[np.float64], exact: NDArray[np.bool_]
@@ -150,24 +152,8 @@ class Search(Opening):
         """
         check_is_fitted(self)
         near, near_scores = self._factors.landmark_pairs(threshold)
-        recall, calls = None, 0
-        if target_recall is None:
-            candidates, estimates = self._factors.pairs_above(threshold, max_pairs)
-            exact = np.zeros(len(estimates), dtype=bool)
-        else:
-            bound = self._pair_bound(threshold, target_recall, delta)
-            none = np.empty((0, 2), dtype=np.int64)
-            candidates = none if bound["threshold"] is None else self._factors.pairs_above(bound["threshold"])[0]
-            recall = Recall(
-                target=target_recall,
-                delta=delta,
-                is_reached=True,
-                recall=bound["recall"],
-                lower=bound["lower"],
-                bound="Clopper-Pearson with design effect, held-out columns",
-                rows=len(self.component_indices_),
-                scored_pairs=len(candidates),
-            )
+        candidates, estimates, recall = self._candidates(threshold, target_recall, delta, max_pairs)
+        exact, calls = np.zeros(len(estimates), dtype=bool), 0
         if rescore or target_recall is not None:
             matrix, batches = self._opened()
             before, paid = matrix.calls, self._paid_for(matrix, candidates)
@@ -190,6 +176,43 @@ class Search(Opening):
         order = np.lexsort((items[:, 1], items[:, 0], -found))[:max_pairs]
         return Pairs(items[order], found[order], exact[order], len(self._factors), calls, recall)
 
+    def plan_mine(
+        self,
+        threshold: float,
+        *,
+        target_recall: float | None = None,
+        delta: float = 0.1,
+        rescore: bool | None = None,
+        max_pairs: int | None = None,
+    ) -> int:
+        """Calls that such a `mine` makes beyond the fit: exactly, and without one. The budget may end before them."""
+        check_is_fitted(self)
+        if not rescore and target_recall is None:
+            return 0
+        candidates = self._candidates(threshold, target_recall, delta, max_pairs)[0]
+        return int(self._opened()[0].missing(candidates))
+
+    def _candidates(
+        self, threshold: float, target_recall: float | None, delta: float, max_pairs: int | None
+    ) -> tuple[NDArray[np.int64], NDArray[np.float64], Recall | None]:
+        """Pairs without a known column that may be of at least `threshold`, best first, their estimates, and the recall that scoring all of them has."""
+        if target_recall is None:
+            return *self._factors.pairs_above(threshold, max_pairs), None
+        bound = self._pair_bound(threshold, target_recall, delta)
+        candidates, estimates = np.empty((0, 2), dtype=np.int64), np.empty(0)
+        if bound["threshold"] is not None:
+            candidates, estimates = self._factors.pairs_above(bound["threshold"])
+        return candidates, estimates, Recall(
+            target=target_recall,
+            delta=delta,
+            is_reached=True,
+            recall=bound["recall"],
+            lower=bound["lower"],
+            bound="Clopper-Pearson with design effect, held-out columns",
+            rows=len(self.component_indices_),
+            scored_pairs=len(candidates),
+        )
+
     def _paid_for(self, matrix: MeteredStore, pairs: NDArray[np.int64]) -> int:
         """Number of pairs, from the first on, that the budget still pays for."""
         if self.budget is None:
@@ -209,3 +232,18 @@ class Search(Opening):
             matrix.pair_bound(settings, self._proxies(self._items), self.component_indices_, threshold, recall, delta)
         )
         return found
+
+
+def _recall(statement: dict[str, Any]) -> Recall:
+    """What a search says of its recall; NaN where nothing is known."""
+    return Recall(
+        target=statement["target_recall"],
+        delta=statement["delta"],
+        is_reached=statement["reached"],
+        recall=float("nan") if statement["recall"] is None else statement["recall"],
+        lower=statement["lower"],
+        bound=statement["bound"],
+        rows=statement["audited_rows"],
+        scored_pairs=statement["scored_pairs"],
+        enough=statement["enough"],
+    )

@@ -81,7 +81,7 @@ class Bill:
 class Recall:
     """Share of the true neighbours, or pairs, that was found, as far as it can be stated: at least `lower` with probability 1 − `delta`.
 
-    Where the budget ended amid pairs nothing can be stated: `is_reached` is false, `recall` NaN and `lower` 0.
+    Where the budget ended before anything was known `is_reached` is false, `recall` NaN and `lower` 0.
     """
 
     target: float

@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from . import factors as files
 from . import scores
-from ._items import Items, digest, key, plain
+from ._items import Items, digest, joined, key, plain, taken
 from ._native import MeteredStore, Projector
 from ._opening import as_list
 from ._search import Search
@@ -35,8 +35,9 @@ class Landmark(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Search):  # ty
 
     Parameters
     ----------
-    score : what scores a pair. A function of a list of pairs that answers one number each; an object with `predict` (a cross-encoder of
-        sentence-transformers as it is); an `async def` of two items; an n × n array; `Wmd` or `TreeKernel`.
+    score : what scores a pair. A function of a list of pairs that answers one number each; `Blockwise` around one of two lists of items that
+        answers their block, as scikit-learn's kernels do; an object with `predict` (a cross-encoder of sentence-transformers as it is); an
+        `async def` of two items; an n × n array; `Program`, `Wmd` or `TreeKernel`.
     n_components : s, the landmarks. Calls of a symmetric score: n·s − s(s − 1)/2.
     metric : `"precomputed"` where `fit` is handed the matrix itself.
     proxy : n × d embeddings of the items, or several such arrays, best first: cheap relatives whose cosine the score is learned from. Arrays
@@ -55,7 +56,8 @@ class Landmark(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Search):  # ty
     popularity : let the link use how popular items are.
     error_samples : further calls that estimate the error; 0 for none.
     confidence : of the interval of the error.
-    known : keep the evaluated columns (8·n·s bytes): K̃ returns them exactly.
+    known : keep the evaluated columns (8·n·s bytes): K̃ returns them exactly. Without them, and without a store, a `Blockwise` score is asked
+        anew for what a search wants of them.
     concurrency : coroutines under way at a time.
     random_state : seed; the same seed and `name` give the same bits as the program.
     name : name of the random streams, as `dataset.name` is for the program.
@@ -263,7 +265,7 @@ class Landmark(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Search):  # ty
         out[known >= 0] = self.embedding_[known[known >= 0]]
         new = np.flatnonzero(known < 0)
         if len(new):
-            rows = self._new_rows([items[int(place)] for place in new])
+            rows = self._new_rows(taken(items, new))
             out[new] = self._project(rows, None if proxy is None else _rows_of(proxy, new))
         return out
 
@@ -279,13 +281,14 @@ class Landmark(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Search):  # ty
         if scores.is_matrix(self.score):
             raise ValueError("a matrix says nothing of new items; use `metric='precomputed'` and hand over their rows")
         t = len(self.component_indices_)
-        both = [self._items[place] for place in self.component_indices_.tolist()] + list(new)
+        both = joined(taken(self._items, self.component_indices_), new)
         matrix, batches = self._open(both)
-        pairs = np.array([(t + row, column) for row in range(len(new)) for column in range(t)], dtype=np.int64)
+        rows, columns = np.arange(t, t + len(new)), np.arange(t)
+        pairs = np.stack([np.repeat(rows, t), np.tile(columns, len(new))], axis=1)
         with self._told(matrix.missing(pairs), "new items", batches, both):
-            rows = matrix.scores(pairs).reshape(len(new), t)
+            block = matrix.block(rows, columns)
         self.n_calls_ = getattr(self, "n_calls_", 0) + matrix.calls
-        return rows
+        return block
 
     def _similar(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         return values if self.gamma is None else np.asarray(np.exp(-self.gamma * values))

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _loop
-from ._items import Items, digest, plain, shown
+from ._items import Items, digest, plain, shown, taken
 from ._native import Oracle
 
 if TYPE_CHECKING:
@@ -86,6 +86,67 @@ class TreeKernel:
         return f"TreeKernel({self.kernel!r}, normalise={self.normalise}, **{self.params})"
 
 
+class Program:
+    """Any program in any language that scores texts: JSON lines over its standard input and output, as in docs/own_data.md.
+
+    It names what moves its scores itself, so a store needs no `identity`. Where it says that the order of a pair counts, give the estimator
+    an `order`.
+
+    Parameters
+    ----------
+    command : the program and its arguments.
+    failed : score of a pair that it can't score; `None` raises instead.
+    settings : `processes` at a time (1), pairs in a `batch` (256), `timeout_seconds` of one (60), `start_seconds` until it greets (300),
+        `environment`, variables that it sees beside ours.
+    """
+
+    def __init__(self, command: Sequence[str], *, failed: float | None = None, **settings: Any) -> None:
+        if isinstance(command, str):
+            raise TypeError(f"`command` is a list, the program and its arguments, and this is one text: {shown(command)}")
+        self.command, self.failed, self.settings = list(command), failed, settings
+        self._started: tuple[str, Oracle] | None = None
+
+    def oracle(self, items: Items) -> Oracle:
+        texts = list(plain(items))
+        of_texts = digest(texts)
+        # a plan and the fit after it talk to one process
+        if self._started is None or self._started[0] != of_texts:
+            failed = {} if self.failed is None else {"failed_pairs": {"score": self.failed}}
+            self._started = of_texts, Oracle.program(texts, json.dumps({"command": self.command, **failed, **self.settings}))
+        return self._started[1]
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_started": None}
+
+    def __repr__(self) -> str:
+        return f"Program({self.command})"
+
+
+class Blockwise:
+    """A score that comes in blocks: a function of two lists of items that answers a row for each of the first and a column for each of the second.
+
+    Kernels and distances of `sklearn.metrics.pairwise` are such functions: `Blockwise(rbf_kernel, gamma=0.05)`. Rows of an array are handed
+    over as an array, other items as a list. The function must take an item beside itself, and any two numbers of items.
+
+    Parameters
+    ----------
+    function : f(rows, columns) → len(rows) × len(columns): an array, a tensor, or lists.
+    params : handed to the function by name at every call. They are part of the score's identity; a store keeps those of each value apart.
+    """
+
+    def __init__(self, function: Callable[..., Any], **params: Any) -> None:
+        if not callable(function):
+            raise TypeError(f"`Blockwise` takes a function of two lists of items, and this is {shown(function)}")
+        self.function, self.params = function, params
+
+    def __call__(self, rows: Any, columns: Any) -> Any:
+        return self.function(rows, columns, **self.params)
+
+    def __repr__(self) -> str:
+        params = "".join(f", {name}={shown(value)}" for name, value in self.params.items())
+        return f"Blockwise({getattr(self.function, '__name__', shown(self.function))}{params})"
+
+
 def add_note(error: BaseException, note: str) -> None:
     """`error.add_note`, which Python 3.10 lacks; an exception that takes no note stays as it is."""
     try:
@@ -118,25 +179,69 @@ class Batches:
             else:
                 note = f"while scoring {len(pairs)} pairs at once, the first of them ({at[0]}, {of[0]}): "
                 add_note(error, note + f"{shown(pairs[0][0])} and {shown(pairs[0][1])}")
+            if any(i == j for i, j in zip(at, of)):
+                add_note(error, _ON_THE_DIAGONAL)
             raise
         if self.progress is not None:
             self.progress.add(len(pairs))
         return scores
 
 
-def as_numbers(scores: Any, wanted: int) -> NDArray[np.float64]:
-    """Scores of a batch as one array: lists, arrays, m × 1 arrays, and tensors of any device."""
-    for step in ("detach", "cpu", "numpy"):
+class Blocks:
+    """A `Blockwise` score over some items, as the compiled half calls it: two arrays of items in, the scores of their block out, row by row."""
+
+    def __init__(self, score: Blockwise, items: Items) -> None:
+        self._score, self._items = score, items
+        self.progress: Progress | None = None
+
+    def __call__(self, rows: NDArray[np.int64], columns: NDArray[np.int64]) -> NDArray[np.float64]:
+        items = self._items
+        try:
+            block = as_block(self._score(taken(items, rows), taken(items, columns)), len(rows), len(columns))
+        except Exception as error:
+            note = f"while scoring a block of {len(rows)} × {len(columns)}, the first pair of it ({rows[0]}, {columns[0]}): "
+            add_note(error, note + f"{shown(items[int(rows[0])])} and {shown(items[int(columns[0])])}")
+            raise
+        if self.progress is not None:
+            self.progress.add(block.size)
+        return block.ravel()
+
+
+_ON_THE_DIAGONAL = (
+    "pairs of an item with itself are among them: where the score can't take these, give `diagonal`, the self-similarity that is known "
+    "without a call (1.0 for most similarities, 0.0 for a distance)"
+)
+
+
+def _numbers(scores: Any, each: str) -> NDArray[np.float64]:
+    """What a score answered as an array: of lists, arrays, sparse arrays, and tensors of any device."""
+    for step in ("detach", "cpu", "numpy", "toarray"):
         if hasattr(scores, step) and not isinstance(scores, np.ndarray):
             scores = getattr(scores, step)()
     try:
-        numbers = np.asarray(scores, dtype=np.float64)
+        return np.asarray(scores, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise TypeError(f"a score answers one number a pair, and this one answered {shown(scores)}") from error
+        raise TypeError(f"a score answers one number {each}, and this one answered {shown(scores)}") from error
+
+
+def as_numbers(scores: Any, wanted: int) -> NDArray[np.float64]:
+    """Scores of a batch as one array, which may come as m × 1."""
+    numbers = _numbers(scores, "a pair")
     if numbers.ndim == 2 and numbers.shape[1] == 1:
         numbers = numbers[:, 0]
     if numbers.shape != (wanted,):
-        raise ValueError(f"{wanted} pairs were asked for, and the score answered an array of shape {numbers.shape}")
+        hint = "; a function of two lists of items that answers their block is handed over as `Blockwise(function)`"
+        told = f"{wanted} pairs were asked for, and the score answered an array of shape {numbers.shape}"
+        raise ValueError(told + (hint if numbers.ndim == 2 else ""))
+    return np.ascontiguousarray(numbers)
+
+
+def as_block(scores: Any, rows: int, columns: int) -> NDArray[np.float64]:
+    """Scores of a block as an array of its shape."""
+    numbers = _numbers(scores, "for each row with each column")
+    if numbers.shape != (rows, columns):
+        hint = "; a function of a list of pairs is handed over as it is, without `Blockwise`" if numbers.ndim == 1 else ""
+        raise ValueError(f"a block of {rows} × {columns} was asked for, and the score answered an array of shape {numbers.shape}{hint}")
     return np.ascontiguousarray(numbers)
 
 
@@ -156,11 +261,26 @@ def asker(score: Any, concurrency: int) -> tuple[Callable[[list[tuple[Any, Any]]
             return functools.partial(_loop.gather, predict, at_once=concurrency), concurrency
         return functools.partial(_predict, predict), 1
     if callable(score):
+        if _takes_two(score):
+            raise TypeError(
+                f"a score takes one list of pairs, and {shown(score)} takes two arguments: hand over `lambda pairs: [f(a, b) for a, b in pairs]` "
+                "where these are two items, and `Blockwise(f)` where they are two lists of them and it answers their block"
+            )
         return score, 1
     raise TypeError(
-        f"`score` is {shown(score)}, but must be a function of a list of pairs, an object with `predict`, an `async def` of two items, "
-        "an n × n array, `Wmd` or `TreeKernel`"
+        f"`score` is {shown(score)}, but must be a function of a list of pairs, `Blockwise` around a function of two lists of items, an object "
+        "with `predict`, an `async def` of two items, an n × n array, `Program`, `Wmd` or `TreeKernel`"
     )
+
+
+def _takes_two(function: Callable[..., Any]) -> bool:
+    """True for functions that can't do with one argument, and for those of `X` and `Y`, as scikit-learn has them."""
+    try:
+        parameters = list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):
+        return False
+    first = [one for one in parameters if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)][:2]
+    return len(first) == 2 and (first[1].default is inspect.Parameter.empty or [one.name for one in first] == ["X", "Y"])
 
 
 def _predict(predict: Callable[..., Any], pairs: list[tuple[Any, Any]]) -> Any:
@@ -181,14 +301,22 @@ def is_matrix(score: Any) -> bool:
 
 def over(
     score: Any, items: Items, *, identity: str | None, order: str, diagonal: float | None, concurrency: int
-) -> tuple[Oracle, Batches | None]:
+) -> tuple[Oracle, Batches | Blocks | None]:
     """The score over items, and its Python half where it has one."""
     if order not in ORDERS:
         raise ValueError(f"`order` is {order!r}, but must be one of {', '.join(ORDERS)}")
     if isinstance(score, BuiltIn):
-        return score.oracle(items), None
-    ask, at_once = asker(score, concurrency)
-    batches = Batches(ask, items)
-    name = f"{identity or ''}\n{digest(items)}"
-    oracle = Oracle.function(batches, len(items), name, order == "symmetric", diagonal, at_once)
-    return (oracle if order == "symmetric" else oracle.symmetrized(order)), batches
+        own = score.oracle(items)
+        if order == "symmetric" and not own.symmetric:
+            raise ValueError(f"the order of a pair counts for {shown(score)}: give `order`, one of {', '.join(ORDERS[1:])}")
+        return (own if order == "symmetric" else own.symmetrized(order)), None
+    name, at_once = f"{identity or ''}\n{digest(items)}", 1
+    asked: Batches | Blocks
+    if isinstance(score, Blockwise):
+        asked = Blocks(score, items)
+        name += f"\n{digest(sorted(score.params.items()))}" if score.params else ""
+    else:
+        ask, at_once = asker(score, concurrency)
+        asked = Batches(ask, items)
+    oracle = Oracle.function(asked, len(items), name, order == "symmetric", diagonal, at_once, isinstance(asked, Blocks))
+    return (oracle if order == "symmetric" else oracle.symmetrized(order)), asked

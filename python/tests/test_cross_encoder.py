@@ -99,12 +99,17 @@ def test_a_cross_encoder_of_transformers_finds_the_neighbours_of_the_program(tmp
     assert lm.component_indices_.tolist() == theirs.component_indices_.tolist()
     every = np.arange(ITEMS)
     ours, its = lm.similarities(every, every), theirs.similarities(every, every)
-    # two forward passes in single precision, and factors that solve with their scores
-    np.testing.assert_allclose(ours, its, atol=2e-3)
     _, near = lm.kneighbors(K)
     _, wanted = theirs.kneighbors(K)
+    shared = float(np.mean([len(set(a) & set(b)) / K for a, b in zip(near.tolist(), wanted.tolist())]))
+    print(
+        f"\n{folder.name}: {ITEMS} sentences, {LANDMARKS} landmarks, {lm.n_calls_:,} calls of transformers: entries of K̃, from {its.min():.3f} to "
+        f"{its.max():.3f}, differ by {np.abs(ours - its).max():.1e} at most, and {shared:.1%} of the {K} nearest are the same"
+    )
+    # two forward passes in single precision, and factors that solve with their scores
+    np.testing.assert_allclose(ours, its, atol=2e-3)
     for item, (mine, its_own) in enumerate(zip(near.tolist(), wanted.tolist())):
         for other in set(mine) ^ set(its_own):
             # a tie, to the same tolerance, at the end of the list
             assert abs(its[item, other] - its[item, its_own[-1]]) < 2e-3, (item, mine, its_own)
-    assert np.mean([len(set(a) & set(b)) / K for a, b in zip(near.tolist(), wanted.tolist())]) > 0.98
+    assert shared > 0.98

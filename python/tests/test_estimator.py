@@ -331,10 +331,84 @@ def test_a_budget_that_ends_amid_pairs_leaves_the_best_of_them() -> None:
     assert cut.n_calls_ == asked <= cut.budget
     assert 0 < len(some) < len(every) and set(some) <= set(every)
     assert some.recall is not None and not some.recall.is_reached
-    # a search that no budget is left for says so, and its calls are counted all the same
-    with pytest.raises(BudgetExhausted):
-        cut.kneighbors(3, target_recall=0.9)
-    assert cut.n_calls_ == asked
+    # a search that no budget is left for has the lists of the factors
+    with pytest.warns(UserWarning, match="the budget ended"):
+        _, left = cut.kneighbors(3, target_recall=0.9)
+    assert cut.n_calls_ == asked and np.isnan(cut.recall_.recall)
+    np.testing.assert_array_equal(left, cut.kneighbors(3)[1])
+
+
+def test_a_budget_that_ends_before_a_recall_is_known_pays_for_the_best_lists(score: Counted, texts: list[str]) -> None:
+    k = truth(score, texts)
+    np.fill_diagonal(k, -np.inf)
+    true = [set(np.argsort(-row)[:3].tolist()) for row in k]
+
+    def recall(items: NDArray[np.int64]) -> float:
+        return float(np.mean([len(true[i] & set(of.tolist())) / 3 for i, of in enumerate(items)]))
+
+    fitted = Landmark(score, 4, error_samples=0).fit(texts)
+    by_factors, paid = recall(fitted.kneighbors(3)[1]), fitted.n_calls_
+    # no audited rows can be paid for: a search without them, to the last call
+    few = Landmark(score, 4, error_samples=0, budget=paid + 700).fit(texts)
+    before = score.calls
+    with pytest.warns(UserWarning, match=r"the budget ended before a recall of 0.9 was known.* calls, and 700 are left"):
+        found, items = few.kneighbors(3, target_recall=0.9)
+    assert 500 <= score.calls - before == few.n_calls_ - paid <= 700
+    assert not few.recall_.is_reached and np.isnan(few.recall_.recall) and few.recall_.lower == 0.0
+    assert recall(items) > 2 * by_factors and np.all(np.diff(found, axis=1) <= 1e-12)
+
+
+def test_a_budget_that_ends_in_the_search_leaves_the_recall_that_is_known_then() -> None:
+    x = np.random.default_rng(1).standard_normal((300, 6))
+
+    def score(pairs: list[tuple[NDArray[np.float64], NDArray[np.float64]]]) -> list[float]:
+        return [float(a @ b) for a, b in pairs]
+
+    settings = {"n_components": 4, "error_samples": 0}
+    fitted = Landmark(score, **settings).fit(x)
+    rows = fitted.plan_kneighbors(x, 5, calls_per_item=1, target_recall=0.9)
+    cut = Landmark(score, **settings, budget=fitted.n_calls_ + rows + 2000).fit(x)
+    with pytest.warns(UserWarning, match="the budget ended before a recall of 0.9 was known"):
+        _, items = cut.kneighbors(5, target_recall=0.9)
+    assert fitted.n_calls_ + rows < cut.n_calls_ <= cut.budget
+    assert not cut.recall_.is_reached and cut.recall_.rows > 0 and 0.0 < cut.recall_.lower < cut.recall_.recall < 1.0
+    true = [set(np.argsort(-np.delete(row, i))[:5].tolist()) for i, row in enumerate(x @ x.T)]
+    found = [{other - (other > i) for other in of.tolist()} for i, of in enumerate(items)]
+    share = np.mean([len(a & b) / 5 for a, b in zip(true, found)])
+    # what is stated speaks for the lists that are returned
+    assert share >= cut.recall_.lower
+
+
+def test_the_calls_of_a_mine_are_told_before_the_first(score: Counted) -> None:
+    k = clusters()
+    items = [str(i) for i in range(180)]
+    asked = 0
+
+    def look_up(pairs: list[tuple[str, str]]) -> list[float]:
+        nonlocal asked
+        asked += len(pairs)
+        return [k[int(a), int(b)] for a, b in pairs]
+
+    lm = Landmark(look_up, 40, error_samples=0).fit(items)
+    for settings, is_free in (({}, True), ({"rescore": True, "max_pairs": 50}, False), ({"target_recall": 0.8, "delta": 0.2}, False)):
+        before = asked
+        told = lm.plan_mine(0.9, **settings)
+        assert asked == before
+        assert lm.mine(0.9, **settings).calls == told == asked - before
+        assert (told == 0) == is_free
+        assert lm.plan_mine(0.9, **settings) == 0, "what was scored is kept"
+
+
+def test_a_score_that_refuses_an_item_with_itself_is_told_of_the_diagonal(texts: list[str]) -> None:
+    def picky(pairs: list[tuple[str, str]]) -> list[float]:
+        if any(a == b for a, b in pairs):
+            raise ValueError("the same text twice")
+        return [1.0 / (1 + abs(len(a) - len(b))) for a, b in pairs]
+
+    with pytest.raises(ValueError, match="the same text twice") as caught:
+        Landmark(picky, 4, error_samples=0).fit(texts)
+    assert "give `diagonal`" in "".join(caught.value.__notes__)
+    Landmark(picky, 4, error_samples=0, diagonal=1.0).fit(texts)
 
 
 def test_a_sparse_proxy_is_refused_with_what_to_hand_over() -> None:

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from conftest import Counted, matrix, truth
 
-from landmark import Landmark, NotFiniteError, TreeKernel, Wmd
+from landmark import Landmark, NotFiniteError, Program, TreeKernel, Wmd
 
 SETTINGS = {"n_components": 6, "error_samples": 0}
 
@@ -224,6 +224,46 @@ def test_progress_is_lines_where_there_is_no_bar_and_the_logger_tells_the_sum(
     Landmark(length, verbose=True, **SETTINGS).fit(texts)
     shown = capsys.readouterr().err
     assert "scores" in shown and f"{calls}/{calls}" in shown
+
+
+SCORER = """
+import json, sys
+json.loads(sys.stdin.readline())
+print(json.dumps({"landmark": 1, "identity": "lengths", "symmetric": SYMMETRIC}), flush=True)
+for line in sys.stdin:
+    batch = json.loads(line)
+    scores = [{"error": "empty"} if "" in (a, b) else 1.0 / (1 + abs(len(a) - FACTOR * len(b))) for a, b in batch["pairs"]]
+    print(json.dumps({"batch": batch["batch"], "scores": scores}), flush=True)
+"""
+
+
+def test_any_program_is_a_score(texts: list[str], tmp_path) -> None:
+    script = tmp_path / "score.py"
+    script.write_text(SCORER.replace("SYMMETRIC", "True").replace("FACTOR", "1"))
+    lengths = Landmark(lambda pairs: [of_length(a, b) for a, b in pairs], **SETTINGS).fit(texts)
+    program = Program([sys.executable, str(script)], batch=16, processes=2)
+    lm = Landmark(program, store=tmp_path / "store", **SETTINGS)
+    assert lm.plan(texts).calls == lengths.n_calls_
+    assert lm.fit(texts).embedding_.tobytes() == lengths.embedding_.tobytes() and lm.n_calls_ == lengths.n_calls_
+    again = Landmark(Program([sys.executable, str(script)]), store=tmp_path / "store", **SETTINGS).fit(texts)
+    assert again.n_calls_ == 0, "it names itself"
+    with pytest.raises(ValueError, match="empty"):
+        Landmark(program, **SETTINGS).fit([*texts, ""])
+    kinder = Program([sys.executable, str(script)], failed=0.0)
+    assert Landmark(kinder, landmarks=[60, 0], n_components=2, error_samples=0).fit([*texts, ""]).similarity(3, 60) == 0.0
+    with pytest.raises(ValueError, match="landmarks"):
+        Landmark(Program([sys.executable, str(script)], landmarks=3), **SETTINGS).fit(texts)
+    with pytest.raises(ValueError, match="cannot be started"):
+        Landmark(Program(["no-such-program"]), **SETTINGS).fit(texts)
+    with pytest.raises(TypeError, match="one text"):
+        Program("score.py")
+    script.write_text(SCORER.replace("SYMMETRIC", "False").replace("FACTOR", "0.5"))
+    with pytest.raises(ValueError, match="the order of a pair counts"):
+        Landmark(Program([sys.executable, str(script)]), **SETTINGS).fit(texts)
+    mean = Landmark(Program([sys.executable, str(script)]), order="mean", **SETTINGS).fit(texts)
+    i = int(mean.component_indices_[0])
+    both = [1.0 / (1 + abs(len(a) - 0.5 * len(b))) for a, b in ((texts[i], texts[3]), (texts[3], texts[i]))]
+    assert mean.similarity(i, 3) == pytest.approx(np.mean(both))
 
 
 def test_word_movers_distance_of_texts() -> None:

@@ -63,16 +63,23 @@ pub(crate) fn of_store(error: &StoreError) -> PyErr {
 
 pub(crate) fn of_oracle(py: Python<'_>, error: &OracleError) -> PyErr {
     match error {
-        OracleError::NotFinite { i, j, .. } => {
-            let raised = NotFiniteError::new_err(error.to_string());
+        OracleError::NotFinite { i, j, value } => {
+            let raised = NotFiniteError::new_err(format!(
+                "the score of the pair ({i}, {j}) is {value}, but must be finite{}",
+                if i == j {
+                    ". It is that of an item with itself: give `diagonal` where it is known without a call"
+                } else {
+                    ""
+                }
+            ));
             // an exception is an ordinary object; should it refuse, the message names the pair all the same
             let _ = raised.value(py).setattr("pair", (*i, *j));
             raised
         }
-        OracleError::Failed { source, .. } => match (source.downcast_ref(), source.downcast_ref()) {
+        OracleError::Failed { what, source } => match (source.downcast_ref(), source.downcast_ref()) {
             (Some(Raised(raised)), _) => raised.clone_ref(py),
             (None, Some(error)) => of_store(error),
-            (None, None) => value(error),
+            (None, None) => PyValueError::new_err(format!("the score failed on {what}: {}", in_full(source.as_ref()))),
         },
         error if error.is_exhausted() => BudgetExhausted::new_err(error.to_string()),
         error => value(error),

@@ -5,9 +5,10 @@
 //! ([`oracle`], [`metered_store`]), three more hold a sketch, a map or a projector ([`features`], [`fit`]).
 //!
 //! A score that is a Python function is called by the thread that asked for the fit, which waits meanwhile and heeds Ctrl-C
-//! ([`session`]). Everything else runs on threads that hold no lock of the interpreter.
+//! ([`session`]; which items it is handed, [`called`]). Everything else runs on threads that hold no lock of the interpreter.
 
 mod arrow;
+mod called;
 mod errors;
 mod features;
 mod fit;

@@ -7,19 +7,22 @@
 use std::sync::Arc;
 
 use landmark_core::entries::EntrySet;
-use landmark_core::oracle::{Budget, Metered, Oracle as CoreOracle, OracleError, Pair, ask_pairs, block_of};
+use landmark_core::oracle::{
+    Budget, Metered, Oracle as CoreOracle, OracleError, Pair, Remembered, ask_pairs, block_of,
+};
 use landmark_store::{OracleLabel, TileStore};
 use ndarray::Array2;
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 
+use crate::called::Form;
 use crate::errors::{of_fit, of_oracle, of_store, value};
 use crate::fit::{FitSettings, Fitted};
 use crate::neighbours::{self, Lists};
 use crate::oracle::Oracle;
 use crate::pairs;
 use crate::reading::{self, settings};
-use crate::scores::Scores;
+use crate::scores::{Kept, Scores};
 use crate::session::{Desk, heeding, run};
 
 /// Columns, and single pairs (m × 2).
@@ -64,8 +67,8 @@ fn inner(proxies: &[PyRef<'_, Oracle>]) -> Vec<Arc<dyn CoreOracle>> {
 
 #[pymethods]
 impl MeteredStore {
-    /// Budget and store around a score. `store` is a folder or a URL, none a store in memory; with `keep=False` nothing is kept, for scores
-    /// that cost nothing. `gamma` turns distances d into exp(−γd), above the store.
+    /// Budget and store around a score. `store` is a folder or a URL, none keeps scores in memory; with `keep=False` nothing is kept, for
+    /// scores that cost nothing. `gamma` turns distances d into exp(−γd), above the store.
     #[new]
     #[pyo3(signature = (oracle, store=None, budget=None, gamma=None, kind="python", description="", keep=true))]
     fn new(
@@ -82,11 +85,12 @@ impl MeteredStore {
         let meter = Arc::new(Metered::with_budget(Arc::clone(&oracle.inner), budget));
         let label = OracleLabel::new(kind, description);
         let open = || TileStore::open(store.unwrap_or(IN_MEMORY))?.attach(Arc::clone(&meter), label);
-        let stored = match keep {
-            true => Some(Arc::new(py.detach(open).map_err(|error| of_store(&error))?)),
-            false => None,
+        let kept = match (keep, store, oracle.form) {
+            (false, ..) => Kept::Nowhere,
+            (true, None, Some(Form::Blocks)) => Kept::Blocks(Arc::new(Remembered::new(Arc::clone(&meter)))),
+            (true, ..) => Kept::Store(Arc::new(py.detach(open).map_err(|error| of_store(&error))?)),
         };
-        let scores = Scores { meter, stored, gamma };
+        let scores = Scores { meter, kept, gamma };
         // a γ that is none is refused here
         scores.oracle(Arc::default()).map_err(|error| of_oracle(py, &error))?;
         Ok(Self { scores: Arc::new(scores), desk: Arc::clone(&oracle.desk) })
@@ -113,7 +117,7 @@ impl MeteredStore {
     /// Distinct pairs that the store holds, from whichever run.
     #[getter]
     fn stored(&self) -> u64 {
-        self.scores.stored.as_ref().map_or(0, |stored| stored.entries())
+        self.scores.stored()
     }
 
     /// Self-similarity, where it is known without a call.
@@ -207,7 +211,7 @@ impl MeteredStore {
     ) -> PyResult<Bound<'py, pyo3::types::PyDict>> {
         let search: neighbours::SearchSettings = settings("neighbours", search)?;
         let search = search.ready(inner(&proxies))?;
-        let found = self.run(py, move |_, oracle, _| search.run(oracle))?;
+        let found = self.run(py, move |scores, oracle, _| search.run(scores, oracle))?;
         found.map_err(|error| error.raised(py)).and_then(|found: Lists| found.into_python(py))
     }
 

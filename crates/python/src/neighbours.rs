@@ -3,11 +3,14 @@
 use std::sync::Arc;
 
 use landmark_core::approximation::ScatteredEntries;
+use landmark_core::entries::EntrySet;
 use landmark_core::landmarks::Landmarks;
-use landmark_core::oracle::{Oracle, OracleShape, ask_pairs};
-use landmark_core::stream::stream;
+use landmark_core::oracle::{Oracle, OracleError, OracleShape, Pair, ask_pairs};
+use landmark_core::stream::{Rng, stream};
 use landmark_neighbours::nearest::{Neighbour, NeighbourError, Rounds, RoundsParams, Search};
-use landmark_neighbours::recall::{Audit, AuditError, Audited, Bound as RecallBound, Enough, Target, nearest_to};
+use landmark_neighbours::recall::{
+    Audit, AuditError, Audited, Bound as RecallBound, Enough, Target, audited_items, nearest_to,
+};
 use landmark_tasks::neighbours as by_factors;
 use landmark_tasks::neighbours::SignedVectors;
 use ndarray::{Array1, Array2, ArrayView2};
@@ -21,9 +24,10 @@ use serde_json::{Value as Json, json};
 use crate::errors::{of_audit, of_search, value};
 use crate::pairs::target;
 use crate::reading::{self, number};
+use crate::scores::Scores;
 use crate::session::heeding;
 
-/// Pairs asked of the score at a time: what a budget cuts off is no more than that.
+/// Pairs asked of the score at a time: who is interrupted loses no more of a search than that.
 const PAIRS_AT_A_TIME: usize = 1 << 12;
 
 /// Settings of a search.
@@ -109,50 +113,114 @@ impl SearchSettings {
     }
 }
 
+/// Calls that a stated recall takes before the search, and what the budget has left for them.
+struct Unpaid {
+    calls: u64,
+    left: u64,
+}
+
 impl Ready {
-    pub(crate) fn run(self, oracle: &Arc<dyn Oracle>) -> Result<Lists, SearchError> {
-        let (k, n) = (self.settings.rounds.k, oracle.len());
-        let (seed, name) = (self.settings.seed, self.settings.name.as_str());
-        let landmarks = Landmarks::uniform(n, &mut stream(seed, name, "landmarks", 0));
+    pub(crate) fn run(self, scores: &Scores, oracle: &Arc<dyn Oracle>) -> Result<Lists, SearchError> {
+        let landmarks = Landmarks::uniform(oracle.len(), &mut self.stream("landmarks"));
         let Some(audit) = self.audit else {
-            return self.in_rounds(oracle.as_ref(), &landmarks).map_err(SearchError::Search);
+            return self.in_rounds(&self.rounds, oracle.as_ref(), &landmarks).map_err(SearchError::Search);
         };
-        let mut rng = stream(seed, name, "audit", 0);
-        let params = self.settings.rounds.clone();
+        if let Some(unpaid) = self.unpaid(scores, audit, &landmarks)? {
+            return self.without_recall(unpaid, audit, oracle.as_ref(), &landmarks).map_err(SearchError::Search);
+        }
+        let (shape, params) = (OracleShape::of(oracle), self.settings.rounds.clone());
+        let mut rng = self.stream("audit");
         let found = nearest_to(oracle.as_ref(), &self.proxies, params, &landmarks, audit, &mut rng);
         let Audited { lists, rows, bound, steps, refused, .. } = found.map_err(SearchError::Audit)?;
         let last = steps.last().copied();
+        let asked = last.map_or(0, |step| step.asked);
+        let all = self.rounds.bill(shape, !self.proxies.is_empty()).pairs;
         let statement = json!({
             "target_recall": audit.target.recall(), "delta": audit.target.delta(), "reached": refused.is_none(),
-            "recall": last.map_or(0.0, |step| step.recall), "lower": last.map_or(0.0, |step| step.lower),
-            "bound": bound.to_string(), "audited_rows": rows.len(), "scored_pairs": last.map_or(0, |step| step.asked),
-            "enough": refused.map(in_words),
+            "recall": last.map(|step| step.recall), "lower": last.map_or(0.0, |step| step.lower),
+            "bound": bound.to_string(), "audited_rows": rows.len(), "scored_pairs": asked,
+            "cut_short": refused.is_some() && asked < all, "enough": refused.map(in_words),
+        });
+        Ok(Lists { lists, k: self.settings.rounds.k, statement })
+    }
+
+    fn stream(&self, purpose: &str) -> Rng {
+        stream(self.settings.seed, &self.settings.name, purpose, 0)
+    }
+
+    /// Where the budget does not pay for the audited rows: what they take.
+    fn unpaid(&self, scores: &Scores, audit: Audit, landmarks: &Landmarks) -> Result<Option<Unpaid>, SearchError> {
+        let Some(left) = scores.left() else { return Ok(None) };
+        let (shape, params) = (scores.shape(), self.settings.rounds.clone());
+        let mut rng = self.stream("audit");
+        let items =
+            audited_items(shape, &self.proxies, params, landmarks, audit, &mut rng).map_err(SearchError::Audit)?;
+        let mut set = EntrySet::new(shape);
+        for &item in &items {
+            (0..shape.len).filter(|&other| other != item).for_each(|other| set.add_entry(item, other));
+        }
+        let missing = scores.missing(&set).map_err(|error| SearchError::Search(OracleError::from(error).into()))?;
+        Ok((missing > left).then_some(Unpaid { calls: missing, left }))
+    }
+
+    /// The lists that what is left of the budget pays for, when it is not enough for a recall.
+    fn without_recall(
+        &self,
+        unpaid: Unpaid,
+        audit: Audit,
+        oracle: &dyn Oracle,
+        landmarks: &Landmarks,
+    ) -> Result<Lists, NeighbourError> {
+        let Unpaid { calls, left } = unpaid;
+        let per_item = usize::try_from(left.div_ceil((oracle.len() as u64).max(1))).unwrap_or(usize::MAX);
+        let per_item = per_item.clamp(1, self.settings.rounds.calls_per_item);
+        let rounds = RoundsParams { calls_per_item: per_item, ..self.settings.rounds.clone() }.check()?;
+        let Lists { lists, k, statement } = self.in_rounds(&rounds, oracle, landmarks)?;
+        let statement = json!({
+            "target_recall": audit.target.recall(), "delta": audit.target.delta(), "reached": false, "recall": null,
+            "lower": 0.0, "bound": "none: the budget does not pay for audited rows", "audited_rows": 0,
+            "scored_pairs": statement["scored_pairs"], "cut_short": true,
+            "enough": format!("the rows that it is known by take {calls} calls, and {left} are left"),
         });
         Ok(Lists { lists, k, statement })
     }
 
     /// Rounds, until the bill is paid or the budget ends.
-    fn in_rounds(&self, oracle: &dyn Oracle, landmarks: &Landmarks) -> Result<Lists, NeighbourError> {
+    fn in_rounds(&self, rounds: &Rounds, oracle: &dyn Oracle, landmarks: &Landmarks) -> Result<Lists, NeighbourError> {
         let shape = OracleShape::of(oracle);
-        let mut search = Search::new(self.rounds.clone(), shape, self.proxies.clone(), landmarks)?;
-        let mut is_cut_short = false;
+        let mut search = Search::new(rounds.clone(), shape, self.proxies.clone(), landmarks)?;
+        let (mut is_cut_short, mut pairs) = (false, 0);
         'search: while let Some(batch) = search.next_batch()? {
-            for pairs in batch.pairs.chunks(PAIRS_AT_A_TIME) {
-                let mut scores = vec![0.0; pairs.len()];
-                match ask_pairs(oracle, pairs, &mut scores) {
-                    Ok(()) => search.record(pairs, &scores)?,
-                    Err(error) if error.is_exhausted() => {
-                        is_cut_short = true;
-                        break 'search;
-                    }
-                    Err(error) => return Err(error.into()),
+            for asked in batch.pairs.chunks(PAIRS_AT_A_TIME) {
+                let scores = as_far_as_paid(oracle, asked)?;
+                search.record(&asked[..scores.len()], &scores)?;
+                pairs += scores.len();
+                if scores.len() < asked.len() {
+                    is_cut_short = true;
+                    break 'search;
                 }
             }
         }
-        let found = search.finish()?;
-        let statement = json!({ "scored_pairs": found.pairs, "cut_short": is_cut_short });
-        Ok(Lists { lists: found.lists, k: self.settings.rounds.k, statement })
+        let statement = json!({ "scored_pairs": pairs, "cut_short": is_cut_short });
+        Ok(Lists { lists: search.finish()?.lists, k: self.settings.rounds.k, statement })
     }
+}
+
+/// Scores of pairs, from the first on, until a budget ends. Each is asked for once.
+fn as_far_as_paid(oracle: &dyn Oracle, pairs: &[Pair]) -> Result<Vec<f64>, OracleError> {
+    let mut scores = vec![0.0; pairs.len()];
+    let (mut paid, mut refused) = (0, pairs.len() + 1);
+    let mut next = pairs.len();
+    while paid < next {
+        match ask_pairs(oracle, &pairs[paid..next], &mut scores[paid..next]) {
+            Ok(()) => paid = next,
+            Err(error) if error.is_exhausted() => refused = next,
+            Err(error) => return Err(error),
+        }
+        next = usize::midpoint(paid, refused).min(pairs.len());
+    }
+    scores.truncate(paid);
+    Ok(scores)
 }
 
 fn in_words(enough: Enough) -> String {

@@ -1,7 +1,7 @@
-//! Scores over items, as Python makes them: a function of its own, a matrix, vectors, word mover's distance, tree kernels.
+//! Scores over items, as Python makes them: a function of its own, a matrix, vectors, a program, word mover's distance, tree kernels.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use landmark_core::oracle::{
     AsymmetryPolicy, EmbeddingProxy, Identity, Kernel, Kernelized, Oracle as CoreOracle, Precomputed, Symmetrization,
@@ -10,6 +10,7 @@ use landmark_core::oracle::{
 use landmark_data::tokens::{stop_words, words};
 use landmark_data::{BagsOfWords, Tree};
 use landmark_oracles::combined::Normalised;
+use landmark_oracles::subprocess::{ScoredItems, Subprocess, SubprocessParams};
 use landmark_oracles::tree_kernel::{Forest, TreeKernel, TreeKernelParams};
 use landmark_oracles::wmd::{EmptyDocuments, Rwmd, Wcd, Wmd, WordClouds};
 use ndarray::ArrayView2;
@@ -17,32 +18,36 @@ use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2}
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
+use crate::called::{BlockSize, Called, Form};
 use crate::errors::{of_oracle, value};
 use crate::reading::{items, pairs, settings};
-use crate::session::{Called, Desk, Interruptible, heeding, run};
+use crate::session::{Desk, Interruptible, heeding, run};
 
 /// A similarity over n items, known by asking. Frozen: it may be asked from any thread.
 #[pyclass(frozen, module = "landmark._native")]
 pub(crate) struct Oracle {
     pub(crate) inner: Arc<dyn CoreOracle>,
     pub(crate) desk: Arc<Desk>,
+    /// Form of the function, where there is one.
+    pub(crate) form: Option<Form>,
 }
 
 impl Oracle {
     fn of(inner: impl CoreOracle + 'static) -> Self {
-        Self { inner: Arc::new(inner), desk: Desk::new(None) }
+        Self { inner: Arc::new(inner), desk: Desk::new(None), form: None }
     }
 
     fn over(&self, inner: impl CoreOracle + 'static) -> Self {
-        Self { inner: Arc::new(inner), desk: Arc::clone(&self.desk) }
+        Self { inner: Arc::new(inner), desk: Arc::clone(&self.desk), form: self.form }
     }
 }
 
 #[pymethods]
 impl Oracle {
-    /// A function of two arrays of item numbers that answers an array of scores, one a pair. `identity` names everything that moves a score.
+    /// A function of two arrays of item numbers that answers an array of scores: one a pair or, with `blocks`, one for each row with each
+    /// column, row by row. `identity` names everything that moves a score, and not its form.
     #[staticmethod]
-    #[pyo3(signature = (function, items, identity, symmetric=true, diagonal=None, at_once=1))]
+    #[pyo3(signature = (function, items, identity, symmetric=true, diagonal=None, at_once=1, blocks=false))]
     fn function(
         function: Py<PyAny>,
         items: usize,
@@ -50,6 +55,7 @@ impl Oracle {
         symmetric: bool,
         diagonal: Option<f64>,
         at_once: usize,
+        blocks: bool,
     ) -> Self {
         let symmetry = if symmetric { Symmetry::Symmetric } else { Symmetry::Asymmetric };
         let order: &[u8] = if symmetric { b"symmetric" } else { b"asymmetric" };
@@ -59,8 +65,10 @@ impl Oracle {
         parts.extend(known.as_ref().map(|known| ("diagonal", &known[..])));
         let identity = Identity::of(&parts);
         let desk = Desk::new(Some(function));
-        let called = Called { desk: Arc::clone(&desk), len: items, symmetry, diagonal, identity, at_once };
-        Self { inner: Arc::new(called), desk }
+        let form = if blocks { Form::Blocks } else { Form::Pairs };
+        let (its_desk, size, room) = (Arc::clone(&desk), BlockSize::default(), Mutex::default());
+        let called = Called { desk: its_desk, len: items, symmetry, diagonal, identity, at_once, form, size, room };
+        Self { inner: Arc::new(called), desk, form: Some(form) }
     }
 
     /// An n × n matrix. `asymmetry`: `reject`, `mean`, `max`, `min` or `keep`.
@@ -88,6 +96,18 @@ impl Oracle {
         let proxy = if cosine { EmbeddingProxy::cosine } else { EmbeddingProxy::dot };
         let made = heeding(py, move || proxy(vectors))?;
         made.map(Self::of).map_err(|error| of_oracle(py, &error))
+    }
+
+    /// A program that scores texts, in JSON lines over its standard input and output: started here, and greeted. `settings` is JSON such as
+    /// `{"command": ["python3", "score.py"], "processes": 2}`.
+    #[staticmethod]
+    fn program(py: Python<'_>, texts: Vec<String>, settings: &str) -> PyResult<Self> {
+        let params: SubprocessParams = self::settings("program", settings)?;
+        let started = heeding(py, move || {
+            let ids = (0..texts.len()).map(|item| item.to_string()).collect();
+            Subprocess::start(params, Arc::new(ScoredItems::new(ids, texts)?))
+        })?;
+        started.map(Self::of).map_err(|error| value(&error))
     }
 
     /// Word mover's distance between texts, or one of its lower bounds (`kind`: `wmd`, `rwmd`, `wcd`), by one vector a word.

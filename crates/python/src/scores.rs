@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use landmark_core::entries::EntrySet;
-use landmark_core::oracle::{Kernel, Kernelized, Metered, Oracle as CoreOracle, OracleError, OracleShape};
+use landmark_core::oracle::{Kernel, Kernelized, Metered, Oracle as CoreOracle, OracleError, OracleShape, Remembered};
 use landmark_store::{StoreError, Stored};
 
 use crate::session::{Interruptible, Stopped};
@@ -11,10 +11,20 @@ use crate::session::{Interruptible, Stopped};
 /// A score that is counted and limited.
 pub(crate) type Meter = Arc<Metered<Arc<dyn CoreOracle>>>;
 
+/// Place where scores are kept.
+pub(crate) enum Kept {
+    /// The files of the program, or their like in memory: pair by pair.
+    Store(Arc<Stored<Meter>>),
+    /// The heap, block by block, as long as the estimator lives: for functions of blocks.
+    Blocks(Arc<Remembered<Meter>>),
+    /// Nowhere: a score that costs nothing.
+    Nowhere,
+}
+
 /// Scores that are counted, limited and kept.
 pub(crate) struct Scores {
     pub(crate) meter: Meter,
-    pub(crate) stored: Option<Arc<Stored<Meter>>>,
+    pub(crate) kept: Kept,
     pub(crate) gamma: Option<f64>,
 }
 
@@ -24,9 +34,10 @@ impl Scores {
         &self,
         stopped: Arc<std::sync::atomic::AtomicBool>,
     ) -> Result<Arc<dyn CoreOracle>, OracleError> {
-        let raw: Arc<dyn CoreOracle> = match &self.stored {
-            Some(stored) => Arc::clone(stored) as _,
-            None => Arc::clone(&self.meter) as _,
+        let raw: Arc<dyn CoreOracle> = match &self.kept {
+            Kept::Store(stored) => Arc::clone(stored) as _,
+            Kept::Blocks(remembered) => Arc::clone(remembered) as _,
+            Kept::Nowhere => Arc::clone(&self.meter) as _,
         };
         self.similarity(Interruptible { inner: raw, stopped })
     }
@@ -40,7 +51,7 @@ impl Scores {
 
     /// The same for entries that were evaluated before: unmetered where nothing is kept, so that they are counted once.
     pub(crate) fn again(&self, stopped: Stopped) -> Result<Arc<dyn CoreOracle>, OracleError> {
-        if self.stored.is_some() {
+        if self.keeps() {
             return self.oracle(stopped);
         }
         self.similarity(Interruptible { inner: Arc::clone(self.meter.inner()), stopped })
@@ -48,16 +59,25 @@ impl Scores {
 
     /// True where scores are kept.
     pub(crate) fn keeps(&self) -> bool {
-        self.stored.is_some()
+        !matches!(self.kept, Kept::Nowhere)
     }
 
     pub(crate) fn shape(&self) -> OracleShape {
         OracleShape::of(&self.meter)
     }
 
-    /// Calls of a set that the store does not have.
+    /// Calls of a set that are not kept.
     pub(crate) fn missing(&self, set: &EntrySet) -> Result<u64, StoreError> {
-        self.stored.as_ref().map_or_else(|| Ok(set.evaluations()), |stored| stored.missing(set))
+        match &self.kept {
+            Kept::Store(stored) => stored.missing(set),
+            Kept::Blocks(remembered) => Ok(remembered.missing(set)),
+            Kept::Nowhere => Ok(set.evaluations()),
+        }
+    }
+
+    /// Distinct pairs that a store holds.
+    pub(crate) fn stored(&self) -> u64 {
+        if let Kept::Store(stored) = &self.kept { stored.entries() } else { 0 }
     }
 
     /// Calls that the budget still allows.
@@ -71,6 +91,6 @@ impl Scores {
     }
 
     pub(crate) fn flush(&self) -> Result<(), StoreError> {
-        self.stored.as_ref().map_or(Ok(()), |stored| stored.flush())
+        if let Kept::Store(stored) = &self.kept { stored.flush() } else { Ok(()) }
     }
 }

@@ -20,21 +20,24 @@ use std::time::Duration;
 
 use landmark_core::oracle::{Identity, Oracle, OracleError, Pair, Symmetry};
 use ndarray::{ArrayView2, ArrayViewMut2};
-use numpy::{PyArray1, PyReadonlyArray1};
+use numpy::{IntoPyArray, PyReadonlyArray1};
 use pyo3::exceptions::{PyException, PyKeyboardInterrupt, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 
 use crate::errors::Raised;
-use crate::reading::number;
 
 /// Time between two looks for Ctrl-C.
 const LOOK: Duration = Duration::from_millis(40);
 
 type Scores = Result<Vec<f64>, OracleError>;
 
-/// Pairs that wait for their scores.
+/// Items that wait for their scores: those of the rows, those of the columns, and how many scores are the answer.
 struct Request {
-    pairs: Vec<Pair>,
+    rows: Vec<i64>,
+    columns: Vec<i64>,
+    scores: usize,
+    /// Where the answer goes: fresh memory for every block costs as much as a cheap score.
+    room: Vec<f64>,
     reply: mpsc::Sender<Scores>,
 }
 
@@ -70,14 +73,14 @@ impl Desk {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Scores from whichever thread serves the desk.
-    pub(crate) fn ask(&self, pairs: &[Pair]) -> Scores {
+    /// So many scores of these items, in `room`, from whichever thread serves the desk.
+    pub(crate) fn ask(&self, rows: Vec<i64>, columns: Vec<i64>, scores: usize, room: Vec<f64>) -> Scores {
         let (reply, answer) = mpsc::channel();
         let mut state = self.state();
         if state.sessions == 0 {
             return Err(interrupted());
         }
-        state.waiting.push_back(Request { pairs: pairs.to_vec(), reply });
+        state.waiting.push_back(Request { rows, columns, scores, room, reply });
         drop(state);
         self.changed.notify_all();
         answer.recv().unwrap_or_else(|_| Err(interrupted()))
@@ -97,31 +100,42 @@ impl Desk {
 
     /// Scores a request; the error is one that ends the session itself, such as Ctrl-C.
     fn serve(&self, py: Python<'_>, request: Request) -> PyResult<()> {
-        let Request { pairs, reply } = request;
-        let scored = self.score(py, &pairs);
+        let Request { rows, columns, scores, mut room, reply } = request;
+        let what = format!("{scores} pairs from ({}, {})", rows[0], columns[0]);
+        let scored = self.score(py, rows, columns, scores, &mut room).map(|()| room);
         let fatal = match &scored {
             Err(error) if !error.is_instance_of::<PyException>(py) => Err(error.clone_ref(py)),
             _ => Ok(()),
         };
-        let what = format!("{} pairs from ({}, {})", pairs.len(), pairs[0].0, pairs[0].1);
         let failed = |error| OracleError::Failed { what, source: Box::new(Raised(error)) };
         // who asked may be gone
         let _ = reply.send(scored.map_err(failed));
         fatal
     }
 
-    fn score(&self, py: Python<'_>, pairs: &[Pair]) -> PyResult<Vec<f64>> {
+    fn score(
+        &self,
+        py: Python<'_>,
+        rows: Vec<i64>,
+        columns: Vec<i64>,
+        wanted: usize,
+        room: &mut Vec<f64>,
+    ) -> PyResult<()> {
         let Some(function) = &self.function else {
             return Err(PyRuntimeError::new_err("a score without a function was asked"));
         };
-        let side = |of: fn(&Pair) -> usize| PyArray1::from_iter(py, pairs.iter().map(|pair| number(of(pair))));
-        let scored = function.bind(py).call1((side(|pair| pair.0), side(|pair| pair.1)))?;
+        let scored = function.bind(py).call1((rows.into_pyarray(py), columns.into_pyarray(py)))?;
         let scores: PyReadonlyArray1<'_, f64> = scored.extract()?;
         let scores = scores.as_array();
-        match scores.len() == pairs.len() {
-            true => Ok(scores.to_vec()),
-            false => Err(PyValueError::new_err(format!("{} scores for {} pairs", scores.len(), pairs.len()))),
+        if scores.len() != wanted {
+            return Err(PyValueError::new_err(format!("{} scores for {wanted} pairs", scores.len())));
         }
+        room.clear();
+        match scores.as_slice() {
+            Some(scores) => room.extend_from_slice(scores),
+            None => room.extend(scores),
+        }
+        Ok(())
     }
 
     fn leave(&self) {
@@ -197,54 +211,6 @@ impl Desk {
                 Next::Nothing => Python::attach(|py| py.check_signals())?,
             }
         }
-    }
-}
-
-/// A score in Python: a function of (rows, columns) that answers one number a pair.
-pub(crate) struct Called {
-    pub(crate) desk: Arc<Desk>,
-    pub(crate) len: usize,
-    pub(crate) symmetry: Symmetry,
-    pub(crate) diagonal: Option<f64>,
-    pub(crate) identity: Identity,
-    pub(crate) at_once: usize,
-}
-
-impl Oracle for Called {
-    fn len(&self) -> usize {
-        self.len
-    }
-
-    fn symmetry(&self) -> Symmetry {
-        self.symmetry
-    }
-
-    fn identity(&self) -> Identity {
-        self.identity
-    }
-
-    fn known_diagonal(&self) -> Option<f64> {
-        self.diagonal
-    }
-
-    fn calls_at_once(&self) -> usize {
-        self.at_once
-    }
-
-    fn evaluate(&self, pairs: &[Pair], out: &mut [f64]) -> Result<(), OracleError> {
-        let open: Vec<Pair> = match self.diagonal {
-            Some(_) => pairs.iter().copied().filter(|(i, j)| i != j).collect(),
-            None => pairs.to_vec(),
-        };
-        let scores = if open.is_empty() { Vec::new() } else { self.desk.ask(&open)? };
-        let mut scores = scores.into_iter();
-        for (&(i, j), out) in pairs.iter().zip(out) {
-            *out = match self.diagonal {
-                Some(known) if i == j => known,
-                _ => scores.next().unwrap_or(f64::NAN),
-            };
-        }
-        Ok(())
     }
 }
 
