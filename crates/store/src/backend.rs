@@ -95,12 +95,15 @@ impl Backend {
     }
 
     /// Publishes an object that is named by its content. One of that name that is there already and holds something else was torn on its
-    /// way, and is written again.
+    /// way, and is written again; so is one whose answer was lost or came too late.
     pub(super) fn create_content(&self, name: &str, bytes: Vec<u8>) -> Result<(), StoreError> {
-        if !self.create(name, bytes.clone())? && self.get(name)?.is_none_or(|there| there != bytes) {
-            self.replace(name, bytes)?;
-        }
-        Ok(())
+        let is_there = match self.create(name, bytes.clone()) {
+            Ok(is_new) => is_new || self.get(name)?.is_some_and(|there| there == bytes),
+            // a client repeats what may be done twice, which it does not know of an object that it is to create
+            Err(StoreError::Storage { .. }) if self.folder.is_none() => false,
+            Err(error) => return Err(error),
+        };
+        if is_there { Ok(()) } else { self.replace(name, bytes) }
     }
 
     /// Writes an object whether it is there or not.

@@ -32,7 +32,7 @@ fn refusal(folder: &Path) -> StoreError {
     error
 }
 
-fn root_cause(error: &OracleError) -> &StoreError {
+pub(crate) fn root_cause(error: &OracleError) -> &StoreError {
     match error {
         OracleError::Failed { source, .. } => source.downcast_ref().expect("an error of the store"),
         other => panic!("{other}"),
