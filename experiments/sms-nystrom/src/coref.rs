@@ -64,10 +64,10 @@ pub const ENTRY: StudyEntry = StudyEntry {
                 "none",
                 "calls a mention at which its nearest in its topic are looked for: recall as in `experiment: retrieval`",
             ),
-            parameter(
+            required(
                 "methods",
-                "none",
-                "as in a sweep; the proxy is `mention_cosine`; may be left out beside `calls`",
+                "[{ id: shift_ridge }]",
+                "as in a sweep; the proxy is `mention_cosine`; may be left out where there are `calls`",
             ),
         ],
         source: "SMS-Nyström paper, figures 4 and 6",
