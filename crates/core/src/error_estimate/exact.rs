@@ -21,7 +21,7 @@ pub struct ExactErrors {
     pub symmetrized: f64,
     /// Against K off the diagonal, which neighbours, pairs and clusters leave out.
     pub off_diagonal: f64,
-    /// The same over the entries that the fit did not evaluate; none where it evaluated all.
+    /// The same over the entries that the fit did not evaluate; none where it evaluated all, or where all that are left are 0 and K̃ is not.
     pub unevaluated: Option<f64>,
 }
 
@@ -69,7 +69,9 @@ pub fn relative_errors(reference: &dyn Oracle, approximation: &Approximation) ->
         raw: ratio(sums.missed, sums.total).sqrt(),
         symmetrized: ratio(sums.missed_symmetric, sums.total_symmetric).sqrt(),
         off_diagonal: ratio(sums.missed_off_diagonal, sums.total_off_diagonal).sqrt(),
-        unevaluated: (sums.unevaluated > 0).then(|| ratio(sums.missed_unevaluated, sums.total_unevaluated).sqrt()),
+        unevaluated: (sums.unevaluated > 0)
+            .then(|| ratio(sums.missed_unevaluated, sums.total_unevaluated).sqrt())
+            .filter(|error| error.is_finite()),
     })
 }
 

@@ -154,6 +154,8 @@ impl Sample {
             let Stratum { cells, fraction, .. } = strata[0];
             estimate(&[Stratum { cells, fraction, drawn }], Sums::default(), confidence)
         });
+        // where all that is left is 0 nothing is relative to it
+        let unevaluated = unevaluated.filter(|estimate| estimate.value.is_finite());
         Ok(ErrorEstimate {
             relative_error: all.value,
             lower: all.lower,

@@ -125,6 +125,20 @@ fn the_error_off_the_diagonal_and_of_unevaluated_entries_are_those_of_the_dense_
     assert_eq!(relative_errors(&oracle, &fitted(&nystrom(), &oracle, n)).unwrap().unevaluated, None);
 }
 
+/// Labels may be 0 wherever nothing was evaluated: an error relative to them is none.
+#[test]
+fn what_is_left_may_be_zero() {
+    let n = 40;
+    let landmarks = fitted(&shift_ridge(), &indefinite(n), 6).landmarks().to_vec();
+    let is_column = |i: usize| landmarks.contains(&i);
+    let matrix = Array2::from_shape_fn((n, n), |(i, j)| if is_column(i) || is_column(j) { 1.0 } else { 0.0 });
+    let oracle = Precomputed::new(matrix, AsymmetryPolicy::Reject).unwrap();
+    let approximation = fitted(&shift_ridge(), &oracle, 6);
+    assert_eq!(approximation.landmarks(), landmarks);
+    let errors = relative_errors(&oracle, &approximation).unwrap();
+    assert!(errors.unevaluated.is_none() && errors.off_diagonal > 0.0 && errors.off_diagonal.is_finite());
+}
+
 #[test]
 fn a_census_estimates_every_error_exactly() {
     let oracle = indefinite(60);
