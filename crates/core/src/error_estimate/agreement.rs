@@ -2,7 +2,7 @@
 //!
 //! ‖K − K̃‖_F weighs every pair alike, and uses of a matrix look at its large scores: neighbours, clusters, duplicates.
 
-use super::exact::ratio;
+use super::exact::relative;
 use crate::oracle::Pair;
 
 /// One pair in so many counts as large.
@@ -25,7 +25,7 @@ pub(super) struct DrawnPair {
 /// Agreement at sampled pairs; none of it where too few were drawn.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Agreement {
-    /// Relative error over the hundredth of the pairs whose K is largest, ten of them at least.
+    /// Relative error over the hundredth of the pairs whose K is largest, ten of them at least; none where K is 0 there and K̃ is not.
     pub large_scores: Option<f64>,
     /// Pearson correlation of K̃ with K; none where either is constant.
     pub correlation: Option<f64>,
@@ -41,7 +41,7 @@ impl Agreement {
         let large = &by_score[..(drawn.len() / LARGE_SHARE).max(FEWEST_LARGE)];
         let missed: f64 = large.iter().map(|pair| pair.missed).sum();
         let total: f64 = large.iter().map(|pair| pair.score * pair.score).sum();
-        Self { large_scores: Some(ratio(missed, total).sqrt()), correlation: correlation(drawn) }
+        Self { large_scores: relative(missed, total), correlation: correlation(drawn) }
     }
 }
 

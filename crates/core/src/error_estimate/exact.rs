@@ -70,8 +70,8 @@ pub fn relative_errors(reference: &dyn Oracle, approximation: &Approximation) ->
         symmetrized: ratio(sums.missed_symmetric, sums.total_symmetric).sqrt(),
         off_diagonal: ratio(sums.missed_off_diagonal, sums.total_off_diagonal).sqrt(),
         unevaluated: (sums.unevaluated > 0)
-            .then(|| ratio(sums.missed_unevaluated, sums.total_unevaluated).sqrt())
-            .filter(|error| error.is_finite()),
+            .then(|| relative(sums.missed_unevaluated, sums.total_unevaluated))
+            .flatten(),
     })
 }
 
@@ -84,6 +84,11 @@ pub(super) fn read(approximation: &Approximation, rows: &[usize], cols: &[usize]
 /// A / B, where nothing missed of nothing is no error.
 pub(super) fn ratio(missed: f64, total: f64) -> f64 {
     if missed == 0.0 { 0.0 } else { missed / total }
+}
+
+/// √(missed / total); none where the total is 0 and something was missed, since nothing is relative to 0.
+pub(super) fn relative(missed: f64, total: f64) -> Option<f64> {
+    (missed == 0.0 || total > 0.0).then(|| ratio(missed, total).sqrt())
 }
 
 #[derive(Debug, Clone, Copy, Default)]
