@@ -1,6 +1,7 @@
 //! The nearest neighbours of every item at a fixed number of calls.
 //!
 //! ```text
+//! some rows of s columns; the rest of them, if items differ in popularity by more than the proxies tell; else none
 //! s columns → popularity h → candidates (top by the proxy, top by the link)
 //! R times:   link on all known pairs; row kriging of what it leaves over; evaluate the pairs that stand highest
 //! the lists: exact where evaluated, estimates elsewhere
@@ -31,6 +32,7 @@ mod rounds;
 mod search;
 #[cfg(test)]
 mod tests;
+mod trial;
 
 pub use prefetch::{Proven, nearest_within_bounds};
 pub use rounds::{Bill, Rounds, RoundsParams};

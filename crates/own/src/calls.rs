@@ -148,6 +148,12 @@ fn lines(bill: &Bill) -> String {
     if bill.columns > 0 {
         text += &format!("{} pairs of {} columns\n", count(bill.column_pairs), bill.columns);
     }
+    if bill.trial > 0 {
+        text += &format!(
+            "{} of these first: where popularity says no more than the proxy, the rest is spent in the rounds\n",
+            count(bill.trial)
+        );
+    }
     if bill.first > 0 {
         text += &format!("{} pairs that the proxy chooses\n", count(bill.first));
     }
@@ -199,8 +205,8 @@ impl Place {
             Ok(search) => search,
             Err(error) => return Ok(Err(miette::Report::from_err(error))),
         };
-        let bill = search.bill().clone();
-        let progress = Progress::start(bill.calls, "evaluations", self.options.quiet, context.metered.counter());
+        let progress =
+            Progress::start(search.bill().calls, "evaluations", self.options.quiet, context.metered.counter());
         let is_limited = context.matrix.budget.limit().is_some() || context.matrix.budget.seconds.is_some();
         let at_a_time = if is_limited { PAIRS_UNDER_A_BUDGET } else { PAIRS_AT_A_TIME };
         let mut is_cut_short = false;
@@ -223,6 +229,7 @@ impl Place {
             }
         }
         drop(progress);
+        let bill = search.bill().clone();
         let found = match search.finish() {
             Ok(found) => found,
             Err(error) => return Ok(Err(miette::Report::from_err(error))),

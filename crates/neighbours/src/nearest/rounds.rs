@@ -11,6 +11,9 @@ const FEWEST_CANDIDATES: usize = 64;
 /// Calls an item up to which the single nearest item is found best by reranking the proxy's.
 const PLAIN_CALLS: usize = 5;
 
+/// Rows of the columns that are evaluated first, to see whether the others are worth their calls: a twelfth of all, within these.
+const TRIAL_ROWS: (usize, usize) = (48, 256);
+
 /// Raw settings.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -25,7 +28,8 @@ pub struct RoundsParams {
     pub share: f64,
     /// Calls an item that the proxy's best pairs get before the first round.
     pub first: usize,
-    /// Columns; by default a fifth of the calls an item, at least 2, none where plain reranking is better.
+    /// Columns; by default a fifth of the calls an item, at least 2, none where plain reranking is better. Where there is a proxy, a twelfth of
+    /// the rows of the default ones is evaluated first, and the rest of them only if items differ in popularity beyond what the proxies tell.
     pub columns: Option<usize>,
     /// Candidates an item, as a multiple of the calls an item.
     pub candidates: usize,
@@ -99,6 +103,8 @@ pub struct Bill {
     pub columns: usize,
     /// Pairs of the columns.
     pub column_pairs: u64,
+    /// Those of them that decide whether the others are evaluated: if not, as many pairs more are chosen in rounds, at the same calls.
+    pub trial: u64,
     /// Pairs that the proxy alone chooses before the first round.
     pub first: u64,
     /// Pairs of the rounds.
@@ -121,21 +127,50 @@ impl Rounds {
         let pairs = (n.saturating_mul(self.0.calls_per_item as u64) / shape.evaluations_per_pair.max(1)).min(all);
         let columns = self.columns(shape.len, pairs, has_proxy);
         let column_pairs = column_pairs(shape.len, columns);
-        let mut left = pairs - column_pairs;
+        let trial = if has_proxy { (columns * self.trial_rows(shape.len, columns)) as u64 } else { 0 };
         let is_plain = has_proxy && columns == 0 && self.0.columns.is_none();
         let first = match (has_proxy, is_plain) {
-            (true, true) => left,
-            (true, false) => left.min(n.saturating_mul(self.0.first as u64)),
+            (true, true) => pairs,
+            (true, false) => (pairs - column_pairs).min(n.saturating_mul(self.0.first as u64)),
             (false, _) => 0,
         };
-        left -= first;
+        let rounds = self.rounds(pairs, pairs - column_pairs - first);
+        let calls = pairs * shape.evaluations_per_pair;
+        Bill { pairs, calls, columns, column_pairs, trial, first, rounds, is_plain }
+    }
+
+    /// The bill where no more is evaluated of the columns than their trial.
+    pub(super) fn without_columns(&self, bill: &Bill) -> Bill {
+        let left = bill.pairs - bill.trial;
+        let first = left.min(bill.first);
+        Bill {
+            columns: 0,
+            column_pairs: bill.trial,
+            first,
+            rounds: self.rounds(bill.pairs, left - first),
+            ..bill.clone()
+        }
+    }
+
+    /// Rows of the columns that are looked at first; none where the columns were asked for, or popularity was not.
+    pub(super) fn trial_rows(&self, n: usize, columns: usize) -> usize {
+        if columns == 0 || self.0.columns.is_some() || !self.0.popularity {
+            return 0;
+        }
+        let rows = (n / 12).clamp(TRIAL_ROWS.0, TRIAL_ROWS.1);
+        // where they are most of a column there is nothing to be saved
+        if 2 * rows + columns > n { 0 } else { rows }
+    }
+
+    /// Pairs of each round, with so many of all left.
+    fn rounds(&self, pairs: u64, mut left: u64) -> Vec<u64> {
         let mut rounds = Vec::new();
         while left > 0 {
             let next = self.round(rounds.len(), pairs - left, left);
             rounds.push(next);
             left -= next;
         }
-        Bill { pairs, calls: pairs * shape.evaluations_per_pair, columns, column_pairs, first, rounds, is_plain }
+        rounds
     }
 
     /// Pairs of the next round, after so many rounds and pairs, with so many left.

@@ -11,7 +11,7 @@ use super::kriging::{Choice, JUDGES, Kernel};
 use super::places::{places, ranked};
 use super::pool::{FAILED, Pool, ROWS_PER_CHUNK, UNKNOWN, by_rows, scan};
 use super::rounds::{Bill, Rounds};
-use super::{NeighbourError, require_symmetric};
+use super::{NeighbourError, require_symmetric, trial};
 use landmark_core::landmarks::Landmarks;
 use landmark_core::oracle::{Oracle, OracleShape, Pair};
 use landmark_core::popularity::{HubLink, LinkRow, Popularity};
@@ -23,12 +23,14 @@ const FRIENDS: usize = 8;
 const THEIRS: usize = 8;
 
 /// An item that is no column.
-const NO_COLUMN: u32 = u32::MAX;
+pub(super) const NO_COLUMN: u32 = u32::MAX;
 
 /// Purpose of a batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Step {
+    /// Some rows of the columns, which decide whether the columns are evaluated.
+    Trial,
     /// Full columns of uniform items.
     Columns,
     /// The proxy's best pairs.
@@ -105,6 +107,8 @@ pub struct Search {
     columns: Vec<usize>,
     column_of: Vec<u32>,
     column_scores: Array2<f64>,
+    /// Rows of the columns that decide whether the others are evaluated.
+    trial: Vec<usize>,
     popularity: Popularity,
     judges: Vec<usize>,
     pool: Option<Pool>,
@@ -133,6 +137,7 @@ impl fmt::Debug for Search {
 /// Batch that comes next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Next {
+    Trial,
     Columns,
     First,
     Proxy(usize),
@@ -166,6 +171,10 @@ impl Search {
         let mut column_of = vec![NO_COLUMN; n];
         // columns are fewer than items, whose indices fit
         columns.iter().zip(0..).for_each(|(&l, a)| column_of[l] = a);
+        let trial = match bill.trial {
+            0 => Vec::new(),
+            _ => trial::rows(rounds.trial_rows(n, wanted), &column_of),
+        };
         Ok(Self {
             column_scores: Array2::from_elem((n, wanted), UNKNOWN),
             popularity: Popularity::unknown(n),
@@ -174,7 +183,7 @@ impl Search {
             outside: Vec::new(),
             estimates: Vec::new(),
             is_estimated: false,
-            next: Next::Columns,
+            next: Next::Trial,
             asked: 0,
             failed: 0,
             reports: Vec::new(),
@@ -184,10 +193,11 @@ impl Search {
             proxies,
             columns,
             column_of,
+            trial,
         })
     }
 
-    /// The bill.
+    /// The bill; that of no columns once their trial has said so.
     pub fn bill(&self) -> &Bill {
         &self.bill
     }
@@ -218,8 +228,13 @@ impl Search {
     fn advance(&mut self) -> Result<Option<Batch>, NeighbourError> {
         loop {
             let (step, pairs) = match self.next {
+                Next::Trial => {
+                    self.next = Next::Columns;
+                    (Step::Trial, self.trial_pairs())
+                }
                 Next::Columns => {
                     self.next = Next::First;
+                    self.judge_trial()?;
                     (Step::Columns, self.column_pairs())
                 }
                 Next::First => {
@@ -318,10 +333,45 @@ impl Search {
         }
     }
 
-    /// Every pair of a column once, column by column.
+    /// Some rows of every column.
+    fn trial_pairs(&self) -> Vec<Pair> {
+        self.columns.iter().flat_map(|&l| self.trial.iter().map(move |&i| (i, l))).collect()
+    }
+
+    /// Goes on without columns where they are not worth their calls: what was evaluated of them stays known, and other pairs are evaluated in
+    /// the place of the rest.
+    fn judge_trial(&mut self) -> Result<(), NeighbourError> {
+        if self.trial.is_empty() {
+            return Ok(());
+        }
+        let n = self.column_of.len();
+        let score = |(i, l): Pair| self.column_scores[[i, self.column_of[l] as usize]];
+        let known =
+            self.trial_pairs().into_iter().map(|pair| (pair, score(pair))).filter(|(_, score)| score.is_finite());
+        let known: Vec<(Pair, f64)> = known.collect();
+        let mut tried = Pool::new(vec![Vec::new(); n], &known, &self.proxies)?;
+        if self.order_proxies(&tried) {
+            tried = Pool::new(vec![Vec::new(); n], &known, &self.proxies)?;
+        }
+        if trial::is_worth_columns(&tried, &self.columns, self.proxies.len()) {
+            return Ok(());
+        }
+        self.bill = self.rounds.without_columns(&self.bill);
+        self.outside.extend(known);
+        self.trial.clear();
+        self.columns.clear();
+        self.column_of.fill(NO_COLUMN);
+        self.column_scores = Array2::from_elem((n, 0), UNKNOWN);
+        Ok(())
+    }
+
+    /// Every pair of a column once, column by column, but for those of the trial.
     fn column_pairs(&self) -> Vec<Pair> {
+        let mut is_tried = vec![false; self.column_of.len()];
+        self.trial.iter().for_each(|&i| is_tried[i] = true);
+        let is_tried = &is_tried;
         let column = |(a, &l): (usize, &usize)| {
-            let is_new = move |&i: &usize| i != l && self.column_of[i] as usize >= a;
+            let is_new = move |&i: &usize| i != l && self.column_of[i] as usize >= a && !is_tried[i];
             (0..self.column_of.len()).filter(is_new).map(move |i| (i, l)).collect::<Vec<_>>()
         };
         self.columns.iter().enumerate().flat_map(column).collect()
@@ -406,7 +456,7 @@ impl Search {
         places.sort_by(|&a, &b| errors[a].total_cmp(&errors[b]));
         self.proxies = places.iter().map(|&a| Arc::clone(&self.proxies[a])).collect();
         let is_other = !places.is_sorted();
-        self.proxy_order = places;
+        self.proxy_order = places.iter().map(|&a| self.proxy_order[a]).collect();
         is_other
     }
 

@@ -59,7 +59,7 @@ fn every_batch_lambda_and_list_is_that_of_the_numpy_twin() {
                 let mut scores = vec![0.0; batch.pairs.len()];
                 oracle.evaluate(&batch.pairs, &mut scores).unwrap();
                 search.record(&batch.pairs, &scores).unwrap();
-                if batch.step != Step::Columns {
+                if !matches!(batch.step, Step::Trial | Step::Columns) {
                     batches.push(batch.pairs);
                 }
             }
@@ -89,12 +89,17 @@ fn every_batch_lambda_and_list_is_that_of_the_numpy_twin() {
 
 /// A score of popularity and of vectors, and a proxy that sees the vectors badly.
 fn problem(n: usize, seed: u64) -> (Precomputed, EmbeddingProxy) {
+    problem_of(n, seed, 0.4)
+}
+
+/// The same with another weight of popularity.
+fn problem_of(n: usize, seed: u64, weight: f64) -> (Precomputed, EmbeddingProxy) {
     let mut rng = stream(seed, "neighbours", "test", n as u64);
     let mut normal = |n: usize, d: usize| Array2::from_shape_fn((n, d), |_| rng.gen_range(-1.0..1.0));
     let (vectors, popular, noise) = (normal(n, 6), normal(n, 1), normal(n, 6));
     let all: Vec<usize> = (0..n).collect();
     let mut scores = block_of(&EmbeddingProxy::cosine(vectors.clone()).unwrap(), &all, &all).unwrap();
-    scores.indexed_iter_mut().for_each(|((i, j), score)| *score += 0.4 * (popular[[i, 0]] + popular[[j, 0]]));
+    scores.indexed_iter_mut().for_each(|((i, j), score)| *score += weight * (popular[[i, 0]] + popular[[j, 0]]));
     let proxy = EmbeddingProxy::cosine(vectors + 0.8 * noise).unwrap();
     (Precomputed::new(scores, AsymmetryPolicy::Reject).unwrap(), proxy)
 }
@@ -381,12 +386,63 @@ fn a_bound_that_is_none_is_an_error() {
     assert!(matches!(nearest_within_bounds(&oracle, &[], 5, |_| {}), Err(NeighbourError::NoBound)));
 }
 
+#[test]
+fn columns_are_evaluated_where_items_differ_in_popularity_and_only_tried_where_they_do_not() {
+    let n = 120;
+    let (popular, proxy) = problem_of(n, 3, 0.8);
+    // what is left of the same scores when the proxy tells them all but for noise
+    let mut rng = stream(3, "neighbours", "test", 0);
+    let all: Vec<usize> = (0..n).collect();
+    let mut scores = block_of(&proxy, &all, &all).unwrap();
+    for i in 0..n {
+        for j in 0..i {
+            scores[[i, j]] += 0.1 * rng.gen_range(-1.0..1.0);
+            scores[[j, i]] = scores[[i, j]];
+        }
+    }
+    let plain = Precomputed::new(scores, AsymmetryPolicy::Reject).unwrap();
+    let proxy: Arc<dyn Oracle> = Arc::new(proxy);
+    for (oracle, is_popular) in [(popular, true), (plain, false)] {
+        let oracle = Metered::new(oracle);
+        let rounds = rounds(RoundsParams { k: 5, calls_per_item: 10, ..RoundsParams::default() });
+        let bill = rounds.bill(OracleShape::of(&oracle), true);
+        assert_eq!((bill.columns, bill.trial), (2, 96));
+        let mut search =
+            Search::new(rounds, OracleShape::of(&oracle), vec![Arc::clone(&proxy)], &landmarks(n)).unwrap();
+        let mut of_columns = 0;
+        while let Some(batch) = search.next_batch().unwrap() {
+            let mut scores = vec![0.0; batch.pairs.len()];
+            oracle.evaluate(&batch.pairs, &mut scores).unwrap();
+            of_columns += if matches!(batch.step, Step::Trial | Step::Columns) { batch.pairs.len() as u64 } else { 0 };
+            search.record(&batch.pairs, &scores).unwrap();
+        }
+        assert_eq!(of_columns, if is_popular { bill.column_pairs } else { bill.trial });
+        assert_eq!(search.columns().len(), if is_popular { 2 } else { 0 });
+        assert_eq!(search.bill().column_pairs, of_columns);
+        // whatever it says, the calls are those of the bill
+        assert_eq!(oracle.spent().evaluations, bill.calls);
+    }
+}
+
+#[test]
+fn a_trial_whose_scores_all_fail_keeps_the_columns() {
+    let (_, proxy) = problem(110, 3);
+    let rounds = rounds(RoundsParams { k: 5, calls_per_item: 6, ..RoundsParams::default() });
+    let shape = OracleShape::of(&proxy);
+    let mut search = Search::new(rounds, shape, vec![Arc::new(proxy)], &landmarks(110)).unwrap();
+    let trial = search.next_batch().unwrap().unwrap();
+    search.record(&trial.pairs, &vec![f64::NAN; trial.pairs.len()]).unwrap();
+    let columns = search.next_batch().unwrap().unwrap();
+    assert_eq!((trial.step, columns.step), (Step::Trial, Step::Columns));
+    assert!(columns.pairs.iter().all(|pair| !trial.pairs.contains(pair)));
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
 
     #[test]
     fn the_bill_is_exact_and_no_pair_is_asked_for_twice(
-        n in 2_usize..60,
+        n in 2_usize..130,
         k in 1_usize..12,
         calls_per_item in 1_usize..14,
         count in 1_usize..6,
