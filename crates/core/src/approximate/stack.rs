@@ -8,6 +8,10 @@
 //! m(i, j)  = ridge of K on [1, V, p, p², a_i + a_j, (a_i + a_j)²], trained out of fold;  a_i = Σ_j R_ij / (count + 1)
 //! K̃        = m + ½(w_i·φ_j + w_j·φ_i), exact where evaluated;  w_i krige the residuals of row i on 64 features φ
 //! ```
+//! Regression and kriging learn from the columns alone, which are drawn without a look at K. The scattered pairs are those that m misses most:
+//! with them the error is 3 % (tweets) to 6 % (recipes) higher at s/n = .1, even on questions, and up to 40 % higher on scores that are 0 or 1.
+//! They teach which pairs to look for next.
+//!
 //! The calls are divided as [`Scattered`](super::Scattered) divides them: by a given share, or by the share of least predicted error among
 //! half, three quarters and all. shift_ridge around the main proxy on all s columns is a candidate of that choice, and keeps its place unless
 //! another promises to save 2 % of its squared error. Errors out of fold are carried to other numbers of columns by C (1 − s/n) s^(−2α), with α
@@ -238,10 +242,10 @@ fn buy_columns(
 }
 
 impl Stack {
-    /// Rounds of scattered pairs, the last regression and the kriging of what is left.
+    /// The regression, rounds of scattered pairs, and the kriging of what is left.
     fn complete(
         &self,
-        mut stage: OutOfFold,
+        stage: OutOfFold,
         oracle: &Remembered<&dyn Oracle>,
         landmarks: &Landmarks,
         (asked, division): (usize, Division),
@@ -252,22 +256,22 @@ impl Stack {
         let mut named = EntrySet::new(shape);
         named.add(&EntryPlan::columns(order));
         let mut chosen = Chosen::new(shape.len, named);
+        let fit = stage.fit()?;
+        let predicted = self.model(&stage, &fit, None)?;
+        let mut table = stage.table(&fit);
         for round in 0..self.params.rounds {
             let wanted = (division.pairs - chosen.len()) / (self.params.rounds - round) as u64;
             if wanted == 0 {
                 continue;
             }
-            let fit = stage.fit()?;
-            let size = ResidualSize::fit(shape.len, &stage.table(&fit), &self.proxies)?;
-            let predicted = self.model(&stage, &fit, None)?;
+            let size = ResidualSize::fit(shape.len, &table, &self.proxies)?;
             let search =
                 Search { predicted: &predicted, proxies: &self.proxies, size: &size, known: &chosen, nearest: None };
             let found = search.largest(wanted, rng)?;
             let scores = evaluate(*oracle.inner(), &found)?;
-            stage.add(&found, &scores, &self.proxies)?;
+            table.extend(&predicted, &found, &scores)?;
             chosen.extend(found, scores);
         }
-        let fit = stage.fit()?;
         let features = Features::of(&stage.columns, self.similar.as_deref())?;
         let weights = features.krige(&stage.table(&fit), &stage.columns.items)?;
         let model = self.model(&stage, &fit, Some((&features, &weights)))?.symmetrized()?;

@@ -148,20 +148,6 @@ impl Level0 {
         blocks
     }
 
-    /// The V of single pairs, whose proxies are given.
-    pub(super) fn pairs(&self, pairs: &[Pair], proxies: &[Vec<f64>]) -> Result<Vec<Vec<f64>>, OracleError> {
-        let mut values = Vec::new();
-        for link in &self.links {
-            for (left, right) in [&link.base, &link.kriged] {
-                let value = |(k, &(i, j)): (usize, &Pair)| {
-                    link.polynomials.at(proxies.iter().map(|scores| scores[k])) + left.row(i).dot(&right.row(j))
-                };
-                values.push(pairs.iter().enumerate().map(value).collect());
-            }
-        }
-        Ok(values)
-    }
-
     /// The polynomial of m.
     pub(super) fn polynomials(&self, linear: &Linear) -> Polynomials {
         let mut sum = Polynomials::constant(linear.constant);

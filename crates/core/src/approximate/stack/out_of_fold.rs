@@ -1,7 +1,5 @@
 //! LEVEL0 on some columns, and what it predicts of each fifth of them without it: the table that m is learned from.
 
-use std::sync::Arc;
-
 use ndarray::Array2;
 
 use super::Stack;
@@ -11,7 +9,6 @@ use crate::approximate::ApproximateError;
 use crate::approximate::scattered::folds;
 use crate::approximate::scattered::ridge::{Linear, Moments};
 use crate::approximate::scattered::table::{ROWS_PER_TASK, Table};
-use crate::oracle::{Oracle, Pair, ask_pairs};
 use crate::stream::Rng;
 
 /// LEVEL0 on some columns, and the same out of fold as a table of features.
@@ -71,32 +68,6 @@ impl OutOfFold {
                 self.table.push((i, j), 0.0, self.columns.scores[[i, fold[b]]]);
             }
         }
-    }
-
-    /// The features of pairs that no column holds.
-    pub(super) fn add(
-        &mut self,
-        pairs: &[Pair],
-        scores: &[f64],
-        proxies: &[Arc<dyn Oracle>],
-    ) -> Result<(), ApproximateError> {
-        let cheap = proxies
-            .iter()
-            .map(|proxy| {
-                let mut scores = vec![0.0; pairs.len()];
-                ask_pairs(&**proxy, pairs, &mut scores).map(|()| scores)
-            })
-            .collect::<Result<Vec<_>, _>>()?;
-        let values = self.level0.pairs(pairs, &cheap)?;
-        let mut features = Vec::with_capacity(self.width);
-        for (k, (&(i, j), &score)) in pairs.iter().zip(scores).enumerate() {
-            features.clear();
-            let (v, p) = (values.iter().map(|v| v[k]), cheap.iter().map(|p| p[k]));
-            self.level0.features(i, j, v, p, &mut features);
-            self.design.extend(&features);
-            self.table.push((i, j), 0.0, score);
-        }
-        Ok(())
     }
 
     /// θ, and m of every row.
