@@ -171,7 +171,7 @@ class Rounds:
             self.batches.append(sorted(zip(i.tolist(), j.tolist())))
 
     def trial(self):
-        """Some rows of the columns, and whether popularity explains an eighth of the variance of K there, beyond the proxies."""
+        """Some rows of the columns, and whether popularity explains a sixteenth of the variance of K there, beyond the proxies."""
         n, s = self.n, len(self.S)
         count = min(max(n // 12, 48), 256)
         if not self.P or not s or 2 * count + s > n:
@@ -190,7 +190,7 @@ class Rounds:
         left = K - (X @ np.linalg.solve(X.T @ X + ridge, X.T @ K.ravel())).reshape(K.shape)
         left -= left.mean(axis=0)
         shared = np.mean([left[:, a] * left[:, b] for a in range(s) for b in range(a)])
-        return rows, shared >= 0.125 * K.var()
+        return rows, shared >= 0.0625 * K.var()
 
     def run(self):
         n = self.n

@@ -6,8 +6,9 @@
 //! share = mean of r_il r_im over rows and pairs l < m of columns, over the variance of K
 //! ```
 //! Two columns see the same popularity of a row and nothing else in common, so that the share is the part of the variance of K that popularity
-//! explains beyond the proxies. Where it is below an eighth, recall@10 at 10 and 20 calls an item is lower with columns than without (tweets,
-//! recipes, .01 to .10), and higher above (questions by a weak proxy, .15 to .17; a cross-encoder).
+//! explains beyond the proxies. Below a tenth, columns cost recall@10: .01 to .04 at 10 and 20 calls an item (tweets and recipes, by RWMD or WCD).
+//! Without them it is lower where the share is high, by .15 to .25 on a cross-encoder of sentences. The share of some hundred rows errs by about
+//! .1, and the wrong no costs more than the wrong yes: columns are left out below a sixteenth.
 
 use super::search::NO_COLUMN;
 use landmark_core::popularity::{HubLink, LinkRow};
@@ -15,7 +16,7 @@ use landmark_core::popularity::{HubLink, LinkRow};
 use super::pool::Pool;
 
 /// The share from which on columns are evaluated.
-const WORTH: f64 = 0.125;
+const WORTH: f64 = 0.0625;
 
 /// Rows of a trial: so many items that are no columns, evenly spaced.
 pub(super) fn rows(count: usize, column_of: &[u32]) -> Vec<usize> {
