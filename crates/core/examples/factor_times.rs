@@ -1,7 +1,7 @@
 //! Times each method on a matrix of the caller's: the Rust half of `scripts/peers/factor.py`.
 //!
 //! `factor_times MATRIX N S REPEATS`: MATRIX holds n·n little-endian f64, symmetric. Prints a line
-//! `method wall_seconds cpu_seconds` for each method, the run of median wall time.
+//! `method wall_seconds cpu_seconds` for each method, and one for each step of Nyström by itself, the run of median wall time.
 
 #![allow(clippy::print_stdout)] // it is a command-line tool
 
@@ -11,7 +11,8 @@ use std::time::Instant;
 use landmark_core::approximate::{Approximate, Nystrom, ShiftRidgeParams, SiCurParams, SmsNystromParams, StaCur};
 use landmark_core::approximation::Known;
 use landmark_core::landmarks::Landmarks;
-use landmark_core::oracle::{AsymmetryPolicy, Precomputed};
+use landmark_core::linalg;
+use landmark_core::oracle::{AsymmetryPolicy, Precomputed, block_of};
 use landmark_core::stream::stream;
 use ndarray::Array2;
 
@@ -35,17 +36,33 @@ fn main() -> Result<(), Box<dyn Error>> {
         (Box::new(ShiftRidgeParams::default().check()?), s),
     ];
     for (method, rank) in &methods {
-        let mut times = Vec::new();
-        for _ in 0..repeats {
-            let (wall, cpu) = (Instant::now(), cpu_seconds()?);
+        time(method.id(), repeats, || {
             let mut rng = stream(2022, "peers", "fit", 0);
             method.fit(&oracle, &landmarks, *rank, Known::NOTHING, &mut rng)?;
-            times.push((wall.elapsed().as_secs_f64(), cpu_seconds()? - cpu));
-        }
-        times.sort_by(|a, b| a.0.total_cmp(&b.0));
-        let (wall, cpu) = times[repeats / 2];
-        println!("{} {wall:.4} {cpu:.4}", method.id());
+            Ok(())
+        })?;
     }
+    let all: Vec<usize> = (0..n).collect();
+    let chosen = landmarks.prefix(s)?;
+    let (columns, corner) = (block_of(&oracle, &all, chosen)?, block_of(&oracle, chosen, chosen)?);
+    let vectors = linalg::eigh(corner.view())?.vectors;
+    time("columns", repeats, || Ok(drop(block_of(&oracle, &all, chosen)?)))?;
+    time("eigh", repeats, || Ok(drop(linalg::eigh(corner.view())?)))?;
+    time("product", repeats, || Ok(drop(linalg::product(columns.view(), vectors.view()))))?;
+    Ok(())
+}
+
+/// Prints the median of some runs.
+fn time(name: &str, repeats: usize, mut run: impl FnMut() -> Result<(), Box<dyn Error>>) -> Result<(), Box<dyn Error>> {
+    let mut times = Vec::new();
+    for _ in 0..repeats {
+        let (wall, cpu) = (Instant::now(), cpu_seconds()?);
+        run()?;
+        times.push((wall.elapsed().as_secs_f64(), cpu_seconds()? - cpu));
+    }
+    times.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let (wall, cpu) = times[repeats / 2];
+    println!("{name} {wall:.4} {cpu:.4}");
     Ok(())
 }
 

@@ -29,6 +29,13 @@ pub struct ColumnReader<'a> {
 pub(super) enum Map<'a> {
     /// K[:,T] · P, with P t × r.
     Product(ArrayView2<'a, f64>),
+    /// The same where K[T,T] · P (t × r) is known: of an eigendecomposition K[T,T] = V diag(w) Vᵀ and P = V diag(g) it is V diag(w g), at no product.
+    Spectral {
+        /// P.
+        projector: ArrayView2<'a, f64>,
+        /// K[T,T] · P.
+        corner: ArrayView2<'a, f64>,
+    },
     /// These columns as they are, by their position in T.
     Columns(&'a [usize]),
 }
@@ -36,7 +43,7 @@ pub(super) enum Map<'a> {
 impl Map<'_> {
     fn width(&self) -> usize {
         match self {
-            Self::Product(matrix) => matrix.ncols(),
+            Self::Product(matrix) | Self::Spectral { projector: matrix, .. } => matrix.ncols(),
             Self::Columns(positions) => positions.len(),
         }
     }
@@ -44,7 +51,9 @@ impl Map<'_> {
     /// Rows of the factor, into room that has been used before: fresh memory costs more than the copy.
     fn apply(&self, block: ArrayView2<'_, f64>, mut out: ArrayViewMut2<'_, f64>) {
         match self {
-            Self::Product(matrix) => linalg::product_into(block, matrix.view(), 1.0, out),
+            Self::Product(matrix) | Self::Spectral { projector: matrix, .. } => {
+                linalg::product_into(block, matrix.view(), 1.0, out);
+            }
             Self::Columns(positions) => {
                 for (&from, mut to) in positions.iter().zip(out.columns_mut()) {
                     to.assign(&block.column(from));
@@ -101,6 +110,12 @@ impl<'a> ColumnReader<'a> {
         let mut images: [Array2<f64>; M] = std::array::from_fn(|_| Array2::zeros((0, 0)));
         let mut place = |rows: &[usize], block: ArrayView2<'_, f64>| {
             for ((map, factor), image) in maps.iter().zip(&mut factors).zip(&mut images) {
+                if let Map::Spectral { corner, .. } = map
+                    && rows == self.columns
+                {
+                    scatter(corner.view(), rows, 0, factor.view_mut());
+                    continue;
+                }
                 if image.nrows() < rows.len() {
                     *image = Array2::zeros((rows.len(), map.width()));
                 }

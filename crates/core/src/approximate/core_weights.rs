@@ -11,6 +11,8 @@ use crate::linalg::PINV_TOLERANCE;
 pub(super) struct CoreWeights {
     /// t × (r + x).
     pub(super) projector: Array2<f64>,
+    /// Place of each of its columns in V.
+    order: Vec<usize>,
     positive: usize,
     negative: usize,
     psd_scale: Option<Array1<f64>>,
@@ -30,7 +32,7 @@ impl CoreWeights {
         let size = |k: usize| if weights[k] == 0.0 { carried(k) } else { weights[k].abs() };
         let roots: Array1<f64> = order.iter().map(|&k| size(k).sqrt()).collect();
         let psd_scale = clipped.map(|clipped| order.iter().map(|&k| (clipped[k] / size(k)).sqrt()).collect());
-        Self { projector: vectors.select(Axis(1), &order) * &roots, positive, negative, psd_scale }
+        Self { projector: vectors.select(Axis(1), &order) * &roots, order, positive, negative, psd_scale }
     }
 
     /// r, the rank of K̃.
@@ -38,9 +40,15 @@ impl CoreWeights {
         self.positive + self.negative
     }
 
+    /// W V |g|^½ = V w |g|^½, from w: the rows of Z that are landmarks', for which no product is needed.
+    pub(super) fn corner(&self, values: &Array1<f64>) -> Array2<f64> {
+        let values: Array1<f64> = self.order.iter().map(|&k| values[k]).collect();
+        &self.projector * &values
+    }
+
     /// With Z, n × (r + x).
     pub(super) fn into_factors(self, vectors: Array2<f64>) -> Factors {
-        let Self { projector, positive, negative, psd_scale } = self;
+        let Self { projector, positive, negative, psd_scale, .. } = self;
         Factors::Signed(Signed { vectors, positive, negative, projector: Some(projector), psd_scale })
     }
 }

@@ -38,7 +38,8 @@ impl Approximate for Nystrom {
             dropped: rank - core.rank(),
             ..FitReport::default()
         };
-        let [vectors] = columns.finish([Map::Product(core.projector.view())])?;
+        let corner = core.corner(&eigen.values);
+        let [vectors] = columns.finish([Map::Spectral { projector: core.projector.view(), corner: corner.view() }])?;
         Ok(Approximation::new(core.into_factors(vectors), columns.columns().to_vec(), report))
     }
 }

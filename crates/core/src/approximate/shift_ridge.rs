@@ -156,7 +156,8 @@ impl Approximate for ShiftRidge {
             clipped_choice: choice.clipped.map(|candidate| candidate.in_units_of(scale)),
             ..FitReport::default()
         };
-        let [vectors] = columns.finish([Map::Product(core.projector.view())])?;
+        let corner = core.corner(&eigen.values);
+        let [vectors] = columns.finish([Map::Spectral { projector: core.projector.view(), corner: corner.view() }])?;
         Ok(Approximation::new(core.into_factors(vectors), columns.columns().to_vec(), report))
     }
 }

@@ -142,7 +142,9 @@ impl Approximate for SmsNystrom {
             dropped: rank - core.rank(),
             ..FitReport::default()
         };
-        let [mut vectors] = columns.finish([Map::Product(core.projector.view())])?;
+        let corner = core.corner(&eigen.values);
+        let [mut vectors] =
+            columns.finish([Map::Spectral { projector: core.projector.view(), corner: corner.view() }])?;
         if self.0.outer_shift {
             for (&item, row) in first.iter().zip(core.projector.rows()) {
                 vectors.row_mut(item).scaled_add(shift, &row);
