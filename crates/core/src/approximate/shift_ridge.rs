@@ -12,7 +12,7 @@
 //! The grid is nearly free: with X = K[rows, kept] V and B = K[held, kept] V a prediction is X diag(g) Bᵀ, and
 //! ‖Y − X diag(g) Bᵀ‖² = ‖Y‖² − 2 gᵀd + gᵀ G g with d_k = X_kᵀ Y B_k and G = (XᵀX) ∘ (BᵀB), the same for all of the grid.
 //!
-//! Cost: n·s entries; 9s³ + 2ns² flops, and ≈ 3·(9 + 5)(¾s)³ for the choice; 8ns bytes.
+//! Cost: n·s entries; 9s³ + 2(n − s)s² flops, and ≈ 3·(9 + 5)(¾s)³ for the choice; 8ns bytes.
 
 use ndarray::{Array1, Array2};
 use rand::seq::SliceRandom;

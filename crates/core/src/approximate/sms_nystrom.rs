@@ -8,7 +8,7 @@
 //! the rescaling is in the appendix. K̃ = K + eI on the landmark columns, so the shift stays on s diagonal entries and the
 //! error rises again with s; `correct_diagonal` takes it off.
 //!
-//! Cost: n·s1 + (s2−s1)² entries; 9s1³ + 2ns1² flops, and 2s2² a Lanczos step; 8ns1 + 8s2² bytes.
+//! Cost: n·s1 + (s2−s1)² entries; 9s1³ + 2(n−s1)s1² flops, and 2s2² a Lanczos step; 8ns1 + 8s2² bytes.
 
 use std::sync::Arc;
 
