@@ -21,7 +21,7 @@ use serde_json::json;
 
 use crate::calls::{Answer, Place, proxies};
 use crate::from_factors::{Recalled, from_factors};
-use crate::neighbours::top_k;
+use crate::neighbours::{Lists, top_k};
 use crate::own::{own_matrix, target};
 
 /// Calls an item at which a search gives up where nothing is said.
@@ -34,7 +34,7 @@ const CALLS_PER_ITEM: usize = 100;
 pub fn top_k_with_recall(invocation: &Invocation, wanted: &Recalled) -> Result<(String, Ended)> {
     let target = target(wanted.target, wanted.delta)?;
     if own_matrix(&invocation.config()?)?.oracle.settings().is_given() && !wanted.dry_run {
-        return top_k(invocation, wanted.k, None, None);
+        return top_k(invocation, Lists { k: wanted.k, ..Lists::default() });
     }
     if wanted.from_factors {
         return from_factors(invocation, wanted, target).map(|text| (text, Ended::Done));

@@ -27,7 +27,7 @@ pub use export::export;
 pub use from_factors::Recalled;
 pub use init::{Ask, ScoreKind, Wanted as InitWanted, init};
 pub use mine::{Scoring, Wanted, dedupe, mine};
-pub use neighbours::top_k;
+pub use neighbours::{Lists, top_k};
 pub use pairs::{ListedPairs, pairs};
 pub use project::project;
 pub use search::{Queries, search};

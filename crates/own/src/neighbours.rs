@@ -9,38 +9,59 @@ use landmark_harness::invocation::{Invocation, UsageError};
 use landmark_harness::run::{self, Ended};
 use landmark_neighbours::nearest::Neighbour as Listed;
 use landmark_report::amounts::{count, counted};
-use landmark_tasks::neighbours::{Neighbour, top_k as most_similar};
-use miette::Result;
+use landmark_tasks::neighbours::{
+    ApproximateParams, MeasuredRecall, Neighbour, approximate_top_k, top_k as most_similar,
+};
+use miette::{IntoDiagnostic, Result};
 
 use crate::own::{ESTIMATES, GIVEN, Own, ended};
 
 /// Pairs asked of the oracle at a time: what a budget cuts off is no more than that.
 const PAIRS_AT_A_TIME: usize = 256;
 
+/// Lists wanted of the factors, and what the oracle may be asked for them.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Lists {
+    /// Neighbours of each item.
+    pub k: usize,
+    /// Candidates of each item that the oracle scores.
+    pub rescore: Option<usize>,
+    /// Evaluations that may be bought for that.
+    pub budget: Option<u64>,
+    /// Candidates that a search of a graph keeps, in place of a walk through all pairs.
+    pub approximate: Option<usize>,
+}
+
 /// Lists the `k` most similar items of every item.
 ///
 /// # Errors
 /// Factors that are not there or of another configuration, and whatever stops a run.
-pub fn top_k(
-    invocation: &Invocation,
-    k: usize,
-    rescore: Option<usize>,
-    budget: Option<u64>,
-) -> Result<(String, Ended)> {
+pub fn top_k(invocation: &Invocation, wanted: Lists) -> Result<(String, Ended)> {
+    let Lists { k, rescore, budget, approximate } = wanted;
     if budget.is_some() && rescore.is_none() {
         let help = "add `--rescore N` or `--target-recall SHARE`".to_owned();
         return Err(UsageError::new("without either nothing is scored, and nothing bought", Some(help)).into());
     }
     let own = Own::open(invocation)?;
     let given = own.given()?;
+    if given.is_some() && approximate.is_some() {
+        let help = "leave out `--approximate`".to_owned();
+        return Err(UsageError::new("a given matrix holds every score, and its lists are exact", Some(help)).into());
+    }
     let wide = if given.is_some() { k } else { rescore.unwrap_or(k).max(k) };
+    let (mut text, mut is_cut_short) = (String::new(), false);
     let (progress, done) = own.progress("items done");
-    let mut found = match &given {
-        Some(matrix) => most_similar(matrix.view(), wide, done),
-        None => most_similar(own.vectors(), wide, done),
+    let mut found = match (&given, approximate) {
+        (Some(matrix), _) => most_similar(matrix.view(), wide, done),
+        (None, None) => most_similar(own.vectors(), wide, done),
+        (None, Some(ef)) => {
+            let params = ApproximateParams { ef, seed: own.config.run.seed, ..ApproximateParams::default() };
+            let found = approximate_top_k(own.vectors(), wide, params, done).into_diagnostic()?;
+            text += &measured_in_words(found.recall, wide, found.lists.len());
+            found.lists
+        }
     };
     drop(progress);
-    let (mut text, mut is_cut_short) = (String::new(), false);
     let exact = match rescore {
         _ if given.is_some() => {
             text += GIVEN;
@@ -72,6 +93,22 @@ pub fn top_k(
         &format!("the {listed} most similar of each of {} items: `{}`\n", count(found.len() as u64), path.display());
     text += &own.draw_again();
     Ok((text, ended(is_cut_short)))
+}
+
+/// Sentence on what a graph finds of the exact lists.
+fn measured_in_words(recall: Option<MeasuredRecall>, k: usize, items: usize) -> String {
+    let (of, k) = (counted(items as u64, "item"), k.min(items.saturating_sub(1)));
+    let Some(MeasuredRecall { checked, mean, interval: (lower, upper) }) = recall else {
+        return format!("the {k} nearest by the factors are exact: so few items are compared with each other\n");
+    };
+    let of = if checked == items {
+        "all of them".to_owned()
+    } else {
+        format!("{} of {of} drawn uniformly, 95 % interval {lower:.4} to {upper:.4}", count(checked as u64))
+    };
+    format!(
+        "a graph of the items in place of all pairs: recall {mean:.4} of the {k} nearest by the factors, measured at {of}\n"
+    )
 }
 
 /// Sentence on the pairs that were scored, and what that took.

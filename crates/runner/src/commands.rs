@@ -87,7 +87,8 @@ fn start_log(arguments: LogArgs) {
         (false, 1) => "info",
         (false, _) => "debug",
     };
-    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(level));
+    // `hnsw_rs` logs how it makes the graph of `topk --approximate`, which is not what `-v` asks for
+    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(format!("{level},hnsw_rs=error")));
     let subscriber = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_target(false);
     let subscriber = subscriber.with_ansi(std::io::IsTerminal::is_terminal(&std::io::stderr())).without_time();
     if let Err(error) = subscriber.try_init() {

@@ -6,6 +6,7 @@
 //! is looked at twice. Exact: ties go to the smaller index, and nothing depends on the number of threads.
 //!
 //! Cost: n²r flops and n²/2 comparisons for [`top_k`], [`best_pairs`] the same; memory 16nk bytes and one block (8 MB).
+//! [`approximate_top_k`] walks a graph of the items instead, and says how many of the nearest it finds.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -14,6 +15,10 @@ use landmark_core::approximation::ScatteredEntries;
 use landmark_core::linalg;
 use ndarray::{Array1, Array2, ArrayView2, Axis, s};
 use rayon::prelude::*;
+
+mod approximate;
+
+pub use approximate::{Approximate, ApproximateParams, IndexError, MeasuredRecall, approximate_top_k, top_k_of};
 
 /// Rows and columns of a block: 8 MB of scores.
 const BLOCK: usize = 1024;

@@ -135,6 +135,13 @@ pub enum OwnCommand {
         /// Score so many of the best by the oracle itself, at least K, and rank them anew
         #[arg(long, value_name = "N", value_parser = at_least_one)]
         rescore: Option<usize>,
+        /// Walk a graph of the items (HNSW) in place of all pairs of factors: for a million items and more. How many of the exact lists' items it
+        /// finds is measured and said
+        #[arg(long, conflicts_with_all = ["calls_per_item", "target_recall", "exact", "dry_run"])]
+        approximate: bool,
+        /// Candidates that a search of `--approximate` keeps; more find more, and take longer
+        #[arg(long, value_name = "EF", default_value_t = 100, value_parser = at_least_one, requires = "approximate")]
+        ef: usize,
         /// Evaluations that `--rescore` or `--target-recall` may buy
         #[arg(long, value_name = "ENTRIES")]
         budget: Option<u64>,

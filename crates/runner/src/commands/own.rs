@@ -6,7 +6,7 @@ use landmark_harness::experiments::own_data::export::Form;
 use landmark_harness::invocation::Invocation;
 use landmark_harness::run::Ended;
 use landmark_own::{
-    self as matrix, Calls, InitWanted, LabelColumns, ListedPairs, Queries, Recalled, ScoreKind, Scoring, Wanted,
+    self as matrix, Calls, InitWanted, LabelColumns, ListedPairs, Lists, Queries, Recalled, ScoreKind, Scoring, Wanted,
 };
 use miette::{IntoDiagnostic, Result};
 
@@ -57,13 +57,24 @@ pub(super) fn own(command: OwnCommand, log: LogArgs) -> Result<Exit> {
                 Recalled { k, target, delta, is_strict, audit, from_factors, calls_per_item, share, budget, dry_run };
             matrix::top_k_with_recall(&at(&own), &wanted)?
         }
-        OwnCommand::Topk { k, rescore, budget, calls_per_item, rounds, share, exact, dry_run, own, .. } => {
-            match Calls::of(k, calls_per_item, (rounds, share), exact)? {
-                Some(calls) => whole(matrix::top_k_by_calls(&at(&own), &calls, dry_run)?),
-                None if dry_run => return Err(matrix::no_dry_run()),
-                None => matrix::top_k(&at(&own), k, rescore, budget)?,
-            }
-        }
+        OwnCommand::Topk {
+            k,
+            rescore,
+            budget,
+            approximate,
+            ef,
+            calls_per_item,
+            rounds,
+            share,
+            exact,
+            dry_run,
+            own,
+            ..
+        } => match Calls::of(k, calls_per_item, (rounds, share), exact)? {
+            Some(calls) => whole(matrix::top_k_by_calls(&at(&own), &calls, dry_run)?),
+            None if dry_run => return Err(matrix::no_dry_run()),
+            None => matrix::top_k(&at(&own), Lists { k, rescore, budget, approximate: approximate.then_some(ef) })?,
+        },
         OwnCommand::Search { queries, embeddings, calls, k, dry_run, own } => {
             let asked = Queries { file: &queries, embeddings: embeddings.as_deref(), calls, k, dry_run };
             whole(matrix::search(&at(&own), asked)?)

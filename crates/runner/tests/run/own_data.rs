@@ -370,6 +370,40 @@ fn neighbours_pairs_clusters_and_labels_follow_the_score() {
 }
 
 #[test]
+fn approximate_neighbours_come_with_the_recall_that_was_measured() {
+    let scratch = place();
+    scratch.run_well(&["--quiet", "--set", "ranks=30"]);
+    let say = |arguments: &[&str]| {
+        let topk = ["topk", "config.yaml", "-k", "2", "--set", "ranks=30"];
+        scratch.say(&[&topk[..], arguments].concat())
+    };
+    assert_eq!(say(&[]).code, Some(0));
+    // the last digits of a score, which decide between two that are as far away, depend on the order of its products
+    let lists = || {
+        let rows = table(&scratch, "results/mine/neighbours.tsv");
+        let score = |row: &HashMap<String, String>| format!("{:.9}", row["score"].parse::<f64>().unwrap());
+        rows.iter().map(|row| (row["id"].clone(), score(row))).collect::<Vec<_>>()
+    };
+    let exact = lists();
+    // 60 items are fewer than the candidates kept by default
+    let said = say(&["--approximate"]);
+    assert!(said.code == Some(0) && said.out.contains("so few items are compared"), "{}{}", said.out, said.err);
+    assert_eq!(lists(), exact);
+    let said = say(&["--approximate", "--ef", "20"]);
+    assert!(said.out.contains("recall 1.0000 of the 2 nearest by the factors"), "{}{}", said.out, said.err);
+    assert!(said.out.contains("measured at all of them"), "{}", said.out);
+    assert_eq!(lists(), exact);
+    for (arguments, words) in [
+        (&["--ef", "20"][..], "--approximate"),
+        (&["--approximate", "--target-recall", "0.9"], "cannot be used with"),
+        (&["--approximate", "--ef", "0"], "at least 1"),
+    ] {
+        let said = say(arguments);
+        assert!(said.code == Some(2) && said.err.contains(words), "{arguments:?}: {}", said.err);
+    }
+}
+
+#[test]
 fn rescoring_ranks_by_the_program_itself_within_a_budget() {
     let scratch = place();
     scratch.run_well(&["--quiet"]);
