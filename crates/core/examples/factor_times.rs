@@ -38,27 +38,31 @@ fn main() -> Result<(), Box<dyn Error>> {
     for (method, rank) in &methods {
         time(method.id(), repeats, || {
             let mut rng = stream(2022, "peers", "fit", 0);
-            method.fit(&oracle, &landmarks, *rank, Known::NOTHING, &mut rng)?;
-            Ok(())
+            Ok(method.fit(&oracle, &landmarks, *rank, Known::NOTHING, &mut rng)?)
         })?;
     }
     let all: Vec<usize> = (0..n).collect();
     let chosen = landmarks.prefix(s)?;
     let (columns, corner) = (block_of(&oracle, &all, chosen)?, block_of(&oracle, chosen, chosen)?);
     let vectors = linalg::eigh(corner.view())?.vectors;
-    time("columns", repeats, || Ok(drop(block_of(&oracle, &all, chosen)?)))?;
-    time("eigh", repeats, || Ok(drop(linalg::eigh(corner.view())?)))?;
-    time("product", repeats, || Ok(drop(linalg::product(columns.view(), vectors.view()))))?;
+    time("columns", repeats, || Ok(block_of(&oracle, &all, chosen)?))?;
+    time("eigh", repeats, || Ok(linalg::eigh(corner.view())?))?;
+    time("product", repeats, || Ok(linalg::product(columns.view(), vectors.view())))?;
     Ok(())
 }
 
 /// Prints the median of some runs.
-fn time(name: &str, repeats: usize, mut run: impl FnMut() -> Result<(), Box<dyn Error>>) -> Result<(), Box<dyn Error>> {
+fn time<T>(
+    name: &str,
+    repeats: usize,
+    mut run: impl FnMut() -> Result<T, Box<dyn Error>>,
+) -> Result<(), Box<dyn Error>> {
     let mut times = Vec::new();
     for _ in 0..repeats {
         let (wall, cpu) = (Instant::now(), cpu_seconds()?);
-        run()?;
+        let made = run()?;
         times.push((wall.elapsed().as_secs_f64(), cpu_seconds()? - cpu));
+        drop(made);
     }
     times.sort_by(|a, b| a.0.total_cmp(&b.0));
     let (wall, cpu) = times[repeats / 2];

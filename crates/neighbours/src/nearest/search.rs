@@ -23,7 +23,7 @@ const FRIENDS: usize = 8;
 const THEIRS: usize = 8;
 
 /// An item that is no column.
-pub(super) const NO_COLUMN: u32 = u32::MAX;
+const NO_COLUMN: u32 = u32::MAX;
 
 /// Purpose of a batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -171,10 +171,8 @@ impl Search {
         let mut column_of = vec![NO_COLUMN; n];
         // columns are fewer than items, whose indices fit
         columns.iter().zip(0..).for_each(|(&l, a)| column_of[l] = a);
-        let trial = match bill.trial {
-            0 => Vec::new(),
-            _ => trial::rows(rounds.trial_rows(n, wanted), &column_of),
-        };
+        let free: Vec<usize> = (0..n).filter(|&i| column_of[i] == NO_COLUMN).collect();
+        let trial = if bill.trial > 0 { trial::rows(rounds.trial_rows(n, wanted), &free) } else { Vec::new() };
         Ok(Self {
             column_scores: Array2::from_elem((n, wanted), UNKNOWN),
             popularity: Popularity::unknown(n),

@@ -10,7 +10,6 @@
 //! Without them it is lower where the share is high, by .15 to .25 on a cross-encoder of sentences. The share of some hundred rows errs by about
 //! .1, and the wrong no costs more than the wrong yes: columns are left out below a sixteenth.
 
-use super::search::NO_COLUMN;
 use landmark_core::popularity::{HubLink, LinkRow};
 
 use super::pool::Pool;
@@ -18,9 +17,8 @@ use super::pool::Pool;
 /// The share from which on columns are evaluated.
 const WORTH: f64 = 0.0625;
 
-/// Rows of a trial: so many items that are no columns, evenly spaced.
-pub(super) fn rows(count: usize, column_of: &[u32]) -> Vec<usize> {
-    let free: Vec<usize> = (0..column_of.len()).filter(|&i| column_of[i] == NO_COLUMN).collect();
+/// Rows of a trial: so many of the items that are no columns, evenly spaced.
+pub(super) fn rows(count: usize, free: &[usize]) -> Vec<usize> {
     (0..count.min(free.len())).map(|k| free[k * free.len() / count]).collect()
 }
 
