@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A cross-encoder against HuggingFace transformers on the same pairs, model, dtype and threads, in one run.
+"""A cross-encoder against HuggingFace transformers on the same pairs, model, dtype and threads, in one run; in int8 against theirs in bf16.
 
     scripts/peers/bert.py --example PATH --model models/fine-tuned/NAME --pairs PAIRS.tsv [--rounds 3] [--threads N]
 
@@ -24,8 +24,12 @@ parser.add_argument("--pairs", required=True)
 parser.add_argument("--rounds", type=int, default=3)
 parser.add_argument("--threads", type=int, default=os.cpu_count())
 parser.add_argument("--skip-training", action="store_true")
+parser.add_argument("--layers", help="path of the example time_layers: how near to the peak each operation comes is printed first")
 options = parser.parse_args()
 os.environ["OMP_NUM_THREADS"] = str(options.threads)
+
+if options.layers:
+    subprocess.run([options.layers, options.model], check=True)
 
 import torch
 from transformers import AutoModelForSequenceClassification, AutoTokenizer
@@ -90,13 +94,17 @@ def line(name, mine, theirs, unit):
 
 for precision, dtype in (("f32", torch.float32), ("bf16", torch.bfloat16)):
     sized = {size: list(batches(size)) for size in (16, 32, 64, 128)}
-    mine, theirs, best = [], [], None
+    mine, whole, theirs, best = [], [], [], None
     for _ in range(options.rounds):
         mine.append(ours("score", precision)["seconds"])
+        if precision == "bf16":
+            whole.append(ours("score", "int8")["seconds"])
         times = {size: their_scores(dtype, size, ready) for size, ready in sized.items()}
         best = min(times, key=times.get)
         theirs.append(times[best])
     line(f"scoring {len(rows)} pairs, {precision}", mine, theirs, f"theirs at batch {best}")
+    if whole:
+        line(f"scoring {len(rows)} pairs, int8", whole, theirs, f"theirs in bf16 at batch {best}")
 if not options.skip_training:
     mine, theirs = [], []
     for _ in range(options.rounds):

@@ -3,15 +3,18 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use landmark_core::oracle::{EmbeddingProxy, Identity, Oracle};
+use landmark_core::oracle::{EmbeddingProxy, Identity, Oracle, Pair};
+use landmark_core::stream::stream;
 use landmark_data::matrices;
 use landmark_oracles::neural::{
     CrossEncoderParams, DeviceChoice, Epoch, FineTune, FineTuned, ModelFileError, ModelFiles, Neural, NeuralError,
-    TorchReport, open,
+    Precision, TorchReport, open,
 };
 use landmark_report::Caveat;
+use landmark_tasks::metrics::pearson;
 use ndarray::Array2;
 use ndarray_npy::write_npy;
+use rand::Rng as _;
 
 use crate::config::run_settings::RunSettings;
 use crate::loaded::LoadError;
@@ -90,6 +93,10 @@ impl Models {
         if oracle.empty > 0 {
             notes.push(format!("{} texts are empty and are scored as such", oracle.empty));
         }
+        if precision == Precision::Int8 && texts.len() > 1 {
+            let exact = CrossEncoderParams { precision: Precision::F32, ..params };
+            notes.push(rounding(&oracle, &self.0.cross_encoder(files, texts, exact)?)?);
+        }
         Ok((Arc::new(oracle), notes))
     }
 
@@ -122,4 +129,27 @@ impl Models {
         }
         Ok(Arc::new(EmbeddingProxy::cosine(vectors)?))
     }
+}
+
+/// Pairs on which scores of rounded products are held against those of f32.
+const PAIRS_OF_BOTH: usize = 100;
+
+/// What rounding does to the scores of some pairs, drawn alike in every run.
+fn rounding(rounded: &dyn Oracle, exact: &dyn Oracle) -> Result<String, LoadError> {
+    let (n, mut rng) = (exact.len(), stream(0, "rounding", "pairs", 0));
+    let mut pair = || (rng.gen_range(0..n), rng.gen_range(0..n));
+    let pairs: Vec<Pair> = (0..PAIRS_OF_BOTH).map(|_| pair()).collect();
+    let scores = |oracle: &dyn Oracle| {
+        let mut scores = vec![0.0; pairs.len()];
+        oracle.evaluate(&pairs, &mut scores).map(|()| scores)
+    };
+    let (seen, wanted) = (scores(rounded)?, scores(exact)?);
+    let off: Vec<f64> = seen.iter().zip(&wanted).map(|(x, y)| (x - y).abs()).collect();
+    let mean = off.iter().sum::<f64>() / off.len() as f64;
+    let largest = off.iter().copied().fold(0.0, f64::max);
+    // a correlation needs scores that differ
+    let correlation = pearson(&seen, &wanted).map_or_else(|_| String::new(), |r| format!(", Pearson {r:.4}"));
+    Ok(format!(
+        "`int8` against f32 on {PAIRS_OF_BOTH} pairs: scores differ by {mean:.4} on average, {largest:.4} at most{correlation}"
+    ))
 }

@@ -1,7 +1,7 @@
 //! Seconds of scoring and of a training epoch, for `scripts/bench-peers bert`.
 //!
 //! ```text
-//! time_cross_encoder MODEL PAIRS.tsv score|train f32|bf16 ROUNDS
+//! time_cross_encoder MODEL PAIRS.tsv score|train f32|bf16|int8 ROUNDS
 //! ```
 //!
 //! PAIRS.tsv has a target between 0 and 1 and two sentences a line. Prints a JSON object a round.
@@ -18,10 +18,15 @@ use landmark_oracles::neural::{
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [model, pairs, what, precision, rounds] = &arguments[..] else {
-        return Err("usage: time_cross_encoder MODEL PAIRS.tsv score|train f32|bf16 ROUNDS".into());
+        return Err("usage: time_cross_encoder MODEL PAIRS.tsv score|train f32|bf16|int8 ROUNDS".into());
     };
     let device = Torch::start()?.device(DeviceChoice::Auto)?;
-    let precision = if precision == "bf16" { Precision::Bf16 } else { Precision::F32 };
+    let precision = match &precision[..] {
+        "f32" => Precision::F32,
+        "bf16" => Precision::Bf16,
+        "int8" => Precision::Int8,
+        other => return Err(format!("`{other}` is none of f32, bf16, int8").into()),
+    };
     let files = ModelFiles::find(model, None)?;
     let text = std::fs::read_to_string(pairs)?;
     let (mut texts, mut targets) = (Vec::new(), Vec::new());

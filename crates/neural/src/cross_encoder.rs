@@ -8,8 +8,8 @@
 //! L tokens costs layers·(24·L·hidden² + 4·L²·hidden) flops: 0.6 GFlop for MiniLM and 30 tokens, which is why columns are
 //! bought and not matrices. Source: Devlin et al. 2019, §4.1; SMS-Nyström paper, §4.2.
 //!
-//! Texts are cut into tokens once. Pairs are scored in order of length, those of one length together (`Batcher`), by one
-//! thread a GPU or one a core, which share the weights.
+//! Texts are cut into tokens once. Pairs are scored in order of length, some hundred tokens at a time without padding (`Batcher`), by
+//! one thread a GPU or one a core, which share the weights.
 
 mod fine_tune;
 mod oracle;

@@ -10,8 +10,15 @@
 //! Devlin et al. 2019; Liu et al. 2019. A sequence of L tokens costs 24·L·hidden² + 4·L²·hidden flops a layer.
 //!
 //! A model is a folder of `config.json`, `tokenizer.json` and `model.safetensors` ([`ModelFiles`]); pickles are never read.
-//! Sequences of one length are scored together, so nothing is padded and a score does not depend on its company
-//! ([`Batcher`]).
+//! The tokens of a batch are the rows of one matrix, so nothing is padded and a score does not depend on its company ([`Batcher`]).
+//!
+//! # Speed
+//!
+//! On a core of an AMD EPYC (Zen 4), 8 sequences of 64 tokens, a layer of MiniLM takes 39.6 µs a token in f32, 99 % of what the
+//! largest product reaches there, and 19.8 µs in bf16, 88 % (attention 2.5 µs, gelu .6, norms and sums .5): `time_layers`. What
+//! transformers takes longer is the last layer, of which the head needs one token, and what is not a product; 1.3 times as fast on
+//! pairs of STS-B, MRPC and RTE in f32 and in bf16 (`scripts/bench-peers bert`), and little is left. In int8 the products take half
+//! of bf16's time, and all of it five sixths, since rounding and scaling pass over every number again; 2.2 times as fast as f32.
 //!
 //! # Hidden states of tokens, for representations of spans
 //!
@@ -40,12 +47,14 @@ mod batches;
 mod config;
 mod error;
 mod head;
+mod linear;
 mod network;
 mod pooled;
 mod tokens;
 mod weights;
 
 pub use batches::{Batcher, TokenBatch};
+pub(crate) use batches::{fitting, tokens_at_once};
 pub use config::{Activation, Architecture, EncoderConfig};
 pub use error::ModelError;
 pub use head::Classifier;

@@ -34,7 +34,11 @@ pub static CROSS_ENCODER: OracleSpec = OracleSpec {
             ),
             parameter("score", "probability", "`probability`, `regression` (the output itself) or `label`"),
             parameter("max_length", "128", "tokens of a pair at most; what is longer is cut, and counted"),
-            parameter("precision", "f32", "of products: `f32` or `bf16`"),
+            parameter(
+                "precision",
+                "f32",
+                "of products: `f32`, `bf16`, or `int8` (no GPU; how far its scores are from those of f32 is said)",
+            ),
             parameter("device", "auto", "`auto`, `cpu`, `cuda` or `cuda:1`; `auto` takes every GPU there is"),
             parameter(
                 "fine_tune",

@@ -217,7 +217,7 @@ impl<'a> Training<'a> {
         let sequence = |&(k, swapped): &(usize, bool)| {
             if swapped { &self.train[k].backward } else { &self.train[k].forward }
         };
-        let tokens = TokenBatch::new(batch.iter().map(sequence), self.model.padding());
+        let tokens = TokenBatch::new(batch.iter().map(sequence));
         let outputs = self.model.classifier().logits(&tokens, self.dropout)?.f_squeeze_dim(1)?;
         let targets: Vec<f64> = batch.iter().map(|&(k, _)| self.train[k].target).collect();
         let targets = Tensor::f_from_slice(&targets)?.f_to_kind(Kind::Float)?.f_to_device(outputs.device())?;
@@ -242,7 +242,7 @@ impl<'a> Training<'a> {
         let classifier = self.model.classifier();
         let _no_gradients = tch::no_grad_guard();
         let sequences: Vec<Sequence> = self.dev.iter().map(|pair| order(pair).clone()).collect();
-        let outputs = Batcher::new(classifier.encoder().device(), self.model.padding()).run(&sequences, |batch| {
+        let outputs = Batcher::new(classifier.encoder().device()).run(&sequences, |batch| {
             let outputs = classifier.logits(batch, DropoutRates::default())?.f_squeeze_dim(1)?;
             Ok(Vec::<f32>::try_from(outputs.f_to_device(Device::Cpu)?)?)
         })?;
@@ -264,7 +264,7 @@ impl<'a> Training<'a> {
     }
 }
 
-/// Batches that are sorted by length together: enough that little is padded, few enough that a batch is a random one.
+/// Batches that are sorted by length together: enough that many are of one length, few enough that a batch is a random one.
 const BATCHES_OF_A_POOL: usize = 50;
 
 /// The first epoch of the best score.

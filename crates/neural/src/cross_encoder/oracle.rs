@@ -113,6 +113,7 @@ impl Oracle for CrossEncoder {
         check_pairs(self.len(), pairs, out.len())?;
         let mut order: Vec<usize> = (0..pairs.len()).collect();
         order.sort_by_key(|&k| self.length(pairs[k]));
+        let lengths: Vec<usize> = order.iter().map(|&k| self.length(pairs[k])).collect();
         let outputs = usize::try_from(self.workers.outputs()).unwrap_or(1);
         let failed = |error: ModelError| OracleError::Failed {
             what: format!("{} pairs of a cross-encoder", pairs.len()),
@@ -120,7 +121,7 @@ impl Oracle for CrossEncoder {
         };
         let sequence = |k: usize| self.sequence(pairs[k]);
         self.workers
-            .run(&order, &sequence, &mut |k, values| out[k] = self.params.score.of(values), outputs)
+            .run(&order, &lengths, &sequence, &mut |k, values| out[k] = self.params.score.of(values), outputs)
             .map_err(failed)?;
         landmark_core::oracle::check_finite(pairs, out)
     }

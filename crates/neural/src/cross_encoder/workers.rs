@@ -9,18 +9,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
 use landmark_core::oracle::Identity;
-use landmark_core::oracle::even_chunk;
 use landmark_oracles::neural::ModelFiles;
 use landmark_oracles::neural::Precision;
 use tch::{Device, Kind};
 
-use crate::encoder::{Batcher, Classifier, DropoutRates, ModelError, Sequence};
+use crate::encoder::{Batcher, Classifier, DropoutRates, ModelError, Sequence, fitting, tokens_at_once};
 
-/// Sequences handed over at a time to a GPU: enough of each length for whole batches, few enough that a crash loses seconds and that
-/// several devices share the work.
-const SEQUENCES_ON_GPU: usize = 4096;
-/// The same for a core.
-const SEQUENCES_ON_CPU: usize = 256;
+/// Batches handed over at a time to a GPU: enough of each length for whole ones, few enough that a crash loses seconds.
+const BATCHES_OF_A_GPU: usize = 4;
 /// Sequences that keep a GPU busy at all; a core has enough of one.
 const FEWEST_ON_GPU: usize = 64;
 
@@ -41,7 +37,7 @@ pub(super) struct Workers {
     identity: Identity,
     outputs: i64,
     longest: usize,
-    at_a_time: usize,
+    device: Device,
 }
 
 impl Workers {
@@ -54,7 +50,7 @@ impl Workers {
         }
         let Some(first) = models.first() else { return Err(gone("no device was given")) };
         let (identity, outputs, longest) = (first.identity(), first.outputs(), first.encoder().config().longest());
-        let at_a_time = if first.encoder().device().is_cuda() { SEQUENCES_ON_GPU } else { SEQUENCES_ON_CPU };
+        let device = first.encoder().device();
         let (sender, receiver) = channel::<Job>();
         let receiver = Arc::new(Mutex::new(receiver));
         let start = |model: Classifier| {
@@ -62,7 +58,7 @@ impl Workers {
             std::thread::spawn(move || work(&model, &receiver))
         };
         let threads = models.into_iter().map(start).collect();
-        Ok(Self { jobs: Some(Mutex::new(sender)), threads, identity, outputs, longest, at_a_time })
+        Ok(Self { jobs: Some(Mutex::new(sender)), threads, identity, outputs, longest, device })
     }
 
     /// A digest of the model.
@@ -82,13 +78,20 @@ impl Workers {
 
     /// Sequences that are scored at once.
     pub(super) fn at_once(&self) -> usize {
-        self.threads.len() * if self.at_a_time == SEQUENCES_ON_GPU { FEWEST_ON_GPU } else { 1 }
+        self.threads.len() * if self.device.is_cuda() { FEWEST_ON_GPU } else { 1 }
     }
 
-    /// The outputs of the head for each sequence of `order`, handed to `take` with its number, in no particular order.
+    /// Tokens of a chunk that one lane works on while the others have theirs: a batch on the CPU, some on a GPU.
+    fn tokens_of_a_chunk(&self) -> usize {
+        tokens_at_once(self.device) * if self.device.is_cuda() { BATCHES_OF_A_GPU } else { 1 }
+    }
+
+    /// The outputs of the head for each sequence of `order`, handed to `take` with its number, in no particular order. `lengths`
+    /// are the tokens of those sequences, from the shortest to the longest.
     pub(super) fn run(
         &self,
         order: &[usize],
+        lengths: &[usize],
         sequence: &dyn Fn(usize) -> Sequence,
         take: &mut dyn FnMut(usize, &[f32]),
         outputs: usize,
@@ -98,16 +101,17 @@ impl Workers {
             None => return Err(gone("the model was closed")),
         };
         let (reply, answers) = channel();
-        let chunks: Vec<&[usize]> = order.chunks(even_chunk(order.len(), self.threads.len(), self.at_a_time)).collect();
+        let most = lengths.iter().sum::<usize>().div_ceil(self.threads.len()).min(self.tokens_of_a_chunk());
+        let chunks = chunks(order, lengths, most);
         let mut waiting = 0;
         // no more than two chunks a lane are in flight, whatever was asked for
-        let most = 2 * self.threads.len();
+        let in_flight = 2 * self.threads.len();
         // the longest first: what a lane waits for at the end is short
         for (number, chunk) in chunks.iter().enumerate().rev() {
             let job = Job { number, sequences: chunk.iter().map(|&k| sequence(k)).collect(), reply: reply.clone() };
             jobs.send(job).map_err(|_| gone("its thread ended"))?;
             waiting += 1;
-            if waiting == most {
+            if waiting == in_flight {
                 hand_over(&answers, &chunks, take, outputs)?;
                 waiting -= 1;
             }
@@ -115,6 +119,18 @@ impl Workers {
         drop(reply);
         (0..waiting).try_for_each(|_| hand_over(&answers, &chunks, take, outputs))
     }
+}
+
+/// Sequences cut into chunks of no more than `most` tokens, or one sequence: equal work, whatever their lengths.
+fn chunks<'a>(mut order: &'a [usize], mut lengths: &[usize], most: usize) -> Vec<&'a [usize]> {
+    let mut chunks = Vec::new();
+    while !order.is_empty() {
+        let count = fitting(lengths.iter().copied(), most);
+        let (chunk, rest) = order.split_at(count);
+        chunks.push(chunk);
+        (order, lengths) = (rest, &lengths[count..]);
+    }
+    chunks
 }
 
 fn hand_over(
@@ -138,7 +154,7 @@ fn gone(why: &str) -> ModelError {
 fn work(model: &Classifier, jobs: &Mutex<Receiver<Job>>) {
     let outputs = usize::try_from(model.outputs()).unwrap_or(1);
     let device = model.encoder().device();
-    let mut batcher = Batcher::new(device, model.encoder().config().padding);
+    let mut batcher = Batcher::new(device);
     loop {
         // the lock is held only while waiting
         let job = jobs.lock().unwrap_or_else(PoisonError::into_inner).recv();
@@ -169,5 +185,20 @@ impl Drop for Workers {
         self.threads.drain(..).for_each(|thread| {
             let _ = thread.join();
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn chunks_are_of_equal_work_and_miss_nothing() {
+        let order: Vec<usize> = (0..7).rev().collect();
+        let cut = chunks(&order, &[2, 2, 2, 3, 5, 9, 9], 8);
+        assert_eq!(cut, [&[6, 5, 4][..], &[3, 2], &[1], &[0]]);
+        assert_eq!(chunks(&order, &[1; 7], 100), [&order[..]]);
+        assert_eq!(chunks(&order[..1], &[0], 0), [&[6]]);
+        assert!(chunks(&[], &[], 8).is_empty());
     }
 }

@@ -1,46 +1,89 @@
-//! Sequences side by side: which are computed together, and what happens when the device has no room for them.
+//! Sequences one after the other: which are computed together, and what happens when the device has no room for them.
 //!
-//! Sequences of one length make a batch, so that nothing is padded: no flop is spent on padding, and a score does not depend
-//! on which others were asked for with it, but for the last bits of a product of another height.
+//! The tokens of a batch are the rows of one matrix, whatever their sequences' lengths: no flop is spent on padding, and a score
+//! does not depend on which others were asked for with it, but for the last bits of a product of another height. Attention is
+//! computed for each run of sequences of one length.
 
-use tch::{Device, Kind, Tensor};
+use tch::{Device, Tensor};
 
 use super::{ModelError, Sequence};
 use crate::warning::warn;
 
 /// Tokens of a batch on the CPU: enough to fill a matrix product, few enough that its activations stay in the cache.
-const TOKENS_ON_CPU: usize = 2048;
+const TOKENS_ON_CPU: usize = 512;
 /// Tokens of a batch on a GPU, which has thousands of lanes to fill.
 const TOKENS_ON_GPU: usize = 1 << 16;
+/// Rows come in multiples of this: oneDNN builds a kernel for each height that it meets, which takes as long as dozens of products.
+const ROWS: usize = 16;
 
-/// Sequences of token ids, padded to the longest of them.
+/// Tokens that fill a batch on this device.
+pub(crate) fn tokens_at_once(device: Device) -> usize {
+    if device.is_cuda() { TOKENS_ON_GPU } else { TOKENS_ON_CPU }
+}
+
+/// How many of these lengths, from the first on, come to no more than `tokens`; one at least.
+pub(crate) fn fitting(lengths: impl IntoIterator<Item = usize>, tokens: usize) -> usize {
+    let mut sum = 0;
+    let fits = |length: &usize| {
+        sum += length;
+        sum <= tokens
+    };
+    lengths.into_iter().take_while(fits).count().max(1)
+}
+
+/// Consecutive sequences of one length.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Run {
+    /// Number of the first of them in the batch.
+    pub(super) sequence: i64,
+    /// Row of its first token.
+    pub(super) row: i64,
+    /// Number of sequences.
+    pub(super) count: i64,
+    /// Tokens of each.
+    pub(super) length: i64,
+}
+
+impl Run {
+    /// Its rows of a matrix of all tokens.
+    pub(super) fn rows(&self, matrix: &Tensor) -> Result<Tensor, ModelError> {
+        Ok(matrix.f_narrow(0, self.row, self.count * self.length)?)
+    }
+
+    /// Its rows of a matrix of all sequences.
+    pub(super) fn sequences(&self, matrix: &Tensor) -> Result<Tensor, ModelError> {
+        Ok(matrix.f_narrow(0, self.sequence, self.count)?)
+    }
+}
+
+/// Sequences of token ids one after the other. Fewest calls where those of one length are neighbours.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TokenBatch {
     ids: Vec<i64>,
     types: Vec<i64>,
+    /// Place of each token in its sequence.
+    places: Vec<i64>,
     lengths: Vec<usize>,
-    length: usize,
+    runs: Vec<Run>,
 }
 
 impl TokenBatch {
-    /// Puts sequences side by side; `padding` is the id that fills up the shorter ones.
-    pub fn new<'a>(sequences: impl IntoIterator<Item = &'a Sequence> + Clone, padding: i64) -> Self {
-        let lengths: Vec<usize> = sequences.clone().into_iter().map(|sequence| sequence.ids.len()).collect();
-        let length = lengths.iter().copied().max().unwrap_or(0);
-        let mut batch = Self {
-            ids: Vec::with_capacity(length * lengths.len()),
-            types: Vec::with_capacity(length * lengths.len()),
-            length,
-            lengths,
-        };
+    /// Puts sequences one after the other.
+    pub fn new<'a>(sequences: impl IntoIterator<Item = &'a Sequence>) -> Self {
+        let (mut ids, mut types, mut places) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut lengths, mut runs) = (Vec::new(), Vec::<Run>::new());
         for sequence in sequences {
-            batch.ids.extend_from_slice(&sequence.ids);
-            batch.types.extend_from_slice(&sequence.types);
-            let filled = batch.ids.len().next_multiple_of(length.max(1));
-            batch.ids.resize(filled, padding);
-            batch.types.resize(filled, 0);
+            let length = whole(sequence.ids.len());
+            match runs.last_mut() {
+                Some(run) if run.length == length => run.count += 1,
+                _ => runs.push(Run { sequence: whole(lengths.len()), row: whole(ids.len()), count: 1, length }),
+            }
+            ids.extend_from_slice(&sequence.ids);
+            types.extend_from_slice(&sequence.types);
+            places.extend(0..length);
+            lengths.push(sequence.ids.len());
         }
-        batch
+        Self { ids, types, places, lengths, runs }
     }
 
     /// Number of sequences.
@@ -53,33 +96,42 @@ impl TokenBatch {
         self.lengths.is_empty()
     }
 
-    /// Tokens of the longest sequence.
-    pub fn length(&self) -> usize {
-        self.length
-    }
-
     /// Tokens of each sequence.
     pub fn lengths(&self) -> &[usize] {
         &self.lengths
     }
 
-    /// Ids and types, each batch × length.
-    pub(super) fn to_device(&self, device: Device) -> Result<(Tensor, Tensor), ModelError> {
-        let shape = [whole(self.len()), whole(self.length)];
-        let send = |values: &[i64]| Tensor::f_from_slice(values)?.f_view(shape)?.f_to_device(device);
-        Ok((send(&self.ids)?, send(&self.types)?))
+    /// Tokens of the longest sequence.
+    pub fn longest(&self) -> usize {
+        self.lengths.iter().copied().max().unwrap_or(0)
     }
 
-    /// batch × 1 × 1 × length: 0 where there is a token, −∞ where there is padding; none where there is no padding.
-    pub(super) fn mask(&self, device: Device, kind: Kind) -> Result<Option<Tensor>, ModelError> {
-        if self.lengths.iter().all(|&length| length == self.length) {
-            return Ok(None);
-        }
-        let row = |&length: &usize| (0..self.length).map(move |at| if at < length { 0.0 } else { f32::NEG_INFINITY });
-        let mask: Vec<f32> = self.lengths.iter().flat_map(row).collect();
-        let mask = Tensor::f_from_slice(&mask)?.f_view([whole(self.len()), 1, 1, whole(self.length)])?;
-        Ok(Some(mask.f_to_kind(kind)?.f_to_device(device)?))
+    /// Tokens of all sequences.
+    pub fn tokens(&self) -> usize {
+        self.ids.len()
     }
+
+    pub(super) fn runs(&self) -> &[Run] {
+        &self.runs
+    }
+
+    /// Ids, types and places in the sequence of every token, and of some zeros after them for a round number of rows.
+    pub(super) fn to_device(&self, device: Device) -> Result<[Tensor; 3], ModelError> {
+        Ok([rounded(&self.ids, device)?, rounded(&self.types, device)?, rounded(&self.places, device)?])
+    }
+
+    /// The rows of the first tokens, and zeros after them as in [`to_device`](Self::to_device).
+    pub(super) fn first_rows(&self, device: Device) -> Result<Tensor, ModelError> {
+        let rows = self.runs.iter().flat_map(|run| (0..run.count).map(|k| run.row + k * run.length));
+        rounded(&rows.collect::<Vec<_>>(), device)
+    }
+}
+
+/// Numbers on a device, filled up with zeros to a round count.
+fn rounded(values: &[i64], device: Device) -> Result<Tensor, ModelError> {
+    let mut values = values.to_vec();
+    values.resize(values.len().next_multiple_of(ROWS), 0);
+    Ok(Tensor::f_from_slice(&values)?.f_to_device(device)?)
 }
 
 /// The size of something in memory; none is above 2⁶³.
@@ -91,17 +143,15 @@ pub(super) fn whole(size: usize) -> i64 {
 #[derive(Debug, Clone)]
 pub struct Batcher {
     tokens_at_once: usize,
-    padding: i64,
 }
 
 impl Batcher {
-    /// For a device; `padding` is the id of the padding token.
-    pub fn new(device: Device, padding: i64) -> Self {
-        let tokens_at_once = if device.is_cuda() { TOKENS_ON_GPU } else { TOKENS_ON_CPU };
-        Self { tokens_at_once, padding }
+    /// For a device.
+    pub fn new(device: Device) -> Self {
+        Self { tokens_at_once: tokens_at_once(device) }
     }
 
-    /// Computes something for every sequence, those of one length together; the answers come back in the order of the
+    /// Computes something for every sequence, those of similar length together; the answers come back in the order of the
     /// sequences. Where the device runs out of memory, the batch is halved, for good, and a warning says so.
     ///
     /// # Errors
@@ -116,27 +166,24 @@ impl Batcher {
         order.sort_by_key(length_of);
         let mut answers: Vec<Option<T>> = Vec::new();
         answers.resize_with(sequences.len(), || None);
-        for alike in order.chunk_by(|a, b| length_of(a) == length_of(b)) {
-            let length = alike.first().map_or(1, length_of).max(1);
-            let mut rest = alike;
-            while !rest.is_empty() {
-                let count = (self.tokens_at_once / length).clamp(1, rest.len());
-                let batch = TokenBatch::new(rest[..count].iter().map(|&k| &sequences[k]), self.padding);
-                match compute(&batch) {
-                    Ok(values) => {
-                        rest[..count].iter().zip(values).for_each(|(&k, value)| answers[k] = Some(value));
-                        rest = &rest[count..];
-                    }
-                    Err(error) if error.is_out_of_memory() && count > 1 => {
-                        let half = count / 2;
-                        warn(&format!(
-                            "no memory for {count} sequences of {length} tokens; going on with {half} at a time"
-                        ));
-                        self.tokens_at_once = length * half;
-                    }
-                    Err(error) if error.is_out_of_memory() => return Err(ModelError::OutOfMemory { tokens: length }),
-                    Err(error) => return Err(error),
+        let mut rest = &order[..];
+        while !rest.is_empty() {
+            let count = fitting(rest.iter().map(length_of), self.tokens_at_once);
+            let batch = TokenBatch::new(rest[..count].iter().map(|&k| &sequences[k]));
+            match compute(&batch) {
+                Ok(values) => {
+                    rest[..count].iter().zip(values).for_each(|(&k, value)| answers[k] = Some(value));
+                    rest = &rest[count..];
                 }
+                Err(error) if error.is_out_of_memory() && count > 1 => {
+                    self.tokens_at_once = batch.tokens() / 2;
+                    let (tokens, half) = (batch.tokens(), self.tokens_at_once);
+                    warn(&format!("no memory for {tokens} tokens at once; going on with {half}"));
+                }
+                Err(error) if error.is_out_of_memory() => {
+                    return Err(ModelError::OutOfMemory { tokens: batch.tokens() });
+                }
+                Err(error) => return Err(error),
             }
         }
         // every sequence was in one batch
@@ -153,24 +200,33 @@ mod tests {
     }
 
     fn first_ids(batch: &TokenBatch) -> Vec<i64> {
-        batch.ids.chunks(batch.length()).map(|row| row[0]).collect()
+        let starts = batch.lengths().iter().scan(0, |end, length| {
+            *end += length;
+            Some(*end - length)
+        });
+        starts.map(|start| batch.ids[start]).collect()
     }
 
     #[test]
-    fn answers_come_back_in_the_order_of_the_sequences_and_batches_have_one_length() {
+    fn answers_come_back_in_the_order_of_the_sequences_and_batches_are_filled() {
         let sequences: Vec<Sequence> = (0..500).map(|k| sequence(1 + k * 7 % 13, k as i64)).collect();
-        let answers = Batcher::new(Device::Cpu, 0).run(&sequences, |batch| {
-            assert!(batch.lengths().iter().all(|&length| length == batch.length()));
+        let mut filled = Vec::new();
+        let answers = Batcher::new(Device::Cpu).run(&sequences, |batch| {
+            assert!(batch.lengths().is_sorted());
+            filled.push(batch.tokens());
             Ok(first_ids(batch))
         });
         assert_eq!(answers.unwrap(), (0..500).collect::<Vec<i64>>());
+        let (last, others) = filled.split_last().unwrap();
+        assert!(others.iter().all(|tokens| (TOKENS_ON_CPU - 12..=TOKENS_ON_CPU).contains(tokens)), "{others:?}");
+        assert!(*last <= TOKENS_ON_CPU);
     }
 
     #[test]
     fn a_device_without_memory_gets_half_as_much_until_it_fits() {
         let sequences: Vec<Sequence> = (0..100).map(|k| sequence(8, k)).collect();
         let mut largest = 0;
-        let answers = Batcher::new(Device::Cpu, 0).run(&sequences, |batch| {
+        let answers = Batcher::new(Device::Cpu).run(&sequences, |batch| {
             if batch.len() > 7 {
                 return Err(ModelError::Torch(tch::TchError::Torch(
                     "CUDA out of memory. Tried to allocate".to_owned(),
@@ -180,22 +236,36 @@ mod tests {
             Ok(first_ids(batch))
         });
         assert_eq!(answers.unwrap(), (0..100).collect::<Vec<i64>>());
-        assert_eq!(largest, 6); // 100, 50, 25, 12, 6
+        assert_eq!(largest, 4); // 64, 32, 16, 8, 4
         let none = |_: &TokenBatch| -> Result<Vec<i64>, ModelError> {
             Err(ModelError::Torch(tch::TchError::Torch("CUDA out of memory".to_owned())))
         };
-        let error = Batcher::new(Device::Cpu, 0).run(&sequences, none).unwrap_err();
+        let error = Batcher::new(Device::Cpu).run(&sequences, none).unwrap_err();
         assert!(matches!(error, ModelError::OutOfMemory { tokens: 8 }), "{error}");
     }
 
     #[test]
-    fn padding_is_masked() {
-        let batch = TokenBatch::new(&[sequence(3, 7), sequence(1, 8)], 0);
-        assert_eq!(batch.ids, [7, 7, 7, 8, 0, 0]);
-        let mask = batch.mask(Device::Cpu, Kind::Float).unwrap().unwrap();
-        let values: Vec<f32> = Vec::try_from(mask.view(-1)).unwrap();
-        let minus = f32::NEG_INFINITY;
-        assert_eq!(values, [0.0, 0.0, 0.0, 0.0, minus, minus]);
-        assert!(TokenBatch::new(&[sequence(3, 7)], 0).mask(Device::Cpu, Kind::Float).unwrap().is_none());
+    fn a_sequence_above_what_fits_is_a_batch_of_its_own() {
+        assert_eq!(fitting([600, 1], 512), 1);
+        assert_eq!(fitting([200, 300, 12, 1], 512), 3);
+        assert_eq!(fitting([], 512), 1);
+    }
+
+    #[test]
+    fn tokens_stand_one_after_the_other_and_their_number_is_round() {
+        let batch = TokenBatch::new(&[sequence(3, 7), sequence(1, 8), sequence(1, 9)]);
+        assert_eq!(batch.ids, [7, 7, 7, 8, 9]);
+        assert_eq!(batch.places, [0, 1, 2, 0, 0]);
+        let run = |sequence, row, count, length| Run { sequence, row, count, length };
+        assert_eq!(batch.runs(), [run(0, 0, 1, 3), run(1, 3, 2, 1)]);
+        assert_eq!((batch.len(), batch.longest(), batch.tokens()), (3, 3, 5));
+        let [ids, types, places] = batch.to_device(Device::Cpu).unwrap();
+        let first = batch.first_rows(Device::Cpu).unwrap();
+        for (tensor, wanted) in
+            [(ids, [7, 7, 7, 8, 9, 0]), (types, [0; 6]), (places, [0, 1, 2, 0, 0, 0]), (first, [0, 3, 4, 0, 0, 0])]
+        {
+            let values: Vec<i64> = Vec::try_from(tensor).unwrap();
+            assert_eq!((values.len(), &values[..6]), (ROWS, &wanted[..]));
+        }
     }
 }

@@ -93,6 +93,12 @@ pub enum ModelError {
         /// Those wanted.
         wanted: i64,
     },
+    /// Whole numbers where there are none.
+    #[error("precision `int8` scores on a processor, and {asked}; use `bf16` or `f32`")]
+    WholeNumbers {
+        /// What they were asked for.
+        asked: &'static str,
+    },
     /// Memory of the device, even for a single sequence.
     #[error(
         "the device has no memory for a single sequence of {tokens} tokens; lower `max_length`, or use `device: cpu`"

@@ -10,7 +10,8 @@ use landmark_oracles::neural::{ModelFiles, Precision};
 use rand::Rng as _;
 use tch::{Device, Kind, Tensor};
 
-use super::network::{Linear, identity, read_config, unstacked};
+use super::linear::Linear;
+use super::network::{identity, read_config, unstacked};
 use super::{Architecture, DropoutRates, Encoder, EncoderConfig, ModelError, TokenBatch, Weights};
 
 /// An encoder with a classification head.
@@ -53,7 +54,7 @@ impl Classifier {
     /// Reads a model to be fine-tuned; a head that the file lacks is drawn from `rng`.
     ///
     /// # Errors
-    /// As [`Encoder::open`]; [`ModelError::WrongShape`] for a head of another number of outputs.
+    /// As [`Encoder::open`]; [`ModelError::WrongShape`] for a head of another number of outputs; [`ModelError::WholeNumbers`].
     pub(crate) fn fresh(
         files: &ModelFiles,
         device: Device,
@@ -61,6 +62,9 @@ impl Classifier {
         outputs: i64,
         rng: &mut Rng,
     ) -> Result<Self, ModelError> {
+        if precision == Precision::Int8 {
+            return Err(ModelError::WholeNumbers { asked: "this is fine-tuning" });
+        }
         let config = read_config(files)?;
         let weights = Weights::of(files, device)?;
         let (pooler, output) = names(config.architecture);
@@ -70,7 +74,7 @@ impl Classifier {
                 return Linear::read(&weights, name, [rows, hidden]);
             }
             let weight = normal(rows * hidden, rng)?.f_view([rows, hidden])?.f_to_device(device)?;
-            Ok::<_, ModelError>(Linear { weight, bias: Tensor::f_zeros([rows], (Kind::Float, device))? })
+            Ok::<_, ModelError>(Linear::new(weight, Tensor::f_zeros([rows], (Kind::Float, device))?))
         };
         let (pooler, output) = (linear(pooler, hidden)?, linear(output, outputs)?);
         let encoder = Encoder::new(config, &weights, device, precision)?;
@@ -157,4 +161,40 @@ fn normal(count: i64, rng: &mut Rng) -> Result<Tensor, ModelError> {
     };
     let values: Vec<f64> = (0..count).map(&mut draw).collect();
     Ok(Tensor::f_from_slice(&values)?.f_to_kind(Kind::Float)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::encoder::Sequence;
+
+    /// Gradients of the sum of a batch's logits.
+    fn gradients(classifier: &mut Classifier, sequences: &[&Sequence]) -> Vec<Tensor> {
+        let mut leaves = Vec::new();
+        classifier.visit(&mut |_, tensor| {
+            *tensor = tensor.detach().set_requires_grad(true);
+            leaves.push(tensor.shallow_clone());
+        });
+        let batch = TokenBatch::new(sequences.iter().copied());
+        let sum = classifier.logits(&batch, DropoutRates::default()).unwrap().sum(Kind::Float);
+        Tensor::f_run_backward(&[&sum], &leaves, false, false).unwrap()
+    }
+
+    #[test]
+    fn the_gradient_of_a_batch_of_several_lengths_is_the_sum_of_its_sequences() {
+        let mut classifier = Classifier::open(&ModelFiles::tiny(), Device::Cpu, Precision::F32).unwrap();
+        let sequence = |length: i64, step: i64| {
+            let ids: Vec<i64> = (0..length).map(|t| (7 + step * t) % 120).collect();
+            Sequence { types: vec![0; ids.len()], ids, cut: 0 }
+        };
+        let sequences = [sequence(5, 3), sequence(5, 11), sequence(2, 1), sequence(17, 5), sequence(5, 7)];
+        let together = gradients(&mut classifier, &sequences.each_ref());
+        let alone: Vec<Vec<Tensor>> = sequences.iter().map(|one| gradients(&mut classifier, &[one])).collect();
+        for (k, wanted) in together.iter().enumerate() {
+            let sum = alone.iter().fold(wanted.zeros_like(), |sum, of_one| sum + &of_one[k]);
+            let off = f64::try_from((wanted - sum).abs().max()).unwrap();
+            let size = f64::try_from(wanted.abs().max()).unwrap();
+            assert!(off <= 1e-5 * (1.0 + size), "tensor {k}: {off} of {size}");
+        }
+    }
 }

@@ -2,16 +2,18 @@
 //!
 //! Weights are held in f32. With [`Precision::Bf16`] matrix products, attention and gelu run in bfloat16, layer norms and sums
 //! accumulate in f32 inside libtorch; a frozen encoder rounds its matrices once, one that is being trained at each use, so
-//! that gradients reach the f32 weights.
+//! that gradients reach the f32 weights. With [`Precision::Int8`] the products of the layers alone are in whole numbers, and the
+//! encoder is frozen always.
 
 use std::collections::BTreeMap;
-use std::ops::Range;
 
 use landmark_core::oracle::Identity;
 use landmark_oracles::neural::{ModelFiles, Precision};
 use ndarray::Array2;
 use tch::{Device, Kind, Tensor};
 
+use super::batches::{Run, whole};
+use super::linear::Linear;
 use super::{Activation, Batcher, EncoderConfig, ModelError, Sequence, TokenBatch, Weights};
 
 /// Shares of values that are set to 0 while training; none otherwise.
@@ -21,49 +23,6 @@ pub struct DropoutRates {
     pub hidden: f64,
     /// Of attention weights.
     pub attention: f64,
-}
-
-/// A matrix and the vector added to its product.
-#[derive(Debug)]
-pub(super) struct Linear {
-    pub(super) weight: Tensor,
-    pub(super) bias: Tensor,
-}
-
-impl Linear {
-    pub(super) fn read(weights: &Weights, name: &str, shape: [i64; 2]) -> Result<Self, ModelError> {
-        Ok(Self {
-            weight: weights.get(&format!("{name}.weight"), &shape)?,
-            bias: weights.get(&format!("{name}.bias"), &shape[..1])?,
-        })
-    }
-
-    /// x Wᵀ + b in the kind of x.
-    pub(super) fn apply(&self, x: &Tensor) -> Result<Tensor, ModelError> {
-        let kind = x.kind();
-        Ok(x.f_linear(&self.weight.f_to_kind(kind)?, Some(&self.bias.f_to_kind(kind)?))?)
-    }
-
-    /// Some of its outputs alone; nothing is copied.
-    fn part(&self, outputs: Range<i64>) -> Result<Self, ModelError> {
-        let cut = |tensor: &Tensor| tensor.f_narrow(0, outputs.start, outputs.end - outputs.start);
-        Ok(Self { weight: cut(&self.weight)?, bias: cut(&self.bias)? })
-    }
-
-    pub(super) fn shared(&self) -> Self {
-        Self { weight: self.weight.shallow_clone(), bias: self.bias.shallow_clone() }
-    }
-
-    fn round(&mut self, kind: Kind) -> Result<(), ModelError> {
-        self.weight = self.weight.f_to_kind(kind)?;
-        self.bias = self.bias.f_to_kind(kind)?;
-        Ok(())
-    }
-
-    pub(super) fn visit<'a>(&'a mut self, name: &str, visit: &mut dyn FnMut(String, &'a mut Tensor)) {
-        visit(format!("{name}.weight"), &mut self.weight);
-        visit(format!("{name}.bias"), &mut self.bias);
-    }
 }
 
 /// A layer norm.
@@ -138,7 +97,7 @@ impl Layer {
             .collect::<Result<Vec<_>, _>>()?;
         let stack = |part: fn(&Linear) -> &Tensor| Tensor::f_cat(&parts.iter().map(part).collect::<Vec<_>>(), 0);
         Ok(Self {
-            qkv: Linear { weight: stack(|part| &part.weight)?, bias: stack(|part| &part.bias)? },
+            qkv: Linear::new(stack(|part| &part.weight)?, stack(|part| &part.bias)?),
             output: Linear::read(weights, &at("attention.output.dense"), [hidden, hidden])?,
             output_norm: Norm::read(weights, &at("attention.output.LayerNorm"), config)?,
             up: Linear::read(weights, &at("intermediate.dense"), [intermediate, hidden])?,
@@ -147,35 +106,40 @@ impl Layer {
         })
     }
 
-    /// x: batch × length × hidden; mask: batch × 1 × 1 × length, 0 or −∞, where sequences differ in length. As many hidden states
-    /// come back as are asked for.
+    /// x: tokens × hidden. As many hidden states come back as are asked for, in the order of the tokens or of the sequences, with
+    /// filling after them.
     fn apply(
         &self,
         x: &Tensor,
-        mask: Option<&Tensor>,
+        batch: &TokenBatch,
         config: &EncoderConfig,
         dropout: DropoutRates,
         tokens: Tokens,
     ) -> Result<Tensor, ModelError> {
         let training = dropout != DropoutRates::default();
-        let (batch, _, hidden) = x.size3()?;
-        // so many projections, each batch × heads × length × head
-        let projected = |linear: &Linear, x: &Tensor, count: i64| {
-            let heads = [batch, -1, count, config.heads, hidden / config.heads];
-            Ok::<_, ModelError>(linear.apply(x)?.f_view(heads)?.f_permute([2, 0, 3, 1, 4])?.f_unbind(0)?)
-        };
-        let (x, parts) = match tokens {
-            Tokens::All => (x.shallow_clone(), projected(&self.qkv, x, 3)?),
+        let hidden = config.hidden;
+        let (x, attended) = match tokens {
+            Tokens::All => {
+                let qkv = self.qkv.apply(x)?;
+                let attend = |run: &Run| {
+                    let parts = heads(&run.rows(&qkv)?, run.count, 3, config)?;
+                    attention(&parts[0], &parts[1], &parts[2], dropout)
+                };
+                (x.shallow_clone(), batch.runs().iter().map(attend).collect::<Result<Vec<_>, _>>()?)
+            }
             Tokens::First => {
-                let first = x.f_narrow(1, 0, 1)?;
-                let mut parts = projected(&self.qkv.part(0..hidden)?, &first, 1)?;
-                parts.extend(projected(&self.qkv.part(hidden..3 * hidden)?, x, 2)?);
-                (first, parts)
+                let first = x.f_index_select(0, &batch.first_rows(x.device())?)?;
+                let q = self.qkv.part(0..hidden)?.apply(&first)?;
+                let kv = self.qkv.part(hidden..3 * hidden)?.apply(x)?;
+                let attend = |run: &Run| {
+                    let q = heads(&run.sequences(&q)?, run.count, 1, config)?;
+                    let kv = heads(&run.rows(&kv)?, run.count, 2, config)?;
+                    attention(&q[0], &kv[0], &kv[1], dropout)
+                };
+                (first, batch.runs().iter().map(attend).collect::<Result<Vec<_>, _>>()?)
             }
         };
-        let [q, k, v] = &parts[..] else { unreachable!("query, key and value") };
-        let attended = Tensor::f_scaled_dot_product_attention(q, k, v, mask, dropout.attention, false, None, false)?;
-        let attended = attended.f_transpose(1, 2)?.f_reshape([batch, -1, hidden])?;
+        let attended = filled(attended, &x)?;
         let attended = self.output.apply(&attended)?.f_dropout(dropout.hidden, training)?;
         let x = self.output_norm.apply(&attended.f_add(&x)?)?;
         let wide = self.up.apply(&x)?;
@@ -199,12 +163,12 @@ impl Layer {
         }
     }
 
-    fn round(&mut self, kind: Kind) -> Result<(), ModelError> {
+    fn round(&mut self, precision: Precision) -> Result<(), ModelError> {
         for linear in [&mut self.qkv, &mut self.output, &mut self.up, &mut self.down] {
-            linear.round(kind)?;
+            linear.round(precision)?;
         }
-        self.output_norm.round(kind)?;
-        self.down_norm.round(kind)
+        self.output_norm.round(kind(precision))?;
+        self.down_norm.round(kind(precision))
     }
 
     fn visit<'a>(&'a mut self, number: usize, visit: &mut dyn FnMut(String, &'a mut Tensor)) {
@@ -216,6 +180,28 @@ impl Layer {
         self.down.visit(&at("output.dense"), visit);
         self.down_norm.visit(&at("output.LayerNorm"), visit);
     }
+}
+
+/// So many projections that stand side by side in the rows of sequences of one length, each sequences × heads × tokens × head.
+fn heads(rows: &Tensor, sequences: i64, count: i64, config: &EncoderConfig) -> Result<Vec<Tensor>, ModelError> {
+    let shape = [sequences, -1, count, config.heads, config.hidden / config.heads];
+    Ok(rows.f_view(shape)?.f_permute([2, 0, 3, 1, 4])?.f_unbind(0)?)
+}
+
+/// softmax(Q Kᵀ / √d) V of each sequence and head, as rows again: tokens of Q × hidden.
+fn attention(q: &Tensor, k: &Tensor, v: &Tensor, dropout: DropoutRates) -> Result<Tensor, ModelError> {
+    let mask = None::<&Tensor>;
+    let attended = Tensor::f_scaled_dot_product_attention(q, k, v, mask, dropout.attention, false, None, false)?;
+    let (sequences, heads, tokens, head) = attended.size4()?;
+    Ok(attended.f_transpose(1, 2)?.f_reshape([sequences * tokens, heads * head])?)
+}
+
+/// Parts one under the other, with zeros below to the height of `like`.
+fn filled(mut parts: Vec<Tensor>, like: &Tensor) -> Result<Tensor, ModelError> {
+    let (rows, columns) = like.size2()?;
+    let missing = rows - parts.iter().map(|part| part.size()[0]).sum::<i64>();
+    parts.push(like.f_new_zeros([missing, columns], (like.kind(), like.device()))?);
+    Ok(Tensor::f_cat(&parts, 0)?)
 }
 
 /// BERT or RoBERTa without a head, on one device.
@@ -285,8 +271,11 @@ impl Encoder {
 
     /// Rounds the matrices once, where products are not in f32.
     pub(super) fn freeze(&mut self) -> Result<(), ModelError> {
-        let kind = kind(self.precision);
-        self.layers.iter_mut().try_for_each(|layer| layer.round(kind))
+        let precision = self.precision;
+        if precision == Precision::Int8 && self.device != Device::Cpu {
+            return Err(ModelError::WholeNumbers { asked: "this is a GPU" });
+        }
+        self.layers.iter_mut().try_for_each(|layer| layer.round(precision))
     }
 
     /// Its shape.
@@ -309,60 +298,61 @@ impl Encoder {
         self.identity
     }
 
-    /// The last layer's hidden states of a batch: batch × length × hidden, in the encoder's precision, on its device, with
-    /// gradients if they are asked of its weights. Rows of padding hold nothing of use.
+    /// The last layer's hidden states of a batch, sequence after sequence: tokens × hidden, in the encoder's precision, on its device,
+    /// with gradients if they are asked of its weights.
     ///
     /// # Errors
     /// [`ModelError::TooLong`], [`ModelError::Torch`].
     pub fn hidden_states(&self, batch: &TokenBatch, dropout: DropoutRates) -> Result<Tensor, ModelError> {
-        self.last_states(batch, dropout, Tokens::All)
+        Ok(self.last_states(batch, dropout, Tokens::All)?.f_narrow(0, 0, whole(batch.tokens()))?)
     }
 
-    /// The last layer's hidden states of the first tokens alone: batch × hidden, otherwise as
+    /// The last layer's hidden states of the first tokens alone: sequences × hidden, otherwise as
     /// [`hidden_states`](Self::hidden_states), without most of the last layer's work.
     ///
     /// # Errors
     /// As [`hidden_states`](Self::hidden_states).
     pub fn first_states(&self, batch: &TokenBatch, dropout: DropoutRates) -> Result<Tensor, ModelError> {
-        Ok(self.last_states(batch, dropout, Tokens::First)?.f_select(1, 0)?)
+        Ok(self.last_states(batch, dropout, Tokens::First)?.f_narrow(0, 0, whole(batch.len()))?)
     }
 
     fn last_states(&self, batch: &TokenBatch, dropout: DropoutRates, wanted: Tokens) -> Result<Tensor, ModelError> {
         let longest = self.config.longest();
-        if batch.length() > longest {
-            return Err(ModelError::TooLong { seen: batch.length(), wanted: longest });
+        if batch.longest() > longest {
+            return Err(ModelError::TooLong { seen: batch.longest(), wanted: longest });
         }
-        let length = i64::try_from(batch.length()).unwrap_or(i64::MAX);
-        let (ids, types) = batch.to_device(self.device)?;
-        let first = self.config.first_position();
+        let [ids, types, places] = batch.to_device(self.device)?;
+        let places = places.f_add_scalar(self.config.first_position())?;
         let look_up = |table: &Tensor, ids: &Tensor| Tensor::f_embedding(table, ids, -1, false, false);
         let words = look_up(&self.words, &ids)?.f_add(&look_up(&self.types, &types)?)?;
-        let x = words.f_add(&self.positions.f_narrow(0, first, length)?.f_unsqueeze(0)?)?;
+        let x = words.f_add(&look_up(&self.positions, &places)?)?;
         let x = self.norm.apply(&x)?.f_dropout(dropout.hidden, dropout != DropoutRates::default())?;
         let mut x = x.f_to_kind(kind(self.precision))?;
-        let mask = batch.mask(self.device, kind(self.precision))?;
         let last = self.layers.len().saturating_sub(1);
         for (number, layer) in self.layers.iter().enumerate() {
             let tokens = if number == last { wanted } else { Tokens::All };
-            x = layer.apply(&x, mask.as_ref(), &self.config, dropout, tokens)?;
+            x = layer.apply(&x, batch, &self.config, dropout, tokens)?;
         }
         Ok(x)
     }
 
     /// The last layer's hidden state of every token: for each sequence, in the order given, tokens × hidden. Without gradients;
-    /// sequences of one length are computed together.
+    /// sequences of similar length are computed together.
     ///
     /// # Errors
     /// As [`hidden_states`](Self::hidden_states), and [`ModelError::OutOfMemory`].
     pub fn token_states(&self, sequences: &[Sequence]) -> Result<Vec<Array2<f32>>, ModelError> {
         let hidden = usize::try_from(self.config.hidden).unwrap_or(0);
         let _no_gradients = tch::no_grad_guard();
-        Batcher::new(self.device, self.config.padding).run(sequences, |batch| {
-            let states = self.hidden_states(batch, DropoutRates::default())?;
-            let values = to_vec(&states)?;
-            let tokens = batch.length();
-            let rows = |chunk: &[f32]| Array2::from_shape_vec((tokens, hidden), chunk.to_vec());
-            let shaped = values.chunks_exact(tokens * hidden).map(rows).collect::<Result<Vec<_>, _>>();
+        Batcher::new(self.device).run(sequences, |batch| {
+            let states = to_vec(&self.hidden_states(batch, DropoutRates::default())?)?;
+            let mut values = &states[..];
+            let rows = |&tokens: &usize| {
+                let (these, others) = values.split_at(tokens * hidden);
+                values = others;
+                Array2::from_shape_vec((tokens, hidden), these.to_vec())
+            };
+            let shaped = batch.lengths().iter().map(rows).collect::<Result<Vec<_>, _>>();
             shaped.map_err(|error| ModelError::Torch(error.into()))
         })
     }
@@ -392,10 +382,10 @@ pub(super) fn identity(files: &ModelFiles, precision: Precision) -> Result<Ident
     ]))
 }
 
-/// The kind of a tensor of such numbers.
-fn kind(precision: Precision) -> Kind {
+/// The kind of hidden states: those between products of whole numbers are in f32.
+pub(super) fn kind(precision: Precision) -> Kind {
     match precision {
-        Precision::F32 => Kind::Float,
+        Precision::F32 | Precision::Int8 => Kind::Float,
         Precision::Bf16 => Kind::BFloat16,
     }
 }

@@ -4,8 +4,9 @@
 //! once each text was read.
 
 use ndarray::{Array2, Axis};
-use tch::Kind;
+use tch::{Kind, Tensor};
 
+use super::batches::Run;
 use super::network::to_vec;
 use super::{Batcher, DropoutRates, Encoder, ModelError, Sequence};
 
@@ -17,11 +18,14 @@ impl Encoder {
     pub fn embeddings(&self, sequences: &[Sequence]) -> Result<Array2<f64>, ModelError> {
         let hidden = usize::try_from(self.config().hidden).unwrap_or(0);
         let _no_gradients = tch::no_grad_guard();
-        let rows = Batcher::new(self.device(), self.config().padding).run(sequences, |batch| {
-            let states = self.hidden_states(batch, DropoutRates::default())?;
-            // sequences of one length: the mean has no padding in it
-            let values = to_vec(&states.f_to_kind(Kind::Float)?.f_mean_dim(1, false, Kind::Float)?)?;
-            Ok(values.chunks_exact(hidden).map(<[f32]>::to_vec).collect())
+        let rows = Batcher::new(self.device()).run(sequences, |batch| {
+            let states = self.hidden_states(batch, DropoutRates::default())?.f_to_kind(Kind::Float)?;
+            let mean = |run: &Run| {
+                let tokens = run.rows(&states)?.f_view([run.count, run.length, self.config().hidden])?;
+                Ok::<_, ModelError>(tokens.f_mean_dim(1, false, Kind::Float)?)
+            };
+            let means = batch.runs().iter().map(mean).collect::<Result<Vec<_>, _>>()?;
+            Ok(to_vec(&Tensor::f_cat(&means, 0)?)?.chunks_exact(hidden).map(<[f32]>::to_vec).collect())
         })?;
         let mut table = Array2::zeros((rows.len(), hidden));
         for (mut row, values) in table.axis_iter_mut(Axis(0)).zip(rows) {

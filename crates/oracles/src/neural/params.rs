@@ -11,6 +11,8 @@ pub enum Precision {
     F32,
     /// 8 bits: twice as fast or more where the processor has instructions for it.
     Bf16,
+    /// Whole numbers from −127 to 127, with a scale a row of each matrix and one a token: for scoring on processors alone.
+    Int8,
 }
 
 impl Precision {
@@ -19,6 +21,7 @@ impl Precision {
         match self {
             Self::F32 => "f32",
             Self::Bf16 => "bf16",
+            Self::Int8 => "int8",
         }
     }
 
@@ -28,8 +31,10 @@ impl Precision {
             Self::F32 => true,
             #[cfg(target_arch = "x86_64")]
             Self::Bf16 => std::arch::is_x86_feature_detected!("avx512bf16"),
+            #[cfg(target_arch = "x86_64")]
+            Self::Int8 => std::arch::is_x86_feature_detected!("avx512vnni"),
             #[cfg(not(target_arch = "x86_64"))]
-            Self::Bf16 => false,
+            Self::Bf16 | Self::Int8 => false,
         }
     }
 }
@@ -202,6 +207,12 @@ impl FineTuneParams {
                 self.average.is_none_or(share),
                 self.average.map_or_else(String::new, |share| share.to_string()),
                 "a share from 0 up to, but not, 1",
+            ),
+            (
+                "precision",
+                self.precision != Some(Precision::Int8),
+                "int8".to_owned(),
+                "f32 or bf16: gradients are not whole",
             ),
         ];
         checks.into_iter().find(|(_, is_good, _, _)| !is_good).map(|(name, _, seen, wanted)| (name, seen, wanted))

@@ -19,7 +19,6 @@ pub(super) struct Trainable {
     all_words: Tensor,
     /// The rows of it that are trained, ascending.
     used: Tensor,
-    padding: i64,
 }
 
 impl Trainable {
@@ -28,10 +27,8 @@ impl Trainable {
         mut classifier: Classifier,
         sequences: impl Iterator<Item = &'s mut Sequence>,
     ) -> Result<Self, ModelError> {
-        let padding = classifier.encoder().config().padding;
         let mut sequences: Vec<&mut Sequence> = sequences.collect();
         let mut used: Vec<i64> = sequences.iter().flat_map(|sequence| sequence.ids.iter().copied()).collect();
-        used.push(padding);
         used.sort_unstable();
         used.dedup();
         // every id is among them
@@ -39,7 +36,6 @@ impl Trainable {
         for sequence in &mut sequences {
             sequence.ids.iter_mut().for_each(|id| *id = renumbered(*id));
         }
-        let padding = renumbered(padding);
         let used = Tensor::f_from_slice(&used)?.f_to_device(classifier.encoder().device())?;
         let (mut names, mut parameters, mut all_words) = (Vec::new(), Vec::new(), None);
         let mut failed = None;
@@ -67,7 +63,7 @@ impl Trainable {
         }
         // every encoder has word embeddings
         let all_words = all_words.unwrap_or_else(|| Tensor::zeros([0, 0], (Kind::Float, used.device())));
-        Ok(Self { classifier, names, parameters, all_words, used, padding })
+        Ok(Self { classifier, names, parameters, all_words, used })
     }
 
     pub(super) fn classifier(&self) -> &Classifier {
@@ -77,11 +73,6 @@ impl Trainable {
     /// The leaves.
     pub(super) fn parameters(&self) -> Vec<Tensor> {
         self.parameters.iter().map(Tensor::shallow_clone).collect()
-    }
-
-    /// The padding token as it is numbered here.
-    pub(super) fn padding(&self) -> i64 {
-        self.padding
     }
 
     /// Takes over values, in the order of the leaves.
