@@ -24,6 +24,7 @@ use landmark_core::oracle::{Oracle, OracleError, OracleShape, Symmetry, ask_pair
 use landmark_core::parameter::BadParameter;
 
 mod best;
+mod columns;
 mod kriging;
 mod places;
 mod pool;

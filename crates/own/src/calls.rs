@@ -243,6 +243,9 @@ impl Place {
                 count(bill.calls)
             );
         }
+        if bill.trial > 0 && bill.columns == 0 {
+            text += "no columns: in the first rows of them items differed little in popularity, so their calls went to likelier pairs\n";
+        }
         let kriged = found.rounds.iter().filter(|round| round.lambda.is_some()).count();
         let params = rounds.params();
         let kinds: Vec<&ProxyKind> = wanted.into_iter().flat_map(ProxyConfig::kinds).collect();
@@ -255,6 +258,7 @@ impl Place {
             "complete": !is_cut_short,
             "failed_pairs": found.failed,
             "columns": bill.columns,
+            "trial_pairs": bill.trial,
             "plain_reranking": bill.is_plain,
             "rounds": bill.rounds,
             "share": params.share,

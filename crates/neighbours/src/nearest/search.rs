@@ -3,13 +3,13 @@
 use std::fmt;
 use std::sync::Arc;
 
-use ndarray::Array2;
 use rayon::prelude::*;
 use serde::Serialize;
 
+use super::columns::Columns;
 use super::kriging::{Choice, JUDGES, Kernel};
 use super::places::{places, ranked};
-use super::pool::{FAILED, Pool, ROWS_PER_CHUNK, UNKNOWN, by_rows, scan};
+use super::pool::{FAILED, Pool, ROWS_PER_CHUNK, by_rows, scan};
 use super::rounds::{Bill, Rounds};
 use super::{NeighbourError, require_symmetric, trial};
 use landmark_core::landmarks::Landmarks;
@@ -21,9 +21,6 @@ const FRIENDS: usize = 8;
 
 /// Number of the nearest of each.
 const THEIRS: usize = 8;
-
-/// An item that is no column.
-const NO_COLUMN: u32 = u32::MAX;
 
 /// Purpose of a batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -103,12 +100,7 @@ pub struct Search {
     proxies: Vec<Arc<dyn Oracle>>,
     /// Numbers of the proxies as they were handed over, the main one first.
     proxy_order: Vec<usize>,
-    /// The evaluated columns S, and K of them (n × s; NaN: no score).
-    columns: Vec<usize>,
-    column_of: Vec<u32>,
-    column_scores: Array2<f64>,
-    /// Rows of the columns that decide whether the others are evaluated.
-    trial: Vec<usize>,
+    columns: Columns,
     popularity: Popularity,
     judges: Vec<usize>,
     pool: Option<Pool>,
@@ -167,14 +159,11 @@ impl Search {
         if given < wanted || landmarks.len() != n {
             return Err(NeighbourError::TooFewLandmarks { wanted, given });
         }
-        let columns = landmarks.order()[..wanted].to_vec();
-        let mut column_of = vec![NO_COLUMN; n];
-        // columns are fewer than items, whose indices fit
-        columns.iter().zip(0..).for_each(|(&l, a)| column_of[l] = a);
-        let free: Vec<usize> = (0..n).filter(|&i| column_of[i] == NO_COLUMN).collect();
-        let trial = if bill.trial > 0 { trial::rows(rounds.trial_rows(n, wanted), &free) } else { Vec::new() };
+        let tried = |free: &[usize]| {
+            if bill.trial > 0 { trial::rows(rounds.trial_rows(n, wanted), free) } else { Vec::new() }
+        };
         Ok(Self {
-            column_scores: Array2::from_elem((n, wanted), UNKNOWN),
+            columns: Columns::new(n, landmarks.order()[..wanted].to_vec(), tried),
             popularity: Popularity::unknown(n),
             judges: landmarks.independent().iter().copied().take(JUDGES).collect(),
             pool: None,
@@ -189,9 +178,6 @@ impl Search {
             bill,
             proxy_order: (0..proxies.len()).collect(),
             proxies,
-            columns,
-            column_of,
-            trial,
         })
     }
 
@@ -202,7 +188,7 @@ impl Search {
 
     /// Items whose columns are evaluated.
     pub fn columns(&self) -> &[usize] {
-        &self.columns
+        self.columns.items()
     }
 
     /// Pairs that were handed out so far.
@@ -228,12 +214,12 @@ impl Search {
             let (step, pairs) = match self.next {
                 Next::Trial => {
                     self.next = Next::Columns;
-                    (Step::Trial, self.trial_pairs())
+                    (Step::Trial, self.columns.trial_pairs())
                 }
                 Next::Columns => {
                     self.next = Next::First;
                     self.judge_trial()?;
-                    (Step::Columns, self.column_pairs())
+                    (Step::Columns, self.columns.pairs())
                 }
                 Next::First => {
                     self.next = Next::Proxy(0);
@@ -272,7 +258,7 @@ impl Search {
     /// When there is not one score a pair.
     pub fn record(&mut self, pairs: &[Pair], scores: &[f64]) -> Result<(), NeighbourError> {
         assert_eq!(pairs.len(), scores.len(), "pairs and their scores");
-        let len = self.column_of.len();
+        let len = self.columns.rows();
         for (&(i, j), &score) in pairs.iter().zip(scores) {
             if i == j || i >= len || j >= len {
                 return Err(NeighbourError::NoPair { i, j, len });
@@ -281,7 +267,7 @@ impl Search {
             self.failed += u64::from(!score.is_finite());
             let is_placed = match &mut self.pool {
                 Some(pool) => pool.set(i, j, kept),
-                None => score.is_finite() && self.set_column(i, j, score),
+                None => score.is_finite() && self.columns.set(i, j, score),
             };
             if !is_placed {
                 self.outside.push(((i, j), kept));
@@ -331,60 +317,25 @@ impl Search {
         }
     }
 
-    /// Some rows of every column.
-    fn trial_pairs(&self) -> Vec<Pair> {
-        self.columns.iter().flat_map(|&l| self.trial.iter().map(move |&i| (i, l))).collect()
-    }
-
     /// Goes on without columns where they are not worth their calls: what was evaluated of them stays known, and other pairs are evaluated in
     /// the place of the rest.
     fn judge_trial(&mut self) -> Result<(), NeighbourError> {
-        if self.trial.is_empty() {
+        if !self.columns.has_trial() {
             return Ok(());
         }
-        let n = self.column_of.len();
-        let score = |(i, l): Pair| self.column_scores[[i, self.column_of[l] as usize]];
-        let known =
-            self.trial_pairs().into_iter().map(|pair| (pair, score(pair))).filter(|(_, score)| score.is_finite());
-        let known: Vec<(Pair, f64)> = known.collect();
+        let n = self.columns.rows();
+        let known = self.columns.tried();
         let mut tried = Pool::new(vec![Vec::new(); n], &known, &self.proxies)?;
         if self.order_proxies(&tried) {
             tried = Pool::new(vec![Vec::new(); n], &known, &self.proxies)?;
         }
-        if trial::is_worth_columns(&tried, &self.columns, self.proxies.len()) {
+        if trial::is_worth_columns(&tried, self.columns.items(), self.proxies.len()) {
             return Ok(());
         }
         self.bill = self.rounds.without_columns(&self.bill);
         self.outside.extend(known);
-        self.trial.clear();
-        self.columns.clear();
-        self.column_of.fill(NO_COLUMN);
-        self.column_scores = Array2::from_elem((n, 0), UNKNOWN);
+        self.columns = Columns::new(n, Vec::new(), |_| Vec::new());
         Ok(())
-    }
-
-    /// Every pair of a column once, column by column, but for those of the trial.
-    fn column_pairs(&self) -> Vec<Pair> {
-        let mut is_tried = vec![false; self.column_of.len()];
-        self.trial.iter().for_each(|&i| is_tried[i] = true);
-        let is_tried = &is_tried;
-        let column = |(a, &l): (usize, &usize)| {
-            let is_new = move |&i: &usize| i != l && self.column_of[i] as usize >= a && !is_tried[i];
-            (0..self.column_of.len()).filter(is_new).map(move |i| (i, l)).collect::<Vec<_>>()
-        };
-        self.columns.iter().enumerate().flat_map(column).collect()
-    }
-
-    /// Writes a score of a column; false where neither item has one.
-    fn set_column(&mut self, i: usize, j: usize, score: f64) -> bool {
-        let mut is_set = false;
-        for (row, column) in [(i, j), (j, i)] {
-            if self.column_of[column] != NO_COLUMN {
-                self.column_scores[[row, self.column_of[column] as usize]] = score;
-                is_set = true;
-            }
-        }
-        is_set
     }
 
     /// The pool, made when it is first needed: from here on popularity stands.
@@ -401,19 +352,15 @@ impl Search {
     }
 
     fn first_pool(&mut self) -> Result<Pool, NeighbourError> {
-        let n = self.column_of.len();
+        let n = self.columns.rows();
         let mut known = std::mem::take(&mut self.outside);
-        for (a, &l) in self.columns.iter().enumerate() {
-            let is_first = |i: usize| i != l && (self.column_of[i] == NO_COLUMN || i < l);
-            let seen = self.column_scores.column(a).into_iter().enumerate();
-            known
-                .extend(seen.filter(|&(i, score)| score.is_finite() && is_first(i)).map(|(i, &score)| ((i, l), score)));
-        }
-        if self.rounds.params().popularity && !self.columns.is_empty() {
-            self.popularity = Popularity::of(&self.columns, self.column_scores.view());
+        known.extend(self.columns.known());
+        let is_without = self.columns.items().is_empty();
+        if self.rounds.params().popularity && !is_without {
+            self.popularity = self.columns.popularity();
         }
         let width = self.rounds.width(n);
-        let lists = if self.columns.is_empty() && !self.proxies.is_empty() {
+        let lists = if is_without && !self.proxies.is_empty() {
             scan(n, &self.proxies, None, width)?
         } else {
             let mut columns = Pool::new(vec![Vec::new(); n], &known, &self.proxies)?;
@@ -428,28 +375,10 @@ impl Search {
 
     /// Puts the proxies in the order in which each predicts, alone, columns that it was not fitted to; true where that is another order.
     fn order_proxies(&mut self, columns: &Pool) -> bool {
-        if self.proxies.len() < 2 || self.columns.len() < 2 {
+        if self.proxies.len() < 2 || self.columns.items().len() < 2 {
             return false;
         }
-        let is_free =
-            |&slot: &usize| self.column_of[columns.other(slot)] == NO_COLUMN && columns.scores[slot].is_finite();
-        // the slots of a column, of items that are no columns
-        let slots: Vec<Vec<usize>> = self.columns.iter().map(|&l| columns.row(l).filter(is_free).collect()).collect();
-        let error = |proxy: usize| -> f64 {
-            let left_out = |out: usize| {
-                let rows = |a: usize, take: &mut dyn FnMut(LinkRow<'_>)| {
-                    for &slot in slots[a].iter().filter(|_| a != out) {
-                        let proxies = &columns.proxies(slot)[proxy..=proxy];
-                        take(LinkRow { popularity: (0.0, 0.0), proxies, score: columns.scores[slot] });
-                    }
-                };
-                let link = HubLink::fit(1, false, slots.len(), rows);
-                let predicted = |&slot: &usize| link.at((0.0, 0.0), &columns.proxies(slot)[proxy..=proxy]);
-                slots[out].iter().map(|slot| (columns.scores[*slot] - predicted(slot)).powi(2)).sum::<f64>()
-            };
-            (0..slots.len()).map(left_out).sum()
-        };
-        let errors: Vec<f64> = (0..self.proxies.len()).map(error).collect();
+        let errors = self.columns.errors_of_proxies(columns, self.proxies.len());
         let mut places: Vec<usize> = (0..errors.len()).collect();
         places.sort_by(|&a, &b| errors[a].total_cmp(&errors[b]));
         self.proxies = places.iter().map(|&a| Arc::clone(&self.proxies[a])).collect();
@@ -467,14 +396,11 @@ impl Search {
             for i in chunk * ROWS_PER_CHUNK..((chunk + 1) * ROWS_PER_CHUNK).min(n) {
                 for slot in pool.row(i).filter(|&slot| pool.scores[slot].is_finite()) {
                     let (j, score) = (pool.other(slot), pool.scores[slot]);
-                    let (of_one, of_other) = (self.column_of[i], self.column_of[j]);
-                    let one = match (of_one, of_other) {
-                        (_, a) if a != NO_COLUMN && popularity.is_known() => {
-                            popularity.without(i, [(a as usize, score)])
-                        }
-                        (NO_COLUMN, NO_COLUMN) if i < j => h[i],
+                    let one = match (self.columns.number(i), self.columns.number(j)) {
+                        (_, Some(a)) if popularity.is_known() => popularity.without(i, [(a, score)]),
+                        (None, None) if i < j => h[i],
                         // known columns are read from the other side
-                        (_, NO_COLUMN) => continue,
+                        (_, None) => continue,
                         _ => h[i],
                     };
                     take(LinkRow { popularity: (one, h[j]), proxies: pool.proxies(slot), score });
