@@ -46,3 +46,16 @@ fn a_library_that_is_not_there_or_belongs_to_another_build_is_refused_by_name() 
     assert_ne!(said.code, Some(0));
     said.must_complain("`./other.so` belongs to another build of this program: it is of 0.0.9, another");
 }
+
+#[cfg(feature = "torch")]
+#[test]
+fn whole_numbers_say_how_far_they_are_from_f32_and_train_nothing() {
+    let scratch = Scratch::with(&MODEL.replace("device: cpu", "device: cpu, precision: int8"));
+    let said = scratch.run(&[]);
+    assert_eq!(said.code, Some(0), "{}", said.err);
+    let summary = std::fs::read_to_string(scratch.path("results/pairs/summary.md")).unwrap();
+    assert!(summary.contains("`int8` against f32 on 100 pairs: scores differ by 0.0"), "{summary}");
+
+    let trained = MODEL.replace("device: cpu", "device: cpu, fine_tune: { precision: int8 }");
+    Scratch::with(&trained).complains(&[], &["`oracle.fine_tune.precision` is int8, but must be f32 or bf16"]);
+}
