@@ -5,7 +5,6 @@ use std::ops::Range;
 use landmark_oracles::neural::Precision;
 use tch::{Kind, Tensor};
 
-use super::network::kind;
 use super::{ModelError, Weights};
 
 /// A matrix and the vector added to its product.
@@ -90,6 +89,14 @@ impl Linear {
     pub(super) fn visit<'a>(&'a mut self, name: &str, visit: &mut dyn FnMut(String, &'a mut Tensor)) {
         visit(format!("{name}.weight"), &mut self.weight);
         visit(format!("{name}.bias"), &mut self.bias);
+    }
+}
+
+/// The kind of hidden states: those between products of whole numbers are in f32.
+pub(super) fn kind(precision: Precision) -> Kind {
+    match precision {
+        Precision::F32 | Precision::Int8 => Kind::Float,
+        Precision::Bf16 => Kind::BFloat16,
     }
 }
 

@@ -13,7 +13,7 @@ use ndarray::Array2;
 use tch::{Device, Kind, Tensor};
 
 use super::batches::{Run, whole};
-use super::linear::Linear;
+use super::linear::{Linear, kind};
 use super::{Activation, Batcher, EncoderConfig, ModelError, Sequence, TokenBatch, Weights};
 
 /// Shares of values that are set to 0 while training; none otherwise.
@@ -380,14 +380,6 @@ pub(super) fn identity(files: &ModelFiles, precision: Precision) -> Result<Ident
         ("files", files.identity()?.as_bytes()),
         ("precision", precision.id().as_bytes()),
     ]))
-}
-
-/// The kind of hidden states: those between products of whole numbers are in f32.
-pub(super) fn kind(precision: Precision) -> Kind {
-    match precision {
-        Precision::F32 | Precision::Int8 => Kind::Float,
-        Precision::Bf16 => Kind::BFloat16,
-    }
 }
 
 /// The values of a tensor in f32, row by row.
