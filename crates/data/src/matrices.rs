@@ -65,6 +65,15 @@ pub fn read_rows(path: &Path) -> Result<Array2<f64>, DataError> {
     }
 }
 
+/// Refuses a `.npy` file, of an array of any shape, that is shorter than its header promises, before somebody makes room for that.
+///
+/// # Errors
+/// [`DataError::Truncated`], and as [`read_square`] where it has no header that is known.
+pub fn check_npy(path: &Path) -> Result<(), DataError> {
+    let bytes = npy_header::promised(path, &mut open(path)?)?;
+    check_promise(path, "the numbers that its header promises", bytes)
+}
+
 fn read_npy(path: &Path) -> Result<Array2<f64>, DataError> {
     let mut reader = open(path)?;
     let header = npy_header::read(path, &mut reader)?;

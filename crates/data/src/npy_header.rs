@@ -69,8 +69,27 @@ pub(crate) struct Header {
     pub(crate) cols: usize,
 }
 
-/// Reads up to the first number.
+/// Reads up to the first number of a matrix.
 pub(crate) fn read(path: &Path, reader: &mut dyn Read) -> Result<Header, DataError> {
+    let (dtype, fortran_order, shape) = read_any(path, reader)?;
+    match shape[..] {
+        [rows, cols] => Ok(Header { dtype, fortran_order, rows, cols }),
+        _ => Err(DataError::UnsupportedArray {
+            path: path.to_owned(),
+            seen: format!("an array of shape {shape:?}"),
+            wanted: "a matrix, two dimensions",
+        }),
+    }
+}
+
+/// Bytes of all numbers that a header promises, `None` where they are more than can be counted.
+pub(crate) fn promised(path: &Path, reader: &mut dyn Read) -> Result<Option<u64>, DataError> {
+    let (dtype, _, shape) = read_any(path, reader)?;
+    Ok(shape.iter().try_fold(dtype.size() as u64, |bytes, &size| bytes.checked_mul(size as u64)))
+}
+
+/// Reads up to the first number of an array: its type, whether its columns come first, and its shape.
+fn read_any(path: &Path, reader: &mut dyn Read) -> Result<(Dtype, bool, Vec<usize>), DataError> {
     let bad = |seen: String| DataError::BadHeader {
         path: path.to_owned(),
         seen,
@@ -106,10 +125,7 @@ pub(crate) fn read(path: &Path, reader: &mut dyn Read) -> Result<Header, DataErr
     let shape = value_of(&dictionary, "shape").ok_or_else(unreadable)?;
     let sizes: Result<Vec<usize>, _> =
         shape.split(',').map(str::trim).filter(|size| !size.is_empty()).map(str::parse).collect();
-    match sizes.map_err(|_| unreadable())?[..] {
-        [rows, cols] => Ok(Header { dtype, fortran_order, rows, cols }),
-        _ => Err(unsupported(format!("an array of shape ({shape})"), "a matrix, two dimensions")),
-    }
+    Ok((dtype, fortran_order, sizes.map_err(|_| unreadable())?))
 }
 
 /// The text of a dictionary's value: up to the next comma, or between the parentheses of a tuple.

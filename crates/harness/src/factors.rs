@@ -18,9 +18,10 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use landmark_core::approximation::ScatteredEntries;
+use landmark_data::matrices::check_npy;
 use landmark_report::columns::{self, Column};
 use ndarray::{Array1, Array2, ArrayView2, Axis};
-use ndarray_npy::{read_npy, write_npy};
+use ndarray_npy::{ReadNpyExt, read_npy, write_npy};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -286,14 +287,12 @@ impl Factors {
         let text = fs::read_to_string(&path).map_err(file("read", &path))?;
         let info: FactorInfo = serde_json::from_str(&text).map_err(|error| damaged(&path, error.to_string()))?;
         let vectors_path = folder.join(VECTORS);
-        let vectors: Array2<f64> =
-            read_npy(&vectors_path).map_err(|error| damaged(&vectors_path, error.to_string()))?;
+        let vectors: Array2<f64> = read_array(&vectors_path)?;
         let signature_path = folder.join(SIGNATURE);
-        let signature: Array1<f64> =
-            read_npy(&signature_path).map_err(|error| damaged(&signature_path, error.to_string()))?;
+        let signature: Array1<f64> = read_array(&signature_path)?;
         let projector_path = folder.join(PROJECTOR);
         let projector: Option<Array2<f64>> = match projector_path.exists() {
-            true => Some(read_npy(&projector_path).map_err(|error| damaged(&projector_path, error.to_string()))?),
+            true => Some(read_array(&projector_path)?),
             false => None,
         };
         if vectors.dim() != (info.items, info.columns) || signature.len() != info.columns {
@@ -315,12 +314,19 @@ impl Factors {
     }
 }
 
+/// The array of a file, whose header is believed no more than its size.
+fn read_array<A: ReadNpyExt>(path: &Path) -> Result<A, FactorsError> {
+    let damaged = |reason: String| FactorsError::Damaged { path: path.to_owned(), reason };
+    check_npy(path).map_err(|error| damaged(error.to_string()))?;
+    read_npy(path).map_err(|error| damaged(error.to_string()))
+}
+
 /// Scattered entries of n items, as many as are wanted.
 fn read_scattered(folder: &Path, n: usize, wanted: usize) -> Result<ScatteredEntries, FactorsError> {
     let (pairs_path, scores_path) = (folder.join(SCATTERED_PAIRS), folder.join(SCATTERED_SCORES));
     let damaged = |path: &Path, reason: String| FactorsError::Damaged { path: path.to_owned(), reason };
-    let pairs: Array2<u64> = read_npy(&pairs_path).map_err(|error| damaged(&pairs_path, error.to_string()))?;
-    let scores: Array1<f64> = read_npy(&scores_path).map_err(|error| damaged(&scores_path, error.to_string()))?;
+    let pairs: Array2<u64> = read_array(&pairs_path)?;
+    let scores: Array1<f64> = read_array(&scores_path)?;
     if pairs.dim() != (wanted, 2) || scores.len() != wanted {
         let reason = format!("it has {} rows and {} scores, but `{INFO}` says {wanted}", pairs.nrows(), scores.len());
         return Err(damaged(&pairs_path, reason));
@@ -449,5 +455,21 @@ mod tests {
         write_npy(place.join(VECTORS), &Array2::<f64>::zeros((2, 2))).unwrap();
         let error = Factors::read(&place).unwrap_err().to_string();
         assert!(error.contains("2 × 2") && error.contains("3 × 2"), "{error}");
+    }
+
+    #[test]
+    fn no_room_is_made_for_what_a_header_promises_and_the_file_has_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let place = folder.path().join("factors");
+        for (name, shape, promised) in [(VECTORS, "(3, 2)", "(100000, 200000)"), (SIGNATURE, "(2,)", "(20000000000,)")]
+        {
+            factors().write(&place, None, &[FactorFormat::Npy]).unwrap();
+            let bytes = fs::read(place.join(name)).unwrap();
+            let header = String::from_utf8_lossy(&bytes[10..128]).replace(shape, promised);
+            let broken = [&bytes[..10], &header.as_bytes()[..118], &bytes[128..]].concat();
+            fs::write(place.join(name), broken).unwrap();
+            let error = Factors::read(&place).unwrap_err().to_string();
+            assert!(error.contains(name) && error.contains("wanted are 160000000000"), "{error}");
+        }
     }
 }

@@ -163,7 +163,7 @@ pub enum ClaimsError {
         source: std::io::Error,
     },
     /// It is no list of claims.
-    #[error(transparent)]
+    #[error("{}", .0.lines())]
     Yaml(#[from] ConfigError),
     /// A predicate that can't be read, or a name that nobody has.
     #[error("`{}`, claim `{claim}`: {complaint}", path.display())]

@@ -121,6 +121,31 @@ fn a_resolved_configuration_reads_back_as_itself() {
 }
 
 #[test]
+fn every_configuration_that_ships_reads_back_as_itself() {
+    let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("../../configs")];
+    let mut count = 0;
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            if path.extension().is_none_or(|extension| extension != "yaml") {
+                continue;
+            }
+            let parse = |text: &str| Config::parse(&path, text, &Overlays::default(), catalogue());
+            let config = parse(&std::fs::read_to_string(&path).unwrap()).unwrap();
+            let yaml = config.to_yaml().unwrap();
+            let again = parse(&yaml).unwrap_or_else(|error| panic!("{}\n{yaml}", error.lines()));
+            assert_eq!(again.config_hash().unwrap(), config.config_hash().unwrap(), "{}", path.display());
+            count += 1;
+        }
+    }
+    assert!(count > 50, "{count}");
+}
+
+#[test]
 fn everything_wrong_is_said_at_once() {
     let text = GOOD
         .replace("gamma:", "gama:")

@@ -29,6 +29,7 @@ pub struct QueriesConfig {
     /// Calls a query at which the index is tried on its own anchors.
     pub calls: Vec<usize>,
     /// Parameters of a search.
+    #[serde(flatten)]
     pub params: IndexParams,
 }
 

@@ -29,6 +29,15 @@ fn judged_with(rest: &str) -> Result<JudgedClaim, ClaimsError> {
 }
 
 #[test]
+fn a_file_without_a_claim_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("claims.yaml");
+    fs::write(&path, "").unwrap();
+    let error = Claims::read(&path).unwrap_err().to_string();
+    assert!(error.contains("claims.yaml"), "{error}");
+}
+
+#[test]
 fn a_claim_is_judged_at_every_place_and_says_which_one_decides() {
     let holds = judged("relative_error(method=nystrom, comparison=rank) > 1");
     assert_eq!(holds.verdict, ClaimVerdict::Holds);
