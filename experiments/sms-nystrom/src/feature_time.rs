@@ -26,7 +26,7 @@ use landmark_oracles::wmd::{Wmd, WordClouds};
 use landmark_report::amounts::thousands;
 use landmark_report::{Caveat, Metric, Reference, ResultRow, Subject};
 use landmark_yaml::{Entry, Node, Problem, Problems, Section, Value, parameter, required};
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use serde_json::{Value as Json, json};
 
 mod tables;
@@ -64,12 +64,19 @@ struct Settings {
 #[derive(Debug, Clone, Serialize)]
 struct Corpus {
     dataset: DatasetConfig,
+    #[serde(flatten, serialize_with = "by_comparison")]
     sizes: Vec<Size>,
+}
+
+/// Sizes under the keys that they are read from.
+fn by_comparison<S: Serializer>(sizes: &[Size], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(sizes.iter().map(|size| (size.comparison, size)))
 }
 
 /// A setting of the paper with the rank of each method.
 #[derive(Debug, Clone, Serialize)]
 struct Size {
+    #[serde(skip)]
     comparison: &'static str,
     wme: Rank,
     sms_nystrom: Rank,
