@@ -72,14 +72,14 @@ pub(crate) struct Header {
 /// Reads up to the first number of a matrix.
 pub(crate) fn read(path: &Path, reader: &mut dyn Read) -> Result<Header, DataError> {
     let (dtype, fortran_order, shape) = read_any(path, reader)?;
-    match shape[..] {
-        [rows, cols] => Ok(Header { dtype, fortran_order, rows, cols }),
-        _ => Err(DataError::UnsupportedArray {
-            path: path.to_owned(),
-            seen: format!("an array of shape {shape:?}"),
-            wanted: "a matrix, two dimensions",
-        }),
+    if let [rows, cols] = shape[..] {
+        return Ok(Header { dtype, fortran_order, rows, cols });
     }
+    // as Python writes a tuple
+    let sizes = shape.iter().map(usize::to_string).collect::<Vec<_>>().join(", ");
+    let comma = if shape.len() == 1 { "," } else { "" };
+    let seen = format!("an array of shape ({sizes}{comma})");
+    Err(DataError::UnsupportedArray { path: path.to_owned(), seen, wanted: "a matrix, two dimensions" })
 }
 
 /// Bytes of all numbers that a header promises, `None` where they are more than can be counted.
