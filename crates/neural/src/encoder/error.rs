@@ -93,10 +93,10 @@ pub enum ModelError {
         /// Those wanted.
         wanted: i64,
     },
-    /// Whole numbers where there are none.
+    /// Precision `int8` where there is none.
     #[error("precision `int8` scores on a processor, and {asked}; use `bf16` or `f32`")]
-    WholeNumbers {
-        /// What they were asked for.
+    Int8 {
+        /// Why not here.
         asked: &'static str,
     },
     /// Memory of the device, even for a single sequence.

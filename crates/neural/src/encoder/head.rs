@@ -54,7 +54,7 @@ impl Classifier {
     /// Reads a model to be fine-tuned; a head that the file lacks is drawn from `rng`.
     ///
     /// # Errors
-    /// As [`Encoder::open`]; [`ModelError::WrongShape`] for a head of another number of outputs; [`ModelError::WholeNumbers`].
+    /// As [`Encoder::open`]; [`ModelError::WrongShape`] for a head of another number of outputs; [`ModelError::Int8`].
     pub(crate) fn fresh(
         files: &ModelFiles,
         device: Device,
@@ -63,7 +63,7 @@ impl Classifier {
         rng: &mut Rng,
     ) -> Result<Self, ModelError> {
         if precision == Precision::Int8 {
-            return Err(ModelError::WholeNumbers { asked: "this is fine-tuning" });
+            return Err(ModelError::Int8 { asked: "this is fine-tuning" });
         }
         let config = read_config(files)?;
         let weights = Weights::of(files, device)?;

@@ -1,4 +1,4 @@
-//! Matrix products of a layer: in f32, in bfloat16, or in whole numbers of 8 bits.
+//! Matrix products of a layer: in f32, in bfloat16 or in int8.
 
 use std::ops::Range;
 
@@ -9,19 +9,19 @@ use super::{ModelError, Weights};
 
 /// A matrix and the vector added to its product.
 ///
-/// In whole numbers (Zafrir et al. 2019, Q8BERT, without training for it) each row w of the matrix is `scale(w) · q`, q between −127
-/// and 127, and so is each token's row of x as it comes: products and sums are exact, and a token's result does not depend on the
-/// others of its batch.
+/// In int8 (dynamic quantization after training; Zafrir et al. 2019, Q8BERT) each row w of the matrix is `scale(w) · q`, q whole and
+/// between −127 and 127, and so is each token's row of x as it comes: products and sums are exact, and a token's result does not
+/// depend on the others of its batch.
 #[derive(Debug)]
 pub(super) struct Linear {
-    /// Outputs × inputs; of whole numbers once it is rounded to them.
+    /// Outputs × inputs; int8 once it is rounded to that.
     pub(super) weight: Tensor,
     pub(super) bias: Tensor,
-    /// What a whole number of each row of `weight` stands for; absent where its numbers are not whole.
+    /// Scale of each row of `weight`; absent where that is not int8.
     scales: Option<Tensor>,
 }
 
-/// The largest whole number; −128 is left out, so that both signs reach as far.
+/// The largest |q|; −128 is left out, so that both signs reach as far.
 const LARGEST: f64 = 127.0;
 /// Stands for the scale of a row of zeros.
 const SMALLEST: f64 = 1e-30;
@@ -39,18 +39,18 @@ impl Linear {
     /// x Wᵀ + b in the kind of x.
     pub(super) fn apply(&self, x: &Tensor) -> Result<Tensor, ModelError> {
         if let Some(scales) = &self.scales {
-            return self.apply_whole(x, scales);
+            return self.apply_int8(x, scales);
         }
         let kind = x.kind();
         Ok(x.f_linear(&self.weight.f_to_kind(kind)?, Some(&self.bias.f_to_kind(kind)?))?)
     }
 
-    /// The same with x rounded to whole numbers, row by row.
-    fn apply_whole(&self, x: &Tensor, scales: &Tensor) -> Result<Tensor, ModelError> {
+    /// The same with x quantized row by row.
+    fn apply_int8(&self, x: &Tensor, scales: &Tensor) -> Result<Tensor, ModelError> {
         let mut shape = x.size();
         let inputs = shape.pop().unwrap_or(0);
         shape.extend(self.bias.size());
-        let (rows, of_rows) = whole_rows(&x.f_reshape([-1, inputs])?)?;
+        let (rows, of_rows) = quantized(&x.f_reshape([-1, inputs])?)?;
         let products =
             rows.f_internal_int_mm(&self.weight.f_transpose(0, 1)?)?.f_to_kind(Kind::Float)?.f_mul_(&of_rows)?;
         Ok(self.bias.f_addcmul(&products, scales)?.f_view(&shape[..])?)
@@ -77,7 +77,7 @@ impl Linear {
     /// Rounds the matrix once and for all; it can't be trained after.
     pub(super) fn round(&mut self, precision: Precision) -> Result<(), ModelError> {
         if precision == Precision::Int8 {
-            let (weight, scales) = whole_rows(&self.weight)?;
+            let (weight, scales) = quantized(&self.weight)?;
             (self.weight, self.scales) = (weight, Some(scales.f_squeeze_dim(1)?));
         } else {
             self.weight = self.weight.f_to_kind(kind(precision))?;
@@ -92,7 +92,7 @@ impl Linear {
     }
 }
 
-/// The kind of hidden states: those between products of whole numbers are in f32.
+/// The kind of hidden states: those between products in int8 are in f32.
 pub(super) fn kind(precision: Precision) -> Kind {
     match precision {
         Precision::F32 | Precision::Int8 => Kind::Float,
@@ -100,8 +100,8 @@ pub(super) fn kind(precision: Precision) -> Kind {
     }
 }
 
-/// Rows of a matrix as whole numbers, and what one of them stands for in each row: rows × 1.
-fn whole_rows(matrix: &Tensor) -> Result<(Tensor, Tensor), ModelError> {
+/// A matrix in int8, row by row, and the scale of each row: rows × 1.
+fn quantized(matrix: &Tensor) -> Result<(Tensor, Tensor), ModelError> {
     let scales = matrix.f_abs()?.f_amax([1], true)?.f_div_scalar_(LARGEST)?.f_clamp_min_(SMALLEST)?;
     Ok((matrix.f_div(&scales)?.f_round_()?.f_to_kind(Kind::Int8)?, scales))
 }
@@ -121,7 +121,7 @@ mod tests {
     #[test]
     fn whole_numbers_times_their_scales_are_the_row_to_half_a_scale() {
         let rows = [0.3_f32, -1.27, 0.0, 0.011, 0.0, 0.0, 0.0, 0.0, 5e-9, 1e-9, -3e-9, 2e-9];
-        let (whole, scales) = whole_rows(&matrix(&rows, 3)).unwrap();
+        let (whole, scales) = quantized(&matrix(&rows, 3)).unwrap();
         let scales_of = values(&scales);
         let back = values(&(whole.to_kind(Kind::Float) * &scales));
         for (k, (x, y)) in rows.iter().zip(back).enumerate() {

@@ -2,7 +2,7 @@
 //!
 //! Weights are held in f32. With [`Precision::Bf16`] matrix products, attention and gelu run in bfloat16, layer norms and sums
 //! accumulate in f32 inside libtorch; a frozen encoder rounds its matrices once, one that is being trained at each use, so
-//! that gradients reach the f32 weights. With [`Precision::Int8`] the products of the layers alone are in whole numbers, and the
+//! that gradients reach the f32 weights. With [`Precision::Int8`] the products of the layers alone are in int8, and the
 //! encoder is frozen always.
 
 use std::collections::BTreeMap;
@@ -273,7 +273,7 @@ impl Encoder {
     pub(super) fn freeze(&mut self) -> Result<(), ModelError> {
         let precision = self.precision;
         if precision == Precision::Int8 && self.device != Device::Cpu {
-            return Err(ModelError::WholeNumbers { asked: "this is a GPU" });
+            return Err(ModelError::Int8 { asked: "this is a GPU" });
         }
         self.layers.iter_mut().try_for_each(|layer| layer.round(precision))
     }
