@@ -14,9 +14,12 @@ const EXAMPLES: [&str; 4] = [
     "\u{2}\u{feff}id;text\n1;\"a; b\"\n2;\"\"\"quoted\"\"\"\n",
     "\u{3}{\"id\": 7, \"text\": \"one\"}\n\n{\"text\": null}\n",
 ];
+/// `id`, `text` and a row, compressed, as TSV.
+const GZIP: &[u8] =
+    b"\x01\x1f\x8b\x08\0\0\0\0\0\x02\xff\xcbL\xe1,I\xad(\xe12\xe4\xcc\xcfK\xe5\x02\0\xa1\x0d\x92\x05\x0e\0\0\0";
 
 fuzz_target!(
-    init: seed([EXAMPLES.map(|text| text.into()).to_vec(), files("configs", ".tsv")].concat()),
+    init: seed([EXAMPLES.map(|text| text.into()).to_vec(), vec![GZIP.to_vec()], files("configs", ".tsv")].concat()),
     |bytes: &[u8]| {
         let [layout, bytes @ ..] = bytes else { return };
         let layout = LAYOUTS[usize::from(*layout) % LAYOUTS.len()];

@@ -8,7 +8,7 @@
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use super::StoreError;
-use super::backend::{Backend, Listing};
+use super::backend::{Backend, Object};
 
 /// Prefix of the names of these objects.
 pub(super) const PREFIX: &str = "buyer-";
@@ -55,12 +55,12 @@ impl ActiveWriters {
     }
 
     /// Takes note of who else is there.
-    pub(super) fn look(&mut self, listing: &Listing) {
+    pub(super) fn look(&mut self, objects: &[Object]) {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
         let now = i64::try_from(now).unwrap_or(i64::MAX);
         let others = || {
             // a time that is yet to come is that of a clock that was set back
-            let alive = listing.objects.iter().filter(|object| (now - object.modified).abs() < ALIVE_SECONDS);
+            let alive = objects.iter().filter(|object| (now - object.modified).abs() < ALIVE_SECONDS);
             alive.filter(|object| {
                 let rest = object.name.strip_prefix(&self.prefix);
                 rest.is_some_and(|rest| !rest.contains('.')) && object.name != self.name

@@ -8,9 +8,10 @@ use std::path::{Path as FilePath, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc;
 
+use futures_util::TryStreamExt;
 use object_store::local::LocalFileSystem;
 use object_store::path::Path;
-use object_store::{GetOptions, GetRange, ObjectStore, ObjectStoreExt, PutMode, PutPayload};
+use object_store::{GetOptions, GetRange, ObjectMeta, ObjectStore, ObjectStoreExt, PutMode, PutPayload};
 use tokio::runtime::Runtime;
 use url::Url;
 
@@ -32,6 +33,14 @@ pub(super) struct Listing {
     pub(super) folders: Vec<String>,
     /// The objects, by name.
     pub(super) objects: Vec<Object>,
+}
+
+/// Objects of a folder of which not all are wanted.
+pub(super) struct Selection {
+    /// Those that are, by name.
+    pub(super) objects: Vec<Object>,
+    /// Number of all.
+    pub(super) of: usize,
 }
 
 /// One object of a listing.
@@ -147,17 +156,30 @@ impl Backend {
         let found = self
             .wait(async move { storage.list_with_delimiter(Some(&path)).await })
             .map_err(|source| StoreError::storage("list", self.describe(name), source))?;
-        let last = |path: &Path| path.filename().unwrap_or_default().to_owned();
         let mut folders: Vec<_> = found.common_prefixes.iter().map(last).collect();
-        let object = |object: &object_store::ObjectMeta| Object {
-            name: last(&object.location),
-            bytes: object.size,
-            modified: object.last_modified.timestamp(),
-        };
-        let mut objects: Vec<_> = found.objects.iter().map(object).collect();
         folders.sort_unstable();
-        objects.sort_unstable_by(|one, other| one.name.cmp(&other.name));
-        Ok(Listing { folders, objects })
+        Ok(Listing { folders, objects: by_name(found.objects.iter().map(object).collect()) })
+    }
+
+    /// The objects under `name`, which has no folders, that are wanted. Memory: those, and a page of the others.
+    pub(super) fn select(
+        &self,
+        name: &str,
+        is_wanted: impl Fn(&str) -> bool + Send + 'static,
+    ) -> Result<Selection, StoreError> {
+        let (storage, path) = (Arc::clone(&self.storage), self.path(name));
+        let selected = self.wait(async move {
+            let (mut listed, mut selection) = (storage.list(Some(&path)), Selection { objects: Vec::new(), of: 0 });
+            while let Some(found) = listed.try_next().await? {
+                selection.of += 1;
+                if is_wanted(found.location.filename().unwrap_or_default()) {
+                    selection.objects.push(object(&found));
+                }
+            }
+            Ok(selection)
+        });
+        let selected = selected.map_err(|source| StoreError::storage("list", self.describe(name), source))?;
+        Ok(Selection { objects: by_name(selected.objects), ..selected })
     }
 
     /// Removes an object; one that is already gone is fine.
@@ -194,6 +216,19 @@ impl Drop for Backend {
             runtime.shutdown_background();
         }
     }
+}
+
+fn last(path: &Path) -> String {
+    path.filename().unwrap_or_default().to_owned()
+}
+
+fn object(found: &ObjectMeta) -> Object {
+    Object { name: last(&found.location), bytes: found.size, modified: found.last_modified.timestamp() }
+}
+
+fn by_name(mut objects: Vec<Object>) -> Vec<Object> {
+    objects.sort_unstable_by(|one, other| one.name.cmp(&other.name));
+    objects
 }
 
 enum Address {
@@ -238,5 +273,27 @@ fn unreachable_url(address: &str, url: &Url, error: &object_store::Error) -> Sto
             &format!("{error}. `{}://` needs a build with `--features landmark-store/{feature}`", url.scheme()),
         ),
         None => refused(address, &error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_a_folder_only_what_is_wanted_is_brought_into_memory_and_the_rest_is_counted() {
+        let folder = tempfile::tempdir().unwrap();
+        let backend = Backend::open(&folder.path().display().to_string(), |storage| storage).unwrap();
+        assert_eq!(backend.select("id", |_| true).unwrap().of, 0, "a folder that is not there");
+        std::fs::create_dir(folder.path().join("id")).unwrap();
+        // more than a page
+        for number in 0..3000 {
+            let name = format!("id/p{}-{number:04}.tile", number % 3);
+            std::fs::write(folder.path().join(name), "").unwrap();
+        }
+        let selection = backend.select("id", |name| name.starts_with("p1-")).unwrap();
+        let names: Vec<&str> = selection.objects.iter().map(|object| object.name.as_str()).collect();
+        assert_eq!((selection.of, names.len()), (3000, 1000));
+        assert!(names.is_sorted() && names[0] == "p1-0001.tile", "{}", names[0]);
     }
 }

@@ -14,7 +14,7 @@ use std::fmt;
 use landmark_core::oracle::{Identity, Oracle};
 use serde::{Deserialize, Serialize};
 
-use super::backend::Listing;
+use super::backend::Object;
 use super::maintenance::{Cleaned, Problem};
 use super::{StoreError, TileStore, identity_of, tile};
 
@@ -136,8 +136,8 @@ impl Failures {
 }
 
 /// Names of the lists of failures that concern a part of a plan, or all of them.
-pub(super) fn listed(listing: &Listing, part: Option<&str>) -> Vec<String> {
-    let names = listing.objects.iter().map(|object| &object.name).filter(|name| is_list(name));
+pub(super) fn listed(objects: &[Object], part: Option<&str>) -> Vec<String> {
+    let names = objects.iter().map(|object| &object.name).filter(|name| is_list(name));
     names.filter(|name| part.is_none_or(|part| tile::part_of(name) == Some(part))).cloned().collect()
 }
 
@@ -154,7 +154,7 @@ impl TileStore {
         let mut found = Vec::new();
         for id in self.failing()? {
             let mut failures = HashMap::new();
-            for name in listed(&self.backend.list(&id)?, None) {
+            for name in listed(&self.backend.list(&id)?.objects, None) {
                 let list = self.read_failures(&id, &name)?.unwrap_or_default();
                 failures.extend(list.into_iter().map(|failure| ((failure.col, failure.row), failure)));
             }
@@ -176,7 +176,7 @@ impl TileStore {
     pub fn retry_failures(&self, identity: &str) -> Result<usize, StoreError> {
         let mut count = 0;
         for oracle in self.failures()?.into_iter().filter(|oracle| oracle.identity.starts_with(identity)) {
-            for name in listed(&self.backend.list(&oracle.identity)?, None) {
+            for name in listed(&self.backend.list(&oracle.identity)?.objects, None) {
                 self.backend.remove(&format!("{}/{name}", oracle.identity))?;
             }
             count += oracle.failures.len();
@@ -229,7 +229,7 @@ impl TileStore {
     /// Lists that cannot be used.
     pub(super) fn bad_failures(&self, id: &str) -> Result<Vec<Problem>, StoreError> {
         let mut problems = Vec::new();
-        for name in listed(&self.backend.list(id)?, None) {
+        for name in listed(&self.backend.list(id)?.objects, None) {
             match self.read_failures(id, &name) {
                 Err(error @ StoreError::Torn { .. }) => {
                     let name = format!("{id}/{name}");
@@ -243,7 +243,7 @@ impl TileStore {
 
     /// Writes several lists as one; those of plans stay.
     pub(super) fn merge_failures(&self, id: &str, dry_run: bool, cleaned: &mut Cleaned) -> Result<(), StoreError> {
-        let (mut names, mut failures) = (listed(&self.backend.list(id)?, None), Vec::new());
+        let (mut names, mut failures) = (listed(&self.backend.list(id)?.objects, None), Vec::new());
         names.retain(|name| tile::part_of(name).is_none());
         if names.len() < 2 {
             return Ok(());

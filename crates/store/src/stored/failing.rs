@@ -4,7 +4,7 @@ use landmark_core::oracle::{Attempt, FailedPair, Fallible, Oracle, OracleError, 
 
 use super::{Stored, WriteState, id, scratch_failed};
 use crate::StoreError;
-use crate::backend::Listing;
+use crate::backend::Object;
 use crate::failures::{StoredFailure, listed};
 use crate::tile::Entry;
 
@@ -88,12 +88,12 @@ impl<O: Oracle> Stored<O> {
     }
 
     /// Takes in what is listed and was not seen yet, after the scores, which come first.
-    pub(super) fn read_new_failures(&self, state: &mut WriteState, listing: &Listing) -> Result<(), StoreError> {
+    pub(super) fn read_new_failures(&self, state: &mut WriteState, objects: &[Object]) -> Result<(), StoreError> {
         if !self.is_apart {
             return Ok(());
         }
         let folder = state.manifest.identity.clone();
-        for name in listed(listing, self.part.as_deref()) {
+        for name in listed(objects, self.part.as_deref()) {
             if !state.seen.insert(name.clone()) {
                 continue;
             }

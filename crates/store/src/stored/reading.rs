@@ -26,21 +26,21 @@ impl<O: Oracle> Stored<O> {
     /// Reads what is listed and not seen yet; answers false where a listed tile was gone.
     fn read_new_tiles(&self, state: &mut WriteState, read: &mut usize) -> Result<bool, StoreError> {
         let folder = state.manifest.identity.clone();
-        let listing = self.store.backend.list(&folder)?;
+        // of a plan's part the tiles of the others are not listed, which may be tens of thousands
+        let part = self.part.clone();
+        let is_wanted = move |name: &str| !is_tile(name) || part.is_none() || tile::part_of(name) == part.as_deref();
+        let listing = self.store.backend.select(&folder, is_wanted)?;
         let is_described = listing.objects.iter().any(|object| object.name == MANIFEST);
         // a description that could not be read may have been cleaned away, and is written again; what was seen has not gone with it
-        if state.is_described && listing.objects.is_empty() && !state.seen.is_empty() {
+        if state.is_described && listing.of == 0 && !state.seen.is_empty() {
             let file = self.store.backend.describe(&format!("{folder}/{MANIFEST}"));
             return Err(StoreError::Vanished { address: self.store.address().to_owned(), file });
         }
         state.is_described = is_described;
-        state.writers.look(&listing);
-        let is_tile = |name: &String| name.strip_suffix(EXTENSION).is_some_and(|stem| stem.ends_with('.'));
+        state.writers.look(&listing.objects);
         let (logs, names): (Vec<String>, Vec<String>) =
             listing.objects.iter().map(|object| object.name.clone()).partition(|name| is_log(name));
-        let names = names.into_iter().filter(is_tile);
-        let concerns_us = |name: &String| self.part.as_deref().is_none_or(|part| tile::part_of(name) == Some(part));
-        let new: Vec<String> = names.filter(concerns_us).filter(|name| !state.seen.contains(name)).collect();
+        let new: Vec<String> = names.into_iter().filter(|name| is_tile(name) && !state.seen.contains(name)).collect();
         let mut complete = true;
         for names in new.chunks(TILES_AT_A_TIME) {
             for (name, entries) in names.iter().zip(self.read_tiles(&folder, names)?) {
@@ -54,7 +54,7 @@ impl<O: Oracle> Stored<O> {
                 }
             }
         }
-        self.read_new_failures(state, &listing)?;
+        self.read_new_failures(state, &listing.objects)?;
         for name in logs.iter().filter(|name| state.log.name() != Some(name.as_str())) {
             let concerns_us = self.part.as_deref().is_none_or(|part| call_log::part_of(name) == Some(part));
             complete &= !concerns_us || self.read_log(&folder, name)?;
@@ -118,4 +118,8 @@ impl<O: Oracle> Stored<O> {
                 .collect()
         })
     }
+}
+
+fn is_tile(name: &str) -> bool {
+    name.strip_suffix(EXTENSION).is_some_and(|stem| stem.ends_with('.'))
 }
