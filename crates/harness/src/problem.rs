@@ -180,8 +180,7 @@ impl Problem {
     /// A γ that is no positive number.
     pub fn proxy(&self, kind: &ProxyKind, gamma: Option<f64>) -> Result<Option<Arc<dyn Oracle>>, OracleError> {
         let Some(proxy) = self.proxies.get(kind) else { return Ok(None) };
-        let through = if kind.reads() == [ItemKind::Documents] { gamma } else { None };
-        similarity(proxy, through).map(Some)
+        similarity(proxy, gamma.filter(|_| kind.is_distance())).map(Some)
     }
 
     /// The proxies of a method as similarities, in the order of the configuration; a method without any has none.

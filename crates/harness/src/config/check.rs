@@ -3,7 +3,6 @@
 use landmark_core::approximation::Known;
 use landmark_yaml::{Problem, Section, list};
 
-use super::item_kind::ItemKind;
 use super::matrix::MatrixSubject;
 use super::values::Tuned;
 use crate::oracles::wmd::WmdConfig;
@@ -106,7 +105,7 @@ fn readable(matrix: &MatrixSubject, section: &Section<'_>, known: &[&'static Ora
     for (key, kind) in alone.chain(covered).chain(of_queries) {
         if let Some(problem) = dataset.unread_by(&format!("the proxy `{}`", kind.id()), kind.reads()) {
             section.problems().add(problem.at(section.node(key).map_or(section.place(), |node| node.place)));
-        } else if kind.reads() == [ItemKind::Documents] && oracle.gamma().is_none() {
+        } else if kind.is_distance() && oracle.gamma().is_none() {
             let message = format!(
                 "the proxy `{}` is a distance, and this oracle has no `gamma` that would make a similarity of it",
                 kind.id()

@@ -198,11 +198,17 @@ impl ProxyKind {
         }
     }
 
+    /// True for a distance, which is seen through the oracle's γ.
+    pub fn is_distance(&self) -> bool {
+        matches!(self, Self::Rwmd | Self::Wcd)
+    }
+
     /// The kinds of items that it compares.
     pub fn reads(&self) -> &'static [ItemKind] {
         match self {
             Self::Rwmd | Self::Wcd => &[ItemKind::Documents],
-            Self::BagOfWords | Self::Fragments { .. } => &[ItemKind::Trees],
+            Self::BagOfWords => &[ItemKind::Trees, ItemKind::Documents, ItemKind::Pairs, ItemKind::Texts],
+            Self::Fragments { .. } => &[ItemKind::Trees],
             Self::MentionCosine => &[ItemKind::Mentions],
             Self::BiEncoder { .. } | Self::Endpoint { .. } => &[ItemKind::Pairs, ItemKind::Texts],
             Self::EmbeddingCosine { .. } => ItemKind::ALL,

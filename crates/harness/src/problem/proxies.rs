@@ -3,7 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use landmark_core::oracle::{EmbeddingProxy, Identity, Oracle, OracleError, Pair, Symmetry};
-use landmark_data::matrices;
+use landmark_data::{Corpus, TokenRules, matrices};
 use landmark_oracles::combined::{Normalised, SparseVectors};
 use landmark_oracles::neural::ModelFiles;
 use landmark_oracles::wmd::{Rwmd, Wcd};
@@ -11,7 +11,7 @@ use ndarray::{Array2, ArrayView2, ArrayViewMut2};
 
 use super::served::Served;
 use crate::config::{ConfigPath, MatrixSubject, ProxyKind, RunSettings};
-use crate::loaded::{LoadError, Loaded, LoadedItems};
+use crate::loaded::{LoadError, Loaded, LoadedItems, Questions};
 use crate::models::{Models, or_tiny};
 use crate::oracles::OracleConfig;
 use crate::oracles::tree_kernel::TreeKernelConfig;
@@ -83,13 +83,17 @@ fn proxy(
     let texts = match items {
         LoadedItems::Pairs(pairs) => Some(pairs.dev.sentences()),
         LoadedItems::Texts(texts) => Some(texts.scored.texts()),
-        LoadedItems::Documents(_) | LoadedItems::Questions(_) | LoadedItems::Matrix(_) => None,
+        LoadedItems::Documents(placed) => Some(placed.documents.texts()),
+        LoadedItems::Questions(_) | LoadedItems::Matrix(_) => None,
     };
     let trees = if let LoadedItems::Questions(questions) = items { Some(questions) } else { None };
     let built: Option<Arc<dyn Oracle>> = match kind {
         ProxyKind::Rwmd => clouds.map(|clouds| Arc::new(Rwmd::new(Arc::clone(clouds))) as _),
         ProxyKind::Wcd => clouds.map(|clouds| Arc::new(Wcd::new(Arc::clone(clouds))) as _),
-        ProxyKind::BagOfWords => trees.map(|questions| cosine(questions.bags_of_words()?)).transpose()?,
+        ProxyKind::BagOfWords => {
+            let counted = trees.map(Questions::bags_of_words).or_else(|| texts.map(bags_of_words)).transpose()?;
+            counted.map(cosine).transpose()?
+        }
         ProxyKind::Fragments { size } => {
             let kernel = trees.zip(oracle.settings_of::<TreeKernelConfig>());
             kernel.map(|(questions, kernel)| cosine(kernel.fragments(questions, *size)?)).transpose()?
@@ -114,6 +118,13 @@ fn proxy(
         ProxyKind::MentionCosine => None,
     };
     built.ok_or_else(|| LoadError::Proxy { dataset: loaded.dataset.clone(), proxy: kind.id() })
+}
+
+/// Words of each text and how often they occur, stop words left out.
+fn bags_of_words(texts: &[String]) -> Result<SparseVectors, LoadError> {
+    let corpus = Corpus::from_texts(texts, texts, &TokenRules::default());
+    let counts = |i| corpus.document(i).iter().map(|&word| (word as usize, 1.0)).collect();
+    Ok(SparseVectors::new(&(0..texts.len()).map(counts).collect::<Vec<_>>())?)
 }
 
 fn cosine(vectors: SparseVectors) -> Result<Arc<dyn Oracle>, LoadError> {

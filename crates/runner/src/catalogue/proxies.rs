@@ -26,7 +26,7 @@ pub static PROXIES: &[Entry] = &[
     },
     Entry {
         id: "bag_of_words",
-        summary: "cosine of the bags of words of two questions",
+        summary: "cosine of the words of two texts, counted; no model and no vectors",
         parameters: &[FIT, DEGREE, LINK],
         source: "this project",
     },

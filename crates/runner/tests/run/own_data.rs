@@ -474,11 +474,16 @@ fn a_proxy_from_embeddings_of_ones_own_takes_part_and_is_projected() {
 }
 
 /// Scores by the oracles of the house, seen through cheap relatives of theirs: a section `oracle`, a dataset, a proxy.
-const HOUSE: [(&str, &str, &str); 2] = [
+const HOUSE: [(&str, &str, &str); 3] = [
     (
         "{ kind: wmd, gamma: 1.0 }",
         "{ name: texts, path: items.txt, vectors: { kind: ppmi_svd, dimension: 6, min_count: 1 } }",
         "{ kind: rwmd }",
+    ),
+    (
+        "{ kind: wmd, gamma: 2.0 }",
+        "{ name: texts, path: items.txt, vectors: { kind: ppmi_svd, dimension: 6, min_count: 1 } }",
+        "bag_of_words",
     ),
     #[cfg(feature = "torch")]
     (
