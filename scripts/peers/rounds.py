@@ -54,12 +54,23 @@ def best_mask(F, width):
 
 class Rounds:
     def __init__(self, K, proxies, columns, judges, b, k, rounds=4, share=0.2, first=1, width=None):
-        self.K, self.P, self.S, self.judges = K, proxies, list(columns), list(judges)
+        # K as it is, and as the link and kriging see it
+        self.raw, self.K, self.transform = K, K, None
+        self.P, self.S, self.judges = proxies, list(columns), list(judges)
         self.b, self.k, self.rounds, self.share, self.first = b, k, rounds, share, first
         self.n = len(K)
         self.width = self.n - 1 if width is None else width
         self.batches, self.lambdas = [], []
         self.proxy_order = list(range(len(proxies)))
+
+    def to_ranks(self, known):
+        """K becomes the logit of its rank among the scores of the mask `known`, ties half below; between them it is interpolated."""
+        distinct, counts = np.unique(self.raw[np.triu(known, 1)], return_counts=True)
+        self.K, self.transform = self.raw, None
+        if len(distinct) > 1:
+            p = (np.cumsum(counts) - counts / 2) / counts.sum()
+            self.transform = distinct, np.log(p / (1 - p))
+            self.K = np.interp(self.raw, *self.transform)
 
     def order(self, rows):
         """Each proxy alone, [1, p, p^2], on these rows of columns left out; the best first."""
@@ -127,6 +138,7 @@ class Rounds:
         return self.terms(standard, h[:, None] + h[None, :], h[:, None] * h[None, :]) @ theta
 
     def estimate(self):
+        self.to_ranks(self.known)
         E = self.link()
         if not self.P:
             self.lambdas.append(None)
@@ -178,6 +190,9 @@ class Rounds:
             return [], True
         free = np.setdiff1d(np.arange(n), self.S)
         rows = free[np.arange(count) * len(free) // count]
+        tried = np.zeros((n, n), bool)
+        tried[np.ix_(rows, self.S)] = tried[np.ix_(self.S, rows)] = True
+        self.to_ranks(tried)
         if len(self.P) > 1 and s > 1:
             self.proxy_order = self.order(rows)
             self.P = [self.P[a] for a in self.proxy_order]
@@ -203,6 +218,8 @@ class Rounds:
         np.fill_diagonal(self.known, False)
         columns = int(self.known.sum()) // 2
         self.left = min(self.b * n, n * (n - 1) // 2) - columns
+        if self.S:
+            self.to_ranks(self.known)
         self.h, self.without = popularity(self.K, self.S) if self.S else (np.zeros(n), [])
         if len(self.P) > 1 and len(self.S) > 1:
             order = self.order(np.setdiff1d(np.arange(n), self.S))
@@ -225,11 +242,15 @@ class Rounds:
             if by_proxy:
                 self.ask(self.P[0], by_proxy)
             self.ask(np.where(self.known, self.K, E), count - by_proxy)
-        F = np.where(self.known, self.K, self.estimate())
+        E = self.estimate()
+        F = np.where(self.known, self.K, E)
         F = np.where(self.pool, F, -np.inf)
         order = np.argsort(-F, axis=1, kind="stable")[:, : self.k]
         scores = np.take_along_axis(F, order, axis=1)
         exact = np.take_along_axis(self.known, order, axis=1)
+        if self.transform:
+            scores = np.interp(scores, *self.transform[::-1])
+        scores = np.where(exact, np.take_along_axis(self.raw, order, axis=1), scores)
         return order, scores, exact
 
 

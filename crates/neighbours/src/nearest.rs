@@ -3,7 +3,7 @@
 //! ```text
 //! some rows of s columns; the rest of them, if items differ in popularity by more than the proxies tell; else none
 //! s columns → popularity h → candidates (top by the proxy, top by the link)
-//! R times:   link on all known pairs; row kriging of what it leaves over; evaluate the pairs that stand highest
+//! R times:   rank transform; link on all known pairs; row kriging of what it leaves over; evaluate the pairs that stand highest
 //! the lists: exact where evaluated, estimates elsewhere
 //! ```
 //! Which pairs are evaluated depends on scores; *how many* does not, so the bill is exact before the first call
@@ -14,7 +14,7 @@
 //! in another way, watches it, or stops it by a rule of his own. This project's own algorithm (ALGORITHMS_2 §11).
 //!
 //! Cost, with m = calls an item, w = candidates an item (4m) and d numbers a proxy vector: n²d/2 multiply–adds for the one pass over the
-//! proxies, and in each round n·(m²d + m³/3 + wd); memory about 45 bytes a candidate pair and side, 180·n·w at most. Nothing is n². Of
+//! proxies, and in each round n·(m²d + m³/3 + wd); memory about 53 bytes a candidate pair and side, 212·n·w at most. Nothing is n². Of
 //! 10,000 items with 768 numbers at 20 calls each, 6 s of CPU go to the pass and 6 to each round, in 310 MB
 //! (`examples/neighbour_times.rs`).
 
@@ -29,6 +29,7 @@ mod kriging;
 mod places;
 mod pool;
 mod prefetch;
+mod rank_transform;
 mod rounds;
 mod search;
 #[cfg(test)]

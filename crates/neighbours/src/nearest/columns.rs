@@ -6,6 +6,7 @@ use landmark_core::oracle::Pair;
 use landmark_core::popularity::{HubLink, LinkRow, Popularity};
 
 use super::pool::{Pool, UNKNOWN};
+use super::rank_transform::RankTransform;
 
 /// An item that is no column.
 const NO_COLUMN: u32 = u32::MAX;
@@ -15,7 +16,7 @@ pub(super) struct Columns {
     items: Vec<usize>,
     /// The column of each item.
     of: Vec<u32>,
-    /// n × columns; NaN: no score.
+    /// n × columns; NaN: no score. K until popularity is read off them, then perhaps its transform.
     scores: Array2<f64>,
     /// Rows that decide whether the others are evaluated.
     trial: Vec<usize>,
@@ -92,6 +93,17 @@ impl Columns {
                 .extend(seen.filter(|&(i, score)| score.is_finite() && is_first(i)).map(|(i, &score)| ((i, l), score)));
         }
         known
+    }
+
+    /// Works on ranks among their scores.
+    pub(super) fn transform_to_ranks(&mut self) {
+        let transform = RankTransform::of(self.known().into_iter().map(|(_, score)| score).collect());
+        self.scores.par_mapv_inplace(|score| transform.at(score));
+    }
+
+    /// What column a says of item i, where it says anything.
+    pub(super) fn score(&self, i: usize, a: usize) -> Option<f64> {
+        Some(self.scores[[i, a]]).filter(|score| score.is_finite())
     }
 
     /// True where some rows come first.

@@ -10,6 +10,7 @@ use rayon::prelude::*;
 
 use super::NeighbourError;
 use super::best::Best;
+use super::rank_transform::RankTransform;
 use landmark_core::oracle::{Oracle, OracleError, Pair, ask_block, ask_pairs};
 use landmark_core::popularity::{HubLink, Popularity};
 
@@ -41,7 +42,10 @@ pub(super) struct Pool {
     proxies: Vec<f64>,
     width: usize,
     /// K, [`UNKNOWN`] or [`FAILED`].
+    raw: Vec<f64>,
+    /// What a search works on: the transform of K, [`UNKNOWN`] or [`FAILED`].
     pub(super) scores: Vec<f64>,
+    transform: RankTransform,
 }
 
 impl Pool {
@@ -93,22 +97,45 @@ impl Pool {
     /// Copies what an earlier pool knew of its slots; the others are not known and not read.
     fn take_over(&mut self, earlier: Self) {
         let (count, width) = (self.others.len(), self.width);
-        let (mut scores, mut proxies) = (vec![UNKNOWN; count], vec![UNKNOWN; count * width]);
+        let (mut raw, mut proxies) = (vec![UNKNOWN; count], vec![UNKNOWN; count * width]);
         let ends: Vec<usize> = self.starts.iter().map(|start| start * width).collect();
-        by_rows(&self.starts, &mut scores).zip(by_rows(&ends, &mut proxies)).enumerate().for_each(
-            |(i, (scores, proxies))| {
+        by_rows(&self.starts, &mut raw).zip(by_rows(&ends, &mut proxies)).enumerate().for_each(
+            |(i, (raw, proxies))| {
                 let others = &self.others[self.row(i)];
                 let mut place = 0;
                 for slot in earlier.row(i) {
                     // both rows ascend, and the new one holds all of the old
                     place += others[place..].partition_point(|&other| other < earlier.others[slot]);
-                    scores[place] = earlier.scores[slot];
+                    raw[place] = earlier.raw[slot];
                     proxies[place * width..(place + 1) * width].copy_from_slice(earlier.proxies(slot));
                 }
             },
         );
-        self.scores = scores;
+        self.raw = raw;
         self.proxies = proxies;
+        self.transform_by(earlier.transform);
+    }
+
+    /// Works on ranks among the scores that are known now.
+    pub(super) fn transform_to_ranks(&mut self) {
+        // every pair stands there twice, which moves no rank
+        let known = self.raw.iter().copied().filter(|score| score.is_finite()).collect();
+        self.transform_by(RankTransform::of(known));
+    }
+
+    fn transform_by(&mut self, transform: RankTransform) {
+        self.scores = self.raw.par_iter().map(|&score| transform.at(score)).collect();
+        self.transform = transform;
+    }
+
+    /// K in a slot, [`UNKNOWN`] or [`FAILED`].
+    pub(super) fn raw(&self, slot: usize) -> f64 {
+        self.raw[slot]
+    }
+
+    /// An estimate of what a search works on, as an estimate of K.
+    pub(super) fn estimated(&self, transformed: f64) -> f64 {
+        self.transform.back(transformed)
     }
 
     /// Scores of the proxies that are not read yet: of each pair once, and the same in both of its slots.
@@ -192,9 +219,10 @@ impl Pool {
     /// Writes a score into both slots; false where the pair is no candidate.
     pub(super) fn set(&mut self, i: usize, j: usize, score: f64) -> bool {
         let Some(slot) = self.slot(i, j) else { return false };
-        let mirror = self.mirror(slot);
-        self.scores[slot] = score;
-        self.scores[mirror] = score;
+        for slot in [slot, self.mirror(slot)] {
+            self.raw[slot] = score;
+            self.scores[slot] = self.transform.at(score);
+        }
         true
     }
 }

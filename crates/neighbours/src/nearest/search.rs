@@ -65,7 +65,7 @@ pub struct RoundReport {
     pub asked: u64,
     /// λ of kriging; `None` where the link alone predicted better, or no proxy gives a kernel.
     pub lambda: Option<f64>,
-    /// Root of the mean squared error of known entries: with the link alone.
+    /// Root of the mean squared error of known entries on the scale that the search works on: with the link alone.
     pub error_without: f64,
     /// The same with kriging, each entry left out.
     pub error_with: f64,
@@ -292,7 +292,11 @@ impl Search {
                 // reranking: what was scored stands before what was not
                 slots.sort_by_key(|&slot| !pool.is_asked(slot));
             }
-            let neighbour = |slot| Neighbour { item: pool.other(slot), score: value(slot), exact: pool.is_asked(slot) };
+            let neighbour = |slot| {
+                let exact = pool.is_asked(slot);
+                let score = if exact { pool.raw(slot) } else { pool.estimated(estimates[slot]) };
+                Neighbour { item: pool.other(slot), score, exact }
+            };
             slots.into_iter().take(depth).map(neighbour).collect()
         };
         Ok((0..pool.len()).into_par_iter().map(listed).collect())
@@ -325,9 +329,9 @@ impl Search {
         }
         let n = self.columns.rows();
         let known = self.columns.tried();
-        let mut tried = Pool::new(vec![Vec::new(); n], &known, &self.proxies)?;
+        let mut tried = self.pool_of(vec![Vec::new(); n], &known)?;
         if self.order_proxies(&tried) {
-            tried = Pool::new(vec![Vec::new(); n], &known, &self.proxies)?;
+            tried = self.pool_of(vec![Vec::new(); n], &known)?;
         }
         if trial::is_worth_columns(&tried, self.columns.items(), self.proxies.len()) {
             return Ok(());
@@ -356,6 +360,9 @@ impl Search {
         let mut known = std::mem::take(&mut self.outside);
         known.extend(self.columns.known());
         let is_without = self.columns.items().is_empty();
+        if self.rounds.params().rank_transform {
+            self.columns.transform_to_ranks();
+        }
         if self.rounds.params().popularity && !is_without {
             self.popularity = self.columns.popularity();
         }
@@ -363,14 +370,23 @@ impl Search {
         let lists = if is_without && !self.proxies.is_empty() {
             scan(n, &self.proxies, None, width)?
         } else {
-            let mut columns = Pool::new(vec![Vec::new(); n], &known, &self.proxies)?;
+            let mut columns = self.pool_of(vec![Vec::new(); n], &known)?;
             if self.order_proxies(&columns) {
-                columns = Pool::new(vec![Vec::new(); n], &known, &self.proxies)?;
+                columns = self.pool_of(vec![Vec::new(); n], &known)?;
             }
             let link = self.fit_link(&columns);
             scan(n, &self.proxies, Some((&link, &self.popularity)), width)?
         };
-        Pool::new(lists, &known, &self.proxies)
+        self.pool_of(lists, &known)
+    }
+
+    /// Candidates of the lists and known pairs, as the search works on them.
+    fn pool_of(&self, lists: Vec<Vec<u32>>, known: &[(Pair, f64)]) -> Result<Pool, NeighbourError> {
+        let mut pool = Pool::new(lists, known, &self.proxies)?;
+        if self.rounds.params().rank_transform {
+            pool.transform_to_ranks();
+        }
+        Ok(pool)
     }
 
     /// Puts the proxies in the order in which each predicts, alone, columns that it was not fitted to; true where that is another order.
@@ -397,7 +413,9 @@ impl Search {
                 for slot in pool.row(i).filter(|&slot| pool.scores[slot].is_finite()) {
                     let (j, score) = (pool.other(slot), pool.scores[slot]);
                     let one = match (self.columns.number(i), self.columns.number(j)) {
-                        (_, Some(a)) if popularity.is_known() => popularity.without(i, [(a, score)]),
+                        (_, Some(a)) if popularity.is_known() => {
+                            popularity.without(i, self.columns.score(i, a).map(|score| (a, score)))
+                        }
                         (None, None) if i < j => h[i],
                         // known columns are read from the other side
                         (_, None) => continue,
@@ -415,6 +433,9 @@ impl Search {
         self.pool()?;
         if self.is_estimated {
             return Ok(());
+        }
+        if self.rounds.params().rank_transform {
+            self.pool()?.transform_to_ranks();
         }
         let link = self.fit_link(self.pool.as_ref().expect("made above"));
         self.expand(&link)?;

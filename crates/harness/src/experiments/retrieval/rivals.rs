@@ -74,6 +74,8 @@ pub enum Without {
     Kriging,
     /// Popularity in the link.
     Popularity,
+    /// The transform of scores to ranks.
+    RankTransform,
     /// More rounds than one.
     Rounds,
     /// Pairs that the proxy alone chooses.
@@ -163,6 +165,7 @@ impl Rival {
         Self::Rounds(Without::Nothing),
         Self::Rounds(Without::Kriging),
         Self::Rounds(Without::Popularity),
+        Self::Rounds(Without::RankTransform),
         Self::Rounds(Without::Rounds),
         Self::Rounds(Without::Share),
         Self::Rounds(Without::Proxy),
@@ -186,6 +189,7 @@ impl Rival {
         Self::Rounds(Without::Nothing),
         Self::Rounds(Without::Kriging),
         Self::Rounds(Without::Popularity),
+        Self::Rounds(Without::RankTransform),
         Self::Rounds(Without::Rounds),
         Self::Rounds(Without::Share),
         Self::Rounds(Without::Proxy),
@@ -206,6 +210,7 @@ impl Rival {
             Self::Rounds(Without::Nothing) => "rounds",
             Self::Rounds(Without::Kriging) => "rounds_without_kriging",
             Self::Rounds(Without::Popularity) => "rounds_without_popularity",
+            Self::Rounds(Without::RankTransform) => "rounds_without_rank_transform",
             Self::Rounds(Without::Rounds) => "one_round",
             Self::Rounds(Without::Share) => "rounds_without_share",
             Self::Rounds(Without::Proxy) => "rounds_without_proxy",
@@ -227,6 +232,7 @@ impl Rival {
             Self::Rounds(Without::Nothing) => "rounds",
             Self::Rounds(Without::Kriging) => "rounds without kriging",
             Self::Rounds(Without::Popularity) => "rounds without popularity",
+            Self::Rounds(Without::RankTransform) => "rounds without the rank transform",
             Self::Rounds(Without::Rounds) => "one round",
             Self::Rounds(Without::Share) => "rounds without a share for the proxy",
             Self::Rounds(Without::Proxy) => "rounds without a proxy",
@@ -327,6 +333,7 @@ impl Ready<'_> {
             Without::Nothing | Without::Proxy => default,
             Without::Kriging => RoundsParams { kriging: false, ..default },
             Without::Popularity => RoundsParams { popularity: false, ..default },
+            Without::RankTransform => RoundsParams { rank_transform: false, ..default },
             Without::Rounds => RoundsParams { rounds: 1, ..default },
             Without::Share => RoundsParams { share: 0.0, ..default },
         };
