@@ -60,7 +60,7 @@ class Rounds:
         self.b, self.k, self.rounds, self.share, self.first = b, k, rounds, share, first
         self.n = len(K)
         self.width = self.n - 1 if width is None else width
-        self.batches, self.lambdas = [], []
+        self.batches, self.lambdas, self.ranked = [], [], []
         self.proxy_order = list(range(len(proxies)))
 
     def to_ranks(self, known):
@@ -137,8 +137,65 @@ class Rounds:
         h = self.h
         return self.terms(standard, h[:, None] + h[None, :], h[:, None] * h[None, :]) @ theta
 
+    def others(self, i):
+        """The known others of item i, the nearest by the proxy."""
+        o = np.nonzero(self.known[i])[0]
+        return o[np.argsort(-self.P[0][i, o], kind="stable")[:256]] if self.P else o
+
+    def ridge(self, E):
+        """The ridge that predicts known entries of the judges best, each left out, or none; and the mean diagonal it is a part of."""
+        G, scale = self.P[0], np.mean(np.diag(self.P[0]))
+        best, chosen = sum(((self.K - E)[i, self.others(i)] ** 2).sum() for i in self.judges), None
+        for ridge in RIDGES:
+            error = 0.0
+            for i in self.judges:
+                residual = self.left_out(E, i, ridge * scale)
+                error = np.inf if residual is None else error + (residual**2).sum()
+            if error < best:
+                best, chosen = error, ridge * scale
+        return chosen
+
+    def left_out(self, E, i, lam):
+        """What K exceeds its prediction by, at the known others of item i, each left out; none where G is no kernel."""
+        o = self.others(i)
+        if lam is None or len(o) == 0:
+            return (self.K - E)[i, o]
+        A = self.P[0][np.ix_(o, o)] + lam * np.eye(len(o))
+        if np.linalg.eigvalsh(A)[0] <= 1e-13:
+            return None
+        Q = np.linalg.inv(A)
+        return (Q @ (self.K - E)[i, o]) / np.diag(Q)
+
+    def concordance(self, E, lam):
+        """The share of pairs of others, of the judges, that are predicted in the right order."""
+        right, total = 0.0, 0
+        for i in self.judges:
+            k = self.K[i, self.others(i)]
+            p = k - self.left_out(E, i, lam)
+            for a in range(len(k)):
+                for b in range(a):
+                    if k[a] != k[b]:
+                        total += 1
+                        right += 0.5 if p[a] == p[b] else float((p[a] > p[b]) == (k[a] > k[b]))
+        return right / max(total, 1)
+
+    def see(self, is_ranked):
+        """K as the link and kriging see it: ranks among known scores, or the scores."""
+        if is_ranked:
+            self.to_ranks(self.known)
+        else:
+            self.K, self.transform = self.raw, None
+        if self.S:
+            self.h, self.without = self.popular[is_ranked]
+
     def estimate(self):
-        self.to_ranks(self.known)
+        found = []
+        for is_ranked in (False, True):
+            self.see(is_ranked)
+            E = self.link()
+            found.append(self.concordance(E, self.ridge(E) if self.P else None))
+        self.ranked.append(bool(found[1] - found[0] >= 0.025))
+        self.see(self.ranked[-1])
         E = self.link()
         if not self.P:
             self.lambdas.append(None)
@@ -146,33 +203,15 @@ class Rounds:
         self.wider = self.pool.copy()
         self.expand(E)
         self.pool = self.wider
-        G = self.P[0]
-        D = np.where(self.known, self.K - E, 0.0)
-        others = [np.nonzero(self.known[i])[0] for i in range(self.n)]
-        others = [o[np.argsort(-G[i, o], kind="stable")[:256]] for i, o in enumerate(others)]
-        best, chosen = sum((D[i, others[i]] ** 2).sum() for i in self.judges), None
-        for ridge in RIDGES:
-            lam = ridge * np.mean(np.diag(G))
-            error = 0.0
-            for i in self.judges:
-                o = others[i]
-                A = G[np.ix_(o, o)] + lam * np.eye(len(o))
-                if len(o) == 0:
-                    continue
-                if np.linalg.eigvalsh(A)[0] <= 1e-13:
-                    error = np.inf
-                    break
-                Q = np.linalg.inv(A)
-                error += (((Q @ D[i, o]) / np.diag(Q)) ** 2).sum()
-            if error < best:
-                best, chosen = error, lam
+        G, chosen = self.P[0], self.ridge(E)
         self.lambdas.append(chosen)
         if chosen is None:
             return E
         C = np.zeros_like(E)
-        for i, o in enumerate(others):
+        for i in range(self.n):
+            o = self.others(i)
             if len(o):
-                C[i] = G[:, o] @ np.linalg.solve(G[np.ix_(o, o)] + chosen * np.eye(len(o)), D[i, o])
+                C[i] = G[:, o] @ np.linalg.solve(G[np.ix_(o, o)] + chosen * np.eye(len(o)), (self.K - E)[i, o])
         return E + (C + C.T) / 2
 
     def ask(self, F, count):
@@ -190,9 +229,6 @@ class Rounds:
             return [], True
         free = np.setdiff1d(np.arange(n), self.S)
         rows = free[np.arange(count) * len(free) // count]
-        tried = np.zeros((n, n), bool)
-        tried[np.ix_(rows, self.S)] = tried[np.ix_(self.S, rows)] = True
-        self.to_ranks(tried)
         if len(self.P) > 1 and s > 1:
             self.proxy_order = self.order(rows)
             self.P = [self.P[a] for a in self.proxy_order]
@@ -218,9 +254,11 @@ class Rounds:
         np.fill_diagonal(self.known, False)
         columns = int(self.known.sum()) // 2
         self.left = min(self.b * n, n * (n - 1) // 2) - columns
+        self.h, self.without = np.zeros(n), []
         if self.S:
             self.to_ranks(self.known)
-        self.h, self.without = popularity(self.K, self.S) if self.S else (np.zeros(n), [])
+            self.popular = {False: popularity(self.raw, self.S), True: popularity(self.K, self.S)}
+            self.see(False)
         if len(self.P) > 1 and len(self.S) > 1:
             order = self.order(np.setdiff1d(np.arange(n), self.S))
             self.P = [self.P[a] for a in order]
@@ -275,6 +313,7 @@ def case(seed, n, d, b, k, proxies, width=None, popularity=0.3):
         "judges": judges.tolist(),
         "batches": twin.batches,
         "lambdas": twin.lambdas,
+        "ranked": twin.ranked,
         "proxy_order": twin.proxy_order,
         "lists": lists.tolist(),
         "scores": np.round(scores, 12).tolist(),

@@ -3,7 +3,7 @@
 //! ```text
 //! some rows of s columns; the rest of them, if items differ in popularity by more than the proxies tell; else none
 //! s columns → popularity h → candidates (top by the proxy, top by the link)
-//! R times:   rank transform; link on all known pairs; row kriging of what it leaves over; evaluate the pairs that stand highest
+//! R times:   ranks, where they tell more; link on all known pairs; row kriging of what it leaves over; evaluate the pairs that stand highest
 //! the lists: exact where evaluated, estimates elsewhere
 //! ```
 //! Which pairs are evaluated depends on scores; *how many* does not, so the bill is exact before the first call

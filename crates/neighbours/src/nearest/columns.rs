@@ -16,7 +16,7 @@ pub(super) struct Columns {
     items: Vec<usize>,
     /// The column of each item.
     of: Vec<u32>,
-    /// n × columns; NaN: no score. K until popularity is read off them, then perhaps its transform.
+    /// n × columns; NaN: no score.
     scores: Array2<f64>,
     /// Rows that decide whether the others are evaluated.
     trial: Vec<usize>,
@@ -95,10 +95,9 @@ impl Columns {
         known
     }
 
-    /// Works on ranks among their scores.
-    pub(super) fn transform_to_ranks(&mut self) {
-        let transform = RankTransform::of(self.known().into_iter().map(|(_, score)| score).collect());
-        self.scores.par_mapv_inplace(|score| transform.at(score));
+    /// Ranks among their scores.
+    pub(super) fn ranks(&self) -> RankTransform {
+        RankTransform::of(self.known().into_iter().map(|(_, score)| score).collect())
     }
 
     /// What column a says of item i, where it says anything.
@@ -111,9 +110,9 @@ impl Columns {
         !self.trial.is_empty()
     }
 
-    /// How popular each item is in them.
-    pub(super) fn popularity(&self) -> Popularity {
-        Popularity::of(&self.items, self.scores.view())
+    /// How popular each item is in them, as `transform` sees their scores.
+    pub(super) fn popularity(&self, transform: &RankTransform) -> Popularity {
+        Popularity::of(&self.items, self.scores.mapv(|score| transform.at(score)).view())
     }
 
     /// The squared error with which each proxy, alone, predicts columns that it was not fitted to; `pool` has the columns' scores.

@@ -10,7 +10,9 @@
 //! Cost: for an item with t known and w unknown candidates t²d + t³/3 + (t + w)d, where the proxy has vectors of d numbers, else
 //! t² + tw scores of it.
 
-use ndarray::{Array2, Axis};
+use std::cmp::Ordering;
+
+use ndarray::{Array1, Array2, ArrayView1, Axis};
 use rayon::prelude::*;
 
 use super::pool::{Pool, by_rows};
@@ -85,41 +87,27 @@ impl<'a> Kernel<'a> {
     /// Squared errors of the known entries of item i, each predicted from the others: for every λ, and for none.
     fn left_out(&self, pool: &Pool, link: &[f64], i: usize) -> Result<[f64; RIDGES.len() + 1], OracleError> {
         let known = known(pool, i);
-        let left: Vec<f64> = known.iter().map(|&slot| pool.scores[slot] - link[slot]).collect();
-        let mut errors = [0.0; RIDGES.len() + 1];
+        let left = left_over(pool, link, &known);
+        let mut errors = [f64::INFINITY; RIDGES.len() + 1];
         errors[RIDGES.len()] = left.iter().map(|d| d * d).sum();
-        if known.is_empty() {
-            return Ok(errors);
-        }
-        let gram = self.among(&items(pool, &known))?;
-        let Ok(linalg::Eigh { values, vectors }) = linalg::eigh(gram.view()) else {
-            errors[..RIDGES.len()].fill(f64::INFINITY);
-            return Ok(errors);
-        };
-        let turned = vectors.t().dot(&ndarray::aview1(&left));
-        let largest = values.iter().fold(0.0_f64, |largest, value| largest.max(value.abs()));
-        for (error, ridge) in errors.iter_mut().zip(RIDGES) {
-            let inverse = values.mapv(|value| 1.0 / (value + ridge * self.mean_diagonal));
-            // not positive definite, or by rounding alone
-            let rounding = largest * f64::EPSILON * known.len() as f64;
-            if values.iter().any(|value| value + ridge * self.mean_diagonal <= rounding) {
-                *error = f64::INFINITY;
-                continue;
+        if let Some(turned) = self.turned(pool, &known, &left)? {
+            for (error, ridge) in errors.iter_mut().zip(RIDGES) {
+                let residuals = turned.residuals(ridge * self.mean_diagonal);
+                *error = residuals.map_or(f64::INFINITY, |left| left.iter().map(|d| d * d).sum());
             }
-            *error = vectors
-                .rows()
-                .into_iter()
-                .map(|row| {
-                    let (mut residual, mut diagonal) = (0.0, 0.0);
-                    for ((v, z), q) in row.iter().zip(&turned).zip(&inverse) {
-                        residual += v * z * q;
-                        diagonal += v * v * q;
-                    }
-                    (residual / diagonal).powi(2)
-                })
-                .sum();
         }
         Ok(errors)
+    }
+
+    /// What is left over at known slots, in the eigenvectors of G among their items; `None` where these can't be had.
+    fn turned(&self, pool: &Pool, known: &[usize], left: &[f64]) -> Result<Option<Turned>, OracleError> {
+        if known.is_empty() {
+            return Ok(Some(Turned::default()));
+        }
+        let gram = self.among(&items(pool, known))?;
+        let Ok(linalg::Eigh { values, vectors }) = linalg::eigh(gram.view()) else { return Ok(None) };
+        let left = vectors.t().dot(&ndarray::aview1(left));
+        Ok(Some(Turned { values, vectors, left }))
     }
 
     /// c_ij of every slot (i, j) that has no score yet; 0 in the others, and in rows whose G is not positive definite.
@@ -149,7 +137,7 @@ impl<'a> Kernel<'a> {
         let others = items(pool, &known);
         let mut gram = self.among(&others)?;
         gram.diag_mut().map_inplace(|value| *value += lambda);
-        let left: Vec<f64> = known.iter().map(|&slot| pool.scores[slot] - link[slot]).collect();
+        let left = left_over(pool, link, &known);
         let Some(weights) = solve_spd(gram, left) else { return Ok(()) };
         match self.proxy.vectors() {
             Some(vectors) => {
@@ -166,6 +154,80 @@ impl<'a> Kernel<'a> {
         }
         Ok(())
     }
+}
+
+/// What is left over, in the eigenvectors of G.
+#[derive(Default)]
+struct Turned {
+    values: Array1<f64>,
+    vectors: Array2<f64>,
+    left: Array1<f64>,
+}
+
+impl Turned {
+    /// e_o of every entry; `None` where G + λI is not positive definite, or by rounding alone.
+    fn residuals(&self, lambda: f64) -> Option<Vec<f64>> {
+        let largest = self.values.iter().fold(0.0_f64, |largest, value| largest.max(value.abs()));
+        let rounding = largest * f64::EPSILON * self.values.len() as f64;
+        if self.values.iter().any(|value| value + lambda <= rounding) {
+            return None;
+        }
+        let inverse = self.values.mapv(|value| 1.0 / (value + lambda));
+        let residual = |row: ArrayView1<'_, f64>| {
+            let (mut residual, mut diagonal) = (0.0, 0.0);
+            for ((v, z), q) in row.iter().zip(&self.left).zip(&inverse) {
+                residual += v * z * q;
+                diagonal += v * v * q;
+            }
+            residual / diagonal
+        };
+        Some(self.vectors.rows().into_iter().map(residual).collect())
+    }
+}
+
+/// The share of pairs of known others, of one of the `judges`, that are put in the right order when each is predicted without its own score: by
+/// `link`, and by kriging where that predicts better. Pairs of equal scores are left out, and those predicted equal count half.
+pub(super) fn concordance(
+    kernel: Option<&Kernel<'_>>,
+    pool: &Pool,
+    link: &[f64],
+    judges: &[usize],
+) -> Result<f64, OracleError> {
+    let lambda = kernel.map(|kernel| kernel.choose(pool, link, judges)).transpose()?.and_then(|choice| choice.lambda);
+    let counted = |&i: &usize| -> Result<(f64, f64), OracleError> {
+        let known = known(pool, i);
+        let mut residuals = left_over(pool, link, &known);
+        if let Some((kernel, lambda)) = kernel.zip(lambda) {
+            let turned = kernel.turned(pool, &known, &residuals)?;
+            residuals = turned.and_then(|turned| turned.residuals(lambda)).unwrap_or(residuals);
+        }
+        let scores: Vec<f64> = known.iter().map(|&slot| pool.scores[slot]).collect();
+        let predicted: Vec<f64> = scores.iter().zip(&residuals).map(|(score, residual)| score - residual).collect();
+        Ok(in_order(&scores, &predicted))
+    };
+    let counts: Vec<(f64, f64)> = judges.par_iter().map(counted).collect::<Result<_, _>>()?;
+    let (right, all) = counts.iter().fold((0.0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+    Ok(right / f64::max(all, 1.0))
+}
+
+/// Pairs of unequal scores that are predicted in their order, and all.
+fn in_order(scores: &[f64], predicted: &[f64]) -> (f64, f64) {
+    let (mut right, mut all) = (0.0, 0.0);
+    for a in 0..scores.len() {
+        for b in (0..a).filter(|&b| scores[a] != scores[b]) {
+            all += 1.0;
+            right += match predicted[a].total_cmp(&predicted[b]) {
+                Ordering::Equal => 0.5,
+                order => f64::from(u8::from(order == scores[a].total_cmp(&scores[b]))),
+            };
+        }
+    }
+    (right, all)
+}
+
+/// What the link leaves over at known slots.
+fn left_over(pool: &Pool, link: &[f64], known: &[usize]) -> Vec<f64> {
+    known.iter().map(|&slot| pool.scores[slot] - link[slot]).collect()
 }
 
 /// Slots of row i that have a score, the nearest by the proxy where there are too many.

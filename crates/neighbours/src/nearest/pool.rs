@@ -116,14 +116,14 @@ impl Pool {
         self.transform_by(earlier.transform);
     }
 
-    /// Works on ranks among the scores that are known now.
-    pub(super) fn transform_to_ranks(&mut self) {
+    /// Ranks among the scores that are known now.
+    pub(super) fn ranks(&self) -> RankTransform {
         // every pair stands there twice, which moves no rank
-        let known = self.raw.iter().copied().filter(|score| score.is_finite()).collect();
-        self.transform_by(RankTransform::of(known));
+        RankTransform::of(self.raw.iter().copied().filter(|score| score.is_finite()).collect())
     }
 
-    fn transform_by(&mut self, transform: RankTransform) {
+    /// The scores from now on as `transform` sees them.
+    pub(super) fn transform_by(&mut self, transform: RankTransform) {
         self.scores = self.raw.par_iter().map(|&score| transform.at(score)).collect();
         self.transform = transform;
     }

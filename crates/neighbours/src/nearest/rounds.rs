@@ -37,7 +37,7 @@ pub struct RoundsParams {
     pub kriging: bool,
     /// The link knows how popular an item is. Off for who wants to see what it does.
     pub popularity: bool,
-    /// The link and kriging work on ranks of the scores. Off for who wants to see what it does.
+    /// The link and kriging may see ranks of the scores. Off for who wants to see what it does.
     pub rank_transform: bool,
     /// Each round asks for this part of what was asked before, and `rounds` is not read: for who stops by a rule of his own.
     pub growth: Option<f64>,

@@ -7,14 +7,18 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use super::columns::Columns;
-use super::kriging::{Choice, JUDGES, Kernel};
+use super::kriging::{Choice, JUDGES, Kernel, concordance};
 use super::places::{places, ranked};
 use super::pool::{FAILED, Pool, ROWS_PER_CHUNK, by_rows, scan};
+use super::rank_transform::RankTransform;
 use super::rounds::{Bill, Rounds};
 use super::{NeighbourError, require_symmetric, trial};
 use landmark_core::landmarks::Landmarks;
-use landmark_core::oracle::{Oracle, OracleShape, Pair};
+use landmark_core::oracle::{Oracle, OracleError, OracleShape, Pair};
 use landmark_core::popularity::{HubLink, LinkRow, Popularity};
+
+/// What ranks predict of the order of known pairs beyond the scores, from which on they are preferred.
+const CLEARLY: f64 = 0.025;
 
 /// Others of an item, those that it scores best with beyond the link, whose nearest by the proxy become its candidates in every round.
 const FRIENDS: usize = 8;
@@ -63,9 +67,11 @@ pub struct Neighbour {
 pub struct RoundReport {
     /// Pairs that were handed out before it.
     pub asked: u64,
+    /// True where the link and kriging see the ranks of scores, which then tell the order of known pairs better than the scores.
+    pub ranks: bool,
     /// λ of kriging; `None` where the link alone predicted better, or no proxy gives a kernel.
     pub lambda: Option<f64>,
-    /// Root of the mean squared error of known entries on the scale that the search works on: with the link alone.
+    /// Root of the mean squared error of known entries, or of their transformed ranks: with the link alone.
     pub error_without: f64,
     /// The same with kriging, each entry left out.
     pub error_with: f64,
@@ -101,7 +107,10 @@ pub struct Search {
     /// Numbers of the proxies as they were handed over, the main one first.
     proxy_order: Vec<usize>,
     columns: Columns,
-    popularity: Popularity,
+    /// Popularity in the scores of the columns, and in their ranks.
+    popular: [Popular; 2],
+    /// True while the link and kriging see ranks.
+    sees_ranks: bool,
     judges: Vec<usize>,
     pool: Option<Pool>,
     /// Scores of pairs that are not in the pool yet.
@@ -123,6 +132,18 @@ impl fmt::Debug for Search {
             .field("next", &self.next)
             .field("asked", &self.asked)
             .finish_non_exhaustive()
+    }
+}
+
+/// Popularity of the items, as a transform sees the scores of the columns.
+struct Popular {
+    transform: RankTransform,
+    items: Popularity,
+}
+
+impl Popular {
+    fn unknown(n: usize) -> Self {
+        Self { transform: RankTransform::default(), items: Popularity::unknown(n) }
     }
 }
 
@@ -164,7 +185,8 @@ impl Search {
         };
         Ok(Self {
             columns: Columns::new(n, landmarks.order()[..wanted].to_vec(), tried),
-            popularity: Popularity::unknown(n),
+            popular: [(); 2].map(|()| Popular::unknown(n)),
+            sees_ranks: false,
             judges: landmarks.independent().iter().copied().take(JUDGES).collect(),
             pool: None,
             outside: Vec::new(),
@@ -329,9 +351,9 @@ impl Search {
         }
         let n = self.columns.rows();
         let known = self.columns.tried();
-        let mut tried = self.pool_of(vec![Vec::new(); n], &known)?;
+        let mut tried = Pool::new(vec![Vec::new(); n], &known, &self.proxies)?;
         if self.order_proxies(&tried) {
-            tried = self.pool_of(vec![Vec::new(); n], &known)?;
+            tried = Pool::new(vec![Vec::new(); n], &known, &self.proxies)?;
         }
         if trial::is_worth_columns(&tried, self.columns.items(), self.proxies.len()) {
             return Ok(());
@@ -360,33 +382,24 @@ impl Search {
         let mut known = std::mem::take(&mut self.outside);
         known.extend(self.columns.known());
         let is_without = self.columns.items().is_empty();
-        if self.rounds.params().rank_transform {
-            self.columns.transform_to_ranks();
-        }
         if self.rounds.params().popularity && !is_without {
-            self.popularity = self.columns.popularity();
+            self.popular = [RankTransform::default(), self.columns.ranks()].map(|transform| {
+                let items = self.columns.popularity(&transform);
+                Popular { transform, items }
+            });
         }
         let width = self.rounds.width(n);
         let lists = if is_without && !self.proxies.is_empty() {
             scan(n, &self.proxies, None, width)?
         } else {
-            let mut columns = self.pool_of(vec![Vec::new(); n], &known)?;
+            let mut columns = Pool::new(vec![Vec::new(); n], &known, &self.proxies)?;
             if self.order_proxies(&columns) {
-                columns = self.pool_of(vec![Vec::new(); n], &known)?;
+                columns = Pool::new(vec![Vec::new(); n], &known, &self.proxies)?;
             }
             let link = self.fit_link(&columns);
-            scan(n, &self.proxies, Some((&link, &self.popularity)), width)?
+            scan(n, &self.proxies, Some((&link, &self.popular().items)), width)?
         };
-        self.pool_of(lists, &known)
-    }
-
-    /// Candidates of the lists and known pairs, as the search works on them.
-    fn pool_of(&self, lists: Vec<Vec<u32>>, known: &[(Pair, f64)]) -> Result<Pool, NeighbourError> {
-        let mut pool = Pool::new(lists, known, &self.proxies)?;
-        if self.rounds.params().rank_transform {
-            pool.transform_to_ranks();
-        }
-        Ok(pool)
+        Pool::new(lists, &known, &self.proxies)
     }
 
     /// Puts the proxies in the order in which each predicts, alone, columns that it was not fitted to; true where that is another order.
@@ -406,7 +419,7 @@ impl Search {
     /// The link, on all known pairs: those of columns with the popularity that leaves the column out.
     fn fit_link(&self, pool: &Pool) -> HubLink {
         let n = pool.len();
-        let popularity = &self.popularity;
+        let Popular { transform, items: popularity } = self.popular();
         let h = popularity.values();
         let rows = |chunk: usize, take: &mut dyn FnMut(LinkRow<'_>)| {
             for i in chunk * ROWS_PER_CHUNK..((chunk + 1) * ROWS_PER_CHUNK).min(n) {
@@ -414,7 +427,7 @@ impl Search {
                     let (j, score) = (pool.other(slot), pool.scores[slot]);
                     let one = match (self.columns.number(i), self.columns.number(j)) {
                         (_, Some(a)) if popularity.is_known() => {
-                            popularity.without(i, self.columns.score(i, a).map(|score| (a, score)))
+                            popularity.without(i, self.columns.score(i, a).map(|score| (a, transform.at(score))))
                         }
                         (None, None) if i < j => h[i],
                         // known columns are read from the other side
@@ -434,9 +447,7 @@ impl Search {
         if self.is_estimated {
             return Ok(());
         }
-        if self.rounds.params().rank_transform {
-            self.pool()?.transform_to_ranks();
-        }
+        self.choose_sight()?;
         let link = self.fit_link(self.pool.as_ref().expect("made above"));
         self.expand(&link)?;
         let pool = self.pool.as_ref().expect("made above");
@@ -451,6 +462,7 @@ impl Search {
         let count = self.judges.iter().map(judged).sum::<usize>().max(1) as f64;
         self.reports.push(RoundReport {
             asked: self.asked,
+            ranks: self.sees_ranks,
             lambda: choice.lambda,
             error_without: (choice.without / count).sqrt(),
             error_with: (choice.with / count).sqrt(),
@@ -460,9 +472,53 @@ impl Search {
         Ok(())
     }
 
+    /// Ranks, where they tell the order of known pairs clearly better than the scores themselves.
+    fn choose_sight(&mut self) -> Result<(), NeighbourError> {
+        self.see(false);
+        if !self.rounds.params().rank_transform || self.bill.is_plain {
+            return Ok(());
+        }
+        let by_scores = self.concordance()?;
+        self.see(true);
+        if self.concordance()? - by_scores < CLEARLY {
+            self.see(false);
+        }
+        Ok(())
+    }
+
+    fn see(&mut self, ranks: bool) {
+        self.sees_ranks = ranks;
+        if let Some(pool) = &mut self.pool {
+            pool.transform_by(if ranks { pool.ranks() } else { RankTransform::default() });
+        }
+    }
+
+    /// How much of the order of known pairs is predicted, each without its own score.
+    fn concordance(&self) -> Result<f64, NeighbourError> {
+        let pool = self.pool.as_ref().expect("made before");
+        let link = self.fit_link(pool);
+        let mut linked = vec![0.0; pool.slots()];
+        for &i in &self.judges {
+            pool.row(i).for_each(|slot| linked[slot] = self.linked(pool, &link, i, slot));
+        }
+        let failed = |source| NeighbourError::Proxy { number: 1, source };
+        let kernel = self.kernel().transpose().map_err(failed)?;
+        concordance(kernel.as_ref(), pool, &linked, &self.judges).map_err(failed)
+    }
+
+    fn popular(&self) -> &Popular {
+        &self.popular[usize::from(self.sees_ranks)]
+    }
+
+    /// The main proxy, where rows are kriged.
+    fn kernel(&self) -> Option<Result<Kernel<'_>, OracleError>> {
+        let proxy = self.proxies.first().filter(|_| self.rounds.params().kriging);
+        proxy.map(|proxy| Kernel::new(&**proxy))
+    }
+
     /// The link at the pair of slot of row i.
     fn linked(&self, pool: &Pool, link: &HubLink, i: usize, slot: usize) -> f64 {
-        let h = self.popularity.values();
+        let h = self.popular().items.values();
         link.at((h[i], h[pool.other(slot)]), pool.proxies(slot))
     }
 
@@ -498,9 +554,8 @@ impl Search {
     /// Adds to the link what kriging predicts of pairs without a score.
     fn krige(&self, pool: &Pool, estimates: &mut [f64]) -> Result<Choice, NeighbourError> {
         let none = Choice { lambda: None, without: 0.0, with: 0.0 };
-        let Some(proxy) = self.proxies.first().filter(|_| self.rounds.params().kriging) else { return Ok(none) };
         let failed = |source| NeighbourError::Proxy { number: 1, source };
-        let kernel = Kernel::new(&**proxy).map_err(failed)?;
+        let Some(kernel) = self.kernel().transpose().map_err(failed)? else { return Ok(none) };
         let choice = kernel.choose(pool, estimates, &self.judges).map_err(failed)?;
         let Some(lambda) = choice.lambda else { return Ok(choice) };
         let predicted = kernel.predict(pool, estimates, lambda).map_err(failed)?;

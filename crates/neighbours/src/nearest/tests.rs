@@ -68,6 +68,8 @@ fn every_batch_lambda_and_list_is_that_of_the_numpy_twin() {
             let found = search.finish().unwrap();
             assert_eq!(found.proxies, indices(&case["proxy_order"]), "case {number}");
             let lambdas: Vec<Option<f64>> = serde_json::from_value(case["lambdas"].clone()).unwrap();
+            let ranks: Vec<bool> = serde_json::from_value(case["ranked"].clone()).unwrap();
+            assert_eq!(found.rounds.iter().map(|report| report.ranks).collect::<Vec<_>>(), ranks, "case {number}");
             for (report, lambda) in found.rounds.iter().zip(&lambdas) {
                 // a mean of ones
                 assert!(report.lambda.zip(*lambda).is_none_or(|(a, b)| (a - b).abs() < 1e-12), "case {number}");
