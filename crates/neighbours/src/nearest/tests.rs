@@ -130,6 +130,28 @@ fn recall(scores: &Array2<f64>, found: &Found, k: usize) -> f64 {
 }
 
 #[test]
+fn skewed_scores_are_learnt_from_by_rank() {
+    let n = 200;
+    let (oracle, proxy) = problem(n, 4);
+    let all: Vec<usize> = (0..n).collect();
+    let scores = block_of(&oracle, &all, &all).unwrap();
+    let proxy: Arc<dyn Oracle> = Arc::new(proxy);
+    let recalls = [1.0, 12.0].map(|skew| {
+        let skewed = scores.mapv(|score| (skew * score).exp());
+        let oracle = Precomputed::new(skewed.clone(), AsymmetryPolicy::Reject).unwrap();
+        [true, false].map(|rank_transform| {
+            let params = RoundsParams { k: 5, calls_per_item: 10, rank_transform, ..RoundsParams::default() };
+            let found = nearest(&oracle, std::slice::from_ref(&proxy), &rounds(params), &landmarks(n)).unwrap();
+            assert!(rank_transform || found.rounds.iter().all(|round| !round.ranks));
+            recall(&skewed, &found, 5)
+        })
+    });
+    // .563 and .561, .532 and .276
+    let [[even, plain_even], [skewed, plain_skewed]] = recalls;
+    assert!((even - plain_even).abs() < 0.02 && skewed > plain_skewed + 0.2, "{recalls:?}");
+}
+
+#[test]
 fn with_calls_for_all_pairs_the_lists_are_those_of_brute_force() {
     for (n, calls_per_item) in [(2, 1), (3, 1), (12, 6), (25, 40)] {
         let (oracle, proxy) = problem(n, 1);
