@@ -7,24 +7,17 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use super::columns::Columns;
-use super::kriging::{Choice, JUDGES, Kernel, concordance};
+use super::kriging::JUDGES;
 use super::places::{places, ranked};
-use super::pool::{FAILED, Pool, ROWS_PER_CHUNK, by_rows, scan};
+use super::pool::{FAILED, Pool, scan};
 use super::rank_transform::RankTransform;
 use super::rounds::{Bill, Rounds};
 use super::{NeighbourError, require_symmetric, trial};
+use estimates::ColumnPopularity;
 use landmark_core::landmarks::Landmarks;
-use landmark_core::oracle::{Oracle, OracleError, OracleShape, Pair};
-use landmark_core::popularity::{HubLink, LinkRow, Popularity};
+use landmark_core::oracle::{Oracle, OracleShape, Pair};
 
-/// What ranks predict of the order of known pairs beyond the scores, from which on they are preferred.
-const CLEARLY: f64 = 0.025;
-
-/// Others of an item, those that it scores best with beyond the link, whose nearest by the proxy become its candidates in every round.
-const FRIENDS: usize = 8;
-
-/// Number of the nearest of each.
-const THEIRS: usize = 8;
+mod estimates;
 
 /// Purpose of a batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -108,9 +101,9 @@ pub struct Search {
     proxy_order: Vec<usize>,
     columns: Columns,
     /// Popularity in the scores of the columns, and in their ranks.
-    popular: [Popular; 2],
+    popularity: [ColumnPopularity; 2],
     /// True while the link and kriging see ranks.
-    sees_ranks: bool,
+    by_rank: bool,
     judges: Vec<usize>,
     pool: Option<Pool>,
     /// Scores of pairs that are not in the pool yet.
@@ -132,18 +125,6 @@ impl fmt::Debug for Search {
             .field("next", &self.next)
             .field("asked", &self.asked)
             .finish_non_exhaustive()
-    }
-}
-
-/// Popularity of the items, as a transform sees the scores of the columns.
-struct Popular {
-    transform: RankTransform,
-    items: Popularity,
-}
-
-impl Popular {
-    fn unknown(n: usize) -> Self {
-        Self { transform: RankTransform::default(), items: Popularity::unknown(n) }
     }
 }
 
@@ -185,8 +166,8 @@ impl Search {
         };
         Ok(Self {
             columns: Columns::new(n, landmarks.order()[..wanted].to_vec(), tried),
-            popular: [(); 2].map(|()| Popular::unknown(n)),
-            sees_ranks: false,
+            popularity: [(); 2].map(|()| ColumnPopularity::unknown(n)),
+            by_rank: false,
             judges: landmarks.independent().iter().copied().take(JUDGES).collect(),
             pool: None,
             outside: Vec::new(),
@@ -383,9 +364,9 @@ impl Search {
         known.extend(self.columns.known());
         let is_without = self.columns.items().is_empty();
         if self.rounds.params().popularity && !is_without {
-            self.popular = [RankTransform::default(), self.columns.ranks()].map(|transform| {
+            self.popularity = [RankTransform::default(), self.columns.ranks()].map(|transform| {
                 let items = self.columns.popularity(&transform);
-                Popular { transform, items }
+                ColumnPopularity { transform, items }
             });
         }
         let width = self.rounds.width(n);
@@ -397,7 +378,7 @@ impl Search {
                 columns = Pool::new(vec![Vec::new(); n], &known, &self.proxies)?;
             }
             let link = self.fit_link(&columns);
-            scan(n, &self.proxies, Some((&link, &self.popular().items)), width)?
+            scan(n, &self.proxies, Some((&link, &self.popularity().items)), width)?
         };
         Pool::new(lists, &known, &self.proxies)
     }
@@ -414,155 +395,6 @@ impl Search {
         let is_other = !places.is_sorted();
         self.proxy_order = places.iter().map(|&a| self.proxy_order[a]).collect();
         is_other
-    }
-
-    /// The link, on all known pairs: those of columns with the popularity that leaves the column out.
-    fn fit_link(&self, pool: &Pool) -> HubLink {
-        let n = pool.len();
-        let Popular { transform, items: popularity } = self.popular();
-        let h = popularity.values();
-        let rows = |chunk: usize, take: &mut dyn FnMut(LinkRow<'_>)| {
-            for i in chunk * ROWS_PER_CHUNK..((chunk + 1) * ROWS_PER_CHUNK).min(n) {
-                for slot in pool.row(i).filter(|&slot| pool.scores[slot].is_finite()) {
-                    let (j, score) = (pool.other(slot), pool.scores[slot]);
-                    let one = match (self.columns.number(i), self.columns.number(j)) {
-                        (_, Some(a)) if popularity.is_known() => {
-                            popularity.without(i, self.columns.score(i, a).map(|score| (a, transform.at(score))))
-                        }
-                        (None, None) if i < j => h[i],
-                        // known columns are read from the other side
-                        (_, None) => continue,
-                        _ => h[i],
-                    };
-                    take(LinkRow { popularity: (one, h[j]), proxies: pool.proxies(slot), score });
-                }
-            }
-        };
-        HubLink::fit(self.proxies.len(), popularity.is_known(), n.div_ceil(ROWS_PER_CHUNK), rows)
-    }
-
-    /// E of every candidate pair, unless it stands already.
-    fn estimate(&mut self) -> Result<(), NeighbourError> {
-        self.pool()?;
-        if self.is_estimated {
-            return Ok(());
-        }
-        self.choose_sight()?;
-        let link = self.fit_link(self.pool.as_ref().expect("made above"));
-        self.expand(&link)?;
-        let pool = self.pool.as_ref().expect("made above");
-        let mut estimates = vec![0.0; pool.slots()];
-        by_rows(pool.starts(), &mut estimates).enumerate().for_each(|(i, row)| {
-            for (value, slot) in row.iter_mut().zip(pool.row(i)) {
-                *value = self.linked(pool, &link, i, slot);
-            }
-        });
-        let choice = self.krige(pool, &mut estimates)?;
-        let judged = |i: &usize| pool.row(*i).filter(|&slot| pool.scores[slot].is_finite()).count();
-        let count = self.judges.iter().map(judged).sum::<usize>().max(1) as f64;
-        self.reports.push(RoundReport {
-            asked: self.asked,
-            ranks: self.sees_ranks,
-            lambda: choice.lambda,
-            error_without: (choice.without / count).sqrt(),
-            error_with: (choice.with / count).sqrt(),
-        });
-        self.estimates = estimates;
-        self.is_estimated = true;
-        Ok(())
-    }
-
-    /// Ranks, where they tell the order of known pairs clearly better than the scores themselves.
-    fn choose_sight(&mut self) -> Result<(), NeighbourError> {
-        self.see(false);
-        if !self.rounds.params().rank_transform || self.bill.is_plain {
-            return Ok(());
-        }
-        let by_scores = self.concordance()?;
-        self.see(true);
-        if self.concordance()? - by_scores < CLEARLY {
-            self.see(false);
-        }
-        Ok(())
-    }
-
-    fn see(&mut self, ranks: bool) {
-        self.sees_ranks = ranks;
-        if let Some(pool) = &mut self.pool {
-            pool.transform_by(if ranks { pool.ranks() } else { RankTransform::default() });
-        }
-    }
-
-    /// How much of the order of known pairs is predicted, each without its own score.
-    fn concordance(&self) -> Result<f64, NeighbourError> {
-        let pool = self.pool.as_ref().expect("made before");
-        let link = self.fit_link(pool);
-        let mut linked = vec![0.0; pool.slots()];
-        for &i in &self.judges {
-            pool.row(i).for_each(|slot| linked[slot] = self.linked(pool, &link, i, slot));
-        }
-        let failed = |source| NeighbourError::Proxy { number: 1, source };
-        let kernel = self.kernel().transpose().map_err(failed)?;
-        concordance(kernel.as_ref(), pool, &linked, &self.judges).map_err(failed)
-    }
-
-    fn popular(&self) -> &Popular {
-        &self.popular[usize::from(self.sees_ranks)]
-    }
-
-    /// The main proxy, where rows are kriged.
-    fn kernel(&self) -> Option<Result<Kernel<'_>, OracleError>> {
-        let proxy = self.proxies.first().filter(|_| self.rounds.params().kriging);
-        proxy.map(|proxy| Kernel::new(&**proxy))
-    }
-
-    /// The link at the pair of slot of row i.
-    fn linked(&self, pool: &Pool, link: &HubLink, i: usize, slot: usize) -> f64 {
-        let h = self.popular().items.values();
-        link.at((h[i], h[pool.other(slot)]), pool.proxies(slot))
-    }
-
-    /// New candidates: the proxy's nearest of those that an item scores with far better than the link expects. Kriging ranks them high,
-    /// and the link alone had no reason to list them. Where all pairs are candidates there is nothing to add.
-    fn expand(&mut self, link: &HubLink) -> Result<(), NeighbourError> {
-        let pool = self.pool.as_ref().expect("made before");
-        let n = pool.len();
-        let is_whole = pool.slots() == n * n.saturating_sub(1);
-        if self.proxies.is_empty() || !self.rounds.params().kriging || self.bill.is_plain || is_whole {
-            return Ok(());
-        }
-        let nearest = |i: usize| -> Vec<u32> {
-            let slots = ranked(pool, i, &|slot: usize| pool.first_proxy(slot)).into_iter().take(THEIRS);
-            // the index of an item in a pool fits
-            slots.map(|slot| pool.other(slot) as u32).collect()
-        };
-        let nearest: Vec<Vec<u32>> = (0..n).into_par_iter().map(nearest).collect();
-        let new = |i: usize| -> Vec<u32> {
-            let known = pool.row(i).filter(|&slot| pool.scores[slot].is_finite());
-            let left = known.map(|slot| (pool.scores[slot] - self.linked(pool, link, i, slot), pool.other(slot)));
-            let mut better: Vec<(f64, usize)> = left.filter(|&(left, _)| left > 0.0).collect();
-            better.sort_unstable_by(|one, other| other.0.total_cmp(&one.0).then(one.1.cmp(&other.1)));
-            let theirs = better.into_iter().take(FRIENDS).flat_map(|(_, o)| nearest[o].iter().copied());
-            theirs.filter(|&j| j as usize != i && pool.slot(i, j as usize).is_none()).collect()
-        };
-        let lists: Vec<Vec<u32>> = (0..n).into_par_iter().map(new).collect();
-        let pool = self.pool.take().expect("made before");
-        self.pool = Some(pool.with(&[], lists, &self.proxies)?);
-        Ok(())
-    }
-
-    /// Adds to the link what kriging predicts of pairs without a score.
-    fn krige(&self, pool: &Pool, estimates: &mut [f64]) -> Result<Choice, NeighbourError> {
-        let none = Choice { lambda: None, without: 0.0, with: 0.0 };
-        let failed = |source| NeighbourError::Proxy { number: 1, source };
-        let Some(kernel) = self.kernel().transpose().map_err(failed)? else { return Ok(none) };
-        let choice = kernel.choose(pool, estimates, &self.judges).map_err(failed)?;
-        let Some(lambda) = choice.lambda else { return Ok(choice) };
-        let predicted = kernel.predict(pool, estimates, lambda).map_err(failed)?;
-        estimates.par_iter_mut().enumerate().filter(|&(slot, _)| !pool.is_asked(slot)).for_each(|(slot, value)| {
-            *value += (predicted[slot] + predicted[pool.mirror(slot)]) / 2.0;
-        });
-        Ok(choice)
     }
 
     fn by_proxy(&mut self, count: usize) -> Result<Vec<Pair>, NeighbourError> {

@@ -86,8 +86,13 @@ impl SeriesStyle {
         use Marker::{Cross, Diamond, Disc, Plus, Ring, Square, Triangle, TriangleDown};
         const MARKERS: [Marker; 8] = [Disc, Square, Triangle, Diamond, TriangleDown, Cross, Ring, Plus];
         const DASHES: [&[f64]; 4] = [&[], &[7.0, 3.5], &[], &[2.0, 3.0]];
-        // the second round of eight takes other dashes with the same markers
-        Self { colour: Some(place % 8), marker: MARKERS[place % 8], dash: DASHES[(place + place / 8) % 4], width: 1.9 }
+        // the second round of eight takes other dashes and markers with the same colours
+        Self {
+            colour: Some(place % 8),
+            marker: MARKERS[(place + 4 * (place / 8)) % 8],
+            dash: DASHES[(place + place / 8) % 4],
+            width: 1.9,
+        }
     }
 
     /// The style of a method that reads all of K: the line to be beaten.

@@ -1,0 +1,186 @@
+//! Estimates of a search: the link of the proxies and of popularity, what kriging adds, and whether both work on scores or on ranks.
+
+use rayon::prelude::*;
+
+use super::{RoundReport, Search};
+use crate::nearest::NeighbourError;
+use crate::nearest::kriging::{Choice, Kernel, concordance};
+use crate::nearest::places::ranked;
+use crate::nearest::pool::{Pool, ROWS_PER_CHUNK, by_rows};
+use crate::nearest::rank_transform::RankTransform;
+use landmark_core::oracle::OracleError;
+use landmark_core::popularity::{HubLink, LinkRow, Popularity};
+
+/// What ranks predict of the order of known pairs beyond the scores, from which on they are preferred.
+const CLEARLY: f64 = 0.025;
+
+/// Others of an item, those that it scores best with beyond the link, whose nearest by the proxy become its candidates in every round.
+const FRIENDS: usize = 8;
+
+/// Number of the nearest of each.
+const THEIRS: usize = 8;
+
+/// Popularity of the items by the scores of the columns, or by their ranks.
+pub(super) struct ColumnPopularity {
+    pub(super) transform: RankTransform,
+    pub(super) items: Popularity,
+}
+
+impl ColumnPopularity {
+    pub(super) fn unknown(n: usize) -> Self {
+        Self { transform: RankTransform::default(), items: Popularity::unknown(n) }
+    }
+}
+
+impl Search {
+    /// The link, on all known pairs: those of columns with the popularity that leaves the column out.
+    pub(super) fn fit_link(&self, pool: &Pool) -> HubLink {
+        let n = pool.len();
+        let ColumnPopularity { transform, items: popularity } = self.popularity();
+        let h = popularity.values();
+        let rows = |chunk: usize, take: &mut dyn FnMut(LinkRow<'_>)| {
+            for i in chunk * ROWS_PER_CHUNK..((chunk + 1) * ROWS_PER_CHUNK).min(n) {
+                for slot in pool.row(i).filter(|&slot| pool.scores[slot].is_finite()) {
+                    let (j, score) = (pool.other(slot), pool.scores[slot]);
+                    let one = match (self.columns.number(i), self.columns.number(j)) {
+                        (_, Some(a)) if popularity.is_known() => {
+                            popularity.without(i, self.columns.score(i, a).map(|score| (a, transform.at(score))))
+                        }
+                        (None, None) if i < j => h[i],
+                        // known columns are read from the other side
+                        (_, None) => continue,
+                        _ => h[i],
+                    };
+                    take(LinkRow { popularity: (one, h[j]), proxies: pool.proxies(slot), score });
+                }
+            }
+        };
+        HubLink::fit(self.proxies.len(), popularity.is_known(), n.div_ceil(ROWS_PER_CHUNK), rows)
+    }
+
+    /// E of every candidate pair, unless it stands already.
+    pub(super) fn estimate(&mut self) -> Result<(), NeighbourError> {
+        self.pool()?;
+        if self.is_estimated {
+            return Ok(());
+        }
+        self.choose_transform()?;
+        let link = self.fit_link(self.pool.as_ref().expect("made above"));
+        self.expand(&link)?;
+        let pool = self.pool.as_ref().expect("made above");
+        let mut estimates = vec![0.0; pool.slots()];
+        by_rows(pool.starts(), &mut estimates).enumerate().for_each(|(i, row)| {
+            for (value, slot) in row.iter_mut().zip(pool.row(i)) {
+                *value = self.linked(pool, &link, i, slot);
+            }
+        });
+        let choice = self.krige(pool, &mut estimates)?;
+        let judged = |i: &usize| pool.row(*i).filter(|&slot| pool.scores[slot].is_finite()).count();
+        let count = self.judges.iter().map(judged).sum::<usize>().max(1) as f64;
+        self.reports.push(RoundReport {
+            asked: self.asked,
+            ranks: self.by_rank,
+            lambda: choice.lambda,
+            error_without: (choice.without / count).sqrt(),
+            error_with: (choice.with / count).sqrt(),
+        });
+        self.estimates = estimates;
+        self.is_estimated = true;
+        Ok(())
+    }
+
+    /// Ranks, where they tell the order of known pairs clearly better than the scores themselves.
+    fn choose_transform(&mut self) -> Result<(), NeighbourError> {
+        self.transform(false);
+        if !self.rounds.params().rank_transform || self.bill.is_plain {
+            return Ok(());
+        }
+        let by_scores = self.concordance()?;
+        self.transform(true);
+        if self.concordance()? - by_scores < CLEARLY {
+            self.transform(false);
+        }
+        Ok(())
+    }
+
+    /// Makes the link and kriging see ranks, or the scores.
+    fn transform(&mut self, to_ranks: bool) {
+        self.by_rank = to_ranks;
+        if let Some(pool) = &mut self.pool {
+            pool.transform_by(if to_ranks { pool.ranks() } else { RankTransform::default() });
+        }
+    }
+
+    /// How much of the order of known pairs is predicted, each without its own score.
+    fn concordance(&self) -> Result<f64, NeighbourError> {
+        let pool = self.pool.as_ref().expect("made before");
+        let link = self.fit_link(pool);
+        let mut linked = vec![0.0; pool.slots()];
+        for &i in &self.judges {
+            pool.row(i).for_each(|slot| linked[slot] = self.linked(pool, &link, i, slot));
+        }
+        let failed = |source| NeighbourError::Proxy { number: 1, source };
+        let kernel = self.kernel().transpose().map_err(failed)?;
+        concordance(kernel.as_ref(), pool, &linked, &self.judges).map_err(failed)
+    }
+
+    /// Popularity as the link sees it.
+    pub(super) fn popularity(&self) -> &ColumnPopularity {
+        &self.popularity[usize::from(self.by_rank)]
+    }
+
+    /// The main proxy, where rows are kriged.
+    fn kernel(&self) -> Option<Result<Kernel<'_>, OracleError>> {
+        let proxy = self.proxies.first().filter(|_| self.rounds.params().kriging);
+        proxy.map(|proxy| Kernel::new(&**proxy))
+    }
+
+    /// The link at the pair of slot of row i.
+    fn linked(&self, pool: &Pool, link: &HubLink, i: usize, slot: usize) -> f64 {
+        let h = self.popularity().items.values();
+        link.at((h[i], h[pool.other(slot)]), pool.proxies(slot))
+    }
+
+    /// New candidates: the proxy's nearest of those that an item scores with far better than the link expects. Kriging ranks them high,
+    /// and the link alone had no reason to list them. Where all pairs are candidates there is nothing to add.
+    fn expand(&mut self, link: &HubLink) -> Result<(), NeighbourError> {
+        let pool = self.pool.as_ref().expect("made before");
+        let n = pool.len();
+        let is_whole = pool.slots() == n * n.saturating_sub(1);
+        if self.proxies.is_empty() || !self.rounds.params().kriging || self.bill.is_plain || is_whole {
+            return Ok(());
+        }
+        let nearest = |i: usize| -> Vec<u32> {
+            let slots = ranked(pool, i, &|slot: usize| pool.first_proxy(slot)).into_iter().take(THEIRS);
+            // the index of an item in a pool fits
+            slots.map(|slot| pool.other(slot) as u32).collect()
+        };
+        let nearest: Vec<Vec<u32>> = (0..n).into_par_iter().map(nearest).collect();
+        let new = |i: usize| -> Vec<u32> {
+            let known = pool.row(i).filter(|&slot| pool.scores[slot].is_finite());
+            let left = known.map(|slot| (pool.scores[slot] - self.linked(pool, link, i, slot), pool.other(slot)));
+            let mut better: Vec<(f64, usize)> = left.filter(|&(left, _)| left > 0.0).collect();
+            better.sort_unstable_by(|one, other| other.0.total_cmp(&one.0).then(one.1.cmp(&other.1)));
+            let theirs = better.into_iter().take(FRIENDS).flat_map(|(_, o)| nearest[o].iter().copied());
+            theirs.filter(|&j| j as usize != i && pool.slot(i, j as usize).is_none()).collect()
+        };
+        let lists: Vec<Vec<u32>> = (0..n).into_par_iter().map(new).collect();
+        let pool = self.pool.take().expect("made before");
+        self.pool = Some(pool.with(&[], lists, &self.proxies)?);
+        Ok(())
+    }
+
+    /// Adds to the link what kriging predicts of pairs without a score.
+    fn krige(&self, pool: &Pool, estimates: &mut [f64]) -> Result<Choice, NeighbourError> {
+        let none = Choice { lambda: None, without: 0.0, with: 0.0 };
+        let failed = |source| NeighbourError::Proxy { number: 1, source };
+        let Some(kernel) = self.kernel().transpose().map_err(failed)? else { return Ok(none) };
+        let choice = kernel.choose(pool, estimates, &self.judges).map_err(failed)?;
+        let Some(lambda) = choice.lambda else { return Ok(choice) };
+        let predicted = kernel.predict(pool, estimates, lambda).map_err(failed)?;
+        estimates.par_iter_mut().enumerate().filter(|&(slot, _)| !pool.is_asked(slot)).for_each(|(slot, value)| {
+            *value += (predicted[slot] + predicted[pool.mirror(slot)]) / 2.0;
+        });
+        Ok(choice)
+    }
+}
