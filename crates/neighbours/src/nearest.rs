@@ -15,7 +15,7 @@
 //!
 //! Cost, with m = calls an item, w = candidates an item (4m) and d numbers a proxy vector: n²d/2 multiply–adds for the one pass over the
 //! proxies, and in each round n·(m²d + m³/3 + wd); memory about 53 bytes a candidate pair and side, 212·n·w at most. Nothing is n². Of
-//! 10,000 items with 768 numbers at 20 calls each, 6 s of CPU go to the pass and 6 to each round, in 310 MB
+//! 10,000 items with 768 numbers at 20 calls each, a search takes 24 s of CPU, about 4 of them a round, in 375 MB
 //! (`examples/neighbour_times.rs`).
 
 use landmark_core::landmarks::Landmarks;
