@@ -189,3 +189,32 @@ impl Oracle for Kept {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bags_of_words_are_compared_by_the_cosine_of_their_counts_without_stop_words() {
+        let texts = ["red red fox", "the Fox, and the hound", "red", "hound fox", "the and", ""];
+        let texts: Vec<String> = texts.map(str::to_owned).to_vec();
+        let proxy = cosine(bags_of_words(&texts).unwrap()).unwrap();
+        let score = |i, j| {
+            let mut score = [f64::NAN];
+            proxy.evaluate(&[(i, j)], &mut score).unwrap();
+            score[0]
+        };
+        // counts of red, fox, hound: (2, 1, 0) (0, 1, 1) (1, 0, 0) (0, 1, 1) and two texts of no word
+        let wanted = [
+            ((0, 1), 1.0 / 10_f64.sqrt()),
+            ((0, 2), 2.0 / 5_f64.sqrt()),
+            ((1, 2), 0.0),
+            ((1, 3), 1.0),
+            ((0, 4), 0.0),
+            ((4, 5), 0.0),
+        ];
+        for ((i, j), cosine) in wanted {
+            assert!((score(i, j) - cosine).abs() < 1e-12, "{i}, {j}: {}", score(i, j));
+        }
+    }
+}

@@ -243,3 +243,17 @@ fn known(pool: &Pool, i: usize) -> Vec<usize> {
 fn items(pool: &Pool, slots: &[usize]) -> Vec<usize> {
     slots.iter().map(|&slot| pool.other(slot)).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pairs_in_order_are_counted_without_those_of_equal_scores_and_half_where_predicted_equal() {
+        assert_eq!(in_order(&[1.0, 2.0, 3.0], &[0.1, 0.2, 0.3]), (3.0, 3.0));
+        assert_eq!(in_order(&[1.0, 2.0, 3.0], &[0.3, 0.2, 0.1]), (0.0, 3.0));
+        // 1 and the second 1 say nothing, 2 against both is right once and undecided once
+        assert_eq!(in_order(&[1.0, 1.0, 2.0], &[5.0, 6.0, 6.0]), (1.5, 2.0));
+        assert_eq!(in_order(&[], &[]), (0.0, 0.0));
+    }
+}

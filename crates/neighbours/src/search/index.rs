@@ -6,7 +6,8 @@
 //! round: E = F + G[:, O] (G[O, O] + ρI)⁻¹ (y − F)[O];  ask for the best unknown items, a fifth of them by P, the others by E
 //! ```
 //! O are the items asked so far and y their scores; ρ = .3. Without a proxy G = ZZᵀ and F is popularity alone. All of b goes to candidates, none to uniform
-//! items. This project's own method; ANNCUR and AXN solve the same problem.
+//! items. This project's own method; ANNCUR and AXN solve the same problem. Scores stay as they are: learning from their ranks, which [`nearest`](crate::nearest)
+//! gains much by on skewed ones, moved recall@10 by .02 at most here (tweets, recipes, questions), up to γ = 1.25 and b = 50.
 //!
 //! Cost: n·a calls offline, b a query. Building O(n·a + a³); a query O(rounds · n(d + a) + b³) for vectors of length d. Memory 8n(2a + d) bytes.
 

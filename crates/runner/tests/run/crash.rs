@@ -6,11 +6,11 @@
 
 use std::collections::HashSet;
 use std::fs::File;
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use crate::own_data::{PROGRAM, asked, place};
-use crate::scratch::{Scratch, number_before};
+use crate::scratch::{Said, Scratch, number_before};
 
 const FACTORS: [&str; 3] = ["factors/vectors.npy", "factors/signature.npy", "factors/projector.npy"];
 const TOPK: [&str; 6] = ["topk", "config.yaml", "-k", "5", "--calls-per-item", "8"];
@@ -67,9 +67,30 @@ fn killed(scratch: &Scratch, arguments: &[&str], mut is_time: impl FnMut() -> bo
         std::thread::sleep(Duration::from_millis(400));
     }
     let log = std::fs::read_to_string(scratch.path("log")).unwrap();
+    (!has_ended).then_some(in_flight(&log))
+}
+
+/// Calls that were in flight when this log ended.
+fn in_flight(log: &str) -> usize {
     let mut batches = log.lines().filter(|line| line.contains(" calls are under way"));
-    let last = batches.next_back().map_or(0, |line| number_before(line, " calls are under way"));
-    (!has_ended).then_some(last as usize)
+    batches.next_back().map_or(0, |line| number_before(line, " calls are under way") as usize)
+}
+
+/// The same command with so many file handles at most.
+fn with_handles(most: usize, command: &Command) -> Command {
+    let mut limited = Command::new("/bin/sh");
+    limited.args(["-c", "ulimit -n \"$0\" && exec \"$@\"", &most.to_string()]);
+    limited.arg(command.get_program()).args(command.get_args());
+    if let Some(folder) = command.get_current_dir() {
+        limited.current_dir(folder);
+    }
+    for (name, value) in command.get_envs() {
+        match value {
+            Some(value) => limited.env(name, value),
+            None => limited.env_remove(name),
+        };
+    }
+    limited
 }
 
 /// Calls for pairs that were asked for before.
@@ -182,7 +203,7 @@ fn a_worker_that_is_stopped_for_longer_than_its_lease_and_wakes_up_does_no_harm(
         std::thread::sleep(Duration::from_millis(5));
     }
     let signal = |name: &str| {
-        assert!(std::process::Command::new("kill").args([name, &late.id().to_string()]).status().unwrap().success());
+        assert!(Command::new("kill").args([name, &late.id().to_string()]).status().unwrap().success());
     };
     signal("-STOP");
     well(&scratch, &["worker", "config.yaml", "--lease", "1"]);
@@ -193,6 +214,31 @@ fn a_worker_that_is_stopped_for_longer_than_its_lease_and_wakes_up_does_no_harm(
     eprintln!("stop: {twice} calls asked twice, of a tile of about 120");
     // the tile that it held, and no other: a tile may be larger by a row
     assert!(twice <= 140, "{twice}");
+    assert!(results(&scratch, &FACTORS) == results(&whole, &FACTORS));
+}
+
+#[test]
+fn without_file_handles_a_run_ends_with_the_reason_and_goes_on_where_it_was() {
+    let whole = place();
+    whole.run_well(&["--quiet"]);
+    let scratch = place();
+    let mut may_be_lost = 0;
+    // from too few to start the scoring program to enough for all of it
+    for handles in 6..16 {
+        std::fs::remove_dir_all(scratch.path("results")).ok();
+        let mut run = scratch.command(&["config.yaml", "--quiet"]);
+        run.env("RUST_LOG", "landmark_store=debug");
+        let said = Said::of(&mut with_handles(handles, &run));
+        if said.code == Some(0) && handles > 6 {
+            continue;
+        }
+        assert!(matches!(said.code, Some(1 | 2)), "{handles} handles: exit code {:?}: {}", said.code, said.err);
+        // the shell that is the scoring program may be the one to notice
+        assert!(said.err.contains("Too many open files") || said.err.contains("it said: /bin/sh"), "{}", said.err);
+        may_be_lost += in_flight(&said.err);
+    }
+    scratch.run_well(&["--quiet", "--force"]);
+    assert!(twice(&scratch) <= may_be_lost, "{} of {may_be_lost}", twice(&scratch));
     assert!(results(&scratch, &FACTORS) == results(&whole, &FACTORS));
 }
 

@@ -64,8 +64,7 @@ impl Search {
         if self.is_estimated {
             return Ok(());
         }
-        self.choose_transform()?;
-        let link = self.fit_link(self.pool.as_ref().expect("made above"));
+        let link = self.choose_transform()?;
         self.expand(&link)?;
         let pool = self.pool.as_ref().expect("made above");
         let mut estimates = vec![0.0; pool.slots()];
@@ -89,35 +88,41 @@ impl Search {
         Ok(())
     }
 
-    /// Ranks, where they tell the order of known pairs clearly better than the scores themselves.
-    fn choose_transform(&mut self) -> Result<(), NeighbourError> {
-        self.transform(false);
+    /// The link on scores, or on their ranks where they tell the order of known pairs clearly better; the pool and popularity show the same.
+    fn choose_transform(&mut self) -> Result<HubLink, NeighbourError> {
+        let by_scores = self.transform(false);
         if !self.rounds.params().rank_transform || self.bill.is_plain {
-            return Ok(());
+            return Ok(by_scores);
         }
-        let by_scores = self.concordance()?;
-        self.transform(true);
-        if self.concordance()? - by_scores < CLEARLY {
-            self.transform(false);
+        let order_by_scores = self.concordance(&by_scores)?;
+        let by_ranks = self.transform(true);
+        if self.concordance(&by_ranks)? - order_by_scores >= CLEARLY {
+            return Ok(by_ranks);
         }
-        Ok(())
+        self.show(false);
+        Ok(by_scores)
     }
 
-    /// Makes the link and kriging see ranks, or the scores.
-    fn transform(&mut self, to_ranks: bool) {
-        self.by_rank = to_ranks;
+    /// The link on ranks, or on the scores, which the pool and popularity show from now on.
+    fn transform(&mut self, to_ranks: bool) -> HubLink {
+        self.show(to_ranks);
+        self.fit_link(self.pool.as_ref().expect("made before"))
+    }
+
+    /// Makes the pool and popularity show ranks, or the scores.
+    fn show(&mut self, ranks: bool) {
+        self.by_rank = ranks;
         if let Some(pool) = &mut self.pool {
-            pool.transform_by(if to_ranks { pool.ranks() } else { RankTransform::default() });
+            pool.transform_by(if ranks { pool.ranks() } else { RankTransform::default() });
         }
     }
 
     /// How much of the order of known pairs is predicted, each without its own score.
-    fn concordance(&self) -> Result<f64, NeighbourError> {
+    fn concordance(&self, link: &HubLink) -> Result<f64, NeighbourError> {
         let pool = self.pool.as_ref().expect("made before");
-        let link = self.fit_link(pool);
         let mut linked = vec![0.0; pool.slots()];
         for &i in &self.judges {
-            pool.row(i).for_each(|slot| linked[slot] = self.linked(pool, &link, i, slot));
+            pool.row(i).for_each(|slot| linked[slot] = self.linked(pool, link, i, slot));
         }
         let failed = |source| NeighbourError::Proxy { number: 1, source };
         let kernel = self.kernel().transpose().map_err(failed)?;
