@@ -1,6 +1,6 @@
 //! Times the choice of C by cross-validation on factors of the size of a real corpus, and prints what every C came to.
 //!
-//! `cargo run --release -p landmark-tasks --example time_cross_validation -- [ROWS COLUMNS FOLDS]`
+//! `cargo run --release -p landmark-tasks --example time_cross_validation -- [ROWS COLUMNS FOLDS C…]`
 //!
 //! By default 7,674 rows in the eight classes of Reuters R8, from 3,923 rows to 51, with 1,324 columns: rank 300 and a proxy. Rows are noise
 //! around one centre a class; column k has variance ∝ 1/k, as factors have, and rows are of unit length in the mean. Two labels in a hundred are drawn anew, so that no
@@ -25,7 +25,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (rows, columns, folds) = (size(0, SIZES.iter().sum())?, size(1, 1324)?, size(2, 10)?);
     let (x, labels) = classes(rows, columns);
     let items: Vec<usize> = (0..rows).collect();
-    let costs = (0..6).map(|step| 10f64.powi(step - 2)).collect();
+    let given: Vec<f64> = arguments.iter().skip(3).map(|c| c.parse()).collect::<Result<_, _>>()?;
+    let costs = if given.is_empty() { (0..6).map(|step| 10f64.powi(step - 2)).collect() } else { given };
     let params = ClassificationParams { costs, folds, ..ClassificationParams::default() }.check()?;
     let start = Instant::now();
     let table = cross_validate(x.view(), &labels, &items, &params, 2022)?;

@@ -173,6 +173,24 @@ fn a_warm_start_saves_epochs() {
 }
 
 #[test]
+fn a_large_cost_is_reached_through_smaller_ones_in_few_steps() {
+    // 300 rows of random labels in 200 columns are separable, and hardly
+    let (x, _) = noisy(300, 200, 2, 8);
+    let labels: Vec<usize> = (0..300).map(|i| usize::from((i * i) % 7 < 3)).collect();
+    let params = LinearSvmParams { solver: Solver::Newton, c: 1e6, ..Default::default() };
+    let machine = train(params.clone(), &x, &labels, 2);
+    // 17 from w = 0
+    assert!(machine.report().epochs() <= 10, "{:?}", machine.report());
+    let path: Vec<f64> = (-3..=6).map(|k| 10f64.powi(k)).collect();
+    let set = TrainingSet::new(&x, &labels, 2).unwrap();
+    let path = params.check().unwrap().train_path(&set, &path, 7).unwrap();
+    let objective = |machine: &LinearSvm| machine.report().problems[0].primal;
+    let (alone, last) = (objective(&machine), objective(&path[9]));
+    // both within the gap of the optimum
+    assert!((alone - last).abs() <= 2e-4 * last, "{alone} {last}");
+}
+
+#[test]
 fn sparse_rows_give_the_machine_of_dense_rows() {
     let (mut x, labels) = noisy(90, 6, 3, 8);
     x.mapv_inplace(|v| if v.abs() < 0.8 { 0.0 } else { v });
