@@ -33,6 +33,8 @@ const PAIRS_AT_A_TIME: usize = 256;
 const COLUMNS_AT_A_TIME: usize = 16;
 /// Pairs listed where nothing is said.
 const PAIRS: usize = 1000;
+/// A group of more than one in so many items is pointed out: what chains of pairs connect is hardly one thing.
+const CHAINED: usize = 4;
 
 /// Pairs wanted, and what they may cost.
 #[derive(Debug, Clone, Copy)]
@@ -113,7 +115,11 @@ pub fn mine(invocation: &Invocation, wanted: Wanted) -> Result<(String, Ended)> 
     }
     let path = own.write(own_data::PAIRS, own.pair_columns(&pairs))?;
     own.write_statement(&path, statement.as_ref())?;
-    text += &format!("the {} most similar pairs: `{}`\n", count(pairs.len() as u64), path.display());
+    let found = match wanted.at_least {
+        Some(least) => format!("{} pairs of at least {least}", count(pairs.len() as u64)),
+        None => format!("the {} most similar pairs", count(pairs.len() as u64)),
+    };
+    text += &format!("{found}: `{}`\n", path.display());
     if pairs.is_empty() {
         text += "no pair is that similar: lower `--at-least`\n";
     }
@@ -156,6 +162,9 @@ pub fn dedupe(invocation: &Invocation, wanted: Wanted) -> Result<(String, Ended)
         count(items as u64),
         path.display()
     );
+    if CHAINED * groups.sizes.first().copied().unwrap_or(0) > items {
+        text += "the largest group holds more than a fourth of all items, which chains of pairs connect: raise `--at-least`\n";
+    }
     if statement.is_some() {
         text += "a pair that was missed can still share a group through others, so the recall of groups is at least that of pairs\n";
     }
@@ -200,6 +209,12 @@ impl Own {
         Ok(found)
     }
 
+    /// Pairs of two items one of which is a landmark.
+    fn pairs_of_columns(&self) -> u64 {
+        let info = &self.factors.info;
+        all_pairs(info.items as u64) - all_pairs((info.items - info.landmarks.len()) as u64)
+    }
+
     /// Pairs with a landmark, which are known, and the candidates among the others.
     fn scored_pairs(&self, context: &SweepContext<'_>, wanted: Wanted) -> Result<Found> {
         let oracle = context.metered.similarities(self.factors.info.gamma).into_diagnostic()?;
@@ -224,13 +239,13 @@ impl Own {
             return Err(UsageError::new(message, Some(format!("raise `--budget` to {bill}, or ask for less"))).into());
         }
         let is_agreed = wanted.budget.is_some() || wanted.target.is_none() || !context.problem.is_priced;
-        if !is_agreed
-            && 2 * bill > all_pairs(self.factors.info.items as u64) * context.metered.shape().evaluations_per_pair
-        {
+        let columns = self.pairs_of_columns() * context.metered.shape().evaluations_per_pair;
+        if !is_agreed && bill > columns {
             let message = format!(
-                "{}{asked} must be scored for that recall, {} evaluations, which is more than half of what all pairs take",
+                "{}{asked} must be scored for that recall, {} evaluations, which is more than the {} of the factors' columns",
                 candidates.text,
-                count(bill)
+                count(bill),
+                count(columns)
             );
             let help = format!(
                 "few pairs in the columns make a bound that is far below the truth: more `ranks` or a lower `--target-recall` need \

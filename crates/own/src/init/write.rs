@@ -196,6 +196,12 @@ impl Sketch {
             "shift_ridge"
         };
         let _ = writeln!(out, "methods: [{method}]");
+        if method == "shift_ridge" && matches!(self.columns, Items::Texts { .. }) {
+            let _ = writeln!(
+                out,
+                "# methods: [{{ id: shift_ridge, proxy: bag_of_words }}] # around a free relative of the score, if there is one: the guide says which"
+            );
+        }
         let is_matrix = self.score == Some(ScoreKind::Matrix);
         let what = if is_matrix { "read" } else { "evaluated" };
         let _ = writeln!(out, "ranks: {} # landmarks: so many columns are {what}", self.ranks());

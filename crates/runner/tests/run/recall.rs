@@ -63,15 +63,15 @@ fn rescored_pairs_are_the_best_of_all_and_carry_their_texts() {
 }
 
 #[test]
-fn a_recall_that_takes_more_than_half_of_all_pairs_asks_first() {
+fn a_recall_that_takes_more_calls_than_the_columns_did_asks_first() {
     let scratch = place();
-    // eight columns hold a fourth of all pairs
+    // eight columns hold a fourth of all pairs: 59 + 58 + … + 52 = 444
     scratch.run_well(&["--quiet", "--set", "ranks=8"]);
     let before = asked(&scratch).len();
     // exp(−.05 · 59) = .052: every pair is wanted
     let mine = ["mine", "config.yaml", "--set", "ranks=8", "--at-least", "0.05", "--target-recall", "0.8"];
     let refused = scratch.say(&mine);
-    assert!(refused.code == Some(2) && refused.err.contains("more than half"), "{}", refused.err);
+    assert!(refused.code == Some(2) && refused.err.contains("more than the 444 of"), "{}", refused.err);
     assert_eq!(asked(&scratch).len(), before);
     let bill = number_before(&refused.err, " evaluations, which");
     assert!(refused.err.contains(&format!("`--budget {bill}` agrees")), "{}", refused.err);
@@ -136,6 +136,11 @@ fn near_duplicates_are_grouped_and_one_of_each_group_stays() {
     }
     assert!(scratch.json("results/mine/groups.json")["lower"].as_f64().unwrap() >= 0.8);
     assert_asked_once(&scratch);
+    // exp(−.05 · 8) = .67: the groups, eight apart, are one chain
+    let chained = "more than a fourth of all items";
+    assert!(!said.contains(chained), "{said}");
+    let said = well(&scratch, &["dedupe", "config.yaml", "--at-least", "0.6", "--rescore", "20"]);
+    assert!(said.contains(chained) && said.contains("raise `--at-least`"), "{said}");
 }
 
 #[test]
