@@ -14,7 +14,7 @@
 //! ```
 
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use landmark_core::entries::EntrySet;
 use landmark_core::oracle::Budget;
@@ -37,6 +37,7 @@ use crate::interrupt;
 use crate::oracles::scorer::Scorer;
 use crate::problem::{Problem, SplitOrders, similarity};
 use crate::progress::Count;
+use crate::scale::batches::SharedScores;
 
 /// An interrupted program publishes what waits to be written.
 fn flush_before_the_end<O: Oracle + 'static>(stored: &Arc<Stored<O>>) {
@@ -48,7 +49,7 @@ fn flush_before_the_end<O: Oracle + 'static>(stored: &Arc<Stored<O>>) {
 }
 
 /// The meter at the bottom, shared with the progress line.
-type Meter = Arc<Metered<Arc<dyn Oracle>>>;
+pub type Meter = Arc<Metered<Arc<dyn Oracle>>>;
 
 /// Calls that were made to learn how long one takes.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -93,6 +94,8 @@ pub struct MeteredStore {
     /// Price of an evaluation.
     cost: Option<f64>,
     can_score: bool,
+    /// The same scores, those that are missing evaluated in tiles by workers, too.
+    shared: Option<Arc<dyn Oracle>>,
 }
 
 impl MeteredStore {
@@ -170,7 +173,19 @@ impl MeteredStore {
             scorer: None,
             cost: None,
             can_score: true,
+            shared: None,
         })
+    }
+
+    /// The same with what is missing handed out to workers (`runner worker --follow`); nothing where no store keeps the scores themselves.
+    ///
+    /// # Errors
+    /// A store that cannot be written.
+    pub fn with_workers(self, configuration: &str, label: OracleLabel, lease: Duration) -> Result<Self, StoreError> {
+        let (Some(stored), Some(store), None) = (&self.stored, &self.store, &self.other_order) else { return Ok(self) };
+        let scores = (Arc::clone(stored), Arc::clone(&self.meter));
+        let shared = SharedScores::begin(configuration, scores, (store.clone(), label), lease)?;
+        Ok(Self { shared: Some(Arc::new(shared)), ..self })
     }
 
     /// The store at an address on an oracle of this kind and description, without a limit.
@@ -207,9 +222,10 @@ impl MeteredStore {
 
     /// Raw scores, bought when they are not there.
     pub fn scores(&self) -> Arc<dyn Oracle> {
-        match &self.stored {
-            Some(stored) => Arc::clone(stored) as Arc<dyn Oracle>,
-            None => Arc::clone(&self.meter) as Arc<dyn Oracle>,
+        match (&self.shared, &self.stored) {
+            (Some(shared), _) => Arc::clone(shared),
+            (None, Some(stored)) => Arc::clone(stored) as Arc<dyn Oracle>,
+            (None, None) => Arc::clone(&self.meter) as Arc<dyn Oracle>,
         }
     }
 

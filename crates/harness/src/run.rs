@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use landmark_report::amounts::counted;
 use landmark_report::{ResultStore, ResultsError, write_file};
+use landmark_store::OracleLabel;
 use landmark_yaml::DEFAULT_PROFILE;
 use serde_json::json;
 
@@ -24,6 +25,7 @@ use crate::problem::Problem;
 use crate::progress::Progress;
 use crate::provenance::{Build, Calls, Machine, Provenance, Source};
 use crate::run_source::RunSource;
+use crate::scale::LEASE;
 use crate::study::{StudyContext, StudyRun};
 use crate::sweep::context::SweepContext;
 use crate::sweep::wme::RandomStores;
@@ -57,6 +59,8 @@ pub struct RunOptions {
     pub results: Option<PathBuf>,
     /// Tile store, instead of the configuration's.
     pub store: Option<String>,
+    /// Hand out what is missing to workers that follow this run, as it comes to it.
+    pub workers: bool,
     /// Refuse to begin where anything is left to buy: workers have bought it.
     pub bought_already: bool,
     /// Only say what the run would cost, which takes no call.
@@ -142,7 +146,16 @@ pub fn with_sweep<T>(
     let preparation = Preparation { may_train: !options.dry_run, quiet: options.quiet };
     let problem = Problem::load(&config.run, matrix, options.data.as_deref(), preparation)?;
     let given = given_landmarks(matrix).map_err(RunError::Landmarks)?;
-    let metered = MeteredStore::open(&problem, matrix, &store_address(config, options), config.run.seed)?;
+    let mut metered = MeteredStore::open(&problem, matrix, &store_address(config, options), config.run.seed)?;
+    if options.workers && !options.dry_run {
+        if matrix.budget.limit().is_some() || matrix.budget.seconds.is_some() {
+            let reason = "a budget is kept by one process, and `--workers` has others evaluate: leave one of them out; `--dry-run` tells the calls";
+            return Err(RunError::Plan(Box::new(reason.into())));
+        }
+        let label = OracleLabel::new(matrix.oracle.kind(), problem.description.clone());
+        let lease = Duration::from_secs(config.cluster.lease.unwrap_or(LEASE).max(1));
+        metered = metered.with_workers(&config.run.name, label, lease)?;
+    }
     let sweep = Sweep::new(&config.run, matrix, &problem, given);
     let folder = results_folder(config, options);
     let encode = |source| ResultsError::Encode { what: "the configuration", source };

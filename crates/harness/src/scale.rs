@@ -6,6 +6,8 @@
 //! runner merge     when all are done: the run itself, which finds everything there
 //! ```
 //!
+//! What a run decides on while it goes, such as the rounds of a search, is handed out batch by batch instead ([`batches`]).
+//!
 //! A plan is data. Of a matrix, tiles are entries to be bought ([`purchase`]); of a stream, runs of bytes that are sketched apart and merged in a tree.
 
 use std::ops::Range;
@@ -14,14 +16,18 @@ use landmark_core::entries::EntrySet;
 use landmark_core::oracle::{Identity, OracleShape};
 use serde::{Deserialize, Serialize};
 
+pub mod batches;
 pub mod executor;
 pub mod purchase;
+mod tiles;
 pub mod workers;
 
 use purchase::Purchase;
 
 /// Version of the document.
 const VERSION: u32 = 2;
+/// Seconds that a worker may be silent before its tile is taken over, where a configuration says nothing.
+pub const LEASE: u64 = 60;
 /// The document's name.
 pub const PLAN: &str = "plan.json";
 

@@ -5,12 +5,13 @@
 //! of audited rows, [`PairAudit`] that of a list of pairs above a threshold from landmark columns that a fit has not seen.
 //! Both hold for the mean over the items at hand with uniform draws; not for each item, not for new items.
 //!
-//! [`nearest_to`] is the search that draws, hides and heeds such rows.
+//! [`nearest_to`] is the search that draws, hides and heeds such rows; [`LabelSample`] is what a bound on pairs is measured against.
 //!
 //! Cost of a bound: no call; a few thousand operations.
 
 mod beta;
 mod held_out;
+mod labels;
 mod pairs;
 mod search;
 mod shares;
@@ -19,6 +20,7 @@ mod tests;
 
 pub use beta::{beta_quantile, regularized_beta};
 pub use held_out::{depth_shares, folds, share_found, top_items};
+pub use labels::LabelSample;
 pub use pairs::{PairAudit, PairBound, TooFewPositives};
 pub use search::{Audit, AuditError, AuditStep, Audited, Enough, KnownLists, audited_items, nearest_to};
 pub use shares::{AuditPath, Bound, Recall, TooFewAudited};

@@ -187,6 +187,23 @@ impl<O: Oracle> Stored<O> {
         Ok(evaluations + set.chosen_evaluations())
     }
 
+    /// Distinct pairs of a list that are not here and not known to fail; a known diagonal is here. One look per pair.
+    ///
+    /// # Errors
+    /// [`StoreError::System`] where the scratch file cannot be read.
+    pub fn missing_pairs(&self, pairs: impl IntoIterator<Item = Pair>) -> Result<Vec<Pair>, StoreError> {
+        let mut seen = self.state().failures.final_keys();
+        let held = self.held();
+        let mut missing = Vec::new();
+        for (i, j) in pairs {
+            let is_known = i == j && self.shape.diagonal_known;
+            if !is_known && held.get(i, j).map_err(scratch_failed)?.is_none() && seen.insert(held.key(i, j)) {
+                missing.push((i, j));
+            }
+        }
+        Ok(missing)
+    }
+
     /// `scores[a]` = f(rows[a], j) where it is there, NaN where it is not; nothing is evaluated.
     ///
     /// # Errors

@@ -5,12 +5,14 @@ use std::time::{Duration, Instant};
 
 use landmark_core::oracle::Identity;
 use landmark_report::amounts::{count, duration};
-use landmark_store::{Taken, TileStore};
+use landmark_store::TileStore;
 use miette::{IntoDiagnostic, Result};
 use serde_json::json;
 
+use super::batches::{self, Followed};
 use super::executor::command_line;
-use super::{PLAN, TilePlan, parse_share, parse_tiles};
+use super::tiles::{NextTile, OpenTiles, TileProgress};
+use super::{LEASE, PLAN, TilePlan, parse_share, parse_tiles};
 use crate::config::{Config, Subject};
 use crate::invocation::{Invocation, UsageError};
 use crate::run::{self, Ended, RunOptions};
@@ -21,8 +23,6 @@ mod stream;
 
 pub use plan::{TileSize, plan};
 
-/// Seconds that a worker may be silent before its tile is taken over.
-const LEASE: u64 = 60;
 /// Between two looks at tiles that others are working on.
 const PATIENCE: Duration = Duration::from_secs(2);
 
@@ -140,28 +140,10 @@ impl WorkerContext {
         self.config.cluster.lease.unwrap_or(LEASE).max(1)
     }
 
-    /// Tiles by number that are marked as done, and those that a worker has, with the seconds since it was heard of.
-    fn progress(&self, plan: &TilePlan) -> Result<Progress> {
-        let documents = self.store.plan_documents(&self.config.run.name).into_diagnostic()?;
-        let mut progress = Progress { done: vec![false; plan.tiles.len()], claimed: vec![None; plan.tiles.len()] };
-        let prefix = &plan.tile_name(0)[..9];
-        for (name, age) in documents {
-            let Some((tile, kind)) = name.strip_prefix(prefix).and_then(|rest| rest.split_once('.')) else { continue };
-            let Some(tile) = tile.parse::<usize>().ok().filter(|&tile| tile < plan.tiles.len()) else { continue };
-            if kind == "done" {
-                progress.done[tile] = true;
-            } else if kind.starts_with("claim-") {
-                let latest = progress.claimed[tile].map_or(age, |other: u64| other.min(age));
-                progress.claimed[tile] = Some(latest);
-            }
-        }
-        Ok(progress)
+    /// How far the workers are.
+    fn progress(&self, plan: &TilePlan) -> Result<TileProgress> {
+        TileProgress::of(&self.store, &self.config.run.name, plan).into_diagnostic()
     }
-}
-
-struct Progress {
-    done: Vec<bool>,
-    claimed: Vec<Option<u64>>,
 }
 
 /// Does tiles until all of those it is about are done, by itself or by others.
@@ -172,7 +154,7 @@ pub fn worker(invocation: &Invocation, tiles: Option<&str>, share: Option<&str>,
     let worker = WorkerContext::open(invocation)?;
     let plan = worker.plan()?;
     let usage = |message: String| UsageError::new(message, None);
-    let mut waiting: Vec<usize> = match (tiles, share) {
+    let tiles: Vec<usize> = match (tiles, share) {
         (Some(list), _) => parse_tiles(list, plan.tiles.len()).map_err(usage)?,
         (None, Some(share)) => parse_share(share, plan.tiles.len()).map_err(usage)?,
         (None, None) => (0..plan.tiles.len()).collect(),
@@ -181,32 +163,24 @@ pub fn worker(invocation: &Invocation, tiles: Option<&str>, share: Option<&str>,
     let hand = work.begin(&plan)?;
     let lease = Duration::from_secs(lease.unwrap_or_else(|| worker.lease()));
     let (mut new, mut own, mut is_told, start) = (0, 0, false, Instant::now());
+    let mut tiles = OpenTiles::new(&worker.store, &worker.config.run.name, &plan, tiles, lease);
     loop {
-        let progress = worker.progress(&plan)?;
-        waiting.retain(|&tile| !progress.done[tile]);
-        let mut was_work = false;
-        for &tile in &waiting {
-            let name = plan.tile_name(tile);
-            match worker.store.take(&worker.config.run.name, &name, lease).into_diagnostic()? {
-                Taken::Busy => continue,
-                Taken::Done => {}
-                Taken::Claimed(_claim) => {
-                    new += worker.finish(&plan, tile, work.as_ref(), hand.as_ref())?;
-                    own += 1;
+        match tiles.next().into_diagnostic()? {
+            NextTile::AllDone => break,
+            NextTile::Do(tile, _claim) => {
+                new += worker.finish(&plan, tile, work.as_ref(), hand.as_ref())?;
+                own += 1;
+            }
+            NextTile::Wait(left) => {
+                if !worker.options.quiet && !is_told {
+                    let lease = lease.as_secs();
+                    eprintln!(
+                        "waiting for {left} of other workers' tiles; one that is silent for {lease} s is taken over"
+                    );
+                    is_told = true;
                 }
+                std::thread::sleep(PATIENCE.min(lease));
             }
-            was_work = true;
-        }
-        if waiting.is_empty() {
-            break;
-        }
-        if !was_work {
-            if !worker.options.quiet && !is_told {
-                let (left, lease) = (waiting.len(), lease.as_secs());
-                eprintln!("waiting for {left} of other workers' tiles; one that is silent for {lease} s is taken over");
-                is_told = true;
-            }
-            std::thread::sleep(PATIENCE.min(lease));
         }
     }
     Ok(format!(
@@ -232,6 +206,27 @@ impl WorkerContext {
         }
         Ok(new)
     }
+}
+
+/// Does tiles of the batches that runs of the configuration hand out while they go, until such a run is over, or nothing was handed out for `patience` seconds.
+///
+/// # Errors
+/// A configuration without a matrix whose entries are evaluated, an oracle or a store that fails.
+pub fn follow(invocation: &Invocation, lease: Option<u64>, patience: u64) -> Result<String> {
+    let worker = WorkerContext::open(invocation)?;
+    let Subject::Matrix(matrix, experiment) = &worker.config.subject else { return Err(worker.indivisible()) };
+    let (oracle, label) = entries::EntryWork::new(&worker, matrix, *experiment).source()?;
+    let lease = Duration::from_secs(lease.unwrap_or_else(|| worker.lease()));
+    let start = Instant::now();
+    let times = (lease, Duration::from_secs(patience));
+    let followed = batches::follow(&worker.config.run.name, (oracle, label), &worker.store, times).into_diagnostic()?;
+    let Followed { tiles, pairs, is_over } = followed;
+    let end = if is_over { "the run is over".to_owned() } else { format!("nothing was handed out for {patience} s") };
+    Ok(format!(
+        "{end}: {tiles} tiles done by this worker, {} pairs bought in {}\n",
+        count(pairs),
+        duration(start.elapsed().as_secs_f64())
+    ))
 }
 
 /// Progress of the workers.

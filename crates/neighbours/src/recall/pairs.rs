@@ -103,7 +103,7 @@ impl PairAudit {
     /// each counted as drawn by itself: what [`threshold`](Self::threshold) refuses whatever the estimates are.
     pub fn is_hopeless(&self, target: Target) -> bool {
         let totals = self.totals();
-        let needed = self.needed(&totals, target);
+        let needed = self.needed(&totals, target.recall());
         let most = if totals.left > 0.0 { totals.positives / totals.left } else { f64::INFINITY };
         let finds = totals.trust(target.delta()) * most;
         needed > 0.0 && clopper_pearson(finds, finds, target.delta()) < needed
@@ -115,12 +115,12 @@ impl PairAudit {
     }
 
     /// ρ': the recall of the other pairs that the target takes.
-    fn needed(&self, totals: &Totals, target: Target) -> f64 {
+    fn needed(&self, totals: &Totals, recall: f64) -> f64 {
         let (known, expected) = (self.found() as f64, self.expected(totals));
         match expected > 0.0 {
-            true => ((target.recall() * (known + expected) - known) / expected).max(0.0),
+            true => ((recall * (known + expected) - known) / expected).max(0.0),
             // no positive was seen outside the landmarks: nothing is known of the others
-            false => target.recall(),
+            false => recall,
         }
     }
 
@@ -147,7 +147,7 @@ impl PairAudit {
     pub fn threshold(&self, target: Target) -> Result<PairBound, TooFewPositives> {
         let totals = self.totals();
         let (found, expected) = (self.found(), self.expected(&totals));
-        let (known, needed) = (found as f64, self.needed(&totals, target));
+        let (known, needed) = (found as f64, self.needed(&totals, target.recall()));
         let of_all = |recall: f64| (known + recall * expected) / (known + expected).max(f64::MIN_POSITIVE);
         let bound = |threshold: f64, recall: f64, lower: f64| {
             let (recall, lower) = (of_all(recall), of_all(lower));
@@ -162,6 +162,21 @@ impl PairAudit {
             Some(step) => Ok(bound(step.threshold, step.recall, step.lower)),
             None => Err(self.refusal(&totals, target, needed, steps.last().map_or(0.0, |step| of_all(step.lower)))),
         }
+    }
+
+    /// The highest θ at which R itself, believed without a bound, reaches ρ; `None` where no positive was seen outside the landmarks. It falls short
+    /// about half of the time: for studies.
+    pub fn believed(&self, recall: f64) -> Option<f64> {
+        let totals = self.totals();
+        let needed = self.needed(&totals, recall);
+        if needed <= 0.0 {
+            return Some(f64::INFINITY);
+        }
+        let mut estimates = self.estimates.concat();
+        estimates.sort_by(|one, other| other.total_cmp(one));
+        // a share of a count that fits in an f64; rounding adds no positive
+        let count = (needed * totals.positives - 1e-9).ceil().max(1.0) as usize;
+        estimates.get(count - 1).copied()
     }
 
     /// R and its bound at every θ that a positive has, highest first.

@@ -164,6 +164,18 @@ fn pairs_are_refused_where_too_few_were_seen_and_the_number_named_is_enough() {
 }
 
 #[test]
+fn a_believed_recall_is_the_share_of_the_positives_seen() {
+    // 10 positives of 10 columns of 1,000 items: 4,950 are expected outside, so what is seen counts for nothing, and .9 of all are .9 of these
+    let estimates: Vec<Vec<f64>> = (0..10).map(|column| vec![f64::from(column)]).collect();
+    let audit = PairAudit::new(1000, estimates, 0);
+    assert_eq!(audit.believed(0.9), Some(1.0));
+    assert_eq!(audit.believed(0.05), Some(9.0));
+    assert!(audit.threshold(Target::new(0.9, 0.1).unwrap()).is_err(), "and its bound is far below");
+    assert_eq!(PairAudit::new(1000, vec![Vec::new(); 10], 0).believed(0.9), None);
+    assert_eq!(PairAudit::new(10, vec![vec![0.5]; 9], 30).believed(0.5), Some(f64::INFINITY));
+}
+
+#[test]
 fn nothing_need_be_evaluated_where_the_landmarks_have_found_enough() {
     // 9 of 10 items are landmarks
     let bound = PairAudit::new(10, vec![vec![0.5]; 9], 30).threshold(Target::new(0.5, 0.1).unwrap()).unwrap();

@@ -43,6 +43,13 @@ pub enum ScaleCommand {
         /// Seconds without a sign of life after which another worker's tile is taken over; `cluster.lease`, or 60, by default
         #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
         lease: Option<u64>,
+        /// Do what a run with `--workers` hands out while it goes, instead of a plan: rounds of `topk`, pairs of `mine` and `dedupe`, scattered entries
+        /// of `merge`; until that run is over
+        #[arg(long, conflicts_with_all = ["tiles", "share"])]
+        follow: bool,
+        /// Seconds without anything to do after which `--follow` ends
+        #[arg(long, value_name = "SECONDS", default_value_t = 3600, requires = "follow")]
+        patience: u64,
         /// Which configuration
         #[command(flatten)]
         scale: ScaleArgs,
@@ -55,6 +62,9 @@ pub enum ScaleCommand {
     },
     /// Run a configuration whose plan is done: factors, tables, figures, and not one call of the oracle; sketches are merged in a tree
     Merge {
+        /// Hand out what is left, entries that are scattered by what the columns hold, to `runner worker --follow`
+        #[arg(long)]
+        workers: bool,
         /// Which configuration
         #[command(flatten)]
         scale: ScaleArgs,

@@ -15,11 +15,16 @@ pub(super) fn scale(command: ScaleCommand, log: LogArgs) -> Result<Exit> {
             let size = TileSize { seconds: tile_seconds, size: tile_size, sample };
             workers::plan(&at(&scale), executor.into(), size, force)?
         }
-        ScaleCommand::Worker { tiles, share, lease, scale } => {
+        ScaleCommand::Worker { follow: true, lease, patience, scale, .. } => {
+            workers::follow(&at(&scale), lease, patience)?
+        }
+        ScaleCommand::Worker { tiles, share, lease, scale, .. } => {
             workers::worker(&at(&scale), tiles.as_deref(), share.as_deref(), lease)?
         }
         ScaleCommand::Status { scale } => workers::status(&at(&scale))?,
-        ScaleCommand::Merge { scale } => return Ok(workers::merge(&at(&scale))?.into()),
+        ScaleCommand::Merge { workers, scale } => {
+            return Ok(workers::merge(&at(&scale).with_workers(workers))?.into());
+        }
     };
     output::answer(&text, log).into_diagnostic()?;
     Ok(Exit::Done)

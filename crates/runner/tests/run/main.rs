@@ -6,6 +6,7 @@ mod coreference;
 mod crash;
 mod exit_codes;
 mod fetch;
+mod following;
 mod given;
 mod glue;
 mod http;

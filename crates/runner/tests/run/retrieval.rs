@@ -105,6 +105,49 @@ fn stated_recalls_are_held_against_true_ones_draw_by_draw() {
     refuse("[[0.9, 0.0]]", &["`delta` is 0, but must be above 0 and below 1"]);
 }
 
+#[test]
+fn stated_recalls_of_pairs_are_held_against_true_ones_beside_budgets_of_labels() {
+    let statements = NEIGHBOURS.replace("experiment: retrieval", "experiment: coverage").replace(
+        "retrieval: { proxies: [wcd, rwmd], calls: [5, 10, 60] }",
+        "coverage: { proxy: wcd, at_least: 0.5, columns: 30, labels: [4, 12], targets: [[0.7, 0.3]] }",
+    );
+    let scratch = Scratch::with(&statements);
+    scratch.run_well(&[]);
+    let rows = scratch.figures("results/near");
+    let n = rows[0]["items"].as_f64().unwrap();
+    let values = |metric: &str, method: &str| -> Vec<f64> {
+        let is_it = |row: &&Json| row["metric"] == metric && row["method"] == method;
+        rows.iter().filter(is_it).map(|row| row["value"].as_f64().unwrap()).collect()
+    };
+    let all = (n - 1.0) / 2.0;
+    // pairs of 30 columns, for an item
+    let columns = 30.0 * (n - 1.0) / n - 30.0 * 29.0 / 2.0 / n;
+    for method in [
+        "held-out columns",
+        "columns believed",
+        "4 labels an item (SUPG)",
+        "12 labels an item (SUPG)",
+        "told the truth",
+    ] {
+        assert_eq!(values("refused", method).len(), 2, "{method}: one a draw");
+        for (holds, recall) in values("coverage", method).iter().zip(values("true_recall", method)) {
+            assert_eq!(*holds, f64::from(u8::from(recall >= 0.7 - 1e-9)), "{method}: {recall}");
+        }
+        let least = if method.contains("labels") { 0.0 } else { columns - 1e-9 };
+        let calls = values("calls_per_item", method);
+        assert!(calls.iter().all(|&calls| calls >= least && calls <= all), "{method}: {calls:?} of {least} to {all}");
+    }
+    assert_eq!(values("refused", "told the truth"), [0.0, 0.0]);
+    assert!(values("true_recall", "told the truth").iter().all(|&recall| recall >= 0.7));
+    assert_eq!(values("price", "told the truth"), [0.0, 0.0]);
+    let refuse =
+        |with: &str, words: &[&str]| Scratch::with(&statements.replace("at_least: 0.5", with)).complains(&[], words);
+    refuse("k: 5", &["`coverage.columns` is for pairs: give `at_least`, too"]);
+    refuse("at_least: 0.5, k: 5", &["`coverage.k` is for neighbours", "leave one of them out"]);
+    refuse("at_least: .inf", &["a number"]);
+    Scratch::with(&statements.replace("[4, 12]", "[0]")).complains(&[], &["a list of numbers of at least 1"]);
+}
+
 const SEARCH: &str = "\
 name: found
 experiment: search

@@ -170,3 +170,17 @@ fn indices_and_shapes_are_checked_before_anything_is_bought() {
     assert_eq!(stored.inner().calls().0, 0);
     assert!(std::fs::read_dir(folder.path()).unwrap().next().is_none(), "looking must leave no trace");
 }
+
+#[test]
+fn pairs_that_are_missing_are_told_once_whatever_their_order() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = TileStore::open(&folder.path().display().to_string()).unwrap();
+    let matrix = ndarray::Array2::from_shape_fn((6, 6), |(i, j)| if i == j { 1.0 } else { (i + j) as f64 });
+    let oracle =
+        landmark_core::oracle::Precomputed::new(matrix, landmark_core::oracle::AsymmetryPolicy::Reject).unwrap();
+    let stored = store.attach(oracle, OracleLabel::new("precomputed", "six items")).unwrap();
+    stored.evaluate(&[(1, 0), (2, 4)], &mut [0.0; 2]).unwrap();
+    let missing = stored.missing_pairs([(0, 1), (3, 5), (5, 3), (4, 2), (0, 5)]).unwrap();
+    assert_eq!(missing, [(3, 5), (0, 5)]);
+    assert_eq!(stored.bought(), 2, "nothing is evaluated");
+}

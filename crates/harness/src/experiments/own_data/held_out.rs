@@ -60,18 +60,8 @@ impl Judged<'_> {
         if counted.is_hopeless(target) {
             return Ok(counted);
         }
-        let mut estimates = vec![Vec::new(); self.columns.len()];
-        let mut between = 0;
-        self.each(context, |place, row, estimate| {
-            for (item, _) in row.iter().enumerate().filter(|&(_, &score)| score >= at_least) {
-                if !is_column[item] {
-                    estimates[place].push(estimate[item]);
-                } else if item < self.columns[place] {
-                    between += 1;
-                }
-            }
-        })?;
-        Ok(PairAudit::new(context.problem.items(), estimates, between))
+        let oracle = context.metered.similarities(context.fixed_gamma())?;
+        pairs(oracle.as_ref(), self.columns, at_least, |held| self.fit_without(context, oracle.as_ref(), held))
     }
 
     /// The positives of the columns, as if all were estimated above everything else.
@@ -98,7 +88,9 @@ impl Judged<'_> {
         let depths = depths(items);
         let folds = folds(self.columns.len());
         let mut by_depth: Vec<Vec<f64>> = depths.iter().map(|_| Vec::with_capacity(self.columns.len())).collect();
-        self.each(context, |place, row, estimate| {
+        let oracle = context.metered.similarities(context.fixed_gamma())?;
+        let fit = |held: &HashSet<usize>| self.fit_without(context, oracle.as_ref(), held);
+        each(oracle.as_ref(), self.columns, fit, |place, row, estimate| {
             let fold = folds.iter().find(|fold| fold.contains(&place)).map_or(&[][..], Vec::as_slice);
             let held: HashSet<usize> = fold.iter().map(|&held| self.columns[held]).collect();
             let known: HashSet<usize> = self.columns.iter().copied().filter(|item| !held.contains(item)).collect();
@@ -116,27 +108,6 @@ impl Judged<'_> {
         let mut is_column = vec![false; context.problem.items()];
         self.columns.iter().for_each(|&item| is_column[item] = true);
         is_column
-    }
-
-    /// Visits every landmark: its place, its row of K, and the same row by a fit without its fold.
-    fn each(
-        &self,
-        context: &SweepContext<'_>,
-        mut visit: impl FnMut(usize, &Array1<f64>, &Array1<f64>),
-    ) -> Result<(), JobError> {
-        let oracle = context.metered.similarities(context.fixed_gamma())?;
-        let items: Vec<usize> = (0..context.problem.items()).collect();
-        for fold in folds(self.columns.len()) {
-            let held: HashSet<usize> = fold.iter().map(|&place| self.columns[place]).collect();
-            let embedding = self.fit_without(context, oracle.as_ref(), &held)?;
-            for place in fold {
-                let item = self.columns[place];
-                let column: Array2<f64> = block_of(oracle.as_ref(), &items, &[item])?;
-                let weights = &embedding.vectors.row(item) * &embedding.signature;
-                visit(place, &column.column(0).to_owned(), &embedding.vectors.dot(&weights));
-            }
-        }
-        Ok(())
     }
 
     /// The method of the factors on the columns that are left, at the largest rank that these allow.
@@ -165,6 +136,51 @@ impl Judged<'_> {
         let mut rng = stream(context.run.seed, &context.problem.dataset, "fit", cell.replicate);
         Ok(method.fit(oracle, &landmarks, rank, Known::NOTHING, &mut rng)?.into_embedding()?)
     }
+}
+
+/// Estimates of all pairs with K ≥ `at_least` in columns that `fit` has not seen; it is given the items of those that it must leave out.
+///
+/// # Errors
+/// Those of the oracle and of the fits.
+pub fn pairs(
+    oracle: &dyn Oracle,
+    columns: &[usize],
+    at_least: f64,
+    fit: impl FnMut(&HashSet<usize>) -> Result<Embedding, JobError>,
+) -> Result<PairAudit, JobError> {
+    let mut is_column = vec![false; oracle.len()];
+    columns.iter().for_each(|&item| is_column[item] = true);
+    let (mut estimates, mut between) = (vec![Vec::new(); columns.len()], 0);
+    each(oracle, columns, fit, |place, row, estimate| {
+        for (item, _) in row.iter().enumerate().filter(|&(_, &score)| score >= at_least) {
+            if !is_column[item] {
+                estimates[place].push(estimate[item]);
+            } else if item < columns[place] {
+                between += 1;
+            }
+        }
+    })?;
+    Ok(PairAudit::new(oracle.len(), estimates, between))
+}
+
+/// Visits every landmark: its place, its row of K, and the same row by a fit without its fold.
+fn each(
+    oracle: &dyn Oracle,
+    columns: &[usize],
+    mut fit: impl FnMut(&HashSet<usize>) -> Result<Embedding, JobError>,
+    mut visit: impl FnMut(usize, &Array1<f64>, &Array1<f64>),
+) -> Result<(), JobError> {
+    let items: Vec<usize> = (0..oracle.len()).collect();
+    for fold in folds(columns.len()) {
+        let embedding = fit(&fold.iter().map(|&place| columns[place]).collect())?;
+        for place in fold {
+            let item = columns[place];
+            let column: Array2<f64> = block_of(oracle, &items, &[item])?;
+            let weights = &embedding.vectors.row(item) * &embedding.signature;
+            visit(place, &column.column(0).to_owned(), &embedding.vectors.dot(&weights));
+        }
+    }
+    Ok(())
 }
 
 /// Depths from 1 to all of n items, a fifth deeper each time.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use landmark_core::oracle::{Budget, Metered, Oracle};
+use landmark_core::oracle::{Budget, Metered};
 use landmark_report::amounts::count;
 use landmark_store::{OracleLabel, StoreError};
 use miette::{IntoDiagnostic, Result};
@@ -12,13 +12,14 @@ use crate::config::MatrixSubject;
 use crate::experiment::Experiment;
 use crate::invocation::UsageError;
 use crate::job::JobError;
-use crate::metered_store::Timed;
+use crate::metered_store::{Meter, Timed};
 use crate::oracles::Preparation;
 use crate::plan::Forecast;
 use crate::problem::Problem;
 use crate::run::{self, RunError};
 use crate::scale::TilePlan;
 use crate::scale::purchase::{Entries, Purchase};
+use crate::scale::tiles::evaluate;
 use crate::sweep::context::SweepContext;
 
 /// Entries that a configuration asks of its oracle.
@@ -37,12 +38,36 @@ impl<'a> EntryWork<'a> {
         Self { worker, matrix, experiment }
     }
 
-    /// Loads the items and starts the oracle, and refuses those that the plan was not made for.
-    fn problem(&self, plan: &TilePlan) -> Result<Problem> {
+    /// The oracle and what it is, for a worker of batches.
+    pub(super) fn source(&self) -> Result<(Meter, OracleLabel)> {
+        let problem = self.load()?;
+        if !problem.is_priced || problem.orders.is_some() {
+            let message = "there is nothing to share: the matrix is given, or each pair is scored in one order of two";
+            return Err(UsageError::new(message, None).into());
+        }
+        Ok((self.meter(&problem), self.label(&problem)))
+    }
+
+    fn meter(&self, problem: &Problem) -> Meter {
+        let budget = Budget { entries: None, seconds: self.matrix.budget.seconds };
+        Arc::new(Metered::with_budget(Arc::clone(&problem.raw), budget))
+    }
+
+    fn label(&self, problem: &Problem) -> OracleLabel {
+        OracleLabel::new(self.matrix.oracle.kind(), problem.description.clone())
+    }
+
+    /// Loads the items and starts the oracle.
+    fn load(&self) -> Result<Problem> {
         // many workers at once must not each fine-tune a model: a run does so first
         let preparation = Preparation { may_train: false, quiet: true };
         let data = self.worker.options.data.as_deref();
-        let problem = Problem::load(&self.worker.config.run, self.matrix, data, preparation).into_diagnostic()?;
+        Problem::load(&self.worker.config.run, self.matrix, data, preparation).into_diagnostic()
+    }
+
+    /// The same, refused where the plan was not made for them.
+    fn problem(&self, plan: &TilePlan) -> Result<Problem> {
+        let problem = self.load()?;
         self.worker.check(plan, problem.raw.identity(), "the items, the program or the settings of its score")?;
         Ok(problem)
     }
@@ -99,22 +124,16 @@ struct Buyer<'a> {
 
 impl TileWorker for Buyer<'_> {
     fn work(&self, tile: usize) -> Result<u64> {
-        let EntryWork { worker, matrix, .. } = self.labour;
-        let wanted = &self.plan.tiles[tile];
-        let budget = Budget { entries: None, seconds: matrix.budget.seconds };
-        let meter = Arc::new(Metered::with_budget(Arc::clone(&self.problem.raw), budget));
-        let label = OracleLabel::new(matrix.oracle.kind(), self.problem.description.clone());
-        let stored = worker.store.attach_part(meter, label, &self.plan.tile_name(tile)).into_diagnostic()?;
-        match self.purchase.entries_of(wanted.part, &self.order) {
-            Entries::Block(rows, cols) => stored.stock(&rows, &cols).into_diagnostic()?,
-            Entries::Pairs(pairs) => stored.evaluate(&pairs, &mut vec![0.0; pairs.len()]).into_diagnostic()?,
-        }
-        stored.flush().into_diagnostic()?;
-        if stored.entries() < wanted.size {
-            let message = format!("tile {tile} has {} entries of {}", stored.entries(), wanted.size);
+        let EntryWork { worker, .. } = self.labour;
+        let source = (self.labour.meter(&self.problem), self.labour.label(&self.problem));
+        let tile_of = (self.plan, tile);
+        let evaluated = evaluate(&worker.store, source, tile_of, (self.purchase, &self.order)).into_diagnostic()?;
+        let wanted = self.plan.tiles[tile].size;
+        if evaluated.entries < wanted {
+            let message = format!("tile {tile} has {} entries of {wanted}", evaluated.entries);
             return Err(UsageError::new(message, Some("run `runner store verify`".to_owned())).into());
         }
-        Ok(stored.bought())
+        Ok(evaluated.new)
     }
 }
 

@@ -1,0 +1,152 @@
+//! Batches that a run hands out while it goes: rounds of a search, scattered entries, pairs to be scored; and the workers that follow it.
+#![cfg(unix)]
+
+use std::collections::HashSet;
+use std::process::{Child, Stdio};
+use std::time::Duration;
+
+use crate::own_data::{CONFIG, PROGRAM, asked};
+use crate::scratch::Scratch;
+
+const TOPK: [&str; 6] = ["topk", "config.yaml", "-k", "5", "--calls-per-item", "12"];
+const FOLLOW: [&str; 3] = ["worker", "config.yaml", "--follow"];
+
+/// 200 items, a score slow enough that workers meet, and batches of 16 so that few calls are in flight.
+fn place() -> Scratch {
+    let scratch = Scratch::with(&CONFIG.replace("gamma: 0.05", "gamma: 0.05, batch: 16"));
+    let rows: String = (0..200).map(|i| format!("n{i}\t{i}\n")).collect();
+    scratch.write("items.tsv", &format!("key\ttext\n{rows}"));
+    scratch.write("scorer.sh", &PROGRAM.replace("shift 2", "shift 2; sleep 0.001"));
+    scratch
+}
+
+fn start(scratch: &Scratch, arguments: &[&str]) -> Child {
+    scratch.command(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+}
+
+/// What a program printed, where it ended well.
+fn end(child: Child) -> String {
+    let output = child.wait_with_output().unwrap();
+    let [out, err] = [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes).into_owned());
+    assert!(output.status.success(), "{out}{err}");
+    out
+}
+
+fn well(scratch: &Scratch, arguments: &[&str]) -> String {
+    let said = scratch.say(arguments);
+    assert_eq!(said.code, Some(0), "{arguments:?}: {}{}", said.out, said.err);
+    said.out
+}
+
+fn distinct(scratch: &Scratch) -> usize {
+    asked(scratch).iter().collect::<HashSet<_>>().len()
+}
+
+fn neighbours(scratch: &Scratch) -> Vec<u8> {
+    std::fs::read(scratch.path("results/mine/neighbours.tsv")).unwrap()
+}
+
+#[test]
+fn workers_share_the_rounds_of_a_search_each_pair_is_scored_once_and_the_lists_are_those_of_one_process() {
+    let alone = place();
+    well(&alone, &TOPK);
+    let scratch = place();
+    let followers = [start(&scratch, &FOLLOW), start(&scratch, &FOLLOW)];
+    let said = well(&scratch, &[&TOPK[..], &["--workers"]].concat());
+    assert!(said.contains("2,400 evaluations, "), "{said}");
+    for follower in followers {
+        let said = end(follower);
+        assert!(said.starts_with("the run is over: "), "{said}");
+    }
+    assert_eq!((asked(&scratch).len(), distinct(&scratch)), (2400, 2400));
+    assert!(neighbours(&scratch) == neighbours(&alone));
+    // a second run finds all of it, and needs nobody
+    well(&scratch, &[&TOPK[..], &["--workers"]].concat());
+    assert_eq!(asked(&scratch).len(), 2400);
+}
+
+#[test]
+fn a_follower_and_a_run_that_are_killed_lose_what_was_in_flight() {
+    let alone = place();
+    well(&alone, &TOPK);
+    let scratch = place();
+    let config = std::fs::read_to_string(scratch.path("config.yaml")).unwrap();
+    scratch.write("config.yaml", &format!("{config}cluster: {{ lease: 1 }}\n"));
+    let arguments = [&TOPK[..], &["--workers"]].concat();
+    let (mut killed, other) = (start(&scratch, &FOLLOW), start(&scratch, &FOLLOW));
+    let mut run = start(&scratch, &arguments);
+    while asked(&scratch).len() < 700 && run.try_wait().unwrap().is_none() {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    for child in [&mut killed, &mut run] {
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+    // begun anew, it goes on from the store, with the follower that is left
+    well(&scratch, &arguments);
+    end(other);
+    assert_eq!(distinct(&scratch), 2400);
+    // two batches of 16 of each of two processes
+    assert!(asked(&scratch).len() <= 2400 + 64, "{}", asked(&scratch).len());
+    assert!(neighbours(&scratch) == neighbours(&alone));
+}
+
+#[test]
+fn scattered_entries_and_pairs_with_a_stated_recall_are_handed_out_too() {
+    let place = || {
+        let scratch = place();
+        let config = CONFIG.replace("[shift_ridge]", "[{ id: shift_ridge, entries: scattered }]");
+        scratch.write(
+            "config.yaml",
+            &config.replace("ranks: 12\nerror_estimate: 100", "ranks: 40\nerror_estimate: false"),
+        );
+        scratch
+    };
+    let factors = |scratch: &Scratch| std::fs::read(scratch.path("results/mine/factors/vectors.npy")).unwrap();
+    let alone = place();
+    alone.run_well(&["--quiet"]);
+    let scratch = place();
+    well(&scratch, &["plan", "config.yaml"]);
+    well(&scratch, &["worker", "config.yaml"]);
+    let follower = start(&scratch, &FOLLOW);
+    well(&scratch, &["merge", "config.yaml", "--workers", "--quiet"]);
+    end(follower);
+    assert!(factors(&scratch) == factors(&alone));
+    assert_eq!((asked(&scratch).len(), distinct(&scratch)), (asked(&alone).len(), asked(&alone).len()));
+
+    let mine = ["mine", "config.yaml", "--at-least", "0.5", "--rescore", "8"];
+    let follower = start(&scratch, &FOLLOW);
+    well(&scratch, &[&mine[..], &["--workers"]].concat());
+    end(follower);
+    well(&alone, &mine);
+    assert_eq!((asked(&scratch).len(), distinct(&scratch)), (asked(&alone).len(), asked(&alone).len()));
+    let pairs = |scratch: &Scratch| std::fs::read(scratch.path("results/mine/pairs.tsv")).unwrap();
+    assert!(pairs(&scratch) == pairs(&alone));
+}
+
+#[test]
+fn a_worker_that_can_not_follow_says_why() {
+    let scratch = place();
+    let said = well(&scratch, &[&FOLLOW[..], &["--patience", "1"]].concat());
+    assert!(said.contains("nothing was handed out for 1 s: 0 tiles done by this worker"), "{said}");
+    well(&scratch, &[&TOPK[..], &["--workers"]].concat());
+    // a run at work whose score is another
+    let session = scratch.path("store/plans/mine.batches/session.json");
+    let text = std::fs::read_to_string(&session).unwrap();
+    assert!(text.contains("\"is_over\":true"), "{text}");
+    std::fs::write(&session, text.replace("true", "false")).unwrap();
+    scratch.write("scorer.sh", &PROGRAM.replace("\"difference\"", "\"another\""));
+    let said = scratch.say(&FOLLOW);
+    assert!(
+        said.code == Some(1) && said.err.contains("the settings of its score differ"),
+        "{:?} {}",
+        said.code,
+        said.err
+    );
+    let budget = place();
+    let config = std::fs::read_to_string(budget.path("config.yaml")).unwrap();
+    budget.write("config.yaml", &format!("{config}budget: {{ entries: 5000 }}\n"));
+    let said = budget.say(&[&TOPK[..], &["--workers"]].concat());
+    assert!(said.code != Some(0) && said.err.contains("a budget is kept by one process"), "{}", said.err);
+    assert!(asked(&budget).is_empty());
+}
