@@ -11,6 +11,7 @@
 //! A tile is claimed by one worker, so that no entry is evaluated twice; that of a worker that died is done by another. The run asks for the same batches and ends in the same
 //! results with any number of workers, none included, and when it is killed and started again.
 
+use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -39,6 +40,8 @@ const PAUSE: Duration = Duration::from_millis(250);
 struct Session {
     /// Name of the run among those of one configuration.
     id: String,
+    /// Plan of the batch under way.
+    batch: Option<String>,
     is_over: bool,
 }
 
@@ -47,14 +50,15 @@ fn plan_name(configuration: &str) -> String {
     format!("{configuration}.batches")
 }
 
-fn read<T: serde::de::DeserializeOwned>(
-    store: &TileStore,
-    plan: &str,
-    document: &str,
-) -> Result<Option<T>, StoreError> {
-    let bytes = store.plan_document(plan, document)?;
+/// The run that hands out batches, or was the last to do so.
+fn session(store: &TileStore, plan: &str) -> Result<Option<Session>, StoreError> {
     // one that is torn is written again by the run
-    Ok(bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok()))
+    Ok(store.plan_document(plan, SESSION)?.and_then(|bytes| serde_json::from_slice(&bytes).ok()))
+}
+
+/// The last batch that was handed out.
+fn batch(store: &TileStore, plan: &str) -> Result<Option<TilePlan>, StoreError> {
+    Ok(store.plan_document(plan, BATCH)?.and_then(|bytes| TilePlan::parse(&bytes).ok()))
 }
 
 /// Scores whose missing entries are evaluated in tiles, by this run and by those who follow it.
@@ -66,7 +70,8 @@ pub struct SharedScores<O: Oracle + Clone> {
     label: OracleLabel,
     store: TileStore,
     plan: String,
-    session: Session,
+    /// Name of this run.
+    id: String,
     lease: Duration,
     /// Held while a batch is under way.
     batch: Mutex<()>,
@@ -84,26 +89,16 @@ impl<O: Oracle + Clone> SharedScores<O> {
         lease: Duration,
     ) -> Result<Self, StoreError> {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
-        let session = Session { id: format!("{now}-{}", std::process::id()), is_over: false };
-        let shared = Self {
-            stored,
-            oracle,
-            label,
-            store,
-            plan: plan_name(configuration),
-            session,
-            lease,
-            batch: Mutex::default(),
-        };
-        shared.tell(false)?;
+        let id = format!("{now}-{}", std::process::id());
+        let (plan, batch) = (plan_name(configuration), Mutex::default());
+        let shared = Self { stored, oracle, label, store, plan, id, lease, batch };
+        shared.tell(None, false)?;
         Ok(shared)
     }
 
-    fn tell(&self, is_over: bool) -> Result<(), StoreError> {
-        let session = Session { is_over, ..self.session.clone() };
-        let bytes = serde_json::to_vec(&session)
-            .map_err(|error| StoreError::System { action: "describe the run", source: error.into() })?;
-        self.store.write_plan_document(&self.plan, SESSION, bytes)
+    fn tell(&self, batch: Option<&TilePlan>, is_over: bool) -> Result<(), StoreError> {
+        let session = Session { id: self.id.clone(), batch: batch.map(|batch| batch.id.clone()), is_over };
+        self.store.write_plan_document(&self.plan, SESSION, to_bytes(&session)?)
     }
 
     /// Has missing entries evaluated, where they are enough to be shared.
@@ -111,31 +106,62 @@ impl<O: Oracle + Clone> SharedScores<O> {
         if self.stored.missing_pairs(pairs.clone())?.len() < 2 * FEWEST_ENTRIES {
             return Ok(());
         }
-        let _batch = self.batch.lock().unwrap_or_else(PoisonError::into_inner);
-        // another thread, or a worker, may have had them evaluated
-        self.stored.refresh()?;
-        let missing = self.stored.missing_pairs(pairs)?;
-        if missing.len() < 2 * FEWEST_ENTRIES {
-            return Ok(());
+        let _under_way = self.batch.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut before = usize::MAX;
+        loop {
+            // another thread, or a worker, may have had some evaluated
+            self.stored.refresh()?;
+            let missing = self.stored.missing_pairs(pairs.clone())?;
+            // what is missing although its tiles are marked as done is left to this run alone
+            if missing.len() < 2 * FEWEST_ENTRIES || missing.len() >= before {
+                return Ok(());
+            }
+            before = missing.len();
+            let batch = match self.left(&missing)? {
+                Some(left) => left,
+                None => self.cut(&missing)?,
+            };
+            self.tell(Some(&batch), false)?;
+            let source = || (self.oracle.clone(), self.label.clone());
+            do_tiles(&self.store, (&self.plan, &batch), self.lease, source, || Ok(true))?;
         }
+    }
+
+    /// The batch that a run before this one left, where it asks for nothing but what is missing: workers may still be at its tiles.
+    fn left(&self, missing: &[Pair]) -> Result<Option<TilePlan>, OracleError> {
+        let Some(left) = batch(&self.store, &self.plan)? else { return Ok(None) };
+        let Some(purchase) = left.purchase().filter(|_| left.subject == self.oracle.identity().to_hex()) else {
+            return Ok(None);
+        };
+        let order = |&(i, j): &Pair| if self.symmetry() == Symmetry::Symmetric { (i.min(j), i.max(j)) } else { (i, j) };
+        let wanted: HashSet<Pair> = missing.iter().map(order).collect();
+        let open = self.stored.missing_pairs(purchase.scattered().iter().copied())?;
+        Ok((!open.is_empty() && open.iter().all(|pair| wanted.contains(&order(pair)))).then_some(left))
+    }
+
+    /// Writes a batch of pairs.
+    fn cut(&self, missing: &[Pair]) -> Result<TilePlan, OracleError> {
         let shape = OracleShape::of(&self.oracle);
         let mut set = EntrySet::new(shape);
         missing.iter().for_each(|&(i, j)| set.add_entry(i, j));
         let each = missing.len().div_ceil(TILES).max(FEWEST_ENTRIES) as u64;
-        let failed =
-            |error: serde_json::Error| StoreError::System { action: "write a batch down", source: error.into() };
-        let plan = TilePlan::of_entries(&set, shape, self.oracle.identity(), each, None).map_err(failed)?;
-        self.store.write_plan_document(&self.plan, BATCH, plan.to_bytes().map_err(failed)?)?;
-        let source = || (self.oracle.clone(), self.label.clone());
-        do_tiles(&self.store, &self.plan, &plan, self.lease, source)?;
-        self.stored.refresh()?;
-        Ok(())
+        let batch = TilePlan::of_entries(&set, shape, self.oracle.identity(), each, None).map_err(unwritten)?;
+        self.store.write_plan_document(&self.plan, BATCH, to_bytes(&batch)?)?;
+        Ok(batch)
     }
+}
+
+fn to_bytes(document: &impl Serialize) -> Result<Vec<u8>, StoreError> {
+    serde_json::to_vec(document).map_err(unwritten)
+}
+
+fn unwritten(error: serde_json::Error) -> StoreError {
+    StoreError::System { action: "write down what is handed out", source: error.into() }
 }
 
 impl<O: Oracle + Clone> Drop for SharedScores<O> {
     fn drop(&mut self) {
-        if let Err(error) = self.tell(true) {
+        if let Err(error) = self.tell(None, true) {
             tracing::warn!("workers that follow this run were not told that it is over, and will wait: {error}");
         }
     }
@@ -177,30 +203,31 @@ impl<O: Oracle + Clone> Oracle for SharedScores<O> {
     }
 }
 
-/// Does tiles of a batch until all are done; answers how many of them, and how many pairs were evaluated for these.
+/// Does tiles of a batch until all are done, or it is under way no more; answers how many, and how many pairs were evaluated for them.
 fn do_tiles<O: Oracle>(
     store: &TileStore,
-    name: &str,
-    plan: &TilePlan,
+    (name, batch): (&str, &TilePlan),
     lease: Duration,
     source: impl Fn() -> (O, OracleLabel),
+    is_under_way: impl Fn() -> Result<bool, StoreError>,
 ) -> Result<(usize, u64), OracleError> {
-    let Some(purchase) = plan.purchase() else { return Ok((0, 0)) };
+    let Some(purchase) = batch.purchase() else { return Ok((0, 0)) };
     let order = purchase.row_order();
-    let mut tiles = OpenTiles::new(store, name, plan, (0..plan.tiles.len()).collect(), lease);
+    let mut tiles = OpenTiles::new(store, name, batch, (0..batch.tiles.len()).collect(), lease);
     let (mut own, mut new) = (0, 0);
-    loop {
+    while is_under_way()? {
         match tiles.next()? {
-            NextTile::AllDone => return Ok((own, new)),
+            NextTile::AllDone => break,
             NextTile::Wait(_) => std::thread::sleep(PAUSE),
             NextTile::Do(tile, _claim) => {
-                let evaluated = evaluate(store, source(), (plan, tile), (purchase, &order))?;
+                let evaluated = evaluate(store, source(), (batch, tile), (purchase, &order))?;
                 own += 1;
                 new += evaluated.new;
-                store.mark_done(name, &plan.tile_name(tile), b"{}".to_vec())?;
+                store.mark_done(name, &batch.tile_name(tile), b"{}".to_vec())?;
             }
         }
     }
+    Ok((own, new))
 }
 
 /// End of a worker that follows a run.
@@ -214,46 +241,62 @@ pub struct Followed {
     pub is_over: bool,
 }
 
+/// Reason why a run could not be followed.
+#[derive(Debug, thiserror::Error)]
+pub enum FollowError {
+    /// The run is about another oracle.
+    #[error(
+        "the run evaluates `{there}`, and this worker would `{here}`: items, program or settings of the score differ"
+    )]
+    OtherOracle {
+        /// Identity of the run's.
+        there: String,
+        /// That of the worker's.
+        here: String,
+    },
+    /// The score's own error.
+    #[error(transparent)]
+    Oracle(#[from] OracleError),
+    /// A store that can't be read or written.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
 /// Does tiles of the batches that runs of a configuration hand out, until a run that was at work meanwhile is over, or nothing was handed out for `patience`.
 ///
 /// # Errors
-/// Those of the oracle and of the store; a batch of another oracle.
+/// Those of the oracle and of the store; a run about another oracle.
 pub fn follow<O: Oracle + Clone>(
     configuration: &str,
     (oracle, label): (O, OracleLabel),
     store: &TileStore,
     (lease, patience): (Duration, Duration),
-) -> Result<Followed, OracleError> {
-    let name = plan_name(configuration);
-    let session = || read::<Session>(store, &name, SESSION);
+) -> Result<Followed, FollowError> {
+    let (name, here) = (plan_name(configuration), oracle.identity().to_hex());
+    let under_way = || Ok::<_, StoreError>(session(store, &name)?.filter(|run| !run.is_over).and_then(|run| run.batch));
     // a run that was over before says nothing of the one to come
-    let before = session()?.filter(|session| session.is_over);
+    let before = session(store, &name)?.filter(|session| session.is_over);
     let (mut followed, mut last, mut since) = (Followed { tiles: 0, pairs: 0, is_over: false }, None, Instant::now());
-    loop {
-        let now = session()?;
+    while since.elapsed() <= patience {
+        let now = session(store, &name)?;
         if now.as_ref().is_some_and(|now| now.is_over && Some(now) != before.as_ref()) {
             return Ok(Followed { is_over: true, ..followed });
         }
-        let batch = store.plan_document(&name, BATCH)?.and_then(|bytes| TilePlan::parse(&bytes).ok());
-        match batch.filter(|batch| last.as_ref() != Some(&batch.id)) {
-            Some(batch) if batch.subject != oracle.identity().to_hex() => {
-                let (there, here) = (batch.subject, oracle.identity().to_hex());
-                // a batch of an earlier run, unless one is under way
-                if now.is_some_and(|now| !now.is_over) {
-                    return Err(OracleError::Failed {
-                        what: "the run that is followed".to_owned(),
-                        source: format!("it evaluates `{there}`, and this worker `{here}`: the items, the program or the settings of its score differ").into(),
-                    });
-                }
-                last = Some(batch.id);
-            }
-            Some(batch) => {
-                let (tiles, pairs) = do_tiles(store, &name, &batch, lease, || (oracle.clone(), label.clone()))?;
-                followed = Followed { tiles: followed.tiles + tiles, pairs: followed.pairs + pairs, ..followed };
-                (last, since) = (Some(batch.id), Instant::now());
-            }
-            None if since.elapsed() > patience => return Ok(followed),
-            None => std::thread::sleep(PAUSE),
+        let id = under_way()?.filter(|id| last.as_ref() != Some(id));
+        let handed_out =
+            id.map_or(Ok(None), |id| Ok::<_, StoreError>(batch(store, &name)?.filter(|batch| batch.id == id)))?;
+        let Some(batch) = handed_out else {
+            std::thread::sleep(PAUSE);
+            continue;
+        };
+        if batch.subject != here {
+            return Err(FollowError::OtherOracle { there: batch.subject, here });
         }
+        let source = || (oracle.clone(), label.clone());
+        let is_under_way = || Ok(under_way()?.as_ref() == Some(&batch.id));
+        let (tiles, pairs) = do_tiles(store, (&name, &batch), lease, source, is_under_way)?;
+        followed = Followed { tiles: followed.tiles + tiles, pairs: followed.pairs + pairs, ..followed };
+        (last, since) = (Some(batch.id), Instant::now());
     }
+    Ok(followed)
 }

@@ -91,6 +91,11 @@ impl Purchase {
         cuts
     }
 
+    /// Pairs beside the columns.
+    pub fn scattered(&self) -> &[(usize, usize)] {
+        &self.scattered
+    }
+
     /// All items, the landmarks first.
     pub fn row_order(&self) -> Vec<usize> {
         let mut is_column = vec![false; self.items];

@@ -9,7 +9,7 @@ use landmark_store::TileStore;
 use miette::{IntoDiagnostic, Result};
 use serde_json::json;
 
-use super::batches::{self, Followed};
+use super::batches::{self, FollowError, Followed};
 use super::executor::command_line;
 use super::tiles::{NextTile, OpenTiles, TileProgress};
 use super::{LEASE, PLAN, TilePlan, parse_share, parse_tiles};
@@ -219,8 +219,14 @@ pub fn follow(invocation: &Invocation, lease: Option<u64>, patience: u64) -> Res
     let lease = Duration::from_secs(lease.unwrap_or_else(|| worker.lease()));
     let start = Instant::now();
     let times = (lease, Duration::from_secs(patience));
-    let followed = batches::follow(&worker.config.run.name, (oracle, label), &worker.store, times).into_diagnostic()?;
-    let Followed { tiles, pairs, is_over } = followed;
+    let followed = batches::follow(&worker.config.run.name, (oracle, label), &worker.store, times);
+    let Followed { tiles, pairs, is_over } = match followed {
+        Err(error @ FollowError::OtherOracle { .. }) => {
+            let help = "give this worker the files and the settings of that run".to_owned();
+            return Err(UsageError::new(error.to_string(), Some(help)).into());
+        }
+        followed => followed.into_diagnostic()?,
+    };
     let end = if is_over { "the run is over".to_owned() } else { format!("nothing was handed out for {patience} s") };
     Ok(format!(
         "{end}: {tiles} tiles done by this worker, {} pairs bought in {}\n",

@@ -128,7 +128,7 @@ fn fit(draw: &Draw<'_>, columns: &[usize], held: &HashSet<usize>) -> Result<Embe
     let left: Vec<usize> = columns.iter().copied().filter(|item| !held.contains(item)).collect();
     let rank = left.len();
     let landmarks = Landmarks::new(draw.oracle.len(), left, Vec::new()).map_err(ApproximateError::from)?;
-    let shift_ridge = ShiftRidgeParams::default().check().map_err(ApproximateError::from)?;
+    let shift_ridge = ShiftRidgeParams::default().check()?;
     let method = Proxied::new(Arc::new(shift_ridge), Arc::clone(&draw.proxy), Link::default());
     let fit = method.fit(draw.oracle, &landmarks, rank, Known::NOTHING, &mut draw.stream("fit"))?;
     Ok(fit.into_embedding()?)
