@@ -98,7 +98,12 @@ impl<'a> Matrices<'a> {
         self.stores().find_map(MeteredStore::paid)
     }
 
-    /// Evaluations made so far.
+    /// Calls made so far: evaluations of matrices that are not given.
+    pub fn calls(&self) -> u64 {
+        self.stores().filter(|metered| metered.is_priced()).map(|metered| metered.spent().evaluations).sum()
+    }
+
+    /// Evaluations made so far, entries that were read off a given matrix among them.
     pub fn evaluations(&self) -> u64 {
         self.stores().map(|metered| metered.spent().evaluations).sum()
     }

@@ -228,9 +228,9 @@ fn run_at(
     results.publish(&rows)?;
     let calls = Calls {
         planned: forecast.evaluations(),
-        bought: matrices.evaluations(),
+        bought: matrices.calls(),
         // behind a model that was trained on the way, what the store held shows only now
-        reused: forecast.evaluations().saturating_sub(if were_open { missing } else { matrices.evaluations() }),
+        reused: forecast.evaluations().saturating_sub(if were_open { missing } else { matrices.calls() }),
         skipped: source.skipped(),
     };
     let was_work = forecast.finished < jobs.len();
@@ -333,11 +333,11 @@ fn work(
             continue;
         }
         progress.now(job.title.clone());
-        let (started, calls) = (Instant::now(), source.matrices().evaluations());
+        let (started, calls) = (Instant::now(), source.matrices().calls());
         let done = (job.work)(results, &progress);
         let bill = Bill {
             key: job.key.clone(),
-            calls: source.matrices().evaluations().saturating_sub(calls),
+            calls: source.matrices().calls().saturating_sub(calls),
             seconds: started.elapsed().as_secs_f64(),
             machine: machine.clone(),
             revision: sources.revision.clone(),

@@ -3,7 +3,16 @@
 #[cfg(unix)]
 use std::time::Duration;
 
-use crate::scratch::{SAMPLE, Said, Scratch, number_before, shipped};
+use crate::scratch::{MATRIX, SAMPLE, Said, Scratch, number_before, shipped, smooth_matrix};
+
+#[test]
+fn a_matrix_that_is_given_takes_no_call() {
+    let scratch = Scratch::with(MATRIX);
+    scratch.write_matrix("matrix.npy", &smooth_matrix());
+    scratch.run_well(&[]);
+    let [planned, bought, reused] = scratch.calls("results/mine");
+    assert!(planned > 0 && bought == 0 && reused == planned, "{planned} planned, {bought} bought, {reused} there");
+}
 
 #[test]
 fn quickstart_run_again_buys_nothing_and_changes_no_byte() {
