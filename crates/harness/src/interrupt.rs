@@ -7,8 +7,16 @@ use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// Act to be done before the end; it answers whether there was anything to do it for.
-type LastAct = Box<dyn Fn() -> bool + Send>;
+use landmark_core::oracle::Oracle;
+use landmark_store::Stored;
+
+/// Act to be done before the end.
+struct LastAct {
+    /// There is still something to do it for.
+    is_wanted: Box<dyn Fn() -> bool + Send>,
+    /// Does it; answers whether there was anything to do it for.
+    act: Box<dyn Fn() -> bool + Send>,
+}
 
 /// The exit code of a program that a signal ended: 128 + SIGINT.
 pub const INTERRUPTED: i32 = 130;
@@ -19,15 +27,30 @@ const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Has `act` done before an interrupted program ends, as long as `of` is alive.
 pub fn before_the_end<T: Send + Sync + 'static>(of: &Arc<T>, act: impl Fn(&T) + Send + 'static) {
-    let of = Arc::downgrade(of);
-    let act = move || of.upgrade().map(|of| act(&of)).is_some();
-    LAST_ACTS.lock().unwrap_or_else(PoisonError::into_inner).push(Box::new(act));
+    let (of, watched) = (Arc::downgrade(of), Arc::downgrade(of));
+    let act = LastAct {
+        is_wanted: Box::new(move || watched.strong_count() > 0),
+        act: Box::new(move || of.upgrade().map(|of| act(&of)).is_some()),
+    };
+    let mut acts = LAST_ACTS.lock().unwrap_or_else(PoisonError::into_inner);
+    // a worker opens a store for each of its tiles
+    acts.retain(|act| (act.is_wanted)());
+    acts.push(act);
+}
+
+/// Has what a store has not published yet published before an interrupted program ends.
+pub(crate) fn flush_before_the_end<O: Oracle + 'static>(stored: &Arc<Stored<O>>) {
+    before_the_end(stored, |stored| {
+        if let Err(error) = stored.close() {
+            eprintln!("what was bought last could not be written: {error}");
+        }
+    });
 }
 
 /// Performs all acts, the last one first: a store that reads through another was opened after it, and waits for it while it closes. Answers whether
 /// there was anything to do one for.
 fn perform(acts: Vec<LastAct>) -> bool {
-    acts.into_iter().rev().filter(|act| act()).count() > 0
+    acts.into_iter().rev().filter(|act| (act.act)()).count() > 0
 }
 
 /// From now on an interrupt is answered here.
@@ -75,7 +98,7 @@ mod tests {
         let (performed, order) = channel();
         let act = |number: u32, is_alive: bool| -> LastAct {
             let performed = performed.clone();
-            Box::new(move || performed.send(number).is_ok() && is_alive)
+            LastAct { is_wanted: Box::new(|| true), act: Box::new(move || performed.send(number).is_ok() && is_alive) }
         };
         assert!(perform(vec![act(1, true), act(2, false), act(3, false)]));
         assert!(!perform(vec![act(4, false)]));

@@ -33,20 +33,11 @@ use landmark_store::Stored;
 use landmark_store::TileStore;
 
 use crate::config::MatrixSubject;
-use crate::interrupt;
+use crate::interrupt::{before_the_end, flush_before_the_end};
 use crate::oracles::scorer::Scorer;
 use crate::problem::{Problem, SplitOrders, similarity};
 use crate::progress::Count;
 use crate::scale::batches::SharedScores;
-
-/// An interrupted program publishes what waits to be written.
-fn flush_before_the_end<O: Oracle + 'static>(stored: &Arc<Stored<O>>) {
-    interrupt::before_the_end(stored, |stored| {
-        if let Err(error) = stored.close() {
-            eprintln!("what was bought last could not be written: {error}");
-        }
-    });
-}
 
 /// The meter at the bottom, shared with the progress line.
 pub type Meter = Arc<Metered<Arc<dyn Oracle>>>;
@@ -95,7 +86,7 @@ pub struct MeteredStore {
     cost: Option<f64>,
     can_score: bool,
     /// The same scores, those that are missing evaluated in tiles by workers, too.
-    shared: Option<Arc<dyn Oracle>>,
+    shared: Option<Arc<SharedScores<Meter>>>,
 }
 
 impl MeteredStore {
@@ -177,15 +168,14 @@ impl MeteredStore {
         })
     }
 
-    /// The same with what is missing handed out to workers (`runner worker --follow`); nothing where no store keeps the scores themselves.
-    ///
-    /// # Errors
-    /// A store that cannot be written.
-    pub fn with_workers(self, configuration: &str, label: OracleLabel, lease: Duration) -> Result<Self, StoreError> {
-        let (Some(stored), Some(store), None) = (&self.stored, &self.store, &self.other_order) else { return Ok(self) };
+    /// The same with what is missing handed out to workers (`runner worker --follow`); `None` where no store keeps the scores themselves: of a matrix that is
+    /// given, and of one order of each pair.
+    pub fn with_workers(self, configuration: &str, label: OracleLabel, lease: Duration) -> Option<Self> {
+        let (Some(stored), Some(store), None) = (&self.stored, &self.store, &self.other_order) else { return None };
         let scores = (Arc::clone(stored), Arc::clone(&self.meter));
-        let shared = SharedScores::begin(configuration, scores, (store.clone(), label), lease)?;
-        Ok(Self { shared: Some(Arc::new(shared)), ..self })
+        let shared = Arc::new(SharedScores::new(configuration, scores, (store.clone(), label), lease));
+        before_the_end(&shared, SharedScores::end);
+        Some(Self { shared: Some(shared), ..self })
     }
 
     /// The store at an address on an oracle of this kind and description, without a limit.
@@ -223,7 +213,7 @@ impl MeteredStore {
     /// Raw scores, bought when they are not there.
     pub fn scores(&self) -> Arc<dyn Oracle> {
         match (&self.shared, &self.stored) {
-            (Some(shared), _) => Arc::clone(shared),
+            (Some(shared), _) => Arc::clone(shared) as Arc<dyn Oracle>,
             (None, Some(stored)) => Arc::clone(stored) as Arc<dyn Oracle>,
             (None, None) => Arc::clone(&self.meter) as Arc<dyn Oracle>,
         }
@@ -362,16 +352,20 @@ impl MeteredStore {
         beside.iter().try_for_each(|metered| metered.flush())
     }
 
-    /// Count of the calls really made so far.
+    /// Count of the calls really made so far, by this process and by workers that follow it; seconds are its own.
     pub fn spent(&self) -> Spent {
-        self.meter.spent()
+        let spent = self.meter.spent();
+        let by_others = self.shared.as_ref().map_or(0, |shared| shared.by_others());
+        Spent { evaluations: spent.evaluations + by_others * self.shape().evaluations_per_pair, ..spent }
     }
 
     /// A reader of the evaluations made so far, for the progress line.
     pub fn counter(&self) -> impl Fn() -> Count + Send + 'static {
         let (meter, scorer, cost) = (Arc::clone(&self.meter), self.scorer.clone(), self.cost);
+        let (shared, each) = (self.shared.clone(), self.shape().evaluations_per_pair);
         move || {
-            let done = meter.spent().evaluations;
+            let by_others = shared.as_ref().map_or(0, |shared| shared.by_others());
+            let done = meter.spent().evaluations + by_others * each;
             let paid = scorer.as_ref().and_then(Scorer::paid).or_else(|| Some(cost? * done as f64));
             Count { done, paid }
         }

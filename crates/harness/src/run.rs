@@ -148,13 +148,18 @@ pub fn with_sweep<T>(
     let given = given_landmarks(matrix).map_err(RunError::Landmarks)?;
     let mut metered = MeteredStore::open(&problem, matrix, &store_address(config, options), config.run.seed)?;
     if options.workers && !options.dry_run {
-        if matrix.budget.limit().is_some() || matrix.budget.seconds.is_some() {
-            let reason = "a budget is kept by one process, and `--workers` has others evaluate: leave one of them out; `--dry-run` tells the calls";
-            return Err(RunError::Plan(Box::new(reason.into())));
+        let refuse = |reason: String| RunError::Plan(Box::new(reason.as_str().into()));
+        if let Some(key) = matrix.budget.limits() {
+            return Err(refuse(format!(
+                "`budget.{key}` is kept by one process, and `--workers` has others evaluate: leave one of them out; `--dry-run` tells the calls"
+            )));
         }
         let label = OracleLabel::new(matrix.oracle.kind(), problem.description.clone());
         let lease = Duration::from_secs(config.cluster.lease.unwrap_or(LEASE).max(1));
-        metered = metered.with_workers(&config.run.name, label, lease)?;
+        let shared = metered.with_workers(&config.run.name, label, lease);
+        metered = shared.ok_or_else(|| {
+            refuse("there is nothing to hand out to workers: the matrix is given, or each pair is scored in one order of two; leave `--workers` out".to_owned())
+        })?;
     }
     let sweep = Sweep::new(&config.run, matrix, &problem, given);
     let folder = results_folder(config, options);

@@ -20,8 +20,6 @@ use ndarray::Axis;
 
 use crate::own::Own;
 
-/// Pairs asked of the oracle at a time.
-const PAIRS_AT_A_TIME: usize = 256;
 /// Landmark columns read at a time.
 const COLUMNS_AT_A_TIME: usize = 16;
 
@@ -135,11 +133,12 @@ impl Own {
         let mut lists = KnownLists::new(n, k.min(n.saturating_sub(1)));
         self.offer_landmarks(oracle.as_ref(), &mut lists)?;
         let (progress, mut done) = self.progress("items' worth of pairs scored");
-        for (number, chunk) in pairs.chunks(PAIRS_AT_A_TIME).enumerate() {
+        let at_a_time = self.pairs_at_a_time();
+        for (number, chunk) in pairs.chunks(at_a_time).enumerate() {
             let mut scores = vec![0.0; chunk.len()];
             oracle.evaluate(chunk, &mut scores).map_err(|error| failed(JobError::from(error)))?;
             lists.offer(chunk, &scores);
-            done((number * PAIRS_AT_A_TIME) as f64 / pairs.len() as f64);
+            done((number * at_a_time) as f64 / pairs.len() as f64);
         }
         drop(progress);
         let evaluations = context.metered.spent().evaluations;

@@ -27,8 +27,6 @@ use ndarray::Axis;
 
 use crate::own::{ESTIMATES, GIVEN, Own, ended, target};
 
-/// Pairs asked of the oracle at a time: what a budget cuts off is no more than that.
-const PAIRS_AT_A_TIME: usize = 256;
 /// Landmark columns read at a time.
 const COLUMNS_AT_A_TIME: usize = 16;
 /// Pairs listed where nothing is said.
@@ -193,7 +191,9 @@ impl Own {
             let help = "make the factors with `landmarks: uniform`, or leave out `--target-recall`".to_owned();
             return Err(UsageError::new(format!("no recall can be stated: {reason}"), Some(help)).into());
         }
-        let budget = Budget { entries: wanted.budget, ..Budget::default() };
+        // what workers do is held against the budget as a whole, before anything is scored
+        let entries = wanted.budget.filter(|_| !self.options.workers);
+        let budget = Budget { entries, ..Budget::default() };
         let matrix = MatrixSubject { budget, ..self.matrix.clone() };
         let mined = run::with_sweep(&self.config, &matrix, &self.options, |context| {
             let mined = self.check_oracle(&context).and_then(|()| self.scored_pairs(&context, wanted));
@@ -230,12 +230,10 @@ impl Own {
             );
             return Ok(Found { text, ..Found::default() });
         }
-        if let (Some(budget), Some(_)) = (wanted.budget.filter(|&budget| budget < bill), wanted.target) {
-            let message = format!(
-                "{asked} must be scored for that recall, {} evaluations, and the budget is {}",
-                count(bill),
-                count(budget)
-            );
+        let is_all_or_nothing = wanted.target.is_some() || self.options.workers;
+        if let Some(budget) = wanted.budget.filter(|&budget| is_all_or_nothing && budget < bill) {
+            let message =
+                format!("{asked} must be scored, {} evaluations, and the budget is {}", count(bill), count(budget));
             return Err(UsageError::new(message, Some(format!("raise `--budget` to {bill}, or ask for less"))).into());
         }
         let is_agreed = wanted.budget.is_some() || wanted.target.is_none() || !context.problem.is_priced;
@@ -256,7 +254,7 @@ impl Own {
         let mut pairs = self.landmark_pairs(oracle.as_ref(), at_least, wanted.pairs)?;
         let (progress, mut done) = self.progress_over(candidates.pairs.len() as u64, "pairs scored");
         let mut scored = 0;
-        for chunk in candidates.pairs.chunks(PAIRS_AT_A_TIME) {
+        for chunk in candidates.pairs.chunks(self.pairs_at_a_time()) {
             let mut scores = vec![0.0; chunk.len()];
             match oracle.evaluate(chunk, &mut scores) {
                 Ok(()) => {}

@@ -16,9 +16,6 @@ use miette::{IntoDiagnostic, Result};
 
 use crate::own::{ESTIMATES, GIVEN, Own, ended};
 
-/// Pairs asked of the oracle at a time: what a budget cuts off is no more than that.
-const PAIRS_AT_A_TIME: usize = 256;
-
 /// Lists wanted of the factors, and what the oracle may be asked for them.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Lists {
@@ -144,7 +141,7 @@ impl Own {
             }
             let oracle = context.metered.similarities(self.factors.info.gamma)?;
             let mut exact = Exact::new();
-            for pairs in pairs.chunks(PAIRS_AT_A_TIME) {
+            for pairs in pairs.chunks(self.pairs_at_a_time()) {
                 let mut scores = vec![0.0; pairs.len()];
                 match oracle.evaluate(pairs, &mut scores) {
                     Ok(()) => exact.extend(pairs.iter().copied().zip(scores)),

@@ -190,12 +190,18 @@ impl Own {
         Ok(())
     }
 
+    /// Pairs asked of the oracle at a time: what a budget cuts off is no more than that, and workers share no less.
+    pub(crate) fn pairs_at_a_time(&self) -> usize {
+        if self.options.workers { 1 << 16 } else { 256 }
+    }
+
     /// Draws the page again with what was written, where it was written beside the results: where to look, or why not. The answer is there either way.
     pub(crate) fn draw_again(&self) -> String {
         if self.out.is_some() {
             return String::new();
         }
-        match run::report_again(&self.config, &self.options) {
+        let options = RunOptions { workers: false, ..self.options.clone() };
+        match run::report_again(&self.config, &options) {
             Ok(folder) => format!("drawn in `{}`\n", folder.join("report.html").display()),
             Err(error) => format!("the page is not drawn again: {error}\n"),
         }

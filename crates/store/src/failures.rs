@@ -100,6 +100,11 @@ impl Failures {
         self.by_pair.iter().filter(|(_, failure)| !failure.ended_run).map(|(&key, _)| key).collect()
     }
 
+    /// The oracle is known to have scored something.
+    pub(super) fn trust(&mut self) {
+        self.has_scores = true;
+    }
+
     /// A pair that failed before has a score.
     pub(super) fn mend(&mut self, key: u64) {
         self.by_pair.remove(&key);

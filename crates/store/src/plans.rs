@@ -75,6 +75,16 @@ impl TileStore {
         Ok(listing.objects.into_iter().map(|object| (object.name, age(object.modified))).collect())
     }
 
+    /// Removes the documents of a plan whose names begin with `prefix`.
+    ///
+    /// # Errors
+    /// A store that cannot be read or written.
+    pub fn remove_plan_documents(&self, plan: &str, prefix: &str) -> Result<(), StoreError> {
+        let documents = self.plan_documents(plan)?;
+        let mut names = documents.iter().map(|(name, _)| name).filter(|name| name.starts_with(prefix));
+        names.try_for_each(|name| self.backend.remove(&format!("{PLANS}/{plan}/{name}")))
+    }
+
     /// Takes a piece of work that is neither done nor had by a living worker. `lease` is how long one may be silent.
     ///
     /// # Errors

@@ -191,6 +191,9 @@ impl<O: Oracle> Stored<O> {
     ///
     /// # Errors
     /// [`StoreError::System`] where the scratch file cannot be read.
+    ///
+    /// # Panics
+    /// When an item is beyond the oracle's.
     pub fn missing_pairs(&self, pairs: impl IntoIterator<Item = Pair>) -> Result<Vec<Pair>, StoreError> {
         let mut seen = self.state().failures.final_keys();
         let held = self.held();

@@ -50,6 +50,13 @@ impl Budget {
         }
     }
 
+    /// Key of the first limit, where there is one.
+    pub fn limits(&self) -> Option<&'static str> {
+        let keys =
+            [("entries", self.entries.is_some()), ("money", self.money.is_some()), ("seconds", self.seconds.is_some())];
+        keys.into_iter().find(|(_, is_given)| *is_given).map(|(key, _)| key)
+    }
+
     /// Price of so many evaluations, where that of one is known.
     pub fn price(&self, evaluations: u64) -> Option<f64> {
         self.cost_per_entry.map(|cost| cost * evaluations as f64)

@@ -12,12 +12,13 @@
 //! results with any number of workers, none included, and when it is killed and started again.
 
 use std::collections::HashSet;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use landmark_core::entries::EntrySet;
 use landmark_core::oracle::{Identity, Oracle, OracleError, OracleShape, Pair, Symmetry};
-use landmark_store::{OracleLabel, StoreError, Stored, TileStore};
+use landmark_store::{Claim, OracleLabel, StoreError, Stored, Taken, TileStore};
 use ndarray::ArrayViewMut2;
 use serde::{Deserialize, Serialize};
 
@@ -28,12 +29,18 @@ use super::tiles::{NextTile, OpenTiles, evaluate};
 const SESSION: &str = "session.json";
 const BATCH: &str = "batch.json";
 
-/// Tiles that a batch is cut into, and the fewest entries of one: a tile takes a few requests to the store.
+/// Tiles that a batch is cut into, and so the most workers at once, and the fewest entries of one: a tile takes a few requests to the store.
 const TILES: usize = 64;
 const FEWEST_ENTRIES: usize = 128;
 
+/// Name of the claim that a run holds while it hands out batches.
+const RUN: &str = "run";
+
 /// Time between two looks at what others do.
 const PAUSE: Duration = Duration::from_millis(250);
+
+/// Time in which a tile that another machine has published should be seen here.
+const ARRIVAL: Duration = Duration::from_secs(10);
 
 /// A run that hands out batches.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -63,8 +70,8 @@ fn batch(store: &TileStore, plan: &str) -> Result<Option<TilePlan>, StoreError> 
 
 /// Scores whose missing entries are evaluated in tiles, by this run and by those who follow it.
 ///
-/// A request for few entries is answered by this run alone.
-pub struct SharedScores<O: Oracle + Clone> {
+/// A request for few entries is answered by this run alone, and nobody is told of the run before there is a batch.
+pub struct SharedScores<O: Oracle + Clone + 'static> {
     stored: Arc<Stored<O>>,
     oracle: O,
     label: OracleLabel,
@@ -74,26 +81,48 @@ pub struct SharedScores<O: Oracle + Clone> {
     id: String,
     lease: Duration,
     /// Held while a batch is under way.
-    batch: Mutex<()>,
+    run: Mutex<Run>,
+    /// Pairs that others evaluated.
+    by_others: AtomicU64,
 }
 
-impl<O: Oracle + Clone> SharedScores<O> {
+/// State of a run that hands out batches.
+#[derive(Default)]
+struct Run {
+    /// Its claim, once there was a batch.
+    claim: Option<Claim>,
+    /// It has looked for what a run before it left.
+    has_looked: bool,
+    /// The batch that a run before it left: workers may still be at its tiles.
+    left: Option<TilePlan>,
+}
+
+impl<O: Oracle + Clone + 'static> SharedScores<O> {
     /// Hands out what `stored` over `oracle` lacks; a worker that is silent for the lease loses its tile.
-    ///
-    /// # Errors
-    /// A store that cannot be written.
-    pub fn begin(
+    pub fn new(
         configuration: &str,
         (stored, oracle): (Arc<Stored<O>>, O),
         (store, label): (TileStore, OracleLabel),
         lease: Duration,
-    ) -> Result<Self, StoreError> {
+    ) -> Self {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
         let id = format!("{now}-{}", std::process::id());
-        let (plan, batch) = (plan_name(configuration), Mutex::default());
-        let shared = Self { stored, oracle, label, store, plan, id, lease, batch };
-        shared.tell(None, false)?;
-        Ok(shared)
+        let (plan, run) = (plan_name(configuration), Mutex::default());
+        Self { stored, oracle, label, store, plan, id, lease, run, by_others: AtomicU64::new(0) }
+    }
+
+    /// Pairs that workers evaluated for this run so far.
+    pub fn by_others(&self) -> u64 {
+        self.by_others.load(Ordering::Relaxed)
+    }
+
+    /// Tells those who follow that this run is over, if it handed anything out.
+    pub fn end(&self) {
+        // who is in the midst of a batch does not come here to wait for it
+        let has_begun = self.run.try_lock().map_or(true, |run| run.claim.is_some());
+        if let Some(Err(error)) = has_begun.then(|| self.tell(None, true)) {
+            tracing::warn!("workers that follow this run were not told that it is over, and will wait: {error}");
+        }
     }
 
     fn tell(&self, batch: Option<&TilePlan>, is_over: bool) -> Result<(), StoreError> {
@@ -101,42 +130,93 @@ impl<O: Oracle + Clone> SharedScores<O> {
         self.store.write_plan_document(&self.plan, SESSION, to_bytes(&session)?)
     }
 
+    /// Waits until no other run of this configuration hands out batches: two would hand out pairs that the other has under way.
+    fn begin(&self) -> Result<Claim, StoreError> {
+        let mut is_told = false;
+        loop {
+            if let Taken::Claimed(claim) = self.store.take(&self.plan, RUN, self.lease)? {
+                return Ok(claim);
+            }
+            if !is_told {
+                let (plan, lease) = (&self.plan, self.lease.as_secs());
+                tracing::warn!(
+                    "another run hands out `{plan}`: waiting for its end, or until it is silent for {lease} s"
+                );
+                is_told = true;
+            }
+            std::thread::sleep(PAUSE);
+        }
+    }
+
     /// Has missing entries evaluated, where they are enough to be shared.
     fn share(&self, pairs: impl IntoIterator<Item = Pair> + Clone) -> Result<(), OracleError> {
-        if self.stored.missing_pairs(pairs.clone())?.len() < 2 * FEWEST_ENTRIES {
+        if self.stored.missing_pairs(pairs.clone())?.is_empty() {
             return Ok(());
         }
-        let _under_way = self.batch.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut before = usize::MAX;
+        let mut run = self.run.lock().unwrap_or_else(PoisonError::into_inner);
+        if !run.has_looked {
+            let is_ours = |batch: &TilePlan| batch.subject == self.oracle.identity().to_hex();
+            (run.has_looked, run.left) = (true, batch(&self.store, &self.plan)?.filter(is_ours));
+        }
         loop {
             // another thread, or a worker, may have had some evaluated
             self.stored.refresh()?;
             let missing = self.stored.missing_pairs(pairs.clone())?;
-            // what is missing although its tiles are marked as done is left to this run alone
-            if missing.len() < 2 * FEWEST_ENTRIES || missing.len() >= before {
-                return Ok(());
+            let batch = match self.left(&mut run, &missing)? {
+                Some(left) => Some(left),
+                None if missing.len() < 2 * FEWEST_ENTRIES => return Ok(()),
+                None => None,
+            };
+            if run.claim.is_none() {
+                run.claim = Some(self.begin()?);
+                continue;
             }
-            before = missing.len();
-            let batch = match self.left(&missing)? {
+            let batch = match batch {
                 Some(left) => left,
                 None => self.cut(&missing)?,
             };
+            let open = self.stored.missing_pairs(batch_pairs(&batch))?.len() as u64;
             self.tell(Some(&batch), false)?;
             let source = || (self.oracle.clone(), self.label.clone());
-            do_tiles(&self.store, (&self.plan, &batch), self.lease, source, || Ok(true))?;
+            let own = do_tiles(&self.store, (&self.plan, &batch), self.lease, source, || Ok(true))?;
+            let lost = self.await_arrival(&batch)?;
+            self.by_others.fetch_add(open.saturating_sub(own.pairs + lost), Ordering::Relaxed);
+            self.tell(None, false)?;
+            self.store.remove_plan_documents(&self.plan, &batch.tile_name(0)[..9])?;
+            if lost > 0 {
+                tracing::warn!(
+                    "{lost} entries of tiles that are done are not in `{}`, and are evaluated again: `runner store verify`",
+                    self.store.address()
+                );
+                return Ok(());
+            }
         }
     }
 
-    /// The batch that a run before this one left, where it asks for nothing but what is missing: workers may still be at its tiles.
-    fn left(&self, missing: &[Pair]) -> Result<Option<TilePlan>, OracleError> {
-        let Some(left) = batch(&self.store, &self.plan)? else { return Ok(None) };
-        let Some(purchase) = left.purchase().filter(|_| left.subject == self.oracle.identity().to_hex()) else {
+    /// Waits for what other machines have published; answers how many pairs of the batch did not come.
+    fn await_arrival(&self, batch: &TilePlan) -> Result<u64, OracleError> {
+        let start = Instant::now();
+        loop {
+            self.stored.refresh()?;
+            let missing = self.stored.missing_pairs(batch_pairs(batch))?.len();
+            if missing == 0 || start.elapsed() > ARRIVAL {
+                return Ok(missing as u64);
+            }
+            std::thread::sleep(PAUSE);
+        }
+    }
+
+    /// The batch that a run before this one left, where it asks for nothing but what is missing; forgotten once nothing of it is open.
+    fn left(&self, run: &mut Run, missing: &[Pair]) -> Result<Option<TilePlan>, OracleError> {
+        let Some(left) = &run.left else { return Ok(None) };
+        let open = self.stored.missing_pairs(batch_pairs(left))?;
+        if open.is_empty() {
+            run.left = None;
             return Ok(None);
-        };
+        }
         let order = |&(i, j): &Pair| if self.symmetry() == Symmetry::Symmetric { (i.min(j), i.max(j)) } else { (i, j) };
         let wanted: HashSet<Pair> = missing.iter().map(order).collect();
-        let open = self.stored.missing_pairs(purchase.scattered().iter().copied())?;
-        Ok((!open.is_empty() && open.iter().all(|pair| wanted.contains(&order(pair)))).then_some(left))
+        Ok(open.iter().all(|pair| wanted.contains(&order(pair))).then(|| left.clone()))
     }
 
     /// Writes a batch of pairs.
@@ -151,6 +231,11 @@ impl<O: Oracle + Clone> SharedScores<O> {
     }
 }
 
+/// Pairs of a batch.
+fn batch_pairs(batch: &TilePlan) -> impl Iterator<Item = Pair> {
+    batch.purchase().into_iter().flat_map(|purchase| purchase.scattered().iter().copied())
+}
+
 fn to_bytes(document: &impl Serialize) -> Result<Vec<u8>, StoreError> {
     serde_json::to_vec(document).map_err(unwritten)
 }
@@ -159,15 +244,13 @@ fn unwritten(error: serde_json::Error) -> StoreError {
     StoreError::System { action: "write down what is handed out", source: error.into() }
 }
 
-impl<O: Oracle + Clone> Drop for SharedScores<O> {
+impl<O: Oracle + Clone + 'static> Drop for SharedScores<O> {
     fn drop(&mut self) {
-        if let Err(error) = self.tell(None, true) {
-            tracing::warn!("workers that follow this run were not told that it is over, and will wait: {error}");
-        }
+        self.end();
     }
 }
 
-impl<O: Oracle + Clone> Oracle for SharedScores<O> {
+impl<O: Oracle + Clone + 'static> Oracle for SharedScores<O> {
     fn len(&self) -> usize {
         self.stored.len()
     }
@@ -193,41 +276,58 @@ impl<O: Oracle + Clone> Oracle for SharedScores<O> {
     }
 
     fn evaluate(&self, pairs: &[Pair], out: &mut [f64]) -> Result<(), OracleError> {
-        self.share(pairs.iter().copied())?;
+        // items that are none are refused below
+        if pairs.iter().all(|&(i, j)| i.max(j) < self.len()) {
+            self.share(pairs.iter().copied())?;
+        }
         self.stored.evaluate(pairs, out)
     }
 
     fn block(&self, rows: &[usize], cols: &[usize], out: ArrayViewMut2<'_, f64>) -> Result<(), OracleError> {
-        self.share(cols.iter().flat_map(|&j| rows.iter().map(move |&i| (i, j))))?;
+        if rows.iter().chain(cols).all(|&item| item < self.len()) {
+            self.share(cols.iter().flat_map(|&j| rows.iter().map(move |&i| (i, j))))?;
+        }
         self.stored.block(rows, cols, out)
     }
 }
 
-/// Does tiles of a batch until all are done, or it is under way no more; answers how many, and how many pairs were evaluated for them.
-fn do_tiles<O: Oracle>(
+/// Work of one worker on a batch.
+struct Work {
+    tiles: usize,
+    /// Pairs that were evaluated for these.
+    pairs: u64,
+    /// Every tile is done.
+    is_whole: bool,
+}
+
+/// Does tiles of a batch until all are done, or it is under way no more.
+fn do_tiles<O: Oracle + 'static>(
     store: &TileStore,
     (name, batch): (&str, &TilePlan),
     lease: Duration,
     source: impl Fn() -> (O, OracleLabel),
     is_under_way: impl Fn() -> Result<bool, StoreError>,
-) -> Result<(usize, u64), OracleError> {
-    let Some(purchase) = batch.purchase() else { return Ok((0, 0)) };
+) -> Result<Work, OracleError> {
+    let mut work = Work { tiles: 0, pairs: 0, is_whole: false };
+    let Some(purchase) = batch.purchase() else { return Ok(work) };
     let order = purchase.row_order();
     let mut tiles = OpenTiles::new(store, name, batch, (0..batch.tiles.len()).collect(), lease);
-    let (mut own, mut new) = (0, 0);
     while is_under_way()? {
         match tiles.next()? {
-            NextTile::AllDone => break,
+            NextTile::AllDone => {
+                work.is_whole = true;
+                break;
+            }
             NextTile::Wait(_) => std::thread::sleep(PAUSE),
             NextTile::Do(tile, _claim) => {
                 let evaluated = evaluate(store, source(), (batch, tile), (purchase, &order))?;
-                own += 1;
-                new += evaluated.new;
+                work.tiles += 1;
+                work.pairs += evaluated.new;
                 store.mark_done(name, &batch.tile_name(tile), b"{}".to_vec())?;
             }
         }
     }
-    Ok((own, new))
+    Ok(work)
 }
 
 /// End of a worker that follows a run.
@@ -262,20 +362,25 @@ pub enum FollowError {
     Store(#[from] StoreError),
 }
 
-/// Does tiles of the batches that runs of a configuration hand out, until a run that was at work meanwhile is over, or nothing was handed out for `patience`.
+/// Does tiles of the batches that runs of a configuration hand out, until a run that was at work meanwhile is over, or nothing was handed out for `patience`. `report` hears of the
+/// tiles and pairs of each batch.
 ///
 /// # Errors
 /// Those of the oracle and of the store; a run about another oracle.
-pub fn follow<O: Oracle + Clone>(
+pub fn follow<O: Oracle + Clone + 'static>(
     configuration: &str,
     (oracle, label): (O, OracleLabel),
     store: &TileStore,
     (lease, patience): (Duration, Duration),
+    report: impl Fn(usize, u64),
 ) -> Result<Followed, FollowError> {
     let (name, here) = (plan_name(configuration), oracle.identity().to_hex());
-    let under_way = || Ok::<_, StoreError>(session(store, &name)?.filter(|run| !run.is_over).and_then(|run| run.batch));
+    let under_way = || {
+        let run = session(store, &name)?.filter(|run| !run.is_over);
+        Ok::<_, StoreError>(run.and_then(|run| run.batch))
+    };
     // a run that was over before says nothing of the one to come
-    let before = session(store, &name)?.filter(|session| session.is_over);
+    let before = session(store, &name)?.filter(|run| run.is_over);
     let (mut followed, mut last, mut since) = (Followed { tiles: 0, pairs: 0, is_over: false }, None, Instant::now());
     while since.elapsed() <= patience {
         let now = session(store, &name)?;
@@ -283,9 +388,9 @@ pub fn follow<O: Oracle + Clone>(
             return Ok(Followed { is_over: true, ..followed });
         }
         let id = under_way()?.filter(|id| last.as_ref() != Some(id));
-        let handed_out =
-            id.map_or(Ok(None), |id| Ok::<_, StoreError>(batch(store, &name)?.filter(|batch| batch.id == id)))?;
-        let Some(batch) = handed_out else {
+        let document = id.as_ref().map_or(Ok(None), |_| batch(store, &name))?;
+        // between two batches it may be the other
+        let Some(batch) = document.filter(|batch| Some(&batch.id) == id.as_ref()) else {
             std::thread::sleep(PAUSE);
             continue;
         };
@@ -294,9 +399,12 @@ pub fn follow<O: Oracle + Clone>(
         }
         let source = || (oracle.clone(), label.clone());
         let is_under_way = || Ok(under_way()?.as_ref() == Some(&batch.id));
-        let (tiles, pairs) = do_tiles(store, (&name, &batch), lease, source, is_under_way)?;
-        followed = Followed { tiles: followed.tiles + tiles, pairs: followed.pairs + pairs, ..followed };
-        (last, since) = (Some(batch.id), Instant::now());
+        let work = do_tiles(store, (&name, &batch), lease, source, is_under_way)?;
+        followed = Followed { tiles: followed.tiles + work.tiles, pairs: followed.pairs + work.pairs, ..followed };
+        report(work.tiles, work.pairs);
+        // one that was left amid its tiles comes again when the run is begun anew
+        last = work.is_whole.then_some(batch.id);
+        since = Instant::now();
     }
     Ok(followed)
 }

@@ -1,5 +1,6 @@
 //! The tiles of a plan as a worker meets them: which are done, which are free, and how one is evaluated.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use landmark_core::oracle::{Oracle, OracleError};
@@ -7,6 +8,7 @@ use landmark_store::{Claim, OracleLabel, StoreError, Taken, TileStore};
 
 use super::TilePlan;
 use super::purchase::{Entries, Purchase};
+use crate::interrupt::flush_before_the_end;
 
 /// Tiles by number: which are marked as done, and the seconds since the worker of one was heard of.
 pub(super) struct TileProgress {
@@ -44,6 +46,8 @@ pub(super) struct OpenTiles<'a> {
     waiting: Vec<usize>,
     /// Place in `waiting`.
     next: usize,
+    /// Tiles by number that a living worker had when `waiting` was looked through last.
+    is_busy: Vec<bool>,
     /// Something was found to do since `waiting` was looked through from its beginning.
     was_work: bool,
 }
@@ -67,15 +71,17 @@ impl<'a> OpenTiles<'a> {
         tiles: Vec<usize>,
         lease: Duration,
     ) -> Self {
-        Self { store, name, plan, lease, waiting: tiles, next: 0, was_work: false }
+        Self { store, name, plan, lease, waiting: tiles, next: 0, is_busy: Vec::new(), was_work: false }
     }
 
     /// The next tile that is free.
     pub(super) fn next(&mut self) -> Result<NextTile, StoreError> {
         loop {
             if self.next == 0 {
-                let done = TileProgress::of(self.store, self.name, self.plan)?.done;
+                let TileProgress { done, claimed } = TileProgress::of(self.store, self.name, self.plan)?;
                 self.waiting.retain(|&tile| !done[tile]);
+                let is_alive = |age: Option<u64>| age.is_some_and(|age| age < self.lease.as_secs().max(1));
+                self.is_busy = claimed.into_iter().map(is_alive).collect();
                 self.was_work = false;
                 if self.waiting.is_empty() {
                     return Ok(NextTile::AllDone);
@@ -83,6 +89,9 @@ impl<'a> OpenTiles<'a> {
             }
             while let Some(&tile) = self.waiting.get(self.next) {
                 self.next += 1;
+                if self.is_busy[tile] {
+                    continue;
+                }
                 match self.store.take(self.name, &self.plan.tile_name(tile), self.lease)? {
                     Taken::Busy => {}
                     Taken::Done => self.was_work = true,
@@ -112,13 +121,14 @@ pub(super) struct EvaluatedTile {
 ///
 /// # Errors
 /// Those of the oracle and of the store.
-pub(super) fn evaluate<O: Oracle>(
+pub(super) fn evaluate<O: Oracle + 'static>(
     store: &TileStore,
     (oracle, label): (O, OracleLabel),
     (plan, tile): (&TilePlan, usize),
     (purchase, order): (&Purchase, &[usize]),
 ) -> Result<EvaluatedTile, OracleError> {
-    let stored = store.attach_part(oracle, label, &plan.tile_name(tile))?;
+    let stored = Arc::new(store.attach_part(oracle, label, &plan.tile_name(tile))?);
+    flush_before_the_end(&stored);
     match purchase.entries_of(plan.tiles[tile].part, order) {
         Entries::Block(rows, cols) => stored.stock(&rows, &cols)?,
         Entries::Pairs(pairs) => stored.evaluate(&pairs, &mut vec![0.0; pairs.len()])?,

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use landmark_core::oracle::Identity;
-use landmark_report::amounts::{count, duration};
+use landmark_report::amounts::{count, counted, duration};
 use landmark_store::TileStore;
 use miette::{IntoDiagnostic, Result};
 use serde_json::json;
@@ -219,10 +219,15 @@ pub fn follow(invocation: &Invocation, lease: Option<u64>, patience: u64) -> Res
     let lease = Duration::from_secs(lease.unwrap_or_else(|| worker.lease()));
     let start = Instant::now();
     let times = (lease, Duration::from_secs(patience));
-    let followed = batches::follow(&worker.config.run.name, (oracle, label), &worker.store, times);
+    let report = |tiles: usize, pairs: u64| {
+        if !worker.options.quiet {
+            eprintln!("{} of a batch done, {} pairs bought", counted(tiles as u64, "tile"), count(pairs));
+        }
+    };
+    let followed = batches::follow(&worker.config.run.name, (oracle, label), &worker.store, times, report);
     let Followed { tiles, pairs, is_over } = match followed {
         Err(error @ FollowError::OtherOracle { .. }) => {
-            let help = "give this worker the files and the settings of that run".to_owned();
+            let help = "give this worker the files and the settings of that run; if that run was killed, start the new one first".to_owned();
             return Err(UsageError::new(error.to_string(), Some(help)).into());
         }
         followed => followed.into_diagnostic()?,
@@ -275,6 +280,10 @@ pub fn status(invocation: &Invocation) -> Result<String> {
 /// Tiles that are not done, and what a run may refuse.
 pub fn merge(invocation: &Invocation) -> Result<Ended> {
     let worker = WorkerContext::open(invocation)?;
+    if worker.options.workers && worker.config.subject.matrix().is_none() {
+        let message = format!("`--workers` shares entries of a matrix, and `{}` has none", worker.config.run.name);
+        return Err(UsageError::new(message, Some("leave it out".to_owned())).into());
+    }
     let plan = worker.plan()?;
     let progress = worker.progress(&plan)?;
     let left: Vec<usize> = (0..plan.tiles.len()).filter(|&tile| !progress.done[tile]).collect();

@@ -323,7 +323,7 @@ pub struct ScoringArgs {
     #[arg(short = 'n', long)]
     pub dry_run: bool,
     /// Cut what is scored into tiles that `runner worker --follow` on other machines does, too
-    #[arg(long, conflicts_with = "budget")]
+    #[arg(long)]
     pub workers: bool,
 }
 

@@ -75,6 +75,7 @@ pub(super) fn own(command: OwnCommand, log: LogArgs) -> Result<Exit> {
         } => match Calls::of(k, calls_per_item, (rounds, share), exact)? {
             Some(calls) => whole(matrix::top_k_by_calls(&at(&own).with_workers(workers), &calls, dry_run)?),
             None if dry_run => return Err(matrix::no_dry_run()),
+            None if workers && rescore.is_none() => return Err(matrix::nothing_to_share()),
             None => matrix::top_k(
                 &at(&own).with_workers(workers),
                 Lists { k, rescore, budget, approximate: approximate.then_some(ef) },
@@ -83,6 +84,11 @@ pub(super) fn own(command: OwnCommand, log: LogArgs) -> Result<Exit> {
         OwnCommand::Search { queries, embeddings, calls, k, dry_run, own } => {
             let asked = Queries { file: &queries, embeddings: embeddings.as_deref(), calls, k, dry_run };
             whole(matrix::search(&at(&own), asked)?)
+        }
+        OwnCommand::Mine { scoring, .. } | OwnCommand::Dedupe { scoring, .. }
+            if scoring.workers && scoring.rescore.is_none() && scoring.target_recall.is_none() =>
+        {
+            return Err(matrix::nothing_to_share());
         }
         OwnCommand::Mine { pairs, at_least, scoring, own } => {
             matrix::mine(&at(&own).with_workers(scoring.workers), Wanted::of(pairs, at_least, scoring.into())?)?

@@ -6,10 +6,10 @@ use std::process::{Child, Stdio};
 use std::time::Duration;
 
 use crate::own_data::{CONFIG, PROGRAM, asked};
-use crate::scratch::Scratch;
+use crate::scratch::{Scratch, number_before};
 
 const TOPK: [&str; 6] = ["topk", "config.yaml", "-k", "5", "--calls-per-item", "12"];
-const FOLLOW: [&str; 3] = ["worker", "config.yaml", "--follow"];
+const FOLLOW: [&str; 5] = ["worker", "config.yaml", "--follow", "--patience", "60"];
 
 /// 200 items, and a score slow enough that workers meet.
 fn place() -> Scratch {
@@ -17,6 +17,13 @@ fn place() -> Scratch {
     let rows: String = (0..200).map(|i| format!("n{i}\t{i}\n")).collect();
     scratch.write("items.tsv", &format!("key\ttext\n{rows}"));
     scratch.write("scorer.sh", &PROGRAM.replace("shift 2", "shift 2; sleep 0.001"));
+    scratch
+}
+
+/// The same with a score that takes no time, for what one process makes of it.
+fn alone() -> Scratch {
+    let scratch = place();
+    scratch.write("scorer.sh", PROGRAM);
     scratch
 }
 
@@ -32,14 +39,27 @@ fn end(child: Child) -> String {
     out
 }
 
+/// Tiles that a follower did until the run was over.
+fn followed(child: Child) -> u64 {
+    let said = end(child);
+    assert!(said.starts_with("the run is over: "), "{said}");
+    number_before(&said, " tiles done by this worker")
+}
+
 fn well(scratch: &Scratch, arguments: &[&str]) -> String {
     let said = scratch.say(arguments);
     assert_eq!(said.code, Some(0), "{arguments:?}: {}{}", said.out, said.err);
     said.out
 }
 
+/// Pairs that were scored, in whichever order.
 fn distinct(scratch: &Scratch) -> usize {
-    asked(scratch).iter().collect::<HashSet<_>>().len()
+    let pair = |line: &String| {
+        let mut items: Vec<String> = line.split(' ').map(str::to_owned).collect();
+        items.sort_unstable();
+        items
+    };
+    asked(scratch).iter().map(pair).collect::<HashSet<_>>().len()
 }
 
 fn neighbours(scratch: &Scratch) -> Vec<u8> {
@@ -48,16 +68,14 @@ fn neighbours(scratch: &Scratch) -> Vec<u8> {
 
 #[test]
 fn workers_share_the_rounds_of_a_search_each_pair_is_scored_once_and_the_lists_are_those_of_one_process() {
-    let alone = place();
+    let alone = alone();
     well(&alone, &TOPK);
     let scratch = place();
     let followers = [start(&scratch, &FOLLOW), start(&scratch, &FOLLOW)];
     let said = well(&scratch, &[&TOPK[..], &["--workers"]].concat());
     assert!(said.contains("2,400 evaluations, "), "{said}");
-    for follower in followers {
-        let said = end(follower);
-        assert!(said.starts_with("the run is over: "), "{said}");
-    }
+    let tiles: u64 = followers.map(followed).iter().sum();
+    assert!(tiles > 0);
     assert_eq!((asked(&scratch).len(), distinct(&scratch)), (2400, 2400));
     assert!(neighbours(&scratch) == neighbours(&alone));
     // a second run finds all of it, and needs nobody
@@ -67,7 +85,7 @@ fn workers_share_the_rounds_of_a_search_each_pair_is_scored_once_and_the_lists_a
 
 #[test]
 fn a_follower_and_a_run_that_are_killed_lose_what_was_in_flight() {
-    let alone = place();
+    let alone = alone();
     well(&alone, &TOPK);
     let scratch = place();
     let config = std::fs::read_to_string(scratch.path("config.yaml")).unwrap();
@@ -83,8 +101,10 @@ fn a_follower_and_a_run_that_are_killed_lose_what_was_in_flight() {
         child.wait().unwrap();
     }
     // begun anew, it goes on from the store, with the follower that is left
+    let before = asked(&scratch).len();
     well(&scratch, &arguments);
-    end(other);
+    let tiles = followed(other);
+    assert!(tiles > 0, "{before} calls before the kill");
     assert_eq!(distinct(&scratch), 2400);
     // less than a tile of each of the two
     assert!(asked(&scratch).len() <= 2400 + 2 * 128, "{}", asked(&scratch).len());
@@ -93,31 +113,30 @@ fn a_follower_and_a_run_that_are_killed_lose_what_was_in_flight() {
 
 #[test]
 fn scattered_entries_and_pairs_with_a_stated_recall_are_handed_out_too() {
-    let place = || {
-        let scratch = place();
+    let scattered = |scratch: Scratch| {
         let config = CONFIG.replace("[shift_ridge]", "[{ id: shift_ridge, entries: scattered }]");
         scratch.write(
             "config.yaml",
-            &config.replace("ranks: 12\nerror_estimate: 100", "ranks: 40\nerror_estimate: false"),
+            &config.replace("ranks: 12\nerror_estimate: 100", "ranks: 24\nerror_estimate: false"),
         );
         scratch
     };
     let factors = |scratch: &Scratch| std::fs::read(scratch.path("results/mine/factors/vectors.npy")).unwrap();
-    let alone = place();
+    let alone = scattered(alone());
     alone.run_well(&["--quiet"]);
-    let scratch = place();
+    let scratch = scattered(place());
     well(&scratch, &["plan", "config.yaml"]);
     well(&scratch, &["worker", "config.yaml"]);
     let follower = start(&scratch, &FOLLOW);
     well(&scratch, &["merge", "config.yaml", "--workers", "--quiet"]);
-    end(follower);
+    assert!(followed(follower) > 0);
     assert!(factors(&scratch) == factors(&alone));
     assert_eq!((asked(&scratch).len(), distinct(&scratch)), (asked(&alone).len(), asked(&alone).len()));
 
-    let mine = ["mine", "config.yaml", "--at-least", "0.5", "--rescore", "8"];
+    let mine = ["mine", "config.yaml", "--at-least", "0.5", "--rescore", "20"];
     let follower = start(&scratch, &FOLLOW);
-    well(&scratch, &[&mine[..], &["--workers"]].concat());
-    end(follower);
+    well(&scratch, &[&mine[..], &["--workers", "--budget", "5000"]].concat());
+    assert!(followed(follower) > 0);
     well(&alone, &mine);
     assert_eq!((asked(&scratch).len(), distinct(&scratch)), (asked(&alone).len(), asked(&alone).len()));
     let pairs = |scratch: &Scratch| std::fs::read(scratch.path("results/mine/pairs.tsv")).unwrap();
@@ -127,7 +146,7 @@ fn scattered_entries_and_pairs_with_a_stated_recall_are_handed_out_too() {
 #[test]
 fn a_worker_that_can_not_follow_says_why() {
     let scratch = place();
-    let said = well(&scratch, &[&FOLLOW[..], &["--patience", "1"]].concat());
+    let said = well(&scratch, &[&FOLLOW[..3], &["--patience", "1"]].concat());
     assert!(said.contains("nothing was handed out for 1 s: 0 tiles done by this worker"), "{said}");
     well(&scratch, &[&TOPK[..], &["--workers"]].concat());
     // a run at work whose score is another
@@ -143,6 +162,10 @@ fn a_worker_that_can_not_follow_says_why() {
     let config = std::fs::read_to_string(budget.path("config.yaml")).unwrap();
     budget.write("config.yaml", &format!("{config}budget: {{ entries: 5000 }}\n"));
     let said = budget.say(&[&TOPK[..], &["--workers"]].concat());
-    assert!(said.code != Some(0) && said.err.contains("a budget is kept by one process"), "{}", said.err);
+    assert!(said.code != Some(0) && said.err.contains("`budget.entries` is kept by one process"), "{}", said.err);
     assert!(asked(&budget).is_empty());
+    for command in [&["topk", "config.yaml", "--workers"][..], &["mine", "config.yaml", "--workers"]] {
+        let said = scratch.say(command);
+        assert!(said.code == Some(2) && said.err.contains("`--workers` shares what is scored"), "{}", said.err);
+    }
 }

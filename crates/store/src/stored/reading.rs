@@ -1,6 +1,8 @@
 //! Tiles that other runs, or this one before, have published, and logs of calls that are in no tile: listed, read, checked, and taken into the entries
 //! at hand.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use landmark_core::oracle::Oracle;
@@ -28,8 +30,17 @@ impl<O: Oracle> Stored<O> {
         let folder = state.manifest.identity.clone();
         // of a plan's part the tiles of the others are not listed, which may be tens of thousands
         let part = self.part.clone();
-        let is_wanted = move |name: &str| !is_tile(name) || part.is_none() || tile::part_of(name) == part.as_deref();
+        let has_tiles = Arc::new(AtomicBool::new(false));
+        let sees_tiles = Arc::clone(&has_tiles);
+        let is_wanted = move |name: &str| {
+            sees_tiles.fetch_or(is_tile(name), Ordering::Relaxed);
+            !is_tile(name) || part.is_none() || tile::part_of(name) == part.as_deref()
+        };
         let listing = self.store.backend.select(&folder, is_wanted)?;
+        // a part may hold nothing but pairs that fail, of an oracle that scores others
+        if self.part.is_some() && has_tiles.load(Ordering::Relaxed) {
+            state.failures.trust();
+        }
         let is_described = listing.objects.iter().any(|object| object.name == MANIFEST);
         // a description that could not be read may have been cleaned away, and is written again; what was seen has not gone with it
         if state.is_described && listing.of == 0 && !state.seen.is_empty() {

@@ -21,7 +21,8 @@ use super::{Draw, Stated, Statements, Way};
 use crate::job::JobError;
 
 /// What is drawn.
-pub(super) const DRAWN: &str = "Over draws of columns, and of single pairs to be labelled by the score. Those of a label budget are calls, and found where they are wanted.";
+pub(super) const DRAWN: &str = "Over draws of columns, and of single pairs to be labelled by the score. A label budget pays for no columns and ranks pairs by the proxy; its labelled \
+     pairs are calls, and found where they are wanted, so that its price can be below 0.";
 
 /// Pairs of a draw, as the columns and as the labels see them.
 pub(super) struct Pairs {
@@ -54,7 +55,12 @@ impl Pairs {
     ) -> Result<Option<Self>, JobError> {
         let matrix = draw.oracle.matrix();
         let items = matrix.nrows();
-        let columns = &draw.landmarks.order()[..columns.min(items)];
+        if columns >= items {
+            let message =
+                format!("`coverage.columns` is {columns}, but must be below the {items} items: else all is known");
+            return Err(message.as_str().into());
+        }
+        let columns = &draw.landmarks.order()[..columns];
         let mut is_column = vec![false; items];
         columns.iter().for_each(|&item| is_column[item] = true);
 

@@ -42,8 +42,16 @@ impl<'a> EntryWork<'a> {
     pub(super) fn source(&self) -> Result<(Meter, OracleLabel)> {
         let problem = self.load()?;
         if !problem.is_priced || problem.orders.is_some() {
-            let message = "there is nothing to share: the matrix is given, or each pair is scored in one order of two";
+            let message = "there is nothing to follow: the matrix is given, or each pair is scored in one order of two";
             return Err(UsageError::new(message, None).into());
+        }
+        if let Some(key) = self.matrix.budget.limits() {
+            let message = format!("`budget.{key}` is kept by one process, and several would spend it each");
+            return Err(UsageError::new(
+                message,
+                Some("leave it out, here and in the run that is followed".to_owned()),
+            )
+            .into());
         }
         Ok((self.meter(&problem), self.label(&problem)))
     }
