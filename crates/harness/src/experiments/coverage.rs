@@ -44,11 +44,15 @@ static ENTRY: ExperimentEntry = ExperimentEntry {
             required("coverage.proxy", "rwmd", "a cheap relative, as under `proxy`"),
             parameter("coverage.k", "10", "neighbours of each item"),
             parameter("coverage.at_least", "none", "least similarity: pairs instead of neighbours"),
-            parameter("coverage.columns", "60", "landmark columns that pairs are found from"),
+            parameter(
+                "coverage.columns",
+                "none",
+                "with `at_least`: landmark columns that pairs are found from, 60 unless said",
+            ),
             parameter(
                 "coverage.labels",
-                "[5, 20]",
-                "labels of single pairs, calls an item, that these are held against",
+                "none",
+                "with `at_least`: labels of single pairs, calls an item, that these are held against, [5, 20] unless said",
             ),
             parameter("coverage.targets", "[[0.8, 0.2], [0.9, 0.1], [0.95, 0.05]]", "ρ and δ of each statement"),
         ],
