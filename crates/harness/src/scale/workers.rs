@@ -217,14 +217,17 @@ pub fn follow(invocation: &Invocation, lease: Option<u64>, patience: u64) -> Res
     let Subject::Matrix(matrix, experiment) = &worker.config.subject else { return Err(worker.indivisible()) };
     let (oracle, label) = entries::EntryWork::new(&worker, matrix, *experiment).source()?;
     let lease = Duration::from_secs(lease.unwrap_or_else(|| worker.lease()));
-    let start = Instant::now();
+    let (name, start) = (&worker.config.run.name, Instant::now());
+    if !worker.options.quiet {
+        eprintln!("ready for what runs of `{name}` with `--workers` hand out in `{}`", worker.store.address());
+    }
     let times = (lease, Duration::from_secs(patience));
     let report = |tiles: usize, pairs: u64| {
         if !worker.options.quiet {
             eprintln!("{} of a batch done, {} pairs bought", counted(tiles as u64, "tile"), count(pairs));
         }
     };
-    let followed = batches::follow(&worker.config.run.name, (oracle, label), &worker.store, times, report);
+    let followed = batches::follow(name, (oracle, label), &worker.store, times, report);
     let Followed { tiles, pairs, is_over } = match followed {
         Err(error @ FollowError::OtherOracle { .. }) => {
             let help = "give this worker the files and the settings of that run; if that run was killed, start the new one first".to_owned();

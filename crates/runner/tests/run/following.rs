@@ -2,7 +2,8 @@
 #![cfg(unix)]
 
 use std::collections::HashSet;
-use std::process::{Child, Stdio};
+use std::io::{BufRead, BufReader};
+use std::process::{Child, ChildStderr, Stdio};
 use std::time::Duration;
 
 use crate::own_data::{CONFIG, PROGRAM, asked};
@@ -31,19 +32,32 @@ fn start(scratch: &Scratch, arguments: &[&str]) -> Child {
     scratch.command(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
 }
 
-/// What a program printed, where it ended well.
-fn end(child: Child) -> String {
-    let output = child.wait_with_output().unwrap();
-    let [out, err] = [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes).into_owned());
-    assert!(output.status.success(), "{out}{err}");
-    out
+/// A worker that follows runs, ready for them.
+struct Follower {
+    child: Child,
+    /// Open as long as it writes there.
+    errors: BufReader<ChildStderr>,
 }
 
-/// Tiles that a follower did until the run was over.
-fn followed(child: Child) -> u64 {
-    let said = end(child);
-    assert!(said.starts_with("the run is over: "), "{said}");
-    number_before(&said, " tiles done by this worker")
+impl Follower {
+    fn start(scratch: &Scratch) -> Self {
+        let mut child = start(scratch, &FOLLOW);
+        let mut errors = BufReader::new(child.stderr.take().unwrap());
+        let mut line = String::new();
+        errors.read_line(&mut line).unwrap();
+        assert!(line.starts_with("ready for what runs of `mine`"), "{line}");
+        Self { child, errors }
+    }
+
+    /// Tiles that it did until the run was over.
+    fn tiles(self) -> u64 {
+        let Self { child, errors } = self;
+        let output = child.wait_with_output().unwrap();
+        let said = String::from_utf8_lossy(&output.stdout).into_owned();
+        let rest: Vec<String> = errors.lines().map_while(Result::ok).collect();
+        assert!(output.status.success() && said.starts_with("the run is over: "), "{said}{rest:?}");
+        number_before(&said, " tiles done by this worker")
+    }
 }
 
 fn well(scratch: &Scratch, arguments: &[&str]) -> String {
@@ -71,10 +85,10 @@ fn workers_share_the_rounds_of_a_search_each_pair_is_scored_once_and_the_lists_a
     let alone = alone();
     well(&alone, &TOPK);
     let scratch = place();
-    let followers = [start(&scratch, &FOLLOW), start(&scratch, &FOLLOW)];
+    let followers = [Follower::start(&scratch), Follower::start(&scratch)];
     let said = well(&scratch, &[&TOPK[..], &["--workers"]].concat());
     assert!(said.contains("2,400 evaluations, "), "{said}");
-    let tiles: u64 = followers.map(followed).iter().sum();
+    let tiles: u64 = followers.map(Follower::tiles).iter().sum();
     assert!(tiles > 0);
     assert_eq!((asked(&scratch).len(), distinct(&scratch)), (2400, 2400));
     assert!(neighbours(&scratch) == neighbours(&alone));
@@ -89,21 +103,21 @@ fn a_follower_and_a_run_that_are_killed_lose_what_was_in_flight() {
     well(&alone, &TOPK);
     let scratch = place();
     let config = std::fs::read_to_string(scratch.path("config.yaml")).unwrap();
-    scratch.write("config.yaml", &format!("{config}cluster: {{ lease: 3 }}\n"));
+    scratch.write("config.yaml", &format!("{config}cluster: {{ lease: 5 }}\n"));
     let arguments = [&TOPK[..], &["--workers"]].concat();
-    let (mut killed, other) = (start(&scratch, &FOLLOW), start(&scratch, &FOLLOW));
+    let (mut killed, other) = (Follower::start(&scratch), Follower::start(&scratch));
     let mut run = start(&scratch, &arguments);
     while asked(&scratch).len() < 700 && run.try_wait().unwrap().is_none() {
         std::thread::sleep(Duration::from_millis(5));
     }
-    for child in [&mut killed, &mut run] {
+    for child in [&mut killed.child, &mut run] {
         child.kill().unwrap();
         child.wait().unwrap();
     }
     // begun anew, it goes on from the store, with the follower that is left
     let before = asked(&scratch).len();
     well(&scratch, &arguments);
-    let tiles = followed(other);
+    let tiles = other.tiles();
     assert!(tiles > 0, "{before} calls before the kill");
     assert_eq!(distinct(&scratch), 2400);
     // less than a tile of each of the two
@@ -127,16 +141,16 @@ fn scattered_entries_and_pairs_with_a_stated_recall_are_handed_out_too() {
     let scratch = scattered(place());
     well(&scratch, &["plan", "config.yaml"]);
     well(&scratch, &["worker", "config.yaml"]);
-    let follower = start(&scratch, &FOLLOW);
+    let follower = Follower::start(&scratch);
     well(&scratch, &["merge", "config.yaml", "--workers", "--quiet"]);
-    assert!(followed(follower) > 0);
+    assert!(follower.tiles() > 0);
     assert!(factors(&scratch) == factors(&alone));
     assert_eq!((asked(&scratch).len(), distinct(&scratch)), (asked(&alone).len(), asked(&alone).len()));
 
     let mine = ["mine", "config.yaml", "--at-least", "0.5", "--rescore", "20"];
-    let follower = start(&scratch, &FOLLOW);
+    let follower = Follower::start(&scratch);
     well(&scratch, &[&mine[..], &["--workers", "--budget", "5000"]].concat());
-    assert!(followed(follower) > 0);
+    assert!(follower.tiles() > 0);
     well(&alone, &mine);
     assert_eq!((asked(&scratch).len(), distinct(&scratch)), (asked(&alone).len(), asked(&alone).len()));
     let pairs = |scratch: &Scratch| std::fs::read(scratch.path("results/mine/pairs.tsv")).unwrap();
