@@ -5,17 +5,18 @@
 //!   + diagonal shift              a number on some diagonal cells (`correct_diagonal` of SMS-Nyström)
 //!   with the known entries        K[:,T], K[T,:] as they were evaluated
 //!   + addend                      q(P), a cheap matrix evaluated lazily (the `proxy` wrapper)
+//!   within a range                that of the evaluated scores (`stack`)
 //!   with the scattered entries    evaluated pairs outside those columns, as a sparse matrix (`scattered`)
 //!   with the known diagonal       where self-similarity costs nothing
 //! ```
 //!
 //! Nothing here forms an n × n matrix except [`Approximation::to_dense`]. With r columns in the factors an entry costs
-//! O(r), a row and a mat-vec O(nr). Memory: 8nr bytes for a symmetric core, 16nr for L and R, 8nt more when the t evaluated
+//! O(r), a row and a mat-vec O(nr); within a range a mat-vec reads all entries, O(n²r). Memory: 8nr bytes for a symmetric core, 16nr for L and R, 8nt more when the t evaluated
 //! columns are kept, 40 bytes a scattered pair.
 
 use std::sync::Arc;
 
-use ndarray::{Array2, ArrayViewMut2};
+use ndarray::{Array2, ArrayViewMut2, aview_mut1, aview1};
 
 use crate::fit_report::FitReport;
 use crate::oracle::{OracleError, Pair};
@@ -38,6 +39,9 @@ pub use transformer::LandmarkTransformer;
 
 use known::KnownColumns;
 
+/// Cells that a mat-vec within a range reads at a time: 8 MB.
+const CELLS_PER_BLOCK: usize = 1 << 20;
+
 /// An approximation K̃ of an n × n similarity matrix.
 ///
 /// Indices beyond n panic, as they do for a slice. Reading fails only where an [`Addend`] does.
@@ -48,6 +52,7 @@ pub struct Approximation {
     diagonal_shift: Option<Vec<f64>>,
     known: Option<KnownColumns>,
     addend: Option<Arc<dyn Addend>>,
+    range: Option<(f64, f64)>,
     scattered: Option<scattered::Placed>,
     diagonal: Option<Diagonal>,
     report: FitReport,
@@ -57,8 +62,8 @@ impl Approximation {
     /// K̃ = its factors, on columns evaluated at `landmarks` (the order in which [`project`](Self::project) wants the
     /// similarities of new items).
     pub fn new(factors: Factors, landmarks: Vec<usize>, report: FitReport) -> Self {
-        let (diagonal_shift, known, addend, scattered, diagonal) = Default::default();
-        Self { factors, landmarks, diagonal_shift, known, addend, scattered, diagonal, report }
+        let (diagonal_shift, known, addend, range, scattered, diagonal) = Default::default();
+        Self { factors, landmarks, diagonal_shift, known, addend, range, scattered, diagonal, report }
     }
 
     /// Adds `shift[i]` at (i, i); length n.
@@ -95,6 +100,18 @@ impl Approximation {
         assert!(self.scattered.is_none(), "an addend below scattered entries");
         assert_eq!(addend.len(), self.len(), "an addend over another number of items");
         self.addend = Some(addend);
+        self
+    }
+
+    /// Returns nothing below the least nor above the greatest of two numbers, but evaluated entries and the known diagonal. The factors, and
+    /// the vectors that come of them, stay as they are.
+    ///
+    /// # Panics
+    /// When it comes after the scattered entries, which stand above it.
+    #[must_use]
+    pub fn within(mut self, least: f64, greatest: f64) -> Self {
+        assert!(self.scattered.is_none(), "a range below scattered entries");
+        self.range = Some((least, greatest));
         self
     }
 
@@ -224,6 +241,9 @@ impl Approximation {
             addend.pairs(pairs, &mut added)?;
             out.iter_mut().zip(added).for_each(|(out, value)| *out += value);
         }
+        if let Some((least, greatest)) = self.range {
+            out.iter_mut().for_each(|out| *out = out.max(least).min(greatest));
+        }
         if let Some(scattered) = &self.scattered {
             for (&(i, j), out) in pairs.iter().zip(out) {
                 *out = scattered.entries.get(i, j).unwrap_or(*out);
@@ -254,6 +274,9 @@ impl Approximation {
             addend.block(rows, cols, added.view_mut())?;
             out += &added;
         }
+        if let Some((least, greatest)) = self.range {
+            out.mapv_inplace(|value| value.max(least).min(greatest));
+        }
         if let Some(scattered) = &self.scattered {
             scattered.entries.overwrite(rows, cols, out.view_mut());
         }
@@ -273,11 +296,11 @@ impl Approximation {
     pub fn row(&self, i: usize, out: &mut [f64]) -> Result<(), OracleError> {
         assert_eq!(out.len(), self.len(), "a row and room for it");
         let all: Vec<usize> = (0..self.len()).collect();
-        let row = ndarray::aview_mut1(out).insert_axis(ndarray::Axis(0));
+        let row = aview_mut1(out).insert_axis(ndarray::Axis(0));
         self.block(&[i], &all, row)
     }
 
-    /// `out` = K̃ x without forming K̃. O(nr), plus O(nt) for known columns and O(p) for p scattered pairs.
+    /// `out` = K̃ x without forming K̃. O(nr), plus O(nt) for known columns and O(p) for p scattered pairs; O(n²r) within a range.
     ///
     /// # Errors
     /// Only where the addend fails.
@@ -286,6 +309,9 @@ impl Approximation {
     /// When a length is not n.
     pub fn apply(&self, x: &[f64], out: &mut [f64]) -> Result<(), OracleError> {
         assert_eq!((x.len(), out.len()), (self.len(), self.len()), "mat-vec of another length");
+        if self.range.is_some() {
+            return self.apply_by_blocks(x, out);
+        }
         match &self.known {
             None => self.apply_core(x, out),
             Some(known) => {
@@ -311,6 +337,17 @@ impl Approximation {
             for (i, out) in out.iter_mut().enumerate() {
                 *out += (diagonal.at(i) - current[i]) * x[i];
             }
+        }
+        Ok(())
+    }
+
+    fn apply_by_blocks(&self, x: &[f64], out: &mut [f64]) -> Result<(), OracleError> {
+        let all: Vec<usize> = (0..self.len()).collect();
+        let height = (CELLS_PER_BLOCK / self.len().max(1)).max(1);
+        for (rows, out) in all.chunks(height).zip(out.chunks_mut(height)) {
+            let mut block = Array2::zeros((rows.len(), all.len()));
+            self.block(rows, &all, block.view_mut())?;
+            aview_mut1(out).assign(&block.dot(&aview1(x)));
         }
         Ok(())
     }

@@ -264,6 +264,10 @@ impl Chosen {
         Self { named, is_column, pairs: Vec::new(), scores: Vec::new() }
     }
 
+    pub(super) fn scores(&self) -> &[f64] {
+        &self.scores
+    }
+
     pub(super) fn len(&self) -> u64 {
         self.pairs.len() as u64
     }

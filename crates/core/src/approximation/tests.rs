@@ -121,6 +121,29 @@ fn a_mat_vec_sees_every_part() {
 }
 
 #[test]
+fn a_range_bounds_what_is_not_evaluated() {
+    let added = symmetric(6);
+    let bare = plain(Factors::Signed(signed())).with_addend(Arc::new(Matrix(added)));
+    let unbounded = bare.to_dense().unwrap();
+    let scattered = ScatteredEntries::new(N, &[(1, 2)], &[9.0]);
+    let bounded = bare.within(-0.2, 0.4).with_scattered(scattered).unwrap().with_diagonal(Diagonal::Constant(7.0));
+    let dense = bounded.to_dense().unwrap();
+    for ((i, j), &value) in dense.indexed_iter() {
+        let expected = match (i, j) {
+            (1, 2) | (2, 1) => 9.0,
+            _ if i == j => 7.0,
+            _ => unbounded[[i, j]].clamp(-0.2, 0.4),
+        };
+        assert!((value - expected).abs() < 1e-12 && (bounded.entry(i, j).unwrap() - expected).abs() < 1e-12);
+    }
+    assert!(dense.iter().filter(|&&value| value == -0.2).count() > 4 && dense.iter().any(|&value| value == 0.4));
+    let x: Vec<f64> = (0..N).map(|i| (i as f64 + 0.5).cos()).collect();
+    let mut out = vec![0.0; N];
+    bounded.apply(&x, &mut out).unwrap();
+    assert!(dense.dot(&ndarray::aview1(&x)).iter().zip(&out).all(|(a, b)| (a - b).abs() < 1e-12));
+}
+
+#[test]
 fn an_addend_appends_its_own_embedding() {
     let (core, added) = (plain(Factors::Signed(signed())), symmetric(6));
     let sum = core.clone().with_addend(Arc::new(Matrix(added.clone())));

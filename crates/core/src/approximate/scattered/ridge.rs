@@ -50,6 +50,11 @@ impl Moments {
         Self { count, means, products: linalg::gram(centred.view()) }
     }
 
+    /// The same with every row counted `weight` times.
+    pub(crate) fn weighted(self, weight: f64) -> Self {
+        Self { count: weight * self.count, products: weight * self.products, ..self }
+    }
+
     /// Of both parts.
     pub(crate) fn join(mut self, other: Self) -> Self {
         let count = self.count + other.count;
@@ -133,6 +138,18 @@ mod tests {
         assert!((whole.weights[0] - 3.0 / (1.0 + RIDGE)).abs() < 1e-9, "{whole:?}");
         assert!((whole.weights[0] - joined.weights[0]).abs() < 1e-9);
         assert!((whole.constant - joined.constant).abs() < 1e-6);
+    }
+
+    #[test]
+    fn a_weight_counts_rows_as_often() {
+        let rows = Array2::from_shape_fn((9, 3), |(row, k)| ((row * 7 + k * k * 5) as f64).sin());
+        let (first, rest) = (rows.slice(s![..4, ..]), rows.slice(s![4.., ..]));
+        let weighted = Moments::of(first).join(Moments::of(rest).weighted(3.0)).regress().unwrap();
+        let often = Moments::of(ndarray::concatenate![Axis(0), first, rest, rest, rest].view()).regress().unwrap();
+        assert!((weighted.constant - often.constant).abs() < 1e-12);
+        assert!(weighted.weights.iter().zip(&often.weights).all(|(a, b)| (a - b).abs() < 1e-12));
+        let none = Moments::of(first).join(Moments::of(rest).weighted(0.0)).regress().unwrap();
+        assert_eq!(none, Moments::of(first).regress().unwrap());
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! LEVEL0: four predictions of every pair from some columns, each a polynomial of the proxies and a low rank.
 
-use ndarray::{Array1, Array2, ArrayView2, Axis, s};
+use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis, s};
 
 use super::StackParams;
 use super::columns::{Columns, Part};
@@ -131,6 +131,16 @@ impl Level0 {
         if self.quadratic {
             features.extend(products::features(first, proxies, effects));
         }
+    }
+
+    /// The V of a pair, whose proxies are given. Rank flops.
+    pub(super) fn values(&self, (i, j): Pair, proxies: ArrayView1<'_, f64>) -> Vec<f64> {
+        let mut values = Vec::with_capacity(2 * self.links.len());
+        for link in &self.links {
+            let q = link.polynomials.at(proxies.iter().copied());
+            values.extend([&link.base, &link.kriged].map(|(left, right)| q + left.row(i).dot(&right.row(j))));
+        }
+        values
     }
 
     /// The V of a block, whose proxies are given.

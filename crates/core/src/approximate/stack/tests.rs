@@ -76,6 +76,35 @@ fn the_stack_beats_shift_ridge_around_the_proxy_at_equal_calls() {
     }
 }
 
+/// θ is a few numbers: pairs that follow the rule of the columns move it little, and pairs that follow another are not listened to.
+#[test]
+fn scattered_pairs_count_where_they_say_what_columns_say() {
+    let (oracle, proxies) = problem();
+    let method = stack(Some(0.75), &proxies);
+    let remembered = Remembered::new(&oracle as &dyn Oracle);
+    let order = landmarks();
+    let columns = Columns::read(&remembered, &proxies, &order.order()[..8]).unwrap();
+    let stage = OutOfFold::of(&method, columns, &mut stream(6, "stack", "fit", 0)).unwrap();
+    let pairs: Vec<Pair> = (0..4000).map(|k| (order.order()[20 + k % 90], order.order()[110 + k / 90])).collect();
+    let error = |fit: &Fit| error(&oracle, &method.model(&stage, fit, None).unwrap());
+    let (alone, scores) = (stage.fit().unwrap(), evaluate(&oracle, &pairs).unwrap());
+    let with = stage.fit_with(&pairs, &scores, &proxies).unwrap();
+    assert!(with.linear != alone.linear && error(&with) < error(&alone), "{} and {}", error(&with), error(&alone));
+    let contrary: Vec<f64> = scores.iter().map(|k| 3.0 - 2.0 * k).collect();
+    assert_eq!(stage.fit_with(&pairs, &contrary, &proxies).unwrap().linear, alone.linear);
+    assert_eq!(stage.fit_with(&[], &[], &proxies).unwrap().linear, alone.linear);
+}
+
+#[test]
+fn nothing_is_predicted_beyond_what_was_seen() {
+    let (oracle, proxies) = problem();
+    let yes = Precomputed::new(oracle.matrix().mapv(|k| f64::from(k > 0.9)), AsymmetryPolicy::Mean).unwrap();
+    for columns in [Some(0.75), Some(1.0)] {
+        let dense = fit(&stack(columns, &proxies), &yes, 30).to_dense().unwrap();
+        assert!(dense.iter().all(|k| (-1e-12..=1.0 + 1e-12).contains(k)), "{columns:?}");
+    }
+}
+
 #[test]
 fn products_help_where_the_score_is_a_square_of_what_the_columns_say() {
     let (oracle, proxies) = problem();
