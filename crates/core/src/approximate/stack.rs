@@ -18,8 +18,8 @@
 //!
 //! The calls are divided as [`Scattered`](super::Scattered) divides them: by a given share, or by the share of least predicted error among
 //! half, three quarters and all. shift_ridge around the main proxy on all s columns is a candidate of that choice, and keeps its place unless
-//! another promises to save 2 % of its squared error. Errors out of fold are carried to other numbers of columns by C (1 − s/n) s^(−2α), with α
-//! from half of the columns.
+//! another promises to save 2 % of its squared error, or 250/s % where s is below 125. Errors out of fold are carried to other numbers of columns
+//! by C (1 − s/n) s^(−2α), with α from half of the columns.
 //!
 //! The design is linear in V and the proxies, so that K̃ is, within its range, a polynomial of the proxies, a signed low rank of at most 6s + 134,
 //! and a sparse matrix; `quadratic` adds V₁², V₁p, (a_i + a_j)V₁ and |a_i − a_j|, V₁ the first of V, which are computed where they are asked for, rank flops

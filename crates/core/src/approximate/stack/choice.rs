@@ -13,8 +13,12 @@ use crate::landmarks::Landmarks;
 use crate::oracle::{Oracle, OracleShape};
 use crate::stream::Rng;
 
-/// Part of the squared error that a stack has to promise to save: its regression and its kriging cost about as much where there is nothing to learn.
-const LEAST_GAIN: f64 = 0.02;
+/// Part of the squared error that a stack has to promise to save: its regression and its kriging cost about as much where there is nothing to
+/// learn, and a promise that few columns make is worth little (measured on a random matrix whose spectrum falls, of which columns are the best).
+fn least_gain(rank: usize) -> f64 {
+    // far below 2^52
+    (2.5 / rank as f64).max(0.02)
+}
 
 /// Verdict of half of the columns on the rest of the calls.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -54,7 +58,7 @@ impl Stack {
             true => law.square_at(rank) * (base / error).powi(2),
             false => Fall::of(n, (half, smaller.base_error()), (first.rank, base)).square_at(rank),
         };
-        let mut best = (Choice::Base, of_base * unknown(rank) * (1.0 - LEAST_GAIN));
+        let mut best = (Choice::Base, of_base * unknown(rank) * (1.0 - least_gain(rank)));
         for share in SHARES {
             let division = match share < 1.0 {
                 true => self.division(shape, landmarks, rank, share)?,
