@@ -6,6 +6,8 @@
 #![allow(clippy::print_stdout)] // it is a command-line tool
 
 use std::error::Error;
+use std::fs::File;
+use std::io::{BufReader, Read};
 use std::time::Instant;
 
 use landmark_core::approximate::{Approximate, Nystrom, ShiftRidgeParams, SiCurParams, SmsNystromParams, StaCur};
@@ -22,10 +24,13 @@ fn main() -> Result<(), Box<dyn Error>> {
         return Err("usage: factor_times MATRIX N S REPEATS".into());
     };
     let (n, s, repeats): (usize, usize, usize) = (n.parse()?, s.parse()?, repeats.parse()?);
-    let values: Vec<f64> = std::fs::read(matrix)?
-        .chunks_exact(8)
-        .map(|bytes| bytes.try_into().map(f64::from_le_bytes))
-        .collect::<Result<_, _>>()?;
+    let mut file = BufReader::new(File::open(matrix)?);
+    let mut row = vec![0; 8 * n];
+    let mut values = Vec::with_capacity(n * n);
+    for _ in 0..n {
+        file.read_exact(&mut row)?;
+        values.extend(row.chunks_exact(8).map(|bytes| f64::from_le_bytes(bytes.try_into().expect("8 bytes"))));
+    }
     let oracle = Precomputed::new(Array2::from_shape_vec((n, n), values)?, AsymmetryPolicy::Reject)?;
     let landmarks = Landmarks::uniform(n, &mut stream(2022, "peers", "landmarks", 0));
     let methods: [(Box<dyn Approximate>, usize); 5] = [

@@ -16,9 +16,10 @@
 
 use std::sync::Arc;
 
-use ndarray::{Array2, ArrayViewMut2, aview_mut1, aview1};
+use ndarray::{Array2, ArrayViewMut2, aview_mut1};
 
 use crate::fit_report::FitReport;
+use crate::linalg;
 use crate::oracle::{OracleError, Pair};
 
 mod embedding;
@@ -39,8 +40,8 @@ pub use transformer::LandmarkTransformer;
 
 use known::KnownColumns;
 
-/// Cells that a mat-vec within a range reads at a time: 8 MB.
-const CELLS_PER_BLOCK: usize = 1 << 20;
+/// Cells that a mat-vec within a range reads at a time: 8 MB, and as much for the addend.
+const CELLS_PER_BLOCK: usize = if cfg!(test) { 64 } else { 1 << 20 };
 
 /// An approximation K̃ of an n × n similarity matrix.
 ///
@@ -94,22 +95,23 @@ impl Approximation {
     /// Adds a cheap symmetric matrix, evaluated where it is read.
     ///
     /// # Panics
-    /// When it is over other items, or comes after the scattered entries, which stand above it.
+    /// When it is over other items, or comes after the range or the scattered entries, which stand above it.
     #[must_use]
     pub fn with_addend(mut self, addend: Arc<dyn Addend>) -> Self {
-        assert!(self.scattered.is_none(), "an addend below scattered entries");
+        assert!(self.scattered.is_none() && self.range.is_none(), "an addend below a range or scattered entries");
         assert_eq!(addend.len(), self.len(), "an addend over another number of items");
         self.addend = Some(addend);
         self
     }
 
-    /// Returns nothing below the least nor above the greatest of two numbers, but evaluated entries and the known diagonal. The factors, and
-    /// the vectors that come of them, stay as they are.
+    /// Returns nothing below `least` nor above `greatest` but scattered entries and the known diagonal; the known columns must lie within. The
+    /// factors, the vectors that come of them and the projected rows of new items stay as they are.
     ///
     /// # Panics
-    /// When it comes after the scattered entries, which stand above it.
+    /// When the range is empty, or comes after the scattered entries, which stand above it.
     #[must_use]
-    pub fn within(mut self, least: f64, greatest: f64) -> Self {
+    pub fn with_range(mut self, least: f64, greatest: f64) -> Self {
+        assert!(least <= greatest, "a range from {least} to {greatest}");
         assert!(self.scattered.is_none(), "a range below scattered entries");
         self.range = Some((least, greatest));
         self
@@ -125,7 +127,7 @@ impl Approximation {
         Ok(self)
     }
 
-    /// The same without its scattered entries: what its vectors, which cannot hold them, stand for.
+    /// The same with what it predicts in the place of its scattered entries.
     #[must_use]
     pub fn without_scattered(self) -> Self {
         Self { scattered: None, ..self }
@@ -242,7 +244,7 @@ impl Approximation {
             out.iter_mut().zip(added).for_each(|(out, value)| *out += value);
         }
         if let Some((least, greatest)) = self.range {
-            out.iter_mut().for_each(|out| *out = out.max(least).min(greatest));
+            out.iter_mut().for_each(|out| *out = out.clamp(least, greatest));
         }
         if let Some(scattered) = &self.scattered {
             for (&(i, j), out) in pairs.iter().zip(out) {
@@ -275,7 +277,7 @@ impl Approximation {
             out += &added;
         }
         if let Some((least, greatest)) = self.range {
-            out.mapv_inplace(|value| value.max(least).min(greatest));
+            out.mapv_inplace(|value| value.clamp(least, greatest));
         }
         if let Some(scattered) = &self.scattered {
             scattered.entries.overwrite(rows, cols, out.view_mut());
@@ -347,7 +349,7 @@ impl Approximation {
         for (rows, out) in all.chunks(height).zip(out.chunks_mut(height)) {
             let mut block = Array2::zeros((rows.len(), all.len()));
             self.block(rows, &all, block.view_mut())?;
-            aview_mut1(out).assign(&block.dot(&aview1(x)));
+            linalg::apply(block.view(), x, out);
         }
         Ok(())
     }

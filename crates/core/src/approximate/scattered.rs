@@ -255,17 +255,13 @@ pub(crate) struct Chosen {
     named: EntrySet,
     is_column: Vec<bool>,
     pub(super) pairs: Vec<Pair>,
-    scores: Vec<f64>,
+    pub(super) scores: Vec<f64>,
 }
 
 impl Chosen {
     pub(super) fn new(n: usize, named: EntrySet) -> Self {
         let is_column = (0..n).map(|j| named.has_column(j)).collect();
         Self { named, is_column, pairs: Vec::new(), scores: Vec::new() }
-    }
-
-    pub(super) fn scores(&self) -> &[f64] {
-        &self.scores
     }
 
     pub(super) fn len(&self) -> u64 {

@@ -14,7 +14,8 @@
 //! 0 and 1); so they count 0, a fifth or all of an entry of the columns, whichever predicts columns that were left out best. Rows are kriged from
 //! all that is known.
 //!
-//! The range costs nothing and is worth 2 to 4 % of the error on questions, and most of it on matrices of 0 and 1, whose zeros are most of K.
+//! The range, of the scores of different items, costs no call and is worth 2 to 4 % of the error on questions, and most of it on matrices of 0 and
+//! 1, whose zeros are most of K. A mat-vec then reads all entries.
 //!
 //! The calls are divided as [`Scattered`](super::Scattered) divides them: by a given share, or by the share of least predicted error among
 //! half, three quarters and all. shift_ridge around the main proxy on all s columns is a candidate of that choice, and keeps its place unless
@@ -26,8 +27,8 @@
 //! an entry.
 //! This project's own method (ALGORITHMS §10 B).
 //!
-//! Cost: the entries of s columns in number; seven times the flops of shift_ridge around a proxy, n·64³/3 and n²r a round; 80ns bytes
-//! during the fit, and 8 bytes a feature and entry of the columns.
+//! Cost: the entries of s columns in number; seven times the flops of shift_ridge around a proxy, n·64³/3 and n²r a round; some 200ns bytes
+//! during the fit with one proxy, 300ns with several, and 8 bytes a feature and entry of the columns.
 
 use std::sync::Arc;
 
@@ -257,29 +258,11 @@ impl Stack {
     ) -> Result<Approximation, ApproximateError> {
         let shape = OracleShape::of(oracle);
         let order = &landmarks.order()[..division.rank];
-        let mut named = EntrySet::new(shape);
-        named.add(&EntryPlan::columns(order));
-        let mut chosen = Chosen::new(shape.len, named);
-        let fit = stage.fit()?;
-        let predicted = self.model(&stage, &fit, None)?;
-        let mut table = stage.table(&fit);
-        for round in 0..self.params.rounds {
-            let wanted = (division.pairs - chosen.len()) / (self.params.rounds - round) as u64;
-            if wanted == 0 {
-                continue;
-            }
-            let size = ResidualSize::fit(shape.len, &table, &self.proxies)?;
-            let search =
-                Search { predicted: &predicted, proxies: &self.proxies, size: &size, known: &chosen, nearest: None };
-            let found = search.largest(wanted, rng)?;
-            let scores = evaluate(*oracle.inner(), &found)?;
-            table.extend(&predicted, &found, &scores)?;
-            chosen.extend(found, scores);
-        }
-        let fit = stage.fit_with(&chosen.pairs, chosen.scores(), &self.proxies)?;
+        let chosen = self.search(&stage, oracle, order, division.pairs, rng)?;
+        let fit = stage.fit_weighted(&chosen.pairs, &chosen.scores, &self.proxies)?;
         let mut table = stage.table(&fit);
         if !chosen.pairs.is_empty() {
-            table.extend(&self.model(&stage, &fit, None)?, &chosen.pairs, chosen.scores())?;
+            table.extend(&self.model(&stage, &fit, None)?, &chosen.pairs, &chosen.scores)?;
         }
         let features = Features::of(&stage.columns, self.similar.as_deref())?;
         let weights = features.krige(&table, &stage.columns.items)?;
@@ -300,14 +283,42 @@ impl Stack {
         };
         let evaluated = &stage.columns.scores - &blend.columns(order)?;
         let approximation = Approximation::new(factors, order.to_vec(), report).with_known_columns(evaluated);
-        let scores = || stage.columns.scores.iter().chain(chosen.scores()).copied();
-        let (least, greatest) = (scores().fold(f64::INFINITY, f64::min), scores().fold(f64::NEG_INFINITY, f64::max));
-        let approximation = approximation.with_addend(blend).within(least, greatest);
-        let approximation = match diagonal {
-            Some(diagonal) => approximation.with_diagonal(diagonal),
-            None => approximation,
-        };
+        let (least, greatest) = stage.columns.range();
+        let least = chosen.scores.iter().copied().fold(least, f64::min);
+        let greatest = chosen.scores.iter().copied().fold(greatest, f64::max);
+        let approximation = approximation.with_addend(blend).with_range(least, greatest).with_diagonal(diagonal);
         Ok(approximation.with_scattered(chosen.entries(shape.len))?)
+    }
+
+    /// Rounds of the pairs that m misses most.
+    fn search(
+        &self,
+        stage: &OutOfFold,
+        oracle: &Remembered<&dyn Oracle>,
+        columns: &[usize],
+        pairs: u64,
+        rng: &mut Rng,
+    ) -> Result<Chosen, ApproximateError> {
+        let mut named = EntrySet::new(OracleShape::of(oracle));
+        named.add(&EntryPlan::columns(columns));
+        let mut chosen = Chosen::new(oracle.len(), named);
+        let fit = stage.fit()?;
+        let predicted = self.model(stage, &fit, None)?;
+        let mut table = stage.table(&fit);
+        for round in 0..self.params.rounds {
+            let wanted = (pairs - chosen.len()) / (self.params.rounds - round) as u64;
+            if wanted == 0 {
+                continue;
+            }
+            let size = ResidualSize::fit(oracle.len(), &table, &self.proxies)?;
+            let search =
+                Search { predicted: &predicted, proxies: &self.proxies, size: &size, known: &chosen, nearest: None };
+            let found = search.largest(wanted, rng)?;
+            let scores = evaluate(*oracle.inner(), &found)?;
+            table.extend(&predicted, &found, &scores)?;
+            chosen.extend(found, scores);
+        }
+        Ok(chosen)
     }
 
     /// q(P) of m, and its products: what stands beside the low rank.
@@ -337,33 +348,34 @@ impl Stack {
     }
 }
 
-/// Self-similarities: the known one; else the evaluated ones and their mean, unless m, trained on other pairs, says them better.
+/// Self-similarities: the known one; else the evaluated ones, and for the others their mean, or what m, trained on other pairs, says where
+/// that is better.
 fn diagonal(
     oracle: &dyn Oracle,
     stage: &OutOfFold,
     model: &Approximation,
     blend: &Blend,
-) -> Result<Option<Diagonal>, ApproximateError> {
+) -> Result<Diagonal, ApproximateError> {
     if let Some(value) = oracle.known_diagonal() {
-        return Ok(Some(Diagonal::Constant(value)));
+        return Ok(Diagonal::Constant(value));
     }
     let items = &stage.columns.items;
     let seen: Vec<f64> = items.iter().enumerate().map(|(b, &t)| stage.columns.scores[[t, b]]).collect();
-    let cells: Vec<Pair> = items.iter().map(|&t| (t, t)).collect();
-    let (mut ours, mut added) = (vec![0.0; cells.len()], vec![0.0; cells.len()]);
-    model.pairs(&cells, &mut ours)?;
+    let cells: Vec<Pair> = (0..oracle.len()).map(|i| (i, i)).collect();
+    let (mut values, mut added) = (vec![0.0; cells.len()], vec![0.0; cells.len()]);
+    model.pairs(&cells, &mut values)?;
     ask_pairs(blend, &cells, &mut added)?;
+    values.iter_mut().zip(added).for_each(|(value, added)| *value += added);
     let count = seen.len() as f64;
     let mean = seen.iter().sum::<f64>() / count;
     // each predicted by the mean of the others
     let by_mean = seen.iter().map(|k| ((k - mean) * count / (count - 1.0).max(1.0)).powi(2)).sum::<f64>();
-    let by_model = seen.iter().zip(ours.iter().zip(&added)).map(|(k, (m, q))| (k - m - q).powi(2)).sum::<f64>();
-    if by_model < by_mean {
-        return Ok(None);
+    let by_model = items.iter().zip(&seen).map(|(&t, k)| (k - values[t]).powi(2)).sum::<f64>();
+    if by_model >= by_mean {
+        values.fill(mean);
     }
-    let mut values = vec![mean; oracle.len()];
     items.iter().zip(seen).for_each(|(&t, k)| values[t] = k);
-    Ok(Some(Diagonal::Each(values)))
+    Ok(Diagonal::Each(values))
 }
 
 /// The error over the root mean square of the scores.

@@ -126,7 +126,7 @@ fn a_range_bounds_what_is_not_evaluated() {
     let bare = plain(Factors::Signed(signed())).with_addend(Arc::new(Matrix(added)));
     let unbounded = bare.to_dense().unwrap();
     let scattered = ScatteredEntries::new(N, &[(1, 2)], &[9.0]);
-    let bounded = bare.within(-0.2, 0.4).with_scattered(scattered).unwrap().with_diagonal(Diagonal::Constant(7.0));
+    let bounded = bare.with_range(-0.2, 0.4).with_scattered(scattered).unwrap().with_diagonal(Diagonal::Constant(7.0));
     let dense = bounded.to_dense().unwrap();
     for ((i, j), &value) in dense.indexed_iter() {
         let expected = match (i, j) {

@@ -205,7 +205,7 @@ fn agreement_rows(
     measured.into_iter().filter_map(|(metric, value)| value.map(|value| blank(metric, value)))
 }
 
-/// Parts of K̃ that are measured beside the whole of it, by name: without its scattered entries what the columns alone say, and where a cheap
+/// Parts of K̃ that are measured beside the whole of it, by name: what it predicts in the place of its scattered entries, and where a cheap
 /// matrix is added to its core the inner products of its embedding, whose vectors only approximate that matrix.
 pub(super) fn readings(approximation: &Approximation) -> Result<Vec<(&'static str, Approximation)>, JobError> {
     let mut readings = Vec::new();

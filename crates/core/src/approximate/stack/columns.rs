@@ -39,6 +39,17 @@ impl Columns {
         self.scores.nrows()
     }
 
+    /// The least and the greatest score of two different items; both 0 where there are none.
+    pub(super) fn range(&self) -> (f64, f64) {
+        let (mut least, mut greatest) = (f64::INFINITY, f64::NEG_INFINITY);
+        for (column, &t) in self.scores.columns().into_iter().zip(&self.items) {
+            for (_, &score) in column.iter().enumerate().filter(|(i, _)| *i != t) {
+                (least, greatest) = (least.min(score), greatest.max(score));
+            }
+        }
+        if least <= greatest { (least, greatest) } else { (0.0, 0.0) }
+    }
+
     /// These of the columns, by their places.
     pub(super) fn select(&self, places: &[usize]) -> Self {
         Self {

@@ -134,7 +134,7 @@ impl Level0 {
     }
 
     /// The V of a pair, whose proxies are given. Rank flops.
-    pub(super) fn values(&self, (i, j): Pair, proxies: ArrayView1<'_, f64>) -> Vec<f64> {
+    pub(super) fn predictions(&self, (i, j): Pair, proxies: ArrayView1<'_, f64>) -> Vec<f64> {
         let mut values = Vec::with_capacity(2 * self.links.len());
         for link in &self.links {
             let q = link.polynomials.at(proxies.iter().copied());

@@ -17,7 +17,7 @@ use crate::oracle::{Oracle, OracleError, Pair, ask_pairs};
 use crate::stream::Rng;
 
 /// What a scattered pair may count in θ, where an entry of the columns counts 1.
-const WEIGHTS: [f64; 3] = [0.0, 0.2, 1.0];
+const PAIR_WEIGHTS: [f64; 3] = [0.0, 0.2, 1.0];
 
 /// LEVEL0 on some columns, and the same out of fold as a table of features.
 pub(super) struct OutOfFold {
@@ -85,13 +85,14 @@ impl OutOfFold {
 
     /// θ from the columns, and m of every row.
     pub(super) fn fit(&self) -> Result<Fit, ApproximateError> {
-        self.fitted(&joined(self.of_folds()))
+        self.fitted(&joined(self.moments_by_fold()))
     }
 
-    /// θ from the columns and from scattered pairs, which count as much as lets the rest predict a fold best.
+    /// θ from the columns and from scattered pairs, which count as much as lets the rest predict a fold best. LEVEL0 predicts the pairs from all
+    /// columns, that fold's too.
     ///
     /// They are not drawn, as the columns are, but the pairs that m misses most.
-    pub(super) fn fit_with(
+    pub(super) fn fit_weighted(
         &self,
         pairs: &[Pair],
         scores: &[f64],
@@ -100,20 +101,20 @@ impl OutOfFold {
         if pairs.is_empty() {
             return self.fit();
         }
-        let (folds, scattered) = (self.of_folds(), self.of_pairs(pairs, scores, proxies)?);
-        let mut best = (f64::INFINITY, 0.0);
-        for weight in WEIGHTS {
+        let (folds, scattered) = (self.moments_by_fold(), self.moments_of_pairs(pairs, scores, proxies)?);
+        let (mut least, mut best) = (f64::INFINITY, 0.0);
+        for weight in PAIR_WEIGHTS {
             let mut error = 0.0;
             for (left_out, rows) in self.folds.iter().enumerate() {
                 let others = folds.iter().enumerate().filter(|(fold, _)| *fold != left_out);
                 let all = joined(others.map(|(_, moments)| moments.clone())).join(scattered.clone().weighted(weight));
                 error += self.square_error(&all.regress()?, rows.clone());
             }
-            if error < best.0 {
-                best = (error, weight);
+            if error < least {
+                (least, best) = (error, weight);
             }
         }
-        self.fitted(&joined(folds).join(scattered.weighted(best.1)))
+        self.fitted(&joined(folds).join(scattered.weighted(best)))
     }
 
     fn fitted(&self, moments: &Moments) -> Result<Fit, ApproximateError> {
@@ -130,7 +131,7 @@ impl OutOfFold {
     }
 
     /// Features and scores of the rows of each fold.
-    fn of_folds(&self) -> Vec<Moments> {
+    fn moments_by_fold(&self) -> Vec<Moments> {
         let of_rows = |rows: Range<usize>| {
             let design = &self.design[rows.start * self.width..rows.end * self.width];
             moments(design, &self.table.scores[rows], self.width)
@@ -139,7 +140,7 @@ impl OutOfFold {
     }
 
     /// Features and scores of pairs, as LEVEL0 on all columns has them. Rank flops a pair.
-    fn of_pairs(
+    fn moments_of_pairs(
         &self,
         pairs: &[Pair],
         scores: &[f64],
@@ -154,7 +155,7 @@ impl OutOfFold {
             }
             let (mut design, mut features) = (Vec::with_capacity(pairs.len() * self.width), Vec::new());
             for (&(i, j), p) in pairs.iter().zip(of_proxies.rows()) {
-                let values = self.level0.values((i, j), p);
+                let values = self.level0.predictions((i, j), p);
                 features.clear();
                 self.level0.features(i, j, values.into_iter(), p.iter().copied(), &mut features);
                 design.extend(&features);

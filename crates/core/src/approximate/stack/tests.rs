@@ -76,33 +76,80 @@ fn the_stack_beats_shift_ridge_around_the_proxy_at_equal_calls() {
     }
 }
 
-/// θ is a few numbers: pairs that follow the rule of the columns move it little, and pairs that follow another are not listened to.
-#[test]
-fn scattered_pairs_count_where_they_say_what_columns_say() {
+/// LEVEL0 on the first few columns, and pairs of items that have none.
+fn few_columns(quadratic: bool) -> (Precomputed, Stack, OutOfFold, Vec<Pair>) {
     let (oracle, proxies) = problem();
-    let method = stack(Some(0.75), &proxies);
-    let remembered = Remembered::new(&oracle as &dyn Oracle);
+    let params = StackParams { columns: Some(0.75), quadratic, ..StackParams::default() };
+    let method = params.check().unwrap().with_proxies(proxies.clone());
     let order = landmarks();
-    let columns = Columns::read(&remembered, &proxies, &order.order()[..8]).unwrap();
+    let columns = {
+        let remembered = Remembered::new(&oracle as &dyn Oracle);
+        Columns::read(&remembered, &proxies, &order.order()[..8]).unwrap()
+    };
     let stage = OutOfFold::of(&method, columns, &mut stream(6, "stack", "fit", 0)).unwrap();
-    let pairs: Vec<Pair> = (0..4000).map(|k| (order.order()[20 + k % 90], order.order()[110 + k / 90])).collect();
-    let error = |fit: &Fit| error(&oracle, &method.model(&stage, fit, None).unwrap());
-    let (alone, scores) = (stage.fit().unwrap(), evaluate(&oracle, &pairs).unwrap());
-    let with = stage.fit_with(&pairs, &scores, &proxies).unwrap();
-    assert!(with.linear != alone.linear && error(&with) < error(&alone), "{} and {}", error(&with), error(&alone));
-    let contrary: Vec<f64> = scores.iter().map(|k| 3.0 - 2.0 * k).collect();
-    assert_eq!(stage.fit_with(&pairs, &contrary, &proxies).unwrap().linear, alone.linear);
-    assert_eq!(stage.fit_with(&[], &[], &proxies).unwrap().linear, alone.linear);
+    let pairs = (0..4000).map(|k| (order.order()[20 + k % 90], order.order()[110 + k / 90])).collect();
+    (oracle, method, stage, pairs)
 }
 
 #[test]
+fn scattered_pairs_count_where_they_say_what_columns_say() {
+    let (oracle, method, stage, pairs) = few_columns(false);
+    let error = |fit: &Fit| error(&oracle, &method.model(&stage, fit, None).unwrap());
+    let (alone, scores) = (stage.fit().unwrap(), evaluate(&oracle, &pairs).unwrap());
+    let with = stage.fit_weighted(&pairs, &scores, &method.proxies).unwrap();
+    assert!(error(&with) < error(&alone), "{} and {}", error(&with), error(&alone));
+    // pairs that follow another rule than the columns are not listened to
+    let contrary: Vec<f64> = scores.iter().map(|k| 3.0 - 2.0 * k).collect();
+    assert_eq!(stage.fit_weighted(&pairs, &contrary, &method.proxies).unwrap().linear, alone.linear);
+}
+
+#[test]
+fn a_pair_has_the_features_of_its_block() {
+    for quadratic in [false, true] {
+        let (_, method, stage, pairs) = few_columns(quadratic);
+        let fit = stage.fit().unwrap();
+        let model = method.model(&stage, &fit, None).unwrap();
+        for &(i, j) in &pairs[..50] {
+            let all: Vec<f64> = method.proxies.iter().map(|p| block_of(&**p, &[i], &[j]).unwrap()[[0, 0]]).collect();
+            let predictions = stage.level0.predictions((i, j), ndarray::aview1(&all));
+            let mut features = Vec::new();
+            stage.level0.features(i, j, predictions.into_iter(), all.iter().copied(), &mut features);
+            let (ours, entry) = (fit.linear.at(&features), model.entry(i, j).unwrap());
+            assert!((ours - entry).abs() < 1e-10, "({i}, {j}): {ours} and {entry}");
+        }
+    }
+}
+
+/// The self-similarities say nothing of the range of other scores.
+#[test]
 fn nothing_is_predicted_beyond_what_was_seen() {
     let (oracle, proxies) = problem();
-    let yes = Precomputed::new(oracle.matrix().mapv(|k| f64::from(k > 0.9)), AsymmetryPolicy::Mean).unwrap();
+    let mut matrix = oracle.matrix().mapv(|k| f64::from(k > 0.9));
+    matrix.diag_mut().fill(5.0);
+    let yes = Precomputed::new(matrix, AsymmetryPolicy::Mean).unwrap();
     for columns in [Some(0.75), Some(1.0)] {
         let dense = fit(&stack(columns, &proxies), &yes, 30).to_dense().unwrap();
-        assert!(dense.iter().all(|k| (-1e-12..=1.0 + 1e-12).contains(k)), "{columns:?}");
+        let beyond = |((i, j), k): ((usize, usize), &f64)| i != j && !(0.0..=1.0).contains(k);
+        assert_eq!(dense.indexed_iter().filter(|&(cell, k)| beyond((cell, k))).count(), 0, "{columns:?}");
+        assert!(dense.diag().iter().all(|&k| k == 5.0));
     }
+}
+
+/// Few columns promise what they don't keep.
+#[test]
+fn a_decaying_spectrum_is_left_to_columns_at_few_landmarks() {
+    let mut logs = Vec::new();
+    for draw in 0..8 {
+        let mut rng = stream(6, "stack", "decaying", draw);
+        let basis = Array2::from_shape_fn((N, N), |_| rng.gen_range(-1.0..1.0));
+        let values = ndarray::Array1::from_shape_fn(N, |k| 0.93_f64.powi(k as i32));
+        let matrix = (&basis * &values).dot(&basis.t());
+        let oracle = Precomputed::new(matrix, AsymmetryPolicy::Mean).unwrap();
+        let base = error(&oracle, &base(&stack(None, &[]), &oracle, 25));
+        logs.push((error(&oracle, &fit(&stack(None, &[]), &oracle, 25)) / base).ln());
+    }
+    let ratio = (logs.iter().sum::<f64>() / logs.len() as f64).exp();
+    assert!(ratio < 1.02, "{ratio}: {logs:?}");
 }
 
 #[test]
