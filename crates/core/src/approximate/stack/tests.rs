@@ -135,21 +135,26 @@ fn nothing_is_predicted_beyond_what_was_seen() {
     }
 }
 
-/// Few columns promise what they don't keep.
+/// Few columns promise what they don't keep: a rank of 100 that 25 columns of 500 see little of.
 #[test]
 fn a_decaying_spectrum_is_left_to_columns_at_few_landmarks() {
-    let mut logs = Vec::new();
-    for draw in 0..8 {
+    let (n, mut logs) = (500, Vec::new());
+    for draw in 0..12 {
         let mut rng = stream(6, "stack", "decaying", draw);
-        let basis = Array2::from_shape_fn((N, N), |_| rng.gen_range(-1.0..1.0));
-        let values = ndarray::Array1::from_shape_fn(N, |k| 0.93_f64.powi(k as i32));
-        let matrix = (&basis * &values).dot(&basis.t());
-        let oracle = Precomputed::new(matrix, AsymmetryPolicy::Mean).unwrap();
-        let base = error(&oracle, &base(&stack(None, &[]), &oracle, 25));
-        logs.push((error(&oracle, &fit(&stack(None, &[]), &oracle, 25)) / base).ln());
+        let basis = Array2::from_shape_fn((n, 100), |_| rng.gen_range(-1.0..1.0));
+        let values = ndarray::Array1::from_shape_fn(100, |k| if k < 66 { 1.0 } else { -0.12 } / (1 + k % 66) as f64);
+        let oracle = Precomputed::new((&basis * &values).dot(&basis.t()), AsymmetryPolicy::Mean).unwrap();
+        let landmarks = Landmarks::uniform(n, &mut stream(6, "stack", "landmarks", draw));
+        let error = |method: &dyn Approximate| {
+            let mut rng = stream(6, "stack", "fit", draw);
+            error(&oracle, &method.fit(&oracle, &landmarks, 25, Known::LANDMARKS, &mut rng).unwrap())
+        };
+        let method = stack(None, &[]);
+        logs.push((error(&method) / error(&*method.base().unwrap())).ln());
     }
     let ratio = (logs.iter().sum::<f64>() / logs.len() as f64).exp();
-    assert!(ratio < 1.02, "{ratio}: {logs:?}");
+    // 1.06 where a promise of 2 % is enough
+    assert!(ratio < 1.04, "{ratio}: {logs:?}");
 }
 
 #[test]
