@@ -4,10 +4,10 @@
     cargo build --release -p landmark-core --example factor_times
     python scripts/peers/factor.py target/release/examples/factor_times [--threads 2] [--n 3000] [--s 700]
 
-Needs numpy and scipy; 8n² bytes of memory and of disk, and as much again for the file's cache (n = 30,000: 7 GB each). Prints seconds of both and their ratio (ours / theirs, at most 1 is the aim). Each twin starts from
-the full matrix in memory, picks its columns and ends with factors, as ours does; SMS takes SciPy's Lanczos for the
-smallest eigenvalue, shift_ridge the same quadratic form for its grid. The steps of Nyström are timed by themselves as well: without an aim, to
-see where its time goes.
+Needs numpy and scipy; 8n² bytes of memory and of disk, and as much again for the file's cache (n = 30,000: 7 GB each). Prints seconds of
+both and their ratio (ours / theirs, at most 1 is the aim). Each twin starts from the full matrix in memory, picks its columns and ends with
+factors, as ours does; SMS takes SciPy's Lanczos for the smallest eigenvalue, shift_ridge the same quadratic form for its grid. The steps of
+Nyström are timed by themselves as well: without an aim, to see where its time goes.
 """
 
 import argparse

@@ -11,8 +11,8 @@
 //! ```
 //!
 //! Nothing here forms an n × n matrix except [`Approximation::to_dense`]. With r columns in the factors an entry costs
-//! O(r), a row and a mat-vec O(nr); within a range a mat-vec reads all entries, O(n²r). Memory: 8nr bytes for a symmetric core, 16nr for L and R, 8nt more when the t evaluated
-//! columns are kept, 40 bytes a scattered pair.
+//! O(r), a row and a mat-vec O(nr); within a range a mat-vec reads all entries, O(n²r). Memory: 8nr bytes for a symmetric
+//! core, 16nr for L and R, 8nt more when the t evaluated columns are kept, 40 bytes a scattered pair.
 
 use std::sync::Arc;
 

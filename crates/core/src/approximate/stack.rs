@@ -22,9 +22,9 @@
 //! another promises to save 2 % of its squared error, or 250/s % where s is below 125. Errors out of fold are carried to other numbers of columns
 //! by C (1 − s/n) s^(−2α), with α from half of the columns.
 //!
-//! The design is linear in V and the proxies, so that K̃ is, within its range, a polynomial of the proxies, a signed low rank of at most 6s + 134,
-//! and a sparse matrix; `quadratic` adds V₁², V₁p, (a_i + a_j)V₁ and |a_i − a_j|, V₁ the first of V, which are computed where they are asked for, rank flops
-//! an entry.
+//! The design is linear in V and the proxies, so that K̃ is, within its range, a polynomial of the proxies, a signed low rank of at most
+//! 6s + 134, and a sparse matrix; `quadratic` adds V₁², V₁p, (a_i + a_j)V₁ and |a_i − a_j|, V₁ the first of V, which are computed where they are
+//! asked for, rank flops an entry.
 //! This project's own method (ALGORITHMS §10 B).
 //!
 //! Cost: the entries of s columns in number; seven times the flops of shift_ridge around a proxy, n·64³/3 and n²r a round; some 200ns bytes

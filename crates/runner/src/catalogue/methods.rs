@@ -129,8 +129,8 @@ pub static METHODS: &[MethodEntry] = &[
     MethodEntry {
         id: "stack",
         summary: "ours: shift_ridge and kriging stacked by what they predict out of fold, scattered entries, and row by row what is left",
-        formula: "m + ½(WΦᵀ + ΦWᵀ) within the range of the scores, exact where evaluated; m = θ·[1, V, p, p², a_i + a_j, (a_i + a_j)²], V = q(P) + shift_ridge(R) and \
-                  q(P) + Rα + (Rα)ᵀ − αᵀWα, R = C − q(P)",
+        formula: "m + ½(WΦᵀ + ΦWᵀ) within the range of the scores, exact where evaluated; \
+                  m = θ·[1, V, p, p², a_i + a_j, (a_i + a_j)²], V = q(P) + shift_ridge(R) and q(P) + Rα + (Rα)ᵀ − αᵀWα, R = C − q(P)",
         entries: "as many calls as n·s: n·s0 in columns, single pairs for the rest",
         source: "this project",
         parameters: &[
