@@ -292,11 +292,14 @@ impl Gathered {
     }
 }
 
+/// Numbers that a word may have: more are no dimension, and their product with a number of words is no number.
+const MOST_NUMBERS: usize = u32::MAX as usize;
+
 /// The `V d` line of the word2vec formats.
 fn word2vec_header(path: &Path, line: &str) -> Result<(usize, usize), DataError> {
     let numbers: Vec<Option<usize>> = line.split_whitespace().map(|number| number.parse().ok()).collect();
     match numbers[..] {
-        [Some(words), Some(dimension)] if dimension > 0 => Ok((words, dimension)),
+        [Some(words), Some(dimension)] if (1..=MOST_NUMBERS).contains(&dimension) => Ok((words, dimension)),
         _ => Err(DataError::BadHeader {
             path: path.to_owned(),
             seen: format!("the line `{}`", crate::error::excerpt(line)),
@@ -313,6 +316,19 @@ mod tests {
 
     fn owned(words: &[&str]) -> Vec<String> {
         words.iter().map(|&word| word.to_owned()).collect()
+    }
+
+    #[test]
+    fn a_dimension_that_no_word_can_have_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("vectors");
+        for format in [VectorFormat::Word2vecText, VectorFormat::Word2vecBinary] {
+            for header in ["0 9999999999999999999", "1 4294967296", "3 0"] {
+                std::fs::write(&path, format!("{header}\n")).unwrap();
+                let error = WordVectors::read(&VectorFiles::new(format, &path), &|_| true).unwrap_err().to_string();
+                assert!(error.contains(header) && error.contains("the dimension"), "{error}");
+            }
+        }
     }
 
     #[test]
