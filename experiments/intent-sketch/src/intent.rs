@@ -262,7 +262,7 @@ fn read(node: &Node, reading: &Reading<'_>) -> Option<Arc<dyn Study>> {
                 let message =
                     format!("`intent.sketch_rows` is {rows}, but must be at most the {columns} columns of the hash");
                 section.refuse("sketch_rows", message);
-            } else if let Err(error) = settings.sketch().check(hash.columns(), hash.identity()) {
+            } else if let Err(error) = settings.sketch().check_sizes(hash.columns()) {
                 section.refuse("sketch_rows", format!("`intent.sketch_rows`: {error}"));
             }
         }

@@ -112,7 +112,7 @@ fn read(node: &Node, reading: &Reading<'_>) -> Option<Arc<dyn Study>> {
             section.refuse("sketch_rows", message);
         }
         Ok(hash) => {
-            if let Err(error) = settings.sketch().check(hash.columns(), hash.identity()) {
+            if let Err(error) = settings.sketch().check_sizes(hash.columns()) {
                 section.refuse("sketch_rows", format!("`text_sketch.sketch_rows`: {error}"));
             }
         }

@@ -82,6 +82,26 @@ impl FrequentDirectionsParams {
     /// [`SketchError::Parameter`]: l = 0, d = 0 or beyond 2³², a buffer of at most l rows, a buffer for the form of the paper, l·d too
     /// large for a machine's addresses.
     pub fn check(&self, columns: usize, features: Identity) -> Result<FrequentDirections, SketchError> {
+        let buffer = self.check_sizes(columns)?;
+        Ok(FrequentDirections {
+            form: self.form,
+            l: self.rows,
+            buffer,
+            features,
+            kept: Kept::new(columns, self.rows),
+            pending: Pending::none(),
+            rows: 0,
+            squared_norm: 0.0,
+            subtracted: 0.0,
+            shrinks: 0,
+        })
+    }
+
+    /// The rows held before a shrink, as [`check`](Self::check) takes them. Makes no room for a sketch.
+    ///
+    /// # Errors
+    /// As [`check`](Self::check).
+    pub fn check_sizes(&self, columns: usize) -> Result<usize, SketchError> {
         let refuse = |parameter, value: usize, wanted: String| {
             Err(SketchError::Parameter { parameter, value: value.to_string(), wanted })
         };
@@ -95,27 +115,15 @@ impl FrequentDirectionsParams {
         if l.checked_mul(columns).is_none_or(|numbers| numbers > isize::MAX as usize / 8) {
             return refuse("rows", l, format!("small enough for {columns} columns: rows × columns numbers are held"));
         }
-        let buffer = match (self.form, self.buffer) {
-            (Form::Figure1, None) => l,
+        match (self.form, self.buffer) {
+            (Form::Figure1, None) => Ok(l),
             (Form::Figure1, Some(buffer)) => {
-                return refuse("buffer", buffer, "left out: `figure_1` has no buffer beside its rows".into());
+                refuse("buffer", buffer, "left out: `figure_1` has no buffer beside its rows".into())
             }
-            (Form::Buffered, None) => Self::default_buffer(l, columns),
-            (Form::Buffered, Some(buffer)) if buffer > l => buffer,
-            (Form::Buffered, Some(buffer)) => return refuse("buffer", buffer, format!("more than the {l} rows kept")),
-        };
-        Ok(FrequentDirections {
-            form: self.form,
-            l,
-            buffer,
-            features,
-            kept: Kept::new(columns, l),
-            pending: Pending::none(),
-            rows: 0,
-            squared_norm: 0.0,
-            subtracted: 0.0,
-            shrinks: 0,
-        })
+            (Form::Buffered, None) => Ok(Self::default_buffer(l, columns)),
+            (Form::Buffered, Some(buffer)) if buffer > l => Ok(buffer),
+            (Form::Buffered, Some(buffer)) => refuse("buffer", buffer, format!("more than the {l} rows kept")),
+        }
     }
 
     /// The buffer taken where none is given, from l and d.

@@ -320,6 +320,13 @@ fn silly_parameters_are_refused_with_value_and_range() {
 }
 
 #[test]
+fn sizes_are_checked_without_room_for_them() {
+    // 2 EiB
+    let params = FrequentDirectionsParams { rows: 1 << 30, ..Default::default() };
+    assert_eq!(params.check_sizes(1 << 28), Ok(40 << 30));
+}
+
+#[test]
 fn sketches_that_come_one_by_one_are_merged_in_the_same_tree() {
     for blocks in 1..=9 {
         let x = random(40 * blocks, 7, 3);
