@@ -125,8 +125,7 @@ impl Serialize for Subject {
             Self::Study(study) => {
                 json!({ "experiment": study.id(), study.id(): study.settings() }).serialize(serializer)
             }
-            Self::Collection(Collection { members, shown, only }) => {
-                let files: Vec<_> = members.iter().map(|member| member.run.file.display().to_string()).collect();
+            Self::Collection(Collection { members: _, files, shown, only }) => {
                 json!({ "experiment": COLLECTION, "members": files, "shown": shown, "only": only })
                     .serialize(serializer)
             }
@@ -139,6 +138,8 @@ impl Serialize for Subject {
 pub struct Collection {
     /// Each in the profile of the collection.
     pub members: Vec<Config>,
+    /// Their files as written: relative to that of the collection.
+    pub files: Vec<String>,
     /// Layout of the members on the page.
     pub shown: Shown,
     /// Only tables and figures whose ids begin with one of these; all when empty.
@@ -432,8 +433,8 @@ fn read_subject(
     if id == COLLECTION {
         let shown = section.or("shown", Shown::default());
         let only = section.or("only", Vec::new());
-        let members = read_members(section, reading, profile, catalogue)?;
-        return Some(Subject::Collection(Collection { members, shown, only }));
+        let (files, members) = read_members(section, reading, profile, catalogue)?;
+        return Some(Subject::Collection(Collection { members, files, shown, only }));
     }
     let known = catalogue.experiment_entries();
     reading.problems.add(Problem::unknown("experiment", id, known.iter().map(|entry| entry.id)).at(node.place));
@@ -460,13 +461,13 @@ fn read_matrix(experiment: &dyn Experiment, section: &Section<'_>, reading: &Rea
     Some(matrix)
 }
 
-/// The configurations of a collection, each in the profile of the collection where it has it.
+/// Files and configurations of a collection's members, each in the profile of the collection where it has it.
 fn read_members(
     section: &Section<'_>,
     reading: &Reading<'_>,
     profile: &Profile,
     catalogue: &Catalogue,
-) -> Option<Vec<Config>> {
+) -> Option<(Vec<String>, Vec<Config>)> {
     let Reading { folder, problems, .. } = *reading;
     let node = section.required_node("members")?;
     let files: Vec<String> = problems.read(node, "members")?;
@@ -487,5 +488,6 @@ fn read_members(
             }
         }
     };
-    files.iter().map(read).collect()
+    let members = files.iter().map(read).collect::<Option<_>>()?;
+    Some((files, members))
 }
