@@ -19,6 +19,9 @@ use parquet::schema::types::Type;
 use serde_json::Value as Json;
 
 use crate::config::TextsFormat;
+use parquet_source::{ParquetSource, check_dictionaries};
+
+mod parquet_source;
 
 /// The first two bytes of a gzip file.
 const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
@@ -125,7 +128,7 @@ impl TableFile<'_> {
             TextsFormat::Parquet => {
                 let open =
                     |file| contained(|| SerializedFileReader::new(file)).map_err(|said| self.damaged_parquet(&said));
-                let reader = open(self.open_plain()?)?.map_err(|error| self.parquet(error))?;
+                let reader = open(self.open_parquet()?)?.map_err(|error| self.parquet(error))?;
                 let schema = reader.metadata().file_metadata().schema();
                 Ok(schema.get_fields().iter().map(|field| field.name().to_owned()).collect())
             }
@@ -169,6 +172,10 @@ impl TableFile<'_> {
 
     fn open_plain(&self) -> Result<File, TableError> {
         File::open(self.path).map_err(self.failed())
+    }
+
+    fn open_parquet(&self) -> Result<ParquetSource, TableError> {
+        self.open_plain().map(ParquetSource)
     }
 
     /// The whole text, without the mark at its beginning.
@@ -324,12 +331,13 @@ impl TableFile<'_> {
 
     fn read_parquet(&self, wanted: &[&str]) -> Result<Table, TableError> {
         let layout = |error: ParquetError| self.parquet(error);
-        let reader = SerializedFileReader::new(self.open_plain()?).map_err(layout)?;
+        let reader = SerializedFileReader::new(self.open_parquet()?).map_err(layout)?;
         let schema = reader.metadata().file_metadata().schema();
         let head: Vec<&str> = schema.get_fields().iter().map(|field| field.name()).collect();
         let places = self.places(&head, wanted)?;
         // in the order of the file, and each once
         let read: Vec<usize> = (0..head.len()).filter(|place| places.contains(place)).collect();
+        check_dictionaries(&reader, wanted).map_err(layout)?;
         let fields = read.iter().map(|&place| schema.get_fields()[place].clone()).collect();
         let projection = Type::group_type_builder(schema.name()).with_fields(fields).build().map_err(layout)?;
         let mut table = Table::of(wanted.len());

@@ -116,7 +116,7 @@ fn chunks(source: &Bound<'_, PyAny>) -> PyResult<(DataType, Vec<ArrayRef>)> {
 
 /// Type and chunks of a stream: of a table, or of one column in chunks (which `ArrowArrayStreamReader` refuses).
 fn streamed(mut stream: FFI_ArrowArrayStream) -> PyResult<(DataType, Vec<ArrayRef>)> {
-    let (Some(get_schema), Some(get_next)) = (stream.get_schema, stream.get_next) else {
+    let (Some(get_schema), Some(get_next)) = (stream.get_schema(), stream.get_next()) else {
         return Err(PyValueError::new_err("the Arrow stream is released already: it can be read once"));
     };
     let mut schema = FFI_ArrowSchema::empty();
@@ -143,7 +143,7 @@ fn said(stream: &mut FFI_ArrowArrayStream, code: i32) -> PyResult<()> {
         return Ok(());
     }
     // SAFETY: asked right after the call that failed, as the interface wants it; the text is the stream's until its next call
-    let why = stream.get_last_error.map(|last_error| unsafe { last_error(stream) }).filter(|why| !why.is_null());
+    let why = stream.get_last_error().map(|last_error| unsafe { last_error(stream) }).filter(|why| !why.is_null());
     // SAFETY: a text that ends in 0, by the interface
     let why = why.map(|why| unsafe { CStr::from_ptr(why) }.to_string_lossy().into_owned());
     let why = why.unwrap_or_else(|| format!("code {code}"));
