@@ -9,8 +9,11 @@ use crate::approximation::Known;
 use crate::linalg;
 use crate::oracle::{Oracle, OracleError, ask_block, block_of};
 
-/// Cells of one streamed block: 8 MB, enough for a full-speed product and small beside the factors.
-const CELLS_PER_BLOCK: usize = 1 << 20;
+/// Rows of one streamed block at least: enough for a full-speed product.
+const ROWS_PER_BLOCK: usize = 1 << 10;
+
+/// Cells of one streamed block where that has many rows anyway: 512 KB, which stay in cache and need no fresh memory.
+const CELLS_PER_BLOCK: usize = 1 << 16;
 
 /// Cells put in place by one task.
 const CELLS_PER_TASK: usize = 1 << 16;
@@ -106,7 +109,7 @@ impl<'a> ColumnReader<'a> {
         let n = self.oracle.len();
         let mut factors = std::array::from_fn(|m| Array2::zeros((n, maps[m].width())));
         let mut columns = self.known.landmarks.then(|| Array2::zeros((n, self.columns.len())));
-        let rows_at_a_time = (CELLS_PER_BLOCK / self.columns.len().max(1)).max(1);
+        let rows_at_a_time = (CELLS_PER_BLOCK / self.columns.len().max(1)).max(ROWS_PER_BLOCK);
         let mut images: [Array2<f64>; M] = std::array::from_fn(|_| Array2::zeros((0, 0)));
         let mut place = |rows: &[usize], block: ArrayView2<'_, f64>| {
             for ((map, factor), image) in maps.iter().zip(&mut factors).zip(&mut images) {
