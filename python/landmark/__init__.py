@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from .bill import Bill, Neighbors, Pairs, Recall
     from .estimator import Landmark
     from .features import FrequentDirections, StructuredFeatures
-    from .scores import Blockwise, Program, TreeKernel, Wmd
+    from .scores import Blockwise, Program, TreeKernel, VectorKernel, Wmd
     from .tasks import LinearSvm, average_linkage, coreference_scores, methods, ranking_scores
     from .transport import emd, wmd, wmd_matrix
     from .workers import Tile, work
@@ -42,6 +42,7 @@ _HOMES = {
     "Blockwise": "scores",
     "Program": "scores",
     "TreeKernel": "scores",
+    "VectorKernel": "scores",
     "Wmd": "scores",
     "LinearSvm": "tasks",
     "average_linkage": "tasks",

@@ -98,7 +98,8 @@ class Opening(BaseEstimator):  # type: ignore[misc]
         self._identity_ = oracle.identity
         store = None if self.store is None or is_array else os.fspath(self.store)
         # what costs nothing is not kept, and a block whose columns nobody wants to keep is not either
-        is_kept = not is_array and (store is not None or self.known or not isinstance(self.score, scores.Blockwise))
+        comes_in_blocks = isinstance(self.score, (scores.Blockwise, scores.VectorKernel))
+        is_kept = not is_array and (store is not None or self.known or not comes_in_blocks)
         # landmarks that are chosen by what is seen read their columns twice
         keep = is_kept or self._policy()["id"] not in ("uniform", "given")
         description = f"{self.identity or 'a score'}, {len(items)} items"

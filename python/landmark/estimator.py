@@ -37,7 +37,7 @@ class Landmark(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Search):  # ty
     ----------
     score : what scores a pair. A function of a list of pairs that answers one number each; `Blockwise` around one of two lists of items that
         answers their block, as scikit-learn's kernels do; an object with `predict` (a cross-encoder of sentence-transformers as it is); an
-        `async def` of two items; an n × n array; `Program`, `Wmd` or `TreeKernel`.
+        `async def` of two items; an n × n array; `Program`, `Wmd`, `TreeKernel` or `VectorKernel`.
     n_components : s, the landmarks. Calls of a symmetric score: n·s − s(s − 1)/2.
     metric : `"precomputed"` where `fit` is handed the matrix itself.
     proxy : n × d embeddings of the items, or several such arrays, best first: cheap relatives whose cosine the score is learned from. Arrays
@@ -56,8 +56,8 @@ class Landmark(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Search):  # ty
     popularity : let the link use how popular items are.
     error_samples : further calls that estimate the error; 0 for none.
     confidence : of the interval of the error.
-    known : keep the evaluated columns (8·n·s bytes): K̃ returns them exactly. Without them, and without a store, a `Blockwise` score is asked
-        anew for what a search wants of them.
+    known : keep the evaluated columns (8·n·s bytes): K̃ returns them exactly. Without them, and without a store, a `Blockwise` score or a
+        `VectorKernel` is asked anew for what a search wants of them.
     concurrency : coroutines under way at a time.
     random_state : seed; the same seed and `name` give the same bits as the program.
     name : name of the random streams, as `dataset.name` is for the program.

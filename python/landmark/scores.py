@@ -86,6 +86,35 @@ class TreeKernel:
         return f"TreeKernel({self.kernel!r}, normalise={self.normalise}, **{self.params})"
 
 
+class VectorKernel:
+    """Kernel between vectors, the rows of an array: `rbf`, `polynomial` or `sigmoid`, as `sklearn.metrics.pairwise` defines them.
+
+    ``rbf`` exp(−γ‖x − y‖²), ``polynomial`` (γ⟨x, y⟩ + coef0)^degree, ``sigmoid`` tanh(γ⟨x, y⟩ + coef0). For other functions of arrays there is
+    `Blockwise`.
+
+    Parameters
+    ----------
+    kernel : its name.
+    gamma : γ > 0; 1/d for vectors of length d where it is `None`.
+    coef0, degree : those of `polynomial` and `sigmoid`.
+    """
+
+    def __init__(self, kernel: str = "rbf", *, gamma: float | None = None, coef0: float = 1.0, degree: int = 3) -> None:
+        self.kernel, self.gamma, self.coef0, self.degree = kernel, gamma, coef0, degree
+
+    def oracle(self, items: Items) -> Oracle:
+        vectors = np.asarray(items)
+        if vectors.ndim != 2 or vectors.dtype.kind not in "fiub":
+            raise TypeError(f"`VectorKernel` is of the rows of an array of numbers, and the first item is {shown(items[0])}")
+        gamma = 1.0 / vectors.shape[1] if self.gamma is None else self.gamma
+        return Oracle.vector_kernel(np.ascontiguousarray(vectors, dtype=np.float64), self.kernel, gamma, self.coef0, self.degree)
+
+    def __repr__(self) -> str:
+        of_products = "" if self.kernel == "rbf" else f", coef0={self.coef0}"
+        of_products += f", degree={self.degree}" if self.kernel == "polynomial" else ""
+        return f"VectorKernel({self.kernel!r}, gamma={self.gamma}{of_products})"
+
+
 class Program:
     """Any program in any language that scores texts: JSON lines over its standard input and output, as in docs/own_data.md.
 
@@ -269,7 +298,7 @@ def asker(score: Any, concurrency: int) -> tuple[Callable[[list[tuple[Any, Any]]
         return score, 1
     raise TypeError(
         f"`score` is {shown(score)}, but must be a function of a list of pairs, `Blockwise` around a function of two lists of items, an object "
-        "with `predict`, an `async def` of two items, an n × n array, `Program`, `Wmd` or `TreeKernel`"
+        "with `predict`, an `async def` of two items, an n × n array, `Program`, `Wmd`, `TreeKernel` or `VectorKernel`"
     )
 
 

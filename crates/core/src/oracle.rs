@@ -30,6 +30,7 @@ mod one_order;
 mod precomputed;
 mod remembered;
 mod symmetrized;
+mod vector_kernel;
 
 pub use distinct::{DistinctPairs, evaluate_block};
 pub use embedded::EmbeddingProxy;
@@ -40,6 +41,7 @@ pub use one_order::{Coin, MeanOfOrders, OneOrder};
 pub use precomputed::{AsymmetryPolicy, Precomputed};
 pub use remembered::Remembered;
 pub use symmetrized::{Symmetrization, Symmetrized};
+pub use vector_kernel::{VectorFunction, VectorKernel};
 
 /// An ordered pair of item indices `(i, j)`: row, column.
 pub type Pair = (usize, usize);
@@ -251,6 +253,9 @@ impl OracleShape {
     }
 }
 
+/// Bytes handed to the hash at a time.
+const BYTES_TO_HASH: usize = 1 << 16;
+
 /// blake3 digest of everything that moves a score: kind, version, parameters, weights, tokenizer, dtype, item texts.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Identity([u8; 32]);
@@ -273,12 +278,16 @@ impl Identity {
         let mut hasher = blake3::Hasher::new();
         hasher.update(&(values.nrows() as u64).to_le_bytes());
         hasher.update(&(values.ncols() as u64).to_le_bytes());
-        let mut bytes = Vec::with_capacity(8 * values.ncols());
+        // many rows at a time: the hash is fast on long inputs only
+        let mut bytes = Vec::with_capacity(BYTES_TO_HASH + 8 * values.ncols());
         for row in values.rows() {
-            bytes.clear();
             bytes.extend(row.iter().flat_map(|value| value.to_le_bytes()));
-            hasher.update(&bytes);
+            if bytes.len() >= BYTES_TO_HASH {
+                hasher.update(&bytes);
+                bytes.clear();
+            }
         }
+        hasher.update(&bytes);
         Self(*hasher.finalize().as_bytes())
     }
 

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use landmark_core::oracle::{
     AsymmetryPolicy, EmbeddingProxy, Identity, Kernel, Kernelized, Oracle as CoreOracle, Precomputed, Symmetrization,
-    Symmetrized, Symmetry, ask_pairs, block_of,
+    Symmetrized, Symmetry, VectorFunction, VectorKernel, ask_pairs, block_of,
 };
 use landmark_data::tokens::{stop_words, words};
 use landmark_data::{BagsOfWords, Tree};
@@ -28,7 +28,7 @@ use crate::session::{Desk, Interruptible, heeding, run};
 pub(crate) struct Oracle {
     pub(crate) inner: Arc<dyn CoreOracle>,
     pub(crate) desk: Arc<Desk>,
-    /// Form of the function, where there is one.
+    /// Form in which scores are cheapest; `None` where it makes no difference.
     pub(crate) form: Option<Form>,
 }
 
@@ -96,6 +96,29 @@ impl Oracle {
         let proxy = if cosine { EmbeddingProxy::cosine } else { EmbeddingProxy::dot };
         let made = heeding(py, move || proxy(vectors))?;
         made.map(Self::of).map_err(|error| of_oracle(py, &error))
+    }
+
+    /// A kernel between the rows of an n × d array: `rbf`, `polynomial` or `sigmoid`, as scikit-learn defines them.
+    #[staticmethod]
+    #[pyo3(signature = (vectors, kernel, gamma, coef0=1.0, degree=3))]
+    fn vector_kernel(
+        py: Python<'_>,
+        vectors: PyReadonlyArray2<'_, f64>,
+        kernel: &str,
+        gamma: f64,
+        coef0: f64,
+        degree: i32,
+    ) -> PyResult<Self> {
+        let function = match kernel {
+            "rbf" => VectorFunction::Rbf { gamma },
+            "polynomial" => VectorFunction::Polynomial { gamma, coef0, degree },
+            "sigmoid" => VectorFunction::Sigmoid { gamma, coef0 },
+            other => return Err(unknown("kernel", other, "rbf, polynomial, sigmoid")),
+        };
+        let vectors = vectors.as_array().to_owned();
+        let made = heeding(py, move || VectorKernel::new(vectors, function))?;
+        let kernel = made.map_err(|error| of_oracle(py, &error))?;
+        Ok(Self { form: Some(Form::Blocks), ..Self::of(kernel) })
     }
 
     /// A program that scores texts, in JSON lines over its standard input and output: started here, and greeted. `settings` is JSON such as

@@ -53,7 +53,7 @@ impl EmbeddingProxy {
     }
 
     /// The vectors of some items; a view where they are a range.
-    fn vectors_of(&self, items: &[usize]) -> CowArray<'_, f64, Ix2> {
+    pub(super) fn vectors_of(&self, items: &[usize]) -> CowArray<'_, f64, Ix2> {
         match items.first() {
             Some(&first) if items.windows(2).all(|pair| pair[1] == pair[0] + 1) => {
                 self.vectors.slice(s![first..first + items.len(), ..]).into()
