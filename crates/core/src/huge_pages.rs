@@ -7,9 +7,6 @@
 
 use std::alloc::{GlobalAlloc, Layout, System};
 
-/// Bytes from which on large pages are asked for, as in NumPy.
-const LARGE: usize = 1 << 22;
-
 /// The system's allocator, with large pages for allocations of 4 MiB and more.
 ///
 /// ```
@@ -53,6 +50,8 @@ unsafe impl GlobalAlloc for HugePages {
 /// Asks for large pages in an allocation, without its first and last page, which it shares with others.
 #[cfg(target_os = "linux")]
 fn advise(memory: *mut u8, size: usize) {
+    /// Bytes from which on large pages are asked for, as in NumPy.
+    const LARGE: usize = 1 << 22;
     const PAGE: usize = 4096;
     if memory.is_null() || size < LARGE {
         return;
@@ -66,6 +65,4 @@ fn advise(memory: *mut u8, size: usize) {
 }
 
 #[cfg(not(target_os = "linux"))]
-fn advise(_: *mut u8, size: usize) {
-    let _ = size < LARGE;
-}
+fn advise(_: *mut u8, _: usize) {}
