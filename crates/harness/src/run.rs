@@ -9,7 +9,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use landmark_report::amounts::counted;
-use landmark_report::{ResultStore, ResultsError, write_file};
+use landmark_report::differences::digest;
+use landmark_report::{ResultRow, ResultStore, ResultsError, write_file};
 use landmark_store::OracleLabel;
 use landmark_yaml::DEFAULT_PROFILE;
 use serde_json::json;
@@ -244,9 +245,10 @@ fn run_at(
         None => {
             let bills = BillTotal::of(&bills::read(&folder)?, &keys);
             let calls = calls_of_all(source, &jobs, &outcome, calls, bills.calls)?;
-            provenance(config, source, &calls, bills, opening, &folder, options)?
+            provenance(config, source, &calls, bills, opening, options)?
         }
     };
+    let provenance = with_rows(provenance, &rows, &folder)?;
     let section = ReportSection::new(config, source, rows, &outcome, provenance, options)?;
     landmark_report::render(&section.input())?.write(&folder)?;
     if !options.quiet {
@@ -303,6 +305,10 @@ fn sections_again(config: &Config, options: &RunOptions) -> Result<Vec<ReportSec
     if let Subject::Collection(collection) = &config.subject {
         return collection::report_again(config, collection, options);
     }
+    // no model is trained for a page; but where cells are there and their `run.json` is lost, calls are counted again, those behind a model included
+    let folder = results_folder(config, options);
+    let is_counted = folder.join("run.json").exists() || !folder.join("cells.jsonl").exists();
+    let options = &RunOptions { dry_run: is_counted, ..options.clone() };
     with_source(config, options, |source| Ok(vec![redraw::section_again(config, source, options)?]))
 }
 
@@ -416,24 +422,35 @@ fn kept_provenance(folder: &Path) -> Option<serde_json::Value> {
     serde_json::from_str(&std::fs::read_to_string(folder.join("run.json")).ok()?).ok()
 }
 
-/// Writes `run.json`.
+/// What `run.json` says of a run, but for its rows.
 fn provenance(
     config: &Config,
     source: &dyn RunSource,
     calls: &Calls,
     cells: BillTotal,
     opening: Duration,
-    folder: &Path,
     options: &RunOptions,
 ) -> Result<serde_json::Value, RunError> {
-    let encode = |source| ResultsError::Encode { what: "the provenance of the run", source };
     let facts = Provenance::gather(config, source.about().facts.clone(), calls, cells, opening, &options.build)
-        .map_err(encode)?;
-    let mut value = serde_json::to_value(facts).map_err(encode)?;
+        .map_err(encode_provenance)?;
+    let mut value = serde_json::to_value(facts).map_err(encode_provenance)?;
     value["command"] = json!(options.command);
-    let text = serde_json::to_string_pretty(&value).map_err(encode)? + "\n";
-    write_file(&folder.join("run.json"), text.as_bytes())?;
     Ok(value)
+}
+
+/// Writes `run.json` with count and digest of the rows that it is published with. One that holds them already is left as it lies there: rows that
+/// were changed later are told by it.
+fn with_rows(mut facts: serde_json::Value, rows: &[ResultRow], folder: &Path) -> Result<serde_json::Value, RunError> {
+    if facts["rows"].is_null() {
+        facts["rows"] = json!({ "count": rows.len(), "digest": digest(rows).map_err(encode_provenance)? });
+        let text = serde_json::to_string_pretty(&facts).map_err(encode_provenance)? + "\n";
+        write_file(&folder.join("run.json"), text.as_bytes())?;
+    }
+    Ok(facts)
+}
+
+fn encode_provenance(source: serde_json::Error) -> ResultsError {
+    ResultsError::Encode { what: "the provenance of the run", source }
 }
 
 /// The folder of results of a configuration: `<name>` in the option's or its own, or `results/<name>`. There, other profiles than `laptop` have

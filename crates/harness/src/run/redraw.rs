@@ -6,7 +6,7 @@ use landmark_report::{CellKey, Rendered, ResultRow, ResultStore, rows_from_parqu
 
 use super::{
     BillTotal, Calls, Outcome, ReportSection, RunError, RunOptions, bills, calls_of_all, kept_provenance, provenance,
-    results_folder, with_source,
+    results_folder, with_rows, with_source,
 };
 use crate::config::Config;
 use crate::run_source::RunSource;
@@ -16,6 +16,7 @@ use crate::run_source::RunSource;
 /// # Errors
 /// Data that are missing, results that are not there.
 pub fn redraw(config: &Config, options: &RunOptions, rows: Vec<ResultRow>) -> Result<Rendered, RunError> {
+    let options = &RunOptions { dry_run: true, ..options.clone() };
     with_source(config, options, |source| {
         let facts = kept_provenance(&results_folder(config, options)).unwrap_or_default();
         let section = ReportSection::new(config, source, rows, &Outcome::default(), facts, options)?;
@@ -38,9 +39,10 @@ pub(super) fn section_again(
         None => {
             let bills = BillTotal::of(&bills::read(&folder)?, &keys);
             let calls = calls_of_all(source, &jobs, &Outcome::default(), Calls::default(), bills.calls)?;
-            provenance(config, source, &calls, bills, std::time::Duration::ZERO, &folder, options)?
+            provenance(config, source, &calls, bills, std::time::Duration::ZERO, options)?
         }
     };
+    let provenance = with_rows(provenance, &rows, &folder)?;
     let section = ReportSection::new(config, source, rows, &Outcome::default(), provenance, options)?;
     landmark_report::render(&section.input())?.write(&folder)?;
     Ok(section)

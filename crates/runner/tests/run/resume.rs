@@ -114,6 +114,11 @@ fn a_published_run_is_drawn_again_from_its_rows_and_verified() {
     std::fs::write(scratch.path("results/sample/table-error-rank.tex"), "moved").unwrap();
     let said = scratch.say(&["verify", "results/sample", "--skip-smoke"]);
     assert!(said.out.contains("these differ: table-error-rank.tex"), "{}", said.out);
+    // rows of another run are not those that this one recorded
+    let rows = |name: &str| scratch.path(&format!("results/{name}/results.parquet"));
+    std::fs::copy(rows("other"), rows("sample")).unwrap();
+    let said = scratch.say(&["verify", "results/sample", "--skip-smoke"]);
+    assert!(said.out.contains("they were changed since"), "{}", said.out);
 }
 
 /// Sends a signal to a run.
