@@ -278,16 +278,16 @@ impl Identity {
         let mut hasher = blake3::Hasher::new();
         hasher.update(&(values.nrows() as u64).to_le_bytes());
         hasher.update(&(values.ncols() as u64).to_le_bytes());
-        // many rows at a time: the hash is fast on long inputs only
-        let mut bytes = Vec::with_capacity(BYTES_TO_HASH + 8 * values.ncols());
-        for row in values.rows() {
-            bytes.extend(row.iter().flat_map(|value| value.to_le_bytes()));
-            if bytes.len() >= BYTES_TO_HASH {
-                hasher.update(&bytes);
-                bytes.clear();
+        // many numbers at a time: the hash is fast on long inputs only
+        let (mut numbers, mut bytes) = (values.iter(), vec![0; BYTES_TO_HASH]);
+        while numbers.len() > 0 {
+            let mut filled = 0;
+            for (place, number) in bytes.chunks_exact_mut(8).zip(numbers.by_ref()) {
+                place.copy_from_slice(&number.to_le_bytes());
+                filled += 8;
             }
+            hasher.update(&bytes[..filled]);
         }
-        hasher.update(&bytes);
         Self(*hasher.finalize().as_bytes())
     }
 

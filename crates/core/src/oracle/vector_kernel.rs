@@ -88,7 +88,7 @@ impl VectorFunction {
     }
 }
 
-#[multiversion(targets("x86_64+avx512f+avx512dq", "x86_64+avx2+fma"))]
+#[multiversion(targets("x86_64+avx512f+avx512dq+fma", "x86_64+avx2+fma"))]
 fn rbf(gamma: f64, square: f64, squares: &[f64], products: &mut [f64]) {
     let fused =
         |a: f64, b: f64, sum: f64| if target_cfg_f!(target_feature = "fma") { a.mul_add(b, sum) } else { a * b + sum };
