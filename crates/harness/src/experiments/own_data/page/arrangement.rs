@@ -6,6 +6,7 @@
 use std::path::Path;
 
 use bhtsne::{Neighbor, tSNE};
+use landmark_data::matrices::check_npy;
 use landmark_report::Near;
 use ndarray::Array2;
 use ndarray_npy::{read_npy, write_npy};
@@ -32,7 +33,8 @@ pub(super) fn kept(path: &Path, survey: &Survey, plane: &[(f64, f64)]) -> Result
     if m < FEWEST {
         return Ok(None);
     }
-    if let Ok(points) = read_npy::<_, Array2<f32>>(path)
+    if check_npy(path).is_ok()
+        && let Ok(points) = read_npy::<_, Array2<f32>>(path)
         && points.dim() == (m, 2)
         && points.iter().all(|value| value.is_finite())
     {
