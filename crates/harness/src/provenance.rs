@@ -1,5 +1,6 @@
 //! Provenance of a result: everything needed to make it again, or to see why it came out differently. Written as `run.json`.
 
+use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
@@ -164,6 +165,11 @@ impl Provenance {
             peak_memory_bytes: status_kilobytes("VmHWM:").map(|kilobytes| kilobytes * 1024),
         })
     }
+}
+
+/// `run.json` as it lies in a folder of results: a run that found all done, and a page drawn again, leave it as it is.
+pub(crate) fn kept(folder: &Path) -> Option<Json> {
+    serde_json::from_str(&std::fs::read_to_string(folder.join("run.json")).ok()?).ok()
 }
 
 /// Files of every dataset of the catalog whose name stands somewhere in a configuration.

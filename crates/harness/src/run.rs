@@ -24,7 +24,7 @@ use crate::oracles::Preparation;
 use crate::plan::Forecast;
 use crate::problem::Problem;
 use crate::progress::Progress;
-use crate::provenance::{Build, Calls, Machine, Provenance, Source};
+use crate::provenance::{self, Build, Calls, Machine, Provenance, Source};
 use crate::run_source::RunSource;
 use crate::scale::LEASE;
 use crate::study::{StudyContext, StudyRun};
@@ -240,12 +240,12 @@ fn run_at(
         skipped: source.skipped(),
     };
     let was_work = forecast.finished < jobs.len();
-    let provenance = match kept_provenance(&folder).filter(|_| !was_work) {
+    let provenance = match provenance::kept(&folder).filter(|_| !was_work) {
         Some(kept) => kept,
         None => {
             let bills = BillTotal::of(&bills::read(&folder)?, &keys);
             let calls = calls_of_all(source, &jobs, &outcome, calls, bills.calls)?;
-            provenance(config, source, &calls, bills, opening, options)?
+            gather_provenance(config, source, &calls, bills, opening, options)?
         }
     };
     let provenance = with_rows(provenance, &rows, &folder)?;
@@ -305,11 +305,20 @@ fn sections_again(config: &Config, options: &RunOptions) -> Result<Vec<ReportSec
     if let Subject::Collection(collection) = &config.subject {
         return collection::report_again(config, collection, options);
     }
-    // no model is trained for a page; but where cells are there and their `run.json` is lost, calls are counted again, those behind a model included
     let folder = results_folder(config, options);
+    // where cells are there and their `run.json` is lost, calls are counted again, those behind a model that has to be trained included
     let is_counted = folder.join("run.json").exists() || !folder.join("cells.jsonl").exists();
-    let options = &RunOptions { dry_run: is_counted, ..options.clone() };
+    let options = &RunOptions { dry_run: is_counted, ..drawing(config, options) };
     with_source(config, options, |source| Ok(vec![redraw::section_again(config, source, options)?]))
+}
+
+/// Options of a drawing: it trains no model, and names the command of the run and not its own.
+fn drawing(config: &Config, options: &RunOptions) -> RunOptions {
+    let profile = match config.run.profile.name.as_str() {
+        DEFAULT_PROFILE => String::new(),
+        other => format!(" --profile {other}"),
+    };
+    RunOptions { dry_run: true, command: format!("runner {}{profile}", config.run.file.display()), ..options.clone() }
 }
 
 /// Outcome of the jobs.
@@ -417,13 +426,8 @@ fn calls_of_all(
     Ok(Calls { planned, bought, reused, skipped: this_run.skipped })
 }
 
-/// `run.json` as it lies there: a run that found all done, and a page drawn again, leave it as it is.
-fn kept_provenance(folder: &Path) -> Option<serde_json::Value> {
-    serde_json::from_str(&std::fs::read_to_string(folder.join("run.json")).ok()?).ok()
-}
-
 /// What `run.json` says of a run, but for its rows.
-fn provenance(
+fn gather_provenance(
     config: &Config,
     source: &dyn RunSource,
     calls: &Calls,

@@ -12,6 +12,7 @@ use landmark_core::approximation::Approximation;
 use landmark_core::entries::{EntryBlock, EntryPlan, Rows};
 use landmark_core::error_estimate;
 use landmark_core::oracle::{Oracle, OracleError, OracleShape, Spent};
+use landmark_oracles::neural::Epoch;
 use landmark_report::{
     CellKey, FigureKind, FigureSpec, Metric, ResultRow, ResultStore, Selection, Subject, TableKind, TableSpec,
 };
@@ -29,6 +30,7 @@ use crate::experiment::Experiment;
 use crate::job::{ExtraCalls, Job, JobError};
 use crate::layout::Layout;
 use crate::oracles::cross_encoder::{Calibration, Sentences};
+use crate::provenance;
 use crate::sweep::context::{SweepContext, rows_of_duplicate, whole};
 use crate::sweep::{Cell, Comparison, Setting};
 
@@ -405,9 +407,13 @@ fn description(context: &SweepContext<'_>) -> Vec<TableSpec> {
         ]],
         vec![1, 2, 3],
     )];
-    if !sentences.curve.is_empty() {
+    // of the run whose results these are: a model that was trained again since has another
+    let kept = provenance::kept(context.folder)
+        .and_then(|facts| serde_json::from_value(facts["data"]["more"]["fine_tuned"].clone()).ok());
+    let curve: Vec<Epoch> = kept.unwrap_or_else(|| sentences.curve.clone());
+    if !curve.is_empty() {
         let score = if sentences.are_graded { "Pearson" } else { "accuracy" };
-        let line = |epoch: &landmark_oracles::neural::Epoch| {
+        let line = |epoch: &Epoch| {
             vec![
                 epoch.number.to_string(),
                 format!("{:.4}", epoch.loss),
@@ -421,7 +427,7 @@ fn description(context: &SweepContext<'_>) -> Vec<TableSpec> {
             "How the model was fine-tuned",
             "Mean loss on the pairs to learn from; on all pairs to judge by, the score of the pairs as given, by which the best epoch is chosen, and of the mean of both orders; wall seconds.",
             &["epoch", "loss", score, "both orders", "seconds"],
-            sentences.curve.iter().map(line).collect(),
+            curve.iter().map(line).collect(),
             vec![0, 1, 2, 3, 4],
         ));
     }

@@ -5,10 +5,11 @@ use std::path::Path;
 use landmark_report::{CellKey, Rendered, ResultRow, ResultStore, rows_from_parquet};
 
 use super::{
-    BillTotal, Calls, Outcome, ReportSection, RunError, RunOptions, bills, calls_of_all, kept_provenance, provenance,
+    BillTotal, Calls, Outcome, ReportSection, RunError, RunOptions, bills, calls_of_all, drawing, gather_provenance,
     results_folder, with_rows, with_source,
 };
 use crate::config::Config;
+use crate::provenance;
 use crate::run_source::RunSource;
 
 /// Tables, figures and page of a run as its published rows make them, in memory. No model is trained and nothing is evaluated.
@@ -16,9 +17,9 @@ use crate::run_source::RunSource;
 /// # Errors
 /// Data that are missing, results that are not there.
 pub fn redraw(config: &Config, options: &RunOptions, rows: Vec<ResultRow>) -> Result<Rendered, RunError> {
-    let options = &RunOptions { dry_run: true, ..options.clone() };
+    let options = &drawing(config, options);
     with_source(config, options, |source| {
-        let facts = kept_provenance(&results_folder(config, options)).unwrap_or_default();
+        let facts = provenance::kept(&results_folder(config, options)).unwrap_or_default();
         let section = ReportSection::new(config, source, rows, &Outcome::default(), facts, options)?;
         Ok(landmark_report::render(&section.input())?)
     })
@@ -34,12 +35,12 @@ pub(super) fn section_again(
     let folder = results_folder(config, options);
     let keys: Vec<_> = jobs.iter().map(|job| job.key.clone()).collect();
     let rows = kept_rows(&folder, &keys)?;
-    let provenance = match kept_provenance(&folder) {
+    let provenance = match provenance::kept(&folder) {
         Some(kept) => kept,
         None => {
             let bills = BillTotal::of(&bills::read(&folder)?, &keys);
             let calls = calls_of_all(source, &jobs, &Outcome::default(), Calls::default(), bills.calls)?;
-            provenance(config, source, &calls, bills, std::time::Duration::ZERO, options)?
+            gather_provenance(config, source, &calls, bills, std::time::Duration::ZERO, options)?
         }
     };
     let provenance = with_rows(provenance, &rows, &folder)?;
