@@ -12,7 +12,7 @@ use crate::config::Config;
 use crate::needs::Needs;
 use crate::oracles::wmd::Skipped;
 
-/// Contents of `run.json`.
+/// Contents of `run.json`, beside the `command` of the run and `rows`, count and digest of the rows it published.
 #[derive(Debug, Clone, Serialize)]
 pub struct Provenance {
     /// Version of this program.

@@ -305,14 +305,13 @@ fn sections_again(config: &Config, options: &RunOptions) -> Result<Vec<ReportSec
     if let Subject::Collection(collection) = &config.subject {
         return collection::report_again(config, collection, options);
     }
-    let folder = results_folder(config, options);
-    // where cells are there and their `run.json` is lost, calls are counted again, those behind a model that has to be trained included
-    let is_counted = folder.join("run.json").exists() || !folder.join("cells.jsonl").exists();
-    let options = &RunOptions { dry_run: is_counted, ..drawing(config, options) };
+    // cells are found by the scores they are of, and those of a model that is gone by training it again; published rows need none
+    let has_cells = results_folder(config, options).join("cells.jsonl").exists();
+    let options = &RunOptions { dry_run: !has_cells, ..drawing(config, options) };
     with_source(config, options, |source| Ok(vec![redraw::section_again(config, source, options)?]))
 }
 
-/// Options of a drawing: it trains no model, and names the command of the run and not its own.
+/// Options of a drawing from published rows: it trains no model, and names the command of the run and not its own.
 fn drawing(config: &Config, options: &RunOptions) -> RunOptions {
     let profile = match config.run.profile.name.as_str() {
         DEFAULT_PROFILE => String::new(),

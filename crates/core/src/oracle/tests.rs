@@ -467,3 +467,15 @@ fn a_zero_vector_is_similar_to_nothing_and_unsettles_the_known_diagonal() {
     assert_eq!(proxy.known_diagonal(), Some(1.0));
     assert_eq!(block_of(&proxy, &[0, 1], &[1]).unwrap(), array![[0.6], [1.0]]);
 }
+
+#[test]
+fn the_digest_of_a_matrix_is_that_of_its_shape_and_of_every_number_however_long_and_however_it_lies() {
+    // 15,003 numbers: more than are handed to the hash at a time, and no multiple of it
+    let matrix = Array2::from_shape_fn((5001, 3), |(i, j)| (3 * i + j) as f64 / 7.0);
+    let mut bytes: Vec<u8> = [5001_u64, 3].iter().flat_map(|size| size.to_le_bytes()).collect();
+    bytes.extend(matrix.iter().flat_map(|value| value.to_le_bytes()));
+    let wanted = Identity::from_bytes(*blake3::hash(&bytes).as_bytes());
+    assert_eq!(Identity::of_values(matrix.view()), wanted);
+    let by_columns = matrix.t().as_standard_layout().into_owned();
+    assert_eq!(Identity::of_values(by_columns.t()), wanted);
+}

@@ -124,7 +124,7 @@ fn rows_as_recorded(facts: &Json, rows: &[ResultRow], checks: &mut Checks) -> Re
     let found = digest(rows).into_diagnostic()?;
     let Some(recorded) = facts["rows"]["digest"].as_str() else {
         checks.note(format!(
-            "{} rows, digest {found}; `run.json` has no digest to hold it against: `runner report` adds it",
+            "{} rows, digest {found}; `run.json` has no digest to hold it against: `runner report CONFIG.yaml` adds it",
             rows.len()
         ));
         return Ok(());
@@ -132,7 +132,7 @@ fn rows_as_recorded(facts: &Json, rows: &[ResultRow], checks: &mut Checks) -> Re
     checks.holds(
         found == recorded,
         &format!("{} rows, digest {found}", rows.len()),
-        &format!("{} rows, digest {found}; the run recorded {recorded}: they were changed since", rows.len()),
+        &format!("{} rows, digest {found}; the run recorded {recorded}: they were changed since. Restore `results.parquet`, or run the configuration again", rows.len()),
     );
     Ok(())
 }

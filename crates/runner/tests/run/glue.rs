@@ -66,6 +66,29 @@ fn a_cross_encoder_is_fine_tuned_once_and_no_pair_is_bought_twice() {
 }
 
 #[test]
+fn a_published_page_is_drawn_again_without_training_and_shows_the_curve_and_the_command_of_its_run() {
+    let scratch = Scratch::with(GLUE);
+    scratch.run_well(&["--quiet"]);
+    // as a clone has it: no cells, no model
+    std::fs::remove_file(scratch.path("results/pairs/cells.jsonl")).unwrap();
+    std::fs::remove_dir_all(scratch.path("models/fine-tuned")).unwrap();
+    // and as an older version wrote it, of a model that was trained otherwise
+    let mut facts = scratch.json("results/pairs/run.json");
+    facts["data"]["more"]["fine_tuned"][0]["loss"] = 0.4321.into();
+    let facts = facts.as_object_mut().unwrap();
+    facts.remove("command").unwrap();
+    let rows = facts.remove("rows").unwrap();
+    std::fs::write(scratch.path("results/pairs/run.json"), serde_json::to_vec(facts).unwrap()).unwrap();
+
+    let said = scratch.say(&["report", "config.yaml"]);
+    assert_eq!(said.code, Some(0), "{}", said.err);
+    assert!(!scratch.path("models/fine-tuned").exists(), "a drawing trained: {}", said.err);
+    let summary = std::fs::read_to_string(scratch.path("results/pairs/summary.md")).unwrap();
+    assert!(summary.contains("0.4321") && summary.contains("\nrunner config.yaml\n"), "{summary}");
+    assert_eq!(scratch.json("results/pairs/run.json")["rows"], rows);
+}
+
+#[test]
 fn a_run_killed_while_it_learns_and_while_it_scores_ends_as_one_that_was_not() {
     // enough epochs that the first checkpoint is there long before the last, and all of K of 24 sentences
     let text = GLUE.replace("epochs: 2", "epochs: 12").replace("compare: rank", "compare: both");
