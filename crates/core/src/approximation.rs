@@ -64,6 +64,7 @@ impl Approximation {
     /// similarities of new items).
     pub fn new(factors: Factors, landmarks: Vec<usize>, report: FitReport) -> Self {
         let (diagonal_shift, known, addend, range, scattered, diagonal) = Default::default();
+        let factors = factors.row_major();
         Self { factors, landmarks, diagonal_shift, known, addend, range, scattered, diagonal, report }
     }
 

@@ -211,6 +211,22 @@ pub fn gram(matrix: ArrayView2<'_, f64>) -> Array2<f64> {
     out
 }
 
+/// Matrices of equally many rows beside each other, row-major: `ndarray::concatenate` along the columns is column-major, and a row of that is a
+/// cache miss a number.
+///
+/// # Panics
+/// When the shapes do not fit, or there is no matrix.
+pub fn hstack(parts: &[ArrayView2<'_, f64>]) -> Array2<f64> {
+    let columns = parts.iter().map(ArrayView2::ncols).sum();
+    let mut out = Array2::zeros((parts[0].nrows(), columns));
+    let mut first = 0;
+    for part in parts {
+        out.slice_mut(s![.., first..first + part.ncols()]).assign(part);
+        first += part.ncols();
+    }
+    out
+}
+
 /// Rows handed to one task of a mat-vec: fixed, so that sums are cut alike whatever the thread count.
 const ROWS_PER_TASK: usize = 256;
 

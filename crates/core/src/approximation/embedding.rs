@@ -6,7 +6,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2, Axis, concatenate};
+use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2, Axis};
 
 use super::{Approximation, Factors, General};
 use crate::error::ApproximateError;
@@ -85,26 +85,26 @@ impl Embedding {
     }
 
     /// The columns of both; new items need the projectors of both.
-    pub(super) fn beside(self, other: Self, addend: &Arc<dyn Addend>) -> Result<Self, ndarray::ShapeError> {
+    pub(super) fn beside(self, other: Self, addend: &Arc<dyn Addend>) -> Self {
         let with_addend = match (self.projector, other.projector) {
             (Some(core), Some(added)) => {
                 let beside = Array2::zeros((core.nrows(), added.ncols()));
                 let before = Array2::zeros((added.nrows(), core.ncols()));
                 Some(AddendProjector {
                     addend: Arc::clone(addend),
-                    core: concatenate(Axis(1), &[core.view(), beside.view()])?,
-                    added: concatenate(Axis(1), &[before.view(), added.view()])?,
+                    core: linalg::hstack(&[core.view(), beside.view()]),
+                    added: linalg::hstack(&[before.view(), added.view()]),
                 })
             }
             _ => None,
         };
-        Ok(Self {
-            vectors: concatenate(Axis(1), &[self.vectors.view(), other.vectors.view()])?,
-            signature: concatenate(Axis(0), &[self.signature.view(), other.signature.view()])?,
+        Self {
+            vectors: linalg::hstack(&[self.vectors.view(), other.vectors.view()]),
+            signature: self.signature.iter().chain(&other.signature).copied().collect(),
             projector: None,
             clipped: self.clipped || other.clipped,
             with_addend,
-        })
+        }
     }
 
     /// Without the columns that count negatively.

@@ -103,6 +103,22 @@ impl Factors {
         }
     }
 
+    /// The same with contiguous rows, of which an entry reads two. A dense core stays as it is.
+    pub(super) fn row_major(self) -> Self {
+        let rows = |matrix: Array2<f64>| match matrix.is_standard_layout() {
+            true => matrix,
+            false => matrix.as_standard_layout().into_owned(),
+        };
+        match self {
+            Self::Signed(signed) => Self::Signed(Signed { vectors: rows(signed.vectors), ..signed }),
+            Self::General(general) => {
+                let (left, right) = (rows(general.left), rows(general.right));
+                Self::General(General { left, right, ..general })
+            }
+            Self::Dense(matrix) => Self::Dense(matrix),
+        }
+    }
+
     /// True where the core equals its transpose by construction.
     pub fn is_symmetric(&self) -> bool {
         match self {

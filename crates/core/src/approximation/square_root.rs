@@ -89,7 +89,7 @@ impl Approximation {
             let (rows, cols) = added.vectors.dim();
             return Err(LinalgError { op: "joining the addend's embedding", rows, cols }.into());
         }
-        Ok(core.beside(added, addend).expect("both have a row an item"))
+        Ok(core.beside(added, addend))
     }
 }
 

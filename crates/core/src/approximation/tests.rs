@@ -200,6 +200,24 @@ fn a_core_of_rank_zero_reads_as_zero() {
 }
 
 #[test]
+fn factors_come_to_lie_row_by_row() {
+    let by_columns = |name| random(3, N, name).reversed_axes();
+    let projector = Array2::zeros((1, 3));
+    let general = General {
+        left: by_columns(1),
+        right: by_columns(2),
+        left_projector: projector.clone(),
+        right_projector: projector,
+    };
+    let (left, right) = (general.left.clone(), general.right.clone());
+    let approximation = Approximation::new(Factors::General(general), vec![0], FitReport::default());
+    let Factors::General(kept) = approximation.factors() else { panic!("they are general") };
+    assert!(!left.is_standard_layout());
+    assert!(kept.left.is_standard_layout() && kept.right.is_standard_layout());
+    assert_eq!((&kept.left, &kept.right), (&left, &right));
+}
+
+#[test]
 fn known_is_a_list_in_a_configuration() {
     let read = |text| serde_json::from_str::<Known>(text);
     assert_eq!(read("[]").unwrap(), Known::NOTHING);

@@ -237,6 +237,14 @@ fn both_backends_agree() {
 }
 
 #[test]
+fn matrices_beside_each_other_lie_row_by_row() {
+    let (left, right) = (array![[1.0, 2.0], [3.0, 4.0]], array![[5.0], [6.0]]);
+    let beside = hstack(&[left.t(), right.view(), Array2::zeros((2, 0)).view()]);
+    assert_eq!(beside, array![[1.0, 3.0, 5.0], [2.0, 4.0, 6.0]]);
+    assert!(beside.is_standard_layout());
+}
+
+#[test]
 fn a_gram_matrix_is_added_to_the_lower_triangle() {
     for (rows, cols) in [(1, 1), (40, 9), (9, 40), (300, 120)] {
         let matrix = random(rows, cols);

@@ -4,13 +4,14 @@ use landmark_core::approximate::{Approximate, Nystrom, ShiftRidgeParams, SiCurPa
 use landmark_core::approximation::Known;
 use landmark_core::entries::{EntryBlock, EntryPlan, Rows};
 use landmark_core::landmarks::Landmarks;
+use landmark_core::linalg::hstack;
 use landmark_core::oracle::{Oracle, OracleShape, block_of};
 use landmark_core::stream::stream;
 use landmark_harness::study::StudyError;
 use landmark_tasks::classification::{self, ClassificationParams, KernelClassificationParams};
 use landmark_tasks::kernel_svm::KernelSvmParams;
 use landmark_tasks::linear_svm::{LinearSvmParams, Solver};
-use ndarray::{Array1, Array2, ArrayView2, Axis, concatenate};
+use ndarray::{Array1, Array2, ArrayView2, Axis};
 use rand::seq::SliceRandom;
 
 use super::{Method, Settings};
@@ -118,9 +119,8 @@ impl Task<'_> {
                 known.push(train * weight);
                 asked.push(test * weight);
             }
-            let beside =
-                |parts: &[Array2<f64>]| concatenate(Axis(1), &parts.iter().map(Array2::view).collect::<Vec<_>>());
-            return Ok((beside(&known)?, beside(&asked)?));
+            let beside = |parts: &[Array2<f64>]| hstack(&parts.iter().map(Array2::view).collect::<Vec<_>>());
+            return Ok((beside(&known), beside(&asked)));
         }
         let (approximator, rank) = approximator(method, size)?;
         self.fit(approximator.as_ref(), train, order, rank, &similarities)

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use ndarray::{Array1, Array2, ArrayViewMut2, Axis, Zip, concatenate};
+use ndarray::{Array1, Array2, ArrayViewMut2, Zip};
 
 use super::columns::Part;
 use super::polynomials::{Polynomials, horner};
@@ -11,6 +11,7 @@ use super::products::Products;
 use crate::approximate::{Approximate, ApproximateError, ShiftRidgeParams};
 use crate::approximation::{Addend, Embedding, General, Known, NewScores};
 use crate::landmarks::Landmarks;
+use crate::linalg;
 use crate::oracle::{Identity, Oracle, OracleError, Pair, Symmetry, ask_block, ask_pairs, block_of};
 use crate::stream::stream;
 
@@ -18,7 +19,7 @@ use crate::stream::stream;
 pub(super) fn blend(parts: &[Part]) -> General {
     let beside = |of: fn(&Part) -> &Array2<f64>| {
         let all: Vec<_> = parts.iter().map(|part| of(part).view()).collect();
-        concatenate(Axis(1), &all).expect("all have a row an item")
+        linalg::hstack(&all)
     };
     let (left, right) = (beside(|part| &part.0), beside(|part| &part.1));
     let empty = Array2::zeros((0, left.ncols()));

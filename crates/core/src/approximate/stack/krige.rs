@@ -12,7 +12,7 @@ use super::columns::Columns;
 use super::level0::{Similar, unit_rows};
 use crate::approximate::ApproximateError;
 use crate::approximate::scattered::table::Table;
-use crate::linalg;
+use crate::linalg::{self, Cholesky};
 
 /// Features at most.
 const FEATURES: usize = 64;
@@ -78,42 +78,20 @@ impl Features {
         Ok(Array2::from_shape_vec((n, width), rows.concat()).expect("as many weights as features"))
     }
 
+    /// w of one item, whose residuals with some others are known; 2 · 64² flops each.
     fn weights(&self, seen: &[(usize, f64)]) -> Vec<f64> {
         let width = self.phi.ncols();
-        let mut normal = vec![0.0; width * width];
+        let mut rows = Array2::zeros((seen.len(), width));
         let mut right = vec![0.0; width];
-        for &(j, residual) in seen {
-            let (row, worth) = (self.phi.row(j), self.worth[j]);
-            for a in 0..width {
-                let scaled = worth * row[a];
-                right[a] += scaled * residual;
-                for b in 0..=a {
-                    normal[a * width + b] += scaled * row[b];
-                }
-            }
+        for (&(j, residual), mut row) in seen.iter().zip(rows.rows_mut()) {
+            let (phi, worth) = (self.phi.row(j), self.worth[j]);
+            row.assign(&phi);
+            row *= worth.sqrt();
+            right.iter_mut().zip(phi).for_each(|(right, phi)| *right += worth * residual * phi);
         }
-        (0..width).for_each(|a| normal[a * width + a] += 1.0);
-        solve(&mut normal, right)
+        let mut normal = Array2::eye(width);
+        linalg::add_gram(rows.view(), normal.view_mut());
+        Cholesky::of(normal.view()).expect("at least the identity").solve(&mut right);
+        right
     }
-}
-
-/// Solves A x = b by Cholesky, of A ≥ I row by row, of which the lower triangle is read.
-fn solve(lower: &mut [f64], mut right: Vec<f64>) -> Vec<f64> {
-    let n = right.len();
-    for a in 0..n {
-        for b in 0..=a {
-            let inner: f64 = (0..b).map(|k| lower[a * n + k] * lower[b * n + k]).sum();
-            let rest = lower[a * n + b] - inner;
-            lower[a * n + b] = if a == b { rest.max(0.0).sqrt() } else { rest / lower[b * n + b] };
-        }
-    }
-    for a in 0..n {
-        let inner: f64 = (0..a).map(|k| lower[a * n + k] * right[k]).sum();
-        right[a] = (right[a] - inner) / lower[a * n + a];
-    }
-    for a in (0..n).rev() {
-        let inner: f64 = (a + 1..n).map(|k| lower[k * n + a] * right[k]).sum();
-        right[a] = (right[a] - inner) / lower[a * n + a];
-    }
-    right
 }

@@ -260,9 +260,7 @@ pub(super) fn krige_columns(
     let corner = residual.select(Axis(0), items);
     let mut other = residual.clone();
     linalg::add_product(weights.view(), corner.view(), -1.0, other.view_mut());
-    let beside = |a: &Array2<f64>, b: &Array2<f64>| {
-        ndarray::concatenate(Axis(1), &[a.view(), b.view()]).expect("both have a row an item")
-    };
+    let beside = |a: &Array2<f64>, b: &Array2<f64>| linalg::hstack(&[a.view(), b.view()]);
     Ok((beside(&residual, &weights), beside(&weights, &other)))
 }
 
