@@ -402,11 +402,12 @@ fn words_of(axis: Axis, at: &str) -> String {
     }
 }
 
-/// A side of a predicate as its metric prints; a ratio has no unit.
+/// A side of a predicate as its metric prints; a ratio or a share has no unit.
 fn in_unit(predicate: &Predicate, value: f64) -> String {
     fn is_ratio(expression: &Expression) -> bool {
         match expression {
             Expression::Number(_) | Expression::Rows(_) => false,
+            Expression::ShareWithin(..) => true,
             Expression::Over(_, inner) | Expression::Abs(inner) => is_ratio(inner),
             Expression::Pair(Operator::Over, _, right) => !right.terms().is_empty(),
             Expression::Pair(_, left, right) => is_ratio(left) || is_ratio(right),

@@ -86,22 +86,37 @@ fn figures(expression: &Expression, rows: Rows<'_>) -> Result<Vec<(Place, Figure
         }
         Expression::Over(fold, inner) => {
             let all = figures(inner, rows)?;
-            let means = all.iter().map(|(_, figure)| figure.mean);
-            let first = all.first().map(|(_, figure)| &figure.replicates);
-            let replicates = match first {
-                Some(Replicates::Of(values)) => {
-                    let of = |replicate: &u64| -> Option<f64> {
-                        let values = all.iter().map(|(_, figure)| figure.at(*replicate)).collect::<Option<Vec<_>>>()?;
-                        Some(fold.of(values.into_iter()))
-                    };
-                    let folded: Option<BTreeMap<_, _>> = values.keys().map(|r| Some((*r, of(r)?))).collect();
-                    folded.map_or(Replicates::Mixed, Replicates::Of)
-                }
-                _ => Replicates::Mixed,
+            let mean = fold.of(&all.iter().map(|(_, figure)| figure.mean).collect::<Vec<_>>());
+            vec![(Place::new(), Figure { mean, replicates: by_replicate(&all, |values| fold.of(values)) })]
+        }
+        Expression::ShareWithin(bound, inner) => {
+            let all = figures(inner, rows)?;
+            let share = |values: &[f64]| {
+                values.iter().filter(|value| value.abs() < *bound).count() as f64 / values.len() as f64
             };
-            vec![(Place::new(), Figure { mean: fold.of(means), replicates })]
+            let replicates = by_replicate(&all, share);
+            let mean = match &replicates {
+                // the share of means is not the mean of shares
+                Replicates::Of(shares) => shares.values().sum::<f64>() / shares.len() as f64,
+                Replicates::Constant | Replicates::Mixed => {
+                    share(&all.iter().map(|(_, figure)| figure.mean).collect::<Vec<_>>())
+                }
+            };
+            vec![(Place::new(), Figure { mean, replicates })]
         }
     })
+}
+
+/// One number of all places, in each replicate.
+fn by_replicate(all: &[(Place, Figure)], of: impl Fn(&[f64]) -> f64) -> Replicates {
+    let Some(Replicates::Of(first)) = all.first().map(|(_, figure)| &figure.replicates) else {
+        return Replicates::Mixed;
+    };
+    let at = |replicate: u64| -> Option<f64> {
+        Some(of(&all.iter().map(|(_, figure)| figure.at(replicate)).collect::<Option<Vec<_>>>()?))
+    };
+    let folded: Option<BTreeMap<_, _>> = first.keys().map(|&replicate| Some((replicate, at(replicate)?))).collect();
+    folded.map_or(Replicates::Mixed, Replicates::Of)
 }
 
 /// The rows of a term, a figure for each place along its free axes.
@@ -204,12 +219,12 @@ impl Operator {
 }
 
 impl Fold {
-    fn of(self, values: impl ExactSizeIterator<Item = f64>) -> f64 {
-        let count = values.len() as f64;
+    fn of(self, values: &[f64]) -> f64 {
+        let all = values.iter().copied();
         match self {
-            Self::Min => values.fold(f64::INFINITY, f64::min),
-            Self::Max => values.fold(f64::NEG_INFINITY, f64::max),
-            Self::Mean => values.sum::<f64>() / count,
+            Self::Min => all.fold(f64::INFINITY, f64::min),
+            Self::Max => all.fold(f64::NEG_INFINITY, f64::max),
+            Self::Mean => all.sum::<f64>() / values.len() as f64,
         }
     }
 }
@@ -287,6 +302,25 @@ mod tests {
         let once =
             of("relative_error(method=SMS-Nyström, dataset=tweets, comparison=rank, columns=100) > 0.5").unwrap();
         assert_eq!(twice[0].left, once[0].left);
+    }
+
+    #[test]
+    fn a_share_is_counted_in_every_replicate() {
+        let errors = "relative_error(method=SMS-Nyström, dataset=tweets, comparison=rank)";
+        let share = |bound: &str| of(&format!("share_within({bound}, {errors} - 0.5) >= 0")).unwrap();
+        let values: Vec<f64> = fixture::rows()
+            .into_iter()
+            .filter(|row| row.metric == Metric::RelativeError && row.subject.method == "SMS-Nyström")
+            .filter(|row| row.subject.dataset == "tweets" && row.comparison == "rank")
+            .map(|row| row.value - 0.5)
+            .collect();
+        let mut sizes: Vec<f64> = values.iter().map(|value| value.abs()).collect();
+        sizes.sort_by(f64::total_cmp);
+        let middle = f64::midpoint(sizes[sizes.len() / 2 - 1], sizes[sizes.len() / 2]);
+        let within = sizes.iter().filter(|size| **size < middle).count() as f64 / sizes.len() as f64;
+        let found = share(&format!("{middle}"));
+        assert!(found.len() == 1 && (found[0].left - within).abs() < 1e-12, "{found:?} for {within}");
+        assert_eq!((share("0")[0].left, share("1e9")[0].left), (0.0, 1.0));
     }
 
     #[test]

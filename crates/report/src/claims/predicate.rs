@@ -5,11 +5,13 @@
 //! sum       := product (("+" | "-") product)*
 //! product   := factor (("*" | "/") factor)*
 //! factor    := number | "(" sum ")" | metric "(" [axis "=" value ("," axis "=" value)*] ")" | ("min" | "max" | "mean" | "abs") "(" sum ")"
+//!            | "share_within" "(" number "," sum ")"
 //! ```
 //!
 //! A metric stands for the means of the rows that its axes select, one for each place along the axes that are left free. Both sides are matched
 //! along what both leave free; `columns=any` leaves an axis free and matches nothing, `columns=largest` and `columns=smallest` are what they say for
-//! each dataset and comparison. `min`, `max` and `mean` take all places together. A `run` and a `rank` are no place unless they are written.
+//! each dataset and comparison. `min`, `max` and `mean` take all places together; so does `share_within`, the share of places that are nearer to
+//! zero than a number. A `run` and a `rank` are no place unless they are written.
 
 use crate::results::Metric;
 
@@ -38,6 +40,8 @@ pub(super) enum Expression {
     Pair(Operator, Box<Self>, Box<Self>),
     Over(Fold, Box<Self>),
     Abs(Box<Self>),
+    /// Share of all places whose number is nearer to zero than this.
+    ShareWithin(f64, Box<Self>),
 }
 
 /// Rows of one metric.
@@ -127,7 +131,7 @@ impl Expression {
         match self {
             Self::Number(_) => Vec::new(),
             Self::Rows(term) => vec![term],
-            Self::Over(_, inner) | Self::Abs(inner) => inner.terms(),
+            Self::Over(_, inner) | Self::Abs(inner) | Self::ShareWithin(_, inner) => inner.terms(),
             Self::Pair(_, left, right) => [left.terms(), right.terms()].concat(),
         }
     }
@@ -211,9 +215,7 @@ impl<'a> Reader<'a> {
             return Ok(inner);
         }
         if self.peek().is_some_and(|c| c.is_ascii_digit() || c == '.') {
-            let number = self.word(|c| c.is_ascii_digit() || matches!(c, '.' | '_' | 'e'));
-            let parsed = number.replace('_', "").parse();
-            return parsed.map(Expression::Number).map_err(|_| format!("`{number}` is no number"));
+            return self.number().map(Expression::Number);
         }
         let name = self.word(|c| c.is_ascii_alphanumeric() || c == '_');
         if name.is_empty() {
@@ -225,6 +227,14 @@ impl<'a> Reader<'a> {
             self.expect(")")?;
             return Ok(Expression::Abs(Box::new(inner)));
         }
+        if name == "share_within" {
+            self.peek();
+            let bound = self.number()?;
+            self.expect(",")?;
+            let inner = self.sum()?;
+            self.expect(")")?;
+            return Ok(Expression::ShareWithin(bound, Box::new(inner)));
+        }
         let fold =
             [("min", Fold::Min), ("max", Fold::Max), ("mean", Fold::Mean)].into_iter().find(|(id, _)| *id == name);
         if let Some((_, fold)) = fold {
@@ -234,6 +244,11 @@ impl<'a> Reader<'a> {
         }
         let metric = Metric::parse(name).ok_or_else(|| unknown("metric", name, Metric::ids()))?;
         Ok(Expression::Rows(Term { metric, axes: self.axes()? }))
+    }
+
+    fn number(&mut self) -> Result<f64, String> {
+        let number = self.word(|c| c.is_ascii_digit() || matches!(c, '.' | '_' | 'e'));
+        number.replace('_', "").parse().map_err(|_| format!("`{number}` is no number"))
     }
 
     /// `axis=value, …)`.
