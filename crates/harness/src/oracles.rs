@@ -8,6 +8,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use landmark_core::oracle::{Coin, OneOrder, Oracle, Symmetrization, Symmetrized};
+use landmark_oracles::neural::Epoch;
 use landmark_oracles::subprocess::ScoredItems;
 use landmark_oracles::wmd::WordClouds;
 use landmark_report::Caveat;
@@ -118,12 +119,23 @@ pub struct Opening<'a> {
 }
 
 /// Cost allowed to the opening of an oracle.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Preparation {
-    /// True where a model may be fine-tuned.
-    pub may_train: bool,
+    /// Rule for a model that is not fine-tuned yet.
+    pub training: Training,
     /// True where nothing is to be said of it.
     pub quiet: bool,
+}
+
+/// Rule for a model that is not fine-tuned yet.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Training {
+    /// It is fine-tuned.
+    Now,
+    /// It is said that this comes first.
+    Later,
+    /// Learning curve of the run whose rows are drawn again, empty where it fine-tuned nothing. That model may be gone, or another be in its place.
+    Past(Vec<Epoch>),
 }
 
 /// An oracle over items.

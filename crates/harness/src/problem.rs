@@ -18,7 +18,7 @@ use crate::items::OwnItems;
 use crate::loaded::{Labels, LoadError, Loaded, LoadedItems, Texts};
 use crate::oracles::cross_encoder::Sentences;
 use crate::oracles::scorer::Scorer;
-use crate::oracles::{Items, Opened, Opening, Preparation, Words};
+use crate::oracles::{Items, Opened, Opening, Preparation, Training, Words};
 
 mod proxies;
 mod served;
@@ -269,7 +269,7 @@ impl Joined<'_> {
         let (texts, notes) = Texts::of(run, matrix.dataset.name, source, Arc::new(items), self.old, words, data)?;
         let dataset = matrix.dataset.name.to_owned();
         let loaded = Loaded { dataset, items: LoadedItems::Texts(texts), stamps: Vec::new(), notes };
-        let preparation = Preparation { may_train: false, quiet: true };
+        let preparation = Preparation { training: Training::Later, quiet: true };
         Problem::open(run, matrix, data, preparation, loaded, &embeddings)
     }
 }

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
+use landmark_oracles::neural::Epoch;
 use serde::Serialize;
 use serde_json::Value as Json;
 
@@ -170,6 +171,11 @@ impl Provenance {
 /// `run.json` as it lies in a folder of results: a run that found all done, and a page drawn again, leave it as it is.
 pub(crate) fn kept(folder: &Path) -> Option<Json> {
     serde_json::from_str(&std::fs::read_to_string(folder.join("run.json")).ok()?).ok()
+}
+
+/// Learning curve of the model that the run of a folder of results fine-tuned, from its `run.json`.
+pub(crate) fn learning_curve(folder: &Path) -> Option<Vec<Epoch>> {
+    serde_json::from_value(kept(folder)?["data"]["more"]["fine_tuned"].take()).ok()
 }
 
 /// Files of every dataset of the catalog whose name stands somewhere in a configuration.

@@ -20,7 +20,7 @@ use crate::bills::{self, Bill, BillTotal};
 use crate::config::{Config, MatrixSubject, Subject};
 use crate::job::{Job, JobError};
 use crate::metered_store::MeteredStore;
-use crate::oracles::Preparation;
+use crate::oracles::{Preparation, Training};
 use crate::plan::Forecast;
 use crate::problem::Problem;
 use crate::progress::Progress;
@@ -66,6 +66,8 @@ pub struct RunOptions {
     pub bought_already: bool,
     /// Only say what the run would cost, which takes no call.
     pub dry_run: bool,
+    /// Draw published rows again: nothing is evaluated and no model is trained.
+    pub from_rows: bool,
     /// Calls that a dry run may make to learn how long one takes.
     pub sample: Option<u64>,
     /// Compute again what is finished; bought entries stay.
@@ -144,7 +146,12 @@ pub fn with_sweep<T>(
     options: &RunOptions,
     visit: impl FnOnce(SweepContext<'_>) -> Result<T, RunError>,
 ) -> Result<T, RunError> {
-    let preparation = Preparation { may_train: !options.dry_run, quiet: options.quiet };
+    let training = match options.from_rows {
+        true => Training::Past(provenance::learning_curve(&results_folder(config, options)).unwrap_or_default()),
+        false if options.dry_run => Training::Later,
+        false => Training::Now,
+    };
+    let preparation = Preparation { training, quiet: options.quiet };
     let problem = Problem::load(&config.run, matrix, options.data.as_deref(), preparation)?;
     let given = given_landmarks(matrix).map_err(RunError::Landmarks)?;
     let mut metered = MeteredStore::open(&problem, matrix, &store_address(config, options), config.run.seed)?;
@@ -307,7 +314,7 @@ fn sections_again(config: &Config, options: &RunOptions) -> Result<Vec<ReportSec
     }
     // cells are found by the scores they are of, and those of a model that is gone by training it again; published rows need none
     let has_cells = results_folder(config, options).join("cells.jsonl").exists();
-    let options = &RunOptions { dry_run: !has_cells, ..drawing(config, options) };
+    let options = &RunOptions { dry_run: !has_cells, from_rows: !has_cells, ..drawing(config, options) };
     with_source(config, options, |source| Ok(vec![redraw::section_again(config, source, options)?]))
 }
 
@@ -317,7 +324,8 @@ fn drawing(config: &Config, options: &RunOptions) -> RunOptions {
         DEFAULT_PROFILE => String::new(),
         other => format!(" --profile {other}"),
     };
-    RunOptions { dry_run: true, command: format!("runner {}{profile}", config.run.file.display()), ..options.clone() }
+    let command = format!("runner {}{profile}", config.run.file.display());
+    RunOptions { dry_run: true, from_rows: true, command, ..options.clone() }
 }
 
 /// Outcome of the jobs.

@@ -408,9 +408,7 @@ fn description(context: &SweepContext<'_>) -> Vec<TableSpec> {
         vec![1, 2, 3],
     )];
     // of the run whose results these are: a model that was trained again since has another
-    let kept = provenance::kept(context.folder)
-        .and_then(|facts| serde_json::from_value(facts["data"]["more"]["fine_tuned"].clone()).ok());
-    let curve: Vec<Epoch> = kept.unwrap_or_else(|| sentences.curve.clone());
+    let curve = provenance::learning_curve(context.folder).unwrap_or_else(|| sentences.curve.clone());
     if !curve.is_empty() {
         let score = if sentences.are_graded { "Pearson" } else { "accuracy" };
         let line = |epoch: &Epoch| {

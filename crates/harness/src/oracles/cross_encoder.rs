@@ -14,7 +14,7 @@ use landmark_yaml::{Entry, Section, parameter};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
-use super::{Items, Opened, Opening, OracleSettings, OracleSpec, Orders, symmetrized};
+use super::{Items, Opened, Opening, OracleSettings, OracleSpec, Orders, Training, symmetrized};
 use crate::config::item_kind::ItemKind;
 use crate::config::run_settings::RunSettings;
 use crate::loaded::{LoadError, Loaded, LoadedItems, Pairs, TextPairs, Texts};
@@ -231,6 +231,9 @@ fn over_pairs(
     let of_calibration = if order == Some(Orders::Random) { Some(Orders::Mean) } else { order };
     let score = |texts: &[String]| Ok(symmetrized(&files.over(texts, wanted, &models)?.0, of_calibration, run.seed));
     let calibration = loaded.calibration.as_ref().map(|sample| calibration(sample, dataset, score)).transpose()?;
+    if matches!(files, Prepared::ToBeTrained(_)) && opening.preparation.training == Training::Later {
+        notes.push("the model is not fine-tuned yet: that comes first, and what it will score is not known".to_owned());
+    }
     notes.extend(curve_note(&curve, loaded.are_graded, loaded.all.len()));
     Ok(Opened {
         raw,
@@ -353,11 +356,7 @@ impl Prepared {
     ) -> Result<(Arc<dyn Oracle>, Vec<String>), LoadError> {
         match self {
             Self::Ready(files) => models.cross_encoder(files, wanted.params(), texts),
-            Self::ToBeTrained(recipe) => {
-                let note = "the model is not fine-tuned yet: that comes first, and what it will score is not known";
-                let oracle = Arc::new(Untrained { len: texts.len(), recipe: *recipe });
-                Ok((oracle, vec![note.to_owned()]))
-            }
+            Self::ToBeTrained(recipe) => Ok((Arc::new(Untrained { len: texts.len(), recipe: *recipe }), Vec::new())),
         }
     }
 }
@@ -400,17 +399,21 @@ fn prepare(
         seed: opening.run.seed,
     };
     let models = ModelFiles::models_folder(None);
+    let past = match &opening.preparation.training {
+        Training::Past(curve) if !curve.is_empty() => Some(curve.clone()),
+        _ => None,
+    };
     let tuned = match recipe.finished(&models).map_err(NeuralError::from)? {
         Some(tuned) => tuned,
-        None if opening.preparation.may_train => {
+        None if opening.preparation.training == Training::Now => {
             train(&recipe, &models, libtorch, &wanted.model, loaded, opening.preparation.quiet)?
         }
         None => {
             let identity = recipe.recipe().map_err(NeuralError::from)?;
-            return Ok((Prepared::ToBeTrained(identity), Vec::new()));
+            return Ok((Prepared::ToBeTrained(identity), past.unwrap_or_default()));
         }
     };
-    Ok((Prepared::Ready(tuned.files), tuned.curve))
+    Ok((Prepared::Ready(tuned.files), past.unwrap_or(tuned.curve)))
 }
 
 /// Fine-tunes, and says how it goes.

@@ -12,6 +12,7 @@ use landmark_yaml::did_you_mean;
 use miette::{IntoDiagnostic, Result};
 use serde_json::{Value as Json, json};
 
+use super::verify;
 use crate::catalogue;
 use crate::cli::{LogArgs, OverlayArgs, PlaceArgs, RunArgs};
 use crate::exit::{Exit, UsageError};
@@ -142,9 +143,25 @@ fn start_threads(wanted: Option<usize>) -> Result<()> {
 /// Draws the tables and figures again.
 pub(super) fn report(file: &Path, overlay: &OverlayArgs, places: &PlaceArgs, log: LogArgs) -> Result<Exit> {
     let config = Config::load(file, &overlay.overlays(), catalogue::catalogue())?;
-    let folder = run::report_again(&config, &options(overlay, places, log))?;
+    let options = options(overlay, places, log);
+    refuse_other_settings(&run::results_folder(&config, &options), overlay)?;
+    let folder = run::report_again(&config, &options)?;
     eprintln!("drawn again in `{}`", folder.display());
     Ok(Exit::Done)
+}
+
+/// Published rows are of the settings of their run, and no others can be drawn from them.
+fn refuse_other_settings(folder: &Path, overlay: &OverlayArgs) -> Result<()> {
+    if folder.join("cells.jsonl").exists() || !folder.join("run.json").exists() {
+        return Ok(());
+    }
+    let facts = verify::facts(folder)?;
+    let Some(command) = facts["command"].as_str() else { return Ok(()) };
+    if verify::overlay(&facts).set == overlay.set {
+        return Ok(());
+    }
+    let message = format!("the results in `{}` were made with other settings than these", folder.display());
+    Err(UsageError::new(message, Some(format!("theirs: `{}`", command.replacen("runner", "runner report", 1)))).into())
 }
 
 /// A bare word that is no file is a mistyped command.

@@ -76,7 +76,8 @@ impl Checks {
     }
 }
 
-fn facts(results: &Path) -> Result<Json> {
+/// `run.json`.
+pub(super) fn facts(results: &Path) -> Result<Json> {
     let path = results.join("run.json");
     let text =
         std::fs::read(&path).into_diagnostic().wrap_err_with(|| format!("`{}` can't be read", path.display()))?;
@@ -209,7 +210,7 @@ fn smoke(file: &Path, places: &PlaceArgs, log: LogArgs, checks: &mut Checks) -> 
 }
 
 /// Profile and `--set` of the command that made a run.
-fn overlay(facts: &Json) -> OverlayArgs {
+pub(super) fn overlay(facts: &Json) -> OverlayArgs {
     let command = facts["command"].as_str().unwrap_or_default();
     let words: Vec<&str> = command.split(' ').map(|word| word.trim_matches('\'')).collect();
     let after = |pair: &[&str]| (pair[0] == "--set" || pair[0] == "-s").then(|| pair[1].to_owned());

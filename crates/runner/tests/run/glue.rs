@@ -75,6 +75,7 @@ fn a_published_page_is_drawn_again_without_training_and_shows_the_curve_and_the_
     // and as an older version wrote it, of a model that was trained otherwise
     let mut facts = scratch.json("results/pairs/run.json");
     facts["data"]["more"]["fine_tuned"][0]["loss"] = 0.4321.into();
+    facts["data"]["more"]["fine_tuned"][0]["score"] = 0.8765.into();
     let facts = facts.as_object_mut().unwrap();
     facts.remove("command").unwrap();
     let rows = facts.remove("rows").unwrap();
@@ -85,7 +86,17 @@ fn a_published_page_is_drawn_again_without_training_and_shows_the_curve_and_the_
     assert!(!scratch.path("models/fine-tuned").exists(), "a drawing trained: {}", said.err);
     let summary = std::fs::read_to_string(scratch.path("results/pairs/summary.md")).unwrap();
     assert!(summary.contains("0.4321") && summary.contains("\nrunner config.yaml\n"), "{summary}");
+    assert!(summary.contains("epoch 1 with Pearson 0.8765, is the one used"), "{summary}");
+    assert!(!summary.contains("not fine-tuned yet"), "{summary}");
     assert_eq!(scratch.json("results/pairs/run.json")["rows"], rows);
+
+    // rows can be drawn as those of their own settings alone
+    let mut facts = scratch.json("results/pairs/run.json");
+    facts["command"] = "runner config.yaml --set replicates=2".into();
+    std::fs::write(scratch.path("results/pairs/run.json"), facts.to_string()).unwrap();
+    let said = scratch.say(&["report", "config.yaml"]);
+    assert_eq!(said.code, Some(2), "{}", said.err);
+    assert!(said.err.contains("`runner report config.yaml --set replicates=2`"), "{}", said.err);
 }
 
 #[test]

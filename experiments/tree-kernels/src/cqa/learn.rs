@@ -11,7 +11,7 @@ use landmark_harness::study::StudyError;
 use landmark_tasks::classification::{self, ClassificationParams, KernelClassificationParams};
 use landmark_tasks::kernel_svm::KernelSvmParams;
 use landmark_tasks::linear_svm::{LinearSvmParams, Solver};
-use ndarray::{Array1, Array2, ArrayView2, Axis};
+use ndarray::{Array1, Array2, ArrayView2};
 use rand::seq::SliceRandom;
 
 use super::{Method, Settings};

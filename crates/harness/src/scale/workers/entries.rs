@@ -13,7 +13,7 @@ use crate::experiment::Experiment;
 use crate::invocation::UsageError;
 use crate::job::JobError;
 use crate::metered_store::{Meter, Timed};
-use crate::oracles::Preparation;
+use crate::oracles::{Preparation, Training};
 use crate::plan::Forecast;
 use crate::problem::Problem;
 use crate::run::{self, RunError};
@@ -68,7 +68,7 @@ impl<'a> EntryWork<'a> {
     /// Loads the items and starts the oracle.
     fn load(&self) -> Result<Problem> {
         // many workers at once must not each fine-tune a model: a run does so first
-        let preparation = Preparation { may_train: false, quiet: true };
+        let preparation = Preparation { training: Training::Later, quiet: true };
         let data = self.worker.options.data.as_deref();
         Problem::load(&self.worker.config.run, self.matrix, data, preparation).into_diagnostic()
     }
