@@ -229,6 +229,10 @@ fn curves(
             style_here.marker = Marker::None;
         }
         let visible = points.iter().any(|point| y.place(point.1).is_some_and(|place| (0.0..=1.0).contains(&place)));
+        if !visible {
+            // the interval of a mean that is off the axis would colour the whole plot
+            points.iter_mut().for_each(|(_, mean, low, high)| (*low, *high) = (*mean, *mean));
+        }
         let name = if visible { method.to_string() } else { format!("{method} (off the axis)") };
         // a method that shows in one panel is not off the axis of the figure
         legend.retain(|(known, _)| !(visible && *known == format!("{method} (off the axis)")));
@@ -352,5 +356,32 @@ fn histogram(
         series,
         labels: Vec::new(),
         above: Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture;
+    use crate::results::Metric;
+
+    #[test]
+    fn a_method_that_is_off_the_axis_has_no_band() {
+        let mut rows = fixture::rows();
+        let explodes = |row: &&mut ResultRow| row.subject.method == "Nyström" && row.metric == Metric::RelativeError;
+        rows.iter_mut().filter(explodes).for_each(|row| row.value *= 1e5);
+        let reference = fixture::reference();
+        let input = fixture::input(&rows, &reference);
+        let is_curve = |spec: &&FigureSpec| matches!(spec.kind, FigureKind::Curve { log_y: true, .. });
+        let chart = Chart::build(input.figures.iter().find(is_curve).unwrap(), &input).unwrap();
+        let names: Vec<&str> = chart.legend.iter().map(|(name, _)| name.as_str()).collect();
+        assert!(names.contains(&"Nyström (off the axis)"), "{names:?}");
+        let curves = chart.panels[0].series.iter().filter_map(|series| match &series.shape {
+            Shape::Curve(points) => Some(points),
+            _ => None,
+        });
+        let (off, on): (Vec<_>, Vec<_>) = curves.partition(|points| points.iter().all(|(_, mean, ..)| *mean > 1e4));
+        let has_width = |points: &&Vec<(f64, f64, f64, f64)>| points.iter().any(|(_, _, low, high)| high > low);
+        assert!(off.len() == 1 && !off.iter().any(has_width) && on.iter().any(has_width), "{off:?} {on:?}");
     }
 }
