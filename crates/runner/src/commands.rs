@@ -20,6 +20,7 @@ mod docs;
 mod list;
 mod model;
 mod own;
+mod published;
 mod run;
 mod scale;
 mod score;

@@ -152,15 +152,17 @@ fn of_term(term: &Term, rows: Rows<'_>) -> Result<Vec<(Place, Figure)>, String> 
 
 /// Rows at one end of an axis, for each dataset and comparison.
 fn at_end<'a>(rows: &[(&'a str, &'a ResultRow)], axis: Axis, wanted: &str) -> Vec<(&'a str, &'a ResultRow)> {
-    let number = |run: &str, row: &ResultRow| value_of(run, row, axis).and_then(|value| value.parse::<u64>().ok());
-    let is_beside =
-        |a: &ResultRow, b: &ResultRow| a.subject.dataset == b.subject.dataset && a.comparison == b.comparison;
-    let is_end = |(run, row): &(&'a str, &'a ResultRow)| {
-        let here = number(run, row);
-        let beside = rows.iter().filter(|(_, other)| is_beside(row, other)).filter_map(|(run, row)| number(run, row));
-        here.is_some() && here == if wanted == ENDS[0] { beside.min() } else { beside.max() }
-    };
-    rows.iter().copied().filter(is_end).collect()
+    let number = |(run, row): &(&str, &ResultRow)| value_of(run, row, axis).and_then(|value| value.parse::<u64>().ok());
+    let numbers: Vec<Option<u64>> = rows.iter().map(number).collect();
+    let group = |row: &'a ResultRow| (row.subject.dataset.as_str(), row.comparison.as_str());
+    let mut ends: BTreeMap<(&str, &str), u64> = BTreeMap::new();
+    for ((_, row), number) in rows.iter().zip(&numbers) {
+        let Some(number) = *number else { continue };
+        let end = ends.entry(group(row)).or_insert(number);
+        *end = if wanted == ENDS[0] { number.min(*end) } else { number.max(*end) };
+    }
+    let is_end = |row: &'a ResultRow, number: Option<u64>| number.is_some() && number == ends.get(&group(row)).copied();
+    rows.iter().zip(numbers).filter(|((_, row), number)| is_end(row, *number)).map(|(named, _)| *named).collect()
 }
 
 /// Pairs of places that agree along every axis both have.

@@ -12,7 +12,7 @@ use landmark_yaml::did_you_mean;
 use miette::{IntoDiagnostic, Result};
 use serde_json::{Value as Json, json};
 
-use super::verify;
+use super::published;
 use crate::catalogue;
 use crate::cli::{LogArgs, OverlayArgs, PlaceArgs, RunArgs};
 use crate::exit::{Exit, UsageError};
@@ -155,9 +155,9 @@ fn refuse_other_settings(folder: &Path, overlay: &OverlayArgs) -> Result<()> {
     if folder.join("cells.jsonl").exists() || !folder.join("run.json").exists() {
         return Ok(());
     }
-    let facts = verify::facts(folder)?;
+    let facts = published::facts(folder)?;
     let Some(command) = facts["command"].as_str() else { return Ok(()) };
-    if verify::overlay(&facts).set == overlay.set {
+    if published::overlay(&facts).set == overlay.set {
         return Ok(());
     }
     let message = format!("the results in `{}` were made with other settings than these", folder.display());

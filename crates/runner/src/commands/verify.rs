@@ -9,9 +9,10 @@ use landmark_harness::config::Config;
 use landmark_harness::run::{self, RunError, RunOptions};
 use landmark_report::differences::{differences, digest};
 use landmark_report::{ResultRow, rows_from_parquet};
-use miette::{IntoDiagnostic, Result, WrapErr, miette};
+use miette::{IntoDiagnostic, Result, miette};
 use serde_json::Value as Json;
 
+use super::published::{facts, overlay};
 use super::run::options;
 use crate::catalogue;
 use crate::cli::{LogArgs, OverlayArgs, PlaceArgs};
@@ -74,14 +75,6 @@ impl Checks {
     fn note(&mut self, words: String) {
         let _ = writeln!(self.text, "note: {words}");
     }
-}
-
-/// `run.json`.
-pub(super) fn facts(results: &Path) -> Result<Json> {
-    let path = results.join("run.json");
-    let text =
-        std::fs::read(&path).into_diagnostic().wrap_err_with(|| format!("`{}` can't be read", path.display()))?;
-    serde_json::from_slice(&text).into_diagnostic().wrap_err_with(|| format!("`{}` is no JSON", path.display()))
 }
 
 /// Revision, calls and files of `run.json`.
@@ -209,17 +202,6 @@ fn smoke(file: &Path, places: &PlaceArgs, log: LogArgs, checks: &mut Checks) -> 
     Ok(())
 }
 
-/// Profile and `--set` of the command that made a run.
-pub(super) fn overlay(facts: &Json) -> OverlayArgs {
-    let command = facts["command"].as_str().unwrap_or_default();
-    let words: Vec<&str> = command.split(' ').map(|word| word.trim_matches('\'')).collect();
-    let after = |pair: &[&str]| (pair[0] == "--set" || pair[0] == "-s").then(|| pair[1].to_owned());
-    OverlayArgs {
-        profile: facts["config"]["profile"].as_str().map(str::to_owned),
-        set: words.windows(2).filter_map(after).collect(),
-    }
-}
-
 /// A folder that is gone when this is.
 struct Scratch(PathBuf);
 
@@ -238,21 +220,5 @@ impl Drop for Scratch {
     fn drop(&mut self) {
         // a scratch folder that can't be removed is the system's to clear
         let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn profile_and_settings_are_read_from_the_command_that_made_a_run() {
-        let facts = serde_json::json!({
-            "command": "runner configs/a.yaml --profile paper --set ranks=[1] --set 'title=a b'",
-            "config": { "profile": "paper" }
-        });
-        let overlay = overlay(&facts);
-        assert_eq!(overlay.profile.as_deref(), Some("paper"));
-        assert_eq!(overlay.set[0], "ranks=[1]");
     }
 }
