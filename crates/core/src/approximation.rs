@@ -61,7 +61,7 @@ pub struct Approximation {
 
 impl Approximation {
     /// K̃ = its factors, on columns evaluated at `landmarks` (the order in which [`project`](Self::project) wants the
-    /// similarities of new items).
+    /// similarities of new items). Factors that are not row-major are copied: an entry reads two rows.
     pub fn new(factors: Factors, landmarks: Vec<usize>, report: FitReport) -> Self {
         let (diagonal_shift, known, addend, range, scattered, diagonal) = Default::default();
         let factors = factors.row_major();

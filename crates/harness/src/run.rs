@@ -314,7 +314,7 @@ fn sections_again(config: &Config, options: &RunOptions) -> Result<Vec<ReportSec
     }
     // cells are found by the scores they are of, and those of a model that is gone by training it again; published rows need none
     let has_cells = results_folder(config, options).join("cells.jsonl").exists();
-    let options = &RunOptions { dry_run: !has_cells, from_rows: !has_cells, ..drawing(config, options) };
+    let options = &RunOptions { from_rows: !has_cells, ..drawing(config, options) };
     with_source(config, options, |source| Ok(vec![redraw::section_again(config, source, options)?]))
 }
 
@@ -325,7 +325,7 @@ fn drawing(config: &Config, options: &RunOptions) -> RunOptions {
         other => format!(" --profile {other}"),
     };
     let command = format!("runner {}{profile}", config.run.file.display());
-    RunOptions { dry_run: true, from_rows: true, command, ..options.clone() }
+    RunOptions { from_rows: true, command, ..options.clone() }
 }
 
 /// Outcome of the jobs.

@@ -228,7 +228,6 @@ impl<'a> Reader<'a> {
             return Ok(Expression::Abs(Box::new(inner)));
         }
         if name == "share_within" {
-            self.peek();
             let bound = self.number()?;
             self.expect(",")?;
             let inner = self.sum()?;
@@ -247,6 +246,9 @@ impl<'a> Reader<'a> {
     }
 
     fn number(&mut self) -> Result<f64, String> {
+        if !self.peek().is_some_and(|c| c.is_ascii_digit() || c == '.') {
+            return Err(format!("a number is missing before `{}`", self.rest));
+        }
         let number = self.word(|c| c.is_ascii_digit() || matches!(c, '.' | '_' | 'e'));
         number.replace('_', "").parse().map_err(|_| format!("`{number}` is no number"))
     }
@@ -329,6 +331,7 @@ mod tests {
         assert_eq!(error("accuracy(rank=1, rank=2) > 1"), "`rank` is given twice");
         assert_eq!(error("accuracy(rank=1 > 1"), "`,` is missing before ``");
         assert_eq!(error("1 > 0.5"), "no metric stands in it");
+        assert_eq!(error("share_within(rank, accuracy()) > 1"), "a number is missing before `rank, accuracy()) > 1`");
         assert_eq!(error("> 1"), "a metric or a number is missing before `> 1`");
     }
 }

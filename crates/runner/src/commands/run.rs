@@ -161,7 +161,8 @@ fn refuse_other_settings(folder: &Path, overlay: &OverlayArgs) -> Result<()> {
         return Ok(());
     }
     let message = format!("the results in `{}` were made with other settings than these", folder.display());
-    Err(UsageError::new(message, Some(format!("theirs: `{}`", command.replacen("runner", "runner report", 1)))).into())
+    let theirs = command.replacen("runner", "runner report", 1);
+    Err(UsageError::new(message, Some(format!("`{theirs}` draws them; a run makes results of yours"))).into())
 }
 
 /// A bare word that is no file is a mistyped command.

@@ -7,6 +7,7 @@ mod defaults;
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use serde_json::Value as Json;
 
@@ -173,4 +174,20 @@ fn bench_peers_runs_all_and_ends_with_the_ratios() {
     let (runs, table) = said.split_once("== ratios beside their aims").expect("a table");
     assert!(runs.contains("ran scripts/peers/factor.py") && runs.contains("ran scripts/peers/sketch.py"), "{said}");
     assert!(table.contains("nystrom over NumPy") && table.contains("MISSED") && !table.contains("FAILED"), "{said}");
+}
+
+/// Bytes that a committed file may have: results are small tables and figures, and corpora, models and packages belong elsewhere.
+const LARGEST: u64 = 1 << 20;
+
+#[test]
+fn nothing_large_is_committed() {
+    let listed = Command::new("git").args(["ls-files", "-z"]).current_dir(repository()).output();
+    let Some(listed) = listed.ok().filter(|listed| listed.status.success()) else {
+        eprintln!("skipped: not a working copy of git");
+        return;
+    };
+    let names = String::from_utf8(listed.stdout).unwrap();
+    let size = |name: &str| fs::metadata(repository().join(name)).map_or(0, |file| file.len());
+    let large: Vec<&str> = names.split_terminator('\0').filter(|name| size(name) > LARGEST).collect();
+    assert!(large.is_empty(), "over {LARGEST} bytes: {large:?}");
 }

@@ -16,6 +16,7 @@ mod measures;
 mod neighbours;
 mod neural;
 mod one_order;
+mod own_answers;
 mod own_data;
 mod own_files;
 mod own_page;

@@ -1,0 +1,223 @@
+//! What the factors of a user's own items are good for: neighbours, pairs, clusters, labels, new items, proxies.
+#![cfg(unix)]
+
+use std::collections::HashMap;
+
+use ndarray::Array2;
+use ndarray_npy::read_npy;
+
+use crate::own_data::{asked, place, table};
+use crate::scratch::{Scratch, number_before};
+
+#[test]
+fn neighbours_pairs_clusters_and_labels_follow_the_score() {
+    let scratch = place();
+    scratch.run_well(&["--quiet", "--set", "ranks=30"]);
+    let bought = asked(&scratch).len();
+    let set = ["--set", "ranks=30"];
+    let well = |arguments: &[&str]| {
+        let said = scratch.say(&[arguments, &set].concat());
+        assert_eq!(said.code, Some(0), "{}", said.err);
+        said.out
+    };
+    well(&["topk", "config.yaml", "-k", "2"]);
+    let near = table(&scratch, "results/mine/neighbours.tsv");
+    assert_eq!(near.len(), 120);
+    let mean_gap = near
+        .iter()
+        .map(|row| {
+            let number = |key: &str| row[key][1..].parse::<f64>().unwrap();
+            (number("id") - number("neighbour")).abs()
+        })
+        .sum::<f64>()
+        / 120.0;
+    // the two nearest of a number are 1 away, at the ends 2
+    assert!(mean_gap < 2.0, "{mean_gap}");
+    let said = well(&["mine", "config.yaml", "--pairs", "5", "--out", "pairs.csv"]);
+    assert!(said.contains("the 5 most similar pairs: `pairs.csv`"), "{said}");
+    assert_eq!(std::fs::read_to_string(scratch.path("pairs.csv")).unwrap().lines().count(), 6);
+    let said = well(&["cluster", "config.yaml", "--clusters", "3"]);
+    assert!(said.contains("60 items in 3 clusters"), "{said}");
+    let clusters = table(&scratch, "results/mine/clusters.tsv");
+    assert_eq!((clusters.len(), &clusters[0]["cluster"]), (60, &clusters[1]["cluster"]), "0 and 1 lie together");
+    let labels: String =
+        (0..60).step_by(3).map(|i| format!("n{i}\t{}\n", if i < 30 { "low" } else { "high" })).collect();
+    scratch.write("labels.tsv", &format!("id\tlabel\n{labels}"));
+    let said = well(&["classify", "config.yaml", "--labels", "labels.tsv"]);
+    assert!(said.contains("20 labelled items in 2 classes, 40 labelled now"), "{said}");
+    let labelled = table(&scratch, "results/mine/labels.tsv");
+    let right = labelled.iter().enumerate().filter(|(i, row)| (row["label"] == "low") == (*i < 30)).count();
+    assert!(right >= 57, "{right} of 60");
+    assert_eq!(asked(&scratch).len(), bought, "factors cost nothing");
+}
+
+#[test]
+fn approximate_neighbours_come_with_the_recall_that_was_measured() {
+    let scratch = place();
+    scratch.run_well(&["--quiet", "--set", "ranks=30"]);
+    let say = |arguments: &[&str]| {
+        let topk = ["topk", "config.yaml", "-k", "2", "--set", "ranks=30"];
+        scratch.say(&[&topk[..], arguments].concat())
+    };
+    assert_eq!(say(&[]).code, Some(0));
+    // the last digits of a score, which decide between two that are as far away, depend on the order of its products
+    let lists = || {
+        let rows = table(&scratch, "results/mine/neighbours.tsv");
+        let score = |row: &HashMap<String, String>| format!("{:.9}", row["score"].parse::<f64>().unwrap());
+        rows.iter().map(|row| (row["id"].clone(), score(row))).collect::<Vec<_>>()
+    };
+    let exact = lists();
+    // 60 items are fewer than the candidates kept by default
+    let said = say(&["--approximate"]);
+    assert!(said.code == Some(0) && said.out.contains("so few items are compared"), "{}{}", said.out, said.err);
+    assert_eq!(lists(), exact);
+    let said = say(&["--approximate", "--ef", "20"]);
+    assert!(said.out.contains("recall 1.0000 of the 2 nearest by the factors"), "{}{}", said.out, said.err);
+    assert!(said.out.contains("measured at all of them"), "{}", said.out);
+    assert_eq!(lists(), exact);
+    for (arguments, words) in [
+        (&["--ef", "20"][..], "--approximate"),
+        (&["--approximate", "--target-recall", "0.9"], "cannot be used with"),
+        (&["--approximate", "--ef", "0"], "at least 1"),
+    ] {
+        let said = say(arguments);
+        assert!(said.code == Some(2) && said.err.contains(words), "{arguments:?}: {}", said.err);
+    }
+}
+
+#[test]
+fn rescoring_ranks_by_the_program_itself_within_a_budget() {
+    let scratch = place();
+    scratch.run_well(&["--quiet"]);
+    let before = asked(&scratch).len();
+    let said = scratch.say(&["topk", "config.yaml", "-k", "3", "--rescore", "20"]);
+    assert_eq!(said.code, Some(0), "{}", said.err);
+    let near = table(&scratch, "results/mine/neighbours.tsv");
+    for row in near.iter().filter(|row| row["rank"] == "1") {
+        let number = |key: &str| row[key][1..].parse::<i64>().unwrap();
+        assert_eq!((number("id") - number("neighbour")).abs(), 1, "{row:?}");
+        assert_eq!(row["exact"], "true");
+    }
+    assert!(asked(&scratch).len() > before);
+    // a fresh place, and little to spend
+    let scratch = place();
+    scratch.run_well(&["--quiet"]);
+    let before = asked(&scratch).len();
+    let said = scratch.say(&["topk", "config.yaml", "-k", "3", "--rescore", "20", "--budget", "40"]);
+    assert_eq!(said.code, Some(3), "{}", said.err);
+    assert!(asked(&scratch).len() <= before + 40, "{}", asked(&scratch).len() - before);
+}
+
+#[test]
+fn new_items_are_embedded_from_their_scores_with_the_landmarks_alone() {
+    let scratch = place();
+    scratch.run_well(&["--quiet", "--set", "ranks=30"]);
+    let before = asked(&scratch).len();
+    scratch.write("new.tsv", "key\ttext\nfirst\t7\nsecond\t41\n");
+    for bought in [60, 0] {
+        let already = asked(&scratch).len();
+        let said = scratch.say(&["project", "config.yaml", "new.tsv", "-k", "1", "--set", "ranks=30"]);
+        assert_eq!(said.code, Some(0), "{}", said.err);
+        assert_eq!(asked(&scratch).len() - already, bought, "2 items and 30 landmarks, once: {}", said.out);
+    }
+    assert_eq!(asked(&scratch).len(), before + 60);
+    let near = table(&scratch, "results/mine/projected/new/neighbours.tsv");
+    for (row, wanted) in near.iter().zip([7.0, 41.0]) {
+        let number = row["neighbour"][1..].parse::<f64>().unwrap();
+        assert!((number - wanted).abs() <= 2.0, "{row:?}");
+    }
+    let vectors: Array2<f64> = read_npy(scratch.path("results/mine/projected/new/vectors.npy")).unwrap();
+    let z: Array2<f64> = read_npy(scratch.path("results/mine/factors/vectors.npy")).unwrap();
+    // an item of the matrix, handed in again as new, gets the row that it has
+    for k in 0..z.ncols() {
+        assert!((vectors[[0, k]] - z[[7, k]]).abs() < 1e-9, "column {k}");
+    }
+}
+
+#[test]
+fn a_proxy_from_embeddings_of_ones_own_takes_part_and_is_projected() {
+    let scratch = place();
+    let embedding = |i: f64| [(i / 60.0).cos(), (i / 60.0).sin()];
+    scratch.write_matrix("own.npy", &Array2::from_shape_fn((60, 2), |(i, k)| embedding(i as f64)[k]));
+    scratch.write_matrix("new.npy", &Array2::from_shape_fn((1, 2), |(_, k)| embedding(7.0)[k]));
+    let method = "methods=[{ id: shift_ridge, proxy: { kind: embedding_cosine, path: own.npy } }]";
+    scratch.run_well(&["--quiet", "--set", method]);
+    scratch.write("new.tsv", "key\ttext\nfirst\t7\n");
+    let said = scratch.say(&["project", "config.yaml", "new.tsv", "--set", method]);
+    assert_eq!(said.code, Some(2), "{}", said.err);
+    said.must_complain("--embeddings new.npy");
+    let said = scratch.say(&["project", "config.yaml", "new.tsv", "--embeddings", "new.npy", "--set", method]);
+    assert_eq!(said.code, Some(0), "{}", said.err);
+    let vectors: Array2<f64> = read_npy(scratch.path("results/mine/projected/new/vectors.npy")).unwrap();
+    let z: Array2<f64> = read_npy(scratch.path("results/mine/factors/vectors.npy")).unwrap();
+    for k in 0..z.ncols() {
+        assert!((vectors[[0, k]] - z[[7, k]]).abs() < 1e-8, "column {k}: {} and {}", vectors[[0, k]], z[[7, k]]);
+    }
+}
+
+/// Scores by the oracles of the house, seen through cheap relatives of theirs: a section `oracle`, a dataset, a proxy.
+const HOUSE: [(&str, &str, &str); 3] = [
+    (
+        "{ kind: wmd, gamma: 1.0 }",
+        "{ name: texts, path: items.txt, vectors: { kind: ppmi_svd, dimension: 6, min_count: 1 } }",
+        "{ kind: rwmd }",
+    ),
+    (
+        "{ kind: wmd, gamma: 2.0 }",
+        "{ name: texts, path: items.txt, vectors: { kind: ppmi_svd, dimension: 6, min_count: 1 } }",
+        "bag_of_words",
+    ),
+    #[cfg(feature = "torch")]
+    (
+        "{ kind: cross_encoder, model: tiny }",
+        "{ name: texts, path: items.txt }",
+        "{ kind: embedding_cosine, model: tiny }",
+    ),
+    #[cfg(not(feature = "torch"))]
+    ("{ kind: wmd, gamma: 2.0 }", "{ name: texts, path: items.txt, vectors: { kind: ppmi_svd } }", "{ kind: wcd }"),
+];
+
+#[test]
+fn texts_under_an_oracle_of_the_house_are_factored_and_projected_with_its_proxy() {
+    let texts: Vec<String> = (0..24)
+        .map(|i| {
+            let word = |k: usize| ["harbour", "lantern", "violin", "orchard", "ferry", "saffron", "quarry"][k % 7];
+            format!("the {} and the {} by the {} {}", word(i), word(i / 3 + 2), word(i * 5 + 1), word(i * i))
+        })
+        .collect();
+    for (oracle, dataset, proxy) in HOUSE {
+        let method = format!("{{ id: shift_ridge, proxy: {proxy} }}");
+        let scratch = Scratch::with(&format!(
+            "name: mine\nexperiment: own_data\ndataset: {dataset}\noracle: {oracle}\nmethods: [{method}]\nranks: 8\n"
+        ));
+        scratch.write("items.txt", &texts.join("\n"));
+        scratch.run_well(&["--quiet"]);
+        // two of the old ones, handed in again as new, get the rows that they have
+        scratch.write("new.txt", &format!("{}\n{}\n", texts[5], texts[17]));
+        // a model is asked in both orders
+        let first = if oracle.contains("cross_encoder") { 32 } else { 16 };
+        for bought in [first, 0] {
+            let said = scratch.say(&["project", "config.yaml", "new.txt"]);
+            assert_eq!(said.code, Some(0), "{oracle}: {}", said.err);
+            assert_eq!(number_before(&said.out, " evaluations were bought"), bought, "{oracle}: {}", said.out);
+        }
+        let vectors: Array2<f64> = read_npy(scratch.path("results/mine/projected/new/vectors.npy")).unwrap();
+        let z: Array2<f64> = read_npy(scratch.path("results/mine/factors/vectors.npy")).unwrap();
+        for (new, old) in [(0, 5), (1, 17)] {
+            let apart = (&vectors.row(new) - &z.row(old)).mapv(f64::abs).fold(0.0, |a: f64, &b| a.max(b));
+            // a model in single precision scores a pair in another batch a little differently
+            assert!(apart < 1e-3, "{oracle}: rows differ by {apart}");
+        }
+    }
+}
+
+#[test]
+fn words_are_a_proxy_of_a_program_too() {
+    let scratch = place();
+    let words = ["harbour", "lantern", "violin", "orchard", "ferry"];
+    let rows: String =
+        (0..60).map(|i| format!("n{i}\t{i} {} {} {}\n", words[i % 5], words[i / 12], words[i / 3 % 5])).collect();
+    scratch.write("items.tsv", &format!("key\ttext\n{rows}"));
+    let vectors = "dataset.vectors={ kind: ppmi_svd, dimension: 3, min_count: 1 }";
+    scratch.run_well(&["--quiet", "--set", vectors, "--set", "methods=[{ id: shift_ridge, proxy: rwmd }]"]);
+}
