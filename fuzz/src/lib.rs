@@ -16,7 +16,6 @@ mod readers;
 #[path = "../../crates/store/tests/store"]
 pub mod store {
     mod faulty;
-    #[allow(dead_code, reason = "its figures are printed by the tests")]
     mod model;
 
     /// Runs a script of operations, faults and kills.

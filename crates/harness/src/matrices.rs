@@ -108,6 +108,11 @@ impl<'a> Matrices<'a> {
         self.stores().map(|metered| metered.spent().evaluations).sum()
     }
 
+    /// Entries of the matrices that the store held before this run.
+    pub fn found(&self) -> u64 {
+        self.stores().map(MeteredStore::found).sum()
+    }
+
     /// Evaluations made besides the matrices.
     pub fn evaluations_beside(&self) -> u64 {
         self.stores().map(MeteredStore::spent_beside).sum()

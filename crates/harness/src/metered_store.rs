@@ -205,6 +205,11 @@ impl MeteredStore {
         beside.iter().map(|metered| metered.spent().evaluations).sum()
     }
 
+    /// Entries that the store held before anything was bought through this.
+    pub fn found(&self) -> u64 {
+        self.stored.as_ref().map_or(0, |stored| stored.entries().saturating_sub(stored.bought()))
+    }
+
     /// The store's side of it, where entries are kept.
     pub fn stored(&self) -> Option<&Stored<impl Oracle + use<>>> {
         self.stored.as_deref()

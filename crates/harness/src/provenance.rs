@@ -47,6 +47,9 @@ pub struct Provenance {
 pub struct Calls {
     /// Number of calls that the plan says the run needs.
     pub planned: u64,
+    /// True where the plan is an upper bound: `planned` and `reused` are at most so many.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub at_most: bool,
     /// Number of calls made.
     pub bought: u64,
     /// Number of planned calls whose scores were there already.

@@ -242,8 +242,12 @@ fn run_at(
     let calls = Calls {
         planned: forecast.evaluations(),
         bought: matrices.calls(),
-        // behind a model that was trained on the way, what the store held shows only now
-        reused: forecast.evaluations().saturating_sub(if were_open { missing } else { matrices.calls() }),
+        at_most: !forecast.is_exact(),
+        reused: match forecast.are_named() {
+            // behind a model that was trained on the way, what the store held shows only now
+            true => forecast.evaluations().saturating_sub(if were_open { missing } else { matrices.calls() }),
+            false => matrices.found().min(forecast.evaluations().saturating_sub(matrices.calls())),
+        },
         skipped: source.skipped(),
     };
     let was_work = forecast.finished < jobs.len();
@@ -428,9 +432,9 @@ fn calls_of_all(
         (true, true) => planned.saturating_sub(bought),
         (true, false) => planned.saturating_sub(bought + source.matrices().to_buy(&forecast)?),
         // an upper bound: what it has too much was reused by nobody
-        (false, _) => this_run.reused,
+        (false, _) => this_run.reused.min(planned.saturating_sub(bought)),
     };
-    Ok(Calls { planned, bought, reused, skipped: this_run.skipped })
+    Ok(Calls { planned, at_most: !forecast.is_exact(), bought, reused, skipped: this_run.skipped })
 }
 
 /// What `run.json` says of a run, but for its rows.

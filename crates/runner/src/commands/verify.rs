@@ -88,9 +88,11 @@ fn provenance(facts: &Json, checks: &mut Checks) {
     );
     let number = |key: &str| facts["calls"][key].as_u64().unwrap_or(0);
     let (planned, bought, reused) = (number("planned"), number("bought"), number("reused"));
+    let is_bound = facts["calls"]["at_most"] == Json::Bool(true);
+    let most = if is_bound { "at most " } else { "" };
     checks.holds(
-        bought > 0 || reused >= planned,
-        &format!("{bought} calls made and {reused} reused of {planned} planned"),
+        bought > 0 || reused >= planned || is_bound && reused > 0,
+        &format!("{bought} calls made and {most}{reused} reused of {most}{planned} planned"),
         &format!("{planned} calls planned, but none made and {reused} reused"),
     );
     let Some(files) = facts["files"].as_array() else {

@@ -46,6 +46,11 @@ fn entries_of_a_ranking_are_planned_kept_and_evaluated_once() {
     let bought = scratch.calls("results/threads")[1];
     assert!(bought > planned && bought <= most, "{planned} < {bought} <= {most}");
     assert_eq!(scratch.entries_kept("store"), bought);
+    assert_eq!(scratch.calls("results/threads"), [most, bought, 0]);
+    // what lay in the store is told of a plan that is a bound, too
+    scratch.run_well(&["--quiet", "--results", "again"]);
+    assert_eq!(scratch.calls("again/threads"), [most, 0, bought]);
+    assert_eq!(scratch.json("again/threads/run.json")["calls"]["at_most"], true);
 }
 
 #[test]
