@@ -29,7 +29,7 @@ pub struct Cli {
     /// What to do with a configuration; running it needs no command.
     #[command(flatten)]
     pub run: RunArgs,
-    /// Anything else.
+    /// The command, where one is named.
     #[command(subcommand)]
     pub command: Option<Command>,
     /// How much is logged.
@@ -165,9 +165,11 @@ impl PlaceArgs {
     }
 }
 
-/// Everything but running.
+/// The commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    /// Run a configuration; `runner CONFIG.yaml` does the same
+    Run(RunArgs),
     /// List what a configuration can name: methods, oracles, proxies, landmarks, experiments, tasks, datasets
     List {
         /// One of the lists; all of them by default

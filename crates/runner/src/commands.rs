@@ -49,6 +49,7 @@ pub fn main() -> ExitCode {
 fn dispatch(cli: Cli) -> Result<Exit> {
     let text = match cli.command {
         None => return run::run(&cli.run, cli.log),
+        Some(Command::Run(arguments)) => return run::run(&arguments, cli.log),
         Some(Command::Report { config, overlay, places }) => return run::report(&config, &overlay, &places, cli.log),
         Some(Command::Scale(command)) => return scale::scale(command, cli.log),
         Some(Command::Own(command)) => return own::own(command, cli.log),

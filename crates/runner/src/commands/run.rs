@@ -123,7 +123,8 @@ fn command_line() -> String {
         "--fetch",
         "--accept-licences",
     ];
-    let arguments = std::env::args().skip(1).filter(|word| !MOVES_NOTHING.contains(&word.as_str()));
+    let arguments = std::env::args().skip(1).skip_while(|word| word == "run");
+    let arguments = arguments.filter(|word| !MOVES_NOTHING.contains(&word.as_str()));
     let arguments = arguments.map(|word| if word.contains(' ') { format!("'{word}'") } else { word });
     std::iter::once("runner".to_owned()).chain(arguments).collect::<Vec<_>>().join(" ")
 }

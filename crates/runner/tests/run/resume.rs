@@ -75,9 +75,11 @@ fn run_json_sums_over_the_cells_whichever_run_computed_them() {
     scratch.run_well(&["--quiet"]);
     let first = scratch.calls("results/sample");
     assert!(first[1] > 0 && first[1] == first[0], "{first:?}");
-    // computed again, every entry comes from the store; what it took stays known
-    scratch.run_well(&["--quiet", "--force"]);
+    // computed again, every entry comes from the store; what it took stays known. The command may be named
+    let said = scratch.say(&["run", "config.yaml", "--quiet", "--force"]);
+    assert_eq!(said.code, Some(0), "{}", said.err);
     assert_eq!(scratch.calls("results/sample"), first);
+    assert_eq!(scratch.json("results/sample/run.json")["command"], "runner config.yaml");
     let cells = scratch.json("results/sample/run.json")["cells"].clone();
     assert!(cells["cells"].as_u64().unwrap() > 1 && cells["cells_without_bill"].is_null(), "{cells}");
     assert_eq!(cells["machines"].as_array().unwrap().len(), 1);
