@@ -2,7 +2,7 @@
 //!
 //! `scattered_table FOLDER DEGREE DRAWS SHARES [METHOD]`: FOLDER holds `K.f64` and, where there are any, `proxy0.f64`, `proxy1.f64`, …, each n·n
 //! little-endian f64, symmetric, and `vectors.f64`, n·d; `scripts/peers/scattered.py --export` writes them. SHARES is a list of s/n.
-//! Prints a line a method and share: the mean relative error over all cells with the half width of its 95 % interval, the geometric
+//! Prints a line a method and share: the mean relative error over all entries with the half width of its 95 % interval, the geometric
 //! mean of its ratio to `shift_ridge` around the proxy with known entries, draw by draw, with an interval, and mean seconds of a fit.
 
 #![allow(clippy::print_stdout)] // it is a command-line tool

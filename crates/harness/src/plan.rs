@@ -107,7 +107,7 @@ impl Forecast {
         self.entries.iter().map(EntrySet::chosen_evaluations).sum()
     }
 
-    /// One line per group, in the order of first appearance: (group, jobs, cells each, alone each, added together).
+    /// One line per group, in the order of first appearance: (group, jobs, entries each, alone each, added together).
     pub fn groups(&self) -> Vec<GroupForecast> {
         let mut groups: Vec<GroupForecast> = Vec::new();
         for job in &self.jobs {

@@ -317,19 +317,23 @@ fn sections_again(config: &Config, options: &RunOptions) -> Result<Vec<ReportSec
         return collection::report_again(config, collection, options);
     }
     // cells are found by the scores they are of, and those of a model that is gone by training it again; published rows need none
-    let has_cells = results_folder(config, options).join("cells.jsonl").exists();
+    let has_cells = redraw::has_cells(&results_folder(config, options));
     let options = &RunOptions { from_rows: !has_cells, ..drawing(config, options) };
     with_source(config, options, |source| Ok(vec![redraw::section_again(config, source, options)?]))
 }
 
 /// Options of a drawing from published rows: it trains no model, and names the command of the run and not its own.
 fn drawing(config: &Config, options: &RunOptions) -> RunOptions {
+    RunOptions { from_rows: true, command: command_of(config), ..options.clone() }
+}
+
+/// The command that runs a configuration in its profile.
+fn command_of(config: &Config) -> String {
     let profile = match config.run.profile.name.as_str() {
         DEFAULT_PROFILE => String::new(),
         other => format!(" --profile {other}"),
     };
-    let command = format!("runner {}{profile}", config.run.file.display());
-    RunOptions { from_rows: true, command, ..options.clone() }
+    format!("runner {}{profile}", config.run.file.display())
 }
 
 /// Outcome of the jobs.

@@ -89,13 +89,18 @@ pub fn render(input: &ReportInput<'_>) -> Result<Rendered, ReportError> {
     Ok(Rendered { files })
 }
 
-/// Renders one page for several configurations: a whole paper, below its title and all of its claims.
+/// Renders one page for several configurations: a whole paper, below its title, all of its claims, and what is not run yet.
 ///
 /// # Errors
 /// As [`render`].
-pub fn render_page(title: &str, claims: &[JudgedClaim], inputs: &[ReportInput<'_>]) -> Result<String, ReportError> {
+pub fn render_page(
+    title: &str,
+    claims: &[JudgedClaim],
+    missing: &[String],
+    inputs: &[ReportInput<'_>],
+) -> Result<String, ReportError> {
     let sections = inputs.iter().map(section).collect::<Result<Vec<_>, _>>()?;
-    page::render(Some(page::Cover { title, claims }), &sections)
+    page::render(Some(page::Cover { title, claims, missing }), &sections)
 }
 
 fn section<'a>(input: &'a ReportInput<'a>) -> Result<page::Section<'a>, ReportError> {
@@ -223,10 +228,13 @@ mod tests {
         let (rows, reference) = (fixture::rows(), fixture::reference());
         let one = fixture::input(&rows, &reference);
         let other = ReportInput { config_name: "second".into(), title: "Another table".into(), ..one.clone() };
-        let page = render_page("A paper", &one.claims.clone(), &[one, other]).unwrap();
+        let missing = ["A third table: `runner third.yaml` makes it".to_owned()];
+        let page = render_page("A paper", &one.claims.clone(), &missing, &[one.clone(), other]).unwrap();
         assert!(page.contains("<h1>A paper</h1>") && page.contains("1 of 2 claims of the paper holds"));
         assert!(page.contains("id=\"fixture-table5\"") && page.contains("id=\"second-table5\""));
         assert_eq!(page.matches("@font-face").count(), 2);
+        assert!(page.contains("<li>A third table: <code>runner third.yaml</code> makes it</li>"));
+        assert!(!render_page("A paper", &[], &[], &[one]).unwrap().contains("Not run yet"));
     }
 
     #[test]

@@ -23,6 +23,8 @@ pub(super) struct Section<'a> {
 pub(super) struct Cover<'a> {
     pub(super) title: &'a str,
     pub(super) claims: &'a [JudgedClaim],
+    /// Configurations without results, each with the command that makes them.
+    pub(super) missing: &'a [String],
 }
 
 #[derive(Template)]
@@ -44,6 +46,7 @@ struct CoverView<'a> {
     title: &'a str,
     outcome: Option<String>,
     claims: &'a [JudgedClaim],
+    missing: &'a [String],
 }
 
 struct InkView {
@@ -86,6 +89,7 @@ pub(super) fn render(cover: Option<Cover<'_>>, sections: &[Section<'_>]) -> Resu
             title: cover.title,
             outcome: claims_sentence(cover.claims).map(|text| text + "."),
             claims: cover.claims,
+            missing: cover.missing,
         }),
         how_to_read: if has_matrix {
             HOW_TO_READ_A_MATRIX

@@ -115,7 +115,7 @@ fn measure(context: &SweepContext<'_>, cell: &Cell, results: &ResultStore) -> Re
     Ok(rows)
 }
 
-/// Rows of errors, the one over all cells with the seconds of the fit.
+/// Rows of errors, the one over all entries with the seconds of the fit.
 pub(super) fn with_seconds(rows: Vec<ResultRow>, approximation: &Approximation) -> impl Iterator<Item = ResultRow> {
     let seconds = approximation.report().seconds;
     rows.into_iter().map(move |row| match row.metric {

@@ -1,6 +1,6 @@
 //! The errors of an approximation: exact where all of K is at hand, estimated from a sample of extra entries otherwise.
 //!
-//! Off the diagonal first, since neighbours, pairs and clusters leave the diagonal out; then over all cells; over the entries that the fit did not
+//! Off the diagonal first, since neighbours, pairs and clusters leave the diagonal out; then over all entries; over the entries that the fit did not
 //! evaluate, which says what was learned rather than bought; and at sampled entries of those the error of large scores, and the correlation.
 
 use landmark_core::approximation::Approximation;
@@ -162,7 +162,7 @@ pub(super) fn rows(
     })
 }
 
-/// The row of the error over all cells alone, where it is known.
+/// The row of the error over all entries alone, where it is known.
 pub(super) fn row(
     context: &SweepContext<'_>,
     errors: Errors,

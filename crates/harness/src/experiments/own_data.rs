@@ -176,7 +176,7 @@ fn measure(context: &SweepContext<'_>, key: &CellKey, cell: &Cell) -> Result<Vec
     Ok(rows)
 }
 
-/// The row of the error over all cells.
+/// The row of the error over all entries.
 fn all_cells(rows: &[ResultRow]) -> Option<ResultRow> {
     rows.iter().find(|row| matches!(row.metric, Metric::RelativeError | Metric::EstimatedError)).cloned()
 }
@@ -378,9 +378,9 @@ fn layout(context: &SweepContext<'_>, rows: &[ResultRow]) -> Layout {
     let with_known = find(Metric::ErrorWithKnown);
     let of_files = find(Metric::EstimatedError).or_else(|| find(Metric::RelativeError));
     let name = if with_known.is_some() {
-        "relative error of the factors in the files, all cells"
+        "relative error of the factors in the files, all entries"
     } else {
-        "relative error, all cells"
+        "relative error, all entries"
     };
     let errors = [
         ("relative error off the diagonal", find(Metric::OffDiagonalError)),

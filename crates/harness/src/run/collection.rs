@@ -3,9 +3,10 @@
 use landmark_report::{ReportInput, write_file};
 
 use super::{
-    Ended, ReportSection, RunError, RunOptions, results_folder, run_sections, section, sections_again, with_causes,
+    Ended, ReportSection, RunError, RunOptions, command_of, drawing, redraw, results_folder, run_sections, section,
+    sections_again, with_causes,
 };
-use crate::config::{Collection, Config, Shown};
+use crate::config::{Collection, Config, Shown, Subject};
 
 /// Runs every member; a failure stops the rest, unless the run goes on after failures.
 pub(super) fn run(
@@ -31,7 +32,7 @@ pub(super) fn run(
     if options.dry_run {
         return Ok((ended, sections));
     }
-    let sections = show(config, collection, sections, options)?;
+    let sections = show(config, collection, sections, &[], options)?;
     if !options.quiet {
         let page = results_folder(config, options).join("report.html");
         eprintln!("all {} of them on one page: open `{}`", collection.members.len(), page.display());
@@ -39,17 +40,41 @@ pub(super) fn run(
     Ok((ended, sections))
 }
 
-/// Draws every member and the page again.
+/// Draws every member that has results and the page again; the page names the others.
 pub(super) fn report_again(
     config: &Config,
     collection: &Collection,
     options: &RunOptions,
 ) -> Result<Vec<ReportSection>, RunError> {
     let mut sections = Vec::new();
-    for member in &collection.members {
+    let has_any = has_results(config, options);
+    // where there is nothing at all, the first member says so
+    for member in collection.members.iter().filter(|member| !has_any || has_results(member, options)) {
         sections.extend(sections_again(member, options)?);
     }
-    show(config, collection, sections, options)
+    let missing: Vec<_> = without_results(config, options)
+        .into_iter()
+        .map(|member| format!("{}: `{}` makes it", section::title(member), command_of(member)))
+        .collect();
+    show(config, collection, sections, &missing, &drawing(config, options))
+}
+
+fn has_results(config: &Config, options: &RunOptions) -> bool {
+    match &config.subject {
+        Subject::Collection(collection) => collection.members.iter().any(|member| has_results(member, options)),
+        _ => redraw::is_there(&results_folder(config, options)),
+    }
+}
+
+/// Configurations of a collection, and of those in it, that have no results.
+fn without_results<'a>(config: &'a Config, options: &RunOptions) -> Vec<&'a Config> {
+    match &config.subject {
+        Subject::Collection(collection) => {
+            collection.members.iter().flat_map(|member| without_results(member, options)).collect()
+        }
+        _ if has_results(config, options) => Vec::new(),
+        _ => vec![config],
+    }
 }
 
 /// The outcome a caller must hear of: a failure before a budget before success.
@@ -66,13 +91,15 @@ fn show(
     config: &Config,
     collection: &Collection,
     mut sections: Vec<ReportSection>,
+    missing: &[String],
     options: &RunOptions,
 ) -> Result<Vec<ReportSection>, RunError> {
     sections.iter_mut().for_each(|section| section.keep(&collection.only));
     let folder = results_folder(config, options);
     match collection.shown {
         Shown::Together => {
-            let one = ReportSection::together(config, sections, options)?;
+            let mut one = ReportSection::together(config, sections, options)?;
+            one.add_notes(missing.iter().map(|member| format!("not run: {member}")));
             landmark_report::render(&one.input())?.write(&folder)?;
             Ok(vec![one])
         }
@@ -80,7 +107,7 @@ fn show(
             let inputs: Vec<ReportInput<'_>> = sections.iter().map(ReportSection::input).collect();
             let at_hand = sections.iter().map(ReportSection::published).collect();
             let claims = section::claims(config, None, at_hand, options)?;
-            let page = landmark_report::render_page(&section::title(config), &claims, &inputs)?;
+            let page = landmark_report::render_page(&section::title(config), &claims, missing, &inputs)?;
             write_file(&folder.join("report.html"), page.as_bytes())?;
             Ok(sections)
         }

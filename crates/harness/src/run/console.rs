@@ -77,7 +77,7 @@ pub(super) fn print_dry_run(
         // a closed pipe (`| head`) ends the listing, not the run
         let _ = writeln!(out, "{text}");
     };
-    line(format!("{:<58} {:>5} {:>14} {:>14} {:>14}", "", "jobs", "cells each", "if alone each", "really bought"));
+    line(format!("{:<58} {:>5} {:>14} {:>14} {:>14}", "", "jobs", "entries each", "if alone each", "really bought"));
     if options.verbose {
         for job in &forecast.jobs {
             line(row(&job.group, 1, job.cells, job.alone, job.added));

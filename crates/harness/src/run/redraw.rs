@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use landmark_report::{CellKey, Rendered, ResultRow, ResultStore, rows_from_parquet};
+use landmark_report::{CellKey, Rendered, ResultRow, ResultStore, ResultsError, rows_from_parquet};
 
 use super::{
     BillTotal, Calls, Outcome, ReportSection, RunError, RunOptions, bills, calls_of_all, drawing, gather_provenance,
@@ -49,11 +49,26 @@ pub(super) fn section_again(
     Ok(section)
 }
 
-/// The rows of these cells; of a published run without cells, such as a clone has, those of `results.parquet`.
+/// True where a folder holds results, finished or not.
+pub(super) fn is_there(folder: &Path) -> bool {
+    has_cells(folder) || folder.join(ROWS).is_file()
+}
+
+/// True of a run of this working copy; a clone has only the rows of what is published.
+pub(super) fn has_cells(folder: &Path) -> bool {
+    folder.join("cells.jsonl").exists()
+}
+
+const ROWS: &str = "results.parquet";
+
+/// The rows of these cells; of a published run without cells those of `results.parquet`. A folder that is not there is not made.
 fn kept_rows(folder: &Path, keys: &[CellKey]) -> Result<Vec<ResultRow>, RunError> {
-    let published = folder.join("results.parquet");
-    if !folder.join("cells.jsonl").exists() && published.is_file() {
-        return Ok(rows_from_parquet(&published)?);
+    if !is_there(folder) {
+        let (folder, wanted) = (folder.to_owned(), keys.len());
+        return Err(ResultsError::Unfinished { folder, missing: wanted, wanted }.into());
+    }
+    if !has_cells(folder) {
+        return Ok(rows_from_parquet(&folder.join(ROWS))?);
     }
     Ok(ResultStore::open(folder)?.rows(keys)?)
 }

@@ -128,6 +128,11 @@ impl ReportSection {
         }
     }
 
+    /// Adds to the notes below the tables.
+    pub(super) fn add_notes(&mut self, notes: impl IntoIterator<Item = String>) {
+        self.notes.extend(notes);
+    }
+
     /// Drops tables and figures whose ids begin with none of `only`; an empty list drops nothing.
     pub(super) fn keep(&mut self, only: &[String]) {
         let is_kept = |id: &str| only.is_empty() || only.iter().any(|start| id.starts_with(start.as_str()));

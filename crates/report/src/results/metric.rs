@@ -181,8 +181,8 @@ metrics! {
     Ratio: "ratio", "s2 / s1", "s2 / s1", Neither, Fixed(2), POSITIVE;
     /// Most words of a random document (WME).
     MaxWords: "max_words", "Dmax", "most words of a random document", Neither, Whole, POSITIVE;
-    /// Cells of K.
-    Cells: "cells", "cells", "cells of K", Lower, Whole, POSITIVE;
+    /// Entries of K, each side of the diagonal counted.
+    Cells: "cells", "entries", "entries of K", Lower, Whole, POSITIVE;
     /// Calls of the similarity function.
     Evaluations: "evaluations", "evaluations", "evaluations", Lower, Whole, POSITIVE;
     /// Wall seconds.

@@ -36,7 +36,7 @@ fn head(metric: Metric) -> Vec<Head> {
     vec![
         Head::text("method"),
         Head::figures("rank"),
-        Head::figures("cells of K"),
+        Head::figures("entries of K"),
         Head::figures(format!("paper {}", metric.head())),
         Head::figures(format!("ours {}", metric.head())),
         Head::figures("Δ"),

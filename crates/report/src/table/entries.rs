@@ -12,7 +12,7 @@ pub(super) fn blocks(input: &ReportInput<'_>, select: &Selection) -> Result<Vec<
         Head::text("method"),
         Head::figures("columns s"),
         Head::figures("rank"),
-        Head::figures("cells of K"),
+        Head::figures("entries of K"),
         Head::figures("share of n² (%)"),
         Head::figures("calls if run alone"),
     ];

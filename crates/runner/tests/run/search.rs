@@ -1,8 +1,8 @@
-//! Searching for ranks, random documents beside the matrix, and collections of configurations.
+//! Searching for ranks, and random documents beside the matrix.
 
 use landmark_tasks::cross_validation::is_tied;
 
-use crate::scratch::{MATRIX, Scratch, number_before, smooth_matrix};
+use crate::scratch::{Scratch, number_before};
 
 /// Ranks, γ and C of three methods searched for on 60 documents of the sample.
 const SEARCHED: &str = "\
@@ -100,51 +100,4 @@ fn ranks_are_given_or_searched_for() {
     scratch.complains(&["--set", "search.max_words=[3, 4.5]"], &["`search.max_words` has 4.5", "from 1 to 500"]);
     scratch.complains(&["--set", "search.strategy=grid"], &["`search.rank` needs `strategy: random` or `tpe`"]);
     scratch.complains(&["--set", "methods=[{ id: wme, known: [landmarks] }]"], &["`wme` buys no entry of the matrix"]);
-}
-
-/// Two matrices, each in a configuration of its own, and a collection of both.
-fn collected(shown: &str) -> Scratch {
-    let scratch = Scratch::with(&format!(
-        "name: both\nexperiment: collection\nshown: {shown}\nmembers: [first.yaml, second.yaml]\n"
-    ));
-    scratch.write_matrix("matrix.npy", &smooth_matrix());
-    scratch.write("first.yaml", &MATRIX.replace("name: mine", "name: first"));
-    let second = "name: second\nexperiment: error_curve\ndataset: { name: random_psd, n: 20 }\noracle: precomputed\n";
-    scratch.write("second.yaml", &format!("{second}methods: [nystrom]\nranks: [5]\n"));
-    scratch
-}
-
-#[test]
-fn a_collection_runs_its_members_and_shows_them_on_one_page() {
-    for shown in ["together", "in_turn"] {
-        let scratch = collected(shown);
-        scratch.run_well(&["--quiet"]);
-        let page =
-            String::from_utf8(scratch.files("results/both").remove(std::path::Path::new("report.html")).unwrap())
-                .unwrap();
-        assert!(page.contains("precomputed") && page.contains("random_psd"), "{shown}");
-        // a member is a configuration like any other
-        assert!(scratch.path("results/first/report.html").exists() && scratch.path("results/second/run.json").exists());
-        let before = scratch.files("results");
-        scratch.run_well(&["--quiet"]);
-        assert_eq!(scratch.files("results"), before, "{shown}");
-    }
-}
-
-#[test]
-fn a_collection_shows_only_what_it_is_asked_for() {
-    let scratch = collected("together");
-    scratch.run_well(&["--quiet", "--set", "only=[table-entries]"]);
-    let names: Vec<String> = scratch.files("results/both").keys().map(|path| path.display().to_string()).collect();
-    assert!(names.contains(&"table-entries.tex".to_owned()), "{names:?}");
-    assert!(!names.iter().any(|name| name.starts_with("figure")), "{names:?}");
-}
-
-#[test]
-fn a_broken_or_missing_member_is_named_with_its_file() {
-    let scratch = collected("together");
-    scratch.write("second.yaml", "name: second\nexperiment: eror_curve\n");
-    scratch.complains(&[], &["the member `second.yaml` is wrong", "`eror_curve`"]);
-    scratch.complains(&["--set", "members=[third.yaml]"], &["`third.yaml` is wrong", "can't be read"]);
-    scratch.complains(&["--set", "members=[]"], &["`members` is empty"]);
 }

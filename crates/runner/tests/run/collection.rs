@@ -1,0 +1,85 @@
+//! Collections: several configurations on one page.
+
+use crate::scratch::{MATRIX, Scratch, smooth_matrix};
+
+/// Two matrices, each in a configuration of its own, and a collection of both.
+fn collected(shown: &str) -> Scratch {
+    let scratch = Scratch::with(&format!(
+        "name: both\ntitle: Both of them\nexperiment: collection\nshown: {shown}\nmembers: [first.yaml, second.yaml]\n"
+    ));
+    scratch.write_matrix("matrix.npy", &smooth_matrix());
+    scratch.write("first.yaml", &MATRIX.replace("name: mine", "name: first\ntitle: The first matrix"));
+    let second = "name: second\ntitle: The second matrix\nexperiment: error_curve\ndataset: { name: random_psd, n: 20 }\noracle: precomputed\n";
+    scratch.write("second.yaml", &format!("{second}methods: [nystrom]\nranks: [5]\n"));
+    scratch
+}
+
+#[test]
+fn a_collection_runs_its_members_and_shows_them_on_one_page() {
+    for shown in ["together", "in_turn"] {
+        let scratch = collected(shown);
+        scratch.run_well(&["--quiet"]);
+        let page =
+            String::from_utf8(scratch.files("results/both").remove(std::path::Path::new("report.html")).unwrap())
+                .unwrap();
+        assert!(page.contains("precomputed") && page.contains("random_psd"), "{shown}");
+        // a member is a configuration like any other
+        assert!(scratch.path("results/first/report.html").exists() && scratch.path("results/second/run.json").exists());
+        let before = scratch.files("results");
+        scratch.run_well(&["--quiet"]);
+        assert_eq!(scratch.files("results"), before, "{shown}");
+    }
+}
+
+#[test]
+fn a_collection_shows_only_what_it_is_asked_for() {
+    let scratch = collected("together");
+    scratch.run_well(&["--quiet", "--set", "only=[table-entries]"]);
+    let names: Vec<String> = scratch.files("results/both").keys().map(|path| path.display().to_string()).collect();
+    assert!(names.contains(&"table-entries.tex".to_owned()), "{names:?}");
+    assert!(!names.iter().any(|name| name.starts_with("figure")), "{names:?}");
+}
+
+#[test]
+fn a_broken_or_missing_member_is_named_with_its_file() {
+    let scratch = collected("together");
+    scratch.write("second.yaml", "name: second\nexperiment: eror_curve\n");
+    scratch.complains(&[], &["the member `second.yaml` is wrong", "`eror_curve`"]);
+    scratch.complains(&["--set", "members=[third.yaml]"], &["`third.yaml` is wrong", "can't be read"]);
+    scratch.complains(&["--set", "members=[]"], &["`members` is empty"]);
+}
+
+#[test]
+fn the_page_shows_what_is_there_and_names_what_is_not() {
+    let scratch = collected("in_turn");
+    let page = || std::fs::read_to_string(scratch.path("results/both/report.html")).unwrap();
+
+    let said = scratch.say(&["report", "config.yaml"]);
+    assert_eq!(said.code, Some(2), "{}", said.err);
+    assert!(said.err.contains("`results/first` are not finished"), "{}", said.err);
+    assert!(!scratch.path("results").exists());
+
+    scratch.say(&["first.yaml", "--quiet"]);
+    let said = scratch.say(&["report", "config.yaml"]);
+    assert_eq!(said.code, Some(0), "{}", said.err);
+    assert!(page().contains("The first matrix</h1>") && !page().contains("The second matrix</h1>"));
+    assert!(page().contains("<li>The second matrix: <code>runner second.yaml</code> makes it</li>"));
+    assert!(!scratch.path("results/second").exists());
+
+    scratch.run_well(&["--quiet"]);
+    assert!(page().contains("The first matrix</h1>") && page().contains("The second matrix</h1>"));
+    assert!(!page().contains("Not run yet"));
+}
+
+#[test]
+fn a_page_of_all_together_says_below_what_it_lacks_and_how_it_is_made() {
+    let scratch = collected("together");
+    let summary = || std::fs::read_to_string(scratch.path("results/both/summary.md")).unwrap();
+    scratch.say(&["first.yaml", "--quiet"]);
+    assert_eq!(scratch.say(&["report", "config.yaml"]).code, Some(0));
+    assert!(summary().contains("not run: The second matrix: `runner second.yaml` makes it"), "{}", summary());
+    assert!(summary().contains("\nrunner config.yaml\n"), "{}", summary());
+
+    scratch.run_well(&[]);
+    assert!(!summary().contains("not run: "), "{}", summary());
+}
