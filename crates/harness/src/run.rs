@@ -3,7 +3,7 @@
 //! A job's rows are kept the moment it ends, so a run that is killed, refused by its budget or stopped by an error goes on where it was;
 //! running a finished configuration again buys nothing and changes no byte of a result.
 
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -333,7 +333,19 @@ fn command_of(config: &Config) -> String {
         DEFAULT_PROFILE => String::new(),
         other => format!(" --profile {other}"),
     };
-    format!("runner {}{profile}", config.run.file.display())
+    format!("runner {}{profile}", without_detours(&config.run.file).display())
+}
+
+/// `configs/b.yaml` of `configs/a/../b.yaml`: a path to be read, which symbolic links may make another one.
+fn without_detours(path: &Path) -> PathBuf {
+    path.components().fold(PathBuf::new(), |mut kept, part| {
+        if part == Component::ParentDir && matches!(kept.components().next_back(), Some(Component::Normal(_))) {
+            kept.pop();
+        } else {
+            kept.push(part);
+        }
+        kept
+    })
 }
 
 /// Outcome of the jobs.

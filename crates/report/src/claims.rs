@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use landmark_yaml::{ConfigError, Problems, Sources, parse};
 use serde::Deserialize;
 
-use crate::results::{Metric, ResultRow, ResultsError};
+use crate::results::{Metric, Notation, ResultRow, ResultsError};
 
 mod evaluate;
 mod index;
@@ -416,7 +416,7 @@ fn in_unit(predicate: &Predicate, value: f64) -> String {
     let metric: Option<Metric> = predicate.terms().first().map(|term| term.metric);
     match metric {
         Some(metric) if !is_ratio(&predicate.left) && !is_ratio(&predicate.right) => metric.show(value),
-        _ => format!("{value:.3}"),
+        _ => Notation::Fixed(3).show(value),
     }
 }
 

@@ -52,10 +52,14 @@ pub(super) fn report_again(
     for member in collection.members.iter().filter(|member| !has_any || has_results(member, options)) {
         sections.extend(sections_again(member, options)?);
     }
-    let missing: Vec<_> = without_results(config, options)
-        .into_iter()
-        .map(|member| format!("{}: `{}` makes it", section::title(member), command_of(member)))
-        .collect();
+    // collections in it may share members
+    let mut missing = Vec::new();
+    for member in without_results(config, options) {
+        let words = format!("{}: `{}`", section::title(member), command_of(member));
+        if !missing.contains(&words) {
+            missing.push(words);
+        }
+    }
     show(config, collection, sections, &missing, &drawing(config, options))
 }
 

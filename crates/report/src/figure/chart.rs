@@ -98,11 +98,11 @@ impl Chart {
     }
 }
 
-/// The caveats of the run and of the datasets that are shown.
+/// The caveats of the run and of the datasets that are shown, as plain text.
 pub(super) fn caveats(input: &ReportInput<'_>, groups: &[Group<'_>]) -> Vec<String> {
     let shown = |dataset: &String| groups.iter().any(|group| group.row.subject.dataset == *dataset);
     let concerns = |caveat: &&Caveat| caveat.dataset.as_ref().is_none_or(shown);
-    input.caveats.iter().filter(concerns).map(Caveat::words).collect()
+    input.caveats.iter().filter(concerns).map(|caveat| caveat.words().replace('`', "")).collect()
 }
 
 /// Style of each method: by first appearance in all rows, so that it is the same in every figure of a report.

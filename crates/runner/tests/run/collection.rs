@@ -5,8 +5,9 @@ use crate::scratch::{MATRIX, Scratch, smooth_matrix};
 /// Two matrices, each in a configuration of its own, and a collection of both.
 fn collected(shown: &str) -> Scratch {
     let scratch = Scratch::with(&format!(
-        "name: both\ntitle: Both of them\nexperiment: collection\nshown: {shown}\nmembers: [first.yaml, second.yaml]\n"
+        "name: both\ntitle: Both of them\nexperiment: collection\nshown: {shown}\nmembers: [first.yaml, beside/../second.yaml]\n"
     ));
+    std::fs::create_dir(scratch.path("beside")).unwrap();
     scratch.write_matrix("matrix.npy", &smooth_matrix());
     scratch.write("first.yaml", &MATRIX.replace("name: mine", "name: first\ntitle: The first matrix"));
     let second = "name: second\ntitle: The second matrix\nexperiment: error_curve\ndataset: { name: random_psd, n: 20 }\noracle: precomputed\n";
@@ -44,7 +45,7 @@ fn a_collection_shows_only_what_it_is_asked_for() {
 fn a_broken_or_missing_member_is_named_with_its_file() {
     let scratch = collected("together");
     scratch.write("second.yaml", "name: second\nexperiment: eror_curve\n");
-    scratch.complains(&[], &["the member `second.yaml` is wrong", "`eror_curve`"]);
+    scratch.complains(&[], &["the member `beside/../second.yaml` is wrong", "`eror_curve`"]);
     scratch.complains(&["--set", "members=[third.yaml]"], &["`third.yaml` is wrong", "can't be read"]);
     scratch.complains(&["--set", "members=[]"], &["`members` is empty"]);
 }
@@ -63,7 +64,7 @@ fn the_page_shows_what_is_there_and_names_what_is_not() {
     let said = scratch.say(&["report", "config.yaml"]);
     assert_eq!(said.code, Some(0), "{}", said.err);
     assert!(page().contains("The first matrix</h1>") && !page().contains("The second matrix</h1>"));
-    assert!(page().contains("<li>The second matrix: <code>runner second.yaml</code> makes it</li>"));
+    assert!(page().contains("<li>The second matrix: <code>runner second.yaml</code></li>"));
     assert!(!scratch.path("results/second").exists());
 
     scratch.run_well(&["--quiet"]);
@@ -77,7 +78,7 @@ fn a_page_of_all_together_says_below_what_it_lacks_and_how_it_is_made() {
     let summary = || std::fs::read_to_string(scratch.path("results/both/summary.md")).unwrap();
     scratch.say(&["first.yaml", "--quiet"]);
     assert_eq!(scratch.say(&["report", "config.yaml"]).code, Some(0));
-    assert!(summary().contains("not run: The second matrix: `runner second.yaml` makes it"), "{}", summary());
+    assert!(summary().contains("not run: The second matrix: `runner second.yaml`"), "{}", summary());
     assert!(summary().contains("\nrunner config.yaml\n"), "{}", summary());
 
     scratch.run_well(&[]);
