@@ -228,10 +228,11 @@ fn curves(
             points = vec![(left, mean, low, high), (right, mean, low, high)];
             style_here.marker = Marker::None;
         }
-        let visible = points.iter().any(|point| y.place(point.1).is_some_and(|place| (0.0..=1.0).contains(&place)));
-        if !visible {
+        let is_on_axis = |mean: f64| y.place(mean).is_some_and(|place| (0.0..=1.0).contains(&place));
+        let visible = points.iter().any(|point| is_on_axis(point.1));
+        for (_, mean, low, high) in points.iter_mut().filter(|point| !is_on_axis(point.1)) {
             // the interval of a mean that is off the axis would colour the whole plot
-            points.iter_mut().for_each(|(_, mean, low, high)| (*low, *high) = (*mean, *mean));
+            (*low, *high) = (*mean, *mean);
         }
         let name = if visible { method.to_string() } else { format!("{method} (off the axis)") };
         // a method that shows in one panel is not off the axis of the figure
@@ -365,23 +366,45 @@ mod tests {
     use crate::fixture;
     use crate::results::Metric;
 
-    #[test]
-    fn a_method_that_is_off_the_axis_has_no_band() {
+    /// Curves of the errors, where those of Nyström from `columns` on are far above all others; and the legend.
+    fn exploding_from(columns: u64) -> (Vec<Vec<(f64, f64, f64, f64)>>, Vec<String>) {
         let mut rows = fixture::rows();
-        let explodes = |row: &&mut ResultRow| row.subject.method == "Nyström" && row.metric == Metric::RelativeError;
+        let explodes = |row: &&mut ResultRow| {
+            row.subject.method == "Nyström" && row.metric == Metric::RelativeError && row.count("columns") >= columns
+        };
         rows.iter_mut().filter(explodes).for_each(|row| row.value *= 1e5);
         let reference = fixture::reference();
         let input = fixture::input(&rows, &reference);
         let is_curve = |spec: &&FigureSpec| matches!(spec.kind, FigureKind::Curve { log_y: true, .. });
-        let chart = Chart::build(input.figures.iter().find(is_curve).unwrap(), &input).unwrap();
-        let names: Vec<&str> = chart.legend.iter().map(|(name, _)| name.as_str()).collect();
-        assert!(names.contains(&"Nyström (off the axis)"), "{names:?}");
-        let curves = chart.panels[0].series.iter().filter_map(|series| match &series.shape {
+        let mut chart = Chart::build(input.figures.iter().find(is_curve).unwrap(), &input).unwrap();
+        let curves = chart.panels.remove(0).series.into_iter().filter_map(|series| match series.shape {
             Shape::Curve(points) => Some(points),
             _ => None,
         });
-        let (off, on): (Vec<_>, Vec<_>) = curves.partition(|points| points.iter().all(|(_, mean, ..)| *mean > 1e4));
-        let has_width = |points: &&Vec<(f64, f64, f64, f64)>| points.iter().any(|(_, _, low, high)| high > low);
+        (curves.collect(), chart.legend.into_iter().map(|(name, _)| name).collect())
+    }
+
+    const FAR_ABOVE: f64 = 1e3;
+
+    #[test]
+    fn a_method_that_is_off_the_axis_has_no_band() {
+        let (curves, names) = exploding_from(0);
+        assert!(names.contains(&"Nyström (off the axis)".to_owned()), "{names:?}");
+        let (off, on): (Vec<_>, Vec<_>) =
+            curves.into_iter().partition(|points| points.iter().all(|(_, mean, ..)| *mean > FAR_ABOVE));
+        let has_width = |points: &Vec<(f64, f64, f64, f64)>| points.iter().any(|(_, _, low, high)| high > low);
         assert!(off.len() == 1 && !off.iter().any(has_width) && on.iter().any(has_width), "{off:?} {on:?}");
+    }
+
+    #[test]
+    fn a_band_ends_where_its_method_leaves_the_axis() {
+        let (curves, names) = exploding_from(300);
+        assert!(names.contains(&"Nyström".to_owned()), "{names:?}");
+        let leaves = |points: &&Vec<(f64, f64, f64, f64)>| points.iter().any(|(_, mean, ..)| *mean > FAR_ABOVE);
+        let nystrom = curves.iter().find(leaves).unwrap();
+        assert!(nystrom[0].3 > nystrom[0].2, "{nystrom:?}");
+        for (_, mean, low, high) in nystrom.iter().filter(|(_, mean, ..)| *mean > FAR_ABOVE) {
+            assert!(low == mean && high == mean, "{nystrom:?}");
+        }
     }
 }
