@@ -84,3 +84,16 @@ fn a_page_of_all_together_says_below_what_it_lacks_and_how_it_is_made() {
     scratch.run_well(&[]);
     assert!(!summary().contains("not run: "), "{}", summary());
 }
+
+#[test]
+fn a_published_member_is_drawn_under_the_settings_of_its_run() {
+    let scratch = collected("in_turn");
+    scratch.say(&["first.yaml", "--quiet", "--set", "ranks=[7]"]);
+    std::fs::remove_file(scratch.path("results/first/cells.jsonl")).unwrap();
+    let summary = || std::fs::read_to_string(scratch.path("results/first/summary.md")).unwrap();
+    let drawn = summary();
+    assert!(drawn.contains("--set ranks=[7]"), "{drawn}");
+    let said = scratch.say(&["report", "config.yaml"]);
+    assert_eq!(said.code, Some(0), "{}", said.err);
+    assert_eq!(summary(), drawn);
+}
