@@ -341,6 +341,11 @@ impl Config {
             _ => None,
         });
         reasons.extend(pairs.map(|limit| format!("at most {limit} pairs")));
+        // one's own file may have a limit that is no reduction
+        if documents.is_none() && pairs.is_none() {
+            let limit = self.run.profile.changed.iter().find(|change| change.key == "dataset.limit");
+            reasons.extend(limit.map(|limit| format!("the first {} items of the data", limit.to)));
+        }
         (!reasons.is_empty()).then(|| reasons.join("; "))
     }
 }

@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde_json::Value as Json;
 
 use crate::bills::BillTotal;
-use crate::config::Config;
+use crate::config::{Config, Overlays};
 use crate::needs::Needs;
 use crate::oracles::wmd::Skipped;
 
@@ -181,6 +181,37 @@ pub(crate) fn learning_curve(folder: &Path) -> Option<Vec<Epoch>> {
     serde_json::from_value(kept(folder)?["data"]["more"]["fine_tuned"].take()).ok()
 }
 
+/// Profile and `--set` of the command that made a run, from its `run.json`.
+pub fn overlays(facts: &Json) -> Overlays {
+    let words = words(facts["command"].as_str().unwrap_or_default());
+    let after = |pair: &[String]| (pair[0] == "--set" || pair[0] == "-s").then(|| pair[1].clone());
+    Overlays {
+        profile: facts["config"]["profile"].as_str().map(str::to_owned),
+        set: words.windows(2).filter_map(after).collect(),
+    }
+}
+
+/// Words of a command as `run.json` has it: one with spaces stands between apostrophes.
+fn words(command: &str) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    let mut is_open = false;
+    for part in command.split(' ') {
+        match words.last_mut().filter(|_| is_open) {
+            Some(word) => {
+                word.push(' ');
+                word.push_str(part.strip_suffix('\'').unwrap_or(part));
+                is_open = !part.ends_with('\'');
+            }
+            None => {
+                let quoted = part.strip_prefix('\'');
+                words.push(quoted.unwrap_or(part).to_owned());
+                is_open = quoted.is_some();
+            }
+        }
+    }
+    words
+}
+
 /// Files of every dataset of the catalog whose name stands somewhere in a configuration.
 fn files(config: &Json) -> Vec<FileFacts> {
     let named = Needs::of(config).datasets.into_iter();
@@ -247,6 +278,17 @@ fn kilobytes(text: &str, key: &str) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn profile_and_settings_are_read_from_the_command_that_made_a_run() {
+        let facts = serde_json::json!({
+            "command": "runner configs/a.yaml --profile paper --set ranks=[1] --set 'title=a b c' -s title=it's",
+            "config": { "profile": "paper" }
+        });
+        let overlays = overlays(&facts);
+        assert_eq!(overlays.profile.as_deref(), Some("paper"));
+        assert_eq!(overlays.set, ["ranks=[1]", "title=a b c", "title=it's"]);
+    }
 
     #[test]
     fn files_of_the_datasets_that_a_configuration_names_are_listed_with_their_digests() {

@@ -291,7 +291,7 @@ impl Subprocess {
             Score::Number(_) | Score::NoNumber => Err(SubprocessError::NoNumber {
                 command: self.params.in_words(),
                 pair: self.in_words((i, j)),
-                next_step: self.next_step(),
+                next_step: self.where_to_look(),
             }
             .into()),
             Score::Refused(reason) => {
@@ -314,9 +314,17 @@ impl Subprocess {
     /// Advice on where to look when a pair fails.
     fn next_step(&self) -> &'static str {
         match (self.scored.load(Ordering::Relaxed), self.params.failed_pairs) {
-            (false, _) => "look at the program, which has not scored a pair yet, and at these two items",
             (true, FailedPairs::Error) => "look at these two items, or set `oracle.failed_pairs: { score: 0 }`",
-            (true, FailedPairs::Score(_)) => "look at these two items",
+            _ => self.where_to_look(),
+        }
+    }
+
+    /// The same of an answer that is no failed pair, whatever `failed_pairs` says.
+    fn where_to_look(&self) -> &'static str {
+        if self.scored.load(Ordering::Relaxed) {
+            "look at these two items"
+        } else {
+            "look at the program, which has not scored a pair yet, and at these two items"
         }
     }
 

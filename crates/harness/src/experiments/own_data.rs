@@ -355,6 +355,11 @@ fn remove_answers(folder: &Path) -> Result<(), JobError> {
     }
 }
 
+/// True where a rank grows and the estimate says when it is large enough: what the fit takes holds the entries of the estimate.
+fn is_judged_on_the_way(context: &SweepContext<'_>) -> bool {
+    context.sweep.cells().iter().any(|cell| context.target(cell).is_some())
+}
+
 fn layout(context: &SweepContext<'_>, rows: &[ResultRow]) -> Layout {
     let find = |metric: Metric| rows.iter().find(|row| row.metric == metric);
     let Some(first) = rows.first() else { return Layout::default() };
@@ -366,6 +371,8 @@ fn layout(context: &SweepContext<'_>, rows: &[ResultRow]) -> Layout {
         line(
             if is_given {
                 "entries of the matrix that the fit reads"
+            } else if is_judged_on_the_way(context) {
+                "evaluations, with those of the error estimate"
             } else {
                 "evaluations, without those of the error estimate"
             },

@@ -214,7 +214,9 @@ pub(super) fn print_outcome(
 ) {
     let folder = super::results_folder(config, options);
     if !matrices.is_empty() && matrices.are_priced() {
-        let share = whole.share().map_or_else(String::new, |share| format!(": {share}"));
+        // of all that was planned, where that is what the run took
+        let is_whole = whole.is_exact() && !outcome.budget && outcome.failed == 0;
+        let share = whole.share().filter(|_| is_whole).map_or_else(String::new, |share| format!(": {share}"));
         eprintln!("{} entries bought, {} reused{share}", count(calls.bought), count(calls.reused));
         money(config, matrices, calls).into_iter().for_each(|line| eprintln!("{line}"));
     }

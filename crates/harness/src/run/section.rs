@@ -46,7 +46,7 @@ impl ReportSection {
         stamps.extend(config.reduction().map(|text| Caveat { dataset: None, text, breaks_comparison: false }));
         if outcome.budget {
             let text = "the budget was exhausted: some cells are missing".to_owned();
-            stamps.push(Caveat { dataset: None, text, breaks_comparison: true });
+            stamps.push(Caveat { dataset: None, text, breaks_comparison: config.run.paper.is_some() });
         }
         let mut notes = about.notes.to_vec();
         notes.extend(unsolved(&provenance));

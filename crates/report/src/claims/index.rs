@@ -6,8 +6,8 @@ use std::fs;
 use std::path::Path;
 
 use super::published::{Published, PublishedRun};
-use super::{ClaimVerdict, Claims, JudgedClaim, claims_table};
-use crate::amounts::{count, duration};
+use super::{Claims, JudgedClaim, claims_sentence, claims_table};
+use crate::amounts::{count, counted, duration};
 use crate::results::{Direction, Metric, ResultRow};
 
 /// Metrics of the leaderboard; what no run has is left out.
@@ -30,15 +30,9 @@ pub fn index(papers: &[(Claims, Vec<JudgedClaim>)], published: &Published, resul
     );
     for (claims, judged) in papers {
         let _ = writeln!(out, "\n## {}\n", claims.title);
-        let tally = |of: fn(&ClaimVerdict) -> bool| judged.iter().filter(|claim| of(&claim.verdict)).count();
-        let _ = writeln!(
-            out,
-            "{} claims: {} hold, {} do not, {} are untested.\n",
-            judged.len(),
-            tally(|verdict| *verdict == ClaimVerdict::Holds),
-            tally(|verdict| *verdict == ClaimVerdict::DoesNotHold),
-            tally(|verdict| matches!(verdict, ClaimVerdict::Untested(_)))
-        );
+        if let Some(sentence) = claims_sentence(judged) {
+            let _ = writeln!(out, "{sentence}.\n");
+        }
         out += "| place | shows | the paper's size | run | ours | time | revision | against the paper | why smaller |\n|---|---|---|---|---|---|---|---|---|\n";
         for exhibit in &claims.shows {
             for name in &exhibit.runs {
@@ -73,8 +67,8 @@ fn run_cells(run: &PublishedRun, results: &Path) -> String {
     let summary = fs::read_to_string(results.join(&run.folder).join("summary.md")).unwrap_or_default();
     let verdicts = verdict_counts(&summary);
     format!(
-        "[`{folder}`]({folder}/summary.md) | {items}{} replicates, `{}` | {time} | {} | {}",
-        run.replicates(),
+        "[`{folder}`]({folder}/summary.md) | {items}{}, `{}` | {time} | {} | {}",
+        counted(run.replicates(), "replicate"),
         run.profile(),
         run.revision(),
         if verdicts.is_empty() { "–".to_owned() } else { verdicts }

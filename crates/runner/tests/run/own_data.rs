@@ -322,6 +322,14 @@ fn a_target_error_is_met_with_no_more_landmarks_than_it_takes() {
     let info = scratch.json("results/mine/factors/factors.json");
     assert!(info["error"]["upper"].as_f64().unwrap() <= 0.3, "{info}");
     assert!(info["rank"].as_u64().unwrap() < 40, "{info}");
+    // what took them is counted once
+    let kept = scratch.entries_kept("store");
+    let read = |file: &str| std::fs::read_to_string(scratch.path(&format!("results/mine/{file}"))).unwrap();
+    let line =
+        read("summary.md").lines().find(|line| line.contains("with those of the error estimate")).map(str::to_owned);
+    assert!(line.as_ref().is_some_and(|line| line.contains(&format!("| {kept} "))), "{kept}: {line:?}");
+    let page = read("report.html").replace(',', "");
+    assert!(page.contains(&format!("landmarks took {kept} calls ")), "{kept}");
     // one that is not met is told
     let said = scratch.run_well(&["--set", "target_error=0.0001", "--set", "ranks=[4, 10]"]);
     assert!(said.out.contains("and not the 0.0001 that `target_error` asks for"), "{}", said.out);

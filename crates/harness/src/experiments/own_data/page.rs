@@ -176,7 +176,7 @@ struct Bill {
 }
 
 fn bill(context: &SweepContext<'_>, rows: &[ResultRow]) -> Option<Bill> {
-    let fit = rows.first()?.cost.evaluations;
+    let evaluations = rows.first()?.cost.evaluations;
     let all = context.evaluations(&context.requests(whole(context.problem.items())));
     let estimate = cell(context, rows).filter(|_| context.problem.is_priced).map_or(0, |cell| {
         let Ok(plan) = context.sweep.plan(&cell, context.metered.shape()) else { return 0 };
@@ -184,6 +184,7 @@ fn bill(context: &SweepContext<'_>, rows: &[ResultRow]) -> Option<Bill> {
         let both = errors::requests(context, Errors::of(context), &cell, &plan);
         both.map_or(0, |both| context.evaluations(&both).saturating_sub(alone))
     });
+    let fit = if super::is_judged_on_the_way(context) { evaluations.saturating_sub(estimate) } else { evaluations };
     Some(Bill { fit, estimate, all })
 }
 
