@@ -327,7 +327,7 @@ fn a_target_error_is_met_with_no_more_landmarks_than_it_takes() {
     let read = |file: &str| std::fs::read_to_string(scratch.path(&format!("results/mine/{file}"))).unwrap();
     let line =
         read("summary.md").lines().find(|line| line.contains("with those of the error estimate")).map(str::to_owned);
-    assert!(line.as_ref().is_some_and(|line| line.contains(&format!("| {kept} "))), "{kept}: {line:?}");
+    assert!(line.as_ref().is_some_and(|line| line.contains(&format!(" {kept} |"))), "{kept}: {line:?}");
     let page = read("report.html").replace(',', "");
     assert!(page.contains(&format!("landmarks took {kept} calls ")), "{kept}");
     // one that is not met is told
