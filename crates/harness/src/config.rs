@@ -342,7 +342,7 @@ impl Config {
         });
         reasons.extend(pairs.map(|limit| format!("at most {limit} pairs")));
         // one's own file may have a limit that is no reduction
-        if documents.is_none() && pairs.is_none() {
+        if self.subject.matrix().is_some_and(|matrix| matrix.dataset.texts().is_some()) {
             let limit = self.run.profile.changed.iter().find(|change| change.key == "dataset.limit");
             reasons.extend(limit.map(|limit| format!("the first {} items of the data", limit.to)));
         }
