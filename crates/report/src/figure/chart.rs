@@ -366,8 +366,11 @@ mod tests {
     use crate::fixture;
     use crate::results::Metric;
 
+    /// x, mean, low, high of each point of a curve.
+    type Curve = Vec<(f64, f64, f64, f64)>;
+
     /// Curves of the errors, where those of Nyström from `columns` on are far above all others; and the legend.
-    fn exploding_from(columns: u64) -> (Vec<Vec<(f64, f64, f64, f64)>>, Vec<String>) {
+    fn exploding_from(columns: u64) -> (Vec<Curve>, Vec<String>) {
         let mut rows = fixture::rows();
         let explodes = |row: &&mut ResultRow| {
             row.subject.method == "Nyström" && row.metric == Metric::RelativeError && row.count("columns") >= columns
@@ -392,7 +395,7 @@ mod tests {
         assert!(names.contains(&"Nyström (off the axis)".to_owned()), "{names:?}");
         let (off, on): (Vec<_>, Vec<_>) =
             curves.into_iter().partition(|points| points.iter().all(|(_, mean, ..)| *mean > FAR_ABOVE));
-        let has_width = |points: &Vec<(f64, f64, f64, f64)>| points.iter().any(|(_, _, low, high)| high > low);
+        let has_width = |points: &Curve| points.iter().any(|(_, _, low, high)| high > low);
         assert!(off.len() == 1 && !off.iter().any(has_width) && on.iter().any(has_width), "{off:?} {on:?}");
     }
 
@@ -400,7 +403,7 @@ mod tests {
     fn a_band_ends_where_its_method_leaves_the_axis() {
         let (curves, names) = exploding_from(300);
         assert!(names.contains(&"Nyström".to_owned()), "{names:?}");
-        let leaves = |points: &&Vec<(f64, f64, f64, f64)>| points.iter().any(|(_, mean, ..)| *mean > FAR_ABOVE);
+        let leaves = |points: &&Curve| points.iter().any(|(_, mean, ..)| *mean > FAR_ABOVE);
         let nystrom = curves.iter().find(leaves).unwrap();
         assert!(nystrom[0].3 > nystrom[0].2, "{nystrom:?}");
         for (_, mean, low, high) in nystrom.iter().filter(|(_, mean, ..)| *mean > FAR_ABOVE) {
