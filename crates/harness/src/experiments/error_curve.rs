@@ -196,7 +196,7 @@ struct Shown {
 }
 
 /// Off the diagonal first: it is what most uses of a matrix read.
-fn shown(all_cells: Metric) -> [Shown; 5] {
+fn shown(all_entries: Metric) -> [Shown; 5] {
     let shown = |metric, id, title, what, is_drawn| Shown { metric, id, title, what, is_drawn };
     [
         shown(
@@ -206,7 +206,7 @@ fn shown(all_cells: Metric) -> [Shown; 5] {
             "‖K − K̃‖_F / ‖K‖_F off the diagonal",
             true,
         ),
-        shown(all_cells, "error", "Relative error", "‖K − K̃‖_F / ‖K‖_F", true),
+        shown(all_entries, "error", "Relative error", "‖K − K̃‖_F / ‖K‖_F", true),
         shown(
             Metric::UnevaluatedError,
             "unevaluated",

@@ -164,10 +164,10 @@ fn measure(context: &SweepContext<'_>, key: &CellKey, cell: &Cell) -> Result<Vec
         }
         None => errors::rows(context, Errors::of(context), cell, gamma, approximation, &blank),
     };
-    let with_known = all_cells(&error(&approximation)?);
+    let with_known = all_entries(&error(&approximation)?);
     let made = Made::of(approximation)?;
     let of_files = error(&made.approximation)?;
-    let errors = FactorErrors::of(all_cells(&of_files), with_known);
+    let errors = FactorErrors::of(all_entries(&of_files), with_known);
     rows.extend(with_seconds(of_files, &made.approximation));
     rows.extend(errors.with_known.clone());
     rows.extend(curve::rows(context, cell, gamma)?);
@@ -177,7 +177,7 @@ fn measure(context: &SweepContext<'_>, key: &CellKey, cell: &Cell) -> Result<Vec
 }
 
 /// The row of the error over all entries.
-fn all_cells(rows: &[ResultRow]) -> Option<ResultRow> {
+fn all_entries(rows: &[ResultRow]) -> Option<ResultRow> {
     rows.iter().find(|row| matches!(row.metric, Metric::RelativeError | Metric::EstimatedError)).cloned()
 }
 
