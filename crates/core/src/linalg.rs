@@ -173,6 +173,13 @@ pub fn product(left: ArrayView2<'_, f64>, right: ArrayView2<'_, f64>) -> Array2<
     out
 }
 
+/// AB in single precision, as [`product`]: twice as fast, to seven digits.
+pub fn single_product(left: ArrayView2<'_, f32>, right: ArrayView2<'_, f32>) -> Array2<f32> {
+    let mut out = Array2::zeros((left.nrows(), right.ncols()));
+    backend::product(left, right, 1.0, false, out.view_mut());
+    out
+}
+
 /// `out` = α·AB, overwriting what was there.
 ///
 /// # Panics

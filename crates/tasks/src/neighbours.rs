@@ -3,9 +3,10 @@
 //!
 //! K̃ is walked in square blocks of its upper triangle: each block is one matrix product, and serves its rows and, mirrored,
 //! its columns, so that half the products of a brute-force search are enough. Only what beats the worst of the best so far
-//! is looked at twice. Exact: ties go to the smaller index, and nothing depends on the number of threads.
+//! is looked at twice: of factors, products in single precision tell what that can be ([`Screen`]). Exact: ties go to the smaller index, and
+//! nothing depends on the number of threads.
 //!
-//! Cost: n²r flops and n²/2 comparisons for [`top_k`], [`best_pairs`] the same; memory 16nk bytes and one block (8 MB).
+//! Cost: n²r flops and n²/2 comparisons for [`top_k`], [`best_pairs`] the same; memory 16nk + 4nr bytes and one block (8 MB).
 //! [`approximate_top_k`] walks a graph of the items instead, and says how many of the nearest it finds.
 
 use std::cmp::Ordering;
@@ -13,12 +14,14 @@ use std::collections::BinaryHeap;
 
 use landmark_core::approximation::ScatteredEntries;
 use landmark_core::linalg;
-use ndarray::{Array1, Array2, ArrayView2, Axis, s};
+use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis, s};
 use rayon::prelude::*;
 
 mod approximate;
+mod screen;
 
 pub use approximate::{Approximate, ApproximateParams, IndexError, MeasuredRecall, approximate_top_k, top_k_of};
+pub use screen::Screen;
 
 /// Rows and columns of a block: 8 MB of scores.
 const BLOCK: usize = 1024;
@@ -43,6 +46,11 @@ pub trait Similarities {
 
     /// Those of rows `a..b` with rows `c..d`.
     fn block(&self, rows: (usize, usize), cols: (usize, usize)) -> Array2<f64>;
+
+    /// A faster way to tell which pairs are worth a look; `None` where there is none.
+    fn screen(&self) -> Option<Screen<'_>> {
+        None
+    }
 }
 
 /// A matrix that is there.
@@ -70,6 +78,12 @@ impl Similarities for SignedVectors<'_> {
         }
         block
     }
+
+    fn screen(&self) -> Option<Screen<'_>> {
+        // the lists of a single block have no bounds yet
+        let vectors = SignedVectors { vectors: self.vectors.view(), ..*self };
+        if self.len() > BLOCK { Screen::new(vectors) } else { None }
+    }
 }
 
 impl SignedVectors<'_> {
@@ -88,8 +102,8 @@ impl SignedVectors<'_> {
         if let Some(score) = self.scattered.and_then(|scattered| scattered.get(i, j)) {
             return score;
         }
-        let products = self.vectors.row(i).to_owned() * self.vectors.row(j) * self.signature;
-        products.sum()
+        let (one, other) = (self.vectors.row(i), self.vectors.row(j));
+        one.iter().zip(other).zip(self.signature).map(|((x, y), sign)| x * y * sign).sum()
     }
 }
 
@@ -165,11 +179,20 @@ pub fn top_k(scores: impl Similarities, k: usize, mut done: impl FnMut(f64)) -> 
     if k == 0 {
         return best.into_iter().map(|best| best.found).collect();
     }
+    let screen = scores.screen();
     for_each_block(n, |rows, cols, share| {
-        let block = scores.block(rows, cols);
-        offer_rows(&mut best[rows.0..rows.1], block.view(), rows.0, cols.0);
-        if rows != cols {
-            offer_columns(&mut best[cols.0..cols.1], block.view(), rows.0);
+        let screened = screen.as_ref().and_then(|screen| screen.pairs(rows, cols, |item| best[item].threshold));
+        if let Some(pairs) = screened {
+            for ScoredPair { first, second, score } in pairs {
+                best[first].offer(second, score);
+                best[second].offer(first, score);
+            }
+        } else {
+            let block = scores.block(rows, cols);
+            offer_rows(&mut best[rows.0..rows.1], block.view(), rows.0, cols.0);
+            if rows != cols {
+                offer_columns(&mut best[cols.0..cols.1], block.view(), rows.0);
+            }
         }
         done(share);
     });
@@ -225,25 +248,15 @@ pub fn best_pairs(
     let n = scores.items();
     let mut best: BinaryHeap<Worst> = BinaryHeap::new();
     let mut threshold = at_least;
+    let screen = scores.screen();
     for_each_block(n, |rows, cols, share| {
         if count == 0 {
             return;
         }
-        let block = scores.block(rows, cols);
-        let candidates: Vec<ScoredPair> = block
-            .axis_iter(Axis(0))
-            .into_par_iter()
-            .enumerate()
-            .flat_map_iter(|(a, scores)| {
-                let i = rows.0 + a;
-                let good =
-                    move |(b, &score): (usize, &f64)| (score >= threshold && i < cols.0 + b).then_some((b, score));
-                let pair = move |(b, score)| ScoredPair { first: i, second: cols.0 + b, score };
-                // collected row by row: a block may have a million of them
-                scores.iter().enumerate().filter_map(good).map(pair).collect::<Vec<_>>()
-            })
-            .collect();
-        for pair in candidates {
+        let screened = screen.as_ref().and_then(|screen| screen.pairs(rows, cols, |_| threshold));
+        let candidates =
+            screened.unwrap_or_else(|| pairs_of(scores.block(rows, cols).view(), rows.0, cols.0, threshold));
+        for pair in candidates.into_iter().filter(|pair| pair.score >= threshold) {
             best.push(Worst(pair));
             if best.len() > count {
                 best.pop();
@@ -257,16 +270,26 @@ pub fn best_pairs(
     best.into_sorted_vec().into_iter().map(|worst| worst.0).collect()
 }
 
+/// Pairs of a block that score at least `threshold`, the smaller item first.
+fn pairs_of(block: ArrayView2<'_, f64>, first_row: usize, first_col: usize, threshold: f64) -> Vec<ScoredPair> {
+    let of_row = |(a, scores): (usize, ArrayView1<'_, f64>)| {
+        let first = first_row + a;
+        let pair = |(b, &score): (usize, &f64)| ScoredPair { first, second: first_col + b, score };
+        // collected row by row: a block may have a million of them
+        let is_good = |pair: &ScoredPair| pair.score >= threshold && first < pair.second;
+        scores.iter().enumerate().map(pair).filter(is_good).collect::<Vec<_>>()
+    };
+    block.axis_iter(Axis(0)).into_par_iter().enumerate().flat_map_iter(of_row).collect()
+}
+
 /// Number of pairs of different items that score at least `at_least`: what [`best_pairs`] would list. Memory: one block.
 pub fn count_pairs(scores: impl Similarities, at_least: f64, mut done: impl FnMut(f64)) -> u64 {
     let mut count = 0;
+    let screen = scores.screen();
     for_each_block(scores.items(), |rows, cols, share| {
-        let block = scores.block(rows, cols);
-        let counted = block.axis_iter(Axis(0)).into_par_iter().enumerate().map(|(a, scores)| {
-            let is_good = |&(b, &score): &(usize, &f64)| score >= at_least && rows.0 + a < cols.0 + b;
-            scores.iter().enumerate().filter(is_good).count() as u64
-        });
-        count += counted.sum::<u64>();
+        let screened = screen.as_ref().and_then(|screen| screen.pairs(rows, cols, |_| at_least));
+        let pairs = screened.unwrap_or_else(|| pairs_of(scores.block(rows, cols).view(), rows.0, cols.0, at_least));
+        count += pairs.iter().filter(|pair| pair.score >= at_least).count() as u64;
         done(share);
     });
     count
@@ -386,6 +409,49 @@ mod tests {
         let pairs = best_pairs(vectors, 2, f64::NEG_INFINITY, |_| {});
         assert_eq!(pairs[0], ScoredPair { first, second, score: 99.0 });
         assert_eq!((vectors.score(second, first), vectors.score(worst, 0)), (99.0, -99.0));
+    }
+
+    #[test]
+    fn scores_that_single_precision_cannot_tell_apart_are_told_apart() {
+        // items in three blocks, all alike to nine digits, of lengths from 1e-3 to 1e3, and pairs that were evaluated in the last block
+        let n = 3 * BLOCK;
+        let mut rng = stream(7, "neighbours", "alike", 0);
+        let mut z = Array2::from_shape_fn((n, 5), |_| 1.0 + 1e-9 * rng.gen_range(-1.0..1.0));
+        z.rows_mut().into_iter().for_each(|mut row| row *= 10_f64.powf(rng.gen_range(-3.0..3.0)));
+        let signature = Array1::from(vec![1.0, 1.0, 1.0, -1.0, -1.0]);
+        let places = [(n - 1, n - 5), (n - 2, BLOCK + 3), (n - 3, 4)];
+        let entries = ScatteredEntries::new(n, &places, &[1e9, -1e9, 1e9]);
+        for scattered in [None, Some(&entries)] {
+            let vectors = SignedVectors { vectors: z.view(), signature: &signature, scattered };
+            let mut fewer = 0;
+            let found = top_k(vectors, 4, |_| {});
+            let screen = vectors.screen().unwrap();
+            for i in (0..n).step_by(97).chain([n - 1, n - 2, n - 3, n - 5]) {
+                let wanted = brute_force(vectors, i);
+                let same = |(one, other): (&Neighbour, &Neighbour)| {
+                    (one.score - other.score).abs() <= 1e-13 * other.score.abs()
+                };
+                assert!(found[i].len() == 4 && found[i].iter().zip(&wanted).all(same), "item {i}");
+                let ends = |item: usize| if item == i { wanted[3].score } else { f64::MAX };
+                let block = (i / BLOCK * BLOCK, (i / BLOCK + 1) * BLOCK);
+                fewer += u32::from(screen.pairs(block, block, ends).is_some());
+            }
+            assert!(fewer > 10, "most blocks are screened: {fewer}");
+            let (least, pairs) = (brute_force(vectors, n - 1)[2].score * (1.0 - 1e-12), 40);
+            let best = best_pairs(vectors, pairs, f64::NEG_INFINITY, |_| {});
+            assert!(best.len() == pairs && best.windows(2).all(|two| two[0].score >= two[1].score));
+            let all = (0..n).flat_map(|i| brute_force(vectors, i).into_iter().filter(move |one| one.item > i));
+            assert_eq!(count_pairs(vectors, least, |_| {}), all.filter(|one| one.score >= least).count() as u64);
+        }
+    }
+
+    #[test]
+    fn vectors_beyond_single_precision_are_not_screened() {
+        for scale in [1e-12, 1e12, f64::NAN] {
+            let z = Array2::from_elem((BLOCK + 1, 2), scale);
+            let signature = Array1::ones(2);
+            assert!(SignedVectors { vectors: z.view(), signature: &signature, scattered: None }.screen().is_none());
+        }
     }
 
     #[test]

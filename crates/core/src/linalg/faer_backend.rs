@@ -10,6 +10,7 @@ use faer::linalg::matmul::matmul;
 use faer::linalg::matmul::triangular::{self, BlockStructure};
 use faer::linalg::qr::no_pivoting::factor;
 use faer::linalg::svd::{self, ComputeSvdVectors};
+use faer::traits::ComplexField;
 use faer::{Accum, Conj, Mat, MatMut, MatRef, Par};
 use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2, ShapeBuilder};
 
@@ -160,12 +161,12 @@ fn reflect(matrix: ArrayView2<'_, f64>) -> Result<Reflected, LinalgError> {
     Ok(Reflected { packed, coefficients, triangle })
 }
 
-pub(super) fn product(
-    left: ArrayView2<'_, f64>,
-    right: ArrayView2<'_, f64>,
-    alpha: f64,
+pub(super) fn product<T: ComplexField>(
+    left: ArrayView2<'_, T>,
+    right: ArrayView2<'_, T>,
+    alpha: T,
     add: bool,
-    out: ArrayViewMut2<'_, f64>,
+    out: ArrayViewMut2<'_, T>,
 ) {
     let work = left.nrows() * left.ncols() * right.ncols();
     let parallelism = if work < SMALL_PRODUCT { Par::Seq } else { PARALLEL };
@@ -194,17 +195,17 @@ fn on_a_worker<T: Send>(factorise: impl FnOnce() -> T + Send) -> T {
     rayon::scope(|_| factorise())
 }
 
-fn view<'a>(matrix: ArrayView2<'a, f64>) -> MatRef<'a, f64> {
+fn view<T>(matrix: ArrayView2<'_, T>) -> MatRef<'_, T> {
     let (rows, cols) = matrix.dim();
     let (row_stride, col_stride) = (matrix.strides()[0], matrix.strides()[1]);
-    // SAFETY: pointer, shape and strides are those of a live ndarray view, which holds the borrow for 'a.
+    // SAFETY: pointer, shape and strides are those of a live ndarray view, which holds the borrow.
     unsafe { MatRef::from_raw_parts(matrix.as_ptr(), rows, cols, row_stride, col_stride) }
 }
 
-fn view_mut<'a>(mut matrix: ArrayViewMut2<'a, f64>) -> MatMut<'a, f64> {
+fn view_mut<T>(mut matrix: ArrayViewMut2<'_, T>) -> MatMut<'_, T> {
     let (rows, cols) = matrix.dim();
     let (row_stride, col_stride) = (matrix.strides()[0], matrix.strides()[1]);
-    // SAFETY: as in `view`; the view is unique and consumed, so nothing else reaches the elements during 'a.
+    // SAFETY: as in `view`; the view is unique and consumed, so nothing else reaches the elements while it lives.
     unsafe { MatMut::from_raw_parts_mut(matrix.as_mut_ptr(), rows, cols, row_stride, col_stride) }
 }
 

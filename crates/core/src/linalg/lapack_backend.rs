@@ -53,15 +53,15 @@ pub(super) fn qr_triangle(matrix: ArrayView2<'_, f64>) -> Result<Array2<f64>, Li
     Ok(qr(matrix)?.1)
 }
 
-pub(super) fn product(
-    left: ArrayView2<'_, f64>,
-    right: ArrayView2<'_, f64>,
-    alpha: f64,
+pub(super) fn product<T: LinalgScalar>(
+    left: ArrayView2<'_, T>,
+    right: ArrayView2<'_, T>,
+    alpha: T,
     add: bool,
-    mut out: ArrayViewMut2<'_, f64>,
+    mut out: ArrayViewMut2<'_, T>,
 ) {
     // ndarray hands this to BLAS, which ndarray-linalg switches on
-    ndarray::linalg::general_mat_mul(alpha, &left, &right, if add { 1.0 } else { 0.0 }, &mut out);
+    ndarray::linalg::general_mat_mul(alpha, &left, &right, if add { T::one() } else { T::zero() }, &mut out);
 }
 
 pub(super) fn add_gram(matrix: ArrayView2<'_, f64>, out: ArrayViewMut2<'_, f64>) {
