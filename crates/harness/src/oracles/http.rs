@@ -71,7 +71,7 @@ pub static HTTP: OracleSpec = OracleSpec {
                 "an asymmetric score becomes the `mean`, `max` or `min` of both orders; `random`: one order a pair, for the mean",
             ),
         ],
-        source: "yours; docs/own_data.md",
+        source: "yours; docs/endpoints.md",
     },
     reads: &[ItemKind::Texts],
     read,
