@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use landmark_core::approximate::{Approximate, ApproximateError, ByOneOrder};
 use landmark_core::entries::{Certainty, EntryPlan};
-use landmark_core::landmarks::Landmarks;
+use landmark_core::landmarks::{Landmarks, SelectionPlan};
 use landmark_core::oracle::{Coin, Oracle, OracleShape};
 use landmark_core::stream::stream;
 use serde::Serialize;
@@ -219,11 +219,22 @@ impl<'a> Sweep<'a> {
         Ok(landmarks)
     }
 
+    /// Entries that choosing these landmarks read; `None` where no score was looked at.
+    ///
+    /// # Errors
+    /// An oracle that the policy cannot look at.
+    pub fn choice(&self, landmarks: &Landmarks, shape: OracleShape) -> Result<Option<EntryPlan>, ApproximateError> {
+        let LandmarkConfig::Seen(policy) = &self.matrix.landmarks else { return Ok(None) };
+        Ok(Some(policy.plan_up_to(shape, self.common_order(), self.longest_order()?)?.entries(landmarks)))
+    }
+
     /// Landmarks that are chosen by what is seen whatever the methods are, so that another method moves none of them: twice the largest
-    /// rank, for a second set as large as the papers take it.
+    /// rank, for a second set as large as the papers take it. Factors of one's own are of one method, which shares its landmarks with no
+    /// other.
     fn common_order(&self) -> usize {
         let largest = self.axis().iter().map(|&(_, size)| size).max().unwrap_or(1);
-        (2 * largest).min(self.problem.items())
+        let sets = if self.matrix.experiment.makes_factors { 1 } else { 2 };
+        (sets * largest).min(self.problem.items())
     }
 
     /// Landmarks that the largest fit of any method reads, those of the common order included.
@@ -277,16 +288,14 @@ impl<'a> Sweep<'a> {
         approximator: &Arc<dyn Approximate>,
         shape: OracleShape,
     ) -> Result<EntryPlan, ApproximateError> {
-        let fit = approximator.plan(shape, &self.drawn_landmarks(cell)?, cell.rank)?;
-        match &self.matrix.landmarks {
-            LandmarkConfig::Uniform | LandmarkConfig::Given { .. } => Ok(fit),
-            // the choice reads columns of its landmarks, the fit those and perhaps independent ones: no more than this
-            LandmarkConfig::Seen(_) => {
-                let columns = (self.longest_order()? + fit.full_columns().len()).min(shape.len);
-                let most = EntryPlan::columns(&self.drawn_landmarks(cell)?.order()[..columns]);
-                Ok(EntryPlan { chosen: fit.chosen, certainty: Certainty::UpperBound, ..most })
-            }
-        }
+        let drawn = self.drawn_landmarks(cell)?;
+        let fit = approximator.plan(shape, &drawn, cell.rank)?;
+        let LandmarkConfig::Seen(policy) = &self.matrix.landmarks else { return Ok(fit) };
+        // the choice reads columns of its landmarks, the fit those and perhaps independent ones: no more than this
+        let longest = self.longest_order()?;
+        let columns = (longest + approximator.independent_needed(cell.rank)).min(shape.len);
+        let most = SelectionPlan { columns, ..policy.plan(shape, longest)? }.entries(&drawn);
+        Ok(EntryPlan { chosen: fit.chosen, certainty: Certainty::UpperBound, ..most })
     }
 
     /// The method of a cell, wrapped in its proxy as seen through γ and, where it reads one order a pair, in what corrects that.

@@ -20,13 +20,15 @@
 //! k-medoids is 2 to 5 % better on one corpus of eight, and its sets are not nested, so that every rank of a sweep would be evaluated anew
 //! (`cargo run --release --example landmark_policies`).
 
+use std::collections::HashSet;
+
 use rand::seq::SliceRandom;
 use serde::Serialize;
 
 use super::leverage;
 use super::sequential::{self, Farthest, KMeansPlusPlus, RpCholesky};
 use super::{LandmarkError, Landmarks, check_order, permutation};
-use crate::entries::Certainty;
+use crate::entries::{Certainty, EntryBlock, EntryPlan, Rows};
 use crate::oracle::{Oracle, OracleShape, Remembered, Symmetry};
 use crate::parameter::BadParameter;
 use crate::stream::Rng;
@@ -73,6 +75,18 @@ pub struct SelectionPlan {
 impl SelectionPlan {
     const FREE: Self = Self { columns: 0, diagonal: false, certainty: Certainty::Exact };
 
+    /// The entries that choosing these landmarks read.
+    pub fn entries(&self, landmarks: &Landmarks) -> EntryPlan {
+        let columns = &landmarks.order()[..self.columns.min(landmarks.order().len())];
+        let mut plan = EntryPlan { certainty: self.certainty, ..EntryPlan::columns(columns) };
+        if self.diagonal {
+            let read: HashSet<usize> = columns.iter().copied().collect();
+            let others = (0..landmarks.len()).filter(|i| !read.contains(i));
+            plan.blocks.extend(others.map(|i| EntryBlock { rows: Rows::These(vec![i]), cols: vec![i] }));
+        }
+        plan
+    }
+
     /// Calls of the similarity function, if nothing of it is evaluated yet.
     pub fn evaluations(&self, shape: OracleShape) -> u64 {
         let (n, columns) = (shape.len as u64, self.columns as u64);
@@ -99,8 +113,18 @@ impl LandmarkPolicy {
     /// # Errors
     /// An impossible size or list, a parameter out of range, an asymmetric oracle for a policy that looks at scores.
     pub fn plan(&self, shape: OracleShape, size: usize) -> Result<SelectionPlan, LandmarkError> {
+        self.plan_up_to(shape, size, size)
+    }
+
+    /// The same with the order continued to `longest` ≥ `size` landmarks, as [`select_up_to`](Self::select_up_to) does.
+    ///
+    /// # Errors
+    /// As [`plan`](Self::plan).
+    pub fn plan_up_to(&self, shape: OracleShape, size: usize, longest: usize) -> Result<SelectionPlan, LandmarkError> {
+        let longest = longest.max(size);
         self.check(shape, size)?;
-        let sequential = |diagonal, certainty| SelectionPlan { columns: size - 1, diagonal, certainty };
+        self.check(shape, longest)?;
+        let sequential = |diagonal, certainty| SelectionPlan { columns: longest - 1, diagonal, certainty };
         Ok(match self {
             Self::Uniform | Self::Given { .. } => SelectionPlan::FREE,
             Self::Leverage { first_round } => {

@@ -3,6 +3,7 @@
 use landmark_core::approximation::Known;
 use landmark_yaml::{Problem, Section, list};
 
+use super::landmarks::LandmarkConfig;
 use super::matrix::MatrixSubject;
 use super::values::Tuned;
 use crate::oracles::wmd::WmdConfig;
@@ -189,6 +190,16 @@ fn own_data(matrix: &MatrixSubject, section: &Section<'_>) {
             "ranks",
             "`own_data` writes factors of one rank: name one, or set `target_error` to grow from the first to the last",
         );
+    }
+    let grows = [("target_error", matrix.target_error.is_some()), ("budget.seconds", matrix.budget.seconds.is_some())];
+    if let (LandmarkConfig::Seen(policy), Some((key, _))) =
+        (&matrix.landmarks, grows.iter().find(|(_, is_set)| *is_set))
+    {
+        let message = format!(
+            "`{key}` grows the rank, and landmarks by `{}` read columns of the largest before the first fit: take `uniform`",
+            policy.id()
+        );
+        section.refuse("landmarks", message);
     }
     for method in matrix.methods.iter().filter(|method| !method.entry.draws || method.id == "wme") {
         let message = format!("`{}` has no factors of bought columns, which `own_data` writes", method.id);

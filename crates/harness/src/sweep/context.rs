@@ -1,5 +1,6 @@
 //! Everything that an experiment reaches while it sweeps methods over one matrix: configuration, items, meters, and the fit of a cell.
 
+use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -8,7 +9,7 @@ use landmark_core::approximation::{Approximation, Known};
 use landmark_core::entries::{Certainty, EntryBlock, EntryPlan, EntrySet, Rows};
 use landmark_core::error_estimate::{Stop, TargetError};
 use landmark_core::landmarks::Landmarks;
-use landmark_core::oracle::{Metered, Oracle, Spent};
+use landmark_core::oracle::{Metered, Oracle, OracleShape, Spent};
 use landmark_core::stream::{Rng, stream};
 use landmark_data::Split;
 use landmark_report::{CellKey, Metric, ResultRow, ResultsError, Subject, Variant, cell_key};
@@ -151,6 +152,9 @@ impl SweepContext<'_> {
         if is_wme {
             // no cell of K, but so many distances to random documents
             spent.evaluations = (self.problem.items() * cell.rank) as u64;
+        } else if let Some(choice) = self.sweep.choice(&landmarks, self.metered.shape())? {
+            let fit = method.plan(OracleShape::of(&oracle), &landmarks, cell.rank)?;
+            add_choice(&mut spent, (&choice, self.metered.shape()), (&fit, OracleShape::of(&oracle)));
         }
         Ok((approximation, spent))
     }
@@ -300,6 +304,23 @@ impl SweepContext<'_> {
 pub fn rows_of_duplicate(rows: &[ResultRow], cell: &Cell) -> Vec<ResultRow> {
     let comparison = cell.comparison.id();
     rows.iter().map(|row| ResultRow { comparison: comparison.to_owned(), ..row.clone() }).collect()
+}
+
+/// Adds to what a fit took the entries that only the choice of its landmarks read. Its own may be of one order a pair, those of the choice are of
+/// what is wanted.
+fn add_choice(spent: &mut Spent, (choice, wanted): (&EntryPlan, OracleShape), (fit, read): (&EntryPlan, OracleShape)) {
+    let evaluations = |plans: &[&EntryPlan], shape| {
+        let mut entries = EntrySet::new(shape);
+        plans.iter().for_each(|plan| entries.add(plan));
+        entries.evaluations()
+    };
+    let beside = |shape| evaluations(&[fit, choice], shape) - evaluations(&[fit], shape);
+    // pairs that both read are asked for in one order by the fit and in both by the choice
+    let both = evaluations(&[choice], wanted) - evaluations(&[choice], read);
+    spent.evaluations += beside(read) + both;
+    let columns: HashSet<usize> = fit.full_columns().into_iter().collect();
+    let others = choice.full_columns().iter().filter(|column| !columns.contains(column)).count();
+    spent.cells += (others * wanted.len) as u64;
 }
 
 /// Extras of a method, empty for the paper's own.

@@ -114,6 +114,45 @@ fn factors_are_those_of_the_setting_whatever_ran_before() {
     assert_eq!(asked(&scratch).len(), before);
 }
 
+#[test]
+fn choosing_landmarks_by_what_is_seen_is_counted() {
+    let columns = |count: u64| count * 60 - count * (count + 1) / 2;
+    for policy in ["leverage", "rpcholesky", "kmeans++", "farthest"] {
+        for method in ["shift_ridge", "sms_nystrom"] {
+            let scratch = place();
+            let landmarks = format!("landmarks={{ policy: {policy} }}");
+            let methods = format!("methods=[{method}]");
+            let settings = ["--set", &landmarks, "--set", &methods, "--set", "error_estimate=false"];
+            let said = scratch.run_well(&[&settings[..], &["--dry-run"]].concat());
+            let most = number_before(&said.out, " evaluations");
+            scratch.run_well(&[&settings[..], &["--quiet"]].concat());
+            let calls = asked(&scratch).len() as u64;
+            assert_eq!(scratch.figures("results/mine")[0]["evaluations"], calls, "{method} by {policy}");
+            assert!(calls <= most && most < 2 * calls, "{method} by {policy}: {calls} of at most {most}");
+            let wanted = match (method, policy) {
+                ("shift_ridge", _) => columns(12),
+                // a second set is read among itself, and by columns where it is chosen one by one
+                (_, "leverage") => columns(12) + 12 * 11 / 2,
+                _ => columns(23),
+            };
+            assert_eq!(calls, wanted, "{method} by {policy}");
+        }
+    }
+    let grows = ["--set", "landmarks={ policy: farthest }", "--set", "target_error=0.1", "--set", "ranks=[6, 12]"];
+    place().complains(&grows, &["`target_error` grows the rank", "`farthest`"]);
+}
+
+#[test]
+fn a_score_that_is_the_same_for_all_pairs_is_noticed() {
+    let scratch = place();
+    let said = scratch.run_well(&[]);
+    let words = "all sampled scores are the same";
+    assert!(!said.out.contains(words), "{}", said.out);
+    scratch.write("scorer.sh", &PROGRAM.replace("d=$(($1 - $2))", "d=6"));
+    let said = scratch.run_well(&["--store", "constant", "--results", "constant"]);
+    assert!(said.out.contains(words), "{}", said.out);
+}
+
 /// ‖K − Z diag(signs) Zᵀ‖_F / ‖K‖_F of the files, K = exp(−γ|i − j|).
 fn error_of_files(scratch: &Scratch) -> f64 {
     let z: Array2<f64> = read_npy(scratch.path("results/mine/factors/vectors.npy")).unwrap();
