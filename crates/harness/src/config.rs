@@ -9,8 +9,7 @@ use std::sync::Arc;
 use landmark_core::oracle::Identity;
 use landmark_store::SyncPolicy;
 use landmark_yaml::{
-    Change, ConfigError, Node, Problem, Problems, Profile, Section, Sources, Value, did_you_mean, lay_profile, overlay,
-    profile_names,
+    Change, ConfigError, Node, Problem, Problems, Profile, Section, Sources, Value, lay_profile, overlay, profile_names,
 };
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Value as Json, json};
@@ -35,6 +34,7 @@ pub mod texts;
 pub mod values;
 
 mod check;
+mod file;
 
 pub use coverage::CoverageConfig;
 pub use dataset::{
@@ -194,14 +194,7 @@ impl Config {
     /// # Errors
     /// Everything that is wrong with it, each with its place.
     pub fn load(file: &Path, overlays: &Overlays, catalogue: &Catalogue) -> Result<Self, ConfigError> {
-        let name = file.display().to_string();
-        match std::fs::read_to_string(file) {
-            Ok(text) => Self::parse(file, &text, overlays, catalogue),
-            Err(error) => {
-                let problem = Problem::new(format!("`{name}` can't be read: {error}"));
-                Err(ConfigError::new(&name, &Sources::default(), vec![problem.help(missing_help(file))]))
-            }
-        }
+        Self::parse(file, &file::read(file)?, overlays, catalogue)
     }
 
     /// The same from the text of a file.
@@ -236,10 +229,7 @@ impl Config {
     pub fn profiles(file: &Path) -> Result<Vec<String>, ConfigError> {
         let name = file.display().to_string();
         let mut sources = Sources::default();
-        let text = std::fs::read_to_string(file).map_err(|error| {
-            let problem = Problem::new(format!("`{name}` can't be read: {error}")).help(missing_help(file));
-            ConfigError::new(&name, &sources, vec![problem])
-        })?;
+        let text = file::read(file)?;
         let source = sources.add(&name, &text);
         let root =
             landmark_yaml::parse(&text, source).map_err(|problem| ConfigError::new(&name, &sources, vec![problem]))?;
@@ -400,20 +390,6 @@ fn sorted(value: Json) -> Json {
         }
         Json::Array(items) => Json::Array(items.into_iter().map(sorted).collect()),
         other => other,
-    }
-}
-
-fn missing_help(file: &Path) -> String {
-    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let Ok(entries) = std::fs::read_dir(folder) else {
-        return format!("there is no folder `{}`", folder.display());
-    };
-    let names: Vec<String> = entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
-    let wanted = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let yaml = names.iter().map(String::as_str).filter(|name| name.ends_with(".yaml"));
-    match did_you_mean(&wanted, yaml) {
-        Some(near) => format!("did you mean `{}`?", file.with_file_name(near).display()),
-        None => "`configs/` holds examples to start from".to_owned(),
     }
 }
 

@@ -268,6 +268,7 @@ impl Joined<'_> {
         let source = (texts.path.written.as_str(), texts.vectors.as_ref());
         let (texts, notes) = Texts::of(run, matrix.dataset.name, source, Arc::new(items), self.old, words, data)?;
         let dataset = matrix.dataset.name.to_owned();
+        let texts = Texts { others: self.new.len(), ..texts };
         let loaded = Loaded { dataset, items: LoadedItems::Texts(texts), stamps: Vec::new(), notes };
         let preparation = Preparation { training: Training::Later, quiet: true };
         Problem::open(run, matrix, data, preparation, loaded, &embeddings)

@@ -27,7 +27,7 @@ use miette::{IntoDiagnostic, Result};
 use serde_json::json;
 
 use crate::named::Named;
-use crate::own::{own_matrix, write_table};
+use crate::own::{draw_again, own_matrix, write_table};
 
 /// Pairs asked of the oracle at a time where no budget may end in their midst.
 const PAIRS_AT_A_TIME: usize = 1 << 16;
@@ -82,6 +82,8 @@ pub(crate) struct Place {
     pub(crate) options: RunOptions,
     items: Option<OwnItems>,
     table: PathBuf,
+    /// The page of the run that the answer is written beside.
+    page: Option<PathBuf>,
 }
 
 /// What a search found, and how.
@@ -193,7 +195,8 @@ impl Place {
         let texts = matrix.dataset.texts().map(|texts| OwnItems::of(texts, options.data.as_deref()));
         let items = texts.transpose().map_err(UsageError::of)?;
         let table = invocation.out.clone().unwrap_or_else(|| folder.join(own_data::NEIGHBOURS));
-        Ok(Self { config, matrix, options, items, table })
+        let page = invocation.out.is_none().then(|| folder.join("report.html"));
+        Ok(Self { config, matrix, options, items, table, page })
     }
 
     /// A search in rounds, to the end of its calls or of the budget.
@@ -347,8 +350,12 @@ impl Place {
         bytes.push(b'\n');
         write_file(&beside, &bytes).into_diagnostic()?;
         let listed = lists.first().map_or(0, Vec::len);
+        let drawn = match self.page.as_ref().filter(|page| page.exists()) {
+            Some(_) => draw_again(&self.config, &self.options),
+            None => String::new(),
+        };
         Ok(format!(
-            "{text}the {listed} most similar of each of {} items: `{}`; {} of {} entries are scores of the oracle, the others estimates\n",
+            "{text}the {listed} most similar of each of {} items: `{}`; {} of {} entries are scores of the oracle, the others estimates\n{drawn}",
             count(lists.len() as u64),
             self.table.display(),
             count(proven as u64),

@@ -61,7 +61,8 @@ fn listed(names: &[String]) -> String {
     text
 }
 
-/// Clusters the items. Euclidean distances need a Euclidean space: columns that count negatively are left out, and said.
+/// Clusters the items by the direction of their vectors: how long one is says how much of an item the factors hold, not which group it is in.
+/// Euclidean distances need a Euclidean space: columns that count negatively are left out, and said.
 ///
 /// # Errors
 /// Factors that are not there or of another configuration, and whatever stops a run.
@@ -69,9 +70,15 @@ pub fn cluster(invocation: &Invocation, clusters: usize) -> Result<String> {
     let own = Own::open(invocation)?;
     let signature = &own.factors.signature;
     let positive: Vec<usize> = (0..signature.len()).filter(|&k| signature[k] > 0.0).collect();
-    let points = own.factors.vectors.select(Axis(1), &positive);
+    let mut points = own.factors.vectors.select(Axis(1), &positive);
     let all: f64 = own.factors.vectors.iter().map(|value| value * value).sum();
     let kept: f64 = points.iter().map(|value| value * value).sum();
+    for mut point in points.rows_mut() {
+        let length = point.dot(&point).sqrt();
+        if length > 0.0 {
+            point /= length;
+        }
+    }
     let mut rng = stream(own.config.run.seed, own.matrix.dataset.name, "clusters", 0);
     let params = KMeansParams { clusters, ..KMeansParams::default() };
     let found = k_means(points.view(), params, &mut rng).map_err(UsageError::of)?;

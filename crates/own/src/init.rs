@@ -271,6 +271,15 @@ fn of_rows(wanted: &Wanted, ask: Ask<'_>) -> Result<(Sketch, String)> {
         return Err(refused(message, "name it: `--text COLUMN`; a matrix of scores is `--score matrix`"));
     };
     let id = given(&wanted.id).or_else(|| seen.id(&column.name)).filter(|_| layout != TextsFormat::Txt);
+    if let Some(id) = id.filter(|id| id.distinct < column.filled) {
+        let (again, cells) = (seen.rows - id.distinct, seen.rows);
+        let message = format!(
+            "`{}` of `{}` holds no ids: {again} of its {cells} cells are empty or there already",
+            id.name,
+            file.display()
+        );
+        return Err(refused(message, "name another column by `--id`; without one the items are numbered"));
+    }
     let taken: Vec<&str> = std::iter::once(&column.name).chain(id.map(|id| &id.name)).map(String::as_str).collect();
     let label = given(&wanted.label).or_else(|| seen.label(&taken));
     let [least, middle, most] = column.lengths;
@@ -309,7 +318,7 @@ fn of_rows(wanted: &Wanted, ask: Ask<'_>) -> Result<(Sketch, String)> {
     let items = column.filled;
     if items < 2 {
         let message = format!("`{}` has {} in `{}`", file.display(), counted(items as u64, "text"), column.name);
-        return Err(refused(message, "wanted are at least two"));
+        return Err(refused(message, "wanted are at least two; is there a quote that is opened and never closed?"));
     }
     let dimension = dimension_of(&distinct_texts(file, layout, &[&column.name])?);
     let sketch = Sketch { name, items, landmarks: landmarks_of(items), columns, dimension, ..Sketch::default() };

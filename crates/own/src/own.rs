@@ -195,16 +195,9 @@ impl Own {
         if self.options.workers { 1 << 16 } else { 256 }
     }
 
-    /// Draws the page again with what was written, where it was written beside the results: where to look, or why not. The answer is there either way.
+    /// Draws the page again with what was written, where it was written beside the results. The answer is there either way.
     pub(crate) fn draw_again(&self) -> String {
-        if self.out.is_some() {
-            return String::new();
-        }
-        let options = RunOptions { workers: false, ..self.options.clone() };
-        match run::report_again(&self.config, &options) {
-            Ok(folder) => format!("drawn in `{}`\n", folder.join("report.html").display()),
-            Err(error) => format!("the page is not drawn again: {error}\n"),
-        }
+        if self.out.is_some() { String::new() } else { draw_again(&self.config, &self.options) }
     }
 
     /// A progress line over the items, and a function that moves it to a share of them.
@@ -219,6 +212,15 @@ impl Own {
         let progress = Progress::start(all, what, self.options.quiet, move || seen.load(Ordering::Relaxed));
         // a share of a count that fits in an f64
         (progress, move |share: f64| done.store((share * all as f64) as u64, Ordering::Relaxed))
+    }
+}
+
+/// Draws the page of a run again: where to look, or why not.
+pub(crate) fn draw_again(config: &Config, options: &RunOptions) -> String {
+    let options = RunOptions { workers: false, ..options.clone() };
+    match run::report_again(config, &options) {
+        Ok(folder) => format!("drawn in `{}`\n", folder.join("report.html").display()),
+        Err(error) => format!("the page is not drawn again: {error}\n"),
     }
 }
 

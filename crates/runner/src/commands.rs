@@ -1,11 +1,12 @@
 //! The commands, and how the program starts and ends.
 
+use std::path::Path;
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::{CommandFactory as _, Parser};
 use landmark_harness::interrupt;
 use landmark_harness::run::RunError;
-use landmark_yaml::ConfigError;
+use landmark_yaml::{ConfigError, did_you_mean};
 use miette::{IntoDiagnostic, Result};
 use tracing_subscriber::EnvFilter;
 
@@ -31,6 +32,10 @@ mod verify;
 
 /// The program.
 pub fn main() -> ExitCode {
+    if let Err(report) = std::env::args().nth(1).map_or(Ok(()), |word| refuse_mistyped_command(&word)) {
+        output::print_error(&report);
+        return Exit::Usage.into();
+    }
     let cli = Cli::parse();
     start_log(cli.log);
     interrupt::listen();
@@ -79,6 +84,21 @@ fn dispatch(cli: Cli) -> Result<Exit> {
     };
     output::answer(&text, cli.log).into_diagnostic()?;
     Ok(Exit::Done)
+}
+
+/// A bare first word that is no file is a mistyped command: clap takes it for a configuration, and complains of the next one.
+fn refuse_mistyped_command(word: &str) -> Result<()> {
+    let program = Cli::command();
+    let names: Vec<&str> = program.get_subcommands().map(clap::Command::get_name).chain(["help"]).collect();
+    let is_path = word.contains(['.', '/', '\\']) || Path::new(word).exists();
+    if word.starts_with('-') || is_path || names.contains(&word) {
+        return Ok(());
+    }
+    let help = match did_you_mean(word, names) {
+        Some(near) => format!("did you mean the command `{near}`?"),
+        None => "`runner --help` lists the commands; a configuration ends in `.yaml`".to_owned(),
+    };
+    Err(UsageError::new(format!("`{word}` is neither a command nor a file"), Some(help)).into())
 }
 
 /// Log lines go to standard error; RUST_LOG wins over `-v`.

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use assert_cmd::Command;
+use predicates::prelude::PredicateBooleanExt as _;
 use predicates::str::contains;
 
 fn runner(arguments: &[&str]) -> Command {
@@ -129,6 +130,28 @@ fn a_mistyped_name_list_or_command_is_guessed() {
     insta::assert_snapshot!(complaint(&["show", "sicurr"]));
     insta::assert_snapshot!(complaint(&["list", "metods"]));
     insta::assert_snapshot!(complaint(&["valdate"]));
+    // clap complains of the second word
+    for (words, help) in [(["tpok", "mine.yaml"], "the command `topk`?"), (["qqqq", "mine.yaml"], "`runner --help`")] {
+        let complaint = complaint(&words);
+        assert!(complaint.contains("neither a command nor a file") && complaint.contains(help), "{complaint}");
+    }
+}
+
+#[test]
+fn a_file_of_items_is_no_configuration() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("mine.tsv");
+    std::fs::write(&file, "id\ttext\na\tone\na\ttwo\n").unwrap();
+    let said = |arguments: &[&str]| {
+        let assert = runner(arguments).assert().code(2);
+        String::from_utf8_lossy(&assert.get_output().stderr).split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let path = file.to_str().unwrap();
+    assert!(said(&[path]).contains("runner init"));
+    let refused = said(&["init", path, "--score", "wmd", "--id", "id"]);
+    assert!(refused.contains("holds no ids: 1 of its 2 cells"), "{refused}");
+    std::fs::write(&file, "id\ttext\na\tone\n").unwrap();
+    assert!(said(&["init", path, "--score", "wmd"]).contains("never closed"));
 }
 
 #[test]
@@ -199,6 +222,27 @@ fn the_tables_of_the_readme_are_those_of_the_registry() {
     runner(&["docs", "--check"]).arg(readme).assert().success();
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/data.md");
     runner(&["docs", "--check"]).arg(data).assert().success();
+}
+
+#[test]
+fn validate_warns_of_items_that_are_not_there() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("mine.yaml");
+    let oracle = "oracle: { kind: subprocess, command: [cat] }";
+    std::fs::write(
+        &file,
+        format!("name: mine\nexperiment: own_data\ndataset: {{ name: texts, path: mine.tsv }}\n{oracle}\nmethods: [nystrom]\nranks: 5\n"),
+    )
+    .unwrap();
+    let path = file.to_str().unwrap();
+    runner(&["validate", path]).assert().success().stderr(contains("mine.tsv").and(contains("are not there")));
+    std::fs::write(folder.path().join("mine.tsv"), "text\none\ntwo\n").unwrap();
+    runner(&["validate", path]).assert().success().stderr("");
+    // what stands in two parts of a section is known in both
+    runner(&["validate", path, "--set", "oracle.foo=1"])
+        .assert()
+        .code(2)
+        .stderr(contains("`gamma`").and(contains("`checks`")));
 }
 
 #[test]

@@ -59,8 +59,17 @@ impl Problem {
         }
     }
 
-    /// An unknown key of the section at `path`, with the nearest of its keys as help, else the nearest of `others`, dotted paths of other sections.
+    /// An unknown key of the section at `path`, with the nearest of its keys as help, else the nearest of `others`, dotted paths of all that was
+    /// asked for: a section may be read in parts, and what another part asked for is known as well.
     pub(crate) fn unknown_key(seen: &str, path: &str, known: &[&str], others: &[String]) -> Self {
+        let prefix = if path.is_empty() { String::new() } else { format!("{path}.") };
+        let here = others.iter().filter_map(|other| other.strip_prefix(&prefix)).filter(|key| !key.contains('.'));
+        let mut known = known.to_vec();
+        here.for_each(|key| {
+            if !known.contains(&key) {
+                known.push(key);
+            }
+        });
         let names: Vec<&str> = others.iter().filter_map(|other| other.rsplit('.').next()).collect();
         let elsewhere = || {
             let near = did_you_mean(seen, names.iter().copied())?;

@@ -11,6 +11,9 @@ const LARGE_SHARE: usize = 100;
 /// Large pairs at least; with fewer than twice as many drawn, none is told from the rest.
 const FEWEST_LARGE: usize = 10;
 
+/// Deviations below this of the mean are those of rounding.
+const ROUNDING: f64 = 1e-12;
+
 /// A pair that was drawn.
 pub(super) struct DrawnPair {
     pub(super) pair: Pair,
@@ -53,5 +56,7 @@ fn correlation(drawn: &[DrawnPair]) -> Option<f64> {
         (xx + dx * dx, xy + dx * dy, yy + dy * dy)
     });
     let (xx, xy, yy) = sums;
-    (xx > 0.0 && yy > 0.0).then(|| xy / (xx * yy).sqrt())
+    // what is constant differs from its mean by rounding
+    let varies = |sum: f64, mean: f64| sum > drawn.len() as f64 * (ROUNDING * mean).powi(2);
+    (varies(xx, x) && varies(yy, y)).then(|| xy / (xx * yy).sqrt())
 }

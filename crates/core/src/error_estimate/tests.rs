@@ -207,6 +207,10 @@ fn large_scores_and_correlation_are_those_of_the_sample() {
     let missed: f64 = large.iter().map(|pair| (pair.0 - pair.1).powi(2)).sum();
     let total: f64 = large.iter().map(|pair| pair.0.powi(2)).sum();
     assert!((agreement.large_scores.unwrap() - (missed / total).sqrt()).abs() < 1e-10);
+    // a constant has none, whatever rounding makes of its mean
+    let constant = Precomputed::new(Array2::from_elem((n, n), 0.3), AsymmetryPolicy::Reject).unwrap();
+    let agreement = sample.agreement(&constant, &fitted(&shift_ridge(), &constant, 20)).unwrap();
+    assert!(agreement.large_scores.unwrap() < 1e-6 && agreement.correlation.is_none(), "{agreement:?}");
     // too few to tell the large ones
     let few = Sample::draw(n, approximation.landmarks(), 15, &mut stream(4, "error estimate", "s", 0));
     assert_eq!(few.agreement(&oracle, &approximation).unwrap(), Agreement::default());

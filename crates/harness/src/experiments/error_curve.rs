@@ -169,7 +169,10 @@ pub(super) fn error_layout(context: &SweepContext<'_>, rows: &[ResultRow]) -> La
             figures.push(FigureSpec {
                 id: format!("figure-{id}-{}", comparison.id()),
                 title: format!("{title} against s/n, {words}"),
-                caption: format!("{what} against the share s/n of landmarks; the band is the 95 % interval."),
+                caption: format!(
+                    "{what} against the share s/n of landmarks; the band is the 95 % interval.{}",
+                    why_below_the_optimum(rows)
+                ),
                 select,
                 kind: FigureKind::Curve { across: "fraction", log_y: true, y_limits: None },
             });
@@ -183,6 +186,19 @@ pub(super) fn error_layout(context: &SweepContext<'_>, rows: &[ResultRow]) -> La
         kind: TableKind::Entries { select: Selection::of(metric) },
     });
     Layout { restated, tables, figures, ..Layout::default() }
+}
+
+/// How a method can lie below the optimum, where one might.
+fn why_below_the_optimum(rows: &[ResultRow]) -> &'static str {
+    let adds =
+        |row: &ResultRow| ["known", "proxy", "entries"].iter().any(|extra| row.subject.variant.get(extra).is_some());
+    let has_optimum = rows.iter().any(|row| row.subject.id == "optimal");
+    match has_optimum && rows.iter().any(adds) {
+        true => {
+            " The optimum is the best matrix of rank s: what a method knows beside its factors (evaluated entries, a proxy) raises the rank, and may bring it below."
+        }
+        false => "",
+    }
 }
 
 /// A metric of the report of errors.

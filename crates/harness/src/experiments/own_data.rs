@@ -187,6 +187,9 @@ struct FactorErrors {
     with_known: Option<ResultRow>,
 }
 
+/// Error off the diagonal from which on lists made from factors are candidates.
+const POOR: f64 = 0.5;
+
 /// Errors that differ by less than this of themselves differ by rounding.
 const SAME_ERROR: f64 = 1e-9;
 
@@ -429,6 +432,20 @@ fn layout(context: &SweepContext<'_>, rows: &[ResultRow]) -> Layout {
             "the relative error is {estimate:.4} and not the {target} that `target_error` asks for: `ranks` ends too early, or the method \
              cannot reach it on this matrix"
         ));
+    }
+    if let Some(row) = find(Metric::OffDiagonalError).filter(|row| row.value >= POOR) {
+        notes.push(format!(
+            "the factors miss {:.0} % of the norm of K off the diagonal: what is made from them is a list of candidates. More landmarks or a proxy \
+             bring more; `topk --calls-per-item` asks the score itself",
+            100.0 * row.value
+        ));
+    }
+    if find(Metric::LargeScoreError).is_some() && find(Metric::ScoreCorrelation).is_none() {
+        notes.push(
+            "all sampled scores are the same, or the factors give the same for all of them: a small error says nothing then of who is alike. \
+             Look at the score of a few pairs (`runner score`)"
+                .to_owned(),
+        );
     }
     if failed > 0 {
         notes.push(format!(

@@ -20,7 +20,9 @@ pub struct Texts {
     /// Ids and texts.
     pub scored: Arc<ScoredItems>,
     /// The file, as the configuration names it.
-    file: String,
+    pub file: String,
+    /// Texts behind those of the file that are not from there: queries, new items.
+    pub others: usize,
     /// Their words, where the oracle or a proxy compares them.
     pub words: Option<PlacedTexts>,
     /// Their classes, where a column names them.
@@ -221,7 +223,7 @@ impl Texts {
         words: Option<EmptyDocuments>,
         data: Option<&Path>,
     ) -> Result<(Self, Vec<String>), LoadError> {
-        let bare = Self { scored, file: file.to_owned(), words: None, labels: None, pairs: None };
+        let bare = Self { scored, file: file.to_owned(), others: 0, words: None, labels: None, pairs: None };
         let (Some(wanted), Some(empty)) = (vectors, words) else { return Ok((bare, Vec::new())) };
         let corpus = |items: &ScoredItems| Corpus::from_texts(items.ids(), items.texts(), &TokenRules::default());
         let placed = corpus(&bare.scored);
@@ -243,6 +245,10 @@ impl Texts {
 
     /// The matrix in words, for the store's listing.
     pub fn description(&self, scored: &str) -> String {
-        format!("{} texts of `{}` {scored}", self.scored.len(), self.file)
+        let others = match self.others {
+            0 => String::new(),
+            others => format!(" and {others} others"),
+        };
+        format!("{} texts of `{}`{others} {scored}", self.scored.len() - self.others, self.file)
     }
 }

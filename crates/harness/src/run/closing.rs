@@ -38,8 +38,11 @@ pub(super) fn outcome(rows: &[ResultRow]) -> Option<String> {
     let comparison = at_entries.or_else(|| told().next()).map(|row| row.comparison.as_str())?;
     let told: Vec<&ResultRow> = told().filter(|row| row.comparison == comparison).collect();
     let mut means: BTreeMap<(&str, u64), (f64, u64)> = BTreeMap::new();
+    let by_calls = [("query_calls", "calls a query"), ("calls", "calls an item")];
+    let is_named = |(axis, _): &(&str, &str)| told.iter().any(|row| row.count(axis) > 0);
+    let (axis, unit) = by_calls.into_iter().find(is_named).unwrap_or(("columns", "columns"));
     for row in &told {
-        let mean = means.entry((&row.subject.method, row.count("columns"))).or_default();
+        let mean = means.entry((&row.subject.method, row.count(axis))).or_default();
         *mean = (mean.0 + row.value, mean.1 + 1);
     }
     let sign = if metric.spec().better == Direction::Lower { -1.0 } else { 1.0 };
@@ -50,8 +53,8 @@ pub(super) fn outcome(rows: &[ResultRow]) -> Option<String> {
         let (one, two) = (sign * mean(best.1), sign * mean(other.1));
         if two > one || (two == one && other.0.1 < best.0.1) { other } else { best }
     })?;
-    let ((method, columns), of) = best;
-    let at = if columns > 0 { format!(" at {columns} columns") } else { String::new() };
+    let ((method, size), of) = best;
+    let at = if size > 0 { format!(" at {size} {unit}") } else { String::new() };
     let head = metric.head();
     let mut letters = head.chars();
     let head: String = letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect();

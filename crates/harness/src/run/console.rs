@@ -77,7 +77,7 @@ pub(super) fn print_dry_run(
         // a closed pipe (`| head`) ends the listing, not the run
         let _ = writeln!(out, "{text}");
     };
-    line(format!("{:<58} {:>5} {:>14} {:>14} {:>14}", "", "jobs", "entries each", "if alone each", "really bought"));
+    line(format!("{:<58} {:>5} {:>14} {:>14} {:>14}", "", "jobs", "entries each", "calls each", "calls added"));
     if options.verbose {
         for job in &forecast.jobs {
             line(row(&job.group, 1, job.cells, job.alone, job.added));
@@ -93,6 +93,7 @@ pub(super) fn print_dry_run(
         line("the matrix is given: nothing is bought".to_owned());
         return Ok(());
     }
+    line("entries of K that a job reads; calls of the score if it ran alone; calls that no line above makes, of an empty store".to_owned());
     let timing = timing(matrices, forecast, options.sample)?;
     let missing = matrices.to_buy(forecast)?;
     let exact = if forecast.is_exact() { "exactly" } else { "at most" };
@@ -110,7 +111,7 @@ pub(super) fn print_dry_run(
         // which entries these are shows only on the way
         false => format!("planned {exact} {} evaluations: {to_buy}, less what of it is in the store", count(planned)),
     });
-    forecast.share().into_iter().for_each(&mut line);
+    share(config, forecast).into_iter().for_each(&mut line);
     if let Subject::Matrix(matrix, _) = &config.subject {
         if let Some(price) = matrix.budget.price(missing) {
             line(format!("they cost {price:.2}, at `budget.cost_per_entry` each"));
@@ -142,6 +143,12 @@ pub(super) fn print_dry_run(
         ),
     });
     Ok(())
+}
+
+/// The evaluations of a run beside those of all pairs. Items and past queries are no pairs of all that anyone would score.
+fn share(config: &Config, forecast: &Forecast) -> Option<String> {
+    let has_queries = matches!(&config.subject, Subject::Matrix(matrix, _) if matrix.queries.is_some());
+    forecast.share().filter(|_| !has_queries)
 }
 
 fn row(name: &str, jobs: u64, cells: u64, alone: u64, added: u64) -> String {
@@ -216,7 +223,7 @@ pub(super) fn print_outcome(
     if !matrices.is_empty() && matrices.are_priced() {
         // of all that was planned, where that is what the run took
         let is_whole = whole.is_exact() && !outcome.budget && outcome.failed == 0;
-        let share = whole.share().filter(|_| is_whole).map_or_else(String::new, |share| format!(": {share}"));
+        let share = share(config, whole).filter(|_| is_whole).map_or_else(String::new, |share| format!(": {share}"));
         eprintln!("{} entries bought, {} reused{share}", count(calls.bought), count(calls.reused));
         money(config, matrices, calls).into_iter().for_each(|line| eprintln!("{line}"));
     }

@@ -193,8 +193,12 @@ fn curves(
 ) -> Panel {
     let spec = part[0].row.metric.spec();
     // a method that was measured at one size while others have several does not depend on size: it is a level, and does not stretch the axis
+    // so does the cap of methods that were all measured at one size, which has no mark of its own
     let many = methods(part).len() < part.len();
-    let alone = |method: &str| many && part.iter().filter(|group| group.row.subject.method == method).count() == 1;
+    let alone = |method: &str| {
+        let mut here = part.iter().filter(|group| group.row.subject.method == method);
+        here.next().is_some_and(|group| many || group.row.subject.is_cap) && here.next().is_none()
+    };
     let sized: Vec<Group<'_>> = part.iter().filter(|group| !alone(&group.row.subject.method)).cloned().collect();
     let x = x_axis(if sized.is_empty() { part } else { &sized }, across);
     let low_high = |group: &Group<'_>| group.estimate.interval.unwrap_or((group.estimate.mean, group.estimate.mean));

@@ -8,7 +8,6 @@ use landmark_harness::invocation::Invocation;
 use landmark_harness::needs::Needs;
 use landmark_harness::provenance::Build;
 use landmark_harness::run::{self, RunOptions};
-use landmark_yaml::did_you_mean;
 use miette::{IntoDiagnostic, Result};
 use serde_json::{Value as Json, json};
 
@@ -24,7 +23,6 @@ pub(super) fn run(arguments: &RunArgs, log: LogArgs) -> Result<Exit> {
         let help = "for example `runner configs/quickstart.yaml`; `runner --help` lists the commands";
         return Err(UsageError::new("there is no configuration to run", Some(help.to_owned())).into());
     };
-    refuse_mistyped_command(file)?;
     let config = Config::load(file, &arguments.overlay.overlays(), catalogue::catalogue())?;
     fetch_what_is_missing(&config, arguments, log)?;
     let options = RunOptions {
@@ -188,18 +186,4 @@ fn refuse_other_settings(folder: &Path, overlay: &OverlayArgs) -> Result<()> {
     let message = format!("the results in `{}` were made with other settings than these", folder.display());
     let theirs = command.replacen("runner", "runner report", 1);
     Err(UsageError::new(message, Some(format!("`{theirs}` draws them; a run makes results of yours"))).into())
-}
-
-/// A bare word that is no file is a mistyped command.
-fn refuse_mistyped_command(file: &Path) -> Result<()> {
-    use clap::CommandFactory;
-    let Some(word) = file.to_str().filter(|word| !word.contains(['.', '/', '\\']) && !file.exists()) else {
-        return Ok(());
-    };
-    let cli = crate::cli::Cli::command();
-    let help = match did_you_mean(word, cli.get_subcommands().map(|command| command.get_name())) {
-        Some(near) => format!("did you mean the command `{near}`?"),
-        None => "`runner --help` lists the commands; a configuration ends in `.yaml`".to_owned(),
-    };
-    Err(UsageError::new(format!("`{word}` is neither a command nor a file"), Some(help)).into())
 }

@@ -18,7 +18,7 @@ pub(super) fn validate(files: &[PathBuf], overlay: &OverlayArgs, places: &PlaceA
     }
     let mut exit = Exit::Done;
     for file in files {
-        match check(file, overlay) {
+        match check(file, overlay, places.data().as_deref()) {
             Ok(profiles) if quiet => tracing::debug!("{} is good in {}", file.display(), profiles.join(", ")),
             Ok(profiles) => {
                 output::print(&format!("{}: good in {}\n", file.display(), profiles.join(", "))).into_diagnostic()?;
@@ -33,7 +33,7 @@ pub(super) fn validate(files: &[PathBuf], overlay: &OverlayArgs, places: &PlaceA
 }
 
 /// The first profile that is wrong speaks for the file, and is named unless all of them are wrong.
-fn check(file: &Path, overlay: &OverlayArgs) -> Result<Vec<String>, Report> {
+fn check(file: &Path, overlay: &OverlayArgs, data: Option<&Path>) -> Result<Vec<String>, Report> {
     let profiles = match &overlay.profile {
         Some(profile) => vec![profile.clone()],
         None => Config::profiles(file)?,
@@ -45,7 +45,17 @@ fn check(file: &Path, overlay: &OverlayArgs) -> Result<Vec<String>, Report> {
             catalogue::catalogue(),
         )
     };
-    let mut wrong: Vec<_> = profiles.iter().filter_map(|profile| Some((profile, load(profile).err()?))).collect();
+    let (mut wrong, mut missing) = (Vec::new(), None);
+    for profile in &profiles {
+        match load(profile) {
+            Ok(config) => missing = missing.or(config.missing_items(data)),
+            Err(error) => wrong.push((profile, error)),
+        }
+    }
+    // a configuration may be written before its items
+    if let Some(items) = missing {
+        eprintln!("warning: the items `{}` of `{}` are not there", items.display(), file.display());
+    }
     let all_wrong = wrong.len() == profiles.len();
     if wrong.is_empty() {
         return Ok(profiles);

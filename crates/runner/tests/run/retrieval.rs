@@ -186,9 +186,12 @@ fn an_index_takes_its_rectangle_and_a_query_its_calls_and_nothing_is_asked_twice
     };
     let early = scratch.say(&["search", "config.yaml", "--queries", "new.tsv"]);
     early.must_complain("there is no index in");
-    assert_eq!(number_before(&scratch.run_well(&["--dry-run"]).out, " to buy ("), 480);
+    let dry = scratch.run_well(&["--dry-run"]);
+    assert_eq!(number_before(&dry.out, " to buy ("), 480);
+    assert!(!dry.out.contains(" %)"), "nobody would score queries with each other: {}", dry.out);
+    dry.must_complain("60 texts of `items.tsv` and 12 others");
     assert!(asked(&scratch).is_empty());
-    scratch.run_well(&[]);
+    scratch.run_well(&[]).must_complain("at 10 calls a query");
     assert_eq!(asked(&scratch).len(), 480);
 
     assert!(search("new.tsv", &["--dry-run"]).contains("3 queries take 24 calls on an empty store; 0 scores"));
