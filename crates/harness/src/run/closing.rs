@@ -28,7 +28,7 @@ const TELLING: [Metric; 9] = [
 ];
 
 /// The best of a run in its most telling measure, at equal entries where methods are compared at them: `Accuracy: 95.2 at best, by shift_ridge at 100 columns.`
-pub(super) fn outcome(rows: &[ResultRow]) -> Option<String> {
+pub(super) fn outcome(config: &Config, rows: &[ResultRow]) -> Option<String> {
     let is_told =
         |row: &&ResultRow, metric: Metric| row.metric == metric && !row.subject.is_cap && row.value.is_finite();
     let metric = TELLING.into_iter().find(|metric| rows.iter().any(|row| is_told(&row, *metric)))?;
@@ -38,11 +38,13 @@ pub(super) fn outcome(rows: &[ResultRow]) -> Option<String> {
     let comparison = at_entries.or_else(|| told().next()).map(|row| row.comparison.as_str())?;
     let told: Vec<&ResultRow> = told().filter(|row| row.comparison == comparison).collect();
     let mut means: BTreeMap<(&str, u64), (f64, u64)> = BTreeMap::new();
-    let by_calls = [("query_calls", "calls a query"), ("calls", "calls an item")];
-    let is_named = |(axis, _): &(&str, &str)| told.iter().any(|row| row.count(axis) > 0);
-    let (axis, unit) = by_calls.into_iter().find(is_named).unwrap_or(("columns", "columns"));
+    let unit = match &config.subject {
+        Subject::Matrix(matrix, _) if matrix.queries.is_some() => "calls a query",
+        Subject::Matrix(matrix, _) if matrix.retrieval.is_some() => "calls an item",
+        _ => "columns",
+    };
     for row in &told {
-        let mean = means.entry((&row.subject.method, row.count(axis))).or_default();
+        let mean = means.entry((&row.subject.method, row.count("columns"))).or_default();
         *mean = (mean.0 + row.value, mean.1 + 1);
     }
     let sign = if metric.spec().better == Direction::Lower { -1.0 } else { 1.0 };

@@ -252,7 +252,7 @@ pub(super) fn print_outcome(
         eprintln!("scores are kept in `{}`", place.unwrap_or(address));
     }
     eprintln!("{} rows in `{}`", count(rows.len() as u64), folder.display());
-    let came_out = closing::outcome(rows).map_or_else(String::new, |sentence| sentence + " ");
+    let came_out = closing::outcome(config, rows).map_or_else(String::new, |sentence| sentence + " ");
     eprintln!("{came_out}{}", closing::next_step(config, &page.display().to_string()));
     if let Subject::Matrix(matrix, _) = &config.subject
         && matrix.experiment.makes_factors

@@ -61,7 +61,7 @@ impl ReportSection {
         Ok(Self {
             title: title(config),
             claims: claims(config, Some(&config.run.name), vec![this], options)?,
-            conclusion: closing::outcome(&rows).filter(|_| config.run.paper.is_none()),
+            conclusion: closing::outcome(config, &rows).filter(|_| config.run.paper.is_none()),
             name: config.run.name.clone(),
             profile: config.run.profile.name.clone(),
             // of what an earlier run made, and this one draws again, that one's

@@ -146,6 +146,7 @@ fn choosing_landmarks_by_what_is_seen_is_counted() {
 fn a_score_that_is_the_same_for_all_pairs_is_noticed() {
     let scratch = place();
     let said = scratch.run_well(&[]);
+    said.must_complain("by shift_ridge at 12 columns");
     let words = "all sampled scores are the same";
     assert!(!said.out.contains(words), "{}", said.out);
     scratch.write("scorer.sh", &PROGRAM.replace("d=$(($1 - $2))", "d=6"));
