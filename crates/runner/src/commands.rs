@@ -32,7 +32,7 @@ mod verify;
 
 /// The program.
 pub fn main() -> ExitCode {
-    if let Err(report) = std::env::args().nth(1).map_or(Ok(()), |word| refuse_mistyped_command(&word)) {
+    if let Err(report) = std::env::args_os().nth(1).map_or(Ok(()), |word| refuse_mistyped_command(Path::new(&word))) {
         output::print_error(&report);
         return Exit::Usage.into();
     }
@@ -86,11 +86,13 @@ fn dispatch(cli: Cli) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// A bare first word that is no file is a mistyped command: clap takes it for a configuration, and complains of the next one.
-fn refuse_mistyped_command(word: &str) -> Result<()> {
+/// A bare word that is no file is a mistyped command. As the first one it is looked at before clap, which takes it for a configuration and
+/// complains of the next word.
+fn refuse_mistyped_command(file: &Path) -> Result<()> {
+    let Some(word) = file.to_str() else { return Ok(()) };
     let program = Cli::command();
     let names: Vec<&str> = program.get_subcommands().map(clap::Command::get_name).chain(["help"]).collect();
-    let is_path = word.contains(['.', '/', '\\']) || Path::new(word).exists();
+    let is_path = word.contains(['.', '/', '\\']) || file.exists();
     if word.starts_with('-') || is_path || names.contains(&word) {
         return Ok(());
     }

@@ -130,6 +130,8 @@ fn a_mistyped_name_list_or_command_is_guessed() {
     insta::assert_snapshot!(complaint(&["show", "sicurr"]));
     insta::assert_snapshot!(complaint(&["list", "metods"]));
     insta::assert_snapshot!(complaint(&["valdate"]));
+    // behind a flag as well
+    assert!(complaint(&["--quiet", "valdate"]).contains("the command `validate`?"));
     // clap complains of the second word
     for (words, help) in [(["tpok", "mine.yaml"], "the command `topk`?"), (["qqqq", "mine.yaml"], "`runner --help`")] {
         let complaint = complaint(&words);

@@ -47,7 +47,7 @@ pub trait Similarities {
     /// Those of rows `a..b` with rows `c..d`.
     fn block(&self, rows: (usize, usize), cols: (usize, usize)) -> Array2<f64>;
 
-    /// A faster way to tell which pairs are worth a look; `None` where there is none.
+    /// Tells which pairs are worth a look faster than their block does; `None`, the default, where nothing does.
     fn screen(&self) -> Option<Screen<'_>> {
         None
     }
@@ -282,14 +282,22 @@ fn pairs_of(block: ArrayView2<'_, f64>, first_row: usize, first_col: usize, thre
     block.axis_iter(Axis(0)).into_par_iter().enumerate().flat_map_iter(of_row).collect()
 }
 
-/// Number of pairs of different items that score at least `at_least`: what [`best_pairs`] would list. Memory: one block.
+/// Number of pairs of different items that score at least `at_least`: what [`best_pairs`] would list. Memory: one block, and 4nr bytes of factors.
 pub fn count_pairs(scores: impl Similarities, at_least: f64, mut done: impl FnMut(f64)) -> u64 {
     let mut count = 0;
     let screen = scores.screen();
     for_each_block(scores.items(), |rows, cols, share| {
-        let screened = screen.as_ref().and_then(|screen| screen.pairs(rows, cols, |_| at_least));
-        let pairs = screened.unwrap_or_else(|| pairs_of(scores.block(rows, cols).view(), rows.0, cols.0, at_least));
-        count += pairs.iter().filter(|pair| pair.score >= at_least).count() as u64;
+        count += match screen.as_ref().and_then(|screen| screen.pairs(rows, cols, |_| at_least)) {
+            Some(pairs) => pairs.iter().filter(|pair| pair.score >= at_least).count() as u64,
+            None => {
+                let block = scores.block(rows, cols);
+                let counted = block.axis_iter(Axis(0)).into_par_iter().enumerate().map(|(a, scores)| {
+                    let is_good = |&(b, &score): &(usize, &f64)| score >= at_least && rows.0 + a < cols.0 + b;
+                    scores.iter().enumerate().filter(is_good).count() as u64
+                });
+                counted.sum::<u64>()
+            }
+        };
         done(share);
     });
     count

@@ -1,6 +1,6 @@
 //! The user's own BLAS and LAPACK, through ndarray-linalg (feature `lapack`).
 
-use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2};
+use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2, LinalgScalar};
 use ndarray_linalg::{EigValsh as _, Eigh as _, JobSvd, QR as _, SVDDC as _, UPLO};
 use openblas_src as _;
 

@@ -7,7 +7,7 @@ use landmark_yaml::{ConfigError, Problem, Sources, did_you_mean};
 use super::{Config, Subject};
 
 impl Config {
-    /// The file of one's own items, where it is not there.
+    /// The file of one's own items, where it is not there; `data` is the folder of the corpora.
     pub fn missing_items(&self, data: Option<&Path>) -> Option<PathBuf> {
         let Subject::Matrix(matrix, _) = &self.subject else { return None };
         let path = matrix.dataset.texts()?.path.at(data)?;
@@ -16,7 +16,7 @@ impl Config {
 }
 
 /// Endings of files of items, which `runner init` writes configurations for.
-const ITEMS: [&str; 6] = ["tsv", "csv", "txt", "jsonl", "parquet", "npy"];
+const ITEMS: [&str; 5] = ["tsv", "csv", "jsonl", "parquet", "npy"];
 
 /// The text of a configuration.
 pub(super) fn read(file: &Path) -> Result<String, ConfigError> {

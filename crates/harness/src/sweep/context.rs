@@ -144,6 +144,7 @@ impl SweepContext<'_> {
         let method = if is_wme { self.wme(cell, setting)? } else { self.sweep.approximator(cell, setting)? };
         let landmarks = self.landmarks(cell)?;
         let known = self.sweep.method(cell).known;
+        let grows = target.is_some();
         let approximation = match target {
             Some(target) => self.grow(&target, method.as_ref(), &oracle, &landmarks, known, &mut rng)?,
             None => method.fit(&oracle, &landmarks, cell.rank, known, &mut rng)?,
@@ -153,7 +154,8 @@ impl SweepContext<'_> {
             // no cell of K, but so many distances to random documents
             spent.evaluations = (self.problem.items() * cell.rank) as u64;
         } else if let Some(choice) = self.sweep.choice(&landmarks, self.metered.shape())? {
-            let fit = method.plan(OracleShape::of(&oracle), &landmarks, cell.rank)?;
+            let rank = if grows { approximation.report().rank.clamp(1, cell.rank) } else { cell.rank };
+            let fit = method.plan(OracleShape::of(&oracle), &landmarks, rank)?;
             add_choice(&mut spent, (&choice, self.metered.shape()), (&fit, OracleShape::of(&oracle)));
         }
         Ok((approximation, spent))

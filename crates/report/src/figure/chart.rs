@@ -192,8 +192,8 @@ fn curves(
     legend: &mut Vec<(String, SeriesStyle)>,
 ) -> Panel {
     let spec = part[0].row.metric.spec();
-    // a method that was measured at one size while others have several does not depend on size: it is a level, and does not stretch the axis
-    // so does the cap of methods that were all measured at one size, which has no mark of its own
+    // a method that was measured at one size while others have several does not depend on size: it is a level, and does not stretch the axis.
+    // A cap at one size is a level in any case: a line without marks would show nothing of a single point
     let many = methods(part).len() < part.len();
     let alone = |method: &str| {
         let mut here = part.iter().filter(|group| group.row.subject.method == method);

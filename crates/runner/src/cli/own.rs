@@ -135,7 +135,7 @@ pub enum OwnCommand {
         /// Score so many of the best by the oracle itself, at least K, and rank them anew
         #[arg(long, value_name = "N", value_parser = at_least_one)]
         rescore: Option<usize>,
-        /// Walk a graph of the items (HNSW) in place of all pairs of factors: for a million items and more. How many of the exact lists' items it
+        /// Walk a graph of the items (HNSW) in place of all pairs of factors: for millions of items. How many of the exact lists' items it
         /// finds is measured and said
         #[arg(long, conflicts_with_all = ["calls_per_item", "target_recall", "exact", "dry_run"])]
         approximate: bool,

@@ -23,6 +23,7 @@ pub(super) fn run(arguments: &RunArgs, log: LogArgs) -> Result<Exit> {
         let help = "for example `runner configs/quickstart.yaml`; `runner --help` lists the commands";
         return Err(UsageError::new("there is no configuration to run", Some(help.to_owned())).into());
     };
+    super::refuse_mistyped_command(file)?;
     let config = Config::load(file, &arguments.overlay.overlays(), catalogue::catalogue())?;
     fetch_what_is_missing(&config, arguments, log)?;
     let options = RunOptions {

@@ -143,6 +143,16 @@ fn choosing_landmarks_by_what_is_seen_is_counted() {
 }
 
 #[test]
+fn factors_that_miss_most_of_the_matrix_say_so() {
+    let scratch = place();
+    let words = "what is made from them is a list of candidates";
+    let said = scratch.run_well(&["--set", "oracle.gamma=1"]);
+    assert!(said.out.contains(words), "{}", said.out);
+    let said = scratch.run_well(&["--results", "smooth"]);
+    assert!(!said.out.contains(words), "{}", said.out);
+}
+
+#[test]
 fn a_score_that_is_the_same_for_all_pairs_is_noticed() {
     let scratch = place();
     let said = scratch.run_well(&[]);
