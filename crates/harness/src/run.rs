@@ -21,7 +21,7 @@ use crate::config::{Config, MatrixSubject, Subject};
 use crate::job::{Job, JobError};
 use crate::metered_store::MeteredStore;
 use crate::oracles::{Preparation, Training};
-use crate::plan::Forecast;
+use crate::plan::{Forecast, GroupForecast};
 use crate::problem::Problem;
 use crate::progress::Progress;
 use crate::provenance::{self, Build, Calls, Machine, Provenance, Source};
@@ -283,8 +283,14 @@ pub struct Cost {
     pub missing: u64,
     /// True where these counts are exact, false where they are upper bounds.
     pub is_exact: bool,
+    /// Evaluations that all of its matrices take.
+    pub all: u64,
     /// The same beside all pairs: `45,900 of 124,750 pairs (37 %)`.
     pub share: Option<String>,
+    /// Evaluations at most of pairs outside the matrices.
+    pub outside: u64,
+    /// Method by method and size by size.
+    pub groups: Vec<GroupForecast>,
 }
 
 /// The cost of a configuration.
@@ -299,7 +305,15 @@ pub fn cost(config: &Config, options: &RunOptions) -> Result<Cost, RunError> {
         let forecast = Forecast::of(&jobs, matrices.shapes(), |_| false);
         let missing = matrices.to_buy(&forecast)?;
         let is_exact = forecast.is_exact() && matrices.are_open();
-        Ok(Cost { planned: forecast.evaluations(), missing, is_exact, share: forecast.share() })
+        Ok(Cost {
+            planned: forecast.evaluations(),
+            missing,
+            is_exact,
+            all: forecast.all(),
+            share: forecast.share(),
+            outside: forecast.extra.calls,
+            groups: forecast.groups(),
+        })
     })
 }
 

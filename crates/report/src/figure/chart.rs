@@ -394,6 +394,26 @@ mod tests {
     const FAR_ABOVE: f64 = 1e3;
 
     #[test]
+    fn a_cap_of_one_size_is_a_level_across_the_plot() {
+        let mut rows = fixture::rows();
+        rows.retain(|row| row.metric == Metric::RelativeError && row.count("columns") == 100);
+        let reference = fixture::reference();
+        let input = fixture::input(&rows, &reference);
+        let is_curve = |spec: &&FigureSpec| matches!(spec.kind, FigureKind::Curve { log_y: true, .. });
+        let chart = Chart::build(input.figures.iter().find(is_curve).unwrap(), &input).unwrap();
+        let panel = &chart.panels[0];
+        let levels: Vec<_> = panel
+            .series
+            .iter()
+            .filter_map(|series| match &series.shape {
+                Shape::Curve(points) if points.len() == 2 => Some((points[0].0, points[1].0)),
+                _ => None,
+            })
+            .collect();
+        assert_eq!(levels, [panel.x.ends()], "the optimum, and none of the methods, which have marks");
+    }
+
+    #[test]
     fn a_method_that_is_off_the_axis_has_no_band() {
         let (curves, names) = exploding_from(0);
         assert!(names.contains(&"Nyström (off the axis)".to_owned()), "{names:?}");

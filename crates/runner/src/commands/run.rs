@@ -6,8 +6,9 @@ use landmark_fetch::{Console, Places, Wish, on_need};
 use landmark_harness::config::{Collection, Config, Subject};
 use landmark_harness::invocation::Invocation;
 use landmark_harness::needs::Needs;
+use landmark_harness::plan::GroupForecast;
 use landmark_harness::provenance::Build;
-use landmark_harness::run::{self, RunOptions};
+use landmark_harness::run::{self, Cost, RunOptions};
 use miette::{IntoDiagnostic, Result};
 use serde_json::{Value as Json, json};
 
@@ -39,10 +40,7 @@ pub(super) fn run(arguments: &RunArgs, log: LogArgs) -> Result<Exit> {
     }
     let folder = std::path::absolute(run::results_folder(&config, &options)).into_diagnostic()?;
     if options.dry_run {
-        let cost = run::cost(&config, &options)?;
-        let bill =
-            json!({ "planned": cost.planned, "to_buy": cost.missing, "is_exact": cost.is_exact, "share": cost.share });
-        output::print(&format!("{bill}\n")).into_diagnostic()?;
+        output::print(&format!("{}\n", bill(&run::cost(&config, &options)?))).into_diagnostic()?;
         return Ok(Exit::Done);
     }
     let ended = run::run(&config, &RunOptions { quiet: true, ..options })?;
@@ -52,6 +50,19 @@ pub(super) fn run(arguments: &RunArgs, log: LogArgs) -> Result<Exit> {
         json!({ "ended": format!("{ended:?}"), "folder": folder, "page": folder.join("report.html"), "run": facts });
     output::print(&format!("{said}\n")).into_diagnostic()?;
     Ok(ended.into())
+}
+
+/// The cost of a run in numbers: calls of the score, and of each method the entries of K that it reads.
+fn bill(cost: &Cost) -> Json {
+    let group = |group: &GroupForecast| {
+        json!({
+            "name": group.name, "jobs": group.jobs, "entries_each": group.cells, "calls_each": group.alone, "calls_added": group.added,
+        })
+    };
+    json!({
+        "planned": cost.planned, "to_buy": cost.missing, "is_exact": cost.is_exact, "all": cost.all, "outside": cost.outside,
+        "groups": cost.groups.iter().map(group).collect::<Json>(),
+    })
 }
 
 /// Corpora and models that the configuration names and that are not there: by `--fetch`, or by a yes on a terminal.

@@ -55,6 +55,19 @@ fn a_spectrum_of_a_matrix_sums_to_its_trace() {
 }
 
 #[test]
+fn figures_say_why_known_entries_may_bring_a_method_below_the_optimum() {
+    let scratch = mine(MATRIX);
+    for (methods, is_said) in
+        [("[nystrom, optimal]", false), ("[{ id: shift_ridge, known: [landmarks] }, optimal]", true)]
+    {
+        scratch.run_well(&["--quiet", "--results", methods, "--set", &format!("methods={methods}")]);
+        let page = std::fs::read_to_string(scratch.path(methods).join("mine/report.html")).unwrap();
+        assert!(page.contains("the band is the 95 % interval"), "{methods}");
+        assert_eq!(page.contains("raises the rank"), is_said, "{methods}");
+    }
+}
+
+#[test]
 fn an_estimated_error_costs_less_than_the_matrix_and_covers_the_exact_one() {
     let scratch = Scratch::with(SAMPLE);
     scratch.run_well(&["--quiet"]);

@@ -70,6 +70,25 @@ fn a_dry_run_predicts_exactly_what_is_bought() {
 }
 
 #[test]
+fn the_bill_comes_in_numbers_for_programs() {
+    let scratch = Scratch::with(SAMPLE);
+    let bill: serde_json::Value = serde_json::from_str(&scratch.run_well(&["--dry-run", "--json"]).out).unwrap();
+    let number = |value: &serde_json::Value| value.as_u64().unwrap_or_else(|| panic!("{value} in {bill}"));
+    assert_eq!(number(&bill["planned"]), number(&bill["to_buy"]), "an empty store");
+    assert_eq!((number(&bill["all"]), number(&bill["outside"])), (60 * 59 / 2, 0), "all pairs of 60 texts");
+    let groups = bill["groups"].as_array().unwrap();
+    let added: u64 = groups.iter().map(|group| number(&group["calls_added"])).sum();
+    assert_eq!(added, number(&bill["planned"]), "{bill}");
+    for group in groups {
+        assert!(number(&group["calls_each"]) <= number(&group["entries_each"]), "K is symmetric: {group}");
+        assert!(group["name"].is_string() && number(&group["jobs"]) == 1, "{group}");
+    }
+    scratch.run_well(&["--quiet"]);
+    let bill: serde_json::Value = serde_json::from_str(&scratch.run_well(&["--dry-run", "--json"]).out).unwrap();
+    assert_eq!(bill["to_buy"], 0, "all of it is in the store: {bill}");
+}
+
+#[test]
 fn run_json_sums_over_the_cells_whichever_run_computed_them() {
     let scratch = Scratch::with(SAMPLE);
     scratch.run_well(&["--quiet"]);
