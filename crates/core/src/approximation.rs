@@ -171,7 +171,8 @@ impl Approximation {
         &self.landmarks
     }
 
-    /// The entries that were evaluated.
+    /// The entries of the landmarks' columns, and the scattered ones. What a method evaluates besides, such as the second block of SMS-Nyström, is
+    /// not among them.
     pub fn evaluated(&self) -> Evaluated<'_> {
         Evaluated::new(self.len(), &self.landmarks, self.scattered())
     }

@@ -34,7 +34,7 @@ impl Default for KMeansParams {
 pub struct KMeans {
     /// Cluster of each point, length n.
     pub labels: Vec<usize>,
-    /// Their means, c × r.
+    /// Their means, c × r; where the iterations ran out, those of the labels of the iteration before.
     pub centres: Array2<f64>,
     /// Σ ‖x − centre‖².
     pub inertia: f64,

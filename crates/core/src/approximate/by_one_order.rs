@@ -171,7 +171,7 @@ impl Approximate for ByOneOrder {
     ) -> Result<Approximation, ApproximateError> {
         let oracle = Remembered::new(columns.oracle());
         let plan = self.entries(oracle.len(), landmarks, rank);
-        oracle.buy(&plan)?;
+        oracle.evaluate_plan(&plan)?;
         let effects = self.effects(&oracle, landmarks, &plan, rank, rng)?;
         let corrected = Corrected { inner: &oracle, coin: self.coin, effects: &effects };
         let on_core = Known { diagonal: false, ..columns.known() };

@@ -200,7 +200,7 @@ impl Approximate for Proxied {
         let oracle = Remembered::new(columns.oracle());
         let remembered: Vec<_> = self.proxies.iter().map(|proxy| Remembered::new(&**proxy)).collect();
         let proxies: Vec<&dyn Oracle> = remembered.iter().map(|proxy| proxy as &dyn Oracle).collect();
-        oracle.buy(&plan)?;
+        oracle.evaluate_plan(&plan)?;
 
         let Chosen { fitted, error, judgement } = self.choose(&oracle, &proxies, &plan, (landmarks, rank), rng)?;
         let residual = Residual { oracle: &oracle, proxies: &proxies, fitted: &fitted };

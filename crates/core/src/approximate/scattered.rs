@@ -225,7 +225,7 @@ impl Approximate for Scattered {
         }
         let oracle = Remembered::new(columns.oracle());
         let plan = self.method.plan(shape, landmarks, rank)?;
-        oracle.buy(&plan)?;
+        oracle.evaluate_plan(&plan)?;
 
         let fitted = self.method.fit(&oracle, landmarks, rank, known, rng)?;
         // one prediction a pair, whatever its order

@@ -188,8 +188,14 @@ impl Approximate for Stack {
 
     fn plan(&self, shape: OracleShape, landmarks: &Landmarks, rank: usize) -> Result<EntryPlan, ApproximateError> {
         self.check_fit(shape, landmarks, rank)?;
-        let Division { rank, pairs } = self.division(shape, landmarks, rank, self.first_share(rank))?;
-        Ok(EntryPlan { chosen: pairs, ..EntryPlan::columns(&landmarks.order()[..rank]) })
+        let Division { rank: first, pairs } = self.division(shape, landmarks, rank, self.first_share(rank))?;
+        let (all, columns) =
+            (EntryPlan::columns(&landmarks.order()[..rank]), EntryPlan::columns(&landmarks.order()[..first]));
+        // as many pairs as pay for the columns that the fit may evaluate instead, where calls divide into none
+        let left =
+            all.evaluations(shape).saturating_sub(columns.evaluations(shape) + pairs * shape.evaluations_per_pair);
+        let short = u64::from(pairs > 0 && (1..shape.evaluations_per_pair).contains(&left));
+        Ok(EntryPlan { chosen: pairs + short, ..columns })
     }
 
     fn factor(
@@ -207,18 +213,18 @@ impl Approximate for Stack {
             return self.base()?.fit(columns.oracle(), landmarks, first.rank, known, rng);
         }
         let oracle = Remembered::new(columns.oracle());
-        oracle.buy(&EntryPlan::columns(&landmarks.order()[..first.rank]))?;
+        oracle.evaluate_plan(&EntryPlan::columns(&landmarks.order()[..first.rank]))?;
         let read = |rank| Columns::read(&oracle, &self.proxies, &landmarks.order()[..rank]);
         let start = read(first.rank)?;
         let stage = OutOfFold::of(self, start, rng)?;
         let (choice, stage) = match self.choose(&stage, shape, landmarks, rank, first, rng)? {
             Choice::Base => {
-                buy_columns(&oracle, landmarks, first.rank, rank)?;
+                evaluate_columns(&oracle, landmarks, first.rank, rank)?;
                 return self.base()?.fit(&oracle, landmarks, rank, known, rng);
             }
             Choice::Stacked(same) if same == first => (first, stage),
             Choice::Stacked(other) => {
-                buy_columns(&oracle, landmarks, first.rank, other.rank)?;
+                evaluate_columns(&oracle, landmarks, first.rank, other.rank)?;
                 (other, OutOfFold::of(self, read(other.rank)?, rng)?)
             }
         };
@@ -227,7 +233,7 @@ impl Approximate for Stack {
 }
 
 /// Evaluates columns `from..to` of the order as pairs, those that are evaluated already left out.
-fn buy_columns(
+fn evaluate_columns(
     oracle: &Remembered<&dyn Oracle>,
     landmarks: &Landmarks,
     from: usize,

@@ -44,7 +44,7 @@ proptest! {
         for blocks in plans {
             let plan = EntryPlan::exact(blocks);
             union.add(&plan);
-            if plan.blocks.len().is_multiple_of(2) { run(&oracle, &plan) } else { oracle.buy(&plan).unwrap() }
+            if plan.blocks.len().is_multiple_of(2) { run(&oracle, &plan) } else { oracle.evaluate_plan(&plan).unwrap() }
             prop_assert_eq!(oracle.inner().spent().evaluations, union.evaluations());
         }
         // asking for the listing again, as a store does, is free and complete

@@ -180,11 +180,13 @@ impl TargetError {
                 Err(error) => return Err(error.into()),
             };
             steps.push(Step { rank, estimate });
-            let lowest = best.as_ref().and_then(|(_, judged)| Some(judged.as_ref()?.0.relative_error));
-            if lowest.is_none_or(|lowest| estimate.relative_error < lowest) {
+            let lowest = best.as_ref().and_then(|(_, estimated)| Some(self.error(&estimated.as_ref()?.0)));
+            let error = self.error(&estimate);
+            if lowest.is_none_or(|lowest| error < lowest) {
                 best = Some((approximation, Some((estimate, sample))));
             }
-            if self.is_met(&estimate) {
+            // no earlier fit was so good, so this one is the best
+            if error <= self.target {
                 stop = Stop::Reached;
                 break;
             }
@@ -196,12 +198,12 @@ impl TargetError {
         Ok(TargetOutcome { approximation, estimate, sample, stop, steps })
     }
 
-    fn is_met(&self, estimate: &ErrorEstimate) -> bool {
-        let error = match self.judged {
+    /// The error that the target is for.
+    fn error(&self, estimate: &ErrorEstimate) -> f64 {
+        match self.judged {
             Judged::UpperBound => estimate.upper,
             Judged::Estimate => estimate.relative_error,
-        };
-        error <= self.target
+        }
     }
 
     fn sample(&self, len: usize, columns: &[usize], streams: &Streams) -> Sample {
@@ -253,6 +255,6 @@ fn fit(
     rng: &mut Rng,
 ) -> Result<(Approximation, Vec<usize>), ApproximateError> {
     let plan = method.plan(OracleShape::of(memory), landmarks, rank)?;
-    memory.buy(&plan)?;
+    memory.evaluate_plan(&plan)?;
     Ok((method.fit(memory, landmarks, rank, known, rng)?, plan.full_columns()))
 }

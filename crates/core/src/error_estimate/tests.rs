@@ -282,7 +282,7 @@ fn a_known_diagonal_is_counted_exactly_and_costs_nothing() {
     let approximation = fitted(&nystrom(), &oracle, 10);
     let known = landmarks(80).order()[..10].to_vec();
     let memory = Remembered::new(&oracle);
-    memory.buy(&crate::entries::EntryPlan::columns(&known)).unwrap();
+    memory.evaluate_plan(&crate::entries::EntryPlan::columns(&known)).unwrap();
     let before = oracle.spent().evaluations;
     let sample = Sample::draw(80, &known, 100, &mut stream(4, "error estimate", "sample", 0));
     sample.estimate(&memory, &approximation, 0.95).unwrap();
@@ -406,6 +406,21 @@ fn the_rank_grows_until_the_target_is_met_and_nothing_is_evaluated_twice() {
     assert_eq!(oracle.spent().evaluations, most.evaluations());
     let direct = fitted(&shift_ridge(), &matrix, last.rank);
     assert_eq!(direct.landmarks(), outcome.approximation.landmarks());
+}
+
+/// Few samples and small steps: the lowest estimate is often not the one whose bound meets the target.
+#[test]
+fn what_comes_back_meets_the_target_that_was_reached() {
+    let matrix = indefinite(120);
+    for draw in 0..40 {
+        let target = TargetError { growth: 1.05, samples: 40, ..target(0.25) };
+        let mut rng = stream(7, "error estimate", "t", draw);
+        let outcome = target.run(&shift_ridge(), &matrix, &landmarks(120), Known::LANDMARKS, &mut rng).unwrap();
+        assert!(matches!(outcome.stop, Stop::Reached));
+        let (estimate, last) = (outcome.estimate.unwrap(), outcome.steps.last().unwrap());
+        assert!(estimate.upper <= 0.25, "{draw}: {estimate:?}");
+        assert_eq!(outcome.approximation.report().rank, last.rank, "{draw}");
+    }
 }
 
 #[test]

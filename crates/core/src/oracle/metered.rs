@@ -1,7 +1,7 @@
 //! Counts what is asked of an oracle, and refuses what would pass a hard budget.
 //!
 //! A stack has two meters. The one on top sees every request of a method and reports the papers' accounting, "if run
-//! alone" (cells); the one below the store sees only what nobody had asked for before, "really bought" (evaluations), and
+//! alone" (cells); the one below the store sees only what nobody had asked for before, "evaluated" (evaluations), and
 //! holds the [`Budget`]. Counting a block costs O(rows + cols).
 
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -68,7 +68,7 @@ pub struct Metered<O> {
     inner: O,
     budget: Budget,
     /// Evaluations of all meters that share the budget.
-    purse: Arc<AtomicU64>,
+    total: Arc<AtomicU64>,
     cells: AtomicU64,
     evaluations: AtomicU64,
     clock: Mutex<Clock>,
@@ -123,17 +123,17 @@ impl<O: Oracle> Metered<O> {
 
     /// Counts and refuses whatever would pass the budget.
     pub fn with_budget(inner: O, budget: Budget) -> Self {
-        Self::from_purse(inner, budget, Arc::default())
+        Self::with_total(inner, budget, Arc::default())
     }
 
     /// Counts on its own, and spends from the budget of another meter. Seconds are counted by each for itself.
     pub fn sharing<P>(inner: O, other: &Metered<P>) -> Self {
-        Self::from_purse(inner, other.budget, Arc::clone(&other.purse))
+        Self::with_total(inner, other.budget, Arc::clone(&other.total))
     }
 
-    fn from_purse(inner: O, budget: Budget, purse: Arc<AtomicU64>) -> Self {
+    fn with_total(inner: O, budget: Budget, total: Arc<AtomicU64>) -> Self {
         let (cells, evaluations) = (AtomicU64::new(0), AtomicU64::new(0));
-        Self { inner, budget, purse, cells, evaluations, clock: Mutex::default() }
+        Self { inner, budget, total, cells, evaluations, clock: Mutex::default() }
     }
 
     /// The oracle below.
@@ -165,10 +165,10 @@ impl<O: Oracle> Metered<O> {
             && requested > 0
             && self.elapsed().as_secs_f64() >= budget_seconds
         {
-            return Err(OracleError::TimeExhausted { budget_seconds, spent: self.purse.load(Ordering::Relaxed) });
+            return Err(OracleError::TimeExhausted { budget_seconds, spent: self.total.load(Ordering::Relaxed) });
         }
         let limit = self.budget.entries.unwrap_or(u64::MAX);
-        self.purse
+        self.total
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |spent| {
                 spent.checked_add(requested).filter(|&total| total <= limit || requested == 0)
             })

@@ -75,9 +75,10 @@ pub struct OneOrder<O> {
 }
 
 impl<O: Oracle> OneOrder<O> {
-    /// Wraps an oracle.
+    /// Wraps an oracle; the side of the coin is nothing to a symmetric one.
     pub fn new(inner: O, coin: Coin) -> Self {
-        Self { inner, coin }
+        let is_turned = coin.is_turned && inner.symmetry() != Symmetry::Symmetric;
+        Self { inner, coin: Coin { is_turned, ..coin } }
     }
 }
 

@@ -1,11 +1,11 @@
-//! A memory of bought entries: nothing is asked twice by a growing rank, a data-dependent choice or a second fit.
+//! A memory of evaluated entries: nothing is asked twice by a growing rank, a data-dependent choice or a second fit.
 //!
-//! A block of many rows is kept as whole columns (8n bytes each, NaN where nothing was bought yet, which no score may
+//! A block of many rows is kept as whole columns (8n bytes each, NaN where nothing was evaluated yet, which no score may
 //! be), a block wider than tall as rows, scattered pairs in a hash map (≈ 40 bytes each). A symmetric oracle remembers
-//! f(i, j) as f(j, i) too. What is missing of a block is bought as rectangles, so that a fast `block` below stays fast.
+//! f(i, j) as f(j, i) too. What is missing of a block is evaluated as rectangles, so that a fast `block` below stays fast.
 //!
-//! One memory serves one fit, or one sweep that fits in memory; the tile store of the `oracles` crate outlives a
-//! process. No lock is held while the oracle works: two threads that ask for one entry at one time may both buy it.
+//! One memory serves one fit, or one sweep that fits in memory; the tile store of `landmark-store` outlives a
+//! process. No lock is held while the oracle works: two threads that ask for one entry at one time may both ask for it.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::Hasher;
@@ -23,10 +23,10 @@ use crate::entries::{EntryBlock, EntryPlan, EntrySet, Rows};
 /// A block of fewer rows than this, and than n / 256, is kept as scattered pairs.
 const FEW_ROWS: usize = 32;
 
-/// Cells of one request of a plan's columns: 32 MB.
-const CELLS_PER_REQUEST: usize = 1 << 22;
+/// Entries of one request of a plan's columns: 32 MB.
+const ENTRIES_PER_REQUEST: usize = 1 << 22;
 
-/// Marks an entry of a column that is not bought yet.
+/// Marks an entry of a column that is not evaluated yet.
 const UNKNOWN: f64 = f64::NAN;
 
 /// An oracle that never asks the inner one for the same entry twice.
@@ -55,22 +55,22 @@ impl<O: Oracle> Remembered<O> {
         &self.inner
     }
 
-    /// Buys whatever a plan lists and is not here yet, in requests of at least 4M cells where there are as many.
+    /// Evaluates whatever a plan lists and is not here yet, of full columns at most 4M entries at a time.
     ///
     /// # Errors
     /// As [`Oracle::block`].
-    pub fn buy(&self, plan: &EntryPlan) -> Result<(), OracleError> {
+    pub fn evaluate_plan(&self, plan: &EntryPlan) -> Result<(), OracleError> {
         for EntryBlock { rows, cols } in &plan.blocks {
             match rows {
-                Rows::These(rows) => self.buy_block(rows, cols)?,
+                Rows::These(rows) => self.evaluate_block(rows, cols)?,
                 Rows::All => {
                     // the square first: within one request its pairs are evaluated once
-                    self.buy_block(cols, cols)?;
-                    let mut is_bought = vec![false; self.len()];
-                    cols.iter().for_each(|&j| is_bought[j] = true);
-                    let rest: Vec<usize> = (0..self.len()).filter(|&i| !is_bought[i]).collect();
-                    for rows in rest.chunks((CELLS_PER_REQUEST / cols.len().max(1)).max(1)) {
-                        self.buy_block(rows, cols)?;
+                    self.evaluate_block(cols, cols)?;
+                    let mut is_column = vec![false; self.len()];
+                    cols.iter().for_each(|&j| is_column[j] = true);
+                    let rest: Vec<usize> = (0..self.len()).filter(|&i| !is_column[i]).collect();
+                    for rows in rest.chunks((ENTRIES_PER_REQUEST / cols.len().max(1)).max(1)) {
+                        self.evaluate_block(rows, cols)?;
                     }
                 }
             }
@@ -78,12 +78,12 @@ impl<O: Oracle> Remembered<O> {
         Ok(())
     }
 
-    fn buy_block(&self, rows: &[usize], cols: &[usize]) -> Result<(), OracleError> {
+    fn evaluate_block(&self, rows: &[usize], cols: &[usize]) -> Result<(), OracleError> {
         check_indices(self.len(), rows, cols)?;
         let turned = self.symmetry() == Symmetry::Symmetric && cols.len() > rows.len();
         let (rows, cols) = if turned { (cols, rows) } else { (rows, cols) };
-        let mut bought = Array2::zeros((rows.len(), cols.len()));
-        self.buy_missing(rows, cols, &mut bought.view_mut()).map(|_| ())
+        let mut scores = Array2::zeros((rows.len(), cols.len()));
+        self.evaluate_missing(rows, cols, &mut scores.view_mut()).map(|_| ())
     }
 
     /// Evaluations that `set` would still cost; at most, where it has pairs that are chosen on the way. One look per entry of the set.
@@ -119,8 +119,8 @@ impl<O: Oracle> Remembered<O> {
         self.memory.write().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Buys the missing cells of a block; true if all of them were missing and now stand in `out`.
-    fn buy_missing(
+    /// Evaluates the missing entries of a block; true if all of them were missing and now stand in `out`.
+    fn evaluate_missing(
         &self,
         rows: &[usize],
         cols: &[usize],
@@ -131,7 +131,7 @@ impl<O: Oracle> Remembered<O> {
             self.write().gather(cols);
         }
         if self.read().knows_none(rows, cols) {
-            self.buy_whole(rows, cols, out, tall)?;
+            self.evaluate_whole(rows, cols, out, tall)?;
             return Ok(true);
         }
         let groups = self.read().groups(rows, cols);
@@ -142,20 +142,20 @@ impl<O: Oracle> Remembered<O> {
                 let next = self.read().next_missing(rows, cols, &group, first);
                 let Some(Rectangle { start, rows: places, cols: group }) = next else { break };
                 if places.len() == rows.len() && group.len() == cols.len() {
-                    self.buy_whole(rows, cols, out, tall)?;
+                    self.evaluate_whole(rows, cols, out, tall)?;
                     return Ok(true);
                 }
                 let these_rows: Vec<usize> = places.iter().map(|&a| rows[a]).collect();
                 let these_cols: Vec<usize> = group.iter().map(|&b| cols[b]).collect();
-                let bought = block_of(&self.inner, &these_rows, &these_cols)?;
-                self.write().insert(&these_rows, &these_cols, bought.view(), tall);
+                let scores = block_of(&self.inner, &these_rows, &these_cols)?;
+                self.write().insert(&these_rows, &these_cols, scores.view(), tall);
                 first = start;
             }
         }
         Ok(false)
     }
 
-    fn buy_whole(
+    fn evaluate_whole(
         &self,
         rows: &[usize],
         cols: &[usize],
@@ -222,7 +222,7 @@ impl<O: Oracle> Oracle for Remembered<O> {
         if self.symmetry() == Symmetry::Symmetric && cols.len() > rows.len() {
             return self.block(cols, rows, out.reversed_axes());
         }
-        if !self.buy_missing(rows, cols, &mut out)? {
+        if !self.evaluate_missing(rows, cols, &mut out)? {
             self.read().fill(rows, cols, out);
         }
         Ok(())
@@ -371,12 +371,12 @@ impl Memory {
         if missing.iter().all(|&a| free(rows[a])) { Vec::new() } else { missing }
     }
 
-    /// Keeps a bought rectangle, in whole columns where it belongs to a `tall` request.
-    fn insert(&mut self, rows: &[usize], cols: &[usize], bought: ArrayView2<'_, f64>, tall: bool) {
+    /// Keeps a scores rectangle, in whole columns where it belongs to a `tall` request.
+    fn insert(&mut self, rows: &[usize], cols: &[usize], scores: ArrayView2<'_, f64>, tall: bool) {
         let wide = !tall && cols.len() > rows.len();
-        let (along, across, bought) = if wide { (cols, rows, bought.reversed_axes()) } else { (rows, cols, bought) };
+        let (along, across, scores) = if wide { (cols, rows, scores.reversed_axes()) } else { (rows, cols, scores) };
         let whole_lines = tall || self.keeps_lines(along.len());
-        for (&line, scores) in across.iter().zip(bought.columns()) {
+        for (&line, scores) in across.iter().zip(scores.columns()) {
             if !whole_lines {
                 for (&k, &score) in along.iter().zip(scores) {
                     let (i, j) = if wide { (line, k) } else { (k, line) };
@@ -399,8 +399,8 @@ impl Memory {
     }
 }
 
-/// The entry (i, j) of row i or column j, where it is bought.
+/// The entry (i, j) of row i or column j, where it is scores.
 fn in_lines(i: usize, j: usize, row: Option<&Vec<f64>>, column: Option<&Vec<f64>>) -> Option<f64> {
-    let bought = |line: Option<&Vec<f64>>, k: usize| line.map(|line| line[k]).filter(|score| !score.is_nan());
-    bought(column, i).or_else(|| bought(row, j))
+    let scores = |line: Option<&Vec<f64>>, k: usize| line.map(|line| line[k]).filter(|score| !score.is_nan());
+    scores(column, i).or_else(|| scores(row, j))
 }

@@ -119,6 +119,12 @@ impl<O: Oracle> Oracle for Symmetrized<O> {
             return self.inner.block(rows, cols, out);
         }
         check_indices(self.len(), rows, cols)?;
+        let [(distinct_rows, row_places), (distinct_cols, col_places)] = [distinct(rows), distinct(cols)];
+        if distinct_rows.len() < rows.len() || distinct_cols.len() < cols.len() {
+            let scores = block_of(self, &distinct_rows, &distinct_cols)?;
+            out.indexed_iter_mut().for_each(|((a, b), cell)| *cell = scores[[row_places[a], col_places[b]]]);
+            return Ok(());
+        }
         ask_block(&self.inner, rows, cols, out.view_mut())?;
         let sides = Sides::new(rows, cols);
         for own in sides.own_rows.chunks((CHUNK / cols.len().max(1)).max(1)) {
@@ -234,7 +240,21 @@ impl<O: Oracle> Symmetrized<O> {
     }
 }
 
-/// Positions of the items that only the rows, only the columns, or both list.
+/// Items without those that were listed before, and the place of each item among them.
+fn distinct(items: &[usize]) -> (Vec<usize>, Vec<usize>) {
+    let mut distinct = Vec::with_capacity(items.len());
+    let mut place_of = std::collections::HashMap::with_capacity(items.len());
+    let place = |&item: &usize| {
+        *place_of.entry(item).or_insert_with(|| {
+            distinct.push(item);
+            distinct.len() - 1
+        })
+    };
+    let places = items.iter().map(place).collect();
+    (distinct, places)
+}
+
+/// Positions of the items that only the rows, only the columns, or both list; each lists an item once.
 struct Sides {
     own_rows: Vec<usize>,
     own_cols: Vec<usize>,

@@ -156,7 +156,7 @@ impl VectorKernel {
     /// A function of the rows of an n × d array.
     ///
     /// # Errors
-    /// A parameter out of range, and [`OracleError::NotFinite`] for the first component that is NaN or infinite (i: item, j: component).
+    /// A parameter out of range, a row whose squared length is no number any more, and [`OracleError::NotFinite`] for the first component that is NaN or infinite (i: item, j: component).
     pub fn new(vectors: Array2<f64>, function: VectorFunction) -> Result<Self, OracleError> {
         function.check()?;
         let products = EmbeddingProxy::dot(vectors)?;
@@ -168,7 +168,15 @@ impl VectorKernel {
             ("numbers", &numbers),
             ("vectors", products.identity().as_bytes()),
         ]);
-        let squares = products.vectors().rows().into_iter().map(|row| row.dot(&row)).collect();
+        let squares: Vec<f64> = products.vectors().rows().into_iter().map(|row| row.dot(&row)).collect();
+        if let Some((i, &value)) = squares.iter().enumerate().find(|(_, square)| !square.is_finite()) {
+            return Err(BadParameter::new(
+                "vectors",
+                format!("{value} as the squared length of row {i}"),
+                "shorter than 10¹⁵⁴",
+            )
+            .into());
+        }
         Ok(Self { products, squares, function, identity })
     }
 }
@@ -231,6 +239,13 @@ mod tests {
 
     use super::super::block_of;
     use super::*;
+
+    #[test]
+    fn a_row_too_long_to_be_squared_is_named() {
+        let rows = array![[1.0], [1e200], [2e200]];
+        let error = VectorKernel::new(rows, VectorFunction::Rbf { gamma: 1.0 }).unwrap_err().to_string();
+        assert!(error.contains("squared length of row 1"), "{error}");
+    }
 
     #[test]
     fn exponentials_are_those_of_the_library_to_two_units_in_the_last_place() {

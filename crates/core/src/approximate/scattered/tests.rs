@@ -67,7 +67,7 @@ fn fit(method: &dyn Approximate, oracle: &dyn Oracle, rank: usize) -> Approximat
 }
 
 #[test]
-fn pairs_that_are_predicted_worst_are_bought_and_the_error_falls() {
+fn pairs_that_are_predicted_worst_are_evaluated_and_the_error_falls() {
     let oracle = uneven();
     let columns = fit(&*shift_ridge(), &oracle, 60);
     let scattered = fit(&around(shift_ridge()), &oracle, 60);

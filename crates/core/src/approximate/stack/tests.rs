@@ -186,6 +186,51 @@ fn the_bill_is_exact_whatever_is_chosen() {
     }
 }
 
+/// Two calls a pair and one a self-similarity: calls need not divide into pairs.
+#[test]
+fn the_bill_is_enough_for_scores_of_both_orders() {
+    let (given, proxies) = problem();
+    let twice = TwoCalls(&given);
+    let mut short = 0;
+    for rank in 24..34 {
+        for proxies in [&proxies[..], &[]] {
+            let (oracle, method) = (Metered::new(&twice), stack(None, proxies));
+            let shape = OracleShape::of(&oracle);
+            let plan = method.plan(shape, &landmarks(), rank).unwrap().evaluations(shape);
+            fit(&method, &oracle, rank);
+            let spent = oracle.spent().evaluations;
+            assert!(spent <= plan && plan <= spent + 2, "{rank}: {spent} of {plan}");
+            short += u64::from(spent < plan);
+        }
+    }
+    assert!(short > 0, "some calls are left over");
+}
+
+/// A score of which a pair takes two calls.
+struct TwoCalls<'a>(&'a Precomputed);
+
+impl Oracle for TwoCalls<'_> {
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    fn symmetry(&self) -> crate::oracle::Symmetry {
+        self.0.symmetry()
+    }
+
+    fn identity(&self) -> crate::oracle::Identity {
+        self.0.identity()
+    }
+
+    fn evaluations_per_pair(&self) -> u64 {
+        2
+    }
+
+    fn evaluate(&self, pairs: &[Pair], out: &mut [f64]) -> Result<(), crate::oracle::OracleError> {
+        self.0.evaluate(pairs, out)
+    }
+}
+
 #[test]
 fn a_matrix_of_low_rank_is_left_to_shift_ridge() {
     let mut rng = stream(6, "stack", "low rank", 0);
