@@ -13,6 +13,7 @@ use crate::landmarks::Landmarks;
 use crate::oracle::{Oracle, OracleShape, Symmetry};
 use crate::stream::Rng;
 
+mod anchors;
 mod by_one_order;
 mod column_reader;
 mod core_weights;

@@ -3,8 +3,8 @@
 //! `run.json` sums over them, so that calls, seconds and machines are those of the results and not of the run that happened to draw the page last.
 
 use std::collections::HashMap;
-use std::fs::{self, OpenOptions};
-use std::io::Write as _;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::Path;
 
 use landmark_report::{CellKey, FileError, ResultsError};
@@ -74,12 +74,27 @@ fn is_zero(number: &u64) -> bool {
 /// A disk that is full or read-only.
 pub(crate) fn append(folder: &Path, bill: &Bill) -> Result<(), ResultsError> {
     let path = folder.join(FILE);
-    let mut line =
-        serde_json::to_vec(bill).map_err(|source| ResultsError::Encode { what: "the bill of a cell", source })?;
+    let mut file =
+        OpenOptions::new().read(true).append(true).create(true).open(&path).map_err(FileError::new("open", &path))?;
+    let is_torn = !ends_a_line(&mut file).map_err(FileError::new("read", &path))?;
+    // half a line of a killed run must not swallow this one
+    let mut line = if is_torn { vec![b'\n'] } else { Vec::new() };
+    serde_json::to_writer(&mut line, bill)
+        .map_err(|source| ResultsError::Encode { what: "the bill of a cell", source })?;
     line.push(b'\n');
-    let mut file = OpenOptions::new().append(true).create(true).open(&path).map_err(FileError::new("open", &path))?;
     file.write_all(&line).map_err(FileError::new("append to", &path))?;
     Ok(())
+}
+
+/// True for a file that is empty or ends with a whole line.
+fn ends_a_line(file: &mut File) -> io::Result<bool> {
+    if file.metadata()?.len() == 0 {
+        return Ok(true);
+    }
+    let mut last = [0];
+    file.seek(SeekFrom::End(-1))?;
+    file.read_exact(&mut last)?;
+    Ok(last == *b"\n")
 }
 
 /// Bill of each cell of a folder: all calls that were ever made for it, and the time, machine and revision of the last time that it was computed.
@@ -89,13 +104,14 @@ pub(crate) fn append(folder: &Path, bill: &Bill) -> Result<(), ResultsError> {
 /// A file that cannot be read.
 pub(crate) fn read(folder: &Path) -> Result<HashMap<CellKey, Bill>, ResultsError> {
     let path = folder.join(FILE);
-    let text = match fs::read_to_string(&path) {
+    let text = match fs::read(&path) {
         Ok(text) => text,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(HashMap::new()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(HashMap::new()),
         Err(error) => return Err(FileError::new("read", &path)(error).into()),
     };
     let mut bills: HashMap<CellKey, Bill> = HashMap::new();
-    for bill in text.lines().filter_map(|line| serde_json::from_str::<Bill>(line).ok()) {
+    let lines = text.split(|&byte| byte == b'\n');
+    for bill in lines.filter_map(|line| serde_json::from_slice::<Bill>(line).ok()) {
         let calls = bills.get(&bill.key).map_or(0, |earlier| earlier.calls) + bill.calls;
         bills.insert(bill.key.clone(), Bill { calls, ..bill });
     }
@@ -166,12 +182,21 @@ mod tests {
     }
 
     #[test]
-    fn half_a_line_of_a_killed_run_is_no_bill() {
+    fn half_a_line_of_a_killed_run_is_no_bill_and_the_next_one_counts() {
         let folder = tempfile::tempdir().unwrap();
         append(folder.path(), &bill("a", 3, "one", "r")).unwrap();
-        let mut text = fs::read(folder.path().join(FILE)).unwrap();
-        text.extend_from_slice(b"{\"key\": \"0f");
-        fs::write(folder.path().join(FILE), text).unwrap();
-        assert_eq!(read(folder.path()).unwrap().len(), 1);
+        let whole = fs::read(folder.path().join(FILE)).unwrap();
+        append(folder.path(), &bill("b", 5, "Gerät", "r")).unwrap();
+        let both = fs::read(folder.path().join(FILE)).unwrap();
+        // wherever it was cut, in the middle of a letter, too; a line without its end alone is whole
+        for cut in whole.len()..both.len() {
+            fs::write(folder.path().join(FILE), &both[..cut]).unwrap();
+            let is_whole = usize::from(cut + 1 == both.len());
+            assert_eq!(read(folder.path()).unwrap().len(), 1 + is_whole, "cut at {cut}");
+            append(folder.path(), &bill("c", 7, "one", "r")).unwrap();
+            let bills = read(folder.path()).unwrap();
+            assert_eq!(bills.len(), 2 + is_whole, "cut at {cut}");
+            assert_eq!(bills[&cell_key(&"c").unwrap()].calls, 7);
+        }
     }
 }

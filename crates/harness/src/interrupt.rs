@@ -1,6 +1,6 @@
 //! Ctrl-C and SIGTERM: what was bought is published, and the program ends with code 130.
 //!
-//! A store publishes about every second; without this the last second would be bought again. The batch that a scorer is working on
+//! A store publishes about every second; without this the last second would be evaluated again. The batch that a scorer is working on
 //! at that moment is waited for; batches take about half a second.
 
 use std::sync::mpsc::channel;

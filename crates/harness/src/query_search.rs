@@ -1,10 +1,12 @@
 //! Searching the index of `experiment: search` for new queries: `runner search`.
 //!
 //! Every query keeps its scores in the store under an identity of its own, made of the index's score and the query's text, so that a list of queries may grow, shrink
-//! or change its order and no score is asked for twice. Queries are searched at the same time; what one asks for depends on no other.
+//! or change its order and no score is asked for twice. Queries are searched at the same time; what one asks for depends on no other. Those of one identity
+//! are searched once, with the embedding of the first of them where the proxy reads one.
 //!
-//! Cost: b calls a query; the time of [`Index::query`] beside them.
+//! Cost: b calls a distinct query; the time of [`Index::query`] beside them.
 
+use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -154,7 +156,7 @@ impl QuerySearch {
     /// Calls that all queries take on an empty store, exactly.
     pub fn plan(&self, calls: usize) -> u64 {
         let each = self.index.plan(calls) as u64 * OracleShape::of(&self.problem.raw).evaluations_per_pair;
-        each * self.queries.len() as u64
+        each * self.distinct().first.len() as u64
     }
 
     /// Scores of these queries that the store holds.
@@ -163,7 +165,7 @@ impl QuerySearch {
     /// A store that cannot be read.
     pub fn stored(&self) -> Result<u64, StoreError> {
         let entries = |query| Ok(self.metered(query)?.stored().map_or(0, |stored| stored.entries()));
-        (0..self.queries.len()).map(entries).sum()
+        self.distinct().first.into_iter().map(entries).sum()
     }
 
     /// Calls made so far.
@@ -171,17 +173,32 @@ impl QuerySearch {
         self.meter.spent().evaluations
     }
 
-    /// Answers every query from `calls` calls each; `done` is told when one is answered.
+    /// Answers every query, each distinct one from `calls` calls; `done` is told when one is answered.
     ///
     /// # Errors
     /// The first query that fails, by its id; what was evaluated is kept.
     pub fn answer(&self, calls: usize, done: impl Fn() + Sync) -> Result<Vec<Answer>, QueryError> {
-        let answer = |query: usize| {
+        let answer = |&query: &usize| {
             let answer = self.answer_one(query, calls);
             done();
             answer
         };
-        (0..self.queries.len()).into_par_iter().map(answer).collect()
+        let Distinct { first, place } = self.distinct();
+        let answers: Vec<Answer> = first.par_iter().map(answer).collect::<Result<_, _>>()?;
+        (first.len()..place.len()).for_each(|_| done());
+        Ok(place.into_iter().map(|place| answers[place].clone()).collect())
+    }
+
+    fn distinct(&self) -> Distinct {
+        let (mut first, mut seen) = (Vec::new(), HashMap::new());
+        let place = |query: usize| {
+            *seen.entry(self.identity(query)).or_insert_with(|| {
+                first.push(query);
+                first.len() - 1
+            })
+        };
+        let place = (0..self.queries.len()).map(place).collect();
+        Distinct { first, place }
     }
 
     fn answer_one(&self, query: usize, calls: usize) -> Result<Answer, QueryError> {
@@ -212,8 +229,8 @@ impl QuerySearch {
         answer.map_err(failed)
     }
 
-    /// The scores of one query with the items, which it keeps in a store of its own.
-    fn metered(&self, query: usize) -> Result<MeteredStore, StoreError> {
+    /// Identity of the scores of one query with the items.
+    fn identity(&self, query: usize) -> Identity {
         let id = match self.problem.scorer() {
             Some(Scorer::Program(program)) if program.greeting().pairs == PairForm::Id => {
                 self.queries.ids()[query].as_str()
@@ -226,15 +243,28 @@ impl QuerySearch {
             ("id", id.as_bytes()),
             ("text", self.queries.texts()[query].as_bytes()),
         ];
+        Identity::of(&parts)
+    }
+
+    /// The scores of one query with the items, which it keeps in a store of its own.
+    fn metered(&self, query: usize) -> Result<MeteredStore, StoreError> {
         let oracle = OneQuery {
             inner: Arc::clone(&self.meter),
             items: self.index.len(),
             place: self.index.len() + self.index.anchors() + query,
-            identity: Identity::of(&parts),
+            identity: self.identity(query),
         };
         let label = OracleLabel::new("query", format!("`{}`", self.queries.ids()[query]));
         MeteredStore::of(Arc::new(oracle), label, self.store.clone(), Budget::default())
     }
+}
+
+/// Queries by identity.
+struct Distinct {
+    /// The first query of each.
+    first: Vec<usize>,
+    /// For every query the place of its identity among them.
+    place: Vec<usize>,
 }
 
 /// Embeddings of the anchors and of the new queries, where the proxy reads them from files.
@@ -312,5 +342,117 @@ impl Oracle for OneQuery {
         let below = |item: usize| if item == self.items { self.place } else { item };
         let pairs: Vec<Pair> = pairs.iter().map(|&(i, j)| (below(i), below(j))).collect();
         self.inner.evaluate(&pairs, out)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use landmark_neighbours::search::{Anchors, IndexParams};
+
+    use super::*;
+    use crate::oracles::Items;
+    use crate::problem::Proxies;
+
+    const ITEMS: usize = 30;
+    const ANCHORS: usize = 5;
+
+    /// Nearness of the numbers that items, anchors and queries are.
+    struct Near(Vec<f64>);
+
+    impl Near {
+        fn score(&self, i: usize, j: usize) -> f64 {
+            (-(self.0[i] - self.0[j]).abs()).exp()
+        }
+    }
+
+    impl Oracle for Near {
+        fn len(&self) -> usize {
+            self.0.len()
+        }
+
+        fn symmetry(&self) -> Symmetry {
+            Symmetry::Symmetric
+        }
+
+        fn identity(&self) -> Identity {
+            Identity::of(&[("kind", b"near")])
+        }
+
+        fn evaluate(&self, pairs: &[Pair], out: &mut [f64]) -> Result<(), OracleError> {
+            // time for another query to ask for the same
+            std::thread::sleep(std::time::Duration::from_millis(2));
+            pairs.iter().zip(out).for_each(|(&(i, j), score)| *score = self.score(i, j));
+            Ok(())
+        }
+    }
+
+    /// An index of the numbers 0, 0.1, … over these queries.
+    fn search_for(queries: &[&str], store: &Path) -> QuerySearch {
+        let ids: Vec<String> = (0..queries.len()).map(|query| format!("q{query}")).collect();
+        let texts: Vec<String> = queries.iter().map(|&text| text.to_owned()).collect();
+        let numbers = (0..ITEMS).map(|i| i as f64 / 10.0).chain((0..ANCHORS).map(|a| a as f64 / 2.0 + 0.03));
+        let near = Near(numbers.chain(queries.iter().map(|text| text.parse().unwrap())).collect());
+        let scores = Array2::from_shape_fn((ITEMS, ANCHORS), |(i, a)| near.score(i, ITEMS + a));
+        let anchors = Anchors { scores: scores.view(), proxy: None };
+        let index = Index::build(anchors, None, IndexParams::default()).unwrap();
+        let (params, link) = (index.parts().params, index.parts().link.clone());
+        let oracle = near.identity().to_hex();
+        let info = IndexInfo {
+            version: 1,
+            items: ITEMS,
+            anchors: (0..ANCHORS).collect(),
+            oracle,
+            texts: String::new(),
+            anchor_texts: String::new(),
+            gamma: None,
+            scorer: None,
+            params,
+            link,
+            job: String::new(),
+            config: String::new(),
+        };
+        let problem = Problem {
+            dataset: "numbers".to_owned(),
+            queries: ANCHORS + queries.len(),
+            raw: Arc::new(near),
+            orders: None,
+            description: "near".to_owned(),
+            is_priced: true,
+            proxies: Proxies::default(),
+            items: Items::Matrix { labels: None },
+            stamps: Vec::new(),
+            notes: Vec::new(),
+            facts: serde_json::Value::Null,
+        };
+        QuerySearch {
+            index,
+            info,
+            proxy: None,
+            meter: Arc::new(Metered::new(Arc::clone(&problem.raw))),
+            problem,
+            store: Some(TileStore::open(&store.display().to_string()).unwrap()),
+            ids: (0..ITEMS).map(|item| format!("n{item}")).collect(),
+            queries: ScoredItems::new(ids, texts).unwrap(),
+        }
+    }
+
+    #[test]
+    fn a_query_that_comes_twice_is_answered_twice_and_paid_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let queries = ["1.23", "0.4", "1.23", "2.6", "1.23", "0.4"];
+        let search = search_for(&queries, folder.path());
+        assert_eq!((search.plan(6), search.stored().unwrap()), (18, 0));
+        let done = AtomicUsize::new(0);
+        let answers = search.answer(6, || _ = done.fetch_add(1, Ordering::Relaxed)).unwrap();
+        assert_eq!((search.called(), done.into_inner()), (18, queries.len()));
+        assert_eq!(search.stored().unwrap(), 18);
+
+        let alone = tempfile::tempdir().unwrap();
+        for (query, answer) in queries.iter().zip(&answers) {
+            let one = search_for(&[query], alone.path()).answer(6, || ()).unwrap();
+            assert_eq!(&one[0], answer, "{query}");
+        }
     }
 }

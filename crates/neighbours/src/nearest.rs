@@ -42,6 +42,11 @@ pub use search::{Batch, Found, Neighbour, RoundReport, Search, Step};
 
 use std::sync::Arc;
 
+/// Role of a similarity that is handed over beside the score, as errors name it.
+const PROXY: &str = "proxy";
+/// The same of one that no score exceeds.
+const BOUND: &str = "bound";
+
 /// Reason why neighbours could not be searched.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -54,9 +59,11 @@ pub enum NeighbourError {
         "neighbours are searched by a symmetric score; symmetrise this one first (`Symmetrized`), both orders are counted"
     )]
     Asymmetric,
-    /// A proxy over other items.
-    #[error("proxy {number} is over {seen} items, the score over {wanted}; hand over proxies of the same items")]
+    /// A proxy or a bound over other items.
+    #[error("{role} {number} is over {seen} items, the score over {wanted}; hand over one over the same items")]
     ProxyItems {
+        /// `proxy` or `bound`.
+        role: &'static str,
         /// Its number, from 1.
         number: usize,
         /// Its items.
@@ -64,9 +71,11 @@ pub enum NeighbourError {
         /// Those of the score.
         wanted: usize,
     },
-    /// A proxy that failed, or is not finite somewhere.
-    #[error("proxy {number} can't be used")]
+    /// A proxy or a bound that failed, or is not finite somewhere.
+    #[error("{role} {number} can't be used")]
     Proxy {
+        /// `proxy` or `bound`.
+        role: &'static str,
         /// Its number, from 1.
         number: usize,
         /// The cause.

@@ -8,7 +8,6 @@
 use landmark_core::landmarks::Landmarks;
 use landmark_core::oracle::{OracleError, OracleShape};
 use landmark_core::stream::stream;
-use landmark_harness::config::{Budget, MatrixSubject};
 use landmark_harness::experiments::own_data::{FACTORS, Statement};
 use landmark_harness::invocation::{Invocation, UsageError};
 use landmark_harness::run::{self, Ended, RunError, RunOptions};
@@ -39,14 +38,9 @@ pub fn top_k_with_recall(invocation: &Invocation, wanted: &Recalled) -> Result<(
     if wanted.from_factors {
         return from_factors(invocation, wanted, target).map(|text| (text, Ended::Done));
     }
-    let place = Place::of(invocation, wanted.dry_run)?;
+    let place = Place::of(invocation, wanted.budget, wanted.dry_run)?;
     let audit = Audit { target, is_strict: wanted.is_strict, rows: wanted.audit };
-    let budget = match wanted.budget {
-        Some(entries) => Budget { entries: Some(entries), ..Budget::default() },
-        None => place.matrix.budget,
-    };
-    let matrix = MatrixSubject { budget, ..place.matrix.clone() };
-    let found = run::with_sweep(&place.config, &matrix, &place.options, |context| {
+    let found = run::with_sweep(&place.config, &place.matrix, &place.options, |context| {
         let found =
             if wanted.dry_run { Ok(Err(bill(&context, wanted, audit))) } else { search(&context, wanted, audit) };
         context.metered.flush()?;
@@ -73,10 +67,12 @@ fn params(wanted: &Recalled, items: usize) -> RoundsParams {
 fn bill(context: &SweepContext<'_>, wanted: &Recalled, audit: Audit) -> String {
     let OracleShape { len, evaluations_per_pair, .. } = context.metered.shape();
     let rows = audit.rows.unwrap_or_else(|| Bound::of(wanted.k, audit.is_strict).rows(wanted.k, audit.target)).min(len);
-    let (n, v, per_item) = (len as u64, rows as u64, params(wanted, len).calls_per_item as u64);
+    let (n, v, price) = (len as u64, rows as u64, evaluations_per_pair.max(1));
     let whole = v * n.saturating_sub(1) - v * v.saturating_sub(1) / 2;
-    let most = (whole + n * per_item).min(n * n.saturating_sub(1) / 2);
-    let calls = |pairs: u64| count(pairs * evaluations_per_pair.max(1));
+    // calls an item are calls, not pairs
+    let searched = n * params(wanted, len).calls_per_item as u64 / price;
+    let most = (whole + searched).min(n * n.saturating_sub(1) / 2);
+    let calls = |pairs: u64| count(pairs * price);
     format!(
         "{} evaluations for {rows} audited rows, and {} at most in all; those that the store holds are not made again\n",
         calls(whole),

@@ -10,24 +10,24 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use landmark_core::landmarks::Landmarks;
 use landmark_core::oracle::{Oracle, OracleError, OracleShape, ask_pairs};
 use landmark_core::stream::stream;
-use landmark_harness::config::{Config, MatrixSubject, ProxyConfig, ProxyKind};
+use landmark_harness::config::{Budget, Config, MatrixSubject, ProxyConfig, ProxyKind};
 use landmark_harness::experiments::own_data;
 use landmark_harness::invocation::{Invocation, UsageError};
 use landmark_harness::items::OwnItems;
 use landmark_harness::oracles::wmd::WmdConfig;
 use landmark_harness::progress::Progress;
-use landmark_harness::run::{self, RunError, RunOptions};
+use landmark_harness::run::{self, Ended, RunError, RunOptions};
 use landmark_harness::sweep::context::SweepContext;
 use landmark_neighbours::nearest::{
     Bill, Neighbour, NeighbourError, Rounds, RoundsParams, Search, nearest_within_bounds,
 };
 use landmark_report::amounts::count;
 use landmark_report::write_file;
-use miette::{IntoDiagnostic, Result};
+use miette::{IntoDiagnostic, Report, Result};
 use serde_json::json;
 
 use crate::named::Named;
-use crate::own::{draw_again, own_matrix, write_table};
+use crate::own::{draw_again, ended, own_matrix, write_table};
 
 /// Pairs asked of the oracle at a time where no budget may end in their midst.
 const PAIRS_AT_A_TIME: usize = 1 << 16;
@@ -63,13 +63,13 @@ impl Calls {
 }
 
 /// A dry run of what makes no call.
-pub fn no_dry_run() -> miette::Report {
+pub fn no_dry_run() -> Report {
     let help = "give `--calls-per-item` or `--exact`, or leave `--dry-run` out".to_owned();
     UsageError::new("`--dry-run` tells what evaluations are made, and factors take none".to_owned(), Some(help)).into()
 }
 
 /// Workers for what scores nothing.
-pub fn nothing_to_share() -> miette::Report {
+pub fn nothing_to_share() -> Report {
     let help = "add `--calls-per-item`, `--target-recall` or `--rescore`, or leave `--workers` out".to_owned();
     UsageError::new("`--workers` shares what is scored, and nothing is: factors answer alone".to_owned(), Some(help))
         .into()
@@ -95,33 +95,50 @@ pub(crate) struct Answer {
     pub(crate) info: serde_json::Value,
 }
 
-/// Lists the most similar items of every item, scored by the oracle itself.
+/// Lists the most similar items of every item, scored by the oracle itself; [`Ended::BudgetExhausted`] where a budget ends first: that of the
+/// configuration, or `budget` evaluations in its place.
 ///
 /// # Errors
 /// A budget that pays for nothing, a proxy that is no bound, and whatever stops a run.
-pub fn top_k_by_calls(invocation: &Invocation, calls: &Calls, dry_run: bool) -> Result<String> {
-    let place = Place::of(invocation, dry_run)?;
-    let answer = run::with_sweep(&place.config, &place.matrix, &place.options, |context| {
+pub fn top_k_by_calls(
+    invocation: &Invocation,
+    calls: &Calls,
+    budget: Option<u64>,
+    dry_run: bool,
+) -> Result<(String, Ended)> {
+    let place = Place::of(invocation, budget, dry_run)?;
+    let found = run::with_sweep(&place.config, &place.matrix, &place.options, |context| {
         let found = match calls {
             Calls::Rounds(rounds) if dry_run => dry(&context, rounds),
             Calls::Proven(k) if dry_run => Ok(Err(dry_bounds(&context, *k))),
-            Calls::Rounds(rounds) => place.search(&context, rounds).map(|found| found.map_err(Said::Wrong)),
-            Calls::Proven(k) => place.prove(&context, *k).map(|found| found.map_err(Said::Wrong)),
+            Calls::Rounds(rounds) => place.search(&context, rounds),
+            Calls::Proven(k) => place.prove(&context, *k),
         };
         context.metered.flush()?;
         found
     });
-    match answer? {
-        Ok(answer) => place.write(answer),
-        Err(Said::Bill(text)) => Ok(text),
-        Err(Said::Wrong(report)) => Err(report),
+    match found? {
+        Ok((answer, ended)) => Ok((place.write(answer)?, ended)),
+        Err(NoAnswer::DryRun(text)) => Ok((text, Ended::Done)),
+        Err(NoAnswer::CutShort(text)) => Ok((text, Ended::BudgetExhausted)),
+        Err(NoAnswer::Failed(report)) => Err(report),
     }
 }
 
-/// Anything but an answer.
-enum Said {
-    Bill(String),
-    Wrong(miette::Report),
+/// Reason why there are no lists.
+enum NoAnswer {
+    /// The bill was asked for.
+    DryRun(String),
+    /// The budget ended before anything was proven.
+    CutShort(String),
+    Failed(Report),
+}
+
+/// Lists, and whether a budget ended before they were finished.
+type Found = Result<Result<(Answer, Ended), NoAnswer>, RunError>;
+
+fn failed(error: NeighbourError) -> Found {
+    Ok(Err(NoAnswer::Failed(Report::from_err(error))))
 }
 
 /// Proxies as the configuration names them, and as similarities.
@@ -135,7 +152,7 @@ pub(crate) fn proxies<'a>(context: &SweepContext<'a>) -> Result<Proxies<'a>, Run
 }
 
 /// The bill; not one call is made.
-fn dry(context: &SweepContext<'_>, rounds: &Rounds) -> Result<Result<Answer, Said>, RunError> {
+fn dry(context: &SweepContext<'_>, rounds: &Rounds) -> Found {
     let (wanted, proxies) = proxies(context)?;
     let bill = rounds.bill(context.metered.shape(), !proxies.is_empty());
     let by = wanted.map_or_else(|| "no proxy".to_owned(), ProxyConfig::label);
@@ -148,7 +165,7 @@ fn dry(context: &SweepContext<'_>, rounds: &Rounds) -> Result<Result<Answer, Sai
             count(limit / (context.problem.items() as u64).max(1))
         );
     }
-    Ok(Err(Said::Bill(text)))
+    Ok(Err(NoAnswer::DryRun(text)))
 }
 
 /// A bill in words.
@@ -173,23 +190,31 @@ fn lines(bill: &Bill) -> String {
     text + &format!("exactly {} evaluations; those that the store holds are not made again\n", count(bill.calls))
 }
 
-fn dry_bounds(context: &SweepContext<'_>, k: usize) -> Said {
+fn dry_bounds(context: &SweepContext<'_>, k: usize) -> NoAnswer {
     let (n, shape) = (context.problem.items() as u64, context.metered.shape());
     let most = n * n.saturating_sub(1) / 2;
     let least = (n * (k as u64).min(n.saturating_sub(1))).div_ceil(2);
-    let calls = |pairs: u64| count(pairs * shape.evaluations_per_pair);
-    Said::Bill(format!(
+    let calls = |pairs: u64| pairs * shape.evaluations_per_pair;
+    let mut text = format!(
         "between {} and {} evaluations: how many prove the {k} nearest of each of {} items depends on the scores\n",
-        calls(least),
-        calls(most),
+        count(calls(least)),
+        count(calls(most)),
         count(n)
-    ))
+    );
+    if let Some(limit) = context.matrix.budget.limit().filter(|&limit| limit < calls(most)) {
+        text += &format!("the budget of {} may end before, and then nothing is listed\n", count(limit));
+    }
+    NoAnswer::DryRun(text)
 }
 
 impl Place {
-    pub(crate) fn of(invocation: &Invocation, dry_run: bool) -> Result<Self> {
+    /// Under the configuration's budget, or so many evaluations in its place.
+    pub(crate) fn of(invocation: &Invocation, entries: Option<u64>, dry_run: bool) -> Result<Self> {
         let config = invocation.config()?;
-        let matrix = own_matrix(&config)?.clone();
+        let mut matrix = own_matrix(&config)?.clone();
+        if entries.is_some() {
+            matrix.budget = Budget { entries, ..Budget::default() };
+        }
         let options = RunOptions { dry_run, ..invocation.options.clone() };
         let folder = run::results_folder(&config, &options);
         let texts = matrix.dataset.texts().map(|texts| OwnItems::of(texts, options.data.as_deref()));
@@ -200,11 +225,7 @@ impl Place {
     }
 
     /// A search in rounds, to the end of its calls or of the budget.
-    fn search(
-        &self,
-        context: &SweepContext<'_>,
-        rounds: &Rounds,
-    ) -> Result<std::result::Result<Answer, miette::Report>, RunError> {
+    fn search(&self, context: &SweepContext<'_>, rounds: &Rounds) -> Found {
         let gamma = context.fixed_gamma();
         let oracle = context.metered.similarities(gamma)?;
         let (wanted, proxies) = proxies(context)?;
@@ -213,7 +234,7 @@ impl Place {
             Landmarks::uniform(n, &mut stream(self.config.run.seed, &context.problem.dataset, "landmarks", 0));
         let mut search = match Search::new(rounds.clone(), OracleShape::of(&oracle), proxies, &landmarks) {
             Ok(search) => search,
-            Err(error) => return Ok(Err(miette::Report::from_err(error))),
+            Err(error) => return failed(error),
         };
         let progress =
             Progress::start(search.bill().calls, "evaluations", self.options.quiet, context.metered.counter());
@@ -224,7 +245,7 @@ impl Place {
             let batch = match search.next_batch() {
                 Ok(Some(batch)) => batch,
                 Ok(None) => break,
-                Err(error) => return Ok(Err(miette::Report::from_err(error))),
+                Err(error) => return failed(error),
             };
             for pairs in batch.pairs.chunks(at_a_time) {
                 let mut scores = vec![0.0; pairs.len()];
@@ -242,7 +263,7 @@ impl Place {
         let bill = search.bill().clone();
         let found = match search.finish() {
             Ok(found) => found,
-            Err(error) => return Ok(Err(miette::Report::from_err(error))),
+            Err(error) => return failed(error),
         };
         let spent = context.metered.spent().evaluations;
         let mut text = format!("{} evaluations, {} of them made now\n", count(bill.calls), count(spent));
@@ -279,15 +300,11 @@ impl Place {
             "oracle": context.problem.raw.identity().to_hex(),
             "gamma": gamma,
         });
-        Ok(Ok(Answer { lists: found.lists, text, info }))
+        Ok(Ok((Answer { lists: found.lists, text, info }, ended(is_cut_short))))
     }
 
-    /// The exact neighbours, by the bounds among the proxies.
-    fn prove(
-        &self,
-        context: &SweepContext<'_>,
-        k: usize,
-    ) -> Result<std::result::Result<Answer, miette::Report>, RunError> {
+    /// The exact neighbours, by the bounds among the proxies; a budget that ends first leaves none.
+    fn prove(&self, context: &SweepContext<'_>, k: usize) -> Found {
         let gamma = context.fixed_gamma();
         let is_distance = context.matrix.oracle.settings_of::<WmdConfig>().is_some();
         let wanted = context.matrix.methods.first().and_then(|method| method.proxy.as_ref());
@@ -297,7 +314,7 @@ impl Place {
             let message = "`--exact` needs proxies that are proven bounds of the oracle";
             let help =
                 "word mover's distance has two: `oracle: wmd` and `proxy: [rwmd, wcd]`; else give `--calls-per-item`";
-            return Ok(Err(UsageError::new(message, Some(help.to_owned())).into()));
+            return Ok(Err(NoAnswer::Failed(UsageError::new(message, Some(help.to_owned())).into())));
         }
         let oracle = context.metered.similarities(gamma)?;
         let bounds = context.problem.proxies(wanted, gamma)?;
@@ -310,8 +327,15 @@ impl Place {
         drop(progress);
         let found = match found {
             Ok(found) => found,
+            Err(NeighbourError::Oracle(error)) if error.is_exhausted() => {
+                return Ok(Err(NoAnswer::CutShort(format!(
+                    "the budget ended before the {k} nearest of each item were proven: nothing is listed\n\
+                     {} evaluations made now, which are kept: with more budget it goes on from there\n",
+                    count(context.metered.spent().evaluations)
+                ))));
+            }
             Err(NeighbourError::Oracle(error)) => return Err(error.into()),
-            Err(error) => return Ok(Err(miette::Report::from_err(error))),
+            Err(error) => return failed(error),
         };
         let spent = context.metered.spent().evaluations;
         // counts far below 2^52
@@ -334,7 +358,7 @@ impl Place {
             "oracle": context.problem.raw.identity().to_hex(),
             "gamma": gamma,
         });
-        Ok(Ok(Answer { lists: found.lists, text, info }))
+        Ok(Ok((Answer { lists: found.lists, text, info }, Ended::Done)))
     }
 
     /// Writes the lists, and beside them what they took.

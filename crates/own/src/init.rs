@@ -76,8 +76,8 @@ pub struct Wanted {
     pub text: Option<String>,
     /// Column of the labels; found out where absent.
     pub label: Option<String>,
-    /// The program and its arguments.
-    pub command: Vec<String>,
+    /// The program and its arguments, quoted as in a POSIX shell.
+    pub command: Option<String>,
     /// Folder or name of a model, or what an endpoint calls it.
     pub model: Option<String>,
     /// Address of an endpoint.
@@ -103,6 +103,7 @@ pub fn init(wanted: &Wanted, options: &RunOptions, catalogue: &Catalogue, ask: A
         let message = format!("there is no file or folder `{}`", wanted.file.display());
         return Err(refused(message, "name a TXT, TSV, CSV, JSONL, Parquet or NPY file, or a folder of texts"));
     }
+    let command = words(wanted.command.as_deref().unwrap_or_default())?;
     let is_matrix = wanted.score == Some(ScoreKind::Matrix) || matrices::is_array(&wanted.file);
     let (mut sketch, mut text) = if is_matrix { of_matrix(wanted)? } else { of_rows(wanted, ask)? };
     sketch.landmarks = wanted.landmarks.unwrap_or(sketch.landmarks).min(sketch.items.max(1));
@@ -117,7 +118,8 @@ pub fn init(wanted: &Wanted, options: &RunOptions, catalogue: &Catalogue, ask: A
     }
     // paths of a configuration start at its folder
     sketch.file = from_folder_of(&out, &wanted.file)?;
-    if let (Some(ScoreKind::Program), true) = (sketch.score, wanted.command.is_empty()) {
+    sketch.command = command;
+    if let (Some(ScoreKind::Program), true) = (sketch.score, sketch.command.is_empty()) {
         let name = format!("{}_score.py", sketch.name);
         let program = out.with_file_name(&name);
         if program.exists() {
@@ -142,6 +144,14 @@ pub fn init(wanted: &Wanted, options: &RunOptions, catalogue: &Catalogue, ask: A
         command_line(Path::new("runner"), &words.chain(flags).collect::<Vec<_>>())
     };
     Ok(text + &format!("next:\n  {}\n  {}\n", words(&["--dry-run"]), words(&[])))
+}
+
+/// Words of a command, as a POSIX shell splits them.
+fn words(command: &str) -> Result<Vec<String>> {
+    shlex::split(command).ok_or_else(|| {
+        let message = format!("`--command {command}` opens a quote that it does not close, or ends in a backslash");
+        refused(message, "close it, or write the words in the configuration: `command: [python3, \"my score.py\"]`")
+    })
 }
 
 /// The bill in a line, or why there is none yet.
@@ -376,7 +386,7 @@ fn scored(sketch: Sketch, wanted: &Wanted, ask: Ask<'_>) -> Result<Sketch> {
         }
         ScoreKind::Program | ScoreKind::Wmd | ScoreKind::Matrix => {}
     }
-    Ok(Sketch { score: Some(score), command: wanted.command.clone(), model, url, key: wanted.key.clone(), ..sketch })
+    Ok(Sketch { score: Some(score), model, url, key: wanted.key.clone(), ..sketch })
 }
 
 #[cfg(test)]
@@ -387,6 +397,21 @@ mod tests {
     fn a_name_is_one_that_a_folder_can_have() {
         let names = ["a b.tsv", "data/x.jsonl.gz", "ünï.csv", ".hidden", "-x.csv"].map(|file| name_of(Path::new(file)));
         assert_eq!(names, ["a_b", "x", "ünï", "mine", "x"]);
+    }
+
+    #[test]
+    fn a_command_is_split_as_a_shell_splits_it() {
+        let split = |command: &str| words(command).map_err(|report| report.to_string());
+        assert_eq!(
+            split(r#"python3 "my score.py" -k 'a b' c\ d"#).unwrap(),
+            ["python3", "my score.py", "-k", "a b", "c d"]
+        );
+        assert!(split("").unwrap().is_empty());
+        let error = split("python3 \"my score.py").unwrap_err();
+        assert_eq!(
+            error,
+            "`--command python3 \"my score.py` opens a quote that it does not close, or ends in a backslash"
+        );
     }
 
     #[test]

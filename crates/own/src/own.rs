@@ -16,6 +16,7 @@ use landmark_harness::scale::executor::command_line;
 use landmark_harness::sweep::context::SweepContext;
 use landmark_neighbours::recall::Target;
 use landmark_report::columns::{Column, write_parquet, write_separated};
+use landmark_report::write_file;
 use landmark_tasks::neighbours::SignedVectors;
 use miette::{IntoDiagnostic, Result};
 use ndarray::Array2;
@@ -100,7 +101,7 @@ impl Own {
             return Ok(());
         }
         let message = format!("the items have changed since the factors were made: they were `{then}` and are `{now}`");
-        let help = "run the configuration again; scores of items that are the same are not bought again if the program names them so";
+        let help = "run the configuration again; scores of items that are the same are not evaluated again if the program names them so";
         Err(UsageError::new(message, Some(help.to_owned())).into())
     }
 
@@ -171,7 +172,7 @@ impl Own {
             return Ok(());
         }
         let text = serde_json::to_string_pretty(facts).into_diagnostic()?;
-        std::fs::write(table.with_file_name(name), text + "\n").into_diagnostic()
+        write_file(&table.with_file_name(name), (text + "\n").as_bytes()).into_diagnostic()
     }
 
     /// Writes what is known of the recall beside a table, or removes what an earlier table left there.
@@ -182,7 +183,7 @@ impl Own {
         match statement {
             Some(statement) => {
                 let text = serde_json::to_string_pretty(statement).into_diagnostic()?;
-                std::fs::write(&path, text + "\n").into_diagnostic()?;
+                write_file(&path, (text + "\n").as_bytes()).into_diagnostic()?;
             }
             None if is_stale => std::fs::remove_file(&path).into_diagnostic()?,
             None => {}
@@ -250,24 +251,18 @@ pub(crate) fn own_matrix(config: &Config) -> Result<&MatrixSubject> {
     }
 }
 
-/// Writes a table in the form that the ending of the file names.
+/// Writes a table in the form that the ending of the file names; a kill leaves the old one, or none.
 pub(crate) fn write_table(path: &Path, columns: Vec<Column>) -> Result<()> {
-    if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-        std::fs::create_dir_all(folder).into_diagnostic()?;
-    }
     let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
-    let separator = match ending {
-        "tsv" => b'\t',
-        "csv" => b',',
-        "parquet" => {
-            let file = std::fs::File::create(path).into_diagnostic()?;
-            return write_parquet(file, [columns]).into_diagnostic();
-        }
+    let mut bytes = Vec::new();
+    match ending {
+        "tsv" => write_separated(&mut bytes, b'\t', &columns).into_diagnostic()?,
+        "csv" => write_separated(&mut bytes, b',', &columns).into_diagnostic()?,
+        "parquet" => write_parquet(&mut bytes, [columns]).into_diagnostic()?,
         _ => {
             let message = format!("`{}` has no ending that names a form", path.display());
             return Err(UsageError::new(message, Some("end it in `.tsv`, `.csv` or `.parquet`".to_owned())).into());
         }
-    };
-    let file = std::fs::File::create(path).into_diagnostic()?;
-    write_separated(file, separator, &columns).into_diagnostic()
+    }
+    write_file(path, &bytes).into_diagnostic()
 }

@@ -12,7 +12,6 @@ use landmark_core::approximation::Embedding;
 use landmark_core::oracle::block_of;
 use landmark_data::matrices;
 use landmark_harness::experiments::own_data;
-use landmark_harness::factors::write_parquet;
 use landmark_harness::invocation::{Invocation, UsageError};
 use landmark_harness::items::OwnItems;
 use landmark_harness::loaded::LoadError;
@@ -23,9 +22,11 @@ use landmark_harness::run::{self, RunError};
 use landmark_oracles::subprocess::ScoredItems;
 use landmark_report::amounts::count;
 use landmark_report::columns::Column;
+use landmark_report::write_file;
 use landmark_tasks::neighbours::nearest;
 use miette::{IntoDiagnostic, Result};
 use ndarray::Array2;
+use ndarray_npy::WriteNpyExt;
 
 use crate::own::{Own, other_scorer, write_table};
 
@@ -44,9 +45,11 @@ pub fn project(invocation: &Invocation, file: &Path, embeddings: Option<&Path>, 
     let Projected { vectors, scores, bought } = own.project(items, &new, embeddings)?;
     let stem = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let folder = own.folder.join(own_data::PROJECTED).join(stem);
-    std::fs::create_dir_all(&folder).into_diagnostic()?;
-    ndarray_npy::write_npy(folder.join("vectors.npy"), &vectors).into_diagnostic()?;
-    write_parquet(&folder.join("vectors.parquet"), vectors.view(), Some(&new.ids)).into_diagnostic()?;
+    let mut npy = Vec::new();
+    vectors.write_npy(&mut npy).into_diagnostic()?;
+    write_file(&folder.join("vectors.npy"), &npy).into_diagnostic()?;
+    let rows = vec![Column::text("id", new.ids.iter().map(Some)), Column::vectors("vector", vectors.view())];
+    write_table(&folder.join("vectors.parquet"), rows)?;
     let found = nearest(vectors.view(), own.vectors(), k);
     let all = || found.iter().enumerate().flat_map(|(item, list)| list.iter().map(move |one| (item, one)));
     let columns = vec![
@@ -73,6 +76,12 @@ fn usage(error: LoadError) -> miette::Report {
     }
 }
 
+/// Factors around a proxy under a configuration without one.
+fn no_proxy() -> miette::Report {
+    let message = "the factors were made with a proxy, and the configuration names none";
+    UsageError::new(message, Some("use the configuration that they were made with".to_owned())).into()
+}
+
 /// Vectors of new items, one a row, and what they took.
 struct Projected {
     vectors: Array2<f64>,
@@ -86,7 +95,7 @@ impl Own {
     fn project(&self, items: &OwnItems, new: &OwnItems, embeddings: Option<&Path>) -> Result<Projected> {
         let info = &self.factors.info;
         let (t, m) = (info.landmarks.len(), new.ids.len());
-        let again = if info.proxy { Some(self.embedding_again()?) } else { None };
+        let again = self.projection()?;
         // the landmarks come first; an anchor may be one of them
         let mut kept = info.landmarks.clone();
         kept.extend(again.iter().flat_map(Embedding::anchors).filter(|anchor| !info.landmarks.contains(anchor)));
@@ -107,6 +116,11 @@ impl Own {
             return Err(other_scorer(then, now));
         }
 
+        let proxy = self.matrix.methods.first().and_then(|method| method.proxy.as_ref());
+        let proxies = problem.proxies(proxy, info.gamma).into_diagnostic()?;
+        if again.is_some() && proxies.is_empty() {
+            return Err(no_proxy());
+        }
         let address = run::store_address(&self.config, &self.options);
         let metered = MeteredStore::open(&problem, &self.matrix, &address, self.config.run.seed).into_diagnostic()?;
         let oracle = similarity(metered.scores(), info.gamma).into_diagnostic()?;
@@ -119,21 +133,35 @@ impl Own {
             (Some(embedding), _) => {
                 let place = |item: &usize| kept.iter().position(|kept| kept == item).unwrap_or_default();
                 let anchors: Vec<usize> = embedding.anchors().iter().map(place).collect();
-                let wanted = self.matrix.methods.first().and_then(|method| method.proxy.as_ref());
-                let proxies = problem.proxies(wanted, info.gamma).into_diagnostic()?;
-                if proxies.is_empty() {
-                    let message = "the factors were made with a proxy, and the configuration names none";
-                    let help = "use the configuration that they were made with".to_owned();
-                    return Err(UsageError::new(message, Some(help)).into());
-                }
                 let to = |items: &[usize]| -> Result<Vec<Array2<f64>>> {
                     proxies.iter().map(|proxy| block_of(proxy.as_ref(), &rows, items).into_diagnostic()).collect()
                 };
                 embedding.project_with_proxy(similarities.view(), &info.landmarks, &to(&landmarks)?, &to(&anchors)?)
             }
         };
-        let vectors = vectors.ok_or_else(|| UsageError::new("these factors cannot embed new items", None))?;
+        let vectors = vectors.ok_or_else(|| self.no_projection())?;
         Ok(Projected { vectors, scores: similarities.len() as u64, bought: metered.spent().evaluations })
+    }
+
+    /// The embedding that places new items where a proxy takes part; `None` where the projector alone does.
+    fn projection(&self) -> Result<Option<Embedding>> {
+        if !self.factors.info.proxy {
+            return if self.factors.projector.is_some() { Ok(None) } else { Err(self.no_projection()) };
+        }
+        let again = self.embedding_again()?;
+        match (&again.with_addend, &again.projector) {
+            (Some(_), _) => Ok(Some(again)),
+            // the same method without its proxy
+            (None, Some(_)) => Err(no_proxy()),
+            (None, None) => Err(self.no_projection()),
+        }
+    }
+
+    /// Refusal of factors that embed no items but their own.
+    fn no_projection(&self) -> miette::Report {
+        let message = format!("factors by `{}` can't embed new items", self.factors.info.method);
+        let help = "those by `methods: [shift_ridge]` can: run the configuration again with that".to_owned();
+        UsageError::new(message, Some(help)).into()
     }
 
     /// The factors' own embedding, fitted to what the store holds.

@@ -15,7 +15,7 @@ pub use own::{ExportForm, OwnArgs, OwnCommand, RecallArgs, ScoreName, ScoringArg
 pub use scale::{ExecutorName, ScaleArgs, ScaleCommand};
 pub use tools::{DataCommand, ModelCommand, ScoreCommand, StoreArgs, StoreCommand};
 
-/// Approximate an expensive similarity matrix from a few bought columns, and hold the result against the paper's
+/// Approximate an expensive similarity matrix from a few evaluated columns, and hold the result against the paper's
 #[derive(Debug, Parser)]
 #[command(
     name = "runner",

@@ -16,7 +16,7 @@
 //! before it counts. Where files cannot be locked there is no log. Cost: 16 bytes an entry, one write a batch.
 
 use std::fs::{File, OpenOptions, TryLockError};
-use std::io::{self, Read, Write};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -104,14 +104,7 @@ impl CallLog {
             Some(open) => open,
             None => self.open.insert(Open::create(&folder, self.part.as_deref(), subject, sync)?),
         };
-        let record = record(entries);
-        if let Err(error) = open.file.write_all(&record) {
-            // what was written of it takes room that a tile may need
-            open.file.set_len(open.len)?;
-            return Err(error);
-        }
-        open.len += record.len() as u64;
-        if sync { open.file.sync_data() } else { Ok(()) }
+        open.append(&record(entries), sync)
     }
 
     /// No log from now on: files cannot be locked here, or not be written.
@@ -165,6 +158,19 @@ impl Open {
                 }
             };
         }
+    }
+
+    fn append(&mut self, record: &[u8], sync: bool) -> io::Result<()> {
+        // where an earlier record failed, the file's own place is beyond the whole ones
+        self.file.seek(SeekFrom::Start(self.len))?;
+        let written = self.file.write_all(record).and_then(|()| if sync { self.file.sync_data() } else { Ok(()) });
+        if let Err(error) = written {
+            // what was written of it takes room that a tile may need
+            self.file.set_len(self.len)?;
+            return Err(error);
+        }
+        self.len += record.len() as u64;
+        Ok(())
     }
 }
 
@@ -367,6 +373,25 @@ mod tests {
             });
             let expected: Vec<Entry> = (0..complete.count() as u32).flat_map(batch).collect();
             assert_eq!(logged.entries, expected, "cut at {cut} of {}", whole.len());
+        }
+    }
+
+    #[test]
+    fn a_record_after_one_that_failed_half_way_is_read() {
+        for is_cut in [true, false] {
+            let folder = tempfile::tempdir().unwrap();
+            let (mut log, path) = three(folder.path());
+            // as a full disk leaves it, where it could be cut and where not
+            let open = log.open.as_mut().unwrap();
+            open.file.write_all(&record(&batch(9))[..100]).unwrap();
+            if is_cut {
+                open.file.set_len(open.len).unwrap();
+            }
+            log.append(SUBJECT, &batch(3)).unwrap();
+            log.append(SUBJECT, &batch(4)).unwrap();
+            let logged = read(&path, SUBJECT).unwrap().unwrap();
+            let expected: Vec<Entry> = (0..5).flat_map(batch).collect();
+            assert_eq!((logged.entries, logged.rest), (expected, 0), "cut: {is_cut}");
         }
     }
 

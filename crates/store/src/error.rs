@@ -18,7 +18,7 @@ pub enum StoreError {
     },
     /// A tile is cut short, or its bytes do not add up to its checksum.
     #[error(
-        "tile `{file}` is torn or edited: {reason}. `runner store gc STORE` removes it; its entries are then bought again"
+        "tile `{file}` is torn or edited: {reason}. `runner store gc STORE` removes it; its entries are then evaluated again"
     )]
     Torn {
         /// The tile.
@@ -28,7 +28,7 @@ pub enum StoreError {
     },
     /// The tile is whole, but its name is not that of its content.
     #[error(
-        "tile `{file}` was renamed or replaced: its content is that of `{content}`. `runner store gc STORE` removes it; its entries are then bought again"
+        "tile `{file}` was renamed or replaced: its content is that of `{content}`. `runner store gc STORE` removes it; its entries are then evaluated again"
     )]
     Renamed {
         /// The tile.
@@ -52,7 +52,7 @@ pub enum StoreError {
     },
     /// The head of a log of calls cannot be read.
     #[error(
-        "the log of calls `{file}` cannot be used: {reason}. `runner store gc STORE` removes it; what it held is then bought again"
+        "the log of calls `{file}` cannot be used: {reason}. `runner store gc STORE` removes it; what it held is then evaluated again"
     )]
     Log {
         /// The log.
@@ -106,7 +106,7 @@ pub enum StoreError {
     },
     /// A published file is gone.
     #[error(
-        "the store `{address}` has vanished: `{file}` was there and is not any more. Mount or restore it and run again; what it holds is not bought again"
+        "the store `{address}` has vanished: `{file}` was there and is not any more. Mount or restore it and run again; what it holds is not evaluated again"
     )]
     Vanished {
         /// The store.

@@ -1,6 +1,7 @@
 //! Housekeeping: what a store holds, whether it is sound, and putting it in order.
 
 use std::collections::{HashMap, HashSet};
+use std::io;
 
 use landmark_core::oracle::Symmetry;
 
@@ -285,13 +286,18 @@ impl TileStore {
         let failed = |source| StoreError::System { action: "look for half-written files", source };
         for found in std::fs::read_dir(root.join(&folder.id)).map_err(failed)? {
             let found = found.map_err(failed)?;
-            let modified = found.metadata().and_then(|data| data.modified()).map_err(failed)?;
-            let age = modified.elapsed().unwrap_or_default().as_secs();
             let name = found.file_name().to_string_lossy().into_owned();
-            if (name.contains(".tile#") || name.contains(".log#")) && age > 3600 {
-                if !dry_run {
-                    std::fs::remove_file(found.path()).map_err(failed)?;
-                }
+            if !name.contains(".tile#") && !name.contains(".log#") {
+                continue;
+            }
+            // one that is being written may get its name, or be removed, at any moment
+            let Some(data) = unless_gone(found.metadata()).map_err(failed)? else { continue };
+            let age = data.modified().map_err(failed)?.elapsed().unwrap_or_default().as_secs();
+            if age <= 3600 {
+                continue;
+            }
+            let removed = if dry_run { Ok(()) } else { std::fs::remove_file(found.path()) };
+            if unless_gone(removed).map_err(failed)?.is_some() {
                 cleaned.removed.push(found.path().display().to_string());
             }
         }
@@ -332,5 +338,13 @@ impl TileStore {
         let len = folder.manifest.as_ref().map_or_else(announced, |manifest| manifest.items);
         let decoded = tile::decode(Expected { identity, len, name, file: &file }, &bytes);
         Ok(decoded.map(Some).map_err(|error| Problem { file, error, name: path }))
+    }
+}
+
+/// What was answered about a file, `None` where it is gone.
+fn unless_gone<T>(answer: io::Result<T>) -> io::Result<Option<T>> {
+    match answer {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        answer => answer.map(Some),
     }
 }

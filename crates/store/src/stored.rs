@@ -111,8 +111,7 @@ impl<O: Oracle> Stored<O> {
             });
         }
         let held = EntryCache::new(shape, store.memory);
-        // two of one process differ in where their values lie
-        let writers = ActiveWriters::new(std::ptr::from_ref(&store).addr() as u64, part.as_deref());
+        let writers = ActiveWriters::new(next_number(), part.as_deref());
         let sizer = BatchSizer::new(oracle.calls_at_once());
         let folder = store.backend.folder().map(|root| root.join(&manifest.identity));
         let state = WriteState {
@@ -407,6 +406,12 @@ impl<O: Oracle> Drop for Stored<O> {
     }
 }
 
+/// Number of an attachment, by which two of one process differ though they begin at the same moment.
+fn next_number() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    NEXT.fetch_add(1, Ordering::Relaxed)
+}
+
 /// Items are fewer than 2³² (checked on attaching).
 fn id(index: usize) -> u32 {
     u32::try_from(index).unwrap_or(u32::MAX)
@@ -414,4 +419,19 @@ fn id(index: usize) -> u32 {
 
 fn scratch_failed(source: io::Error) -> StoreError {
     StoreError::System { action: "use its scratch file in the folder for temporary files (`TMPDIR`)", source }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_two_attachments_of_a_process_have_one_number() {
+        let numbers = || (0..100).map(|_| next_number()).collect::<Vec<_>>();
+        let all: Vec<u64> = std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..4).map(|_| scope.spawn(numbers)).collect();
+            threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
+        });
+        assert_eq!(all.iter().collect::<HashSet<_>>().len(), 400);
+    }
 }

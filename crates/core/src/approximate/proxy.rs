@@ -23,6 +23,7 @@ use ndarray::Array2;
 use rand::seq::SliceRandom;
 use rand::seq::index::sample;
 
+use super::anchors::usual_anchors;
 use super::{Approximate, ApproximateError, ColumnReader, FitReport, require_symmetric};
 use crate::approximation::{Approximation, Factors, Known, Signed};
 use crate::entries::{EntryPlan, EntrySet, Rows};
@@ -156,7 +157,7 @@ impl Proxied {
     /// The nested order first, then whatever items it leaves out.
     fn choose_anchors(&self, landmarks: &Landmarks, rank: usize, rng: &mut Rng) -> Vec<usize> {
         let n = landmarks.len();
-        let wanted = self.anchors.unwrap_or((4 * rank).clamp(256, 1024)).clamp(1, n);
+        let wanted = self.anchors.unwrap_or(usual_anchors(rank)).clamp(1, n);
         let mut anchors: Vec<usize> = landmarks.order().iter().copied().take(wanted).collect();
         if anchors.len() < wanted {
             let mut is_taken = vec![false; n];

@@ -1,7 +1,7 @@
 //! `experiment: retrieval` — how many of the true nearest a number of calls an item finds: recall@k and nDCG of every way we know to spend them.
 //!
-//! All of K is evaluated once, so that the truth is known; every rival then pays for its pairs from a purse of b·n calls over the matrix that is
-//! there (`purse`), a call being one unordered pair, which serves both of its items. Columns cost what the plan of a sweep says. Rivals are
+//! All of K is evaluated once, so that the truth is known; every rival then pays for its pairs from a budget of b·n calls over the matrix that is
+//! there (`call_budget`), a call being one unordered pair, which serves both of its items. Columns cost what the plan of a sweep says. Rivals are
 //! in `rivals`.
 //!
 //! Cost: n² entries once; 8n² bytes a rival, and for each budget a few n² log n comparisons.
@@ -27,9 +27,9 @@ use crate::job::{ExtraCalls, Job, JobError, Request};
 use crate::layout::Layout;
 use crate::sweep::context::{SweepContext, whole};
 
+mod call_budget;
 mod layout;
 mod places;
-mod purse;
 mod rivals;
 
 pub use layout::layout;

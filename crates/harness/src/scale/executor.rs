@@ -98,7 +98,7 @@ fn slurm(name: &str, tasks: usize, command: &str, site: &ClusterConfig, folder: 
     for line in &site.slurm {
         text += &format!("#SBATCH {line}\n");
     }
-    text += "# a task that was killed or requeued goes on where it was: nothing published is bought again\n";
+    text += "# a task that was killed or requeued goes on where it was: nothing published is evaluated again\n";
     for line in &site.prologue {
         text += &format!("{line}\n");
     }

@@ -12,6 +12,7 @@ use super::rank_transform::RankTransform;
 const NO_COLUMN: u32 = u32::MAX;
 
 /// Full columns of some items, of which some rows come first.
+#[derive(Clone)]
 pub(super) struct Columns {
     items: Vec<usize>,
     /// The column of each item.

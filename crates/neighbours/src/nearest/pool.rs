@@ -8,9 +8,9 @@ use std::sync::Arc;
 use ndarray::{Array2, Axis};
 use rayon::prelude::*;
 
-use super::NeighbourError;
 use super::best::Best;
 use super::rank_transform::RankTransform;
+use super::{NeighbourError, PROXY};
 use landmark_core::oracle::{Oracle, OracleError, Pair, ask_block, ask_pairs};
 use landmark_core::popularity::{HubLink, Popularity};
 
@@ -156,7 +156,7 @@ impl Pool {
                     Ok(slots.into_iter().map(|(_, slot)| slot).zip(scores).collect())
                 })
                 .collect::<Result<_, _>>()
-                .map_err(|source| NeighbourError::Proxy { number: a + 1, source })?;
+                .map_err(|source| NeighbourError::Proxy { role: PROXY, number: a + 1, source })?;
             for (slot, score) in parts.into_iter().flatten() {
                 let mirror = self.mirror(slot);
                 self.proxies[slot * width + a] = score;
@@ -316,7 +316,7 @@ pub(super) fn proxy_blocks(
     let block = |(a, proxy): (usize, &Arc<dyn Oracle>)| {
         let mut block = Array2::zeros((rows.len(), cols.len()));
         let asked: Result<(), OracleError> = ask_block(&**proxy, rows, cols, block.view_mut());
-        asked.map(|()| block).map_err(|source| NeighbourError::Proxy { number: a + 1, source })
+        asked.map(|()| block).map_err(|source| NeighbourError::Proxy { role: PROXY, number: a + 1, source })
     };
     proxies.iter().enumerate().map(block).collect()
 }

@@ -16,7 +16,7 @@ use rayon::prelude::*;
 use super::best::Best;
 use super::pool::proxy_blocks;
 use super::search::Neighbour;
-use super::{NeighbourError, require_symmetric};
+use super::{BOUND, NeighbourError, require_symmetric};
 use landmark_core::entries::PairMap;
 use landmark_core::oracle::{Oracle, OracleShape, Pair, ask_pairs};
 
@@ -66,7 +66,7 @@ pub fn nearest_within_bounds(
         return Err(NeighbourError::NoBound);
     }
     if let Some((place, bound)) = bounds.iter().enumerate().find(|(_, bound)| bound.len() != n) {
-        return Err(NeighbourError::ProxyItems { number: place + 1, seen: bound.len(), wanted: n });
+        return Err(NeighbourError::ProxyItems { role: BOUND, number: place + 1, seen: bound.len(), wanted: n });
     }
     let k = k.min(n.saturating_sub(1));
     let mut items = begin(n, bounds, k)?;
@@ -133,6 +133,14 @@ fn next(
     }
 }
 
+/// The error of a proxy as that of a bound.
+fn of_bound(error: NeighbourError) -> NeighbourError {
+    match error {
+        NeighbourError::Proxy { number, source, .. } => NeighbourError::Proxy { role: BOUND, number, source },
+        other => other,
+    }
+}
+
 /// One pass over all pairs: the first others of every item.
 fn begin(n: usize, bounds: &[Arc<dyn Oracle>], k: usize) -> Result<Vec<Item>, NeighbourError> {
     let width = (k + AHEAD).min(n.saturating_sub(1));
@@ -140,7 +148,7 @@ fn begin(n: usize, bounds: &[Arc<dyn Oracle>], k: usize) -> Result<Vec<Item>, Ne
     let all: Vec<usize> = (0..n).collect();
     for rows in all.chunks(BLOCK) {
         for cols in all.chunks(BLOCK) {
-            let blocks = proxy_blocks(bounds, rows, cols)?;
+            let blocks = proxy_blocks(bounds, rows, cols).map_err(of_bound)?;
             ahead[rows[0]..rows[0] + rows.len()].par_iter_mut().enumerate().for_each(|(a, best)| {
                 for (b, &j) in cols.iter().enumerate().filter(|&(_, &j)| j != rows[a]) {
                     best.offer(j, blocks.iter().map(|block| block[[a, b]]).fold(f64::INFINITY, f64::min));
@@ -161,7 +169,7 @@ fn begin(n: usize, bounds: &[Arc<dyn Oracle>], k: usize) -> Result<Vec<Item>, Ne
 fn refill(item: &mut Item, i: usize, bounds: &[Arc<dyn Oracle>]) -> Result<(), NeighbourError> {
     let n = bounds[0].len();
     let all: Vec<usize> = (0..n).collect();
-    let blocks = proxy_blocks(bounds, &[i], &all)?;
+    let blocks = proxy_blocks(bounds, &[i], &all).map_err(of_bound)?;
     let bound = |j: usize| blocks.iter().map(|block| block[[0, j]]).fold(f64::INFINITY, f64::min);
     let mut seen = vec![false; n];
     item.ahead.iter().for_each(|&(_, j)| seen[j as usize] = true);

@@ -12,7 +12,7 @@ use super::places::{places, ranked};
 use super::pool::{FAILED, Pool, scan};
 use super::rank_transform::RankTransform;
 use super::rounds::{Bill, Rounds};
-use super::{NeighbourError, require_symmetric, trial};
+use super::{NeighbourError, PROXY, require_symmetric, trial};
 use estimates::ColumnPopularity;
 use landmark_core::landmarks::Landmarks;
 use landmark_core::oracle::{Oracle, OracleShape, Pair};
@@ -93,6 +93,7 @@ pub struct Found {
 /// and the scores: a search that is begun anew asks for the same pairs, so that with a store nothing is evaluated twice. Whoever has
 /// scores that the search is not to see (audit columns) answers from them and does not call; [`record`](Self::record) also takes
 /// pairs that were never asked for, when they are to be revealed.
+#[derive(Clone)]
 pub struct Search {
     rounds: Rounds,
     bill: Bill,
@@ -154,7 +155,7 @@ impl Search {
         require_symmetric(shape)?;
         let n = shape.len;
         if let Some((place, proxy)) = proxies.iter().enumerate().find(|(_, proxy)| proxy.len() != n) {
-            return Err(NeighbourError::ProxyItems { number: place + 1, seen: proxy.len(), wanted: n });
+            return Err(NeighbourError::ProxyItems { role: PROXY, number: place + 1, seen: proxy.len(), wanted: n });
         }
         let bill = rounds.bill(shape, !proxies.is_empty());
         let (wanted, given) = (bill.columns, landmarks.order().len());
@@ -279,11 +280,17 @@ impl Search {
         Ok(())
     }
 
-    /// The `depth` best candidates of every item as they stand now, best first.
+    /// The `depth` best candidates of every item as they stand now, best first; within a round, by the estimates that it began with. The search
+    /// goes on as if nobody had asked: they are made on a copy of it, in as much memory again.
     ///
     /// # Errors
     /// A proxy that fails or is not finite.
-    pub fn candidates(&mut self, depth: usize) -> Result<Vec<Vec<Neighbour>>, NeighbourError> {
+    pub fn candidates(&self, depth: usize) -> Result<Vec<Vec<Neighbour>>, NeighbourError> {
+        self.clone().last_candidates(depth)
+    }
+
+    /// The candidates of a search that asks for nothing more, made in its own memory.
+    pub(crate) fn last_candidates(&mut self, depth: usize) -> Result<Vec<Vec<Neighbour>>, NeighbourError> {
         self.estimate().map_err(|error| self.numbered(error))?;
         let is_plain = self.bill.is_plain;
         let (pool, estimates) = (self.pool.as_ref().expect("estimated"), &self.estimates);
@@ -310,37 +317,37 @@ impl Search {
     /// # Errors
     /// As [`candidates`](Self::candidates).
     pub fn finish(mut self) -> Result<Found, NeighbourError> {
-        let lists = self.candidates(self.rounds.params().k)?;
+        let lists = self.last_candidates(self.rounds.params().k)?;
         Ok(Found { lists, pairs: self.asked, failed: self.failed, proxies: self.proxy_order, rounds: self.reports })
     }
 
     /// An error that names a proxy by its number as it was handed over.
     fn numbered(&self, error: NeighbourError) -> NeighbourError {
         match error {
-            NeighbourError::Proxy { number, source } => {
-                NeighbourError::Proxy { number: self.proxy_order[number - 1] + 1, source }
+            NeighbourError::Proxy { role, number, source } => {
+                NeighbourError::Proxy { role, number: self.proxy_order[number - 1] + 1, source }
             }
             other => other,
         }
     }
 
-    /// Goes on without columns where they are not worth their calls: what was evaluated of them stays known, and other pairs are evaluated in
-    /// the place of the rest.
+    /// Goes on without columns where they are not worth their calls: what is known of them stays known, and other pairs are evaluated in the
+    /// place of the rest.
     fn judge_trial(&mut self) -> Result<(), NeighbourError> {
         if !self.columns.has_trial() {
             return Ok(());
         }
         let n = self.columns.rows();
-        let known = self.columns.tried();
-        let mut tried = Pool::new(vec![Vec::new(); n], &known, &self.proxies)?;
-        if self.order_proxies(&tried) {
-            tried = Pool::new(vec![Vec::new(); n], &known, &self.proxies)?;
+        let tried = self.columns.tried();
+        let mut pool = Pool::new(vec![Vec::new(); n], &tried, &self.proxies)?;
+        if self.order_proxies(&pool) {
+            pool = Pool::new(vec![Vec::new(); n], &tried, &self.proxies)?;
         }
-        if trial::is_worth_columns(&tried, self.columns.items(), self.proxies.len()) {
+        if trial::is_worth_columns(&pool, self.columns.items(), self.proxies.len()) {
             return Ok(());
         }
         self.bill = self.rounds.without_columns(&self.bill);
-        self.outside.extend(known);
+        self.outside.extend(self.columns.known());
         self.columns = Columns::new(n, Vec::new(), |_| Vec::new());
         Ok(())
     }
@@ -399,9 +406,7 @@ impl Search {
 
     fn by_proxy(&mut self, count: usize) -> Result<Vec<Pair>, NeighbourError> {
         let pool = self.pool()?;
-        let pairs = places(pool, count, |slot| pool.first_proxy(slot));
-        // what is asked for now is not what the estimates were made from
-        Ok(pairs)
+        Ok(places(pool, count, |slot| pool.first_proxy(slot)))
     }
 
     fn by_estimate(&mut self, count: usize) -> Result<Vec<Pair>, NeighbourError> {

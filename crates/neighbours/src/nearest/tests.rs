@@ -106,6 +106,20 @@ fn problem_of(n: usize, seed: u64, weight: f64) -> (Precomputed, EmbeddingProxy)
     (Precomputed::new(scores, AsymmetryPolicy::Reject).unwrap(), proxy)
 }
 
+/// A score that the proxy tells but for noise: no item is more popular than its proxy says.
+fn told_by(proxy: &EmbeddingProxy) -> Precomputed {
+    let mut rng = stream(3, "neighbours", "test", 0);
+    let all: Vec<usize> = (0..proxy.len()).collect();
+    let mut scores = block_of(proxy, &all, &all).unwrap();
+    for i in 0..proxy.len() {
+        for j in 0..i {
+            scores[[i, j]] += 0.1 * rng.gen_range(-1.0..1.0);
+            scores[[j, i]] = scores[[i, j]];
+        }
+    }
+    Precomputed::new(scores, AsymmetryPolicy::Reject).unwrap()
+}
+
 fn rounds(params: RoundsParams) -> Rounds {
     params.check().unwrap()
 }
@@ -259,11 +273,13 @@ fn errors_name_the_proxy_and_the_next_step() {
     let error = nearest(&oracle, &proxies, &rounds, &landmarks(30)).unwrap_err();
     assert_eq!(error.to_string(), "proxy 2 can't be used");
     let NeighbourError::Proxy { source, .. } = error else { panic!("another error") };
+    let of_bound = nearest_within_bounds(&oracle, &proxies, 3, |_| {}).unwrap_err();
+    assert_eq!(of_bound.to_string(), "bound 2 can't be used");
     assert!(source.to_string().starts_with("the oracle returned NaN for the pair (i = 7, j = 4)"), "{source}");
 
     let (other, _) = problem(31, 6);
     let error = nearest(&oracle, &[Arc::new(other)], &rounds, &landmarks(30)).unwrap_err();
-    assert_eq!(error.to_string(), "proxy 1 is over 31 items, the score over 30; hand over proxies of the same items");
+    assert_eq!(error.to_string(), "proxy 1 is over 31 items, the score over 30; hand over one over the same items");
     let asymmetric =
         Precomputed::new(Array2::from_shape_fn((9, 9), |(i, j)| (i + 2 * j) as f64), AsymmetryPolicy::Keep);
     let error = nearest(&asymmetric.unwrap(), &[], &rounds, &landmarks(9)).unwrap_err();
@@ -408,23 +424,16 @@ fn a_bound_that_is_none_is_an_error() {
     let error = nearest_within_bounds(&oracle, &[Arc::new(proxy)], 5, |_| {}).unwrap_err();
     assert!(error.to_string().contains("what was given as a bound is none"), "{error}");
     assert!(matches!(nearest_within_bounds(&oracle, &[], 5, |_| {}), Err(NeighbourError::NoBound)));
+    let (right, (_, other)) = (bounded(40, 1.0).1, bounded(41, 1.0));
+    let error = nearest_within_bounds(&oracle, &[right, other], 5, |_| {}).unwrap_err();
+    assert_eq!(error.to_string(), "bound 2 is over 41 items, the score over 40; hand over one over the same items");
 }
 
 #[test]
 fn columns_are_evaluated_where_items_differ_in_popularity_and_only_tried_where_they_do_not() {
     let n = 120;
     let (popular, proxy) = problem_of(n, 3, 0.8);
-    // what is left of the same scores when the proxy tells them all but for noise
-    let mut rng = stream(3, "neighbours", "test", 0);
-    let all: Vec<usize> = (0..n).collect();
-    let mut scores = block_of(&proxy, &all, &all).unwrap();
-    for i in 0..n {
-        for j in 0..i {
-            scores[[i, j]] += 0.1 * rng.gen_range(-1.0..1.0);
-            scores[[j, i]] = scores[[i, j]];
-        }
-    }
-    let plain = Precomputed::new(scores, AsymmetryPolicy::Reject).unwrap();
+    let plain = told_by(&proxy);
     let proxy: Arc<dyn Oracle> = Arc::new(proxy);
     for (oracle, is_popular) in [(popular, true), (plain, false)] {
         let oracle = Metered::new(oracle);
@@ -445,6 +454,68 @@ fn columns_are_evaluated_where_items_differ_in_popularity_and_only_tried_where_t
         assert_eq!(search.bill().column_pairs, of_columns);
         // whatever it says, the calls are those of the bill
         assert_eq!(oracle.spent().evaluations, bill.calls);
+    }
+}
+
+#[test]
+fn scores_of_a_column_that_its_trial_did_not_ask_for_stay_known_when_it_says_no() {
+    let n = 120;
+    let (_, proxy) = problem(n, 3);
+    let oracle = told_by(&proxy);
+    let score = |pairs: &[Pair]| pairs.iter().map(|&pair| oracle.matrix()[pair]).collect::<Vec<_>>();
+    let rounds = rounds(RoundsParams { k: n - 1, calls_per_item: 10, ..RoundsParams::default() });
+    let mut search = Search::new(rounds, OracleShape::of(&oracle), vec![Arc::new(proxy)], &landmarks(n)).unwrap();
+    let column = search.columns()[0];
+    let trial = search.next_batch().unwrap().unwrap();
+    assert_eq!(trial.step, Step::Trial);
+    // the column is revealed, then the trial is answered
+    let shown: Vec<Pair> = (0..n).filter(|&j| j != column).map(|j| (j, column)).collect();
+    search.record(&shown, &score(&shown)).unwrap();
+    search.record(&trial.pairs, &score(&trial.pairs)).unwrap();
+    while let Some(batch) = search.next_batch().unwrap() {
+        assert_ne!(batch.step, Step::Columns, "the trial says no");
+        assert!(batch.pairs.iter().all(|&(i, j)| i != column && j != column), "{:?}", batch.step);
+        search.record(&batch.pairs, &score(&batch.pairs)).unwrap();
+    }
+    let found = search.finish().unwrap();
+    assert_eq!(found.lists[column].len(), n - 1);
+    assert!(found.lists[column].iter().all(|one| one.exact));
+}
+
+#[test]
+fn a_search_goes_on_as_if_nobody_had_asked_for_its_candidates() {
+    let n = 130;
+    let (popular, proxy) = problem_of(n, 3, 0.8);
+    let plain = told_by(&proxy);
+    let (other, _) = problem(n, 4);
+    let other: Arc<dyn Oracle> = Arc::new(other);
+    let proxy: Arc<dyn Oracle> = Arc::new(proxy);
+    // `looks`: candidates are read when a batch is handed out, in the middle of it, and when it is answered
+    let run = |oracle: &Precomputed, proxies: &[Arc<dyn Oracle>], looks: bool| {
+        let rounds = rounds(RoundsParams { k: 5, calls_per_item: 10, ..RoundsParams::default() });
+        let mut search = Search::new(rounds, OracleShape::of(oracle), proxies.to_vec(), &landmarks(n)).unwrap();
+        let look = |search: &mut Search| if looks { search.candidates(5).unwrap() } else { Vec::new() };
+        let mut batches = Vec::new();
+        look(&mut search);
+        while let Some(batch) = search.next_batch().unwrap() {
+            let scores: Vec<f64> = batch.pairs.iter().map(|&pair| oracle.matrix()[pair]).collect();
+            let half = scores.len() / 2;
+            look(&mut search);
+            search.record(&batch.pairs[..half], &scores[..half]).unwrap();
+            look(&mut search);
+            search.record(&batch.pairs[half..], &scores[half..]).unwrap();
+            look(&mut search);
+            batches.push(batch);
+        }
+        let last = look(&mut search);
+        let found = search.finish().unwrap();
+        assert!(!looks || last == found.lists);
+        (batches, found)
+    };
+    for oracle in [&popular, &plain] {
+        for proxies in [&[][..], &[Arc::clone(&proxy)], &[Arc::clone(&other), Arc::clone(&proxy)]] {
+            assert!(run(oracle, proxies, true) == run(oracle, proxies, false), "{} proxies", proxies.len());
+        }
     }
 }
 

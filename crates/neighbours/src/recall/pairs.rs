@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! l in S, j not: T_l = #{K_lj ≥ t}, A_l(θ) = #{K_lj ≥ t, E_lj ≥ θ}, E from a fit without l; R(θ) = ΣA / ΣT
-//! In = pairs ≥ t with a landmark (exact), Off = ΣT (n − s)/(2s) the others (estimated); ρ' = max(0, (ρ (In + Off) − In)/Off)
+//! In = pairs ≥ t with a landmark (exact), Off = ΣT (n − s)/(2s) the others (estimated); ρ' = max(0, (ρ (In + Off) − In)/Off), 0 for s = n
 //! e_l = A_l − R T_l; var = (1 − s/n) · s/(s − 1) · Σe² / (ΣT)²
 //! n(θ) = R (1 − R)/var where .3 < R < 1, R ≤ max(ρ', least such R); n* = median of the last 10, (ΣT)²/ΣT² where there is none,
 //!        at most ΣT/(1 − s/n), times (z(δ)/t(δ; m − 1))², m = (ΣT)²/ΣT²; LCB(θ) = BetaInv(δ; R n*, n* − R n* + 1)
@@ -116,6 +116,9 @@ impl PairAudit {
 
     /// ρ': the recall of the other pairs that the target takes.
     fn needed(&self, totals: &Totals, recall: f64) -> f64 {
+        if self.estimates.len() >= self.items {
+            return 0.0;
+        }
         let (known, expected) = (self.found() as f64, self.expected(totals));
         match expected > 0.0 {
             true => ((recall * (known + expected) - known) / expected).max(0.0),
@@ -148,7 +151,9 @@ impl PairAudit {
         let totals = self.totals();
         let (found, expected) = (self.found(), self.expected(&totals));
         let (known, needed) = (found as f64, self.needed(&totals, target.recall()));
-        let of_all = |recall: f64| (known + recall * expected) / (known + expected).max(f64::MIN_POSITIVE);
+        // all of no pairs are known
+        let all = known + expected;
+        let of_all = |recall: f64| if all > 0.0 { (known + recall * expected) / all } else { 1.0 };
         let bound = |threshold: f64, recall: f64, lower: f64| {
             let (recall, lower) = (of_all(recall), of_all(lower));
             PairBound { threshold, recall, lower, found, expected }
@@ -164,8 +169,8 @@ impl PairAudit {
         }
     }
 
-    /// The highest θ at which R itself, believed without a bound, reaches ρ; `None` where no positive was seen outside the landmarks. It falls short
-    /// about half of the time: for studies.
+    /// The highest θ at which R itself, believed without a bound, reaches ρ; `None` where items are left and no positive was seen among them. It
+    /// falls short about half of the time: for studies.
     pub fn believed(&self, recall: f64) -> Option<f64> {
         let totals = self.totals();
         let needed = self.needed(&totals, recall);

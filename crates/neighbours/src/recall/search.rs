@@ -273,7 +273,7 @@ impl Hidden {
 
     /// Rows that would have been enough: reading every list deeper, or more rows.
     fn enough(&self, search: &mut Search, path: &AuditPath, k: usize) -> Result<Enough, NeighbourError> {
-        let candidates = search.candidates(usize::MAX)?;
+        let candidates = search.last_candidates(usize::MAX)?;
         let open = |item: usize| candidates[item].iter().filter(|near| !near.exact).map(|near| near.item);
         let deepest = (0..candidates.len()).map(|item| open(item).count()).max().unwrap_or(0);
         let depths: Vec<usize> = (1..=deepest).collect();
@@ -356,7 +356,7 @@ fn fill(lists: &mut [Vec<Neighbour>], search: &mut Search, k: usize) -> Result<(
     if lists.iter().all(|list| list.len() >= k) {
         return Ok(());
     }
-    for (list, candidates) in lists.iter_mut().zip(search.candidates(usize::MAX)?) {
+    for (list, candidates) in lists.iter_mut().zip(search.last_candidates(usize::MAX)?) {
         let left = k - list.len().min(k);
         let listed: HashSet<usize> = list.iter().map(|near| near.item).collect();
         let is_new = |near: &Neighbour| !near.exact && !listed.contains(&near.item);

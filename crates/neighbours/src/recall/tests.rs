@@ -184,6 +184,18 @@ fn nothing_need_be_evaluated_where_the_landmarks_have_found_enough() {
 }
 
 #[test]
+fn where_every_item_is_a_landmark_all_pairs_are_known_and_their_recall_is_one() {
+    let target = Target::new(0.9, 0.1).unwrap();
+    for (items, between) in [(308, 41), (308, 0), (1, 0), (0, 0)] {
+        let audit = PairAudit::new(items, vec![Vec::new(); items], between);
+        assert!(!audit.is_hopeless(target));
+        assert_eq!(audit.believed(0.9), Some(f64::INFINITY));
+        let known = PairBound { threshold: f64::INFINITY, recall: 1.0, lower: 1.0, found: between, expected: 0.0 };
+        assert_eq!(audit.threshold(target), Ok(known), "{items} items");
+    }
+}
+
+#[test]
 fn ties_are_as_good_as_each_other_and_an_item_is_no_neighbour_of_itself() {
     let row = [9.0, 0.5, 0.7, 0.5, 0.5, 0.1];
     // the two best of item 0 are 2 and any of 1, 3, 4

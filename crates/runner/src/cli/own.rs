@@ -29,7 +29,7 @@ pub enum OwnCommand {
         /// Column of the labels; found out by default
         #[arg(long, value_name = "COLUMN")]
         label: Option<String>,
-        /// The program and its arguments, for `--score program`; one to start from is written by default
+        /// The program and its arguments, quoted as in a shell, for `--score program`; one to start from is written by default
         #[arg(long, value_name = "COMMAND")]
         command: Option<String>,
         /// Folder of a cross-encoder, or what an endpoint calls its model
@@ -142,7 +142,7 @@ pub enum OwnCommand {
         /// Candidates that a search of `--approximate` keeps; more find more, and take longer
         #[arg(long, value_name = "EF", default_value_t = 100, value_parser = at_least_one, requires = "approximate")]
         ef: usize,
-        /// Evaluations that `--rescore` or `--target-recall` may buy
+        /// Evaluations that `--rescore`, `--calls-per-item`, `--exact` or `--target-recall` may buy
         #[arg(long, value_name = "ENTRIES")]
         budget: Option<u64>,
         /// Evaluate until the lists hold this share of the true K nearest, as uniform audited items say; no factors are read

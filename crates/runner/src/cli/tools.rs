@@ -113,7 +113,7 @@ pub enum StoreCommand {
         #[command(flatten)]
         store: StoreArgs,
     },
-    /// Remove files that can't be used and merge small ones; safe while others read and buy
+    /// Remove files that can't be used and merge small ones; safe while others read and evaluate
     Gc {
         /// Which store
         #[command(flatten)]

@@ -23,12 +23,8 @@ pub(super) fn own(command: OwnCommand, log: LogArgs) -> Result<Exit> {
     let whole = |text: String| (text, Ended::Done);
     let (text, ended) = match command {
         OwnCommand::Init { file, score, out, id, text, label, command, model, url, key, landmarks, force, places } => {
-            let command = command.map(|words| words.split_whitespace().map(str::to_owned).collect());
-            let wanted = InitWanted {
-                score: score.map(Into::into),
-                command: command.unwrap_or_default(),
-                ..InitWanted { file, out, id, text, label, model, url, key, landmarks, force, ..InitWanted::default() }
-            };
+            let score = score.map(Into::into);
+            let wanted = InitWanted { file, score, out, id, text, label, command, model, url, key, landmarks, force };
             let options = super::run::options(&OverlayArgs::default(), &places, log);
             whole(matrix::init(&wanted, &options, catalogue::catalogue(), &mut ask)?)
         }
@@ -73,7 +69,7 @@ pub(super) fn own(command: OwnCommand, log: LogArgs) -> Result<Exit> {
             own,
             ..
         } => match Calls::of(k, calls_per_item, (rounds, share), exact)? {
-            Some(calls) => whole(matrix::top_k_by_calls(&at(&own).with_workers(workers), &calls, dry_run)?),
+            Some(calls) => matrix::top_k_by_calls(&at(&own).with_workers(workers), &calls, budget, dry_run)?,
             None if dry_run => return Err(matrix::no_dry_run()),
             None if workers && rescore.is_none() => return Err(matrix::nothing_to_share()),
             None => matrix::top_k(

@@ -104,11 +104,45 @@ fn a_budget_that_ends_first_still_gives_lists_and_says_so() {
     let dry = scratch.say(&[&TOPK[..], &["--dry-run"]].concat());
     assert!(dry.out.contains("lower `--calls-per-item` to 5"), "{}", dry.out);
     let said = scratch.say(&TOPK);
-    assert_eq!(said.code, Some(0), "{}", said.err);
+    assert_eq!(said.code, Some(3), "{}", said.err);
     assert!(said.out.contains("the budget ended first"), "{}", said.out);
     assert!(asked(&scratch).len() <= 300);
     assert_eq!(scratch.json("results/mine/neighbours.json")["complete"], false);
     assert_eq!(lists(&scratch, "results/mine/neighbours.tsv").len(), 60);
+    // that of the command line stands in its place
+    let limited = place();
+    let dry = limited.say(&[&TOPK[..], &["--budget", "300", "--dry-run"]].concat());
+    assert!(dry.code == Some(0) && dry.out.contains("lower `--calls-per-item` to 5"), "{}{}", dry.out, dry.err);
+    let said = limited.say(&[&TOPK[..], &["--budget", "300"]].concat());
+    assert_eq!((said.code, asked(&limited).len()), (Some(3), 300), "{}{}", said.out, said.err);
+    assert_eq!(limited.json("results/mine/neighbours.json")["complete"], false);
+    let said = limited.say(&[&TOPK[..], &["--budget", "180"]].concat());
+    assert_eq!((said.code, asked(&limited).len()), (Some(0), 480), "it goes on from the store: {}", said.out);
+    let said = scratch.say(&[&TOPK[..], &["--budget", "180"]].concat());
+    assert_eq!((said.code, asked(&scratch).len()), (Some(0), 480), "{}{}", said.out, said.err);
+}
+
+#[test]
+fn a_budget_that_ends_before_the_proof_lists_nothing_and_keeps_the_scores() {
+    let config = SAMPLE.replace("error_curve", "own_data").replace(
+        "methods: [nystrom, sicur, { id: shift_ridge, known: [landmarks] }]",
+        "methods: [{ id: shift_ridge, proxy: [wcd, rwmd] }]",
+    );
+    let scratch = Scratch::with(&config);
+    let exact = ["topk", "config.yaml", "-k", "3", "--exact"];
+    for (budget, kept) in [(["--budget", "50"], 50), (["--set", "budget.entries=40"], 90)] {
+        let cut = scratch.say(&[&exact[..], &budget].concat());
+        assert_eq!(cut.code, Some(3), "{}{}", cut.out, cut.err);
+        assert!(cut.out.contains("the budget ended before") && cut.out.contains("nothing is listed"), "{}", cut.out);
+        assert_eq!(scratch.entries_kept("store"), kept);
+        assert!(!scratch.path("results/sample/neighbours.tsv").exists());
+        let dry = scratch.say(&[&exact[..], &budget, &["--dry-run"]].concat());
+        assert!(dry.code == Some(0) && dry.out.contains(" may end before"), "{}{}", dry.out, dry.err);
+    }
+    let proven = scratch.say(&exact);
+    assert_eq!(proven.code, Some(0), "{}", proven.err);
+    let pairs = number_before(&proven.out, " of 1,");
+    assert_eq!(number_before(&proven.out, " of them evaluated now"), pairs - 90, "{}", proven.out);
 }
 
 #[test]

@@ -135,6 +135,84 @@ fn new_items_are_embedded_from_their_scores_with_the_landmarks_alone() {
 }
 
 #[test]
+fn factors_that_embed_no_new_items_are_refused_before_a_call() {
+    let scratch = place();
+    scratch.write("new.tsv", "key\ttext\nfirst\t7\n");
+    let refused = |arguments: &[&str], words: &[&str]| {
+        let before = asked(&scratch).len();
+        let said = scratch.say(&[&["project", "config.yaml", "new.tsv"], arguments].concat());
+        assert_eq!(said.code, Some(2), "{}{}", said.out, said.err);
+        assert_eq!(asked(&scratch).len(), before, "not one call");
+        words.iter().for_each(|words| said.must_complain(words));
+    };
+    let stack = ["--set", "methods=[stack]"];
+    scratch.run_well(&[&["--quiet"][..], &stack].concat());
+    refused(&stack, &["factors by `stack` can't embed new items", "`methods: [shift_ridge]`"]);
+    // factors of an earlier version, which name no configuration
+    scratch.run_well(&["--quiet"]);
+    let mut info = scratch.json("results/mine/factors/factors.json");
+    info["proxy"] = true.into();
+    info["config"] = serde_json::Value::Null;
+    scratch.write("results/mine/factors/factors.json", &info.to_string());
+    refused(&[], &["the factors were made with a proxy, and the configuration names none"]);
+}
+
+#[test]
+fn an_answer_is_moved_over_the_one_before_when_it_is_whole() {
+    let scratch = place();
+    scratch.run_well(&["--quiet"]);
+    for (name, border) in [("few.tsv", 10), ("many.tsv", 40)] {
+        let rows: String = (0..60).step_by(3).map(|i| format!("n{i}\t{}\n", i < border)).collect();
+        scratch.write(name, &format!("id\tlabel\n{rows}"));
+    }
+    scratch.write("new.tsv", "key\ttext\nfirst\t7\n");
+    scratch.write("new.csv", "key,text\nfirst,41\n");
+    let mine = ["mine", "config.yaml", "--at-least", "0.86", "--target-recall", "0.8", "--delta", "0.2"];
+    let projected =
+        ["vectors.npy", "vectors.parquet", "neighbours.tsv"].map(|name| format!("results/mine/projected/new/{name}"));
+    let answers: [(&[&str], [&[&str]; 2]); 5] = [
+        (&["results/mine/neighbours.tsv"], [&["topk", "config.yaml", "-k", "2"], &["topk", "config.yaml", "-k", "3"]]),
+        (
+            &["list.parquet"],
+            [
+                &["topk", "config.yaml", "-k", "2", "--out", "list.parquet"],
+                &["topk", "config.yaml", "-k", "3", "--out", "list.parquet"],
+            ],
+        ),
+        // the second time there is nothing to evaluate, which the statement says
+        (&["results/mine/pairs.json"], [&mine, &mine]),
+        (
+            &["results/mine/labels.tsv", "results/mine/labels.json"],
+            [&["classify", "config.yaml", "--labels", "few.tsv"], &["classify", "config.yaml", "--labels", "many.tsv"]],
+        ),
+        (
+            &projected.each_ref().map(String::as_str),
+            [&["project", "config.yaml", "new.tsv"], &["project", "config.yaml", "new.csv"]],
+        ),
+    ];
+    let well = |arguments: &[&str]| {
+        let said = scratch.say(arguments);
+        assert_eq!(said.code, Some(0), "{arguments:?}: {}", said.err);
+    };
+    let read = |file: &str| std::fs::read(scratch.path(file)).unwrap();
+    for (files, [first, second]) in answers {
+        well(first);
+        let before: Vec<Vec<u8>> = files.iter().map(|file| read(file)).collect();
+        // a second name keeps what is written over in place
+        let link =
+            |file: &str| std::fs::hard_link(scratch.path(file), scratch.path(&format!("{file}.before"))).unwrap();
+        files.iter().for_each(|file| link(file));
+        well(second);
+        for (file, before) in files.iter().zip(before) {
+            assert!(read(file) != before, "`{file}` is another answer now");
+            assert!(read(&format!("{file}.before")) == before, "`{file}` was written in place");
+        }
+    }
+    let left = scratch.files("results").into_keys().find(|path| path.extension().is_some_and(|name| name == "part"));
+    assert_eq!(left, None);
+}
+
+#[test]
 fn a_proxy_from_embeddings_of_ones_own_takes_part_and_is_projected() {
     let scratch = place();
     let embedding = |i: f64| [(i / 60.0).cos(), (i / 60.0).sin()];

@@ -87,6 +87,24 @@ fn init_says_what_it_needs_where_nobody_can_be_asked() {
 }
 
 #[test]
+fn init_splits_a_command_as_a_shell_does() {
+    let scratch = Scratch::with("");
+    labelled(&scratch, "x.tsv", '\t');
+    scratch.write("my scorer.sh", PROGRAM);
+    let init = |command| scratch.say(&["init", "x.tsv", "--force", "--score", "program", "--command", command]);
+    for command in ["/bin/sh 'my scorer.sh'", "/bin/sh \"my scorer.sh\"", "/bin/sh my\\ scorer.sh"] {
+        let said = init(command);
+        assert!(said.code == Some(0) && !said.out.contains("not known yet"), "{command}: {}{}", said.out, said.err);
+        let yaml = std::fs::read_to_string(scratch.path("x.yaml")).unwrap();
+        assert!(yaml.contains("command: [/bin/sh, \"my scorer.sh\"]"), "{command}: {yaml}");
+    }
+    let said = init("/bin/sh \"my scorer.sh");
+    assert_eq!(said.code, Some(2), "{}", said.out);
+    said.must_complain("opens a quote that it does not close");
+    said.must_complain("write the words in the configuration: `command: [python3, \"my score.py\"]`");
+}
+
+#[test]
 fn init_reads_a_matrix_and_knows_distances() {
     let scratch = Scratch::with("");
     let distances = Array2::from_shape_fn((30, 30), |(i, j)| (i as f64 - j as f64).abs());

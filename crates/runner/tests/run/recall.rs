@@ -244,6 +244,21 @@ fn audited_lists_hold_the_recall_they_state_need_no_factors_and_are_asked_for_on
 }
 
 #[test]
+fn the_bill_of_audited_lists_counts_both_orders_once() {
+    let scratch = place();
+    scratch.write("config.yaml", &CONFIG.replace("gamma: 0.05", "gamma: 0.05, symmetrize: mean"));
+    scratch.write("scorer.sh", &PROGRAM.replace("\"symmetric\":true", "\"symmetric\":false"));
+    let topk = ["topk", "config.yaml", "-k", "5", "--target-recall", "0.8", "--delta", "0.2", "--calls-per-item", "4"];
+    let said = well(&scratch, &[&topk[..], &["--dry-run"]].concat());
+    // 1,335 pairs of 30 audited rows in both orders, and 4 calls an item
+    assert_eq!(number_before(&said, " evaluations for 30 audited rows"), 2670);
+    assert_eq!(number_before(&said, " at most in all"), 2670 + 4 * 60);
+    let said = scratch.say(&topk);
+    assert!(matches!(said.code, Some(0 | 3)), "{}", said.err);
+    assert!((2670..=2910).contains(&asked(&scratch).len()), "{}", said.out);
+}
+
+#[test]
 fn lists_from_factors_hold_the_recall_that_their_landmarks_state() {
     let scratch = place();
     let set = ["--set", "ranks=30"];

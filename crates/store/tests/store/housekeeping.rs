@@ -1,6 +1,8 @@
 //! `runner store ls|verify|gc`, as functions.
 
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, SystemTime};
 
 use landmark_core::oracle::Oracle;
 use landmark_store::TileStore;
@@ -93,9 +95,53 @@ fn bad_files_are_found_by_name_and_removed_and_only_they() {
     assert_eq!(cleaned.removed.len(), 2);
     let verified = open(folder.path()).verify().unwrap();
     assert!(verified.problems.is_empty() && verified.tiles == 1);
-    // one crumb was torn: 2 entries, (3, 0) style, are bought again
+    // one crumb was torn: 2 entries, (3, 0) style, are evaluated again
     let stored = attach(folder.path(), Counting::symmetric(50));
     assert_eq!(stored.entries(), verified.entries);
+}
+
+#[test]
+fn files_that_a_writer_renames_or_removes_meanwhile_stop_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    crumbs(folder.path());
+    let place = tiles(folder.path())[0].parent().unwrap().to_owned();
+    let is_over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !is_over.load(Ordering::Relaxed) {
+                // half-written, then under another name, then gone
+                let paths = |name: &str| (0..300).map(|k| place.join(format!("{name}{k}"))).collect::<Vec<_>>();
+                let (half, whole) = (paths("a.tile#"), paths("b.tile#"));
+                half.iter().for_each(|path| std::fs::write(path, "half").unwrap());
+                half.iter().zip(&whole).for_each(|(half, whole)| std::fs::rename(half, whole).unwrap());
+                whole.iter().for_each(|path| std::fs::remove_file(path).unwrap());
+            }
+        });
+        let cleaned: Vec<_> = (0..100).map(|_| open(folder.path()).clean(false)).collect();
+        is_over.store(true, Ordering::Relaxed);
+        for cleaned in cleaned {
+            assert!(cleaned.unwrap().removed.is_empty());
+        }
+    });
+}
+
+#[test]
+fn two_that_put_in_order_at_once_remove_each_leftover_once() {
+    let folder = tempfile::tempdir().unwrap();
+    crumbs(folder.path());
+    open(folder.path()).clean(false).unwrap();
+    let place = tiles(folder.path())[0].parent().unwrap().to_owned();
+    let long_ago = SystemTime::now() - Duration::from_secs(7200);
+    for k in 0..1000 {
+        let half = std::fs::File::create(place.join(format!("a.tile#{k}"))).unwrap();
+        half.set_modified(long_ago).unwrap();
+    }
+    let clean = || open(folder.path()).clean(false).unwrap().removed.len();
+    let removed = std::thread::scope(|scope| {
+        let other = scope.spawn(clean);
+        clean() + other.join().unwrap()
+    });
+    assert_eq!(removed, 1000);
 }
 
 #[test]

@@ -6,11 +6,10 @@ use std::sync::Arc;
 use ndarray::{Array2, ArrayViewMut2};
 
 use super::fitted::Fitted;
-use crate::approximate::{Approximate, ApproximateError, ShiftRidgeParams};
-use crate::approximation::{Addend, Embedding, Known, NewScores};
-use crate::landmarks::Landmarks;
+use crate::approximate::ApproximateError;
+use crate::approximate::anchors::embedding_of;
+use crate::approximation::{Addend, Embedding, NewScores};
 use crate::oracle::{Identity, Oracle, OracleError, Pair, Symmetry};
-use crate::stream::stream;
 
 /// Pairs of the proxy asked at a time.
 const PAIRS_AT_A_TIME: usize = 1 << 16;
@@ -94,12 +93,8 @@ impl Addend for Linked {
         Oracle::block(self, rows, cols, out)
     }
 
-    /// shift_ridge rather than Nyström: a q with a negative coefficient makes q(P) indefinite.
     fn embedding(&self) -> Result<Embedding, ApproximateError> {
-        let landmarks = Landmarks::from_orders(Oracle::len(self), self.anchors.clone(), Vec::new());
-        let mut rng = stream(0, "proxy", "embedding", 0);
-        let method = ShiftRidgeParams::default().check()?.with_free_entries();
-        method.fit(self, &landmarks, self.anchors.len(), Known::NOTHING, &mut rng)?.into_embedding()
+        embedding_of(self, &self.anchors)
     }
 
     fn anchors(&self) -> &[usize] {

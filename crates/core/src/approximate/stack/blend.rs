@@ -8,12 +8,12 @@ use ndarray::{Array1, Array2, ArrayViewMut2, Zip};
 use super::columns::Part;
 use super::polynomials::{Polynomials, horner};
 use super::products::Products;
-use crate::approximate::{Approximate, ApproximateError, ShiftRidgeParams};
-use crate::approximation::{Addend, Embedding, General, Known, NewScores};
+use crate::approximate::ApproximateError;
+use crate::approximate::anchors::{embedding_of, usual_anchors};
+use crate::approximation::{Addend, Embedding, General, NewScores};
 use crate::landmarks::Landmarks;
 use crate::linalg;
 use crate::oracle::{Identity, Oracle, OracleError, Pair, Symmetry, ask_block, ask_pairs, block_of};
-use crate::stream::stream;
 
 /// The low ranks beside each other, as one product.
 pub(super) fn blend(parts: &[Part]) -> General {
@@ -26,9 +26,9 @@ pub(super) fn blend(parts: &[Part]) -> General {
     General { left, right, left_projector: empty.clone(), right_projector: empty }
 }
 
-/// Landmarks of the vectors of a blend: 4 · rank between 256 and 1024, of the nested order first.
+/// Landmarks of the vectors of a blend, of the nested order first.
 pub(super) fn anchors(landmarks: &Landmarks, rank: usize) -> Vec<usize> {
-    let wanted = (4 * rank).clamp(256, 1024).min(landmarks.len());
+    let wanted = usual_anchors(rank).min(landmarks.len());
     let mut is_taken = vec![false; landmarks.len()];
     let mut anchors: Vec<usize> = landmarks.order().iter().copied().take(wanted).collect();
     anchors.iter().for_each(|&i| is_taken[i] = true);
@@ -147,7 +147,7 @@ impl Addend for Blend {
         Oracle::block(self, rows, cols, out)
     }
 
-    /// shift_ridge, as of a proxy's q; a constant is a vector of its own.
+    /// As of a proxy's q; a constant is a vector of its own.
     fn embedding(&self) -> Result<Embedding, ApproximateError> {
         if self.proxies.is_empty() && self.products.is_none() {
             let constant = self.polynomials.constant;
@@ -155,10 +155,7 @@ impl Addend for Blend {
             let signature = Array1::from_elem(1, if constant < 0.0 { -1.0 } else { 1.0 });
             return Ok(Embedding { vectors, signature, projector: None, clipped: false, with_addend: None });
         }
-        let landmarks = Landmarks::from_orders(self.len, self.anchors.clone(), Vec::new());
-        let mut rng = stream(0, "proxy", "embedding", 0);
-        let method = ShiftRidgeParams::default().check()?.with_free_entries();
-        method.fit(self, &landmarks, self.anchors.len(), Known::NOTHING, &mut rng)?.into_embedding()
+        embedding_of(self, &self.anchors)
     }
 
     fn anchors(&self) -> &[usize] {

@@ -1,4 +1,4 @@
-//! Ways to spend b calls an item, each within the same purse.
+//! Ways to spend b calls an item, each within the same budget.
 //!
 //! ```text
 //! proxy               no call: the proxy's own lists
@@ -25,8 +25,8 @@ use landmark_report::{Subject, Variant};
 use ndarray::{Array1, Array2, ArrayView2, Axis, aview1};
 use rayon::prelude::*;
 
+use super::call_budget::CallBudget;
 use super::places::{best_of, nearest};
-use super::purse::Purse;
 use crate::config::ProxyKind;
 use crate::job::JobError;
 use crate::sweep::context::SweepContext;
@@ -262,63 +262,63 @@ impl Rival {
     /// Spends `calls` calls an item.
     fn search(self, ready: &Ready<'_>, calls: usize) -> Result<Found, JobError> {
         let Ready { setup, proxy, .. } = ready;
-        let mut purse = Purse::new(setup.matrix, setup.shape, calls);
-        let half = purse.affordable_columns(purse.left() as u64 / 2);
+        let mut budget = CallBudget::new(setup.matrix, setup.shape, calls);
+        let half = budget.affordable_columns(budget.left() as u64 / 2);
         match self {
             // rounds make lists, not a matrix of estimates
             Self::Proxy | Self::Rounds(_) => {}
-            Self::Rerank => purse.buy_places(proxy.view(), purse.left()),
-            Self::Gar => adaptive(&mut purse, proxy.view()),
+            Self::Rerank => budget.evaluate_highest(proxy.view(), budget.left()),
+            Self::Gar => adaptive(&mut budget, proxy.view()),
             Self::Anncur => {
-                let columns = purse.affordable_columns(purse.left() as u64);
-                let estimate = ready.approximated(&Nystrom, &mut purse, columns)?;
-                return Ok(comparable(&purse, estimate));
+                let columns = budget.affordable_columns(budget.left() as u64);
+                let estimate = ready.approximated(&Nystrom, &mut budget, columns)?;
+                return Ok(comparable(&budget, estimate));
             }
             Self::AnncurRescored => {
-                let estimate = ready.approximated(&Nystrom, &mut purse, half)?;
-                return Ok(rescored(purse, estimate));
+                let estimate = ready.approximated(&Nystrom, &mut budget, half)?;
+                return Ok(rescored(budget, estimate));
             }
-            Self::Axn => return Ok(ready.regressed(purse, half)),
+            Self::Axn => return Ok(ready.regressed(budget, half)),
             Self::ShiftRidge => {
-                let (method, columns) = (ShiftRidgeParams::default().check()?, ready.column_share(&purse, calls));
-                let estimate = ready.approximated(&method, &mut purse, columns)?;
-                return Ok(rescored(purse, estimate));
+                let (method, columns) = (ShiftRidgeParams::default().check()?, ready.column_share(&budget, calls));
+                let estimate = ready.approximated(&method, &mut budget, columns)?;
+                return Ok(rescored(budget, estimate));
             }
             Self::Sum => {
                 let method = Arc::new(ShiftRidgeParams { allow_zero: true, ..ShiftRidgeParams::default() }.check()?);
                 let method = Proxied::new(method, Arc::clone(&setup.proxy), Link::default());
-                let columns = ready.column_share(&purse, calls);
-                let estimate = ready.approximated(&method, &mut purse, columns)?;
-                return Ok(rescored(purse, estimate));
+                let columns = ready.column_share(&budget, calls);
+                let estimate = ready.approximated(&method, &mut budget, columns)?;
+                return Ok(rescored(budget, estimate));
             }
             Self::Perfect => {
-                purse.buy_places(setup.matrix.view(), purse.left());
+                budget.evaluate_highest(setup.matrix.view(), budget.left());
             }
         }
         let n = setup.matrix.nrows();
-        let is_known = (0..n * n).map(|place| place / n != place % n && purse.knows(place / n, place % n)).collect();
-        Ok(Found { spent: purse.spent(), known_first: Some(is_known), scores: purse.reveal(proxy.clone()) })
+        let is_known = (0..n * n).map(|place| place / n != place % n && budget.knows(place / n, place % n)).collect();
+        Ok(Found { spent: budget.spent(), known_first: Some(is_known), scores: budget.reveal(proxy.clone()) })
     }
 }
 
 /// The best pairs of an estimate of K, paid for with what is left.
-fn rescored(mut purse: Purse<'_>, estimate: Array2<f64>) -> Found {
-    let estimate = purse.reveal(estimate);
-    purse.buy_places(estimate.view(), purse.left());
-    comparable(&purse, estimate)
+fn rescored(mut budget: CallBudget<'_>, estimate: Array2<f64>) -> Found {
+    let estimate = budget.reveal(estimate);
+    budget.evaluate_highest(estimate.view(), budget.left());
+    comparable(&budget, estimate)
 }
 
 /// Estimates on the scale of K, exact where known.
-fn comparable(purse: &Purse<'_>, estimate: Array2<f64>) -> Found {
-    Found { spent: purse.spent(), known_first: None, scores: purse.reveal(estimate) }
+fn comparable(budget: &CallBudget<'_>, estimate: Array2<f64>) -> Found {
+    Found { spent: budget.spent(), known_first: None, scores: budget.reveal(estimate) }
 }
 
 impl Ready<'_> {
-    /// .4 b columns, at least 2, and no more than the purse pays for.
-    fn column_share(&self, purse: &Purse<'_>, calls: usize) -> usize {
+    /// .4 b columns, at least 2, and no more than the budget pays for.
+    fn column_share(&self, budget: &CallBudget<'_>, calls: usize) -> usize {
         // a few hundred at most
         let wanted = ((COLUMN_SHARE * calls as f64).round() as usize).max(2);
-        wanted.min(purse.affordable_columns(purse.left() as u64))
+        wanted.min(budget.affordable_columns(budget.left() as u64))
     }
 
     /// The search in rounds of `core`, with or without one of its parts; what it paid for is what a meter counts.
@@ -350,11 +350,11 @@ impl Ready<'_> {
     fn approximated(
         &self,
         method: &dyn Approximate,
-        purse: &mut Purse<'_>,
+        budget: &mut CallBudget<'_>,
         columns: usize,
     ) -> Result<Array2<f64>, JobError> {
         let landmarks = self.setup.landmarks;
-        purse.buy_columns(&landmarks.order()[..columns]);
+        budget.evaluate_columns(&landmarks.order()[..columns]);
         let (seed, replicate) = self.setup.seed;
         let mut rng = stream(seed, "retrieval", method.id(), replicate);
         let fitted = method.fit(&self.oracle, landmarks, columns, Known::NOTHING, &mut rng)?;
@@ -365,28 +365,28 @@ impl Ready<'_> {
     }
 
     /// Rounds of ridge regression of every item's known scores on the rows of the columns.
-    fn regressed(&self, mut purse: Purse<'_>, columns: usize) -> Found {
+    fn regressed(&self, mut budget: CallBudget<'_>, columns: usize) -> Found {
         let order = &self.setup.landmarks.order()[..columns];
-        purse.buy_columns(order);
+        budget.evaluate_columns(order);
         let vectors = self.setup.matrix.select(Axis(1), order);
         let squares: f64 = vectors.iter().map(|value| value * value).sum();
         let mean = squares / vectors.nrows().max(1) as f64;
         let ridge = RIDGE * if mean > 0.0 { mean } else { 1.0 };
-        let mut estimate = regress(&purse, vectors.view(), ridge);
+        let mut estimate = regress(&budget, vectors.view(), ridge);
         for round in 0..self.setup.rounds {
-            let count = purse.left() / (self.setup.rounds - round);
-            purse.buy_places(estimate.view(), count);
-            estimate = regress(&purse, vectors.view(), ridge);
+            let count = budget.left() / (self.setup.rounds - round);
+            budget.evaluate_highest(estimate.view(), count);
+            estimate = regress(&budget, vectors.view(), ridge);
         }
-        comparable(&purse, estimate)
+        comparable(&budget, estimate)
     }
 }
 
 /// E_i = V u_i for every item, u_i the ridge solution of V[O] u = K_iO on its known scores; made symmetric, and exact where known.
-fn regress(purse: &Purse<'_>, vectors: ArrayView2<'_, f64>, ridge: f64) -> Array2<f64> {
+fn regress(budget: &CallBudget<'_>, vectors: ArrayView2<'_, f64>, ridge: f64) -> Array2<f64> {
     let (n, width) = vectors.dim();
     let solve = |i: usize| {
-        let (items, mut right): (Vec<usize>, Vec<f64>) = purse.row(i).unzip();
+        let (items, mut right): (Vec<usize>, Vec<f64>) = budget.row(i).unzip();
         let rows = vectors.select(Axis(0), &items);
         let is_dual = items.len() < width;
         let mut gram = if is_dual { rows.dot(&rows.t()) } else { rows.t().dot(&rows) };
@@ -404,44 +404,44 @@ fn regress(purse: &Purse<'_>, vectors: ArrayView2<'_, f64>, ridge: f64) -> Array
     let weights = Array2::from_shape_fn((width, n), |(k, i)| weights[i][k]);
     let estimate = linalg::product(vectors, weights.view());
     let symmetric = (&estimate + &estimate.t()) * 0.5;
-    purse.reveal(symmetric)
+    budget.reveal(symmetric)
 }
 
-/// Every item takes a pair in turn, until the purse is empty: at even turns the next of its proxy's list, at odd ones a graph neighbour of the
+/// Every item takes a pair in turn, until the budget is empty: at even turns the next of its proxy's list, at odd ones a graph neighbour of the
 /// best item it has scored so far. Pairs that another item paid for are known.
-fn adaptive(purse: &mut Purse<'_>, proxy: ArrayView2<'_, f64>) {
+fn adaptive(budget: &mut CallBudget<'_>, proxy: ArrayView2<'_, f64>) {
     let n = proxy.nrows();
     let lists: Vec<Vec<usize>> = (0..n).into_par_iter().map(|i| nearest(proxy, i, n)).collect();
     let graph: Vec<&[usize]> = lists.iter().map(|list| &list[..GRAPH_DEGREE.min(list.len())]).collect();
     let mut queues: Vec<VecDeque<usize>> = lists.iter().map(|list| list.iter().copied().collect()).collect();
     for turn in 0.. {
-        let before = purse.left();
+        let before = budget.left();
         for (i, queue) in queues.iter_mut().enumerate() {
-            let from_graph = if turn % 2 == 1 { frontier(purse, &graph, i) } else { None };
+            let from_graph = if turn % 2 == 1 { frontier(budget, &graph, i) } else { None };
             let next = from_graph.or_else(|| {
                 while let Some(&j) = queue.front() {
-                    if !purse.knows(i, j) {
+                    if !budget.knows(i, j) {
                         return Some(j);
                     }
                     queue.pop_front();
                 }
                 None
             });
-            if next.is_some_and(|j| !purse.buy(i, j)) {
+            if next.is_some_and(|j| !budget.evaluate(i, j)) {
                 return;
             }
         }
-        if purse.left() == before {
+        if budget.left() == before {
             return;
         }
     }
 }
 
 /// The first unknown neighbour of the best scored item that has one.
-fn frontier(purse: &Purse<'_>, graph: &[&[usize]], i: usize) -> Option<usize> {
-    let mut scored: Vec<(usize, f64)> = purse.row(i).collect();
+fn frontier(budget: &CallBudget<'_>, graph: &[&[usize]], i: usize) -> Option<usize> {
+    let mut scored: Vec<(usize, f64)> = budget.row(i).collect();
     scored.sort_unstable_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-    scored.iter().find_map(|&(item, _)| graph[item].iter().copied().find(|&j| j != i && !purse.knows(i, j)))
+    scored.iter().find_map(|&(item, _)| graph[item].iter().copied().find(|&j| j != i && !budget.knows(i, j)))
 }
 
 #[cfg(test)]

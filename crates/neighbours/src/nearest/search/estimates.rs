@@ -3,24 +3,25 @@
 use rayon::prelude::*;
 
 use super::{RoundReport, Search};
-use crate::nearest::NeighbourError;
 use crate::nearest::kriging::{Choice, Kernel, concordance};
 use crate::nearest::places::ranked;
 use crate::nearest::pool::{Pool, ROWS_PER_CHUNK, by_rows};
 use crate::nearest::rank_transform::RankTransform;
+use crate::nearest::{NeighbourError, PROXY};
 use landmark_core::oracle::OracleError;
 use landmark_core::popularity::{HubLink, LinkRow, Popularity};
 
 /// What ranks predict of the order of known pairs beyond the scores, from which on they are preferred.
 const CLEARLY: f64 = 0.025;
 
-/// Others of an item, those that it scores best with beyond the link, whose nearest by the proxy become its candidates in every round.
-const FRIENDS: usize = 8;
+/// Neighbours of an item, those that it scores best with beyond the link, whose own neighbours become its candidates in every round.
+const NEIGHBOURS: usize = 8;
 
-/// Number of the nearest of each.
-const THEIRS: usize = 8;
+/// Neighbours of each of them: its nearest by the proxy.
+const NEIGHBOURS_OF_NEIGHBOUR: usize = 8;
 
 /// Popularity of the items by the scores of the columns, or by their ranks.
+#[derive(Clone)]
 pub(super) struct ColumnPopularity {
     pub(super) transform: RankTransform,
     pub(super) items: Popularity,
@@ -124,7 +125,7 @@ impl Search {
         for &i in &self.judges {
             pool.row(i).for_each(|slot| linked[slot] = self.linked(pool, link, i, slot));
         }
-        let failed = |source| NeighbourError::Proxy { number: 1, source };
+        let failed = |source| NeighbourError::Proxy { role: PROXY, number: 1, source };
         let kernel = self.kernel().transpose().map_err(failed)?;
         concordance(kernel.as_ref(), pool, &linked, &self.judges).map_err(failed)
     }
@@ -156,7 +157,8 @@ impl Search {
             return Ok(());
         }
         let nearest = |i: usize| -> Vec<u32> {
-            let slots = ranked(pool, i, &|slot: usize| pool.first_proxy(slot)).into_iter().take(THEIRS);
+            let slots =
+                ranked(pool, i, &|slot: usize| pool.first_proxy(slot)).into_iter().take(NEIGHBOURS_OF_NEIGHBOUR);
             // the index of an item in a pool fits
             slots.map(|slot| pool.other(slot) as u32).collect()
         };
@@ -166,8 +168,8 @@ impl Search {
             let left = known.map(|slot| (pool.scores[slot] - self.linked(pool, link, i, slot), pool.other(slot)));
             let mut better: Vec<(f64, usize)> = left.filter(|&(left, _)| left > 0.0).collect();
             better.sort_unstable_by(|one, other| other.0.total_cmp(&one.0).then(one.1.cmp(&other.1)));
-            let theirs = better.into_iter().take(FRIENDS).flat_map(|(_, o)| nearest[o].iter().copied());
-            theirs.filter(|&j| j as usize != i && pool.slot(i, j as usize).is_none()).collect()
+            let second = better.into_iter().take(NEIGHBOURS).flat_map(|(_, o)| nearest[o].iter().copied());
+            second.filter(|&j| j as usize != i && pool.slot(i, j as usize).is_none()).collect()
         };
         let lists: Vec<Vec<u32>> = (0..n).into_par_iter().map(new).collect();
         let pool = self.pool.take().expect("made before");
@@ -178,7 +180,7 @@ impl Search {
     /// Adds to the link what kriging predicts of pairs without a score.
     fn krige(&self, pool: &Pool, estimates: &mut [f64]) -> Result<Choice, NeighbourError> {
         let none = Choice { lambda: None, without: 0.0, with: 0.0 };
-        let failed = |source| NeighbourError::Proxy { number: 1, source };
+        let failed = |source| NeighbourError::Proxy { role: PROXY, number: 1, source };
         let Some(kernel) = self.kernel().transpose().map_err(failed)? else { return Ok(none) };
         let choice = kernel.choose(pool, estimates, &self.judges).map_err(failed)?;
         let Some(lambda) = choice.lambda else { return Ok(choice) };

@@ -1,4 +1,4 @@
-//! The purse: b·n calls over a matrix that is there, and which pairs they were spent on.
+//! A budget of b·n calls over a matrix that is there, and the pairs they were spent on.
 
 use landmark_core::entries::EntryPlan;
 use landmark_core::oracle::OracleShape;
@@ -7,7 +7,7 @@ use ndarray::{Array2, ArrayView2};
 use super::places::pairs_in_order;
 
 /// Pairs of a symmetric matrix that were paid for.
-pub(super) struct Purse<'a> {
+pub(super) struct CallBudget<'a> {
     matrix: &'a Array2<f64>,
     shape: OracleShape,
     is_known: Vec<bool>,
@@ -15,7 +15,7 @@ pub(super) struct Purse<'a> {
     limit: u64,
 }
 
-impl<'a> Purse<'a> {
+impl<'a> CallBudget<'a> {
     /// With `calls` calls an item.
     pub(super) fn new(matrix: &'a Array2<f64>, shape: OracleShape, calls: usize) -> Self {
         let n = matrix.nrows();
@@ -45,7 +45,7 @@ impl<'a> Purse<'a> {
     }
 
     /// Pays for a pair that is not known; false where nothing is left, and the pair stays unknown.
-    pub(super) fn buy(&mut self, i: usize, j: usize) -> bool {
+    pub(super) fn evaluate(&mut self, i: usize, j: usize) -> bool {
         if self.spent == self.limit {
             return false;
         }
@@ -65,13 +65,13 @@ impl<'a> Purse<'a> {
         (0..self.shape.len).take_while(|&s| price(s + 1) <= pairs).count()
     }
 
-    /// Pays for full columns, self-scores included where they are not known; the purse must hold enough.
-    pub(super) fn buy_columns(&mut self, items: &[usize]) {
+    /// Pays for full columns, self-scores included where they are not known; the budget must hold enough.
+    pub(super) fn evaluate_columns(&mut self, items: &[usize]) {
         let n = self.matrix.nrows();
         for &l in items {
             for i in (0..n).filter(|&i| i != l) {
                 if !self.knows(i, l) {
-                    self.buy(i, l);
+                    self.evaluate(i, l);
                 }
             }
         }
@@ -81,10 +81,10 @@ impl<'a> Purse<'a> {
     }
 
     /// Pays for the `count` unknown pairs that stand highest in a row of `estimate`, whose known entries must be exact where that is wanted.
-    pub(super) fn buy_places(&mut self, estimate: ArrayView2<'_, f64>, count: usize) {
+    pub(super) fn evaluate_highest(&mut self, estimate: ArrayView2<'_, f64>, count: usize) {
         let pairs = pairs_in_order(estimate, |i, j| self.knows(i, j), count.min(self.left()));
         pairs.into_iter().for_each(|(i, j)| {
-            self.buy(i, j);
+            self.evaluate(i, j);
         });
     }
 
@@ -110,23 +110,23 @@ mod tests {
     fn columns_cost_what_a_sweep_says_they_cost() {
         let matrix = Array2::zeros((10, 10));
         for (diagonal_known, price) in [(true, 9 + 8 + 7), (false, 10 + 9 + 8)] {
-            let mut purse = Purse::new(&matrix, shape(diagonal_known), 4);
-            assert_eq!(purse.affordable_columns(price), 3);
-            assert_eq!(purse.affordable_columns(price - 1), 2);
-            purse.buy_columns(&[7, 1, 4]);
-            assert_eq!(purse.spent(), price);
-            assert!(purse.knows(3, 7) && purse.knows(7, 3) && !purse.knows(3, 2));
+            let mut budget = CallBudget::new(&matrix, shape(diagonal_known), 4);
+            assert_eq!(budget.affordable_columns(price), 3);
+            assert_eq!(budget.affordable_columns(price - 1), 2);
+            budget.evaluate_columns(&[7, 1, 4]);
+            assert_eq!(budget.spent(), price);
+            assert!(budget.knows(3, 7) && budget.knows(7, 3) && !budget.knows(3, 2));
         }
     }
 
     #[test]
-    fn a_purse_is_empty_after_its_calls() {
+    fn a_budget_is_empty_after_its_calls() {
         let matrix = Array2::from_shape_fn((10, 10), |(i, j)| (i * j) as f64);
-        let mut purse = Purse::new(&matrix, shape(true), 2);
-        purse.buy_places(matrix.view(), 1000);
-        assert_eq!((purse.spent(), purse.left()), (20, 0));
-        assert!(!purse.buy(0, 1));
-        let revealed = purse.reveal(Array2::from_elem((10, 10), -1.0));
+        let mut budget = CallBudget::new(&matrix, shape(true), 2);
+        budget.evaluate_highest(matrix.view(), 1000);
+        assert_eq!((budget.spent(), budget.left()), (20, 0));
+        assert!(!budget.evaluate(0, 1));
+        let revealed = budget.reveal(Array2::from_elem((10, 10), -1.0));
         assert_eq!(revealed.iter().filter(|&&score| score >= 0.0).count(), 40);
     }
 }
