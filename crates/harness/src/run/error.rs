@@ -1,5 +1,7 @@
 //! Reasons why a run could not be made.
 
+use std::path::PathBuf;
+
 use landmark_core::oracle::OracleError;
 use landmark_report::{ClaimsError, FileError, ReferenceError, ReportError, ResultsError};
 use landmark_store::StoreError;
@@ -56,6 +58,12 @@ pub enum RunError {
         /// Number of entries missing from the store.
         missing: u64,
     },
+    /// Results of other items than those that the configuration names here.
+    #[error("the results in `{}` are of other items than those at hand: nothing was drawn", .folder.display())]
+    OtherItems {
+        /// Folder of the results.
+        folder: PathBuf,
+    },
     /// The list of landmarks.
     #[error("{0}")]
     Landmarks(String),
@@ -66,6 +74,9 @@ impl miette::Diagnostic for RunError {
         let advice = match self {
             Self::Load(error) => advice::on_load(error),
             Self::Plan(error) | Self::Asked(error) | Self::Job { source: error, .. } => advice::on_job(error),
+            Self::OtherItems { .. } => Some(
+                "`LANDMARK_DATA` or `--data DIR` names the folder of the corpora; where the items have changed, run the configuration again",
+            ),
             _ => None,
         };
         advice.map(|advice| -> Box<dyn std::fmt::Display> { Box::new(advice) })
@@ -88,6 +99,10 @@ impl RunError {
     /// True where the configuration and the data do not fit together, or a run is asked for that is not finished: nothing was started.
     pub fn is_before_start(&self) -> bool {
         let is_unfinished = matches!(self, Self::Results(ResultsError::Unfinished { .. }));
-        is_unfinished || matches!(self, Self::Load(_) | Self::Reference(_) | Self::Landmarks(_) | Self::Plan(_))
+        is_unfinished
+            || matches!(
+                self,
+                Self::Load(_) | Self::Reference(_) | Self::Landmarks(_) | Self::Plan(_) | Self::OtherItems { .. }
+            )
     }
 }

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use landmark_report::{CellKey, Rendered, ResultRow, ResultStore, ResultsError, rows_from_parquet};
+use serde_json::Value as Json;
 
 use super::{
     BillTotal, Calls, Outcome, ReportSection, RunError, RunOptions, bills, calls_of_all, drawing, gather_provenance,
@@ -19,7 +20,9 @@ use crate::run_source::RunSource;
 pub fn redraw(config: &Config, options: &RunOptions, rows: Vec<ResultRow>) -> Result<Rendered, RunError> {
     let options = &drawing(config, options);
     with_source(config, options, |source| {
-        let facts = provenance::kept(&results_folder(config, options)).unwrap_or_default();
+        let folder = results_folder(config, options);
+        let facts = provenance::kept(&folder).unwrap_or_default();
+        refuse_other_items(source, &facts, &folder)?;
         let section = ReportSection::new(config, source, rows, &Outcome::default(), facts, options)?;
         Ok(landmark_report::render(&section.input())?)
     })
@@ -36,7 +39,10 @@ pub(super) fn section_again(
     let keys: Vec<_> = jobs.iter().map(|job| job.key.clone()).collect();
     let rows = kept_rows(&folder, &keys)?;
     let provenance = match provenance::kept(&folder) {
-        Some(kept) => kept,
+        Some(kept) => {
+            refuse_other_items(source, &kept, &folder)?;
+            kept
+        }
         None => {
             let bills = BillTotal::of(&bills::read(&folder)?, &keys);
             let calls = calls_of_all(source, &jobs, &Outcome::default(), Calls::default(), bills.calls)?;
@@ -47,6 +53,19 @@ pub(super) fn section_again(
     let section = ReportSection::new(config, source, rows, &Outcome::default(), provenance, options)?;
     landmark_report::render(&section.input())?.write(&folder)?;
     Ok(section)
+}
+
+/// Rows are of the items of their run: a page that speaks of others, such as the sample inside where a corpus is not at hand, would be false.
+fn refuse_other_items(source: &dyn RunSource, facts: &Json, folder: &Path) -> Result<(), RunError> {
+    let of = |facts: &Json| {
+        [&facts["dataset"], &facts["items"], &facts["documents"], &facts["more"]["documents"]].map(Json::clone)
+    };
+    let (theirs, here) = (of(&facts["data"]), of(source.about().facts));
+    let differ = |(theirs, here): (&Json, &Json)| !theirs.is_null() && !here.is_null() && theirs != here;
+    match theirs.iter().zip(&here).any(differ) {
+        true => Err(RunError::OtherItems { folder: folder.to_owned() }),
+        false => Ok(()),
+    }
 }
 
 /// True where a folder holds results, finished or not.

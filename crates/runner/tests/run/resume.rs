@@ -70,6 +70,21 @@ fn a_dry_run_predicts_exactly_what_is_bought() {
 }
 
 #[test]
+fn published_rows_are_not_drawn_over_other_items() {
+    let scratch = Scratch::with(SAMPLE);
+    scratch.run_well(&["--quiet"]);
+    std::fs::remove_file(scratch.path("results/sample/cells.jsonl")).unwrap();
+    let before = scratch.files("results");
+    scratch.write("config.yaml", &SAMPLE.replace("limit: 60", "limit: 50"));
+    let said = scratch.say(&["report", "config.yaml"]);
+    assert_eq!(said.code, Some(2), "{}", said.err);
+    assert!(said.err.contains("are of other items") && said.err.contains("LANDMARK_DATA"), "{}", said.err);
+    assert_eq!(scratch.files("results"), before);
+    scratch.write("config.yaml", SAMPLE);
+    assert_eq!(scratch.say(&["report", "config.yaml"]).code, Some(0));
+}
+
+#[test]
 fn the_bill_comes_in_numbers_for_programs() {
     let scratch = Scratch::with(SAMPLE);
     let bill: serde_json::Value = serde_json::from_str(&scratch.run_well(&["--dry-run", "--json"]).out).unwrap();
