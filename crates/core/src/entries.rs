@@ -1,7 +1,7 @@
 //! Sets of entries: what a fit will ask for, before it asks.
 //!
 //! An [`EntryPlan`] lists the blocks a method will request; an [`EntrySet`] is the union of several plans and counts its
-//! distinct evaluations, so that "if run alone" and "evaluated" are both known before the first call. Of pairs that a
+//! distinct evaluations, so that calls "if run alone" and calls added are both known before the first one. Of pairs that a
 //! method chooses by what it sees in those blocks, the number is known and counted, not which they are.
 
 use serde::Serialize;

@@ -21,7 +21,7 @@ use crate::config::{Config, MatrixSubject, Subject};
 use crate::job::{Job, JobError};
 use crate::metered_store::MeteredStore;
 use crate::oracles::{Preparation, Training};
-use crate::plan::{Forecast, GroupForecast};
+use crate::plan::Forecast;
 use crate::problem::Problem;
 use crate::progress::Progress;
 use crate::provenance::{self, Build, Calls, Machine, Provenance, Source};
@@ -36,10 +36,12 @@ use crate::sweep_run::SweepRun;
 mod closing;
 mod collection;
 mod console;
+mod cost;
 mod error;
 mod redraw;
 mod section;
 
+pub use cost::{Cost, cost};
 pub use error::RunError;
 pub use redraw::redraw;
 use section::ReportSection;
@@ -272,49 +274,6 @@ fn run_at(
         Outcome { failed, .. } => Ended::SomeFailed(failed),
     };
     Ok((ended, vec![section]))
-}
-
-/// What a run would evaluate; not one call is made.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Cost {
-    /// Evaluations of the whole run on an empty store.
-    pub planned: u64,
-    /// Those that the store lacks.
-    pub missing: u64,
-    /// True where these counts are exact, false where they are upper bounds.
-    pub is_exact: bool,
-    /// Evaluations that all of its matrices take.
-    pub all: u64,
-    /// The same beside all pairs: `45,900 of 124,750 pairs (37 %)`.
-    pub share: Option<String>,
-    /// Evaluations at most of pairs outside the matrices.
-    pub outside: u64,
-    /// Method by method and size by size.
-    pub groups: Vec<GroupForecast>,
-}
-
-/// The cost of a configuration.
-///
-/// # Errors
-/// What is missing or malformed.
-pub fn cost(config: &Config, options: &RunOptions) -> Result<Cost, RunError> {
-    let options = RunOptions { dry_run: true, ..options.clone() };
-    with_source(config, &options, |source| {
-        let jobs = source.jobs().map_err(|error| RunError::Plan(Box::new(error)))?;
-        let matrices = source.matrices();
-        let forecast = Forecast::of(&jobs, matrices.shapes(), |_| false);
-        let missing = matrices.to_buy(&forecast)?;
-        let is_exact = forecast.is_exact() && matrices.are_open();
-        Ok(Cost {
-            planned: forecast.evaluations(),
-            missing,
-            is_exact,
-            all: forecast.all(),
-            share: forecast.share(),
-            outside: forecast.extra.calls,
-            groups: forecast.groups(),
-        })
-    })
 }
 
 /// Draws tables, figures and the page again from what a run has kept.

@@ -191,11 +191,10 @@ impl Approximate for Stack {
         let Division { rank: first, pairs } = self.division(shape, landmarks, rank, self.first_share(rank))?;
         let (all, columns) =
             (EntryPlan::columns(&landmarks.order()[..rank]), EntryPlan::columns(&landmarks.order()[..first]));
-        // as many pairs as pay for the columns that the fit may evaluate instead, where calls divide into none
-        let left =
-            all.evaluations(shape).saturating_sub(columns.evaluations(shape) + pairs * shape.evaluations_per_pair);
-        let short = u64::from(pairs > 0 && (1..shape.evaluations_per_pair).contains(&left));
-        Ok(EntryPlan { chosen: pairs + short, ..columns })
+        let (left, price) = (all.evaluations(shape) - columns.evaluations(shape), shape.evaluations_per_pair.max(1));
+        // the fit may evaluate all columns instead, whose calls need not divide into pairs
+        let chosen = if pairs == left / price { left.div_ceil(price) } else { pairs };
+        Ok(EntryPlan { chosen, ..columns })
     }
 
     fn factor(

@@ -408,19 +408,23 @@ fn the_rank_grows_until_the_target_is_met_and_nothing_is_evaluated_twice() {
     assert_eq!(direct.landmarks(), outcome.approximation.landmarks());
 }
 
-/// Few samples and small steps: the lowest estimate is often not the one whose bound meets the target.
+/// Few samples and small steps: the lowest estimate is not always the one whose bound meets the target.
 #[test]
 fn what_comes_back_meets_the_target_that_was_reached() {
     let matrix = indefinite(120);
-    for draw in 0..40 {
-        let target = TargetError { growth: 1.05, samples: 40, ..target(0.25) };
+    let target = TargetError { growth: 1.02, samples: 20, ..target(0.3) };
+    let mut lower_before = 0;
+    for draw in 0..100 {
         let mut rng = stream(7, "error estimate", "t", draw);
         let outcome = target.run(&shift_ridge(), &matrix, &landmarks(120), Known::LANDMARKS, &mut rng).unwrap();
         assert!(matches!(outcome.stop, Stop::Reached));
-        let (estimate, last) = (outcome.estimate.unwrap(), outcome.steps.last().unwrap());
-        assert!(estimate.upper <= 0.25, "{draw}: {estimate:?}");
+        let (last, earlier) = outcome.steps.split_last().unwrap();
+        let error = last.estimate.relative_error;
+        lower_before += usize::from(earlier.iter().any(|step| step.estimate.relative_error < error));
+        assert!(outcome.estimate.unwrap().upper <= 0.3, "{draw}");
         assert_eq!(outcome.approximation.report().rank, last.rank, "{draw}");
     }
+    assert!(lower_before > 0, "no earlier estimate was lower");
 }
 
 #[test]

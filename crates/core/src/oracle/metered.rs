@@ -1,8 +1,8 @@
 //! Counts what is asked of an oracle, and refuses what would pass a hard budget.
 //!
 //! A stack has two meters. The one on top sees every request of a method and reports the papers' accounting, "if run
-//! alone" (cells); the one below the store sees only what nobody had asked for before, "evaluated" (evaluations), and
-//! holds the [`Budget`]. Counting a block costs O(rows + cols).
+//! alone" (cells); the one below the store sees only what nobody had asked for before (evaluations), and holds the
+//! [`Budget`]. Counting a block costs O(rows + cols).
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -5,7 +5,7 @@
 //! f(i, j) as f(j, i) too. What is missing of a block is evaluated as rectangles, so that a fast `block` below stays fast.
 //!
 //! One memory serves one fit, or one sweep that fits in memory; the tile store of `landmark-store` outlives a
-//! process. No lock is held while the oracle works: two threads that ask for one entry at one time may both ask for it.
+//! process. No lock is held while the oracle works: two threads that ask for one entry at one time may both evaluate it.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::Hasher;
@@ -371,12 +371,12 @@ impl Memory {
         if missing.iter().all(|&a| free(rows[a])) { Vec::new() } else { missing }
     }
 
-    /// Keeps a scores rectangle, in whole columns where it belongs to a `tall` request.
-    fn insert(&mut self, rows: &[usize], cols: &[usize], scores: ArrayView2<'_, f64>, tall: bool) {
+    /// Keeps an evaluated rectangle, in whole columns where it belongs to a `tall` request.
+    fn insert(&mut self, rows: &[usize], cols: &[usize], block: ArrayView2<'_, f64>, tall: bool) {
         let wide = !tall && cols.len() > rows.len();
-        let (along, across, scores) = if wide { (cols, rows, scores.reversed_axes()) } else { (rows, cols, scores) };
+        let (along, across, block) = if wide { (cols, rows, block.reversed_axes()) } else { (rows, cols, block) };
         let whole_lines = tall || self.keeps_lines(along.len());
-        for (&line, scores) in across.iter().zip(scores.columns()) {
+        for (&line, scores) in across.iter().zip(block.columns()) {
             if !whole_lines {
                 for (&k, &score) in along.iter().zip(scores) {
                     let (i, j) = if wide { (line, k) } else { (k, line) };
@@ -399,8 +399,8 @@ impl Memory {
     }
 }
 
-/// The entry (i, j) of row i or column j, where it is scores.
+/// The entry (i, j) of row i or column j, where it is known.
 fn in_lines(i: usize, j: usize, row: Option<&Vec<f64>>, column: Option<&Vec<f64>>) -> Option<f64> {
-    let scores = |line: Option<&Vec<f64>>, k: usize| line.map(|line| line[k]).filter(|score| !score.is_nan());
-    scores(column, i).or_else(|| scores(row, j))
+    let known = |line: Option<&Vec<f64>>, k: usize| line.map(|line| line[k]).filter(|score| !score.is_nan());
+    known(column, i).or_else(|| known(row, j))
 }

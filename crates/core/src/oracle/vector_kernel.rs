@@ -156,7 +156,8 @@ impl VectorKernel {
     /// A function of the rows of an n × d array.
     ///
     /// # Errors
-    /// A parameter out of range, a row whose squared length is no number any more, and [`OracleError::NotFinite`] for the first component that is NaN or infinite (i: item, j: component).
+    /// A parameter out of range, a row too long to be squared, and [`OracleError::NotFinite`] for the first component that is NaN or infinite
+    /// (i: item, j: component).
     pub fn new(vectors: Array2<f64>, function: VectorFunction) -> Result<Self, OracleError> {
         function.check()?;
         let products = EmbeddingProxy::dot(vectors)?;
@@ -169,13 +170,9 @@ impl VectorKernel {
             ("vectors", products.identity().as_bytes()),
         ]);
         let squares: Vec<f64> = products.vectors().rows().into_iter().map(|row| row.dot(&row)).collect();
-        if let Some((i, &value)) = squares.iter().enumerate().find(|(_, square)| !square.is_finite()) {
-            return Err(BadParameter::new(
-                "vectors",
-                format!("{value} as the squared length of row {i}"),
-                "shorter than 10¹⁵⁴",
-            )
-            .into());
+        if let Some(i) = squares.iter().position(|square| !square.is_finite()) {
+            let value = format!("too long to be squared in row {i}");
+            return Err(BadParameter::new("vectors", value, "shorter than 1e154: divide all by one number").into());
         }
         Ok(Self { products, squares, function, identity })
     }
@@ -244,7 +241,7 @@ mod tests {
     fn a_row_too_long_to_be_squared_is_named() {
         let rows = array![[1.0], [1e200], [2e200]];
         let error = VectorKernel::new(rows, VectorFunction::Rbf { gamma: 1.0 }).unwrap_err().to_string();
-        assert!(error.contains("squared length of row 1"), "{error}");
+        assert!(error.contains("too long to be squared in row 1"), "{error}");
     }
 
     #[test]

@@ -6,7 +6,10 @@ use super::super::scattered::ridge::Moments;
 use super::super::scattered::table::Table;
 use super::*;
 use crate::linalg::relative_error;
-use crate::oracle::{AsymmetryPolicy, EmbeddingProxy, Metered, Precomputed, block_of};
+use crate::oracle::tests::Ledger;
+use crate::oracle::{
+    AsymmetryPolicy, EmbeddingProxy, Metered, Precomputed, Symmetrization, Symmetrized, Symmetry, block_of,
+};
 use crate::stream::stream;
 
 crate::conformance!(stack, StackParams::default().check().unwrap());
@@ -190,7 +193,8 @@ fn the_bill_is_exact_whatever_is_chosen() {
 #[test]
 fn the_bill_is_enough_for_scores_of_both_orders() {
     let (given, proxies) = problem();
-    let twice = TwoCalls(&given);
+    let both = Ledger { matrix: given.matrix().clone(), ..Ledger::random(N, Symmetry::Asymmetric, false, 0) };
+    let twice = Symmetrized::new(both, Symmetrization::Mean);
     let mut short = 0;
     for rank in 24..34 {
         for proxies in [&proxies[..], &[]] {
@@ -204,31 +208,6 @@ fn the_bill_is_enough_for_scores_of_both_orders() {
         }
     }
     assert!(short > 0, "some calls are left over");
-}
-
-/// A score of which a pair takes two calls.
-struct TwoCalls<'a>(&'a Precomputed);
-
-impl Oracle for TwoCalls<'_> {
-    fn len(&self) -> usize {
-        self.0.len()
-    }
-
-    fn symmetry(&self) -> crate::oracle::Symmetry {
-        self.0.symmetry()
-    }
-
-    fn identity(&self) -> crate::oracle::Identity {
-        self.0.identity()
-    }
-
-    fn evaluations_per_pair(&self) -> u64 {
-        2
-    }
-
-    fn evaluate(&self, pairs: &[Pair], out: &mut [f64]) -> Result<(), crate::oracle::OracleError> {
-        self.0.evaluate(pairs, out)
-    }
 }
 
 #[test]

@@ -1,0 +1,106 @@
+//! The trial of the columns, scores that nobody asked for, and candidates on the way.
+
+use super::*;
+
+#[test]
+fn columns_are_evaluated_where_items_differ_in_popularity_and_only_tried_where_they_do_not() {
+    let n = 120;
+    let (popular, proxy) = problem_of(n, 3, 0.8);
+    let plain = told_by(&proxy);
+    let proxy: Arc<dyn Oracle> = Arc::new(proxy);
+    for (oracle, is_popular) in [(popular, true), (plain, false)] {
+        let oracle = Metered::new(oracle);
+        let rounds = rounds(RoundsParams { k: 5, calls_per_item: 10, ..RoundsParams::default() });
+        let bill = rounds.bill(OracleShape::of(&oracle), true);
+        assert_eq!((bill.columns, bill.trial), (2, 96));
+        let mut search =
+            Search::new(rounds, OracleShape::of(&oracle), vec![Arc::clone(&proxy)], &landmarks(n)).unwrap();
+        let mut of_columns = 0;
+        while let Some(batch) = search.next_batch().unwrap() {
+            let mut scores = vec![0.0; batch.pairs.len()];
+            oracle.evaluate(&batch.pairs, &mut scores).unwrap();
+            of_columns += if matches!(batch.step, Step::Trial | Step::Columns) { batch.pairs.len() as u64 } else { 0 };
+            search.record(&batch.pairs, &scores).unwrap();
+        }
+        assert_eq!(of_columns, if is_popular { bill.column_pairs } else { bill.trial });
+        assert_eq!(search.columns().len(), if is_popular { 2 } else { 0 });
+        assert_eq!(search.bill().column_pairs, of_columns);
+        // whatever it says, the calls are those of the bill
+        assert_eq!(oracle.spent().evaluations, bill.calls);
+    }
+}
+
+#[test]
+fn scores_of_a_column_that_its_trial_did_not_ask_for_stay_known_when_it_says_no() {
+    let n = 120;
+    let (_, proxy) = problem(n, 3);
+    let oracle = told_by(&proxy);
+    let score = |pairs: &[Pair]| pairs.iter().map(|&pair| oracle.matrix()[pair]).collect::<Vec<_>>();
+    let rounds = rounds(RoundsParams { k: n - 1, calls_per_item: 10, ..RoundsParams::default() });
+    let mut search = Search::new(rounds, OracleShape::of(&oracle), vec![Arc::new(proxy)], &landmarks(n)).unwrap();
+    let column = search.columns()[0];
+    let trial = search.next_batch().unwrap().unwrap();
+    assert_eq!(trial.step, Step::Trial);
+    // the column is revealed, then the trial is answered
+    let shown: Vec<Pair> = (0..n).filter(|&j| j != column).map(|j| (j, column)).collect();
+    search.record(&shown, &score(&shown)).unwrap();
+    search.record(&trial.pairs, &score(&trial.pairs)).unwrap();
+    while let Some(batch) = search.next_batch().unwrap() {
+        assert_ne!(batch.step, Step::Columns, "the trial says no");
+        assert!(batch.pairs.iter().all(|&(i, j)| i != column && j != column), "{:?}", batch.step);
+        search.record(&batch.pairs, &score(&batch.pairs)).unwrap();
+    }
+    let found = search.finish().unwrap();
+    assert_eq!(found.lists[column].len(), n - 1);
+    assert!(found.lists[column].iter().all(|one| one.exact));
+}
+
+#[test]
+fn a_search_goes_on_as_if_nobody_had_asked_for_its_candidates() {
+    let n = 130;
+    let (popular, proxy) = problem_of(n, 3, 0.8);
+    let plain = told_by(&proxy);
+    let (other, _) = problem(n, 4);
+    let other: Arc<dyn Oracle> = Arc::new(other);
+    let proxy: Arc<dyn Oracle> = Arc::new(proxy);
+    // `looks`: candidates are read when a batch is handed out, in the middle of it, and when it is answered
+    let run = |oracle: &Precomputed, proxies: &[Arc<dyn Oracle>], looks: bool| {
+        let rounds = rounds(RoundsParams { k: 5, calls_per_item: 10, ..RoundsParams::default() });
+        let mut search = Search::new(rounds, OracleShape::of(oracle), proxies.to_vec(), &landmarks(n)).unwrap();
+        let look = |search: &mut Search| if looks { search.candidates(5).unwrap() } else { Vec::new() };
+        let mut batches = Vec::new();
+        look(&mut search);
+        while let Some(batch) = search.next_batch().unwrap() {
+            let scores: Vec<f64> = batch.pairs.iter().map(|&pair| oracle.matrix()[pair]).collect();
+            let half = scores.len() / 2;
+            look(&mut search);
+            search.record(&batch.pairs[..half], &scores[..half]).unwrap();
+            look(&mut search);
+            search.record(&batch.pairs[half..], &scores[half..]).unwrap();
+            look(&mut search);
+            batches.push(batch);
+        }
+        let last = look(&mut search);
+        let found = search.finish().unwrap();
+        assert!(!looks || last == found.lists);
+        (batches, found)
+    };
+    for oracle in [&popular, &plain] {
+        for proxies in [&[][..], &[Arc::clone(&proxy)], &[Arc::clone(&other), Arc::clone(&proxy)]] {
+            assert!(run(oracle, proxies, true) == run(oracle, proxies, false), "{} proxies", proxies.len());
+        }
+    }
+}
+
+#[test]
+fn a_trial_whose_scores_all_fail_keeps_the_columns() {
+    let (_, proxy) = problem(110, 3);
+    let rounds = rounds(RoundsParams { k: 5, calls_per_item: 6, ..RoundsParams::default() });
+    let shape = OracleShape::of(&proxy);
+    let mut search = Search::new(rounds, shape, vec![Arc::new(proxy)], &landmarks(110)).unwrap();
+    let trial = search.next_batch().unwrap().unwrap();
+    search.record(&trial.pairs, &vec![f64::NAN; trial.pairs.len()]).unwrap();
+    let columns = search.next_batch().unwrap().unwrap();
+    assert_eq!((trial.step, columns.step), (Step::Trial, Step::Columns));
+    assert!(columns.pairs.iter().all(|pair| !trial.pairs.contains(pair)));
+}
