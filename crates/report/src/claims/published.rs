@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value as Json;
 
+use crate::amounts::count;
 use crate::results::{ResultRow, ResultsError, rows_from_parquet};
 
 /// Profiles with folders of their own, the largest first; `laptop` has `results/<name>`.
@@ -122,16 +123,47 @@ impl PublishedRun {
         self.facts["wall_seconds"].as_f64()
     }
 
+    /// Scores evaluated in its time and those that an earlier run of the same store had paid for: `4,794,156`, `1,200 and 3,000 found`,
+    /// `4,794,156 found`; a dash where the run had no matrix.
+    pub fn scores(&self) -> String {
+        let calls = |key: &str| self.facts["calls"][key].as_u64().unwrap_or(0);
+        match (calls("bought"), calls("reused")) {
+            (0, 0) => "–".to_owned(),
+            (evaluated, 0) => count(evaluated),
+            (0, found) => format!("{} found", count(found)),
+            (evaluated, found) => format!("{} and {} found", count(evaluated), count(found)),
+        }
+    }
+
     /// `n = 3,097, profile laptop, 3 replicates, at f363b79`.
     pub fn words(&self) -> String {
         let items = match self.items() {
             0 => String::new(),
-            n => format!("n = {}, ", crate::amounts::count(n)),
+            n => format!("n = {}, ", count(n)),
         };
         let replicates = match self.replicates() {
             1 => "1 replicate".to_owned(),
             n => format!("{n} replicates"),
         };
         format!("{items}profile {}, {replicates}, at {}", self.profile(), self.revision())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn scores_that_an_earlier_run_paid_for_are_told_from_those_evaluated() {
+        let scores = |bought: u64, reused: u64| {
+            let facts = json!({ "calls": { "planned": bought + reused, "bought": bought, "reused": reused } });
+            PublishedRun { name: "tweets".into(), folder: "tweets".into(), rows: Vec::new(), facts }.scores()
+        };
+        assert_eq!(scores(4_794_156, 0), "4,794,156");
+        assert_eq!(scores(0, 4_794_156), "4,794,156 found");
+        assert_eq!(scores(1_200, 3_000), "1,200 and 3,000 found");
+        assert_eq!(scores(0, 0), "–");
     }
 }
