@@ -13,7 +13,10 @@ use crate::run_source::RunSource;
 
 /// Rows, tables, figures and warnings of one section of a page.
 pub(super) struct ReportSection {
+    /// The rows that were measured, and those that repeat some of them under the paper's headings.
     pub(super) rows: Vec<ResultRow>,
+    /// The rows that were measured: what claims count.
+    measured: Vec<ResultRow>,
     title: String,
     name: String,
     profile: String,
@@ -41,6 +44,7 @@ impl ReportSection {
     ) -> Result<Self, RunError> {
         let about = source.about();
         let layout = source.layout(&rows);
+        let measured = rows.clone();
         rows.extend(layout.restated);
         let mut stamps = about.stamps.to_vec();
         stamps.extend(config.reduction().map(|text| Caveat { dataset: None, text, breaks_comparison: false }));
@@ -55,7 +59,7 @@ impl ReportSection {
         let this = PublishedRun {
             name: config.run.name.clone(),
             folder: config.run.name.clone().into(),
-            rows: rows.clone(),
+            rows: measured.clone(),
             facts: provenance.clone(),
         };
         Ok(Self {
@@ -74,6 +78,7 @@ impl ReportSection {
             notes,
             matrix: layout.matrix,
             rows,
+            measured,
         })
     }
 
@@ -81,6 +86,7 @@ impl ReportSection {
     pub(super) fn together(config: &Config, sections: Vec<Self>, options: &RunOptions) -> Result<Self, RunError> {
         let mut one = Self {
             rows: Vec::new(),
+            measured: Vec::new(),
             title: title(config),
             name: config.run.name.clone(),
             profile: config.run.profile.name.clone(),
@@ -99,6 +105,7 @@ impl ReportSection {
         let mut provenance = Map::new();
         for section in sections {
             one.rows.extend(section.rows);
+            one.measured.extend(section.measured);
             let is_new = |claim: &JudgedClaim| one.claims.iter().all(|known| known.id != claim.id);
             let new: Vec<_> = section.claims.into_iter().filter(is_new).collect();
             one.claims.extend(new);
@@ -123,7 +130,7 @@ impl ReportSection {
         PublishedRun {
             name: self.name.clone(),
             folder: self.name.clone().into(),
-            rows: self.rows.clone(),
+            rows: self.measured.clone(),
             facts: self.provenance.clone(),
         }
     }
