@@ -319,6 +319,6 @@ impl StudyWork for Timing {
     }
 
     fn layout(&self, rows: &[ResultRow]) -> Layout {
-        tables::layout(rows, self.paper.as_ref(), self.settings.max_words, self.threads)
+        tables::layout(rows, self.paper.as_ref(), self.settings.max_words)
     }
 }

@@ -22,15 +22,15 @@ impl Timed<'_> {
     }
 }
 
-pub(super) fn layout(rows: &[ResultRow], paper: Option<&Reference>, max_words: usize, threads: usize) -> Layout {
+pub(super) fn layout(rows: &[ResultRow], paper: Option<&Reference>, max_words: usize) -> Layout {
     let pairs = pairs(rows);
     let beside = TableSpec {
         id: "table6".to_owned(),
         title: "Table 6 of the paper. Seconds to make the features".to_owned(),
-        caption: format!(
-            "From word vectors in memory to n × rank features, on {threads} threads, without a store; mean over repetitions of the same \
-             work. Not the paper's machine, program or word vectors: what compares is the ratio below."
-        ),
+        // whoever draws the table again has other threads: `run.json` says those of the run
+        caption: "From word vectors in memory to n × rank features, on all threads of the machine, without a store; mean over repetitions of the \
+                  same work. Not the paper's machine, program or word vectors: what compares is the ratio below."
+            .to_owned(),
         kind: TableKind::Comparison {
             select: Selection::of(Metric::FeatureSeconds),
             reference: Some("table6".to_owned()),
