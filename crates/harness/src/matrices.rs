@@ -73,13 +73,13 @@ impl<'a> Matrices<'a> {
         self.0.iter().zip(&forecast.entries).map(missing).sum()
     }
 
-    /// Makes `calls` evaluations of the forecast that are not in the store, and keeps them; `None` where none is left.
+    /// Makes `calls` evaluations that the forecast is certain of and the store lacks, and keeps them; `None` where there is none.
     ///
     /// # Errors
     /// Those of the oracles and of the store.
     pub fn time(&self, forecast: &Forecast, calls: u64) -> Result<Option<Timed>, OracleError> {
         let mut all = Timed { evaluations: 0, first: 0, seconds: 0.0 };
-        for (metered, entries) in self.0.iter().zip(&forecast.entries).filter_map(|(m, set)| Some((m.metered?, set))) {
+        for (metered, entries) in self.0.iter().zip(&forecast.certain).filter_map(|(m, set)| Some((m.metered?, set))) {
             let Some(timed) = metered.time(entries, calls.saturating_sub(all.evaluations))? else { continue };
             all.evaluations += timed.evaluations;
             all.first += timed.first;

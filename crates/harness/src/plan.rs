@@ -31,6 +31,8 @@ pub struct Forecast {
     pub jobs: Vec<JobForecast>,
     /// The union of all requests, matrix by matrix.
     pub entries: Vec<EntrySet>,
+    /// The union of those whose plan is exact: entries that the run will ask for whatever it sees.
+    pub certain: Vec<EntrySet>,
     /// Evaluations at most of pairs outside the matrix.
     pub extra: ExtraCalls,
     /// Jobs whose results are there already.
@@ -44,6 +46,7 @@ impl Forecast {
     /// Forecasts `jobs`; `is_finished` tells those whose results are kept.
     pub fn of(jobs: &[Job<'_>], shapes: Vec<OracleShape>, is_finished: impl Fn(&Job<'_>) -> bool) -> Self {
         let mut entries: Vec<EntrySet> = shapes.iter().map(|&shape| EntrySet::new(shape)).collect();
+        let mut certain = entries.clone();
         let (mut alone, mut so_far) = (vec![0; shapes.len()], vec![0; shapes.len()]);
         let (mut forecasts, mut extra) = (Vec::new(), ExtraCalls::NONE);
         for job in jobs.iter().filter(|job| !is_finished(job)) {
@@ -60,14 +63,15 @@ impl Forecast {
                 forecast.added += total - so_far[matrix];
                 alone[matrix] += here;
                 so_far[matrix] = total;
-                if plan.certainty == Certainty::UpperBound {
-                    forecast.certainty = Certainty::UpperBound;
+                match plan.certainty {
+                    Certainty::Exact => certain[matrix].add(plan),
+                    Certainty::UpperBound => forecast.certainty = Certainty::UpperBound,
                 }
             }
             forecasts.push(forecast);
         }
         let finished = jobs.len() - forecasts.len();
-        Self { jobs: forecasts, entries, extra, finished, shapes, alone }
+        Self { jobs: forecasts, entries, certain, extra, finished, shapes, alone }
     }
 
     /// Evaluations of the whole run on an empty store; where a plan is no more than a bound, its columns are stand-ins that may

@@ -407,7 +407,7 @@ fn in_unit(predicate: &Predicate, value: f64) -> String {
     fn is_ratio(expression: &Expression) -> bool {
         match expression {
             Expression::Number(_) | Expression::Rows(_) => false,
-            Expression::ShareWithin(..) => true,
+            Expression::ShareWithin(..) | Expression::EntryShare(_) => true,
             Expression::Over(_, inner) | Expression::Abs(inner) => is_ratio(inner),
             Expression::Pair(Operator::Over, _, right) => !right.terms().is_empty(),
             Expression::Pair(_, left, right) => is_ratio(left) || is_ratio(right),

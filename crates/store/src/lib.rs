@@ -18,8 +18,8 @@
 //! the clouds, with credentials from the environment.
 //!
 //! Cost: 8 bytes an entry on disk where columns are whole. In memory a column of which n/32 is there takes 8n bytes, up to
-//! [`TileStore::with_memory`]; what exceeds that goes to a scratch file, so a matrix that just fits in memory needs no
-//! second copy of its columns. Evaluating adds about 0.1 µs an entry (`examples/store_times.rs`).
+//! [`TileStore::with_memory`] (a third of the machine's unless told otherwise); what exceeds that goes to a scratch file, so a matrix that just fits
+//! in memory needs no second copy of its columns. Evaluating adds about 0.1 µs an entry (`examples/store_times.rs`).
 
 use std::sync::Arc;
 
@@ -38,6 +38,7 @@ mod failures;
 #[cfg(fuzzing)]
 pub mod fuzzing;
 mod maintenance;
+mod memory;
 mod plans;
 mod scratch;
 mod stored;
@@ -48,11 +49,9 @@ pub use call_log::SyncPolicy;
 pub use error::StoreError;
 pub use failures::{OracleFailures, StoredFailure};
 pub use maintenance::{Cleaned, Contents, Problem, Verified};
+pub use memory::default_memory;
 pub use plans::{Claim, Taken};
 pub use stored::Stored;
-
-/// Bytes of columns that one oracle may keep on the heap unless told otherwise: 1 GiB.
-pub const DEFAULT_MEMORY: u64 = 1 << 30;
 
 const MANIFEST: &str = "oracle.json";
 const MANIFEST_FORMAT: u32 = 1;
@@ -132,7 +131,7 @@ impl TileStore {
         wrap: impl FnOnce(Arc<dyn ObjectStore>) -> Arc<dyn ObjectStore>,
     ) -> Result<Self, StoreError> {
         let backend = Arc::new(Backend::open(address, wrap)?);
-        Ok(Self { backend, memory: DEFAULT_MEMORY, sync: SyncPolicy::default() })
+        Ok(Self { backend, memory: default_memory(), sync: SyncPolicy::default() })
     }
 
     /// Lets each oracle attached from now on keep at most `bytes` of columns on the heap; further columns go to a scratch

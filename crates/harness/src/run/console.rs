@@ -177,11 +177,11 @@ fn timing(matrices: &Matrices<'_>, forecast: &Forecast, sample: Option<u64>) -> 
         };
         return Ok(Timing::None(what));
     }
-    if !forecast.are_named() {
-        return Ok(Timing::None("no call was timed: which entries are asked for shows only on the way"));
-    }
-    let timed = matrices.time(forecast, calls)?;
-    Ok(timed.map_or(Timing::None("no call was timed: all entries are in the store"), Timing::Of))
+    let nothing = match forecast.are_named() {
+        true => "no call was timed: all entries are in the store",
+        false => "no call was timed: which entries are asked for beyond those in the store shows only on the way",
+    };
+    Ok(matrices.time(forecast, calls)?.map_or(Timing::None(nothing), Timing::Of))
 }
 
 /// Money paid, apart from what the store saved: what was reused would have cost that at the same price.

@@ -73,7 +73,8 @@ fn figures(expression: &Expression, rows: Rows<'_>) -> Result<Vec<(Place, Figure
         Expression::Number(value) => {
             vec![(Place::new(), Figure { mean: *value, replicates: Replicates::Constant })]
         }
-        Expression::Rows(term) => of_term(term, rows)?,
+        Expression::Rows(term) => of_term(term, rows, |row| Some(row.value))?,
+        Expression::EntryShare(term) => of_term(term, rows, entry_share)?,
         Expression::Pair(operator, left, right) => {
             let (left, right) = (figures(left, rows)?, figures(right, rows)?);
             let joined = join(&left, &right, |a, b| operator.of(a, b));
@@ -119,8 +120,17 @@ fn by_replicate(all: &[(Place, Figure)], of: impl Fn(&[f64]) -> f64) -> Replicat
     folded.map_or(Replicates::Mixed, Replicates::Of)
 }
 
-/// The rows of a term, a figure for each place along its free axes.
-fn of_term(term: &Term, rows: Rows<'_>) -> Result<Vec<(Place, Figure)>, String> {
+/// Entries asked for over n²; none of a row without items.
+fn entry_share(row: &ResultRow) -> Option<f64> {
+    (row.subject.items > 0).then(|| row.cost.cells as f64 / (row.subject.items as f64).powi(2))
+}
+
+/// A number of each row of a term, a figure for each place along its free axes.
+fn of_term(
+    term: &Term,
+    rows: Rows<'_>,
+    number: impl Fn(&ResultRow) -> Option<f64>,
+) -> Result<Vec<(Place, Figure)>, String> {
     let pinned = |axis: Axis| term.axes.iter().any(|(known, _)| *known == axis);
     let is_end = |wanted: &str| ENDS.contains(&wanted);
     let matches = |(run, row): &(&str, &ResultRow)| {
@@ -133,11 +143,12 @@ fn of_term(term: &Term, rows: Rows<'_>) -> Result<Vec<(Place, Figure)>, String> 
     }
     let mut places: BTreeMap<Place, BTreeMap<u64, Vec<f64>>> = BTreeMap::new();
     for (run, row) in chosen {
+        let Some(value) = number(row) else { continue };
         // a rank follows from the size and the method, and a run from its dataset: they are no axes of their own
         let is_free = |axis: &Axis| !matches!(axis, Axis::Rank | Axis::Run) && !pinned(*axis);
         let free = Axis::ALL.iter().map(|(_, axis)| *axis).filter(is_free);
         let place = free.filter_map(|axis| Some((axis, value_of(run, row, axis)?))).collect();
-        places.entry(place).or_default().entry(row.replicate).or_default().push(row.value);
+        places.entry(place).or_default().entry(row.replicate).or_default().push(value);
     }
     if places.is_empty() {
         return Err(format!("no row of {}", words(term)));
@@ -323,6 +334,23 @@ mod tests {
         let found = share(&format!("{middle}"));
         assert!(found.len() == 1 && (found[0].left - within).abs() < 1e-12, "{found:?} for {within}");
         assert_eq!((share("0")[0].left, share("1e9")[0].left), (0.0, 1.0));
+    }
+
+    #[test]
+    fn a_share_of_the_matrix_is_what_rows_cost_and_not_what_they_measure() {
+        let points =
+            of("entry_share(relative_error(method=SMS-Nyström, dataset=tweets, comparison=rank, columns=100)) < 0.5")
+                .unwrap();
+        let rows = fixture::rows();
+        let row = rows.iter().find(|row| {
+            row.subject.method == "SMS-Nyström"
+                && row.subject.dataset == "tweets"
+                && row.comparison == "rank"
+                && row.count("columns") == 100
+        });
+        let row = row.unwrap();
+        let share = row.cost.cells as f64 / (row.subject.items * row.subject.items) as f64;
+        assert!(points.len() == 1 && share > 0.0 && (points[0].left - share).abs() < 1e-15, "{points:?} for {share}");
     }
 
     #[test]

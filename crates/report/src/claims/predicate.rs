@@ -4,14 +4,16 @@
 //! predicate := sum ("<" | "<=" | ">" | ">=") sum
 //! sum       := product (("+" | "-") product)*
 //! product   := factor (("*" | "/") factor)*
-//! factor    := number | "(" sum ")" | metric "(" [axis "=" value ("," axis "=" value)*] ")" | ("min" | "max" | "mean" | "abs") "(" sum ")"
-//!            | "share_within" "(" number "," sum ")"
+//! factor    := number | "(" sum ")" | rows | ("min" | "max" | "mean" | "abs") "(" sum ")"
+//!            | "share_within" "(" number "," sum ")" | "entry_share" "(" rows ")"
+//! rows      := metric "(" [axis "=" value ("," axis "=" value)*] ")"
 //! ```
 //!
 //! A metric stands for the means of the rows that its axes select, one for each place along the axes that are left free. Both sides are matched
 //! along what both leave free; `columns=any` leaves an axis free and matches nothing, `columns=largest` and `columns=smallest` are what they say for
 //! each dataset and comparison. `min`, `max` and `mean` take all places together; so does `share_within`, the share of places that are nearer to
-//! zero than a number. A `run` and a `rank` are no place unless they are written.
+//! zero than a number. `entry_share` is what such rows cost instead of what they measure: entries asked for over the n² of K, a fraction. A `run` and
+//! a `rank` are no place unless they are written.
 
 use crate::results::Metric;
 
@@ -37,6 +39,8 @@ pub(super) enum Relation {
 pub(super) enum Expression {
     Number(f64),
     Rows(Term),
+    /// Entries that these rows asked for, as a share of n².
+    EntryShare(Term),
     Pair(Operator, Box<Self>, Box<Self>),
     Over(Fold, Box<Self>),
     Abs(Box<Self>),
@@ -130,7 +134,7 @@ impl Expression {
     pub(super) fn terms(&self) -> Vec<&Term> {
         match self {
             Self::Number(_) => Vec::new(),
-            Self::Rows(term) => vec![term],
+            Self::Rows(term) | Self::EntryShare(term) => vec![term],
             Self::Over(_, inner) | Self::Abs(inner) | Self::ShareWithin(_, inner) => inner.terms(),
             Self::Pair(_, left, right) => [left.terms(), right.terms()].concat(),
         }
@@ -234,6 +238,14 @@ impl<'a> Reader<'a> {
             self.expect(")")?;
             return Ok(Expression::ShareWithin(bound, Box::new(inner)));
         }
+        if name == "entry_share" {
+            self.peek();
+            let metric = self.word(|c| c.is_ascii_alphanumeric() || c == '_');
+            self.expect("(")?;
+            let rows = self.rows_of(metric)?;
+            self.expect(")")?;
+            return Ok(Expression::EntryShare(rows));
+        }
         let fold =
             [("min", Fold::Min), ("max", Fold::Max), ("mean", Fold::Mean)].into_iter().find(|(id, _)| *id == name);
         if let Some((_, fold)) = fold {
@@ -241,8 +253,13 @@ impl<'a> Reader<'a> {
             self.expect(")")?;
             return Ok(Expression::Over(fold, Box::new(inner)));
         }
-        let metric = Metric::parse(name).ok_or_else(|| unknown("metric", name, Metric::ids()))?;
-        Ok(Expression::Rows(Term { metric, axes: self.axes()? }))
+        self.rows_of(name).map(Expression::Rows)
+    }
+
+    /// The axes of a metric whose bracket is open.
+    fn rows_of(&mut self, metric: &str) -> Result<Term, String> {
+        let metric = Metric::parse(metric).ok_or_else(|| unknown("metric", metric, Metric::ids()))?;
+        Ok(Term { metric, axes: self.axes()? })
     }
 
     fn number(&mut self) -> Result<f64, String> {
@@ -332,6 +349,7 @@ mod tests {
         assert_eq!(error("accuracy(rank=1 > 1"), "`,` is missing before ``");
         assert_eq!(error("1 > 0.5"), "no metric stands in it");
         assert_eq!(error("share_within(rank, accuracy()) > 1"), "a number is missing before `rank, accuracy()) > 1`");
+        assert_eq!(error("entry_share(0.5) > 1"), "`(` is missing before `.5) > 1`");
         assert_eq!(error("> 1"), "a metric or a number is missing before `> 1`");
     }
 }
