@@ -2,6 +2,7 @@
 
 use super::axis::{Axis, limits};
 use super::style::{Marker, SeriesStyle};
+use crate::amounts::count;
 use crate::error::ReportError;
 use crate::groups::{Group, Order, comparison_words, groups, panels};
 use crate::input::ReportInput;
@@ -59,6 +60,7 @@ impl Chart {
             return Err(ReportError::EmptyFigure { figure: spec.id.clone(), metric: spec.select.metric.id() });
         }
         let styles = Styles::of(input.rows);
+        let mut has_half_bands = false;
         let mut chart = Self {
             panels: Vec::new(),
             x_label: String::new(),
@@ -72,6 +74,7 @@ impl Chart {
                 FigureKind::Graphs(_) => continue,
                 FigureKind::Curve { across, log_y, y_limits } => {
                     chart.x_label = Along::of(across).label.to_string();
+                    has_half_bands |= log_y && part.iter().any(reaches_zero);
                     curves(part, &styles, across, log_y, y_limits, &mut chart.legend)
                 }
                 FigureKind::Points { across } => {
@@ -89,6 +92,10 @@ impl Chart {
                 }
             };
             chart.panels.push(panel);
+        }
+        if has_half_bands {
+            let so_far = if chart.caveat.is_empty() { String::new() } else { format!("{} · ", chart.caveat) };
+            chart.caveat = format!("{so_far}of an interval that reaches 0, which a logarithm lacks, the upper half");
         }
         // one entry says what the heading says already
         if chart.legend.len() == 1 && !matches!(spec.kind, FigureKind::Curve { .. }) {
@@ -155,6 +162,11 @@ fn methods<'a>(part: &'a [Group<'a>]) -> Vec<&'a str> {
         }
     }
     names
+}
+
+/// True of a mean above 0 whose interval is not.
+fn reaches_zero(group: &Group<'_>) -> bool {
+    group.estimate.mean > 0.0 && group.estimate.interval.is_some_and(|(low, _)| low <= 0.0)
 }
 
 /// A mean so many times the middle one has exploded: it is cut, and an arrow says where it is.
@@ -232,6 +244,13 @@ fn curves(
             points = vec![(left, mean, low, high), (right, mean, low, high)];
             style_here.marker = Marker::None;
         }
+        if log_y {
+            // down to 0 it would colour the whole plot below the curve
+            points
+                .iter_mut()
+                .filter(|(_, mean, low, _)| *low <= 0.0 && *mean > 0.0)
+                .for_each(|point| point.2 = point.1);
+        }
         let is_on_axis = |mean: f64| y.place(mean).is_some_and(|place| (0.0..=1.0).contains(&place));
         let visible = points.iter().any(|point| is_on_axis(point.1));
         for (_, mean, low, high) in points.iter_mut().filter(|point| !is_on_axis(point.1)) {
@@ -260,7 +279,9 @@ fn above(series: &[Series], x: &Axis, y: &Axis, notation: Notation) -> Vec<(f64,
         // one below the other where they stand at the same place
         let near = |other: &f64| (x.place(*other).unwrap_or(0.0) - x.place(highest.0).unwrap_or(0.0)).abs() < 0.12;
         let lines = all.iter().filter(|(other, ..)| near(other)).count();
-        all.push((highest.0, lines as f64, format!("↑ {}", notation.show(highest.1)), one.style.colour));
+        // decimals of thousands say nothing
+        let value = if highest.1 < 1000.0 { notation.show(highest.1) } else { count(highest.1.round() as u64) };
+        all.push((highest.0, lines as f64, format!("↑ {value}"), one.style.colour));
     }
     all
 }
@@ -421,6 +442,30 @@ mod tests {
             curves.into_iter().partition(|points| points.iter().all(|(_, mean, ..)| *mean > FAR_ABOVE));
         let has_width = |points: &Curve| points.iter().any(|(_, _, low, high)| high > low);
         assert!(off.len() == 1 && !off.iter().any(has_width) && on.iter().any(has_width), "{off:?} {on:?}");
+    }
+
+    #[test]
+    fn an_interval_that_reaches_zero_has_its_upper_half_on_a_logarithmic_axis_and_the_figure_says_so() {
+        let mut rows = fixture::rows();
+        let is_it = |row: &ResultRow| row.metric == Metric::RelativeError && row.subject.method == "SMS-Nyström";
+        let chart = |rows: &[ResultRow]| {
+            let reference = fixture::reference();
+            let input = fixture::input(rows, &reference);
+            let is_curve = |spec: &&FigureSpec| matches!(spec.kind, FigureKind::Curve { log_y: true, .. });
+            Chart::build(input.figures.iter().find(is_curve).unwrap(), &input).unwrap()
+        };
+        let says_so = "of an interval that reaches 0";
+        assert!(!chart(&rows).caveat.contains(says_so));
+        // one replicate of three far above the others: the mean less half its interval is below 0
+        rows.iter_mut().filter(|row| is_it(row) && row.replicate == 0).for_each(|row| row.value *= 20.0);
+        let chart = chart(&rows);
+        assert!(chart.caveat.contains(says_so), "{}", chart.caveat);
+        let series = chart.panels.iter().flat_map(|panel| &panel.series);
+        let points =
+            series.filter_map(|series| if let Shape::Curve(points) = &series.shape { Some(points) } else { None });
+        let points: Vec<_> = points.flatten().collect();
+        assert!(points.iter().all(|(_, _, low, _)| *low > 0.0), "{points:?}");
+        assert!(points.iter().any(|(_, mean, low, high)| low == mean && high > mean), "{points:?}");
     }
 
     #[test]

@@ -189,3 +189,45 @@ fn a_comparison_of_ones_own_begins_with_its_conclusion_and_with_equal_entries() 
         assert!(of_entries > 0 && 2 * of_entries == heads.len(), "{heads:?}");
     }
 }
+
+#[test]
+fn claims_count_what_was_measured_and_not_what_stands_under_the_headings_of_a_paper_once_more() {
+    let classification = SAMPLE
+        .replace("name: sample", "name: sample\npaper: mine")
+        .replace("error_curve", "classification")
+        .replace("ranks: [8]", "ranks: [6, 8]\ncompare: rank\nsearch: { folds: 2, c: [1, 10] }");
+    let scratch = Scratch::with(&classification);
+    std::fs::create_dir_all(scratch.path("experiments/mine")).unwrap();
+    let claim = "{ id: some, place: here, says: some, runs: [sample], test: accuracy(method=nystrom) >= 0 }";
+    scratch.write("experiments/mine/claims.yaml", &format!("title: Mine\nshows: []\nclaims: [{claim}]\n"));
+    scratch.run_well(&["--quiet"]);
+    let summary = std::fs::read_to_string(scratch.path("results/sample/summary.md")).unwrap();
+    // ranks 6 and 8 were measured, and 8 stands in the paper's table of small ranks too
+    assert!(summary.contains("**embedded, small rank**") && summary.contains("at 2 of 2 places"), "{summary}");
+}
+
+#[test]
+fn times_are_drawn_again_alike_on_another_number_of_threads() {
+    let scratch = Scratch::with(
+        "\
+name: times
+experiment: feature_time
+replicates: 1
+feature_time:
+  max_words: 4
+  gamma: 0.1
+  corpora:
+    - dataset: { name: embedded, limit: 60, vectors: { kind: ppmi_svd, dimension: 20 } }
+      small_rank: { wme: 8, sms_nystrom: 0.2 }
+",
+    );
+    let on = |threads: &str, arguments: &[&str]| {
+        let said = scratch.command(arguments).env("RAYON_NUM_THREADS", threads).output().unwrap();
+        assert!(said.status.success(), "{}", String::from_utf8_lossy(&said.stderr));
+        std::fs::read_to_string(scratch.path("results/times/summary.md")).unwrap()
+    };
+    let drawn = on("1", &["config.yaml", "--quiet"]);
+    // as it is published: rows, without the cells
+    std::fs::remove_file(scratch.path("results/times/cells.jsonl")).unwrap();
+    assert_eq!(on("2", &["report", "config.yaml"]), drawn);
+}

@@ -93,6 +93,29 @@ fn wme_is_searched_for_on_its_own_grids() {
 }
 
 #[test]
+fn a_dry_run_of_a_search_times_what_it_is_certain_of_and_the_search_asks_for_it() {
+    let scratch = searched();
+    let alone = ["--set", "methods=[sms_nystrom]"];
+    let dry = scratch.run_well(&[&alone[..], &["--dry-run", "--sample", "20"]].concat());
+    assert_eq!(number_before(&dry.out, " calls of this plan"), 20, "{}", dry.out);
+    assert!(dry.out.contains("planned at most"), "{}", dry.out);
+    let said = scratch.run_well(&alone);
+    assert_eq!(number_before(&said.err, " reused"), 20, "{}", said.err);
+}
+
+#[test]
+fn a_range_of_one_rank_is_given_and_has_no_page_of_a_search() {
+    let scratch = searched();
+    scratch.run_well(&["--quiet", "--set", "search.rank={ small: [7, 7], large: [10, 16] }"]);
+    let summary = std::fs::read_to_string(scratch.path("results/searched/summary.md")).unwrap();
+    for (heading, is_there) in [("small ranks", false), ("large ranks", true)] {
+        assert_eq!(summary.contains(&format!("Validation accuracy for {heading}")), is_there, "{summary}");
+        assert_eq!(summary.contains(&format!("Best of the {heading}")), is_there, "{summary}");
+    }
+    assert!(summary.contains("Small rank: at most 550"), "{summary}");
+}
+
+#[test]
 fn ranks_are_given_or_searched_for() {
     let scratch = searched();
     scratch.complains(&["--set", "ranks=[5]"], &["`ranks` and `search.rank` exclude each other"]);

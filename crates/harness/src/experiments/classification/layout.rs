@@ -59,21 +59,22 @@ fn searched_layout(rows: &[ResultRow]) -> Layout {
         let mut trials = Selection::compared_at(Metric::ValidationAccuracy, heading);
         // the exact kernel has no rank to search, and the optimum is no method
         let is_method = |row: &&ResultRow| trials.matches(row) && !row.subject.is_cap;
+        let tried: HashSet<u64> = rows.iter().filter(is_method).map(|row| row.count("rank")).collect();
+        if tried.len() < 2 {
+            continue; // the rank was given
+        }
         let mut methods: Vec<String> = rows.iter().filter(is_method).map(|row| row.subject.method.clone()).collect();
         let mut seen = HashSet::new();
         methods.retain(|method| seen.insert(method.clone()));
-        if !methods.is_empty() {
-            trials.methods = methods;
-            layout.figures.push(FigureSpec {
-                id: format!("figure{number}"),
-                title: format!("Figure {number} of the paper. Validation accuracy for {words} ranks"),
-                caption:
-                    "A point for each trial of the search: mean accuracy over the folds against the rank it tried."
-                        .to_owned(),
-                select: trials,
-                kind: FigureKind::Points { across: "rank" },
-            });
-        }
+        trials.methods = methods;
+        layout.figures.push(FigureSpec {
+            id: format!("figure{number}"),
+            title: format!("Figure {number} of the paper. Validation accuracy for {words} ranks"),
+            caption: "A point for each trial of the search: mean accuracy over the folds against the rank it tried."
+                .to_owned(),
+            select: trials,
+            kind: FigureKind::Points { across: "rank" },
+        });
         let ranks = Selection::compared_at(Metric::Rank, heading);
         if rows.iter().any(|row| ranks.matches(row)) {
             layout.tables.push(TableSpec {
