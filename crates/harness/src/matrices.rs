@@ -79,7 +79,7 @@ impl<'a> Matrices<'a> {
     /// Those of the oracles and of the store.
     pub fn time(&self, forecast: &Forecast, calls: u64) -> Result<Option<Timed>, OracleError> {
         let mut all = Timed { evaluations: 0, first: 0, seconds: 0.0 };
-        for (metered, entries) in self.0.iter().zip(&forecast.certain).filter_map(|(m, set)| Some((m.metered?, set))) {
+        for (metered, entries) in self.0.iter().zip(forecast.certain()).filter_map(|(m, set)| Some((m.metered?, set))) {
             let Some(timed) = metered.time(entries, calls.saturating_sub(all.evaluations))? else { continue };
             all.evaluations += timed.evaluations;
             all.first += timed.first;

@@ -31,12 +31,12 @@ pub struct Forecast {
     pub jobs: Vec<JobForecast>,
     /// The union of all requests, matrix by matrix.
     pub entries: Vec<EntrySet>,
-    /// The union of those whose plan is exact: entries that the run will ask for whatever it sees.
-    pub certain: Vec<EntrySet>,
     /// Evaluations at most of pairs outside the matrix.
     pub extra: ExtraCalls,
     /// Jobs whose results are there already.
     pub finished: usize,
+    /// The union of the requests whose plan is exact, where others are bounds.
+    named: Option<Vec<EntrySet>>,
     shapes: Vec<OracleShape>,
     /// Evaluations of each matrix, if every job ran alone.
     alone: Vec<u64>,
@@ -46,7 +46,9 @@ impl Forecast {
     /// Forecasts `jobs`; `is_finished` tells those whose results are kept.
     pub fn of(jobs: &[Job<'_>], shapes: Vec<OracleShape>, is_finished: impl Fn(&Job<'_>) -> bool) -> Self {
         let mut entries: Vec<EntrySet> = shapes.iter().map(|&shape| EntrySet::new(shape)).collect();
-        let mut certain = entries.clone();
+        let is_bound = |job: &&Job<'_>| job.requests.iter().any(|r| r.plan.certainty == Certainty::UpperBound);
+        // a second union of millions of pairs is kept only where it is another
+        let mut named = jobs.iter().filter(|job| !is_finished(job)).any(|job| is_bound(&job)).then(|| entries.clone());
         let (mut alone, mut so_far) = (vec![0; shapes.len()], vec![0; shapes.len()]);
         let (mut forecasts, mut extra) = (Vec::new(), ExtraCalls::NONE);
         for job in jobs.iter().filter(|job| !is_finished(job)) {
@@ -63,15 +65,21 @@ impl Forecast {
                 forecast.added += total - so_far[matrix];
                 alone[matrix] += here;
                 so_far[matrix] = total;
-                match plan.certainty {
-                    Certainty::Exact => certain[matrix].add(plan),
-                    Certainty::UpperBound => forecast.certainty = Certainty::UpperBound,
+                match (plan.certainty, &mut named) {
+                    (Certainty::UpperBound, _) => forecast.certainty = Certainty::UpperBound,
+                    (Certainty::Exact, Some(named)) => named[matrix].add(plan),
+                    (Certainty::Exact, None) => {}
                 }
             }
             forecasts.push(forecast);
         }
         let finished = jobs.len() - forecasts.len();
-        Self { jobs: forecasts, entries, certain, extra, finished, shapes, alone }
+        Self { jobs: forecasts, entries, named, extra, finished, shapes, alone }
+    }
+
+    /// Entries that the run will ask for whatever it sees, matrix by matrix.
+    pub fn certain(&self) -> &[EntrySet] {
+        self.named.as_ref().unwrap_or(&self.entries)
     }
 
     /// Evaluations of the whole run on an empty store; where a plan is no more than a bound, its columns are stand-ins that may

@@ -239,7 +239,9 @@ impl<'a> Reader<'a> {
             return Ok(Expression::ShareWithin(bound, Box::new(inner)));
         }
         if name == "entry_share" {
-            self.peek();
+            if !self.peek().is_some_and(|c| c.is_ascii_alphabetic()) {
+                return Err(format!("a metric is missing before `{}`", self.rest));
+            }
             let metric = self.word(|c| c.is_ascii_alphanumeric() || c == '_');
             self.expect("(")?;
             let rows = self.rows_of(metric)?;
@@ -349,7 +351,7 @@ mod tests {
         assert_eq!(error("accuracy(rank=1 > 1"), "`,` is missing before ``");
         assert_eq!(error("1 > 0.5"), "no metric stands in it");
         assert_eq!(error("share_within(rank, accuracy()) > 1"), "a number is missing before `rank, accuracy()) > 1`");
-        assert_eq!(error("entry_share(0.5) > 1"), "`(` is missing before `.5) > 1`");
+        assert_eq!(error("entry_share(0.5) > 1"), "a metric is missing before `0.5) > 1`");
         assert_eq!(error("> 1"), "a metric or a number is missing before `> 1`");
     }
 }

@@ -116,7 +116,7 @@ fn a_range_of_one_rank_is_given_and_has_no_page_of_a_search() {
     assert!(summary.contains("rank, γ, C and s2 are searched for"), "{summary}");
     scratch.run_well(&["--quiet", "--set", "search.rank={ small: [7, 7] }", "--set", "search.trials=1"]);
     let summary = std::fs::read_to_string(scratch.path("results/searched/summary.md")).unwrap();
-    assert!(summary.contains("rank, γ, C and s2 are given"), "{summary}");
+    assert!(summary.contains("rank, γ, C and s2 are those of one trial"), "{summary}");
     assert!(!summary.contains("chose by cross-validation"), "{summary}");
 }
 

@@ -179,15 +179,15 @@ pub(in super::super) fn layout(context: &SweepContext<'_>, rows: &[ResultRow]) -
     figures.extend(errors.figures);
     restated.extend(errors.restated);
     // a single trial searches for nothing
-    let is_given = context.matrix.search.trials == 1;
+    let is_one_trial = context.matrix.search.trials == 1;
     let mut notes = vec![
         "K̃ covers all documents, test documents included (transductive, as in the paper); no test label is used"
             .to_owned(),
         match context.matrix.dataset.split() {
             Some(SplitConfig::Given) | None => "one fixed split; replicates differ in their landmarks".to_owned(),
             Some(SplitConfig::Train(share)) if !context.matrix.search.rank.is_empty() => {
-                let found = match is_given {
-                    true => "are given",
+                let found = match is_one_trial {
+                    true => "are those of one trial: nothing was searched for",
                     false => "are searched for on the training part of the first one",
                 };
                 format!(
@@ -205,7 +205,7 @@ pub(in super::super) fn layout(context: &SweepContext<'_>, rows: &[ResultRow]) -
     ];
     notes.extend(most_frequent(context));
     if context.matrix.oracle.gamma() == Some(Tuned::Search)
-        && !is_given
+        && !is_one_trial
         && let Some(gamma) = context.common_gamma()
     {
         notes.push(format!(
