@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use landmark_yaml::{ConfigError, Problems, Sources, parse};
 use serde::Deserialize;
 
+use crate::amounts::thousands;
 use crate::results::{Metric, Notation, ResultRow, ResultsError};
 
 mod evaluate;
@@ -379,8 +380,14 @@ impl Claim {
                     text += " (within the noise)";
                 }
             }
-            let place: Vec<_> =
-                point.place.iter().map(|(axis, at)| words_of(*axis, at)).filter(|w| !w.is_empty()).collect();
+            // a number of items is named where the dataset was measured at several
+            let is_other_size = |other: &Point| {
+                let at = |axis: Axis| other.place.get(&axis) == point.place.get(&axis);
+                at(Axis::Dataset) && !at(Axis::Items)
+            };
+            let is_named = |axis: &Axis| *axis != Axis::Items || points.iter().any(is_other_size);
+            let named = point.place.iter().filter(|(axis, _)| is_named(axis));
+            let place: Vec<_> = named.map(|(axis, at)| words_of(*axis, at)).filter(|w| !w.is_empty()).collect();
             if points.len() > 1 && !place.is_empty() {
                 text += &format!(", {}", place.join(", "));
             }
@@ -397,6 +404,7 @@ fn words_of(axis: Axis, at: &str) -> String {
         Axis::Comparison => crate::groups::comparison_words(at),
         Axis::Position => format!("position {at}"),
         Axis::Dataset | Axis::Method => at.to_owned(),
+        Axis::Items => format!("n = {}", thousands(at)),
         Axis::Run => format!("`{at}`"),
         Axis::Rank => format!("rank {at}"),
     }

@@ -144,7 +144,7 @@ fn of_term(
     let mut places: BTreeMap<Place, BTreeMap<u64, Vec<f64>>> = BTreeMap::new();
     for (run, row) in chosen {
         let Some(value) = number(row) else { continue };
-        // a rank follows from the size and the method, and a run from its dataset: they are no axes of their own
+        // a rank follows from the size and the method, a run from its dataset and number of items: they are no axes of their own
         let is_free = |axis: &Axis| !matches!(axis, Axis::Rank | Axis::Run) && !pinned(*axis);
         let free = Axis::ALL.iter().map(|(_, axis)| *axis).filter(is_free);
         let place = free.filter_map(|axis| Some((axis, value_of(run, row, axis)?))).collect();
@@ -161,12 +161,12 @@ fn of_term(
     Ok(places.into_iter().map(|(place, values)| (place, figure(values))).collect())
 }
 
-/// Rows at one end of an axis, for each dataset and comparison.
+/// Rows at one end of an axis, for each dataset, number of its items and comparison.
 fn at_end<'a>(rows: &[(&'a str, &'a ResultRow)], axis: Axis, wanted: &str) -> Vec<(&'a str, &'a ResultRow)> {
     let number = |(run, row): &(&str, &ResultRow)| value_of(run, row, axis).and_then(|value| value.parse::<u64>().ok());
     let numbers: Vec<Option<u64>> = rows.iter().map(number).collect();
-    let group = |row: &'a ResultRow| (row.subject.dataset.as_str(), row.comparison.as_str());
-    let mut ends: BTreeMap<(&str, &str), u64> = BTreeMap::new();
+    let group = |row: &'a ResultRow| (row.subject.dataset.as_str(), row.subject.items, row.comparison.as_str());
+    let mut ends: BTreeMap<(&str, u64, &str), u64> = BTreeMap::new();
     for ((_, row), number) in rows.iter().zip(&numbers) {
         let Some(number) = *number else { continue };
         let end = ends.entry(group(row)).or_insert(number);
@@ -248,6 +248,7 @@ fn value_of(run: &str, row: &ResultRow, axis: Axis) -> Option<String> {
     match axis {
         Axis::Run => Some(run.to_owned()),
         Axis::Dataset => Some(row.subject.dataset.clone()),
+        Axis::Items => (row.subject.items > 0).then(|| row.subject.items.to_string()),
         Axis::Method => Some(row.subject.method.clone()),
         Axis::Comparison => Some(row.comparison.clone()),
         Axis::Columns => number("columns"),

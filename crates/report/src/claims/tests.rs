@@ -57,6 +57,27 @@ fn a_claim_is_judged_at_every_place_and_says_which_one_decides() {
 }
 
 #[test]
+fn runs_of_one_dataset_at_two_sizes_are_two_places_and_no_mean() {
+    let small = published();
+    let mut both = published();
+    let mut whole = small.run("fixture").unwrap().clone();
+    "whole".clone_into(&mut whole.name);
+    for row in &mut whole.rows {
+        row.subject.items *= 4;
+        row.value += 1.0;
+    }
+    both.insert(whole);
+    let test = "relative_error(method=nystrom, dataset=recipes, comparison=rank, columns=100)";
+    let text = format!("  - {{ id: c, place: p, says: s, runs: [fixture, whole], test: '{test} < 2.5' }}\n");
+    let (_folder, path) = file(&text);
+    let claims = Claims::read(&path).unwrap();
+    let judged = |published: &Published| claims.judge(None, published, &KnownNames::default()).unwrap().remove(0);
+    let claim = judged(&both);
+    assert!(claim.numbers.starts_with("at 1 of 2 places; 3.026 < 2.500 is false"), "{}", claim.numbers);
+    assert!(claim.numbers.ends_with("recipes, n = 4,000"), "{}", claim.numbers);
+}
+
+#[test]
 fn what_is_missing_makes_a_claim_untested_and_what_nobody_has_is_an_error() {
     let untested = judged("relative_error(method=stacur) < 1");
     let ClaimVerdict::Untested(why) = untested.verdict else { panic!("{untested:?}") };
