@@ -74,7 +74,7 @@ fn runs_of_one_dataset_at_two_sizes_are_two_places_and_no_mean() {
     let judged = |published: &Published| claims.judge(None, published, &KnownNames::default()).unwrap().remove(0);
     let claim = judged(&both);
     assert!(claim.numbers.starts_with("at 1 of 2 places; 3.026 < 2.500 is false"), "{}", claim.numbers);
-    assert!(claim.numbers.ends_with("recipes, n = 4,000"), "{}", claim.numbers);
+    assert!(claim.numbers.ends_with(" ± 0.136, n = 4,000"), "{}", claim.numbers);
 }
 
 #[test]
