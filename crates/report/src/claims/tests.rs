@@ -75,6 +75,10 @@ fn runs_of_one_dataset_at_two_sizes_are_two_places_and_no_mean() {
     let claim = judged(&both);
     assert!(claim.numbers.starts_with("at 1 of 2 places; 3.026 < 2.500 is false"), "{}", claim.numbers);
     assert!(claim.numbers.ends_with(" ± 0.136, n = 4,000"), "{}", claim.numbers);
+    let small = test.replace("columns", "items=1000, columns");
+    let (_folder, path) = file(&text.replace(test, &small));
+    let claim = Claims::read(&path).unwrap().judge(None, &both, &KnownNames::default()).unwrap().remove(0);
+    assert!(claim.numbers.starts_with("2.026 < 2.500"), "{}", claim.numbers);
 }
 
 #[test]
