@@ -1,6 +1,6 @@
 //! Provenance of a result: everything needed to make it again, or to see why it came out differently. Written as `run.json`.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
@@ -105,6 +105,9 @@ pub struct Machine {
     pub threads: usize,
     /// Bytes of main memory.
     pub memory_bytes: Option<u64>,
+    /// Model of each GPU of NVIDIA's that its driver lists.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub gpus: Vec<String>,
     /// Name and version of the system.
     pub os: String,
 }
@@ -238,11 +241,12 @@ impl Source {
 }
 
 impl Machine {
-    /// In words: `AMD EPYC, 2 threads`.
+    /// In words: `AMD EPYC, 2 threads`, `AMD EPYC, 16 threads, NVIDIA H100 80GB HBM3`.
     pub fn words(&self) -> String {
         let cpu = self.cpu.as_deref().unwrap_or("a processor without a name");
         let plural = if self.threads == 1 { "" } else { "s" };
-        format!("{cpu}, {} thread{plural}", self.threads)
+        let gpus: String = self.gpus.iter().map(|gpu| format!(", {gpu}")).collect();
+        format!("{cpu}, {} thread{plural}{gpus}", self.threads)
     }
 
     /// Facts that the system tells; `None` where it doesn't.
@@ -256,9 +260,21 @@ impl Machine {
             cores: std::thread::available_parallelism().map_or(1, usize::from),
             threads: rayon::current_num_threads(),
             memory_bytes: kilobytes(&memory, "MemTotal:").map(|kilobytes| kilobytes * 1024),
+            gpus: gpus(Path::new("/proc/driver/nvidia/gpus")),
             os: format!("{} {}", std::env::consts::OS, release.trim()).trim().to_owned(),
         }
     }
+}
+
+/// Models of the GPUs that a driver lists, one folder a card; none where there is no such driver.
+fn gpus(driver: &Path) -> Vec<String> {
+    let mut cards: Vec<_> = std::fs::read_dir(driver).into_iter().flatten().flatten().map(|card| card.path()).collect();
+    cards.sort();
+    let model = |card: PathBuf| {
+        let information = std::fs::read_to_string(card.join("information")).ok()?;
+        Some(information.lines().find_map(|line| line.strip_prefix("Model:"))?.trim().to_owned())
+    };
+    cards.into_iter().filter_map(model).collect()
 }
 
 fn git(arguments: &[&str]) -> Option<String> {
@@ -288,6 +304,22 @@ mod tests {
         let overlays = overlays(&facts);
         assert_eq!(overlays.profile.as_deref(), Some("paper"));
         assert_eq!(overlays.set, ["ranks=[1]", "title=a b c", "title=it's"]);
+    }
+
+    #[test]
+    fn a_machine_names_the_cards_that_its_driver_lists() {
+        let driver = tempfile::tempdir().unwrap();
+        for (card, model) in [("0000:02:00.0", "NVIDIA H200"), ("0000:01:00.0", "NVIDIA H100 80GB HBM3")] {
+            let folder = driver.path().join(card);
+            std::fs::create_dir(&folder).unwrap();
+            std::fs::write(folder.join("information"), format!("Model: \t\t {model}\nIRQ:   \t\t 44\n")).unwrap();
+        }
+        std::fs::create_dir(driver.path().join("0000:03:00.0")).unwrap();
+        let gpus = gpus(driver.path());
+        assert_eq!(gpus, ["NVIDIA H100 80GB HBM3", "NVIDIA H200"]);
+        let machine = Machine { cpu: Some("AMD EPYC".to_owned()), gpus, threads: 16, ..Machine::look() };
+        assert_eq!(machine.words(), "AMD EPYC, 16 threads, NVIDIA H100 80GB HBM3, NVIDIA H200");
+        assert!(super::gpus(&driver.path().join("absent")).is_empty());
     }
 
     #[test]

@@ -79,10 +79,8 @@ impl Torch {
 
     /// For the provenance of a result.
     pub fn report(&self) -> TorchReport {
-        // libtorch/lib/libtorch_cpu.so, libtorch/build-version
-        let version = self.folder.as_deref().and_then(Path::parent).map(|root| root.join("build-version"));
         TorchReport {
-            version: version.and_then(|file| std::fs::read_to_string(file).ok()).map(|text| text.trim().to_owned()),
+            version: self.folder.as_deref().and_then(Path::parent).and_then(version),
             gpus: self.gpus(),
             threads: usize::try_from(tch::get_num_threads()).unwrap_or(1),
             mkl: tch::utils::has_mkl(),
@@ -98,6 +96,17 @@ fn loaded_folder() -> Option<PathBuf> {
     let maps = std::fs::read_to_string("/proc/self/maps").ok()?;
     let library = maps.lines().find_map(|line| line.find('/').map(|at| &line[at..]).filter(|path| is_torch(path)))?;
     Path::new(library).parent().map(Path::to_path_buf)
+}
+
+/// The version of a libtorch, by the file that an archive of it has at its root, or by that of a Python package.
+fn version(root: &Path) -> Option<String> {
+    let read = |name: &str| std::fs::read_to_string(root.join(name)).ok();
+    let of_archive = read("build-version").map(|text| text.trim().to_owned());
+    of_archive.or_else(|| {
+        let package = read("version.py")?;
+        let quoted = package.lines().find_map(|line| line.strip_prefix("__version__ = "))?;
+        Some(quoted.trim().trim_matches(['\'', '"']).to_owned())
+    })
 }
 
 fn is_torch(path: &str) -> bool {
@@ -122,4 +131,20 @@ fn open_for_all(_: &Path) -> Result<(), libloading::Error> {
 
 fn of(folder: Option<&Path>) -> String {
     folder.map_or_else(String::new, |folder| format!(" of `{}`", folder.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_archive_and_a_python_package_tell_their_version() {
+        let root = tempfile::tempdir().unwrap();
+        assert_eq!(version(root.path()), None);
+        std::fs::write(root.path().join("version.py"), "from typing import Optional\n__version__ = '2.11.0+cu130'\n")
+            .unwrap();
+        assert_eq!(version(root.path()).as_deref(), Some("2.11.0+cu130"));
+        std::fs::write(root.path().join("build-version"), "2.11.0\n").unwrap();
+        assert_eq!(version(root.path()).as_deref(), Some("2.11.0"));
+    }
 }
