@@ -1,12 +1,15 @@
 //! A collection: its members run one after the other, each as if alone, and are shown on one page.
 
 use landmark_report::{ReportInput, write_file};
+use landmark_yaml::{ConfigError, DEFAULT_PROFILE, PROFILES};
 
 use super::{
     Ended, ReportSection, RunError, RunOptions, command_of, drawing, redraw, results_folder, run_sections, section,
     sections_again, with_causes,
 };
-use crate::config::{Collection, Config, Shown, Subject};
+use crate::catalogue::Catalogue;
+use crate::config::{Collection, Config, Overlays, Shown, Subject};
+use crate::provenance;
 
 /// Runs every member; a failure stops the rest, unless the run goes on after failures.
 pub(super) fn run(
@@ -38,6 +41,48 @@ pub(super) fn run(
         eprintln!("all {} of them on one page: open `{}`", collection.members.len(), page.display());
     }
     Ok((ended, sections))
+}
+
+/// Makes of each member the run whose results a page of them shows: in the profile of the page or, where it has none, in the largest of the smaller
+/// ones that it has; a published one under the `--set` of its command, which no collection knows of.
+///
+/// # Errors
+/// A file that is wrong in the profile or under the settings of its run.
+pub fn take_settings_of_runs(
+    collection: &mut Collection,
+    options: &RunOptions,
+    catalogue: &Catalogue,
+) -> Result<(), ConfigError> {
+    for member in &mut collection.members {
+        if !has_results(member, options)
+            && let Some(smaller) = smaller_run(member, options, catalogue)?
+        {
+            *member = smaller;
+        }
+        if let Subject::Collection(inner) = &mut member.subject {
+            take_settings_of_runs(inner, options, catalogue)?;
+            continue;
+        }
+        let folder = results_folder(member, options);
+        if let Some(facts) = provenance::kept(&folder).filter(|_| !redraw::has_cells(&folder)) {
+            *member = Config::load(&member.run.file, &provenance::overlays(&facts), catalogue)?;
+        }
+    }
+    Ok(())
+}
+
+/// A configuration in the largest profile below its own that it has results in, down to the default one.
+fn smaller_run(member: &Config, options: &RunOptions, catalogue: &Catalogue) -> Result<Option<Config>, ConfigError> {
+    let place = |name: &str| PROFILES.iter().position(|profile| *profile == name).unwrap_or(0);
+    let below = PROFILES.get(place(DEFAULT_PROFILE)..place(&member.run.profile.name)).unwrap_or_default();
+    for profile in below.iter().rev() {
+        let overlays = Overlays { profile: Some((*profile).to_owned()), set: Vec::new() };
+        let smaller = Config::load(&member.run.file, &overlays, catalogue)?;
+        if has_results(&smaller, options) {
+            return Ok(Some(smaller));
+        }
+    }
+    Ok(None)
 }
 
 /// Draws every member that has results and the page again; the page names the others.

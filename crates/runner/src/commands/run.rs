@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use landmark_fetch::{Console, Places, Wish, on_need};
-use landmark_harness::config::{Collection, Config, Subject};
+use landmark_harness::config::{Config, Subject};
 use landmark_harness::invocation::Invocation;
 use landmark_harness::needs::Needs;
 use landmark_harness::plan::GroupForecast;
@@ -157,27 +157,11 @@ pub(super) fn report(file: &Path, overlay: &OverlayArgs, places: &PlaceArgs, log
     let options = options(overlay, places, log);
     refuse_other_settings(&run::results_folder(&config, &options), overlay)?;
     if let Subject::Collection(collection) = &mut config.subject {
-        take_settings_of_runs(collection, &options)?;
+        run::take_settings_of_runs(collection, &options, catalogue::catalogue())?;
     }
     let folder = run::report_again(&config, &options)?;
     eprintln!("drawn again in `{}`", folder.display());
     Ok(Exit::Done)
-}
-
-/// Members that are published are drawn under the settings of their runs, whose `--set` no collection knows of.
-fn take_settings_of_runs(collection: &mut Collection, options: &RunOptions) -> Result<()> {
-    for member in &mut collection.members {
-        if let Subject::Collection(inner) = &mut member.subject {
-            take_settings_of_runs(inner, options)?;
-            continue;
-        }
-        let folder = run::results_folder(member, options);
-        if is_published(&folder) {
-            let overlays = published::overlay(&published::facts(&folder)?).overlays();
-            *member = Config::load(&member.run.file, &overlays, catalogue::catalogue())?;
-        }
-    }
-    Ok(())
 }
 
 /// True of a folder with the rows of a run, but without its cells.

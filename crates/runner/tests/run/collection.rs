@@ -73,6 +73,40 @@ fn the_page_shows_what_is_there_and_names_what_is_not() {
 }
 
 #[test]
+fn a_page_shows_of_each_member_the_largest_run_that_is_no_larger_than_its_own_profile() {
+    let scratch = collected("in_turn");
+    let mut first = std::fs::read_to_string(scratch.path("first.yaml")).unwrap();
+    first.push_str("profiles: { laptop: { title: The first on a laptop }, desk: { title: The first on a desk } }\n");
+    scratch.write("first.yaml", &first);
+    let draw = |profile: &str| {
+        let said = scratch.say(&["report", "config.yaml", "--profile", profile]);
+        assert_eq!(said.code, Some(0), "{}", said.err);
+        std::fs::read_to_string(scratch.path(&format!("results/{profile}/both/report.html"))).unwrap()
+    };
+    scratch.say(&["first.yaml", "--quiet"]);
+    for profile in ["desk", "paper"] {
+        let page = draw(profile);
+        assert!(page.contains("The first on a laptop</h1>"), "{profile}");
+        // what has no results in any is named as it would be run for this page
+        assert!(page.contains(&format!("<code>runner second.yaml --profile {profile}</code>")), "{profile}");
+    }
+    scratch.say(&["first.yaml", "--quiet", "--profile", "desk"]);
+    for published in [false, true] {
+        if published {
+            std::fs::remove_file(scratch.path("results/desk/first/cells.jsonl")).unwrap();
+        }
+        let page = draw("paper");
+        assert!(page.contains("The first on a desk</h1>") && !page.contains("The first on a laptop</h1>"), "{page}");
+    }
+    assert!(draw("desk").contains("The first on a desk</h1>"));
+    // a page of laptops shows no larger run, and none a test
+    scratch.say(&["second.yaml", "--quiet", "--profile", "smoke"]);
+    assert_eq!(scratch.say(&["report", "config.yaml"]).code, Some(0));
+    let page = std::fs::read_to_string(scratch.path("results/both/report.html")).unwrap();
+    assert!(page.contains("The first on a laptop</h1>") && !page.contains("The second matrix</h1>"));
+}
+
+#[test]
 fn a_page_of_all_together_says_below_what_it_lacks_and_how_it_is_made() {
     let scratch = collected("together");
     let summary = || std::fs::read_to_string(scratch.path("results/both/summary.md")).unwrap();
