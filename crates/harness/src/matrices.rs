@@ -32,6 +32,11 @@ impl<'a> Matrices<'a> {
         self.0.iter().filter_map(|matrix| matrix.metered)
     }
 
+    /// Those that count calls of their own.
+    fn meters(&self) -> impl Iterator<Item = &'a MeteredStore> {
+        self.stores().filter(|metered| !metered.is_counted_there())
+    }
+
     /// True where there is none.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -100,12 +105,12 @@ impl<'a> Matrices<'a> {
 
     /// Calls made so far: evaluations of matrices that are not given.
     pub fn calls(&self) -> u64 {
-        self.stores().filter(|metered| metered.is_priced()).map(|metered| metered.spent().evaluations).sum()
+        self.meters().filter(|metered| metered.is_priced()).map(|metered| metered.spent().evaluations).sum()
     }
 
     /// Evaluations made so far, entries that were read off a given matrix among them.
     pub fn evaluations(&self) -> u64 {
-        self.stores().map(|metered| metered.spent().evaluations).sum()
+        self.meters().map(|metered| metered.spent().evaluations).sum()
     }
 
     /// Entries of the matrices that the store held before this run.
@@ -121,7 +126,7 @@ impl<'a> Matrices<'a> {
     /// A reader of the evaluations made so far, for the progress line.
     pub fn counter(&self) -> impl Fn() -> Count + Send + 'static {
         let boxed = |metered: &MeteredStore| Box::new(metered.counter()) as Box<dyn Fn() -> Count + Send>;
-        let counters: Vec<_> = self.stores().map(boxed).collect();
+        let counters: Vec<_> = self.meters().map(boxed).collect();
         move || counters.iter().map(|counter| counter()).sum()
     }
 

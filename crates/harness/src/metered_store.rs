@@ -7,10 +7,14 @@
 //!
 //! γ is applied above the store, so a search over γ buys nothing.
 //!
-//! Where a method is fitted to one order a pair, each order is a metered store of its own, with one budget; what is wanted is their mean:
+//! A score that has two orders is kept in both, and its calls are metered below: their mean, their maximum and one of them share what was bought.
 //! ```text
-//! mean of both ← Stored → Metered ┬→ one order by the coin    → the score as given
-//!              ← Stored → Metered ┘→ the other (coin turned)  ↗
+//! mean of both ← Stored → both orders → Stored → Metered (budget, evaluations) → the score as given
+//! ```
+//! Where a method is fitted to one order a pair, each order is a metered store of its own; what is wanted is their mean:
+//! ```text
+//! mean of both ← Stored → one order by the coin    → Stored → Metered (budget, evaluations) → the score as given
+//!              ← Stored → the other (coin turned)  ↗
 //! ```
 
 use std::sync::{Arc, Mutex, PoisonError};
@@ -18,9 +22,9 @@ use std::time::{Duration, Instant};
 
 use landmark_core::entries::EntrySet;
 use landmark_core::oracle::Budget;
+use landmark_core::oracle::Coin;
 use landmark_core::oracle::MeanOfOrders;
 use landmark_core::oracle::Metered;
-use landmark_core::oracle::OneOrder;
 use landmark_core::oracle::Oracle;
 use landmark_core::oracle::OracleError;
 use landmark_core::oracle::OracleShape;
@@ -34,8 +38,9 @@ use landmark_store::TileStore;
 
 use crate::config::MatrixSubject;
 use crate::interrupt::{before_the_end, flush_before_the_end};
+use crate::oracles::Orders;
 use crate::oracles::scorer::Scorer;
-use crate::problem::{Problem, SplitOrders, similarity};
+use crate::problem::{Problem, similarity};
 use crate::progress::Count;
 use crate::scale::batches::SharedScores;
 
@@ -69,17 +74,42 @@ pub struct FailedPairs {
     pub is_all: bool,
 }
 
+/// Scores of pairs in the order in which they were asked for, kept below what is made of the two orders.
+#[derive(Clone)]
+struct AsGiven {
+    stored: Arc<Stored<Meter>>,
+    /// Meter of the calls.
+    meter: Meter,
+    /// Coin of the order that is asked for; `None` where both are.
+    coin: Option<Coin>,
+}
+
+impl AsGiven {
+    /// Calls that a pair still takes.
+    fn calls(&self, i: usize, j: usize) -> Result<u64, StoreError> {
+        let call = |(i, j)| self.stored.has(i, j).map(|is_here| u64::from(!is_here));
+        match self.coin {
+            Some(coin) => call(coin.order(i, j)),
+            None if i == j => call((i, j)),
+            None => Ok(call((i, j))? + call((j, i))?),
+        }
+    }
+}
+
 /// Buys raw scores, each at most once.
 pub struct MeteredStore {
+    /// Meter of what the store lacks: of the calls, too, unless both orders of a pair are kept below.
     meter: Meter,
     stored: Option<Arc<Stored<Meter>>>,
     store: Option<TileStore>,
     budget: Budget,
     beside: Mutex<Vec<Arc<MeteredStore>>>,
     /// Scores of pairs as they were asked for, below the mean of both orders.
-    as_given: Option<Arc<Stored<Arc<dyn Oracle>>>>,
+    as_given: Option<AsGiven>,
     /// The other order of every pair, where this one holds one.
     other_order: Option<Arc<MeteredStore>>,
+    /// True of another order whose calls the first one's meter counts.
+    is_counted_there: bool,
     /// The program or endpoint that scores, where there is one.
     scorer: Option<Scorer>,
     /// Price of an evaluation.
@@ -98,37 +128,45 @@ impl MeteredStore {
         let budget = Budget { entries: matrix.budget.limit(), seconds: matrix.budget.seconds };
         let store = if problem.is_priced { Some(TileStore::open(store)?.with_sync(matrix.sync)) } else { None };
         let can_score = problem.sentences().is_none_or(|sentences| sentences.is_trained);
+        let (scorer, cost) = (problem.scorer().cloned(), matrix.budget.cost_per_entry);
         let label = |what: &str| OracleLabel::new(matrix.oracle.kind(), format!("{}{what}", problem.description));
         // both orders of a pair are kept as they are, so that their mean and their maximum share what was bought
         let orders = problem.sentences().and_then(|sentences| Some((sentences, sentences.order.symmetrization()?)));
-        let (as_given, raw) = match (orders, &store) {
-            (Some((sentences, orders)), Some(kept)) => {
-                let as_given = Arc::new(kept.attach(Arc::clone(&sentences.as_given), label(", as given"))?);
-                flush_before_the_end(&as_given);
-                let given: Arc<dyn Oracle> = Arc::clone(&as_given) as _;
-                let raw = orders.over(&given, seed);
-                (Some(as_given), raw)
-            }
-            _ => (None, Arc::clone(&problem.raw)),
+        let Some(((sentences, orders), kept)) = orders.zip(store.as_ref()) else {
+            let metered = match &problem.orders {
+                None => Self::of(Arc::clone(&problem.raw), label(""), store, budget)?,
+                Some(split) => {
+                    let [one, other] = split.over(&split.as_given);
+                    let one = Self::of(one, label(""), store, budget)?;
+                    let meter = Arc::new(Metered::sharing(other, &one.meter));
+                    let other = Self::over(meter, label(", the other order"), one.store.clone(), budget)?;
+                    Self { other_order: Some(Arc::new(other)), ..one }
+                }
+            };
+            return Ok(Self { can_score, scorer, cost, ..metered });
+        };
+        let meter = Arc::new(Metered::with_budget(Arc::clone(&sentences.as_given), budget));
+        let stored = Arc::new(kept.attach(Arc::clone(&meter), label(", as given"))?);
+        flush_before_the_end(&stored);
+        let given: Arc<dyn Oracle> = Arc::clone(&stored) as _;
+        let below = |coin| Some(AsGiven { stored: Arc::clone(&stored), meter: Arc::clone(&meter), coin });
+        let above = |oracle, what: &str, coin| -> Result<Self, StoreError> {
+            let metered = Self::of(oracle, label(what), Some(kept.clone()), Budget::default())?;
+            Ok(Self { as_given: below(coin), budget, ..metered })
         };
         let metered = match &problem.orders {
-            None => Self::of(raw, label(""), store, budget)?,
-            Some(SplitOrders { as_given: given, coin }) => {
-                let given = as_given.as_ref().map_or_else(|| Arc::clone(given), |as_given| Arc::clone(as_given) as _);
-                let one = Self::of(Arc::new(OneOrder::new(Arc::clone(&given), *coin)), label(""), store, budget)?;
-                let other = OneOrder::new(given, coin.turned());
-                let meter = Arc::new(Metered::sharing(Arc::new(other) as Arc<dyn Oracle>, &one.meter));
-                let other = Self::over(meter, label(", the other order"), one.store.clone(), budget)?;
-                Self { other_order: Some(Arc::new(other)), ..one }
+            None => {
+                let coin = (orders == Orders::Random).then(|| Coin::new(seed));
+                above(orders.over(&given, seed), "", coin)?
+            }
+            Some(split) => {
+                let [one, other] = split.over(&given);
+                let other = above(other, ", the other order", Some(split.coin.turned()))?;
+                let other = Self { is_counted_there: true, ..other };
+                Self { other_order: Some(Arc::new(other)), ..above(one, "", Some(split.coin))? }
             }
         };
-        Ok(Self {
-            as_given,
-            can_score,
-            scorer: problem.scorer().cloned(),
-            cost: matrix.budget.cost_per_entry,
-            ..metered
-        })
+        Ok(Self { can_score, scorer, cost, ..metered })
     }
 
     /// Stacks budget and store on an oracle.
@@ -161,6 +199,7 @@ impl MeteredStore {
             beside,
             as_given: None,
             other_order: None,
+            is_counted_there: false,
             scorer: None,
             cost: None,
             can_score: true,
@@ -227,7 +266,7 @@ impl MeteredStore {
     /// Scores of pairs as they are asked for, before both orders became one; [`scores`](Self::scores) where there is one alone.
     pub fn as_given(&self) -> Arc<dyn Oracle> {
         match &self.as_given {
-            Some(as_given) => Arc::clone(as_given) as Arc<dyn Oracle>,
+            Some(as_given) => Arc::clone(&as_given.stored) as Arc<dyn Oracle>,
             None => self.scores(),
         }
     }
@@ -273,9 +312,10 @@ impl MeteredStore {
     /// # Errors
     /// A store that cannot be read.
     pub fn missing(&self, entries: &EntrySet) -> Result<u64, StoreError> {
-        match &self.stored {
-            Some(stored) => stored.missing(entries),
-            None => Ok(entries.evaluations()),
+        match (&self.stored, &self.as_given) {
+            (Some(stored), Some(below)) => stored.missing_at(entries, |i, j| below.calls(i, j)),
+            (Some(stored), None) => stored.missing(entries),
+            (None, _) => Ok(entries.evaluations()),
         }
     }
 
@@ -351,22 +391,32 @@ impl MeteredStore {
     /// # Errors
     /// A store that cannot be written.
     pub fn flush(&self) -> Result<(), StoreError> {
-        self.as_given.as_ref().map_or(Ok(()), |stored| stored.flush())?;
+        self.as_given.as_ref().map_or(Ok(()), |below| below.stored.flush())?;
         self.stored.as_ref().map_or(Ok(()), |stored| stored.flush())?;
         let beside = self.beside.lock().unwrap_or_else(PoisonError::into_inner);
         beside.iter().try_for_each(|metered| metered.flush())
     }
 
+    /// Meter of the calls.
+    fn calls(&self) -> &Meter {
+        self.as_given.as_ref().map_or(&self.meter, |below| &below.meter)
+    }
+
+    /// True where [`spent`](Self::spent) is that of another one: of the other order of pairs whose scores are kept as they were asked for.
+    pub fn is_counted_there(&self) -> bool {
+        self.is_counted_there
+    }
+
     /// Count of the calls really made so far, by this process and by workers that follow it; seconds are its own.
     pub fn spent(&self) -> Spent {
-        let spent = self.meter.spent();
+        let spent = self.calls().spent();
         let by_others = self.shared.as_ref().map_or(0, |shared| shared.by_others());
         Spent { evaluations: spent.evaluations + by_others * self.shape().evaluations_per_pair, ..spent }
     }
 
     /// A reader of the evaluations made so far, for the progress line.
     pub fn counter(&self) -> impl Fn() -> Count + Send + 'static {
-        let (meter, scorer, cost) = (Arc::clone(&self.meter), self.scorer.clone(), self.cost);
+        let (meter, scorer, cost) = (Arc::clone(self.calls()), self.scorer.clone(), self.cost);
         let (shared, each) = (self.shared.clone(), self.shape().evaluations_per_pair);
         move || {
             let by_others = shared.as_ref().map_or(0, |shared| shared.by_others());

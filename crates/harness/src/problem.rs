@@ -5,7 +5,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use landmark_core::oracle::{Coin, Kernel, Kernelized, Oracle, OracleError, Symmetry};
+use landmark_core::oracle::{Coin, Kernel, Kernelized, OneOrder, Oracle, OracleError, Symmetry};
 use landmark_data::{Split, matrices};
 use landmark_oracles::subprocess::ScoredItems;
 use landmark_report::Caveat;
@@ -65,6 +65,11 @@ impl SplitOrders {
     fn of(run: &RunSettings, matrix: &MatrixSubject, as_given: Arc<dyn Oracle>) -> Option<Self> {
         let is_split = matrix.reads_one_order() && as_given.symmetry() == Symmetry::Asymmetric;
         is_split.then(|| Self { as_given, coin: Coin::new(run.seed) })
+    }
+
+    /// One order of each pair by the coin, and the other.
+    pub fn over(&self, as_given: &Arc<dyn Oracle>) -> [Arc<dyn Oracle>; 2] {
+        [self.coin, self.coin.turned()].map(|coin| Arc::new(OneOrder::new(Arc::clone(as_given), coin)) as _)
     }
 }
 

@@ -157,10 +157,18 @@ impl<O: Oracle> Stored<O> {
     /// # Errors
     /// [`StoreError::System`] where the scratch file cannot be read.
     pub fn missing(&self, set: &EntrySet) -> Result<u64, StoreError> {
-        self.count_missing(set).map_err(scratch_failed)
+        self.missing_at(set, |i, j| Ok(self.price(i, j)))
     }
 
-    fn count_missing(&self, set: &EntrySet) -> io::Result<u64> {
+    /// The same where a pair that is not here takes `calls(i, j)`: scores that this one is made of may be kept elsewhere.
+    ///
+    /// # Errors
+    /// As [`missing`](Self::missing); those of `calls`.
+    pub fn missing_at(
+        &self,
+        set: &EntrySet,
+        calls: impl Fn(usize, usize) -> Result<u64, StoreError>,
+    ) -> Result<u64, StoreError> {
         // what failed is not asked again
         let failed = self.state().failures.final_keys();
         let held = self.held();
@@ -169,17 +177,18 @@ impl<O: Oracle> Stored<O> {
         let symmetric = self.shape.symmetry == Symmetry::Symmetric;
         let mut evaluations = 0;
         for j in set.columns() {
-            held.gather_column(&all, j, &mut scores)?;
+            held.gather_column(&all, j, &mut scores).map_err(scratch_failed)?;
             for (i, score) in scores.iter().enumerate() {
-                let counted = symmetric && i < j && set.has_column(i);
+                let counted = symmetric && i < j && set.has_column(i) || i == j && self.shape.diagonal_known;
                 if score.is_nan() && !counted && !failed.contains(&held.key(i, j)) {
-                    evaluations += self.price(i, j);
+                    evaluations += calls(i, j)?;
                 }
             }
         }
         for (i, j) in set.scattered() {
-            if held.get(i, j)?.is_none() && !failed.contains(&held.key(i, j)) {
-                evaluations += self.price(i, j);
+            let counted = i == j && self.shape.diagonal_known;
+            if !counted && held.get(i, j).map_err(scratch_failed)?.is_none() && !failed.contains(&held.key(i, j)) {
+                evaluations += calls(i, j)?;
             }
         }
         // which pairs are chosen on the way is not known, so none of them counts as here
@@ -218,11 +227,18 @@ impl<O: Oracle> Stored<O> {
         self.held().gather_column(rows, j, scores).map_err(scratch_failed)
     }
 
+    /// True where the score of a pair is here, or on a diagonal that is known.
+    ///
+    /// # Errors
+    /// [`StoreError::System`] where the scratch file cannot be read.
+    pub fn has(&self, i: usize, j: usize) -> Result<bool, StoreError> {
+        let is_known = i == j && self.shape.diagonal_known;
+        Ok(is_known || self.held().get(i, j).map_err(scratch_failed)?.is_some())
+    }
+
+    /// Calls of a pair that is not here.
     fn price(&self, i: usize, j: usize) -> u64 {
-        match (i == j, self.shape.diagonal_known) {
-            (false, _) => self.shape.evaluations_per_pair,
-            (true, known) => u64::from(!known),
-        }
+        if i == j { 1 } else { self.shape.evaluations_per_pair }
     }
 
     /// Publishes what was evaluated and waits. To be called at the end of a run, for only here a full disk can be reported.

@@ -156,10 +156,14 @@ fn the_mean_and_the_larger_of_both_orders_share_what_was_bought() {
     let scratch = Scratch::with(GLUE);
     assert_eq!(scratch.run(&[]).code, Some(0));
     let before = scratch.tiles("store").len();
-    let larger = scratch.run(&["--set", "oracle.order=max"]);
-    assert_eq!(larger.code, Some(0), "{}", larger.err);
+    let dry = scratch.run_well(&["--set", "oracle.order=max", "--dry-run"]);
+    assert_eq!(number_before(&dry.out, " to buy"), 0, "{}", dry.out);
+    // calls that were made are found below, and no budget is charged with them
+    let larger = scratch.run_well(&["--set", "oracle.order=max", "--set", "budget.entries=1"]);
     assert!(!larger.err.contains("fine-tuning"), "{}", larger.err);
     assert!(scratch.tiles("store").len() > before);
+    let [planned, bought, reused] = scratch.calls("results/pairs");
+    assert_eq!((bought, reused), (0, planned));
 }
 
 #[test]
@@ -186,6 +190,40 @@ fn one_order_a_pair_stands_beside_the_mean_of_both() {
     // every method on one order: nothing is asked of the model that is there already
     let all = scratch.run_well(&["--set", "oracle.order=random"]);
     assert!(!all.err.contains("fine-tuning"), "{}", all.err);
+    let [planned, bought, reused] = scratch.calls("results/pairs");
+    assert_eq!((bought, reused), (0, planned));
+
+    // nor by methods that all read the mean of both, whose scores are kept under another name
+    let mean = Scratch::with(GLUE);
+    let shared = scratch.path("store").display().to_string();
+    let models = scratch.path("models/fine-tuned");
+    std::fs::create_dir_all(mean.path("models")).unwrap();
+    std::fs::rename(models, mean.path("models/fine-tuned")).unwrap();
+    mean.run_well(&["--store", &shared]);
+    let [planned, bought, reused] = mean.calls("results/pairs");
+    assert_eq!((bought, reused), (0, planned));
+}
+
+#[test]
+fn a_budget_is_spent_on_calls_of_either_order_and_what_it_bought_is_not_bought_again() {
+    let one = "  - { id: shift_ridge, name: one order, known: [landmarks], order: random }\nranks:";
+    for text in [GLUE.to_owned(), GLUE.replace("ranks:", one)] {
+        let scratch = Scratch::with(&text);
+        let planned = number_before(&scratch.run_well(&["--dry-run"]).out, " evaluations: ");
+        let cut = scratch.run(&["--set", "budget.entries=101", "--quiet"]);
+        assert_eq!(cut.code, Some(3), "{}", cut.err);
+        let spent: u64 = bills(&scratch).iter().sum();
+        assert!((100..=101).contains(&spent), "{spent}");
+        scratch.run_well(&["--quiet"]);
+        assert_eq!(bills(&scratch).iter().sum::<u64>(), planned);
+    }
+}
+
+/// Calls of each cell so far, those that a cut ended among them.
+fn bills(scratch: &Scratch) -> Vec<u64> {
+    let text = std::fs::read_to_string(scratch.path("results/pairs/bills.jsonl")).unwrap();
+    let calls = |line: &str| serde_json::from_str::<serde_json::Value>(line).unwrap()["calls"].as_u64().unwrap();
+    text.lines().map(calls).collect()
 }
 
 #[test]
