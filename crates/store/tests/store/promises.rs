@@ -184,3 +184,18 @@ fn pairs_that_are_missing_are_told_once_whatever_their_order() {
     assert_eq!(missing, [(3, 5), (0, 5)]);
     assert_eq!(stored.bought(), 2, "nothing is evaluated");
 }
+
+#[test]
+fn what_is_missing_costs_what_is_said_of_it_and_what_is_here_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let stored = attach(folder.path(), Counting { known_diagonal: Some(1.0), ..Counting::symmetric(4) });
+    stored.evaluate(&[(0, 1), (2, 3)], &mut [0.0; 2]).unwrap();
+    assert!(stored.has(1, 0).unwrap() && stored.has(2, 2).unwrap() && !stored.has(0, 2).unwrap());
+    let mut set = EntrySet::new(OracleShape::of(&stored));
+    set.add(&EntryPlan::columns(&[0, 1]));
+    set.add_entry(2, 3);
+    // (2, 0), (3, 0), (2, 1) and (3, 1) are missing, and one of them is free
+    let calls = |i: usize, j: usize| Ok(if i.max(j) == 3 && i.min(j) == 1 { 0 } else { 7 });
+    assert_eq!(stored.missing_at(&set, calls).unwrap(), 21);
+    assert_eq!(stored.missing(&set).unwrap(), 4);
+}
