@@ -40,7 +40,7 @@ use crate::config::MatrixSubject;
 use crate::interrupt::{before_the_end, flush_before_the_end};
 use crate::oracles::Orders;
 use crate::oracles::scorer::Scorer;
-use crate::problem::{Problem, similarity};
+use crate::problem::{Problem, SplitOrders, similarity};
 use crate::progress::Count;
 use crate::scale::batches::SharedScores;
 
@@ -128,45 +128,62 @@ impl MeteredStore {
         let budget = Budget { entries: matrix.budget.limit(), seconds: matrix.budget.seconds };
         let store = if problem.is_priced { Some(TileStore::open(store)?.with_sync(matrix.sync)) } else { None };
         let can_score = problem.sentences().is_none_or(|sentences| sentences.is_trained);
-        let (scorer, cost) = (problem.scorer().cloned(), matrix.budget.cost_per_entry);
         let label = |what: &str| OracleLabel::new(matrix.oracle.kind(), format!("{}{what}", problem.description));
         // both orders of a pair are kept as they are, so that their mean and their maximum share what was bought
         let orders = problem.sentences().and_then(|sentences| Some((sentences, sentences.order.symmetrization()?)));
-        let Some(((sentences, orders), kept)) = orders.zip(store.as_ref()) else {
-            let metered = match &problem.orders {
-                None => Self::of(Arc::clone(&problem.raw), label(""), store, budget)?,
-                Some(split) => {
-                    let [one, other] = split.over(&split.as_given);
-                    let one = Self::of(one, label(""), store, budget)?;
-                    let meter = Arc::new(Metered::sharing(other, &one.meter));
-                    let other = Self::over(meter, label(", the other order"), one.store.clone(), budget)?;
-                    Self { other_order: Some(Arc::new(other)), ..one }
-                }
-            };
-            return Ok(Self { can_score, scorer, cost, ..metered });
+        let metered = match orders.zip(store.as_ref()) {
+            Some(((sentences, orders), kept)) => Self::over_kept_orders(
+                (&sentences.as_given, orders, seed),
+                problem.orders.as_ref(),
+                kept,
+                budget,
+                &label,
+            )?,
+            None => Self::over_raw(problem, store, budget, &label)?,
         };
-        let meter = Arc::new(Metered::with_budget(Arc::clone(&sentences.as_given), budget));
-        let stored = Arc::new(kept.attach(Arc::clone(&meter), label(", as given"))?);
+        Ok(Self { can_score, scorer: problem.scorer().cloned(), cost: matrix.budget.cost_per_entry, ..metered })
+    }
+
+    /// The raw oracle itself, or its two orders apart, of which neither is kept as it was asked for.
+    fn over_raw(
+        problem: &Problem,
+        store: Option<TileStore>,
+        budget: Budget,
+        label: &dyn Fn(&str) -> OracleLabel,
+    ) -> Result<Self, StoreError> {
+        let Some(split) = &problem.orders else { return Self::of(Arc::clone(&problem.raw), label(""), store, budget) };
+        let [one, other] = split.over(&split.as_given);
+        let one = Self::of(one, label(""), store, budget)?;
+        let meter = Arc::new(Metered::sharing(other, &one.meter));
+        let other = Self::over(meter, label(", the other order"), one.store.clone(), budget)?;
+        Ok(Self { other_order: Some(Arc::new(other)), ..one })
+    }
+
+    /// What is made of the two orders of a score, which are kept as they were asked for and metered there.
+    fn over_kept_orders(
+        (score, orders, seed): (&Arc<dyn Oracle>, Orders, u64),
+        split: Option<&SplitOrders>,
+        store: &TileStore,
+        budget: Budget,
+        label: &dyn Fn(&str) -> OracleLabel,
+    ) -> Result<Self, StoreError> {
+        let meter = Arc::new(Metered::with_budget(Arc::clone(score), budget));
+        let stored = Arc::new(store.attach(Arc::clone(&meter), label(", as given"))?);
         flush_before_the_end(&stored);
         let given: Arc<dyn Oracle> = Arc::clone(&stored) as _;
-        let below = |coin| Some(AsGiven { stored: Arc::clone(&stored), meter: Arc::clone(&meter), coin });
         let above = |oracle, what: &str, coin| -> Result<Self, StoreError> {
-            let metered = Self::of(oracle, label(what), Some(kept.clone()), Budget::default())?;
-            Ok(Self { as_given: below(coin), budget, ..metered })
+            let as_given = AsGiven { stored: Arc::clone(&stored), meter: Arc::clone(&meter), coin };
+            let metered = Self::of(oracle, label(what), Some(store.clone()), Budget::default())?;
+            Ok(Self { as_given: Some(as_given), budget, ..metered })
         };
-        let metered = match &problem.orders {
-            None => {
-                let coin = (orders == Orders::Random).then(|| Coin::new(seed));
-                above(orders.over(&given, seed), "", coin)?
-            }
-            Some(split) => {
-                let [one, other] = split.over(&given);
-                let other = above(other, ", the other order", Some(split.coin.turned()))?;
-                let other = Self { is_counted_there: true, ..other };
-                Self { other_order: Some(Arc::new(other)), ..above(one, "", Some(split.coin))? }
-            }
+        let Some(split) = split else {
+            let coin = (orders == Orders::Random).then(|| Coin::new(seed));
+            return above(orders.over(&given, seed), "", coin);
         };
-        Ok(Self { can_score, scorer, cost, ..metered })
+        let [one, other] = split.over(&given);
+        let other = above(other, ", the other order", Some(split.coin.turned()))?;
+        let other = Self { is_counted_there: true, ..other };
+        Ok(Self { other_order: Some(Arc::new(other)), ..above(one, "", Some(split.coin))? })
     }
 
     /// Stacks budget and store on an oracle.
