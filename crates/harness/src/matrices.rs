@@ -34,7 +34,7 @@ impl<'a> Matrices<'a> {
 
     /// Those that count calls of their own.
     fn meters(&self) -> impl Iterator<Item = &'a MeteredStore> {
-        self.stores().filter(|metered| !metered.is_counted_there())
+        self.stores().filter(|metered| !metered.is_counted_elsewhere())
     }
 
     /// True where there is none.

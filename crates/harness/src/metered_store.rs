@@ -109,7 +109,7 @@ pub struct MeteredStore {
     /// The other order of every pair, where this one holds one.
     other_order: Option<Arc<MeteredStore>>,
     /// True of another order whose calls the first one's meter counts.
-    is_counted_there: bool,
+    is_counted_elsewhere: bool,
     /// The program or endpoint that scores, where there is one.
     scorer: Option<Scorer>,
     /// Price of an evaluation.
@@ -182,7 +182,7 @@ impl MeteredStore {
         };
         let [one, other] = split.over(&given);
         let other = above(other, ", the other order", Some(split.coin.turned()))?;
-        let other = Self { is_counted_there: true, ..other };
+        let other = Self { is_counted_elsewhere: true, ..other };
         Ok(Self { other_order: Some(Arc::new(other)), ..above(one, "", Some(split.coin))? })
     }
 
@@ -216,7 +216,7 @@ impl MeteredStore {
             beside,
             as_given: None,
             other_order: None,
-            is_counted_there: false,
+            is_counted_elsewhere: false,
             scorer: None,
             cost: None,
             can_score: true,
@@ -420,8 +420,8 @@ impl MeteredStore {
     }
 
     /// True where [`spent`](Self::spent) is that of another one: of the other order of pairs whose scores are kept as they were asked for.
-    pub fn is_counted_there(&self) -> bool {
-        self.is_counted_there
+    pub fn is_counted_elsewhere(&self) -> bool {
+        self.is_counted_elsewhere
     }
 
     /// Count of the calls really made so far, by this process and by workers that follow it; seconds are its own.

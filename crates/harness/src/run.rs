@@ -41,7 +41,7 @@ mod error;
 mod redraw;
 mod section;
 
-pub use collection::take_settings_of_runs;
+pub use collection::take_largest_runs;
 pub use cost::{Cost, cost};
 pub use error::RunError;
 pub use redraw::redraw;

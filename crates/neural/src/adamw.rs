@@ -8,7 +8,7 @@
 //! Loshchilov & Hutter 2019. Eight passes over four tensors of the size of the weights; on the CPU they are made over a piece
 //! that stays in the cache, so that memory is read and written once.
 
-use tch::{Device, Kind, TchError, Tensor};
+use tch::{Kind, TchError, Tensor};
 
 /// Settings of the optimiser.
 #[derive(Debug, Clone, Copy)]
@@ -113,10 +113,10 @@ impl AdamWParams {
         if self.clip.is_infinite() {
             return Ok(1.0);
         }
-        let norms = gradients.iter().map(Tensor::f_norm).collect::<Result<Vec<_>, _>>()?;
-        // read together: each reading waits for a GPU to catch up
-        let norms = Tensor::f_stack(&norms, 0)?.f_to_kind(Kind::Double)?.f_to_device(Device::Cpu)?;
-        let squares: f64 = Vec::<f64>::try_from(norms)?.iter().map(|norm| norm.powi(2)).sum();
+        let mut squares = 0.0;
+        for gradient in gradients {
+            squares += gradient.f_norm()?.f_double_value(&[])?.powi(2);
+        }
         Ok((self.clip / squares.sqrt().max(f64::MIN_POSITIVE)).min(1.0))
     }
 

@@ -1,7 +1,9 @@
 //! A collection: its members run one after the other, each as if alone, and are shown on one page.
 
+use std::path::Path;
+
 use landmark_report::{ReportInput, write_file};
-use landmark_yaml::{ConfigError, DEFAULT_PROFILE, PROFILES};
+use landmark_yaml::{ConfigError, DEFAULT_PROFILE, PROFILES, Problem, Sources};
 
 use super::{
     Ended, ReportSection, RunError, RunOptions, command_of, drawing, redraw, results_folder, run_sections, section,
@@ -47,8 +49,8 @@ pub(super) fn run(
 /// ones that it has; a published one under the `--set` of its command, which no collection knows of.
 ///
 /// # Errors
-/// A file that is wrong in the profile or under the settings of its run.
-pub fn take_settings_of_runs(
+/// A file that is wrong in the profile or under the settings of its run; a published `run.json` that is torn.
+pub fn take_largest_runs(
     collection: &mut Collection,
     options: &RunOptions,
     catalogue: &Catalogue,
@@ -60,15 +62,24 @@ pub fn take_settings_of_runs(
             *member = smaller;
         }
         if let Subject::Collection(inner) = &mut member.subject {
-            take_settings_of_runs(inner, options, catalogue)?;
+            take_largest_runs(inner, options, catalogue)?;
             continue;
         }
         let folder = results_folder(member, options);
-        if let Some(facts) = provenance::kept(&folder).filter(|_| !redraw::has_cells(&folder)) {
+        let file = folder.join("run.json");
+        if file.is_file() && !redraw::has_cells(&folder) {
+            let facts = provenance::kept(&folder).ok_or_else(|| torn(&file))?;
             *member = Config::load(&member.run.file, &provenance::overlays(&facts), catalogue)?;
         }
     }
     Ok(())
+}
+
+fn torn(facts: &Path) -> ConfigError {
+    let name = facts.display().to_string();
+    let problem = Problem::new(format!("`{name}` is no JSON, so under which settings its rows were made is not known"));
+    let help = "fetch that file again, or run the configuration again";
+    ConfigError::new(&name, &Sources::default(), vec![problem.help(help)])
 }
 
 /// A configuration in the largest profile below its own that it has results in, down to the default one.

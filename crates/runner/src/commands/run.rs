@@ -157,7 +157,7 @@ pub(super) fn report(file: &Path, overlay: &OverlayArgs, places: &PlaceArgs, log
     let options = options(overlay, places, log);
     refuse_other_settings(&run::results_folder(&config, &options), overlay)?;
     if let Subject::Collection(collection) = &mut config.subject {
-        run::take_settings_of_runs(collection, &options, catalogue::catalogue())?;
+        run::take_largest_runs(collection, &options, catalogue::catalogue())?;
     }
     let folder = run::report_again(&config, &options)?;
     eprintln!("drawn again in `{}`", folder.display());

@@ -104,6 +104,11 @@ fn a_page_shows_of_each_member_the_largest_run_that_is_no_larger_than_its_own_pr
     assert_eq!(scratch.say(&["report", "config.yaml"]).code, Some(0));
     let page = std::fs::read_to_string(scratch.path("results/both/report.html")).unwrap();
     assert!(page.contains("The first on a laptop</h1>") && !page.contains("The second matrix</h1>"));
+
+    scratch.write("results/desk/first/run.json", "{ \"command\"");
+    let torn = scratch.say(&["report", "config.yaml", "--profile", "paper"]);
+    assert_eq!(torn.code, Some(2), "{}", torn.err);
+    assert!(torn.err.contains("`results/desk/first/run.json` is no JSON"), "{}", torn.err);
 }
 
 #[test]
