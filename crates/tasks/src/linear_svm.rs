@@ -8,8 +8,9 @@
 //! Factors of an indefinite matrix come with a signature ±1 a column; the machine sees the columns as plain features, that is,
 //! the associated positive definite space and not the indefinite inner product.
 //!
-//! Cost: O(n·d) an epoch and class, classes in parallel; memory O(n + d) a class at work beside the rows, never n × n. The result
-//! depends on the seed only through the order of visits, and not on the number of threads.
+//! Cost: O(n·d) an epoch and class, classes in parallel; memory O(n + d) a class at work beside the rows. Dense rows that are wider than there are of
+//! them, up to 4,096, take O(n²) an epoch, and n² numbers for all classes, once their inner products are worth it (see [`wide`]). The result depends
+//! on the seed only through the order of visits, and not on the number of threads.
 
 use ndarray::{Array1, Array2, ArrayView2};
 use rayon::prelude::*;
@@ -29,6 +30,7 @@ mod crammer_singer;
 mod folds;
 mod linfa_traits;
 mod newton;
+mod wide;
 
 use crammer_singer::CrammerSinger;
 use folds::{FoldMachines, Shared};
@@ -187,7 +189,13 @@ impl LinearSvmValidParams {
         Ok(match set.features {
             Features::Dense(x) => {
                 let rows = DenseRows::new(x, self.0.bias);
-                if paths.use_newton(rows.width(), rows.len()) { paths.newton(&rows) } else { paths.train(&rows) }
+                if paths.use_newton(rows.width(), rows.len()) {
+                    paths.newton(&rows)
+                } else if self.0.multi_class == MultiClass::OneVsRest && Paths::are_wide(rows.width(), rows.len()) {
+                    paths.one_vs_rest_wide(x, &rows)
+                } else {
+                    paths.train(&rows)
+                }
             }
             Features::Sparse(_) if self.0.solver == Solver::Newton => {
                 let wanted = "`auto` or `dual_descent` for sparse rows";

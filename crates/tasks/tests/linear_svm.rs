@@ -207,7 +207,54 @@ fn sparse_rows_give_the_machine_of_dense_rows() {
 }
 
 #[test]
+fn rows_wider_than_there_are_of_them_give_the_machine_of_sparse_rows() {
+    // sparse rows know no inner products: the twin walks on features alone
+    let costs = [0.001, 0.1, 10.0];
+    for (classes, bias, loss) in
+        [(3, Some(2.0), Loss::Hinge), (2, Some(1.0), Loss::SquaredHinge), (3, None, Loss::SquaredHinge)]
+    {
+        let (mut x, labels) = noisy(60, 100, classes, 18);
+        let twice = x.row(7).to_owned();
+        x.row_mut(30).assign(&twice); // a matrix of inner products without full rank
+        let sparse = SparseRows::from_dense(x.view()).unwrap();
+        let params = LinearSvmParams { bias, loss, ..tight() }.check().unwrap();
+        let of_dense = params.train_path(&TrainingSet::new(&x, &labels, classes).unwrap(), &costs, 7).unwrap();
+        let of_sparse = params.train_path(&TrainingSet::new(&sparse, &labels, classes).unwrap(), &costs, 7).unwrap();
+        for (dense, sparse) in of_dense.iter().zip(&of_sparse) {
+            assert!(dense.report().converged(), "{:?}", dense.report());
+            assert_near(&solution(dense), &solution(sparse), 1e-5);
+            let objective = |machine: &LinearSvm| machine.report().problems[0].primal;
+            assert!((objective(dense) - objective(sparse)).abs() <= 1e-9 * objective(sparse));
+        }
+    }
+}
+
+#[test]
+fn wide_rows_give_up_after_the_epochs_allowed() {
+    let (x, labels) = noisy(60, 100, 2, 18);
+    let params = LinearSvmParams {
+        tolerance: Tolerance::DualityGap(1e-14),
+        max_epochs: 5,
+        shrinking: false,
+        ..Default::default()
+    };
+    let path = params.check().unwrap().train_path(&TrainingSet::new(&x, &labels, 2).unwrap(), &[1.0, 10.0], 7).unwrap();
+    for machine in &path {
+        assert!(!machine.report().converged());
+        assert_eq!(machine.report().epochs(), 5);
+    }
+}
+
+#[test]
 fn any_number_of_threads_gives_the_same_bits() {
+    let (wide, of_wide) = noisy(200, 300, 5, 9);
+    let params = LinearSvmParams::default().check().unwrap();
+    let with = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| params.train(&wide, &of_wide, 5, 11).unwrap())
+    };
+    assert_eq!(with(1), with(2));
+    assert_eq!(with(1), with(5));
     let (x, labels) = noisy(200, 9, 5, 9);
     for solver in [Solver::DualDescent, Solver::Newton] {
         let params = LinearSvmParams { solver, ..Default::default() }.check().unwrap();
