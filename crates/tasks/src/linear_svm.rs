@@ -9,7 +9,7 @@
 //! the associated positive definite space and not the indefinite inner product.
 //!
 //! Cost: O(n·d) an epoch and class, classes in parallel; memory O(n + d) a class at work beside the rows. Dense rows that are wider than there are of
-//! them, up to 4,096, take O(n²) an epoch, and n² numbers for all classes, once their inner products are worth it (see [`wide`]). The result depends
+//! them, up to 4,096, take O(n²) an epoch, and n² numbers for all classes, once their inner products are worth taking. The result depends
 //! on the seed only through the order of visits, and not on the number of threads.
 
 use ndarray::{Array1, Array2, ArrayView2};
