@@ -64,6 +64,33 @@ fn intents_are_classified_without_a_download_and_the_average_is_that_of_the_doma
 }
 
 #[test]
+fn the_gain_is_what_a_representation_won_less_what_it_lost_over_domains_and_replicates() {
+    let scratch = Scratch::with(INTENT);
+    scratch.run_well(&["--set", "replicates=2"]);
+    let rows = scratch.figures("results/requests");
+    for labels in ["5 labels an intent", "all labels"] {
+        let of = |metric: &str| -> Vec<&serde_json::Value> {
+            let is_it = |row: &&serde_json::Value| {
+                row["metric"] == metric
+                    && row["comparison"] == labels
+                    && row["method"] == "sent"
+                    && row["position"] == 100
+            };
+            rows.iter().filter(is_it).collect()
+        };
+        let shares = |metric: &str| -> f64 {
+            of(metric).iter().map(|row| row["value"].as_f64().unwrap() / row["items"].as_f64().unwrap()).sum()
+        };
+        let counted = of("wins").len() as f64;
+        assert_eq!(counted % 2.0, 0.0, "two replicates of each domain");
+        let gain = of("gain");
+        assert_eq!(gain.len(), 1);
+        let wanted = (shares("wins") - shares("losses")) / counted;
+        assert!((gain[0]["value"].as_f64().unwrap() - wanted).abs() < 1e-12, "{labels}: {wanted}");
+    }
+}
+
+#[test]
 fn a_stream_counts_what_it_skips_and_writes_its_projection() {
     let scratch = stream(&[lines(0, 50).as_bytes(), b"\n  \ncaf\xe9\n", lines(50, 60).as_bytes()].concat());
     let said = scratch.run_well(&[]);

@@ -26,7 +26,7 @@ const SYNTHETIC_TEXTS: usize = 4000;
 /// Blocks sketched side by side end at each of these per cents, and at those asked for.
 const BLOCK: usize = 10;
 
-/// Texts, and what was learned from them so far.
+/// Texts, and what was learned from them in the order of the last replicate asked for.
 pub(super) struct Unlabelled {
     texts: Vec<String>,
     made: Mutex<HashMap<(u64, &'static str), Arc<Shares>>>,
@@ -99,6 +99,7 @@ impl Unlabelled {
         order.shuffle(&mut stream(seed, &settings.unlabelled, "unlabelled order", replicate));
         order.truncate(settings.texts.unwrap_or(usize::MAX));
         progress.now(format!("sketching {} texts without labels", order.len()));
+        made.retain(|(of, _), _| *of == replicate);
         let shares = Arc::new(self.sketch(settings, hash, weighted, &order)?);
         made.insert((replicate, kind), Arc::clone(&shares));
         Ok(shares)
@@ -163,4 +164,25 @@ fn of_length_one(row: &HashedRow, weights: Option<&[f64]>) -> Vec<f64> {
         row.columns().iter().zip(row.values()).map(|(&column, value)| weight(column) * value).collect();
     let length = values.iter().map(|value| value * value).sum::<f64>().sqrt();
     values.into_iter().map(|value| if length > 0.0 { value / length } else { 0.0 }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sketches_are_kept_for_the_last_replicate_alone() {
+        let settings = Intent { texts: Some(50), sketch_rows: 6, dimension: 3, ..Intent::default() };
+        let texts = Unlabelled::read(&settings, None, 2022).unwrap();
+        let hash = settings.hash(0).check().unwrap();
+        let progress = Progress::start(1, "parts", true, || 0_u64);
+        let of =
+            |kind, replicate| texts.shares(&settings, kind, &hash, kind == "idf", 2022, replicate, &progress).unwrap();
+        let first = of("plain", 0);
+        of("idf", 0);
+        assert!(Arc::ptr_eq(&first, &of("plain", 0)));
+        assert_eq!(texts.made.lock().unwrap().len(), 2);
+        of("plain", 1);
+        assert_eq!(texts.made.lock().unwrap().len(), 1);
+    }
 }

@@ -134,16 +134,26 @@ impl Classifying {
         })
     }
 
+    /// Replicate by replicate, for the sketches of one are gigabytes; the gains over all of them last.
     fn cases(&self) -> Vec<Case> {
         let mut cases = Vec::new();
-        for labels in self.settings.labels() {
-            for replicate in 0..self.run.replicates as u64 {
+        for replicate in 0..self.run.replicates as u64 {
+            for labels in self.settings.labels() {
                 let domains = (0..self.domains.len()).map(Scope::Domain).chain([Scope::Average]);
                 cases.extend(domains.map(|scope| Case { labels, replicate, scope }));
             }
-            cases.push(Case { labels, replicate: 0, scope: Scope::Gain });
         }
+        cases.extend(self.settings.labels().into_iter().map(|labels| Case {
+            labels,
+            replicate: 0,
+            scope: Scope::Gain,
+        }));
         cases
+    }
+
+    /// The first of the parts of a replicate with its `place`-th number of labels.
+    fn first_part(&self, replicate: usize, place: usize) -> usize {
+        (replicate * self.settings.labels().len() + place) * (self.domains.len() + 1)
     }
 
     /// Representations, each at every share where it depends on one.
@@ -289,10 +299,9 @@ impl Classifying {
 
     /// Gain of every representation over none, over all replicates, from the rows of the parts before.
     fn gain(&self, part: usize, case: Case, finished: &Finished<'_>) -> Result<Vec<ResultRow>, StudyError> {
-        let step = self.domains.len() + 1;
-        let first = part - self.run.replicates * step;
+        let place = part - self.first_part(self.run.replicates, 0);
         let replicates: Vec<Vec<&[ResultRow]>> = (0..self.run.replicates)
-            .map(|replicate| self.of_domains(first + replicate * step, finished))
+            .map(|replicate| self.of_domains(self.first_part(replicate, place), finished))
             .collect::<Result<_, _>>()?;
         let items = self.domains.iter().map(|domain| domain.test.len()).sum();
         let gain = |contender: Contender<'_>| {
