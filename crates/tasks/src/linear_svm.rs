@@ -12,6 +12,8 @@
 //! them, up to 4,096, take O(n²) an epoch, and n² numbers for all classes, once their inner products are worth taking. The result depends
 //! on the seed only through the order of visits, and not on the number of threads.
 
+use std::ops::Range;
+
 use ndarray::{Array1, Array2, ArrayView2};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -191,7 +193,7 @@ impl LinearSvmValidParams {
                 let rows = DenseRows::new(x, self.0.bias);
                 if paths.use_newton(rows.width(), rows.len()) {
                     paths.newton(&rows)
-                } else if self.0.multi_class == MultiClass::OneVsRest && Paths::are_wide(rows.width(), rows.len()) {
+                } else if paths.are_wide(rows.width(), rows.len()) {
                     paths.one_vs_rest_wide(x, &rows)
                 } else {
                     paths.train(&rows)
@@ -361,10 +363,14 @@ impl Paths<'_, '_> {
         self.by_cost(self.of_each_class(path_of))
     }
 
-    /// Something for each class, in parallel; two classes have one machine, for class 1.
+    /// Classes with a machine: of two only class 1.
+    fn machines(&self) -> Range<usize> {
+        usize::from(self.set.classes == 2)..self.set.classes
+    }
+
+    /// Something for each class with a machine, in parallel.
     fn of_each_class<T: Send>(&self, of: impl Fn(usize) -> T + Sync + Send) -> Vec<T> {
-        let first = usize::from(self.set.classes == 2);
-        (first..self.set.classes).into_par_iter().map(of).collect()
+        self.machines().into_par_iter().map(of).collect()
     }
 
     /// Puts the machines of each cost together.

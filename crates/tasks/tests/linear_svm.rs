@@ -247,16 +247,8 @@ fn wide_rows_give_up_after_the_epochs_allowed() {
 
 #[test]
 fn any_number_of_threads_gives_the_same_bits() {
-    let (wide, of_wide) = noisy(200, 300, 5, 9);
-    let params = LinearSvmParams::default().check().unwrap();
-    let with = |threads: usize| {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        pool.install(|| params.train(&wide, &of_wide, 5, 11).unwrap())
-    };
-    assert_eq!(with(1), with(2));
-    assert_eq!(with(1), with(5));
-    let (x, labels) = noisy(200, 9, 5, 9);
-    for solver in [Solver::DualDescent, Solver::Newton] {
+    for (columns, solver) in [(9, Solver::DualDescent), (9, Solver::Newton), (300, Solver::Auto)] {
+        let (x, labels) = noisy(200, columns, 5, 9);
         let params = LinearSvmParams { solver, ..Default::default() }.check().unwrap();
         let with = |threads: usize| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();

@@ -10,7 +10,7 @@ use rayon::prelude::*;
 use landmark_core::linalg;
 use landmark_core::stream::{Rng, stream};
 
-use super::{LinearSvm, Paths, Solved};
+use super::{LinearSvm, MultiClass, Paths, Solved};
 use crate::svm::dual_descent::DualDescent;
 use crate::svm::{DenseRows, GramRows, Rows, SolveReport};
 
@@ -19,7 +19,7 @@ const MOST_ROWS: usize = 4096;
 
 /// Epochs of each of some machines that together take about as long as the inner products they would share, n²·d flops of a matrix product: on two threads
 /// n / 90 of one machine for 4,000 rows × 4,096 columns, n / 50 of three together for 1,733 × 8,192, and n / 8 for 500 × 512, which stay in the cache
-/// (`--example time_svm`). Whoever stops just before the turn has lost nothing, just behind it as much again.
+/// (`--example time_svm`). A machine that is done before has lost nothing, and one that is done soon after takes about twice its time.
 fn epochs_worth_products(rows: usize, machines: usize) -> usize {
     (rows / (32 * machines)).max(1)
 }
@@ -33,9 +33,9 @@ struct Walk {
 }
 
 impl Paths<'_, '_> {
-    /// True of rows of this width that are fewer than that, and few enough for the matrix of their inner products.
-    pub(super) fn are_wide(width: usize, rows: usize) -> bool {
-        rows <= width.min(MOST_ROWS)
+    /// True of one-vs-rest on rows that are no more than their width, and few enough for the matrix of their inner products.
+    pub(super) fn are_wide(&self, width: usize, rows: usize) -> bool {
+        self.params.multi_class == MultiClass::OneVsRest && rows <= width.min(MOST_ROWS)
     }
 
     /// As [`one_vs_rest`](Self::one_vs_rest).
@@ -55,8 +55,7 @@ impl Paths<'_, '_> {
         let mut visits = stream(self.seed, "", "linear_svm.visits", class as u64);
         let mut machine = DualDescent::new(rows, self.signs(class), curvatures, self.options());
         let mut solved = Vec::with_capacity(self.costs.len());
-        let machines = if self.set.classes == 2 { 1 } else { self.set.classes };
-        let mut worth = epochs_worth_products(rows.len(), machines);
+        let mut worth = epochs_worth_products(rows.len(), self.machines().len());
         for &c in self.costs {
             let epochs = worth.min(self.params.max_epochs);
             let report = machine.solve_within(epochs, &self.costs_of_rows(c), &mut visits);
@@ -83,10 +82,7 @@ impl Paths<'_, '_> {
         for &c in &self.costs[walk.solved.len()..] {
             let left = self.params.max_epochs - epochs;
             let report = machine.solve_within(left, &self.costs_of_rows(c), &mut walk.visits);
-            let mut weights = vec![0.0; rows.width()];
-            for (i, coefficient) in machine.coefficients().into_iter().enumerate().filter(|(_, a)| *a != 0.0) {
-                rows.add(i, coefficient, &mut weights);
-            }
+            let weights = rows.state_of(&machine.coefficients());
             walk.solved.push(Solved { weights, report: SolveReport { epochs: epochs + report.epochs, ..report } });
             epochs = 0;
         }

@@ -60,9 +60,7 @@ impl<'a, R: Rows> DualDescent<'a, R> {
         options: DescentOptions,
     ) -> Self {
         let mut machine = Self { alpha, ..Self::new(rows, signs, curvatures, options) };
-        for (i, coefficient) in machine.coefficients().into_iter().enumerate().filter(|(_, a)| *a != 0.0) {
-            rows.add(i, coefficient, &mut machine.state);
-        }
+        machine.state = rows.state_of(&machine.coefficients());
         machine
     }
 
