@@ -36,7 +36,7 @@ mod wide;
 
 use crammer_singer::CrammerSinger;
 use folds::{FoldMachines, Shared};
-use newton::Newton;
+use newton::{Climb, Newton};
 
 /// Multi-class strategy: one machine a class, or one for all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -65,9 +65,6 @@ pub enum Solver {
 
 /// The widest rows (bias included) for which [`Solver::Auto`] takes Newton: 32 MiB of Gram matrix a class at work.
 pub const NEWTON_WIDTH: usize = 2048;
-
-/// Factor from one C to the next on the way to a larger one.
-const CLIMB: f64 = 10.0;
 
 /// Parameters as a configuration gives them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -244,33 +241,6 @@ struct Paths<'p, 's> {
     unit: &'p [f64],
     costs: &'p [f64],
     seed: u64,
-}
-
-/// The way to a large C: through smaller ones, each [`CLIMB`] times the one before. From w = 0 Newton's rows that pay come and go for a hundred
-/// steps; from the optimum at a tenth of C few of them change. Five folds of 2,168 rows × 1,400 columns in eight classes: 48 s → 9.5 s at C = 10³, more than
-/// 280 s → 24 s at 10⁶ (`--example time_cross_validation`, two busy cores).
-struct Climb {
-    /// The C that w is the optimum of, as far as it matters.
-    reached: f64,
-}
-
-impl Climb {
-    /// From w = 0, which is near the optimum as long as C Σ‖x_i‖² is no more than the number of rows.
-    fn from_zero(rows: &DenseRows<'_>) -> Self {
-        let squares: f64 = (0..rows.len()).map(|i| rows.curvature(i)).sum();
-        Self { reached: rows.len() as f64 / squares }
-    }
-
-    /// The solution at `c`, after those on the way.
-    fn to<T>(&mut self, c: f64, mut solve: impl FnMut(f64) -> T) -> T {
-        // not for the rounding of a path in steps of the same factor; from rows of zeros there is no way to go
-        while self.reached * CLIMB < c / (1.0 + 1e-9) {
-            self.reached *= CLIMB;
-            solve(self.reached);
-        }
-        self.reached = c;
-        solve(c)
-    }
 }
 
 /// Weights (with the bias feature's last, where there is one) of one machine, and how it was found.

@@ -51,6 +51,36 @@ pub(super) struct Newton<'a> {
     paying: Vec<bool>,
 }
 
+/// Factor from one C to the next on the way to a larger one.
+const CLIMB: f64 = 10.0;
+
+/// The way to a large C: through smaller ones, each [`CLIMB`] times the one before. From w = 0 Newton's rows that pay come and go for a hundred
+/// steps; from the optimum at a tenth of C few of them change. Five folds of 2,168 rows × 1,400 columns in eight classes: 48 s → 9.5 s at C = 10³, more than
+/// 280 s → 24 s at 10⁶ (`--example time_cross_validation`, two busy cores).
+pub(super) struct Climb {
+    /// The C that w is the optimum of, as far as it matters.
+    reached: f64,
+}
+
+impl Climb {
+    /// From w = 0, which is near the optimum as long as C Σ‖x_i‖² is no more than the number of rows.
+    pub(super) fn from_zero(rows: &DenseRows<'_>) -> Self {
+        let squares: f64 = (0..rows.len()).map(|i| rows.curvature(i)).sum();
+        Self { reached: rows.len() as f64 / squares }
+    }
+
+    /// The solution at `c`, after those on the way.
+    pub(super) fn to<T>(&mut self, c: f64, mut solve: impl FnMut(f64) -> T) -> T {
+        // not for the rounding of a path in steps of the same factor; from rows of zeros there is no way to go
+        while self.reached * CLIMB < c / (1.0 + 1e-9) {
+            self.reached *= CLIMB;
+            solve(self.reached);
+        }
+        self.reached = c;
+        solve(c)
+    }
+}
+
 /// Σ_i u_i x_i x_iᵀ over all rows (lower triangle): where every machine of a training set starts, since at w = 0 all rows pay.
 pub(super) fn gram_of_all(rows: &DenseRows<'_>, unit: &[f64]) -> Array2<f64> {
     let mut gram = Array2::zeros((rows.width(), rows.width()));
