@@ -387,3 +387,62 @@ impl Factor {
 fn blocks(n: usize) -> impl DoubleEndedIterator<Item = (usize, usize)> + ExactSizeIterator {
     (0..n.div_ceil(BLOCK_COLUMNS)).map(move |k| (k * BLOCK_COLUMNS, n.min((k + 1) * BLOCK_COLUMNS)))
 }
+
+#[cfg(test)]
+mod tests {
+    use landmark_core::stream::stream;
+    use ndarray::{Array2, Axis};
+    use rand::Rng as _;
+
+    use super::super::{LinearSvm, LinearSvmParams, MultiClass};
+    use crate::svm::{Loss, Tolerance, TrainingSet};
+
+    const COSTS: [f64; 3] = [0.001, 0.1, 10.0];
+
+    /// Noise around three centres, and three overlapping parts of its rows.
+    fn parts_of_noise(rows: usize, columns: usize) -> (Array2<f64>, Vec<usize>, Vec<Vec<usize>>) {
+        let rng = &mut stream(8, "test", "parts", 0);
+        let x = Array2::from_shape_fn((rows, columns), |(i, j)| {
+            rng.gen_range(-2.0..2.0) + if j % 3 == i % 3 { 0.5 } else { 0.0 }
+        });
+        let parts = (0..3).map(|fold| (0..rows).filter(|i| i / 3 % 3 != fold).collect()).collect();
+        (x, (0..rows).map(|i| i % 3).collect(), parts)
+    }
+
+    fn of_folds(params: &LinearSvmParams, rows: usize, columns: usize) -> Option<Vec<Vec<LinearSvm>>> {
+        let (x, labels, parts) = parts_of_noise(rows, columns);
+        let parts: Vec<&[usize]> = parts.iter().map(Vec::as_slice).collect();
+        params.clone().check().unwrap().train_folds(x.view(), &labels, 3, &parts, &COSTS).unwrap()
+    }
+
+    #[test]
+    fn machines_of_all_folds_at_once_are_those_of_each_fold_by_itself() {
+        let params = LinearSvmParams { tolerance: Tolerance::DualityGap(1e-11), ..Default::default() };
+        let at_once = of_folds(&params, 90, 8).expect("folds that share something");
+        let (x, labels, parts) = parts_of_noise(90, 8);
+        assert_eq!(at_once.len(), parts.len());
+        for (part, machines) in parts.iter().zip(at_once) {
+            let labels: Vec<usize> = part.iter().map(|&i| labels[i]).collect();
+            let x = x.select(Axis(0), part);
+            let set = TrainingSet::new(&x, &labels, 3).unwrap();
+            let alone = params.clone().check().unwrap().train_path(&set, &COSTS, 7).unwrap();
+            assert_eq!(machines.len(), alone.len());
+            for (shared, alone) in machines.iter().zip(&alone) {
+                assert!(shared.report().converged(), "{:?}", shared.report());
+                let weights = (&shared.weights() - &alone.weights()).mapv(f64::abs);
+                let bias = (shared.bias() - alone.bias()).mapv(f64::abs);
+                assert!(weights.iter().chain(&bias).all(|difference| *difference < 1e-5), "{weights:?} {bias:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn folds_that_share_no_system_are_left_to_be_walked_each() {
+        let crammer_singer = LinearSvmParams { multi_class: MultiClass::CrammerSinger, ..Default::default() };
+        assert!(of_folds(&crammer_singer, 90, 8).is_none());
+        let hinge = LinearSvmParams { loss: Loss::Hinge, ..Default::default() };
+        assert!(of_folds(&hinge, 90, 8).is_none());
+        let wide = LinearSvmParams::default();
+        assert!(of_folds(&wide, 90, 100).is_none());
+    }
+}

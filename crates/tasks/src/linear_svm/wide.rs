@@ -14,7 +14,8 @@ use super::{LinearSvm, MultiClass, Paths, Solved};
 use crate::svm::dual_descent::DualDescent;
 use crate::svm::{DenseRows, GramRows, Rows, SolveReport};
 
-/// The most rows whose inner products are held: 128 MiB.
+/// The most rows whose inner products are held: 128 MiB. With more of them a step waits for its row of the products as it would for one of features:
+/// five folds of 7,718 × 8,192 took 173 s with, 182 s without, and 3,097 × 8,192 no less with one matrix for all folds than with one for each.
 const MOST_ROWS: usize = 4096;
 
 /// Epochs of each of some machines that together take about as long as the inner products they would share, n²·d flops of a matrix product: on two threads
