@@ -47,7 +47,7 @@ pub enum ApproximateError {
     )]
     NoKnownDiagonal,
     /// A symmetric method was handed an asymmetric oracle.
-    #[error("`{method}` needs a symmetric oracle; symmetrise the score first (`Symmetrized`)")]
+    #[error("`{method}` needs a symmetric score, and the order of a pair matters to this one: symmetrise it first")]
     Asymmetric {
         /// Method id.
         method: &'static str,

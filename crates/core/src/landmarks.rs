@@ -62,7 +62,9 @@ pub enum LandmarkError {
         available: usize,
     },
     /// A policy that needs K = Kᵀ was handed an asymmetric oracle.
-    #[error("landmark policy `{policy}` needs a symmetric oracle; symmetrise the score first (`Symmetrized`)")]
+    #[error(
+        "landmark policy `{policy}` needs a symmetric score, and the order of a pair matters to this one: symmetrise it first"
+    )]
     Asymmetric {
         /// Policy id.
         policy: &'static str,

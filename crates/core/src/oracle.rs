@@ -292,7 +292,7 @@ impl Identity {
     }
 
     /// An identity that was written down as its raw bytes.
-    pub fn from_bytes(bytes: [u8; 32]) -> Self {
+    pub const fn from_bytes(bytes: [u8; 32]) -> Self {
         Self(bytes)
     }
 
@@ -342,7 +342,7 @@ pub enum OracleError {
     },
     /// The hard budget would be passed by this request; nothing of it was evaluated.
     #[error(
-        "the budget of {budget} evaluations is exhausted: {spent} spent and {requested} more were asked for. Raise the budget, or lower the rank"
+        "the budget of {budget} evaluations is exhausted: {spent} spent and {requested} more were asked for. Raise the budget, or ask for less: a lower rank, a smaller error estimate"
     )]
     BudgetExhausted {
         /// The limit.

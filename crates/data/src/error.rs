@@ -196,8 +196,8 @@ pub enum DataError {
         /// Its columns.
         cols: usize,
     },
-    /// NaN or an infinity in a similarity matrix.
-    #[error("`{path}`: the entry (i = {i}, j = {j}) is {value}; a similarity must be finite")]
+    /// NaN or an infinity in a matrix.
+    #[error("`{path}`: the entry (i = {i}, j = {j}) is {value}; {what} must be finite")]
     NotFiniteEntry {
         /// The file.
         path: PathBuf,
@@ -207,6 +207,8 @@ pub enum DataError {
         j: usize,
         /// Value of the entry.
         value: f64,
+        /// What the matrix holds: `a similarity`, `an embedding`.
+        what: &'static str,
     },
     /// A key and a response that are not of the same documents.
     #[error("cannot compare `{key}` with `{response}`: {what}; score a response to the same documents")]

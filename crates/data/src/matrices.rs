@@ -44,7 +44,7 @@ pub fn read_square(path: &Path) -> Result<Array2<f64>, DataError> {
             return Err(not_square(rows, cols));
         }
     }
-    let matrix = read_rows(path)?;
+    let matrix = read_finite(path, "a similarity")?;
     let (rows, cols) = matrix.dim();
     if rows == cols { Ok(matrix) } else { Err(not_square(rows, cols)) }
 }
@@ -54,6 +54,10 @@ pub fn read_square(path: &Path) -> Result<Array2<f64>, DataError> {
 /// # Errors
 /// As [`read_square`], except for the shape.
 pub fn read_rows(path: &Path) -> Result<Array2<f64>, DataError> {
+    read_finite(path, "an embedding")
+}
+
+fn read_finite(path: &Path, what: &'static str) -> Result<Array2<f64>, DataError> {
     let matrix = match ending(path).as_str() {
         "npz" => read_npz(path)?,
         "csv" | "tsv" | "txt" => read_lines(path)?,
@@ -61,7 +65,7 @@ pub fn read_rows(path: &Path) -> Result<Array2<f64>, DataError> {
     };
     match matrix.indexed_iter().find(|(_, value)| !value.is_finite()) {
         None => Ok(matrix),
-        Some(((i, j), &value)) => Err(DataError::NotFiniteEntry { path: path.to_owned(), i, j, value }),
+        Some(((i, j), &value)) => Err(DataError::NotFiniteEntry { path: path.to_owned(), i, j, value, what }),
     }
 }
 
@@ -189,6 +193,16 @@ mod tests {
     use ndarray_npy::WriteNpyExt;
 
     use super::*;
+
+    #[test]
+    fn what_is_not_finite_is_called_what_it_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("mine.csv");
+        std::fs::write(&path, "1,nan\n3,4\n").unwrap();
+        let said = |read: Result<Array2<f64>, DataError>| read.unwrap_err().to_string();
+        assert!(said(read_rows(&path)).ends_with("the entry (i = 0, j = 1) is NaN; an embedding must be finite"));
+        assert!(said(read_square(&path)).ends_with("the entry (i = 0, j = 1) is NaN; a similarity must be finite"));
+    }
 
     fn load(bytes: &[u8]) -> Result<Array2<f64>, DataError> {
         let folder = tempfile::tempdir().unwrap();

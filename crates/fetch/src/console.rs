@@ -81,7 +81,8 @@ impl Watch for Console {
 
     fn say(&mut self, line: &str) {
         if !self.quiet {
-            eprintln!("{line}");
+            // a reader that has gone away stops no fetch
+            let _ = writeln!(std::io::stderr().lock(), "{line}");
         }
     }
 

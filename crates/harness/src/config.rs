@@ -9,7 +9,8 @@ use std::sync::Arc;
 use landmark_core::oracle::Identity;
 use landmark_store::SyncPolicy;
 use landmark_yaml::{
-    Change, ConfigError, Node, Problem, Problems, Profile, Section, Sources, Value, lay_profile, overlay, profile_names,
+    Change, ConfigError, DEFAULT_PROFILE, Node, Problem, Problems, Profile, Section, Sources, Value, lay_profile,
+    overlay, profile_names,
 };
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Value as Json, json};
@@ -287,6 +288,18 @@ impl Config {
             text: text.to_owned(),
             subject: subject?,
         })
+    }
+
+    /// A warning for each file that does not define the profile it was asked for: a built-in name lays nothing over it.
+    pub fn profile_warnings(&self) -> Vec<String> {
+        if let Subject::Collection(collection) = &self.subject {
+            return collection.members.iter().flat_map(Self::profile_warnings).collect();
+        }
+        let RunSettings { profile, file, .. } = &self.run;
+        let runs_in_full = !profile.is_written && profile.name != DEFAULT_PROFILE;
+        let warning =
+            || format!("`{}` says nothing about the profile `{}`: it runs in full", file.display(), profile.name);
+        runs_in_full.then(warning).into_iter().collect()
     }
 
     /// blake3 of everything that moves a result: the resolved configuration as JSON with sorted keys, without the

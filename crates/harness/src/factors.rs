@@ -129,7 +129,7 @@ pub enum FactorsError {
         source: std::io::Error,
     },
     /// There are none.
-    #[error("there are no factors in `{}`; run the configuration first (`runner CONFIG.yaml`, with the same profile and `--set`s)", .0.display())]
+    #[error("there are no factors in `{}`; run the configuration first", .0.display())]
     Missing(PathBuf),
     /// A file that is not what it should be.
     #[error("`{}` is damaged ({reason}); run the configuration again with `--force`, which buys nothing anew", path.display())]

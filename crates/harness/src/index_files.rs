@@ -63,7 +63,7 @@ pub enum IndexError {
         source: std::io::Error,
     },
     /// There is none.
-    #[error("there is no index in `{}`; run the configuration first (`runner CONFIG.yaml`, with the same profile and `--set`s)", .0.display())]
+    #[error("there is no index in `{}`; run the configuration first", .0.display())]
     Missing(PathBuf),
     /// A file that is not what it should be.
     #[error("`{}` is damaged ({reason}); run the configuration again with `--force`, which calls nothing anew", path.display())]

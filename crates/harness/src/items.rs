@@ -22,6 +22,8 @@ pub struct OwnItems {
     pub blank: usize,
     /// Rows without a text that were left out.
     pub empty: usize,
+    /// Items of the file that a limit left out.
+    pub beyond: usize,
 }
 
 /// Why items could not be read.
@@ -90,6 +92,7 @@ impl OwnItems {
         let path = config.path.at(data).ok_or_else(|| ItemsError::NoDataFolder(config.path.written.clone()))?;
         let mut items = config.file(&path, more).read(2)?;
         if let Some(limit) = config.limit {
+            items.beyond = items.ids.len().saturating_sub(limit);
             items.ids.truncate(limit);
             items.texts.truncate(limit);
             items.more.iter_mut().for_each(|column| column.truncate(limit));
@@ -140,13 +143,16 @@ impl ItemFile<'_> {
         let mut items = OwnItems { blank, more: vec![Vec::new(); further.len()], ..OwnItems::default() };
         let mut seen: HashMap<String, usize> = HashMap::with_capacity(rows.len());
         for (at, (row, text)) in rows.into_iter().zip(texts).enumerate() {
+            let is_there = text.is_some();
             let Some(text) = text.filter(|text| !text.trim().is_empty()) else {
                 if self.drops_empty {
                     items.empty += 1;
                     continue;
                 }
                 let wanted = "remove the row, give it a text, or say `empty_texts: drop`";
-                return Err(self.table.row(row, format!("`{}` is blank", self.text), wanted).into());
+                let column = self.text;
+                let seen = if is_there { format!("`{column}` is blank") } else { format!("it has no `{column}`") };
+                return Err(self.table.row(row, seen, wanted).into());
             };
             let id = match (&ids, id) {
                 (Some(ids), Some(column)) => ids[at]
@@ -240,7 +246,16 @@ mod tests {
             ("x.tsv", b"key\ttext\na\tone\nb\t\xff\n", "row 2: bytes that are not UTF-8"),
             ("x.jsonl", b"{\"key\":1,\"text\":\"one\"}\nnonsense\n", "row 2: `nonsense` (expected"),
             ("x.jsonl", b"{\"key\":1,\"txt\":\"one\"}\n", "no column `text`; did you mean `txt`?"),
+            ("x.jsonl", b"{\"text\":\"one\",\"key\":1}\n{\"key\":2}\n", "row 2: it has no `text`; remove the row"),
+            ("x.tsv", b"", "is empty; wanted is a row an item"),
+            ("x.csv", b"\n", "is empty; wanted is a row an item"),
             ("x.csv", b"key,text\na,\nb,two\n", "row 1: "),
+            (
+                "x.csv",
+                b"key,text\na,\"one\n1\"\nb,\"two\nc,three\nd,four\n",
+                "row 2: line 4 opens a quote that is never closed; close it",
+            ),
+            ("x.csv", b"key,\"text\na,one\nb,two\n", "row 0: line 1 opens a quote that is never closed"),
             ("x.parquet", b"not at all", "can't be read as Parquet"),
         ] {
             let message = File::with(name, bytes).read(Some("key")).unwrap_err();

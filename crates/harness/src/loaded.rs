@@ -24,7 +24,20 @@ pub use documents::{EmptyDocuments, PlacedDocuments};
 pub use matrix::GivenMatrix;
 pub use pairs::Pairs;
 pub use questions::Questions;
-pub use texts::{PlacedTexts, TextPairs, Texts};
+pub use texts::{Chosen, PlacedTexts, TextPairs, Texts};
+
+/// Uses of the items, which decide what is loaded of them.
+#[derive(Debug, Clone, Copy)]
+pub struct Uses<'a> {
+    /// Treatment of a document without a word.
+    pub empty: EmptyDocuments,
+    /// True where anything reads texts through their word vectors.
+    pub compares_words: bool,
+    /// What the oracle reads: pairs of the user's own are texts to one that knows no pairs.
+    pub reads: &'a [ItemKind],
+    /// True where a text without a label is an item like others: factors are of all of them.
+    pub takes_unlabelled: bool,
+}
 
 /// Items of a dataset.
 pub struct Loaded {
@@ -53,8 +66,7 @@ pub enum LoadedItems {
 }
 
 impl Loaded {
-    /// Loads the items of a dataset. `compares_words` says whether anything reads texts through their word vectors, `reads`
-    /// what the oracle reads: pairs of the user's own are texts to one that knows no pairs.
+    /// Loads the items of a dataset.
     ///
     /// # Errors
     /// A missing or malformed input, named with the next step.
@@ -62,10 +74,9 @@ impl Loaded {
         run: &RunSettings,
         dataset: &DatasetConfig,
         data: Option<&Path>,
-        empty: EmptyDocuments,
-        compares_words: bool,
-        reads: &[ItemKind],
+        uses: Uses<'_>,
     ) -> Result<Self, LoadError> {
+        let Uses { empty, compares_words, reads, takes_unlabelled } = uses;
         let words = compares_words.then_some(empty);
         match &dataset.items {
             Items::Documents(items) => {
@@ -86,7 +97,7 @@ impl Loaded {
                 let drawn = GivenMatrix::draw(run, dataset.name, items);
                 Ok(Self::bare(dataset.name, LoadedItems::Matrix(drawn)))
             }
-            Items::Texts(items) => texts::load(run, dataset.name, items, words, data),
+            Items::Texts(items) => texts::load(run, dataset.name, (items, takes_unlabelled), words, data),
         }
     }
 
@@ -103,6 +114,12 @@ impl Loaded {
             LoadedItems::Matrix(given) => given.matrix.nrows(),
             LoadedItems::Texts(texts) => texts.scored.len(),
         }
+    }
+
+    /// The items among those of their file.
+    pub fn chosen(&self) -> Chosen {
+        let chosen = if let LoadedItems::Texts(texts) = &self.items { texts.chosen.clone() } else { None };
+        chosen.unwrap_or_else(|| Chosen::all(self.count()))
     }
 }
 
@@ -200,11 +217,13 @@ pub enum LoadError {
         proxy: &'static str,
     },
     /// Items and something that goes with them differ in number.
-    #[error("`{what}` has {seen} lines, but the dataset has {wanted} items")]
+    #[error("`{what}` has {seen} {unit}, but the dataset has {wanted} items")]
     Count {
         /// The file or key.
         what: String,
-        /// Number of lines that it has.
+        /// What it has one of an item: `lines`, `rows`.
+        unit: &'static str,
+        /// Number of them that it has.
         seen: usize,
         /// Number of items of the dataset.
         wanted: usize,

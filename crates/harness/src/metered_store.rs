@@ -18,7 +18,7 @@
 //! ```
 
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use landmark_core::entries::EntrySet;
 use landmark_core::oracle::Budget;
@@ -28,7 +28,6 @@ use landmark_core::oracle::Metered;
 use landmark_core::oracle::Oracle;
 use landmark_core::oracle::OracleError;
 use landmark_core::oracle::OracleShape;
-use landmark_core::oracle::Pair;
 use landmark_core::oracle::Spent;
 use landmark_http::PriceEstimate;
 use landmark_store::OracleLabel;
@@ -44,26 +43,15 @@ use crate::problem::{Problem, SplitOrders, similarity};
 use crate::progress::Count;
 use crate::scale::batches::SharedScores;
 
+pub(crate) mod checked;
+mod timing;
+
+use checked::CheckedOnCall;
+pub use timing::Timed;
+pub(crate) use timing::scattered_pairs;
+
 /// The meter at the bottom, shared with the progress line.
 pub type Meter = Arc<Metered<Arc<dyn Oracle>>>;
-
-/// Calls that were made to learn how long one takes.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Timed {
-    /// Number of calls.
-    pub evaluations: u64,
-    /// Those of them before the clock was started: with the first a program starts, or a model warms up.
-    pub first: u64,
-    /// Seconds of the others.
-    pub seconds: f64,
-}
-
-impl Timed {
-    /// Seconds of one.
-    pub fn seconds_each(self) -> f64 {
-        self.seconds / (self.evaluations - self.first) as f64
-    }
-}
 
 /// Number of pairs that could not be scored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -255,6 +243,21 @@ impl MeteredStore {
         Ok(metered)
     }
 
+    /// Takes over what the store holds of the same program or endpoint on other lists of items, where it holds nothing of this one; answers how many scores.
+    /// `keep` writes them, and the list, for others.
+    ///
+    /// # Errors
+    /// A store that cannot be read.
+    pub fn carry_over(&self, orders: Option<Orders>, keep: bool) -> Result<u64, StoreError> {
+        let (kept, orders) = match (&self.as_given, &self.stored, &self.other_order) {
+            (Some(below), _, _) => (&below.stored, None),
+            (None, Some(stored), None) => (stored, orders),
+            _ => return Ok(0),
+        };
+        let list = self.scorer.as_ref().and_then(|scorer| scorer.item_list(orders));
+        list.map_or(Ok(0), |list| kept.carry_over(&list, keep))
+    }
+
     /// Evaluations bought besides the matrix.
     pub fn spent_beside(&self) -> u64 {
         let beside = self.beside.lock().unwrap_or_else(PoisonError::into_inner);
@@ -309,6 +312,26 @@ impl MeteredStore {
         similarity(self.scores(), gamma)
     }
 
+    /// As [`similarities`](Self::similarities), of a program that is checked by so many pairs when the first score is to be evaluated.
+    ///
+    /// # Errors
+    /// As [`similarities`](Self::similarities).
+    pub fn checked_similarities(&self, gamma: Option<f64>, checks: usize) -> Result<Arc<dyn Oracle>, OracleError> {
+        match self.checked(checks) {
+            Some(checked) => similarity(Arc::new(checked), gamma),
+            None => self.similarities(gamma),
+        }
+    }
+
+    /// Scores that are checked so; `None` where no program gives them, or nothing is to be checked.
+    pub(crate) fn checked(&self, checks: usize) -> Option<CheckedOnCall> {
+        let Some(Scorer::Program(program)) = self.scorer.as_ref().filter(|_| checks > 0) else { return None };
+        let (Some(wanted), None) = (&self.stored, &self.other_order) else { return None };
+        let as_given = self.as_given.as_ref().map_or(wanted, |below| &below.stored);
+        let stored = (Arc::clone(wanted), Arc::clone(as_given));
+        Some(CheckedOnCall::new(self.scores(), stored, Arc::clone(program), checks))
+    }
+
     /// True where scores can be had now: of a model that is still to be fine-tuned they cannot.
     pub fn can_score(&self) -> bool {
         self.can_score
@@ -346,38 +369,6 @@ impl MeteredStore {
             (Some(stored), None) => stored.known_column(rows, j, scores).map(|()| true),
             _ => Ok(false),
         }
-    }
-
-    /// Makes `calls` evaluations of entries of `set` that are not in the store, from all over it, and keeps them; fewer where fewer are
-    /// left, and one more where a pair takes two. `None` where none is left.
-    ///
-    /// # Errors
-    /// Those of the oracle and of the store.
-    pub fn time(&self, set: &EntrySet, calls: u64) -> Result<Option<Timed>, OracleError> {
-        let calls = calls.min(self.missing(set)?);
-        let (scores, per_pair) = (self.scores(), self.shape().evaluations_per_pair.max(1));
-        let mut pairs = scattered_pairs(set, self.shape().len);
-        let mut timed = Timed { evaluations: 0, first: 0, seconds: 0.0 };
-        while timed.evaluations < calls {
-            // one pair alone, where others are left to be timed
-            let is_first = timed.evaluations == 0 && calls > per_pair;
-            let wanted = if is_first { 1 } else { (calls - timed.evaluations).div_ceil(per_pair) };
-            let sample: Vec<Pair> = pairs.by_ref().take(usize::try_from(wanted).unwrap_or(usize::MAX)).collect();
-            if sample.is_empty() {
-                break;
-            }
-            let (before, start) = (self.spent().evaluations, Instant::now());
-            scores.evaluate(&sample, &mut vec![0.0; sample.len()])?;
-            let new = self.spent().evaluations - before;
-            timed.evaluations += new;
-            if is_first {
-                timed.first += new;
-            } else if new > 0 {
-                timed.seconds += start.elapsed().as_secs_f64();
-            }
-        }
-        self.flush()?;
-        Ok((timed.evaluations > timed.first).then_some(timed))
     }
 
     /// Price of so many calls by what those so far have cost, where the scorer has one.
@@ -440,59 +431,6 @@ impl MeteredStore {
             let done = meter.spent().evaluations + by_others * each;
             let paid = scorer.as_ref().and_then(Scorer::paid).or_else(|| Some(cost? * done as f64));
             Count { done, paid }
-        }
-    }
-}
-
-/// All pairs of two items of a set, each once, in strides through its columns, rows and single entries.
-pub(crate) fn scattered_pairs(set: &EntrySet, n: usize) -> impl Iterator<Item = Pair> {
-    let (columns, rows, single) = (set.columns(), set.rows(), set.scattered());
-    let whole = (columns.len() + rows.len()) * n;
-    let total = whole + single.len();
-    let pair = move |place: usize| match place {
-        place if place >= whole => single[place - whole],
-        place if place < columns.len() * n => (place % n, columns[place / n]),
-        place => (rows[place / n - columns.len()], place % n),
-    };
-    // a stride near the golden ratio that meets every place once
-    let mut stride = (total as f64 * 0.618) as usize | 1;
-    while greatest_common_divisor(stride, total) > 1 {
-        stride += 2;
-    }
-    let step = move |place: &usize| Some((*place + stride) % total);
-    let places = std::iter::successors((total > 0).then_some(0), step).take(total);
-    places.map(pair).filter(|(i, j)| i != j)
-}
-
-fn greatest_common_divisor(a: usize, b: usize) -> usize {
-    if b == 0 { a } else { greatest_common_divisor(b, a % b) }
-}
-
-#[cfg(test)]
-mod tests {
-    use landmark_core::entries::EntryPlan;
-
-    use super::*;
-
-    #[test]
-    fn a_sample_meets_every_pair_once_and_begins_all_over_the_set() {
-        for n in [1, 2, 5, 30] {
-            let shape = OracleShape {
-                len: n,
-                symmetry: landmark_core::oracle::Symmetry::Asymmetric,
-                diagonal_known: false,
-                evaluations_per_pair: 1,
-            };
-            let mut set = EntrySet::new(shape);
-            set.add(&EntryPlan::columns(&(0..n.div_ceil(2)).collect::<Vec<_>>()));
-            let pairs: Vec<Pair> = scattered_pairs(&set, n).collect();
-            let mut distinct = pairs.clone();
-            distinct.sort_unstable();
-            distinct.dedup();
-            assert_eq!((pairs.len(), distinct.len()), ((n - 1) * n.div_ceil(2), pairs.len()), "{n}");
-            let columns: std::collections::BTreeSet<usize> = pairs.iter().take(n / 2).map(|&(_, j)| j).collect();
-            // a single item has no pair
-            assert!(n == 1 || columns.len() * 4 >= n.div_ceil(2), "{n}: {columns:?}");
         }
     }
 }

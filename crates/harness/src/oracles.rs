@@ -211,6 +211,10 @@ pub struct Words {
     pub negligible: Option<Negligible>,
 }
 
+/// What `runner init` calls scores whose oracle goes by another id.
+const CALLED: [(&str, &str); 4] =
+    [("program", "subprocess"), ("rerank", "http"), ("chat", "http"), ("matrix", "precomputed")];
+
 /// Similarity function that scores a pair, with its settings.
 #[derive(Clone)]
 pub struct OracleConfig {
@@ -247,7 +251,12 @@ impl OracleConfig {
         };
         let Some(&spec) = known.iter().find(|spec| spec.entry.id == kind) else {
             let place = section.node("kind").unwrap_or(node).place;
-            problems.add(Problem::unknown("oracle", &kind, known.iter().map(|spec| spec.entry.id)).at(place));
+            let problem = Problem::unknown("oracle", &kind, known.iter().map(|spec| spec.entry.id)).at(place);
+            let called = CALLED.iter().find(|(word, _)| *word == kind);
+            problems.add(match called {
+                Some((_, id)) => problem.help(format!("did you mean `{id}`?")),
+                None => problem,
+            });
             return None;
         };
         Some(Self { spec, settings: (spec.read)(&section, folder)? })

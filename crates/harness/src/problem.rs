@@ -15,7 +15,7 @@ use serde_json::{Value as Json, json};
 use crate::config::item_kind::ItemKind;
 use crate::config::{ConfigPath, MatrixSubject, ProxyConfig, ProxyKind, RunSettings, SplitConfig};
 use crate::items::OwnItems;
-use crate::loaded::{Labels, LoadError, Loaded, LoadedItems, Texts};
+use crate::loaded::{Chosen, Labels, LoadError, Loaded, LoadedItems, Texts, Uses};
 use crate::oracles::cross_encoder::Sentences;
 use crate::oracles::scorer::Scorer;
 use crate::oracles::{Items, Opened, Opening, Preparation, Training, Words};
@@ -92,10 +92,14 @@ impl Problem {
             let embeddings = queries.embeddings.as_ref().map(|path| matrices::read_rows(&path.resolved)).transpose()?;
             return Self::of_queries(run, matrix, data, &of(items)?, &of(&queries.texts)?, embeddings.as_ref());
         }
-        let empty = matrix.oracle.settings().empty_documents();
-        let reads = matrix.oracle.reads();
-        let loaded = Loaded::load(run, &matrix.dataset, data, empty, compares_words(matrix), reads)?;
-        let embeddings = embeddings_of(loaded.count());
+        let uses = Uses {
+            empty: matrix.oracle.settings().empty_documents(),
+            compares_words: compares_words(matrix),
+            reads: matrix.oracle.reads(),
+            takes_unlabelled: matrix.experiment.makes_factors,
+        };
+        let loaded = Loaded::load(run, &matrix.dataset, data, uses)?;
+        let embeddings = embeddings_of(loaded.chosen());
         Self::open(run, matrix, data, preparation, loaded, &embeddings)
     }
 
@@ -259,7 +263,9 @@ impl Joined<'_> {
         };
         let items =
             ScoredItems::new(joined(self.old.ids(), self.new.ids()), joined(self.old.texts(), self.new.texts()))?;
-        let of_old = embeddings_of(self.old.len());
+        // commands know the first items of a file, and a limit may have left out others
+        let beyond = if texts.limit.is_some() { OwnItems::of(texts, data)?.beyond } else { 0 };
+        let of_old = embeddings_of(Chosen { of: self.old.len() + beyond, ..Chosen::all(self.old.len()) });
         let embeddings = |path: &ConfigPath| {
             let (old, new) = (of_old(path)?, self.embeddings.ok_or(LoadError::NoNewEmbeddings)?);
             if new.dim() != (self.new.len(), old.ncols()) {

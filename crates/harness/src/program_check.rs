@@ -5,22 +5,20 @@
 //! identity      16 pairs that the store holds under this identity, asked again
 //! similarity    no item less like itself than any two are alike: distances would pass for similarities
 //! ```
-//! Cost: at most 32 evaluations beside the matrix, which are kept nowhere; none where nothing is to be evaluated.
+//! Cost: at most 32 evaluations beside the matrix, which are kept nowhere; none where nothing is to be evaluated. A run makes them before its jobs; a command
+//! that chooses its pairs on the way when it asks for the first that the store lacks (`metered_store/checked.rs`; the first two of them).
 
 use landmark_core::entries::EntrySet;
 use landmark_core::oracle::{Oracle, OracleError, Pair};
 
 use crate::job::JobError;
+use crate::metered_store::checked::{LOOKED_THROUGH, refuse_another_score, refuse_order};
 use crate::metered_store::scattered_pairs;
 use crate::oracles::scorer::Scorer;
 use crate::sweep::context::SweepContext;
 
-/// Pairs that are looked through for some that the store holds.
-const LOOKED_THROUGH: usize = 4096;
 /// Items whose similarity to themselves is looked at.
 const ITEMS: usize = 4;
-/// Two scores of one pair that differ by no more, relative to the larger, are the same: batches of a model move the last digits.
-const SAME: f64 = 1e-3;
 
 /// Pairs of the plan to be asked again.
 struct Picked {
@@ -88,45 +86,21 @@ pub(crate) fn check(context: &SweepContext<'_>, entries: &EntrySet) -> Result<Ve
         return Ok(Vec::new());
     };
     let picked = Picked::of(context, entries)?;
-    let items = program.items();
-    let shown = |&(i, j): &Pair| format!("`{}` and `{}`", items.ids()[i], items.ids()[j]);
     let scores_of = |oracle: &dyn Oracle, pairs: &[Pair]| -> Result<Vec<f64>, JobError> {
         let mut scores = vec![0.0; pairs.len()];
         oracle.evaluate(pairs, &mut scores)?;
         Ok(scores)
     };
-    let differ = |(one, other): (&f64, &f64)| (one - other).abs() > SAME * one.abs().max(other.abs()).max(1e-6);
-    let off = "`oracle.checks: 0` leaves this out";
+    let in_words = |reason: String| JobError::from(reason.as_str());
     // before anything is added to what the store holds
     let kept = scores_of(context.metered.scores().as_ref(), &picked.stored)?;
     let again = scores_of(context.problem.raw.as_ref(), &picked.stored)?;
-    if let Some(at) = kept.iter().zip(&again).position(differ) {
-        return Err(format!(
-            "the program calls itself `{}`, as it did when its scores were stored, but gives {} now {} where the store has {}: a program that \
-             has changed needs another identity, and one that varies can't be kept; {off}",
-            program.greeting().identity,
-            shown(&picked.stored[at]),
-            again[at],
-            kept[at]
-        )
-        .as_str()
-        .into());
-    }
+    refuse_another_score(program, &picked.stored, &kept, &again).map_err(in_words)?;
     // these are evaluations of the plan, and kept
     let forward = scores_of(context.metered.scores().as_ref(), &picked.both_orders)?;
     let turned: Vec<Pair> = picked.both_orders.iter().map(|&(i, j)| (j, i)).collect();
     let back = scores_of(program.as_ref(), &turned)?;
-    if let Some(at) = forward.iter().zip(&back).position(differ) {
-        return Err(format!(
-            "the program says that its score is symmetric, but gives {} {} in one order and {} in the other: let it greet with \
-             `\"symmetric\": false`, and say `oracle.symmetrize: mean`; {off}",
-            shown(&picked.both_orders[at]),
-            forward[at],
-            back[at]
-        )
-        .as_str()
-        .into());
-    }
+    refuse_order(program, &picked.both_orders, &forward, &back).map_err(in_words)?;
     let columns = entries.columns();
     let of_itself = match program.greeting().diagonal {
         Some(diagonal) => vec![diagonal],

@@ -158,6 +158,15 @@ pub fn with_sweep<T>(
     let problem = Problem::load(&config.run, matrix, options.data.as_deref(), preparation)?;
     let given = given_landmarks(matrix).map_err(RunError::Landmarks)?;
     let mut metered = MeteredStore::open(&problem, matrix, &store_address(config, options), config.run.seed)?;
+    // a page that is drawn again evaluates nothing
+    if !options.from_rows {
+        // what a dry run samples is kept, and with it this list
+        let keep = !options.dry_run || options.sample.is_some();
+        let carried = metered.carry_over(matrix.oracle.orders(), keep)?;
+        if carried > 0 && !options.quiet {
+            eprintln!("{} of the same scorer on other lists of items serve this one", counted(carried, "score"));
+        }
+    }
     if options.workers && !options.dry_run {
         let refuse = |reason: String| RunError::Plan(Box::new(reason.as_str().into()));
         if let Some(key) = matrix.budget.limits() {
@@ -203,7 +212,7 @@ fn run_at(
         let is_finished = |job: &Job<'_>| !options.force && finished.contains(&job.key) && source.is_kept(job);
         let forecast = Forecast::of(&jobs, shapes, is_finished);
         console::print_subject(config, source);
-        let checks = source.checks(&forecast).map_err(|error| RunError::Plan(Box::new(error)))?;
+        let checks = || source.checks(&forecast).map_err(|error| RunError::Plan(Box::new(error)));
         console::print_dry_run(config, &source.matrices(), (&forecast, checks), options)?;
         return Ok((Ended::Done, Vec::new()));
     }
@@ -227,7 +236,7 @@ fn run_at(
     let plan = |error| RunError::Plan(Box::new(error));
     let checks = source.checks(&forecast).map_err(plan)?;
     if checks > 0 {
-        let warnings = source.check(&forecast).map_err(plan)?;
+        let warnings = source.check(&forecast).map_err(|error| RunError::Asked(Box::new(error)))?;
         if !options.quiet {
             eprintln!("{} checked the program", counted(checks, "evaluation"));
         }

@@ -19,8 +19,10 @@ use parquet::schema::types::Type;
 use serde_json::Value as Json;
 
 use crate::config::TextsFormat;
+use open_quote::open_quote;
 use parquet_source::{ParquetSource, check_dictionaries};
 
+mod open_quote;
 mod parquet_source;
 
 /// The first two bytes of a gzip file.
@@ -35,13 +37,16 @@ const DELIMITERS: [char; 4] = [',', ';', '\t', '|'];
 #[non_exhaustive]
 pub enum TableError {
     /// The file system refused.
-    #[error("the items `{}` can't be read: {source}; a path in a configuration starts at its folder, one of `--set` where you are", path.display())]
+    #[error("`{}` can't be read: {source}; a path in a configuration starts at its folder, one on the command line where you are", path.display())]
     Read {
         /// The file.
         path: PathBuf,
         /// Error of the system.
         source: std::io::Error,
     },
+    /// A table without a line.
+    #[error("`{}` is empty; wanted is a row an item, below a line with the names of the columns", .0.display())]
+    Empty(PathBuf),
     /// A column that is not there.
     #[error("`{}` has no column `{column}`; {help}", path.display())]
     Column {
@@ -242,6 +247,9 @@ impl TableFile<'_> {
     /// Rows between tabs or as objects, by the reader that the catalogue's corpora have.
     fn read_rows(&self, format: RowFormat, wanted: &[&str]) -> Result<Table, TableError> {
         let text = self.whole()?;
+        if format == RowFormat::Tsv {
+            self.check_filled(&text)?;
+        }
         let head = self.head_of(format, &text)?;
         // names a near column; a file without an object has no rows
         if !head.is_empty() {
@@ -293,8 +301,10 @@ impl TableFile<'_> {
     /// Every column a text: an id like 007 stays as it is.
     fn read_csv(&self, wanted: &[&str]) -> Result<Table, TableError> {
         let text = self.whole()?;
+        self.check_filled(&text)?;
         let has_all = |head: &[String]| wanted.iter().all(|name| head.iter().any(|column| column == name));
         let delimiter = self.delimiters().find(|&delimiter| has_all(&csv_head(&text, delimiter)));
+        self.check_quotes(&text, delimiter.or(self.delimiter).unwrap_or(DELIMITERS[0]))?;
         let Some(delimiter) = delimiter else {
             let head = self.head()?;
             let lacking = wanted.iter().find(|name| !head.iter().any(|column| column == *name));
@@ -318,6 +328,21 @@ impl TableFile<'_> {
             table.push(row + 1, places.iter().map(|&place| Some(record[place].to_owned())));
         }
         Ok(table)
+    }
+
+    /// Refuses a table without even a header line.
+    fn check_filled(&self, text: &str) -> Result<(), TableError> {
+        if text.trim().is_empty() { Err(TableError::Empty(self.path.to_owned())) } else { Ok(()) }
+    }
+
+    /// Refuses a text in which a quote is never closed: what follows would be one cell.
+    fn check_quotes(&self, text: &str, delimiter: char) -> Result<(), TableError> {
+        let Some(at) = open_quote(text, delimiter) else { return Ok(()) };
+        let line = text[..at].matches('\n').count() + 1;
+        // the cell that never ends is in the last row that the reader sees
+        let row = csv_reader(text, delimiter).records().count();
+        let seen = format!("line {line} opens a quote that is never closed");
+        Err(self.row(row, seen, "close it; a text that begins with a quote is `\"\"\"like this\"`"))
     }
 
     fn damaged_parquet(&self, said: &str) -> TableError {

@@ -33,6 +33,8 @@ const ENDPOINT: &str = "an endpoint";
 const WARNINGS: u64 = 5;
 /// Failed pairs after which an endpoint that scored none is given up, whatever failed pairs may do.
 const HOPELESS: u64 = 20;
+/// In the place of the items where an endpoint is named apart from them.
+const NO_ITEMS: Identity = Identity::from_bytes([0; 32]);
 
 /// An endpoint as an oracle over texts.
 pub struct Http {
@@ -60,9 +62,9 @@ impl Http {
     /// A parameter out of range, a key that the environment lacks, a certificate that cannot be read.
     pub fn new(params: HttpParams, items: Arc<ScoredItems>, money: Option<f64>) -> Result<Self, HttpError> {
         let url = params.check()?;
-        let scores = identity(&params, FailedPairs::Error, &url, &items);
+        let scores = identity(&params, FailedPairs::Error, &url, items.identity());
         Ok(Self {
-            identity: identity(&params, params.failed_pairs, &url, &items),
+            identity: identity(&params, params.failed_pairs, &url, items.identity()),
             client: Client::new(&params, &url, money)?,
             jobs: params.batch.as_ref().map(|batch| Jobs::new(batch, &url, &scores)),
             runtime: client::runtime(&url)?,
@@ -81,6 +83,11 @@ impl Http {
     /// The address, without what might be secret.
     pub fn url(&self) -> &Url {
         &self.client.url
+    }
+
+    /// Digest of all that moves a score but the items.
+    pub fn identity_apart_from_items(&self) -> Identity {
+        identity(&self.params, FailedPairs::Error, self.url(), NO_ITEMS)
     }
 
     /// The items.
@@ -279,7 +286,7 @@ impl Http {
 }
 
 /// Digest of all that moves a score. Not of it are the key, the pace and the price.
-fn identity(params: &HttpParams, failed_pairs: FailedPairs, url: &Url, items: &ScoredItems) -> Identity {
+fn identity(params: &HttpParams, failed_pairs: FailedPairs, url: &Url, items: Identity) -> Identity {
     let request = BTreeMap::from_iter(&params.request);
     Identity::of(&[
         ("kind", b"http v1"),
@@ -297,7 +304,7 @@ fn identity(params: &HttpParams, failed_pairs: FailedPairs, url: &Url, items: &S
         ("diagonal", &json(&params.diagonal)),
         ("repeats", &json(&params.repeats)),
         ("failed pairs", &json(&failed_pairs)),
-        ("items", items.identity().as_bytes()),
+        ("items", items.as_bytes()),
     ])
 }
 
@@ -344,7 +351,7 @@ impl Oracle for Http {
 impl Fallible for Http {
     fn identity_of_scores(&self) -> Identity {
         // its query alone is secret, and no part of the identity
-        identity(&self.params, FailedPairs::Error, self.url(), &self.items)
+        identity(&self.params, FailedPairs::Error, self.url(), self.items.identity())
     }
 
     fn stand_in(&self) -> Option<f64> {

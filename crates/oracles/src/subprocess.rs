@@ -45,6 +45,9 @@ use error::excerpt;
 use message::{Answer, EXAMPLE, Score};
 use process::{Heard, Lost, Process};
 
+/// In the place of the items where a scorer is named apart from them.
+const NO_ITEMS: Identity = Identity::from_bytes([0; 32]);
+
 /// Batches that are on their way to one process: it need not wait for us.
 const WINDOW: usize = 2;
 
@@ -97,7 +100,7 @@ impl Subprocess {
     pub fn start(params: SubprocessParams, items: Arc<ScoredItems>) -> Result<Self, SubprocessError> {
         let params = params.check()?;
         let (process, greeting) = greet(&params, items.len())?;
-        let identity = identity(&greeting, params.failed_pairs, &items);
+        let identity = identity(&greeting, params.failed_pairs, items.identity());
         let mut slots: Vec<Mutex<Slot>> = (0..params.processes).map(|_| Mutex::default()).collect();
         slots[0] = Mutex::new(Slot(Some(process)));
         Ok(Self {
@@ -124,6 +127,11 @@ impl Subprocess {
     /// The items.
     pub fn items(&self) -> &Arc<ScoredItems> {
         &self.items
+    }
+
+    /// Digest of all that moves a score but the items.
+    pub fn identity_apart_from_items(&self) -> Identity {
+        identity(&self.greeting, FailedPairs::Error, NO_ITEMS)
     }
 
     /// Pairs that got the score of `failed_pairs` so far.
@@ -388,14 +396,14 @@ impl Slot {
 }
 
 /// Digest of all that moves a score.
-fn identity(greeting: &Greeting, failed_pairs: FailedPairs, items: &ScoredItems) -> Identity {
+fn identity(greeting: &Greeting, failed_pairs: FailedPairs, items: Identity) -> Identity {
     Identity::of(&[
         ("kind", b"subprocess v1"),
         ("program", greeting.identity.as_bytes()),
         ("symmetric", &[u8::from(greeting.symmetric)]),
         ("diagonal", format!("{:?}", greeting.diagonal).as_bytes()),
         ("failed pairs", format!("{failed_pairs:?}").as_bytes()),
-        ("items", items.identity().as_bytes()),
+        ("items", items.as_bytes()),
     ])
 }
 
@@ -473,7 +481,7 @@ impl Oracle for Subprocess {
 
 impl Fallible for Subprocess {
     fn identity_of_scores(&self) -> Identity {
-        identity(&self.greeting, FailedPairs::Error, &self.items)
+        identity(&self.greeting, FailedPairs::Error, self.items.identity())
     }
 
     fn stand_in(&self) -> Option<f64> {

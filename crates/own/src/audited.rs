@@ -18,7 +18,7 @@ use landmark_report::amounts::count;
 use miette::{IntoDiagnostic, Report, Result};
 use serde_json::json;
 
-use crate::calls::{Answer, Place, proxies};
+use crate::calls::{Answer, Place, checks, proxies};
 use crate::from_factors::{Recalled, from_factors};
 use crate::neighbours::{Lists, top_k};
 use crate::own::{own_matrix, target};
@@ -74,16 +74,17 @@ fn bill(context: &SweepContext<'_>, wanted: &Recalled, audit: Audit) -> String {
     let most = (whole + searched).min(n * n.saturating_sub(1) / 2);
     let calls = |pairs: u64| count(pairs * price);
     format!(
-        "{} evaluations for {rows} audited rows, and {} at most in all; those that the store holds are not made again\n",
+        "{} evaluations for {rows} audited rows, and {} at most in all; those that the store holds are not made again\n{}",
         calls(whole),
-        calls(most)
+        calls(most),
+        checks(context)
     )
 }
 
 /// A search in rounds, heeding audited rows.
 fn search(context: &SweepContext<'_>, wanted: &Recalled, audit: Audit) -> Result<Result<(Answer, Statement), String>> {
     let (n, gamma) = (context.problem.items(), context.fixed_gamma());
-    let oracle = context.metered.similarities(gamma).map_err(RunError::from)?;
+    let oracle = context.similarities(gamma).map_err(RunError::from)?;
     let names = (context.run.seed, context.problem.dataset.as_str());
     // the order that uniform factors draw from: their columns are there
     let landmarks = Landmarks::uniform(n, &mut stream(names.0, names.1, "landmarks", 0));

@@ -27,7 +27,7 @@ use miette::{IntoDiagnostic, Report, Result};
 use serde_json::json;
 
 use crate::named::Named;
-use crate::own::{draw_again, ended, own_matrix, write_table};
+use crate::own::{check_out, draw_again, ended, own_matrix, write_table};
 
 /// Pairs asked of the oracle at a time where no budget may end in their midst.
 const PAIRS_AT_A_TIME: usize = 1 << 16;
@@ -156,7 +156,8 @@ fn dry(context: &SweepContext<'_>, rounds: &Rounds) -> Found {
     let (wanted, proxies) = proxies(context)?;
     let bill = rounds.bill(context.metered.shape(), !proxies.is_empty());
     let by = wanted.map_or_else(|| "no proxy".to_owned(), ProxyConfig::label);
-    let mut text = format!("{} items, {by}\n{}", count(context.problem.items() as u64), lines(&bill));
+    let items = count(context.problem.items() as u64);
+    let mut text = format!("{items} items, {by}\n{}{}", lines(&bill), checks(context));
     let limit = context.matrix.budget.limit().filter(|&limit| limit < bill.calls);
     if let Some(limit) = limit {
         text += &format!(
@@ -166,6 +167,14 @@ fn dry(context: &SweepContext<'_>, rounds: &Rounds) -> Found {
         );
     }
     Ok(Err(NoAnswer::DryRun(text)))
+}
+
+/// Evaluations beside a bill by which a program is checked, as a line.
+pub(crate) fn checks(context: &SweepContext<'_>) -> String {
+    match context.most_checks() {
+        0 => String::new(),
+        most => format!("and at most {} that check the program, if anything is evaluated\n", count(most)),
+    }
 }
 
 /// A bill in words.
@@ -200,7 +209,7 @@ fn dry_bounds(context: &SweepContext<'_>, k: usize) -> NoAnswer {
         count(calls(least)),
         count(calls(most)),
         count(n)
-    );
+    ) + &checks(context);
     if let Some(limit) = context.matrix.budget.limit().filter(|&limit| limit < calls(most)) {
         text += &format!("the budget of {} may end before, and then nothing is listed\n", count(limit));
     }
@@ -212,6 +221,7 @@ impl Place {
     pub(crate) fn of(invocation: &Invocation, entries: Option<u64>, dry_run: bool) -> Result<Self> {
         let config = invocation.config()?;
         let mut matrix = own_matrix(&config)?.clone();
+        check_out(invocation)?;
         if entries.is_some() {
             matrix.budget = Budget { entries, ..Budget::default() };
         }
@@ -227,7 +237,7 @@ impl Place {
     /// A search in rounds, to the end of its calls or of the budget.
     fn search(&self, context: &SweepContext<'_>, rounds: &Rounds) -> Found {
         let gamma = context.fixed_gamma();
-        let oracle = context.metered.similarities(gamma)?;
+        let oracle = context.similarities(gamma)?;
         let (wanted, proxies) = proxies(context)?;
         let n = context.problem.items();
         let landmarks =
@@ -316,7 +326,7 @@ impl Place {
                 "word mover's distance has two: `oracle: wmd` and `proxy: [rwmd, wcd]`; else give `--calls-per-item`";
             return Ok(Err(NoAnswer::Failed(UsageError::new(message, Some(help.to_owned())).into())));
         }
-        let oracle = context.metered.similarities(gamma)?;
+        let oracle = context.similarities(gamma)?;
         let bounds = context.problem.proxies(wanted, gamma)?;
         let n = context.problem.items() as u64;
         let all = n * n.saturating_sub(1) / 2;

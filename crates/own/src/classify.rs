@@ -6,7 +6,7 @@ use std::path::Path;
 use landmark_harness::config::{TextsFormat, Tuned};
 use landmark_harness::experiments::own_data::{self, labels::Judgement};
 use landmark_harness::invocation::{Invocation, UsageError};
-use landmark_harness::table_file::TableFile;
+use landmark_harness::table_file::{TableError, TableFile};
 use landmark_report::amounts::count;
 use landmark_report::columns::Column;
 use landmark_tasks::classification::{self, ClassificationParams};
@@ -31,7 +31,7 @@ pub struct LabelColumns<'a> {
 /// # Errors
 /// Factors that are not there or of another configuration, and whatever stops a run.
 pub fn classify(invocation: &Invocation, file: &Path, columns: LabelColumns<'_>) -> Result<String> {
-    let own = Own::open(invocation)?;
+    let own = Own::open_for_table(invocation)?;
     let given = GivenLabels::read(&own, file, columns)?;
     let names: Vec<&str> =
         given.rows.iter().map(|row| row.label.as_str()).collect::<BTreeSet<_>>().into_iter().collect();
@@ -108,6 +108,17 @@ pub fn classify(invocation: &Invocation, file: &Path, columns: LabelColumns<'_>)
     ))
 }
 
+/// A file of labels that can't be read, and the flag that names the column it lacks.
+fn lacking(error: TableError, columns: LabelColumns<'_>) -> UsageError {
+    let TableError::Column { column, .. } = &error else { return UsageError::of(error) };
+    let flag = match column.as_str() {
+        label if label == columns.label => "say `--label COLUMN`",
+        split if Some(split) == columns.split => "say `--split COLUMN`, or leave it out",
+        _ => "name the column of ids: `--id COLUMN`",
+    };
+    UsageError::new(error.to_string(), Some(flag.to_owned()))
+}
+
 /// A number of a grid as a person would write it: `10` for 9.999999999999993.
 fn short(number: f64) -> String {
     // six digits; what Rust prints of the number that these say is the shortest text that says it
@@ -146,7 +157,7 @@ impl GivenLabels {
         let mut wanted = vec![columns.label];
         wanted.extend(columns.split);
         wanted.extend(id);
-        let read = table.read(&wanted).map_err(UsageError::of)?;
+        let read = table.read(&wanted).map_err(|error| lacking(error, columns))?;
         let ids = own.ids();
         let item_of: HashMap<&str, usize> = ids.iter().enumerate().map(|(item, id)| (id.as_str(), item)).collect();
         let mut given = Self { rows: Vec::new(), unlabelled: 0 };

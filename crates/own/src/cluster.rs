@@ -82,7 +82,7 @@ fn take_directions(points: &mut Array2<f64>) {
 /// # Errors
 /// Factors that are not there or of another configuration, and whatever stops a run.
 pub fn cluster(invocation: &Invocation, clusters: usize) -> Result<String> {
-    let own = Own::open(invocation)?;
+    let own = Own::open_for_table(invocation)?;
     let signature = &own.factors.signature;
     let positive: Vec<usize> = (0..signature.len()).filter(|&k| signature[k] > 0.0).collect();
     let mut points = own.factors.vectors.select(Axis(1), &positive);
@@ -124,7 +124,7 @@ pub fn cluster(invocation: &Invocation, clusters: usize) -> Result<String> {
 /// # Errors
 /// Factors that are not there or of another configuration, and whatever stops a run.
 pub fn cluster_by_pivots(invocation: &Invocation, at_least: f64, budget: Option<u64>) -> Result<(String, Ended)> {
-    let own = Own::open(invocation)?;
+    let own = Own::open_for_table(invocation)?;
     let items = own.factors.info.items;
     let mut rng = stream(own.config.run.seed, own.matrix.dataset.name, "pivots", 0);
     let mut order = own.factors.info.landmarks.clone();
@@ -136,7 +136,7 @@ pub fn cluster_by_pivots(invocation: &Invocation, at_least: f64, budget: Option<
         if let Err(report) = own.check_oracle(&context) {
             return Ok(Err(report));
         }
-        let oracle = context.metered.similarities(own.factors.info.gamma)?;
+        let oracle = context.similarities(own.factors.info.gamma)?;
         let found = around_pivots(&order, at_least, |pivot, free| {
             done(1.0 - free.len() as f64 / items as f64);
             let pairs: Vec<_> = free.iter().map(|&item| (item.min(pivot), item.max(pivot))).collect();

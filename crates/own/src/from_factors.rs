@@ -18,6 +18,7 @@ use landmark_tasks::neighbours::{SignedVectors, top_k};
 use miette::{IntoDiagnostic, Report, Result};
 use ndarray::Axis;
 
+use crate::calls::checks;
 use crate::own::Own;
 
 /// Landmark columns read at a time.
@@ -56,7 +57,7 @@ enum Answer {
 
 /// Lists the most similar items of every item, with a recall that the landmarks of the factors state.
 pub(crate) fn from_factors(invocation: &Invocation, wanted: &Recalled, target: Target) -> Result<String> {
-    let own = Own::open(invocation)?;
+    let own = Own::open_for_table(invocation)?;
     if let Some(reason) = held_out::not_uniform(&own.matrix) {
         let help = "leave out `--from-factors`, or make the factors with `landmarks: uniform`".to_owned();
         return Err(UsageError::new(format!("no recall can be stated from the factors: {reason}"), Some(help)).into());
@@ -120,8 +121,9 @@ impl Own {
         let asked = count(pairs.len() as u64);
         if wanted.dry_run {
             return Ok(Answer::Bill(format!(
-                "{asked} pairs to score, {depth} candidates of each item, for which {} evaluations are to be bought\n",
-                count(bill)
+                "{asked} pairs to score, {depth} candidates of each item, for which {} evaluations are to be bought\n{}",
+                count(bill),
+                if bill > 0 { checks(context) } else { String::new() }
             )));
         }
         if let Some(budget) = budget.filter(|&budget| budget < bill) {
@@ -129,7 +131,7 @@ impl Own {
                 format!("{asked} pairs must be scored for that recall, {bill} evaluations, and the budget is {budget}");
             return Err(refused(message, format!("raise `--budget` to {bill}, or ask for less")));
         }
-        let oracle = context.metered.similarities(info.gamma).into_diagnostic()?;
+        let oracle = context.similarities(info.gamma).into_diagnostic()?;
         let mut lists = KnownLists::new(n, k.min(n.saturating_sub(1)));
         self.offer_landmarks(oracle.as_ref(), &mut lists)?;
         let (progress, mut done) = self.progress("items' worth of pairs scored");

@@ -23,8 +23,11 @@ mod write;
 use inspect::Inspected;
 use write::{Items, Sketch};
 
-/// A program to start from, which runs as it is.
+/// Numbers of a word vector at most in the profile `smoke`, whose texts need not be the first of the file.
+const SMOKE_DIMENSION: usize = 10;
+/// A program to start from, which runs as it is, and its name, by which it speaks of itself.
 const PROGRAM: &str = include_str!("../../../examples/sentence_similarity.py");
+const PROGRAM_NAME: &str = "sentence_similarity.py";
 
 /// Kind of a score.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -125,9 +128,9 @@ pub fn init(wanted: &Wanted, options: &RunOptions, catalogue: &Catalogue, ask: A
         if program.exists() {
             text += &format!("program: `{}`, which is there\n", program.display());
         } else {
-            write_file(&program, PROGRAM.as_bytes()).into_diagnostic()?;
+            write_file(&program, PROGRAM.replace(PROGRAM_NAME, &name).as_bytes()).into_diagnostic()?;
             text += &format!(
-                "program: `{}`, word overlap to start from: put your score into its `score`\n",
+                "program: `{}`, word overlap to start from: put your score into its `score`, and change its VERSION whenever the score changes\n",
                 program.display()
             );
         }
@@ -137,13 +140,15 @@ pub fn init(wanted: &Wanted, options: &RunOptions, catalogue: &Catalogue, ask: A
     let config = Config::parse(&out, &yaml, &Overlays::default(), catalogue)?;
     write_file(&out, yaml.as_bytes()).into_diagnostic()?;
     text += &format!("written: `{}`\n", out.display());
-    text += &bill(&config, options);
+    let (bill, is_open) = bill(&config, options);
+    text += &bill;
+    let next = if is_open { "next" } else { "next, once that is mended" };
     let words = |more: &[&str]| {
         let flags = options.flags.iter().cloned();
         let words = std::iter::once(out.display().to_string()).chain(more.iter().map(|&word| word.to_owned()));
         command_line(Path::new("runner"), &words.chain(flags).collect::<Vec<_>>())
     };
-    Ok(text + &format!("next:\n  {}\n  {}\n", words(&["--dry-run"]), words(&[])))
+    Ok(text + &format!("{next}:\n  {}\n  {}\n", words(&["--dry-run"]), words(&[])))
 }
 
 /// Words of a command, as a POSIX shell splits them.
@@ -154,10 +159,10 @@ fn words(command: &str) -> Result<Vec<String>> {
     })
 }
 
-/// The bill in a line, or why there is none yet.
-fn bill(config: &Config, options: &RunOptions) -> String {
+/// The bill in a line, or what is to be mended before there is one, and whether there is one.
+fn bill(config: &Config, options: &RunOptions) -> (String, bool) {
     if config.subject.matrix().is_some_and(|matrix| matrix.oracle.settings().is_given()) {
-        return "bill: nothing, the matrix is there\n".to_owned();
+        return ("bill: nothing, the matrix is there\n".to_owned(), true);
     }
     match run::cost(config, &RunOptions { quiet: true, ..options.clone() }) {
         Ok(cost) => {
@@ -165,9 +170,11 @@ fn bill(config: &Config, options: &RunOptions) -> String {
             let all = cost.share.unwrap_or_else(|| counted(cost.planned, "evaluation"));
             let stored = cost.planned.saturating_sub(cost.missing);
             let there = if stored > 0 { format!(", {} of them in the store", count(stored)) } else { String::new() };
-            format!("bill: {most}{all}{there}\n")
+            (format!("bill: {most}{all}{there}\n"), true)
         }
-        Err(error) => format!("bill: not known yet, because the score can't be opened: {error}\n"),
+        Err(error) => {
+            (format!("bill: not known yet, because the score can't be opened\nto be mended first: {error}\n"), false)
+        }
     }
 }
 
@@ -204,7 +211,7 @@ fn landmarks_of(items: usize) -> usize {
 }
 
 fn of_matrix(wanted: &Wanted) -> Result<(Sketch, String)> {
-    let matrix = matrices::read_square(&wanted.file).into_diagnostic()?;
+    let matrix = matrices::read_square(&wanted.file).map_err(UsageError::of)?;
     let items = matrix.nrows();
     let differ =
         matrix.indexed_iter().filter(|&((i, j), &value)| i < j && (value - matrix[[j, i]]).abs() > 1e-9).count();
@@ -236,7 +243,7 @@ fn of_rows(wanted: &Wanted, ask: Ask<'_>) -> Result<(Sketch, String)> {
         let message = format!("the ending of `{}` says nothing of its layout", file.display());
         refused(message, "end it in `.txt`, `.tsv`, `.csv`, `.jsonl`, `.parquet` or `.npy`")
     })?;
-    let seen = Inspected::of(file, layout).into_diagnostic()?;
+    let seen = Inspected::of(file, layout).map_err(UsageError::of)?;
     for (flag, name) in [("--text", &wanted.text), ("--id", &wanted.id), ("--label", &wanted.label)] {
         if let Some(name) = name.as_ref().filter(|name| seen.column(name).is_none()) {
             let names: Vec<&str> = seen.columns.iter().map(|column| column.name.as_str()).collect();
@@ -267,9 +274,10 @@ fn of_rows(wanted: &Wanted, ask: Ask<'_>) -> Result<(Sketch, String)> {
             split,
         };
         let texts = distinct_texts(file, layout, &[&couple.first.name, &couple.second.name])?;
-        let (items, dimension) = (texts.len(), dimension_of(&texts));
+        let items = texts.len();
         text += &format!("{} distinct texts are the items\n", count(items as u64));
-        let sketch = Sketch { name, items, landmarks: landmarks_of(items), columns, dimension, ..Sketch::default() };
+        let sketch = Sketch { name, items, landmarks: landmarks_of(items), columns, ..Sketch::default() };
+        let sketch = sketch.with_vectors_of(&texts);
         return Ok((scored(sketch, wanted, ask)?, text));
     }
     if seen.rows == 0 {
@@ -328,24 +336,36 @@ fn of_rows(wanted: &Wanted, ask: Ask<'_>) -> Result<(Sketch, String)> {
     let items = column.filled;
     if items < 2 {
         let message = format!("`{}` has {} in `{}`", file.display(), counted(items as u64, "text"), column.name);
-        return Err(refused(message, "wanted are at least two; is there a quote that is opened and never closed?"));
+        return Err(refused(message, "wanted are at least two"));
     }
-    let dimension = dimension_of(&distinct_texts(file, layout, &[&column.name])?);
-    let sketch = Sketch { name, items, landmarks: landmarks_of(items), columns, dimension, ..Sketch::default() };
+    let sketch = Sketch { name, items, landmarks: landmarks_of(items), columns, ..Sketch::default() };
+    let sketch = sketch.with_vectors_of(&distinct_texts(file, layout, &[&column.name])?);
     Ok((scored(sketch, wanted, ask)?, text))
 }
 
-/// The distinct texts of some columns.
+/// The distinct texts of some columns, in the order of the file.
 fn distinct_texts(file: &Path, layout: TextsFormat, columns: &[&str]) -> Result<Vec<String>> {
-    let table = TableFile { path: file, layout, delimiter: None }.read(columns).into_diagnostic()?;
-    Ok(table.columns.into_iter().flatten().flatten().collect::<HashSet<_>>().into_iter().collect())
+    let table = TableFile { path: file, layout, delimiter: None }.read(columns).map_err(UsageError::of)?;
+    let mut texts: Vec<String> = table.columns.into_iter().flatten().flatten().collect();
+    let mut seen = HashSet::new();
+    texts.retain(|text| seen.insert(text.clone()));
+    Ok(texts)
 }
 
-/// Numbers of a word vector that so many words can teach, where that is fewer than usual.
-fn dimension_of(texts: &[String]) -> Option<usize> {
+impl Sketch {
+    /// The same with the numbers of a word vector that the words of these texts can teach, where that is fewer than usual.
+    fn with_vectors_of(self, texts: &[String]) -> Self {
+        let words = words_in(texts);
+        let few = words_in(&texts[..texts.len().min(write::SMOKE_ITEMS)]);
+        let dimension = (words <= PpmiParams::default().dimension).then(|| (words / 2).max(1));
+        Self { dimension, smoke_dimension: (few / 2).clamp(1, SMOKE_DIMENSION), ..self }
+    }
+}
+
+/// Distinct words of some texts.
+fn words_in(texts: &[String]) -> usize {
     let ids: Vec<String> = (0..texts.len()).map(|item| item.to_string()).collect();
-    let words = Corpus::from_texts(&ids, texts, &TokenRules::default()).words().len();
-    (words <= PpmiParams::default().dimension).then(|| (words / 2).max(1))
+    Corpus::from_texts(&ids, texts, &TokenRules::default()).words().len()
 }
 
 /// The score of texts, with what it needs.

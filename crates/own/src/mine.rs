@@ -25,6 +25,7 @@ use landmark_tasks::neighbours::{ScoredPair, SignedVectors, best_pairs, count_pa
 use miette::{IntoDiagnostic, Result};
 use ndarray::Axis;
 
+use crate::calls::checks;
 use crate::own::{ESTIMATES, GIVEN, Own, ended, target};
 
 /// Landmark columns read at a time.
@@ -106,7 +107,7 @@ struct Found {
 /// # Errors
 /// Factors that are not there or of another configuration, and whatever stops a run.
 pub fn mine(invocation: &Invocation, wanted: Wanted) -> Result<(String, Ended)> {
-    let own = Own::open(invocation)?;
+    let own = Own::open_for_table(invocation)?;
     let Found { pairs, mut text, statement, is_cut_short } = own.pairs(wanted)?;
     if wanted.dry_run {
         return Ok((text, Ended::Done));
@@ -130,7 +131,7 @@ pub fn mine(invocation: &Invocation, wanted: Wanted) -> Result<(String, Ended)> 
 /// # Errors
 /// Factors that are not there or of another configuration, and whatever stops a run.
 pub fn dedupe(invocation: &Invocation, wanted: Wanted) -> Result<(String, Ended)> {
-    let own = Own::open(invocation)?;
+    let own = Own::open_for_table(invocation)?;
     let Found { pairs, mut text, statement, is_cut_short } = own.pairs(wanted)?;
     if wanted.dry_run {
         return Ok((text, Ended::Done));
@@ -217,16 +218,17 @@ impl Own {
 
     /// Pairs with a landmark, which are known, and the candidates among the others.
     fn scored_pairs(&self, context: &SweepContext<'_>, wanted: Wanted) -> Result<Found> {
-        let oracle = context.metered.similarities(self.factors.info.gamma).into_diagnostic()?;
+        let oracle = context.similarities(self.factors.info.gamma).into_diagnostic()?;
         let at_least = wanted.at_least.unwrap_or(f64::NEG_INFINITY);
         let candidates = self.candidates(context, wanted)?;
         let bill = missing(context, &candidates.pairs)?;
         let asked = asked(candidates.pairs.len() as u64, self.factors.info.items as u64);
         if wanted.dry_run {
             let text = format!(
-                "{}{asked} to score, for which {} evaluations are to be bought\n",
+                "{}{asked} to score, for which {} evaluations are to be bought\n{}",
                 candidates.text,
-                count(bill)
+                count(bill),
+                if bill > 0 { checks(context) } else { String::new() }
             );
             return Ok(Found { text, ..Found::default() });
         }

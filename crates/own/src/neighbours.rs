@@ -39,7 +39,7 @@ pub fn top_k(invocation: &Invocation, wanted: Lists) -> Result<(String, Ended)> 
         let help = "add `--rescore N` or `--target-recall SHARE`".to_owned();
         return Err(UsageError::new("without either nothing is scored, and nothing bought", Some(help)).into());
     }
-    let own = Own::open(invocation)?;
+    let own = Own::open_for_table(invocation)?;
     let given = own.given()?;
     if given.is_some() && approximate.is_some() {
         let help = "leave out `--approximate`".to_owned();
@@ -139,7 +139,7 @@ impl Own {
             if let Err(report) = self.check_oracle(&context) {
                 return Ok(Err(report));
             }
-            let oracle = context.metered.similarities(self.factors.info.gamma)?;
+            let oracle = context.similarities(self.factors.info.gamma)?;
             let mut exact = Exact::new();
             for pairs in pairs.chunks(self.pairs_at_a_time()) {
                 let mut scores = vec![0.0; pairs.len()];

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use landmark_core::oracle::block_of;
 use landmark_harness::config::{Config, MatrixSubject, Subject};
 use landmark_harness::experiments::own_data::{FACTORS, Statement};
-use landmark_harness::factors::Factors;
+use landmark_harness::factors::{Factors, FactorsError};
 use landmark_harness::invocation::{Invocation, UsageError};
 use landmark_harness::items::OwnItems;
 use landmark_harness::progress::Progress;
@@ -16,7 +16,7 @@ use landmark_harness::scale::executor::command_line;
 use landmark_harness::sweep::context::SweepContext;
 use landmark_neighbours::recall::Target;
 use landmark_report::columns::{Column, write_parquet, write_separated};
-use landmark_report::write_file;
+use landmark_report::{check_writable, write_file};
 use landmark_tasks::neighbours::SignedVectors;
 use miette::{IntoDiagnostic, Result};
 use ndarray::Array2;
@@ -25,7 +25,7 @@ use serde_json::json;
 use crate::named::Named;
 
 /// Sentence on an answer that nothing was scored for.
-pub(crate) const ESTIMATES: &str = "by the estimates of the factors, of unknown recall: `--rescore N` scores candidates, `--target-recall 0.9` states a recall\n";
+pub(crate) const ESTIMATES: &str = "by the estimates of the factors, of unknown recall: `--rescore N` scores candidates, `--target-recall 0.9` states a recall (of pairs with `--at-least SCORE`)\n";
 
 /// Sentence on one that was read off a matrix.
 pub(crate) const GIVEN: &str = "read off the matrix, which holds every score: exact, and complete\n";
@@ -52,12 +52,21 @@ pub(crate) struct Own {
 }
 
 impl Own {
+    /// As [`open`](Self::open), for a table: `--out` is tried first.
+    pub(crate) fn open_for_table(invocation: &Invocation) -> Result<Self> {
+        check_out(invocation)?;
+        Self::open(invocation)
+    }
+
     pub(crate) fn open(invocation: &Invocation) -> Result<Self> {
         let config = invocation.config()?;
         let matrix = own_matrix(&config)?.clone();
         let options = invocation.options.clone();
         let folder = run::results_folder(&config, &options);
-        let factors = Factors::read(&folder.join(FACTORS)).map_err(UsageError::of)?;
+        let factors = Factors::read(&folder.join(FACTORS)).map_err(|error| match error {
+            FactorsError::Missing(_) => never_run(error, &invocation.file, &options),
+            other => UsageError::of(other),
+        })?;
         let texts = matrix.dataset.texts().map(|texts| OwnItems::of(texts, options.data.as_deref()));
         let items = texts.transpose().map_err(UsageError::of)?;
         let own = Self { config, matrix, options, folder, factors, items, out: invocation.out.clone() };
@@ -84,8 +93,7 @@ impl Own {
             &then[..12.min(then.len())],
             &now[..12.min(now.len())]
         );
-        let words = std::iter::once(file.display().to_string()).chain(self.options.flags.clone()).collect::<Vec<_>>();
-        let again = command_line(Path::new("runner"), &words);
+        let again = run_of(file, &self.options);
         let help = format!(
             "run it first: `{again}`, which evaluates only what the store lacks; or give this command the flags of the run that made them"
         );
@@ -239,6 +247,18 @@ pub(crate) fn other_scorer(then: &str, now: &str) -> miette::Report {
     UsageError::new(message, Some(help)).into()
 }
 
+/// The command that runs a configuration with the flags of this one.
+fn run_of(file: &Path, options: &RunOptions) -> String {
+    let words = std::iter::once(file.display().to_string()).chain(options.flags.clone()).collect::<Vec<_>>();
+    command_line(Path::new("runner"), &words)
+}
+
+/// What a command needs is what a run leaves, and there was none.
+pub(crate) fn never_run(error: impl std::error::Error, file: &Path, options: &RunOptions) -> UsageError {
+    let help = format!("`{}` runs it, with the flags that this command has", run_of(file, options));
+    UsageError::new(error.to_string(), Some(help))
+}
+
 /// The matrix of a configuration whose experiment is `own_data`.
 pub(crate) fn own_matrix(config: &Config) -> Result<&MatrixSubject> {
     match &config.subject {
@@ -251,18 +271,40 @@ pub(crate) fn own_matrix(config: &Config) -> Result<&MatrixSubject> {
     }
 }
 
+/// Refuses an `--out` that no table could be written to, before anything is paid for it.
+pub(crate) fn check_out(invocation: &Invocation) -> Result<()> {
+    let Some(path) = &invocation.out else { return Ok(()) };
+    Form::of(path)?;
+    check_writable(path).map_err(|error| UsageError::of(error).into())
+}
+
+/// Form of a table.
+enum Form {
+    Separated(u8),
+    Parquet,
+}
+
+impl Form {
+    /// The one that the ending of a file names.
+    fn of(path: &Path) -> Result<Self> {
+        match path.extension().and_then(|ending| ending.to_str()).unwrap_or_default() {
+            "tsv" => Ok(Self::Separated(b'\t')),
+            "csv" => Ok(Self::Separated(b',')),
+            "parquet" => Ok(Self::Parquet),
+            _ => {
+                let message = format!("`{}` has no ending that names a form", path.display());
+                Err(UsageError::new(message, Some("end it in `.tsv`, `.csv` or `.parquet`".to_owned())).into())
+            }
+        }
+    }
+}
+
 /// Writes a table in the form that the ending of the file names; a kill leaves the old one, or none.
 pub(crate) fn write_table(path: &Path, columns: Vec<Column>) -> Result<()> {
-    let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
     let mut bytes = Vec::new();
-    match ending {
-        "tsv" => write_separated(&mut bytes, b'\t', &columns).into_diagnostic()?,
-        "csv" => write_separated(&mut bytes, b',', &columns).into_diagnostic()?,
-        "parquet" => write_parquet(&mut bytes, [columns]).into_diagnostic()?,
-        _ => {
-            let message = format!("`{}` has no ending that names a form", path.display());
-            return Err(UsageError::new(message, Some("end it in `.tsv`, `.csv` or `.parquet`".to_owned())).into());
-        }
+    match Form::of(path)? {
+        Form::Separated(separator) => write_separated(&mut bytes, separator, &columns).into_diagnostic()?,
+        Form::Parquet => write_parquet(&mut bytes, [columns]).into_diagnostic()?,
     }
     write_file(path, &bytes).into_diagnostic()
 }

@@ -7,7 +7,7 @@ use landmark_core::oracle::Pair;
 use landmark_harness::config::{Budget, MatrixSubject, TextsFormat};
 use landmark_harness::invocation::{Invocation, UsageError};
 use landmark_harness::run::{self, Ended};
-use landmark_harness::table_file::TableFile;
+use landmark_harness::table_file::{TableError, TableFile};
 use landmark_report::amounts::counted;
 use landmark_report::columns::Column;
 use landmark_tasks::metrics::{pearson, spearman};
@@ -54,7 +54,7 @@ pub fn pairs(invocation: &Invocation, wanted: &ListedPairs) -> Result<(String, E
         let help = "add `--rescore`".to_owned();
         return Err(UsageError::new("without it nothing is scored, and nothing bought", Some(help)).into());
     }
-    let own = Own::open(invocation)?;
+    let own = Own::open_for_table(invocation)?;
     let Listed { pairs, targets } = Listed::read(&own, wanted)?;
     let estimates: Vec<f64> = pairs.iter().map(|&(i, j)| own.vectors().score(i, j)).collect();
     let (scores, bought) = if wanted.rescore { own.scores_of(&pairs, wanted.budget)? } else { (Vec::new(), 0) };
@@ -112,7 +112,12 @@ impl Listed {
         };
         let mut columns = vec![first.as_str(), second];
         columns.extend(against.as_deref());
-        let read = table.read(&columns).map_err(UsageError::of)?;
+        let read = table.read(&columns).map_err(|error| {
+            let TableError::Column { column, .. } = &error else { return UsageError::of(error) };
+            let flags = [(first, "--first"), (second, "--second")];
+            let flag = flags.iter().find(|(name, _)| *name == column).map_or("--against", |(_, flag)| *flag);
+            UsageError::new(error.to_string(), Some(format!("say `{flag} COLUMN`")))
+        })?;
         let ids = own.ids();
         let mut item_of: HashMap<&str, usize> = HashMap::new();
         // an id wins over a text that reads the same
@@ -159,7 +164,7 @@ impl Own {
             if let Err(report) = self.check_oracle(&context) {
                 return Ok(Err(report));
             }
-            let oracle = context.metered.similarities(self.factors.info.gamma)?;
+            let oracle = context.similarities(self.factors.info.gamma)?;
             let mut scores = Vec::with_capacity(pairs.len());
             for chunk in pairs.chunks(PAIRS_AT_A_TIME) {
                 let mut of_chunk = vec![0.0; chunk.len()];

@@ -123,8 +123,16 @@ impl Own {
         }
         let address = run::store_address(&self.config, &self.options);
         let metered = MeteredStore::open(&problem, &self.matrix, &address, self.config.run.seed).into_diagnostic()?;
+        metered.carry_over(self.matrix.oracle.orders(), true).into_diagnostic()?;
         let oracle = similarity(metered.scores(), info.gamma).into_diagnostic()?;
         let (rows, landmarks): (Vec<usize>, Vec<usize>) = ((kept.len()..kept.len() + m).collect(), (0..t).collect());
+        let wanted = landmarks.iter().flat_map(|&j| rows.iter().map(move |&i| (i, j)));
+        let missing =
+            metered.stored().map_or(Ok(Vec::new()), |stored| stored.missing_pairs(wanted)).into_diagnostic()?;
+        if !missing.is_empty() {
+            // the landmarks' own scores are where a program that has changed shows
+            run::with_sweep(&self.config, &self.matrix, &self.options, |context| Ok(context.check_program()?))?;
+        }
         let similarities = block_of(oracle.as_ref(), &rows, &landmarks).into_diagnostic()?;
         metered.flush().into_diagnostic()?;
         let vectors = match (&again, &self.factors.projector) {

@@ -5,16 +5,17 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use landmark_harness::config::Subject;
+use landmark_harness::index_files::IndexError;
 use landmark_harness::invocation::{Invocation, UsageError};
 use landmark_harness::progress::Progress;
-use landmark_harness::query_search::QuerySearch;
+use landmark_harness::query_search::{QueryError, QuerySearch};
 use landmark_harness::run;
 use landmark_neighbours::search::Hit;
 use landmark_report::amounts::count;
 use landmark_report::columns::Column;
 use miette::{IntoDiagnostic, Result};
 
-use crate::own::write_table;
+use crate::own::{never_run, write_table};
 
 /// The file of queries, their embeddings, and how each is searched for.
 #[derive(Debug, Clone, Copy)]
@@ -48,8 +49,11 @@ pub fn search(invocation: &Invocation, asked: Queries<'_>) -> Result<String> {
     };
     let options = invocation.options.clone();
     let new = queries.texts.beside(asked.file).read(1).map_err(UsageError::of)?;
-    let search =
-        QuerySearch::open(&config, (matrix, queries), &options, &new, asked.embeddings).map_err(UsageError::of)?;
+    let search = QuerySearch::open(&config, (matrix, queries), &options, &new, asked.embeddings);
+    let search = search.map_err(|error| match error {
+        QueryError::Index(IndexError::Missing(_)) => never_run(error, &invocation.file, &options),
+        other => UsageError::of(other),
+    })?;
     let (number, bill) = (count(new.ids.len() as u64), search.plan(asked.calls));
     if asked.dry_run {
         let stored = search.stored().into_diagnostic()?;

@@ -100,7 +100,7 @@ pub struct RunArgs {
     /// Where things lie.
     #[command(flatten)]
     pub places: PlaceArgs,
-    /// Tell what would be bought, cell by cell; not one call is made
+    /// Tell what would be bought, job by job; not one call is made
     #[arg(short = 'n', long)]
     pub dry_run: bool,
     /// Fetch corpora and models that are missing, without asking; LANDMARK_FETCH=1 does the same
@@ -112,13 +112,13 @@ pub struct RunArgs {
     /// With `--dry-run`: call the similarity function N times to learn how long the run takes; the scores are kept
     #[arg(long, value_name = "N", requires = "dry_run", value_parser = clap::value_parser!(u64).range(1..))]
     pub sample: Option<u64>,
-    /// Compute every cell again; bought entries are still reused
+    /// Do every job again; bought entries are still reused
     #[arg(long)]
     pub force: bool,
-    /// Go on with the other cells when one fails, and end with code 4
+    /// Go on with the other jobs when one fails, and end with code 4
     #[arg(long, overrides_with = "fail_fast")]
     pub keep_going: bool,
-    /// Stop at the first cell that fails (default)
+    /// Stop at the first job that fails (default)
     #[arg(long, overrides_with = "keep_going")]
     pub fail_fast: bool,
     /// Threads to compute with; all cores by default
@@ -129,7 +129,8 @@ pub struct RunArgs {
 /// What is laid over a file.
 #[derive(Debug, Clone, Default, Args)]
 pub struct OverlayArgs {
-    /// Profile of the configuration: `smoke` (seconds), `laptop` (minutes, default), `desk` (hours), `paper` (as published), or its own
+    /// Profile of the configuration: `smoke` (seconds), `laptop` (minutes, default), `desk` (hours), `paper` (as published), or its own; one of
+    /// these four that the file does not define runs it in full
     #[arg(short, long, value_name = "NAME")]
     pub profile: Option<String>,
     /// Change one value, e.g. `--set ranks=[50,100]` or `--set methods[sicur].ratio=3`; may be repeated

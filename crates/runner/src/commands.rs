@@ -115,6 +115,8 @@ fn start_log(arguments: LogArgs) {
     let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(format!("{level},hnsw_rs=error")));
     let subscriber = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_target(false);
     let subscriber = subscriber.with_ansi(std::io::IsTerminal::is_terminal(&std::io::stderr())).without_time();
+    // a line that nobody reads any more would be told to the same nobody, which panics
+    let subscriber = subscriber.log_internal_errors(false);
     if let Err(error) = subscriber.try_init() {
         tracing::debug!("the log was started before: {error}");
     }

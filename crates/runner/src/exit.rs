@@ -18,7 +18,7 @@ pub enum Exit {
     Usage = 2,
     /// A budget ended the run; the best so far is written.
     Budget = 3,
-    /// Some cells failed, the others are written (`--keep-going`).
+    /// Some jobs failed, the others are written (`--keep-going`).
     Partial = 4,
 }
 
@@ -50,7 +50,7 @@ pub const CODES: [(i32, &str); 6] = [
         "the command line, a configuration or a file that they name is wrong, or a run that is needed was not made; nothing was started",
     ),
     (Exit::Budget as i32, "the budget is exhausted; the best so far is written"),
-    (Exit::Partial as i32, "some cells failed and the others are written (--keep-going)"),
+    (Exit::Partial as i32, "some jobs failed and the others are written (--keep-going)"),
     (INTERRUPTED, "interrupted (Ctrl-C, SIGTERM); what was bought is kept"),
 ];
 

@@ -34,6 +34,11 @@ pub fn answer(text: &str, log: LogArgs) -> io::Result<()> {
     print(&(json!({ "says": lines, "files": files }).to_string() + "\n"))
 }
 
+/// Prints a line to standard error, if there is still somebody to read it.
+pub fn note(line: &str) {
+    let _ = writeln!(io::stderr().lock(), "{line}");
+}
+
 /// Prints an error to standard error, with its place and what to do. Colour never carries meaning: off a terminal, or
 /// with NO_COLOR, the same text comes without it.
 pub fn print_error(report: &Report) {

@@ -153,7 +153,11 @@ fn a_file_of_items_is_no_configuration() {
     let refused = said(&["init", path, "--score", "wmd", "--id", "id"]);
     assert!(refused.contains("holds no ids: 1 of its 2 cells"), "{refused}");
     std::fs::write(&file, "id\ttext\na\tone\n").unwrap();
-    assert!(said(&["init", path, "--score", "wmd"]).contains("never closed"));
+    assert!(said(&["init", path, "--score", "wmd"]).contains("wanted are at least two"));
+    let table = folder.path().join("mine.csv");
+    std::fs::write(&table, "id,text\na,one\nb,\"two\nc,three\nd,four\n").unwrap();
+    let refused = said(&["init", table.to_str().unwrap(), "--score", "wmd"]);
+    assert!(refused.contains("mine.csv` row 2: line 3 opens a quote that is never closed; close it"), "{refused}");
 }
 
 #[test]
@@ -174,6 +178,20 @@ fn the_help_lists_commands_and_exit_codes() {
     }
     runner(&[]).assert().code(2).stderr(contains("Usage:"));
     runner(&["--no-such-flag"]).assert().code(2);
+}
+
+#[test]
+fn the_help_of_a_command_says_which_configuration_it_takes() {
+    let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    for command in ["mine", "dedupe", "cluster", "classify", "export", "pairs", "project"] {
+        let help = words(&printed(&[command, "--help"]));
+        assert!(help.contains("Configuration with `experiment: own_data`, run before"), "{command}: {help}");
+        assert!(!help.contains("for an index"), "{command}: {help}");
+    }
+    let search = words(&printed(&["search", "--help"]));
+    assert!(search.contains("Configuration with `experiment: search`, run before"), "{search}");
+    let topk = words(&printed(&["topk", "--help"]));
+    assert!(topk.contains("`experiment: own_data`; run before, but for `--calls-per-item`"), "{topk}");
 }
 
 #[test]

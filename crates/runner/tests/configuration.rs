@@ -190,6 +190,26 @@ fn values_out_of_range_are_refused() {
 }
 
 #[test]
+fn a_score_by_the_word_that_init_has_for_it_is_guessed() {
+    for (word, id) in [("program", "subprocess"), ("chat", "http"), ("matrix", "precomputed"), ("wdm", "wmd")] {
+        let error = load(GOOD, "paper", &[&format!("oracle={word}")]).err().unwrap();
+        let first = error.each().next().unwrap();
+        assert_eq!(first.to_string(), format!("unknown oracle `{word}`"));
+        let help = miette::Diagnostic::help(first).unwrap().to_string();
+        assert_eq!(help, format!("did you mean `{id}`?"));
+    }
+}
+
+#[test]
+fn a_proxy_of_embeddings_names_a_file_or_a_model() {
+    let error = load(GOOD, "paper", &["methods=[{ id: shift_ridge, proxy: embedding_cosine }]"]).err().unwrap();
+    let first = error.each().next().unwrap();
+    assert_eq!(first.to_string(), "`methods[0].proxy.path` is missing");
+    let help = miette::Diagnostic::help(first).unwrap().to_string();
+    assert!(help.contains("a bi-encoder that makes them by `model`"), "{help}");
+}
+
+#[test]
 fn a_profile_the_file_lacks_is_refused() {
     assert!(load(GOOD, "tiny", &[]).is_ok());
     let error = load(GOOD, "tny", &[]).err().unwrap();

@@ -7,6 +7,7 @@
 //!                     <blake3>.failures  pairs that cannot be scored, and why
 //!                     calls-<id>.log     what landed since the last tile, in a store that is a folder; read after a kill
 //!                     buyer-<id>         a run that is evaluating right now; gone when it ends, ignored when it is old
+//! <store>/lists/<scorer id>/         the items of oracles: what is kept of one list serves another (`carried.rs`)
 //! ```
 //!
 //! The folder is named by the oracle's identity, a digest of everything that moves a score, so scores of two models never
@@ -31,6 +32,7 @@ mod active_writers;
 mod backend;
 mod batch_sizer;
 mod call_log;
+mod carried;
 mod entry_cache;
 mod entry_request;
 mod error;
@@ -46,6 +48,7 @@ mod tile;
 
 use backend::Backend;
 pub use call_log::SyncPolicy;
+pub use carried::ItemList;
 pub use error::StoreError;
 pub use failures::{OracleFailures, StoredFailure};
 pub use maintenance::{Cleaned, Contents, Problem, Verified};

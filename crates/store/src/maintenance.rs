@@ -1,6 +1,6 @@
 //! Housekeeping: what a store holds, whether it is sound, and putting it in order.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::io;
 
 use landmark_core::oracle::Symmetry;
@@ -309,6 +309,22 @@ impl TileStore {
         // anything else in the same place is none of ours
         let ids = names.into_iter().filter(|name| identity_of(name).is_some());
         ids.map(|id| self.folder(id)).collect()
+    }
+
+    /// Scores of an oracle in tiles that are not `taken` yet, and then are, and in logs of calls; files that can't be used are left out.
+    ///
+    /// # Errors
+    /// A store that cannot be read.
+    pub(super) fn new_entries_of(&self, id: &str, taken: &mut BTreeSet<String>) -> Result<Vec<Entry>, StoreError> {
+        let folder = self.folder(id.to_owned())?;
+        let mut entries = Vec::new();
+        for object in folder.tiles.iter().filter(|object| taken.insert(format!("{id}/{}", object.name))) {
+            entries.extend(self.read_tile(&folder, &object.name)?.ok().flatten().into_iter().flatten());
+        }
+        for name in &folder.logs {
+            entries.extend(self.read_log(&folder, name)?.ok().flatten().into_iter().flat_map(|log| log.entries));
+        }
+        Ok(entries)
     }
 
     fn folder(&self, id: String) -> Result<Folder, StoreError> {

@@ -141,6 +141,44 @@ impl<O: Oracle> Stored<O> {
         &self.oracle
     }
 
+    /// Size, symmetry and price of the oracle.
+    pub(super) fn shape(&self) -> OracleShape {
+        self.shape
+    }
+
+    pub(super) fn store(&self) -> &TileStore {
+        &self.store
+    }
+
+    /// Name of its folder.
+    pub(super) fn folder(&self) -> String {
+        self.state().manifest.identity.clone()
+    }
+
+    /// Takes scores in that were evaluated elsewhere, those that are not there; answers how many. `keep` publishes them.
+    pub(super) fn take_in(&self, entries: Vec<Entry>, keep: bool) -> Result<u64, StoreError> {
+        let (mut seen, mut new) = (HashSet::new(), Vec::new());
+        let held = self.held();
+        for entry in entries {
+            let (row, col) = (entry.row as usize, entry.col as usize);
+            let is_diagonal = row == col && self.shape.diagonal_known;
+            let is_known = is_diagonal || held.get(row, col).map_err(scratch_failed)?.is_some();
+            if !is_known && seen.insert(held.key(row, col)) {
+                new.push(entry);
+            }
+        }
+        drop(held);
+        let count = new.len() as u64;
+        self.held_mut().insert(&new).map_err(scratch_failed)?;
+        if keep && count > 0 {
+            let mut state = self.state();
+            state.unpublished.extend(new);
+            self.announce(&mut state)?;
+            self.publish(&mut state)?;
+        }
+        Ok(count)
+    }
+
     /// Distinct pairs that are there, from whichever run.
     pub fn entries(&self) -> u64 {
         self.held().entries()

@@ -19,6 +19,8 @@ pub struct Profile {
     pub changed: Vec<Change>,
     /// Keys that later overlays changed besides.
     pub set: Vec<Change>,
+    /// True where the file has it; one that is built in and nowhere written lays nothing over the file.
+    pub is_written: bool,
 }
 
 /// A key that was changed.
@@ -64,8 +66,9 @@ pub fn profile_names(profiles: Option<&Node>) -> Vec<&str> {
 pub fn lay_profile(root: &mut Node, wanted: Option<&str>) -> Result<Profile, Problem> {
     let profiles = root.remove("profiles");
     let wanted = wanted.unwrap_or(DEFAULT_PROFILE);
-    let mut profile = Profile { name: wanted.to_owned(), changed: Vec::new(), set: Vec::new() };
     let node = profiles.as_ref().map(|(_, node)| node);
+    let is_written = node.and_then(|node| node.get(wanted)).is_some();
+    let mut profile = Profile { name: wanted.to_owned(), changed: Vec::new(), set: Vec::new(), is_written };
     if let Some(node) = node
         && !matches!(node.value, Value::Map(_) | Value::Null)
     {
@@ -88,12 +91,10 @@ pub fn lay_profile(root: &mut Node, wanted: Option<&str>) -> Result<Profile, Pro
         }
         None if PROFILES.contains(&wanted) => {}
         None => {
-            let names = profile_names(node);
-            let problem = Problem::unknown("profile", wanted, names.iter().copied());
-            let problem = problem.help(match did_you_mean(wanted, names.iter().copied()) {
-                Some(near) => format!("did you mean `{near}`? This file has: {}", list(&names)),
-                None => format!("this file has: {}", list(&names)),
-            });
+            let near = did_you_mean(wanted, profile_names(node));
+            let file = near.map_or("this file".to_owned(), |near| format!("did you mean `{near}`? This file"));
+            let help = format!("{file} defines {}", what_there_is(node));
+            let problem = Problem::new(format!("unknown profile `{wanted}`")).help(help);
             return Err(match profiles.as_ref() {
                 Some((key, _)) => problem.at(key.place).label("its profiles"),
                 None => problem,
@@ -101,6 +102,17 @@ pub fn lay_profile(root: &mut Node, wanted: Option<&str>) -> Result<Profile, Pro
         }
     }
     Ok(profile)
+}
+
+/// What may be asked for: the profiles of the file, and those that are built in and lay nothing over it.
+fn what_there_is(profiles: Option<&Node>) -> String {
+    let (built_in, written): (Vec<&str>, Vec<&str>) =
+        profile_names(profiles).into_iter().partition(|name| profiles.and_then(|node| node.get(name)).is_none());
+    let written = if written.is_empty() { "no profile".to_owned() } else { list(&written) };
+    match built_in[..] {
+        [] => written,
+        _ => format!("{written}; the built-in {} run it in full", list(&built_in)),
+    }
 }
 
 /// Everything in `over` that is not a section and differs from its value in `base`.
@@ -132,6 +144,20 @@ fn in_a_line(node: &Node) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_profile_that_is_nowhere_written_is_told_from_one_that_is() {
+        let laid = |text: &str, wanted: &str| lay_profile(&mut crate::parse(text, 0).unwrap(), Some(wanted));
+        let with = "seed: 7\nprofiles: { smoke: { seed: 8 }, laptop: }\n";
+        let written = |text: &str, wanted: &str| laid(text, wanted).unwrap().is_written;
+        assert!(written(with, "smoke") && written(with, "laptop") && !written(with, "paper"));
+        assert!(!written("seed: 7\n", "smoke"));
+        let refused = |text: &str, wanted: &str| format!("{:?}", laid(text, wanted).unwrap_err());
+        let help = "did you mean `paper`? This file defines no profile; the built-in `smoke`, `laptop`, `desk`, `paper` run it in full";
+        assert!(refused("seed: 7\n", "papr").contains(help), "{}", refused("seed: 7\n", "papr"));
+        let help = "this file defines `smoke`, `laptop`; the built-in `desk`, `paper` run it in full";
+        assert!(refused(with, "nothing").contains(help), "{}", refused(with, "nothing"));
+    }
 
     #[test]
     fn what_is_set_after_a_profile_is_what_its_changes_say() {

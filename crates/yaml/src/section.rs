@@ -79,14 +79,24 @@ impl<'a> Section<'a> {
     pub fn required_node(&self, key: &'static str) -> Option<&'a Node> {
         let node = self.node(key);
         if node.is_none() {
-            self.miss(key);
+            self.miss(key, None);
+        }
+        node
+    }
+
+    /// The same; `help` says what would do as well.
+    pub fn required_node_or(&self, key: &'static str, help: &str) -> Option<&'a Node> {
+        let node = self.node(key);
+        if node.is_none() {
+            self.miss(key, Some(help));
         }
         node
     }
 
     /// A problem for a key that must be there; one that is misspelt is unknown, and not missing as well.
-    fn miss(&self, key: &'static str) {
+    fn miss(&self, key: &'static str, help: Option<&str>) {
         let missing = Problem::new(format!("`{}` is missing", self.path_of(key)));
+        let missing = if let Some(help) = help { missing.help(help) } else { missing };
         let written = |is_it: &dyn Fn(&str) -> bool| self.entries.iter().map(|(k, _)| k).find(|k| is_it(&k.text));
         if let Some(empty) = written(&|text| text == key) {
             self.problems.add(missing.at(empty.place).label("has no value"));

@@ -408,7 +408,7 @@ fn the_budget_refuses_a_request_before_any_of_it_is_evaluated() {
     let error = block_of(&oracle, &[0], &[0]).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "the budget of 79 evaluations is exhausted: 79 spent and 1 more were asked for. Raise the budget, or lower the rank"
+        "the budget of 79 evaluations is exhausted: 79 spent and 1 more were asked for. Raise the budget, or ask for less: a lower rank, a smaller error estimate"
     );
 }
 

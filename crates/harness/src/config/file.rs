@@ -41,6 +41,8 @@ fn missing_help(file: &Path) -> String {
     let yaml = names.iter().map(String::as_str).filter(|name| name.ends_with(".yaml"));
     match did_you_mean(&wanted, yaml) {
         Some(near) => format!("did you mean `{}`?", file.with_file_name(near).display()),
-        None => "`configs/` holds examples to start from".to_owned(),
+        None => {
+            "`runner init FILE` writes one for a file of yours, and `configs/` holds examples to start from".to_owned()
+        }
     }
 }

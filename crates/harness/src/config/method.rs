@@ -481,7 +481,8 @@ impl ProxyConfig {
                 ProxyKind::BiEncoder { model: section.required("model")? }
             }
             "embedding_cosine" => {
-                let node = section.required_node("path")?;
+                let help = "name a file of embeddings, a row an item, or a bi-encoder that makes them by `model`";
+                let node = section.required_node_or("path", help)?;
                 ProxyKind::EmbeddingCosine { path: ConfigPath::read(node, &section.path_of("path"), folder, problems)? }
             }
             other => {

@@ -153,7 +153,10 @@ fn measure(context: &SweepContext<'_>, key: &CellKey, cell: &Cell) -> Result<Vec
     }
     let gamma = context.fixed_gamma();
     let Fitted { approximation, spent, grown } = fit(context, cell, gamma)?;
-    let cell = &Cell { rank: approximation.report().rank.clamp(1, cell.rank), ..cell.clone() };
+    let rank = approximation.report().rank.clamp(1, cell.rank);
+    // where the rank grew, the columns are those that it grew to
+    let columns = if grown.is_some() { approximation.landmarks().len() } else { cell.columns };
+    let cell = &Cell { rank, columns, ..cell.clone() };
     let blank = |metric, value| context.row(cell, &spent, metric, value);
     let mut rows = report_rows(&approximation, &blank);
     rows.push(blank(Metric::Rank, approximation.report().rank as f64));

@@ -49,7 +49,7 @@ fn read_labels(path: &ConfigPath, n: usize) -> Result<Labels, LoadError> {
     let text = std::fs::read_to_string(&path.resolved).map_err(landmark_data::DataError::io(&path.resolved))?;
     let lines: Vec<&str> = text.lines().collect();
     if lines.len() != n {
-        return Err(LoadError::Count { what: path.written.clone(), seen: lines.len(), wanted: n });
+        return Err(LoadError::Count { what: path.written.clone(), unit: "lines", seen: lines.len(), wanted: n });
     }
     let mut names: Vec<String> = lines.iter().map(|&line| line.to_owned()).collect();
     names.sort_unstable();

@@ -1,6 +1,6 @@
 //! Texts of the user's own.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -23,12 +23,30 @@ pub struct Texts {
     pub file: String,
     /// Texts behind those of the file that are not from there: queries, new items.
     pub others: usize,
+    /// Which of the file they are, where all of them are from there.
+    pub chosen: Option<Chosen>,
     /// Their words, where the oracle or a proxy compares them.
     pub words: Option<PlacedTexts>,
     /// Their classes, where a column names them.
     pub labels: Option<Labels>,
     /// The labelled pairs that they are the texts of.
     pub pairs: Option<TextPairs>,
+}
+
+/// Items of a file that a run has chosen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Chosen {
+    /// Their places among the items of the file.
+    pub places: Vec<usize>,
+    /// Items of the file.
+    pub of: usize,
+}
+
+impl Chosen {
+    /// All of so many.
+    pub fn all(items: usize) -> Self {
+        Self { places: (0..items).collect(), of: items }
+    }
 }
 
 /// Labelled pairs among texts.
@@ -55,31 +73,64 @@ pub struct PlacedTexts {
     pub identity: Identity,
 }
 
+/// Texts of a file as they are read, before anything is made of them.
+struct Read {
+    ids: Vec<String>,
+    texts: Vec<String>,
+    labels: Option<Labels>,
+    chosen: Chosen,
+}
+
+/// The texts; those without a label, where there are labels, only on request.
 pub(super) fn load(
     run: &RunSettings,
     dataset: &str,
-    config: &TextsConfig,
+    (config, takes_unlabelled): (&TextsConfig, bool),
     words: Option<EmptyDocuments>,
     data: Option<&Path>,
 ) -> Result<Loaded, LoadError> {
     let mut notes = Vec::new();
-    let (ids, texts, labels) = match &config.labels {
-        None => {
-            let OwnItems { ids, texts, blank, empty, .. } = OwnItems::of(config, data)?;
-            notes.extend(left_out(config, blank, empty));
-            (ids, texts, None)
-        }
-        Some(labels) => {
-            let read = labelled(run, dataset, config, labels, data, &mut notes)?;
-            (read.0, read.1, Some(read.2))
-        }
+    let Read { ids, texts, labels, chosen } = match &config.labels {
+        Some(labels) if !takes_unlabelled => labelled(run, dataset, config, labels, data, &mut notes)?,
+        labels => unsplit(config, labels.as_ref(), data, &mut notes)?,
     };
     let items = Arc::new(ScoredItems::new(ids, texts)?);
     let source = (config.path.written.as_str(), config.vectors.as_ref());
     let (texts, of_words) = Texts::of(run, dataset, source, Arc::clone(&items), &items, words, data)?;
     notes.extend(of_words);
-    let items = LoadedItems::Texts(Texts { labels, ..texts });
+    let items = LoadedItems::Texts(Texts { labels, chosen: Some(chosen), ..texts });
     Ok(Loaded { dataset: dataset.to_owned(), items, stamps: Vec::new(), notes })
+}
+
+/// All texts of the file, or the first of them, as the commands on one's own matrix read them; one without a label is of a class without a name.
+fn unsplit(
+    config: &TextsConfig,
+    labels: Option<&LabelsConfig>,
+    data: Option<&Path>,
+    notes: &mut Vec<String>,
+) -> Result<Read, LoadError> {
+    let more: Vec<&str> = labels.iter().map(|labels| labels.column.as_str()).collect();
+    let OwnItems { ids, texts, more, blank, empty, beyond } = OwnItems::with(config, &more, data)?;
+    notes.extend(left_out(config, blank, empty));
+    if let Some(LabelsConfig { split: RowSplit::File(path), .. }) = labels {
+        notes.push(format!("`{}` is for `experiment: classification`: its texts are no items here", path.written));
+    }
+    let labels = more.first().map(|column| {
+        let names = names_of(column.iter().map(|label| label.trim()));
+        let of = column.iter().map(|label| place_in(&names, label.trim())).collect();
+        Labels { of, names, given_split: None }
+    });
+    let chosen = Chosen { of: ids.len() + beyond, ..Chosen::all(ids.len()) };
+    Ok(Read { ids, texts, labels, chosen })
+}
+
+/// Names of classes, sorted.
+fn names_of<'a>(labels: impl Iterator<Item = &'a str>) -> Vec<String> {
+    labels.collect::<BTreeSet<_>>().into_iter().map(str::to_owned).collect()
+}
+
+fn place_in(names: &[String], label: &str) -> usize {
+    names.partition_point(|name| name.as_str() < label)
 }
 
 fn left_out(config: &TextsConfig, blank: usize, empty: usize) -> Vec<String> {
@@ -87,6 +138,17 @@ fn left_out(config: &TextsConfig, blank: usize, empty: usize) -> Vec<String> {
     let lines = (blank > 0).then(|| format!("{blank} blank lines of `{file}` were left out"));
     let rows = (empty > 0).then(|| format!("{empty} rows of `{file}` without a text were left out"));
     lines.into_iter().chain(rows).collect()
+}
+
+/// A labelled text as it stands in a file.
+#[derive(Clone)]
+struct Row {
+    id: String,
+    text: String,
+    label: String,
+    part: Option<Part>,
+    /// Its place among the items of the file.
+    place: usize,
 }
 
 /// Ids, texts and classes of labelled texts; rows without a label are left out, and counted.
@@ -97,7 +159,7 @@ fn labelled(
     labels: &LabelsConfig,
     data: Option<&Path>,
     notes: &mut Vec<String>,
-) -> Result<(Vec<String>, Vec<String>, Labels), LoadError> {
+) -> Result<Read, LoadError> {
     let mut more = vec![labels.column.as_str()];
     if let RowSplit::Column(column) = &labels.split {
         more.push(column);
@@ -132,7 +194,8 @@ fn labelled(
                 Some(part) => format!("{}/{id}", part.name()),
                 None => id,
             };
-            rows.push((id, text, items.more[0][at].trim().to_owned(), part));
+            let label = items.more[0][at].trim().to_owned();
+            rows.push(Row { id, text, label, part, place: rows.len() });
         }
         Ok(())
     };
@@ -144,27 +207,25 @@ fn labelled(
         add(first, None)?;
     }
     let all = rows.len();
-    rows.retain(|(_, _, label, _)| !label.is_empty());
+    rows.retain(|row| !row.label.is_empty());
     if rows.len() < all {
         let (left_out, column) = (all - rows.len(), &labels.column);
         notes.push(format!("{left_out} of {all} texts have nothing in `{column}` and were left out"));
     }
-    let mut names: Vec<String> = rows.iter().map(|(_, _, label, _)| label.clone()).collect();
-    names.sort_unstable();
-    names.dedup();
-    let place = |label: &str| names.partition_point(|name| name.as_str() < label);
+    let names = names_of(rows.iter().map(|row| row.label.as_str()));
     if let Some(limit) = config.limit.filter(|&limit| limit < rows.len()) {
         // each class keeps its share of each side
-        let groups: Vec<usize> =
-            rows.iter().map(|(_, _, label, part)| 2 * place(label) + usize::from(*part == Some(Part::Test))).collect();
+        let group = |row: &Row| 2 * place_in(&names, &row.label) + usize::from(row.part == Some(Part::Test));
+        let groups: Vec<usize> = rows.iter().map(group).collect();
         let kept = stratified_sample(&groups, limit, run.seed, dataset);
         rows = kept.into_iter().map(|row| rows[row].clone()).collect();
     }
-    let parts: Option<Vec<Part>> = rows.iter().map(|(_, _, _, part)| *part).collect();
-    let of = rows.iter().map(|(_, _, label, _)| place(label)).collect();
-    let labels = Labels { of, names: names.clone(), given_split: parts.as_deref().map(Split::of) };
-    let (ids, texts) = rows.into_iter().map(|(id, text, _, _)| (id, text)).unzip();
-    Ok((ids, texts, labels))
+    let parts: Option<Vec<Part>> = rows.iter().map(|row| row.part).collect();
+    let of = rows.iter().map(|row| place_in(&names, &row.label)).collect();
+    let labels = Labels { of, names, given_split: parts.as_deref().map(Split::of) };
+    let chosen = Chosen { places: rows.iter().map(|row| row.place).collect(), of: all };
+    let (ids, texts) = rows.into_iter().map(|row| (row.id, row.text)).unzip();
+    Ok(Read { ids, texts, labels: Some(labels), chosen })
 }
 
 /// The texts of labelled pairs: those to judge by first, then others that only a threshold is chosen on.
@@ -223,7 +284,8 @@ impl Texts {
         words: Option<EmptyDocuments>,
         data: Option<&Path>,
     ) -> Result<(Self, Vec<String>), LoadError> {
-        let bare = Self { scored, file: file.to_owned(), others: 0, words: None, labels: None, pairs: None };
+        let bare =
+            Self { scored, file: file.to_owned(), others: 0, chosen: None, words: None, labels: None, pairs: None };
         let (Some(wanted), Some(empty)) = (vectors, words) else { return Ok((bare, Vec::new())) };
         let corpus = |items: &ScoredItems| Corpus::from_texts(items.ids(), items.texts(), &TokenRules::default());
         let placed = corpus(&bare.scored);
@@ -250,5 +312,68 @@ impl Texts {
             others => format!(" and {others} others"),
         };
         format!("{} texts of `{}`{others} {scored}", self.scored.len() - self.others, self.file)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use landmark_yaml::Profile;
+
+    use super::*;
+    use crate::config::ConfigPath;
+
+    fn read(limit: Option<usize>, takes_unlabelled: bool) -> (Vec<String>, Labels, Chosen) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.tsv");
+        let rows: String = (0..30).map(|i| format!("k{i}\tsome text\t{}\n", ["", "a", "b"][i % 3])).collect();
+        std::fs::write(&path, format!("id\ttext\tkind\n{rows}")).unwrap();
+        let profile = Profile { name: "laptop".to_owned(), changed: Vec::new(), set: Vec::new(), is_written: true };
+        let run = RunSettings {
+            name: "x".to_owned(),
+            title: None,
+            paper: None,
+            replicates: 1,
+            seed: 2022,
+            profile,
+            threads: None,
+            hours: None,
+            file: "x.yaml".into(),
+        };
+        let config = TextsConfig {
+            path: ConfigPath { written: "x.tsv".to_owned(), resolved: path },
+            format: None,
+            id: Some("id".to_owned()),
+            text: "text".to_owned(),
+            labels: Some(LabelsConfig { column: "kind".to_owned(), split: RowSplit::Train(0.5) }),
+            delimiter: None,
+            drops_empty: false,
+            limit,
+            vectors: None,
+        };
+        let loaded = load(&run, "texts", (&config, takes_unlabelled), None, None).unwrap();
+        let LoadedItems::Texts(Texts { scored, labels, chosen, .. }) = loaded.items else { panic!("texts") };
+        (scored.ids().to_vec(), labels.unwrap(), chosen.unwrap())
+    }
+
+    #[test]
+    fn a_sample_knows_the_rows_it_was_drawn_from() {
+        for limit in [None, Some(8)] {
+            let (ids, labels, chosen) = read(limit, false);
+            assert_eq!((ids.len(), chosen.of), (limit.unwrap_or(20), 30));
+            assert_eq!(labels.names, ["a", "b"]);
+            let named: Vec<String> = chosen.places.iter().map(|place| format!("k{place}")).collect();
+            assert_eq!(ids, named);
+        }
+    }
+
+    #[test]
+    fn a_text_without_a_label_is_left_out_or_of_a_class_without_a_name() {
+        let (ids, labels, chosen) = read(Some(8), true);
+        assert_eq!(ids, (0..8).map(|i| format!("k{i}")).collect::<Vec<_>>());
+        assert_eq!(
+            (labels.names, labels.of),
+            (["", "a", "b"].map(str::to_owned).to_vec(), vec![0, 1, 2, 0, 1, 2, 0, 1])
+        );
+        assert_eq!(chosen, Chosen { places: (0..8).collect(), of: 30 });
     }
 }

@@ -2,9 +2,13 @@
 
 use std::sync::Arc;
 
+use landmark_core::oracle::{Identity, Oracle, OracleError, Pair, Symmetry};
 use landmark_http::{Company, Http, PriceEstimate};
 use landmark_oracles::subprocess::{PairForm, Subprocess};
 use landmark_report::amounts::counted;
+use landmark_store::ItemList;
+
+use super::{Orders, symmetrized};
 
 /// A scorer that is no code of ours.
 #[derive(Clone)]
@@ -56,6 +60,29 @@ impl Scorer {
         }
     }
 
+    /// Its items by what it sees of them, under the name of what is made of the two orders of its scores; `None` where a score is another one in another list:
+    /// of items that are compared by their numbers, and of one order a pair, which the numbers draw.
+    pub fn item_list(&self, orders: Option<Orders>) -> Option<ItemList> {
+        let (identity, items, form) = match self {
+            Self::Program(program) => (program.identity_apart_from_items(), program.items(), program.greeting().pairs),
+            Self::Endpoint(endpoint) => (endpoint.identity_apart_from_items(), endpoint.items(), PairForm::Text),
+        };
+        let symmetry = match self {
+            Self::Program(program) => program.symmetry(),
+            Self::Endpoint(endpoint) => endpoint.symmetry(),
+        };
+        let seen = match form {
+            PairForm::Text => items.texts(),
+            PairForm::Id => items.ids(),
+            PairForm::Index => return None,
+        };
+        if orders == Some(Orders::Random) {
+            return None;
+        }
+        let apart: Arc<dyn Oracle> = Arc::new(Apart { identity, symmetry });
+        Some(ItemList::new(symmetrized(&apart, orders, 0).identity(), seen.iter().map(String::as_str)))
+    }
+
     /// Faults on the way that were mended, in sentences.
     pub fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
@@ -92,6 +119,30 @@ impl Scorer {
             }
         }
         notes
+    }
+}
+
+/// A scorer without items: a name.
+struct Apart {
+    identity: Identity,
+    symmetry: Symmetry,
+}
+
+impl Oracle for Apart {
+    fn len(&self) -> usize {
+        0
+    }
+
+    fn symmetry(&self) -> Symmetry {
+        self.symmetry
+    }
+
+    fn identity(&self) -> Identity {
+        self.identity
+    }
+
+    fn evaluate(&self, pairs: &[Pair], _: &mut [f64]) -> Result<(), OracleError> {
+        pairs.first().map_or(Ok(()), |&(index, _)| Err(OracleError::OutOfRange { index, len: 0 }))
     }
 }
 

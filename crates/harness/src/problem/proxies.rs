@@ -7,11 +7,11 @@ use landmark_data::{Corpus, TokenRules, matrices};
 use landmark_oracles::combined::{Normalised, SparseVectors};
 use landmark_oracles::neural::ModelFiles;
 use landmark_oracles::wmd::{Rwmd, Wcd};
-use ndarray::{Array2, ArrayView2, ArrayViewMut2};
+use ndarray::{Array2, ArrayView2, ArrayViewMut2, Axis};
 
 use super::served::Served;
 use crate::config::{ConfigPath, MatrixSubject, ProxyKind, RunSettings};
-use crate::loaded::{LoadError, Loaded, LoadedItems, Questions};
+use crate::loaded::{Chosen, LoadError, Loaded, LoadedItems, Questions};
 use crate::models::{Models, or_tiny};
 use crate::oracles::OracleConfig;
 use crate::oracles::tree_kernel::TreeKernelConfig;
@@ -30,14 +30,18 @@ pub struct Proxies {
 /// Rows of a file, one an item.
 pub(super) type Embeddings<'a> = dyn Fn(&ConfigPath) -> Result<Array2<f64>, LoadError> + 'a;
 
-/// Embeddings of n items, as their file has them.
-pub(super) fn embeddings_of(n: usize) -> impl Fn(&ConfigPath) -> Result<Array2<f64>, LoadError> {
+/// Embeddings of the items: their file has a row for each, or for each item of the file that they were chosen from.
+pub(super) fn embeddings_of(chosen: Chosen) -> impl Fn(&ConfigPath) -> Result<Array2<f64>, LoadError> {
     move |path| {
         let rows = matrices::read_rows(&path.resolved)?;
-        if rows.nrows() != n {
-            return Err(LoadError::Count { what: path.written.clone(), seen: rows.nrows(), wanted: n });
+        let (seen, wanted) = (rows.nrows(), chosen.places.len());
+        if seen == wanted {
+            Ok(rows)
+        } else if seen == chosen.of {
+            Ok(rows.select(Axis(0), &chosen.places))
+        } else {
+            Err(LoadError::Count { what: path.written.clone(), unit: "rows", seen, wanted })
         }
-        Ok(rows)
     }
 }
 
@@ -193,6 +197,21 @@ impl Oracle for Kept {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn embeddings_have_a_row_for_each_item_or_for_each_that_it_was_chosen_from() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |rows: usize| {
+            let resolved = folder.path().join(format!("{rows}.csv"));
+            std::fs::write(&resolved, (0..rows).map(|row| format!("{row},1\n")).collect::<String>()).unwrap();
+            ConfigPath { written: format!("{rows}.csv"), resolved }
+        };
+        let read = embeddings_of(Chosen { places: vec![3, 1], of: 4 });
+        let firsts = |rows: usize| read(&path(rows)).map(|rows| rows.column(0).to_vec());
+        assert_eq!(firsts(4).unwrap(), [3.0, 1.0]);
+        assert_eq!(firsts(2).unwrap(), [0.0, 1.0]);
+        assert_eq!(firsts(3).unwrap_err().to_string(), "`3.csv` has 3 rows, but the dataset has 2 items");
+    }
 
     #[test]
     fn bags_of_words_are_compared_by_the_cosine_of_their_counts_without_stop_words() {

@@ -51,7 +51,7 @@ pub(super) fn print_todo(matrices: &Matrices<'_>, forecast: &Forecast, jobs: usi
 pub(super) fn print_dry_run(
     config: &Config,
     matrices: &Matrices<'_>,
-    (forecast, checks): (&Forecast, u64),
+    (forecast, checks): (&Forecast, impl Fn() -> Result<u64, RunError>),
     options: &RunOptions,
 ) -> Result<(), RunError> {
     let mut out = std::io::stdout().lock();
@@ -93,7 +93,7 @@ pub(super) fn print_dry_run(
         line("the matrix is given: nothing is bought".to_owned());
         return Ok(());
     }
-    line("entries of K that a job reads; calls of the score if it ran alone; calls that no line above makes, of an empty store".to_owned());
+    line("entries of K that a job reads; calls of the score if it ran alone; calls beside those of the lines above; all of them as if the store were empty".to_owned());
     let timing = timing(matrices, forecast, options.sample)?;
     let missing = matrices.to_buy(forecast)?;
     let exact = if forecast.is_exact() { "exactly" } else { "at most" };
@@ -102,7 +102,7 @@ pub(super) fn print_dry_run(
         line(format!("planned {exact} 0 evaluations: nothing is left to be bought"));
         return Ok(());
     }
-    let to_buy = format!("{} to buy ({})", count(missing), bytes(missing * BYTES_PER_ENTRY));
+    let to_buy = format!("{} to buy ({} of the store)", count(missing), bytes(missing * BYTES_PER_ENTRY));
     line(match forecast.is_exact() && forecast.chosen() == 0 && matrices.are_open() {
         true => {
             let stored = count(planned.saturating_sub(missing));
@@ -117,7 +117,11 @@ pub(super) fn print_dry_run(
             line(format!("they cost {price:.2}, at `budget.cost_per_entry` each"));
         }
         if let Some(limit) = matrix.budget.limit().filter(|&limit| limit < missing) {
-            line(format!("the budget pays for {} of them: the run ends there, with the best so far", count(limit)));
+            let end = match matrix.experiment.makes_factors {
+                true => "the factors are of the rank that these pay for, the error estimate first",
+                false => "the run ends there, with the best so far",
+            };
+            line(format!("the budget pays for {} of them: {end}", count(limit)));
         }
     }
     let ExtraCalls { calls, pairs } = forecast.extra;
@@ -130,6 +134,8 @@ pub(super) fn print_dry_run(
             counted(requests, "request")
         ));
     }
+    // after the sample: what it has scored is asked again
+    let checks = checks()?;
     if checks > 0 {
         line(format!("and {} that check the program (`oracle.checks`)", counted(checks, "evaluation")));
     }
@@ -169,7 +175,9 @@ enum Timing {
 
 /// Times `sample` calls of the plan, where they are asked for and can be made.
 fn timing(matrices: &Matrices<'_>, forecast: &Forecast, sample: Option<u64>) -> Result<Timing, RunError> {
-    let Some(calls) = sample else { return Ok(Timing::None("no call was made; `--sample N` times N of them")) };
+    let Some(calls) = sample else {
+        return Ok(Timing::None("no call was made; `--sample N` makes N of them to tell how long all take"));
+    };
     if !matrices.can_score() {
         let what = match matrices.are_open() {
             true => "no call was timed: the model is still to be fine-tuned",

@@ -49,7 +49,9 @@ impl ReportSection {
         let mut stamps = about.stamps.to_vec();
         stamps.extend(config.reduction().map(|text| Caveat { dataset: None, text, breaks_comparison: false }));
         if outcome.budget {
-            let text = "the budget was exhausted: some cells are missing".to_owned();
+            let end =
+                if source.is_cut_short() { "the rank is lower than was asked for" } else { "some jobs are missing" };
+            let text = format!("the budget was exhausted: {end}");
             stamps.push(Caveat { dataset: None, text, breaks_comparison: config.run.paper.is_some() });
         }
         let mut notes = about.notes.to_vec();

@@ -9,7 +9,7 @@ use landmark_core::approximation::{Approximation, Known};
 use landmark_core::entries::{Certainty, EntryBlock, EntryPlan, EntrySet, Rows};
 use landmark_core::error_estimate::{Stop, TargetError};
 use landmark_core::landmarks::Landmarks;
-use landmark_core::oracle::{Metered, Oracle, OracleShape, Spent};
+use landmark_core::oracle::{Metered, Oracle, OracleError, OracleShape, Spent};
 use landmark_core::stream::{Rng, stream};
 use landmark_data::Split;
 use landmark_report::{CellKey, Metric, ResultRow, ResultsError, Subject, Variant, cell_key};
@@ -29,7 +29,7 @@ use crate::loaded::LoadError;
 use crate::metered_store::MeteredStore;
 use crate::problem::{Problem, similarity};
 
-/// The first step of a rank that grows until the time is up, as a share of the largest.
+/// The first step of a rank that grows where none is named, as a share of the largest.
 const FIRST_SHARE: usize = 8;
 
 /// Number of the matrix of the other order, where orders are kept apart.
@@ -86,6 +86,31 @@ impl SweepContext<'_> {
             (from * to).sqrt()
         };
         has_gamma(self.matrix).then(|| self.fixed_gamma().unwrap_or_else(searched))
+    }
+
+    /// Similarities exp(−γ·score) for a command that chooses its pairs on the way: a program is checked when the first is to be evaluated.
+    ///
+    /// # Errors
+    /// A γ that is no positive number.
+    pub fn similarities(&self, gamma: Option<f64>) -> Result<Arc<dyn Oracle>, OracleError> {
+        self.metered.checked_similarities(gamma, self.checks())
+    }
+
+    /// Asks a program again for some pairs that the store holds.
+    ///
+    /// # Errors
+    /// A program that has changed, and whatever it refuses.
+    pub fn check_program(&self) -> Result<(), OracleError> {
+        self.metered.checked(self.checks()).map_or(Ok(()), |checked| checked.check_identity(&[]))
+    }
+
+    /// Evaluations by which a program is checked, at most: some pairs in the other order, and some of the store again.
+    pub fn most_checks(&self) -> u64 {
+        self.metered.checked(self.checks()).map_or(0, |_| 2 * self.checks() as u64)
+    }
+
+    fn checks(&self) -> usize {
+        self.matrix.oracle.settings().checks()
     }
 
     /// Raw scores that a cell is fitted to: one order a pair, or what is wanted.
@@ -170,7 +195,11 @@ impl SweepContext<'_> {
     /// Stopping target of the growth of a cell's rank, where `target_error` asks for one and the method draws landmarks.
     pub fn target(&self, cell: &Cell) -> Option<TargetError> {
         if let Some(target) = self.matrix.target_error {
-            return self.grown(cell, target, self.sweep.sizes().first().copied().unwrap_or(1));
+            let first = match self.sweep.sizes().as_slice() {
+                [first, _, ..] => *first,
+                _ => (cell.rank / FIRST_SHARE).max(1),
+            };
+            return self.grown(cell, target, first);
         }
         // factors within a limit of time: the best of steps of about twice the rank each
         self.matrix.budget.seconds.filter(|_| self.matrix.experiment.makes_factors)?;

@@ -4,6 +4,15 @@ use std::fmt::Write as _;
 
 use super::ScoreKind;
 
+/// Prices of a chat model, to be replaced by those of one's own.
+const PRICE: &str = "price: { input: 0.15, output: 0.6, output_tokens: 8 }";
+/// Items, or pairs, of the profile `smoke`.
+pub(super) const SMOKE_ITEMS: usize = 40;
+/// Its landmarks at most.
+const SMOKE_LANDMARKS: usize = 10;
+/// Its evaluations at most that tell how good the factors are.
+const SMOKE_ESTIMATE: u64 = 100;
+
 /// Items of a configuration.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Items {
@@ -27,6 +36,8 @@ pub(super) struct Sketch {
     pub(super) key: Option<String>,
     /// Numbers of a word vector, where the texts have few words.
     pub(super) dimension: Option<usize>,
+    /// The same for the few items of the profile `smoke`.
+    pub(super) smoke_dimension: usize,
 }
 
 impl Default for Sketch {
@@ -43,6 +54,7 @@ impl Default for Sketch {
             url: None,
             key: None,
             dimension: None,
+            smoke_dimension: 1,
         }
     }
 }
@@ -72,6 +84,7 @@ impl Sketch {
         self.dataset(&mut out);
         self.oracle(&mut out);
         self.methods(&mut out);
+        self.profiles(&mut out);
         out
     }
 
@@ -175,9 +188,10 @@ impl Sketch {
                     key("prompt: |\n    How alike are these two in meaning, from 0 (nothing in common) to 10 (the same)?\n    A: {{a}}\n    B: {{b}}".to_owned());
                     key("request: { temperature: 0, max_tokens: 8 }".to_owned());
                     key("rating: { read: number, low: 0, high: 10 }".to_owned());
-                    key("symmetric: true # false and `symmetrize: mean` ask both orders, at twice the price".to_owned());
-                } else {
-                    key("symmetrize: mean # of both orders, at twice the price; `random`: one of them".to_owned());
+                }
+                key("symmetrize: mean # of both orders, at twice the price; `random`: one of them".to_owned());
+                if is_chat {
+                    key(format!("# {PRICE} # of a million tokens; `output_tokens` as `max_tokens`"));
                 }
             }
         }
@@ -187,9 +201,13 @@ impl Sketch {
         }
     }
 
-    fn methods(&self, out: &mut String) {
+    /// Evaluations that tell how good the factors are.
+    fn estimate(&self) -> u64 {
         let pairs = self.items as u64 * (self.items as u64).saturating_sub(1) / 2;
-        let estimate = (pairs / 10).clamp(20, 1000);
+        (pairs / 10).clamp(20, 1000)
+    }
+
+    fn methods(&self, out: &mut String) {
         let method = if self.score == Some(ScoreKind::Wmd) {
             "{ id: shift_ridge, proxy: { kind: rwmd } }"
         } else {
@@ -199,24 +217,50 @@ impl Sketch {
         if method == "shift_ridge" && matches!(self.columns, Items::Texts { .. }) {
             let _ = writeln!(
                 out,
-                "# methods: [{{ id: shift_ridge, proxy: bag_of_words }}] # around a free relative of the score, if there is one: the guide says which"
+                "# methods: [{{ id: shift_ridge, proxy: bag_of_words }}] # around a free relative of the score, if there is one: docs/own_data.md, section 2, says which"
             );
         }
         let is_matrix = self.score == Some(ScoreKind::Matrix);
         let what = if is_matrix { "read" } else { "evaluated" };
-        let _ = writeln!(out, "ranks: {} # landmarks: so many columns are {what}", self.ranks());
+        let _ = writeln!(out, "ranks: {} # landmarks: so many columns are {what}", self.ranks(self.landmarks));
         // of a given matrix the error is known
         if !is_matrix {
-            let _ = writeln!(out, "error_estimate: {estimate} # evaluations that tell how good the factors are");
-            let _ = writeln!(
-                out,
-                "# budget: {{ entries: 100_000 }} # a hard limit; also `seconds`, or `money` with `cost_per_entry`"
-            );
+            let _ =
+                writeln!(out, "error_estimate: {} # evaluations that tell how good the factors are", self.estimate());
+            let _ = match self.score {
+                Some(ScoreKind::Chat) => {
+                    writeln!(
+                        out,
+                        "# budget: {{ money: 5 }} # a hard limit, by `oracle.price`; also `entries`, `seconds`"
+                    )
+                }
+                _ => writeln!(
+                    out,
+                    "# budget: {{ entries: 100_000 }} # a hard limit; also `seconds`, or `money` with `cost_per_entry`"
+                ),
+            };
         }
     }
 
-    fn ranks(&self) -> String {
-        if self.experiment() == "glue" { format!("[{}]", self.landmarks) } else { self.landmarks.to_string() }
+    fn ranks(&self, landmarks: usize) -> String {
+        if self.experiment() == "glue" { format!("[{landmarks}]") } else { landmarks.to_string() }
+    }
+
+    /// A profile of few items, to try all of it on; a matrix that is there costs nothing as it is.
+    fn profiles(&self, out: &mut String) {
+        if matches!(self.columns, Items::Matrix { .. }) {
+            return;
+        }
+        let vectors = match self.score {
+            Some(ScoreKind::Wmd) => format!(", vectors: {{ dimension: {} }}", self.smoke_dimension),
+            _ => String::new(),
+        };
+        let _ = writeln!(
+            out,
+            "\nprofiles:\n  # `--profile smoke` tries all of this on few\n  smoke: {{ dataset: {{ limit: {SMOKE_ITEMS}{vectors} }}, ranks: {}, error_estimate: {} }}",
+            self.ranks(self.landmarks.min(SMOKE_LANDMARKS)),
+            self.estimate().min(SMOKE_ESTIMATE)
+        );
     }
 }
 

@@ -27,13 +27,13 @@ impl FileError {
 fn next_step(error: &io::Error) -> &'static str {
     match error.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
-            "free some space and run the same command again: finished cells are kept"
+            "free some space and run the same command again: finished jobs are kept"
         }
         io::ErrorKind::ReadOnlyFilesystem | io::ErrorKind::PermissionDenied => {
             "choose a results folder you may write to and run the same command again"
         }
-        io::ErrorKind::NotFound => "check that the folder exists",
-        _ => "run the same command again once this is mended: finished cells are kept",
+        io::ErrorKind::NotFound => "check the path: something on it is missing",
+        _ => "run the same command again once this is mended: finished jobs are kept",
     }
 }
 
@@ -46,12 +46,7 @@ pub fn write_file(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
     if fs::read(path).is_ok_and(|old| old == bytes) {
         return Ok(());
     }
-    if let Some(folder) = path.parent() {
-        fs::create_dir_all(folder).map_err(FileError::new("create the folder", folder))?;
-    }
-    let mut name = path.file_name().unwrap_or_default().to_os_string();
-    name.push(format!(".{}.part", std::process::id()));
-    let part = path.with_file_name(name);
+    let part = part_of(path)?;
     let written = (|| {
         let mut file = fs::File::create(&part)?;
         file.write_all(bytes)?;
@@ -65,9 +60,39 @@ pub fn write_file(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
     })
 }
 
+/// Refuses a path that [`write_file`] could not write to, before anything is paid for what it would hold. Makes the folders above it.
+///
+/// # Errors
+/// As [`write_file`].
+pub fn check_writable(path: &Path) -> Result<(), FileError> {
+    let part = part_of(path)?;
+    fs::File::create(&part).and_then(|_| fs::remove_file(&part)).map_err(FileError::new("write", path))
+}
+
+/// The sibling that a file is written to before it takes its name; makes the folders above it.
+fn part_of(path: &Path) -> Result<PathBuf, FileError> {
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder).map_err(FileError::new("create the folder", folder))?;
+    }
+    let mut name = path.file_name().unwrap_or_default().to_os_string();
+    name.push(format!(".{}.part", std::process::id()));
+    Ok(path.with_file_name(name))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_path_is_tried_without_a_trace() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("new/list.tsv");
+        check_writable(&path).unwrap();
+        assert_eq!(fs::read_dir(folder.path().join("new")).unwrap().count(), 0);
+        fs::write(folder.path().join("file"), "").unwrap();
+        let refused = check_writable(&folder.path().join("file/list.tsv")).unwrap_err().to_string();
+        assert!(refused.starts_with("could not create the folder"), "{refused}");
+    }
 
     #[test]
     fn a_file_is_replaced_whole_and_leaves_no_sibling() {

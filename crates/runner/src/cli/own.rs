@@ -6,6 +6,12 @@ use clap::{Args, Subcommand, ValueEnum, ValueHint};
 
 use super::{OverlayArgs, PlaceArgs, at_least_one, number};
 
+/// The configuration of `search`.
+const INDEX: &str = "Configuration with `experiment: search`, run before: that makes the index";
+/// The configuration of `topk`, of which some ways need no run.
+const FACTORS_OR_CALLS: &str = "Configuration with `experiment: own_data`; run before, but for `--calls-per-item`, `--exact` and \
+    `--target-recall` without `--from-factors`, which read no factors";
+
 /// What one's own matrix is good for.
 #[derive(Debug, Subcommand)]
 pub enum OwnCommand {
@@ -106,6 +112,7 @@ pub enum OwnCommand {
         places: PlaceArgs,
     },
     /// List the best items for new queries, from the index of a configuration and a few calls a query
+    #[command(mut_arg("config", |config| config.help(INDEX)))]
     Search {
         /// The queries: a file with the columns of the configuration's past queries
         #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
@@ -128,6 +135,7 @@ pub enum OwnCommand {
     },
     /// List the most similar items of every item: from factors, exact scores for the best of them on demand; or from a given number of
     /// calls, without factors
+    #[command(mut_arg("config", |config| config.help(FACTORS_OR_CALLS)))]
     Topk {
         /// Neighbours of each item
         #[arg(short, long, default_value_t = 10, value_parser = at_least_one)]
@@ -330,7 +338,7 @@ pub struct ScoringArgs {
 /// Which factors a command reads, and where its answer goes.
 #[derive(Debug, Clone, Args)]
 pub struct OwnArgs {
-    /// Configuration with `experiment: own_data` (`search` for an index), run before
+    /// Configuration with `experiment: own_data`, run before
     #[arg(value_name = "CONFIG.yaml", value_hint = ValueHint::FilePath)]
     pub config: PathBuf,
     /// File for the answer: `.tsv`, `.csv` or `.parquet`; beside the results by default

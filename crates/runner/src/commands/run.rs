@@ -26,6 +26,7 @@ pub(super) fn run(arguments: &RunArgs, log: LogArgs) -> Result<Exit> {
     };
     super::refuse_mistyped_command(file)?;
     let config = Config::load(file, &arguments.overlay.overlays(), catalogue::catalogue())?;
+    config.profile_warnings().iter().for_each(|warning| output::note(&format!("warning: {warning}")));
     fetch_what_is_missing(&config, arguments, log)?;
     let options = RunOptions {
         dry_run: arguments.dry_run,
@@ -160,7 +161,7 @@ pub(super) fn report(file: &Path, overlay: &OverlayArgs, places: &PlaceArgs, log
         run::take_largest_runs(collection, &options, catalogue::catalogue())?;
     }
     let folder = run::report_again(&config, &options)?;
-    eprintln!("drawn again in `{}`", folder.display());
+    output::note(&format!("drawn again in `{}`", folder.display()));
     Ok(Exit::Done)
 }
 

@@ -54,7 +54,7 @@ fn check(file: &Path, overlay: &OverlayArgs, data: Option<&Path>) -> Result<Vec<
     }
     // a configuration may be written before its items
     if let Some(items) = missing {
-        eprintln!("warning: the items `{}` of `{}` are not there", items.display(), file.display());
+        output::note(&format!("warning: the items `{}` of `{}` are not there", items.display(), file.display()));
     }
     let all_wrong = wrong.len() == profiles.len();
     if wrong.is_empty() {

@@ -1,6 +1,8 @@
 //! Exit codes: what a script learns from how a command ended. An interrupt is tested where it happens, in `own_data`.
 #![cfg(unix)]
 
+use ndarray::Array2;
+
 use crate::own_data::{PROGRAM, asked, place};
 use crate::scratch::Scratch;
 
@@ -30,6 +32,14 @@ fn what_is_named_wrongly_ends_with_2_and_nothing_is_started() {
     ] {
         ends_with(&scratch, 2, arguments);
     }
+    for (file, matrix) in [("nan.npy", Array2::from_elem((4, 4), f64::NAN)), ("rect.npy", Array2::zeros((4, 3)))] {
+        scratch.write_matrix(file, &matrix);
+        ends_with(&scratch, 2, &["init", file]);
+    }
+    for (file, bytes) in [("latin.tsv", &b"text\ncaf\xe9\n"[..]), ("g.parquet", b"no Parquet")] {
+        std::fs::write(scratch.path(file), bytes).unwrap();
+        ends_with(&scratch, 2, &["init", file, "--score", "wmd"]);
+    }
     assert!(asked(&scratch).is_empty());
     scratch.run_well(&["--quiet"]);
     let before = asked(&scratch).len();
@@ -54,6 +64,8 @@ fn a_score_that_fails_and_a_check_that_does_not_hold_end_with_1() {
     scratch.run_well(&["--quiet"]);
     scratch.write("scorer.sh", &PROGRAM.replace("[${scores#,}]", "[]"));
     ends_with(&scratch, 1, &["config.yaml", "--set", "ranks=20"]);
+    // and where it fails the checks that come first: it was asked
+    ends_with(&scratch, 1, &["config.yaml", "--set", "ranks=20", "--set", "oracle.checks=16"]);
     ends_with(&scratch, 1, &["topk", "config.yaml", "--rescore", "20"]);
     ends_with(&scratch, 0, &["store", "verify"]);
     for tile in scratch.tiles("store") {
@@ -77,4 +89,16 @@ fn a_budget_that_cuts_an_answer_short_ends_with_3_and_says_so() {
         assert!(said.out.contains("the budget ended before"), "{arguments:?}: {}", said.out);
         ends_with(&scratch, 0, arguments);
     }
+}
+
+#[test]
+fn a_reader_that_has_gone_away_stops_no_run() {
+    let scratch = place();
+    for arguments in [&["config.yaml", "-v"][..], &["report", "config.yaml"], &["validate", "config.yaml"], &["--help"]]
+    {
+        let mut child = scratch.command(arguments).spawn().unwrap();
+        drop((child.stdout.take(), child.stderr.take()));
+        assert_eq!(child.wait().unwrap().code(), Some(0), "{arguments:?}");
+    }
+    assert!(scratch.path("results/mine/report.html").exists());
 }

@@ -21,6 +21,7 @@ mod own_answers;
 mod own_data;
 mod own_files;
 mod own_page;
+mod own_samples;
 mod recall;
 mod resume;
 mod retrieval;

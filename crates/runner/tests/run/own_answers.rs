@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use ndarray::Array2;
 use ndarray_npy::read_npy;
 
-use crate::own_data::{asked, place, table};
+use crate::own_data::{CONFIG, PROGRAM, asked, place, table};
 use crate::scratch::{Scratch, number_before};
 
 #[test]
@@ -113,14 +113,18 @@ fn new_items_are_embedded_from_their_scores_with_the_landmarks_alone() {
     let scratch = place();
     scratch.run_well(&["--quiet", "--set", "ranks=30"]);
     let before = asked(&scratch).len();
-    scratch.write("new.tsv", "key\ttext\nfirst\t7\nsecond\t41\n");
-    for bought in [60, 0] {
+    scratch.write("new.tsv", "key\ttext\nfirst\t7\nsecond\t41\nthird\t100\n");
+    // texts that are here already are not scored again, but for a landmark against itself
+    let factors = scratch.json("results/mine/factors/factors.json");
+    let landmarks: Vec<u64> = serde_json::from_value(factors["landmarks"].clone()).unwrap();
+    let new = 30 + landmarks.iter().filter(|item| [7, 41].contains(*item)).count();
+    for bought in [new, 0] {
         let already = asked(&scratch).len();
         let said = scratch.say(&["project", "config.yaml", "new.tsv", "-k", "1", "--set", "ranks=30"]);
         assert_eq!(said.code, Some(0), "{}", said.err);
-        assert_eq!(asked(&scratch).len() - already, bought, "2 items and 30 landmarks, once: {}", said.out);
+        assert_eq!(asked(&scratch).len() - already, bought, "a new text and 30 landmarks, once: {}", said.out);
     }
-    assert_eq!(asked(&scratch).len(), before + 60);
+    assert_eq!(asked(&scratch).len(), before + new);
     let near = table(&scratch, "results/mine/projected/new/neighbours.tsv");
     for (row, wanted) in near.iter().zip([7.0, 41.0]) {
         let number = row["neighbour"][1..].parse::<f64>().unwrap();
@@ -298,4 +302,128 @@ fn words_are_a_proxy_of_a_program_too() {
     scratch.write("items.tsv", &format!("key\ttext\n{rows}"));
     let vectors = "dataset.vectors={ kind: ppmi_svd, dimension: 3, min_count: 1 }";
     scratch.run_well(&["--quiet", "--set", vectors, "--set", "methods=[{ id: shift_ridge, proxy: rwmd }]"]);
+}
+
+#[test]
+fn commands_that_evaluate_check_the_program_first() {
+    let checked = || {
+        let scratch = place();
+        scratch.write("config.yaml", &CONFIG.replace(", checks: 0", ""));
+        scratch
+    };
+    let commands: [&[&str]; 5] = [
+        &["topk", "config.yaml", "--calls-per-item", "12", "-k", "2"],
+        &["topk", "config.yaml", "--rescore", "20", "-k", "2"],
+        &["mine", "config.yaml", "--pairs", "5", "--rescore", "60"],
+        &["cluster", "config.yaml", "--pivots", "--at-least", "0.9"],
+        &["project", "config.yaml", "new.tsv"],
+    ];
+    let changed = PROGRAM.replace("d=$(($1 - $2))", "d=$((2 * ($1 - $2)))");
+    for command in commands {
+        let scratch = checked();
+        scratch.write("new.tsv", "key\ttext\na\t70\nb\t90\n");
+        scratch.run_well(&["--quiet"]);
+        scratch.write("scorer.sh", &changed);
+        let before = asked(&scratch).len();
+        let said = scratch.say(command);
+        assert!(said.code != Some(0), "{command:?}: {}", said.out);
+        said.must_complain("the program calls itself `difference`, as it did when its scores were stored");
+        assert!(asked(&scratch).len() <= before + 16, "{command:?}");
+        // the scores of the other program were not kept
+        scratch.write("scorer.sh", PROGRAM);
+        let said = scratch.say(command);
+        assert_eq!(said.code, Some(0), "{command:?}: {}", said.err);
+        let again = asked(&scratch).len();
+        let said = scratch.say(command);
+        assert_eq!(said.code, Some(0), "{command:?}: {}", said.err);
+        assert!(again > before, "{command:?}");
+        assert_eq!(asked(&scratch).len(), again, "{command:?}: what buys nothing checks nothing");
+    }
+    // an order that matters, found before the first list
+    let scratch = checked();
+    scratch.write("scorer.sh", &PROGRAM.replace("${d#-}", "$((d > 0 ? d : 0))"));
+    let said = scratch.say(&["topk", "config.yaml", "--calls-per-item", "12", "-k", "2", "--dry-run"]);
+    assert!(said.out.contains("and at most 32 that check the program"), "{}", said.out);
+    let said = scratch.say(&["topk", "config.yaml", "--calls-per-item", "12", "-k", "2"]);
+    assert!(said.code != Some(0), "{}", said.out);
+    said.must_complain("the program says that its score is symmetric");
+    assert!(asked(&scratch).len() <= 32, "{}", asked(&scratch).len());
+}
+
+#[test]
+fn a_table_that_cannot_be_written_is_refused_before_anything_is_evaluated() {
+    let scratch = place();
+    scratch.run_well(&["--quiet"]);
+    let bought = asked(&scratch).len();
+    for command in [
+        &["topk", "config.yaml", "--calls-per-item", "30"][..],
+        &["topk", "config.yaml", "--rescore", "40"],
+        &["mine", "config.yaml", "--pairs", "5", "--rescore", "60"],
+        &["cluster", "config.yaml", "--pivots", "--at-least", "0.5"],
+    ] {
+        for (out, words) in [("list.txt", "`.tsv`, `.csv` or `.parquet`"), ("config.yaml/list.tsv", "could not create")]
+        {
+            let said = scratch.say(&[command, &["--out", out]].concat());
+            assert_eq!(said.code, Some(2), "{command:?}: {}{}", said.out, said.err);
+            said.must_complain(words);
+        }
+    }
+    assert_eq!(asked(&scratch).len(), bought);
+}
+
+#[test]
+fn a_list_of_items_that_changed_asks_only_for_pairs_of_new_items() {
+    let items = |scratch: &Scratch, numbers: &mut dyn Iterator<Item = usize>| {
+        let rows: String = numbers.map(|i| format!("n{i}\t{i}\n")).collect();
+        scratch.write("items.tsv", &format!("key\ttext\n{rows}"));
+    };
+    let distinct = |scratch: &Scratch| {
+        let mut pairs: Vec<Vec<u64>> = asked(scratch)
+            .iter()
+            .map(|line| {
+                let mut pair: Vec<u64> = line.split(' ').map(|number| number.parse().unwrap()).collect();
+                pair.sort_unstable();
+                pair
+            })
+            .collect();
+        let all = pairs.len();
+        pairs.sort();
+        pairs.dedup();
+        (all, pairs.len())
+    };
+    // a sample, the whole, and the whole in another order with more behind
+    let scratch = place();
+    items(&scratch, &mut (0..30));
+    scratch.run_well(&["--quiet"]);
+    let sample = asked(&scratch).len() as u64;
+    items(&scratch, &mut (0..60));
+    let dry = scratch.run_well(&["--dry-run"]);
+    let stored = number_before(&dry.out, " are in the store");
+    assert!(stored > 0 && stored <= sample, "{}", dry.out);
+    assert!(
+        dry.err.contains(&format!("{sample} scores of the same scorer on other lists of items serve this one")),
+        "{}",
+        dry.err
+    );
+    let to_buy = number_before(&dry.out, " to buy (");
+    let said = scratch.run_well(&[]);
+    assert_eq!(asked(&scratch).len() as u64, sample + to_buy, "{}", said.err);
+    items(&scratch, &mut (0..64).rev());
+    scratch.run_well(&["--quiet"]);
+    let (all, different) = distinct(&scratch);
+    assert_eq!(all, different, "no pair of texts was asked for twice");
+    // items that are here already are placed without a call
+    let factors = scratch.json("results/mine/factors/factors.json");
+    let landmarks: Vec<u64> = serde_json::from_value(factors["landmarks"].clone()).unwrap();
+    let new: String = (10..50).filter(|i| !landmarks.contains(&(63 - i))).map(|i| format!("x{i}\t{i}\n")).collect();
+    scratch.write("new.tsv", &format!("key\ttext\n{new}"));
+    let said = scratch.say(&["project", "config.yaml", "new.tsv"]);
+    assert_eq!((said.code, asked(&scratch).len()), (Some(0), all), "{}{}", said.out, said.err);
+    // a program that is told numbers scores another list anew
+    let scratch = place();
+    scratch.write("scorer.sh", &PROGRAM.replace("\"symmetric\":true", "\"symmetric\":true,\"pairs\":\"index\""));
+    items(&scratch, &mut (0..30));
+    scratch.run_well(&["--quiet"]);
+    items(&scratch, &mut (0..60));
+    assert_eq!(number_before(&scratch.run_well(&["--dry-run"]).out, " are in the store"), 0);
 }

@@ -368,10 +368,13 @@ fn a_budget_of_seconds_keeps_the_best_so_far() {
 #[test]
 fn a_target_error_is_met_with_no_more_landmarks_than_it_takes() {
     let scratch = place();
-    scratch.run_well(&["--set", "target_error=0.3", "--set", "ranks=[4, 40]", "--set", "error_estimate=400"]);
+    let said =
+        scratch.run_well(&["--set", "target_error=0.3", "--set", "ranks=[4, 40]", "--set", "error_estimate=400"]);
     let info = scratch.json("results/mine/factors/factors.json");
     assert!(info["error"]["upper"].as_f64().unwrap() <= 0.3, "{info}");
-    assert!(info["rank"].as_u64().unwrap() < 40, "{info}");
+    let rank = info["rank"].as_u64().unwrap();
+    assert!(rank < 40, "{info}");
+    assert!(said.out.contains(&format!("at {rank} columns")), "{}", said.out);
     // what took them is counted once
     let kept = scratch.entries_kept("store");
     let read = |file: &str| std::fs::read_to_string(scratch.path(&format!("results/mine/{file}"))).unwrap();
@@ -380,6 +383,10 @@ fn a_target_error_is_met_with_no_more_landmarks_than_it_takes() {
     assert!(line.as_ref().is_some_and(|line| line.contains(&format!(" {kept} |"))), "{kept}: {line:?}");
     let page = read("report.html").replace(',', "");
     assert!(page.contains(&format!("landmarks took {kept} calls ")), "{kept}");
+    // a single rank is the largest
+    let single = place();
+    single.run_well(&["--set", "target_error=0.3", "--set", "ranks=40", "--set", "error_estimate=400"]);
+    assert!(single.json("results/mine/factors/factors.json")["rank"].as_u64().unwrap() < 40);
     // one that is not met is told
     let said = scratch.run_well(&["--set", "target_error=0.0001", "--set", "ranks=[4, 10]"]);
     assert!(said.out.contains("and not the 0.0001 that `target_error` asks for"), "{}", said.out);

@@ -47,6 +47,13 @@ fn init_goes_from_a_spreadsheet_to_the_page_in_three_commands() {
     assert!(bill.out.contains("of 1,770 pairs ("), "{}", bill.out);
     well(&scratch, &["my_texts.yaml"]);
     assert!(scratch.path("results/my_texts/report.html").exists());
+    // a profile of few, which commands find again; of one that is nowhere written a run says so
+    let few = well(&scratch, &["my_texts.yaml", "--profile", "smoke", "--dry-run"]);
+    assert!(few.out.contains("of 780 pairs (") && !few.err.contains("says nothing"), "{}{}", few.out, few.err);
+    well(&scratch, &["my_texts.yaml", "--profile", "smoke", "--quiet"]);
+    well(&scratch, &["topk", "my_texts.yaml", "--profile", "smoke", "-k", "3"]);
+    let said = well(&scratch, &["my_texts.yaml", "--profile", "desk", "--dry-run"]);
+    said.must_complain("warning: `my_texts.yaml` says nothing about the profile `desk`: it runs in full");
     well(&scratch, &["classify", "my_texts.yaml", "--labels", "my texts.csv", "--label", "kind", "--split", "part"]);
     // what is there is not written over
     let again = scratch.say(&["init", "my texts.csv", "--score", "wmd"]);
@@ -72,7 +79,7 @@ fn init_says_what_it_needs_where_nobody_can_be_asked() {
         said.must_complain(words);
         assert!(!scratch.path("x.yaml").exists());
     }
-    // every score writes a configuration that reads back, whether or not it can be opened here
+    // every score writes a configuration that reads back, and says what to mend before it can be opened, whether or not it can be opened here
     for (score, more) in [
         ("rerank", &["--url", "http://127.0.0.1:9/rerank"][..]),
         ("chat", &["--url", "http://127.0.0.1:9/v1/chat/completions", "--model", "judge", "--key", "NO_SUCH_KEY"]),
@@ -82,7 +89,21 @@ fn init_says_what_it_needs_where_nobody_can_be_asked() {
         let fixed = ["init", "x.tsv", "--force", "--score", score];
         let said = well(&scratch, &[&fixed[..], more].concat());
         assert!(said.out.contains("bill: "), "{score}: {}", said.out);
+        let is_open = !said.out.contains("to be mended first: ");
+        assert_eq!(is_open, score == "rerank", "{score}: {}", said.out);
+        assert_eq!(is_open, !said.out.contains("next, once that is mended:"), "{score}: {}", said.out);
         well(&scratch, &["validate", "x.yaml"]);
+        // what is a comment is what it would have to be
+        let yaml = std::fs::read_to_string(scratch.path("x.yaml")).unwrap();
+        assert!(yaml.contains("docs/own_data.md, section 2, says which"), "{yaml}");
+        let is_asked_twice = ["rerank", "chat"].contains(&score);
+        assert_eq!(yaml.contains("  symmetrize: mean"), is_asked_twice, "{score}: {yaml}");
+        if score == "chat" {
+            let priced = yaml.replace("  # price:", "  price:").replace("# budget:", "budget:");
+            assert!(priced.contains("\nbudget: { money: 5 }") && priced.contains("\n  price: {"), "{priced}");
+            scratch.write("priced.yaml", &priced);
+            well(&scratch, &["validate", "priced.yaml"]);
+        }
     }
 }
 
@@ -139,7 +160,9 @@ fn a_program_to_start_from_runs_as_it_is() {
     let scratch = Scratch::with("");
     labelled(&scratch, "x.tsv", '\t');
     let said = well(&scratch, &["init", "x.tsv", "--score", "program"]);
-    assert!(said.out.contains("program: `x_score.py`"), "{}", said.out);
+    assert!(said.out.contains("program: `x_score.py`") && said.out.contains("change its VERSION"), "{}", said.out);
+    let program = std::fs::read_to_string(scratch.path("x_score.py")).unwrap();
+    assert!(program.contains("python3 x_score.py < batches") && !program.contains("sentence_similarity"), "{program}");
     let run = well(&scratch, &["x.yaml"]);
     assert!(run.err.contains("evaluations checked the program"), "{}", run.err);
 }
@@ -358,6 +381,34 @@ fn classify_takes_the_ids_of_the_configuration_and_finds_empty_labels() {
         "{}",
         said.out
     );
+}
+
+#[test]
+fn a_command_that_can_not_go_on_says_what_to_type() {
+    let scratch = place();
+    let said = scratch.say(&["topk", "config.yaml", "--set", "ranks=12"]);
+    assert_eq!(said.code, Some(2));
+    said.must_complain("run the configuration first");
+    said.must_complain("`runner config.yaml --set ranks=12` runs it");
+    scratch.run_well(&["--quiet"]);
+    for (arguments, words) in [
+        (&["classify", "config.yaml", "--labels", "items.tsv"][..], "say `--label COLUMN`"),
+        (&["classify", "config.yaml", "--labels", "items.tsv", "--label", "text", "--id", "no"], "`--id COLUMN`"),
+        (&["classify", "config.yaml", "--labels", "items.tsv", "--label", "text", "--split", "no"], "`--split COLUMN`"),
+        (&["classify", "config.yaml", "--labels", "no.tsv"], "one on the command line where you are"),
+        (&["project", "config.yaml", "no.tsv"], "`no.tsv` can't be read"),
+        (&["pairs", "config.yaml", "items.tsv"], "say `--first COLUMN`"),
+        (&["pairs", "config.yaml", "items.tsv", "--first", "key"], "say `--second COLUMN`"),
+        (&["no.yaml"], "`runner init FILE` writes one for a file of yours"),
+    ] {
+        let said = scratch.say(arguments);
+        assert_eq!(said.code, Some(2), "{arguments:?}: {}{}", said.out, said.err);
+        said.must_complain(words);
+    }
+    let said = well(&scratch, &["mine", "config.yaml", "--pairs", "5"]);
+    assert!(said.out.contains("(of pairs with `--at-least SCORE`)"), "{}", said.out);
+    // which is what it takes
+    well(&scratch, &["mine", "config.yaml", "--at-least", "0.5", "--target-recall", "0.5", "--dry-run"]);
 }
 
 /// Commands of the tour, in their order: what stands in its blocks of shell.

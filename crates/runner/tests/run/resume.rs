@@ -51,7 +51,7 @@ fn a_dry_run_predicts_exactly_what_is_bought() {
         let scratch = Scratch::with(config);
         let unasked = scratch.run_well(&["--dry-run"]);
         assert_eq!(number_before(&unasked.out, " are in the store"), 0, "not one call: {}", unasked.out);
-        assert!(unasked.out.contains("no call was made; `--sample N` times N of them"), "{}", unasked.out);
+        assert!(unasked.out.contains("no call was made; `--sample N` makes N of them"), "{}", unasked.out);
         let dry = scratch.run_well(&["--dry-run", "--sample", "30"]);
         let planned = number_before(&dry.out, " evaluations: ");
         assert!(dry.out.contains("planned exactly"), "{}", dry.out);
@@ -209,7 +209,7 @@ fn a_spent_budget_leaves_the_best_so_far_and_a_higher_one_goes_on() {
     assert_eq!(short.code, Some(3), "{}", short.err);
     short.must_complain(&format!("the budget of {budget} evaluations is exhausted"));
     short.must_complain("raise `budget` and run again to go on");
-    assert!(short.out.contains("the budget was exhausted: some cells are missing"), "{}", short.out);
+    assert!(short.out.contains("the budget was exhausted: some jobs are missing"), "{}", short.out);
     assert_eq!(scratch.entries_kept("store"), planned - 40);
     let so_far = scratch.figures("results/sample");
     assert!(!so_far.is_empty() && scratch.path("results/sample/report.html").exists());

@@ -11,6 +11,7 @@ mod faults;
 mod faulty;
 mod housekeeping;
 mod lanes;
+mod lists;
 mod model;
 mod promises;
 mod proof;

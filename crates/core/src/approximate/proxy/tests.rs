@@ -290,7 +290,7 @@ fn a_proxy_that_does_not_fit_is_refused_before_anything_is_evaluated() {
         refusal(small, Link::default()),
         "`proxy`: `proxy` is over 3 items, the oracle over 300, but must be over the items of the oracle"
     );
-    assert!(refusal(skewed, Link::default()).starts_with("`proxy` needs a symmetric oracle"));
+    assert!(refusal(skewed, Link::default()).starts_with("`proxy` needs a symmetric score"));
     assert_eq!(
         refusal(Arc::new(cosine()), Link::Polynomial { degree: 4 }),
         "`proxy`: `degree` is 4, but must be 1, 2 or 3"

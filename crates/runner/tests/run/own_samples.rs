@@ -1,0 +1,87 @@
+//! Less than the whole of one's own file: a limit, labels that some rows lack, and embeddings that have a row for every item of it.
+#![cfg(unix)]
+
+use ndarray::Array2;
+
+use crate::own_data::{CONFIG, PROGRAM, table};
+use crate::scratch::{Said, Scratch};
+
+/// The numbers from 0 to 59, every third of them without a label.
+fn labelled() -> Scratch {
+    let scratch = Scratch::with(&CONFIG.replace("id: key", "id: key, label: kind"));
+    let rows: String = (0..60).map(|i| format!("n{i}\t{i}\t{}\n", ["", "even", "odd"][i % 3])).collect();
+    scratch.write("items.tsv", &format!("key\ttext\tkind\n{rows}"));
+    scratch.write("scorer.sh", PROGRAM);
+    scratch
+}
+
+fn well(scratch: &Scratch, arguments: &[&str]) -> Said {
+    let said = scratch.say(arguments);
+    assert_eq!(said.code, Some(0), "{arguments:?}: {}{}", said.out, said.err);
+    said
+}
+
+/// The scores of a table of neighbours are those of the items that it names.
+fn is_right(scratch: &Scratch, path: &str) {
+    let rows = table(scratch, path);
+    assert!(!rows.is_empty());
+    let number = |name: &str| name.trim_start_matches('n').parse::<f64>().unwrap();
+    for row in rows.iter().filter(|row| row["exact"] == "true") {
+        let wanted = (-0.05 * (number(&row["id"]) - number(&row["neighbour"])).abs()).exp();
+        assert!((row["score"].parse::<f64>().unwrap() - wanted).abs() < 1e-6, "{row:?}");
+    }
+}
+
+#[test]
+fn factors_are_of_items_without_a_label_as_well_and_commands_name_them_rightly() {
+    let scratch = labelled();
+    for limit in [None, Some("dataset.limit=30")] {
+        let set: Vec<&str> = limit.into_iter().flat_map(|limit| ["--set", limit]).collect();
+        let with = |arguments: &[&'static str]| [arguments, &set].concat();
+        scratch.run_well(&with(&["--quiet"]));
+        let items = scratch.json("results/mine/factors/factors.json")["items"].as_u64();
+        assert_eq!(items, Some(if limit.is_some() { 30 } else { 60 }));
+        well(&scratch, &with(&["topk", "config.yaml", "-k", "2", "--rescore", "4"]));
+        is_right(&scratch, "results/mine/neighbours.tsv");
+        well(&scratch, &with(&["topk", "config.yaml", "-k", "2", "--calls-per-item", "10"]));
+        is_right(&scratch, "results/mine/neighbours.tsv");
+    }
+    // the others get a label
+    scratch.run_well(&["--quiet"]);
+    let said = well(&scratch, &["classify", "config.yaml", "--labels", "items.tsv", "--label", "kind"]);
+    assert!(said.out.contains("40 labelled items in 2 classes, 20 labelled now"), "{}", said.out);
+}
+
+#[test]
+fn embeddings_of_the_whole_file_serve_a_part_of_it() {
+    let scratch = labelled();
+    let embedding = |i: f64| [(i / 60.0).cos(), (i / 60.0).sin()];
+    let embeddings = |rows: usize| Array2::from_shape_fn((rows, 2), |(i, k)| embedding(i as f64)[k]);
+    for (file, rows) in [("whole.npy", 60), ("part.npy", 30), ("other.npy", 50)] {
+        scratch.write_matrix(file, &embeddings(rows));
+    }
+    let settings = |file: &str| {
+        let method = format!("methods=[{{ id: shift_ridge, proxy: {{ kind: embedding_cosine, path: {file} }} }}]");
+        ["--set".to_owned(), method, "--set".to_owned(), "dataset.limit=30".to_owned()]
+    };
+    let vectors = |file: &str| {
+        let settings = settings(file);
+        let words: Vec<&str> = settings.iter().map(String::as_str).collect();
+        scratch.run_well(&[&["--quiet", "--force"], &words[..]].concat());
+        std::fs::read(scratch.path("results/mine/factors/vectors.npy")).unwrap()
+    };
+    assert_eq!(vectors("part.npy"), vectors("whole.npy"));
+    // which new items join
+    scratch.write("new.tsv", "key\ttext\nm\t7\n");
+    scratch.write_matrix("new.npy", &Array2::from_shape_fn((1, 2), |(_, k)| embedding(7.0)[k]));
+    let whole = settings("whole.npy");
+    let project = ["project", "config.yaml", "new.tsv", "--embeddings", "new.npy"];
+    well(&scratch, &[&project[..], &whole.iter().map(String::as_str).collect::<Vec<_>>()].concat());
+    let other = settings("other.npy");
+    let other: Vec<&str> = other.iter().map(String::as_str).collect();
+    scratch.complains(&other, &["`other.npy` has 50 rows, but the dataset has 30 items"]);
+    let mut holed = embeddings(60);
+    holed[[3, 1]] = f64::NAN;
+    scratch.write_matrix("other.npy", &holed);
+    scratch.complains(&other, &["(i = 3, j = 1) is NaN; an embedding must be finite"]);
+}

@@ -1,0 +1,153 @@
+//! Lists of items that grow, shrink and change their order under one scorer: what is kept of their pairs is not asked for again.
+
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use landmark_core::oracle::{Identity, Oracle, OracleError, Pair, Symmetry};
+use landmark_store::{ItemList, OracleLabel, Stored, TileStore};
+
+/// Compares words by their first letters, in this order.
+struct Letters {
+    words: Vec<&'static str>,
+    scorer: &'static str,
+    symmetry: Symmetry,
+    calls: AtomicU64,
+}
+
+impl Letters {
+    fn new(words: &[&'static str]) -> Self {
+        Self { words: words.to_vec(), scorer: "letters", symmetry: Symmetry::Symmetric, calls: AtomicU64::new(0) }
+    }
+
+    fn score(&self, (i, j): Pair) -> f64 {
+        let letter = |item: usize| f64::from(self.words[item].as_bytes()[0]);
+        match self.symmetry {
+            Symmetry::Symmetric => letter(i) * letter(j),
+            Symmetry::Asymmetric => letter(i) / letter(j),
+        }
+    }
+
+    fn list(&self) -> ItemList {
+        ItemList::new(Identity::of(&[("scorer", self.scorer.as_bytes())]), self.words.iter().copied())
+    }
+
+    fn pairs(&self) -> Vec<Pair> {
+        let n = self.len();
+        (0..n).flat_map(|i| (0..n).map(move |j| (i, j))).filter(|(i, j)| i != j).collect()
+    }
+}
+
+impl Oracle for Letters {
+    fn len(&self) -> usize {
+        self.words.len()
+    }
+
+    fn symmetry(&self) -> Symmetry {
+        self.symmetry
+    }
+
+    fn identity(&self) -> Identity {
+        Identity::of(&[("scorer", self.scorer.as_bytes()), ("words", self.words.join(" ").as_bytes())])
+    }
+
+    fn evaluate(&self, pairs: &[Pair], out: &mut [f64]) -> Result<(), OracleError> {
+        self.calls.fetch_add(pairs.len() as u64, Ordering::Relaxed);
+        out.iter_mut().zip(pairs).for_each(|(out, &pair)| *out = self.score(pair));
+        Ok(())
+    }
+}
+
+fn attach(folder: &Path, oracle: Letters) -> Stored<Letters> {
+    let store = TileStore::open(&folder.display().to_string()).unwrap();
+    store.attach(oracle, OracleLabel::new("letters", "first letters")).unwrap()
+}
+
+/// Scores every pair of a list; answers (scores carried over, calls made).
+fn scored(folder: &Path, oracle: Letters) -> (u64, u64) {
+    let stored = attach(folder, oracle);
+    let carried = stored.carry_over(&stored.inner().list(), true).unwrap();
+    let pairs = stored.inner().pairs();
+    let mut scores = vec![0.0; pairs.len()];
+    stored.evaluate(&pairs, &mut scores).unwrap();
+    let right: Vec<f64> = pairs.iter().map(|&pair| stored.inner().score(pair)).collect();
+    assert_eq!(scores, right);
+    stored.flush().unwrap();
+    (carried, stored.inner().calls.load(Ordering::Relaxed))
+}
+
+#[test]
+fn a_list_that_changed_asks_only_for_pairs_of_new_items() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    assert_eq!(scored(path, Letters::new(&["apple", "berry", "cherry"])), (0, 3));
+    // grown, and in another order
+    assert_eq!(scored(path, Letters::new(&["date", "cherry", "apple", "berry"])), (3, 3));
+    // a sample
+    assert_eq!(scored(path, Letters::new(&["berry", "date"])), (1, 0));
+    // from two lists at once; an item that is there twice has all of its scores twice, and the one of itself with itself is nobody's yet
+    assert_eq!(scored(path, Letters::new(&["elder", "fig"])), (0, 1));
+    let both = Letters::new(&["fig", "apple", "elder", "cherry", "apple"]);
+    assert_eq!(scored(path, both), (1 + 2, 10 - 3));
+    // the list itself, again
+    assert_eq!(scored(path, Letters::new(&["date", "cherry", "apple", "berry"])), (0, 0));
+}
+
+#[test]
+fn what_another_list_scores_later_is_taken_over_later() {
+    let folder = tempfile::tempdir().unwrap();
+    let some = |words: &[&'static str], pairs: &[Pair]| {
+        let stored = attach(folder.path(), Letters::new(words));
+        let carried = stored.carry_over(&stored.inner().list(), true).unwrap();
+        stored.evaluate(pairs, &mut vec![0.0; pairs.len()]).unwrap();
+        stored.flush().unwrap();
+        (carried, stored.inner().calls.load(Ordering::Relaxed))
+    };
+    let (old, new): (&[_], &[_]) = (&["apple", "berry", "cherry"], &["cherry", "berry", "apple", "date"]);
+    assert_eq!(some(old, &[(0, 1)]), (0, 1));
+    assert_eq!(some(new, &[(1, 2), (0, 3)]), (1, 1));
+    assert_eq!(some(old, &[(0, 2), (1, 2)]), (0, 2));
+    assert_eq!(some(new, &[(0, 1), (0, 2)]), (2, 0));
+    assert_eq!(some(new, &[]), (0, 0), "once");
+}
+
+#[test]
+fn both_orders_of_an_asymmetric_score_stay_apart() {
+    let folder = tempfile::tempdir().unwrap();
+    let asymmetric = |words: &[&'static str]| Letters { symmetry: Symmetry::Asymmetric, ..Letters::new(words) };
+    assert_eq!(scored(folder.path(), asymmetric(&["apple", "berry"])), (0, 2));
+    assert_eq!(scored(folder.path(), asymmetric(&["berry", "apple", "cherry"])), (2, 4));
+}
+
+#[test]
+fn another_scorer_takes_nothing_over() {
+    let folder = tempfile::tempdir().unwrap();
+    scored(folder.path(), Letters::new(&["apple", "berry", "cherry"]));
+    let other = Letters { scorer: "letters, version 2", ..Letters::new(&["cherry", "berry", "apple"]) };
+    assert_eq!(scored(folder.path(), other), (0, 3));
+}
+
+#[test]
+fn a_look_ahead_writes_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    scored(folder.path(), Letters::new(&["apple", "berry", "cherry"]));
+    let files = || walk(folder.path());
+    let before = files();
+    let stored = attach(folder.path(), Letters::new(&["cherry", "date", "apple"]));
+    assert_eq!(stored.carry_over(&stored.inner().list(), false).unwrap(), 1);
+    assert_eq!((stored.entries(), stored.missing_pairs(stored.inner().pairs()).unwrap().len()), (1, 2));
+    drop(stored);
+    assert_eq!(files(), before);
+    // and takes nothing from who looks next
+    assert_eq!(scored(folder.path(), Letters::new(&["cherry", "date", "apple"])), (1, 2));
+}
+
+/// Every file below a folder.
+fn walk(folder: &Path) -> Vec<std::path::PathBuf> {
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() { files.extend(walk(&path)) } else { files.push(path) }
+    }
+    files.sort();
+    files
+}
