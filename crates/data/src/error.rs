@@ -207,7 +207,7 @@ pub enum DataError {
         j: usize,
         /// Value of the entry.
         value: f64,
-        /// What the matrix holds: `a similarity`, `an embedding`.
+        /// Content of the matrix: `a similarity`, `an embedding`.
         what: &'static str,
     },
     /// A key and a response that are not of the same documents.

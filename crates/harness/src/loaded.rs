@@ -33,7 +33,7 @@ pub struct Uses<'a> {
     pub empty: EmptyDocuments,
     /// True where anything reads texts through their word vectors.
     pub compares_words: bool,
-    /// What the oracle reads: pairs of the user's own are texts to one that knows no pairs.
+    /// Kinds of items that the oracle reads: pairs of the user's own are texts to one that knows no pairs.
     pub reads: &'a [ItemKind],
     /// True where a text without a label is an item like others: factors are of all of them.
     pub takes_unlabelled: bool,
@@ -221,7 +221,7 @@ pub enum LoadError {
     Count {
         /// The file or key.
         what: String,
-        /// What it has one of an item: `lines`, `rows`.
+        /// Unit that it has one of an item: `lines`, `rows`.
         unit: &'static str,
         /// Number of them that it has.
         seen: usize,

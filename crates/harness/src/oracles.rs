@@ -211,7 +211,7 @@ pub struct Words {
     pub negligible: Option<Negligible>,
 }
 
-/// What `runner init` calls scores whose oracle goes by another id.
+/// Scores by the words of `runner init`, where their oracle goes by another id.
 const CALLED: [(&str, &str); 4] =
     [("program", "subprocess"), ("rerank", "http"), ("chat", "http"), ("matrix", "precomputed")];
 

@@ -33,8 +33,6 @@ const ENDPOINT: &str = "an endpoint";
 const WARNINGS: u64 = 5;
 /// Failed pairs after which an endpoint that scored none is given up, whatever failed pairs may do.
 const HOPELESS: u64 = 20;
-/// In the place of the items where an endpoint is named apart from them.
-const NO_ITEMS: Identity = Identity::from_bytes([0; 32]);
 
 /// An endpoint as an oracle over texts.
 pub struct Http {
@@ -87,7 +85,7 @@ impl Http {
 
     /// Digest of all that moves a score but the items.
     pub fn identity_apart_from_items(&self) -> Identity {
-        identity(&self.params, FailedPairs::Error, self.url(), NO_ITEMS)
+        identity(&self.params, FailedPairs::Error, self.url(), ScoredItems::NONE)
     }
 
     /// The items.

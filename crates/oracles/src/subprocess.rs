@@ -45,9 +45,6 @@ use error::excerpt;
 use message::{Answer, EXAMPLE, Score};
 use process::{Heard, Lost, Process};
 
-/// In the place of the items where a scorer is named apart from them.
-const NO_ITEMS: Identity = Identity::from_bytes([0; 32]);
-
 /// Batches that are on their way to one process: it need not wait for us.
 const WINDOW: usize = 2;
 
@@ -131,7 +128,7 @@ impl Subprocess {
 
     /// Digest of all that moves a score but the items.
     pub fn identity_apart_from_items(&self) -> Identity {
-        identity(&self.greeting, FailedPairs::Error, NO_ITEMS)
+        identity(&self.greeting, FailedPairs::Error, ScoredItems::NONE)
     }
 
     /// Pairs that got the score of `failed_pairs` so far.

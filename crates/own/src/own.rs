@@ -253,7 +253,7 @@ fn run_of(file: &Path, options: &RunOptions) -> String {
     command_line(Path::new("runner"), &words)
 }
 
-/// What a command needs is what a run leaves, and there was none.
+/// Refusal of a command that needs what a run leaves, where there was none.
 pub(crate) fn never_run(error: impl std::error::Error, file: &Path, options: &RunOptions) -> UsageError {
     let help = format!("`{}` runs it, with the flags that this command has", run_of(file, options));
     UsageError::new(error.to_string(), Some(help))

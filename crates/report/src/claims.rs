@@ -52,7 +52,7 @@ pub struct Exhibit {
     /// The size that the paper has.
     #[serde(default)]
     pub size: Option<String>,
-    /// What is to be said of the size of ours: why it is smaller, or not there.
+    /// Remark on the size of ours: why it is smaller, or not there.
     #[serde(default)]
     pub reason: Option<String>,
 }

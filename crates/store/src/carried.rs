@@ -5,11 +5,12 @@
 //!                           <oracle id>.taken    the tiles of other lists that it has taken over, a line each
 //! ```
 //!
-//! An oracle's folder is for one list of items, whose entries are numbered. The latest 16 lists of the same scorer are looked through for items that are in
-//! both, and the scores of their pairs are taken over as entries of its own.
+//! An oracle's folder is for one list of items, whose entries are numbered. Of other lists of the same scorer the 16 that share the most items with this one
+//! are looked through, and the scores of pairs that both have are taken over as entries of its own.
 //!
-//! Cost: 16 bytes an item and list; each tile of another list that shares items with this one is read once.
+//! Cost: all lists of the scorer are read, 16 bytes an item each; each tile of the 16 is read once.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap};
 
 use landmark_core::oracle::{Identity, Oracle};
@@ -22,7 +23,7 @@ use super::{StoreError, TileStore};
 const LISTS: &str = "lists";
 /// Bytes that stand for an item.
 const DIGEST: usize = 16;
-/// Lists that are looked through.
+/// Lists whose tiles are looked through.
 const MOST_LISTS: usize = 16;
 /// Ending of the record of tiles that were taken over.
 const TAKEN: &str = ".taken";
@@ -37,14 +38,14 @@ pub struct ItemList {
 }
 
 impl ItemList {
-    /// `scorer` is a digest of everything that moves a score but the items; `seen` what it sees of each item, its text or its id, in their order.
-    pub fn new<'a>(scorer: Identity, seen: impl IntoIterator<Item = &'a str>) -> Self {
-        let digest = |seen: &str| -> Digest {
+    /// `scorer` is a digest of everything that moves a score but the items; `seen` what it scores each item by, its text for one, in their order.
+    pub fn new(scorer: Identity, seen: impl IntoIterator<Item = impl AsRef<[u8]>>) -> Self {
+        let digest = |seen: &[u8]| -> Digest {
             let mut digest = [0; DIGEST];
-            digest.copy_from_slice(&blake3::hash(seen.as_bytes()).as_bytes()[..DIGEST]);
+            digest.copy_from_slice(&blake3::hash(seen).as_bytes()[..DIGEST]);
             digest
         };
-        Self { scorer, digests: seen.into_iter().map(digest).collect() }
+        Self { scorer, digests: seen.into_iter().map(|seen| digest(seen.as_ref())).collect() }
     }
 
     /// Number of items n.
@@ -57,29 +58,43 @@ impl ItemList {
         self.digests.is_empty()
     }
 
-    /// Places in this list of each item of another; several where it has the item more than once.
-    fn places_of(&self, other: &[Digest]) -> Vec<Vec<u32>> {
-        let mut places: HashMap<&Digest, Vec<u32>> = HashMap::new();
+    /// Places of each item; several where the list has it more than once.
+    fn places(&self) -> HashMap<Digest, Vec<u32>> {
+        let mut places: HashMap<Digest, Vec<u32>> = HashMap::new();
         for (place, digest) in (0..).zip(&self.digests) {
-            places.entry(digest).or_default().push(place);
+            places.entry(*digest).or_default().push(place);
         }
-        other.iter().map(|digest| places.get(digest).cloned().unwrap_or_default()).collect()
+        places
     }
 }
 
+/// Another list: the oracle id, and its digests.
+type Other = (String, Vec<Digest>);
+
 impl TileStore {
-    /// The lists of a scorer but that of `own`, the latest first: oracle id and digests.
-    fn other_lists(&self, scorer: Identity, own: &str) -> Result<Vec<(String, Vec<Digest>)>, StoreError> {
-        let folder = format!("{LISTS}/{}", scorer.to_hex());
-        let mut listed = self.backend.list(&folder)?.objects;
-        listed.retain(|object| object.name != own && !object.name.ends_with(TAKEN));
-        listed.sort_by_key(|object| std::cmp::Reverse(object.modified));
-        let mut lists = Vec::new();
-        for object in listed.into_iter().take(MOST_LISTS) {
+    /// Lists of the same scorer that share pairs with that of `own`, those that share the most items first.
+    fn kindred(
+        &self,
+        list: &ItemList,
+        places: &HashMap<Digest, Vec<u32>>,
+        own: &str,
+    ) -> Result<Vec<Other>, StoreError> {
+        let folder = format!("{LISTS}/{}", list.scorer.to_hex());
+        let mut kindred = Vec::new();
+        for object in self.backend.list(&folder)?.objects {
+            if object.name == own || object.name.ends_with(TAKEN) {
+                continue;
+            }
             let Some(bytes) = self.backend.get(&format!("{folder}/{}", object.name))? else { continue };
-            lists.push((object.name, bytes.as_chunks().0.to_vec()));
+            let digests = bytes.as_chunks().0.to_vec();
+            let shared = digests.iter().filter(|digest| places.contains_key(*digest)).count();
+            if shared > 1 {
+                kindred.push((shared, (object.name, digests)));
+            }
         }
-        Ok(lists)
+        // of equals in the order of their names, which is that of the listing
+        kindred.sort_by_key(|(shared, _)| Reverse(*shared));
+        Ok(kindred.into_iter().take(MOST_LISTS).map(|(_, other)| other).collect())
     }
 
     /// Tiles of other lists that this one has taken over.
@@ -92,6 +107,8 @@ impl TileStore {
 impl<O: Oracle> Stored<O> {
     /// Takes over scores of other lists of the same scorer that this one lacks; answers how many. `keep` writes them, and the list, so that others take over
     /// from it; otherwise they are at hand here alone.
+    ///
+    /// Cost: 16 bytes read an item of each list of the scorer, and each tile of the 16 lists that share the most items once.
     ///
     /// # Errors
     /// A store that cannot be read. One that cannot be written is found when something is evaluated.
@@ -109,12 +126,10 @@ impl<O: Oracle> Stored<O> {
         let name = format!("{LISTS}/{}/{own}", list.scorer.to_hex());
         let mut taken = store.taken(&name)?;
         let (before, mut carried) = (taken.len(), 0);
-        for (other, digests) in store.other_lists(list.scorer, &own)? {
-            let places = list.places_of(&digests);
-            if places.iter().filter(|places| !places.is_empty()).count() > 1 {
-                let entries = store.new_entries_of(&other, &mut taken)?;
-                carried += self.take_in(moved(&entries, &places), keep)?;
-            }
+        let places = list.places();
+        for (other, digests) in store.kindred(list, &places, &own)? {
+            let entries = store.new_entries_of(&other, &mut taken)?;
+            carried += self.take_in(moved(&entries, &digests, &places), keep)?;
         }
         let written = || {
             store.backend.create(&name, list.digests.concat())?;
@@ -132,10 +147,9 @@ impl<O: Oracle> Stored<O> {
     }
 }
 
-/// Entries of another list under the places of their items here.
-fn moved(entries: &[Entry], places: &[Vec<u32>]) -> Vec<Entry> {
-    let none = Vec::new();
-    let at = |item: u32| places.get(item as usize).unwrap_or(&none);
+/// Entries of another list, whose items are these, under the places of the items here.
+fn moved(entries: &[Entry], items: &[Digest], places: &HashMap<Digest, Vec<u32>>) -> Vec<Entry> {
+    let at = |item: u32| items.get(item as usize).and_then(|digest| places.get(digest)).map_or(&[][..], Vec::as_slice);
     let mut moved = Vec::new();
     for entry in entries {
         for &row in at(entry.row) {

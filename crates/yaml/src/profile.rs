@@ -104,7 +104,7 @@ pub fn lay_profile(root: &mut Node, wanted: Option<&str>) -> Result<Profile, Pro
     Ok(profile)
 }
 
-/// What may be asked for: the profiles of the file, and those that are built in and lay nothing over it.
+/// Profiles that may be asked for, in words: those of the file, and those that are built in and lay nothing over it.
 fn what_there_is(profiles: Option<&Node>) -> String {
     let (built_in, written): (Vec<&str>, Vec<&str>) =
         profile_names(profiles).into_iter().partition(|name| profiles.and_then(|node| node.get(name)).is_none());

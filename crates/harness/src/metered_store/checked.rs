@@ -18,11 +18,11 @@ const SAME: f64 = 1e-3;
 
 /// Scores of a program that is checked before the first of them is evaluated that the store lacks.
 pub(crate) struct CheckedOnCall {
-    /// What is wanted, bought where it is not there.
+    /// Scores that are wanted, bought where they are not there.
     scores: Arc<dyn Oracle>,
-    /// Where it is kept.
+    /// Store of the wanted scores.
     wanted: Arc<Stored<Meter>>,
-    /// Where the program's own scores are kept: below the mean of both orders, the same otherwise. Evaluations of the checks count there.
+    /// Store of the program's own scores: below the mean of both orders, the same otherwise. Evaluations of the checks count there.
     own: Arc<Stored<Meter>>,
     program: Arc<Subprocess>,
     /// Pairs of a check.
@@ -97,7 +97,7 @@ impl CheckedOnCall {
     }
 }
 
-/// Where the first of two lists of scores of the same pairs differ.
+/// Place of the first pair that two lists of scores differ at.
 fn difference(one: &[f64], other: &[f64]) -> Option<usize> {
     one.iter().zip(other).position(|(one, other)| (one - other).abs() > SAME * one.abs().max(other.abs()).max(1e-6))
 }

@@ -91,6 +91,51 @@ mod tests {
     use landmark_core::oracle::OracleShape;
 
     use super::*;
+    use landmark_core::oracle::{Budget, Identity, Symmetry};
+    use landmark_store::OracleLabel;
+    use std::sync::{Arc, Mutex};
+
+    /// Three processes that write down how many pairs they are asked for at a time.
+    #[derive(Default)]
+    struct Three(Mutex<Vec<usize>>);
+
+    impl landmark_core::oracle::Oracle for Three {
+        fn len(&self) -> usize {
+            10
+        }
+
+        fn symmetry(&self) -> Symmetry {
+            Symmetry::Symmetric
+        }
+
+        fn identity(&self) -> Identity {
+            Identity::of(&[("kind", b"three")])
+        }
+
+        fn calls_at_once(&self) -> usize {
+            3
+        }
+
+        fn evaluate(&self, pairs: &[Pair], out: &mut [f64]) -> Result<(), OracleError> {
+            self.0.lock().unwrap().push(pairs.len());
+            out.fill(0.5);
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn every_process_starts_before_the_clock() {
+        for (calls, asked) in [(20, vec![3, 17]), (4, vec![2, 2]), (1, vec![1])] {
+            let three = Arc::new(Three::default());
+            let label = OracleLabel::new("three", "three processes");
+            let metered = MeteredStore::of(Arc::clone(&three) as _, label, None, Budget::default()).unwrap();
+            let mut set = EntrySet::new(metered.shape());
+            set.add(&EntryPlan::columns(&(0..10).collect::<Vec<_>>()));
+            let timed = metered.time(&set, calls).unwrap().unwrap();
+            assert_eq!(*three.0.lock().unwrap(), asked);
+            assert_eq!((timed.evaluations, timed.first), (calls, if asked.len() > 1 { asked[0] as u64 } else { 0 }));
+        }
+    }
 
     #[test]
     fn a_sample_meets_every_pair_once_and_begins_all_over_the_set() {

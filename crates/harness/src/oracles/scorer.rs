@@ -60,27 +60,28 @@ impl Scorer {
         }
     }
 
-    /// Its items by what it sees of them, under the name of what is made of the two orders of its scores; `None` where a score is another one in another list:
-    /// of items that are compared by their numbers, and of one order a pair, which the numbers draw.
+    /// Its items by what it scores them by, under the name of what is made of the two orders of its scores; `None` where a score is another one in another
+    /// list: of items that are compared by their numbers, and of one order a pair, which the numbers draw.
     pub fn item_list(&self, orders: Option<Orders>) -> Option<ItemList> {
-        let (identity, items, form) = match self {
-            Self::Program(program) => (program.identity_apart_from_items(), program.items(), program.greeting().pairs),
-            Self::Endpoint(endpoint) => (endpoint.identity_apart_from_items(), endpoint.items(), PairForm::Text),
+        let (identity, symmetry, items, form) = match self {
+            Self::Program(program) => {
+                let form = program.greeting().pairs;
+                (program.identity_apart_from_items(), program.symmetry(), program.items(), form)
+            }
+            Self::Endpoint(endpoint) => {
+                (endpoint.identity_apart_from_items(), endpoint.symmetry(), endpoint.items(), PairForm::Text)
+            }
         };
-        let symmetry = match self {
-            Self::Program(program) => program.symmetry(),
-            Self::Endpoint(endpoint) => endpoint.symmetry(),
-        };
-        let seen = match form {
-            PairForm::Text => items.texts(),
-            PairForm::Id => items.ids(),
-            PairForm::Index => return None,
-        };
-        if orders == Some(Orders::Random) {
+        if form == PairForm::Index || orders == Some(Orders::Random) {
             return None;
         }
         let apart: Arc<dyn Oracle> = Arc::new(Apart { identity, symmetry });
-        Some(ItemList::new(symmetrized(&apart, orders, 0).identity(), seen.iter().map(String::as_str)))
+        // an id stands for its text: with another text it is another item
+        let seen = items.ids().iter().zip(items.texts()).map(|(id, text)| match form {
+            PairForm::Id => format!("{}\n{id}{text}", id.len()),
+            PairForm::Text | PairForm::Index => text.clone(),
+        });
+        Some(ItemList::new(symmetrized(&apart, orders, 0).identity(), seen))
     }
 
     /// Faults on the way that were mended, in sentences.

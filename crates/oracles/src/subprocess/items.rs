@@ -13,6 +13,9 @@ pub struct ScoredItems {
 }
 
 impl ScoredItems {
+    /// In the place of the [`identity`](Self::identity) of items where a scorer is named apart from them.
+    pub const NONE: Identity = Identity::from_bytes([0; 32]);
+
     /// An id and a text an item.
     ///
     /// # Errors

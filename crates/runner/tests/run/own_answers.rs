@@ -419,6 +419,18 @@ fn a_list_of_items_that_changed_asks_only_for_pairs_of_new_items() {
     scratch.write("new.tsv", &format!("key\ttext\n{new}"));
     let said = scratch.say(&["project", "config.yaml", "new.tsv"]);
     assert_eq!((said.code, asked(&scratch).len()), (Some(0), all), "{}{}", said.out, said.err);
+    // of a program that is told ids, an item with another text is another one
+    let scratch = place();
+    scratch.write("scorer.sh", &PROGRAM.replace("\"symmetric\":true", "\"symmetric\":true,\"pairs\":\"id\""));
+    items(&scratch, &mut (0..30));
+    scratch.run_well(&["--quiet"]);
+    let kept = asked(&scratch).len() as u64;
+    items(&scratch, &mut (0..31));
+    let grown = scratch.run_well(&["--dry-run"]);
+    assert!(grown.err.contains(&format!("{kept} scores of the same scorer")), "{}", grown.err);
+    let rows: String = (0..31).map(|i| format!("n{i}\tanother {i}\n")).collect();
+    scratch.write("items.tsv", &format!("key\ttext\n{rows}"));
+    assert_eq!(number_before(&scratch.run_well(&["--dry-run"]).out, " are in the store"), 0);
     // a program that is told numbers scores another list anew
     let scratch = place();
     scratch.write("scorer.sh", &PROGRAM.replace("\"symmetric\":true", "\"symmetric\":true,\"pairs\":\"index\""));

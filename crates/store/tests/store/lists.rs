@@ -111,6 +111,20 @@ fn what_another_list_scores_later_is_taken_over_later() {
 }
 
 #[test]
+fn the_lists_that_share_the_most_are_looked_through_however_many_came_after() {
+    let folder = tempfile::tempdir().unwrap();
+    let words = ["apple", "berry", "cherry", "date", "elder", "fig"];
+    scored(folder.path(), Letters::new(&words));
+    // every pair in a list of its own, some twice, all later than the whole
+    let pairs = Letters::new(&words).pairs();
+    for &(i, j) in pairs.iter().take(20) {
+        scored(folder.path(), Letters::new(&[words[i], words[j]]));
+    }
+    let grown = [&words[..], &["grape"]].concat();
+    assert_eq!(scored(folder.path(), Letters::new(&grown)), (15, 6));
+}
+
+#[test]
 fn both_orders_of_an_asymmetric_score_stay_apart() {
     let folder = tempfile::tempdir().unwrap();
     let asymmetric = |words: &[&'static str]| Letters { symmetry: Symmetry::Asymmetric, ..Letters::new(words) };
