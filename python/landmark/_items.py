@@ -49,6 +49,11 @@ def digest(items: Items) -> str:
     return state.hexdigest()
 
 
+def digests(items: Items) -> list[bytes]:
+    """Digest of the `key` of each item, 16 bytes."""
+    return [hashlib.blake2b(key(item), digest_size=16).digest() for item in items]
+
+
 def _keys_of_rows(rows: NDArray[Any]) -> Iterator[bytes]:
     """The bytes that `digest` takes of all rows one by one, many rows at a time: each row's numbers behind the same head."""
     first = key(rows[0])

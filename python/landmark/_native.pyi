@@ -30,6 +30,7 @@ class Oracle:
         diagonal: float | None = None,
         at_once: int = 1,
         blocks: bool = False,
+        apart: tuple[str, Sequence[bytes]] | None = None,
     ) -> Oracle: ...
     @staticmethod
     def precomputed(matrix: _Floats, asymmetry: str = "reject") -> Oracle: ...
@@ -74,6 +75,7 @@ class MeteredStore:
         kind: str = "python",
         description: str = "",
         keep: bool = True,
+        shares: bool = False,
     ) -> MeteredStore: ...
     @property
     def calls(self) -> int: ...

@@ -75,10 +75,12 @@ class Opening(BaseEstimator):  # type: ignore[misc]
             return np.asarray(check_array(X))
         return np.asarray(validate_data(self, X, reset=reset, ensure_min_samples=2 if reset else 1))
 
-    def _open(self, items: Items) -> tuple[MeteredStore, scores.Batches | scores.Blocks | None]:
-        """Score, budget and store over items."""
+    def _open(self, items: Items, *, shares: bool = True) -> tuple[MeteredStore, scores.Batches | scores.Blocks | None]:
+        """Score, budget and store over items. `shares`: with other lists of them."""
         matrix: Any = items if self.metric == "precomputed" else self.score
         is_array = self.metric == "precomputed" or scores.is_matrix(matrix)
+        # in memory there are no other lists
+        shares = shares and self.store is not None and not is_array
         if self.score is None and not is_array:
             raise ValueError("give a `score`, or `metric='precomputed'` and the matrix itself")
         if is_array:
@@ -93,7 +95,13 @@ class Opening(BaseEstimator):  # type: ignore[misc]
                     "a store keeps scores for good: give `identity`, the name of everything that moves a score (model, version, prompt)"
                 )
             oracle, batches = scores.over(
-                self.score, items, identity=self.identity, order=self.order, diagonal=self.diagonal, concurrency=self.concurrency
+                self.score,
+                items,
+                identity=self.identity,
+                order=self.order,
+                diagonal=self.diagonal,
+                concurrency=self.concurrency,
+                shares=shares,
             )
         self._identity_ = oracle.identity
         store = None if self.store is None or is_array else os.fspath(self.store)
@@ -103,7 +111,7 @@ class Opening(BaseEstimator):  # type: ignore[misc]
         # landmarks that are chosen by what is seen read their columns twice
         keep = is_kept or self._policy()["id"] not in ("uniform", "given")
         description = f"{self.identity or 'a score'}, {len(items)} items"
-        opened = MeteredStore(oracle, store, self.budget, self.gamma, "python", description, keep)
+        opened = MeteredStore(oracle, store, self.budget, self.gamma, "python", description, keep, shares)
         return opened, batches
 
     def _opened(self) -> tuple[MeteredStore, scores.Batches | scores.Blocks | None]:

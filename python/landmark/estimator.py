@@ -282,7 +282,8 @@ class Landmark(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Search):  # ty
             raise ValueError("a matrix says nothing of new items; use `metric='precomputed'` and hand over their rows")
         t = len(self.component_indices_)
         both = joined(taken(self._items, self.component_indices_), new)
-        matrix, batches = self._open(both)
+        # one list for each batch of new items would be one more to read for all others
+        matrix, batches = self._open(both, shares=False)
         rows, columns = np.arange(t, t + len(new)), np.arange(t)
         pairs = np.stack([np.repeat(rows, t), np.tile(columns, len(new))], axis=1)
         with self._told(matrix.missing(pairs), "new items", batches, both):

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _loop
-from ._items import Items, digest, plain, shown, taken
+from ._items import Items, digest, digests, plain, shown, taken
 from ._native import Oracle
 
 if TYPE_CHECKING:
@@ -329,9 +329,9 @@ def is_matrix(score: Any) -> bool:
 
 
 def over(
-    score: Any, items: Items, *, identity: str | None, order: str, diagonal: float | None, concurrency: int
+    score: Any, items: Items, *, identity: str | None, order: str, diagonal: float | None, concurrency: int, shares: bool
 ) -> tuple[Oracle, Batches | Blocks | None]:
-    """The score over items, and its Python half where it has one."""
+    """The score over items, and its Python half where it has one. `shares`: what is kept of these items serves other lists of them, and theirs this one."""
     if order not in ORDERS:
         raise ValueError(f"`order` is {order!r}, but must be one of {', '.join(ORDERS)}")
     if isinstance(score, BuiltIn):
@@ -339,13 +339,15 @@ def over(
         if order == "symmetric" and not own.symmetric:
             raise ValueError(f"the order of a pair counts for {shown(score)}: give `order`, one of {', '.join(ORDERS[1:])}")
         return (own if order == "symmetric" else own.symmetrized(order)), None
-    name, at_once = f"{identity or ''}\n{digest(items)}", 1
+    params, at_once = "", 1
     asked: Batches | Blocks
     if isinstance(score, Blockwise):
         asked = Blocks(score, items)
-        name += f"\n{digest(sorted(score.params.items()))}" if score.params else ""
+        params = f"\n{digest(sorted(score.params.items()))}" if score.params else ""
     else:
         ask, at_once = asker(score, concurrency)
         asked = Batches(ask, items)
-    oracle = Oracle.function(asked, len(items), name, order == "symmetric", diagonal, at_once, isinstance(asked, Blocks))
+    name = f"{identity or ''}\n{digest(items)}{params}"
+    apart = (f"{identity}\n{params}", digests(items)) if shares else None
+    oracle = Oracle.function(asked, len(items), name, order == "symmetric", diagonal, at_once, isinstance(asked, Blocks), apart)
     return (oracle if order == "symmetric" else oracle.symmetrized(order)), asked

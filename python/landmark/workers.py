@@ -72,7 +72,8 @@ def cut(lm: Landmark, items: Any, columns: NDArray[np.int64], single: NDArray[np
 
 def work(tile: Tile) -> int:
     """Scores a tile into the store of its plan; answers how many calls that took."""
-    matrix = tile.lm._open(tile.items)[0]
+    # what other lists of these items have was taken over when the tiles were cut
+    matrix = tile.lm._open(tile.items, shares=False)[0]
     for pairs in tile.pairs():
         matrix.scores(pairs)
     return matrix.calls

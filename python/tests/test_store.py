@@ -7,10 +7,12 @@ import sys
 import textwrap
 import time
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
-from landmark import Landmark, StoreFailure
+from landmark import Blockwise, Landmark, Program, StoreFailure
 
 TEXTS = [str(item) for item in range(80)]
 
@@ -97,10 +99,80 @@ def test_another_identity_is_another_score(tmp_path: Path) -> None:
     assert Landmark(one, identity="v1", **settings).plan(TEXTS).calls == 0
     for lm, texts in [
         (Landmark(one, identity="v2", **settings), TEXTS),
-        (Landmark(one, identity="v1", **settings), [*TEXTS[:-1], "other"]),
+        (Landmark(one, identity="v2", **settings), TEXTS[:40]),
         (Landmark(one, identity="v1", order="mean", **settings), TEXTS),
+        (Landmark(one, identity="v1", diagonal=1.0, **settings), TEXTS),
+        (Landmark(one, identity="v1", **settings), [f"other {text}" for text in TEXTS]),
     ]:
         assert lm.plan(texts).stored == 0
+
+
+class Asked:
+    """1 / (1 + |a − b|), which may depend on the order, and the pairs that it was asked for."""
+
+    def __init__(self, turned: float = 1.0) -> None:
+        self.pairs: list[tuple[Any, Any]] = []
+        self.turned = turned
+
+    def __call__(self, pairs: list[tuple[Any, Any]]) -> list[float]:
+        self.pairs.extend((str(a), str(b)) for a, b in pairs)
+        scores = [1.0 / (1 + abs(float(np.sum(np.float64(a))) - float(np.sum(np.float64(b))))) for a, b in pairs]
+        return [score if str(a) <= str(b) else self.turned * score for score, (a, b) in zip(scores, pairs)]
+
+
+@pytest.mark.parametrize("kind", ["texts", "rows", "mean of both orders"])
+def test_another_list_takes_over_what_is_kept_of_its_pairs(tmp_path: Path, kind: str) -> None:
+    items: Any = np.arange(80.0)[:, None] if kind == "rows" else TEXTS
+    order = "mean" if kind == "mean of both orders" else "symmetric"
+    settings = {"identity": "v1", "order": order, "landmarks": list(range(10)), "n_components": 10, "error_samples": 0}
+    score = Asked(0.5 if order == "mean" else 1.0)
+    Landmark(score, store=tmp_path / "store", **settings).fit(items[:50])
+    fresh = Asked(score.turned)
+    lm = Landmark(fresh, store=tmp_path / "store", **settings)
+    bill = lm.plan(items)
+    lm.fit(items)
+    alone = Landmark(Asked(score.turned), **settings).fit(items)
+    # ten landmarks with the thirty that are new
+    assert bill.calls == lm.n_calls_ == len(fresh.pairs) == 300 * (2 if order == "mean" else 1)
+    assert not set(fresh.pairs) & set(score.pairs)
+    np.testing.assert_array_equal(lm.embedding_, alone.embedding_)
+    # the same items in another sequence, and some of them: the landmarks are others, their pairs with the old ones are there
+    turned = Landmark(Asked(), store=tmp_path / "store", **{**settings, "landmarks": list(range(70, 80))}).fit(items[::-1])
+    assert turned.n_calls_ == 0
+    part = Landmark(Asked(), store=tmp_path / "store", **settings).fit(items[:40])
+    assert part.n_calls_ == 0
+
+
+def test_blocks_and_programs_take_over_what_is_kept_too(tmp_path: Path) -> None:
+    settings = {"landmarks": list(range(5)), "n_components": 5, "error_samples": 0, "store": tmp_path / "store"}
+    rows = np.arange(30.0)[:, None] / 30
+
+    def block(some: Any, others: Any, scale: float) -> Any:
+        return np.exp(-scale * (some - others.T) ** 2)
+
+    Landmark(Blockwise(block, scale=1.0), identity="v1", **settings).fit(rows[:20])
+    assert Landmark(Blockwise(block, scale=1.0), identity="v1", **settings).plan(rows).calls == 5 * 10
+    assert Landmark(Blockwise(block, scale=2.0), identity="v1", **settings).plan(rows).stored == 0
+    program = tmp_path / "program.py"
+    program.write_text(
+        textwrap.dedent("""
+            import json, sys
+            sys.stdin.readline()
+            print(json.dumps({"landmark": 1, "identity": "lengths", "symmetric": True, "diagonal": 1}), flush=True)
+            for line in sys.stdin:
+                batch = json.loads(line)
+                print(json.dumps({"batch": batch["batch"], "scores": [1 / (1 + abs(int(a) - int(b))) for a, b in batch["pairs"]]}), flush=True)
+        """)
+    )
+    Landmark(Program([sys.executable, str(program)]), **settings).fit(TEXTS[:20])
+    assert Landmark(Program([sys.executable, str(program)]), **settings).plan(TEXTS[:30]).calls == 5 * 10
+
+
+def test_new_items_are_no_list_for_others(tmp_path: Path) -> None:
+    lm = Landmark(Asked(), 5, store=tmp_path, identity="v1", error_samples=0).fit(TEXTS[:40])
+    lists = sorted((tmp_path / "lists").rglob("*"))
+    lm.transform(TEXTS[40:])
+    assert sorted((tmp_path / "lists").rglob("*")) == lists
 
 
 def test_a_damaged_tile_is_refused_by_name(tmp_path: Path) -> None:

@@ -68,9 +68,10 @@ fn inner(proxies: &[PyRef<'_, Oracle>]) -> Vec<Arc<dyn CoreOracle>> {
 #[pymethods]
 impl MeteredStore {
     /// Budget and store around a score. `store` is a folder or a URL, none keeps scores in memory; with `keep=False` nothing is kept, for
-    /// scores that cost nothing. `gamma` turns distances d into exp(−γd), above the store.
+    /// scores that cost nothing. `gamma` turns distances d into exp(−γd), above the store. With `shares`, scores that the store has of other
+    /// lists of these items are taken over.
     #[new]
-    #[pyo3(signature = (oracle, store=None, budget=None, gamma=None, kind="python", description="", keep=true))]
+    #[pyo3(signature = (oracle, store=None, budget=None, gamma=None, kind="python", description="", keep=true, shares=false))]
     fn new(
         py: Python<'_>,
         oracle: &Oracle,
@@ -80,11 +81,18 @@ impl MeteredStore {
         kind: &str,
         description: &str,
         keep: bool,
+        shares: bool,
     ) -> PyResult<Self> {
         let budget = Budget { entries: budget, seconds: None };
         let meter = Arc::new(Metered::with_budget(Arc::clone(&oracle.inner), budget));
         let label = OracleLabel::new(kind, description);
-        let open = || TileStore::open(store.unwrap_or(IN_MEMORY))?.attach(Arc::clone(&meter), label);
+        let open = || {
+            let stored = TileStore::open(store.unwrap_or(IN_MEMORY))?.attach(Arc::clone(&meter), label)?;
+            if let Some(listed) = oracle.listed.as_ref().filter(|_| shares) {
+                stored.carry_over(&listed.list(), true)?;
+            }
+            Ok(stored)
+        };
         let kept = match (keep, store, oracle.form) {
             (false, ..) => Kept::Nowhere,
             (true, None, Some(Form::Blocks)) => Kept::Blocks(Arc::new(Remembered::new(Arc::clone(&meter)))),

@@ -4,8 +4,8 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex};
 
 use landmark_core::oracle::{
-    AsymmetryPolicy, EmbeddingProxy, Identity, Kernel, Kernelized, Oracle as CoreOracle, Precomputed, Symmetrization,
-    Symmetrized, Symmetry, VectorFunction, VectorKernel, ask_pairs, block_of,
+    AsymmetryPolicy, EmbeddingProxy, Identity, Itemless, Kernel, Kernelized, Oracle as CoreOracle, Precomputed,
+    Symmetrization, Symmetrized, Symmetry, VectorFunction, VectorKernel, ask_pairs, block_of,
 };
 use landmark_data::tokens::{stop_words, words};
 use landmark_data::{BagsOfWords, Tree};
@@ -13,6 +13,7 @@ use landmark_oracles::combined::Normalised;
 use landmark_oracles::subprocess::{ScoredItems, Subprocess, SubprocessParams};
 use landmark_oracles::tree_kernel::{Forest, TreeKernel, TreeKernelParams};
 use landmark_oracles::wmd::{EmptyDocuments, Rwmd, Wcd, Wmd, WordClouds};
+use landmark_store::ItemList;
 use ndarray::ArrayView2;
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::PyValueError;
@@ -30,24 +31,49 @@ pub(crate) struct Oracle {
     pub(crate) desk: Arc<Desk>,
     /// Form in which scores are cheapest; `None` where it makes no difference.
     pub(crate) form: Option<Form>,
+    /// The score apart from its items, and these, where a list of them shares what is kept with others.
+    pub(crate) listed: Option<Listed>,
+}
+
+/// A score apart from its items, and a list of these.
+#[derive(Clone)]
+pub(crate) struct Listed {
+    apart: Arc<dyn CoreOracle>,
+    items: Arc<ItemList>,
+}
+
+impl Listed {
+    fn new(apart: Itemless, seen: impl IntoIterator<Item = impl AsRef<[u8]>>) -> Self {
+        Self { apart: Arc::new(apart), items: Arc::new(ItemList::new(apart.identity, seen)) }
+    }
+
+    fn symmetrized(&self, mode: Symmetrization) -> Self {
+        let apart = Arc::new(Symmetrized::new(Arc::clone(&self.apart), mode));
+        Self { apart, items: Arc::clone(&self.items) }
+    }
+
+    pub(crate) fn list(&self) -> ItemList {
+        self.items.under(self.apart.identity())
+    }
 }
 
 impl Oracle {
     fn of(inner: impl CoreOracle + 'static) -> Self {
-        Self { inner: Arc::new(inner), desk: Desk::new(None), form: None }
+        Self { inner: Arc::new(inner), desk: Desk::new(None), form: None, listed: None }
     }
 
     fn over(&self, inner: impl CoreOracle + 'static) -> Self {
-        Self { inner: Arc::new(inner), desk: Arc::clone(&self.desk), form: self.form }
+        Self { inner: Arc::new(inner), desk: Arc::clone(&self.desk), form: self.form, listed: None }
     }
 }
 
 #[pymethods]
 impl Oracle {
     /// A function of two arrays of item numbers that answers an array of scores: one a pair or, with `blocks`, one for each row with each
-    /// column, row by row. `identity` names everything that moves a score, and not its form.
+    /// column, row by row. `identity` names everything that moves a score, and not its form. `apart`: the same without the items, and a digest
+    /// of each of them, where other lists of them are to share what a store keeps.
     #[staticmethod]
-    #[pyo3(signature = (function, items, identity, symmetric=true, diagonal=None, at_once=1, blocks=false))]
+    #[pyo3(signature = (function, items, identity, symmetric=true, diagonal=None, at_once=1, blocks=false, apart=None))]
     fn function(
         function: Py<PyAny>,
         items: usize,
@@ -56,19 +82,24 @@ impl Oracle {
         diagonal: Option<f64>,
         at_once: usize,
         blocks: bool,
+        apart: Option<(String, Vec<Vec<u8>>)>,
     ) -> Self {
         let symmetry = if symmetric { Symmetry::Symmetric } else { Symmetry::Asymmetric };
         let order: &[u8] = if symmetric { b"symmetric" } else { b"asymmetric" };
         let known = diagonal.map(f64::to_le_bytes);
-        let mut parts: Vec<(&str, &[u8])> =
-            vec![("kind", b"python"), ("version", b"1"), ("name", identity.as_bytes()), ("order", order)];
-        parts.extend(known.as_ref().map(|known| ("diagonal", &known[..])));
-        let identity = Identity::of(&parts);
+        let named = |name: &str| {
+            let mut parts: Vec<(&str, &[u8])> =
+                vec![("kind", b"python"), ("version", b"1"), ("name", name.as_bytes()), ("order", order)];
+            parts.extend(known.as_ref().map(|known| ("diagonal", &known[..])));
+            Identity::of(&parts)
+        };
+        let identity = named(identity);
+        let listed = apart.map(|(name, seen)| Listed::new(Itemless { identity: named(&name), symmetry }, seen));
         let desk = Desk::new(Some(function));
         let form = if blocks { Form::Blocks } else { Form::Pairs };
         let (its_desk, size, room) = (Arc::clone(&desk), BlockSize::default(), Mutex::default());
         let called = Called { desk: its_desk, len: items, symmetry, diagonal, identity, at_once, form, size, room };
-        Self { inner: Arc::new(called), desk, form: Some(form) }
+        Self { inner: Arc::new(called), desk, form: Some(form), listed }
     }
 
     /// An n × n matrix. `asymmetry`: `reject`, `mean`, `max`, `min` or `keep`.
@@ -130,7 +161,11 @@ impl Oracle {
             let ids = (0..texts.len()).map(|item| item.to_string()).collect();
             Subprocess::start(params, Arc::new(ScoredItems::new(ids, texts)?))
         })?;
-        started.map(Self::of).map_err(|error| value(&error))
+        let program = started.map_err(|error| value(&error))?;
+        let apart = Itemless { identity: program.identity_apart_from_items(), symmetry: program.symmetry() };
+        let seen = program.items().seen_by(program.greeting().pairs);
+        let listed = seen.map(|seen| Listed::new(apart, seen.iter().map(|seen| seen.as_bytes())));
+        Ok(Self { listed, ..Self::of(program) })
     }
 
     /// Word mover's distance between texts, or one of its lower bounds (`kind`: `wmd`, `rwmd`, `wcd`), by one vector a word.
@@ -187,7 +222,8 @@ impl Oracle {
             "min" => Symmetrization::Min,
             other => return Err(unknown("order", other, "mean, max, min")),
         };
-        Ok(self.over(Symmetrized::new(Arc::clone(&self.inner), mode)))
+        let listed = self.listed.as_ref().map(|listed| listed.symmetrized(mode));
+        Ok(Self { listed, ..self.over(Symmetrized::new(Arc::clone(&self.inner), mode)) })
     }
 
     /// exp(−γ·score).

@@ -48,6 +48,11 @@ impl ItemList {
         Self { scorer, digests: seen.into_iter().map(|seen| digest(seen.as_ref())).collect() }
     }
 
+    /// The same items under another scorer.
+    pub fn under(&self, scorer: Identity) -> Self {
+        Self { scorer, digests: self.digests.clone() }
+    }
+
     /// Number of items n.
     pub fn len(&self) -> usize {
         self.digests.len()

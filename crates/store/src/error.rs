@@ -91,7 +91,7 @@ pub enum StoreError {
         file: String,
         /// The cause.
         #[source]
-        source: object_store::Error,
+        source: StorageCause,
     },
     /// No room is left.
     #[error(
@@ -102,7 +102,7 @@ pub enum StoreError {
         file: String,
         /// The cause.
         #[source]
-        source: object_store::Error,
+        source: StorageCause,
     },
     /// A published file is gone.
     #[error(
@@ -142,7 +142,7 @@ pub enum StoreError {
         file: String,
         /// The cause.
         #[source]
-        source: object_store::Error,
+        source: StorageCause,
     },
     /// The operating system refused threads or scratch space.
     #[error("the store cannot {action}")]
@@ -157,9 +157,16 @@ pub enum StoreError {
 
 impl StoreError {
     /// Sorts a failure of the storage by what its user can do about it.
-    pub(super) fn storage(action: &'static str, file: String, source: object_store::Error) -> Self {
+    pub(super) fn storage(action: &'static str, file: String, error: object_store::Error) -> Self {
         use io::ErrorKind::{PermissionDenied, QuotaExceeded, ReadOnlyFilesystem, StorageFull};
-        match io_kind(&source) {
+        let of_system = system_error(&error);
+        let kind = of_system.map(io::Error::kind);
+        // what is above the operating system's own words repeats the file and these words
+        let source: StorageCause = match of_system.and_then(io::Error::raw_os_error) {
+            Some(code) => Box::new(io::Error::from_raw_os_error(code)),
+            None => Box::new(error),
+        };
+        match kind {
             Some(StorageFull | QuotaExceeded) => Self::Full { file, source },
             Some(PermissionDenied | ReadOnlyFilesystem) if action != "read" => Self::ReadOnly { file, source },
             _ => Self::Storage { action, file, source },
@@ -167,12 +174,15 @@ impl StoreError {
     }
 }
 
+/// Error of a storage: the operating system's own where there is one.
+pub type StorageCause = Box<dyn std::error::Error + Send + Sync>;
+
 /// The operating system's own error at the bottom of the chain.
-fn io_kind(error: &object_store::Error) -> Option<io::ErrorKind> {
+fn system_error(error: &object_store::Error) -> Option<&io::Error> {
     let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(error);
     while let Some(error) = cause {
         if let Some(error) = error.downcast_ref::<io::Error>() {
-            return Some(error.kind());
+            return Some(error);
         }
         cause = error.source();
     }

@@ -49,7 +49,7 @@ mod tile;
 use backend::Backend;
 pub use call_log::SyncPolicy;
 pub use carried::ItemList;
-pub use error::StoreError;
+pub use error::{StorageCause, StoreError};
 pub use failures::{OracleFailures, StoredFailure};
 pub use maintenance::{Cleaned, Contents, Problem, Verified};
 pub use memory::default_memory;

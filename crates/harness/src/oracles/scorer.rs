@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use landmark_core::oracle::{Identity, Oracle, OracleError, Pair, Symmetry};
+use landmark_core::oracle::{Itemless, Oracle};
 use landmark_http::{Company, Http, PriceEstimate};
 use landmark_oracles::subprocess::{PairForm, Subprocess};
 use landmark_report::amounts::counted;
@@ -63,6 +63,9 @@ impl Scorer {
     /// Its items by what it scores them by, under the name of what is made of the two orders of its scores; `None` where a score is another one in another
     /// list: of items that are compared by their numbers, and of one order a pair, which the numbers draw.
     pub fn item_list(&self, orders: Option<Orders>) -> Option<ItemList> {
+        if orders == Some(Orders::Random) {
+            return None;
+        }
         let (identity, symmetry, items, form) = match self {
             Self::Program(program) => {
                 let form = program.greeting().pairs;
@@ -72,16 +75,9 @@ impl Scorer {
                 (endpoint.identity_apart_from_items(), endpoint.symmetry(), endpoint.items(), PairForm::Text)
             }
         };
-        if form == PairForm::Index || orders == Some(Orders::Random) {
-            return None;
-        }
-        let apart: Arc<dyn Oracle> = Arc::new(Apart { identity, symmetry });
-        // an id stands for its text: with another text it is another item
-        let seen = items.ids().iter().zip(items.texts()).map(|(id, text)| match form {
-            PairForm::Id => format!("{}\n{id}{text}", id.len()),
-            PairForm::Text | PairForm::Index => text.clone(),
-        });
-        Some(ItemList::new(symmetrized(&apart, orders, 0).identity(), seen))
+        let seen = items.seen_by(form)?;
+        let apart: Arc<dyn Oracle> = Arc::new(Itemless { identity, symmetry });
+        Some(ItemList::new(symmetrized(&apart, orders, 0).identity(), seen.iter().map(|seen| seen.as_bytes())))
     }
 
     /// Faults on the way that were mended, in sentences.
@@ -120,30 +116,6 @@ impl Scorer {
             }
         }
         notes
-    }
-}
-
-/// A scorer without items: a name.
-struct Apart {
-    identity: Identity,
-    symmetry: Symmetry,
-}
-
-impl Oracle for Apart {
-    fn len(&self) -> usize {
-        0
-    }
-
-    fn symmetry(&self) -> Symmetry {
-        self.symmetry
-    }
-
-    fn identity(&self) -> Identity {
-        self.identity
-    }
-
-    fn evaluate(&self, pairs: &[Pair], _: &mut [f64]) -> Result<(), OracleError> {
-        pairs.first().map_or(Ok(()), |&(index, _)| Err(OracleError::OutOfRange { index, len: 0 }))
     }
 }
 

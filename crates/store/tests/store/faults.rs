@@ -1,5 +1,6 @@
 //! Files and folders that are not as they should be; each error names the file and the next step.
 
+use std::error::Error as _;
 use std::path::Path;
 use std::process::Command;
 
@@ -220,6 +221,9 @@ fn child_on_a_read_only_folder() {
     assert_eq!(stored.entries(), 12);
     stored.evaluate(&[(0, 5)], &mut [0.0]).unwrap();
     let error = stored.evaluate(&[(0, 19)], &mut [0.0]).unwrap_err();
-    assert!(matches!(root_cause(&error), StoreError::ReadOnly { .. }), "{error}");
+    let error = root_cause(&error);
+    assert!(matches!(error, StoreError::ReadOnly { .. }), "{error}");
+    let causes = std::iter::successors(error.source(), |&cause| cause.source());
+    assert_eq!(causes.map(ToString::to_string).collect::<Vec<_>>(), ["Read-only file system (os error 30)"]);
     assert_eq!(stored.inner().calls().0, 0, "it cost something that could not be kept");
 }
