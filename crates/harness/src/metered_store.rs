@@ -38,6 +38,7 @@ use landmark_store::TileStore;
 use crate::config::MatrixSubject;
 use crate::interrupt::{before_the_end, flush_before_the_end};
 use crate::oracles::Orders;
+use crate::oracles::listed::Listed;
 use crate::oracles::scorer::Scorer;
 use crate::problem::{Problem, SplitOrders, similarity};
 use crate::progress::Count;
@@ -100,6 +101,8 @@ pub struct MeteredStore {
     is_counted_elsewhere: bool,
     /// The program or endpoint that scores, where there is one.
     scorer: Option<Scorer>,
+    /// The score apart from its items, where lists of them share what is kept.
+    listed: Option<Listed>,
     /// Price of an evaluation.
     cost: Option<f64>,
     can_score: bool,
@@ -129,7 +132,8 @@ impl MeteredStore {
             )?,
             None => Self::over_raw(problem, store, budget, &label)?,
         };
-        Ok(Self { can_score, scorer: problem.scorer().cloned(), cost: matrix.budget.cost_per_entry, ..metered })
+        let (scorer, listed) = (problem.scorer().cloned(), problem.listed.clone());
+        Ok(Self { can_score, scorer, listed, cost: matrix.budget.cost_per_entry, ..metered })
     }
 
     /// The raw oracle itself, or its two orders apart, of which neither is kept as it was asked for.
@@ -206,6 +210,7 @@ impl MeteredStore {
             other_order: None,
             is_counted_elsewhere: false,
             scorer: None,
+            listed: None,
             cost: None,
             can_score: true,
             shared: None,
@@ -243,7 +248,7 @@ impl MeteredStore {
         Ok(metered)
     }
 
-    /// Takes over what the store holds of the same program or endpoint on other lists of items, where it holds nothing of this one; answers how many scores.
+    /// Takes over what the store holds of the same program, endpoint or model on other lists of items, where it holds nothing of this one; answers how many scores.
     /// `keep` writes them, and the list, for others.
     ///
     /// # Errors
@@ -254,7 +259,7 @@ impl MeteredStore {
             (None, Some(stored), None) => (stored, orders),
             _ => return Ok(0),
         };
-        let list = self.scorer.as_ref().and_then(|scorer| scorer.item_list(orders));
+        let list = self.listed.as_ref().and_then(|listed| listed.under(orders));
         list.map_or(Ok(0), |list| kept.carry_over(&list, keep))
     }
 

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use landmark_core::oracle::{EmbeddingProxy, Identity, Oracle, Pair};
+use landmark_core::oracle::{EmbeddingProxy, Identity, Itemless, Oracle, Pair};
 use landmark_core::stream::stream;
 use landmark_data::matrices;
 use landmark_oracles::neural::{
@@ -18,6 +18,7 @@ use rand::Rng as _;
 
 use crate::config::run_settings::RunSettings;
 use crate::loaded::LoadError;
+use crate::oracles::listed::Listed;
 
 /// libtorch on a device; loaded when the first model is asked for.
 ///
@@ -46,6 +47,16 @@ pub(crate) fn or_tiny(
     }
 }
 
+/// A cross-encoder over texts.
+pub(crate) struct ModelOverTexts {
+    /// Scores of pairs, each in the order in which it is asked for.
+    pub(crate) scores: Arc<dyn Oracle>,
+    /// The model apart from the texts, where it is there.
+    pub(crate) listed: Option<Listed>,
+    /// What is to be said of the texts, in sentences.
+    pub(crate) notes: Vec<String>,
+}
+
 /// libtorch, and where it computes.
 pub(crate) struct Models(Arc<dyn Neural>);
 
@@ -70,13 +81,13 @@ impl Models {
         self.0.fine_tune(recipe, models, on_epoch)
     }
 
-    /// A model with a head over these texts, each pair in the order in which it is asked for, and what is to be said of the texts.
+    /// A model with a head over these texts.
     pub(crate) fn cross_encoder(
         &self,
         files: &ModelFiles,
         params: CrossEncoderParams,
         texts: &[String],
-    ) -> Result<(Arc<dyn Oracle>, Vec<String>), LoadError> {
+    ) -> Result<ModelOverTexts, LoadError> {
         let precision = params.precision;
         if !precision.is_native() && self.0.report().gpus == 0 {
             let name = precision.id();
@@ -97,7 +108,8 @@ impl Models {
             let exact = CrossEncoderParams { precision: Precision::F32, ..params };
             notes.push(rounding(&oracle, &self.0.cross_encoder(files, texts, exact)?)?);
         }
-        Ok((Arc::new(oracle), notes))
+        let apart = Itemless { identity: oracle.identity_apart_from_texts, symmetry: oracle.symmetry() };
+        Ok(ModelOverTexts { scores: Arc::new(oracle), listed: Some(Listed::new(apart, texts)), notes })
     }
 
     /// Cosine of mean hidden states: computed once, and kept beside the models.

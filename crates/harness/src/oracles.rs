@@ -24,6 +24,7 @@ use crate::loaded::{EmptyDocuments, Labels, LoadError, Loaded, Texts};
 
 pub mod cross_encoder;
 pub mod http;
+pub mod listed;
 pub mod precomputed;
 pub mod scorer;
 pub mod subprocess;
@@ -31,6 +32,7 @@ pub mod tree_kernel;
 pub mod wmd;
 
 use cross_encoder::Sentences;
+use listed::Listed;
 use scorer::Scorer;
 use wmd::Negligible;
 
@@ -144,6 +146,8 @@ pub struct Opened {
     pub raw: Arc<dyn Oracle>,
     /// The score of a pair as it is asked for; `raw` may be symmetrised.
     pub as_given: Arc<dyn Oracle>,
+    /// The score apart from its items, where lists of them share what is kept.
+    pub listed: Option<Listed>,
     /// Description of the oracle in words, for the store's listing.
     pub description: String,
     /// True where an evaluation costs enough to be worth keeping: a matrix that is already there does not.

@@ -17,6 +17,7 @@ use crate::config::{ConfigPath, MatrixSubject, ProxyConfig, ProxyKind, RunSettin
 use crate::items::OwnItems;
 use crate::loaded::{Chosen, Labels, LoadError, Loaded, LoadedItems, Texts, Uses};
 use crate::oracles::cross_encoder::Sentences;
+use crate::oracles::listed::Listed;
 use crate::oracles::scorer::Scorer;
 use crate::oracles::{Items, Opened, Opening, Preparation, Training, Words};
 
@@ -36,6 +37,8 @@ pub struct Problem {
     pub raw: Arc<dyn Oracle>,
     /// Its two orders, where some method is to read one of them.
     pub orders: Option<SplitOrders>,
+    /// The score apart from its items, where lists of them share what is kept.
+    pub listed: Option<Listed>,
     /// Description of the oracle in words, for the store's listing.
     pub description: String,
     /// True where an evaluation costs enough to be worth keeping: a matrix that is already there does not.
@@ -134,11 +137,24 @@ impl Problem {
         let money = matrix.budget.money;
         let opening = Opening { run, data, smallest_gamma: matrix.smallest_gamma(), money, preparation };
         let opened = matrix.oracle.settings().open(loaded, &opening)?;
-        let Opened { raw, as_given, description, is_priced, items, stamps, mut notes, facts: more } = opened;
+        let Opened { raw, as_given, listed, description, is_priced, items, stamps, mut notes, facts: more } = opened;
         notes.extend(proxies.notes.iter().cloned());
         let facts = json!({ "dataset": dataset, "items": raw.len(), "oracle": raw.identity().to_hex(), "more": more });
         let orders = SplitOrders::of(run, matrix, as_given);
-        Ok(Self { dataset, queries: 0, raw, orders, description, is_priced, proxies, items, stamps, notes, facts })
+        Ok(Self {
+            dataset,
+            queries: 0,
+            raw,
+            orders,
+            listed,
+            description,
+            is_priced,
+            proxies,
+            items,
+            stamps,
+            notes,
+            facts,
+        })
     }
 
     /// Number of items n.

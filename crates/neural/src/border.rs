@@ -121,12 +121,20 @@ impl Neural for OnTorch {
             let lanes = if self.device() == Device::Cpu { &cores } else { &self.devices };
             let oracle = CrossEncoder::open(files, texts, params, lanes)?;
             let (len, identity, cut, empty) = (oracle.len(), oracle.identity(), oracle.cut(), oracle.empty());
+            let identity_apart_from_texts = oracle.identity_apart_from_texts();
             let scores = move |pairs: &[Pair], out: &mut [f64]| {
                 let what = || format!("{} pairs of a cross-encoder", pairs.len());
                 let scored = guarded(|| Ok::<_, NeuralError>(oracle.evaluate(pairs, out)));
                 scored.map_err(|panic| OracleError::Failed { what: what(), source: panic.into() })?
             };
-            Ok::<_, ModelError>(TextScorer { len, identity, scores: Box::new(scores), cut, empty })
+            Ok::<_, ModelError>(TextScorer {
+                len,
+                identity,
+                identity_apart_from_texts,
+                scores: Box::new(scores),
+                cut,
+                empty,
+            })
         })
     }
 

@@ -18,7 +18,7 @@ use super::{Items, Opened, Opening, OracleSettings, OracleSpec, Orders, Training
 use crate::config::item_kind::ItemKind;
 use crate::config::run_settings::RunSettings;
 use crate::loaded::{LoadError, Loaded, LoadedItems, Pairs, TextPairs, Texts};
-use crate::models::{Models, or_tiny};
+use crate::models::{ModelOverTexts, Models, or_tiny};
 
 /// A cross-encoder over sentences or texts.
 pub static CROSS_ENCODER: OracleSpec = OracleSpec {
@@ -199,8 +199,10 @@ impl OracleSettings for CrossEncoderConfig {
 fn over_texts(wanted: &CrossEncoderConfig, texts: &Texts, opening: &Opening<'_>) -> Result<Opened, LoadError> {
     let models = Models::start(opening.run, &wanted.device)?;
     let files = wanted.found().map_err(NeuralError::from)?;
-    let (as_given, notes) = models.cross_encoder(&files, wanted.params(), texts.scored.texts())?;
+    let ModelOverTexts { scores: as_given, listed, notes } =
+        models.cross_encoder(&files, wanted.params(), texts.scored.texts())?;
     Ok(Opened {
+        listed,
         raw: symmetrized(&as_given, wanted.order.symmetrization(), opening.run.seed),
         items: Items::of_texts(texts, None, &as_given, wanted.order.symmetrization()),
         as_given,
@@ -224,12 +226,13 @@ fn over_pairs(
     let stamps = fell_back.or_else(|| model_stamp(run, wanted, &base)).into_iter().collect();
     let (files, curve) = prepare(wanted, dataset, loaded, &base, &models, opening)?;
     let sentences = loaded.dev.sentences();
-    let (as_given, mut notes) = files.over(sentences, wanted, &models)?;
+    let ModelOverTexts { scores: as_given, listed, mut notes } = files.over(sentences, wanted, &models)?;
     let order = wanted.order.symmetrization();
     let raw = symmetrized(&as_given, order, run.seed);
     // pairs that only a threshold is chosen on
     let of_calibration = if order == Some(Orders::Random) { Some(Orders::Mean) } else { order };
-    let score = |texts: &[String]| Ok(symmetrized(&files.over(texts, wanted, &models)?.0, of_calibration, run.seed));
+    let score =
+        |texts: &[String]| Ok(symmetrized(&files.over(texts, wanted, &models)?.scores, of_calibration, run.seed));
     let calibration = loaded.calibration.as_ref().map(|sample| calibration(sample, dataset, score)).transpose()?;
     if matches!(files, Prepared::ToBeTrained(_)) && opening.preparation.training == Training::Later {
         notes.push("the model is not fine-tuned yet: that comes first, and what it will score is not known".to_owned());
@@ -237,6 +240,7 @@ fn over_pairs(
     notes.extend(curve_note(&curve, loaded.are_graded, loaded.all.len()));
     Ok(Opened {
         raw,
+        listed,
         as_given: Arc::clone(&as_given),
         description: format!(
             "cross-encoder `{}` over {} sentences of {} `{dataset}` pairs",
@@ -353,10 +357,13 @@ impl Prepared {
         texts: &[String],
         wanted: &CrossEncoderConfig,
         models: &Models,
-    ) -> Result<(Arc<dyn Oracle>, Vec<String>), LoadError> {
+    ) -> Result<ModelOverTexts, LoadError> {
         match self {
             Self::Ready(files) => models.cross_encoder(files, wanted.params(), texts),
-            Self::ToBeTrained(recipe) => Ok((Arc::new(Untrained { len: texts.len(), recipe: *recipe }), Vec::new())),
+            Self::ToBeTrained(recipe) => {
+                let scores = Arc::new(Untrained { len: texts.len(), recipe: *recipe });
+                Ok(ModelOverTexts { scores, listed: None, notes: Vec::new() })
+            }
         }
     }
 }

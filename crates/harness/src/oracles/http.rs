@@ -139,8 +139,11 @@ impl OracleSettings for HttpConfig {
         let endpoint = Arc::new(Http::new(self.params.clone(), Arc::clone(&texts.scored), opening.money)?);
         let given: Arc<dyn Oracle> = Arc::clone(&endpoint) as _;
         let (url, model) = (endpoint.url().clone(), self.params.model.as_deref().unwrap_or("its model"));
-        let items = Items::of_texts(&texts, Some(Scorer::Endpoint(Arc::clone(&endpoint))), &given, self.symmetrize);
+        let scorer = Scorer::Endpoint(Arc::clone(&endpoint));
+        let listed = scorer.listed();
+        let items = Items::of_texts(&texts, Some(scorer), &given, self.symmetrize);
         Ok(Opened {
+            listed,
             items,
             raw: symmetrized(&given, self.symmetrize, opening.run.seed),
             as_given: given,

@@ -2,13 +2,12 @@
 
 use std::sync::Arc;
 
-use landmark_core::oracle::{Itemless, Oracle};
+use landmark_core::oracle::{Itemless, Oracle as _};
 use landmark_http::{Company, Http, PriceEstimate};
 use landmark_oracles::subprocess::{PairForm, Subprocess};
 use landmark_report::amounts::counted;
-use landmark_store::ItemList;
 
-use super::{Orders, symmetrized};
+use super::listed::Listed;
 
 /// A scorer that is no code of ours.
 #[derive(Clone)]
@@ -60,12 +59,8 @@ impl Scorer {
         }
     }
 
-    /// Its items by what it scores them by, under the name of what is made of the two orders of its scores; `None` where a score is another one in another
-    /// list: of items that are compared by their numbers, and of one order a pair, which the numbers draw.
-    pub fn item_list(&self, orders: Option<Orders>) -> Option<ItemList> {
-        if orders == Some(Orders::Random) {
-            return None;
-        }
+    /// The scorer apart from its items; `None` where these are compared by their numbers, which say nothing of them in another list.
+    pub fn listed(&self) -> Option<Listed> {
         let (identity, symmetry, items, form) = match self {
             Self::Program(program) => {
                 let form = program.greeting().pairs;
@@ -76,8 +71,7 @@ impl Scorer {
             }
         };
         let seen = items.seen_by(form)?;
-        let apart: Arc<dyn Oracle> = Arc::new(Itemless { identity, symmetry });
-        Some(ItemList::new(symmetrized(&apart, orders, 0).identity(), seen.iter().map(|seen| seen.as_bytes())))
+        Some(Listed::new(Itemless { identity, symmetry }, seen.iter().map(|seen| seen.as_bytes())))
     }
 
     /// Faults on the way that were mended, in sentences.

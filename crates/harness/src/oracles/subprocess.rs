@@ -103,8 +103,11 @@ impl OracleSettings for SubprocessConfig {
         let program = Arc::new(Subprocess::start(self.params.clone(), Arc::clone(&texts.scored))?);
         let given: Arc<dyn Oracle> = Arc::clone(&program) as _;
         let (command, greeting) = (self.params.command.join(" "), program.greeting());
-        let items = Items::of_texts(&texts, Some(Scorer::Program(Arc::clone(&program))), &given, self.symmetrize);
+        let scorer = Scorer::Program(Arc::clone(&program));
+        let listed = scorer.listed();
+        let items = Items::of_texts(&texts, Some(scorer), &given, self.symmetrize);
         Ok(Opened {
+            listed,
             items,
             raw: symmetrized(&given, self.symmetrize, opening.run.seed),
             as_given: given,

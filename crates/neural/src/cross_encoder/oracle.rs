@@ -50,8 +50,13 @@ impl CrossEncoder {
         }
         let longest = params.max_length.min(workers.longest());
         let tokens = texts.iter().map(|text| tokenizer.text(text)).collect::<Result<Vec<_>, _>>()?;
-        let identity = identity(workers.identity(), texts, &params, longest);
+        let identity = identity(workers.identity(), digest(texts), &params, longest);
         Ok(Self { texts: tokens, tokenizer, params, longest, identity, workers })
+    }
+
+    /// Digest of all that moves a score but the texts.
+    pub fn identity_apart_from_texts(&self) -> Identity {
+        identity(self.workers.identity(), Identity::from_bytes([0; 32]), &self.params, self.longest)
     }
 
     /// Number of texts that would be cut even if they were alone, and number of tokens that those lose.
@@ -75,20 +80,25 @@ impl CrossEncoder {
     }
 }
 
-/// Weights, configuration, tokenizer and precision are in the model's own; order policies are above this oracle.
-fn identity(model: Identity, texts: &[String], params: &CrossEncoderParams, longest: usize) -> Identity {
+/// Digest of texts and their order.
+fn digest(texts: &[String]) -> Identity {
     let mut hasher = blake3::Hasher::new();
     for text in texts {
         hasher.update(&(text.len() as u64).to_le_bytes());
         hasher.update(text.as_bytes());
     }
+    Identity::from_bytes(*hasher.finalize().as_bytes())
+}
+
+/// Weights, configuration, tokenizer and precision are in the model's own; order policies are above this oracle.
+fn identity(model: Identity, texts: Identity, params: &CrossEncoderParams, longest: usize) -> Identity {
     Identity::of(&[
         ("kind", b"cross_encoder"),
         ("version", b"1"),
         ("model", model.as_bytes()),
         ("score", params.score.id().as_bytes()),
         ("max_length", &(longest as u64).to_le_bytes()),
-        ("texts", hasher.finalize().as_bytes()),
+        ("texts", texts.as_bytes()),
     ])
 }
 

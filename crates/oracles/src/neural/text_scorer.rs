@@ -11,6 +11,8 @@ pub struct TextScorer {
     pub len: usize,
     /// A digest of model, settings and texts.
     pub identity: Identity,
+    /// A digest of model and settings.
+    pub identity_apart_from_texts: Identity,
     /// The scores of pairs.
     pub scores: Box<Scores>,
     /// Texts that are cut even if they are alone, and the tokens those lose.
