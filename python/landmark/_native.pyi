@@ -30,7 +30,7 @@ class Oracle:
         diagonal: float | None = None,
         at_once: int = 1,
         blocks: bool = False,
-        apart: tuple[str, Sequence[bytes]] | None = None,
+        apart: tuple[str, bytes] | None = None,
     ) -> Oracle: ...
     @staticmethod
     def precomputed(matrix: _Floats, asymmetry: str = "reject") -> Oracle: ...
@@ -76,6 +76,7 @@ class MeteredStore:
         description: str = "",
         keep: bool = True,
         shares: bool = False,
+        dry: bool = False,
     ) -> MeteredStore: ...
     @property
     def calls(self) -> int: ...

@@ -75,8 +75,10 @@ class Opening(BaseEstimator):  # type: ignore[misc]
             return np.asarray(check_array(X))
         return np.asarray(validate_data(self, X, reset=reset, ensure_min_samples=2 if reset else 1))
 
-    def _open(self, items: Items, *, shares: bool = True) -> tuple[MeteredStore, scores.Batches | scores.Blocks | None]:
-        """Score, budget and store over items. `shares`: with other lists of them."""
+    def _open(
+        self, items: Items, *, shares: bool = True, dry: bool = False
+    ) -> tuple[MeteredStore, scores.Batches | scores.Blocks | None]:
+        """Score, budget and store over items. `shares`: with other lists of them. `dry`: nothing is written."""
         matrix: Any = items if self.metric == "precomputed" else self.score
         is_array = self.metric == "precomputed" or scores.is_matrix(matrix)
         # in memory there are no other lists
@@ -111,7 +113,7 @@ class Opening(BaseEstimator):  # type: ignore[misc]
         # landmarks that are chosen by what is seen read their columns twice
         keep = is_kept or self._policy()["id"] not in ("uniform", "given")
         description = f"{self.identity or 'a score'}, {len(items)} items"
-        opened = MeteredStore(oracle, store, self.budget, self.gamma, "python", description, keep, shares)
+        opened = MeteredStore(oracle, store, self.budget, self.gamma, "python", description, keep, shares, dry)
         return opened, batches
 
     def _opened(self) -> tuple[MeteredStore, scores.Batches | scores.Blocks | None]:

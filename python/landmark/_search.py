@@ -89,7 +89,7 @@ class Search(Opening):
     ) -> int:
         """Calls of such a search with an empty store: exactly, or at most where audited rows decide. No call is made."""
         items = self._items_of(X, reset=False) if X is not None else self._items
-        matrix = self._open(items)[0]
+        matrix = self._open(items, shares=False)[0]
         search = self._search(k, calls_per_item, target_recall, delta, 4, 0.2, False, None)
         return int(json.loads(matrix.plan_nearest(json.dumps(search), self.proxy is not None))["calls"])
 

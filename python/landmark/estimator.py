@@ -44,7 +44,8 @@ class Landmark(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Search):  # ty
         of the rows themselves may be named `"items"`.
     budget : most calls that this object may make from one fit on. The largest rank that it pays for is fitted.
     store : folder or URL that keeps every score for good, shared with the program and between processes; none keeps them in memory.
-    identity : name of everything that moves a score (model, version, prompt). Needed with a store; a new model needs a new name.
+    identity : name of everything that moves a score of two items (model, version, prompt, a table that their numbers point into). Needed
+        with a store, where the scores of two items serve every list that has both; a new model needs a new name.
     method : id of an approximator, or a mapping with `id` and its parameters; `landmark.methods()` lists them.
     landmarks : id of a policy, a mapping with `id`, or your own item numbers, most important first.
     order : `symmetric` where f(a, b) = f(b, a); `mean`, `max` or `min` of both orders for a score that depends on them (a cross-encoder),
@@ -153,7 +154,7 @@ class Landmark(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Search):  # ty
     def plan(self, X: Any, y: Any = None) -> Bill:
         """The bill of `fit(X)`. No call is made."""
         items = self._items_of(X, reset=False)
-        matrix, _ = self._open(items)
+        matrix, _ = self._open(items, dry=True)
         return self._bill(matrix, self._settings(len(items), self._seed()), self._proxies(items))
 
     def tiles(self, X: Any, calls: int = 10_000) -> list[Tile]:

@@ -248,7 +248,7 @@ impl MeteredStore {
         Ok(metered)
     }
 
-    /// Takes over what the store holds of the same program, endpoint or model on other lists of items, where it holds nothing of this one; answers how many scores.
+    /// Takes over what the store holds of the same program, endpoint or model on other lists of items and lacks of this one; answers how many scores.
     /// `keep` writes them, and the list, for others.
     ///
     /// # Errors

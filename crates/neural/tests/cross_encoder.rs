@@ -65,16 +65,18 @@ fn the_mean_of_both_orders_is_symmetric_at_twice_the_price() {
 
 #[test]
 fn an_identity_moves_with_score_length_precision_and_texts() {
-    let of = |params| open(params).identity();
     let plain = CrossEncoderParams::default();
-    let identity = of(plain);
-    assert_eq!(identity, of(plain));
-    assert_ne!(identity, of(CrossEncoderParams { score: Score::Label, ..plain }));
-    assert_ne!(identity, of(CrossEncoderParams { max_length: 16, ..plain }));
-    assert_ne!(identity, of(CrossEncoderParams { precision: Precision::Bf16, ..plain }));
+    for of in [CrossEncoder::identity, CrossEncoder::identity_apart_from_texts] {
+        let identity = of(&open(plain));
+        assert_eq!(identity, of(&open(plain)));
+        assert_ne!(identity, of(&open(CrossEncoderParams { score: Score::Label, ..plain })));
+        assert_ne!(identity, of(&open(CrossEncoderParams { max_length: 16, ..plain })));
+        assert_ne!(identity, of(&open(CrossEncoderParams { precision: Precision::Bf16, ..plain })));
+    }
     let other = ["A man plays music!"].map(String::from);
     let other = CrossEncoder::open(&ModelFiles::tiny(), &other, plain, &[Device::Cpu]).unwrap();
-    assert_ne!(identity, other.identity());
+    assert_ne!(open(plain).identity(), other.identity());
+    assert_eq!(open(plain).identity_apart_from_texts(), other.identity_apart_from_texts());
 }
 
 #[test]

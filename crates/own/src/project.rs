@@ -87,7 +87,7 @@ struct Projected {
     vectors: Array2<f64>,
     /// Similarities to the landmarks.
     scores: u64,
-    /// Evaluations that these took now; a score of both orders takes two.
+    /// Evaluations that all of it took now; a score of both orders takes two.
     bought: u64,
 }
 
@@ -95,7 +95,7 @@ impl Own {
     fn project(&self, items: &OwnItems, new: &OwnItems, embeddings: Option<&Path>) -> Result<Projected> {
         let info = &self.factors.info;
         let (t, m) = (info.landmarks.len(), new.ids.len());
-        let again = self.projection()?;
+        let (again, fitted) = self.projection()?;
         // the landmarks come first; an anchor may be one of them
         let mut kept = info.landmarks.clone();
         kept.extend(again.iter().flat_map(Embedding::anchors).filter(|anchor| !info.landmarks.contains(anchor)));
@@ -148,17 +148,17 @@ impl Own {
             }
         };
         let vectors = vectors.ok_or_else(|| self.no_projection())?;
-        Ok(Projected { vectors, scores: similarities.len() as u64, bought: metered.spent().evaluations })
+        Ok(Projected { vectors, scores: similarities.len() as u64, bought: fitted + metered.spent().evaluations })
     }
 
-    /// The embedding that places new items where a proxy takes part; `None` where the projector alone does.
-    fn projection(&self) -> Result<Option<Embedding>> {
+    /// The embedding that places new items where a proxy takes part, and the evaluations that it took; `None` where the projector alone does.
+    fn projection(&self) -> Result<(Option<Embedding>, u64)> {
         if !self.factors.info.proxy {
-            return if self.factors.projector.is_some() { Ok(None) } else { Err(self.no_projection()) };
+            return if self.factors.projector.is_some() { Ok((None, 0)) } else { Err(self.no_projection()) };
         }
-        let again = self.embedding_again()?;
+        let (again, evaluations) = self.embedding_again()?;
         match (&again.with_addend, &again.projector) {
-            (Some(_), _) => Ok(Some(again)),
+            (Some(_), _) => Ok((Some(again), evaluations)),
             // the same method without its proxy
             (None, Some(_)) => Err(no_proxy()),
             (None, None) => Err(self.no_projection()),
@@ -172,11 +172,13 @@ impl Own {
         UsageError::new(message, Some(help)).into()
     }
 
-    /// The factors' own embedding, fitted to what the store holds.
-    fn embedding_again(&self) -> Result<Embedding> {
+    /// The factors' own embedding, fitted again, and the evaluations that took: of columns that the store does not hold any more.
+    fn embedding_again(&self) -> Result<(Embedding, u64)> {
         let rank = self.factors.info.rank;
         Ok(run::with_sweep(&self.config, &self.matrix, &self.options, |context| {
-            own_data::embedding_again(&context, rank).map_err(|error| RunError::Asked(Box::new(error)))
+            let embedding = own_data::embedding_again(&context, rank);
+            let embedding = embedding.map_err(|error| RunError::Asked(Box::new(error)))?;
+            Ok((embedding, context.metered.spent().evaluations))
         })?)
     }
 }

@@ -10,7 +10,7 @@ use landmark_core::entries::EntrySet;
 use landmark_core::oracle::{
     Budget, Metered, Oracle as CoreOracle, OracleError, Pair, Remembered, ask_pairs, block_of,
 };
-use landmark_store::{OracleLabel, TileStore};
+use landmark_store::{OracleLabel, StoreError, TileStore};
 use ndarray::Array2;
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
@@ -69,34 +69,38 @@ fn inner(proxies: &[PyRef<'_, Oracle>]) -> Vec<Arc<dyn CoreOracle>> {
 impl MeteredStore {
     /// Budget and store around a score. `store` is a folder or a URL, none keeps scores in memory; with `keep=False` nothing is kept, for
     /// scores that cost nothing. `gamma` turns distances d into exp(−γd), above the store. With `shares`, scores that the store has of other
-    /// lists of these items are taken over.
+    /// lists of these items are taken over, and written for this one unless `dry`.
     #[new]
-    #[pyo3(signature = (oracle, store=None, budget=None, gamma=None, kind="python", description="", keep=true, shares=false))]
+    #[pyo3(signature = (oracle, store=None, budget=None, gamma=None, kind="python", description="", keep=true, shares=false, dry=false))]
     fn new(
         py: Python<'_>,
         oracle: &Oracle,
-        store: Option<&str>,
+        store: Option<String>,
         budget: Option<u64>,
         gamma: Option<f64>,
         kind: &str,
         description: &str,
         keep: bool,
         shares: bool,
+        dry: bool,
     ) -> PyResult<Self> {
         let budget = Budget { entries: budget, seconds: None };
         let meter = Arc::new(Metered::with_budget(Arc::clone(&oracle.inner), budget));
-        let label = OracleLabel::new(kind, description);
-        let open = || {
-            let stored = TileStore::open(store.unwrap_or(IN_MEMORY))?.attach(Arc::clone(&meter), label)?;
-            if let Some(listed) = oracle.listed.as_ref().filter(|_| shares) {
-                stored.carry_over(&listed.list(), true)?;
-            }
-            Ok(stored)
-        };
-        let kept = match (keep, store, oracle.form) {
+        let kept = match (keep, &store, oracle.form) {
             (false, ..) => Kept::Nowhere,
             (true, None, Some(Form::Blocks)) => Kept::Blocks(Arc::new(Remembered::new(Arc::clone(&meter)))),
-            (true, ..) => Kept::Store(Arc::new(py.detach(open).map_err(|error| of_store(&error))?)),
+            (true, ..) => {
+                let label = OracleLabel::new(kind, description);
+                let (meter, listed) = (Arc::clone(&meter), oracle.listed.clone().filter(|_| shares));
+                let open = move || {
+                    let stored = TileStore::open(store.as_deref().unwrap_or(IN_MEMORY))?.attach(meter, label)?;
+                    if let Some(listed) = listed {
+                        stored.carry_over(&listed.list(), !dry)?;
+                    }
+                    Ok(stored)
+                };
+                Kept::Store(Arc::new(heeding(py, open)?.map_err(|error: StoreError| of_store(&error))?))
+            }
         };
         let scores = Scores { meter, kept, gamma };
         // a γ that is none is refused here

@@ -18,11 +18,15 @@ use ndarray::ArrayView2;
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
 
 use crate::called::{BlockSize, Called, Form};
 use crate::errors::{of_oracle, value};
 use crate::reading::{items, pairs, settings};
 use crate::session::{Desk, Interruptible, heeding, run};
+
+/// Bytes that stand for an item of Python's.
+const DIGEST: usize = 16;
 
 /// A similarity over n items, known by asking. Frozen: it may be asked from any thread.
 #[pyclass(frozen, module = "landmark._native")]
@@ -70,8 +74,8 @@ impl Oracle {
 #[pymethods]
 impl Oracle {
     /// A function of two arrays of item numbers that answers an array of scores: one a pair or, with `blocks`, one for each row with each
-    /// column, row by row. `identity` names everything that moves a score, and not its form. `apart`: the same without the items, and a digest
-    /// of each of them, where other lists of them are to share what a store keeps.
+    /// column, row by row. `identity` names everything that moves a score, and not its form. `apart`: the same without the items, and 16 bytes
+    /// for each of them, where other lists of them are to share what a store keeps.
     #[staticmethod]
     #[pyo3(signature = (function, items, identity, symmetric=true, diagonal=None, at_once=1, blocks=false, apart=None))]
     fn function(
@@ -82,7 +86,7 @@ impl Oracle {
         diagonal: Option<f64>,
         at_once: usize,
         blocks: bool,
-        apart: Option<(String, Vec<Vec<u8>>)>,
+        apart: Option<(String, PyBackedBytes)>,
     ) -> Self {
         let symmetry = if symmetric { Symmetry::Symmetric } else { Symmetry::Asymmetric };
         let order: &[u8] = if symmetric { b"symmetric" } else { b"asymmetric" };
@@ -94,7 +98,9 @@ impl Oracle {
             Identity::of(&parts)
         };
         let identity = named(identity);
-        let listed = apart.map(|(name, seen)| Listed::new(Itemless { identity: named(&name), symmetry }, seen));
+        let listed = apart.map(|(name, digests)| {
+            Listed::new(Itemless { identity: named(&name), symmetry }, digests.as_chunks::<DIGEST>().0)
+        });
         let desk = Desk::new(Some(function));
         let form = if blocks { Form::Blocks } else { Form::Pairs };
         let (its_desk, size, room) = (Arc::clone(&desk), BlockSize::default(), Mutex::default());

@@ -15,6 +15,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use landmark_core::oracle::{Identity, Oracle};
 
+use super::batch_sizer::LARGEST;
 use super::stored::Stored;
 use super::tile::Entry;
 use super::{StoreError, TileStore};
@@ -63,9 +64,9 @@ impl ItemList {
         self.digests.is_empty()
     }
 
-    /// Places of each item; several where the list has it more than once.
-    fn places(&self) -> HashMap<Digest, Vec<u32>> {
-        let mut places: HashMap<Digest, Vec<u32>> = HashMap::new();
+    /// Places of each item, in their order; several where the list has it more than once.
+    fn places(&self) -> Places {
+        let mut places = Places::new();
         for (place, digest) in (0..).zip(&self.digests) {
             places.entry(*digest).or_default().push(place);
         }
@@ -73,17 +74,15 @@ impl ItemList {
     }
 }
 
+/// Places of each item of a list.
+type Places = HashMap<Digest, Vec<u32>>;
+
 /// Another list: the oracle id, and its digests.
 type Other = (String, Vec<Digest>);
 
 impl TileStore {
     /// Lists of the same scorer that share pairs with that of `own`, those that share the most items first.
-    fn kindred(
-        &self,
-        list: &ItemList,
-        places: &HashMap<Digest, Vec<u32>>,
-        own: &str,
-    ) -> Result<Vec<Other>, StoreError> {
+    fn kindred(&self, list: &ItemList, places: &Places, own: &str) -> Result<Vec<Other>, StoreError> {
         let folder = format!("{LISTS}/{}", list.scorer.to_hex());
         let mut kindred = Vec::new();
         for object in self.backend.list(&folder)?.objects {
@@ -102,6 +101,14 @@ impl TileStore {
         Ok(kindred.into_iter().take(MOST_LISTS).map(|(_, other)| other).collect())
     }
 
+    /// Forgets which tiles of other lists an oracle's list has taken over, so that it looks through them again.
+    pub(super) fn forget_taken(&self, id: &str) -> Result<(), StoreError> {
+        for scorer in self.backend.list(LISTS)?.folders {
+            self.backend.remove(&format!("{LISTS}/{scorer}/{id}{TAKEN}"))?;
+        }
+        Ok(())
+    }
+
     /// Tiles of other lists that this one has taken over.
     fn taken(&self, list: &str) -> Result<BTreeSet<String>, StoreError> {
         let bytes = self.backend.get(&format!("{list}{TAKEN}"))?.unwrap_or_default();
@@ -111,12 +118,14 @@ impl TileStore {
 
 impl<O: Oracle> Stored<O> {
     /// Takes over scores of other lists of the same scorer that this one lacks; answers how many. `keep` writes them, and the list, so that others take over
-    /// from it; otherwise they are at hand here alone.
+    /// from it; otherwise, and where the store cannot be written, they are at hand here alone. Of equal items the
+    /// first here takes the scores of the first there, the second those of the second, and what is more those of the last.
     ///
-    /// Cost: 16 bytes read an item of each list of the scorer, and each tile of the 16 lists that share the most items once.
+    /// Cost: 16 bytes read an item of each list of the scorer, and each tile of the 16 lists that share the most items once; memory for one tile beside the
+    /// entries.
     ///
     /// # Errors
-    /// A store that cannot be read. One that cannot be written is found when something is evaluated.
+    /// A store that cannot be read.
     ///
     /// # Panics
     /// When the list is of another length than the oracle's.
@@ -132,11 +141,23 @@ impl<O: Oracle> Stored<O> {
         let mut taken = store.taken(&name)?;
         let (before, mut carried) = (taken.len(), 0);
         let places = list.places();
+        let (mut waiting, mut unkept) = (Vec::new(), None);
         for (other, digests) in store.kindred(list, &places, &own)? {
-            let entries = store.new_entries_of(&other, &mut taken)?;
-            carried += self.take_in(moved(&entries, &digests, &places), keep)?;
+            let here = places_here(&digests, &places);
+            store.visit_new_entries(&other, &mut taken, |entries| {
+                let new = self.take_in(moved(&entries, &here))?;
+                carried += new.len() as u64;
+                if keep && unkept.is_none() {
+                    waiting.extend(new);
+                }
+                if waiting.len() >= LARGEST {
+                    unkept = self.keep_taken(std::mem::take(&mut waiting)).err();
+                }
+                Ok(())
+            })?;
         }
-        let written = || {
+        let write = || {
+            self.keep_taken(waiting)?;
             store.backend.create(&name, list.digests.concat())?;
             let lines: Vec<&str> = taken.iter().map(String::as_str).collect();
             if lines.len() > before {
@@ -145,16 +166,34 @@ impl<O: Oracle> Stored<O> {
                 Ok(())
             }
         };
-        if keep && let Err(error) = written() {
-            tracing::debug!("scores of this list of items will not serve another: {error}");
+        if keep && let Some(error) = unkept.or_else(|| write().err()) {
+            tracing::debug!("scores that this list takes over are not kept for it: {error}");
         }
         Ok(carried)
     }
 }
 
-/// Entries of another list, whose items are these, under the places of the items here.
-fn moved(entries: &[Entry], items: &[Digest], places: &HashMap<Digest, Vec<u32>>) -> Vec<Entry> {
-    let at = |item: u32| items.get(item as usize).and_then(|digest| places.get(digest)).map_or(&[][..], Vec::as_slice);
+/// Places here that take the scores of each item of another list: of equal items the k-th here takes those of the k-th there, and one that is more takes those
+/// of the last.
+fn places_here(other: &[Digest], places: &Places) -> Vec<Vec<u32>> {
+    let mut count: HashMap<Digest, usize> = HashMap::new();
+    other.iter().for_each(|digest| *count.entry(*digest).or_default() += 1);
+    let mut met: HashMap<Digest, usize> = HashMap::new();
+    let place = |digest: &Digest| {
+        let here = places.get(digest).map_or(&[][..], Vec::as_slice);
+        let nth = met.entry(*digest).or_default();
+        let first = (*nth).min(here.len());
+        *nth += 1;
+        let is_last = *nth == count[digest];
+        let end = if is_last { here.len() } else { here.len().min(first + 1) };
+        here[first..end].to_vec()
+    };
+    other.iter().map(place).collect()
+}
+
+/// Entries of another list, the places here of whose items these are.
+fn moved(entries: &[Entry], here: &[Vec<u32>]) -> Vec<Entry> {
+    let at = |item: u32| here.get(item as usize).map_or(&[][..], Vec::as_slice);
     let mut moved = Vec::new();
     for entry in entries {
         for &row in at(entry.row) {

@@ -161,10 +161,11 @@ impl StoreError {
         use io::ErrorKind::{PermissionDenied, QuotaExceeded, ReadOnlyFilesystem, StorageFull};
         let of_system = system_error(&error);
         let kind = of_system.map(io::Error::kind);
-        // what is above the operating system's own words repeats the file and these words
+        // of a folder, what is above the operating system's own words repeats the file and these words; of a bucket it tells the address
+        let is_folder = matches!(error, object_store::Error::Generic { store: FOLDER, .. });
         let source: StorageCause = match of_system.and_then(io::Error::raw_os_error) {
-            Some(code) => Box::new(io::Error::from_raw_os_error(code)),
-            None => Box::new(error),
+            Some(code) if is_folder => Box::new(io::Error::from_raw_os_error(code)),
+            _ => Box::new(error),
         };
         match kind {
             Some(StorageFull | QuotaExceeded) => Self::Full { file, source },
@@ -174,19 +175,16 @@ impl StoreError {
     }
 }
 
-/// Error of a storage: the operating system's own where there is one.
+/// Error of a storage: of a folder the operating system's own.
 pub type StorageCause = Box<dyn std::error::Error + Send + Sync>;
+
+/// Name of folders of this machine among the storages.
+const FOLDER: &str = "LocalFileSystem";
 
 /// The operating system's own error at the bottom of the chain.
 fn system_error(error: &object_store::Error) -> Option<&io::Error> {
-    let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(error);
-    while let Some(error) = cause {
-        if let Some(error) = error.downcast_ref::<io::Error>() {
-            return Some(error);
-        }
-        cause = error.source();
-    }
-    None
+    let first: &(dyn std::error::Error + 'static) = error;
+    std::iter::successors(Some(first), |cause| cause.source()).filter_map(|cause| cause.downcast_ref()).last()
 }
 
 impl From<StoreError> for OracleError {

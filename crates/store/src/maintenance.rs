@@ -15,6 +15,8 @@ use super::{MANIFEST, Manifest, StoreError, TileStore, identity_of};
 const SMALL: usize = LARGEST / 4;
 /// Entries gathered before merged tiles are written: 64 MB.
 const GATHERED: usize = 1 << 22;
+/// Times that a folder is listed whose tiles go while they are read.
+const LOOKS: usize = 3;
 
 /// Inventory of one oracle.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -168,6 +170,8 @@ impl TileStore {
             for problem in bad.into_iter().filter(|problem| !matches!(problem.error, StoreError::Version { .. })) {
                 if !dry_run {
                     self.backend.remove(&problem.name)?;
+                    // what it had from other lists is to be had from them again
+                    self.forget_taken(&folder.id)?;
                 }
                 cleaned.removed.push(problem.file);
             }
@@ -311,20 +315,46 @@ impl TileStore {
         ids.map(|id| self.folder(id)).collect()
     }
 
-    /// Scores of an oracle in tiles that are not `taken` yet, and then are, and in logs of calls; files that can't be used are left out.
+    /// Hands over the scores of an oracle, tile by tile those of tiles that are not `taken` yet, and then are, and those in logs of calls; files that can't be used
+    /// are left out.
     ///
     /// # Errors
-    /// A store that cannot be read.
-    pub(super) fn new_entries_of(&self, id: &str, taken: &mut BTreeSet<String>) -> Result<Vec<Entry>, StoreError> {
-        let folder = self.folder(id.to_owned())?;
-        let mut entries = Vec::new();
-        for object in folder.tiles.iter().filter(|object| taken.insert(format!("{id}/{}", object.name))) {
-            entries.extend(self.read_tile(&folder, &object.name)?.ok().flatten().into_iter().flatten());
+    /// A store that cannot be read; those of `visit`.
+    pub(super) fn visit_new_entries(
+        &self,
+        id: &str,
+        taken: &mut BTreeSet<String>,
+        mut visit: impl FnMut(Vec<Entry>) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
+        // small tiles may be merged meanwhile: what is gone is in others then
+        for _ in 0..LOOKS {
+            let folder = self.folder(id.to_owned())?;
+            let mut is_gone = false;
+            for object in &folder.tiles {
+                let name = format!("{id}/{}", object.name);
+                if taken.contains(&name) {
+                    continue;
+                }
+                match self.read_tile(&folder, &object.name)? {
+                    Ok(Some(entries)) => {
+                        visit(entries)?;
+                        taken.insert(name);
+                    }
+                    Ok(None) => is_gone = true,
+                    Err(_) => {}
+                }
+            }
+            if is_gone {
+                continue;
+            }
+            for name in &folder.logs {
+                if let Ok(Some(log)) = self.read_log(&folder, name)? {
+                    visit(log.entries)?;
+                }
+            }
+            break;
         }
-        for name in &folder.logs {
-            entries.extend(self.read_log(&folder, name)?.ok().flatten().into_iter().flat_map(|log| log.entries));
-        }
-        Ok(entries)
+        Ok(())
     }
 
     fn folder(&self, id: String) -> Result<Folder, StoreError> {

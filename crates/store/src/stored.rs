@@ -155,8 +155,8 @@ impl<O: Oracle> Stored<O> {
         self.state().manifest.identity.clone()
     }
 
-    /// Takes scores in that were evaluated elsewhere, those that are not there; answers how many. `keep` publishes them.
-    pub(super) fn take_in(&self, entries: Vec<Entry>, keep: bool) -> Result<u64, StoreError> {
+    /// Takes scores in that were evaluated elsewhere, and answers those that were not there.
+    pub(super) fn take_in(&self, entries: Vec<Entry>) -> Result<Vec<Entry>, StoreError> {
         let (mut seen, mut new) = (HashSet::new(), Vec::new());
         let held = self.held();
         for entry in entries {
@@ -168,15 +168,23 @@ impl<O: Oracle> Stored<O> {
             }
         }
         drop(held);
-        let count = new.len() as u64;
         self.held_mut().insert(&new).map_err(scratch_failed)?;
-        if keep && count > 0 {
-            let mut state = self.state();
-            state.unpublished.extend(new);
-            self.announce(&mut state)?;
-            self.publish(&mut state)?;
+        Ok(new)
+    }
+
+    /// Publishes scores that were taken in. Where that fails they are at hand all the same, and nothing of them waits to be published.
+    pub(super) fn keep_taken(&self, entries: Vec<Entry>) -> Result<(), StoreError> {
+        if entries.is_empty() {
+            return Ok(());
         }
-        Ok(count)
+        let (count, mut state) = (entries.len(), self.state());
+        state.unpublished.extend(entries);
+        let kept = self.announce(&mut state).and_then(|()| self.publish(&mut state));
+        if kept.is_err() {
+            let left = state.unpublished.len();
+            state.unpublished.truncate(left - left.min(count));
+        }
+        kept
     }
 
     /// Distinct pairs that are there, from whichever run.

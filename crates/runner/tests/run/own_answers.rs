@@ -275,11 +275,16 @@ fn texts_under_an_oracle_of_the_house_are_factored_and_projected_with_its_proxy(
         scratch.write("items.txt", &texts.join("\n"));
         scratch.run_well(&["--quiet"]);
         // two of the old ones, handed in again as new, get the rows that they have
-        scratch.write("new.txt", &format!("{}\n{}\n", texts[5], texts[17]));
-        // what a model has scored serves another list of texts; what costs little is computed anew
-        let first = if oracle.contains("cross_encoder") { 0 } else { 16 };
-        for bought in [first, 0] {
-            let said = scratch.say(&["project", "config.yaml", "new.txt"]);
+        scratch.write("new.txt", &format!("{}\n{}\nthe violin and the harbour\n", texts[5], texts[17]));
+        // a model is asked in both orders, and what it has scored serves another list of texts; what costs little is computed anew. In a store that knows
+        // nothing the columns of the factors are evaluated again: eight with sixteen others, with each other and each with itself
+        let columns = 8 * 16 + 8 * 7 / 2;
+        let rounds = match oracle.contains("cross_encoder") {
+            true => [("store", 2 * 8), ("store", 0), ("another", 2 * columns + 8 + 2 * 8), ("another", 0)],
+            false => [("store", 3 * 8), ("store", 0), ("another", columns + 3 * 8), ("another", 0)],
+        };
+        for (store, bought) in rounds {
+            let said = scratch.say(&["project", "config.yaml", "new.txt", "--store", store]);
             assert_eq!(said.code, Some(0), "{oracle}: {}", said.err);
             assert_eq!(number_before(&said.out, " evaluations were bought"), bought, "{oracle}: {}", said.out);
         }

@@ -4,8 +4,8 @@ use std::error::Error as _;
 use std::path::Path;
 use std::process::Command;
 
-use landmark_core::oracle::{Oracle, OracleError};
-use landmark_store::{OracleLabel, StoreError, Stored, TileStore};
+use landmark_core::oracle::{Identity, Oracle, OracleError};
+use landmark_store::{ItemList, OracleLabel, StoreError, Stored, TileStore};
 use ndarray::Array2;
 
 use crate::counting::{Counting, attach, tiles};
@@ -212,6 +212,13 @@ fn a_read_only_store_is_read_but_nothing_is_bought_for_it() {
 fn child_that_fills_a_folder() {
     let Some(folder) = std::env::var_os(CHILD) else { return };
     bought(Path::new(&folder));
+    let stored = attach(Path::new(&folder), Counting::symmetric(20));
+    assert_eq!(stored.carry_over(&numbers(20), true).unwrap(), 0);
+}
+
+/// A list of so many numbers.
+fn numbers(len: u32) -> ItemList {
+    ItemList::new(Identity::of(&[]), (0..len).map(u32::to_le_bytes))
 }
 
 #[test]
@@ -226,4 +233,10 @@ fn child_on_a_read_only_folder() {
     let causes = std::iter::successors(error.source(), |&cause| cause.source());
     assert_eq!(causes.map(ToString::to_string).collect::<Vec<_>>(), ["Read-only file system (os error 30)"]);
     assert_eq!(stored.inner().calls().0, 0, "it cost something that could not be kept");
+    // what another list has is at hand, although it can't be written for this one
+    let longer = attach(Path::new(&folder), Counting::symmetric(21));
+    assert_eq!((longer.carry_over(&numbers(21), true).unwrap(), longer.entries()), (12, 12));
+    longer.evaluate(&[(0, 5)], &mut [0.0]).unwrap();
+    longer.flush().unwrap();
+    assert_eq!(longer.inner().calls().0, 0);
 }

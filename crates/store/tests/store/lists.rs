@@ -84,12 +84,45 @@ fn a_list_that_changed_asks_only_for_pairs_of_new_items() {
     assert_eq!(scored(path, Letters::new(&["date", "cherry", "apple", "berry"])), (3, 3));
     // a sample
     assert_eq!(scored(path, Letters::new(&["berry", "date"])), (1, 0));
-    // from two lists at once; an item that is there twice has all of its scores twice, and the one of itself with itself is nobody's yet
+    // from two lists at once
     assert_eq!(scored(path, Letters::new(&["elder", "fig"])), (0, 1));
-    let both = Letters::new(&["fig", "apple", "elder", "cherry", "apple"]);
-    assert_eq!(scored(path, both), (1 + 2, 10 - 3));
+    assert_eq!(scored(path, Letters::new(&["fig", "apple", "elder", "cherry"])), (1 + 1, 6 - 2));
     // the list itself, again
     assert_eq!(scored(path, Letters::new(&["date", "cherry", "apple", "berry"])), (0, 0));
+}
+
+#[test]
+fn equal_items_are_items_of_their_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    let twice = ["apple", "berry", "apple"];
+    assert_eq!(scored(path, Letters::new(&twice)), (0, 3));
+    // the first is the first there, the second the second, and one more is the second again, but for the pair of both
+    assert_eq!(scored(path, Letters::new(&["apple", "apple", "berry", "apple"])), (5, 1));
+    assert_eq!(scored(path, Letters::new(&["berry", "apple"])), (1, 0));
+    // many of them cost no more than the list itself
+    let many = vec!["cherry"; 300];
+    let all = 300 * 299 / 2;
+    assert_eq!(scored(path, Letters::new(&many)), (0, all));
+    assert_eq!(scored(path, Letters::new(&[&many[..], &["date"]].concat())), (all, 300));
+}
+
+#[test]
+fn a_tile_that_was_torn_and_removed_is_taken_over_again() {
+    let folder = tempfile::tempdir().unwrap();
+    scored(folder.path(), Letters::new(&["apple", "berry", "cherry"]));
+    let grown = || Letters::new(&["cherry", "apple", "berry", "date"]);
+    let own = attach(folder.path(), grown()).identity().to_hex();
+    assert_eq!(scored(folder.path(), grown()), (3, 3));
+    for tile in walk(&folder.path().join(own)).iter().filter(|path| path.extension().is_some_and(|end| end == "tile")) {
+        let mut rights = std::fs::metadata(tile).unwrap().permissions();
+        #[expect(clippy::permissions_set_readonly_false, reason = "of a test")]
+        rights.set_readonly(false);
+        std::fs::set_permissions(tile, rights).unwrap();
+        std::fs::write(tile, b"torn").unwrap();
+    }
+    TileStore::open(&folder.path().display().to_string()).unwrap().clean(false).unwrap();
+    assert_eq!(scored(folder.path(), grown()), (3, 3));
 }
 
 #[test]
