@@ -18,7 +18,6 @@ use rand::Rng as _;
 
 use crate::config::run_settings::RunSettings;
 use crate::loaded::LoadError;
-use crate::oracles::listed::Listed;
 
 /// libtorch on a device; loaded when the first model is asked for.
 ///
@@ -51,8 +50,8 @@ pub(crate) fn or_tiny(
 pub(crate) struct ModelOverTexts {
     /// Scores of pairs, each in the order in which it is asked for.
     pub(crate) scores: Arc<dyn Oracle>,
-    /// The model apart from the texts, where it is there.
-    pub(crate) listed: Option<Listed>,
+    /// The score apart from the texts, where the model is there.
+    pub(crate) apart: Option<Itemless>,
     /// What is to be said of the texts, in sentences.
     pub(crate) notes: Vec<String>,
 }
@@ -109,7 +108,7 @@ impl Models {
             notes.push(rounding(&oracle, &self.0.cross_encoder(files, texts, exact)?)?);
         }
         let apart = Itemless { identity: oracle.identity_apart_from_texts, symmetry: oracle.symmetry() };
-        Ok(ModelOverTexts { scores: Arc::new(oracle), listed: Some(Listed::new(apart, texts)), notes })
+        Ok(ModelOverTexts { scores: Arc::new(oracle), apart: Some(apart), notes })
     }
 
     /// Cosine of mean hidden states: computed once, and kept beside the models.
