@@ -169,7 +169,7 @@ impl Oracle {
         })?;
         let program = started.map_err(|error| value(&error))?;
         let apart = Itemless { identity: program.identity_apart_from_items(), symmetry: program.symmetry() };
-        let seen = program.items().seen_by(program.greeting().pairs);
+        let seen = program.greeting().pairs.of(program.items());
         let listed = seen.map(|seen| Listed::new(apart, seen.iter().map(|seen| seen.as_bytes())));
         Ok(Self { listed, ..Self::of(program) })
     }

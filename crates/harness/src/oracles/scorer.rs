@@ -70,7 +70,7 @@ impl Scorer {
                 (endpoint.identity_apart_from_items(), endpoint.symmetry(), endpoint.items(), PairForm::Text)
             }
         };
-        let seen = items.seen_by(form)?;
+        let seen = form.of(items)?;
         Some(Listed::new(Itemless { identity, symmetry }, seen.iter().map(|seen| seen.as_bytes())))
     }
 

@@ -1,10 +1,8 @@
 //! The items that a program compares: an id and a text each.
 
-use std::borrow::Cow;
-
 use landmark_core::oracle::Identity;
 
-use super::{PairForm, SubprocessError};
+use super::SubprocessError;
 
 /// Items of a user's own. Ids are for the person, who must be able to find an item again.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,17 +50,6 @@ impl ScoredItems {
     /// Texts.
     pub fn texts(&self) -> &[String] {
         &self.texts
-    }
-
-    /// What a program sees of each item, in this form; `None` where that is its number, which says nothing of it in another list.
-    pub fn seen_by(&self, form: PairForm) -> Option<Vec<Cow<'_, str>>> {
-        // an id stands for its text: with another text it is another item
-        let named = |(id, text): (&String, &String)| format!("{}\n{id}{text}", id.len()).into();
-        match form {
-            PairForm::Text => Some(self.texts.iter().map(Cow::from).collect()),
-            PairForm::Id => Some(self.ids.iter().zip(&self.texts).map(named).collect()),
-            PairForm::Index => None,
-        }
     }
 
     /// Digest of all ids and texts.

@@ -1,5 +1,6 @@
 //! The lines that are exchanged: protocol version 1, as the [module](super) describes it.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use landmark_core::oracle::Pair;
@@ -25,6 +26,19 @@ pub enum PairForm {
     Id,
     /// Its number, from 0.
     Index,
+}
+
+impl PairForm {
+    /// What a program sees of each item; `None` where that is its number, which says nothing of it in another list.
+    pub fn of(self, items: &ScoredItems) -> Option<Vec<Cow<'_, str>>> {
+        // an id stands for its text: with another text it is another item
+        let named = |(id, text): (&String, &String)| format!("{}\n{id}{text}", id.len()).into();
+        match self {
+            Self::Text => Some(items.texts.iter().map(Cow::from).collect()),
+            Self::Id => Some(items.ids.iter().zip(&items.texts).map(named).collect()),
+            Self::Index => None,
+        }
+    }
 }
 
 /// The first line of a program.
