@@ -107,6 +107,18 @@ def test_another_identity_is_another_score(tmp_path: Path) -> None:
         assert lm.plan(texts).stored == 0
 
 
+def test_the_name_of_a_score_in_a_store_stays_what_it_is() -> None:
+    def one(pairs: list[tuple[str, str]]) -> list[float]:
+        return [1.0 for _ in pairs]
+
+    def name(**settings: Any) -> str:
+        return Landmark(one, 2, identity="v1", error_samples=0, **settings).fit(["a", "b", "c"])._identity_
+
+    # of stores that are there already: another name would ask for everything in them again
+    assert name(order="mean") == "d38b616614972df0265d244ca457d52c8aee4aa71087a698ffddc5570a6d5dfe"
+    assert name(diagonal=1.0) == "3d29854f081dc7bde078f37195f7222635d8b2302bb6e882c911263633cb9449"
+
+
 class Asked:
     """1 / (1 + |a − b|), which may depend on the order, and the pairs that it was asked for."""
 
