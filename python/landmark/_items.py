@@ -51,28 +51,13 @@ def digest(items: Items) -> str:
 
 def digests(items: Items) -> bytes:
     """Digests of the `key` of each item, 16 bytes each, one behind the other."""
-    return b"".join(hashlib.blake2b(of_item, digest_size=16).digest() for of_item in _keys(items))
-
-
-def _keys(items: Items) -> Iterator[bytes]:
-    """The `key` of each item."""
-    if isinstance(items, np.ndarray) and items.ndim == 2 and items.dtype != object and items.size:
-        length, whole = len(key(items[0])), _head(items).nbytes + items[0].nbytes
-        for keys in _keys_of_rows(items):
-            yield from (keys[end - length : end] for end in range(whole, len(keys) + 1, whole))
-        return
-    yield from map(key, items)
-
-
-def _head(rows: NDArray[Any]) -> NDArray[np.uint8]:
-    """The bytes before the numbers of each row, as `digest` takes them: the length of its key, and the beginning of that."""
-    first = key(rows[0])
-    return np.frombuffer(len(first).to_bytes(8, "little") + first[: len(first) - rows[0].nbytes], dtype=np.uint8)
+    return b"".join(hashlib.blake2b(key(item), digest_size=16).digest() for item in items)
 
 
 def _keys_of_rows(rows: NDArray[Any]) -> Iterator[bytes]:
     """The bytes that `digest` takes of all rows one by one, many rows at a time: each row's numbers behind the same head."""
-    head = _head(rows)
+    first = key(rows[0])
+    head = np.frombuffer(len(first).to_bytes(8, "little") + first[: len(first) - rows[0].nbytes], dtype=np.uint8)
     for start in range(0, len(rows), _ROWS_AT_A_TIME):
         some = np.ascontiguousarray(rows[start : start + _ROWS_AT_A_TIME])
         numbers = some.view(np.uint8).reshape(len(some), -1)

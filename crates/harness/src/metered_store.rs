@@ -30,6 +30,7 @@ use landmark_core::oracle::OracleError;
 use landmark_core::oracle::OracleShape;
 use landmark_core::oracle::Spent;
 use landmark_http::PriceEstimate;
+use landmark_store::ItemList;
 use landmark_store::OracleLabel;
 use landmark_store::StoreError;
 use landmark_store::Stored;
@@ -38,7 +39,6 @@ use landmark_store::TileStore;
 use crate::config::MatrixSubject;
 use crate::interrupt::{before_the_end, flush_before_the_end};
 use crate::oracles::Orders;
-use crate::oracles::listed::Listed;
 use crate::oracles::scorer::Scorer;
 use crate::problem::{Problem, SplitOrders, similarity};
 use crate::progress::Count;
@@ -101,8 +101,8 @@ pub struct MeteredStore {
     is_counted_elsewhere: bool,
     /// The program or endpoint that scores, where there is one.
     scorer: Option<Scorer>,
-    /// The score apart from its items, where lists of them share what is kept.
-    listed: Option<Listed>,
+    /// The score as given apart from its items, and these, where lists of them share what is kept.
+    item_list: Option<ItemList>,
     /// Price of an evaluation.
     cost: Option<f64>,
     can_score: bool,
@@ -132,8 +132,8 @@ impl MeteredStore {
             )?,
             None => Self::over_raw(problem, store, budget, &label)?,
         };
-        let (scorer, listed) = (problem.scorer().cloned(), problem.listed.clone());
-        Ok(Self { can_score, scorer, listed, cost: matrix.budget.cost_per_entry, ..metered })
+        let (scorer, item_list) = (problem.scorer().cloned(), problem.item_list.clone());
+        Ok(Self { can_score, scorer, item_list, cost: matrix.budget.cost_per_entry, ..metered })
     }
 
     /// The raw oracle itself, or its two orders apart, of which neither is kept as it was asked for.
@@ -210,7 +210,7 @@ impl MeteredStore {
             other_order: None,
             is_counted_elsewhere: false,
             scorer: None,
-            listed: None,
+            item_list: None,
             cost: None,
             can_score: true,
             shared: None,
@@ -259,8 +259,13 @@ impl MeteredStore {
             (None, Some(stored), None) => (stored, orders),
             _ => return Ok(0),
         };
-        let list = self.listed.as_ref().and_then(|listed| listed.under(orders));
-        list.map_or(Ok(0), |list| kept.carry_over(&list, keep))
+        let Some(list) = &self.item_list else { return Ok(0) };
+        match orders.map(Orders::of_both) {
+            None => kept.carry_over(list, keep),
+            Some(Some(mode)) => kept.carry_over(&list.symmetrized(mode), keep),
+            // one order a pair is drawn by the numbers of its items
+            Some(None) => Ok(0),
+        }
     }
 
     /// Evaluations bought besides the matrix.

@@ -11,6 +11,7 @@ use landmark_oracles::neural::{
     Precision, TorchReport, open,
 };
 use landmark_report::Caveat;
+use landmark_store::ItemList;
 use landmark_tasks::metrics::pearson;
 use ndarray::Array2;
 use ndarray_npy::write_npy;
@@ -50,8 +51,8 @@ pub(crate) fn or_tiny(
 pub(crate) struct ModelOverTexts {
     /// Scores of pairs, each in the order in which it is asked for.
     pub(crate) scores: Arc<dyn Oracle>,
-    /// The score apart from the texts, where the model is there.
-    pub(crate) apart: Option<Itemless>,
+    /// The scores apart from the texts, and these, where the model is there.
+    pub(crate) item_list: Option<ItemList>,
     /// What is to be said of the texts, in sentences.
     pub(crate) notes: Vec<String>,
 }
@@ -108,7 +109,7 @@ impl Models {
             notes.push(rounding(&oracle, &self.0.cross_encoder(files, texts, exact)?)?);
         }
         let apart = Itemless { identity: oracle.identity_apart_from_texts, symmetry: oracle.symmetry() };
-        Ok(ModelOverTexts { scores: Arc::new(oracle), apart: Some(apart), notes })
+        Ok(ModelOverTexts { scores: Arc::new(oracle), item_list: Some(ItemList::new(apart, texts)), notes })
     }
 
     /// Cosine of mean hidden states: computed once, and kept beside the models.

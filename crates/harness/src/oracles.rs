@@ -12,6 +12,7 @@ use landmark_oracles::neural::Epoch;
 use landmark_oracles::subprocess::ScoredItems;
 use landmark_oracles::wmd::WordClouds;
 use landmark_report::Caveat;
+use landmark_store::ItemList;
 use landmark_yaml::{Entry, Node, Problem, Problems, Section, Value};
 use serde::ser::Error;
 use serde::{Deserialize, Serialize, Serializer};
@@ -24,7 +25,6 @@ use crate::loaded::{EmptyDocuments, Labels, LoadError, Loaded, Texts};
 
 pub mod cross_encoder;
 pub mod http;
-pub mod listed;
 pub mod precomputed;
 pub mod scorer;
 pub mod subprocess;
@@ -32,7 +32,6 @@ pub mod tree_kernel;
 pub mod wmd;
 
 use cross_encoder::Sentences;
-use listed::Listed;
 use scorer::Scorer;
 use wmd::Negligible;
 
@@ -146,8 +145,8 @@ pub struct Opened {
     pub raw: Arc<dyn Oracle>,
     /// The score of a pair as it is asked for; `raw` may be symmetrised.
     pub as_given: Arc<dyn Oracle>,
-    /// The score apart from its items, where lists of them share what is kept.
-    pub listed: Option<Listed>,
+    /// The score as given apart from its items, and these, where lists of them share what is kept.
+    pub item_list: Option<ItemList>,
     /// Description of the oracle in words, for the store's listing.
     pub description: String,
     /// True where an evaluation costs enough to be worth keeping: a matrix that is already there does not.
@@ -313,14 +312,22 @@ pub enum Orders {
 }
 
 impl Orders {
+    /// Rule by which both become one score; `None` where one of them is asked for.
+    pub fn of_both(self) -> Option<Symmetrization> {
+        match self {
+            Self::Mean => Some(Symmetrization::Mean),
+            Self::Max => Some(Symmetrization::Max),
+            Self::Min => Some(Symmetrization::Min),
+            Self::Random => None,
+        }
+    }
+
     /// An asymmetric score under this rule; coins are keyed on `seed`.
     pub fn over(self, as_given: &Arc<dyn Oracle>, seed: u64) -> Arc<dyn Oracle> {
         let as_given = Arc::clone(as_given);
-        match self {
-            Self::Mean => Arc::new(Symmetrized::new(as_given, Symmetrization::Mean)),
-            Self::Max => Arc::new(Symmetrized::new(as_given, Symmetrization::Max)),
-            Self::Min => Arc::new(Symmetrized::new(as_given, Symmetrization::Min)),
-            Self::Random => Arc::new(OneOrder::new(as_given, Coin::new(seed))),
+        match self.of_both() {
+            Some(mode) => Arc::new(Symmetrized::new(as_given, mode)),
+            None => Arc::new(OneOrder::new(as_given, Coin::new(seed))),
         }
     }
 }

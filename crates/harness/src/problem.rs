@@ -9,6 +9,7 @@ use landmark_core::oracle::{Coin, Kernel, Kernelized, OneOrder, Oracle, OracleEr
 use landmark_data::{Split, matrices};
 use landmark_oracles::subprocess::ScoredItems;
 use landmark_report::Caveat;
+use landmark_store::ItemList;
 use ndarray::{Array2, ArrayView2, Axis, concatenate};
 use serde_json::{Value as Json, json};
 
@@ -17,7 +18,6 @@ use crate::config::{ConfigPath, MatrixSubject, ProxyConfig, ProxyKind, RunSettin
 use crate::items::OwnItems;
 use crate::loaded::{Chosen, Labels, LoadError, Loaded, LoadedItems, Texts, Uses};
 use crate::oracles::cross_encoder::Sentences;
-use crate::oracles::listed::Listed;
 use crate::oracles::scorer::Scorer;
 use crate::oracles::{Items, Opened, Opening, Preparation, Training, Words};
 
@@ -37,8 +37,8 @@ pub struct Problem {
     pub raw: Arc<dyn Oracle>,
     /// Its two orders, where some method is to read one of them.
     pub orders: Option<SplitOrders>,
-    /// The score apart from its items, where lists of them share what is kept.
-    pub listed: Option<Listed>,
+    /// The score as given apart from its items, and these, where lists of them share what is kept.
+    pub item_list: Option<ItemList>,
     /// Description of the oracle in words, for the store's listing.
     pub description: String,
     /// True where an evaluation costs enough to be worth keeping: a matrix that is already there does not.
@@ -137,7 +137,7 @@ impl Problem {
         let money = matrix.budget.money;
         let opening = Opening { run, data, smallest_gamma: matrix.smallest_gamma(), money, preparation };
         let opened = matrix.oracle.settings().open(loaded, &opening)?;
-        let Opened { raw, as_given, listed, description, is_priced, items, stamps, mut notes, facts: more } = opened;
+        let Opened { raw, as_given, item_list, description, is_priced, items, stamps, mut notes, facts: more } = opened;
         notes.extend(proxies.notes.iter().cloned());
         let facts = json!({ "dataset": dataset, "items": raw.len(), "oracle": raw.identity().to_hex(), "more": more });
         let orders = SplitOrders::of(run, matrix, as_given);
@@ -146,7 +146,7 @@ impl Problem {
             queries: 0,
             raw,
             orders,
-            listed,
+            item_list,
             description,
             is_priced,
             proxies,

@@ -418,7 +418,7 @@ mod tests {
             queries: ANCHORS + queries.len(),
             raw: Arc::new(near),
             orders: None,
-            listed: None,
+            item_list: None,
             description: "near".to_owned(),
             is_priced: true,
             proxies: Proxies::default(),

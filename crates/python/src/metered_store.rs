@@ -91,11 +91,11 @@ impl MeteredStore {
             (true, None, Some(Form::Blocks)) => Kept::Blocks(Arc::new(Remembered::new(Arc::clone(&meter)))),
             (true, ..) => {
                 let label = OracleLabel::new(kind, description);
-                let (meter, listed) = (Arc::clone(&meter), oracle.listed.clone().filter(|_| shares));
+                let (meter, item_list) = (Arc::clone(&meter), oracle.item_list.clone().filter(|_| shares));
                 let open = move || {
                     let stored = TileStore::open(store.as_deref().unwrap_or(IN_MEMORY))?.attach(meter, label)?;
-                    if let Some(listed) = listed {
-                        stored.carry_over(&listed.list(), !dry)?;
+                    if let Some(list) = item_list {
+                        stored.carry_over(&list, !dry)?;
                     }
                     Ok(stored)
                 };

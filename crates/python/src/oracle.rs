@@ -36,38 +36,16 @@ pub(crate) struct Oracle {
     /// Form in which scores are cheapest; `None` where it makes no difference.
     pub(crate) form: Option<Form>,
     /// The score apart from its items, and these, where a list of them shares what is kept with others.
-    pub(crate) listed: Option<Listed>,
-}
-
-/// A score apart from its items, and a list of these.
-#[derive(Clone)]
-pub(crate) struct Listed {
-    apart: Arc<dyn CoreOracle>,
-    items: Arc<ItemList>,
-}
-
-impl Listed {
-    fn new(apart: Itemless, seen: impl IntoIterator<Item = impl AsRef<[u8]>>) -> Self {
-        Self { apart: Arc::new(apart), items: Arc::new(ItemList::new(apart.identity, seen)) }
-    }
-
-    fn symmetrized(&self, mode: Symmetrization) -> Self {
-        let apart = Arc::new(Symmetrized::new(Arc::clone(&self.apart), mode));
-        Self { apart, items: Arc::clone(&self.items) }
-    }
-
-    pub(crate) fn list(&self) -> ItemList {
-        self.items.under(self.apart.identity())
-    }
+    pub(crate) item_list: Option<ItemList>,
 }
 
 impl Oracle {
     fn of(inner: impl CoreOracle + 'static) -> Self {
-        Self { inner: Arc::new(inner), desk: Desk::new(None), form: None, listed: None }
+        Self { inner: Arc::new(inner), desk: Desk::new(None), form: None, item_list: None }
     }
 
     fn over(&self, inner: impl CoreOracle + 'static) -> Self {
-        Self { inner: Arc::new(inner), desk: Arc::clone(&self.desk), form: self.form, listed: None }
+        Self { inner: Arc::new(inner), desk: Arc::clone(&self.desk), form: self.form, item_list: None }
     }
 }
 
@@ -98,14 +76,14 @@ impl Oracle {
             Identity::of(&parts)
         };
         let identity = named(identity);
-        let listed = apart.map(|(name, digests)| {
-            Listed::new(Itemless { identity: named(&name), symmetry }, digests.as_chunks::<DIGEST>().0)
+        let item_list = apart.map(|(name, digests)| {
+            ItemList::new(Itemless { identity: named(&name), symmetry }, digests.as_chunks::<DIGEST>().0)
         });
         let desk = Desk::new(Some(function));
         let form = if blocks { Form::Blocks } else { Form::Pairs };
         let (its_desk, size, room) = (Arc::clone(&desk), BlockSize::default(), Mutex::default());
         let called = Called { desk: its_desk, len: items, symmetry, diagonal, identity, at_once, form, size, room };
-        Self { inner: Arc::new(called), desk, form: Some(form), listed }
+        Self { inner: Arc::new(called), desk, form: Some(form), item_list }
     }
 
     /// An n × n matrix. `asymmetry`: `reject`, `mean`, `max`, `min` or `keep`.
@@ -169,9 +147,9 @@ impl Oracle {
         })?;
         let program = started.map_err(|error| value(&error))?;
         let apart = Itemless { identity: program.identity_apart_from_items(), symmetry: program.symmetry() };
-        let seen = program.greeting().pairs.of(program.items());
-        let listed = seen.map(|seen| Listed::new(apart, seen.iter().map(|seen| seen.as_bytes())));
-        Ok(Self { listed, ..Self::of(program) })
+        let seen = program.greeting().pairs.seen(program.items());
+        let item_list = seen.map(|seen| ItemList::new(apart, seen.iter().map(|seen| seen.as_bytes())));
+        Ok(Self { item_list, ..Self::of(program) })
     }
 
     /// Word mover's distance between texts, or one of its lower bounds (`kind`: `wmd`, `rwmd`, `wcd`), by one vector a word.
@@ -228,8 +206,8 @@ impl Oracle {
             "min" => Symmetrization::Min,
             other => return Err(unknown("order", other, "mean, max, min")),
         };
-        let listed = self.listed.as_ref().map(|listed| listed.symmetrized(mode));
-        Ok(Self { listed, ..self.over(Symmetrized::new(Arc::clone(&self.inner), mode)) })
+        let item_list = self.item_list.as_ref().map(|list| list.symmetrized(mode));
+        Ok(Self { item_list, ..self.over(Symmetrized::new(Arc::clone(&self.inner), mode)) })
     }
 
     /// exp(−γ·score).

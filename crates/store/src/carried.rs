@@ -13,7 +13,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap};
 
-use landmark_core::oracle::{Identity, Oracle};
+use landmark_core::oracle::{Itemless, Oracle, Symmetrization, Symmetrized};
 
 use super::batch_sizer::LARGEST;
 use super::stored::Stored;
@@ -31,16 +31,16 @@ const TAKEN: &str = ".taken";
 
 type Digest = [u8; DIGEST];
 
-/// A scorer apart from its items, and the items by what it sees of them.
+/// A scorer apart from its items, and the items by what it sees of them. 16 bytes an item.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ItemList {
-    scorer: Identity,
+    scorer: Itemless,
     digests: Vec<Digest>,
 }
 
 impl ItemList {
-    /// `scorer` is a digest of everything that moves a score but the items; `seen` what it scores each item by, its text for one, in their order.
-    pub fn new(scorer: Identity, seen: impl IntoIterator<Item = impl AsRef<[u8]>>) -> Self {
+    /// `seen` is what the scorer scores each item by, its text for one, in their order.
+    pub fn new(scorer: Itemless, seen: impl IntoIterator<Item = impl AsRef<[u8]>>) -> Self {
         let digest = |seen: &[u8]| -> Digest {
             let mut digest = [0; DIGEST];
             digest.copy_from_slice(&blake3::hash(seen).as_bytes()[..DIGEST]);
@@ -49,8 +49,10 @@ impl ItemList {
         Self { scorer, digests: seen.into_iter().map(|seen| digest(seen.as_ref())).collect() }
     }
 
-    /// The same items under another scorer.
-    pub fn under(&self, scorer: Identity) -> Self {
+    /// The same items under the score that is made of both orders of this one.
+    pub fn symmetrized(&self, mode: Symmetrization) -> Self {
+        let both = Symmetrized::new(self.scorer, mode);
+        let scorer = Itemless { identity: both.identity(), symmetry: both.symmetry() };
         Self { scorer, digests: self.digests.clone() }
     }
 
@@ -63,19 +65,18 @@ impl ItemList {
     pub fn is_empty(&self) -> bool {
         self.digests.is_empty()
     }
-
-    /// Places of each item, in their order; several where the list has it more than once.
-    fn places(&self) -> Places {
-        let mut places = Places::new();
-        for (place, digest) in (0..).zip(&self.digests) {
-            places.entry(*digest).or_default().push(place);
-        }
-        places
-    }
 }
 
-/// Places of each item of a list.
+/// Places of each item of a list, in their order; several where the list has it more than once.
 type Places = HashMap<Digest, Vec<u32>>;
+
+fn places(digests: &[Digest]) -> Places {
+    let mut places = Places::new();
+    for (place, digest) in (0..).zip(digests) {
+        places.entry(*digest).or_default().push(place);
+    }
+    places
+}
 
 /// Another list: the oracle id, and its digests.
 type Other = (String, Vec<Digest>);
@@ -83,7 +84,7 @@ type Other = (String, Vec<Digest>);
 impl TileStore {
     /// Lists of the same scorer that share pairs with that of `own`, those that share the most items first.
     fn kindred(&self, list: &ItemList, places: &Places, own: &str) -> Result<Vec<Other>, StoreError> {
-        let folder = format!("{LISTS}/{}", list.scorer.to_hex());
+        let folder = format!("{LISTS}/{}", list.scorer.identity.to_hex());
         let mut kindred = Vec::new();
         for object in self.backend.list(&folder)?.objects {
             if object.name == own || object.name.ends_with(TAKEN) {
@@ -118,8 +119,8 @@ impl TileStore {
 
 impl<O: Oracle> Stored<O> {
     /// Takes over scores of other lists of the same scorer that this one lacks; answers how many. `keep` writes them, and the list, so that others take over
-    /// from it; otherwise, and where the store cannot be written, they are at hand here alone. Of equal items the
-    /// first here takes the scores of the first there, the second those of the second, and what is more those of the last.
+    /// from it; otherwise, and where the store cannot be written, they are at hand here alone. Of equal items the first here takes the scores of the first
+    /// there, the second those of the second, and one that is more those of the last.
     ///
     /// Cost: 16 bytes read an item of each list of the scorer, and each tile of the 16 lists that share the most items once; memory for one tile beside the
     /// entries.
@@ -137,10 +138,10 @@ impl<O: Oracle> Stored<O> {
             return Ok(0);
         }
         let (store, own) = (self.store(), self.folder());
-        let name = format!("{LISTS}/{}/{own}", list.scorer.to_hex());
+        let name = format!("{LISTS}/{}/{own}", list.scorer.identity.to_hex());
         let mut taken = store.taken(&name)?;
         let (before, mut carried) = (taken.len(), 0);
-        let places = list.places();
+        let places = places(&list.digests);
         let (mut waiting, mut unkept) = (Vec::new(), None);
         for (other, digests) in store.kindred(list, &places, &own)? {
             let here = places_here(&digests, &places);
@@ -175,20 +176,14 @@ impl<O: Oracle> Stored<O> {
 
 /// Places here that take the scores of each item of another list: of equal items the k-th here takes those of the k-th there, and one that is more takes those
 /// of the last.
-fn places_here(other: &[Digest], places: &Places) -> Vec<Vec<u32>> {
-    let mut count: HashMap<Digest, usize> = HashMap::new();
-    other.iter().for_each(|digest| *count.entry(*digest).or_default() += 1);
-    let mut met: HashMap<Digest, usize> = HashMap::new();
-    let place = |digest: &Digest| {
-        let here = places.get(digest).map_or(&[][..], Vec::as_slice);
-        let nth = met.entry(*digest).or_default();
-        let first = (*nth).min(here.len());
-        *nth += 1;
-        let is_last = *nth == count[digest];
-        let end = if is_last { here.len() } else { here.len().min(first + 1) };
-        here[first..end].to_vec()
-    };
-    other.iter().map(place).collect()
+fn places_here(other: &[Digest], here: &Places) -> Vec<Vec<u32>> {
+    let mut takers = vec![Vec::new(); other.len()];
+    for (digest, there) in places(other) {
+        for (nth, &place) in here.get(&digest).into_iter().flatten().enumerate() {
+            takers[there[nth.min(there.len() - 1)] as usize].push(place);
+        }
+    }
+    takers
 }
 
 /// Entries of another list, the places here of whose items these are.

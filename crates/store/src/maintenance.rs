@@ -167,13 +167,17 @@ impl TileStore {
                     Err(problem) => bad.push(problem),
                 }
             }
+            let mut is_cut = false;
             for problem in bad.into_iter().filter(|problem| !matches!(problem.error, StoreError::Version { .. })) {
                 if !dry_run {
                     self.backend.remove(&problem.name)?;
-                    // what it had from other lists is to be had from them again
-                    self.forget_taken(&folder.id)?;
+                    is_cut = true;
                 }
                 cleaned.removed.push(problem.file);
+            }
+            if is_cut {
+                // what it had from other lists is to be had from them again
+                self.forget_taken(&folder.id)?;
             }
             self.merge(&folder, &small, dry_run, &mut cleaned)?;
             self.merge_failures(&folder.id, dry_run, &mut cleaned)?;
@@ -326,9 +330,8 @@ impl TileStore {
         taken: &mut BTreeSet<String>,
         mut visit: impl FnMut(Vec<Entry>) -> Result<(), StoreError>,
     ) -> Result<(), StoreError> {
-        // small tiles may be merged meanwhile: what is gone is in others then
+        let mut folder = self.folder(id.to_owned())?;
         for _ in 0..LOOKS {
-            let folder = self.folder(id.to_owned())?;
             let mut is_gone = false;
             for object in &folder.tiles {
                 let name = format!("{id}/{}", object.name);
@@ -344,15 +347,16 @@ impl TileStore {
                     Err(_) => {}
                 }
             }
-            if is_gone {
-                continue;
+            if !is_gone {
+                break;
             }
-            for name in &folder.logs {
-                if let Ok(Some(log)) = self.read_log(&folder, name)? {
-                    visit(log.entries)?;
-                }
+            // small tiles were merged meanwhile: what is gone is in others now
+            folder = self.folder(id.to_owned())?;
+        }
+        for name in &folder.logs {
+            if let Ok(Some(log)) = self.read_log(&folder, name)? {
+                visit(log.entries)?;
             }
-            break;
         }
         Ok(())
     }

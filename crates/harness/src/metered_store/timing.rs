@@ -88,12 +88,12 @@ fn greatest_common_divisor(a: usize, b: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use landmark_core::entries::EntryPlan;
-    use landmark_core::oracle::OracleShape;
+    use std::sync::{Arc, Mutex};
+
+    use landmark_core::oracle::{Budget, Identity, OracleShape, Symmetry};
+    use landmark_store::OracleLabel;
 
     use super::*;
-    use landmark_core::oracle::{Budget, Identity, Symmetry};
-    use landmark_store::OracleLabel;
-    use std::sync::{Arc, Mutex};
 
     /// Three processes that write down how many pairs they are asked for at a time.
     #[derive(Default)]

@@ -14,7 +14,6 @@ use landmark_yaml::{Entry, Section, parameter};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
-use super::listed::Listed;
 use super::{Items, Opened, Opening, OracleSettings, OracleSpec, Orders, Training, symmetrized};
 use crate::config::item_kind::ItemKind;
 use crate::config::run_settings::RunSettings;
@@ -200,10 +199,10 @@ impl OracleSettings for CrossEncoderConfig {
 fn over_texts(wanted: &CrossEncoderConfig, texts: &Texts, opening: &Opening<'_>) -> Result<Opened, LoadError> {
     let models = Models::start(opening.run, &wanted.device)?;
     let files = wanted.found().map_err(NeuralError::from)?;
-    let ModelOverTexts { scores: as_given, apart, notes } =
+    let ModelOverTexts { scores: as_given, item_list, notes } =
         models.cross_encoder(&files, wanted.params(), texts.scored.texts())?;
     Ok(Opened {
-        listed: apart.map(|apart| Listed::new(apart, texts.scored.texts())),
+        item_list,
         raw: symmetrized(&as_given, wanted.order.symmetrization(), opening.run.seed),
         items: Items::of_texts(texts, None, &as_given, wanted.order.symmetrization()),
         as_given,
@@ -227,7 +226,7 @@ fn over_pairs(
     let stamps = fell_back.or_else(|| model_stamp(run, wanted, &base)).into_iter().collect();
     let (files, curve) = prepare(wanted, dataset, loaded, &base, &models, opening)?;
     let sentences = loaded.dev.sentences();
-    let ModelOverTexts { scores: as_given, apart, mut notes } = files.over(sentences, wanted, &models)?;
+    let ModelOverTexts { scores: as_given, item_list, mut notes } = files.over(sentences, wanted, &models)?;
     let order = wanted.order.symmetrization();
     let raw = symmetrized(&as_given, order, run.seed);
     // pairs that only a threshold is chosen on
@@ -241,7 +240,7 @@ fn over_pairs(
     notes.extend(curve_note(&curve, loaded.are_graded, loaded.all.len()));
     Ok(Opened {
         raw,
-        listed: apart.map(|apart| Listed::new(apart, sentences)),
+        item_list,
         as_given: Arc::clone(&as_given),
         description: format!(
             "cross-encoder `{}` over {} sentences of {} `{dataset}` pairs",
@@ -363,7 +362,7 @@ impl Prepared {
             Self::Ready(files) => models.cross_encoder(files, wanted.params(), texts),
             Self::ToBeTrained(recipe) => {
                 let scores = Arc::new(Untrained { len: texts.len(), recipe: *recipe });
-                Ok(ModelOverTexts { scores, apart: None, notes: Vec::new() })
+                Ok(ModelOverTexts { scores, item_list: None, notes: Vec::new() })
             }
         }
     }

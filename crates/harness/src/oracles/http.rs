@@ -140,10 +140,10 @@ impl OracleSettings for HttpConfig {
         let given: Arc<dyn Oracle> = Arc::clone(&endpoint) as _;
         let (url, model) = (endpoint.url().clone(), self.params.model.as_deref().unwrap_or("its model"));
         let scorer = Scorer::Endpoint(Arc::clone(&endpoint));
-        let listed = scorer.listed();
+        let item_list = scorer.item_list();
         let items = Items::of_texts(&texts, Some(scorer), &given, self.symmetrize);
         Ok(Opened {
-            listed,
+            item_list,
             items,
             raw: symmetrized(&given, self.symmetrize, opening.run.seed),
             as_given: given,

@@ -81,7 +81,7 @@ impl OracleSettings for PrecomputedConfig {
         let stamps = stamps.into_iter().chain(warning.map(caveat)).collect();
         let raw: Arc<dyn Oracle> = Arc::new(Precomputed::new(given.matrix, policy)?);
         Ok(Opened {
-            listed: None,
+            item_list: None,
             raw: symmetrized(&raw, self.symmetrize, opening.run.seed),
             as_given: raw,
             description: given.description,

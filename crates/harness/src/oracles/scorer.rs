@@ -6,8 +6,7 @@ use landmark_core::oracle::{Itemless, Oracle as _};
 use landmark_http::{Company, Http, PriceEstimate};
 use landmark_oracles::subprocess::{PairForm, Subprocess};
 use landmark_report::amounts::counted;
-
-use super::listed::Listed;
+use landmark_store::ItemList;
 
 /// A scorer that is no code of ours.
 #[derive(Clone)]
@@ -59,8 +58,8 @@ impl Scorer {
         }
     }
 
-    /// The scorer apart from its items; `None` where these are compared by their numbers, which say nothing of them in another list.
-    pub fn listed(&self) -> Option<Listed> {
+    /// The scorer apart from its items, and these; `None` where they are compared by their numbers, which say nothing of them in another list.
+    pub fn item_list(&self) -> Option<ItemList> {
         let (identity, symmetry, items, form) = match self {
             Self::Program(program) => {
                 let form = program.greeting().pairs;
@@ -70,8 +69,8 @@ impl Scorer {
                 (endpoint.identity_apart_from_items(), endpoint.symmetry(), endpoint.items(), PairForm::Text)
             }
         };
-        let seen = form.of(items)?;
-        Some(Listed::new(Itemless { identity, symmetry }, seen.iter().map(|seen| seen.as_bytes())))
+        let seen = form.seen(items)?;
+        Some(ItemList::new(Itemless { identity, symmetry }, seen.iter().map(|seen| seen.as_bytes())))
     }
 
     /// Faults on the way that were mended, in sentences.

@@ -104,10 +104,10 @@ impl OracleSettings for SubprocessConfig {
         let given: Arc<dyn Oracle> = Arc::clone(&program) as _;
         let (command, greeting) = (self.params.command.join(" "), program.greeting());
         let scorer = Scorer::Program(Arc::clone(&program));
-        let listed = scorer.listed();
+        let item_list = scorer.item_list();
         let items = Items::of_texts(&texts, Some(scorer), &given, self.symmetrize);
         Ok(Opened {
-            listed,
+            item_list,
             items,
             raw: symmetrized(&given, self.symmetrize, opening.run.seed),
             as_given: given,

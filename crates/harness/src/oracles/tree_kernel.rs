@@ -165,7 +165,7 @@ impl OracleSettings for TreeKernelConfig {
         let kernel = kernel(self, &questions.examples, questions.documents.ids(), opening.data, &mut notes)?;
         let raw: Arc<dyn Oracle> = Arc::new(Normalised::new(kernel)?);
         Ok(Opened {
-            listed: None,
+            item_list: None,
             description: format!("{} of {} `{dataset}` questions over `{}`", self.id(), raw.len(), self.trees),
             is_priced: true,
             facts: json!({ "documents": questions.documents.identity().to_hex(), "kernel": self }),

@@ -119,7 +119,7 @@ impl OracleSettings for WmdConfig {
             notes.extend(words.negligible.as_ref().map(Negligible::note));
         }
         let as_given = Arc::clone(&raw);
-        Ok(Opened { raw, as_given, listed: None, description, is_priced: true, items, stamps, notes, facts })
+        Ok(Opened { raw, as_given, item_list: None, description, is_priced: true, items, stamps, notes, facts })
     }
 }
 

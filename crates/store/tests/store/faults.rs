@@ -4,7 +4,7 @@ use std::error::Error as _;
 use std::path::Path;
 use std::process::Command;
 
-use landmark_core::oracle::{Identity, Oracle, OracleError};
+use landmark_core::oracle::{Identity, Itemless, Oracle, OracleError, Symmetry};
 use landmark_store::{ItemList, OracleLabel, StoreError, Stored, TileStore};
 use ndarray::Array2;
 
@@ -218,7 +218,10 @@ fn child_that_fills_a_folder() {
 
 /// A list of so many numbers.
 fn numbers(len: u32) -> ItemList {
-    ItemList::new(Identity::of(&[]), (0..len).map(u32::to_le_bytes))
+    ItemList::new(
+        Itemless { identity: Identity::of(&[]), symmetry: Symmetry::Symmetric },
+        (0..len).map(u32::to_le_bytes),
+    )
 }
 
 #[test]

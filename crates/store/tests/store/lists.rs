@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use landmark_core::oracle::{Identity, Oracle, OracleError, Pair, Symmetry};
+use landmark_core::oracle::{Identity, Itemless, Oracle, OracleError, Pair, Symmetry};
 use landmark_store::{ItemList, OracleLabel, Stored, TileStore};
 
 /// Compares words by their first letters, in this order.
@@ -28,7 +28,8 @@ impl Letters {
     }
 
     fn list(&self) -> ItemList {
-        ItemList::new(Identity::of(&[("scorer", self.scorer.as_bytes())]), self.words.iter().copied())
+        let identity = Identity::of(&[("scorer", self.scorer.as_bytes())]);
+        ItemList::new(Itemless { identity, symmetry: self.symmetry }, self.words.iter().copied())
     }
 
     fn pairs(&self) -> Vec<Pair> {
