@@ -22,6 +22,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
 mod bench;
+mod draw;
 mod layout;
 mod neighbours;
 mod work;

@@ -5,9 +5,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
 
-use landmark_core::approximation::Approximation;
-use landmark_core::landmarks::Landmarks;
-use landmark_core::oracle::{Oracle, OracleShape};
+use landmark_core::oracle::Oracle;
 use landmark_core::stream::stream;
 use landmark_data::{CorefPart, MentionCorpus, catalog};
 use landmark_harness::config::{ConfigPath, MethodConfig, ProxyKind, RunSettings};
@@ -19,11 +17,12 @@ use landmark_harness::progress::Progress;
 use landmark_harness::study::{Finished, Part, StudyContext, StudyError, StudyWork, row};
 use landmark_oracles::neural::{EncoderChoice, ModelFiles};
 use landmark_report::{Caveat, Metric, ResultRow, Subject, Variant};
-use landmark_tasks::coreference::{CondensedDistances, CorefScores, Dendrogram, Singletons};
+use landmark_tasks::coreference::{CorefScores, Singletons};
 use ndarray::Array2;
 use serde_json::{Value as Json, json};
 
 use super::bench::{PairScoring, Scored, Topic, score};
+use super::draw::{Draw, dendrograms};
 use super::neighbours::{self, Pooled};
 use super::{Settings, Source, layout};
 
@@ -177,37 +176,29 @@ impl Clustering {
         fraction: f64,
         replicate: u64,
     ) -> Result<Vec<ResultRow>, StudyError> {
-        let started = Instant::now();
         let entry = &self.methods[method];
-        let cut = |dendrograms: &[Dendrogram], threshold: f64| -> Vec<Vec<usize>> {
+        let draw = Draw { settings: &self.settings, entry, source, fraction, seed: self.run.seed, replicate };
+        let started = Instant::now();
+        let tested = draw.clustered(&scored.topics)?;
+        let seconds = started.elapsed().as_secs_f64();
+        // the same method on the development topics, so that its own scale of distances has a threshold of its own
+        let on_development = draw.clustered(&scored.development)?;
+        let (own, _) = self.scoring.best_threshold(&scored.development, &dendrograms(on_development))?;
+        let fits = scored.topics.iter().zip(&tested).filter_map(|(topic, found)| Some((topic, found.fit.as_ref()?)));
+        let (mut columns, mut cells, mut evaluations) = (0, 0, 0);
+        let mut dense = Vec::new();
+        for (topic, fit) in fits {
+            columns += fit.columns as u64;
+            cells += fit.cells;
+            evaluations += fit.evaluations;
+            dense.push((topic.symmetric.matrix().clone(), fit.approximation.to_dense()?));
+        }
+        let dendrograms = dendrograms(tested);
+        let cut = |threshold: f64| -> Vec<Vec<usize>> {
             dendrograms.iter().map(|dendrogram| dendrogram.cut_below(threshold)).collect()
         };
-        let (mut dendrograms, mut approximations) = (Vec::new(), Vec::new());
-        let (mut columns, mut cells, mut evaluations) = (0, 0, 0);
-        for topic in &scored.topics {
-            let size = landmarks(topic.mentions.len(), fraction);
-            let (dendrogram, fitted) = self.merges(entry, topic, size, (source, replicate))?;
-            dendrograms.push(dendrogram);
-            let Some(fitted) = fitted else { continue };
-            columns += size as u64;
-            cells += fitted.cells;
-            evaluations += fitted.evaluations;
-            approximations.push((topic, fitted.approximation));
-        }
-        let seconds = started.elapsed().as_secs_f64();
-        let labels = cut(&dendrograms, scored.threshold);
-        // the same method on the development topics, so that its own scale of distances has a threshold of its own
-        let mut on_development = Vec::new();
-        for topic in &scored.development {
-            let size = landmarks(topic.mentions.len(), fraction);
-            on_development.push(self.merges(entry, topic, size, (source, replicate))?.0);
-        }
-        let (own, _) = self.scoring.best_threshold(&scored.development, &on_development)?;
-        let own_conll = score(&scored.topics, &cut(&dendrograms, own), Singletons::Drop)?.conll;
-        let dense = approximations
-            .iter()
-            .map(|(topic, approximation)| Ok((topic.symmetric.matrix().clone(), approximation.to_dense()?)))
-            .collect::<Result<Vec<_>, StudyError>>()?;
+        let labels = cut(scored.threshold);
+        let own_conll = score(&scored.topics, &cut(own), Singletons::Drop)?.conll;
         let items = scored.topics.iter().map(|topic| topic.mentions.len()).sum();
         let subject = Subject::new(self.title(source), method_id(entry)).called(&entry.name).items(items);
         let subject = Subject { variant: variant(entry), ..subject };
@@ -238,66 +229,10 @@ impl Clustering {
         Ok(found.into_iter().map(row).collect())
     }
 
-    /// All merges of a topic on one minus what a method makes of its scores, and what that is; a topic without a pair has neither.
-    fn merges(
-        &self,
-        entry: &MethodConfig,
-        topic: &Topic,
-        size: usize,
-        draw: (Source, u64),
-    ) -> Result<(Dendrogram, Option<Fitted>), StudyError> {
-        let fitted = self.fit(entry, topic, size, draw)?;
-        let dendrogram = match &fitted {
-            Some(fitted) => CondensedDistances::of_approximation(&fitted.approximation)?.link(self.settings.linkage),
-            None => self.scoring.link(topic.symmetric.matrix().view())?,
-        };
-        Ok((dendrogram, fitted))
-    }
-
-    /// A method on a topic; none of a topic without a pair.
-    fn fit(
-        &self,
-        entry: &MethodConfig,
-        topic: &Topic,
-        size: usize,
-        (source, replicate): (Source, u64),
-    ) -> Result<Option<Fitted>, StudyError> {
-        let n = topic.mentions.len();
-        if n < 2 {
-            return Ok(None);
-        }
-        let dataset = format!("{}, {}, {}", self.settings.dataset, source.words(), topic.name);
-        let of = |purpose: &str| stream(self.run.seed, &dataset, purpose, replicate);
-        let landmarks = Landmarks::uniform(n, &mut of("landmarks"));
-        let proxy = entry.proxy.as_ref().map(|_| Arc::new(topic.proxy.clone()) as Arc<dyn Oracle>);
-        let approximator = entry.around(proxy.into_iter().collect(), None)?;
-        // SiCUR's share is that of its rows, as the authors count it
-        let rank = match entry.id {
-            "sicur" => (size / 2).max(1),
-            _ => size,
-        };
-        let shape = OracleShape::of(&topic.scores);
-        let plan = approximator.plan(shape, &landmarks, rank)?;
-        let approximation = approximator.fit(&topic.scores, &landmarks, rank, entry.known, &mut of("fit"))?;
-        Ok(Some(Fitted { approximation, cells: plan.cells(n), evaluations: plan.evaluations(shape) }))
-    }
-
     /// The dataset as tables and figures call it.
     fn title(&self, source: Source) -> String {
         format!("{}, {}", self.settings.dataset, source.words())
     }
-}
-
-struct Fitted {
-    approximation: Approximation,
-    cells: u64,
-    evaluations: u64,
-}
-
-/// Landmark mentions of a topic of n.
-fn landmarks(n: usize, fraction: f64) -> usize {
-    // between 1 and n
-    ((fraction * n as f64).round() as usize).clamp(1, n)
 }
 
 /// The id in results; rescaled SMS-Nyström is a method of its own in figure 6.
