@@ -150,6 +150,18 @@ struct Settings {
     calls: Vec<usize>,
 }
 
+impl Settings {
+    /// The dataset as tables and figures call it.
+    fn title(&self, source: Source) -> String {
+        format!("{}, {}", self.dataset, source.words())
+    }
+
+    /// The name of a topic's random streams: methods and neighbours draw the same landmarks.
+    fn streams(&self, source: Source, topic: &str) -> String {
+        format!("{}, {topic}", self.title(source))
+    }
+}
+
 fn both_sources() -> Vec<Source> {
     vec![Source::Gold, Source::Predicted]
 }

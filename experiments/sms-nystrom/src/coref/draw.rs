@@ -14,9 +14,10 @@ use rayon::prelude::*;
 use super::bench::Topic;
 use super::{Settings, Source};
 
-/// A method, its share of landmarks and its random numbers.
+/// A method, its share of landmark mentions and its random numbers.
 pub(super) struct Draw<'a> {
     pub(super) settings: &'a Settings,
+    /// The method.
     pub(super) entry: &'a MethodConfig,
     pub(super) source: Source,
     /// Landmark mentions as a share of a topic's.
@@ -37,12 +38,14 @@ pub(super) struct Fit {
     pub(super) approximation: Approximation,
     /// Landmark mentions.
     pub(super) columns: usize,
+    /// Entries of K that it reads.
     pub(super) cells: u64,
+    /// Calls that they take.
     pub(super) evaluations: u64,
 }
 
 impl Draw<'_> {
-    /// Every topic, in their order. The matrices of topics are too small for the cores to share one, so each core has topics of its own.
+    /// The topics in their order, computed side by side: their matrices are too small for cores to share one.
     pub(super) fn clustered(&self, topics: &[Topic]) -> Result<Vec<Clustered>, StudyError> {
         topics.par_iter().map(|topic| self.topic(topic)).collect()
     }
@@ -61,7 +64,7 @@ impl Draw<'_> {
         if n < 2 {
             return Ok(None);
         }
-        let dataset = format!("{}, {}, {}", self.settings.dataset, self.source.words(), topic.name);
+        let dataset = self.settings.streams(self.source, &topic.name);
         let of = |purpose: &str| stream(self.seed, &dataset, purpose, self.replicate);
         let landmarks = Landmarks::uniform(n, &mut of("landmarks"));
         let proxy = self.entry.proxy.as_ref().map(|_| Arc::new(topic.proxy.clone()) as Arc<dyn Oracle>);

@@ -17,7 +17,7 @@ use landmark_harness::study::{Finished, Part, StudyContext, StudyError, StudyWor
 use landmark_oracles::neural::{EncoderChoice, ModelFiles};
 use landmark_report::{Caveat, Metric, ResultRow, Subject, Variant};
 use landmark_tasks::coreference::{CorefScores, Singletons};
-use ndarray::Array2;
+use ndarray::{Array2, ArrayView2};
 use serde_json::{Value as Json, json};
 
 use super::bench::{PairScoring, Scored, Topic, score};
@@ -114,7 +114,7 @@ impl Clustering {
         let all: u64 = scored.topics.iter().map(|topic| topic.mentions.len() as u64).sum();
         let cells: u64 = scored.topics.iter().map(|topic| (topic.mentions.len() as u64).pow(2)).sum();
         let blank = |id: &str, name: &str, evaluations: u64, metric, value| {
-            let subject = Subject::new(self.title(source), id).called(name);
+            let subject = Subject::new(self.settings.title(source), id).called(name);
             let subject = Subject { items: all, is_cap: id == "exact", ..subject };
             let row = row(&self.run, subject, metric, value).at("columns", all).at("rank", all);
             row.cost(if evaluations == 0 { 0 } else { cells }, evaluations)
@@ -131,7 +131,7 @@ impl Clustering {
                 .iter()
                 .map(|topic| Ok(self.scoring.link(matrix(topic).view())?.cut_below(scored.threshold)))
                 .collect::<Result<Vec<_>, StudyError>>()?;
-            let error = pooled(scored.topics.iter().map(|topic| (raw(topic), matrix(topic))));
+            let error = pooled(scored.topics.iter().map(|topic| (topic.raw.view(), matrix(topic))));
             let of = |metric, value| blank(id, name, evaluations, metric, value);
             let shown = figures(&scored.topics, &labels, &of)?;
             // the threshold is that of both orders
@@ -190,7 +190,7 @@ impl Clustering {
             columns += fit.columns as u64;
             cells += fit.cells;
             evaluations += fit.evaluations;
-            dense.push((topic.symmetric.matrix().clone(), fit.approximation.to_dense()?));
+            dense.push((topic.symmetric.matrix().view(), fit.approximation.to_dense()?));
         }
         let dendrograms = dendrograms(tested);
         let cut = |threshold: f64| -> Vec<Vec<usize>> {
@@ -199,7 +199,7 @@ impl Clustering {
         let labels = cut(scored.threshold);
         let own_conll = score(&scored.topics, &cut(own), Singletons::Drop)?.conll;
         let items = scored.topics.iter().map(|topic| topic.mentions.len()).sum();
-        let subject = Subject::new(self.title(source), method_id(entry)).called(&entry.name).items(items);
+        let subject = Subject::new(self.settings.title(source), method_id(entry)).called(&entry.name).items(items);
         let subject = Subject { variant: variant(entry), ..subject };
         let of = |metric, value| {
             let row = row(&self.run, subject.clone(), metric, value).at("columns", columns).at("rank", columns);
@@ -214,23 +214,18 @@ impl Clustering {
     /// Recall of every mention's nearest in its topic.
     fn neighbours(&self, source: Source, scored: &Scored, replicate: u64) -> Result<Vec<ResultRow>, StudyError> {
         let draw = |topic: &Topic| {
-            let dataset = format!("{}, {}, {}", self.settings.dataset, source.words(), topic.name);
+            let dataset = self.settings.streams(source, &topic.name);
             stream(self.run.seed, &dataset, "landmarks", replicate)
         };
         let found = neighbours::pooled(&scored.topics, &self.settings.calls, (self.run.seed, replicate), &draw)?;
         let row = |found: Pooled| {
-            let subject = neighbours::subject(self.title(source), found.rival).items(found.mentions);
+            let subject = neighbours::subject(self.settings.title(source), found.rival).items(found.mentions);
             let row = row(&self.run, subject, found.metric, found.judged.mean).at("calls", found.calls);
             let row = row.compared_at(ProxyKind::MentionCosine.id()).replicate(replicate);
             // both orders of a pair
             row.cost(found.spent, 2 * found.spent).within(found.judged.lower, found.judged.upper)
         };
         Ok(found.into_iter().map(row).collect())
-    }
-
-    /// The dataset as tables and figures call it.
-    fn title(&self, source: Source) -> String {
-        format!("{}, {}", self.settings.dataset, source.words())
     }
 }
 
@@ -257,7 +252,7 @@ fn variant(entry: &MethodConfig) -> Variant {
 }
 
 /// √(Σ‖K − K̃‖² / Σ‖K‖²) over topics.
-fn pooled(topics: impl Iterator<Item = (Array2<f64>, Array2<f64>)>) -> f64 {
+fn pooled<'a>(topics: impl Iterator<Item = (ArrayView2<'a, f64>, Array2<f64>)>) -> f64 {
     let (mut error, mut all) = (0.0, 0.0);
     for (exact, approximate) in topics {
         all += exact.iter().map(|value| value * value).sum::<f64>();
