@@ -341,7 +341,7 @@ fn link_block(
 }
 
 /// A block of the upper triangle serves its rows and, unless it is on the diagonal, mirrored its columns.
-fn offer(best: &mut [Best], block: &Array2<f64>, first_row: usize, first_col: usize) {
+pub(super) fn offer(best: &mut [Best], block: &Array2<f64>, first_row: usize, first_col: usize) {
     let (height, breadth) = block.dim();
     best[first_row..first_row + height]
         .par_iter_mut()

@@ -11,10 +11,8 @@
 
 use std::sync::Arc;
 
-use rayon::prelude::*;
-
 use super::best::Best;
-use super::pool::proxy_blocks;
+use super::pool::{offer, proxy_blocks};
 use super::search::Neighbour;
 use super::{BOUND, NeighbourError, require_symmetric};
 use landmark_core::entries::PairMap;
@@ -69,6 +67,9 @@ pub fn nearest_within_bounds(
         return Err(NeighbourError::ProxyItems { role: BOUND, number: place + 1, seen: bound.len(), wanted: n });
     }
     let k = k.min(n.saturating_sub(1));
+    if k == 0 {
+        return Ok(Proven { lists: vec![Vec::new(); n], pairs: 0, rounds: 0 });
+    }
     let mut items = begin(n, bounds, k)?;
     let mut known: PairMap<f64> = PairMap::default();
     let mut rounds = 0;
@@ -147,13 +148,11 @@ fn begin(n: usize, bounds: &[Arc<dyn Oracle>], k: usize) -> Result<Vec<Item>, Ne
     let mut ahead = vec![Best::new(width); n];
     let all: Vec<usize> = (0..n).collect();
     for rows in all.chunks(BLOCK) {
-        for cols in all.chunks(BLOCK) {
-            let blocks = proxy_blocks(bounds, rows, cols).map_err(of_bound)?;
-            ahead[rows[0]..rows[0] + rows.len()].par_iter_mut().enumerate().for_each(|(a, best)| {
-                for (b, &j) in cols.iter().enumerate().filter(|&(_, &j)| j != rows[a]) {
-                    best.offer(j, blocks.iter().map(|block| block[[a, b]]).fold(f64::INFINITY, f64::min));
-                }
-            });
+        for cols in all[rows[0]..].chunks(BLOCK) {
+            let mut blocks = proxy_blocks(bounds, rows, cols).map_err(of_bound)?.into_iter();
+            let Some(mut least) = blocks.next() else { continue };
+            blocks.for_each(|block| least.zip_mut_with(&block, |least, &bound| *least = least.min(bound)));
+            offer(&mut ahead, &least, rows[0], cols[0]);
         }
     }
     let item = |best: Best| Item {

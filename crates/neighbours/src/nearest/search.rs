@@ -200,6 +200,11 @@ impl Search {
         self.asked
     }
 
+    /// True where pairs of the round under way are still to be handed out.
+    pub(crate) fn is_within_round(&self) -> bool {
+        matches!(self.next, Next::Estimate(_, left) if left > 0)
+    }
+
     /// State of the estimates at the beginning of each round so far.
     pub fn reports(&self) -> &[RoundReport] {
         &self.reports

@@ -418,6 +418,19 @@ fn within_bounds_the_neighbours_are_exact_and_tighter_bounds_take_fewer_calls() 
     let (oracle, bound) = bounded(4, 1.0);
     let all = nearest_within_bounds(&oracle, &[bound], 10, |_| {}).unwrap();
     assert!(all.lists.iter().all(|list| list.len() == 3) && all.pairs == 6);
+    let (oracle, bound) = bounded(40, 1.0);
+    let none = nearest_within_bounds(&oracle, &[bound], 0, |_| {}).unwrap();
+    assert!(none.lists.len() == 40 && none.pairs == 0, "no neighbour takes no call");
+}
+
+#[test]
+fn a_bound_of_a_pair_is_read_once() {
+    // more than a block
+    let (oracle, bound) = bounded(1100, 0.0);
+    let counted = Arc::new(Metered::new(bound));
+    nearest_within_bounds(&oracle, &[Arc::clone(&counted) as Arc<dyn Oracle>], 1, |_| {}).unwrap();
+    // the upper triangle of blocks, of which those on the diagonal are whole
+    assert_eq!(counted.spent().cells, 1024 * 1024 + 1024 * 76 + 76 * 76);
 }
 
 #[test]

@@ -15,7 +15,7 @@ use serde::Serialize;
 
 use super::shares::{AuditPath, Recall};
 use super::{Bound, Target, TooFewAudited, depth_shares, share_found};
-use crate::nearest::{Neighbour, NeighbourError, RoundsParams, Search, Step};
+use crate::nearest::{Neighbour, NeighbourError, RoundsParams, Search};
 use landmark_core::landmarks::Landmarks;
 use landmark_core::oracle::{Oracle, OracleError, OracleShape, Pair, ask_pairs};
 use landmark_core::stream::Rng;
@@ -128,8 +128,16 @@ pub fn nearest_to(
     let mut hidden = Hidden::evaluate(oracle, items)?;
     let mut lists = KnownLists::new(n, k);
     let mut steps: Vec<AuditStep> = Vec::new();
-    let mut is_reached = false;
-    while let Some(batch) = search.next_batch()? {
+    // of one item nothing can be missed
+    let mut is_reached = n < 2;
+    let (mut asked, mut is_stated) = (0, true);
+    let mut state = |asked: u64, hidden: &Hidden| {
+        let Recall { estimate, lower, is_reached } = path.step(&hidden.shares(k));
+        let is_all = asked == n as u64 * (n as u64 - 1) / 2;
+        steps.push(AuditStep { asked, recall: estimate, lower: if is_all { estimate } else { lower } });
+        is_reached || is_all
+    };
+    while !is_reached && let Some(batch) = search.next_batch()? {
         let scores = match hidden.answer(oracle, &batch.pairs) {
             Ok(scores) => scores,
             Err(error) if error.is_exhausted() => break,
@@ -137,17 +145,13 @@ pub fn nearest_to(
         };
         search.record(&batch.pairs, &scores)?;
         lists.offer(&batch.pairs, &scores);
-        if matches!(batch.step, Step::Proxy(_)) {
-            continue;
-        }
-        let asked = search.asked();
-        let Recall { estimate, lower, is_reached: reached } = path.step(&hidden.shares(k));
-        let is_all = asked == n as u64 * (n as u64 - 1) / 2;
-        steps.push(AuditStep { asked, recall: estimate, lower: if is_all { estimate } else { lower } });
-        if reached || is_all {
-            is_reached = true;
-            break;
-        }
+        // the proxy's pairs of a round are half a step
+        (asked, is_stated) = (search.asked(), !search.is_within_round());
+        is_reached = is_stated && state(asked, &hidden);
+    }
+    // a round that ended early
+    if !is_stated {
+        is_reached = state(asked, &hidden);
     }
     let refused = if is_reached { None } else { Some(hidden.enough(&mut search, &path, k)?) };
     hidden.reveal(&mut lists);
@@ -503,6 +507,27 @@ mod tests {
             assert_eq!(found.refused, None, "{n}");
             assert_eq!(recall(&scores, &found.lists, k), 1.0, "{n} {k}");
         }
+    }
+
+    #[test]
+    fn rounds_of_the_proxys_pairs_alone_state_their_recall_too() {
+        let (scores, proxy) = problem(120, 8);
+        let all = RoundsParams { share: 1.0, ..params(3, 119) };
+        let found = search(&oracle(&scores), &proxy, all, audit(0.8, 0.2), 1).unwrap();
+        assert_eq!(found.refused, None);
+        assert!(found.steps.last().unwrap().asked < 120 * 119 / 2, "it stops where the recall is stated");
+        assert!(recall(&scores, &found.lists, 3) >= 0.8);
+        let few = RoundsParams { share: 1.0, ..params(3, 8) };
+        let found = search(&oracle(&scores), &proxy, few, audit(0.95, 0.05), 1).unwrap();
+        assert!(found.steps.len() > 1, "every round is a step");
+    }
+
+    #[test]
+    fn a_single_item_misses_nothing() {
+        let scores = Array2::ones((1, 1));
+        let proxy: Arc<dyn Oracle> = Arc::new(EmbeddingProxy::cosine(Array2::ones((1, 2))).unwrap());
+        let found = search(&oracle(&scores), &proxy, params(3, 10), audit(0.9, 0.1), 1).unwrap();
+        assert_eq!((found.refused, found.lists), (None, vec![Vec::new()]));
     }
 
     #[test]
