@@ -96,9 +96,10 @@ impl CallLog {
         self.open.as_ref().map(|open| open.name.as_str())
     }
 
-    /// Appends a batch. After an error the log is as it was before, and the batch must be published instead.
+    /// Appends a batch, unless it is empty: an empty record would end the log. After an error the log is as it was before, and the batch must be
+    /// published instead.
     pub(super) fn append(&mut self, subject: Subject<'_>, entries: &[Entry]) -> io::Result<()> {
-        let Some(folder) = self.folder.clone() else { return Ok(()) };
+        let Some(folder) = self.folder.clone().filter(|_| !entries.is_empty()) else { return Ok(()) };
         let sync = self.sync == SyncPolicy::Batch;
         let open = match &mut self.open {
             Some(open) => open,
@@ -243,8 +244,12 @@ pub(super) fn decode(subject: Subject<'_>, file: &str, bytes: &[u8]) -> Result<(
     if version != VERSION {
         return Err(StoreError::Version { file: file.to_owned(), seen: version, wanted: VERSION });
     }
-    if head[12..44] != subject.identity[..] || u64_at(head, 44) != subject.len as u64 {
+    if head[12..44] != subject.identity[..] {
         return Err(bad("it belongs to another oracle"));
+    }
+    let len = u64_at(head, 44);
+    if len != subject.len as u64 {
+        return Err(StoreError::ItemCount { file: file.to_owned(), seen: len, wanted: subject.len });
     }
     let (mut entries, mut rest) = (Vec::new(), &bytes[HEADER..]);
     while let Some((found, after)) = first_record(rest, subject.len) {
@@ -396,6 +401,16 @@ mod tests {
     }
 
     #[test]
+    fn a_batch_without_scores_does_not_end_a_log() {
+        let folder = tempfile::tempdir().unwrap();
+        let (mut log, path) = three(folder.path());
+        log.append(SUBJECT, &[]).unwrap();
+        log.append(SUBJECT, &batch(3)).unwrap();
+        let logged = read(&path, SUBJECT).unwrap().unwrap();
+        assert_eq!((logged.entries, logged.rest), ((0..4).flat_map(batch).collect(), 0));
+    }
+
+    #[test]
     fn whichever_byte_of_a_log_is_changed_no_wrong_entry_is_read() {
         let folder = tempfile::tempdir().unwrap();
         let (log, path) = three(folder.path());
@@ -418,6 +433,8 @@ mod tests {
         }
         let other = Subject { len: 51, ..SUBJECT };
         std::fs::write(&path, &whole).unwrap();
+        assert!(matches!(read(&path, other).err().unwrap(), StoreError::ItemCount { seen: 50, wanted: 51, .. }));
+        let other = Subject { identity: &[8; 32], ..SUBJECT };
         assert!(read(&path, other).err().unwrap().to_string().contains("another oracle"));
     }
 }

@@ -38,17 +38,28 @@ pub enum StoreError {
     },
     /// The tile was evaluated from another oracle.
     #[error(
-        "tile `{file}` belongs to another oracle: {what} is {seen}, but here it must be {wanted}. Move it back, or let `runner store gc STORE` remove it"
+        "tile `{file}` belongs to another oracle: the identity is {seen}, but here it must be {wanted}. Move it back, or let `runner store gc STORE` remove it"
     )]
     Foreign {
-        /// The tile, or the `oracle.json`.
+        /// The tile.
         file: String,
-        /// Name of the field that differs.
-        what: &'static str,
-        /// Its value in the file.
+        /// Identity in the file.
         seen: String,
-        /// Its value for this oracle.
+        /// Identity of this oracle.
         wanted: String,
+    },
+    /// The tile, or the log of calls, is whole and bears the identity of the oracle, but was evaluated among another number of items.
+    #[error(
+        "`{file}` bears the identity of this oracle, but its scores are among {seen} items, not {wanted}. What was paid for is not removed unasked: \
+         use another `--store`, or remove the file"
+    )]
+    ItemCount {
+        /// The tile, or the log.
+        file: String,
+        /// Its number of items.
+        seen: u64,
+        /// Number of items of this oracle.
+        wanted: usize,
     },
     /// The head of a log of calls cannot be read.
     #[error(
@@ -81,6 +92,20 @@ pub enum StoreError {
         file: String,
         /// Fault of the description.
         reason: String,
+    },
+    /// `oracle.json` describes another oracle than that of its folder.
+    #[error(
+        "`{file}` describes another oracle: {what} is {seen}, but here it must be {wanted}. Remove it; the next run writes it again, and the scores beside it stay"
+    )]
+    ForeignManifest {
+        /// The file.
+        file: String,
+        /// Name of the field that differs.
+        what: &'static str,
+        /// Its value in the file.
+        seen: String,
+        /// Its value for this oracle.
+        wanted: String,
     },
     /// The store cannot be written to.
     #[error(

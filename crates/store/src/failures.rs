@@ -211,7 +211,7 @@ impl TileStore {
             lines.push(b'\n');
         }
         let name = tile::named(part, &format!("{}.{EXTENSION}", blake3::hash(&lines).to_hex()));
-        self.backend.create(&format!("{id}/{name}"), lines)?;
+        self.backend.create_content(&format!("{id}/{name}"), lines)?;
         Ok(Some(name))
     }
 

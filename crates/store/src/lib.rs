@@ -188,7 +188,7 @@ impl TileStore {
             return Err(unreadable(format!("format {} is not {MANIFEST_FORMAT}", manifest.format)));
         }
         if manifest.identity != id {
-            return Err(StoreError::Foreign {
+            return Err(StoreError::ForeignManifest {
                 file: self.backend.describe(&name),
                 what: "the identity",
                 seen: manifest.identity,

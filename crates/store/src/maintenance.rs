@@ -16,7 +16,7 @@ const SMALL: usize = LARGEST / 4;
 /// Entries gathered before merged tiles are written: 64 MB.
 const GATHERED: usize = 1 << 22;
 /// Times that a folder is listed whose tiles go while they are read.
-const LOOKS: usize = 3;
+pub(super) const LOOKS: usize = 3;
 
 /// Inventory of one oracle.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -114,6 +114,7 @@ impl TileStore {
     pub fn verify(&self) -> Result<Verified, StoreError> {
         let mut verified = Verified::default();
         for mut folder in self.folders()? {
+            self.check_items(&mut folder)?;
             verified.problems.extend(folder.problem.take());
             verified.problems.extend(self.bad_failures(&folder.id)?);
             let mut logged = HashSet::new();
@@ -143,13 +144,14 @@ impl TileStore {
     }
 
     /// Removes files that cannot be used and what killed runs left, and merges small tiles into large ones. Safe while
-    /// others read and evaluate: a tile is removed only after its entries stand in another. In a dry run nothing changes.
+    /// others read and evaluate: a sound tile is removed only after its entries stand in another. In a dry run nothing changes.
     ///
     /// # Errors
     /// A store that cannot be read or written; what was done so far is sound.
     pub fn clean(&self, dry_run: bool) -> Result<Cleaned, StoreError> {
         let mut cleaned = Cleaned::default();
         for mut folder in self.folders()? {
+            self.check_items(&mut folder)?;
             let mut bad: Vec<Problem> =
                 folder.problem.take().into_iter().chain(self.bad_failures(&folder.id)?).collect();
             // first, for a tile that was torn on its way may be among what a log gives back
@@ -168,7 +170,10 @@ impl TileStore {
                 }
             }
             let mut is_cut = false;
-            for problem in bad.into_iter().filter(|problem| !matches!(problem.error, StoreError::Version { .. })) {
+            // of another version or number of items: sound, and paid for
+            let stays =
+                |problem: &Problem| matches!(problem.error, StoreError::Version { .. } | StoreError::ItemCount { .. });
+            for problem in bad.into_iter().filter(|problem| !stays(problem)) {
                 if !dry_run {
                     self.backend.remove(&problem.name)?;
                     is_cut = true;
@@ -226,6 +231,36 @@ impl TileStore {
         Ok(())
     }
 
+    /// Holds the number of items of a description, which has no checksum, against the first sound tile or else the logs, and leaves out a description that they
+    /// contradict.
+    fn check_items(&self, folder: &mut Folder) -> Result<(), StoreError> {
+        if folder.manifest.is_none() {
+            return Ok(());
+        }
+        let tiles =
+            folder.tiles.iter().map(|object| Ok(self.read_tile(folder, &object.name)?.map(|read| read.is_some())));
+        let logs = folder.logs.iter().map(|name| Ok(self.read_log(folder, name)?.map(|_| false)));
+        for is_sound in tiles.chain(logs) {
+            match is_sound? {
+                Ok(true) => break,
+                Err(Problem { error: StoreError::ItemCount { file, seen, wanted }, .. }) => {
+                    let name = format!("{}/{MANIFEST}", folder.id);
+                    let error = StoreError::ForeignManifest {
+                        file: self.backend.describe(&name),
+                        what: "the number of items",
+                        seen: wanted.to_string(),
+                        wanted: format!("{seen}, as in `{file}`"),
+                    };
+                    folder.problem = Some(Problem { file: self.backend.describe(&name), error, name });
+                    folder.manifest = None;
+                    break;
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
     /// Publishes the entries of logs that were left by runs that were killed, and removes these logs; answers whether there were any.
     fn recover(
         &self,
@@ -269,7 +304,7 @@ impl TileStore {
         let path = format!("{}/{name}", folder.id);
         match call_log::read(&root.join(&path), Subject { identity, len: manifest.items }) {
             Ok(logged) => Ok(Ok(logged)),
-            Err(error @ (StoreError::Log { .. } | StoreError::Version { .. })) => {
+            Err(error @ (StoreError::Log { .. } | StoreError::Version { .. } | StoreError::ItemCount { .. })) => {
                 Ok(Err(Problem { file: self.backend.describe(&path), error, name: path }))
             }
             Err(error) => Err(error),
@@ -364,7 +399,7 @@ impl TileStore {
     fn folder(&self, id: String) -> Result<Folder, StoreError> {
         let (manifest, problem) = match self.manifest(&id) {
             Ok(manifest) => (manifest, None),
-            Err(error @ (StoreError::Manifest { .. } | StoreError::Foreign { .. })) => {
+            Err(error @ (StoreError::Manifest { .. } | StoreError::ForeignManifest { .. })) => {
                 let name = format!("{id}/{MANIFEST}");
                 (None, Some(Problem { file: self.backend.describe(&name), error, name }))
             }

@@ -103,7 +103,7 @@ impl<O: Oracle> Stored<O> {
         if let Some(there) = store.manifest(&manifest.identity)?
             && there.items != shape.len
         {
-            return Err(StoreError::Foreign {
+            return Err(StoreError::ForeignManifest {
                 file: store.backend.describe(&format!("{}/{MANIFEST}", manifest.identity)),
                 what: "the number of items",
                 seen: there.items.to_string(),

@@ -117,13 +117,13 @@ pub(super) fn decode(expected: Expected<'_>, bytes: &[u8]) -> Result<Vec<Entry>,
     if content != bare {
         return Err(StoreError::Renamed { file: expected.file.to_owned(), content });
     }
-    let foreign = |what, seen, wanted| StoreError::Foreign { file: expected.file.to_owned(), what, seen, wanted };
+    let file = || expected.file.to_owned();
     if body[16..48] != expected.identity[..] {
-        return Err(foreign("the identity", hex(&body[16..48]), hex(expected.identity)));
+        return Err(StoreError::Foreign { file: file(), seen: hex(&body[16..48]), wanted: hex(expected.identity) });
     }
     let len = u64_at(body, 48);
     if len != expected.len as u64 {
-        return Err(foreign("the number of items", len.to_string(), expected.len.to_string()));
+        return Err(StoreError::ItemCount { file: file(), seen: len, wanted: expected.len });
     }
     let entries = entries(body).ok_or_else(|| torn("its lengths contradict each other".to_owned()))?;
     match entries.iter().find(|entry| entry.row.max(entry.col) as usize >= expected.len) {

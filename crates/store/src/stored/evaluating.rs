@@ -134,7 +134,7 @@ impl<O: Oracle> Stored<O> {
         state.sizer.adapt(&Landing { batch: pairs.len(), landed, seconds: start.elapsed().as_secs_f64() });
         let waiting = state.unpublished.len();
         // said before the state is free again: the other thread would ask for what was just refused
-        self.keep(&mut state, &pairs, scores, attempt).inspect_err(|_| lock(search).is_over = true)?;
+        let kept = self.keep(&mut state, &pairs, scores, attempt).inspect_err(|_| lock(search).is_over = true);
         if pairs.len() < asked {
             let mut search = lock(search);
             search.cursor = request.cursor(search.share);
@@ -143,6 +143,8 @@ impl<O: Oracle> Stored<O> {
             self.announce(&mut state)?;
             self.publish(&mut state)?;
         }
+        // after its scores are safe: the request ends only when the batch beside it has landed
+        kept?;
         Ok(Some(state))
     }
 

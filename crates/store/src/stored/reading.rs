@@ -1,6 +1,7 @@
 //! Tiles that other runs, or this one before, have published, and logs of calls that are in no tile: listed, read, checked, and taken into the entries
 //! at hand.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
@@ -8,6 +9,7 @@ use std::time::Instant;
 use landmark_core::oracle::Oracle;
 
 use super::super::call_log::{self, Subject, is_log};
+use super::super::maintenance::LOOKS;
 use super::super::tile::{self, EXTENSION, Entry, Expected};
 use super::super::{MANIFEST, StoreError};
 use super::{Stored, WriteState, scratch_failed};
@@ -18,15 +20,29 @@ const TILES_AT_A_TIME: usize = 32;
 impl<O: Oracle> Stored<O> {
     pub(super) fn look(&self, state: &mut WriteState) -> Result<usize, StoreError> {
         let start = Instant::now();
-        let mut read = 0;
-        // a tile may be merged into another between listing and reading: then the list is taken again
-        while !self.read_new_tiles(state, &mut read)? {}
+        let (mut read, mut looks) = (0, HashMap::new());
+        loop {
+            // a tile may be merged into another between listing and reading: then the list is taken again
+            let gone = self.read_new_tiles(state, &mut read)?;
+            if gone.is_empty() {
+                break;
+            }
+            for name in gone {
+                let times = looks.entry(name.clone()).or_insert(0);
+                *times += 1;
+                if *times == LOOKS {
+                    let file = self.store.backend.describe(&format!("{}/{name}", state.manifest.identity));
+                    let source = format!("it was listed {LOOKS} times, and not there when it was to be read").into();
+                    return Err(StoreError::Storage { action: "read", file, source });
+                }
+            }
+        }
         state.looked = Some((Instant::now(), start.elapsed()));
         Ok(read)
     }
 
-    /// Reads what is listed and not seen yet; answers false where a listed tile was gone.
-    fn read_new_tiles(&self, state: &mut WriteState, read: &mut usize) -> Result<bool, StoreError> {
+    /// Reads what is listed and not seen yet; answers the names of listed files that were gone.
+    fn read_new_tiles(&self, state: &mut WriteState, read: &mut usize) -> Result<Vec<String>, StoreError> {
         let folder = state.manifest.identity.clone();
         // of a plan's part the tiles of the others are not listed, which may be tens of thousands
         let part = self.part.clone();
@@ -52,7 +68,7 @@ impl<O: Oracle> Stored<O> {
         let (logs, names): (Vec<String>, Vec<String>) =
             listing.objects.iter().map(|object| object.name.clone()).partition(|name| is_log(name));
         let new: Vec<String> = names.into_iter().filter(|name| is_tile(name) && !state.seen.contains(name)).collect();
-        let mut complete = true;
+        let mut gone = Vec::new();
         for names in new.chunks(TILES_AT_A_TIME) {
             for (name, entries) in names.iter().zip(self.read_tiles(&folder, names)?) {
                 match entries {
@@ -61,16 +77,18 @@ impl<O: Oracle> Stored<O> {
                         state.seen.insert(name.clone());
                         *read += 1;
                     }
-                    None => complete = false,
+                    None => gone.push(name.clone()),
                 }
             }
         }
         self.read_new_failures(state, &listing.objects)?;
         for name in logs.iter().filter(|name| state.log.name() != Some(name.as_str())) {
             let concerns_us = self.part.as_deref().is_none_or(|part| call_log::part_of(name) == Some(part));
-            complete &= !concerns_us || self.read_log(&folder, name)?;
+            if concerns_us && !self.read_log(&folder, name)? {
+                gone.push(name.clone());
+            }
         }
-        Ok(complete)
+        Ok(gone)
     }
 
     /// Reads the log of another process, and publishes what it holds where that process is gone; answers false where it was gone itself.

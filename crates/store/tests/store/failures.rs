@@ -10,6 +10,9 @@ use landmark_core::oracle::{
     Symmetrized, Symmetry,
 };
 use landmark_store::{OracleLabel, Stored, TileStore};
+use object_store::ObjectStore;
+
+use crate::faulty::{Fault, Faults, Faulty};
 
 /// f(i, j) = i + j/100; pairs with i = 4 fail, as long as `fails` says so.
 #[derive(Clone)]
@@ -277,4 +280,22 @@ fn a_part_of_a_plan_knows_its_failures() {
     assert_eq!((asked(&part, &column()), part.entries(), part.inner().calls()), (Ok(wanted(8.0)), 12, 0));
     let part = store(folder.path()).attach_part(Choosy::new(Some(8.0)), label(), "part2").unwrap();
     assert_eq!((part.entries(), part.failed_pairs()), (0, 0));
+}
+
+#[test]
+fn a_list_that_was_torn_on_its_way_is_written_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let faults = Arc::<Faults>::default();
+    let wrap = |inner| Arc::new(Faulty { inner, faults: Arc::clone(&faults) }) as Arc<dyn ObjectStore>;
+    let faulty = TileStore::open_through(&folder.path().display().to_string(), wrap).unwrap();
+    let stored = faulty.attach(Choosy::new(Some(0.0)), OracleLabel::new("choosy", "fails on item 4")).unwrap();
+    asked(&stored, &[(1, 3), (4, 3)]).unwrap();
+    // the tile comes first
+    faults.arm(1, 1, Fault::Short);
+    let error = stored.flush().unwrap_err().to_string();
+    assert!(error.contains(".failures"), "{error}");
+    assert_eq!(store(folder.path()).verify().unwrap().problems.len(), 1);
+    stored.flush().unwrap();
+    assert!(store(folder.path()).verify().unwrap().problems.is_empty());
+    assert_eq!(store(folder.path()).failures().unwrap()[0].failures.len(), 1);
 }

@@ -3,12 +3,15 @@
 use std::error::Error as _;
 use std::path::Path;
 use std::process::Command;
+use std::sync::Arc;
 
 use landmark_core::oracle::{Identity, Itemless, Oracle, OracleError, Symmetry};
 use landmark_store::{ItemList, OracleLabel, StoreError, Stored, TileStore};
 use ndarray::Array2;
+use object_store::ObjectStore;
 
 use crate::counting::{Counting, attach, tiles};
+use crate::faulty::{Faults, Faulty};
 
 fn label() -> OracleLabel {
     OracleLabel::new("counting", "")
@@ -92,7 +95,7 @@ fn a_tile_of_another_oracle_is_refused_by_name() {
     let (mine, foreign) = (tiles(here.path()).remove(0), tiles(there.path()).remove(0));
     std::fs::copy(&foreign, mine.with_file_name(foreign.file_name().unwrap())).unwrap();
     let error = open(here.path()).attach(Counting::symmetric(20), label()).err().unwrap();
-    assert!(matches!(&error, StoreError::Foreign { what: "the identity", .. }), "{error}");
+    assert!(matches!(&error, StoreError::Foreign { .. }), "{error}");
     assert!(error.to_string().contains(&foreign.file_name().unwrap().display().to_string()), "{error}");
 }
 
@@ -104,10 +107,31 @@ fn a_description_of_another_oracle_or_of_none_is_refused() {
     let text = std::fs::read_to_string(&manifest).unwrap();
     std::fs::write(&manifest, text.replace("\"items\": 20", "\"items\": 19")).unwrap();
     let error = open(folder.path()).attach(Counting::symmetric(20), label()).err().unwrap();
-    assert!(matches!(error, StoreError::Foreign { what: "the number of items", .. }), "{error}");
+    assert!(matches!(error, StoreError::ForeignManifest { what: "the number of items", .. }), "{error}");
+    let expected =
+        "oracle.json` describes another oracle: the number of items is 19, but here it must be 20. Remove it;";
+    assert!(error.to_string().contains(expected), "{error}");
+    assert!(!error.to_string().contains("tile"), "{error}");
     std::fs::write(&manifest, "{ not json").unwrap();
     let error = open(folder.path()).attach(Counting::symmetric(20), label()).err().unwrap();
     assert!(matches!(error, StoreError::Manifest { .. }), "{error}");
+}
+
+#[test]
+fn a_tile_that_is_listed_and_never_there_is_an_error_and_one_that_comes_back_is_read() {
+    let folder = tempfile::tempdir().unwrap();
+    bought(folder.path());
+    let tile = tiles(folder.path()).remove(0);
+    let name = tile.file_name().unwrap().to_str().unwrap();
+    let faults = Arc::<Faults>::default();
+    let wrap = |inner| Arc::new(Faulty { inner, faults: Arc::clone(&faults) }) as Arc<dyn ObjectStore>;
+    let store = TileStore::open_through(&folder.path().display().to_string(), wrap).unwrap();
+    faults.hide(name, 2);
+    assert_eq!(store.attach(Counting::symmetric(20), label()).unwrap().entries(), 12);
+    faults.hide(name, 10);
+    let error = store.attach(Counting::symmetric(20), label()).err().expect("ten times is never");
+    assert!(error.to_string().contains(&tile.display().to_string()), "{error}");
+    assert!(error.source().unwrap().to_string().contains("listed 3 times"), "{error}");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! A storage whose requests fail after a countdown: before they have an effect, after it, or half-way through it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 use std::ops::Range;
 use std::sync::atomic::{AtomicI64, AtomicU8, AtomicU64, Ordering};
@@ -36,12 +36,15 @@ pub(crate) struct Faults {
     kind: AtomicU8,
     struck: AtomicU64,
     bad: Mutex<BTreeSet<String>>,
+    /// Files that are listed and not there when they are read, so many times more.
+    hidden: Mutex<HashMap<String, u32>>,
 }
 
 impl Default for Faults {
     fn default() -> Self {
         let none = || AtomicI64::new(-1);
-        Self { left: none(), row: none(), kind: AtomicU8::new(0), struck: AtomicU64::new(0), bad: Mutex::default() }
+        let (kind, struck) = (AtomicU8::new(0), AtomicU64::new(0));
+        Self { left: none(), row: none(), kind, struck, bad: Mutex::default(), hidden: Mutex::default() }
     }
 }
 
@@ -75,6 +78,16 @@ impl Faults {
             true => bad.insert(name.to_owned()),
             false => bad.remove(name),
         };
+    }
+
+    /// Lets the next `reads` of a file find nothing.
+    pub(crate) fn hide(&self, name: &str, reads: u32) {
+        self.hidden.lock().unwrap().insert(name.to_owned(), reads);
+    }
+
+    fn is_hidden(&self, name: &str) -> bool {
+        let mut hidden = self.hidden.lock().unwrap();
+        hidden.get_mut(name).filter(|reads| **reads > 0).map(|reads| *reads -= 1).is_some()
     }
 
     fn strike(&self) -> Option<Fault> {
@@ -145,6 +158,9 @@ impl ObjectStore for Faulty {
     }
 
     async fn get_opts(&self, location: &Path, options: GetOptions) -> Result<GetResult> {
+        if self.faults.is_hidden(location.filename().unwrap_or_default()) {
+            return Err(Error::NotFound { path: location.to_string(), source: "hidden".into() });
+        }
         if self.faults.strike().is_some() { Err(broken()) } else { self.inner.get_opts(location, options).await }
     }
 

@@ -1,6 +1,6 @@
 //! `runner store ls|verify|gc`, as functions.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime};
 
@@ -156,4 +156,83 @@ fn a_bad_description_is_a_problem_and_the_next_run_writes_it_again() {
     assert!(!manifest.exists());
     attach(folder.path(), Counting::symmetric(50)).evaluate(&[(48, 49)], &mut [0.0]).unwrap();
     assert_eq!(open(folder.path()).contents().unwrap()[0].items, Some(50));
+}
+
+/// Writes another number of items into the description of the only oracle, and answers its file.
+fn miscount(folder: &Path) -> PathBuf {
+    let oracle = std::fs::read_dir(folder).unwrap().next().unwrap().unwrap().path();
+    let manifest = oracle.join("oracle.json");
+    let text = std::fs::read_to_string(&manifest).unwrap();
+    std::fs::write(&manifest, text.replace("\"items\": 50", "\"items\": 49")).unwrap();
+    manifest
+}
+
+#[test]
+fn a_description_of_other_items_is_the_problem_and_no_tile_is_removed_for_it() {
+    let folder = tempfile::tempdir().unwrap();
+    crumbs(folder.path());
+    let all = attach(folder.path(), Counting::symmetric(50)).entries();
+    let torn = tiles(folder.path()).remove(0);
+    let lost = std::fs::read(&torn).unwrap();
+    std::fs::write(&torn, &lost[..lost.len() - 5]).unwrap();
+    let manifest = miscount(folder.path());
+    let verified = open(folder.path()).verify().unwrap();
+    let found: Vec<&str> = verified.problems.iter().map(|problem| problem.file.as_str()).collect();
+    assert_eq!((verified.tiles, found), (39, vec![manifest.to_str().unwrap(), torn.to_str().unwrap()]));
+    let said = verified.problems[0].error.to_string();
+    for part in ["oracle.json`", "the number of items is 49, but here it must be 50, as in `", "Remove it"] {
+        assert!(said.contains(part), "{said}");
+    }
+
+    let removed = open(folder.path()).clean(false).unwrap().removed;
+    assert_eq!(removed, [manifest.display().to_string(), torn.display().to_string()]);
+    assert_eq!(tiles(folder.path()).len(), 39);
+    let stored = attach(folder.path(), Counting::symmetric(50));
+    assert!(stored.entries() >= all - 2, "{} of {all}", stored.entries());
+    stored.evaluate(&[(48, 49)], &mut [0.0]).unwrap();
+    drop(stored);
+    assert_eq!(open(folder.path()).contents().unwrap()[0].items, Some(50));
+    assert!(open(folder.path()).verify().unwrap().problems.is_empty());
+}
+
+#[test]
+fn a_log_is_not_removed_for_a_description_of_other_items() {
+    let folder = tempfile::tempdir().unwrap();
+    let killed = tempfile::tempdir().unwrap();
+    let stored = attach(folder.path(), Counting::symmetric(50));
+    stored.evaluate(&[(1, 0), (2, 0)], &mut [0.0; 2]).unwrap();
+    // what a kill leaves: a log and no tile
+    let oracle = std::fs::read_dir(folder.path()).unwrap().next().unwrap().unwrap();
+    let copy = killed.path().join(oracle.file_name());
+    std::fs::create_dir(&copy).unwrap();
+    for file in std::fs::read_dir(oracle.path()).unwrap() {
+        let file = file.unwrap();
+        std::fs::copy(file.path(), copy.join(file.file_name())).unwrap();
+    }
+    let manifest = miscount(killed.path());
+    let cleaned = open(killed.path()).clean(false).unwrap();
+    assert_eq!(cleaned.removed, [manifest.display().to_string()]);
+    assert_eq!(attach(killed.path(), Counting::symmetric(50)).entries(), 2);
+}
+
+#[test]
+fn a_tile_of_other_items_beside_those_of_the_description_is_named_and_stays() {
+    let folder = tempfile::tempdir().unwrap();
+    crumbs(folder.path());
+    open(folder.path()).clean(false).unwrap();
+    let tile = tiles(folder.path()).remove(0);
+    // an oracle of other items under the same identity
+    let mut bytes = std::fs::read(&tile).unwrap();
+    let body = bytes.len() - 32;
+    bytes[48] += 1;
+    let checksum = blake3::hash(&bytes[..body]);
+    bytes[body..].copy_from_slice(checksum.as_bytes());
+    // the last by name, so that the description is borne out first
+    let odd = tile.with_file_name(format!("z-{}.tile", checksum.to_hex()));
+    std::fs::write(&odd, bytes).unwrap();
+    let verified = open(folder.path()).verify().unwrap();
+    assert_eq!((verified.tiles, verified.problems.len()), (1, 1));
+    let said = verified.problems[0].error.to_string();
+    assert!(said.contains(odd.to_str().unwrap()) && said.contains("among 51 items, not 50"), "{said}");
+    assert!(open(folder.path()).clean(false).unwrap().removed.is_empty() && odd.exists());
 }

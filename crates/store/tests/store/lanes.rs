@@ -1,10 +1,11 @@
 //! Oracles that work on several calls at once: none of them waits for work, and nothing is bought twice for it.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use landmark_core::oracle::{Identity, Oracle, OracleError, Pair, Symmetrization, Symmetrized, Symmetry};
-use landmark_store::{OracleLabel, TileStore};
+use landmark_store::{OracleLabel, SyncPolicy, TileStore};
 use ndarray::Array2;
 
 use crate::counting::{Counting, attach};
@@ -127,5 +128,68 @@ fn a_score_that_is_not_a_number_ends_the_request_and_what_was_under_way_is_kept(
         assert_eq!(most, 1, "a pair was asked for twice");
         let mended = attach(folder.path(), Counting::symmetric(60));
         assert_eq!(mended.entries(), calls - 1);
+    }
+}
+
+/// Its first batch holds a score that is not a number and ends once the second is under way; the second ends once the store keeps what the first brought.
+struct Outlived {
+    inner: Counting,
+    store: TileStore,
+    has_company: (Mutex<bool>, Condvar),
+    /// Scores that were safe while the second was under way.
+    safe: AtomicU64,
+}
+
+impl Oracle for Outlived {
+    fn len(&self) -> usize {
+        self.inner.len()
+    }
+
+    fn symmetry(&self) -> Symmetry {
+        self.inner.symmetry()
+    }
+
+    fn identity(&self) -> Identity {
+        self.inner.identity()
+    }
+
+    fn calls_at_once(&self) -> usize {
+        self.inner.calls_at_once()
+    }
+
+    fn evaluate(&self, pairs: &[Pair], out: &mut [f64]) -> Result<(), OracleError> {
+        let (has_company, has_come) = &self.has_company;
+        if self.inner.broken.is_some_and(|broken| pairs.contains(&broken)) {
+            let alone = |has_company: &mut bool| !*has_company;
+            drop(has_come.wait_while(has_company.lock().unwrap(), alone).unwrap());
+            return self.inner.evaluate(pairs, out);
+        }
+        *has_company.lock().unwrap() = true;
+        has_come.notify_all();
+        let start = Instant::now();
+        while self.safe.load(Ordering::Relaxed) == 0 && start.elapsed() < Duration::from_secs(10) {
+            std::thread::sleep(Duration::from_millis(5));
+            let verified = self.store.verify().unwrap();
+            self.safe.store(verified.logged + verified.entries, Ordering::Relaxed);
+        }
+        self.inner.evaluate(pairs, out)
+    }
+}
+
+#[test]
+fn scores_of_a_batch_that_ends_in_an_error_are_safe_while_another_is_under_way() {
+    let folder = tempfile::tempdir().unwrap();
+    // a log of calls, and a tile a batch where there can be none
+    for address in [&*folder.path().display().to_string(), "memory:///"] {
+        let store = TileStore::open(address).unwrap().with_sync(SyncPolicy::Batch);
+        let inner = Counting { at_once: 4, broken: Some((3, 0)), ..Counting::symmetric(60) };
+        let (has_company, safe) = (Default::default(), AtomicU64::new(0));
+        let oracle = Outlived { inner, store: store.clone(), has_company, safe };
+        let stored = store.attach(oracle, OracleLabel::new("outlived", "")).unwrap();
+        let all: Vec<usize> = (0..60).collect();
+        let error = stored.block(&all, &[0, 1], Array2::zeros((60, 2)).view_mut()).unwrap_err();
+        assert!(matches!(error, OracleError::NotFinite { i: 3, j: 0, .. }), "{error}");
+        // all but one of the first eight
+        assert_eq!(stored.inner().safe.load(Ordering::Relaxed), 7, "{address}");
     }
 }
