@@ -46,6 +46,14 @@ pub enum ApproximateError {
         "the diagonal is to be returned exactly, but this oracle does not know its self-similarities without a call; leave the diagonal out of what is known"
     )]
     NoKnownDiagonal,
+    /// A method that chooses pairs by scores it has seen, over one order a pair.
+    #[error(
+        "`{method}` chooses pairs by the scores it has seen, and one order a pair takes several fits, each of which would choose its own: read columns alone"
+    )]
+    ChoosesPairs {
+        /// Method id.
+        method: &'static str,
+    },
     /// A symmetric method was handed an asymmetric oracle.
     #[error("`{method}` needs a symmetric score, and the order of a pair matters to this one: symmetrise it first")]
     Asymmetric {

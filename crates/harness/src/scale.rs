@@ -126,7 +126,12 @@ impl TilePlan {
 
     /// The name of a tile: in the names of its files, of its claim and of its mark.
     pub fn tile_name(&self, tile: usize) -> String {
-        format!("{}t{tile:06}", &self.id[..8.min(self.id.len())])
+        format!("{}{tile:06}", self.tile_prefix())
+    }
+
+    /// What the names of all tiles begin with.
+    pub fn tile_prefix(&self) -> String {
+        format!("{}t", &self.id[..8.min(self.id.len())])
     }
 
     /// The size of all tiles.

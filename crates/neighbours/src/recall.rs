@@ -22,7 +22,7 @@ pub use beta::{beta_quantile, regularized_beta};
 pub use held_out::{depth_shares, folds, share_found, top_items};
 pub use labels::LabelSample;
 pub use pairs::{PairAudit, PairBound, TooFewPositives};
-pub use search::{Audit, AuditError, AuditStep, Audited, Enough, KnownLists, audited_items, nearest_to};
+pub use search::{Audit, AuditError, AuditStep, Audited, Enough, KnownLists, audited_items, growing, nearest_to};
 pub use shares::{AuditPath, Bound, Recall, TooFewAudited};
 
 use landmark_core::parameter::BadParameter;

@@ -23,7 +23,7 @@ const HOW_TO_READ: &str = "A figure of ours is the mean over replicates ± half 
 
 /// The same for a page about a matrix of one's own.
 pub(crate) const HOW_TO_READ_A_MATRIX: &str = "An entry is a cell of K, the matrix of all similarities; a call is one evaluation of the score. A similarity after ≈ is \
-    estimated by the factors, one without was evaluated. Intervals have 95 %.";
+    estimated by the factors, one without was evaluated. Intervals have 95 % where no other level is named.";
 
 /// Everything one configuration has to tell.
 #[derive(Debug, Clone)]

@@ -1,4 +1,4 @@
-//! Any method on one order a pair of an asymmetric score whose mean of both orders is wanted.
+//! A method on one order a pair of an asymmetric score whose mean of both orders is wanted.
 //!
 //! ```text
 //! obs_ij = f(i, j) or f(j, i), σ_ij = ±1 says which;   f(i, j) − f(j, i) ≈ 2 (a_i − a_j)
@@ -45,7 +45,7 @@ pub struct ByOneOrder {
 }
 
 impl ByOneOrder {
-    /// Any method; `coin` is that of the oracle.
+    /// A method that reads columns alone, or every fit is refused; `coin` is that of the oracle.
     pub fn new(method: Arc<dyn Approximate>, coin: Coin) -> Self {
         Self { method, coin }
     }
@@ -159,7 +159,10 @@ impl Approximate for ByOneOrder {
     }
 
     fn check_fit(&self, shape: OracleShape, landmarks: &Landmarks, rank: usize) -> Result<(), ApproximateError> {
-        self.method.check_fit(shape, landmarks, rank)
+        match self.method.plan(shape, landmarks, rank)?.chosen {
+            0 => Ok(()),
+            _ => Err(ApproximateError::ChoosesPairs { method: self.method.id() }),
+        }
     }
 
     fn factor(

@@ -28,7 +28,7 @@ pub(super) struct DrawnPair {
 /// Agreement at sampled pairs; none of it where too few were drawn.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Agreement {
-    /// Relative error over the hundredth of the pairs whose K is largest, ten of them at least; none where K is 0 there and K̃ is not.
+    /// Relative error over the hundredth of the pairs whose K is largest, ten of them at least; none where K is 0 there.
     pub large_scores: Option<f64>,
     /// Pearson correlation of K̃ with K; none where either is constant.
     pub correlation: Option<f64>,
@@ -44,7 +44,7 @@ impl Agreement {
         let large = &by_score[..(drawn.len() / LARGE_SHARE).max(FEWEST_LARGE)];
         let missed: f64 = large.iter().map(|pair| pair.missed).sum();
         let total: f64 = large.iter().map(|pair| pair.score * pair.score).sum();
-        Self { large_scores: relative(missed, total), correlation: correlation(drawn) }
+        Self { large_scores: (total > 0.0).then(|| relative(missed, total)).flatten(), correlation: correlation(drawn) }
     }
 }
 

@@ -5,7 +5,8 @@
 //! which gets a twentieth of it (one cell in n would hardly ever meet it, yet methods that shift eigenvalues err there
 //! most), or is counted exactly where self-similarity is known. The estimates of ‖K − K̃‖²_F and ‖K‖²_F are unbiased; the
 //! interval is that of their ratio. It needs some hundreds of draws, and cannot know of a few dominating cells it never
-//! met.
+//! met. Where it met nothing but zeros (labels, sparse scores), the upper end says so: of m draws without one, a score other
+//! than 0 may stand at −ln(1 − confidence)/m of the cells, missed in whole and as large as the largest that is known.
 //!
 //! Where the evaluated columns hold one order a pair and the mean of both is wanted, they are not exact either:
 //! [`Sample::with_evaluated`] draws from them too, and nothing of them is read beyond that.
@@ -25,6 +26,9 @@ use crate::stream::Rng;
 
 /// Cells of one block of rows: 8 MB.
 const CELLS_PER_BLOCK: usize = 1 << 20;
+
+/// Scores below this part of the largest are zeros.
+const ROUNDING: f64 = 1e-12;
 
 /// One entry in so many is drawn on the diagonal.
 const DIAGONAL_SHARE: usize = 20;
@@ -74,7 +78,7 @@ pub struct ErrorEstimate {
     pub squared_error: f64,
     /// Unbiased estimate of ‖K‖²_F.
     pub squared_norm: f64,
-    /// Entries sampled.
+    /// Entries sampled: pairs, and self-similarities where those are not known.
     pub samples: usize,
 }
 
@@ -145,14 +149,15 @@ impl Sample {
                 (on_diagonal, on_diagonal)
             }
         };
-        let off_diagonal = estimate(&strata, exact.without(on_diagonal), confidence);
-        strata.push(self.diagonal_stratum(reference, approximation)?);
-        let (squares, all) = (sums(&strata, exact), estimate(&strata, exact, confidence));
         let open: Vec<DrawnPair> = unevaluated(drawn, approximation);
+        let unseen = unseen(&strata, exact.largest, &open, confidence);
+        let off_diagonal = estimate(&strata, exact.without(on_diagonal), unseen, confidence);
+        strata.push(self.diagonal_stratum(reference, approximation)?);
+        let (squares, all) = (sums(&strata, exact), estimate(&strata, exact, unseen, confidence));
         let unevaluated = (!open.is_empty()).then(|| {
             let drawn = open.iter().map(|pair| (pair.missed, pair.score * pair.score)).collect();
             let Stratum { cells, fraction, .. } = strata[0];
-            estimate(&[Stratum { cells, fraction, drawn }], Sums::default(), confidence)
+            estimate(&[Stratum { cells, fraction, drawn }], Sums::default(), unseen, confidence)
         });
         // where all that is left is 0 nothing is relative to it
         let unevaluated = unevaluated.filter(|estimate| estimate.value.is_finite());
@@ -166,7 +171,7 @@ impl Sample {
             confidence,
             squared_error: squares.missed,
             squared_norm: squares.total,
-            samples: self.len(),
+            samples: self.len() - reference.known_diagonal().map_or(0, |_| self.diagonal.len()),
         })
     }
 
@@ -183,11 +188,8 @@ impl Sample {
     fn on_landmarks(&self, reference: &dyn Oracle, approximation: &Approximation) -> Result<(Sums, Sums), OracleError> {
         let columns = &self.landmarks;
         let height = (CELLS_PER_BLOCK / columns.len().max(1)).max(1);
-        let (mut missed, mut total) = (0.0, 0.0);
-        let mut add = |value: f64, ours: f64| {
-            missed += (value - ours).powi(2);
-            total += value * value;
-        };
+        let mut sums = Sums::default();
+        let mut add = |value: f64, ours: f64| sums.add(value, ours);
         let square = block_of(reference, columns, columns)?;
         let ours = read(approximation, columns, columns)?;
         square.iter().zip(&ours).for_each(|(&value, &ours)| add(value, ours));
@@ -204,7 +206,7 @@ impl Sample {
                 if approximation.is_symmetric() { ours.reversed_axes() } else { read(approximation, columns, rows)? };
             right.iter().zip(&ours).for_each(|(&value, &ours)| add(value, ours));
         }
-        Ok((Sums { missed, total }, on_diagonal))
+        Ok((sums, on_diagonal))
     }
 
     /// The same over the self-similarities of the landmarks alone.
@@ -286,40 +288,62 @@ fn unevaluated(drawn: Vec<DrawnPair>, approximation: &Approximation) -> Vec<Draw
     drawn.into_iter().filter(|&DrawnPair { pair: (i, j), .. }| !evaluated.contains(i, j)).collect()
 }
 
-/// Σ (K − K̃)² and Σ K².
+/// Σ (K − K̃)², Σ K² and the largest K².
 #[derive(Debug, Clone, Copy, Default)]
 struct Sums {
     missed: f64,
     total: f64,
+    largest: f64,
 }
 
 impl Sums {
     /// Of (K, K̃).
     fn of<'a>(cells: impl Iterator<Item = (&'a f64, &'a f64)>) -> Self {
-        cells.fold(Self::default(), |Self { missed, total }, (value, ours)| Self {
-            missed: missed + (value - ours).powi(2),
-            total: total + value * value,
-        })
+        let mut sums = Self::default();
+        cells.for_each(|(&value, &ours)| sums.add(value, ours));
+        sums
+    }
+
+    fn add(&mut self, value: f64, ours: f64) {
+        self.missed += (value - ours).powi(2);
+        self.total += value * value;
+        self.largest = self.largest.max(value * value);
     }
 
     /// The rest without a part of them; nothing where there was nothing.
     fn without(self, part: Self) -> Self {
-        Self { missed: (self.missed - part.missed).max(0.0), total: (self.total - part.total).max(0.0) }
+        let missed = (self.missed - part.missed).max(0.0);
+        Self { missed, total: (self.total - part.total).max(0.0), ..self }
     }
 }
 
 /// Both sums over strata and what is known exactly.
 fn sums(strata: &[Stratum], exact: Sums) -> Sums {
-    strata.iter().fold(exact, |Sums { missed, total }, stratum| {
+    strata.iter().fold(exact, |sums, stratum| {
         let (y, x) = stratum.totals();
-        Sums { missed: missed + y, total: total + x }
+        Sums { missed: sums.missed + y, total: sums.total + x, ..sums }
     })
 }
 
-fn estimate(strata: &[Stratum], exact: Sums, confidence: f64) -> Estimate {
-    let Sums { missed, total } = sums(strata, exact);
+/// Σ (K − K̃)² that may stand at pairs which were not drawn, at most, where those that were drawn are all 0 and K̃ says so; 0 where some are not, or all were drawn.
+fn unseen(strata: &[Stratum], largest: f64, open: &[DrawnPair], confidence: f64) -> f64 {
+    let pairs = &strata[0];
+    let drawn = strata.iter().flat_map(|stratum| &stratum.drawn);
+    let largest = drawn.fold(largest, |largest, &(_, square)| largest.max(square));
+    let is_zero = |pair: &DrawnPair| pair.missed.max(pair.score * pair.score) <= ROUNDING * ROUNDING * largest;
+    if open.is_empty() || pairs.fraction >= 1.0 || !open.iter().all(is_zero) {
+        return 0.0;
+    }
+    let share = (-(1.0 - confidence).ln()).min(open.len() as f64) / pairs.drawn.len() as f64;
+    // where nothing but 0 is known any size will do: all of it would be missed
+    pairs.cells * share * if largest > 0.0 { largest } else { 1.0 }
+}
+
+fn estimate(strata: &[Stratum], exact: Sums, unseen: f64, confidence: f64) -> Estimate {
+    let Sums { missed, total, .. } = sums(strata, exact);
     let squared = ratio(missed, total);
     let (lower, upper) = interval(strata, squared, total, confidence);
+    let upper = if unseen > 0.0 { upper.max((missed + unseen) / (total + unseen)) } else { upper };
     Estimate { value: squared.sqrt(), lower: lower.sqrt(), upper: upper.sqrt() }
 }
 

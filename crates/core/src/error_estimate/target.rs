@@ -21,7 +21,7 @@ use crate::stream::Rng;
 /// Figure that is held against the target.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Judged {
-    /// The upper end of the interval: the target is met with that confidence.
+    /// The upper end of the interval. Its confidence is that of one look: over many ranks chance gets as many.
     #[default]
     UpperBound,
     /// The estimate itself.

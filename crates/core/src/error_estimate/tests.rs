@@ -139,6 +139,34 @@ fn what_is_left_may_be_zero() {
     assert!(errors.unevaluated.is_none() && errors.off_diagonal > 0.0 && errors.off_diagonal.is_finite());
 }
 
+/// Duplicates are 1 and everything else 0: a sample that met none of them cannot say that none was missed.
+#[test]
+fn an_interval_of_nothing_but_zeros_holds_what_may_have_been_missed() {
+    let n = 400;
+    let is_pair = |i: usize, j: usize| i == j || i / 2 == j / 2;
+    let matrix = Array2::from_shape_fn((n, n), |(i, j)| f64::from(u8::from(is_pair(i, j))));
+    let oracle = Precomputed::new(matrix, AsymmetryPolicy::Reject).unwrap();
+    let approximation = fitted(&nystrom(), &oracle, 20);
+    let truth = relative_errors(&oracle, &approximation).unwrap().off_diagonal;
+    let (mut met_none, draws) = (0, 20);
+    for replicate in 0..draws {
+        let mut rng = stream(9, "error estimate", "sample", replicate);
+        let sample = Sample::draw(n, approximation.landmarks(), 300, &mut rng);
+        let estimate = sample.estimate(&oracle, &approximation, 0.95).unwrap();
+        let Estimate { value, upper, .. } = estimate.off_diagonal;
+        if value == 0.0 {
+            met_none += 1;
+            assert!(upper >= truth && upper <= 1.0, "{upper} below {truth}");
+            assert_eq!(estimate.agreement.large_scores, None);
+        }
+    }
+    assert!(met_none > draws / 3, "{met_none}");
+    let mut rng = stream(9, "error estimate", "census", 0);
+    let all = Sample::draw(n, approximation.landmarks(), n * n, &mut rng);
+    let known = all.estimate(&oracle, &approximation, 0.95).unwrap().off_diagonal;
+    assert!((known.upper - truth).abs() < 1e-12);
+}
+
 #[test]
 fn a_census_estimates_every_error_exactly() {
     let oracle = indefinite(60);

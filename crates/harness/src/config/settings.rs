@@ -206,6 +206,11 @@ impl Default for ErrorEstimateConfig {
 }
 
 impl ErrorEstimateConfig {
+    /// The level in words: `95 %`.
+    pub fn level(&self) -> String {
+        format!("{} %", (1e4 * self.confidence).round() / 100.0)
+    }
+
     /// Reads the section; `true` is the default, a number the samples.
     pub fn read(node: &Node, problems: &Problems) -> Option<Option<Self>> {
         let default = Self::default();

@@ -422,7 +422,7 @@ fn layout(context: &SweepContext<'_>, rows: &[ResultRow]) -> Layout {
     let table = TableSpec {
         id: "table-factors".to_owned(),
         title: "The factors".to_owned(),
-        caption: caption(is_given, find(Metric::OffDiagonalError)),
+        caption: caption(is_given, find(Metric::OffDiagonalError), &error_level(context)),
         kind: TableKind::Plain { figures: vec![1], head: vec![String::new(), String::new()], lines },
     };
     let failed = Factors::peek(&context.folder.join(FACTORS)).map_or(0, |info| info.failed_pairs);
@@ -463,13 +463,20 @@ fn layout(context: &SweepContext<'_>, rows: &[ResultRow]) -> Layout {
     Layout { tables, notes, matrix, ..Layout::default() }
 }
 
+/// Level of the intervals of estimated errors, in words.
+fn error_level(context: &SweepContext<'_>) -> String {
+    context.matrix.error_estimate.unwrap_or_default().level()
+}
+
 /// Caption of the table: from what the error is known.
-fn caption(is_given: bool, error: Option<&ResultRow>) -> String {
+fn caption(is_given: bool, error: Option<&ResultRow>, level: &str) -> String {
     let from = match error {
-        Some(row) if row.interval.is_some() => " with its 95 % interval, from entries bought for the purpose",
-        Some(_) if is_given => " against every entry of the matrix, which is given",
-        Some(_) => " against all of K, which was evaluated",
-        None => "",
+        Some(row) if row.interval.is_some() => {
+            format!(" with its {level} interval, from entries bought for the purpose")
+        }
+        Some(_) if is_given => " against every entry of the matrix, which is given".to_owned(),
+        Some(_) => " against all of K, which was evaluated".to_owned(),
+        None => String::new(),
     };
     let evaluations = if is_given { "" } else { " Evaluations are those of an empty store." };
     format!(

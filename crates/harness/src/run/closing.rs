@@ -63,10 +63,16 @@ pub(super) fn outcome(config: &Config, rows: &[ResultRow]) -> Option<String> {
     let by = if is_choice { "at best, by" } else { "by" };
     let at_equal = if at_entries.is_some() { " at equal entries" } else { "" };
     let is_error = matches!(metric, Metric::OffDiagonalError | Metric::RelativeError);
+    let is_estimate = is_error || metric == Metric::EstimatedError;
     let known = match told.as_slice() {
         rows if is_error && rows.iter().all(|row| row.interval.is_none()) => "; exact, against all of K".to_owned(),
         [ResultRow { interval: Some(Interval { lower, upper }), .. }] => {
-            format!(", 95 % interval {} to {}", metric.show(*lower), metric.show(*upper))
+            let estimated = match &config.subject {
+                Subject::Matrix(matrix, _) if is_estimate => matrix.error_estimate,
+                _ => None,
+            };
+            let level = estimated.unwrap_or_default().level();
+            format!(", {level} interval {} to {}", metric.show(*lower), metric.show(*upper))
         }
         _ => String::new(),
     };

@@ -182,7 +182,7 @@ impl<O: Oracle + Clone + 'static> SharedScores<O> {
             let lost = self.await_arrival(&batch)?;
             self.by_others.fetch_add(open.saturating_sub(own.pairs + lost), Ordering::Relaxed);
             self.tell(None, false)?;
-            self.store.remove_plan_documents(&self.plan, &batch.tile_name(0)[..9])?;
+            self.store.remove_plan_documents(&self.plan, &batch.tile_prefix())?;
             if lost > 0 {
                 tracing::warn!(
                     "{lost} entries of tiles that are done are not in `{}`, and are evaluated again: `runner store verify`",

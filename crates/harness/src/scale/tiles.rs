@@ -20,9 +20,9 @@ impl TileProgress {
     /// Of the plan called `name` in the store.
     pub(super) fn of(store: &TileStore, name: &str, plan: &TilePlan) -> Result<Self, StoreError> {
         let mut progress = Self { done: vec![false; plan.tiles.len()], claimed: vec![None; plan.tiles.len()] };
-        let prefix = &plan.tile_name(0)[..9];
+        let prefix = plan.tile_prefix();
         for (document, age) in store.plan_documents(name)? {
-            let Some((tile, kind)) = document.strip_prefix(prefix).and_then(|rest| rest.split_once('.')) else {
+            let Some((tile, kind)) = document.strip_prefix(&prefix).and_then(|rest| rest.split_once('.')) else {
                 continue;
             };
             let Some(tile) = tile.parse::<usize>().ok().filter(|&tile| tile < plan.tiles.len()) else { continue };

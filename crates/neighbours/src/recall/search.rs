@@ -194,11 +194,7 @@ fn open(
 ) -> Result<Opened, AuditError> {
     let n = shape.len;
     let k = params.k.min(n.saturating_sub(1));
-    let columns = params.columns.unwrap_or(COLUMNS).min(n.saturating_sub(1) / 2);
-    let columns = if columns < 2 { 0 } else { columns };
-    let growth = params.growth.unwrap_or(GROWTH);
-    let params = RoundsParams { columns: Some(columns), growth: Some(growth), ..params };
-    let rounds = params.check().map_err(NeighbourError::from)?;
+    let rounds = growing(params, n).check().map_err(NeighbourError::from)?;
     let search = Search::new(rounds, shape, proxies.to_vec(), landmarks)?;
     let columns = search.columns().len();
     let bound = Bound::of(k, audit.is_strict);
@@ -206,6 +202,13 @@ fn open(
     let path = AuditPath::new(k.max(1), n, columns, rows, audit.target, bound)?;
     let items = draw(n, search.columns(), rows, rng);
     Ok(Opened { search, items, path, bound, k })
+}
+
+/// Parameters of a search among n items whose effort is not known before: columns are 4, and the growth of the effort a fifth, where `params` say nothing.
+pub fn growing(params: RoundsParams, n: usize) -> RoundsParams {
+    let columns = params.columns.unwrap_or(COLUMNS).min(n.saturating_sub(1) / 2);
+    let columns = if columns < 2 { 0 } else { columns };
+    RoundsParams { columns: Some(columns), growth: Some(params.growth.unwrap_or(GROWTH)), ..params }
 }
 
 fn ask(oracle: &dyn Oracle, pairs: &[Pair]) -> Result<Vec<f64>, OracleError> {

@@ -133,7 +133,7 @@ impl fmt::Display for Variant {
     }
 }
 
-/// Ends of a 95 % interval.
+/// Ends of an interval: at 95 %, of an estimated error at the level of its configuration.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Interval {
     /// Lower end.

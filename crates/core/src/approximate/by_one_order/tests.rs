@@ -4,7 +4,7 @@ use ndarray::{Array1, Array2};
 use rand::Rng as _;
 
 use super::*;
-use crate::approximate::{Link, Nystrom, Proxied, ShiftRidgeParams, SmsNystromParams, StaCur};
+use crate::approximate::{Link, Nystrom, Proxied, ShiftRidgeParams, SmsNystromParams, StaCur, StackParams};
 use crate::error_estimate::relative_errors;
 use crate::linalg;
 use crate::oracle::{AsymmetryPolicy, Metered, OneOrder, Precomputed};
@@ -28,6 +28,16 @@ crate::conformance!(@tests promises, shift_ridge();
     takes_a_symmetric_matrix_or_says_so
     rank_for_columns_is_within_the_price
 );
+
+/// Each of its fits would choose pairs of its own, and the bill would be of none of them.
+#[test]
+fn a_method_that_chooses_pairs_is_refused() {
+    let stack = Arc::new(StackParams { columns: Some(0.5), ..StackParams::default() }.check().unwrap());
+    let landmarks = Landmarks::uniform(60, &mut stream(3, "by one order", "landmarks", 0));
+    let shape = OracleShape { len: 60, symmetry: Symmetry::Symmetric, diagonal_known: false, evaluations_per_pair: 1 };
+    let refused = ByOneOrder::new(stack, Coin::new(1)).plan(shape, &landmarks, 20);
+    assert!(matches!(refused, Err(ApproximateError::ChoosesPairs { method: "stack" })), "{refused:?}");
+}
 
 fn golden() -> serde_json::Value {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/one_order.json");

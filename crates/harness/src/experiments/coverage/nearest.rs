@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use landmark_core::oracle::{Metered, Oracle, OracleShape, ask_pairs};
 use landmark_neighbours::nearest::{RoundsParams, Search, Step};
-use landmark_neighbours::recall::{Audit, AuditError, Target, nearest_to, share_found};
+use landmark_neighbours::recall::{Audit, AuditError, Target, growing, nearest_to, share_found};
 use rand::seq::index::sample;
 
 use super::{Draw, Stated, Statements, Way};
@@ -15,10 +15,6 @@ use crate::job::JobError;
 /// What is drawn, and what is not charged.
 pub(super) const DRAWN: &str =
     "Over draws of columns and audited rows; the 30 rows of the plain estimate are not charged.";
-
-/// Growth of the effort from step to step, and columns of a search whose effort is not known before: those of `nearest_to`.
-const GROWTH: f64 = 0.2;
-const COLUMNS: usize = 4;
 
 /// Audited rows that are believed as they are.
 const BELIEVED: usize = 30;
@@ -93,8 +89,7 @@ impl Lists<'_> {
     fn path(&self) -> Result<Path, JobError> {
         let failed = |error: landmark_neighbours::nearest::NeighbourError| JobError::Failed(error.into());
         let n = self.draw.oracle.len();
-        let params = RoundsParams { columns: Some(COLUMNS.min(n / 2)), growth: Some(GROWTH), ..self.params() };
-        let rounds = params.check().map_err(|error| JobError::Failed(error.into()))?;
+        let rounds = growing(self.params(), n).check().map_err(|error| JobError::Failed(error.into()))?;
         let mut search =
             Search::new(rounds, OracleShape::of(self.draw.oracle), self.proxies.clone(), &self.draw.landmarks)
                 .map_err(failed)?;

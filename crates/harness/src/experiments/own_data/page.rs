@@ -12,8 +12,8 @@ use landmark_report::{
 };
 use rand::seq::index;
 
-use super::FACTORS;
 use super::curve;
+use super::{FACTORS, error_level};
 use crate::experiments::errors::{self, Errors};
 use crate::factors::Factors;
 use crate::job::JobError;
@@ -227,7 +227,7 @@ fn lead(context: &SweepContext<'_>, rows: &[ResultRow]) -> String {
         text += &format!(
             " Off the diagonal the factors are wrong by {:.3} of the norm of K{}.",
             error.value,
-            bounds(error)
+            bounds(error, &error_level(context))
         );
     }
     if let Some(recall) = curve::best_recall(rows) {
@@ -246,9 +246,9 @@ fn lead(context: &SweepContext<'_>, rows: &[ResultRow]) -> String {
 }
 
 /// ` (95 % interval .1 to .2)`, or that it is exact.
-fn bounds(row: &ResultRow) -> String {
+fn bounds(row: &ResultRow, level: &str) -> String {
     match row.interval {
-        Some(Interval { lower, upper }) => format!(" (95 % interval {lower:.3} to {upper:.3})"),
+        Some(Interval { lower, upper }) => format!(" ({level} interval {lower:.3} to {upper:.3})"),
         None => " (exact, against all of K)".to_owned(),
     }
 }
@@ -267,7 +267,9 @@ fn tiles(context: &SweepContext<'_>, rows: &[ResultRow]) -> Vec<Tile> {
     let find = |metric: Metric| rows.iter().find(|row| row.metric == metric);
     if let Some(error) = find(Metric::OffDiagonalError) {
         let note = match error.interval {
-            Some(Interval { lower, upper }) => format!("{lower:.3} to {upper:.3} with 95 % confidence"),
+            Some(Interval { lower, upper }) => {
+                format!("{lower:.3} to {upper:.3} with {} confidence", error_level(context))
+            }
             None => "exact, against all of K".to_owned(),
         };
         tiles.push(Tile {
