@@ -292,6 +292,7 @@ impl Learner for FeatureLearner<'_> {
 fn at_item(error: SvmError, items: &[usize]) -> SvmError {
     match error {
         SvmError::NotFinite { row, column, value } => SvmError::NotFinite { row: items[row], column, value },
+        SvmError::TooLong { row } => SvmError::TooLong { row: items[row] },
         other => other,
     }
 }

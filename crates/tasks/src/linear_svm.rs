@@ -170,7 +170,7 @@ impl LinearSvmValidParams {
     /// Trains on a checked training set.
     ///
     /// # Errors
-    /// Class weights that do not match the number of classes.
+    /// Class weights that do not match the number of classes, [`SvmError::Overflow`] of Newton's method.
     pub fn train_on(&self, set: &TrainingSet<'_>, seed: u64) -> Result<LinearSvm, SvmError> {
         let mut path = self.train_path(set, &[self.0.c], seed)?;
         Ok(path.swap_remove(0))
@@ -189,7 +189,7 @@ impl LinearSvmValidParams {
             Features::Dense(x) => {
                 let rows = DenseRows::new(x, self.0.bias);
                 if paths.use_newton(rows.width(), rows.len()) {
-                    paths.newton(&rows)
+                    paths.newton(&rows)?
                 } else if paths.are_wide(rows.width(), rows.len()) {
                     paths.one_vs_rest_wide(x, &rows)
                 } else {
@@ -230,7 +230,7 @@ impl LinearSvmValidParams {
             let costs = unit_costs(&of_part, classes, &self.0.class_weights)?;
             part.iter().zip(costs).for_each(|(&i, cost)| units[i] = cost);
         }
-        Ok(Some(paths.newton_of_folds(x, &rows, &units)))
+        paths.newton_of_folds(x, &rows, &units).map(Some)
     }
 }
 
@@ -291,36 +291,43 @@ impl Paths<'_, '_> {
         })
     }
 
-    fn newton(&self, rows: &DenseRows<'_>) -> Vec<LinearSvm> {
+    fn newton(&self, rows: &DenseRows<'_>) -> Result<Vec<LinearSvm>, SvmError> {
         let gram = newton::gram_of_all(rows, self.unit);
-        self.for_each_class(|class| {
+        let of_class: Vec<Result<Vec<Solved>, SvmError>> = self.of_each_class(|class| {
             let mut machine = Newton::new(rows, self.signs(class), self.unit, gram.clone(), self.options());
             let mut climb = Climb::from_zero(rows);
             let solve = |&c: &f64| {
-                let report = climb.to(c, |c| machine.solve(c));
-                Solved { weights: machine.weights().to_vec(), report }
+                let report = climb.to(c, |c| machine.solve(c))?;
+                Ok(Solved { weights: machine.weights().to_vec(), report })
             };
             self.costs.iter().map(solve).collect()
-        })
+        });
+        Ok(self.by_cost(of_class.into_iter().collect::<Result<_, _>>()?))
     }
 
     /// By fold, then by cost; `units` by fold: costs of the rows for C = 1, 0 where the fold tests.
-    fn newton_of_folds(&self, x: ArrayView2<'_, f64>, rows: &DenseRows<'_>, units: &[Vec<f64>]) -> Vec<Vec<LinearSvm>> {
+    fn newton_of_folds(
+        &self,
+        x: ArrayView2<'_, f64>,
+        rows: &DenseRows<'_>,
+        units: &[Vec<f64>],
+    ) -> Result<Vec<Vec<LinearSvm>>, SvmError> {
         let shared = Shared::of_all(rows, units);
-        let of_class: Vec<Vec<Vec<Solved>>> = self.of_each_class(|class| {
+        let of_class: Vec<Result<Vec<Vec<Solved>>, SvmError>> = self.of_each_class(|class| {
             let mut machines =
                 FoldMachines::new(x.view(), rows, self.signs(class), units, shared.start(), self.options());
             let mut of_fold: Vec<Vec<Solved>> = units.iter().map(|_| Vec::new()).collect();
             let mut climb = Climb::from_zero(rows);
             for &c in self.costs {
-                for (fold, report) in climb.to(c, |c| machines.solve(c)).into_iter().enumerate() {
+                for (fold, report) in climb.to(c, |c| machines.solve(c))?.into_iter().enumerate() {
                     of_fold[fold].push(Solved { weights: machines.weights(fold), report });
                 }
             }
-            of_fold
+            Ok(of_fold)
         });
+        let of_class: Vec<Vec<Vec<Solved>>> = of_class.into_iter().collect::<Result<_, _>>()?;
         let mut of_class: Vec<_> = of_class.into_iter().map(Vec::into_iter).collect();
-        units.iter().map(|_| self.by_cost(of_class.iter_mut().filter_map(Iterator::next).collect())).collect()
+        Ok(units.iter().map(|_| self.by_cost(of_class.iter_mut().filter_map(Iterator::next).collect())).collect())
     }
 
     /// y_i of the machine of `class` against the rest.

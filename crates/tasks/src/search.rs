@@ -8,9 +8,11 @@ use serde::{Deserialize, Serialize};
 
 use landmark_core::stream::stream;
 
+mod grid;
 mod parzen;
 mod space;
 
+use grid::Grid;
 pub use space::{Dimension, Point, Space, Value};
 
 /// Strategy by which points are chosen.
@@ -86,6 +88,12 @@ pub enum SearchError {
         /// The parameter.
         parameter: &'static str,
     },
+    /// More combinations than can be numbered.
+    #[error("the grid of {dimensions} dimensions has more combinations than can be numbered: give them fewer values")]
+    LargeGrid {
+        /// Number of dimensions.
+        dimensions: usize,
+    },
     /// A recorded trial of another space.
     #[error(
         "recorded trial {trial} does not belong to this space: {problem}; search with the space it was made for, or without it"
@@ -131,13 +139,15 @@ pub struct Search {
     direction: Direction,
     seed: u64,
     trials: Vec<Trial>,
+    /// Of [`Strategy::Grid`].
+    grid: Option<Grid>,
 }
 
 impl Search {
     /// A search that has seen nothing yet.
     ///
     /// # Errors
-    /// An empty space, a dimension without values, a strategy without trials.
+    /// An empty space, a dimension without values, a strategy without trials, a grid too large to be numbered.
     pub fn new(space: Space, strategy: Strategy, direction: Direction, seed: u64) -> Result<Self, SearchError> {
         if space.is_empty() {
             return Err(SearchError::EmptySpace);
@@ -147,20 +157,22 @@ impl Search {
                 return Err(SearchError::Dimension { name: name.clone(), problem });
             }
         }
-        match strategy {
-            Strategy::Grid { points: 0 } => Err(SearchError::Strategy { parameter: "points" }),
+        let grid = match strategy {
+            Strategy::Grid { points: 0 } => return Err(SearchError::Strategy { parameter: "points" }),
             Strategy::Random { trials: 0 } | Strategy::Tpe { trials: 0, .. } => {
-                Err(SearchError::Strategy { parameter: "trials" })
+                return Err(SearchError::Strategy { parameter: "trials" });
             }
-            _ => Ok(Self { space, strategy, direction, seed, trials: Vec::new() }),
-        }
+            Strategy::Grid { points } => Some(Grid::new(&space, points)?),
+            Strategy::Random { .. } | Strategy::Tpe { .. } => None,
+        };
+        Ok(Self { space, strategy, direction, seed, trials: Vec::new(), grid })
     }
 
     /// Goes on from recorded trials.
     ///
     /// # Errors
     /// [`SearchError::History`] for a trial outside this space.
-    pub fn with_history(mut self, trials: Vec<Trial>) -> Result<Self, SearchError> {
+    pub fn with_history(self, trials: Vec<Trial>) -> Result<Self, SearchError> {
         for (trial, recorded) in trials.iter().enumerate() {
             let values = recorded.point.values();
             let stranger = values.keys().find(|name| !self.space.contains_key(*name));
@@ -172,8 +184,9 @@ impl Search {
             };
             return Err(SearchError::History { trial, problem });
         }
-        self.trials = trials;
-        Ok(self)
+        let mut search = Self::new(self.space, self.strategy, self.direction, self.seed)?;
+        trials.into_iter().for_each(|trial| search.record(trial));
+        Ok(search)
     }
 
     /// The point to try next; `None` when the strategy has no more.
@@ -182,7 +195,7 @@ impl Search {
     /// A dimension that `tpe` cannot model (bounds too close to tell apart).
     pub fn suggest(&self) -> Result<Option<Point>, SearchError> {
         match self.strategy {
-            Strategy::Grid { points } => Ok(self.next_of_grid(points)),
+            Strategy::Grid { .. } => Ok(self.grid.as_ref().and_then(Grid::next)),
             Strategy::Random { trials } => Ok((self.trials.len() < trials).then(|| self.draw())),
             Strategy::Tpe { trials, .. } if self.trials.len() >= trials => Ok(None),
             Strategy::Tpe { startup, .. } if self.trials.len() < startup => Ok(Some(self.draw())),
@@ -197,7 +210,14 @@ impl Search {
             Ok(value) => TrialOutcome::Failed(format!("the objective is {value}")),
             Err(message) => TrialOutcome::Failed(message),
         };
-        self.trials.push(Trial { point, outcome });
+        self.record(Trial { point, outcome });
+    }
+
+    fn record(&mut self, trial: Trial) {
+        if let Some(grid) = &mut self.grid {
+            grid.take(&trial.point);
+        }
+        self.trials.push(trial);
     }
 
     /// All trials, in order.
@@ -238,21 +258,6 @@ impl Search {
             (TrialOutcome::Value(value), Direction::Maximize) => -value,
             (TrialOutcome::Failed(_), _) => f64::INFINITY,
         }
-    }
-
-    /// The first combination without a trial; the last dimension turns fastest.
-    fn next_of_grid(&self, points: usize) -> Option<Point> {
-        let axes: Vec<(&String, Vec<Value>)> = self.space.iter().map(|(name, d)| (name, d.grid(points))).collect();
-        let combinations: usize = axes.iter().map(|(_, values)| values.len()).product();
-        let at = |mut number: usize| {
-            let mut point = Point::default();
-            for (name, values) in axes.iter().rev() {
-                point.0.insert((*name).clone(), values[number % values.len()].clone());
-                number /= values.len();
-            }
-            point
-        };
-        (0..combinations).map(at).find(|point| !self.trials.iter().any(|trial| trial.point == *point))
     }
 
     /// Independent of all trials but their number.

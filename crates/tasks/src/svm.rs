@@ -161,6 +161,18 @@ pub enum SvmError {
         /// The value seen.
         value: f64,
     },
+    /// A row whose square is beyond f64.
+    #[error("row {row} is too long to be squared, but must be shorter than 1e154: divide all rows by one number")]
+    TooLong {
+        /// Row, 0-based.
+        row: usize,
+    },
+    /// A Newton system that no ridge makes finite.
+    #[error("the squares of the rows times `c` {c} add up to more than f64 holds: divide all rows by one number")]
+    Overflow {
+        /// C of the system.
+        c: f64,
+    },
     /// A sparse matrix whose parts do not fit together.
     #[error("sparse rows: {problem} at {place}")]
     Sparse {

@@ -146,6 +146,9 @@ fn bad_input_names_the_item_of_the_whole() {
     x[[40, 3]] = f64::INFINITY; // a test item
     assert_eq!(message(&x, &labels), "feature 3 of row 40 is inf, but must be finite");
     x[[40, 3]] = 0.0;
+    let kept = std::mem::replace(&mut x[[41, 2]], 2e154);
+    assert!(message(&x, &labels).starts_with("row 41 is too long to be squared"));
+    x[[41, 2]] = kept;
     labels.fill(9);
     assert_eq!(message(&x, &labels), "all 120 training rows have label 9: a classifier needs at least two labels");
 }

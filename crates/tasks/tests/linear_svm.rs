@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)] // a test file
 
 use landmark_core::stream::stream;
+use landmark_tasks::classification::{ClassificationParams, cross_validate};
 use landmark_tasks::linear_svm::{LinearSvm, LinearSvmParams, MultiClass, Solver};
 use landmark_tasks::svm::{ClassWeights, Loss, SparseRows, SvmError, Tolerance, TrainingSet};
 use linfa::traits::{Fit, Predict};
@@ -188,6 +189,35 @@ fn a_large_cost_is_reached_through_smaller_ones_in_few_steps() {
     let (alone, last) = (objective(&machine), objective(&path[9]));
     // both within the gap of the optimum
     assert!((alone - last).abs() <= 2e-4 * last, "{alone} {last}");
+}
+
+#[test]
+fn rows_too_long_to_be_squared_are_refused() {
+    let x = array![[1.0, 0.0], [1e154, 1e154], [-1.4e154, 0.0]];
+    let wanted = "row 1 is too long to be squared, but must be shorter than 1e154: divide all rows by one number";
+    let sparse = SparseRows::from_dense(x.view()).unwrap();
+    assert_eq!(TrainingSet::new(&x, &[0, 1, 1], 2).unwrap_err().to_string(), wanted);
+    assert_eq!(TrainingSet::new(&sparse, &[0, 1, 1], 2).unwrap_err().to_string(), wanted);
+}
+
+#[test]
+fn a_newton_system_beyond_f64_is_an_error() {
+    // the square of each row is finite, their sum is not
+    let size = 9e153;
+    let x = array![[size, size], [size, 0.9 * size], [-size, -size], [-size, -0.9 * size]];
+    let params = LinearSvmParams { solver: Solver::Newton, ..Default::default() }.check().unwrap();
+    let error = params.train(&x, &[1, 1, 0, 0], 2, 7).unwrap_err();
+    assert!(matches!(error, SvmError::Overflow { .. }), "{error}");
+}
+
+#[test]
+fn a_newton_system_beyond_f64_is_an_error_of_its_fold() {
+    let x = Array2::from_shape_fn((20, 2), |(i, j)| if i % 2 == 0 { 9e153 } else { -9e153 } * (1.0 - 0.1 * j as f64));
+    let labels: Vec<usize> = (0..20).map(|i| i % 2).collect();
+    let all: Vec<usize> = (0..20).collect();
+    let params = ClassificationParams { costs: vec![1.0], folds: 2, ..Default::default() }.check().unwrap();
+    let error = cross_validate(x.view(), &labels, &all, &params, 7).unwrap_err().to_string();
+    assert!(error.starts_with("fold 0 of 2: the squares of the rows times `c`"), "{error}");
 }
 
 #[test]

@@ -35,7 +35,11 @@ pub const ENTRY: StudyEntry = StudyEntry {
                 "question threads: `qatar_living`, `qatar_living_full`, `embedded_threads`, or a name for `files`",
             ),
             parameter("files", "none", "threads of yours, JSON lines: files to learn from, and, last, one to judge by"),
-            parameter("train", "all", "which of its sets train; all whose name begins with `train`"),
+            parameter(
+                "train",
+                "all",
+                "which of its sets train; all whose name begins with `train`, of `files` all but the one that is ranked",
+            ),
             parameter("test", "test", "which set is ranked"),
             parameter("train_threads", "all", "at most so many threads of each training set"),
             parameter("test_threads", "all", "at most so many threads of the test set"),
@@ -193,6 +197,12 @@ fn read(node: &Node, reading: &Reading<'_>) -> Option<Arc<dyn Study>> {
         section
             .refuse("files", "`cqa.files` names one file, but must be some to learn from and, last, one to judge by");
     }
+    if let Some((first, second)) = work::of_one_name(&settings.files) {
+        let name = work::set_name(first);
+        let message =
+            format!("`cqa.files` names `{first}` and `{second}`, both of the set `{name}`: rename one of them");
+        section.refuse("files", message);
+    }
     if settings.files.is_empty() && !threads.contains(&settings.dataset.as_str()) {
         problems.add(Problem::unknown("set of threads", &settings.dataset, threads).at(place("dataset")));
     }
@@ -247,5 +257,35 @@ impl Study for Cqa {
 
     fn open(&self, context: &StudyContext<'_>) -> Result<Box<dyn StudyWork>, StudyError> {
         Ok(Box::new(work::Ranking::open(&self.0, context)?))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use landmark_harness::config::Ingredients;
+    use landmark_yaml::{ConfigError, Problems, Sources, parse};
+
+    use super::*;
+
+    /// Problems of a section, in words.
+    fn problems_of(section: &str) -> String {
+        let known =
+            Ingredients { methods: &[], oracles: &[], proxies: &[], entries: &[], landmarks: &[], datasets: &[] };
+        let problems = Problems::default();
+        read(&parse(section, 0).unwrap(), &Reading { folder: Path::new("."), known: &known, problems: &problems });
+        ConfigError::new("cqa.yaml", &Sources::default(), problems.into_vec()).lines()
+    }
+
+    #[test]
+    fn two_files_of_one_name_are_refused() {
+        let of = |files: &str| problems_of(&format!("dataset: mine\nlandmarks: [5]\nfiles: {files}\n"));
+        let said = of("[a/train.jsonl, b/train.jsonl, test.jsonl]");
+        let wanted =
+            "`cqa.files` names `a/train.jsonl` and `b/train.jsonl`, both of the set `train`: rename one of them";
+        assert!(said.contains(wanted), "{said}");
+        let said = of("[a/train.jsonl, b/more.jsonl, test.jsonl]");
+        assert!(!said.contains("cqa.files"), "{said}");
     }
 }

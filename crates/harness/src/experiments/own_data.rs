@@ -9,6 +9,7 @@ use landmark_core::approximation::Approximation;
 use landmark_core::approximation::Embedding;
 use landmark_core::approximation::Known;
 use landmark_core::approximation::ScatteredEntries;
+use landmark_core::entries::EntrySet;
 use landmark_core::error_estimate::Sample;
 use landmark_core::error_estimate::Stop;
 use landmark_core::error_estimate::TargetError;
@@ -29,6 +30,7 @@ use crate::factors::{FactorError, FactorInfo, Factors};
 use crate::job::{ExtraCalls, Job, JobError, Request};
 use crate::layout::Layout;
 use crate::oracles::scorer::Scorer;
+use crate::program_check;
 use crate::sweep::context::{SweepContext, group};
 use crate::sweep::{Cell, Comparison, Setting};
 
@@ -134,14 +136,14 @@ fn full_plan(context: &SweepContext<'_>, cell: &Cell) -> Result<Vec<Request>, Jo
     errors::requests(context, Errors::of(context), cell, &fit)
 }
 
-/// True where the factors on disk are those of this job, and whole.
+/// True where the factors on disk are those of this job, and whole: what a budget cut short goes on in the next run.
 fn is_kept(context: &SweepContext<'_>, job: &Job<'_>) -> bool {
     let folder = context.folder.join(FACTORS);
     let key = job.key.to_string();
     Factors::peek(&folder).is_some_and(|info| {
         let is_same = info.job.as_ref() == Some(&key)
             && info.config.as_ref().is_none_or(|made_by| *made_by == context.config_hash);
-        is_same && Factors::are_whole(&folder, &info)
+        is_same && !info.cut_short && Factors::are_whole(&folder, &info)
     })
 }
 
@@ -150,6 +152,10 @@ fn measure(context: &SweepContext<'_>, key: &CellKey, cell: &Cell) -> Result<Vec
     let cell = &affordable(context, cell)?;
     if cell.rank < wanted {
         context.is_cut_short.set(true);
+        // the checks before a run are of all that it asks for, which is more than its budget
+        let mut entries = EntrySet::new(context.metered.shape());
+        full_plan(context, cell)?.iter().for_each(|request| entries.add(&request.plan));
+        program_check::check(context, &entries)?.iter().for_each(|warning| tracing::warn!("{warning}"));
     }
     let gamma = context.fixed_gamma();
     let Fitted { approximation, spent, grown } = fit(context, cell, gamma)?;
@@ -242,7 +248,7 @@ fn fit(context: &SweepContext<'_>, cell: &Cell, gamma: Option<f64>) -> Result<Fi
         let (approximation, spent) = context.fit(cell, Setting::at(gamma))?;
         return Ok(Fitted { approximation, spent, grown: None });
     };
-    let oracle = Metered::new(context.metered.similarities(gamma)?);
+    let oracle = Metered::new(context.similarities(gamma)?);
     let method = context.sweep.approximator(cell, Setting::at(gamma))?;
     let landmarks = context.landmarks(cell)?;
     let mut rng = stream(context.run.seed, &context.problem.dataset, "fit", cell.replicate);
@@ -264,7 +270,7 @@ pub fn embedding_again(context: &SweepContext<'_>, rank: usize) -> Result<Embedd
     Ok(approximation.into_embedding()?)
 }
 
-/// The cell at the largest rank that a budget of entries or money pays for, the error estimate included.
+/// The cell at the largest rank that a budget of entries or money pays for, the error estimate and, of a smaller rank, the checks of a program included.
 fn affordable(context: &SweepContext<'_>, cell: &Cell) -> Result<Cell, JobError> {
     let sees = matches!(context.matrix.landmarks, LandmarkConfig::Seen(_));
     let Some(limit) = context.matrix.budget.limit().filter(|_| !sees && context.matrix.target_error.is_none()) else {
@@ -277,17 +283,23 @@ fn affordable(context: &SweepContext<'_>, cell: &Cell) -> Result<Cell, JobError>
         let requests = errors::requests(context, Errors::of(context), &cell, &fit)?;
         context.missing(&requests).map_err(|error| OracleError::from(error).into())
     };
-    if missing(cell.rank)? <= limit {
+    let checks = context.most_checks();
+    let all = missing(cell.rank)?;
+    if all <= limit {
+        if all > 0 && limit < all + checks {
+            tracing::warn!("the budget leaves nothing for the checks of the program, which are left out");
+        }
         return Ok(cell.clone());
     }
+    let limit = limit.saturating_sub(checks);
     let (mut low, mut high) = (0, cell.rank - 1);
     while low < high {
         let middle = (low + high).div_ceil(2);
         if missing(middle)? <= limit { low = middle } else { high = middle - 1 }
     }
     if low == 0 {
-        let requested = missing(1)?;
-        return Err(OracleError::BudgetExhausted { budget: limit, spent: 0, requested }.into());
+        let (budget, requested) = (limit + checks, missing(1)? + checks);
+        return Err(OracleError::BudgetExhausted { budget, spent: 0, requested }.into());
     }
     Ok(at(low))
 }

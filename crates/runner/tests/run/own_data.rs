@@ -343,7 +343,10 @@ fn a_budget_of_entries_or_money_pays_for_the_largest_rank_that_it_can() {
         // 60 r − r(r+1)/2 entries and 100 sampled ones, the diagonal known
         assert_eq!((info["rank"].as_u64(), info["cut_short"].as_bool()), (Some(6), Some(true)), "{}", said.err);
         assert!(asked(&scratch).len() <= 450);
-        // more budget goes on from there
+        // the same budget once more goes on from there, and is not done before all is
+        let said = scratch.run(&["--set", budget]);
+        assert_eq!(said.code, Some(0), "{}", said.err);
+        assert_eq!(scratch.json("results/mine/factors/factors.json")["rank"].as_u64(), Some(12), "{}", said.err);
         let said = scratch.run_well(&["--set", "budget.entries=1000"]);
         let info = scratch.json("results/mine/factors/factors.json");
         assert_eq!(info["rank"].as_u64(), Some(12), "{}", said.err);
@@ -352,6 +355,21 @@ fn a_budget_of_entries_or_money_pays_for_the_largest_rank_that_it_can() {
     let said = scratch.run(&["--set", "budget.entries=5"]);
     assert_eq!(said.code, Some(3), "{}", said.err);
     assert!(!scratch.path("results/mine/factors").exists() && asked(&scratch).is_empty(), "not even rank 1");
+}
+
+/// A program that says that it is symmetric, and is not, is found out whatever limits the run.
+#[test]
+fn a_program_is_checked_within_a_budget_too() {
+    let limits = [&["budget.entries=450"][..], &["budget.seconds=100"], &["target_error=0.3", "ranks=[4, 40]"]];
+    for limits in limits {
+        let scratch = place();
+        scratch.write("config.yaml", &CONFIG.replace("checks: 0", "checks: 16"));
+        scratch.write("scorer.sh", &PROGRAM.replace("d=$(($1 - $2));", "d=$(($1 * 2 - $2));"));
+        let flags: Vec<&str> = limits.iter().flat_map(|&limit| ["--set", limit]).collect();
+        let said = scratch.run(&flags);
+        assert_eq!(said.code, Some(1), "{limits:?}: {}", said.err);
+        assert!(said.err.contains("the program says that its score is symmetric"), "{limits:?}: {}", said.err);
+    }
 }
 
 #[test]

@@ -19,7 +19,7 @@ use landmark_core::linalg::{add_product, product, product_into};
 use super::newton::{BLOCK_COLUMNS, Newton, add_rows, cholesky, inverse_of_lower, minimum_along};
 use crate::svm::descent::DescentOptions;
 use crate::svm::vector::add_scaled;
-use crate::svm::{DenseRows, Rows, SolveReport};
+use crate::svm::{DenseRows, Rows, SolveReport, SvmError};
 
 /// Rows of a product: they stay in the cache between being multiplied by the directions and by what came of that.
 const BLOCK_ROWS: usize = 256;
@@ -129,7 +129,10 @@ impl<'a> FoldMachines<'a> {
     }
 
     /// Goes on from the present w to the optima for the costs C_i = c·u_i. Violations are not measured.
-    pub(super) fn solve(&mut self, c: f64) -> Vec<SolveReport> {
+    ///
+    /// # Errors
+    /// [`SvmError::Overflow`].
+    pub(super) fn solve(&mut self, c: f64) -> Result<Vec<SolveReport>, SvmError> {
         let mut open: Vec<usize> = (0..self.units.len()).collect();
         let (mut gradients, mut reports, mut paying) = self.measure(c, &open);
         for steps in 1..=self.options.max_epochs {
@@ -142,7 +145,7 @@ impl<'a> FoldMachines<'a> {
             let outcomes = self.step(&system, &gradients.select(Axis(0), &left), &reports);
             for (&fold, outcome) in open.iter().zip(&outcomes) {
                 if let Outcome::Unsolved = outcome {
-                    reports[fold] = self.go_alone(c, fold);
+                    reports[fold] = self.go_alone(c, fold)?;
                 }
             }
             let still = open.iter().zip(&outcomes).filter(|(_, outcome)| matches!(outcome, Outcome::Moved));
@@ -153,7 +156,7 @@ impl<'a> FoldMachines<'a> {
                 reports[fold] = SolveReport { epochs: steps, ..report };
             }
         }
-        reports
+        Ok(reports)
     }
 
     /// Gradients w − Σ α_i y_i x_i of some machines, a row each, their objectives (the gap is half the gradient's square), and the rows that pay.
@@ -212,13 +215,13 @@ impl<'a> FoldMachines<'a> {
     }
 
     /// Goes on with one machine by itself, to the optimum.
-    fn go_alone(&mut self, c: f64, fold: usize) -> SolveReport {
+    fn go_alone(&mut self, c: f64, fold: usize) -> Result<SolveReport, SvmError> {
         let at = (self.weights.row(fold).to_vec(), std::mem::take(&mut self.margins[fold]));
         let mut machine = Newton::resume(self.rows, self.signs.clone(), &self.units[fold], at, self.options);
-        let report = machine.solve(c);
+        let report = machine.solve(c)?;
         self.weights.row_mut(fold).assign(&aview1(machine.weights()));
         self.margins[fold] = machine.into_margins();
-        report
+        Ok(report)
     }
 
     /// u_i times the error 1 − y_i w·x_i: 0 where row i does not pay or is tested on.

@@ -19,7 +19,7 @@ use landmark_core::linalg::{add_product, product_into};
 
 use crate::svm::descent::DescentOptions;
 use crate::svm::vector::{add_scaled, dot};
-use crate::svm::{DenseRows, Rows, SolveReport, Tolerance};
+use crate::svm::{DenseRows, Rows, SolveReport, SvmError, Tolerance};
 
 /// Rows that enter or leave the Gram matrix in one product.
 const BLOCK_ROWS: usize = 1024;
@@ -66,15 +66,16 @@ impl Climb {
     /// From w = 0, which is near the optimum as long as C Σ‖x_i‖² is no more than the number of rows.
     pub(super) fn from_zero(rows: &DenseRows<'_>) -> Self {
         let squares: f64 = (0..rows.len()).map(|i| rows.curvature(i)).sum();
-        Self { reached: rows.len() as f64 / squares }
+        // squares beyond f64 would leave 0, and from there no way up
+        Self { reached: (rows.len() as f64 / squares).max(f64::MIN_POSITIVE) }
     }
 
     /// The solution at `c`, after those on the way.
-    pub(super) fn to<T>(&mut self, c: f64, mut solve: impl FnMut(f64) -> T) -> T {
+    pub(super) fn to<T>(&mut self, c: f64, mut solve: impl FnMut(f64) -> Result<T, SvmError>) -> Result<T, SvmError> {
         // not for the rounding of a path in steps of the same factor; from rows of zeros there is no way to go
         while self.reached * CLIMB < c / (1.0 + 1e-9) {
             self.reached *= CLIMB;
-            solve(self.reached);
+            solve(self.reached)?;
         }
         self.reached = c;
         solve(c)
@@ -126,7 +127,10 @@ impl<'a> Newton<'a> {
     }
 
     /// Goes on from the present w to the optimum for the costs C_i = c·u_i.
-    pub(super) fn solve(&mut self, c: f64) -> SolveReport {
+    ///
+    /// # Errors
+    /// [`SvmError::Overflow`].
+    pub(super) fn solve(&mut self, c: f64) -> Result<SolveReport, SvmError> {
         let by_violation = matches!(self.options.tolerance, Tolerance::Violation(_));
         let mut steps = 0;
         loop {
@@ -141,12 +145,12 @@ impl<'a> Newton<'a> {
                 self.update_gram();
                 let mut gradient = self.weights.clone();
                 add_scaled(-1.0, &dual_weights, &mut gradient);
-                let step = newton_step(&self.gram, c, &gradient);
+                let step = newton_step(&self.gram, c, &gradient)?;
                 self.advance(c, &step)
             };
             if !go_on {
                 report.violation = self.violation(&dual_weights);
-                return report;
+                return Ok(report);
             }
             steps += 1;
         }
@@ -263,19 +267,20 @@ pub(super) fn minimum_along(
 }
 
 /// −H⁻¹ g with H = 1 + 2c·gram. Where rounding leaves H without a Cholesky factor (c·gram beyond 10¹⁶), the ridge 1 is raised
-/// until there is one: a shorter, safer step to the same optimum.
-fn newton_step(gram: &Array2<f64>, c: f64, gradient: &[f64]) -> Vec<f64> {
+/// until there is one: a shorter, safer step to the same optimum. [`SvmError::Overflow`] where no finite ridge does.
+fn newton_step(gram: &Array2<f64>, c: f64, gradient: &[f64]) -> Result<Vec<f64>, SvmError> {
     let largest = gram.diag().iter().copied().fold(0.0, f64::max);
-    let mut ridge = 1.0;
-    loop {
+    let mut ridge = 1.0f64;
+    while ridge.is_finite() {
         let mut factor = gram.mapv(|g| 2.0 * c * g);
         factor.diag_mut().iter_mut().for_each(|d| *d += ridge);
         if let Some(mut step) = cholesky_solve(factor, gradient) {
             step.iter_mut().for_each(|s| *s = -*s);
-            return step;
+            return Ok(step);
         }
         ridge = (10.0 * ridge).max(f64::EPSILON * 2.0 * c * largest);
     }
+    Err(SvmError::Overflow { c })
 }
 
 /// A⁻¹ b through A = L Lᵀ; reads the lower triangle. `None` where A is not positive definite.

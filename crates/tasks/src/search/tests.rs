@@ -33,6 +33,66 @@ fn a_grid_visits_every_combination_once() {
 }
 
 #[test]
+fn a_grid_goes_on_from_whole_numbers_that_were_written_as_floats() {
+    let space = Space::from([
+        ("c".to_string(), Dimension::Values(vec![0.0, 1.0, 10.0])),
+        ("degree".to_string(), Dimension::Integer { low: 1, high: 2 }),
+    ]);
+    let grid = || Search::new(space.clone(), Strategy::Grid { points: 2 }, Direction::Minimize, 1).unwrap();
+    let mut whole = grid();
+    whole.run(|point| point.float("c")).unwrap();
+    let history: Vec<Trial> = serde_json::from_str(
+        r#"[{"point": {"c": 0, "degree": 1}, "outcome": {"value": 0.0}},
+            {"point": {"c": -0.0, "degree": 2}, "outcome": {"value": 0.0}},
+            {"point": {"c": 1, "degree": 1}, "outcome": {"failed": "no data"}}]"#,
+    )
+    .unwrap();
+    let mut resumed = grid().with_history(history).unwrap();
+    resumed.run(|point| point.float("c")).unwrap();
+    assert_eq!(resumed.trials().len(), 6);
+    assert_eq!(resumed.trials()[3..], whole.trials()[3..]);
+}
+
+#[test]
+fn a_grid_is_walked_in_its_order_around_what_was_tried() {
+    let mut search = search(Strategy::Grid { points: 2 });
+    let mut walk = Vec::new();
+    let mut ahead = search.clone();
+    while let Some(point) = ahead.suggest().unwrap() {
+        ahead.observe(point.clone(), Ok(0.0));
+        walk.push(point);
+    }
+    // the third before its turn
+    search.observe(walk[2].clone(), Ok(0.0));
+    let mut rest = walk.clone();
+    rest.remove(2);
+    for point in rest {
+        assert_eq!(search.suggest().unwrap(), Some(point.clone()));
+        search.observe(point, Err("no data".into()));
+    }
+    assert_eq!(search.suggest(), Ok(None));
+}
+
+#[test]
+fn a_grid_of_many_points_is_walked_in_a_moment() {
+    let space = Space::from(["a", "b"].map(|name| (name.to_string(), Dimension::Uniform { low: 0.0, high: 1.0 })));
+    let mut search = Search::new(space, Strategy::Grid { points: 150 }, Direction::Minimize, 1).unwrap();
+    // 22,500 points: 10¹² comparisons where every suggestion compares every point with every trial
+    search.run(|point| point.float("a")).unwrap();
+    assert_eq!(search.trials().len(), 150 * 150);
+}
+
+#[test]
+fn a_grid_with_more_combinations_than_numbers_is_refused() {
+    let names = (0..64).map(|k| (format!("x{k}"), Dimension::Values(vec![0.0, 1.0])));
+    let error = Search::new(names.collect(), Strategy::Grid { points: 2 }, Direction::Minimize, 1).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "the grid of 64 dimensions has more combinations than can be numbered: give them fewer values"
+    );
+}
+
+#[test]
 fn tpe_beats_random_draws_on_average() {
     let best = |strategy, seed| {
         let mut search = Search::new(space(), strategy, Direction::Minimize, seed).unwrap();

@@ -71,6 +71,20 @@ impl Features<'_> {
         }
         Ok(())
     }
+
+    /// As [`check_finite`](Self::check_finite), and the first row whose square overflows.
+    pub(crate) fn check_squares(&self) -> Result<(), SvmError> {
+        let square = |&row: &usize| -> f64 {
+            match self {
+                Self::Dense(x) => x.row(row).dot(&x.row(row)),
+                Self::Sparse(x) => x.row(row).map(|(_, v)| v * v).sum(),
+            }
+        };
+        // a square is finite only where every feature of the row is
+        let Some(row) = (0..self.shape().0).find(|row| !square(row).is_finite()) else { return Ok(()) };
+        self.check_finite()?;
+        Err(SvmError::TooLong { row })
+    }
 }
 
 impl<'a> From<ArrayView2<'a, f64>> for Features<'a> {

@@ -19,7 +19,7 @@ pub enum ClassWeights {
     Given(Vec<f64>),
 }
 
-/// Labelled rows that a machine can be trained on: finite features, labels in `0..classes`, every class with an example.
+/// Labelled rows that a machine can be trained on: finite features and squares of rows, labels in `0..classes`, every class with an example.
 #[derive(Debug, Clone, Copy)]
 pub struct TrainingSet<'a> {
     pub(crate) features: Features<'a>,
@@ -32,7 +32,7 @@ impl<'a> TrainingSet<'a> {
     /// Checks features (n × d) and labels (n, each in `0..classes`). One pass over the data.
     ///
     /// # Errors
-    /// No row or column, a NaN or ∞ (row and column named), a label out of range, a single class, a class without a row.
+    /// No row or column, a NaN or ∞ (row and column named), a row too long to be squared, a label out of range, a single class, a class without a row.
     pub fn new(features: impl Into<Features<'a>>, labels: &'a [usize], classes: usize) -> Result<Self, SvmError> {
         let features = features.into();
         let (rows, columns) = features.shape();
@@ -40,7 +40,7 @@ impl<'a> TrainingSet<'a> {
             return Err(SvmError::Empty { rows, columns });
         }
         check_labels(rows, labels, classes)?;
-        features.check_finite()?;
+        features.check_squares()?;
         Ok(Self { features, labels, classes, weights: None })
     }
 

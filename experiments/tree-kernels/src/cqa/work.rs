@@ -64,6 +64,14 @@ pub(super) fn set_name(file: &str) -> String {
     name.split('.').next().unwrap_or_default().to_owned()
 }
 
+/// The first two files whose sets have the same name.
+pub(super) fn of_one_name(files: &[String]) -> Option<(&String, &String)> {
+    files.iter().enumerate().find_map(|(place, second)| {
+        let first = files[..place].iter().find(|first| set_name(first) == set_name(second))?;
+        Some((first, second))
+    })
+}
+
 impl Ranking {
     pub(super) fn open(settings: &Settings, context: &StudyContext<'_>) -> Result<Self, StudyError> {
         let sets = match settings.files.is_empty() {
@@ -297,6 +305,7 @@ fn stamps(dataset: &str, training: usize, test: usize) -> Result<Vec<Caveat>, St
     Ok(texts.map(|text| Caveat { dataset: Some(dataset.to_owned()), text, breaks_comparison: true }).collect())
 }
 
+/// The training sets and the set that is ranked.
 fn chosen_sets(settings: &Settings, sets: &[Threads]) -> Result<(Vec<Threads>, Threads), StudyError> {
     let known = || sets.iter().map(|set| format!("`{}`", set.name())).collect::<Vec<_>>().join(", ");
     let find = |key: &str, name: &str| {
@@ -311,7 +320,11 @@ fn chosen_sets(settings: &Settings, sets: &[Threads]) -> Result<(Vec<Threads>, T
     };
     let test = cut(find("test", &settings.test)?, settings.test_threads);
     let names: Vec<String> = if settings.train.is_empty() {
-        sets.iter().map(|set| set.name().to_owned()).filter(|name| name.starts_with("train")).collect()
+        let trains = |name: &str| match settings.files.is_empty() {
+            true => name.starts_with("train"),
+            false => name != settings.test,
+        };
+        sets.iter().map(|set| set.name().to_owned()).filter(|name| trains(name)).collect()
     } else {
         settings.train.clone()
     };
@@ -367,6 +380,33 @@ impl Method {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Names of the sets that these settings train on, and of the one that they rank.
+    fn chosen(settings: Json, sets: &[&str]) -> Result<(Vec<String>, String), String> {
+        let set = |name: &&str| {
+            let line = r#"{"qid": "q", "subject": "Why?", "comments": [{"cid": "c", "label": "Good", "text": "So."}]}"#;
+            Threads::from_jsonl(name, line.as_bytes()).unwrap()
+        };
+        let sets: Vec<Threads> = sets.iter().map(set).collect();
+        let settings: Settings = serde_json::from_value(settings).unwrap();
+        let (train, test) = chosen_sets(&settings, &sets).map_err(|error| error.to_string())?;
+        Ok((train.iter().map(|set| set.name().to_owned()).collect(), test.name().to_owned()))
+    }
+
+    #[test]
+    fn of_files_all_but_the_ranked_one_train() {
+        let files = json!(["spring.jsonl", "train.jsonl", "judged.jsonl"]);
+        let sets = ["spring", "train", "judged"];
+        let names = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect::<Vec<_>>();
+        let default = json!({ "dataset": "mine", "landmarks": [5], "files": files, "test": "judged" });
+        assert_eq!(chosen(default, &sets), Ok((names(&["spring", "train"]), "judged".to_owned())));
+        let given =
+            json!({ "dataset": "mine", "landmarks": [5], "files": files, "test": "judged", "train": ["spring"] });
+        assert_eq!(chosen(given, &sets), Ok((names(&["spring"]), "judged".to_owned())));
+        let known = json!({ "dataset": "qatar_living", "landmarks": [5] });
+        let sets = ["train_part1", "dev", "train_part2", "test"];
+        assert_eq!(chosen(known, &sets), Ok((names(&["train_part1", "train_part2"]), "test".to_owned())));
+    }
 
     #[test]
     fn all_of_the_papers_comments_are_held_against_it_and_a_part_is_not() {
