@@ -68,12 +68,27 @@ impl Picked {
 /// # Errors
 /// A store that cannot be read.
 pub(crate) fn bill(context: &SweepContext<'_>, entries: &EntrySet) -> Result<u64, JobError> {
+    let (checks, is_paid) = priced(context, entries)?;
+    Ok(if is_paid { checks } else { 0 })
+}
+
+/// True where the budget leaves nothing for checks that would be made.
+///
+/// # Errors
+/// As [`bill`].
+pub(crate) fn are_left_out(context: &SweepContext<'_>, entries: &EntrySet) -> Result<bool, JobError> {
+    let (checks, is_paid) = priced(context, entries)?;
+    Ok(checks > 0 && !is_paid)
+}
+
+/// Evaluations of the checks, none where nothing is missing, and whether the budget pays for them beside what is missing.
+fn priced(context: &SweepContext<'_>, entries: &EntrySet) -> Result<(u64, bool), JobError> {
     let missing = context.metered.missing(entries).map_err(OracleError::from)?;
     if missing == 0 {
-        return Ok(0);
+        return Ok((0, true));
     }
-    let bill = Picked::of(context, entries)?.evaluations(context.metered.shape().evaluations_per_pair);
-    Ok(if context.matrix.budget.limit().is_some_and(|limit| limit < missing + bill) { 0 } else { bill })
+    let checks = Picked::of(context, entries)?.evaluations(context.metered.shape().evaluations_per_pair);
+    Ok((checks, context.matrix.budget.limit().is_none_or(|limit| missing + checks <= limit)))
 }
 
 /// Makes the checks that [`bill`] counts; warnings come back.

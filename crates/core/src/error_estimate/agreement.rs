@@ -2,7 +2,6 @@
 //!
 //! ‖K − K̃‖_F weighs every pair alike, and uses of a matrix look at its large scores: neighbours, clusters, duplicates.
 
-use super::exact::relative;
 use crate::oracle::Pair;
 
 /// One pair in so many counts as large.
@@ -44,7 +43,7 @@ impl Agreement {
         let large = &by_score[..(drawn.len() / LARGE_SHARE).max(FEWEST_LARGE)];
         let missed: f64 = large.iter().map(|pair| pair.missed).sum();
         let total: f64 = large.iter().map(|pair| pair.score * pair.score).sum();
-        Self { large_scores: (total > 0.0).then(|| relative(missed, total)).flatten(), correlation: correlation(drawn) }
+        Self { large_scores: (total > 0.0).then(|| (missed / total).sqrt()), correlation: correlation(drawn) }
     }
 }
 

@@ -5,10 +5,7 @@
 //! not be finished. A budget of seconds is not: the rank grows step by step, and the best step so far is the result.
 //! [`held_out`] says what its uniform columns tell of the recall of the factors.
 
-use landmark_core::approximation::Approximation;
-use landmark_core::approximation::Embedding;
-use landmark_core::approximation::Known;
-use landmark_core::approximation::ScatteredEntries;
+use landmark_core::approximation::{Approximation, Embedding, Known, ScatteredEntries};
 use landmark_core::entries::EntrySet;
 use landmark_core::error_estimate::Sample;
 use landmark_core::error_estimate::Stop;
@@ -150,12 +147,15 @@ fn is_kept(context: &SweepContext<'_>, job: &Job<'_>) -> bool {
 fn measure(context: &SweepContext<'_>, key: &CellKey, cell: &Cell) -> Result<Vec<ResultRow>, JobError> {
     let wanted = cell.rank;
     let cell = &affordable(context, cell)?;
+    let mut entries = EntrySet::new(context.metered.shape());
+    full_plan(context, cell)?.iter().for_each(|request| entries.add(&request.plan));
     if cell.rank < wanted {
         context.is_cut_short.set(true);
         // the checks before a run are of all that it asks for, which is more than its budget
-        let mut entries = EntrySet::new(context.metered.shape());
-        full_plan(context, cell)?.iter().for_each(|request| entries.add(&request.plan));
         program_check::check(context, &entries)?.iter().for_each(|warning| tracing::warn!("{warning}"));
+    } else if context.target(cell).is_none() && program_check::are_left_out(context, &entries)? {
+        let checks = counted(context.most_checks(), "evaluation");
+        tracing::warn!("the budget leaves nothing for the checks of the program: {checks} more have them made");
     }
     let gamma = context.fixed_gamma();
     let Fitted { approximation, spent, grown } = fit(context, cell, gamma)?;
@@ -283,23 +283,19 @@ fn affordable(context: &SweepContext<'_>, cell: &Cell) -> Result<Cell, JobError>
         let requests = errors::requests(context, Errors::of(context), &cell, &fit)?;
         context.missing(&requests).map_err(|error| OracleError::from(error).into())
     };
-    let checks = context.most_checks();
-    let all = missing(cell.rank)?;
-    if all <= limit {
-        if all > 0 && limit < all + checks {
-            tracing::warn!("the budget leaves nothing for the checks of the program, which are left out");
-        }
+    if missing(cell.rank)? <= limit {
         return Ok(cell.clone());
     }
-    let limit = limit.saturating_sub(checks);
+    let checks = context.most_checks();
+    let for_entries = limit.saturating_sub(checks);
     let (mut low, mut high) = (0, cell.rank - 1);
     while low < high {
         let middle = (low + high).div_ceil(2);
-        if missing(middle)? <= limit { low = middle } else { high = middle - 1 }
+        if missing(middle)? <= for_entries { low = middle } else { high = middle - 1 }
     }
     if low == 0 {
-        let (budget, requested) = (limit + checks, missing(1)? + checks);
-        return Err(OracleError::BudgetExhausted { budget, spent: 0, requested }.into());
+        let requested = missing(1)? + checks;
+        return Err(OracleError::BudgetExhausted { budget: limit, spent: 0, requested }.into());
     }
     Ok(at(low))
 }

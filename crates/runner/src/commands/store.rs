@@ -71,7 +71,7 @@ fn verify(store: &TileStore) -> Result<(String, Exit)> {
         return Ok((text, Exit::Done));
     }
     text += &format!(
-        "`runner store gc {}` removes files that can't be used; their entries are evaluated again when needed\n",
+        "`runner store gc {}` removes those that can't be used; their entries are evaluated again when needed\n",
         store.address()
     );
     Ok((text, Exit::Failed))

@@ -370,6 +370,12 @@ fn a_program_is_checked_within_a_budget_too() {
         assert_eq!(said.code, Some(1), "{limits:?}: {}", said.err);
         assert!(said.err.contains("the program says that its score is symmetric"), "{limits:?}: {}", said.err);
     }
+    // a budget of the fit and its estimate alone buys both, and says what it left out
+    let scratch = place();
+    scratch.write("config.yaml", &CONFIG.replace("checks: 0", "checks: 16"));
+    let said = scratch.run_well(&["--set", "budget.entries=742"]);
+    assert!(said.err.contains("leaves nothing for the checks of the program"), "{}", said.err);
+    assert!(asked(&scratch).len() <= 742);
 }
 
 #[test]

@@ -1,0 +1,182 @@
+//! The recall that is stated against the truth, and what a search asks for.
+
+use ndarray::Array2;
+use rand::Rng as _;
+
+use super::*;
+use landmark_core::oracle::{AsymmetryPolicy, Budget, EmbeddingProxy, Metered, Precomputed};
+use landmark_core::stream::stream;
+
+/// Cosines of hidden vectors with the popularity of both items, and a proxy that sees half of their numbers.
+fn problem(n: usize, seed: u64) -> (Array2<f64>, Arc<dyn Oracle>) {
+    let mut rng = stream(seed, "recall", "problem", n as u64);
+    let vectors = Array2::from_shape_fn((n, 8), |_| rng.gen_range(-1.0..1.0));
+    let popularity: Vec<f64> = (0..n).map(|_| rng.gen_range(-0.4..0.4)).collect();
+    let cosine = EmbeddingProxy::cosine(vectors.clone()).unwrap();
+    let mut scores = Array2::zeros((n, n));
+    let all: Vec<usize> = (0..n).collect();
+    cosine.block(&all, &all, scores.view_mut()).unwrap();
+    for ((i, j), score) in scores.indexed_iter_mut() {
+        *score += popularity[i] + popularity[j];
+    }
+    let seen = vectors.slice(ndarray::s![.., ..6]).to_owned();
+    (scores, Arc::new(EmbeddingProxy::cosine(seen).unwrap()))
+}
+
+fn oracle(scores: &Array2<f64>) -> Precomputed {
+    Precomputed::new(scores.clone(), AsymmetryPolicy::Reject).unwrap()
+}
+
+fn audit(recall: f64, delta: f64) -> Audit {
+    Audit { target: Target::new(recall, delta).unwrap(), is_strict: false, rows: None }
+}
+
+fn params(k: usize, calls_per_item: usize) -> RoundsParams {
+    RoundsParams { k, calls_per_item, ..RoundsParams::default() }
+}
+
+fn search(
+    oracle: &dyn Oracle,
+    proxy: &Arc<dyn Oracle>,
+    params: RoundsParams,
+    audit: Audit,
+    seed: u64,
+) -> Result<Audited, AuditError> {
+    let landmarks = Landmarks::uniform(oracle.len(), &mut stream(seed, "recall", "landmarks", 0));
+    let mut rng = stream(seed, "recall", "audit", 0);
+    nearest_to(oracle, std::slice::from_ref(proxy), params, &landmarks, audit, &mut rng)
+}
+
+/// Mean share of the k best of every item that its list holds.
+fn recall(scores: &Array2<f64>, lists: &[Vec<Neighbour>], k: usize) -> f64 {
+    let share = |(item, list): (usize, &Vec<Neighbour>)| {
+        let items: HashSet<usize> = list.iter().map(|near| near.item).collect();
+        share_found(scores.row(item).as_slice().unwrap(), item, k, |other| items.contains(&other))
+    };
+    lists.iter().enumerate().map(share).sum::<f64>() / lists.len() as f64
+}
+
+#[test]
+fn the_recall_that_is_stated_is_had_in_all_draws_but_the_share_that_is_allowed() {
+    let (scores, proxy) = problem(160, 1);
+    let audit = audit(0.8, 0.2);
+    let (mut right, mut fewest) = (0, u64::MAX);
+    let draws = 25;
+    for seed in 0..draws {
+        let metered = Metered::new(oracle(&scores));
+        let found = search(&metered, &proxy, params(10, 120), audit, seed).unwrap();
+        assert_eq!(found.refused, None);
+        let last = found.steps.last().unwrap();
+        assert!(last.lower >= 0.8 && last.recall >= last.lower, "{last:?}");
+        right += u32::from(recall(&scores, &found.lists, 10) >= 0.8);
+        fewest = fewest.min(metered.spent().evaluations);
+        for &item in &found.rows {
+            let whole = [found.lists[item].clone()];
+            let row = scores.row(item).to_owned().insert_axis(ndarray::Axis(0));
+            let items: HashSet<usize> = whole[0].iter().map(|near| near.item).collect();
+            assert_eq!(share_found(row.as_slice().unwrap(), item, 10, |other| items.contains(&other)), 1.0);
+        }
+    }
+    // 1 − δ less two binomial standard errors of 25 draws
+    assert!(f64::from(right) >= 0.64 * draws as f64, "{right}");
+    assert!(fewest < 160 * 159 / 2, "it is no full search");
+}
+
+#[test]
+fn every_pair_is_asked_for_once_and_scores_are_the_oracles() {
+    let (scores, proxy) = problem(150, 2);
+    let seen = Metered::new(oracle(&scores));
+    let found = search(&seen, &proxy, params(5, 100), audit(0.9, 0.1), 3).unwrap();
+    let landmarks = Landmarks::uniform(150, &mut stream(3, "recall", "landmarks", 0));
+    let mut rng = stream(3, "recall", "audit", 0);
+    let (shape, proxies) = (OracleShape::of(&seen), [Arc::clone(&proxy)]);
+    let told = audited_items(shape, &proxies, params(5, 100), &landmarks, audit(0.9, 0.1), &mut rng).unwrap();
+    assert_eq!(told, found.rows);
+    // hidden rows and what was asked for beside them
+    let rows = found.rows.len() as u64;
+    let hidden = rows * 149 - rows * (rows - 1) / 2;
+    let asked = found.steps.last().unwrap().asked;
+    assert!(seen.spent().evaluations <= hidden + asked);
+    assert!(seen.spent().evaluations >= asked.max(hidden));
+    assert_eq!(seen.spent().evaluations, seen.spent().cells);
+    for (item, list) in found.lists.iter().enumerate() {
+        assert_eq!(list.len(), 5);
+        for near in list.iter().filter(|near| near.exact) {
+            assert_eq!(near.score, scores[[item, near.item]]);
+        }
+        let distinct: HashSet<usize> = list.iter().map(|near| near.item).collect();
+        assert!(distinct.len() == 5 && !distinct.contains(&item));
+    }
+    assert_eq!(search(&oracle(&scores), &proxy, params(5, 100), audit(0.9, 0.1), 3).unwrap(), found);
+}
+
+#[test]
+fn a_search_that_may_not_go_on_says_what_would_be_enough() {
+    let (scores, proxy) = problem(200, 4);
+    let found = search(&oracle(&scores), &proxy, params(10, 8), audit(0.9, 0.1), 1).unwrap();
+    let Some(Enough::Pairs(pairs)) = found.refused else { panic!("{:?}", found.refused) };
+    let asked = found.steps.last().unwrap().asked;
+    assert!(found.steps.last().unwrap().lower < 0.9);
+    // with as many pairs more the next search states it
+    let calls = (asked + pairs).div_ceil(200) as usize;
+    let more = search(&oracle(&scores), &proxy, params(10, calls + 1), audit(0.9, 0.1), 1).unwrap();
+    assert_eq!(more.refused, None, "{pairs} of {asked}: {:?}", more.steps.last());
+    // a budget of the oracle does the same
+    let rows = 30 * 199;
+    let metered = Metered::with_budget(oracle(&scores), Budget { entries: Some(rows + 1500), seconds: None });
+    let cut = search(&metered, &proxy, params(10, 100), audit(0.9, 0.1), 1).unwrap();
+    assert!(cut.refused.is_some() && metered.spent().evaluations <= rows + 1500);
+}
+
+#[test]
+fn few_items_and_many_neighbours_are_all_of_them() {
+    for (n, k) in [(2, 1), (3, 10), (12, 50)] {
+        let (scores, proxy) = problem(n, 5);
+        let found = search(&oracle(&scores), &proxy, params(k, 100), audit(0.9, 0.1), 1).unwrap();
+        assert_eq!(found.refused, None, "{n}");
+        assert_eq!(recall(&scores, &found.lists, k), 1.0, "{n} {k}");
+    }
+}
+
+#[test]
+fn rounds_of_the_proxys_pairs_alone_state_their_recall_too() {
+    let (scores, proxy) = problem(120, 8);
+    let all = RoundsParams { share: 1.0, ..params(3, 119) };
+    let found = search(&oracle(&scores), &proxy, all, audit(0.8, 0.2), 1).unwrap();
+    assert_eq!(found.refused, None);
+    assert!(found.steps.last().unwrap().asked < 120 * 119 / 2, "it stops where the recall is stated");
+    assert!(recall(&scores, &found.lists, 3) >= 0.8);
+    let few = RoundsParams { share: 1.0, ..params(3, 8) };
+    let found = search(&oracle(&scores), &proxy, few, audit(0.95, 0.05), 1).unwrap();
+    assert!(found.steps.len() > 1, "every round is a step");
+}
+
+#[test]
+fn a_single_item_misses_nothing() {
+    let scores = Array2::ones((1, 1));
+    let proxy: Arc<dyn Oracle> = Arc::new(EmbeddingProxy::cosine(Array2::ones((1, 2))).unwrap());
+    let found = search(&oracle(&scores), &proxy, params(3, 10), audit(0.9, 0.1), 1).unwrap();
+    assert_eq!((found.refused, found.lists), (None, vec![Vec::new()]));
+}
+
+#[test]
+fn duplicates_are_as_good_as_each_other() {
+    // every item five times
+    let (few, _) = problem(30, 6);
+    let scores = Array2::from_shape_fn((150, 150), |(i, j)| few[[i / 5, j / 5]]);
+    let vectors = Array2::from_shape_fn((150, 2), |(i, a)| ((i / 5 + 31 * a) as f64).sin());
+    let proxy: Arc<dyn Oracle> = Arc::new(EmbeddingProxy::cosine(vectors).unwrap());
+    let found = search(&oracle(&scores), &proxy, params(4, 149), audit(0.8, 0.2), 1).unwrap();
+    assert_eq!(found.refused, None);
+    assert!(recall(&scores, &found.lists, 4) >= 0.8);
+}
+
+#[test]
+fn too_few_rows_are_refused_before_a_call() {
+    let (scores, proxy) = problem(100, 7);
+    let metered = Metered::new(oracle(&scores));
+    let few = Audit { rows: Some(10), ..audit(0.95, 0.05) };
+    let error = search(&metered, &proxy, params(1, 50), few, 1).unwrap_err();
+    assert!(error.to_string().contains("the least that can"), "{error}");
+    assert_eq!(metered.spent().cells, 0);
+}
