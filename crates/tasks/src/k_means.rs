@@ -10,6 +10,9 @@ use ndarray::{Array1, Array2, ArrayView2, Axis};
 use rand::Rng as _;
 use serde::{Deserialize, Serialize};
 
+/// Coordinates whose size is beyond 2^±this are scaled: squares of larger ones overflow, of smaller ones vanish.
+const LARGEST_EXPONENT: i32 = 480;
+
 /// Points handled at a time.
 const POINTS_AT_A_TIME: usize = 4096;
 
@@ -36,7 +39,7 @@ pub struct KMeans {
     pub labels: Vec<usize>,
     /// Their means, c × r; where the iterations ran out, those of the labels of the iteration before.
     pub centres: Array2<f64>,
-    /// Σ ‖x − centre‖².
+    /// Σ ‖x − centre‖²; infinite only where that exceeds the largest number.
     pub inertia: f64,
     /// Iterations until no point moved, or as many as were allowed.
     pub iterations: usize,
@@ -47,12 +50,34 @@ pub struct KMeans {
 /// Clusters the rows of `points` (n × r).
 ///
 /// # Errors
-/// No cluster, no iteration, or more clusters than points.
+/// No cluster, no iteration, more clusters than points, or a coordinate that is not finite.
 pub fn k_means(points: ArrayView2<'_, f64>, params: KMeansParams, rng: &mut Rng) -> Result<KMeans, KMeansError> {
     let KMeansParams { clusters, iterations } = params;
     if clusters == 0 || clusters > points.nrows() || iterations == 0 {
-        return Err(KMeansError { clusters, iterations, points: points.nrows() });
+        return Err(KMeansError::Numbers { clusters, iterations, points: points.nrows() });
     }
+    if let Some(((point, column), &value)) = points.indexed_iter().find(|(_, value)| !value.is_finite()) {
+        return Err(KMeansError::NotFinite { point, column, value });
+    }
+    let largest = points.iter().fold(0.0_f64, |largest, value| largest.max(value.abs()));
+    let exponent = if largest > 0.0 { largest.log2().floor() as i32 } else { 0 };
+    if exponent.abs() <= LARGEST_EXPONENT {
+        return iterate(points, params, rng);
+    }
+    // in two steps, of which neither overflows; powers of two change no digit
+    let (half, rest) = (exponent / 2, exponent - exponent / 2);
+    let scaled = points.mapv(|value| value * 2.0_f64.powi(-half) * 2.0_f64.powi(-rest));
+    let mut found = iterate(scaled.view(), params, rng)?;
+    found.centres.mapv_inplace(|value| value * 2.0_f64.powi(half) * 2.0_f64.powi(rest));
+    for step in [half, rest, half, rest] {
+        found.inertia *= 2.0_f64.powi(step);
+    }
+    Ok(found)
+}
+
+/// Lloyd's iteration, for points whose squares are neither too large nor too small.
+fn iterate(points: ArrayView2<'_, f64>, params: KMeansParams, rng: &mut Rng) -> Result<KMeans, KMeansError> {
+    let KMeansParams { clusters, iterations } = params;
     let lengths: Array1<f64> = points.rows().into_iter().map(|row| row.dot(&row)).collect();
     let mut centres = seed(points, &lengths, clusters, rng);
     let mut labels = vec![usize::MAX; points.nrows()];
@@ -66,18 +91,37 @@ pub fn k_means(points: ArrayView2<'_, f64>, params: KMeansParams, rng: &mut Rng)
         }
         restarted += update(points, &labels, distances, &mut centres);
     }
-    Err(KMeansError { clusters, iterations, points: points.nrows() })
+    Err(KMeansError::Numbers { clusters, iterations, points: points.nrows() })
 }
 
-/// An impossible number of clusters or iterations.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "{clusters} clusters of {points} points in {iterations} iterations are impossible: ask for 1 to {points} clusters and at least 1 iteration"
-)]
-pub struct KMeansError {
-    clusters: usize,
-    iterations: usize,
-    points: usize,
+/// Why points cannot be clustered.
+#[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum KMeansError {
+    /// An impossible number of clusters or iterations.
+    #[error(
+        "{clusters} clusters of {points} points in {iterations} iterations are impossible: ask for 1 to {points} clusters and at least 1 iteration"
+    )]
+    Numbers {
+        /// Clusters asked for.
+        clusters: usize,
+        /// Iterations allowed.
+        iterations: usize,
+        /// Points given.
+        points: usize,
+    },
+    /// A coordinate that is NaN or infinite.
+    #[error(
+        "cannot cluster point {point}: its column {column} is {value} (expected a finite number). Leave the point out, or fit its vector again"
+    )]
+    NotFinite {
+        /// The point.
+        point: usize,
+        /// The column.
+        column: usize,
+        /// The value there.
+        value: f64,
+    },
 }
 
 /// k-means++: the first centre uniformly, each further one with probability proportional to the squared distance to the
@@ -222,6 +266,32 @@ mod tests {
         let found =
             k_means(points.view(), KMeansParams { clusters: 3, iterations: 5 }, &mut stream(1, "x", "y", 0)).unwrap();
         assert_eq!(found.inertia, 0.0);
+    }
+
+    #[test]
+    fn points_of_any_finite_size_are_clustered_as_their_multiples_by_a_power_of_two_are() {
+        let points = clouds();
+        let params = KMeansParams { clusters: 3, iterations: 50 };
+        let plain = k_means(points.view(), params, &mut stream(1, "x", "seed", 0)).unwrap();
+        for exponent in [-900, -600, 600, 1000] {
+            let scale = 2.0_f64.powi(exponent);
+            let found = k_means((&points * scale).view(), params, &mut stream(1, "x", "seed", 0)).unwrap();
+            assert_eq!(found.labels, plain.labels, "2^{exponent}");
+            assert_eq!((found.centres / scale), plain.centres, "2^{exponent}");
+        }
+        let far = ndarray::array![[1e200], [-1e200], [f64::MAX], [-f64::MAX]];
+        let found = k_means(far.view(), KMeansParams { clusters: 2, iterations: 9 }, &mut stream(1, "x", "y", 0));
+        assert!(found.unwrap().centres.iter().all(|value| value.is_finite()));
+    }
+
+    #[test]
+    fn a_coordinate_that_is_not_finite_is_refused_by_its_place() {
+        for value in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+            let mut points = clouds();
+            points[[7, 1]] = value;
+            let error = k_means(points.view(), KMeansParams::default(), &mut stream(1, "x", "y", 0)).unwrap_err();
+            assert!(matches!(error, KMeansError::NotFinite { point: 7, column: 1, .. }), "{error}");
+        }
     }
 
     #[test]

@@ -98,6 +98,16 @@ pub enum IndexError {
         /// The number.
         value: f64,
     },
+    /// A signature that is neither +1 nor −1.
+    #[error(
+        "cannot index column {column}: its sign is {value} (expected 1 or -1). Multiply the column by the square root of the size of its sign, and keep the sign"
+    )]
+    Signature {
+        /// The column.
+        column: usize,
+        /// Its sign.
+        value: f64,
+    },
 }
 
 /// The `k` most similar other items of every item, approximately, and their measured recall. Where no more than `ef` others are there, and for an item of
@@ -113,6 +123,9 @@ pub fn approximate_top_k(
     mut done: impl FnMut(f64),
 ) -> Result<Approximate, IndexError> {
     refuse_non_finite(vectors.vectors)?;
+    if let Some((column, &value)) = vectors.signature.iter().enumerate().find(|(_, sign)| sign.abs() != 1.0) {
+        return Err(IndexError::Signature { column, value });
+    }
     let n = vectors.len();
     let k = k.min(n.saturating_sub(1));
     let ef = params.ef.max(k + 1);
@@ -390,6 +403,17 @@ mod tests {
         for (item, list) in all.lists.iter().enumerate() {
             assert!(list.len() == 8 && list.iter().all(|one| one.item != item));
             assert!(list.iter().all(|one| (one.score - vectors.score(item, one.item)).abs() < 1e-12));
+        }
+    }
+
+    #[test]
+    fn a_sign_that_is_neither_1_nor_minus_1_is_refused_and_no_column_is_dropped() {
+        let (z, signature) = factors(300, 6);
+        for value in [2.0, 0.5, 0.0, f64::NAN] {
+            let mut signature = signature.clone();
+            signature[4] = value;
+            let error = approximate_top_k(with(&z, &signature), 3, ApproximateParams::default(), |_| {}).unwrap_err();
+            assert!(matches!(error, IndexError::Signature { column: 4, .. }), "{error}");
         }
     }
 
