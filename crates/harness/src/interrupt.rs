@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use landmark_core::oracle::Oracle;
-use landmark_store::Stored;
+use landmark_store::{AfterClose, Stored};
 
 /// Act to be done before the end.
 struct LastAct {
@@ -41,7 +41,7 @@ pub fn before_the_end<T: Send + Sync + 'static>(of: &Arc<T>, act: impl Fn(&T) + 
 /// Has what a store has not published yet published before an interrupted program ends.
 pub(crate) fn flush_before_the_end<O: Oracle + 'static>(stored: &Arc<Stored<O>>) {
     before_the_end(stored, |stored| {
-        if let Err(error) = stored.close() {
+        if let Err(error) = stored.close(AfterClose::Wait) {
             eprintln!("what was bought last could not be written: {error}");
         }
     });

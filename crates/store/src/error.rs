@@ -1,6 +1,7 @@
 //! Errors of a store, each with the file and the next step.
 
 use std::io;
+use std::time::Duration;
 
 use landmark_core::oracle::OracleError;
 
@@ -155,6 +156,22 @@ pub enum StoreError {
     TooManyItems {
         /// Number of items.
         len: usize,
+    },
+    /// It was closed, and takes nothing in any more.
+    #[error(
+        "cannot {action}: the store was closed (expected one that is open). Attach the oracle to its store once more"
+    )]
+    Closed {
+        /// Action that was asked for.
+        action: &'static str,
+    },
+    /// A lease that is too short to be renewed in time.
+    #[error("cannot take `{work}`: the lease is {lease:?} (expected at least 1 s). Give a longer lease")]
+    Lease {
+        /// The piece of work.
+        work: String,
+        /// The lease.
+        lease: Duration,
     },
     /// Any other failure of the storage.
     #[error(

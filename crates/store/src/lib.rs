@@ -54,7 +54,7 @@ pub use failures::{OracleFailures, StoredFailure};
 pub use maintenance::{Cleaned, Contents, Problem, Verified};
 pub use memory::default_memory;
 pub use plans::{Claim, Taken};
-pub use stored::Stored;
+pub use stored::{AfterClose, Stored};
 
 const MANIFEST: &str = "oracle.json";
 const MANIFEST_FORMAT: u32 = 1;

@@ -21,6 +21,8 @@ use super::{StoreError, TileStore};
 
 /// The folder of all plans.
 const PLANS: &str = "plans";
+/// The shortest lease: times of objects are whole seconds.
+const SHORTEST_LEASE: Duration = Duration::from_secs(1);
 /// A claim is renewed so many times a lease.
 const RENEWALS: u32 = 4;
 
@@ -88,7 +90,7 @@ impl TileStore {
     /// Takes a piece of work that is neither done nor had by a living worker. `lease` is how long one may be silent.
     ///
     /// # Errors
-    /// A store that cannot be read or written.
+    /// A lease below one second; a store that cannot be read or written.
     pub fn take(&self, plan: &str, work: &str, lease: Duration) -> Result<Taken, StoreError> {
         let Some(claim) = self.claim(plan, work, lease)? else { return Ok(Taken::Busy) };
         // another may have finished it between the look at its claims and ours
@@ -105,6 +107,9 @@ impl TileStore {
     }
 
     fn claim(&self, plan: &str, work: &str, lease: Duration) -> Result<Option<Claim>, StoreError> {
+        if lease < SHORTEST_LEASE {
+            return Err(StoreError::Lease { work: work.to_owned(), lease });
+        }
         let prefix = format!("{work}.claim-");
         let documents = self.plan_documents(plan)?;
         let claims = documents.iter().filter_map(|(name, age)| Some((name.strip_prefix(&prefix)?.parse().ok()?, *age)));
@@ -134,7 +139,7 @@ fn next_generation(claims: impl Iterator<Item = (u64, u64)>, lease: u64) -> Opti
     let mut next = 0;
     for (generation, age) in claims {
         // any of them: one that was taken for dead may have woken up while its successor died
-        if age < lease.max(1) {
+        if age < lease {
             return None;
         }
         next = next.max(generation.saturating_add(1));
@@ -198,6 +203,17 @@ mod tests {
         assert!(matches!(store.take("mine", "t1", lease).unwrap(), Taken::Done));
         let left = store.plan_documents("mine").unwrap();
         assert_eq!(left.len(), 1, "no claim is left: {left:?}");
+    }
+
+    #[test]
+    fn a_lease_below_a_second_is_refused_and_nothing_is_claimed() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = TileStore::open(&folder.path().display().to_string()).unwrap();
+        for lease in [Duration::ZERO, Duration::from_nanos(1), Duration::from_millis(999)] {
+            let error = store.take("mine", "t1", lease).err().unwrap();
+            assert!(matches!(error, StoreError::Lease { .. }), "{error}");
+        }
+        assert!(store.plan_documents("mine").unwrap().is_empty());
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 use std::io;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::{Duration, Instant};
 
@@ -50,11 +50,26 @@ pub struct Stored<O: Oracle> {
     /// A batch was evaluated, or failed.
     has_landed: Condvar,
     bought: AtomicU64,
-    is_closing: AtomicBool,
+    /// [`OPEN`], or what becomes of those that ask after [`close`](Stored::close).
+    closing: AtomicU8,
+}
+
+/// Nobody has asked for the end.
+const OPEN: u8 = 0;
+
+/// What becomes of a thread that asks a closed store for an entry that is not there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AfterClose {
+    /// It gets [`StoreError::Closed`].
+    Refuse = 1,
+    /// It waits for ever, and reports no error: for a program that is about to end.
+    Wait = 2,
 }
 
 /// State that one thread at a time may touch.
 struct WriteState {
+    /// All is published, and nothing is taken in any more.
+    is_closed: bool,
     manifest: Manifest,
     /// The manifest has been seen in the store.
     is_described: bool,
@@ -115,6 +130,7 @@ impl<O: Oracle> Stored<O> {
         let sizer = BatchSizer::new(oracle.calls_at_once());
         let folder = store.backend.folder().map(|root| root.join(&manifest.identity));
         let state = WriteState {
+            is_closed: false,
             log: CallLog::new(folder, part.as_deref(), store.sync),
             manifest,
             is_described: false,
@@ -129,9 +145,8 @@ impl<O: Oracle> Stored<O> {
             landed: 0,
         };
         let (held, state) = (RwLock::new(held), Mutex::new(state));
-        let (has_landed, bought, is_closing) = (Condvar::new(), AtomicU64::new(0), AtomicBool::new(false));
-        let stored =
-            Self { oracle, identity, is_apart, shape, store, part, held, state, has_landed, bought, is_closing };
+        let (has_landed, bought, closing) = (Condvar::new(), AtomicU64::new(0), AtomicU8::new(OPEN));
+        let stored = Self { oracle, identity, is_apart, shape, store, part, held, state, has_landed, bought, closing };
         stored.refresh()?;
         Ok(stored)
     }
@@ -177,7 +192,7 @@ impl<O: Oracle> Stored<O> {
         if entries.is_empty() {
             return Ok(());
         }
-        let (count, mut state) = (entries.len(), self.state());
+        let (count, mut state) = (entries.len(), self.open_state("take scores in")?);
         state.unpublished.extend(entries);
         let kept = self.announce(&mut state).and_then(|()| self.publish(&mut state));
         if kept.is_err() {
@@ -231,7 +246,8 @@ impl<O: Oracle> Stored<O> {
                 }
             }
         }
-        for (i, j) in set.scattered() {
+        let of_rows = set.rows().into_iter().flat_map(|i| all.iter().map(move |&j| (i, j)));
+        for (i, j) in of_rows.filter(|&(_, j)| !set.has_column(j)).chain(set.scattered()) {
             let counted = i == j && self.shape.diagonal_known;
             if !counted && held.get(i, j).map_err(scratch_failed)?.is_none() && !failed.contains(&held.key(i, j)) {
                 evaluations += calls(i, j)?;
@@ -290,35 +306,40 @@ impl<O: Oracle> Stored<O> {
     /// Publishes what was evaluated and waits. To be called at the end of a run, for only here a full disk can be reported.
     ///
     /// # Errors
-    /// A store that cannot be written; what waits is kept and tried again.
+    /// A store that cannot be written; what waits is kept and tried again. [`StoreError::Closed`].
     pub fn flush(&self) -> Result<(), StoreError> {
-        self.publish(&mut self.state())
+        self.publish(&mut *self.open_state("publish")?)
     }
 
-    /// Publishes what waits, and lets nobody evaluate any more: for a program that is about to end. Waits for what is being evaluated, about
-    /// half a second. Who asks for an entry that is not there waits for ever.
+    /// Publishes what waits, and lets nobody evaluate any more. Waits for what is being evaluated, about half a second. What is here is still
+    /// answered; who asks for an entry that is not fares as `after` says. A second time it does nothing.
     ///
     /// # Errors
-    /// A store that cannot be written.
-    pub fn close(&self) -> Result<(), StoreError> {
-        self.is_closing.store(true, Ordering::Relaxed);
+    /// A store that cannot be written: what waits is kept, and closing or [`flush`](Self::flush) tries once more. Nobody evaluates then either.
+    pub fn close(&self, after: AfterClose) -> Result<(), StoreError> {
+        self.closing.store(after as u8, Ordering::Relaxed);
         let mut state = self.state();
         while !state.under_way.is_empty() {
             state = self.await_landing(state);
         }
+        // those that wait for another's batch learn of the end
+        self.has_landed.notify_all();
+        if state.is_closed {
+            return Ok(());
+        }
         let published = self.publish(&mut state);
         let folder = state.manifest.identity.clone();
         state.writers.leave(&self.store.backend, &folder);
-        std::mem::forget(state);
+        state.is_closed = published.is_ok();
         published
     }
 
     /// Reads the tiles that other runs have published since the last look; answers how many.
     ///
     /// # Errors
-    /// The first tile that is torn, edited or foreign, by name; [`StoreError::Vanished`].
+    /// The first tile that is torn, edited or foreign, by name; [`StoreError::Vanished`]; [`StoreError::Closed`].
     pub fn refresh(&self) -> Result<usize, StoreError> {
-        self.look(&mut self.state())
+        self.look(&mut *self.open_state("read what others published")?)
     }
 
     /// Describes the oracle in the store and joins those that evaluate, or stays with them.
@@ -364,6 +385,12 @@ impl<O: Oracle> Stored<O> {
 
     fn state(&self) -> MutexGuard<'_, WriteState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The state of a store that takes something in.
+    fn open_state(&self, action: &'static str) -> Result<MutexGuard<'_, WriteState>, StoreError> {
+        let state = self.state();
+        if state.is_closed { Err(StoreError::Closed { action }) } else { Ok(state) }
     }
 
     fn await_landing<'a>(&self, state: MutexGuard<'a, WriteState>) -> MutexGuard<'a, WriteState> {
@@ -449,11 +476,10 @@ impl<O: Oracle> Stored<O> {
 
 impl<O: Oracle> Drop for Stored<O> {
     fn drop(&mut self) {
-        if *self.is_closing.get_mut() {
-            // all is published, and the lock is never given back
+        let mut state = self.state();
+        if state.is_closed {
             return;
         }
-        let mut state = self.state();
         if let Err(error) = self.publish(&mut state) {
             let waiting = state.unpublished.len();
             match state.log.name() {

@@ -9,11 +9,12 @@ use std::time::Instant;
 use landmark_core::oracle::{Attempt, Oracle, OracleError, Pair, check_finite};
 use rayon::ThreadPool;
 
+use super::super::StoreError;
 use super::super::batch_sizer::Landing;
 use super::super::call_log::{Subject, SyncPolicy};
 use super::super::entry_request::{Batch, Cursor, EntryRequest};
 use super::super::tile::Entry;
-use super::{Stored, WriteState, id, scratch_failed};
+use super::{AfterClose, OPEN, Stored, WriteState, id, scratch_failed};
 
 /// Looking for new tiles may take this share of the time at most, 1/20.
 const LOOKING_SHARE: u32 = 20;
@@ -91,8 +92,11 @@ impl<O: Oracle> Stored<O> {
         search: &Mutex<Search>,
         call_help: &mut dyn FnMut(),
     ) -> Result<Option<MutexGuard<'a, WriteState>>, OracleError> {
-        // a store that is closing never gives the state back
-        if self.is_closing.load(Ordering::Relaxed) || state.under_way.is_full() {
+        let closing = self.closing.load(Ordering::Relaxed);
+        if closing == AfterClose::Refuse as u8 {
+            return Err(StoreError::Closed { action: "evaluate a pair" }.into());
+        }
+        if closing != OPEN || state.under_way.is_full() {
             return Ok(Some(self.await_landing(state)));
         }
         let mut search_now = lock(search);

@@ -6,12 +6,12 @@ use std::process::Command;
 use std::sync::Arc;
 
 use landmark_core::oracle::{Identity, Itemless, Oracle, OracleError, Symmetry};
-use landmark_store::{ItemList, OracleLabel, StoreError, Stored, TileStore};
+use landmark_store::{AfterClose, ItemList, OracleLabel, StoreError, Stored, TileStore};
 use ndarray::Array2;
 use object_store::ObjectStore;
 
 use crate::counting::{Counting, attach, tiles};
-use crate::faulty::{Faults, Faulty};
+use crate::faulty::{Fault, Faults, Faulty};
 
 fn label() -> OracleLabel {
     OracleLabel::new("counting", "")
@@ -132,6 +132,30 @@ fn a_tile_that_is_listed_and_never_there_is_an_error_and_one_that_comes_back_is_
     let error = store.attach(Counting::symmetric(20), label()).err().expect("ten times is never");
     assert!(error.to_string().contains(&tile.display().to_string()), "{error}");
     assert!(error.source().unwrap().to_string().contains("listed 3 times"), "{error}");
+}
+
+#[test]
+fn a_close_that_failed_can_be_tried_once_more_and_letting_go_publishes_what_it_could_not() {
+    for retries in [true, false] {
+        let folder = tempfile::tempdir().unwrap();
+        let faults = Arc::<Faults>::default();
+        let wrap = |inner| Arc::new(Faulty { inner, faults: Arc::clone(&faults) }) as Arc<dyn ObjectStore>;
+        let store = TileStore::open_through(&folder.path().display().to_string(), wrap).unwrap();
+        let stored = store.attach(Counting::symmetric(20), label()).unwrap();
+        stored.evaluate(&[(0, 5), (1, 6)], &mut [0.0; 2]).unwrap();
+        faults.arm(0, 100, Fault::Before);
+        stored.close(AfterClose::Refuse).unwrap_err();
+        stored.flush().unwrap_err();
+        stored.close(AfterClose::Refuse).unwrap_err();
+        faults.disarm();
+        if retries {
+            stored.close(AfterClose::Refuse).unwrap();
+            let error = stored.evaluate(&[(2, 3)], &mut [0.0]).unwrap_err();
+            assert!(matches!(root_cause(&error), StoreError::Closed { .. }), "{error}");
+        }
+        drop(stored);
+        assert_eq!((tiles(folder.path()).len(), attach(folder.path(), Counting::symmetric(20)).entries()), (1, 2));
+    }
 }
 
 #[test]

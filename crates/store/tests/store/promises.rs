@@ -2,11 +2,12 @@
 
 use landmark_core::entries::{EntryPlan, EntrySet};
 use landmark_core::oracle::{Oracle, OracleError, OracleShape, Symmetry};
-use landmark_store::{OracleLabel, TileStore};
+use landmark_store::{AfterClose, OracleLabel, StoreError, TileStore};
 use ndarray::Array2;
 use proptest::prelude::*;
 
 use crate::counting::{Counting, attach, tiles};
+use crate::faults::root_cause;
 
 #[derive(Debug, Clone)]
 enum Ask {
@@ -134,7 +135,7 @@ fn a_closed_store_has_published_all_and_buys_nothing_more() {
     let stored = attach(folder.path(), Counting::symmetric(20));
     stored.block(&[0, 1, 2, 3], &[5, 6, 7], Array2::zeros((4, 3)).view_mut()).unwrap();
     assert!(tiles(folder.path()).is_empty(), "a moment of buying waits");
-    stored.close().unwrap();
+    stored.close(AfterClose::Wait).unwrap();
     assert_eq!(attach(folder.path(), Counting::symmetric(20)).entries(), 12);
     // what is there is still answered
     let mut out = [f64::NAN];
@@ -142,6 +143,41 @@ fn a_closed_store_has_published_all_and_buys_nothing_more() {
     assert_eq!((out[0], stored.inner().calls().0), (stored.inner().score(0, 5), 12));
     // and letting go of it does not wait
     drop(stored);
+}
+
+#[test]
+fn every_method_of_a_closed_store_returns_and_those_that_take_something_in_say_that_it_is_closed() {
+    let folder = tempfile::tempdir().unwrap();
+    for after in [AfterClose::Refuse, AfterClose::Wait] {
+        let stored = attach(folder.path(), Counting::symmetric(20));
+        stored.evaluate(&[(0, 5)], &mut [0.0]).unwrap();
+        stored.close(after).unwrap();
+        stored.close(after).unwrap();
+        assert!(matches!(stored.flush().unwrap_err(), StoreError::Closed { .. }));
+        assert!(matches!(stored.refresh().unwrap_err(), StoreError::Closed { .. }));
+        let mut set = EntrySet::new(OracleShape::of(&stored));
+        set.add(&EntryPlan::columns(&[0]));
+        assert_eq!(stored.missing(&set).unwrap(), 18);
+        assert_eq!(stored.missing_pairs([(0, 5), (0, 6)]).unwrap(), [(0, 6)]);
+        stored.evaluate(&[(5, 0)], &mut [0.0]).unwrap();
+        if after == AfterClose::Refuse {
+            let error = stored.evaluate(&[(1, 2)], &mut [0.0]).unwrap_err();
+            assert!(matches!(root_cause(&error), StoreError::Closed { .. }), "{error}");
+        }
+    }
+}
+
+#[test]
+fn the_full_rows_of_a_set_count_among_what_is_missing() {
+    let folder = tempfile::tempdir().unwrap();
+    let stored = attach(folder.path(), Counting { symmetry: Symmetry::Asymmetric, ..Counting::symmetric(10) });
+    let mut set = EntrySet::new(OracleShape::of(&stored));
+    set.add_row(0);
+    assert_eq!(stored.missing(&set).unwrap(), 9, "all but the known diagonal");
+    set.add_column(3);
+    assert_eq!((stored.missing(&set).unwrap(), set.evaluations()), (17, 17), "(0, 3) counts once");
+    stored.evaluate(&[(0, 1), (1, 0), (0, 3)], &mut [0.0; 3]).unwrap();
+    assert_eq!(stored.missing(&set).unwrap(), 15);
 }
 
 #[test]
