@@ -55,27 +55,30 @@ impl<O: Oracle> Remembered<O> {
         &self.inner
     }
 
-    /// Evaluates whatever a plan lists and is not here yet, of full columns at most 4M entries at a time.
+    /// Evaluates whatever a plan lists and is not here yet, at most 4M entries at a time (one row at least).
     ///
     /// # Errors
     /// As [`Oracle::block`].
     pub fn evaluate_plan(&self, plan: &EntryPlan) -> Result<(), OracleError> {
         for EntryBlock { rows, cols } in &plan.blocks {
             match rows {
-                Rows::These(rows) => self.evaluate_block(rows, cols)?,
+                Rows::These(rows) => self.evaluate_by_rows(rows, cols)?,
                 Rows::All => {
-                    // the square first: within one request its pairs are evaluated once
-                    self.evaluate_block(cols, cols)?;
+                    // the square first: within one request its pairs are evaluated once, and what a request before it had is here
+                    self.evaluate_by_rows(cols, cols)?;
                     let mut is_column = vec![false; self.len()];
                     cols.iter().for_each(|&j| is_column[j] = true);
                     let rest: Vec<usize> = (0..self.len()).filter(|&i| !is_column[i]).collect();
-                    for rows in rest.chunks((ENTRIES_PER_REQUEST / cols.len().max(1)).max(1)) {
-                        self.evaluate_block(rows, cols)?;
-                    }
+                    self.evaluate_by_rows(&rest, cols)?;
                 }
             }
         }
         Ok(())
+    }
+
+    fn evaluate_by_rows(&self, rows: &[usize], cols: &[usize]) -> Result<(), OracleError> {
+        rows.chunks((ENTRIES_PER_REQUEST / cols.len().max(1)).max(1))
+            .try_for_each(|rows| self.evaluate_block(rows, cols))
     }
 
     fn evaluate_block(&self, rows: &[usize], cols: &[usize]) -> Result<(), OracleError> {

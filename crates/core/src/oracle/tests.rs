@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use rand::Rng as _;
 
 use super::*;
-use crate::entries::EntrySet;
+use crate::entries::{EntryBlock, EntryPlan, EntrySet, Rows};
 use crate::stream::stream;
 
 /// A matrix that writes down every pair it is asked for.
@@ -312,6 +312,60 @@ fn what_is_missing_is_evaluated_in_few_rectangles() {
     assert_eq!(requests(), 4);
     assert_eq!(block_of(&oracle, &all, &all).unwrap(), oracle.inner().0.matrix);
     oracle.inner().0.expect_each_pair_once();
+}
+
+/// Scores i + j, or i + j/2, and writes down the cells of every request.
+struct Sizes(usize, Symmetry, Mutex<Vec<usize>>);
+
+impl Oracle for Sizes {
+    fn len(&self) -> usize {
+        self.0
+    }
+
+    fn symmetry(&self) -> Symmetry {
+        self.1
+    }
+
+    fn identity(&self) -> Identity {
+        Identity::of(&[("kind", b"sizes")])
+    }
+
+    fn evaluate(&self, pairs: &[Pair], out: &mut [f64]) -> Result<(), OracleError> {
+        self.2.lock().unwrap().push(pairs.len());
+        let share = if self.1 == Symmetry::Symmetric { 1.0 } else { 0.5 };
+        pairs.iter().zip(out).for_each(|(&(i, j), score)| *score = i as f64 + share * j as f64);
+        Ok(())
+    }
+
+    fn block(&self, rows: &[usize], cols: &[usize], mut out: ArrayViewMut2<'_, f64>) -> Result<(), OracleError> {
+        self.2.lock().unwrap().push(rows.len() * cols.len());
+        let share = if self.1 == Symmetry::Symmetric { 1.0 } else { 0.5 };
+        out.indexed_iter_mut().for_each(|((a, b), score)| *score = rows[a] as f64 + share * cols[b] as f64);
+        Ok(())
+    }
+}
+
+#[test]
+fn no_request_of_a_plan_is_larger_than_it_says_and_none_asks_for_a_pair_again() {
+    let n = 2500;
+    let all: Vec<usize> = (0..n).collect();
+    for symmetry in [Symmetry::Symmetric, Symmetry::Asymmetric] {
+        let listed = EntryPlan::exact(vec![EntryBlock { rows: Rows::These(all.clone()), cols: all.clone() }]);
+        for plan in [EntryPlan::all(n), listed] {
+            let memory = Remembered::new(Sizes(n, symmetry, Mutex::default()));
+            memory.evaluate_plan(&plan).unwrap();
+            let sizes = std::mem::take(&mut *memory.inner().2.lock().unwrap());
+            assert!(sizes.iter().all(|&size| size <= 1 << 22), "{sizes:?}");
+            // a request holds both orders of the pairs among its own rows
+            let (asked, most) = (sizes.iter().sum::<usize>(), if symmetry == Symmetry::Symmetric { 3 } else { 4 });
+            assert!(asked <= most * (n * n / 4) + n * 1700, "{asked} cells");
+            let mut scores = [0.0; 2];
+            memory.evaluate(&[(2499, 3), (4, 2000)], &mut scores).unwrap();
+            let share = if symmetry == Symmetry::Symmetric { 1.0 } else { 0.5 };
+            assert_eq!(scores, [2499.0 + share * 3.0, 4.0 + share * 2000.0]);
+            assert!(memory.inner().2.lock().unwrap().is_empty(), "all is here");
+        }
+    }
 }
 
 #[test]
