@@ -24,7 +24,7 @@ const AHEAD: usize = 64;
 /// Rows and columns of a block of the scan.
 const BLOCK: usize = 1024;
 
-/// Share of its size by which a score may exceed its bound: both are sums of many roundings.
+/// Share of the largest bound's size by which a score may exceed its own: both are sums of many roundings.
 const ROUNDING: f64 = 1e-9;
 
 /// Exact neighbours, and what they took.
@@ -70,7 +70,7 @@ pub fn nearest_within_bounds(
     if k == 0 {
         return Ok(Proven { lists: vec![Vec::new(); n], pairs: 0, rounds: 0 });
     }
-    let mut items = begin(n, bounds, k)?;
+    let (mut items, scale) = begin(n, bounds, k)?;
     let mut known: PairMap<f64> = PairMap::default();
     let mut rounds = 0;
     loop {
@@ -93,7 +93,7 @@ pub fn nearest_within_bounds(
         let mut scores = vec![0.0; only.len()];
         ask_pairs(oracle, &only, &mut scores)?;
         for (((i, j), bound), score) in pairs.into_iter().zip(scores) {
-            if score > bound + ROUNDING * bound.abs().max(1.0) {
+            if score > bound + ROUNDING * scale {
                 return Err(NeighbourError::AboveBound { i, j, score, bound });
             }
             known.insert((i, j), score);
@@ -142,16 +142,18 @@ fn of_bound(error: NeighbourError) -> NeighbourError {
     }
 }
 
-/// One pass over all pairs: the first others of every item.
-fn begin(n: usize, bounds: &[Arc<dyn Oracle>], k: usize) -> Result<Vec<Item>, NeighbourError> {
+/// One pass over all pairs: the first others of every item, and the size of the largest bound.
+fn begin(n: usize, bounds: &[Arc<dyn Oracle>], k: usize) -> Result<(Vec<Item>, f64), NeighbourError> {
     let width = (k + AHEAD).min(n.saturating_sub(1));
     let mut ahead = vec![Best::new(width); n];
     let all: Vec<usize> = (0..n).collect();
+    let mut scale = 0.0_f64;
     for rows in all.chunks(BLOCK) {
         for cols in all[rows[0]..].chunks(BLOCK) {
             let mut blocks = proxy_blocks(bounds, rows, cols).map_err(of_bound)?.into_iter();
             let Some(mut least) = blocks.next() else { continue };
             blocks.for_each(|block| least.zip_mut_with(&block, |least, &bound| *least = least.min(bound)));
+            scale = least.iter().fold(scale, |scale, bound| scale.max(bound.abs()));
             offer(&mut ahead, &least, rows[0], cols[0]);
         }
     }
@@ -161,7 +163,7 @@ fn begin(n: usize, bounds: &[Arc<dyn Oracle>], k: usize) -> Result<Vec<Item>, Ne
         is_all: width == n.saturating_sub(1),
         best: Best::new(k),
     };
-    Ok(ahead.into_iter().map(item).collect())
+    Ok((ahead.into_iter().map(item).collect(), scale))
 }
 
 /// Reads the row of an item again, for all others that stand behind those it has seen.

@@ -444,6 +444,22 @@ fn a_bound_that_is_none_is_an_error() {
     assert_eq!(error.to_string(), "bound 2 is over 41 items, the score over 40; hand over one over the same items");
 }
 
+#[test]
+fn a_bound_is_checked_as_closely_whatever_the_size_of_the_scores() {
+    let oracle = bounded(40, 0.0).0;
+    let scaled = |matrix: &Array2<f64>, scale: f64| {
+        Precomputed::new(matrix.mapv(|score| score * scale), AsymmetryPolicy::Reject).unwrap()
+    };
+    let below = oracle.matrix().mapv(|score| score - 1e-6);
+    for scale in [1e-200, 1e-10, 1.0, 1e10, 1e200] {
+        let rounded = scaled(&oracle.matrix().mapv(|score| score - 1e-13), scale);
+        let oracle = scaled(oracle.matrix(), scale);
+        assert!(nearest_within_bounds(&oracle, &[Arc::new(rounded)], 5, |_| {}).is_ok(), "{scale:e}");
+        let error = nearest_within_bounds(&oracle, &[Arc::new(scaled(&below, scale))], 5, |_| {}).unwrap_err();
+        assert!(matches!(error, NeighbourError::AboveBound { .. }), "{scale:e}: {error}");
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
 
