@@ -171,7 +171,7 @@ fn bench_peers_runs_all_and_ends_with_the_ratios() {
     let output = output.expect("bash");
     let said = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(1), "{said}");
-    let (runs, table) = said.split_once("== ratios beside their aims").expect("a table");
+    let (runs, table) = said.split_once("== ratios and aims").expect("a table");
     assert!(runs.contains("ran scripts/peers/factor.py") && runs.contains("ran scripts/peers/sketch.py"), "{said}");
     assert!(table.contains("nystrom over NumPy") && table.contains("MISSED") && !table.contains("FAILED"), "{said}");
 }
