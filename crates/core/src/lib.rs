@@ -9,7 +9,6 @@ pub mod entries;
 pub mod error;
 pub mod error_estimate;
 pub mod fit_report;
-pub mod huge_pages;
 pub mod landmarks;
 pub mod linalg;
 pub mod normal;
