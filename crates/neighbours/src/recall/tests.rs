@@ -224,3 +224,78 @@ fn shares_by_depth_are_those_of_each_depth_alone() {
     assert_eq!(folds(7), [vec![0, 5], vec![1, 6], vec![2], vec![3], vec![4]]);
     assert_eq!(folds(2), [vec![0], vec![1]]);
 }
+
+fn pair_golden() -> Value {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/pair_audit.json");
+    serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
+}
+
+fn whole(value: &Value, key: &str) -> u64 {
+    value[key].as_u64().unwrap()
+}
+
+#[test]
+fn the_hypergeometric_test_is_that_of_exact_fractions() {
+    let golden = pair_golden();
+    for case in golden["least_wrong"].as_array().unwrap() {
+        assert_eq!(least_wrong(whole(case, "found"), number(case, "recall")), whole(case, "u"), "{case}");
+    }
+    for case in golden["p_value"].as_array().unwrap() {
+        let ours = p_value(whole(case, "pairs"), whole(case, "sample"), whole(case, "u"), whole(case, "missed"));
+        let theirs = number(case, "p");
+        // the golden values of large populations are themselves good to six digits
+        let tolerance = if whole(case, "pairs") > 100_000 || whole(case, "sample") > 200 { 1e-6 } else { 1e-12 };
+        assert!((ours - theirs).abs() <= tolerance * theirs.max(1e-12), "{case}: {ours}");
+    }
+    for case in golden["sample_size"].as_array().unwrap() {
+        let ours =
+            sample_size(whole(case, "pairs"), whole(case, "u"), whole(case, "tolerated"), number(case, "delta"));
+        assert_eq!(ours, whole(case, "sample"), "{case}");
+    }
+    for case in golden["unseen"].as_array().unwrap() {
+        let ours =
+            most_unseen(whole(case, "pairs"), whole(case, "sample"), whole(case, "missed"), number(case, "delta"));
+        assert_eq!(ours, whole(case, "most"), "{case}");
+    }
+    for case in golden["paths"].as_array().unwrap() {
+        for step in case["steps"].as_array().unwrap() {
+            let unseen = least_wrong(whole(step, "found"), number(case, "recall"));
+            let ours = p_value(whole(case, "pairs"), whole(case, "sample"), unseen, whole(step, "missed"));
+            assert!((ours - number(step, "p")).abs() < 1e-9, "{step}: {ours}");
+        }
+    }
+}
+
+/// Positives of a population in the order of their estimates, each sampled or not: every sample of every size is tried.
+#[test]
+fn no_order_of_few_pairs_is_wrong_more_often_than_stated() {
+    const PAIRS: usize = 9;
+    let target = Target::new(0.7, 0.25).unwrap();
+    let mut worst = 0.0_f64;
+    for known in 1..=2_u64 {
+        let unseen = least_wrong(known, target.recall());
+        let sample = sample_size(PAIRS as u64, unseen, 1, target.delta());
+        for positives in 0..1_u32 << PAIRS {
+            let total = known + u64::from(positives.count_ones());
+            let (mut wrong, mut all) = (0_u32, 0_u32);
+            for drawn in (0..1_u32 << PAIRS).filter(|drawn| u64::from(drawn.count_ones()) == sample) {
+                all += 1;
+                let mut found = known + u64::from((positives & drawn).count_ones());
+                let mut missed = u64::from((positives & drawn).count_ones());
+                for cut in 0..=PAIRS {
+                    let u = least_wrong(found, target.recall());
+                    if p_value(PAIRS as u64, sample, u, missed) <= target.delta() * (1.0 + 1e-9) {
+                        wrong += u32::from((found as f64) < target.recall() * total as f64 - 1e-9);
+                        break;
+                    }
+                    if cut < PAIRS && positives >> cut & 1 == 1 {
+                        if drawn >> cut & 1 == 1 { missed -= 1 } else { found += 1 }
+                    }
+                }
+            }
+            worst = worst.max(f64::from(wrong) / f64::from(all));
+        }
+    }
+    assert!(worst <= target.delta() + 1e-12, "{worst}");
+    assert!(worst > 0.05, "the cases are too easy to refute anything: {worst}");
+}
