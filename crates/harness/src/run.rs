@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use landmark_report::amounts::counted;
 use landmark_report::differences::digest;
-use landmark_report::{ResultRow, ResultStore, ResultsError, write_file};
+use landmark_report::{ResultRow, ResultStore, ResultsError, refuse_links, write_file};
 use landmark_store::OracleLabel;
 use landmark_yaml::DEFAULT_PROFILE;
 use serde_json::json;
@@ -126,7 +126,16 @@ fn with_source<T>(
     let plan = |error| RunError::Plan(Box::new(error));
     match &config.subject {
         Subject::Matrix(matrix, experiment) => {
-            with_sweep(config, matrix, options, |context| visit(&SweepRun { experiment: *experiment, context }))
+            with_sweep(config, matrix, options, |context| {
+                let (there, items) = (context.problem.dataset.clone(), context.problem.items());
+                visit(&SweepRun { experiment: *experiment, context }).map_err(|error| match error {
+                    // what does not fit a sample is the fault of the corpus that is not there
+                    RunError::Plan(error) if matrix.dataset.falls_back() && there != matrix.dataset.name => {
+                        RunError::MissingCorpus { wanted: matrix.dataset.name, items, reason: error.to_string() }
+                    }
+                    error => error,
+                })
+            })
         }
         Subject::Study(study) => {
             let folder = results_folder(config, options);
@@ -291,8 +300,10 @@ fn run_at(
 /// # Errors
 /// Results that are not there or cannot be written.
 pub fn report_again(config: &Config, options: &RunOptions) -> Result<PathBuf, RunError> {
+    let folder = results_folder(config, options);
+    refuse_links(&folder)?;
     sections_again(config, options)?;
-    Ok(results_folder(config, options))
+    Ok(folder)
 }
 
 fn sections_again(config: &Config, options: &RunOptions) -> Result<Vec<ReportSection>, RunError> {

@@ -31,12 +31,14 @@ use landmark_core::oracle::{
 };
 
 mod error;
+mod group;
 mod items;
 mod message;
 mod params;
 mod process;
 
 pub use error::SubprocessError;
+pub use group::end_all;
 pub use items::ScoredItems;
 pub use message::{Greeting, PairForm};
 pub use params::{FailedPairs, SubprocessParams};
