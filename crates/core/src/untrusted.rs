@@ -22,7 +22,20 @@ const NAMES: [&str; 13] = [
 ];
 /// Beginnings of keys of well-known services.
 const BEGINNINGS: [&str; 14] = [
-    "sk-", "sk_", "pk_", "rk_", "hf_", "ghp_", "gho_", "ghs_", "github_pat_", "glpat-", "xoxb-", "xoxp-", "AKIA", "AIza",
+    "sk-",
+    "sk_",
+    "pk_",
+    "rk_",
+    "hf_",
+    "ghp_",
+    "gho_",
+    "ghs_",
+    "github_pat_",
+    "glpat-",
+    "xoxb-",
+    "xoxp-",
+    "AKIA",
+    "AIza",
 ];
 
 /// True of the name of a header or a query that holds a secret.

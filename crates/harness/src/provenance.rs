@@ -188,6 +188,11 @@ pub(crate) fn learning_curve(folder: &Path) -> Option<Vec<Epoch>> {
     serde_json::from_value(kept(folder)?["data"]["more"]["fine_tuned"].take()).ok()
 }
 
+/// Greeting of the scoring program of the run of a folder of results, from its `run.json`.
+pub(crate) fn greeting(folder: &Path) -> Option<Json> {
+    Some(kept(folder)?["data"]["more"]["greeting"].take()).filter(|greeting| !greeting.is_null())
+}
+
 /// Profile and assignments of a run, from its `run.json`.
 pub fn overlays(facts: &Json) -> Overlays {
     let recorded = serde_json::from_value(facts["config"]["set"].clone()).ok();
@@ -331,7 +336,8 @@ mod tests {
 
     #[test]
     fn settings_of_an_older_run_json_are_read_from_its_command_in_every_spelling() {
-        let command = "runner a.yaml --profile paper --set ranks=[1] --set 'title=a b c' -s title=it's --set=b=2 -sc=3 --store s";
+        let command =
+            "runner a.yaml --profile paper --set ranks=[1] --set 'title=a b c' -s title=it's --set=b=2 -sc=3 --store s";
         let overlays = overlays(&serde_json::json!({ "command": command, "config": { "profile": "paper" } }));
         assert_eq!(overlays.set, ["ranks=[1]", "title=a b c", "title=it's", "b=2", "c=3"]);
     }

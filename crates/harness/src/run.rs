@@ -71,6 +71,8 @@ pub struct RunOptions {
     pub dry_run: bool,
     /// Draw published rows again: nothing is evaluated and no model is trained.
     pub from_rows: bool,
+    /// Draw the page of a run again, from its cells or its published rows: no scoring program is started whose greeting the run recorded.
+    pub drawing: bool,
     /// Calls that a dry run may make to learn how long one takes.
     pub sample: Option<u64>,
     /// Compute again what is finished; bought entries stay.
@@ -163,7 +165,8 @@ pub fn with_sweep<T>(
         false if options.dry_run => Training::Later,
         false => Training::Now,
     };
-    let preparation = Preparation { training, quiet: options.quiet };
+    let greeting = options.drawing.then(|| provenance::greeting(&results_folder(config, options))).flatten();
+    let preparation = Preparation { training, quiet: options.quiet, greeting };
     let problem = Problem::load(&config.run, matrix, options.data.as_deref(), preparation)?;
     let given = given_landmarks(matrix).map_err(RunError::Landmarks)?;
     let mut metered = MeteredStore::open(&problem, matrix, &store_address(config, options), config.run.seed)?;
@@ -318,7 +321,7 @@ fn sections_again(config: &Config, options: &RunOptions) -> Result<Vec<ReportSec
 
 /// Options of a drawing from published rows: it trains no model, and names the command of the run and not its own.
 fn drawing(config: &Config, options: &RunOptions) -> RunOptions {
-    RunOptions { from_rows: true, command: command_of(config), ..options.clone() }
+    RunOptions { from_rows: true, drawing: true, command: command_of(config), ..options.clone() }
 }
 
 /// The command that runs a configuration in its profile.

@@ -288,11 +288,12 @@ impl HttpParams {
     /// # Errors
     /// The first that is out of range, named.
     pub fn check(&self) -> Result<Url, BadParameter> {
-        let url =
-            Url::parse(&self.url)
-                .ok()
-                .filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host())
-                .ok_or_else(|| BadParameter::new("url", redacted(&self.url), "an address like `http://localhost:8000/rerank`"))?;
+        let url = Url::parse(&self.url)
+            .ok()
+            .filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host())
+            .ok_or_else(|| {
+            BadParameter::new("url", redacted(&self.url), "an address like `http://localhost:8000/rerank`")
+        })?;
         if !url.username().is_empty() || url.password().is_some() {
             // the address itself is not repeated: it holds a secret
             return Err(BadParameter::new(

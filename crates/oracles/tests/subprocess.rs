@@ -421,7 +421,11 @@ fn ends(file: &Path) -> bool {
 #[cfg(target_os = "linux")]
 fn with_child(place: &Place, hook: &str) -> String {
     let child = place.path("child").display().to_string();
-    program(GREETING, hook).replacen('\n', &format!("\nsleep 300 </dev/null >/dev/null 2>&1 &\necho $! > '{child}'\n"), 1)
+    program(GREETING, hook).replacen(
+        '\n',
+        &format!("\nsleep 300 </dev/null >/dev/null 2>&1 &\necho $! > '{child}'\n"),
+        1,
+    )
 }
 
 #[cfg(target_os = "linux")]
@@ -463,4 +467,17 @@ fn what_a_program_says_is_shown_without_keys_and_orders_to_the_terminal() {
     let said = r#"printf 'sk-proj-0123456789abcdef \033[2J\n' >&2; exit 3"#;
     let error = Subprocess::start(place.params(&format!("#!/bin/sh\n{said}\n")), items(3)).err().unwrap().to_string();
     assert!(error.contains("REDACTED \\u{1b}[2J") && !error.contains('\u{1b}'), "{error}");
+}
+
+#[test]
+fn a_program_whose_greeting_is_known_starts_with_its_first_score_and_has_the_identity_of_one_that_runs() {
+    let place = Place::new();
+    let script = program(GREETING, ":").replacen('\n', &format!("\n: > '{}'\n", place.path("started").display()), 1);
+    let greeting = serde_json::from_str(GREETING).unwrap();
+    let oracle = Subprocess::at_rest(place.params(&script), items(40), greeting).unwrap();
+    assert!(!place.path("started").exists());
+    let mut out = [0.0];
+    oracle.evaluate(&[(0, 3)], &mut out).unwrap();
+    assert!(out == [3.0] && place.path("started").exists());
+    assert_eq!(oracle.identity(), place.start(&script).identity());
 }

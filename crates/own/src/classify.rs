@@ -171,7 +171,9 @@ impl GivenLabels {
             let cell =
                 |column: usize| read.columns[column][at].as_deref().map(str::trim).filter(|text| !text.is_empty());
             let name = match id {
-                Some(_) => item_name(&item_of, read.columns[wanted.len() - 1][at].as_deref().unwrap_or_default()).to_owned(),
+                Some(_) => {
+                    item_name(&item_of, read.columns[wanted.len() - 1][at].as_deref().unwrap_or_default()).to_owned()
+                }
                 None => row.to_string(),
             };
             let Some(&item) = item_of.get(name.as_str()) else {

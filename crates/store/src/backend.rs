@@ -339,7 +339,9 @@ mod tests {
         for name in ["a", "folder/theirs", "folder/new"] {
             let error = backend.replace(name, vec![1]).unwrap_err().to_string();
             assert!(error.contains("is a link"), "{error}");
-            assert!(backend.create(name, vec![1]).is_err() && backend.get(name).is_err() && backend.remove(name).is_err());
+            assert!(
+                backend.create(name, vec![1]).is_err() && backend.get(name).is_err() && backend.remove(name).is_err()
+            );
         }
         assert_eq!(std::fs::read_to_string(&theirs).unwrap(), "theirs");
         assert!(!scratch.path().join("new").exists());

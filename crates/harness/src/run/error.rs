@@ -65,7 +65,9 @@ pub enum RunError {
         folder: PathBuf,
     },
     /// A configuration that does not fit the sample which stands in for its corpus.
-    #[error("the corpus `{wanted}` is missing, and the {items} items of the sample that stands in for it are too few: {reason}")]
+    #[error(
+        "the corpus `{wanted}` is missing, and the {items} items of the sample that stands in for it are too few: {reason}"
+    )]
     MissingCorpus {
         /// Name of the corpus.
         wanted: &'static str,
@@ -115,7 +117,12 @@ impl RunError {
         is_unfinished
             || matches!(
                 self,
-                Self::Load(_) | Self::Reference(_) | Self::Landmarks(_) | Self::Plan(_) | Self::OtherItems { .. } | Self::MissingCorpus { .. }
+                Self::Load(_)
+                    | Self::Reference(_)
+                    | Self::Landmarks(_)
+                    | Self::Plan(_)
+                    | Self::OtherItems { .. }
+                    | Self::MissingCorpus { .. }
             )
     }
 }

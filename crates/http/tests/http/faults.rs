@@ -179,11 +179,15 @@ fn secrets_of_a_configuration_are_not_written_with_it_nor_printed_when_it_is_ref
     let secret = "topsecret1";
     let params = HttpParams {
         url: format!("http://localhost:1/rerank?key={secret}"),
-        headers: [("Authorization".to_owned(), format!("Bearer {secret}")), ("X-Team".to_owned(), "a".to_owned())].into(),
+        headers: [("Authorization".to_owned(), format!("Bearer {secret}")), ("X-Team".to_owned(), "a".to_owned())]
+            .into(),
         ..HttpParams::default()
     };
     let written = serde_json::to_string(&params).unwrap();
-    assert!(!written.contains(secret) && written.contains("X-Team") && written.contains("localhost:1/rerank"), "{written}");
+    assert!(
+        !written.contains(secret) && written.contains("X-Team") && written.contains("localhost:1/rerank"),
+        "{written}"
+    );
     let refused = [("Authorization".to_owned(), format!("{secret}\n"))].into();
     let error = Http::new(HttpParams { headers: refused, ..params.clone() }, items(3), None).err().unwrap().to_string();
     assert!(!error.contains(secret) && error.contains("Authorization"), "{error}");

@@ -148,7 +148,11 @@ fn for_a_shell(word: &str) -> String {
         };
         return format!("$'{}'", word.chars().map(shown).collect::<String>());
     }
-    if !word.is_empty() && word.chars().all(is_plain) { word.to_owned() } else { format!("'{}'", word.replace('\'', "'\\''")) }
+    if !word.is_empty() && word.chars().all(is_plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', "'\\''"))
+    }
 }
 
 /// Thousands of threads take minutes to start.
@@ -202,7 +206,17 @@ mod tests {
 
     #[test]
     fn the_recorded_command_is_quoted_for_a_shell_and_is_one_line_without_secrets() {
-        let words = ["run", "a b.yaml", "-qv", "--json", "--set=ranks=[1,2]", "it's", "$(rm x)", "a\n```\u{1b}", "https://a.example/x?key=abc"];
+        let words = [
+            "run",
+            "a b.yaml",
+            "-qv",
+            "--json",
+            "--set=ranks=[1,2]",
+            "it's",
+            "$(rm x)",
+            "a\n```\u{1b}",
+            "https://a.example/x?key=abc",
+        ];
         let command = command_of(words.into_iter().map(str::to_owned));
         let wanted = r"runner 'a b.yaml' --set=ranks=[1,2] 'it'\''s' '$(rm x)' $'a\n```\U0000001b' 'https://a.example/x?REDACTED'";
         assert_eq!(command, wanted);
