@@ -16,3 +16,4 @@ pub mod oracle;
 pub mod parameter;
 pub mod popularity;
 pub mod stream;
+pub mod untrusted;

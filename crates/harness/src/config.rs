@@ -216,7 +216,10 @@ impl Config {
             }
             Ok(Self::read(&root, profile, file, text, catalogue, &problems))
         });
-        let config = problems.keep(config).flatten();
+        let mut config = problems.keep(config).flatten();
+        if let Some(config) = &mut config {
+            config.run.set.clone_from(&overlays.set);
+        }
         match config {
             Some(config) if problems.is_empty() => Ok(config),
             _ => Err(ConfigError::new(&name, &sources, problems.into_vec())),
@@ -248,7 +251,10 @@ impl Config {
         let folder = file.parent().unwrap_or(Path::new(""));
         let reading = Reading { folder, known: &catalogue.ingredients, problems };
         let section = Section::new(root, "", problems)?;
-        let name = section.required::<String>("name").filter(|name| check::name(name, &section));
+        let profiles = profile_names(root.get("profiles"));
+        let name = section
+            .required::<String>("name")
+            .filter(|name| check::name(name, &section) && check::is_no_profile(name, &profiles, &section));
         let store = StoreConfig::read(&section);
         let subject = match section.required_node("experiment") {
             Some(node) => problems
@@ -275,6 +281,7 @@ impl Config {
                 replicates: section.checked("replicates", |&r: &usize| r >= 1, "at least 1").unwrap_or(1),
                 seed: section.or("seed", 2022),
                 profile,
+                set: Vec::new(),
                 threads: section.checked("threads", |&threads: &usize| threads >= 1, "at least 1"),
                 hours: section.checked("hours", |&hours: &f64| hours > 0.0 && hours.is_finite(), "a number above 0"),
                 file: file.to_owned(),

@@ -2,6 +2,7 @@
 
 use std::time::{Duration, SystemTime};
 
+use landmark_core::untrusted::{Secrets, names_a_secret};
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use reqwest::redirect::Policy;
 use reqwest::{Certificate, Client, Method, RequestBuilder, Response, StatusCode};
@@ -20,6 +21,8 @@ pub(crate) struct Connection {
     client: Client,
     url: Url,
     answer_bytes: usize,
+    /// What a server may send back, and nobody is shown.
+    secrets: Secrets,
 }
 
 /// An answer to go on with.
@@ -55,16 +58,25 @@ pub(crate) struct Again {
 impl Connection {
     pub(crate) fn new(params: &HttpParams, url: &Url) -> Result<Self, HttpError> {
         let refused = |what: String| HttpError::Client { url: public(url).to_string(), what };
+        let mut secrets = secrets_of_query(url);
         let mut headers = HeaderMap::new();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         for (name, value) in &params.headers {
             let header = HeaderName::try_from(name).ok().zip(HeaderValue::try_from(value).ok());
-            let (name, value) = header.ok_or_else(|| refused(format!("`{name}: {value}` is no header")))?;
-            headers.insert(name, value);
+            // the complaint does not repeat the value
+            let (header, mut content) =
+                header.ok_or_else(|| refused(format!("`headers.{name}` has characters that no header takes")))?;
+            if names_a_secret(name) {
+                content.set_sensitive(true);
+                secrets.add(value);
+                secrets.add(value.split_once(' ').map_or("", |(_, token)| token));
+            }
+            headers.insert(header, content);
         }
         if let Some(name) = &params.key {
             let key = std::env::var(name).ok().filter(|key| !key.is_empty());
             let key = key.ok_or_else(|| HttpError::NoKey { name: name.clone(), url: public(url).to_string() })?;
+            secrets.add(&key);
             let value = HeaderValue::try_from(format!("Bearer {}", key.trim()));
             // the complaint does not repeat the key
             let mut value =
@@ -86,7 +98,7 @@ impl Connection {
             client = certificates.into_iter().fold(client, reqwest::ClientBuilder::add_root_certificate);
         }
         let client = client.build().map_err(|error| refused(in_words(&error)))?;
-        Ok(Self { client, url: url.clone(), answer_bytes: params.answer_bytes })
+        Ok(Self { client, url: url.clone(), answer_bytes: params.answer_bytes, secrets })
     }
 
     /// Posts a body, and reads what comes back.
@@ -161,6 +173,10 @@ impl Connection {
                 self.refused(&said, "", "raise `oracle.answer_bytes` if that is right")
             }
         })?;
+        let text = match std::str::from_utf8(&text) {
+            Ok(read) => self.secrets.left_out(read).into_bytes(),
+            Err(_) => self.secrets.left_out(&String::from_utf8_lossy(&text)).into_bytes(),
+        };
         let said = || shortened(&String::from_utf8_lossy(&text));
         let next_step = match status.as_u16() {
             200..=299 | 413 | 422 => return Ok(Answered { status, text }),
@@ -224,6 +240,19 @@ fn same_host() -> Policy {
             attempt.follow()
         }
     })
+}
+
+/// Values in the query of an address that may be keys.
+fn secrets_of_query(url: &Url) -> Secrets {
+    const NAMES: [&str; 6] = ["key", "token", "sig", "signature", "code", "auth"];
+    let mut secrets = Secrets::default();
+    for (name, value) in url.query_pairs() {
+        let looks_like_one = value.len() >= 16 && value.bytes().any(|byte| byte.is_ascii_digit());
+        if looks_like_one || names_a_secret(&name) || NAMES.contains(&name.to_ascii_lowercase().as_str()) {
+            secrets.add(&value);
+        }
+    }
+    secrets
 }
 
 /// An address without what might be secret: query and fragment.

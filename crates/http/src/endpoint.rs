@@ -286,6 +286,9 @@ impl Http {
 /// Digest of all that moves a score. Not of it are the key, the pace and the price.
 fn identity(params: &HttpParams, failed_pairs: FailedPairs, url: &Url, items: Identity) -> Identity {
     let request = BTreeMap::from_iter(&params.request);
+    // an endpoint that moved answers under its earlier address
+    let stored_at = params.identity.as_deref().and_then(|earlier| Url::parse(earlier).ok());
+    let url = stored_at.as_ref().unwrap_or(url);
     Identity::of(&[
         ("kind", b"http v1"),
         ("url", connection::public(url).as_str().as_bytes()),

@@ -5,6 +5,7 @@
 //! the same on each call where the server computes alike.
 
 use landmark_core::parameter::BadParameter;
+use landmark_core::untrusted::{escaped, redacted};
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
@@ -135,10 +136,11 @@ fn numbers(text: &str) -> Vec<f64> {
 
 /// The beginning of a text, for a message.
 pub(crate) fn shortened(text: &str) -> String {
-    let line = text.trim().lines().next().unwrap_or_default();
+    // what looks like a key goes before it could be cut in two
+    let line = escaped(&redacted(text.trim().lines().next().unwrap_or_default()));
     match line.char_indices().nth(120) {
         Some((end, _)) => format!("{}…", &line[..end]),
-        None => line.to_owned(),
+        None => line,
     }
 }
 

@@ -5,12 +5,15 @@
 
 use std::collections::VecDeque;
 use std::io::{self, BufRead, BufReader, Read, Write};
-use std::process::{Child, ChildStdin, Command, Stdio};
+use std::process::{ChildStdin, Command, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use landmark_core::untrusted::{escaped, redacted};
+
+use super::group::Group;
 use super::params::SubprocessParams;
 
 /// Longest line of an answer: 64 MiB.
@@ -24,7 +27,7 @@ const FAREWELL: Duration = Duration::from_secs(2);
 
 /// A program that runs.
 pub(super) struct Process {
-    child: Child,
+    group: Group,
     orders: Option<SyncSender<Vec<u8>>>,
     answers: Receiver<Heard>,
     complaints: Arc<Mutex<VecDeque<String>>>,
@@ -53,10 +56,9 @@ impl Process {
         if let Some(folder) = params.folder.as_ref().filter(|folder| !folder.as_os_str().is_empty()) {
             command.current_dir(folder);
         }
-        // Ctrl-C is for us: what it scores now is kept first
-        #[cfg(unix)]
-        std::os::unix::process::CommandExt::process_group(&mut command, 0);
-        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut group = Group::start(command)?;
+        let child = &mut group.child;
         let missing = || io::Error::other("a pipe is missing");
         let stdin = child.stdin.take().ok_or_else(missing)?;
         let stdout = child.stdout.take().ok_or_else(missing)?;
@@ -68,7 +70,7 @@ impl Process {
         thread::spawn(move || write_orders(stdin, &to_write));
         thread::spawn(move || read_answers(BufReader::with_capacity(1 << 16, stdout), &heard));
         thread::spawn(move || keep_complaints(BufReader::new(stderr), &kept));
-        Ok(Self { child, orders: Some(orders), answers, complaints })
+        Ok(Self { group, orders: Some(orders), answers, complaints })
     }
 
     /// Hands over a line. One that cannot be written is noticed when its answer stays away.
@@ -109,7 +111,7 @@ impl Process {
     fn ended(&mut self) -> Option<std::process::ExitStatus> {
         let start = Instant::now();
         while start.elapsed() < FAREWELL {
-            if let Ok(Some(status)) = self.child.try_wait() {
+            if let Ok(Some(status)) = self.group.child.try_wait() {
                 // what it said last may still be on its way
                 thread::sleep(Duration::from_millis(20));
                 return Some(status);
@@ -121,22 +123,21 @@ impl Process {
 }
 
 impl Drop for Process {
-    /// Closes its standard input, upon which it should end, and ends it where it does not.
+    /// Closes its standard input, upon which it should end, and ends what has not ended then: it, and what it started.
     fn drop(&mut self) {
         self.orders = None;
         let idle = matches!(self.answers.try_recv(), Err(mpsc::TryRecvError::Empty | mpsc::TryRecvError::Disconnected));
-        if !idle || self.ended().is_none() {
-            let _ = self.child.kill();
-            let _ = self.child.wait();
+        if idle {
+            self.ended();
         }
+        self.group.kill();
     }
 }
 
 impl Process {
     /// Ends it at once: it hangs, or its answers are of no use any more.
     pub(super) fn kill(mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        self.group.kill();
     }
 }
 
@@ -184,7 +185,7 @@ fn keep_complaints(mut stderr: impl BufRead, kept: &Mutex<VecDeque<String>>) {
         if !matches!(read, Ok(bytes) if bytes > 0) {
             return;
         }
-        let line = String::from_utf8_lossy(&line).trim_end().to_owned();
+        let line = escaped(&redacted(String::from_utf8_lossy(&line).trim_end()));
         tracing::debug!("scoring program: {line}");
         let mut lines = kept.lock().unwrap_or_else(PoisonError::into_inner);
         lines.push_back(line);
