@@ -208,13 +208,15 @@ impl Config {
         let source = sources.add(&name, text);
         let problems = Problems::default();
         let config = landmark_yaml::parse(text, source).and_then(|mut root| {
+            // laying a profile takes the list of profiles away
+            let profiles: Vec<String> = profile_names(root.get("profiles")).into_iter().map(str::to_owned).collect();
             let mut profile = lay_profile(&mut root, overlays.profile.as_deref())?;
             if !overlays.set.is_empty() {
                 let laid = root.clone();
                 overlays.set.iter().try_for_each(|assignment| overlay::set(&mut root, assignment, &mut sources))?;
                 profile.settle(&laid, &root);
             }
-            Ok(Self::read(&root, profile, file, text, catalogue, &problems))
+            Ok(Self::read(&root, &profiles, profile, file, text, catalogue, &problems))
         });
         let mut config = problems.keep(config).flatten();
         if let Some(config) = &mut config {
@@ -242,6 +244,7 @@ impl Config {
 
     fn read(
         root: &Node,
+        profiles: &[String],
         profile: Profile,
         file: &Path,
         text: &str,
@@ -251,10 +254,9 @@ impl Config {
         let folder = file.parent().unwrap_or(Path::new(""));
         let reading = Reading { folder, known: &catalogue.ingredients, problems };
         let section = Section::new(root, "", problems)?;
-        let profiles = profile_names(root.get("profiles"));
         let name = section
             .required::<String>("name")
-            .filter(|name| check::name(name, &section) && check::is_no_profile(name, &profiles, &section));
+            .filter(|name| check::name(name, &section) && check::is_no_profile(name, profiles, &section));
         let store = StoreConfig::read(&section);
         let subject = match section.required_node("experiment") {
             Some(node) => problems

@@ -24,8 +24,8 @@ pub(super) fn name(name: &str, section: &Section<'_>) -> bool {
 }
 
 /// The folder `results/<profile>` holds the runs of a profile, and is no folder of a run. A name is refused in every profile, the default among them.
-pub(super) fn is_no_profile(name: &str, profiles: &[&str], section: &Section<'_>) -> bool {
-    let is_free = !profiles.contains(&name);
+pub(super) fn is_no_profile(name: &str, profiles: &[String], section: &Section<'_>) -> bool {
+    let is_free = !profiles.iter().any(|profile| profile == name);
     if !is_free {
         section.refuse(
             "name",
