@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from . import factors as files
 from . import scores
-from ._items import Items, digest, joined, key, plain, taken
+from ._items import Items, content, digest, joined, plain, taken
 from ._native import MeteredStore, Projector
 from ._opening import as_list
 from ._search import Search
@@ -261,7 +261,7 @@ class Landmark(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Search):  # ty
             return self._project(self._similar(values[:, self.component_indices_]))
         items = self._items_of(X, reset=False)
         places = self._places()
-        known = np.array([places.get(key(item), -1) for item in items], dtype=np.int64)
+        known = np.array([places.get(content(item), -1) for item in items], dtype=np.int64)
         out = np.empty((len(items), self.embedding_.shape[1]))
         out[known >= 0] = self.embedding_[known[known >= 0]]
         new = np.flatnonzero(known < 0)
@@ -273,7 +273,7 @@ class Landmark(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Search):  # ty
     def _places(self) -> dict[bytes, int]:
         if getattr(self, "_items", None) is None:
             return {}
-        return {key(item): place for place, item in reversed(list(enumerate(self._items)))}
+        return {content(item): place for place, item in reversed(list(enumerate(self._items)))}
 
     def _new_rows(self, new: Items) -> NDArray[np.float64]:
         """Similarities of new items to the landmarks, through the store."""
