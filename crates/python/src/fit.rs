@@ -130,12 +130,7 @@ impl Fit {
         }
     }
 
-    fn sample(
-        &self,
-        scores: &Scores,
-        landmarks: &Landmarks,
-        rank: usize,
-    ) -> Result<Option<Sample>, ApproximateError> {
+    fn sample(&self, scores: &Scores, landmarks: &Landmarks, rank: usize) -> Result<Option<Sample>, ApproximateError> {
         if self.settings.samples == 0 {
             return Ok(None);
         }
@@ -260,11 +255,15 @@ impl Fit {
         if let Some(sample) = self.sample(scores, &landmarks, rank)? {
             let read = fitted.as_read(oracle.known_diagonal())?;
             fitted.error = Some(sample.estimate(again, &read, self.settings.confidence)?);
-            fitted.uncounted = if scores.keeps() { 0 } else { {
-                let mut set = scores.set();
-                set.add(&sample.plan());
-                set.evaluations()
-            } };
+            fitted.uncounted = if scores.keeps() {
+                0
+            } else {
+                {
+                    let mut set = scores.set();
+                    set.add(&sample.plan());
+                    set.evaluations()
+                }
+            };
         }
         Ok(fitted)
     }

@@ -33,7 +33,8 @@ fn a_list_that_gains_loses_or_reorders_items_keeps_its_landmarks() {
     let prepended: Vec<usize> = std::iter::once(n).chain(0..n).collect();
     let reversed: Vec<usize> = (0..n).rev().collect();
     let seeds = 40;
-    let mean = |changed: &[usize]| (0..seeds).map(|seed| kept(changed, n, s, seed)).sum::<usize>() as f64 / seeds as f64;
+    let mean =
+        |changed: &[usize]| (0..seeds).map(|seed| kept(changed, n, s, seed)).sum::<usize>() as f64 / seeds as f64;
     assert_eq!(mean(&reversed), s as f64);
     assert!(mean(&list(0..n + 1)) > 49.5 && mean(&prepended) > 49.5 && mean(&list(1..n)) > 49.5);
     // s·10/1,010 = .5 and s·100/1,100 = 4.5 of the larger list's landmarks are new items
