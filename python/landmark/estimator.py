@@ -60,7 +60,8 @@ class Landmark(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Search):  # ty
     known : keep the evaluated columns (8·n·s bytes): K̃ returns them exactly. Without them, and without a store, a `Blockwise` score or a
         `VectorKernel` is asked anew for what a search wants of them.
     concurrency : coroutines under way at a time.
-    random_state : seed; the same seed and `name` give the same bits as the program.
+    random_state : seed; the same seed and `name` give the same bits as the program, for matrices, `Wmd`, `TreeKernel` and `Program`. The draws of a
+        function go by the content of the items, whatever their order (docs/python.md, "Lists that grow").
     name : name of the random streams, as `dataset.name` is for the program.
     verbose : show a bar (tqdm, where it is installed) or lines.
 

@@ -8,7 +8,6 @@
 use rand::Rng as _;
 
 use super::{Contents, Hashes};
-use crate::oracle::Pair;
 use crate::stream::Rng;
 
 /// Fewest candidates, where there are as many pairs.
@@ -19,7 +18,7 @@ const CANDIDATES_EACH: usize = 16;
 impl Contents {
     /// `count` distinct pairs of two of the items `among`, or all of them, uniformly, each in an order drawn by a coin. The smaller count is
     /// a prefix of the larger, up to 65,536. O(n log n + count), and a million pairs.
-    pub fn draw_pairs(&self, among: &[usize], count: usize, rng: &mut Rng) -> Vec<Pair> {
+    pub fn draw_pairs(&self, among: &[usize], count: usize, rng: &mut Rng) -> Vec<(usize, usize)> {
         let (hashes, salt) = (self.hashes(rng), rng.r#gen::<u64>());
         let mut sorted: Vec<(u64, usize)> = among.iter().map(|&item| (hashes[item].low, item)).collect();
         sorted.sort_unstable();

@@ -3,8 +3,9 @@
 use std::collections::{HashMap, HashSet};
 
 use super::*;
-use crate::oracle::Pair;
 use crate::stream::stream;
+
+type Pair = (usize, usize);
 
 fn rng(seed: u64) -> Rng {
     stream(seed, "contents", "landmarks", 0)
