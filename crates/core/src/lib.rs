@@ -5,6 +5,7 @@
 pub mod approximate;
 pub mod approximation;
 pub mod conformance;
+pub mod contents;
 pub mod entries;
 pub mod error;
 pub mod error_estimate;

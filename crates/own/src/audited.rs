@@ -5,7 +5,6 @@
 //! --from-factors      each item's candidates by the factors are scored, as deep as held-out landmark columns say (`from_factors.rs`)
 //! ```
 
-use landmark_core::landmarks::Landmarks;
 use landmark_core::oracle::{OracleError, OracleShape};
 use landmark_core::stream::stream;
 use landmark_harness::experiments::own_data::{FACTORS, Statement};
@@ -87,7 +86,7 @@ fn search(context: &SweepContext<'_>, wanted: &Recalled, audit: Audit) -> Result
     let oracle = context.similarities(gamma).map_err(RunError::from)?;
     let names = (context.run.seed, context.problem.dataset.as_str());
     // the order that uniform factors draw from: their columns are there
-    let landmarks = Landmarks::uniform(n, &mut stream(names.0, names.1, "landmarks", 0));
+    let landmarks = context.problem.uniform_landmarks(context.run.seed, 0);
     let mut rng = stream(names.0, names.1, "audit", 0);
     let (_, proxies) = proxies(context)?;
     let found = nearest_to(oracle.as_ref(), &proxies, params(wanted, n), &landmarks, audit, &mut rng);

@@ -6,7 +6,6 @@
 
 use std::sync::Arc;
 
-use landmark_core::entries::EntrySet;
 use landmark_core::oracle::{
     Budget, Metered, Oracle as CoreOracle, OracleError, Pair, Remembered, ask_pairs, block_of,
 };
@@ -102,7 +101,8 @@ impl MeteredStore {
                 Kept::Store(Arc::new(heeding(py, open)?.map_err(|error: StoreError| of_store(&error))?))
             }
         };
-        let scores = Scores { meter, kept, gamma };
+        let contents = oracle.item_list.as_ref().map(|list| Arc::new(list.contents()));
+        let scores = Scores { meter, kept, gamma, contents };
         // a γ that is none is refused here
         scores.oracle(Arc::default()).map_err(|error| of_oracle(py, &error))?;
         Ok(Self { scores: Arc::new(scores), desk: Arc::clone(&oracle.desk) })
@@ -149,7 +149,7 @@ impl MeteredStore {
         let pairs = reading::pairs(self.items(), &of)?;
         let scores = Arc::clone(&self.scores);
         heeding(py, move || {
-            let mut set = EntrySet::new(scores.shape());
+            let mut set = scores.set();
             pairs.iter().for_each(|&(i, j)| set.add_entry(i, j));
             scores.missing(&set)
         })?
@@ -233,7 +233,7 @@ impl MeteredStore {
     #[pyo3(signature = (search, has_proxy, known=None))]
     fn plan_nearest(&self, search: &str, has_proxy: bool, known: Option<u64>) -> PyResult<String> {
         let search: neighbours::SearchSettings = settings("neighbours", search)?;
-        search.bill(self.scores.shape(), has_proxy, known)
+        search.bill(&self.scores, has_proxy, known)
     }
 
     /// JSON of a threshold on the estimate, and of the recall of all pairs of at least `at_least` that scoring the pairs above it has. The

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use landmark_core::approximation::ScatteredEntries;
-use landmark_core::entries::EntrySet;
 use landmark_core::landmarks::Landmarks;
 use landmark_core::oracle::{Oracle, OracleError, OracleShape, Pair, ask_pairs};
 use landmark_core::stream::{Rng, stream};
@@ -96,15 +95,17 @@ impl SearchSettings {
         Ok(Some(Audit { target, is_strict: self.strict, rows: self.audit_rows }))
     }
 
-    /// JSON of the bill: an upper bound where audited rows decide, or where a search on so many `known` pairs may run out of candidates.
-    pub(crate) fn bill(&self, shape: OracleShape, has_proxy: bool, known: Option<u64>) -> PyResult<String> {
+    /// JSON of the bill: an upper bound where audited rows decide, where a search on so many `known` pairs may run out of candidates, or where items
+    /// are equal.
+    pub(crate) fn bill(&self, scores: &Scores, has_proxy: bool, known: Option<u64>) -> PyResult<String> {
+        let shape = scores.shape();
         let rounds = self.rounds.clone().check().map_err(|error| value(&error))?;
         let n = shape.len as u64;
         let all = n * n.saturating_sub(1) / 2;
         let bill = match self.audit()? {
             None => match known {
                 Some(known) => json!({ "calls": rounds.bill_beyond(shape, true, known).calls, "exact": false }),
-                None => json!({ "calls": rounds.bill(shape, has_proxy).calls, "exact": true }),
+                None => json!({ "calls": rounds.bill(shape, has_proxy).calls, "exact": !scores.has_copies() }),
             },
             Some(audit) => {
                 let k = self.rounds.k;
@@ -127,7 +128,7 @@ struct Unpaid {
 
 impl Ready {
     pub(crate) fn run(self, scores: &Scores, oracle: &Arc<dyn Oracle>) -> Result<Lists, SearchError> {
-        let landmarks = Landmarks::uniform(oracle.len(), &mut self.stream("landmarks"));
+        let landmarks = scores.landmarks(&mut self.stream("landmarks"));
         let Some(audit) = self.audit else {
             return self.in_rounds(&self.rounds, oracle.as_ref(), &landmarks).map_err(SearchError::Search);
         };
@@ -161,7 +162,7 @@ impl Ready {
         let mut rng = self.stream("audit");
         let items =
             audited_items(shape, &self.proxies, params, landmarks, audit, &mut rng).map_err(SearchError::Audit)?;
-        let mut set = EntrySet::new(shape);
+        let mut set = scores.set();
         for &item in &items {
             (0..shape.len).filter(|&other| other != item).for_each(|other| set.add_entry(item, other));
         }
