@@ -110,6 +110,14 @@ impl Connection {
             return Ok((Reply::TooLarge { status, said: said() }, None));
         }
         Ok(match serde_json::from_slice::<Json>(&text) {
+            Ok(json) if is_no_answer(&json) => {
+                return Err(Fault::Again(Again {
+                    what: format!("{status} with an error in its body: {}", said()),
+                    wait: None,
+                    is_overwhelmed: error_code(&json).is_some_and(|code| matches!(code, 429 | 503)),
+                    may_be_charged: false,
+                }));
+            }
             Ok(json) => {
                 let usage = Usage::of(&json);
                 (Reply::Json(json), usage)
@@ -204,6 +212,21 @@ impl Connection {
         let (status, said) = (status.to_owned(), if said.is_empty() { "nothing else" } else { said }.to_owned());
         Fault::Final(HttpError::Refused { url: public(&self.url).to_string(), status, said, next_step })
     }
+}
+
+/// True for a body that is an error which may pass, whatever the status says: `error` with a code that is asked again, or
+/// `choices` that are null.
+fn is_no_answer(body: &Json) -> bool {
+    let may_pass = error_code(body).is_some_and(|code| matches!(code, 408 | 425 | 429 | 500..=599));
+    may_pass || body.get("choices").is_some_and(Json::is_null)
+}
+
+/// The number in `error.code`, `error.status` or `code` beside `error`, as a number or in digits.
+fn error_code(body: &Json) -> Option<u64> {
+    let error = body.get("error").filter(|error| !error.is_null())?;
+    let numbers = [error.get("code"), error.get("status"), body.get("code"), body.get("status")];
+    let read = |value: &Json| value.as_u64().or_else(|| value.as_str()?.parse().ok());
+    numbers.into_iter().flatten().find_map(read)
 }
 
 /// An answer to go on with, unread.
@@ -303,4 +326,22 @@ fn is_untrusted(error: &reqwest::Error) -> bool {
 pub(crate) fn backoff(attempts: u32) -> Duration {
     let longest = 0.1 * f64::from(1_u32 << attempts.saturating_sub(1).min(9));
     Duration::from_secs_f64(longest.min(30.0) * (0.5 + 0.5 * rand::random::<f64>()))
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn an_error_in_the_body_of_a_success_is_that_error() {
+        use serde_json::json;
+        for (body, wanted) in [
+            (json!({ "error": { "code": 429, "message": "busy" } }), true),
+            (json!({ "error": { "code": "503" } }), true),
+            (json!({ "choices": null }), true),
+            (json!({ "error": { "code": 400 } }), false),
+            (json!({ "error": null, "choices": [] }), false),
+            (json!({ "score": 1.0 }), false),
+        ] {
+            assert_eq!(super::is_no_answer(&body), wanted, "{body}");
+        }
+    }
 }

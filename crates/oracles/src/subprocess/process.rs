@@ -18,6 +18,8 @@ use super::params::SubprocessParams;
 
 /// Longest line of an answer: 64 MiB.
 const LONGEST_LINE: usize = 1 << 26;
+/// U+FEFF in UTF-8.
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 /// Lines of standard error that are kept for a message.
 const LINES_KEPT: usize = 8;
 /// Lines that may wait on either side.
@@ -157,6 +159,8 @@ fn write_orders(mut stdin: ChildStdin, orders: &Receiver<Vec<u8>>) {
 }
 
 pub(super) fn read_answers(mut stdout: impl BufRead, heard: &SyncSender<Heard>) {
+    // .NET and PowerShell print it in front of all else
+    let mut may_be_marked = true;
     loop {
         let mut line = Vec::new();
         let read = stdout.by_ref().take(LONGEST_LINE as u64).read_until(b'\n', &mut line);
@@ -164,6 +168,9 @@ pub(super) fn read_answers(mut stdout: impl BufRead, heard: &SyncSender<Heard>) 
             return;
         }
         let is_whole = line.last() == Some(&b'\n');
+        if std::mem::take(&mut may_be_marked) && line.starts_with(BYTE_ORDER_MARK) {
+            line.drain(..BYTE_ORDER_MARK.len());
+        }
         if !is_whole && line.len() < LONGEST_LINE {
             // ended in the middle of a line: how it ended says more
             return;
@@ -192,5 +199,19 @@ fn keep_complaints(mut stderr: impl BufRead, kept: &Mutex<VecDeque<String>>) {
         if lines.len() > LINES_KEPT {
             lines.pop_front();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_byte_order_mark_in_front_of_the_output_is_passed_over() {
+        let (heard, answers) = mpsc::sync_channel(WAITING);
+        read_answers(&b"\xef\xbb\xbf{\"landmark\": 1}\r\n[1]\r\n"[..], &heard);
+        drop(heard);
+        let lines: Vec<Vec<u8>> = answers.iter().map(|(Heard::Line(line) | Heard::TooLong(line))| line).collect();
+        assert_eq!(lines, [b"{\"landmark\": 1}\r\n".to_vec(), b"[1]\r\n".to_vec()]);
     }
 }
