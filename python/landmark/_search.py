@@ -288,7 +288,7 @@ class Search(Opening):
             is_reached=True,
             recall=bound["recall"],
             lower=bound["lower"],
-            bound="Clopper-Pearson with design effect, held-out columns",
+            bound="estimate from held-out columns, no guarantee",
             rows=len(self.component_indices_),
             scored_pairs=len(candidates),
         )

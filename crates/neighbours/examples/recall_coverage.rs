@@ -29,7 +29,7 @@ fn main() {
         let search = Search::new(5000, k, spread, &mut stream(1, "coverage", "search", k as u64));
         for target in targets() {
             for bound in [Bound::of(k, false), Bound::KullbackLeibler, Bound::Betting] {
-                let rows = bound.rows(k, target);
+                let rows = bound.rows(target);
                 let draws = if bound == Bound::of(k, false) { draws } else { few };
                 let seen = Coverage::of(draws, target, |rng| search.stop(rows, target, bound, rng));
                 line(&format!("k {k}, spread {spread}, {rows} rows, {bound}"), target, draws, seen);

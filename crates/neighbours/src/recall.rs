@@ -24,8 +24,8 @@ mod yield_plan;
 
 pub use beta::{beta_quantile, regularized_beta};
 pub use held_out::{depth_shares, folds, share_found, top_items};
-pub use labels::LabelSample;
 pub use hypergeometric::{least_wrong, most_unseen, p_value, sample_size};
+pub use labels::LabelSample;
 pub use pair_audit::{AuditedPairs, Batch, PairQuery, PairSource, PairsEnd, pairs_with_recall};
 pub use pairs::{PairAudit, PairBound, TooFewPositives};
 pub use search::{Audit, AuditError, AuditStep, Audited, Enough, KnownLists, audited_items, growing, nearest_to};

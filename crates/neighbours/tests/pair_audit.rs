@@ -99,8 +99,7 @@ fn wrong(population: &Population, target: Target, budget: usize) -> (f64, f64, f
     let total = population.positives.len() as f64;
     for number in 0..DRAWS {
         let mut draw = Draw { population, left: budget, evaluated: 0 };
-        let query =
-            PairQuery { items: population.items, at_least: 0.5, target, known: 0, known_positives: 0 };
+        let query = PairQuery { items: population.items, at_least: 0.5, target, known: 0, known_positives: 0 };
         let mut rng = stream(7, "coverage", "pairs", number);
         let found = pairs_with_recall(query, &mut draw, &mut rng).unwrap_or_else(|never| match never {});
         let share = found.found.len() as f64 / total.max(1.0);
@@ -150,13 +149,13 @@ fn populations() -> Vec<(&'static str, Population)> {
         ("one positive, n = 60", Population::new(60, |i, j| ((i, j) == (3, 9), rng.r#gen()))),
         ("three positives, n = 60", Population::new(60, |i, j| (i < 3 && j == i + 30, rng.r#gen()))),
         ("small, n = 50", Population::groups(50, &sizes(12, 4), 0.8, 2, rng)),
-        (
-            "ties, n = 100",
-            Population::new(100, |i, j| (i / 4 == j / 4, f64::from(u8::from(i / 8 == j / 8)))),
-        ),
+        ("ties, n = 100", Population::new(100, |i, j| (i / 4 == j / 4, f64::from(u8::from(i / 8 == j / 8))))),
         ("half of all pairs, n = 60", Population::new(60, |i, j| ((i + j) % 2 == 0, rng.r#gen()))),
         ("worthless order, n = 80", Population::new(80, |i, j| (i / 4 == j / 4, rng.r#gen()))),
-        ("order upside down, n = 60", Population::new(60, |i, j| (i / 3 == j / 3, f64::from(u8::from(i / 3 != j / 3))))),
+        (
+            "order upside down, n = 60",
+            Population::new(60, |i, j| (i / 3 == j / 3, f64::from(u8::from(i / 3 != j / 3)))),
+        ),
     ]
 }
 
@@ -180,7 +179,7 @@ fn the_bound_of_a_search_that_a_budget_ends_is_wrong_in_no_more_draws_than_state
     for (name, population) in populations() {
         let target = targets()[1];
         let without = wrong(&population, target, usize::MAX).2;
-        for share in [0.5, 0.9] {
+        for share in [0.5, 0.9, 1.2] {
             let budget = (share * without * population.items as f64) as usize;
             let (wrong, reached, _) = wrong(&population, target, budget);
             stated += reached;

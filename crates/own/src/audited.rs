@@ -65,7 +65,7 @@ fn params(wanted: &Recalled, items: usize) -> RoundsParams {
 /// The bill: exact for audited rows, an upper bound for what they decide.
 fn bill(context: &SweepContext<'_>, wanted: &Recalled, audit: Audit) -> String {
     let OracleShape { len, evaluations_per_pair, .. } = context.metered.shape();
-    let rows = audit.rows.unwrap_or_else(|| Bound::of(wanted.k, audit.is_strict).rows(wanted.k, audit.target)).min(len);
+    let rows = audit.rows.unwrap_or_else(|| Bound::of(wanted.k, audit.is_strict).rows(audit.target)).min(len);
     let (n, v, price) = (len as u64, rows as u64, evaluations_per_pair.max(1));
     let whole = v * n.saturating_sub(1) - v * v.saturating_sub(1) / 2;
     // calls an item are calls, not pairs
@@ -100,7 +100,11 @@ fn search(context: &SweepContext<'_>, wanted: &Recalled, audit: Audit) -> Result
         delta: audit.target.delta(),
         reached: refused.is_none(),
         recall: last.map_or(0.0, |step| step.recall),
-        lower: last.map_or(0.0, |step| step.lower),
+        // the bound of the step at which the search stopped was chosen by looking
+        lower: match refused {
+            None => audit.target.recall(),
+            Some(_) => last.map_or(0.0, |step| step.lower),
+        },
         bound: bound.to_string(),
         rows: rows.len(),
         landmarks,

@@ -109,7 +109,7 @@ impl SearchSettings {
             },
             Some(audit) => {
                 let k = self.rounds.k;
-                let rows = audit.rows.unwrap_or_else(|| RecallBound::of(k, audit.is_strict).rows(k, audit.target));
+                let rows = audit.rows.unwrap_or_else(|| RecallBound::of(k, audit.is_strict).rows(audit.target));
                 let rows = rows.min(shape.len) as u64;
                 let whole = rows * n.saturating_sub(1) - rows * rows.saturating_sub(1) / 2;
                 let most = (whole + n.saturating_mul(self.rounds.calls_per_item as u64)).min(all);

@@ -132,8 +132,15 @@ pub fn pairs_with_recall<S: PairSource>(
 ) -> Result<AuditedPairs, S::Error> {
     let n = query.items as u64;
     let unknown = n * n.saturating_sub(1) / 2 - query.known;
-    let mut search =
-        Search { query, source, order: Vec::new(), cut: 0, unknown, found: Vec::new(), positives: query.known_positives };
+    let mut search = Search {
+        query,
+        source,
+        order: Vec::new(),
+        cut: 0,
+        unknown,
+        found: Vec::new(),
+        positives: query.known_positives,
+    };
     let mut plan = YieldPlan::new(unknown, query.items, query.target);
     let tolerated = loop {
         if search.is_exhausted() {

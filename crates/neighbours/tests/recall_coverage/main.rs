@@ -21,7 +21,7 @@ fn audited_rows_state_a_recall_that_is_true() {
         let search = search(k, spread);
         for target in targets() {
             let bound = Bound::of(k, false);
-            let rows = bound.rows(k, target);
+            let rows = bound.rows(target);
             let seen = Coverage::of(DRAWS, target, |rng| search.stop(rows, target, bound, rng));
             // rows that differ much are too few for .95 now and then, which is said
             assert!(f64::from(seen.stated) > 0.6 * DRAWS as f64, "k {k} {target:?}: {seen:?}");
@@ -36,7 +36,7 @@ fn strict_bounds_hold_and_stop_later_than_the_default() {
         let search = search(k, spread);
         let target = targets()[1];
         let (default, strict) = (Bound::of(k, false), Bound::of(k, true));
-        let rows = strict.rows(k, target);
+        let rows = strict.rows(target);
         let of = |bound| Coverage::of(DRAWS_OF_STRICT, target, |rng| search.stop(rows, target, bound, rng));
         let (default, strict) = (of(default), of(strict));
         assert!(strict.share() >= strict.least(target), "k {k}: {}", strict.share());

@@ -36,9 +36,9 @@ impl Search {
 
     /// The recall of all lists where an audit of `rows` uniform items stops; `None` where it never does.
     pub(crate) fn stop(&self, rows: usize, target: Target, bound: Bound, rng: &mut Rng) -> Option<f64> {
-        let (n, k) = self.found_at.dim();
+        let (n, _) = self.found_at.dim();
         let audited: Vec<usize> = sample(rng, n, rows).into_vec();
-        let mut path = AuditPath::new(k, n, 0, rows, target, bound).ok()?;
+        let path = AuditPath::new(n, 0, rows, target, bound).ok()?;
         self.efforts.iter().copied().find_map(|effort| {
             let shares: Vec<f64> = audited.iter().map(|&item| self.share(item, effort)).collect();
             path.step(&shares).is_reached.then(|| self.recall(effort))

@@ -3,7 +3,6 @@
 //! The draw of the audit depends on the seed, the threshold and the target alone, and the cut on scores that the store keeps: a run that was killed repeats
 //! both without a call. Pairs with a landmark are known; what else the store holds takes no call when its turn comes.
 
-
 use landmark_core::oracle::{Oracle, Pair};
 use landmark_core::stream::stream;
 use landmark_harness::experiments::own_data::Statement;
@@ -11,7 +10,8 @@ use landmark_harness::invocation::UsageError;
 use landmark_harness::run::RunError;
 use landmark_harness::sweep::context::SweepContext;
 use landmark_neighbours::recall::{
-    AuditedPairs, Batch, PairQuery, PairSource, PairsEnd, Target, least_wrong, most_unseen, pairs_with_recall, sample_size,
+    AuditedPairs, Batch, PairQuery, PairSource, PairsEnd, Target, least_wrong, most_unseen, pairs_with_recall,
+    sample_size,
 };
 use landmark_report::amounts::count;
 use landmark_tasks::neighbours::{ScoredPair, SignedVectors, best_pairs};
@@ -68,10 +68,12 @@ impl Own {
         let statement = self.statement(query, &found, known.len() + found.found.len(), spent);
         let mut text = words(&found, query, refused, wanted.budget.is_some());
         text += &format!("{} pairs scored, {} calls now\n", count(found.by_estimate + found.audited), count(spent));
-        known.extend(found.found.iter().map(|&((first, second), score)| Mined {
-            pair: ScoredPair { first, second, score },
-            exact: true,
-        }));
+        known.extend(
+            found
+                .found
+                .iter()
+                .map(|&((first, second), score)| Mined { pair: ScoredPair { first, second, score }, exact: true }),
+        );
         let is_cut_short = !matches!(found.end, PairsEnd::Reached | PairsEnd::Exact);
         Ok(Found { pairs: known, text, statement, is_cut_short })
     }
@@ -204,7 +206,11 @@ impl PairSource for Source<'_, '_> {
                     count(agreed)
                 )
             }
-            None => format!("the next {} pairs take {needed} calls in all, and {} are agreed to", count(calls), count(agreed)),
+            None => format!(
+                "the next {} pairs take {needed} calls in all, and {} are agreed to",
+                count(calls),
+                count(agreed)
+            ),
         });
         Ok(false)
     }
@@ -223,7 +229,10 @@ fn words(found: &AuditedPairs, query: PairQuery, refused: Option<String>, has_bu
         PairsEnd::Exact => format!("all pairs are known: every pair of at least {} is listed\n", query.at_least),
         PairsEnd::Reached => format!("recall at least {recall} with probability {}: {audit}\n", 1.0 - delta),
         PairsEnd::Below { lower } => {
-            format!("a recall of {recall} is not reached; at least {lower:.3} with probability {}: {audit}\n", 1.0 - delta)
+            format!(
+                "a recall of {recall} is not reached; at least {lower:.3} with probability {}: {audit}\n",
+                1.0 - delta
+            )
         }
         PairsEnd::NothingFound { sample } => format!(
             "cannot state a recall: no pair of at least {} is among the {} that were scored by their estimates, and that there is none at all would take {} \
@@ -233,7 +242,8 @@ fn words(found: &AuditedPairs, query: PairQuery, refused: Option<String>, has_bu
             count(sample)
         ),
         PairsEnd::NotAudited { sample } => {
-            let planned = sample.map_or_else(String::new, |sample| format!(" ({} pairs were to be audited)", count(sample)));
+            let planned =
+                sample.map_or_else(String::new, |sample| format!(" ({} pairs were to be audited)", count(sample)));
             format!("nothing is known of the recall: the search ended before its audit{planned}\n")
         }
     };
