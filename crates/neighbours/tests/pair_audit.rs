@@ -118,7 +118,7 @@ fn wrong(population: &Population, target: Target, budget: usize) -> (f64, f64, f
 }
 
 fn targets() -> [Target; 3] {
-    [(0.8, 0.2), (0.9, 0.1), (0.95, 0.05)].map(|(recall, delta)| Target::new(recall, delta).unwrap())
+    [(0.8, 0.2), (0.9, 0.1), (0.95, 0.05)].map(|(recall, delta)| Target::new(recall, delta).expect("a target"))
 }
 
 /// δ and three standard errors of its estimate.
