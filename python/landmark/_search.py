@@ -175,11 +175,12 @@ class Search(Opening):
     ) -> Pairs:
         """Pairs of at least `threshold`, best first.
 
-        Without `target_recall` those of K̃, at no call, with a warning: how many of the true ones that is, is not known. With `budget` so many new
-        calls at most look for them, where each item's neighbours are likely, and every pair that was evaluated takes part. `rescore=True` scores the candidates, which costs a call each and drops what falls
-        below. With `target_recall` held-out landmark columns say how deep the candidates must be scored, so that with probability 1 − `delta`
-        that share of all true pairs is there; landmarks must be uniform. Where the budget ends before the candidates do, the best of them are
-        scored, with a warning, and no recall is stated.
+        Without `target_recall` and `budget`, pairs come from the estimates, without a call and with a warning: their recall is unknown. `budget`
+        is the largest number of new calls that look for pairs where each item's neighbors are likely; every evaluated pair takes part.
+        `rescore=True` scores the candidates, one call each, and drops those below the threshold. With `target_recall`, held-out landmark
+        columns estimate how deep candidates must be scored to find that share of all true pairs; landmarks must be uniform. It is an
+        estimate, not a guarantee: it can be wrong if similar pairs come in groups. If the budget ends before the candidates do, the best of
+        them are scored, with a warning.
         """
         check_is_fitted(self)
         if budget is not None:
