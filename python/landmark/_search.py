@@ -115,10 +115,9 @@ class Search(Opening):
         search = self._search(k, calls_per_item, target_recall, delta, 4, 0.2, False, None)
         known = None
         if target_recall is None:
-            n, of = len(items), getattr(self, "_factors", None)
-            is_fitted = X is None and of is not None
-            landmarks = of.landmarks if is_fitted else np.arange(min(int(self.n_components), n))
-            entries = of.entries if is_fitted else None
+            n, of = len(items), getattr(self, "_factors", None) if X is None else None
+            landmarks = np.arange(min(int(self.n_components), n)) if of is None else of.landmarks
+            entries = None if of is None else of.entries
             known = _distinct(n, landmarks, np.empty((0, 2), dtype=np.int64) if entries is None else entries[0])
         return int(json.loads(matrix.plan_nearest(json.dumps(search), self.proxy is not None, known))["calls"])
 
