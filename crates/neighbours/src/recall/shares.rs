@@ -28,6 +28,8 @@ const ROWS: usize = 24;
 const POINTS: u32 = 700;
 const FROM: f64 = 1e-7;
 const TO: f64 = 3e3;
+/// Error of the integral.
+const PRECISION: f64 = 1e-7;
 
 /// Kind of lower confidence bound.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -97,7 +99,15 @@ impl Bound {
         let rows = shares.len() as f64;
         let mean = mean(shares);
         match self {
-            Self::Spacings => largest(|recall| recall == 0.0 || spacings(shares, recall) <= delta),
+            Self::Spacings => {
+                // as precise as the integral is
+                let (mut low, mut high) = (0.0, 1.0);
+                for _ in 0..24 {
+                    let middle = 0.5 * (low + high);
+                    if spacings(shares, middle) <= delta { low = middle } else { high = middle }
+                }
+                low
+            }
             Self::ClopperPearson => clopper_pearson(mean * rows, rows, delta),
             Self::KullbackLeibler => largest(|recall| recall < mean && rows * divergence(mean, recall) >= -delta.ln()),
             Self::Betting => largest(|recall| recall == 0.0 || log_wealth(shares, recall) >= -delta.ln()),
@@ -229,7 +239,22 @@ impl AuditPath {
         }
         // every row was read: nothing is left to chance
         let lower = if shares.len() >= self.all { mean(shares) } else { self.lower(shares) };
-        Recall { estimate: of_all(mean(shares)), lower: of_all(lower), is_reached: lower >= needed - ROUNDING }
+        Recall { estimate: of_all(mean(shares)), lower: of_all(lower), is_reached: self.reaches(shares) }
+    }
+
+    /// True if the bound reaches the target; cheaper than the bound itself.
+    pub fn reaches(&self, shares: &[f64]) -> bool {
+        let needed = self.needed();
+        if needed <= 0.0 || shares.is_empty() {
+            return needed <= 0.0;
+        }
+        if shares.len() >= self.all {
+            return mean(shares) >= needed - ROUNDING;
+        }
+        match self.bound {
+            Bound::Spacings => needed < 1.0 && spacings(shares, needed) <= self.target.delta() + PRECISION,
+            _ => self.lower(shares) >= needed - ROUNDING,
+        }
     }
 
     /// Rows at which the bound would reach ρ' if further ones were like these, up to `most` times as many.

@@ -39,10 +39,21 @@ impl Search {
         let (n, _) = self.found_at.dim();
         let audited: Vec<usize> = sample(rng, n, rows).into_vec();
         let path = AuditPath::new(n, 0, rows, target, bound).ok()?;
-        self.efforts.iter().copied().find_map(|effort| {
+        let reaches = |&effort: &f64| {
             let shares: Vec<f64> = audited.iter().map(|&item| self.share(item, effort)).collect();
-            path.step(&shares).is_reached.then(|| self.recall(effort))
-        })
+            path.reaches(&shares)
+        };
+        // shares grow with the effort, and every bound with the shares
+        let first = self.efforts.partition_point(|effort| !reaches(effort));
+        self.efforts.get(first).map(|&effort| self.recall(effort))
+    }
+
+    /// A share of the items finds nothing at any effort; the others find all sooner or later.
+    pub(crate) fn out_of_reach(mut self, share: f64) -> Self {
+        // a number of items
+        let lost = (share * self.found_at.nrows() as f64).round() as usize;
+        self.found_at.slice_mut(ndarray::s![..lost, ..]).fill(f64::INFINITY);
+        self
     }
 
     /// The same where the estimate itself is believed.
