@@ -111,7 +111,8 @@ fn is_number_in_digits(piece: &str) -> bool {
 /// The word of a line and its last `dimension` fields; no word where there are fewer.
 fn split(line: &str, dimension: usize) -> (&str, Vec<&str>) {
     let mut rest = line.trim_end_matches([' ', '\t']);
-    let mut values = Vec::with_capacity(dimension);
+    // a header may promise any number of them, and a line holds a value for every two bytes at most
+    let mut values = Vec::with_capacity(dimension.min(line.len() / 2 + 1));
     while values.len() < dimension {
         let Some(at) = rest.rfind([' ', '\t']) else { break };
         values.push(&rest[at + 1..]);
