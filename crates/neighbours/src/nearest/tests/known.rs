@@ -253,7 +253,7 @@ fn scattered_known_pairs_alone_are_listed_and_not_asked_for() {
     for proxies in [vec![], vec![proxy]] {
         let rounds = RoundsParams { k: K, calls_per_item: 8, ..RoundsParams::default() }.check().unwrap();
         let mut pairs: Vec<(Pair, f64)> = old.iter().map(|&(i, j)| ((j, i), scores[[i, j]])).collect();
-        pairs.sort_by(|one, other| one.0.cmp(&other.0));
+        pairs.sort_by_key(|one| one.0);
         let known = Known { pairs, ..Known::default() };
         let mut search = Search::knowing(rounds, OracleShape::of(&oracle), proxies, &landmarks(N), known).unwrap();
         let mut all = old.clone();
