@@ -92,7 +92,7 @@ fn a_published_page_is_drawn_again_without_training_and_shows_the_curve_and_the_
 
     // rows can be drawn as those of their own settings alone
     let mut facts = scratch.json("results/pairs/run.json");
-    facts["command"] = "runner config.yaml --set replicates=2".into();
+    facts["config"]["set"] = serde_json::json!(["replicates=2"]);
     std::fs::write(scratch.path("results/pairs/run.json"), facts.to_string()).unwrap();
     let said = scratch.say(&["report", "config.yaml"]);
     assert_eq!(said.code, Some(2), "{}", said.err);
