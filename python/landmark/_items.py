@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import pickle
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, Protocol
 
 import numpy as np
@@ -35,6 +35,33 @@ def key(item: Any) -> bytes:
     return b"p" + pickle.dumps(item, protocol=5)
 
 
+def content(item: Any) -> bytes:
+    """The `key` of an item, or, where it has a mapping or a set in it, bytes that the order of these doesn't move."""
+    return _ordered(item) if _has_no_order(item) else key(item)
+
+
+def _has_no_order(item: Any) -> bool:
+    kind = type(item)
+    return kind in (dict, set, frozenset) or (kind in (list, tuple) and any(_has_no_order(part) for part in item))
+
+
+def _ordered(item: Any) -> bytes:
+    kind = type(item)
+    if kind is dict:
+        parts = sorted(_joined(map(_ordered, entry)) for entry in item.items())
+    elif kind in (set, frozenset):
+        parts = sorted(map(_ordered, item))
+    elif kind in (list, tuple):
+        parts = [_ordered(part) for part in item]
+    else:
+        return key(item)
+    return b"o" + kind.__name__.encode() + b":" + _joined(parts)
+
+
+def _joined(parts: Iterable[bytes]) -> bytes:
+    return b"".join(len(part).to_bytes(8, "little") + part for part in parts)
+
+
 def digest(items: Items) -> str:
     """Digest of all items, in their order: of the length and the `key` of each."""
     state = hashlib.blake2b(digest_size=32)
@@ -50,8 +77,8 @@ def digest(items: Items) -> str:
 
 
 def digests(items: Items) -> bytes:
-    """Digests of the `key` of each item, 16 bytes each, one behind the other."""
-    return b"".join(hashlib.blake2b(key(item), digest_size=16).digest() for item in items)
+    """Digests of the `content` of each item, 16 bytes each, one behind the other."""
+    return b"".join(hashlib.blake2b(content(item), digest_size=16).digest() for item in items)
 
 
 def _keys_of_rows(rows: NDArray[Any]) -> Iterator[bytes]:

@@ -103,7 +103,6 @@ class Opening(BaseEstimator):  # type: ignore[misc]
                 order=self.order,
                 diagonal=self.diagonal,
                 concurrency=self.concurrency,
-                shares=shares,
             )
         self._identity_ = oracle.identity
         store = None if self.store is None or is_array else os.fspath(self.store)

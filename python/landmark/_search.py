@@ -38,8 +38,9 @@ class Search(Opening):
     ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         """The k most similar other items of every item: similarities (highest first) and items, n × k.
 
-        Without further arguments from the factors, at no call. With `calls_per_item` from so many calls an item of the score itself, which find
-        far more of the true neighbours than the factors know. With `target_recall` the search goes on until that share of the true ones
+        Without further arguments from the factors, at no call. With `calls_per_item` from so many new calls an item of the score itself, on top of
+        what the fit has evaluated: its columns and single pairs are in the lists from the start, and the factors say where to look. No list
+        lacks a better neighbour that was evaluated; estimates fill it up only where fewer than k were. With `target_recall` the search goes on until that share of the true ones
         is there with probability 1 − `delta`; `recall_` says what was reached, and `calls_per_item` (100) is where it gives up.
         Where the budget ends before, the lists are those that it pays for, with a warning, and no recall is stated that is not known.
         `neighbors_exact_` is true where a similarity is the score's own; `neighbors_` is all of it as a table for Arrow.
@@ -52,10 +53,12 @@ class Search(Opening):
         matrix, batches = self._opened()
         search = self._search(k, calls_per_item, target_recall, delta, rounds, share, strict, audit_rows)
         proxies = self._proxies(self._items)
-        bill, before = json.loads(matrix.plan_nearest(json.dumps(search), bool(proxies)))["calls"], matrix.calls
+        fitted = self._fitted(matrix) if target_recall is None else None
+        known = None if fitted is None else _distinct(len(self._items), fitted[0], fitted[2])
+        bill, before = json.loads(matrix.plan_nearest(json.dumps(search), bool(proxies), known))["calls"], matrix.calls
         try:
             with self._told(bill, "neighbours", batches):
-                out = matrix.nearest(json.dumps(search), proxies)
+                out = matrix.nearest(json.dumps(search), proxies, fitted)
         finally:
             self.n_calls_ = matrix.calls
         statement = json.loads(out["statement"])
@@ -66,6 +69,25 @@ class Search(Opening):
             # nothing was left for it: the factors know more
             return self._neighbors(*self._factors.top_k(k))
         return self._neighbors(out["items"], out["scores"], out["exact"])
+
+    def _fitted(self, matrix: MeteredStore) -> tuple[NDArray[Any], ...]:
+        """What a search stands on: landmarks, their columns, single pairs, their scores, Z and its signs.
+
+        Columns that the fit did not keep are read from the store, where all of them are there.
+        """
+        of, n = self._factors, len(self._factors)
+        landmarks, columns = np.asarray(of.landmarks, dtype=np.int64), of.columns
+        if columns is None and len(landmarks):
+            items = np.arange(n)
+            pairs = np.stack([np.repeat(items, len(landmarks)), np.tile(landmarks, n)], axis=1)
+            if matrix.missing(pairs[pairs[:, 0] != pairs[:, 1]]) == 0 and matrix.diagonal is not None:
+                columns = matrix.block(items, landmarks)
+        if columns is None:
+            landmarks, columns = np.empty(0, dtype=np.int64), np.empty((n, 0))
+        pairs, scores = of.entries or (np.empty((0, 2), dtype=np.int64), np.empty(0))
+        arrays = (columns, scores, of.vectors, of.signature)
+        columns, scores, vectors, signature = (np.ascontiguousarray(array, dtype=np.float64) for array in arrays)
+        return landmarks, columns, np.ascontiguousarray(pairs, dtype=np.int64), scores, vectors, signature
 
     @staticmethod
     def _warn_of(statement: dict[str, Any], target_recall: float | None) -> None:
@@ -87,11 +109,17 @@ class Search(Opening):
     def plan_kneighbors(
         self, X: Any = None, k: int = 10, *, calls_per_item: int = 20, target_recall: float | None = None, delta: float = 0.1
     ) -> int:
-        """Calls of such a search with an empty store: exactly, or at most where audited rows decide. No call is made."""
+        """Calls of such a search beyond the fit, at most. No call is made."""
         items = self._items_of(X, reset=False) if X is not None else self._items
         matrix = self._open(items, shares=False)[0]
         search = self._search(k, calls_per_item, target_recall, delta, 4, 0.2, False, None)
-        return int(json.loads(matrix.plan_nearest(json.dumps(search), self.proxy is not None))["calls"])
+        known = None
+        if target_recall is None:
+            n, of = len(items), getattr(self, "_factors", None) if X is None else None
+            landmarks = np.arange(min(int(self.n_components), n)) if of is None else of.landmarks
+            entries = None if of is None else of.entries
+            known = _distinct(n, landmarks, np.empty((0, 2), dtype=np.int64) if entries is None else entries[0])
+        return int(json.loads(matrix.plan_nearest(json.dumps(search), self.proxy is not None, known))["calls"])
 
     def _search(
         self,
@@ -142,15 +170,28 @@ class Search(Opening):
         delta: float = 0.1,
         rescore: bool | None = None,
         max_pairs: int | None = None,
+        budget: int | None = None,
     ) -> Pairs:
         """Pairs of at least `threshold`, best first.
 
-        Without `target_recall` those of K̃, at no call; `rescore=True` scores the candidates, which costs a call each and drops what falls
-        below. With `target_recall` held-out landmark columns say how deep the candidates must be scored, so that with probability 1 − `delta`
-        that share of all true pairs is there; landmarks must be uniform. Where the budget ends before the candidates do, the best of them are
-        scored, with a warning, and no recall is stated.
+        Without `target_recall` and `budget`, pairs come from the estimates, without a call and with a warning: their recall is unknown. `budget`
+        is the largest number of new calls that look for pairs where each item's neighbors are likely; every evaluated pair takes part.
+        `rescore=True` scores the candidates, one call each, and drops those below the threshold. With `target_recall`, held-out landmark
+        columns estimate how deep candidates must be scored to find that share of all true pairs; landmarks must be uniform. It is an
+        estimate, not a guarantee: it can be wrong if similar pairs come in groups. If the budget ends before the candidates do, the best of
+        them are scored, with a warning.
         """
         check_is_fitted(self)
+        if budget is not None:
+            if target_recall is not None or rescore is not None:
+                raise ValueError("`budget` is of a search of its own: leave out `target_recall` and `rescore`, or `budget`")
+            return self._searched(threshold, int(budget), max_pairs)
+        if not rescore and target_recall is None:
+            warnings.warn(
+                "these pairs are estimates, and their recall is not known: `mine(threshold, budget=CALLS)` searches for more, "
+                "`target_recall=0.9` states a recall",
+                stacklevel=2,
+            )
         near, near_scores = self._factors.landmark_pairs(threshold)
         candidates, estimates, recall = self._candidates(threshold, target_recall, delta, max_pairs)
         exact, calls = np.zeros(len(estimates), dtype=bool), 0
@@ -175,6 +216,45 @@ class Search(Opening):
         exact = np.concatenate([np.ones(len(near), dtype=bool), exact])
         order = np.lexsort((items[:, 1], items[:, 0], -found))[:max_pairs]
         return Pairs(items[order], found[order], exact[order], len(self._factors), calls, recall)
+
+    def _searched(self, threshold: float, budget: int, max_pairs: int | None) -> Pairs:
+        """Pairs of at least `threshold` among those of the fit and of a search at so many new calls."""
+        if budget < 1:
+            raise ValueError(f"`budget` is {budget}, but must be at least 1")
+        n, k = len(self._factors), 10
+        matrix, batches = self._opened()
+        fitted = self._fitted(matrix)
+        before, paid = matrix.calls, budget if matrix.calls_left is None else min(budget, matrix.calls_left)
+        landmarks, columns, pairs, scores = fitted[:4]
+        items = np.arange(n)
+        known = [np.stack([np.full(n - 1, landmark), items[items != landmark]], axis=1) for landmark in landmarks.tolist()]
+        known_scores = [columns[items != landmark, place] for place, landmark in enumerate(landmarks.tolist())]
+        found, found_scores = [*known, pairs], [*known_scores, scores]
+        try:
+            if paid // n:
+                search = self._search(k, paid // n, None, 0.1, 4, 0.2, False, None)
+                with self._told(paid, "pairs", batches):
+                    out = matrix.nearest(json.dumps(search), self._proxies(self._items), fitted)
+                found.append(out["pairs"])
+                found_scores.append(out["pair_scores"])
+            # what is left of the budget goes to the best estimates of all pairs
+            left = paid - (matrix.calls - before)
+            best = self._factors.pairs_above(-np.inf, left + sum(len(some) for some in found[len(known) :]))[0]
+            asked = {(min(i, j), max(i, j)) for some in found[len(known) :] for i, j in some.tolist()}
+            new = np.array([pair for pair in best.tolist() if tuple(sorted(pair)) not in asked], dtype=np.int64).reshape(-1, 2)
+            count = bisect_right(range(len(new) + 1), left, key=lambda count: matrix.missing(new[:count])) - 1
+            found.append(new[:count])
+            found_scores.append(matrix.scores(new[:count]))
+        finally:
+            self.n_calls_ = matrix.calls
+        every, values = np.sort(np.vstack(found), axis=1), np.concatenate(found_scores)
+        every, first = np.unique(every, axis=0, return_index=True)
+        values = values[first]
+        good = values >= threshold
+        every, values = every[good], values[good]
+        order = np.lexsort((every[:, 1], every[:, 0], -values))[:max_pairs]
+        exact = np.ones(len(order), dtype=bool)
+        return Pairs(every[order], values[order], exact, n, matrix.calls - before, None)
 
     def plan_mine(
         self,
@@ -208,7 +288,7 @@ class Search(Opening):
             is_reached=True,
             recall=bound["recall"],
             lower=bound["lower"],
-            bound="Clopper-Pearson with design effect, held-out columns",
+            bound="estimate from held-out columns, no guarantee",
             rows=len(self.component_indices_),
             scored_pairs=len(candidates),
         )
@@ -232,6 +312,13 @@ class Search(Opening):
             matrix.pair_bound(settings, self._proxies(self._items), self.component_indices_, threshold, recall, delta)
         )
         return found
+
+
+def _distinct(n: int, landmarks: NDArray[np.int64], pairs: NDArray[np.int64]) -> int:
+    """Pairs of two items with a landmark, or among the single ones."""
+    s = len(landmarks)
+    single = pairs[~np.isin(pairs, landmarks).any(axis=1)]
+    return s * n - s * (s + 1) // 2 + len(np.unique(np.sort(single, axis=1), axis=0))
 
 
 def _recall(statement: dict[str, Any]) -> Recall:

@@ -151,7 +151,7 @@ class Pairs:
         return _native.arrow_table(["item", "other", "similarity", "exact"], [first, second, self.scores, self.exact])
 
     def __repr__(self) -> str:
-        said = "" if self.recall is None else f", at least {self.recall.lower:.3f} of all" if self.recall.is_reached else ", no recall stated"
+        said = "" if self.recall is None else f", about {self.recall.recall:.3f} of all" if self.recall.is_reached else ", no recall stated"
         return f"Pairs({len(self):,} of {self.n_items:,} items{said}, {self.calls:,} calls)"
 
     def groups(self) -> NDArray[np.int64]:

@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from . import factors as files
 from . import scores
-from ._items import Items, digest, joined, key, plain, taken
+from ._items import Items, content, digest, joined, plain, taken
 from ._native import MeteredStore, Projector
 from ._opening import as_list
 from ._search import Search
@@ -60,7 +60,8 @@ class Landmark(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Search):  # ty
     known : keep the evaluated columns (8·n·s bytes): K̃ returns them exactly. Without them, and without a store, a `Blockwise` score or a
         `VectorKernel` is asked anew for what a search wants of them.
     concurrency : coroutines under way at a time.
-    random_state : seed; the same seed and `name` give the same bits as the program.
+    random_state : seed; the same seed and `name` give the same bits as the program, for matrices, `Wmd`, `TreeKernel` and `Program`. The draws of a
+        function go by the content of the items, whatever their order (docs/python.md, "Lists that grow").
     name : name of the random streams, as `dataset.name` is for the program.
     verbose : show a bar (tqdm, where it is installed) or lines.
 
@@ -261,7 +262,7 @@ class Landmark(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Search):  # ty
             return self._project(self._similar(values[:, self.component_indices_]))
         items = self._items_of(X, reset=False)
         places = self._places()
-        known = np.array([places.get(key(item), -1) for item in items], dtype=np.int64)
+        known = np.array([places.get(content(item), -1) for item in items], dtype=np.int64)
         out = np.empty((len(items), self.embedding_.shape[1]))
         out[known >= 0] = self.embedding_[known[known >= 0]]
         new = np.flatnonzero(known < 0)
@@ -273,7 +274,7 @@ class Landmark(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Search):  # ty
     def _places(self) -> dict[bytes, int]:
         if getattr(self, "_items", None) is None:
             return {}
-        return {key(item): place for place, item in reversed(list(enumerate(self._items)))}
+        return {content(item): place for place, item in reversed(list(enumerate(self._items)))}
 
     def _new_rows(self, new: Items) -> NDArray[np.float64]:
         """Similarities of new items to the landmarks, through the store."""

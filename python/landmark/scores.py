@@ -329,9 +329,9 @@ def is_matrix(score: Any) -> bool:
 
 
 def over(
-    score: Any, items: Items, *, identity: str | None, order: str, diagonal: float | None, concurrency: int, shares: bool
+    score: Any, items: Items, *, identity: str | None, order: str, diagonal: float | None, concurrency: int
 ) -> tuple[Oracle, Batches | Blocks | None]:
-    """The score over items, and its Python half where it has one. `shares`: what is kept of these items serves other lists of them, and theirs this one."""
+    """The score over items, and its Python half where it has one."""
     if order not in ORDERS:
         raise ValueError(f"`order` is {order!r}, but must be one of {', '.join(ORDERS)}")
     if isinstance(score, BuiltIn):
@@ -348,6 +348,6 @@ def over(
         ask, at_once = asker(score, concurrency)
         asked = Batches(ask, items)
     name = f"{identity or ''}\n{digest(items)}{params}"
-    apart = (f"{identity}\n{params}", digests(items)) if shares else None
+    apart = (f"{identity}\n{params}", digests(items))
     oracle = Oracle.function(asked, len(items), name, order == "symmetric", diagonal, at_once, isinstance(asked, Blocks), apart)
     return (oracle if order == "symmetric" else oracle.symmetrized(order)), asked

@@ -1,4 +1,4 @@
-"""Ratios beside their aims: kept for the table that scripts/bench-peers ends with, and for the exit status of the script that measured them."""
+"""Ratios and their aims: kept for the table that scripts/bench-peers ends with, and for the exit status of the script that measured them."""
 
 import os
 import pathlib

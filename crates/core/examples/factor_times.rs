@@ -12,16 +12,11 @@ use std::time::Instant;
 
 use landmark_core::approximate::{Approximate, Nystrom, ShiftRidgeParams, SiCurParams, SmsNystromParams, StaCur};
 use landmark_core::approximation::Known;
-use landmark_core::huge_pages::HugePages;
 use landmark_core::landmarks::Landmarks;
 use landmark_core::linalg;
 use landmark_core::oracle::{AsymmetryPolicy, Precomputed, block_of};
 use landmark_core::stream::stream;
 use ndarray::Array2;
-
-/// As in the program.
-#[global_allocator]
-static MEMORY: HugePages = HugePages;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

@@ -4,8 +4,11 @@
 //! distinct evaluations, so that calls "if run alone" and calls added are both known before the first one. Of pairs that a
 //! method chooses by what it sees in those blocks, the number is known and counted, not which they are.
 
+use std::sync::Arc;
+
 use serde::Serialize;
 
+use crate::contents::Contents;
 use crate::oracle::{OracleShape, Symmetry};
 
 pub(crate) mod pair_map;
@@ -109,13 +112,36 @@ pub struct EntrySet {
     is_row: Vec<bool>,
     scattered: PairSet,
     chosen: u64,
+    /// Contents of the items, where some are equal.
+    contents: Option<Arc<Contents>>,
 }
 
 impl EntrySet {
     /// The empty set over an oracle of this shape.
     pub fn new(shape: OracleShape) -> Self {
         let none = vec![false; shape.len];
-        Self { shape, is_column: none.clone(), is_row: none, scattered: PairSet::default(), chosen: 0 }
+        Self { shape, is_column: none.clone(), is_row: none, scattered: PairSet::default(), chosen: 0, contents: None }
+    }
+
+    /// The same where equal items are one item: an entry of copies is that of the first of them, as
+    /// [`DistinctItems`](crate::oracle::DistinctItems) asks for it.
+    pub fn among(shape: OracleShape, contents: Option<&Arc<Contents>>) -> Self {
+        let contents = contents.filter(|contents| contents.has_copies() && contents.len() == shape.len).cloned();
+        Self { contents, ..Self::new(shape) }
+    }
+
+    /// True of an item that is asked for: of one that is no copy of an earlier one.
+    pub fn is_asked(&self, item: usize) -> bool {
+        self.first(item) == item
+    }
+
+    fn first(&self, item: usize) -> usize {
+        self.contents.as_ref().map_or(item, |contents| contents.first(item))
+    }
+
+    /// Number of items that are asked for.
+    fn items(&self) -> u64 {
+        self.contents.as_ref().map_or(self.shape.len, |contents| contents.distinct()) as u64
     }
 
     /// Shape of the oracle.
@@ -142,16 +168,19 @@ impl EntrySet {
 
     /// Adds one full column.
     pub fn add_column(&mut self, j: usize) {
+        let j = self.first(j);
         self.is_column[j] = true;
     }
 
     /// Adds one full row: for a symmetric oracle the column.
     pub fn add_row(&mut self, i: usize) {
+        let i = self.first(i);
         if self.is_symmetric() { self.is_column[i] = true } else { self.is_row[i] = true }
     }
 
     /// Adds one entry.
     pub fn add_entry(&mut self, i: usize, j: usize) {
+        let (i, j) = (self.first(i), self.first(j));
         if !self.covers(i, j) {
             self.scattered.insert(if self.is_symmetric() && i < j { (j, i) } else { (i, j) });
         }
@@ -159,11 +188,12 @@ impl EntrySet {
 
     /// True where the full column j is in the set.
     pub fn has_column(&self, j: usize) -> bool {
-        self.is_column[j]
+        self.is_column[self.first(j)]
     }
 
     /// True where the entry (i, j) is in the set, in either order for a symmetric oracle.
     pub fn contains(&self, i: usize, j: usize) -> bool {
+        let (i, j) = (self.first(i), self.first(j));
         self.covers(i, j) || self.scattered.contains(&if self.is_symmetric() && i < j { (j, i) } else { (i, j) })
     }
 
@@ -187,7 +217,7 @@ impl EntrySet {
 
     /// Pairs that are chosen on the way, over all plans; no more than are left.
     pub fn chosen(&self) -> u64 {
-        let n = self.shape.len as u64;
+        let n = self.items();
         let all = n * n.saturating_sub(1) / if self.is_symmetric() { 2 } else { 1 };
         self.chosen.min(all - self.named().0)
     }
@@ -205,7 +235,7 @@ impl EntrySet {
 
     /// Distinct pairs and self-similarities of the entries that are known by name.
     fn named(&self) -> (u64, u64) {
-        let n = self.shape.len as u64;
+        let n = self.items();
         let count = |marks: &[bool]| marks.iter().filter(|&&mark| mark).count() as u64;
         let (columns, rows) = (count(&self.is_column), count(&self.is_row));
         let mut diagonal =

@@ -8,6 +8,7 @@ use std::collections::HashMap;
 
 use rand::seq::SliceRandom;
 
+use crate::contents::Contents;
 use crate::linalg::LinalgError;
 use crate::oracle::OracleError;
 use crate::parameter::BadParameter;
@@ -86,6 +87,22 @@ impl Landmarks {
         let order = permutation(len, rng);
         let independent = permutation(len, rng);
         Self { len, order, independent }
+    }
+
+    /// Uniform by the contents of the items, so that a list which gains, loses or reorders items keeps nearly all of its landmarks. Equal items
+    /// stand behind all different ones. Evaluates nothing.
+    pub fn by_content(contents: &Contents, rng: &mut Rng) -> Self {
+        let order = contents.order(rng);
+        let independent = contents.order(rng);
+        Self { len: contents.len(), order, independent }
+    }
+
+    /// [`by_content`](Self::by_content) where the contents of the items are known, and [`uniform`](Self::uniform), by place, where not.
+    pub fn drawn(len: usize, contents: Option<&Contents>, rng: &mut Rng) -> Self {
+        match contents {
+            Some(contents) => Self::by_content(contents, rng),
+            None => Self::uniform(len, rng),
+        }
     }
 
     /// These, in this order; the independent order is a uniform permutation of all items.

@@ -5,11 +5,11 @@
 pub mod approximate;
 pub mod approximation;
 pub mod conformance;
+pub mod contents;
 pub mod entries;
 pub mod error;
 pub mod error_estimate;
 pub mod fit_report;
-pub mod huge_pages;
 pub mod landmarks;
 pub mod linalg;
 pub mod normal;
@@ -17,3 +17,4 @@ pub mod oracle;
 pub mod parameter;
 pub mod popularity;
 pub mod stream;
+pub mod untrusted;

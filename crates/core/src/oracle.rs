@@ -22,6 +22,7 @@ use serde::{Deserialize, Serialize};
 use crate::parameter::BadParameter;
 
 mod distinct;
+mod distinct_items;
 mod embedded;
 mod fallible;
 mod itemless;
@@ -34,6 +35,7 @@ mod symmetrized;
 mod vector_kernel;
 
 pub use distinct::{DistinctPairs, evaluate_block};
+pub use distinct_items::{DistinctItems, among_distinct};
 pub use embedded::EmbeddingProxy;
 pub use fallible::{Attempt, Complaints, FailedPair, Fallible, attempt_off_diagonal};
 pub use itemless::Itemless;

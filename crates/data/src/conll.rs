@@ -11,7 +11,8 @@
 //! ```
 //!
 //! The last column opens and closes mentions by the number of their cluster, with `|` or nothing between the marks; every other
-//! column is free. Cluster numbers hold within a document. Mentions may nest and cross; two of the same words are an error, in one cluster or in two, since every
+//! column is free. `# begin document` with a blank is the same. A line within a document that begins with `#` is a word where its
+//! last column is `-`, `_` or marks, and a comment elsewhere. Cluster numbers hold within a document. Mentions may nest and cross; two of the same words are an error, in one cluster or in two, since every
 //! figure would count them twice (the reference scorer drops the second silently).
 
 use std::collections::{BTreeMap, HashMap};
@@ -87,7 +88,8 @@ impl ConllFile {
         let mut current: Option<OpenDocument> = None;
         while let Some((number, line)) = lines.next_line()? {
             let place = Place { path, line: number };
-            if let Some(header) = line.strip_prefix("#begin document") {
+            let directive = line.strip_prefix('#').map_or("", str::trim_start);
+            if let Some(header) = directive.strip_prefix("begin document") {
                 if let Some(open) = &current {
                     return Err(place
                         .refuse(format!("a document inside of `{}`", open.document.title()), "`#end document` first"));
@@ -98,7 +100,7 @@ impl ConllFile {
                     return Err(place.refuse(seen, "a name or part of its own"));
                 }
                 current = Some(open);
-            } else if line.starts_with("#end document") {
+            } else if directive.starts_with("end document") {
                 let open = current
                     .take()
                     .ok_or_else(|| place.refuse("`#end document` outside of one".into(), "`#begin document` first"))?;
@@ -107,7 +109,7 @@ impl ConllFile {
                 if let Some(open) = &mut current {
                     open.end_sentence();
                 }
-            } else if !line.starts_with('#') {
+            } else if !line.starts_with('#') || (current.is_some() && is_word(line)) {
                 let open = current.as_mut().ok_or_else(|| {
                     place.refuse(
                         format!("`{}` outside of a document", excerpt(line)),
@@ -214,6 +216,11 @@ fn labels(document: &ConllDocument) -> BTreeMap<usize, Vec<String>> {
         labels.entry(word).or_default().push(mark);
     }
     labels
+}
+
+/// True where a line that begins with `#` is a word, such as a hashtag, and no comment: its last column is a mark.
+fn is_word(line: &str) -> bool {
+    line.split_whitespace().skip(1).last().is_some_and(|label| matches!(label, "-" | "_") || marks(label).is_ok())
 }
 
 struct Place<'a> {
@@ -426,6 +433,15 @@ x -
         assert_eq!(rows(["(1(2)(3", "3)", "1)(3)", "-", "-"]), mixed);
         // what opens comes before what closes, wherever it stands
         assert_eq!(rows(["(4", "4)(4", "4)", "-", "-"]), [(4, vec![span(0, 2), span(1, 1)])]);
+    }
+
+    #[test]
+    fn a_document_may_begin_with_a_blank_and_words_with_a_hash() {
+        let text = "# begin document (d1); part 000\n# sent_id = one\n#Anna\t(1)\n#\t-\nher\t(1)\n# end document\n";
+        let file = read(text).unwrap();
+        let document = &file.documents()[0];
+        assert_eq!((document.title().as_str(), document.words()), ("d1; part 000", 3));
+        assert_eq!(document.clusters, [(1, vec![span(0, 0), span(2, 2)])]);
     }
 
     #[test]

@@ -58,8 +58,8 @@ pub struct TreeExample {
     pub part: Option<Part>,
     /// Its text.
     pub text: String,
-    /// Its trees in brackets, by name.
-    pub trees: Vec<(String, String)>,
+    /// Its trees, by name.
+    pub trees: Vec<(String, Tree)>,
 }
 
 /// The examples of one or more `.klp` files.
@@ -77,6 +77,8 @@ struct Example {
     number: usize,
     id: String,
     line: String,
+    /// Trees that were never text.
+    trees: Vec<(String, Tree)>,
 }
 
 impl KelpExamples {
@@ -128,17 +130,14 @@ impl KelpExamples {
             found.for_each(|word| *words.entry(word.to_owned()).or_default() += 1);
             let bag: Vec<String> = words.iter().map(|(word, count)| format!("{word}:{count}")).collect();
             let label = plain(&label).split_whitespace().collect::<Vec<_>>().join("_");
-            let mut line = format!("{label} |BS:quest| {} |ES| |BV:bow| {} |EV|", plain(&text), bag.join(" "));
-            for (name, tree) in &trees {
-                line += &format!(" |BT:{name}| {} |ET|", plain(tree));
-            }
+            let line = format!("{label} |BS:quest| {} |ES| |BV:bow| {} |EV|", plain(&text), bag.join(" "));
             let file = match part {
                 None => 0,
                 Some(Part::Train) => 1,
                 Some(Part::Test) => 2,
             };
-            let example = Example { file, number: at + 1, id: id.clone(), line };
-            if label.is_empty() || trees.is_empty() {
+            let example = Example { file, number: at + 1, id: id.clone(), line, trees };
+            if label.is_empty() || example.trees.is_empty() {
                 return Err(all.malformed(&example, format!("`{id}`"), "a label and a tree"));
             }
             if all.by_id.insert(id.clone(), at).is_some() {
@@ -159,7 +158,7 @@ impl KelpExamples {
             None => number.to_string(),
         };
         self.by_id.insert(id.clone(), self.lines.len());
-        let example = Example { file, number, id, line: line.to_owned() };
+        let example = Example { file, number, id, line: line.to_owned(), trees: Vec::new() };
         if example.label().is_none() {
             return Err(self.malformed(
                 &example,
@@ -214,6 +213,9 @@ impl KelpExamples {
     pub fn trees(&self, name: &str, ids: &[String]) -> Result<Vec<Tree>, DataError> {
         let read = |id: &String| {
             let example = self.example(id)?;
+            if let Some((_, tree)) = example.trees.iter().find(|(own, _)| own == name) {
+                return Ok(tree.clone());
+            }
             let text = self.field(example, name, "T")?;
             text.parse().map_err(|error: crate::tree::BracketError| {
                 self.malformed(example, format!("the tree `{name}`: {error}"), "balanced brackets")
@@ -327,7 +329,7 @@ impl Example {
     }
 
     fn names(&self) -> impl Iterator<Item = &str> {
-        self.fields().map(|field| field.name)
+        self.fields().map(|field| field.name).chain(self.trees.iter().map(|(name, _)| name.as_str()))
     }
 
     /// The opening mark that no closing one follows.

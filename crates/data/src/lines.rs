@@ -1,5 +1,6 @@
 //! Text files line by line, plain or gzip, with checked UTF-8 and line numbers.
 
+use std::borrow::Cow;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -115,19 +116,30 @@ impl<R: BufRead> Lines<R> {
 
     /// The next line with its number from 1 and without its line end (LF or CR LF), or nothing at the end.
     pub(crate) fn next_line(&mut self) -> Result<Option<(usize, &str)>, DataError> {
+        let Some(length) = self.read_one()? else { return Ok(None) };
+        match std::str::from_utf8(&self.buffer[..length]) {
+            Ok(text) => Ok(Some((self.number, text))),
+            Err(error) => {
+                Err(DataError::NotUtf8 { path: self.path.clone(), line: self.number, byte: error.valid_up_to() })
+            }
+        }
+    }
+
+    /// As [`next_line`](Self::next_line), with U+FFFD where the bytes are not UTF-8.
+    pub(crate) fn next_lossy(&mut self) -> Result<Option<(usize, Cow<'_, str>)>, DataError> {
+        let Some(length) = self.read_one()? else { return Ok(None) };
+        Ok(Some((self.number, String::from_utf8_lossy(&self.buffer[..length]))))
+    }
+
+    /// Reads a line into the buffer; its length without the line end.
+    fn read_one(&mut self) -> Result<Option<usize>, DataError> {
         self.buffer.clear();
         if self.reader.read_until(b'\n', &mut self.buffer).map_err(DataError::io(&self.path))? == 0 {
             return Ok(None);
         }
         self.number += 1;
         let line = self.buffer.strip_suffix(b"\n").unwrap_or(&self.buffer);
-        let line = line.strip_suffix(b"\r").unwrap_or(line);
-        match std::str::from_utf8(line) {
-            Ok(text) => Ok(Some((self.number, text))),
-            Err(error) => {
-                Err(DataError::NotUtf8 { path: self.path.clone(), line: self.number, byte: error.valid_up_to() })
-            }
-        }
+        Ok(Some(line.strip_suffix(b"\r").unwrap_or(line).len()))
     }
 }
 

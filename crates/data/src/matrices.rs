@@ -132,6 +132,10 @@ fn read_npz(path: &Path) -> Result<Array2<f64>, DataError> {
     let read = || {
         let mut archive = ZipArchive::new(file).map_err(|error| unreadable(error.to_string()))?;
         let names: Vec<&str> = archive.file_names().map(|name| name.strip_suffix(".npy").unwrap_or(name)).collect();
+        if names.contains(&"format") && names.contains(&"shape") {
+            let wanted = "a dense matrix: `numpy.save(file, matrix.toarray())`";
+            return Err(refused("a sparse matrix of SciPy's".to_owned(), wanted));
+        }
         if names.len() != 1 {
             return Err(refused(format!("{} arrays: {}", names.len(), names.join(", ")), "one matrix: save it alone"));
         }
@@ -142,49 +146,139 @@ fn read_npz(path: &Path) -> Result<Array2<f64>, DataError> {
     contained(read).unwrap_or_else(|said| Err(unreadable(said)))
 }
 
-/// Numbers in lines: between commas, semicolons, tabs or blanks, with a header and a column of names or without.
-fn read_lines(path: &Path) -> Result<Array2<f64>, DataError> {
-    const DELIMITERS: [char; 4] = [',', ';', '\t', ' '];
-    let mut lines = Lines::open(path)?;
-    let (mut delimiter, mut width, mut rows, mut numbers) = (None, None, 0, Vec::new());
-    while let Some((line, text)) = lines.next_line()? {
-        let text = text.trim_start_matches('\u{feff}').trim();
-        if text.is_empty() || text.starts_with('#') {
-            continue;
-        }
-        let found =
-            *delimiter.get_or_insert_with(|| DELIMITERS.into_iter().find(|&one| text.contains(one)).unwrap_or(','));
-        let split = |cell: &str| cell.trim().trim_matches('"').parse::<f64>().map_err(|_| cell.trim().to_owned());
-        let mut cells: Vec<Result<f64, String>> =
-            text.split(found).filter(|cell| found != ' ' || !cell.is_empty()).map(split).collect();
-        if rows == 0 && cells.iter().filter(|cell| cell.is_err()).count() > 1 && width.is_none() {
-            // the header, whose first cell may be that of the names
-            width = Some(0);
-            continue;
-        }
-        if cells.first().is_some_and(Result::is_err) {
-            drop(cells.remove(0));
-        }
-        let malformed =
-            |seen: String, wanted: String| DataError::Malformed { path: path.to_owned(), line, seen, wanted };
-        let row: Vec<f64> = cells
-            .into_iter()
-            .collect::<Result<_, _>>()
-            .map_err(|cell| malformed(format!("`{}`", excerpt(&cell)), "a number".to_owned()))?;
-        match width {
-            Some(width) if width > 0 && width != row.len() => {
-                return Err(malformed(format!("{} numbers", row.len()), format!("{width}, as in the rows above")));
+/// What a line of numbers in text is read to: its cells, with those in quotes taken out of them.
+fn cells(text: &str, delimiter: char) -> Vec<String> {
+    let (mut cells, mut cell, mut is_quoted) = (Vec::new(), String::new(), false);
+    let mut letters = text.chars().peekable();
+    while let Some(letter) = letters.next() {
+        match letter {
+            '"' if is_quoted && letters.peek() == Some(&'"') => cell.extend(letters.next()),
+            '"' if is_quoted => is_quoted = false,
+            '"' if cell.trim().is_empty() => {
+                cell.clear();
+                is_quoted = true;
             }
-            _ => width = Some(row.len()),
+            _ if letter == delimiter && !is_quoted => cells.push(std::mem::take(&mut cell)),
+            _ => cell.push(letter),
         }
-        rows += 1;
-        numbers.extend(row);
     }
-    if rows == 0 {
+    cells.push(cell);
+    // blanks that align columns
+    cells.retain(|cell| delimiter != ' ' || !cell.is_empty());
+    cells.iter_mut().for_each(|cell| *cell = cell.trim().to_owned());
+    cells
+}
+
+/// The delimiter of a first line: the first of the list that stands outside of quotes.
+fn delimiter_of(text: &str) -> char {
+    let outside: String = text.split('"').step_by(2).collect();
+    [',', ';', '\t', ' '].into_iter().find(|&one| outside.contains(one)).unwrap_or(',')
+}
+
+/// Rows of numbers as they are read.
+#[derive(Default)]
+struct Rows {
+    /// Numbers in front of each row, of which there may be none: a column of names, if one of them is no number.
+    first: Vec<Option<f64>>,
+    rest: Vec<f64>,
+    width: Option<usize>,
+}
+
+impl Rows {
+    /// Adds a row; otherwise what is wrong with it and what is wanted.
+    fn push(&mut self, cells: &[String]) -> Result<(), (String, String)> {
+        let Some((first, rest)) = cells.split_first() else { return Ok(()) };
+        let number =
+            |cell: &String| cell.parse::<f64>().map_err(|_| (format!("`{}`", excerpt(cell)), "a number".to_owned()));
+        let rest: Vec<f64> = rest.iter().map(number).collect::<Result<_, _>>()?;
+        if let Some(width) = self.width.filter(|&width| width != cells.len()) {
+            return Err((format!("{} numbers", cells.len()), format!("{width}, as in the rows above")));
+        }
+        self.width = Some(cells.len());
+        self.first.push(first.parse().ok());
+        self.rest.extend(rest);
+        Ok(())
+    }
+
+    /// True where the first row is 0, 1, 2, … or 1, 2, 3, …, from its second column on or from its first.
+    fn begins_with_counts(&self, has_names: bool) -> bool {
+        let width = self.width.unwrap_or(0).saturating_sub(1);
+        let row = self.first.first().copied().flatten().into_iter().filter(|_| !has_names);
+        let row: Vec<f64> = row.chain(self.rest.iter().take(width).copied()).collect();
+        row.len() > 1 && [0.0, 1.0].iter().any(|start| row.iter().zip(0u32..).all(|(&x, k)| x == start + f64::from(k)))
+    }
+}
+
+/// Numbers in lines: between commas, semicolons, tabs or blanks, with a header and a column of names or without.
+///
+/// A first line is a header where it has two cells or more that are no numbers, where its first cell is empty or where it is a cell shorter than
+/// the next line (R), and where it counts the columns (0, 1, 2, … as pandas writes) above as many rows as there are columns. A first column holds
+/// names where the header's first cell is empty, where the header is shorter, or where one of its cells is no number. `#` begins a comment, but for
+/// a name in front of numbers. A first line `sep=;` names the delimiter.
+fn read_lines(path: &Path) -> Result<Array2<f64>, DataError> {
+    let mut lines = Lines::open(path)?;
+    let (mut delimiter, mut header, mut pending) = (None, None::<Vec<String>>, None::<(usize, Vec<String>)>);
+    let (mut rows, mut has_names) = (Rows::default(), false);
+    let push = |rows: &mut Rows, line: usize, cells: &[String]| {
+        rows.push(cells).map_err(|(seen, wanted)| DataError::Malformed { path: path.to_owned(), line, seen, wanted })
+    };
+    while let Some((line, text)) = lines.next_line()? {
+        let text = text.trim_start_matches('\u{feff}').trim_end();
+        // a tab in front stands for a corner without a name
+        let text = if text.starts_with('\t') { text } else { text.trim_start() };
+        if text.is_empty() {
+            continue;
+        }
+        if delimiter.is_none() && text.len() == 5 && text.to_ascii_lowercase().starts_with("sep=") {
+            delimiter = text.chars().next_back();
+            continue;
+        }
+        let found = delimiter.unwrap_or_else(|| delimiter_of(text));
+        let cells = cells(text, found);
+        let numbers = |cells: &[String]| cells.iter().all(|cell| cell.parse::<f64>().is_ok());
+        let is_named = found != ' ' && cells.len() > 1 && !cells[0].starts_with("# ") && numbers(&cells[1..]);
+        if text.starts_with('#') && !is_named {
+            continue;
+        }
+        delimiter = Some(found);
+        if header.is_none() && pending.is_none() && rows.width.is_none() {
+            let names = cells.iter().filter(|cell| cell.parse::<f64>().is_err()).count();
+            if names > 1 || (cells.len() > 1 && cells[0].is_empty()) {
+                has_names = cells[0].is_empty();
+                header = Some(cells);
+            } else {
+                pending = Some((line, cells));
+            }
+            continue;
+        }
+        if let Some((place, first)) = pending.take() {
+            if first.len() + 1 == cells.len() && !first.is_empty() && first.len() > 1 {
+                header = Some(first);
+            } else {
+                push(&mut rows, place, &first)?;
+            }
+        }
+        if rows.width.is_none() && header.as_ref().is_some_and(|header| header.len() + 1 == cells.len()) {
+            has_names = true;
+        }
+        push(&mut rows, line, &cells)?;
+    }
+    if let Some((place, first)) = pending {
+        push(&mut rows, place, &first)?;
+    }
+    let (count, Some(width)) = (rows.first.len(), rows.width) else {
         return Err(DataError::Empty { path: path.to_owned(), what: "rows of numbers" });
+    };
+    has_names |= rows.first.iter().any(Option::is_none);
+    let columns = width - usize::from(has_names);
+    let skipped = usize::from(header.is_none() && count == columns + 1 && rows.begins_with_counts(has_names));
+    let mut numbers = Vec::with_capacity(count * columns);
+    for row in skipped..count {
+        numbers.extend(rows.first[row].filter(|_| !has_names));
+        numbers.extend(&rows.rest[row * (width - 1)..(row + 1) * (width - 1)]);
     }
     // every row has the width of the first
-    Ok(Array2::from_shape_vec((rows, numbers.len() / rows), numbers).unwrap_or_default())
+    Ok(Array2::from_shape_vec((count - skipped, columns), numbers).unwrap_or_default())
 }
 
 #[cfg(test)]
@@ -298,6 +392,41 @@ mod tests {
             let message = load_as("x.csv", text.as_bytes()).unwrap_err();
             assert!(message.contains(wanted), "{text:?}: {message}");
         }
+    }
+
+    #[test]
+    fn matrices_are_read_as_pandas_r_and_spreadsheets_write_them() {
+        let wanted = array![[1.0, 0.5], [-0.25, 1.0]];
+        for (name, text) in [
+            ("x.csv", ",0,1\n0,1.0,0.5\n1,-0.25,1.0\n"),
+            ("x.csv", "0,1\n1.0,0.5\n-0.25,1.0\n"),
+            ("x.csv", "id,0,1\n0,1.0,0.5\n1,-0.25,1.0\n"),
+            ("x.csv", "\"V1\",\"V2\"\n\"1\",1.0,0.5\n\"2\",-0.25,1.0\n"),
+            ("x.csv", ",\"Doe, Jane\",\"say \"\"x\"\"\"\n\"Doe, Jane\",1.0,0.5\n\"say \"\"x\"\"\",-0.25,1.0\n"),
+            ("x.csv", ",#a,#b\n#a,1.0,0.5\n#b,-0.25,1.0\n"),
+            ("x.csv", ",nan,1e5\nnan,1.0,0.5\n1e5,-0.25,1.0\n"),
+            ("x.csv", "nan,1.0,0.5\nmoon,-0.25,1.0\n"),
+            ("x.csv", "sep=;\r\n1.0;0.5\r\n-0.25;1.0\r\n"),
+            ("x.tsv", "\t0\t1\n0\t1.0\t0.5\n1\t-0.25\t1.0\n"),
+            ("x.txt", "# 1 2\n1.0 0.5\n-0.25 1.0\n"),
+        ] {
+            assert_eq!(load_as(name, text.as_bytes()).as_ref(), Ok(&wanted), "{text:?}");
+        }
+        // counts that are numbers of the matrix: distances on a line
+        assert_eq!(load_as("x.csv", b"0,1\n1,0\n").unwrap(), array![[0.0, 1.0], [1.0, 0.0]]);
+    }
+
+    #[test]
+    fn a_sparse_archive_is_refused_with_the_way_to_write_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.npz");
+        let mut writer = zip::ZipWriter::new(File::create(&path).unwrap());
+        for name in ["indices.npy", "indptr.npy", "format.npy", "shape.npy", "data.npy"] {
+            writer.start_file(name, zip::write::SimpleFileOptions::default()).unwrap();
+        }
+        writer.finish().unwrap();
+        let message = read_square(&path).unwrap_err().to_string();
+        assert!(message.contains("sparse") && message.contains("toarray()"), "{message}");
     }
 
     #[test]

@@ -2,16 +2,14 @@
 //! cross-document coreference.
 //!
 //! A corpus is documents by topic, each cut into tokens and sentences, and the mentions of its *validated* sentences, those
-//! whose annotation was checked; the others are context. Two formats: JSON lines (`jsonl.rs`) and the CAT XML of ECB+
-//! (Cybulska & Vossen 2014; `ecb_xml.rs`), which give the same corpus. Nested and overlapping mentions are kept, two mentions of
-//! the same tokens are an error.
+//! whose annotation was checked; the others are context. The format is JSON lines (`jsonl.rs`); `raw::mentions`
+//! converts the CAT XML of ECB+ (Cybulska & Vossen 2014) to it. Nested and overlapping mentions are kept; two mentions of the same tokens are an error.
 
 use std::collections::{BTreeSet, HashMap};
 
 use landmark_core::oracle::Identity;
 use serde::{Deserialize, Serialize};
 
-mod ecb_xml;
 mod jsonl;
 
 /// The part of the standard split that a topic is in.

@@ -128,8 +128,13 @@ fn read_any(path: &Path, reader: &mut dyn Read) -> Result<(Dtype, bool, Vec<usiz
     }
     let shape = value_of(&dictionary, "shape").ok_or_else(unreadable)?;
     let sizes: Result<Vec<usize>, _> =
-        shape.split(',').map(str::trim).filter(|size| !size.is_empty()).map(str::parse).collect();
+        shape.split(',').map(str::trim).filter(|size| !size.is_empty()).map(of_python).collect();
     Ok((dtype, fortran_order, sizes.map_err(|_| unreadable())?))
+}
+
+/// A size as Python writes it; Python 2 marks a long one: `24L`.
+fn of_python(size: &str) -> Result<usize, std::num::ParseIntError> {
+    size.strip_suffix('L').unwrap_or(size).parse()
 }
 
 /// The text of a dictionary's value: up to the next comma, or between the parentheses of a tuple.
@@ -171,6 +176,12 @@ mod tests {
             parse(&encode(other_order, &[])),
             Ok(Header { dtype: Dtype::F64, fortran_order: true, rows: 1, cols: 2 })
         );
+    }
+
+    #[test]
+    fn sizes_that_python_2_marks_as_long_are_read() {
+        let header = parse(&encode("{'descr': '<f8', 'fortran_order': False, 'shape': (24L, 24L)}", &[])).unwrap();
+        assert_eq!((header.rows, header.cols), (24, 24));
     }
 
     #[test]

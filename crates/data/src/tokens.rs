@@ -1,11 +1,15 @@
 //! From a text to its words, by one short rule.
 //!
-//! The text is lower-cased (Unicode). A word is a maximal run of letters and digits; an apostrophe or a hyphen with a
-//! letter or digit on both sides belongs to the word (`don't`, `all-purpose`), everything else separates. A
+//! The text is lower-cased and composed (Unicode, NFC). A word is a maximal run of letters and digits with the marks on
+//! them (vowel signs, accents) and the joiners U+200C and U+200D behind them; an apostrophe or a hyphen with a letter or
+//! digit on both sides belongs to the word (`don't`, `all-purpose`), everything else separates. A
 //! typographic apostrophe counts as the plain one. Digits stay: a word that has no vector is dropped later anyway.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;
+
+use unicode_normalization::UnicodeNormalization;
+use unicode_normalization::char::is_combining_mark;
 
 /// The words of a text, in order.
 ///
@@ -15,7 +19,7 @@ use std::sync::LazyLock;
 ///     ["don't", "add", "all-purpose", "flour", "twas", "2", "milk"]);
 /// ```
 pub fn words(text: &str) -> Vec<String> {
-    let lower = text.to_lowercase();
+    let lower: String = text.to_lowercase().nfc().collect();
     let mut words = Vec::new();
     let mut word = String::new();
     let mut joiner = None;
@@ -23,6 +27,9 @@ pub fn words(text: &str) -> Vec<String> {
         let c = if c == '’' { '\'' } else { c };
         if c.is_alphanumeric() {
             word.extend(joiner.take());
+            word.push(c);
+        } else if joiner.is_none() && !word.is_empty() && (is_combining_mark(c) || matches!(c, '\u{200c}' | '\u{200d}'))
+        {
             word.push(c);
         } else if matches!(c, '\'' | '-') && joiner.is_none() && !word.is_empty() {
             joiner = Some(c);
@@ -59,6 +66,14 @@ mod tests {
         assert_eq!(words("rock-'n'-roll  e-mail's -x- it''s"), ["rock", "n", "roll", "e-mail's", "x", "it", "s"]);
         assert_eq!(words("apple 's siri: don-"), ["apple", "s", "siri", "don"]);
         assert_eq!(words("  \t\n"), [""; 0]);
+    }
+
+    #[test]
+    fn a_word_keeps_its_marks_and_is_composed() {
+        assert_eq!(words("हिन्दी, क्षेत्र"), ["हिन्दी", "क्षेत्र"]);
+        assert_eq!(words("Cafe\u{301} au lait"), ["caf\u{e9}", "au", "lait"]);
+        // a mark on nothing is no word; a half-space of Persian stands within one
+        assert_eq!(words("\u{301} می\u{200c}خواهم"), ["می\u{200c}خواهم"]);
     }
 
     #[test]

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use landmark_core::oracle::Identity;
 use ndarray::{Array2, ArrayView1, ArrayView2};
 use serde::{Deserialize, Serialize};
+use unicode_normalization::{UnicodeNormalization, is_nfc};
 
 use crate::error::DataError;
 
@@ -251,6 +252,10 @@ impl Gathered {
         if (wanted.keep)(word) {
             let exact_is_here = self.index.get(word).is_some_and(|&(_, exact)| exact);
             return (!exact_is_here).then(|| Slot { word: word.to_owned(), exact: true });
+        }
+        let composed = (!is_nfc(word)).then(|| word.nfc().collect::<String>());
+        if let Some(composed) = composed.filter(|composed| (wanted.keep)(composed)) {
+            return (!self.index.contains_key(&composed)).then_some(Slot { word: composed, exact: false });
         }
         let lower = wanted.fold_case.then(|| word.to_lowercase()).filter(|lower| lower != word)?;
         ((wanted.keep)(&lower) && !self.index.contains_key(&lower)).then_some(Slot { word: lower, exact: false })

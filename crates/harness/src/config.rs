@@ -208,15 +208,20 @@ impl Config {
         let source = sources.add(&name, text);
         let problems = Problems::default();
         let config = landmark_yaml::parse(text, source).and_then(|mut root| {
+            // laying a profile takes the list of profiles away
+            let profiles: Vec<String> = profile_names(root.get("profiles")).into_iter().map(str::to_owned).collect();
             let mut profile = lay_profile(&mut root, overlays.profile.as_deref())?;
             if !overlays.set.is_empty() {
                 let laid = root.clone();
                 overlays.set.iter().try_for_each(|assignment| overlay::set(&mut root, assignment, &mut sources))?;
                 profile.settle(&laid, &root);
             }
-            Ok(Self::read(&root, profile, file, text, catalogue, &problems))
+            Ok(Self::read(&root, &profiles, profile, file, text, catalogue, &problems))
         });
-        let config = problems.keep(config).flatten();
+        let mut config = problems.keep(config).flatten();
+        if let Some(config) = &mut config {
+            config.run.set.clone_from(&overlays.set);
+        }
         match config {
             Some(config) if problems.is_empty() => Ok(config),
             _ => Err(ConfigError::new(&name, &sources, problems.into_vec())),
@@ -239,6 +244,7 @@ impl Config {
 
     fn read(
         root: &Node,
+        profiles: &[String],
         profile: Profile,
         file: &Path,
         text: &str,
@@ -248,7 +254,9 @@ impl Config {
         let folder = file.parent().unwrap_or(Path::new(""));
         let reading = Reading { folder, known: &catalogue.ingredients, problems };
         let section = Section::new(root, "", problems)?;
-        let name = section.required::<String>("name").filter(|name| check::name(name, &section));
+        let name = section
+            .required::<String>("name")
+            .filter(|name| check::name(name, &section) && check::is_no_profile(name, profiles, &section));
         let store = StoreConfig::read(&section);
         let subject = match section.required_node("experiment") {
             Some(node) => problems
@@ -275,6 +283,7 @@ impl Config {
                 replicates: section.checked("replicates", |&r: &usize| r >= 1, "at least 1").unwrap_or(1),
                 seed: section.or("seed", 2022),
                 profile,
+                set: Vec::new(),
                 threads: section.checked("threads", |&threads: &usize| threads >= 1, "at least 1"),
                 hours: section.checked("hours", |&hours: &f64| hours > 0.0 && hours.is_finite(), "a number above 0"),
                 file: file.to_owned(),

@@ -26,6 +26,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::config::FactorFormat;
+use crate::whole_folder;
 
 /// Rows of a Parquet row group.
 const ROWS_PER_GROUP: usize = 1 << 14;
@@ -155,16 +156,11 @@ impl Factors {
     /// # Errors
     /// A folder that cannot be written, or a full disk.
     pub fn write(&self, folder: &Path, ids: Option<&[String]>, formats: &[FactorFormat]) -> Result<(), FactorsError> {
-        let mut name = folder.file_name().unwrap_or_default().to_os_string();
-        name.push(format!(".{}.part", std::process::id()));
-        let part = folder.with_file_name(name);
+        let part = whole_folder::part_of(folder);
         fs::create_dir_all(&part).map_err(file("write", &part))?;
-        let written = self.write_files(&part, ids, formats).and_then(|()| {
-            if folder.exists() {
-                fs::remove_dir_all(folder).map_err(file("replace", folder))?;
-            }
-            fs::rename(&part, folder).map_err(file("move", folder))
-        });
+        let written = self
+            .write_files(&part, ids, formats)
+            .and_then(|()| whole_folder::replace(&part, folder).map_err(file("replace", folder)));
         if written.is_err() {
             // half-written factors are of no use; that they may be gone already is no news
             let _ = fs::remove_dir_all(&part);
@@ -260,7 +256,7 @@ impl Factors {
 
     /// Metadata of the factors in a folder, if there are any that can be read.
     pub fn peek(folder: &Path) -> Option<FactorInfo> {
-        serde_json::from_str(&fs::read_to_string(folder.join(INFO)).ok()?).ok()
+        serde_json::from_str(&fs::read_to_string(whole_folder::to_read(folder).join(INFO)).ok()?).ok()
     }
 
     /// True where the numbers of a folder are as long as `info` says; nothing is read.
@@ -279,6 +275,7 @@ impl Factors {
     /// # Errors
     /// A folder without factors, or files that do not fit together.
     pub fn read(folder: &Path) -> Result<Self, FactorsError> {
+        let folder = &*whole_folder::to_read(folder);
         let path = folder.join(INFO);
         if !path.exists() {
             return Err(FactorsError::Missing(folder.to_owned()));

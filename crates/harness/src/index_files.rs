@@ -13,6 +13,8 @@ use ndarray::{Array2, ArrayView2, Axis};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
+use crate::whole_folder;
+
 /// The folder of the index, in that of the results.
 pub const INDEX: &str = "index";
 const INFO: &str = "index.json";
@@ -80,14 +82,10 @@ pub enum IndexError {
 /// # Errors
 /// A folder that cannot be written, or a full disk.
 pub fn write(folder: &Path, info: &IndexInfo, parts: &IndexParts) -> Result<(), IndexError> {
-    let part = folder.with_extension(format!("{}.part", std::process::id()));
+    let part = whole_folder::part_of(folder);
     fs::create_dir_all(&part).map_err(file("write", &part))?;
-    let written = write_files(&part, info, parts).and_then(|()| {
-        if folder.exists() {
-            fs::remove_dir_all(folder).map_err(file("replace", folder))?;
-        }
-        fs::rename(&part, folder).map_err(file("move", folder))
-    });
+    let written = write_files(&part, info, parts)
+        .and_then(|()| whole_folder::replace(&part, folder).map_err(file("replace", folder)));
     if written.is_err() {
         // a half-written index is of no use; that it may be gone already is no news
         let _ = fs::remove_dir_all(&part);
@@ -132,6 +130,7 @@ fn write_tensors(path: &Path, tensors: &[(&str, ArrayView2<'_, f64>)]) -> std::i
 
 /// Facts of the index in a folder, if there is one that can be read.
 pub fn peek(folder: &Path) -> Option<IndexInfo> {
+    let folder = &*whole_folder::to_read(folder);
     let info = serde_json::from_str(&fs::read_to_string(folder.join(INFO)).ok()?).ok()?;
     folder.join(TENSORS).exists().then_some(info)
 }
@@ -141,6 +140,7 @@ pub fn peek(folder: &Path) -> Option<IndexInfo> {
 /// # Errors
 /// A folder without one, or files that do not fit together.
 pub fn read(folder: &Path) -> Result<(IndexInfo, Index), IndexError> {
+    let folder = &*whole_folder::to_read(folder);
     let path = folder.join(INFO);
     if !path.exists() {
         return Err(IndexError::Missing(folder.to_owned()));

@@ -70,6 +70,7 @@ pub fn listen() {
                 PATIENCE.as_secs()
             ),
         }
+        landmark_oracles::subprocess::end_all();
         end();
     };
     if let Err(error) = ctrlc::set_handler(answer) {

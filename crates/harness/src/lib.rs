@@ -45,3 +45,4 @@ pub mod study;
 pub mod sweep;
 pub mod sweep_run;
 pub mod table_file;
+mod whole_folder;

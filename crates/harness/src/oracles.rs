@@ -126,6 +126,8 @@ pub struct Preparation {
     pub training: Training,
     /// True where nothing is to be said of it.
     pub quiet: bool,
+    /// Greeting of a scoring program in the run whose page is drawn again: the program is not started for one.
+    pub greeting: Option<Json>,
 }
 
 /// Rule for a model that is not fine-tuned yet.

@@ -5,7 +5,10 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use landmark_core::contents::Contents;
+use landmark_core::landmarks::Landmarks;
 use landmark_core::oracle::{Coin, Kernel, Kernelized, OneOrder, Oracle, OracleError, Symmetry};
+use landmark_core::stream::stream;
 use landmark_data::{Split, matrices};
 use landmark_oracles::subprocess::ScoredItems;
 use landmark_report::Caveat;
@@ -39,6 +42,8 @@ pub struct Problem {
     pub orders: Option<SplitOrders>,
     /// The score as given apart from its items, and these, where lists of them share what is kept.
     pub item_list: Option<ItemList>,
+    /// Contents of the items where draws go by them: of data of one's own whose scorer says what it sees of an item.
+    pub contents: Option<Contents>,
     /// Description of the oracle in words, for the store's listing.
     pub description: String,
     /// True where an evaluation costs enough to be worth keeping: a matrix that is already there does not.
@@ -141,12 +146,15 @@ impl Problem {
         notes.extend(proxies.notes.iter().cloned());
         let facts = json!({ "dataset": dataset, "items": raw.len(), "oracle": raw.identity().to_hex(), "more": more });
         let orders = SplitOrders::of(run, matrix, as_given);
+        // the corpora of papers keep the draws that their tables were made with
+        let contents = item_list.as_ref().filter(|_| matrix.experiment.makes_factors).map(ItemList::contents);
         Ok(Self {
             dataset,
             queries: 0,
             raw,
             orders,
             item_list,
+            contents,
             description,
             is_priced,
             proxies,
@@ -155,6 +163,12 @@ impl Problem {
             notes,
             facts,
         })
+    }
+
+    /// Uniform landmarks of a replicate: by the contents of the items where these are known, by place where not.
+    pub fn uniform_landmarks(&self, seed: u64, replicate: u64) -> Landmarks {
+        let mut rng = stream(seed, &self.dataset, "landmarks", replicate);
+        Landmarks::drawn(self.items(), self.contents.as_ref(), &mut rng)
     }
 
     /// Number of items n.
@@ -297,7 +311,7 @@ impl Joined<'_> {
         let dataset = matrix.dataset.name.to_owned();
         let texts = Texts { others: self.new.len(), ..texts };
         let loaded = Loaded { dataset, items: LoadedItems::Texts(texts), stamps: Vec::new(), notes };
-        let preparation = Preparation { training: Training::Later, quiet: true };
+        let preparation = Preparation { training: Training::Later, quiet: true, greeting: None };
         Problem::open(run, matrix, data, preparation, loaded, &embeddings)
     }
 }

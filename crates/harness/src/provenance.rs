@@ -12,6 +12,7 @@ use crate::bills::BillTotal;
 use crate::config::{Config, Overlays};
 use crate::needs::Needs;
 use crate::oracles::wmd::Skipped;
+use landmark_core::untrusted::redacted;
 
 /// Contents of `run.json`, beside the `command` of the run and `rows`, count and digest of the rows it published.
 #[derive(Debug, Clone, Serialize)]
@@ -88,6 +89,8 @@ pub struct ConfigFacts {
     pub text: String,
     /// The profile laid over it.
     pub profile: String,
+    /// Assignments laid over both, in order. Files of versions before 2.1 lack it.
+    pub set: Vec<String>,
     /// The configuration as it ran, defaults included.
     pub resolved: String,
     /// blake3 of that.
@@ -156,9 +159,10 @@ impl Provenance {
             source,
             config: ConfigFacts {
                 file: config.run.file.display().to_string(),
-                text: config.text.clone(),
+                text: redacted(&config.text),
                 profile: config.run.profile.name.clone(),
-                resolved: config.to_yaml()?,
+                set: config.run.set.iter().map(|assignment| redacted(assignment)).collect(),
+                resolved: redacted(&config.to_yaml()?),
                 hash: config.config_hash()?.to_hex(),
             },
             seed: config.run.seed,
@@ -184,38 +188,60 @@ pub(crate) fn learning_curve(folder: &Path) -> Option<Vec<Epoch>> {
     serde_json::from_value(kept(folder)?["data"]["more"]["fine_tuned"].take()).ok()
 }
 
-/// Profile and `--set` of the command that made a run, from its `run.json`.
+/// Greeting of the scoring program of the run of a folder of results, from its `run.json`.
+pub(crate) fn greeting(folder: &Path) -> Option<Json> {
+    Some(kept(folder)?["data"]["more"]["greeting"].take()).filter(|greeting| !greeting.is_null())
+}
+
+/// Profile and assignments of a run, from its `run.json`.
 pub fn overlays(facts: &Json) -> Overlays {
-    let words = words(facts["command"].as_str().unwrap_or_default());
-    let after = |pair: &[String]| (pair[0] == "--set" || pair[0] == "-s").then(|| pair[1].clone());
+    let recorded = serde_json::from_value(facts["config"]["set"].clone()).ok();
     Overlays {
         profile: facts["config"]["profile"].as_str().map(str::to_owned),
-        set: words.windows(2).filter_map(after).collect(),
+        set: recorded.unwrap_or_else(|| legacy::set_of_command(facts["command"].as_str().unwrap_or_default())),
     }
 }
 
-/// Words of a command as `run.json` has it: one with spaces stands between apostrophes.
-fn words(command: &str) -> Vec<String> {
-    let mut words: Vec<String> = Vec::new();
-    let mut is_open = false;
-    for part in command.split(' ') {
-        match words.last_mut().filter(|_| is_open) {
-            Some(word) => {
-                word.push(' ');
-                word.push_str(part.strip_suffix('\'').unwrap_or(part));
-                is_open = !part.ends_with('\'');
-            }
-            None => {
-                let quoted = part.strip_prefix('\'');
-                words.push(quoted.unwrap_or(part).to_owned());
-                is_open = quoted.is_some();
+/// Reader of `run.json` files that have no `set`: their assignments stand in the command alone.
+mod legacy {
+    /// `--set K=V`, `--set=K=V`, `-s K=V`, `-s=K=V` and `-sK=V` of a command.
+    pub(super) fn set_of_command(command: &str) -> Vec<String> {
+        let (mut set, mut words) = (Vec::new(), words(command).into_iter());
+        while let Some(word) = words.next() {
+            if word == "--set" || word == "-s" {
+                set.extend(words.next());
+            } else if let Some(given) = word.strip_prefix("--set=") {
+                set.push(given.to_owned());
+            } else if let Some(given) = word.strip_prefix("-s").filter(|given| given.contains('=')) {
+                set.push(given.strip_prefix('=').unwrap_or(given).to_owned());
             }
         }
+        set
     }
-    words
+
+    /// Words of such a command: one with spaces stands between apostrophes.
+    fn words(command: &str) -> Vec<String> {
+        let mut words: Vec<String> = Vec::new();
+        let mut is_open = false;
+        for part in command.split(' ') {
+            match words.last_mut().filter(|_| is_open) {
+                Some(word) => {
+                    word.push(' ');
+                    word.push_str(part.strip_suffix('\'').unwrap_or(part));
+                    is_open = !part.ends_with('\'');
+                }
+                None => {
+                    let quoted = part.strip_prefix('\'');
+                    words.push(quoted.unwrap_or(part).to_owned());
+                    is_open = quoted.is_some();
+                }
+            }
+        }
+        words
+    }
 }
 
-/// Files of every dataset of the catalog whose name stands somewhere in a configuration.
+/// Files of every dataset of the catalog that the settings of a configuration name.
 fn files(config: &Json) -> Vec<FileFacts> {
     let named = Needs::of(config).datasets.into_iter();
     named.flat_map(|dataset| dataset.files).map(|file| FileFacts { path: file.path, sha256: file.sha256 }).collect()
@@ -296,14 +322,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn profile_and_settings_are_read_from_the_command_that_made_a_run() {
+    fn settings_are_those_that_run_json_records_however_the_command_spells_them() {
         let facts = serde_json::json!({
-            "command": "runner configs/a.yaml --profile paper --set ranks=[1] --set 'title=a b c' -s title=it's",
-            "config": { "profile": "paper" }
+            "command": "runner configs/a.yaml --set 'title=a' -sranks=[1]",
+            "config": { "profile": "paper", "set": ["replicates=2", "title=x ' y"] }
         });
         let overlays = overlays(&facts);
         assert_eq!(overlays.profile.as_deref(), Some("paper"));
-        assert_eq!(overlays.set, ["ranks=[1]", "title=a b c", "title=it's"]);
+        assert_eq!(overlays.set, ["replicates=2", "title=x ' y"]);
+        let none = serde_json::json!({ "command": "runner a.yaml --set a=1", "config": { "set": [] } });
+        assert!(super::overlays(&none).set.is_empty());
+    }
+
+    #[test]
+    fn settings_of_an_older_run_json_are_read_from_its_command_in_every_spelling() {
+        let command =
+            "runner a.yaml --profile paper --set ranks=[1] --set 'title=a b c' -s title=it's --set=b=2 -sc=3 --store s";
+        let overlays = overlays(&serde_json::json!({ "command": command, "config": { "profile": "paper" } }));
+        assert_eq!(overlays.set, ["ranks=[1]", "title=a b c", "title=it's", "b=2", "c=3"]);
     }
 
     #[test]

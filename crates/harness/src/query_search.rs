@@ -419,6 +419,7 @@ mod tests {
             raw: Arc::new(near),
             orders: None,
             item_list: None,
+            contents: None,
             description: "near".to_owned(),
             is_priced: true,
             proxies: Proxies::default(),

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use landmark_report::amounts::counted;
 use landmark_report::differences::digest;
-use landmark_report::{ResultRow, ResultStore, ResultsError, write_file};
+use landmark_report::{ResultRow, ResultStore, ResultsError, refuse_links, write_file};
 use landmark_store::OracleLabel;
 use landmark_yaml::DEFAULT_PROFILE;
 use serde_json::json;
@@ -71,6 +71,8 @@ pub struct RunOptions {
     pub dry_run: bool,
     /// Draw published rows again: nothing is evaluated and no model is trained.
     pub from_rows: bool,
+    /// Draw the page of a run again, from its cells or its published rows: no scoring program is started whose greeting the run recorded.
+    pub drawing: bool,
     /// Calls that a dry run may make to learn how long one takes.
     pub sample: Option<u64>,
     /// Compute again what is finished; bought entries stay.
@@ -126,7 +128,16 @@ fn with_source<T>(
     let plan = |error| RunError::Plan(Box::new(error));
     match &config.subject {
         Subject::Matrix(matrix, experiment) => {
-            with_sweep(config, matrix, options, |context| visit(&SweepRun { experiment: *experiment, context }))
+            with_sweep(config, matrix, options, |context| {
+                let (there, items) = (context.problem.dataset.clone(), context.problem.items());
+                visit(&SweepRun { experiment: *experiment, context }).map_err(|error| match error {
+                    // what does not fit a sample is the fault of the corpus that is not there
+                    RunError::Plan(error) if matrix.dataset.falls_back() && there != matrix.dataset.name => {
+                        RunError::MissingCorpus { wanted: matrix.dataset.name, items, reason: error.to_string() }
+                    }
+                    error => error,
+                })
+            })
         }
         Subject::Study(study) => {
             let folder = results_folder(config, options);
@@ -154,7 +165,8 @@ pub fn with_sweep<T>(
         false if options.dry_run => Training::Later,
         false => Training::Now,
     };
-    let preparation = Preparation { training, quiet: options.quiet };
+    let greeting = options.drawing.then(|| provenance::greeting(&results_folder(config, options))).flatten();
+    let preparation = Preparation { training, quiet: options.quiet, greeting };
     let problem = Problem::load(&config.run, matrix, options.data.as_deref(), preparation)?;
     let given = given_landmarks(matrix).map_err(RunError::Landmarks)?;
     let mut metered = MeteredStore::open(&problem, matrix, &store_address(config, options), config.run.seed)?;
@@ -291,8 +303,10 @@ fn run_at(
 /// # Errors
 /// Results that are not there or cannot be written.
 pub fn report_again(config: &Config, options: &RunOptions) -> Result<PathBuf, RunError> {
+    let folder = results_folder(config, options);
+    refuse_links(&folder)?;
     sections_again(config, options)?;
-    Ok(results_folder(config, options))
+    Ok(folder)
 }
 
 fn sections_again(config: &Config, options: &RunOptions) -> Result<Vec<ReportSection>, RunError> {
@@ -307,7 +321,7 @@ fn sections_again(config: &Config, options: &RunOptions) -> Result<Vec<ReportSec
 
 /// Options of a drawing from published rows: it trains no model, and names the command of the run and not its own.
 fn drawing(config: &Config, options: &RunOptions) -> RunOptions {
-    RunOptions { from_rows: true, command: command_of(config), ..options.clone() }
+    RunOptions { from_rows: true, drawing: true, command: command_of(config), ..options.clone() }
 }
 
 /// The command that runs a configuration in its profile.

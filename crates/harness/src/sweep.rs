@@ -263,11 +263,11 @@ impl<'a> Sweep<'a> {
     /// # Errors
     /// Given landmarks that are out of range or repeated.
     pub fn drawn_landmarks(&self, cell: &Cell) -> Result<Landmarks, ApproximateError> {
+        let Some(indices) = &self.given else {
+            return Ok(self.problem.uniform_landmarks(self.run.seed, cell.replicate));
+        };
         let mut rng = stream(self.run.seed, &self.problem.dataset, "landmarks", cell.replicate);
-        match &self.given {
-            None => Ok(Landmarks::uniform(self.problem.items(), &mut rng)),
-            Some(indices) => Ok(Landmarks::given(self.problem.items(), indices, &mut rng)?),
-        }
+        Ok(Landmarks::given(self.problem.items(), indices, &mut rng)?)
     }
 
     /// Entries that a cell's fit will request.

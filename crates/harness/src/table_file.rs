@@ -127,7 +127,8 @@ impl TableFile<'_> {
             TextsFormat::Jsonl => self.head_of(RowFormat::Jsonl, &self.whole()?),
             TextsFormat::Csv => {
                 let text = self.whole()?;
-                let heads = self.delimiters().map(|delimiter| csv_head(&text, delimiter));
+                let (text, said) = separated(&text);
+                let heads = self.delimiters(said).map(|delimiter| csv_head(text, delimiter));
                 Ok(heads.max_by_key(Vec::len).unwrap_or_default())
             }
             TextsFormat::Parquet => {
@@ -199,9 +200,23 @@ impl TableFile<'_> {
             let line = before.iter().filter(|&&byte| byte == b'\n').count() + 1;
             let is_wide = error.as_bytes().starts_with(&[0xff, 0xfe]) || error.as_bytes().starts_with(&[0xfe, 0xff]);
             let seen = if is_wide { "UTF-16, as spreadsheets write it" } else { "bytes that are not UTF-8" };
-            self.row(line.saturating_sub(self.lines_of_header()), seen.to_owned(), "save the file as UTF-8")
+            let row = match self.layout {
+                TextsFormat::Csv => {
+                    // rows up to the byte, which may have lines of their own within quotes
+                    let text = String::from_utf8_lossy(before) + "?";
+                    let (text, said) = separated(&text);
+                    let heads = self.delimiters(said).map(|delimiter| (csv_head(text, delimiter).len(), delimiter));
+                    let delimiter = heads.max_by_key(|&(columns, _)| columns).map_or(DELIMITERS[0], |(_, one)| one);
+                    csv_reader(text, delimiter).records().count()
+                }
+                _ => line.saturating_sub(self.lines_of_header()),
+            };
+            self.row(row, format!("{seen}, in line {line} of the file"), "save the file as UTF-8")
         })?;
-        Ok(text.strip_prefix(MARK).map(str::to_owned).unwrap_or(text))
+        let text = text.strip_prefix(MARK).map(str::to_owned).unwrap_or(text);
+        // line ends of old spreadsheets
+        let has_old_ends = self.layout != TextsFormat::Folder && !text.contains('\n') && text.contains('\r');
+        Ok(if has_old_ends { text.replace('\r', "\n") } else { text })
     }
 
     fn read_lines(&self, columns: usize) -> Result<Table, TableError> {
@@ -255,10 +270,22 @@ impl TableFile<'_> {
         if !head.is_empty() {
             self.places(&head.iter().map(String::as_str).collect::<Vec<_>>(), wanted)?;
         }
+        if format == RowFormat::Tsv
+            && let Some(rows) = quoted_rows(&text, head.len())
+        {
+            let places = self.places(&head.iter().map(String::as_str).collect::<Vec<_>>(), wanted)?;
+            let mut table = Table::of(wanted.len());
+            for (row, cells) in rows.iter().enumerate() {
+                table.push(row + 1, places.iter().map(|&place| Some(cells[place].clone())));
+            }
+            return Ok(table);
+        }
         let mut rows = Rows::new(self.path, text.as_bytes(), format, wanted).map_err(|error| self.malformed(error))?;
         let mut table = Table::of(wanted.len());
         while let Some((line, cells)) = rows.next_row().map_err(|error| self.malformed(error))? {
-            table.push(line - self.lines_of_header(), cells.into_iter());
+            let literal = format != RowFormat::Tsv;
+            let cells = cells.into_iter().map(|cell| if literal { cell } else { cell.map(unquoted) });
+            table.push(line - self.lines_of_header(), cells);
         }
         table.blank = rows.blank();
         Ok(table)
@@ -267,7 +294,11 @@ impl TableFile<'_> {
     /// The columns of the header, or the keys of the first object.
     fn head_of(&self, format: RowFormat, text: &str) -> Result<Vec<String>, TableError> {
         if format == RowFormat::Tsv {
-            return Ok(text.lines().next().unwrap_or_default().split('\t').map(str::to_owned).collect());
+            let line = text.lines().next().unwrap_or_default();
+            let cells = line.split('\t');
+            // every name in quotes: so is every cell
+            let is_quoted = cells.clone().all(|cell| cell.len() > 1 && cell.starts_with('"') && cell.ends_with('"'));
+            return Ok(if is_quoted { csv_head(line, '\t') } else { cells.map(str::to_owned).collect() });
         }
         let Some((number, first)) = text.lines().enumerate().find(|(_, line)| !line.trim().is_empty()) else {
             return Ok(Vec::new());
@@ -292,19 +323,20 @@ impl TableFile<'_> {
         }
     }
 
-    /// The delimiters that the file may have.
-    fn delimiters(&self) -> impl Iterator<Item = char> + use<> {
-        let given = self.delimiter;
+    /// The delimiters that the file may have, where its first line says one or not.
+    fn delimiters(&self, said: Option<char>) -> impl Iterator<Item = char> + use<> {
+        let given = self.delimiter.or(said);
         DELIMITERS.into_iter().filter(move |_| given.is_none()).chain(given)
     }
 
     /// Every column a text: an id like 007 stays as it is.
     fn read_csv(&self, wanted: &[&str]) -> Result<Table, TableError> {
         let text = self.whole()?;
-        self.check_filled(&text)?;
+        let (text, said) = separated(&text);
+        self.check_filled(text)?;
         let has_all = |head: &[String]| wanted.iter().all(|name| head.iter().any(|column| column == name));
-        let delimiter = self.delimiters().find(|&delimiter| has_all(&csv_head(&text, delimiter)));
-        self.check_quotes(&text, delimiter.or(self.delimiter).unwrap_or(DELIMITERS[0]))?;
+        let delimiter = self.delimiters(said).find(|&delimiter| has_all(&csv_head(text, delimiter)));
+        self.check_quotes(text, delimiter.or(self.delimiter).unwrap_or(DELIMITERS[0]))?;
         let Some(delimiter) = delimiter else {
             let head = self.head()?;
             let lacking = wanted.iter().find(|name| !head.iter().any(|column| column == *name));
@@ -315,7 +347,7 @@ impl TableFile<'_> {
             layout: "CSV",
             reason: error.to_string(),
         };
-        let mut reader = csv_reader(&text, delimiter);
+        let mut reader = csv_reader(text, delimiter);
         let head: Vec<String> = reader.headers().map_err(layout)?.iter().map(str::to_owned).collect();
         let places = self.places(&head.iter().map(String::as_str).collect::<Vec<_>>(), wanted)?;
         let mut table = Table::of(wanted.len());
@@ -400,6 +432,47 @@ impl TableFile<'_> {
     }
 }
 
+/// A text without Excel's first line `sep=;`, and the delimiter that it says.
+fn separated(text: &str) -> (&str, Option<char>) {
+    let (first, rest) = text.split_once('\n').unwrap_or((text, ""));
+    let said = first.trim_end_matches(['\r', '"']).trim_start_matches('"').strip_prefix("sep=");
+    match said.map(|said| (said.chars().count(), said.chars().next())) {
+        Some((1, Some(delimiter))) if delimiter.is_ascii() => (rest, Some(delimiter)),
+        _ => (text, None),
+    }
+}
+
+/// The text of a TSV cell that a program put in quotes: one between quotes, in which every other quote is doubled, and which holds such a pair. A
+/// cell that merely begins and ends with quotes is its own text, as in the files of GLUE.
+fn unquoted(cell: String) -> String {
+    match cell.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {
+        Some(inside) if inside.contains("\"\"") && !inside.replace("\"\"", "").contains('"') => {
+            inside.replace("\"\"", "\"")
+        }
+        _ => cell,
+    }
+}
+
+/// The rows of a TSV whose cells are in quotes where they need it: all names are quoted, or lines read without quoting are torn and with quoting
+/// are not. `None` for any other file.
+fn quoted_rows(text: &str, width: usize) -> Option<Vec<Vec<String>>> {
+    let mut lines = text.lines();
+    let is_quoted = |cell: &str| cell.len() > 1 && cell.starts_with('"') && cell.ends_with('"');
+    let names_are_quoted = lines.next()?.split('\t').all(is_quoted);
+    let is_torn = |line: &str| !line.is_empty() && line.split('\t').count() != width;
+    if !(names_are_quoted || lines.any(is_torn) && text.contains('"')) {
+        return None;
+    }
+    if open_quote(text, '\t').is_some() {
+        return None;
+    }
+    let rows = csv_reader(text, '\t').into_records().map(|record| {
+        let record = record.ok()?;
+        (record.len() == width).then(|| record.iter().map(str::to_owned).collect())
+    });
+    rows.collect()
+}
+
 fn csv_reader(text: &str, delimiter: char) -> csv::Reader<&[u8]> {
     // a delimiter of the list, or one that was checked
     let delimiter = u8::try_from(delimiter).unwrap_or(b',');
@@ -409,4 +482,47 @@ fn csv_reader(text: &str, delimiter: char) -> csv::Reader<&[u8]> {
 fn csv_head(text: &str, delimiter: char) -> Vec<String> {
     let mut reader = csv_reader(text, delimiter);
     reader.headers().map(|head| head.iter().map(str::to_owned).collect()).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(layout: TextsFormat, bytes: &[u8]) -> Result<Vec<String>, String> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("items");
+        std::fs::write(&path, bytes).unwrap();
+        let table = TableFile { path: &path, layout, delimiter: None }.read(&["text"]);
+        let mut columns = table.map_err(|error| error.to_string())?.columns;
+        Ok(columns.remove(0).into_iter().map(Option::unwrap_or_default).collect())
+    }
+
+    #[test]
+    fn quotes_of_a_tsv_are_read_where_a_program_wrote_them() {
+        for (text, wanted) in [
+            ("id\ttext\nk0\t\"she said \"\"no\"\"\"\n", vec!["she said \"no\""]),
+            ("id\ttext\nk0\t\"\"\"quoted\"\" from the start\"\n", vec!["\"quoted\" from the start"]),
+            // as in the files of GLUE
+            ("id\ttext\nk0\t\"Hello\"\nk1\t\"open\nk2\ta \"b\" c\n", vec!["\"Hello\"", "\"open", "a \"b\" c"]),
+            ("id\ttext\nk0\t\"two\nlines\"\nk1\t\"a\ttab\"\n", vec!["two\nlines", "a\ttab"]),
+            ("\"id\"\t\"text\"\n\"k0\"\t\"plain\"\n", vec!["plain"]),
+        ] {
+            assert_eq!(read(TextsFormat::Tsv, text.as_bytes()).unwrap(), wanted, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_line_that_names_the_separator_is_no_header() {
+        for text in ["sep=;\r\nid;text\r\n1;a, b\r\n", "\u{feff}sep=|\nid|text\n1|a, b\n"] {
+            assert_eq!(read(TextsFormat::Csv, text.as_bytes()).unwrap(), ["a, b"]);
+        }
+        assert_eq!(read(TextsFormat::Tsv, b"id\ttext\r1\ta\r2\tb\r").unwrap(), ["a", "b"]);
+    }
+
+    #[test]
+    fn a_byte_that_is_not_utf_8_is_named_by_its_row_and_its_line() {
+        let text = b"id,text\nk1,\"one\ntwo\nthree\"\nk2,b\nk3,caf\xe9\n";
+        let message = read(TextsFormat::Csv, text).unwrap_err();
+        assert!(message.contains("row 3: bytes that are not UTF-8, in line 6 of the file"), "{message}");
+    }
 }

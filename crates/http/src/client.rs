@@ -108,12 +108,18 @@ impl Client {
 
     async fn wait(&self, attempts: &mut Attempts, again: Again) -> Result<(), HttpError> {
         attempts.count += 1;
-        if let Some(wait) = again.wait {
-            self.flow.pause(wait);
-        }
         let wait = again.wait.unwrap_or_else(|| connection::backoff(attempts.count));
         if attempts.start.elapsed() + wait > attempts.patience {
-            return Err(attempts.given_up(self, again.what));
+            // nor do the requests behind this one sit through a wait that is too long
+            let asked = again.wait.map(|wait| format!("; it asks for a wait of {} s", wait.as_secs()));
+            return Err(attempts.given_up(self, again.what + &asked.unwrap_or_default()));
+        }
+        if again.wait.is_some() {
+            self.flow.pause(wait);
+        }
+        if wait >= TOLD {
+            let url = connection::public(&self.url);
+            tracing::warn!("waiting {} s for {url}: {}", wait.as_secs(), again.what);
         }
         self.retries.fetch_add(1, Ordering::Relaxed);
         tracing::debug!("{} {}; again in {:.1} s", self.url, again.what, wait.as_secs_f64());
@@ -121,6 +127,9 @@ impl Client {
         Ok(())
     }
 }
+
+/// A wait from here on is told.
+const TOLD: Duration = Duration::from_secs(10);
 
 impl Attempts {
     fn new(patience: Duration) -> Self {

@@ -2,6 +2,7 @@
 
 use std::time::{Duration, SystemTime};
 
+use landmark_core::untrusted::{Secrets, names_a_secret};
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use reqwest::redirect::Policy;
 use reqwest::{Certificate, Client, Method, RequestBuilder, Response, StatusCode};
@@ -20,6 +21,8 @@ pub(crate) struct Connection {
     client: Client,
     url: Url,
     answer_bytes: usize,
+    /// What a server may send back, and nobody is shown.
+    secrets: Secrets,
 }
 
 /// An answer to go on with.
@@ -55,16 +58,25 @@ pub(crate) struct Again {
 impl Connection {
     pub(crate) fn new(params: &HttpParams, url: &Url) -> Result<Self, HttpError> {
         let refused = |what: String| HttpError::Client { url: public(url).to_string(), what };
+        let mut secrets = secrets_of_query(url);
         let mut headers = HeaderMap::new();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         for (name, value) in &params.headers {
             let header = HeaderName::try_from(name).ok().zip(HeaderValue::try_from(value).ok());
-            let (name, value) = header.ok_or_else(|| refused(format!("`{name}: {value}` is no header")))?;
-            headers.insert(name, value);
+            // the complaint does not repeat the value
+            let (header, mut content) =
+                header.ok_or_else(|| refused(format!("`headers.{name}` has characters that no header takes")))?;
+            if names_a_secret(name) {
+                content.set_sensitive(true);
+                secrets.add(value);
+                secrets.add(value.split_once(' ').map_or("", |(_, token)| token));
+            }
+            headers.insert(header, content);
         }
         if let Some(name) = &params.key {
             let key = std::env::var(name).ok().filter(|key| !key.is_empty());
             let key = key.ok_or_else(|| HttpError::NoKey { name: name.clone(), url: public(url).to_string() })?;
+            secrets.add(&key);
             let value = HeaderValue::try_from(format!("Bearer {}", key.trim()));
             // the complaint does not repeat the key
             let mut value =
@@ -86,7 +98,7 @@ impl Connection {
             client = certificates.into_iter().fold(client, reqwest::ClientBuilder::add_root_certificate);
         }
         let client = client.build().map_err(|error| refused(in_words(&error)))?;
-        Ok(Self { client, url: url.clone(), answer_bytes: params.answer_bytes })
+        Ok(Self { client, url: url.clone(), answer_bytes: params.answer_bytes, secrets })
     }
 
     /// Posts a body, and reads what comes back.
@@ -98,6 +110,14 @@ impl Connection {
             return Ok((Reply::TooLarge { status, said: said() }, None));
         }
         Ok(match serde_json::from_slice::<Json>(&text) {
+            Ok(json) if is_no_answer(&json) => {
+                return Err(Fault::Again(Again {
+                    what: format!("{status} with an error in its body: {}", said()),
+                    wait: None,
+                    is_overwhelmed: error_code(&json).is_some_and(|code| matches!(code, 429 | 503)),
+                    may_be_charged: false,
+                }));
+            }
             Ok(json) => {
                 let usage = Usage::of(&json);
                 (Reply::Json(json), usage)
@@ -161,6 +181,10 @@ impl Connection {
                 self.refused(&said, "", "raise `oracle.answer_bytes` if that is right")
             }
         })?;
+        let text = match std::str::from_utf8(&text) {
+            Ok(read) => self.secrets.left_out(read).into_bytes(),
+            Err(_) => self.secrets.left_out(&String::from_utf8_lossy(&text)).into_bytes(),
+        };
         let said = || shortened(&String::from_utf8_lossy(&text));
         let next_step = match status.as_u16() {
             200..=299 | 413 | 422 => return Ok(Answered { status, text }),
@@ -188,6 +212,21 @@ impl Connection {
         let (status, said) = (status.to_owned(), if said.is_empty() { "nothing else" } else { said }.to_owned());
         Fault::Final(HttpError::Refused { url: public(&self.url).to_string(), status, said, next_step })
     }
+}
+
+/// True for a body that is an error which may pass, whatever the status says: `error` with a code that is asked again, or
+/// `choices` that are null.
+fn is_no_answer(body: &Json) -> bool {
+    let may_pass = error_code(body).is_some_and(|code| matches!(code, 408 | 425 | 429 | 500..=599));
+    may_pass || body.get("choices").is_some_and(Json::is_null)
+}
+
+/// The number in `error.code`, `error.status` or `code` beside `error`, as a number or in digits.
+fn error_code(body: &Json) -> Option<u64> {
+    let error = body.get("error").filter(|error| !error.is_null())?;
+    let numbers = [error.get("code"), error.get("status"), body.get("code"), body.get("status")];
+    let read = |value: &Json| value.as_u64().or_else(|| value.as_str()?.parse().ok());
+    numbers.into_iter().flatten().find_map(read)
 }
 
 /// An answer to go on with, unread.
@@ -224,6 +263,19 @@ fn same_host() -> Policy {
             attempt.follow()
         }
     })
+}
+
+/// Values in the query of an address that may be keys.
+fn secrets_of_query(url: &Url) -> Secrets {
+    const NAMES: [&str; 6] = ["key", "token", "sig", "signature", "code", "auth"];
+    let mut secrets = Secrets::default();
+    for (name, value) in url.query_pairs() {
+        let looks_like_one = value.len() >= 16 && value.bytes().any(|byte| byte.is_ascii_digit());
+        if looks_like_one || names_a_secret(&name) || NAMES.contains(&name.to_ascii_lowercase().as_str()) {
+            secrets.add(&value);
+        }
+    }
+    secrets
 }
 
 /// An address without what might be secret: query and fragment.
@@ -274,4 +326,22 @@ fn is_untrusted(error: &reqwest::Error) -> bool {
 pub(crate) fn backoff(attempts: u32) -> Duration {
     let longest = 0.1 * f64::from(1_u32 << attempts.saturating_sub(1).min(9));
     Duration::from_secs_f64(longest.min(30.0) * (0.5 + 0.5 * rand::random::<f64>()))
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn an_error_in_the_body_of_a_success_is_that_error() {
+        use serde_json::json;
+        for (body, wanted) in [
+            (json!({ "error": { "code": 429, "message": "busy" } }), true),
+            (json!({ "error": { "code": "503" } }), true),
+            (json!({ "choices": null }), true),
+            (json!({ "error": { "code": 400 } }), false),
+            (json!({ "error": null, "choices": [] }), false),
+            (json!({ "score": 1.0 }), false),
+        ] {
+            assert_eq!(super::is_no_answer(&body), wanted, "{body}");
+        }
+    }
 }

@@ -23,7 +23,7 @@ use url::Url;
 use crate::client::{self, Client};
 use crate::connection::{Reply, public};
 use crate::error::HttpError;
-use crate::params::HttpParams;
+use crate::params::{HttpParams, written_redacted, written_without_secrets};
 use crate::rating::shortened;
 use crate::vector_file::{Digest, VectorFile, digest};
 
@@ -32,6 +32,7 @@ use crate::vector_file::{Digest, VectorFile, digest};
 #[serde(default, deny_unknown_fields)]
 pub struct EmbeddingParams {
     /// Address that requests are posted to.
+    #[serde(serialize_with = "written_redacted")]
     pub url: String,
     /// Model, as the server calls it.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -42,8 +43,8 @@ pub struct EmbeddingParams {
     /// NAME of the environment variable that holds the key.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub key: Option<String>,
-    /// Further headers; no secrets.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    /// Further headers; values of those that hold secrets, such as `Authorization`, are written nowhere.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty", serialize_with = "written_without_secrets")]
     pub headers: BTreeMap<String, String>,
     /// Keys beside these in every request, such as `dimensions`.
     #[serde(skip_serializing_if = "Map::is_empty")]

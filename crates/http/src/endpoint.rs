@@ -1,6 +1,6 @@
 //! An endpoint as an oracle: columns cut into requests, requests answered, what fails found by halving.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -49,6 +49,8 @@ pub struct Http {
     changed: AtomicU64,
     scored: AtomicBool,
     failed: AtomicU64,
+    /// Pairs that the server refused when asked alone.
+    refused: Mutex<BTreeSet<Pair>>,
     complaints: Complaints,
     company: CompanySample,
 }
@@ -74,6 +76,7 @@ impl Http {
             changed: AtomicU64::new(0),
             scored: AtomicBool::new(false),
             failed: AtomicU64::new(0),
+            refused: Mutex::default(),
             complaints: Complaints::default(),
         })
     }
@@ -184,7 +187,9 @@ impl Http {
         (mean, Ok(()))
     }
 
-    /// Scores a few pairs: in one request, or in halves of it.
+    /// Scores a few pairs: in one request, or in halves of it. A refusal of several pairs is halved down to what is wrong: where a pair is
+    /// refused alone too, it is the fault and later requests stay as large; where none is, the request was too large, now and for good. Pairs
+    /// of an item that two others were refused with are asked alone from then on.
     fn answer<'a>(
         &'a self,
         pairs: &'a [Pair],
@@ -195,12 +200,34 @@ impl Http {
             if pairs.len() > self.largest.load(Ordering::Relaxed) {
                 return self.halves(pairs, out, stop).await;
             }
-            let reason = match self.client.exchange(&self.body(pairs), pairs.len(), stop).await? {
-                Reply::TooLarge { .. } if pairs.len() > 1 => {
-                    self.largest.fetch_min(pairs.len().div_ceil(2), Ordering::Relaxed);
-                    return self.halves(pairs, out, stop).await;
+            if let Some(apart) = self.suspects(pairs) {
+                return self.apart(pairs, &apart, out, stop).await;
+            }
+            let reply = match self.client.exchange(&self.body(pairs), pairs.len(), stop).await {
+                // one text may be too long: a server that refuses every request ends with this error, asked for one pair
+                Err(HttpError::Refused { status, said, .. })
+                    if status.starts_with("400")
+                        && (pairs.len() > 1
+                            || self.scored.load(Ordering::Relaxed)
+                            || self.params.failed_pairs != FailedPairs::Error) =>
+                {
+                    Reply::TooLarge { status: reqwest::StatusCode::BAD_REQUEST, said }
                 }
-                Reply::TooLarge { status, said } => format!("it answered {status}: {said}"),
+                other => other?,
+            };
+            let reason = match reply {
+                Reply::TooLarge { .. } if pairs.len() > 1 => {
+                    let outcome = self.halves(pairs, out, stop).await;
+                    let refused = self.refused.lock().unwrap_or_else(PoisonError::into_inner);
+                    if outcome.is_ok() && !pairs.iter().any(|pair| refused.contains(pair)) {
+                        self.largest.fetch_min(pairs.len().div_ceil(2), Ordering::Relaxed);
+                    }
+                    return outcome;
+                }
+                Reply::TooLarge { status, said } => {
+                    self.refused.lock().unwrap_or_else(PoisonError::into_inner).extend(pairs);
+                    format!("it answered {status}: {said}")
+                }
                 Reply::Json(answer) => match self.understand(&answer, pairs.len())? {
                     Ok(scores) => {
                         out.copy_from_slice(&scores);
@@ -215,6 +242,41 @@ impl Http {
                 _ => self.halves(pairs, out, stop).await,
             }
         })
+    }
+
+    /// Places of the pairs that have a suspect item: one that was refused alone beside two others.
+    fn suspects(&self, pairs: &[Pair]) -> Option<Vec<usize>> {
+        let refused = self.refused.lock().unwrap_or_else(PoisonError::into_inner);
+        if pairs.len() < 2 || refused.len() < 2 {
+            return None;
+        }
+        let partners = |item: usize| -> usize {
+            let with = refused.iter().filter(|&&(i, j)| i != j && (i == item || j == item));
+            with.map(|&(i, j)| if i == item { j } else { i }).collect::<BTreeSet<usize>>().len()
+        };
+        let is_suspect = |&place: &usize| partners(pairs[place].0) > 1 || partners(pairs[place].1) > 1;
+        let apart: Vec<usize> = (0..pairs.len()).filter(is_suspect).collect();
+        (!apart.is_empty()).then_some(apart)
+    }
+
+    /// Scores the pairs at these places alone, and the others together.
+    async fn apart(
+        &self,
+        pairs: &[Pair],
+        apart: &[usize],
+        out: &mut [f64],
+        stop: &AtomicBool,
+    ) -> Result<(), HttpError> {
+        let together: Vec<usize> = (0..pairs.len()).filter(|place| !apart.contains(place)).collect();
+        let alone = apart.iter().map(std::slice::from_ref);
+        for places in std::iter::once(together.as_slice()).chain(alone).filter(|places| !places.is_empty()) {
+            let some: Vec<Pair> = places.iter().map(|&place| pairs[place]).collect();
+            let mut scores = vec![f64::NAN; some.len()];
+            let outcome = self.answer(&some, &mut scores, stop).await;
+            places.iter().zip(scores).for_each(|(&place, score)| out[place] = score);
+            outcome?;
+        }
+        Ok(())
     }
 
     async fn halves(&self, pairs: &[Pair], out: &mut [f64], stop: &AtomicBool) -> Result<(), HttpError> {
@@ -286,6 +348,9 @@ impl Http {
 /// Digest of all that moves a score. Not of it are the key, the pace and the price.
 fn identity(params: &HttpParams, failed_pairs: FailedPairs, url: &Url, items: Identity) -> Identity {
     let request = BTreeMap::from_iter(&params.request);
+    // an endpoint that moved answers under its earlier address
+    let stored_at = params.identity.as_deref().and_then(|earlier| Url::parse(earlier).ok());
+    let url = stored_at.as_ref().unwrap_or(url);
     Identity::of(&[
         ("kind", b"http v1"),
         ("url", connection::public(url).as_str().as_bytes()),

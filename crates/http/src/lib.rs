@@ -2,7 +2,8 @@
 //!
 //! Cost of a column of n items: ⌈n / `pairs_per_request`⌉ requests, `in_flight` at a time. Retried are 408, 425, 429, 5xx,
 //! connections that break and requests that take too long, with a wait that the server names or one that doubles, for
-//! `patience_seconds` at most. 413 and 422 of several pairs halve the request, now and for good: the server's limit is met. An
+//! `patience_seconds` at most. 400, 413 and 422 of several pairs halve the request: down to the pair that is refused alone, or, where none is, now and for good, since the
+//! server's limit is met. An
 //! answer that makes no sense halves it until the pair stands alone and is named. All other answers are final.
 //!
 //! A limit on money is never passed, not by requests under way either: what a request can cost at most is set aside before

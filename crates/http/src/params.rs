@@ -5,8 +5,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use landmark_core::parameter::BadParameter;
+use landmark_core::untrusted::{REDACTED, names_a_secret, redacted};
 use landmark_oracles::subprocess::FailedPairs;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Map, Value as Json};
 use url::Url;
 
@@ -22,11 +23,28 @@ fn is_usual_company(pairs: &usize) -> bool {
     *pairs == COMPANY
 }
 
+/// An address without its query and password, as it may be written down.
+pub(crate) fn written_redacted<S: Serializer>(url: &str, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&redacted(url))
+}
+
+/// Headers without the values of those that hold secrets.
+pub(crate) fn written_without_secrets<S: Serializer>(
+    headers: &BTreeMap<String, String>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(headers.iter().map(|(name, value)| match names_a_secret(name) {
+        true => (name, REDACTED.to_owned()),
+        false => (name, redacted(value)),
+    }))
+}
+
 /// An endpoint, what is asked of it, and how it is treated.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct HttpParams {
-    /// Address that requests are posted to.
+    /// Address that requests are posted to. Its query may hold a key, and is written nowhere.
+    #[serde(serialize_with = "written_redacted")]
     pub url: String,
     /// Form of a request.
     pub shape: Shape,
@@ -36,11 +54,14 @@ pub struct HttpParams {
     /// Revision of the model; part of the identity of the scores, and of nothing that is sent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub revision: Option<String>,
+    /// Address that stands for `url` in the identity of the scores: where they were stored before the endpoint moved.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub identity: Option<String>,
     /// NAME of the environment variable that holds the key.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub key: Option<String>,
-    /// Further headers; no secrets, they are written to `run.json`.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    /// Further headers. They are written to `run.json`, but for the values of those that are known to hold secrets, such as `Authorization`.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty", serialize_with = "written_without_secrets")]
     pub headers: BTreeMap<String, String>,
     /// Names of JSON fields where they differ from the shape's own.
     pub fields: Fields,
@@ -151,7 +172,7 @@ impl BatchParams {
             Some(base) => {
                 let is_same = Url::parse(base).is_ok_and(|base| base.origin() == url.origin());
                 let wanted = "an address on the server of `url`: the key is for no other";
-                if is_same { Ok(()) } else { Err(BadParameter::new("batch.url", base, wanted)) }
+                if is_same { Ok(()) } else { Err(BadParameter::new("batch.url", redacted(base), wanted)) }
             }
             None if url.path().contains("/v1/") => Ok(()),
             None => {
@@ -233,6 +254,7 @@ impl Default for HttpParams {
             shape: Shape::Rerank,
             model: None,
             revision: None,
+            identity: None,
             key: None,
             headers: BTreeMap::new(),
             fields: Fields::default(),
@@ -266,11 +288,12 @@ impl HttpParams {
     /// # Errors
     /// The first that is out of range, named.
     pub fn check(&self) -> Result<Url, BadParameter> {
-        let url =
-            Url::parse(&self.url)
-                .ok()
-                .filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host())
-                .ok_or_else(|| BadParameter::new("url", &self.url, "an address like `http://localhost:8000/rerank`"))?;
+        let url = Url::parse(&self.url)
+            .ok()
+            .filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host())
+            .ok_or_else(|| {
+            BadParameter::new("url", redacted(&self.url), "an address like `http://localhost:8000/rerank`")
+        })?;
         if !url.username().is_empty() || url.password().is_some() {
             // the address itself is not repeated: it holds a secret
             return Err(BadParameter::new(
@@ -278,6 +301,12 @@ impl HttpParams {
                 "an address with a password",
                 "one without; name the variable that holds the key by `key`",
             ));
+        }
+        if let Some(identity) = &self.identity
+            && Url::parse(identity).is_err()
+        {
+            let wanted = "the address of the endpoint under which the scores were stored";
+            return Err(BadParameter::new("identity", redacted(identity), wanted));
         }
         for (parameter, number) in
             [("in_flight", self.in_flight), ("repeats", self.repeats), ("answer_bytes", self.answer_bytes)]

@@ -1,10 +1,13 @@
 //! Ratings in the answers of a chat model.
 //!
-//! `number`: the last number of the text. `json`: a field of the first JSON object in it. `logprobs`: the expected rating
+//! `number`: the last number of the text that is no scale. A number behind another and `/` or `out of` is one (`8/10`); where it is not
+//! `high`, the answer is refused. Where the last number is `high` and others stand before it, it is taken only behind `:` or `=`: `8 on a
+//! scale to 10` is refused and shown. `json`: a field of the first JSON object in the text, a number or a text that is read as by `number`. `logprobs`: the expected rating
 //! Σ pᵣ r over the numbers among the likeliest first tokens, renormalised; finer than the number that was written, and
 //! the same on each call where the server computes alike.
 
 use landmark_core::parameter::BadParameter;
+use landmark_core::untrusted::{escaped, redacted};
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
@@ -26,7 +29,7 @@ pub struct Rating {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RatingSource {
-    /// The last number of the text.
+    /// The last number of the text that is no scale.
     #[default]
     Number,
     /// A field of a JSON object.
@@ -56,8 +59,11 @@ impl Rating {
         }
         let text = content(choice)?;
         match self.read {
-            RatingSource::Json => self.in_range(json_object(text)?.get(&self.field).and_then(Json::as_f64), text),
-            RatingSource::Number | RatingSource::Logprobs => self.in_range(numbers(text).last().copied(), text),
+            RatingSource::Json => match json_object(text)?.get(&self.field) {
+                Some(Json::String(written)) => self.in_range(self.written(written)?, text),
+                field => self.in_range(field.and_then(Json::as_f64), text),
+            },
+            RatingSource::Number | RatingSource::Logprobs => self.in_range(self.written(text)?, text),
         }
     }
 
@@ -68,7 +74,10 @@ impl Rating {
         // a line of words before them is none
         let numbered = text.lines().filter(|line| line.trim_start().starts_with(|c: char| c.is_ascii_digit()));
         for line in numbered {
-            let &[index, .., rating] = numbers(line).as_slice() else { continue };
+            let found = numbers(line);
+            let [first, _, ..] = found.as_slice() else { continue };
+            let index = first.value;
+            let Some(rating) = self.written(&line[first.end..])? else { continue };
             let place = (1..=count).find(|&number| number as f64 == index);
             let Some(slot) = place.map(|number| &mut ratings[number - 1]) else {
                 return Err(format!("pair {index} of {count} in the line `{}`", shortened(line)));
@@ -79,6 +88,37 @@ impl Rating {
         }
         let given = ratings.iter().flatten().count();
         ratings.into_iter().collect::<Option<Vec<f64>>>().ok_or_else(|| format!("{given} ratings for {count} pairs"))
+    }
+
+    /// The rating that a text writes; nothing where it has no number.
+    fn written(&self, text: &str) -> Result<Option<f64>, String> {
+        let found = numbers(text);
+        let mut ratings: Vec<&Number> = Vec::new();
+        for (place, number) in found.iter().enumerate() {
+            let before = place.checked_sub(1).map(|before| text[found[before].end..number.start].trim());
+            // as in `8/10`, `**8**/10`, `8 out of 10`
+            let between = before.map(|words| words.trim_matches(['*', '_', '`', ' ']).to_lowercase());
+            if !matches!(between.as_deref(), Some("/" | "out of")) {
+                ratings.push(number);
+            } else if number.value != self.high && place + 1 == found.len() {
+                return Err(format!(
+                    "a rating out of {}, where {} is the highest: `{}`",
+                    number.value,
+                    self.high,
+                    shortened(text)
+                ));
+            }
+        }
+        let Some(last) = ratings.last() else { return Ok(None) };
+        let before = text[..last.start].trim_end_matches([' ', '*', '_', '`', '"']);
+        if last.value == self.high && ratings.len() > 1 && !before.ends_with([':', '=']) {
+            return Err(format!(
+                "the last number of several is {}, a rating or the scale: `{}`",
+                last.value,
+                shortened(text)
+            ));
+        }
+        Ok(Some(last.value))
     }
 
     fn in_range(&self, rating: Option<f64>, text: &str) -> Result<f64, String> {
@@ -117,28 +157,38 @@ fn json_object(text: &str) -> Result<Json, String> {
     object.ok_or_else(|| format!("no JSON object in `{}`", shortened(text)))
 }
 
+/// A number of a text, and the bytes that it takes there.
+struct Number {
+    value: f64,
+    start: usize,
+    end: usize,
+}
+
 /// The numbers of a text, in their order: `-?digits[.digits]`.
-fn numbers(text: &str) -> Vec<f64> {
+fn numbers(text: &str) -> Vec<Number> {
     let is_part = |c: char| c.is_ascii_digit() || c == '.';
     let mut found = Vec::new();
-    let mut rest = text;
-    while let Some(start) = rest.find(|c: char| c.is_ascii_digit()) {
-        let is_negative = rest[..start].ends_with('-') && !rest[..start - 1].ends_with(|c: char| c.is_alphanumeric());
-        let end = rest[start..].find(|c| !is_part(c)).map_or(rest.len(), |length| start + length);
-        if let Ok(number) = rest[start..end].trim_end_matches('.').parse::<f64>() {
-            found.push(if is_negative { -number } else { number });
+    let mut from = 0;
+    while let Some(start) = text[from..].find(|c: char| c.is_ascii_digit()).map(|start| from + start) {
+        let rest = &text[from..start];
+        let is_negative = rest.ends_with('-') && !rest[..rest.len() - 1].ends_with(|c: char| c.is_alphanumeric());
+        let end = text[start..].find(|c| !is_part(c)).map_or(text.len(), |length| start + length);
+        if let Ok(number) = text[start..end].trim_end_matches('.').parse::<f64>() {
+            let (value, start) = if is_negative { (-number, start - 1) } else { (number, start) };
+            found.push(Number { value, start, end });
         }
-        rest = &rest[end..];
+        from = end;
     }
     found
 }
 
 /// The beginning of a text, for a message.
 pub(crate) fn shortened(text: &str) -> String {
-    let line = text.trim().lines().next().unwrap_or_default();
+    // what looks like a key goes before it could be cut in two
+    let line = escaped(&redacted(text.trim().lines().next().unwrap_or_default()));
     match line.char_indices().nth(120) {
         Some((end, _)) => format!("{}…", &line[..end]),
-        None => line.to_owned(),
+        None => line,
     }
 }
 
@@ -161,13 +211,38 @@ mod tests {
         assert!(rating.of_choice(&json!({})).is_err());
         let signed = Rating { low: -1.0, high: 1.0, ..Rating::default() };
         assert_eq!(signed.of_choice(&said("score: -0.5")), Ok(-0.5));
-        assert_eq!(numbers("a-1 and -2, 3.5.7"), [1.0, -2.0]);
+        let found: Vec<f64> = numbers("a-1 and -2, 3.5.7").iter().map(|number| number.value).collect();
+        assert_eq!(found, [1.0, -2.0]);
+    }
+
+    #[test]
+    fn a_scale_is_never_the_rating() {
+        let rating = Rating::default();
+        for text in
+            ["8/10", "8 / 10.", "**8**/10", "I rate this an 8 out of 10.", "Score: 8.0/10 (see rule 3)? No: 8/10"]
+        {
+            assert_eq!(rating.of_choice(&said(text)), Ok(8.0), "{text}");
+        }
+        assert_eq!(rating.of_choice(&said("2 of 2 agree. Rating: **10**")), Ok(10.0));
+        assert_eq!(rating.of_choice(&said("10")), Ok(10.0));
+        assert_eq!(rating.of_choice(&said("10/10")), Ok(10.0));
+        for (text, wanted) in [
+            ("8 on a scale from 0 to 10", "8 on a scale from 0 to 10"),
+            ("an 8 out of a possible 10", "an 8 out of a possible 10"),
+            ("4/5", "a rating out of 5, where 10 is the highest: `4/5`"),
+        ] {
+            let message = rating.of_choice(&said(text)).unwrap_err();
+            assert!(message.contains(wanted), "{message}");
+        }
+        assert_eq!(rating.of_lines(&said("1: 8/10\n2: 3 out of 10"), 2), Ok(vec![8.0, 3.0]));
     }
 
     #[test]
     fn a_field_of_a_fenced_object_is_the_rating() {
         let rating = Rating { read: RatingSource::Json, ..Rating::default() };
         assert_eq!(rating.of_choice(&said("```json\n{\"why\": \"1\", \"score\": 7}\n```")), Ok(7.0));
+        assert_eq!(rating.of_choice(&said("{\"score\": \"8\"}")), Ok(8.0));
+        assert_eq!(rating.of_choice(&said("{\"score\": \"8/10\"}")), Ok(8.0));
         assert!(rating.of_choice(&said("{\"points\": 7}")).is_err());
         assert!(rating.of_choice(&said("{\"score\": ")).unwrap_err().contains("no JSON object"));
     }

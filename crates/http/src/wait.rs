@@ -1,7 +1,9 @@
 //! Time for which a server wants to be left alone, from the headers of its answer.
 //!
-//! `retry-after-ms: 1500`, `retry-after: 20` or an HTTP date, and, where a quota is used up
+//! `retry-after-ms: 1500`, `retry-after: 20`, `1m30s` or a date, and, where a quota is used up
 //! (`x-ratelimit-remaining-requests: 0`), its `x-ratelimit-reset-requests: 1m30s`; the same for tokens, and without a suffix.
+//! A number that would be decades of seconds is a time since 1970, in seconds or in milliseconds. A date is one of HTTP or
+//! `2026-10-21T07:29:00Z`.
 
 use std::time::{Duration, SystemTime};
 
@@ -19,17 +21,41 @@ pub(crate) fn asked_for(headers: &HeaderMap, now: SystemTime) -> Option<Duration
     let resets = ["", "-requests", "-tokens"].into_iter().filter_map(|quota| {
         let remaining: f64 = value(&format!("x-ratelimit-remaining{quota}"))?.parse().ok()?;
         let reset = value(&format!("x-ratelimit-reset{quota}")).filter(|_| remaining <= 0.0)?;
-        span(reset).or_else(|| retry_after(reset, now))
+        retry_after(reset, now)
     });
     resets.chain(retry).max().map(|wait| wait.min(LONGEST))
 }
 
-/// Seconds, or a date.
+/// Seconds from now or since 1970, milliseconds since 1970, a span, or a date.
 fn retry_after(text: &str, now: SystemTime) -> Option<Duration> {
+    let until = |then: SystemTime| then.duration_since(now).unwrap_or_default();
+    let since_1970 = |number: f64| SystemTime::UNIX_EPOCH.checked_add(seconds(number)?).map(until);
     match text.parse::<f64>() {
+        // from 2017 to 5138
+        Ok(number) if (1.5e9..1e11).contains(&number) => since_1970(number),
+        Ok(number) if (1.5e12..1e14).contains(&number) => since_1970(number / 1000.0),
         Ok(number) => seconds(number),
-        Err(_) => httpdate::parse_http_date(text).ok().map(|then| then.duration_since(now).unwrap_or_default()),
+        Err(_) if !text.is_empty() => {
+            span(text).or_else(|| httpdate::parse_http_date(text).ok().map(until)).or_else(|| iso_date(text).map(until))
+        }
+        Err(_) => None,
     }
+}
+
+/// `2026-10-21T07:29:00Z`, with a fraction or without, in UTC.
+fn iso_date(text: &str) -> Option<SystemTime> {
+    let (date, time) = text.strip_suffix('Z').or_else(|| text.strip_suffix("+00:00"))?.split_once(['T', ' '])?;
+    let date: Vec<i64> = date.split('-').map(str::parse).collect::<Result<_, _>>().ok()?;
+    let time: Vec<f64> = time.split(':').map(str::parse).collect::<Result<_, _>>().ok()?;
+    let (&[year, month, day], &[hour, minute, second]) = (date.as_slice(), time.as_slice()) else { return None };
+    if !(1970..10_000).contains(&year) || !(1..=12).contains(&month) || !(1..=31).contains(&day) {
+        return None;
+    }
+    // days since 1970 of the proleptic Gregorian calendar, its years from March on
+    let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
+    let days = 365 * year + year / 4 - year / 100 + year / 400 + (153 * month + 2) / 5 + day - 1 - 719_468;
+    let since = days as f64 * 86400.0 + hour * 3600.0 + minute * 60.0 + second;
+    SystemTime::UNIX_EPOCH.checked_add(seconds(since)?)
 }
 
 /// `1m30s`, `7.66s`, `250ms`, `2h`.
@@ -85,6 +111,19 @@ mod tests {
         );
         assert_eq!(asked(&[("x-ratelimit-remaining-requests", "3"), ("x-ratelimit-reset-requests", "1h")]), None);
         assert_eq!(asked(&[("x-ratelimit-remaining", "0"), ("x-ratelimit-reset", "250ms")]), Some(0.25));
+    }
+
+    #[test]
+    fn a_time_since_1970_and_a_date_are_a_wait_until_then() {
+        // now is 2026-10-21T07:28:00Z = 1792567680
+        let wait = |text: &'static str| asked(&[("x-ratelimit-remaining", "0"), ("x-ratelimit-reset", text)]);
+        assert_eq!(wait("1792567740"), Some(60.0));
+        assert_eq!(wait("1792567681500"), Some(1.5));
+        assert_eq!(wait("2026-10-21T07:29:00Z"), Some(60.0));
+        assert_eq!(wait("2026-10-21T07:28:00.250Z"), Some(0.25));
+        assert_eq!(wait("2026-03-01T00:00:00Z"), Some(0.0));
+        assert_eq!(wait("Wed, 21 Oct 2026 07:29:00 GMT"), Some(60.0));
+        assert_eq!(asked(&[("retry-after", "1m30s")]), Some(90.0));
     }
 
     #[test]

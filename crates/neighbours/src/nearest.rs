@@ -11,7 +11,7 @@
 //! is symmetrised first, and both of its orders are counted.
 //!
 //! [`nearest`] drives it on any oracle. [`Search`] is the state behind it, one batch after the other, for who evaluates pairs
-//! in another way, watches it, or stops it by a rule of his own. This project's own algorithm (ALGORITHMS_2 §11).
+//! in another way, watches it, or stops it by a rule of his own. Where scores are there already, [`Search::knowing`] stands on them. This project's own algorithm (ALGORITHMS_2 §11).
 //!
 //! Cost, with m = calls an item, w = candidates an item (4m) and d numbers a proxy vector: n²d/2 multiply–adds for the one pass over the
 //! proxies, and in each round n·(m²d + m³/3 + wd); memory about 53 bytes a candidate pair and side, 212·n·w at most. Nothing is n².
@@ -25,6 +25,7 @@ use landmark_core::parameter::BadParameter;
 
 mod best;
 mod columns;
+mod factors;
 mod kriging;
 mod places;
 mod pool;
@@ -36,9 +37,10 @@ mod search;
 mod tests;
 mod trial;
 
+pub use factors::factors;
 pub use prefetch::{Proven, nearest_within_bounds};
 pub use rounds::{Bill, Rounds, RoundsParams};
-pub use search::{Batch, Found, Neighbour, RoundReport, Search, Step};
+pub use search::{Batch, Found, Known, Neighbour, RoundReport, Search, Step};
 
 use std::sync::Arc;
 

@@ -2,7 +2,8 @@
 //!
 //! A list of neighbours, or of pairs, made from few entries misses some of the true ones. How many is known exactly for an item whose row
 //! was evaluated, and such items, drawn uniformly, speak for all: [`AuditPath`] bounds the recall of lists of neighbours from the shares
-//! of audited rows, [`PairAudit`] that of a list of pairs above a threshold from landmark columns that a fit has not seen.
+//! of audited rows. [`pairs_with_recall`] finds pairs above a threshold and guarantees their recall by a uniform sample of the pairs that it left
+//! out. [`PairAudit`], the rule of held-out landmark columns that it replaces, is wrong if similar pairs come in groups; studies compare them.
 //! Both hold for the mean over the items at hand with uniform draws; not for each item, not for new items.
 //!
 //! [`nearest_to`] is the search that draws, hides and heeds such rows; [`LabelSample`] is what a bound on pairs is measured against.
@@ -11,16 +12,21 @@
 
 mod beta;
 mod held_out;
+mod hypergeometric;
 mod labels;
+mod pair_audit;
 mod pairs;
 mod search;
 mod shares;
 #[cfg(test)]
 mod tests;
+mod yield_plan;
 
 pub use beta::{beta_quantile, regularized_beta};
 pub use held_out::{depth_shares, folds, share_found, top_items};
+pub use hypergeometric::{least_wrong, most_unseen, p_value, sample_size};
 pub use labels::LabelSample;
+pub use pair_audit::{AuditedPairs, Batch, PairQuery, PairSource, PairsEnd, pairs_with_recall};
 pub use pairs::{PairAudit, PairBound, TooFewPositives};
 pub use search::{Audit, AuditError, AuditStep, Audited, Enough, KnownLists, audited_items, growing, nearest_to};
 pub use shares::{AuditPath, Bound, Recall, TooFewAudited};

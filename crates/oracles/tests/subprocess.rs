@@ -400,3 +400,84 @@ fn impossible_parameters_are_refused_by_name() {
         assert!(said.contains(name), "{said}");
     }
 }
+
+/// True while a process that a program wrote into `file` is there, and no zombie.
+#[cfg(target_os = "linux")]
+fn is_alive(file: &Path) -> bool {
+    let id = std::fs::read_to_string(file).unwrap();
+    let stat = std::fs::read_to_string(format!("/proc/{}/stat", id.trim())).unwrap_or_default();
+    stat.rsplit_once(") ").is_some_and(|(_, state)| !state.starts_with(['Z', 'X']))
+}
+
+#[cfg(target_os = "linux")]
+fn ends(file: &Path) -> bool {
+    (0..200).any(|_| {
+        std::thread::sleep(std::time::Duration::from_millis(10));
+        !is_alive(file)
+    })
+}
+
+/// The program after a child of it, which no end of its standard input ends.
+#[cfg(target_os = "linux")]
+fn with_child(place: &Place, hook: &str) -> String {
+    let child = place.path("child").display().to_string();
+    program(GREETING, hook).replacen(
+        '\n',
+        &format!("\nsleep 300 </dev/null >/dev/null 2>&1 &\necho $! > '{child}'\n"),
+        1,
+    )
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn what_a_program_started_ends_with_it() {
+    let place = Place::new();
+    let oracle = place.start(&with_child(&place, ":"));
+    assert!(is_alive(&place.path("child")));
+    drop(oracle);
+    assert!(ends(&place.path("child")));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_program_that_is_silent_for_too_long_is_ended_with_what_it_started() {
+    let place = Place::new();
+    let params = SubprocessParams { timeout_seconds: 0.3, ..place.params(&with_child(&place, "sleep 300")) };
+    let oracle = Subprocess::start(params, items(40)).unwrap();
+    let mut out = [0.0];
+    assert!(oracle.evaluate(&[(0, 1)], &mut out).is_err());
+    assert!(ends(&place.path("child")));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_program_outlives_the_thread_that_started_it() {
+    let place = Place::new();
+    let script = program(GREETING, ":");
+    let oracle = std::thread::scope(|scope| scope.spawn(|| place.start(&script)).join().unwrap());
+    std::thread::sleep(std::time::Duration::from_millis(100));
+    let mut out = [0.0];
+    oracle.evaluate(&[(0, 3)], &mut out).unwrap();
+    assert_eq!(out, [3.0]);
+}
+
+#[test]
+fn what_a_program_says_is_shown_without_keys_and_orders_to_the_terminal() {
+    let place = Place::new();
+    let said = r#"printf 'sk-proj-0123456789abcdef \033[2J\n' >&2; exit 3"#;
+    let error = Subprocess::start(place.params(&format!("#!/bin/sh\n{said}\n")), items(3)).err().unwrap().to_string();
+    assert!(error.contains("REDACTED \\u{1b}[2J") && !error.contains('\u{1b}'), "{error}");
+}
+
+#[test]
+fn a_program_whose_greeting_is_known_starts_with_its_first_score_and_has_the_identity_of_one_that_runs() {
+    let place = Place::new();
+    let script = program(GREETING, ":").replacen('\n', &format!("\n: > '{}'\n", place.path("started").display()), 1);
+    let greeting = serde_json::from_str(GREETING).unwrap();
+    let oracle = Subprocess::at_rest(place.params(&script), items(40), greeting).unwrap();
+    assert!(!place.path("started").exists());
+    let mut out = [0.0];
+    oracle.evaluate(&[(0, 3)], &mut out).unwrap();
+    assert!(out == [3.0] && place.path("started").exists());
+    assert_eq!(oracle.identity(), place.start(&script).identity());
+}

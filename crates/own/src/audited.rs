@@ -5,7 +5,6 @@
 //! --from-factors      each item's candidates by the factors are scored, as deep as held-out landmark columns say (`from_factors.rs`)
 //! ```
 
-use landmark_core::landmarks::Landmarks;
 use landmark_core::oracle::{OracleError, OracleShape};
 use landmark_core::stream::stream;
 use landmark_harness::experiments::own_data::{FACTORS, Statement};
@@ -66,7 +65,7 @@ fn params(wanted: &Recalled, items: usize) -> RoundsParams {
 /// The bill: exact for audited rows, an upper bound for what they decide.
 fn bill(context: &SweepContext<'_>, wanted: &Recalled, audit: Audit) -> String {
     let OracleShape { len, evaluations_per_pair, .. } = context.metered.shape();
-    let rows = audit.rows.unwrap_or_else(|| Bound::of(wanted.k, audit.is_strict).rows(wanted.k, audit.target)).min(len);
+    let rows = audit.rows.unwrap_or_else(|| Bound::of(wanted.k, audit.is_strict).rows(audit.target)).min(len);
     let (n, v, price) = (len as u64, rows as u64, evaluations_per_pair.max(1));
     let whole = v * n.saturating_sub(1) - v * v.saturating_sub(1) / 2;
     // calls an item are calls, not pairs
@@ -87,7 +86,7 @@ fn search(context: &SweepContext<'_>, wanted: &Recalled, audit: Audit) -> Result
     let oracle = context.similarities(gamma).map_err(RunError::from)?;
     let names = (context.run.seed, context.problem.dataset.as_str());
     // the order that uniform factors draw from: their columns are there
-    let landmarks = Landmarks::uniform(n, &mut stream(names.0, names.1, "landmarks", 0));
+    let landmarks = context.problem.uniform_landmarks(context.run.seed, 0);
     let mut rng = stream(names.0, names.1, "audit", 0);
     let (_, proxies) = proxies(context)?;
     let found = nearest_to(oracle.as_ref(), &proxies, params(wanted, n), &landmarks, audit, &mut rng);
@@ -101,7 +100,11 @@ fn search(context: &SweepContext<'_>, wanted: &Recalled, audit: Audit) -> Result
         delta: audit.target.delta(),
         reached: refused.is_none(),
         recall: last.map_or(0.0, |step| step.recall),
-        lower: last.map_or(0.0, |step| step.lower),
+        // the bound of the step at which the search stopped was chosen by looking
+        lower: match refused {
+            None => audit.target.recall(),
+            Some(_) => last.map_or(0.0, |step| step.lower),
+        },
         bound: bound.to_string(),
         rows: rows.len(),
         landmarks,

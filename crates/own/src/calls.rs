@@ -7,9 +7,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use landmark_core::landmarks::Landmarks;
 use landmark_core::oracle::{Oracle, OracleError, OracleShape, ask_pairs};
-use landmark_core::stream::stream;
 use landmark_harness::config::{Budget, Config, MatrixSubject, ProxyConfig, ProxyKind};
 use landmark_harness::experiments::own_data;
 use landmark_harness::invocation::{Invocation, UsageError};
@@ -240,8 +238,7 @@ impl Place {
         let oracle = context.similarities(gamma)?;
         let (wanted, proxies) = proxies(context)?;
         let n = context.problem.items();
-        let landmarks =
-            Landmarks::uniform(n, &mut stream(self.config.run.seed, &context.problem.dataset, "landmarks", 0));
+        let landmarks = context.problem.uniform_landmarks(self.config.run.seed, 0);
         let mut search = match Search::new(rounds.clone(), OracleShape::of(&oracle), proxies, &landmarks) {
             Ok(search) => search,
             Err(error) => return failed(error),

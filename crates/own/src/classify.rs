@@ -125,6 +125,11 @@ fn short(number: f64) -> String {
     format!("{number:.5e}").parse::<f64>().unwrap_or(number).to_string()
 }
 
+/// The id of an item as it stands in a cell: as written, for an id may begin with a blank, else without the blanks around it.
+fn item_name<'a>(item_of: &HashMap<&str, usize>, cell: &'a str) -> &'a str {
+    if item_of.contains_key(cell) { cell } else { cell.trim() }
+}
+
 /// A labelled item.
 struct GivenLabel {
     item: usize,
@@ -166,7 +171,9 @@ impl GivenLabels {
             let cell =
                 |column: usize| read.columns[column][at].as_deref().map(str::trim).filter(|text| !text.is_empty());
             let name = match id {
-                Some(_) => cell(wanted.len() - 1).unwrap_or_default().to_owned(),
+                Some(_) => {
+                    item_name(&item_of, read.columns[wanted.len() - 1][at].as_deref().unwrap_or_default()).to_owned()
+                }
                 None => row.to_string(),
             };
             let Some(&item) = item_of.get(name.as_str()) else {
@@ -210,7 +217,15 @@ impl GivenLabels {
 
 #[cfg(test)]
 mod tests {
-    use super::short;
+    use std::collections::HashMap;
+
+    use super::{item_name, short};
+
+    #[test]
+    fn an_id_that_begins_with_a_blank_is_found_as_it_was_written_and_blanks_around_another_are_dropped() {
+        let items = HashMap::from([(" a", 0), ("a", 1), ("b", 2)]);
+        assert_eq!([" a", "a", " b ", "\ta"].map(|cell| items[item_name(&items, cell)]), [0, 1, 2, 1]);
+    }
 
     #[test]
     fn a_cost_is_printed_as_it_would_be_written() {

@@ -97,7 +97,7 @@ impl Own {
         let info = &self.factors.info;
         let (n, s) = (info.items, info.landmarks.len());
         let refused = |message: String, help: String| Report::from(UsageError::new(message, Some(help)));
-        let mut path = AuditPath::of_landmarks(k.min(n.saturating_sub(1)).max(1), n, s, target)
+        let path = AuditPath::of_landmarks(k.min(n.saturating_sub(1)).max(1), n, s, target)
             .map_err(|error| refused(error.to_string(), "raise `ranks`, or leave out `--from-factors`".to_owned()))?;
         let judged = held_out::Judged { rank: info.rank, columns: &info.landmarks };
         let depths = judged.depths(context, k).map_err(failed)?;

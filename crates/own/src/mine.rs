@@ -4,8 +4,8 @@
 //! ```text
 //! nothing                 the best pairs by the factors alone
 //! --rescore N             each item's N nearest that are no landmark, scored by the oracle; pairs with a landmark are known
-//! --target-recall ρ       every pair whose estimate is at least θ; θ from held-out columns, so that a share ρ of all pairs with K ≥ t is found
-//!                         with probability 1 − δ
+//! --target-recall ρ       pairs by estimate, then a uniform sample of the others, until a share ρ of all pairs with K ≥ t is found with probability
+//!                         1 − δ (`mine/audited.rs`)
 //! ```
 
 use std::collections::HashSet;
@@ -13,20 +13,22 @@ use std::collections::HashSet;
 use landmark_core::entries::EntrySet;
 use landmark_core::oracle::{Oracle, Pair, block_of};
 use landmark_harness::config::{Budget, MatrixSubject};
-use landmark_harness::experiments::own_data::{self, Statement, held_out};
+use landmark_harness::experiments::own_data::{self, Statement};
 use landmark_harness::invocation::{Invocation, UsageError};
 use landmark_harness::run::{self, Ended, RunError};
 use landmark_harness::sweep::context::SweepContext;
-use landmark_neighbours::recall::{PairBound, Target};
+use landmark_neighbours::recall::Target;
 use landmark_report::amounts::count;
 use landmark_report::columns::Column;
 use landmark_tasks::groups::connected;
-use landmark_tasks::neighbours::{ScoredPair, SignedVectors, best_pairs, count_pairs, top_k};
+use landmark_tasks::neighbours::{ScoredPair, SignedVectors, best_pairs, top_k};
 use miette::{IntoDiagnostic, Result};
 use ndarray::Axis;
 
 use crate::calls::checks;
 use crate::own::{ESTIMATES, GIVEN, Own, ended, target};
+
+mod audited;
 
 /// Landmark columns read at a time.
 const COLUMNS_AT_A_TIME: usize = 16;
@@ -165,7 +167,7 @@ pub fn dedupe(invocation: &Invocation, wanted: Wanted) -> Result<(String, Ended)
         text += "the largest group holds more than a fourth of all items, which chains of pairs connect: raise `--at-least`\n";
     }
     if statement.is_some() {
-        text += "a pair that was missed can still share a group through others, so the recall of groups is at least that of pairs\n";
+        text += "the recall is that of pairs: a single missed pair can leave two large groups apart\n";
     }
     text += &own.draw_again();
     Ok((text, ended(is_cut_short)))
@@ -188,16 +190,15 @@ impl Own {
             let pairs = found.into_iter().map(|pair| Mined { pair, exact: false }).collect();
             return Ok(Found { pairs, text: ESTIMATES.to_owned(), ..Found::default() });
         }
-        if let (Some(_), Some(reason)) = (wanted.target, held_out::not_uniform(&self.matrix)) {
-            let help = "make the factors with `landmarks: uniform`, or leave out `--target-recall`".to_owned();
-            return Err(UsageError::new(format!("no recall can be stated: {reason}"), Some(help)).into());
-        }
         // what workers do is held against the budget as a whole, before anything is scored
         let entries = wanted.budget.filter(|_| !self.options.workers);
         let budget = Budget { entries, ..Budget::default() };
         let matrix = MatrixSubject { budget, ..self.matrix.clone() };
         let mined = run::with_sweep(&self.config, &matrix, &self.options, |context| {
-            let mined = self.check_oracle(&context).and_then(|()| self.scored_pairs(&context, wanted));
+            let mined = self.check_oracle(&context).and_then(|()| match wanted.target {
+                Some(target) => self.audited_pairs(&context, wanted, target),
+                None => self.scored_pairs(&context, wanted),
+            });
             context.metered.flush()?;
             Ok(mined)
         });
@@ -220,43 +221,26 @@ impl Own {
     fn scored_pairs(&self, context: &SweepContext<'_>, wanted: Wanted) -> Result<Found> {
         let oracle = context.similarities(self.factors.info.gamma).into_diagnostic()?;
         let at_least = wanted.at_least.unwrap_or(f64::NEG_INFINITY);
-        let candidates = self.candidates(context, wanted)?;
-        let bill = missing(context, &candidates.pairs)?;
-        let asked = asked(candidates.pairs.len() as u64, self.factors.info.items as u64);
+        let candidates = self.candidates(wanted);
+        let bill = missing(context, &candidates)?;
+        let asked = asked(candidates.len() as u64, self.factors.info.items as u64);
         if wanted.dry_run {
             let text = format!(
-                "{}{asked} to score, for which {} evaluations are to be bought\n{}",
-                candidates.text,
+                "{asked} to score, which takes {} calls\n{}",
                 count(bill),
                 if bill > 0 { checks(context) } else { String::new() }
             );
             return Ok(Found { text, ..Found::default() });
         }
-        let is_all_or_nothing = wanted.target.is_some() || self.options.workers;
-        if let Some(budget) = wanted.budget.filter(|&budget| is_all_or_nothing && budget < bill) {
+        if let Some(budget) = wanted.budget.filter(|&budget| self.options.workers && budget < bill) {
             let message =
                 format!("{asked} must be scored, {} evaluations, and the budget is {}", count(bill), count(budget));
             return Err(UsageError::new(message, Some(format!("raise `--budget` to {bill}, or ask for less"))).into());
         }
-        let is_agreed = wanted.budget.is_some() || wanted.target.is_none() || !context.problem.is_priced;
-        let columns = self.pairs_of_columns() * context.metered.shape().evaluations_per_pair;
-        if !is_agreed && bill > columns {
-            let message = format!(
-                "{}{asked} must be scored for that recall, {} evaluations, which is more than the {} of the factors' columns",
-                candidates.text,
-                count(bill),
-                count(columns)
-            );
-            let help = format!(
-                "few pairs in the columns make a bound that is far below the truth: more `ranks` or a lower `--target-recall` need \
-                 fewer; `--budget {bill}` agrees to it"
-            );
-            return Err(UsageError::new(message, Some(help)).into());
-        }
         let mut pairs = self.landmark_pairs(oracle.as_ref(), at_least, wanted.pairs)?;
-        let (progress, mut done) = self.progress_over(candidates.pairs.len() as u64, "pairs scored");
+        let (progress, mut done) = self.progress_over(candidates.len() as u64, "pairs scored");
         let mut scored = 0;
-        for chunk in candidates.pairs.chunks(self.pairs_at_a_time()) {
+        for chunk in candidates.chunks(self.pairs_at_a_time()) {
             let mut scores = vec![0.0; chunk.len()];
             match oracle.evaluate(chunk, &mut scores) {
                 Ok(()) => {}
@@ -268,37 +252,15 @@ impl Own {
             pairs.extend(
                 good.map(|(&(first, second), score)| Mined { pair: ScoredPair { first, second, score }, exact: true }),
             );
-            done(scored as f64 / candidates.pairs.len() as f64);
+            done(scored as f64 / candidates.len() as f64);
         }
         drop(progress);
         let bought = context.metered.spent().evaluations;
-        let mut text = candidates.text;
-        let is_cut_short = scored < candidates.pairs.len();
+        let is_cut_short = scored < candidates.len();
         let cut = if is_cut_short { ": the budget ended before the others" } else { "" };
-        text += &format!(
-            "{} of {asked} scored by the oracle, {} evaluations bought now{cut}\n",
-            count(scored as u64),
-            count(bought)
-        );
-        let landmarks = self.factors.info.landmarks.len();
-        let statement = candidates.bound.zip(wanted.target).map(|(bound, target)| Statement {
-            k: None,
-            at_least: wanted.at_least,
-            target_recall: target.recall(),
-            delta: target.delta(),
-            reached: true,
-            recall: bound.recall,
-            lower: bound.lower,
-            bound: "Clopper-Pearson with design effect, held-out columns".to_owned(),
-            rows: landmarks,
-            landmarks,
-            scored_pairs: scored as u64,
-            evaluations: bought,
-            calls_per_item: bought as f64 / self.factors.info.items.max(1) as f64,
-            enough: None,
-        });
-        text += &statement.as_ref().map_or_else(String::new, |stated| stated.sentence() + "\n");
-        Ok(Found { pairs, text, statement, is_cut_short })
+        let text =
+            format!("{} of {asked} scored by the oracle, {} calls now{cut}\n", count(scored as u64), count(bought));
+        Ok(Found { pairs, text, statement: None, is_cut_short })
     }
 
     /// Pairs with a landmark whose similarity is at least `at_least`, the best `most` of them; all are in the store.
@@ -326,10 +288,15 @@ impl Own {
         Ok(pairs)
     }
 
-    /// Pairs of two items that are no landmarks, to be scored.
-    fn candidates(&self, context: &SweepContext<'_>, wanted: Wanted) -> Result<Candidates> {
+    /// Items that are no landmarks, with their factors.
+    fn others(&self) -> Vec<usize> {
         let is_landmark = self.places();
-        let others: Vec<usize> = (0..is_landmark.len()).filter(|&item| is_landmark[item].is_none()).collect();
+        (0..is_landmark.len()).filter(|&item| is_landmark[item].is_none()).collect()
+    }
+
+    /// Pairs of two items that are no landmarks, to be scored: the nearest of each, places first.
+    fn candidates(&self, wanted: Wanted) -> Vec<Pair> {
+        let others = self.others();
         let vectors = self.factors.vectors.select(Axis(0), &others);
         let scattered = self.factors.scattered.as_ref().map(|scattered| scattered.select(&others));
         let vectors = SignedVectors {
@@ -337,55 +304,22 @@ impl Own {
             signature: &self.factors.signature,
             scattered: scattered.as_ref(),
         };
-        let Some(target) = wanted.target else {
-            let depth = wanted.rescore.unwrap_or(1);
-            let (_progress, done) = self.progress("items done");
-            let lists = top_k(vectors, depth, done);
-            let mut seen = HashSet::new();
-            let mut pairs = Vec::new();
-            for place in 0..depth {
-                let at_place = lists.iter().enumerate().filter_map(|(item, list)| Some((item, list.get(place)?)));
-                let mut of_place: Vec<(f64, Pair)> = at_place
-                    .map(|(item, near)| (near.score, (item.min(near.item), item.max(near.item))))
-                    .filter(|&(_, pair)| seen.insert(pair))
-                    .collect();
-                // a budget is to end at the worst
-                of_place.sort_by(|one, other| other.0.total_cmp(&one.0).then(one.1.cmp(&other.1)));
-                pairs.extend(of_place.into_iter().map(|(_, (i, j))| (others[i], others[j])));
-            }
-            return Ok(Candidates { pairs, bound: None, text: String::new() });
-        };
-        let bound = self.bound(context, target, wanted.at_least)?;
-        let text = format!(
-            "{} pairs at or above the threshold in {} uniform columns, about {} elsewhere\n",
-            count(bound.found as u64),
-            self.factors.info.landmarks.len(),
-            count(bound.expected.round() as u64)
-        );
-        let (_progress, mut done) = self.progress("items done");
-        let number = count_pairs(vectors, bound.threshold, |share| done(share / 2.0));
-        // as many as are counted fit in memory, or nothing does
-        let most = usize::try_from(number).unwrap_or(usize::MAX);
-        let found = best_pairs(vectors, most, bound.threshold, |share| done(0.5 + share / 2.0));
-        let pairs = found.into_iter().map(|pair| (others[pair.first], others[pair.second])).collect();
-        Ok(Candidates { pairs, bound: Some(bound), text })
-    }
-
-    fn bound(&self, context: &SweepContext<'_>, target: Target, at_least: Option<f64>) -> Result<PairBound> {
-        let Some(at_least) = at_least else {
-            let help = "say from which similarity on, as in `--at-least 0.8`".to_owned();
-            return Err(UsageError::new("a recall is one of the pairs at or above a similarity", Some(help)).into());
-        };
-        let info = &self.factors.info;
-        let judged = held_out::Judged { rank: info.rank, columns: &info.landmarks };
-        let audit = judged.pairs(context, at_least, target).map_err(|error| RunError::Asked(Box::new(error)))?;
-        audit.threshold(target).map_err(|error| {
-            UsageError::new(
-                format!("no recall can be stated: {error}"),
-                Some("raise `ranks`, or lower `--at-least`".to_owned()),
-            )
-            .into()
-        })
+        let depth = wanted.rescore.unwrap_or(1);
+        let (_progress, done) = self.progress("items done");
+        let lists = top_k(vectors, depth, done);
+        let mut seen = HashSet::new();
+        let mut pairs = Vec::new();
+        for place in 0..depth {
+            let at_place = lists.iter().enumerate().filter_map(|(item, list)| Some((item, list.get(place)?)));
+            let mut of_place: Vec<(f64, Pair)> = at_place
+                .map(|(item, near)| (near.score, (item.min(near.item), item.max(near.item))))
+                .filter(|&(_, pair)| seen.insert(pair))
+                .collect();
+            // a budget is to end at the worst
+            of_place.sort_by(|one, other| other.0.total_cmp(&one.0).then(one.1.cmp(&other.1)));
+            pairs.extend(of_place.into_iter().map(|(_, (i, j))| (others[i], others[j])));
+        }
+        pairs
     }
 
     fn pair_columns(&self, pairs: &[Mined]) -> Vec<Column> {
@@ -401,13 +335,6 @@ impl Own {
         columns.extend(self.named().texts("second_text", &second));
         columns
     }
-}
-
-/// Pairs to be scored, best first, and the recall that scoring all of them has.
-struct Candidates {
-    pairs: Vec<Pair>,
-    bound: Option<PairBound>,
-    text: String,
 }
 
 /// Pairs to be listed: all of them where a recall is stated.

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use landmark_core::oracle::Identity;
 use landmark_harness::config::Subject;
 use landmark_harness::index_files::IndexError;
 use landmark_harness::invocation::{Invocation, UsageError};
@@ -82,8 +83,7 @@ pub fn search(invocation: &Invocation, asked: Queries<'_>) -> Result<String> {
         Column::number("score", all().map(|(_, hit)| Some(hit.score))),
         Column::flag("exact", all().map(|(_, hit)| Some(hit.is_exact))),
     ];
-    let stem = asked.file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-    let default = run::results_folder(&config, &options).join("searched").join(format!("{stem}.tsv"));
+    let default = run::results_folder(&config, &options).join("searched").join(answers_name(asked.file));
     let path = invocation.out.clone().unwrap_or(default);
     write_table(&path, columns)?;
     let unkriged: usize = answers.iter().map(|answer| answer.unkriged_rounds).sum();
@@ -99,4 +99,25 @@ pub fn search(invocation: &Invocation, asked: Queries<'_>) -> Result<String> {
         count(search.called()),
         path.display()
     ))
+}
+
+/// Name of the file of answers to a file of queries: `q-3f2a9c10.tsv` of `a/q.tsv`, by stem and place, so that those of `b/q.tsv` or `a/q.csv` lie apart.
+fn answers_name(queries: &Path) -> String {
+    let stem = queries.file_stem().unwrap_or_default().to_string_lossy();
+    let place = std::path::absolute(queries).unwrap_or_else(|_| queries.to_owned());
+    let digest = Identity::of(&[("queries", place.as_os_str().as_encoded_bytes())]).to_hex();
+    format!("{stem}-{}.tsv", &digest[..8])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn answers_to_two_files_of_one_stem_have_two_names_and_those_to_one_file_one() {
+        let names = ["a/q.tsv", "b/q.tsv", "a/q.csv"].map(|path| answers_name(Path::new(path)));
+        assert!(names[0] != names[1] && names[0] != names[2] && names[0].starts_with("q-"), "{names:?}");
+        let absolute = std::env::current_dir().unwrap().join("a/q.tsv");
+        assert_eq!(answers_name(&absolute), names[0]);
+    }
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use landmark_core::approximate::{Approximate, ApproximateError};
 use landmark_core::approximation::{Approximation, Diagonal, Embedding, Known, ScatteredEntries};
-use landmark_core::entries::{Certainty, EntryPlan, EntrySet};
+use landmark_core::entries::{Certainty, EntryPlan};
 use landmark_core::error_estimate::{ErrorEstimate, Sample};
 use landmark_core::fit_report::FitReport;
 use landmark_core::landmarks::{LandmarkPolicy, Landmarks};
@@ -112,17 +112,17 @@ impl Fit {
     }
 
     /// Landmarks that need no score; for a bill they stand in for those that do.
-    fn drawn(&self, n: usize) -> Result<Landmarks, ApproximateError> {
+    fn drawn(&self, scores: &Scores) -> Result<Landmarks, ApproximateError> {
         let mut rng = self.stream("landmarks");
         Ok(match &self.policy {
-            LandmarkPolicy::Given { indices } => Landmarks::given(n, indices, &mut rng)?,
-            _ => Landmarks::uniform(n, &mut rng),
+            LandmarkPolicy::Given { indices } => Landmarks::given(scores.shape().len, indices, &mut rng)?,
+            _ => scores.landmarks(&mut rng),
         })
     }
 
-    fn chosen(&self, oracle: &dyn CoreOracle, rank: usize) -> Result<Landmarks, ApproximateError> {
+    fn chosen(&self, scores: &Scores, oracle: &dyn CoreOracle, rank: usize) -> Result<Landmarks, ApproximateError> {
         match &self.policy {
-            LandmarkPolicy::Uniform | LandmarkPolicy::Given { .. } => self.drawn(oracle.len()),
+            LandmarkPolicy::Uniform | LandmarkPolicy::Given { .. } => self.drawn(scores),
             policy => {
                 let longest = self.method.landmarks_needed(oracle.len(), rank);
                 Ok(policy.select_up_to(oracle, rank, longest, &mut self.stream("landmarks"))?)
@@ -130,36 +130,39 @@ impl Fit {
         }
     }
 
-    fn sample(
-        &self,
-        shape: OracleShape,
-        landmarks: &Landmarks,
-        rank: usize,
-    ) -> Result<Option<Sample>, ApproximateError> {
+    fn sample(&self, scores: &Scores, landmarks: &Landmarks, rank: usize) -> Result<Option<Sample>, ApproximateError> {
         if self.settings.samples == 0 {
             return Ok(None);
         }
+        let shape = scores.shape();
         let plan = self.method.plan(shape, landmarks, rank)?;
         // where pairs are chosen a part of the landmarks has no column
         let columns = if plan.chosen == 0 { landmarks.prefix(rank)?.to_vec() } else { plan.full_columns() };
-        let sample = Sample::draw(shape.len, &columns, self.settings.samples, &mut self.stream("error estimate"));
+        let (samples, mut rng) = (self.settings.samples, self.stream("error estimate"));
+        let sample = match &scores.contents {
+            Some(contents) => Sample::draw_by_content(contents, &columns, samples, &mut rng),
+            None => Sample::draw(shape.len, &columns, samples, &mut rng),
+        };
         Ok(Some(sample).filter(|sample| !sample.is_empty()))
     }
 
     /// The bill at a rank. No call is made.
     pub(crate) fn bill(&self, scores: &Scores, rank: usize) -> Result<Bill, ApproximateError> {
         let shape = scores.shape();
-        let landmarks = self.drawn(shape.len)?;
+        let landmarks = self.drawn(scores)?;
         let plan = self.method.plan(shape, &landmarks, rank)?;
-        let mut set = EntrySet::new(shape);
+        let mut set = scores.set();
         set.add(&plan);
         let (cells, of_fit) = (plan.cells(shape.len), set.evaluations());
-        if let Some(sample) = self.sample(shape, &landmarks, rank)? {
+        if let Some(sample) = self.sample(scores, &landmarks, rank)? {
             set.add(&sample.plan());
         }
         let (calls, missing) = (set.evaluations(), scores.missing(&set).map_err(of_store)?);
         let estimate = calls - of_fit;
-        let bill = Bill { rank, missing, calls, estimate, entries: cells, items: shape.len, certainty: plan.certainty };
+        // pairs that are chosen on the way may be copies of others
+        let is_bound = plan.chosen > 0 && scores.has_copies();
+        let certainty = if is_bound { Certainty::UpperBound } else { plan.certainty };
+        let bill = Bill { rank, missing, calls, estimate, entries: cells, items: shape.len, certainty };
         self.with_choice(bill, &plan, shape)
     }
 
@@ -173,10 +176,10 @@ impl Fit {
             return Err(BadParameter::new("landmarks", self.policy.id(), wanted).into());
         }
         let shape = scores.shape();
-        let landmarks = self.drawn(shape.len)?;
-        let mut set = EntrySet::new(shape);
+        let landmarks = self.drawn(scores)?;
+        let mut set = scores.set();
         set.add(&self.method.plan(shape, &landmarks, self.rank)?);
-        if let Some(sample) = self.sample(shape, &landmarks, self.rank)? {
+        if let Some(sample) = self.sample(scores, &landmarks, self.rank)? {
             set.add(&sample.plan());
         }
         Ok((set.columns(), set.scattered()))
@@ -226,9 +229,9 @@ impl Fit {
         oracle: &dyn CoreOracle,
         again: &dyn CoreOracle,
     ) -> Result<Fitted, ApproximateError> {
-        self.method.check_fit(OracleShape::of(oracle), &self.drawn(oracle.len())?, self.rank)?;
+        self.method.check_fit(OracleShape::of(oracle), &self.drawn(scores)?, self.rank)?;
         let rank = self.affordable(scores)?;
-        let landmarks = self.chosen(oracle, rank)?;
+        let landmarks = self.chosen(scores, oracle, rank)?;
         let fitted = self.method.fit(oracle, &landmarks, rank, Known::NOTHING, &mut self.stream("fit"))?;
         let (columns, report) = (fitted.landmarks().to_vec(), fitted.report().clone());
         let scattered = fitted.scattered().cloned();
@@ -249,10 +252,18 @@ impl Fit {
             rank,
             is_cut_short: rank < self.rank,
         };
-        if let Some(sample) = self.sample(OracleShape::of(oracle), &landmarks, rank)? {
+        if let Some(sample) = self.sample(scores, &landmarks, rank)? {
             let read = fitted.as_read(oracle.known_diagonal())?;
             fitted.error = Some(sample.estimate(again, &read, self.settings.confidence)?);
-            fitted.uncounted = if scores.keeps() { 0 } else { sample.plan().evaluations(scores.shape()) };
+            fitted.uncounted = if scores.keeps() {
+                0
+            } else {
+                {
+                    let mut set = scores.set();
+                    set.add(&sample.plan());
+                    set.evaluations()
+                }
+            };
         }
         Ok(fitted)
     }

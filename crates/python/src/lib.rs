@@ -23,10 +23,6 @@ mod scores;
 mod session;
 mod transport;
 
-/// Large pages for large arrays, as NumPy has them for its own.
-#[global_allocator]
-static MEMORY: landmark_core::huge_pages::HugePages = landmark_core::huge_pages::HugePages;
-
 /// The module `landmark._native`.
 #[pyo3::pymodule]
 mod _native {

@@ -6,7 +6,6 @@
 
 use std::sync::Arc;
 
-use landmark_core::entries::EntrySet;
 use landmark_core::oracle::{
     Budget, Metered, Oracle as CoreOracle, OracleError, Pair, Remembered, ask_pairs, block_of,
 };
@@ -102,7 +101,8 @@ impl MeteredStore {
                 Kept::Store(Arc::new(heeding(py, open)?.map_err(|error: StoreError| of_store(&error))?))
             }
         };
-        let scores = Scores { meter, kept, gamma };
+        let contents = oracle.item_list.as_ref().map(|list| Arc::new(list.contents()));
+        let scores = Scores { meter, kept, gamma, contents };
         // a γ that is none is refused here
         scores.oracle(Arc::default()).map_err(|error| of_oracle(py, &error))?;
         Ok(Self { scores: Arc::new(scores), desk: Arc::clone(&oracle.desk) })
@@ -149,7 +149,7 @@ impl MeteredStore {
         let pairs = reading::pairs(self.items(), &of)?;
         let scores = Arc::clone(&self.scores);
         heeding(py, move || {
-            let mut set = EntrySet::new(scores.shape());
+            let mut set = scores.set();
             pairs.iter().for_each(|&(i, j)| set.add_entry(i, j));
             scores.missing(&set)
         })?
@@ -214,24 +214,26 @@ impl MeteredStore {
         fitted.map_err(|error| of_fit(py, &error)).and_then(|fitted: Fitted| fitted.into_python(py))
     }
 
-    /// Lists of neighbours at a number of calls an item, or until a recall is stated.
+    /// Lists of neighbours at a number of calls an item, or until a recall is stated; `fitted` is what the search stands on.
+    #[pyo3(signature = (search, proxies, fitted=None))]
     fn nearest<'py>(
         &self,
         py: Python<'py>,
         search: &str,
         proxies: Vec<PyRef<'py, Oracle>>,
+        fitted: Option<neighbours::Fitted<'py>>,
     ) -> PyResult<Bound<'py, pyo3::types::PyDict>> {
         let search: neighbours::SearchSettings = settings("neighbours", search)?;
-        let search = search.ready(inner(&proxies))?;
+        let search = search.ready(inner(&proxies), neighbours::known(self.items(), fitted)?)?;
         let found = self.run(py, move |scores, oracle, _| search.run(scores, oracle))?;
         found.map_err(|error| error.raised(py)).and_then(|found: Lists| found.into_python(py))
     }
 
-    /// JSON of the bill of such a search.
-    #[pyo3(signature = (search, has_proxy))]
-    fn plan_nearest(&self, search: &str, has_proxy: bool) -> PyResult<String> {
+    /// JSON of the bill of such a search; `known`: distinct pairs that a fit leaves.
+    #[pyo3(signature = (search, has_proxy, known=None))]
+    fn plan_nearest(&self, search: &str, has_proxy: bool, known: Option<u64>) -> PyResult<String> {
         let search: neighbours::SearchSettings = settings("neighbours", search)?;
-        search.bill(self.scores.shape(), has_proxy)
+        search.bill(&self.scores, has_proxy, known)
     }
 
     /// JSON of a threshold on the estimate, and of the recall of all pairs of at least `at_least` that scoring the pairs above it has. The

@@ -3,11 +3,10 @@
 use std::sync::Arc;
 
 use landmark_core::approximation::ScatteredEntries;
-use landmark_core::entries::EntrySet;
 use landmark_core::landmarks::Landmarks;
 use landmark_core::oracle::{Oracle, OracleError, OracleShape, Pair, ask_pairs};
 use landmark_core::stream::{Rng, stream};
-use landmark_neighbours::nearest::{Neighbour, NeighbourError, Rounds, RoundsParams, Search};
+use landmark_neighbours::nearest::{Known, Neighbour, NeighbourError, Rounds, RoundsParams, Search, factors};
 use landmark_neighbours::recall::{
     Audit, AuditError, Audited, Bound as RecallBound, Enough, Target, audited_items, nearest_to,
 };
@@ -56,6 +55,7 @@ pub(crate) struct Ready {
     rounds: Rounds,
     audit: Option<Audit>,
     proxies: Vec<Arc<dyn Oracle>>,
+    known: Known,
 }
 
 /// Why there are no lists.
@@ -78,13 +78,15 @@ pub(crate) struct Lists {
     lists: Vec<Vec<Neighbour>>,
     k: usize,
     statement: Json,
+    /// Pairs that were asked for, and their scores; none where rows were audited.
+    asked: Vec<(Pair, f64)>,
 }
 
 impl SearchSettings {
-    pub(crate) fn ready(self, proxies: Vec<Arc<dyn Oracle>>) -> PyResult<Ready> {
+    pub(crate) fn ready(self, proxies: Vec<Arc<dyn Oracle>>, known: Known) -> PyResult<Ready> {
         let rounds = self.rounds.clone().check().map_err(|error| value(&error))?;
         let audit = self.audit()?;
-        Ok(Ready { settings: self, rounds, audit, proxies })
+        Ok(Ready { settings: self, rounds, audit, proxies, known })
     }
 
     fn audit(&self) -> PyResult<Option<Audit>> {
@@ -93,16 +95,21 @@ impl SearchSettings {
         Ok(Some(Audit { target, is_strict: self.strict, rows: self.audit_rows }))
     }
 
-    /// JSON of the bill: exact, or an upper bound where audited rows decide.
-    pub(crate) fn bill(&self, shape: OracleShape, has_proxy: bool) -> PyResult<String> {
+    /// JSON of the bill: an upper bound where audited rows decide, where a search on so many `known` pairs may run out of candidates, or where items
+    /// are equal.
+    pub(crate) fn bill(&self, scores: &Scores, has_proxy: bool, known: Option<u64>) -> PyResult<String> {
+        let shape = scores.shape();
         let rounds = self.rounds.clone().check().map_err(|error| value(&error))?;
         let n = shape.len as u64;
         let all = n * n.saturating_sub(1) / 2;
         let bill = match self.audit()? {
-            None => json!({ "calls": rounds.bill(shape, has_proxy).calls, "exact": true }),
+            None => match known {
+                Some(known) => json!({ "calls": rounds.bill_beyond(shape, true, known).calls, "exact": false }),
+                None => json!({ "calls": rounds.bill(shape, has_proxy).calls, "exact": !scores.has_copies() }),
+            },
             Some(audit) => {
                 let k = self.rounds.k;
-                let rows = audit.rows.unwrap_or_else(|| RecallBound::of(k, audit.is_strict).rows(k, audit.target));
+                let rows = audit.rows.unwrap_or_else(|| RecallBound::of(k, audit.is_strict).rows(audit.target));
                 let rows = rows.min(shape.len) as u64;
                 let whole = rows * n.saturating_sub(1) - rows * rows.saturating_sub(1) / 2;
                 let most = (whole + n.saturating_mul(self.rounds.calls_per_item as u64)).min(all);
@@ -121,7 +128,7 @@ struct Unpaid {
 
 impl Ready {
     pub(crate) fn run(self, scores: &Scores, oracle: &Arc<dyn Oracle>) -> Result<Lists, SearchError> {
-        let landmarks = Landmarks::uniform(oracle.len(), &mut self.stream("landmarks"));
+        let landmarks = scores.landmarks(&mut self.stream("landmarks"));
         let Some(audit) = self.audit else {
             return self.in_rounds(&self.rounds, oracle.as_ref(), &landmarks).map_err(SearchError::Search);
         };
@@ -141,7 +148,7 @@ impl Ready {
             "bound": bound.to_string(), "audited_rows": rows.len(), "scored_pairs": asked,
             "cut_short": refused.is_some() && asked < all, "enough": refused.map(in_words),
         });
-        Ok(Lists { lists, k: self.settings.rounds.k, statement })
+        Ok(Lists { lists, k: self.settings.rounds.k, statement, asked: Vec::new() })
     }
 
     fn stream(&self, purpose: &str) -> Rng {
@@ -155,7 +162,7 @@ impl Ready {
         let mut rng = self.stream("audit");
         let items =
             audited_items(shape, &self.proxies, params, landmarks, audit, &mut rng).map_err(SearchError::Audit)?;
-        let mut set = EntrySet::new(shape);
+        let mut set = scores.set();
         for &item in &items {
             (0..shape.len).filter(|&other| other != item).for_each(|other| set.add_entry(item, other));
         }
@@ -175,34 +182,38 @@ impl Ready {
         let per_item = usize::try_from(left.div_ceil((oracle.len() as u64).max(1))).unwrap_or(usize::MAX);
         let per_item = per_item.clamp(1, self.settings.rounds.calls_per_item);
         let rounds = RoundsParams { calls_per_item: per_item, ..self.settings.rounds.clone() }.check()?;
-        let Lists { lists, k, statement } = self.in_rounds(&rounds, oracle, landmarks)?;
+        let Lists { lists, k, statement, asked } = self.in_rounds(&rounds, oracle, landmarks)?;
         let statement = json!({
             "target_recall": audit.target.recall(), "delta": audit.target.delta(), "reached": false, "recall": null,
             "lower": 0.0, "bound": "none: the budget does not pay for audited rows", "audited_rows": 0,
             "scored_pairs": statement["scored_pairs"], "cut_short": true,
             "enough": format!("the rows that it is known by take {calls} calls, and {left} are left"),
         });
-        Ok(Lists { lists, k, statement })
+        Ok(Lists { lists, k, statement, asked })
     }
 
     /// Rounds, until the bill is paid or the budget ends.
     fn in_rounds(&self, rounds: &Rounds, oracle: &dyn Oracle, landmarks: &Landmarks) -> Result<Lists, NeighbourError> {
         let shape = OracleShape::of(oracle);
-        let mut search = Search::new(rounds.clone(), shape, self.proxies.clone(), landmarks)?;
-        let (mut is_cut_short, mut pairs) = (false, 0);
+        let (proxies, known) = (self.proxies.clone(), self.known.clone());
+        let mut search = match known.pairs.is_empty() && known.seed.is_none() {
+            true => Search::new(rounds.clone(), shape, proxies, landmarks)?,
+            false => Search::knowing(rounds.clone(), shape, proxies, landmarks, known)?,
+        };
+        let (mut is_cut_short, mut pairs) = (false, Vec::new());
         'search: while let Some(batch) = search.next_batch()? {
             for asked in batch.pairs.chunks(PAIRS_AT_A_TIME) {
                 let scores = as_far_as_paid(oracle, asked)?;
                 search.record(&asked[..scores.len()], &scores)?;
-                pairs += scores.len();
+                pairs.extend(asked.iter().copied().zip(scores.iter().copied()));
                 if scores.len() < asked.len() {
                     is_cut_short = true;
                     break 'search;
                 }
             }
         }
-        let statement = json!({ "scored_pairs": pairs, "cut_short": is_cut_short });
-        Ok(Lists { lists: search.finish()?.lists, k: self.settings.rounds.k, statement })
+        let statement = json!({ "scored_pairs": pairs.len(), "cut_short": is_cut_short });
+        Ok(Lists { lists: search.finish()?.lists, k: self.settings.rounds.k, statement, asked: pairs })
     }
 }
 
@@ -254,8 +265,41 @@ impl Lists {
         out.set_item("scores", scores.into_pyarray(py))?;
         out.set_item("exact", exact.into_pyarray(py))?;
         out.set_item("statement", self.statement.to_string())?;
+        let flat: Vec<i64> = self.asked.iter().flat_map(|&((i, j), _)| [number(i), number(j)]).collect();
+        let pairs = Array2::from_shape_vec((self.asked.len(), 2), flat).map_err(|error| value(&error))?;
+        out.set_item("pairs", pairs.into_pyarray(py))?;
+        let scores: Vec<f64> = self.asked.iter().map(|&(_, score)| score).collect();
+        out.set_item("pair_scores", scores.into_pyarray(py))?;
         Ok(out)
     }
+}
+
+/// What a fit leaves, for a search to stand on: landmarks and their columns (n × s), scattered pairs (m × 2) and their scores, Z and its signs.
+pub(crate) type Fitted<'py> = (
+    PyReadonlyArray1<'py, i64>,
+    PyReadonlyArray2<'py, f64>,
+    PyReadonlyArray2<'py, i64>,
+    PyReadonlyArray1<'py, f64>,
+    PyReadonlyArray2<'py, f64>,
+    PyReadonlyArray1<'py, f64>,
+);
+
+/// The same as a search takes it.
+pub(crate) fn known(n: usize, fitted: Option<Fitted<'_>>) -> PyResult<Known> {
+    let Some((landmarks, block, pairs, scores, vectors, signature)) = fitted else { return Ok(Known::default()) };
+    let (columns, block) = (reading::items(n, &landmarks)?, block.as_array());
+    let (scattered, scores) = (reading::pairs(n, &pairs)?, scores.as_array());
+    let (vectors, signature) = (vectors.as_array().to_owned(), signature.as_array().to_owned());
+    check(vectors.view(), &signature)?;
+    if block.dim() != (n, columns.len()) || scattered.len() != scores.len() || vectors.nrows() != n {
+        return Err(PyValueError::new_err("what a fit left is of other items than these"));
+    }
+    let column =
+        |(a, &l): (usize, &usize)| (0..n).filter(move |&i| i != l).map(|i| ((i, l), block[[i, a]])).collect::<Vec<_>>();
+    let mut pairs: Vec<(Pair, f64)> = columns.iter().enumerate().flat_map(column).collect();
+    pairs.extend(scattered.into_iter().zip(scores.iter().copied()));
+    let seed = factors(vectors, &signature.to_vec()).map_err(|error| value(&error))?;
+    Ok(Known { columns, pairs, seed: Some(seed) })
 }
 
 /// Scattered pairs as the factors have them.

@@ -2,8 +2,13 @@
 
 use std::sync::Arc;
 
+use landmark_core::contents::Contents;
 use landmark_core::entries::EntrySet;
-use landmark_core::oracle::{Kernel, Kernelized, Metered, Oracle as CoreOracle, OracleError, OracleShape, Remembered};
+use landmark_core::landmarks::Landmarks;
+use landmark_core::oracle::{
+    Kernel, Kernelized, Metered, Oracle as CoreOracle, OracleError, OracleShape, Remembered, among_distinct,
+};
+use landmark_core::stream::Rng;
 use landmark_store::{StoreError, Stored};
 
 use crate::session::{Interruptible, Stopped};
@@ -26,6 +31,8 @@ pub(crate) struct Scores {
     pub(crate) meter: Meter,
     pub(crate) kept: Kept,
     pub(crate) gamma: Option<f64>,
+    /// Contents of the items, where they are known.
+    pub(crate) contents: Option<Arc<Contents>>,
 }
 
 impl Scores {
@@ -43,8 +50,9 @@ impl Scores {
     }
 
     fn similarity(&self, raw: impl CoreOracle + 'static) -> Result<Arc<dyn CoreOracle>, OracleError> {
+        let raw = among_distinct(raw, self.contents.as_ref());
         Ok(match self.gamma {
-            None => Arc::new(raw),
+            None => raw,
             Some(gamma) => Arc::new(Kernelized::new(raw, Kernel::Exponential { gamma })?),
         })
     }
@@ -64,6 +72,21 @@ impl Scores {
 
     pub(crate) fn shape(&self) -> OracleShape {
         OracleShape::of(&self.meter)
+    }
+
+    /// An empty set of entries, of which those of equal items are one.
+    pub(crate) fn set(&self) -> EntrySet {
+        EntrySet::among(self.shape(), self.contents.as_ref())
+    }
+
+    /// True where some items are equal.
+    pub(crate) fn has_copies(&self) -> bool {
+        self.contents.as_ref().is_some_and(|contents| contents.has_copies())
+    }
+
+    /// Uniform landmarks: by content, where it is known.
+    pub(crate) fn landmarks(&self, rng: &mut Rng) -> Landmarks {
+        Landmarks::drawn(self.shape().len, self.contents.as_deref(), rng)
     }
 
     /// Calls of a set that are not kept.

@@ -42,7 +42,7 @@ pub use matrix_page::{
 pub use reference::{Fact, Reference, ReferenceError, ReferenceValue};
 pub use results::{
     AXES, Axes, Axis, CellKey, Cost, Direction, FileError, Interval, Metric, MetricSpec, Notation, Place, ResultRow,
-    ResultStore, ResultsError, Subject, Variant, cell_key, check_writable, rows_from_parquet, write_file,
+    ResultStore, ResultsError, Subject, Variant, cell_key, check_writable, refuse_links, rows_from_parquet, write_file,
 };
 pub use spec::{Caveat, FigureKind, FigureSpec, GraphPanel, Selection, TableKind, TableSpec};
 

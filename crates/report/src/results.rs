@@ -13,7 +13,7 @@ mod tables;
 
 pub use axes::{AXES, Axes, Axis, Place};
 pub use error::ResultsError;
-pub use files::{FileError, check_writable, write_file};
+pub use files::{FileError, check_writable, refuse_links, write_file};
 pub use metric::{Direction, Metric, MetricSpec, Notation};
 pub use row::{Cost, Interval, ResultRow, Subject, Variant};
 pub use store::{CellKey, ResultStore, cell_key};

@@ -39,7 +39,9 @@ pub fn main() -> ExitCode {
     let cli = Cli::parse();
     start_log(cli.log);
     interrupt::listen();
-    match dispatch(cli) {
+    let ended = dispatch(cli);
+    landmark_oracles::subprocess::end_all();
+    match ended {
         Ok(exit) => exit.into(),
         Err(report) => {
             output::print_error(&report);

@@ -7,7 +7,7 @@ pub mod commands;
 pub mod exit;
 pub mod output;
 
-/// The example of the README, compiled.
+/// The example of docs/rust.md, compiled.
 #[cfg(doctest)]
-#[doc = include_str!("../../../README.md")]
-pub struct Readme;
+#[doc = include_str!("../../../docs/rust.md")]
+pub struct RustGuide;

@@ -2,12 +2,6 @@
 
 use std::process::ExitCode;
 
-use landmark_core::huge_pages::HugePages;
-
-/// Large pages for large matrices.
-#[global_allocator]
-static MEMORY: HugePages = HugePages;
-
 fn main() -> ExitCode {
     runner::commands::main()
 }

@@ -3,6 +3,7 @@
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 
+use landmark_core::untrusted::{escaped, redacted};
 use landmark_yaml::ConfigError;
 use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme, Report};
 use serde_json::json;
@@ -15,7 +16,7 @@ use crate::cli::LogArgs;
 /// A full disk, and the like.
 pub fn print(text: &str) -> io::Result<()> {
     let mut out = io::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+    match out.write_all(escaped(text).as_bytes()).and_then(|()| out.flush()) {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         other => other,
     }
@@ -36,7 +37,30 @@ pub fn answer(text: &str, log: LogArgs) -> io::Result<()> {
 
 /// Prints a line to standard error, if there is still somebody to read it.
 pub fn note(line: &str) {
-    let _ = writeln!(io::stderr().lock(), "{line}");
+    let _ = writeln!(io::stderr().lock(), "{}", escaped(line));
+}
+
+/// A drawn complaint as it may be printed: without what looks like a secret, also in the lines of a file that it quotes, and with no order to the
+/// terminal but those of colour that it was drawn with.
+fn harmless(drawn: &str) -> String {
+    let mut out = String::with_capacity(drawn.len());
+    for (at, piece) in redacted(drawn).split('\u{1b}').enumerate() {
+        let is_colour = |end: usize| piece[1..end].chars().all(|c| c.is_ascii_digit() || c == ';');
+        let colour = piece.find('m').filter(|&end| piece.starts_with('[') && is_colour(end));
+        match (at, colour) {
+            (0, _) => out += &escaped(piece),
+            (_, Some(end)) => {
+                out += "\u{1b}";
+                out += &piece[..=end];
+                out += &escaped(&piece[end + 1..]);
+            }
+            (_, None) => {
+                out += "\\u{1b}";
+                out += &escaped(piece);
+            }
+        }
+    }
+    out
 }
 
 /// Prints an error to standard error, with its place and what to do. Colour never carries meaning: off a terminal, or
@@ -65,6 +89,7 @@ pub fn print_error(report: &Report) {
         }
         None => render(report.as_ref()),
     };
+    let text = harmless(&text);
     let mut err = io::stderr().lock();
     // there is nowhere left to complain to
     let _ = err.write_all(text.as_bytes()).and_then(|()| err.flush());
@@ -91,4 +116,16 @@ pub fn columns(rows: &[Vec<String>]) -> String {
 /// Columns a text takes on a terminal: combining accents (K̃) take none.
 fn width_of(text: &str) -> usize {
     text.chars().filter(|c| !('\u{300}'..='\u{36f}').contains(c)).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::harmless;
+
+    #[test]
+    fn a_complaint_keeps_its_colours_and_shows_all_other_orders_and_no_key() {
+        let drawn = "\u{1b}[31merror\u{1b}[0m: \u{1b}[2J\u{1b}]0;title\u{7} Authorization: Bearer abc";
+        let shown = "\u{1b}[31merror\u{1b}[0m: \\u{1b}[2J\\u{1b}]0;title\\u{7} Authorization: REDACTED";
+        assert_eq!(harmless(drawn), shown);
+    }
 }

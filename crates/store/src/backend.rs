@@ -4,7 +4,7 @@
 //! inside a thread pool or an asynchronous program as well.
 
 use std::future::Future;
-use std::path::{Path as FilePath, PathBuf};
+use std::path::{Component, Path as FilePath, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc;
 
@@ -120,7 +120,21 @@ impl Backend {
         self.put(name, bytes, PutMode::Overwrite).map(|_| ())
     }
 
+    /// Refuses an object that is a link, or lies below one: its target is no part of the store. The store itself may be one.
+    fn refuse_links(&self, name: &str) -> Result<(), StoreError> {
+        let Some(mut path) = self.folder.clone() else { return Ok(()) };
+        for part in name.split('/').filter(|part| !part.is_empty()) {
+            path.push(part);
+            if path.is_symlink() {
+                let reason = format!("`{}` is a link, and a store holds files of its own; remove it", path.display());
+                return Err(refused(&self.address, &reason));
+            }
+        }
+        Ok(())
+    }
+
     fn put(&self, name: &str, bytes: Vec<u8>, mode: PutMode) -> Result<bool, StoreError> {
+        self.refuse_links(name)?;
         let (storage, path) = (Arc::clone(&self.storage), self.path(name));
         let done = self.wait(async move { storage.put_opts(&path, PutPayload::from(bytes), mode.into()).await });
         match done {
@@ -141,6 +155,7 @@ impl Backend {
     }
 
     fn get_with(&self, name: &str, options: GetOptions) -> Result<Option<Vec<u8>>, StoreError> {
+        self.refuse_links(name)?;
         let (storage, path) = (Arc::clone(&self.storage), self.path(name));
         let got = self.wait(async move { storage.get_opts(&path, options).await?.bytes().await });
         match got {
@@ -184,6 +199,7 @@ impl Backend {
 
     /// Removes an object; one that is already gone is fine.
     pub(super) fn remove(&self, name: &str) -> Result<(), StoreError> {
+        self.refuse_links(name)?;
         let (storage, path) = (Arc::clone(&self.storage), self.path(name));
         match self.wait(async move { storage.delete(&path).await }) {
             Ok(()) | Err(object_store::Error::NotFound { .. }) => Ok(()),
@@ -248,12 +264,32 @@ fn parse(address: &str) -> Result<Address, StoreError> {
     } else {
         std::path::absolute(address).map_err(|error| refused(address, &error))?
     };
+    let folder = without_dots(&folder).map_err(|error| refused(address, &error))?;
     match std::fs::metadata(&folder) {
         Ok(found) if !found.is_dir() => {
             Err(refused(address, &"it is a file; a store is a folder, give another with `--store`"))
         }
         _ => Ok(Address::Folder(folder)),
     }
+}
+
+/// A path without `..`, which names of objects cannot have; those of links are followed as the system does.
+fn without_dots(path: &FilePath) -> std::io::Result<PathBuf> {
+    let mut kept = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::ParentDir => {
+                // the parent of a link is that of what it names
+                if kept.is_symlink() {
+                    kept = kept.canonicalize()?;
+                }
+                kept.pop();
+            }
+            Component::CurDir => {}
+            part => kept.push(part),
+        }
+    }
+    Ok(kept)
 }
 
 fn refused(address: &str, reason: &dyn std::fmt::Display) -> StoreError {
@@ -279,6 +315,37 @@ fn unreachable_url(address: &str, url: &Url, error: &object_store::Error) -> Sto
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_store_may_be_given_with_dots_in_its_path() {
+        let scratch = tempfile::tempdir().unwrap();
+        std::fs::create_dir(scratch.path().join("below")).unwrap();
+        let dotted = scratch.path().join("below/.././below/../store");
+        let backend = Backend::open(dotted.to_str().unwrap(), |storage| storage).unwrap();
+        assert!(backend.create("a", vec![1]).unwrap());
+        assert_eq!(std::fs::read(scratch.path().join("store/a")).unwrap(), [1]);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_in_a_store_is_neither_read_nor_written_through() {
+        let scratch = tempfile::tempdir().unwrap();
+        let (store, theirs) = (scratch.path().join("store"), scratch.path().join("theirs"));
+        std::fs::create_dir(&store).unwrap();
+        std::fs::write(&theirs, "theirs").unwrap();
+        std::os::unix::fs::symlink(&theirs, store.join("a")).unwrap();
+        std::os::unix::fs::symlink(scratch.path(), store.join("folder")).unwrap();
+        let backend = Backend::open(store.to_str().unwrap(), |storage| storage).unwrap();
+        for name in ["a", "folder/theirs", "folder/new"] {
+            let error = backend.replace(name, vec![1]).unwrap_err().to_string();
+            assert!(error.contains("is a link"), "{error}");
+            assert!(
+                backend.create(name, vec![1]).is_err() && backend.get(name).is_err() && backend.remove(name).is_err()
+            );
+        }
+        assert_eq!(std::fs::read_to_string(&theirs).unwrap(), "theirs");
+        assert!(!scratch.path().join("new").exists());
+    }
 
     #[test]
     fn of_a_folder_only_what_is_wanted_is_brought_into_memory_and_the_rest_is_counted() {

@@ -201,6 +201,12 @@ pub(super) fn part_of(name: &str) -> Option<&str> {
 /// Reads a log, and takes it over where nobody holds it; `None` where it is gone.
 pub(super) fn read(path: &Path, subject: Subject<'_>) -> Result<Option<Logged>, StoreError> {
     let failed = |source| StoreError::System { action: "read a log of calls", source };
+    if path.is_symlink() {
+        return Err(failed(io::Error::other(format!(
+            "`{}` is a link; a store holds files of its own",
+            path.display()
+        ))));
+    }
     // a lock may want a file that is open for writing; in a store that is only read nothing can be taken over
     let (mut file, is_writable) = match OpenOptions::new().read(true).write(true).open(path) {
         Ok(file) => (file, true),

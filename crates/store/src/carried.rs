@@ -13,6 +13,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap};
 
+use landmark_core::contents::Contents;
 use landmark_core::oracle::{Itemless, Oracle, Symmetrization, Symmetrized};
 
 use super::batch_sizer::LARGEST;
@@ -54,6 +55,11 @@ impl ItemList {
         let both = Symmetrized::new(self.scorer, mode);
         let scorer = Itemless { identity: both.identity(), symmetry: both.symmetry() };
         Self { scorer, digests: self.digests.clone() }
+    }
+
+    /// Contents of the items, by which landmarks are drawn and equal items are known.
+    pub fn contents(&self) -> Contents {
+        Contents::new(self.digests.clone())
     }
 
     /// Number of items n.

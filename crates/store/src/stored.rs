@@ -241,7 +241,7 @@ impl<O: Oracle> Stored<O> {
             held.gather_column(&all, j, &mut scores).map_err(scratch_failed)?;
             for (i, score) in scores.iter().enumerate() {
                 let counted = symmetric && i < j && set.has_column(i) || i == j && self.shape.diagonal_known;
-                if score.is_nan() && !counted && !failed.contains(&held.key(i, j)) {
+                if score.is_nan() && !counted && set.is_asked(i) && !failed.contains(&held.key(i, j)) {
                     evaluations += calls(i, j)?;
                 }
             }

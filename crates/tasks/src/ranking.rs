@@ -110,7 +110,8 @@ pub fn score_ranking(questions: &[Vec<Answer>]) -> Result<RankingScores, MetricE
 /// Relevance in the order of falling scores; equal scores keep their order.
 fn ranked_relevance(answers: &[Answer]) -> Vec<bool> {
     let mut order: Vec<&Answer> = answers.iter().collect();
-    order.sort_by(|a, b| b.score.total_cmp(&a.score));
+    // −0.0 + 0.0 is 0.0: both are one score
+    order.sort_by(|a, b| (b.score + 0.0).total_cmp(&(a.score + 0.0)));
     order.into_iter().map(|answer| answer.relevant).collect()
 }
 
@@ -177,6 +178,13 @@ mod tests {
             (scores.map, scores.precision, scores.recall, scores.f1, scores.accuracy),
             (1.0, 0.0, 0.0, 0.0, 0.5)
         );
+    }
+
+    #[test]
+    fn a_negative_zero_ties_with_zero() {
+        let answer = |score, relevant| Answer { score, predicted: false, relevant };
+        assert_eq!(score_ranking(&[vec![answer(-0.0, true), answer(0.0, false)]]).unwrap().map, 1.0);
+        assert_eq!(score_ranking(&[vec![answer(0.0, false), answer(-0.0, true)]]).unwrap().map, 0.5);
     }
 
     #[test]

@@ -96,8 +96,13 @@ impl<O: Oracle> Remembered<O> {
             return set.evaluations();
         }
         let is_of_two = |i: usize, j: usize| memory.symmetric && i < j && set.has_column(i);
-        let of_columns = set.columns().into_iter().flat_map(|j| (0..shape.len).map(move |i| (i, j)));
-        let of_rows = set.rows().into_iter().flat_map(|i| (0..shape.len).map(move |j| (i, j)));
+        let of_columns = set
+            .columns()
+            .into_iter()
+            .flat_map(|j| (0..shape.len).map(move |i| (i, j)))
+            .filter(|&(i, _)| set.is_asked(i));
+        let of_rows =
+            set.rows().into_iter().flat_map(|i| (0..shape.len).map(move |j| (i, j))).filter(|&(_, j)| set.is_asked(j));
         let (mut off_diagonal, mut diagonal) = (0, 0);
         let once = of_columns.filter(|&(i, j)| !is_of_two(i, j)).chain(of_rows.filter(|&(_, j)| !set.has_column(j)));
         for (i, j) in once.chain(set.scattered()).filter(|&(i, j)| memory.get(i, j).is_none()) {

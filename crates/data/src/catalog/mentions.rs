@@ -56,8 +56,7 @@ pub(super) static MENTIONS: &[Dataset] = &[
         ],
         licence: "CC BY 3.0 (annotation); the news texts belong to their publishers",
         how_to_get: "`ECB+_LREC2014` of http://www.newsreader-project.eu/results/data/the-ecb-corpus/, also in \
-                     https://github.com/tommasoc80/EventStoryLine; these files are JSON lines of its XML by the rules of Cattan et al. 2021, \
-                     which `MentionCorpus::read_ecb_xml` reads to the same corpus",
+                     https://github.com/tommasoc80/EventStoryLine; these files are JSON lines of its XML by the rules of Cattan et al. 2021",
         caveat: "982 documents; mentions of validated sentences only; train/dev/test 3,808/1,245/1,780 event and 4,758/1,476/2,055 entity \
                  mentions, as published",
         published: None,

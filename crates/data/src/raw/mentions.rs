@@ -1,7 +1,13 @@
 //! ECB+ from its CAT XML to JSON lines: tokens of all documents, and gold mentions of validated sentences.
 //!
-//! The rules are those of [`crate::MentionCorpus::read_ecb_xml`], which reads the same folder to the same corpus; here the
-//! ids of tokens and mentions and the names of instances are kept as well.
+//! ```text
+//! ECB+/1/1_10ecb.xml                    <token t_id sentence>, <TAG m_id> of <token_anchor t_id>, <CROSS_DOC_COREF> of <source m_id> and <target m_id>
+//! ECBplus_coreference_sentences.csv     Topic,File,Sentence Number
+//! ```
+//!
+//! The rules are those of Cattan et al. 2021: a mention is kept if the sentence of its first token is validated. Its cluster is the instance that
+//! its cross-document relation names, `INTRA_…` for a relation within the document, `SINGLETON_…` without a relation. Topics 36 to 45 are for
+//! testing, 2, 5, 12, 18, 21, 23, 34 and 35 for tuning, the others for training (15 and 17 do not exist).
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -274,18 +280,13 @@ mod tests {
     }
 
     #[test]
-    fn the_corpus_that_is_read_from_them_is_that_of_the_xml() {
+    fn the_converted_lines_are_read_as_a_corpus() {
         let folder = tempfile::tempdir().unwrap();
         let path = |name: &str| folder.path().join(name);
-        std::fs::create_dir(path("36")).unwrap();
-        std::fs::write(path("36/36_1ecb.xml"), FILE).unwrap();
-        std::fs::write(path("sentences.csv"), "Topic,File,Sentence Number\n36,1ecb,0\n").unwrap();
         std::fs::write(path("docs.jsonl"), documents(&raw(FILE)).unwrap()).unwrap();
         std::fs::write(path("mentions.jsonl"), mentions(&raw(FILE)).unwrap()).unwrap();
         let read = crate::MentionCorpus::read("x", &path("docs.jsonl"), &path("mentions.jsonl")).unwrap();
-        let wanted = crate::MentionCorpus::read_ecb_xml("x", folder.path(), &path("sentences.csv")).unwrap();
-        assert_eq!(read.mentions(), wanted.mentions());
-        assert_eq!(read.documents(), wanted.documents());
+        assert_eq!((read.documents().len(), read.mentions().len()), (1, 3));
     }
 
     #[test]

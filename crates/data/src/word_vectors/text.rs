@@ -1,7 +1,8 @@
-//! Word vectors as text: word2vec with its `V d` line, GloVe without one.
+//! Word vectors as text: word2vec with its `V d` line, GloVe without one; a file of either format may have the line or not.
 //!
-//! A line is a word and d numbers between blanks. The word itself may hold blanks (GloVe's larger files have `. . .`) as
-//! long as none of its later pieces is a number: a number there means a vector that is too long.
+//! A line is a word and d numbers between blanks or tabs, as many as there are. The word itself may hold blanks (GloVe's
+//! larger files have `. . .`) as long as none of its later pieces is a number: a number there means a vector that is too
+//! long. Blank lines are passed over. A line without a word, and one whose word is not UTF-8, is left out and counted.
 
 use std::path::Path;
 
@@ -10,46 +11,115 @@ use crate::error::{DataError, excerpt};
 use crate::lines::Lines;
 
 pub(super) fn read_word2vec(files: &VectorFiles, wanted: &Wanted<'_>) -> Result<Gathered, DataError> {
+    read(files, wanted, true)
+}
+
+pub(super) fn read_glove(files: &VectorFiles, wanted: &Wanted<'_>) -> Result<Gathered, DataError> {
+    read(files, wanted, false)
+}
+
+fn read(files: &VectorFiles, wanted: &Wanted<'_>, has_header: bool) -> Result<Gathered, DataError> {
     let path = &files.path;
     let mut lines = Lines::new(path, files.open()?);
-    let (words, dimension) = match lines.next_line()? {
-        None => return Err(DataError::Empty { path: path.to_owned(), what: "header line" }),
-        Some((_, line)) => word2vec_header(path, line)?,
+    let first = loop {
+        match lines.next_lossy()? {
+            None => {
+                let what = if has_header { "header line" } else { "word vectors" };
+                return Err(DataError::Empty { path: path.to_owned(), what });
+            }
+            Some((_, line)) if is_blank(&line) => {}
+            Some((number, line)) => break (number, line.trim_start_matches('\u{feff}').to_owned()),
+        }
     };
-    let mut gathered = Gathered::new(dimension);
+    let second = loop {
+        match lines.next_lossy()? {
+            Some((_, line)) if is_blank(&line) => {}
+            other => break other.map(|(number, line)| (number, line.into_owned())),
+        }
+    };
+    let is_pair = fields(&first.1).len() == 2 && fields(&first.1).iter().all(|field| field.parse::<f64>().is_ok());
+    let is_header = match word2vec_header(path, &first.1) {
+        // a word that is a number has a vector of one number: then so has the next line
+        Ok((_, dimension)) => has_header || second.as_ref().is_some_and(|(_, line)| numbers_at_end(line) >= dimension),
+        Err(error) if has_header && (is_pair || numbers_at_end(&first.1) == 0) => return Err(error),
+        Err(_) => false,
+    };
+    let mut gathered;
+    let mut promised = None;
+    let mut left_out = Vec::new();
+    if is_header {
+        let (words, dimension) = word2vec_header(path, &first.1)?;
+        gathered = Gathered::new(dimension);
+        promised = Some(words);
+    } else {
+        let dimension = numbers_at_end(&first.1);
+        if dimension == 0 {
+            return Err(DataError::BadHeader {
+                path: path.to_owned(),
+                seen: format!("the line `{}`", excerpt(&first.1)),
+                wanted: "a word and its vector, or the number of words and the dimension".into(),
+            });
+        }
+        gathered = Gathered::new(dimension);
+        read_line(path, first.0, &first.1, wanted, &mut gathered, &mut left_out)?;
+    }
     let mut seen = 0;
-    while let Some((number, line)) = lines.next_line()? {
-        read_line(path, number, line, wanted, &mut gathered)?;
+    if let Some((number, line)) = &second {
+        read_line(path, *number, line, wanted, &mut gathered, &mut left_out)?;
         seen += 1;
     }
-    if seen != words {
+    while let Some((number, line)) = lines.next_lossy()? {
+        if !is_blank(&line) {
+            read_line(path, number, &line, wanted, &mut gathered, &mut left_out)?;
+            seen += 1;
+        }
+    }
+    if let Some(words) = promised.filter(|&words| words != seen) {
         let reference = "in the header".to_owned();
         return Err(DataError::CountMismatch { path: path.to_owned(), what: "words", seen, wanted: words, reference });
+    }
+    if let Some(first) = left_out.first() {
+        tracing::warn!(
+            "`{}`: {} lines without a word in UTF-8 are left out, the first is line {first}",
+            path.display(),
+            left_out.len()
+        );
     }
     Ok(gathered)
 }
 
-pub(super) fn read_glove(files: &VectorFiles, wanted: &Wanted<'_>) -> Result<Gathered, DataError> {
-    let path = &files.path;
-    let mut lines = Lines::new(path, files.open()?);
-    let Some((number, first)) = lines.next_line()? else {
-        return Err(DataError::Empty { path: path.to_owned(), what: "word vectors" });
-    };
-    let dimension = first.split_whitespace().count().saturating_sub(1);
-    let is_word2vec_header = dimension == 1 && first.split_whitespace().all(|field| field.parse::<u64>().is_ok());
-    if dimension == 0 || is_word2vec_header {
-        return Err(DataError::BadHeader {
-            path: path.to_owned(),
-            seen: format!("the line `{}`", excerpt(first)),
-            wanted: "a word and its vector (a first line of two numbers is the format `word2vec_text`)".into(),
-        });
+fn is_blank(line: &str) -> bool {
+    line.trim_matches([' ', '\t', '\u{feff}']).is_empty()
+}
+
+fn fields(line: &str) -> Vec<&str> {
+    line.split([' ', '\t']).filter(|field| !field.is_empty()).collect()
+}
+
+/// Number of the last fields of a line that are numbers, its first field not among them.
+fn numbers_at_end(line: &str) -> usize {
+    let fields = fields(line);
+    let behind = fields.iter().skip(1).rev();
+    behind.take_while(|field| field.parse::<f32>().is_ok()).count()
+}
+
+/// A number, and no word such as `nan` or `infinity`.
+fn is_number_in_digits(piece: &str) -> bool {
+    piece.contains(|c: char| c.is_ascii_digit()) && piece.parse::<f32>().is_ok()
+}
+
+/// The word of a line and its last `dimension` fields; no word where there are fewer.
+fn split(line: &str, dimension: usize) -> (&str, Vec<&str>) {
+    let mut rest = line.trim_end_matches([' ', '\t']);
+    // a header may promise any number of them, and a line holds a value for every two bytes at most
+    let mut values = Vec::with_capacity(dimension.min(line.len() / 2 + 1));
+    while values.len() < dimension {
+        let Some(at) = rest.rfind([' ', '\t']) else { break };
+        values.push(&rest[at + 1..]);
+        rest = rest[..at].trim_end_matches([' ', '\t']);
     }
-    let mut gathered = Gathered::new(dimension);
-    read_line(path, number, first, wanted, &mut gathered)?;
-    while let Some((number, line)) = lines.next_line()? {
-        read_line(path, number, line, wanted, &mut gathered)?;
-    }
-    Ok(gathered)
+    values.reverse();
+    (rest, values)
 }
 
 fn read_line(
@@ -58,31 +128,36 @@ fn read_line(
     line: &str,
     wanted: &Wanted<'_>,
     gathered: &mut Gathered,
+    left_out: &mut Vec<usize>,
 ) -> Result<(), DataError> {
-    let fields: Vec<&str> = line.trim_end().split([' ', '\t']).collect();
     let dimension = gathered.dimension;
-    let pieces = fields.len().saturating_sub(dimension); // of the word
-    if pieces == 0 || fields[1..pieces].iter().any(|piece| piece.parse::<f32>().is_ok()) {
+    let (word, values) = split(line, dimension);
+    let mut later = word.split([' ', '\t']).skip(1);
+    if values.len() < dimension || later.any(is_number_in_digits) {
+        let all = fields(line);
         return Err(DataError::WrongDimension {
             path: path.to_owned(),
             line: number,
-            word: excerpt(fields[0]),
-            seen: fields.len() - 1,
+            word: excerpt(all.first().unwrap_or(&"")),
+            seen: all.len().saturating_sub(1),
             wanted: dimension,
         });
     }
-    let word = fields[..pieces].join(" ");
-    let Some(slot) = gathered.slot(&word, wanted) else { return Ok(()) };
-    let mut values = Vec::with_capacity(dimension);
-    for field in &fields[pieces..] {
-        values.push(field.parse::<f32>().map_err(|_| DataError::Malformed {
+    if word.is_empty() || word.contains('\u{fffd}') {
+        left_out.push(number);
+        return Ok(());
+    }
+    let Some(slot) = gathered.slot(word, wanted) else { return Ok(()) };
+    let mut parsed = Vec::with_capacity(dimension);
+    for field in values {
+        parsed.push(field.parse::<f32>().map_err(|_| DataError::Malformed {
             path: path.to_owned(),
             line: number,
-            seen: format!("`{}` in the vector of `{}`", excerpt(field), excerpt(&word)),
+            seen: format!("`{}` in the vector of `{}`", excerpt(field), excerpt(word)),
             wanted: "a number".into(),
         })?);
     }
-    gathered.fill(slot, values);
+    gathered.fill(slot, parsed);
     Ok(())
 }
 
@@ -119,9 +194,9 @@ mod tests {
             (GloveText, "moon 1 2\nskipped 1 2 3\n", "mine.txt:2: the vector of `skipped` has 3 numbers; wanted are 2"),
             (GloveText, "moon 1 2\nsoup 1 x\n", "mine.txt:2: `x` in the vector of `soup`; wanted is a number"),
             (GloveText, "moon 1 2\nsoup 1 nan\n", "component 1 of the vector of `soup` is NaN"),
-            (GloveText, "2 3\nmoon 1 2 3\n", "a first line of two numbers is the format `word2vec_text`"),
             (GloveText, "", "holds no word vectors"),
-            (Word2vecText, "moon 1 2\n", "begins with the line `moon 1 2`; wanted is the number of words"),
+            (GloveText, "moon\nsoup 1\n", "begins with the line `moon`; wanted is a word and its vector"),
+            (Word2vecText, "moon and soup\n", "begins with the line `moon and soup`; wanted is the number of words"),
             (Word2vecText, "2 0\n", "wanted is the number of words"),
             (Word2vecText, "2 1\nmoon 1\n", "has 1 words; wanted are 2, the number in the header"),
             (Word2vecText, "1 1\nmoon 1\nsoup 1\n", "has 2 words; wanted are 1, the number in the header"),
@@ -129,6 +204,53 @@ mod tests {
             let message = read(format, text).unwrap_err().to_string();
             assert!(message.contains(wanted), "{message}");
         }
+    }
+
+    #[test]
+    fn a_header_may_be_there_or_not_in_either_format() {
+        let bare = "moon 1 2\n7 3 4\n";
+        let wanted = array![[1.0, 2.0], [3.0, 4.0]];
+        for format in [VectorFormat::GloveText, VectorFormat::Word2vecText] {
+            for text in [bare.to_owned(), format!("2 2\n{bare}"), format!("\u{feff}2 2\n{bare}\n\n")] {
+                let vectors = read(format, &text).unwrap();
+                assert_eq!(
+                    (vectors.words().join(" "), vectors.vectors()),
+                    ("moon 7".into(), wanted.view()),
+                    "{text:?}"
+                );
+            }
+        }
+        // a word that is a number, with a vector of one number, is no header
+        assert_eq!(read(VectorFormat::GloveText, "2 3\nmoon 1\n").unwrap().words(), ["2", "moon"]);
+    }
+
+    #[test]
+    fn blanks_pad_columns_and_other_white_space_is_of_the_word() {
+        let text = "p.\u{a0}ex. 1 0\npurple 2 2\nred    0 1 \nnan \t 4  5\ninfinity 6 7\nand infinity 8 9\n";
+        let vectors = read(VectorFormat::GloveText, text).unwrap();
+        assert_eq!(vectors.words(), ["p.\u{a0}ex.", "purple", "red", "nan", "infinity", "and infinity"]);
+        assert_eq!(vectors.vector("red").unwrap().to_vec(), [0.0, 1.0]);
+        assert_eq!(vectors.vector("nan").unwrap().to_vec(), [4.0, 5.0]);
+    }
+
+    #[test]
+    fn a_word_of_bad_bytes_costs_its_line_and_no_other() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("mine.txt");
+        std::fs::write(&path, b"moon 1 2\ncaf\xe9 3 4\n 5 6\nsoup 7 8\n").unwrap();
+        let vectors = WordVectors::read(&VectorFiles::new(VectorFormat::GloveText, path), &|_| true).unwrap();
+        assert_eq!(vectors.words(), ["moon", "soup"]);
+    }
+
+    #[test]
+    fn a_decomposed_word_of_the_file_serves_the_composed_word_of_the_text() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("mine.txt");
+        std::fs::write(&path, "cafe\u{301} 1 2\n").unwrap();
+        let wanted = crate::tokens::words("Caf\u{e9}");
+        let files = VectorFiles::new(VectorFormat::GloveText, path);
+        let vectors = WordVectors::read(&files, &|word| wanted.iter().any(|one| one == word)).unwrap();
+        assert_eq!(vectors.words(), ["caf\u{e9}"]);
     }
 
     #[test]

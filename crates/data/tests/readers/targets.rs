@@ -58,22 +58,6 @@ const KELP: &[u8] = b"NUM |BS:quest| How far ? |ES| |BV:bow| _far__r:1.0 a:b:2 |
 LOC |BS:quest| Where ? |ES| |BV:bow| where:0.5 _far__r:3 |EV| |BT:grct| (S z) |ET|
 ";
 
-const ECB: &[u8] = br#"<?xml version="1.0"?>
-<Document doc_name="36_1ecb.xml" doc_id="D">
-<token t_id="1" sentence="0" number="0">Fire</token>
-<token t_id="2" sentence="0" number="1">at</token>
-<token t_id="3" sentence="0" number="2">A&amp;B</token>
-<Markables>
-<ACTION_OCCURRENCE m_id="10" ><token_anchor t_id="1"/></ACTION_OCCURRENCE>
-<LOC_FAC m_id="11" note="byCROMER" ><token_anchor t_id="3"/></LOC_FAC>
-<ACTION_OCCURRENCE m_id="20" RELATED_TO="" TAG_DESCRIPTOR="fire" instance_id="ACT1" />
-</Markables>
-<Relations>
-<CROSS_DOC_COREF r_id="5" note="ACT1" ><source m_id="10" /><target m_id="20" /></CROSS_DOC_COREF>
-</Relations>
-</Document>
-"#;
-
 /// A NumPy file of this type and shape with these numbers.
 fn npy(version: u8, descr: &str, shape: &str, data: &[u8]) -> Vec<u8> {
     let text = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}\n");
@@ -136,7 +120,7 @@ fn said<T>(read: Result<T, landmark_data::DataError>) -> Result<(), String> {
     read.map(drop).map_err(|error| error.to_string())
 }
 
-pub(crate) const TARGETS: [Target; 15] = [
+pub(crate) const TARGETS: [Target; 14] = [
     Target {
         name: "documents, TSV",
         file: "items.tsv",
@@ -176,19 +160,6 @@ pub(crate) const TARGETS: [Target; 15] = [
             said(MentionCorpus::read("mine", path, &mentions))
         },
         examples: || vec![lines(NEWS, 1)],
-    },
-    Target {
-        name: "mentions, ECB+ XML",
-        file: "36_1ecb.xml",
-        read: |path, bytes| {
-            let folder = path.with_file_name("ecb");
-            std::fs::create_dir_all(folder.join("36")).map_err(|error| error.to_string())?;
-            std::fs::write(folder.join("36/36_1ecb.xml"), bytes).map_err(|error| error.to_string())?;
-            let sentences = path.with_file_name("sentences.csv");
-            std::fs::write(&sentences, "Topic,File,Sentence Number\n36,1ecb,0\n").map_err(|error| error.to_string())?;
-            said(MentionCorpus::read_ecb_xml("mine", &folder, &sentences))
-        },
-        examples: || vec![ECB.to_vec()],
     },
     Target {
         name: "coreference, CoNLL-2012",

@@ -1,10 +1,8 @@
-//! ECB+: counts as published, and both of its formats the same corpus.
-
-use std::process::Command;
+//! ECB+: counts as published.
 
 use landmark_data::catalog;
 use landmark_data::mentions::CorefCounts;
-use landmark_data::{CorefPart, MentionCorpus, MentionKinds};
+use landmark_data::{CorefPart, MentionKinds};
 
 use crate::data_folder;
 
@@ -27,35 +25,4 @@ fn ecb_plus_has_the_published_documents_sentences_mentions_clusters_and_singleto
             assert_eq!(corpus.counts(part, kinds), wanted, "{part:?} {kinds:?}");
         }
     }
-}
-
-#[test]
-fn the_xml_of_ecb_plus_is_the_same_corpus_as_its_json_lines() {
-    let Some(folder) = data_folder() else { return };
-    let unpacked = tempfile::tempdir().unwrap();
-    let archive = folder.join("ecbplus/ecbplus_xml.zip");
-    let unzip = Command::new("python3").args(["-m", "zipfile", "-e"]).arg(&archive).arg(unpacked.path()).status();
-    if !unzip.is_ok_and(|status| status.success()) {
-        eprintln!("skipped: `python3 -m zipfile` cannot unpack {}", archive.display());
-        return;
-    }
-    let sentences = folder.join("ecbplus/ECBplus_coreference_sentences.csv");
-    let from_xml = MentionCorpus::read_ecb_xml("ecbplus", &unpacked.path().join("ECB+"), &sentences).unwrap();
-    let from_lines = catalog::load_mentions("ecbplus", Some(&folder)).unwrap();
-    let by_id = |corpus: &MentionCorpus| {
-        let mut documents = corpus.documents().to_vec();
-        documents.sort_by(|a, b| a.id.cmp(&b.id));
-        documents
-    };
-    assert_eq!(by_id(&from_xml), by_id(&from_lines));
-    let mentions = |corpus: &MentionCorpus| {
-        let of = |mention: &landmark_data::Mention| {
-            let document = corpus.documents()[mention.document].id.clone();
-            (document, mention.tokens.clone(), mention.kind, mention.tag.clone(), mention.cluster.clone())
-        };
-        let mut mentions: Vec<_> = corpus.mentions().iter().map(of).collect();
-        mentions.sort();
-        mentions
-    };
-    assert_eq!(mentions(&from_xml), mentions(&from_lines));
 }

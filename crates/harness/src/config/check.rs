@@ -23,6 +23,18 @@ pub(super) fn name(name: &str, section: &Section<'_>) -> bool {
     is_good
 }
 
+/// The folder `results/<profile>` holds the runs of a profile, and is no folder of a run. A name is refused in every profile, the default among them.
+pub(super) fn is_no_profile(name: &str, profiles: &[String], section: &Section<'_>) -> bool {
+    let is_free = !profiles.iter().any(|profile| profile == name);
+    if !is_free {
+        section.refuse(
+            "name",
+            format!("`name` is `{name}`, which is the name of a profile: its folder of results holds the runs of that profile; call the run otherwise, for example `{name}_run`"),
+        );
+    }
+    is_free
+}
+
 /// Sections that contradict each other.
 pub(super) fn together(matrix: &MatrixSubject, section: &Section<'_>, known: &[&'static OracleSpec]) {
     let name = matrix.dataset.name;

@@ -179,6 +179,15 @@ pub enum Learned {
 }
 
 impl DatasetConfig {
+    /// True where a sample may stand in for files that are missing.
+    pub fn falls_back(&self) -> bool {
+        match &self.items {
+            Items::Documents(documents) => documents.fallback.is_some(),
+            Items::Pairs(pairs) => pairs.fallback.is_some(),
+            Items::Questions(_) | Items::Matrix(_) | Items::Random(_) | Items::Texts(_) => false,
+        }
+    }
+
     /// The documents, where that is what the items are.
     pub fn documents(&self) -> Option<&DocumentsConfig> {
         match &self.items {

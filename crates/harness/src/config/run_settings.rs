@@ -21,6 +21,9 @@ pub struct RunSettings {
     /// The profile this is, and what it changed.
     #[serde(skip)]
     pub profile: Profile,
+    /// Assignments laid over the file, as they were given, in order.
+    #[serde(skip)]
+    pub set: Vec<String>,
     /// Threads; all cores where absent.
     #[serde(skip)]
     pub threads: Option<usize>,

@@ -229,7 +229,10 @@ pub(super) fn reading(row: ResultRow, what: &str) -> ResultRow {
 
 fn sample(context: &SweepContext<'_>, estimate: ErrorEstimateConfig, cell: &Cell, columns: &[usize]) -> Sample {
     let mut rng = stream(context.run.seed, &context.problem.dataset, "error estimate", cell.replicate);
-    let sample = Sample::draw(context.problem.items(), columns, estimate.samples, &mut rng);
+    let sample = match &context.problem.contents {
+        Some(contents) => Sample::draw_by_content(contents, columns, estimate.samples, &mut rng),
+        None => Sample::draw(context.problem.items(), columns, estimate.samples, &mut rng),
+    };
     match context.sweep.coin(cell) {
         Some(_) => sample.with_evaluated((estimate.samples / EVALUATED_SHARE).max(1), &mut rng),
         None => sample,

@@ -94,7 +94,7 @@ fn rows(own: &OwnTreesConfig, path: &Path, file: Option<Part>) -> Result<Vec<Tre
             label: label.map(needed).transpose()?.unwrap_or_else(|| UNLABELLED.to_owned()),
             part,
             text: leaves.collect::<Vec<_>>().join(" "),
-            trees: NAMES.iter().map(|(name, _)| ((*name).to_owned(), text.clone())).collect(),
+            trees: NAMES.iter().map(|(name, _)| ((*name).to_owned(), tree.clone())).collect(),
         })
     };
     rows.into_iter().enumerate().map(example).collect()
@@ -127,7 +127,7 @@ fn parses(own: &OwnTreesConfig, path: &Path, file: Option<Part>) -> Result<Vec<T
             label,
             part,
             text: words.join(" "),
-            trees: NAMES.iter().map(|&(name, kind)| (name.to_owned(), sentence.tree(kind).to_string())).collect(),
+            trees: NAMES.iter().map(|&(name, kind)| (name.to_owned(), sentence.tree(kind))).collect(),
         })
     };
     sentences.iter().enumerate().map(example).collect()

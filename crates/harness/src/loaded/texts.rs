@@ -335,6 +335,7 @@ mod tests {
             replicates: 1,
             seed: 2022,
             profile,
+            set: Vec::new(),
             threads: None,
             hours: None,
             file: "x.yaml".into(),

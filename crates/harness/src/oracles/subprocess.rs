@@ -4,13 +4,14 @@ use std::path::Path;
 use std::sync::Arc;
 
 use landmark_core::oracle::Oracle;
+use landmark_core::untrusted::{escaped, redacted};
 use landmark_oracles::subprocess::{Subprocess, SubprocessParams};
 use landmark_yaml::{Entry, Problem, Section, parameter, required};
 use serde::Serialize;
 use serde_json::{Value as Json, json};
 
 use super::scorer::Scorer;
-use super::{Items, Opened, Opening, OracleSettings, OracleSpec, Orders, gamma, symmetrized};
+use super::{Items, Opened, Opening, OracleSettings, OracleSpec, Orders, Training, gamma, symmetrized};
 use crate::config::item_kind::ItemKind;
 use crate::config::values::Tuned;
 use crate::loaded::{LoadError, Loaded, LoadedItems};
@@ -100,7 +101,19 @@ impl OracleSettings for SubprocessConfig {
     fn open(&self, loaded: Loaded, opening: &Opening<'_>) -> Result<Opened, LoadError> {
         let Loaded { dataset, items, stamps, notes } = loaded;
         let LoadedItems::Texts(texts) = items else { return Err(LoadError::pair(dataset, SUBPROCESS.entry.id)) };
-        let program = Arc::new(Subprocess::start(self.params.clone(), Arc::clone(&texts.scored))?);
+        let (params, scored) = (self.params.clone(), Arc::clone(&texts.scored));
+        let known = opening.preparation.greeting.clone().and_then(|greeting| serde_json::from_value(greeting).ok());
+        let program = match known {
+            Some(greeting) => Subprocess::at_rest(params, scored, greeting)?,
+            None => {
+                if opening.preparation.training == Training::Later && !opening.preparation.quiet {
+                    // whose code runs is said before it does
+                    eprintln!("starting `{}` for its greeting", escaped(&redacted(&params.command.join(" "))));
+                }
+                Subprocess::start(params, scored)?
+            }
+        };
+        let program = Arc::new(program);
         let given: Arc<dyn Oracle> = Arc::clone(&program) as _;
         let (command, greeting) = (self.params.command.join(" "), program.greeting());
         let scorer = Scorer::Program(Arc::clone(&program));

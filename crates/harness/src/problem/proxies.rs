@@ -203,13 +203,13 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = |rows: usize| {
             let resolved = folder.path().join(format!("{rows}.csv"));
-            std::fs::write(&resolved, (0..rows).map(|row| format!("{row},1\n")).collect::<String>()).unwrap();
+            std::fs::write(&resolved, (0..rows).map(|row| format!("{},1\n", row + 1)).collect::<String>()).unwrap();
             ConfigPath { written: format!("{rows}.csv"), resolved }
         };
         let read = embeddings_of(Chosen { places: vec![3, 1], of: 4 });
         let firsts = |rows: usize| read(&path(rows)).map(|rows| rows.column(0).to_vec());
-        assert_eq!(firsts(4).unwrap(), [3.0, 1.0]);
-        assert_eq!(firsts(2).unwrap(), [0.0, 1.0]);
+        assert_eq!(firsts(4).unwrap(), [4.0, 2.0]);
+        assert_eq!(firsts(2).unwrap(), [1.0, 2.0]);
         assert_eq!(firsts(3).unwrap_err().to_string(), "`3.csv` has 3 rows, but the dataset has 2 items");
     }
 

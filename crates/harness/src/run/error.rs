@@ -64,6 +64,18 @@ pub enum RunError {
         /// Folder of the results.
         folder: PathBuf,
     },
+    /// A configuration that does not fit the sample which stands in for its corpus.
+    #[error(
+        "the corpus `{wanted}` is missing, and the {items} items of the sample that stands in for it are too few: {reason}"
+    )]
+    MissingCorpus {
+        /// Name of the corpus.
+        wanted: &'static str,
+        /// Number of items of the sample.
+        items: usize,
+        /// Why the sample does not do.
+        reason: String,
+    },
     /// The list of landmarks.
     #[error("{0}")]
     Landmarks(String),
@@ -76,6 +88,9 @@ impl miette::Diagnostic for RunError {
             Self::Plan(error) | Self::Asked(error) | Self::Job { source: error, .. } => advice::on_job(error),
             Self::OtherItems { .. } => Some(
                 "`LANDMARK_DATA` or `--data DIR` names the folder of the corpora; where the items have changed, run the configuration again",
+            ),
+            Self::MissingCorpus { .. } => Some(
+                "fetch it by `--fetch`, name its folder by `LANDMARK_DATA` or `--data DIR`, or choose `--profile smoke`",
             ),
             _ => None,
         };
@@ -102,7 +117,12 @@ impl RunError {
         is_unfinished
             || matches!(
                 self,
-                Self::Load(_) | Self::Reference(_) | Self::Landmarks(_) | Self::Plan(_) | Self::OtherItems { .. }
+                Self::Load(_)
+                    | Self::Reference(_)
+                    | Self::Landmarks(_)
+                    | Self::Plan(_)
+                    | Self::OtherItems { .. }
+                    | Self::MissingCorpus { .. }
             )
     }
 }

@@ -1,5 +1,6 @@
 //! Parts of a section of a report, once a run has it.
 
+use landmark_core::untrusted::redacted;
 use landmark_report::{
     Caveat, Claims, FigureSpec, JudgedClaim, KnownNames, MatrixPage, Published, PublishedRun, Reference, ReportInput,
     ResultRow, TableKind, TableSpec,
@@ -47,7 +48,11 @@ impl ReportSection {
         let measured = rows.clone();
         rows.extend(layout.restated);
         let mut stamps = about.stamps.to_vec();
-        stamps.extend(config.reduction().map(|text| Caveat { dataset: None, text, breaks_comparison: false }));
+        stamps.extend(config.reduction().map(|text| Caveat {
+            dataset: None,
+            text: redacted(&text),
+            breaks_comparison: false,
+        }));
         if outcome.budget {
             let end =
                 if source.is_cut_short() { "the rank is lower than was asked for" } else { "some jobs are missing" };
@@ -227,7 +232,7 @@ pub(super) fn claims(
 }
 
 pub(super) fn title(config: &Config) -> String {
-    config.run.title.clone().unwrap_or_else(|| config.run.name.clone())
+    config.run.title.as_deref().map_or_else(|| config.run.name.clone(), redacted)
 }
 
 fn reference(config: &Config) -> Result<Option<Reference>, RunError> {

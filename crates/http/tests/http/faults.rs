@@ -146,6 +146,71 @@ fn what_no_repetition_betters_is_final_and_keeps_the_key() {
 }
 
 #[test]
+fn a_key_that_a_server_sends_back_is_in_no_message() {
+    // the name of the package is there wherever tests run; it stands for a key
+    let key = std::env::var("CARGO_PKG_NAME").unwrap();
+    let query = "0123456789abcdef";
+    let with = |server: &Server| HttpParams {
+        url: server.url(&format!("/rerank?key={query}")),
+        key: Some("CARGO_PKG_NAME".to_owned()),
+        headers: [("X-Api-Key".to_owned(), "header secret".to_owned())].into(),
+        in_flight: 1,
+        patience_seconds: 0.3,
+        ..params(server)
+    };
+    for status in [400, 401, 413, 503, 200] {
+        let (echoed, served) = (key.clone(), format!("{key} header secret {query} sk-proj-0123456789abcdef \u{1b}[2J"));
+        let server = Server::start(move |_| Answer::text(status, &served));
+        let error = in_words(&scored(&Http::new(with(&server), items(3), None).unwrap(), &[(0, 1)]).unwrap_err());
+        for secret in [&echoed, "header secret", query, "sk-proj", "\u{1b}"] {
+            assert!(!error.contains(secret), "{secret} in {status}: {error}");
+        }
+        assert!(error.contains("REDACTED"), "{error}");
+    }
+    // in an answer that is JSON, but of another form
+    let wrong = json!({ "results": [{ "index": 0, "relevance_score": format!("no score for {key}") }] });
+    let server = Server::start(move |_| Answer::json(200, &wrong));
+    let error = in_words(&scored(&Http::new(with(&server), items(3), None).unwrap(), &[(0, 1)]).unwrap_err());
+    assert!(error.contains("REDACTED") && !error.contains(&key), "{error}");
+}
+
+#[test]
+fn secrets_of_a_configuration_are_not_written_with_it_nor_printed_when_it_is_refused() {
+    let secret = "topsecret1";
+    let params = HttpParams {
+        url: format!("http://localhost:1/rerank?key={secret}"),
+        headers: [("Authorization".to_owned(), format!("Bearer {secret}")), ("X-Team".to_owned(), "a".to_owned())]
+            .into(),
+        ..HttpParams::default()
+    };
+    let written = serde_json::to_string(&params).unwrap();
+    assert!(
+        !written.contains(secret) && written.contains("X-Team") && written.contains("localhost:1/rerank"),
+        "{written}"
+    );
+    let refused = [("Authorization".to_owned(), format!("{secret}\n"))].into();
+    let error = Http::new(HttpParams { headers: refused, ..params.clone() }, items(3), None).err().unwrap().to_string();
+    assert!(!error.contains(secret) && error.contains("Authorization"), "{error}");
+    let error = HttpParams { url: format!("ftp://a:{secret}@b/x?key={secret}"), ..params }.check().unwrap_err();
+    assert!(!error.to_string().contains(secret), "{error}");
+}
+
+#[test]
+fn an_endpoint_that_moved_has_the_scores_of_its_earlier_address_and_no_others() {
+    let at = |url: &str, identity: Option<&str>| {
+        let params = HttpParams { url: url.to_owned(), identity: identity.map(str::to_owned), ..HttpParams::default() };
+        let http = Http::new(params, items(3), None).unwrap();
+        (Oracle::identity(&http), http.identity_apart_from_items())
+    };
+    let old = at("http://localhost:8000/rerank", None);
+    assert_eq!(at("http://gpu1:8000/v2/rerank", Some("http://localhost:8000/rerank?key=1")), old);
+    assert_eq!(at("http://localhost:8000/rerank", Some("http://localhost:8000/rerank")), old);
+    assert_ne!(at("http://gpu1:8000/v2/rerank", None), old);
+    let error = HttpParams { identity: Some("here".to_owned()), url: "http://a/".to_owned(), ..HttpParams::default() };
+    assert!(error.check().unwrap_err().to_string().contains("identity"));
+}
+
+#[test]
 fn a_redirect_is_followed_on_the_host_itself_alone() {
     let stranger = Server::start(|request| right(&request.body));
     let elsewhere = stranger.url("/rerank");

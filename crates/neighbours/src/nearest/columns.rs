@@ -58,10 +58,9 @@ impl Columns {
         let n = self.rows();
         let mut is_tried = vec![false; n];
         self.trial.iter().for_each(|&i| is_tried[i] = true);
-        let is_tried = &is_tried;
         let column = |(a, &l): (usize, &usize)| {
-            let is_new = move |&i: &usize| i != l && self.of[i] as usize >= a && !is_tried[i];
-            (0..n).filter(is_new).map(move |i| (i, l)).collect::<Vec<_>>()
+            let is_new = |&i: &usize| i != l && self.of[i] as usize >= a && !is_tried[i] && self.score(i, a).is_none();
+            (0..n).filter(is_new).map(|i| (i, l)).collect::<Vec<_>>()
         };
         self.items.iter().enumerate().flat_map(column).collect()
     }
@@ -76,6 +75,12 @@ impl Columns {
             }
         }
         is_set
+    }
+
+    /// Those of the trial that have no score.
+    pub(super) fn trial_to_ask(&self) -> Vec<Pair> {
+        let is_open = |&(i, l): &Pair| self.number(l).is_none_or(|a| self.score(i, a).is_none());
+        self.trial_pairs().into_iter().filter(is_open).collect()
     }
 
     /// The scores of the trial.

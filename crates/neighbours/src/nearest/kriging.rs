@@ -232,7 +232,7 @@ fn left_over(pool: &Pool, link: &[f64], known: &[usize]) -> Vec<f64> {
 
 /// Slots of row i that have a score, the nearest by the proxy where there are too many.
 fn known(pool: &Pool, i: usize) -> Vec<usize> {
-    let mut known: Vec<usize> = pool.row(i).filter(|&slot| pool.scores[slot].is_finite()).collect();
+    let mut known: Vec<usize> = pool.row(i).filter(|&slot| pool.teaches(slot)).collect();
     if known.len() > MOST_KNOWN {
         known.sort_by(|&one, &other| pool.first_proxy(other).total_cmp(&pool.first_proxy(one)));
         known.truncate(MOST_KNOWN);

@@ -46,6 +46,8 @@ pub(super) struct Pool {
     /// What a search works on: the transform of K, [`UNKNOWN`] or [`FAILED`].
     pub(super) scores: Vec<f64>,
     transform: RankTransform,
+    /// Items whose pairs a proxy was fitted to; none where it is empty.
+    fitted: Vec<bool>,
 }
 
 impl Pool {
@@ -114,6 +116,7 @@ impl Pool {
         self.raw = raw;
         self.proxies = proxies;
         self.transform_by(earlier.transform);
+        self.fitted = earlier.fitted;
     }
 
     /// Ranks among the scores that are known now.
@@ -207,6 +210,26 @@ impl Pool {
     /// True where a slot has a score, or failed to get one.
     pub(super) fn is_asked(&self, slot: usize) -> bool {
         !self.scores[slot].is_nan()
+    }
+
+    /// True where a slot has a score, and no proxy was fitted to it.
+    pub(super) fn teaches(&self, slot: usize) -> bool {
+        let is_fitted = |item: usize| self.fitted.get(item).copied().unwrap_or(false);
+        self.scores[slot].is_finite() && !is_fitted(self.other(slot)) && !is_fitted(self.other(self.mirror(slot)))
+    }
+
+    /// From now on pairs of these items do not teach.
+    pub(super) fn set_fitted(&mut self, fitted: Vec<bool>) {
+        self.fitted = fitted;
+    }
+
+    /// The proxies in another order, by their places.
+    pub(super) fn reorder_proxies(&mut self, places: &[usize]) {
+        let width = self.width;
+        self.proxies.par_chunks_mut(width.max(1)).for_each(|scores| {
+            let before = scores.to_vec();
+            scores.iter_mut().zip(places).for_each(|(score, &place)| *score = before[place]);
+        });
     }
 
     /// Slot of (i, j) in row i, where the pair is a candidate.

@@ -142,6 +142,25 @@ impl Rounds {
         Bill { pairs, calls, columns, column_pairs, trial, first, rounds, is_plain }
     }
 
+    /// The bill of a search that stands on so many known pairs ([`Search::knowing`](super::Search::knowing)): new calls alone. No columns are
+    /// evaluated; `has_proxy` also with a seed.
+    pub fn bill_beyond(&self, shape: OracleShape, has_proxy: bool, known: u64) -> Bill {
+        let n = shape.len as u64;
+        let left = (n * n.saturating_sub(1) / 2).saturating_sub(known);
+        let pairs = (n.saturating_mul(self.0.calls_per_item as u64) / shape.evaluations_per_pair.max(1)).min(left);
+        let first = if has_proxy { pairs.min(n.saturating_mul(self.0.first as u64)) } else { 0 };
+        Bill {
+            pairs,
+            calls: pairs * shape.evaluations_per_pair,
+            columns: 0,
+            column_pairs: 0,
+            trial: 0,
+            first,
+            rounds: self.rounds(pairs, pairs - first),
+            is_plain: false,
+        }
+    }
+
     /// The bill where no more is evaluated of the columns than their trial.
     pub(super) fn without_columns(&self, bill: &Bill) -> Bill {
         let left = bill.pairs - bill.trial;

@@ -18,6 +18,9 @@ use landmark_core::landmarks::Landmarks;
 use landmark_core::oracle::{Oracle, OracleShape, Pair};
 
 mod estimates;
+mod known;
+
+pub use known::Known;
 
 /// Purpose of a batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -116,6 +119,10 @@ pub struct Search {
     asked: u64,
     failed: u64,
     reports: Vec<RoundReport>,
+    /// True where the main proxy, or the second, was fitted to the columns.
+    is_seeded: bool,
+    /// True where no estimate stands before a known pair in a list.
+    lists_known_first: bool,
 }
 
 impl fmt::Debug for Search {
@@ -135,6 +142,8 @@ enum Next {
     Trial,
     Columns,
     First,
+    /// So many of the first pairs by the second proxy, of a search with a seed.
+    FirstOfSecond(usize),
     Proxy(usize),
     /// The round, and how many pairs of it are left.
     Estimate(usize, usize),
@@ -178,6 +187,8 @@ impl Search {
             asked: 0,
             failed: 0,
             reports: Vec::new(),
+            is_seeded: false,
+            lists_known_first: bill.is_plain,
             rounds,
             bill,
             proxy_order: (0..proxies.len()).collect(),
@@ -223,7 +234,7 @@ impl Search {
             let (step, pairs) = match self.next {
                 Next::Trial => {
                     self.next = Next::Columns;
-                    (Step::Trial, self.columns.trial_pairs())
+                    (Step::Trial, self.columns.trial_to_ask())
                 }
                 Next::Columns => {
                     self.next = Next::First;
@@ -231,12 +242,27 @@ impl Search {
                     (Step::Columns, self.columns.pairs())
                 }
                 Next::First => {
-                    self.next = Next::Proxy(0);
                     let count = at_most(self.bill.first);
-                    (Step::First, self.by_proxy(count)?)
+                    if self.is_seeded && self.proxies.len() > 1 {
+                        // a look at the second, which may be useless
+                        let pairs = self.by_proxy(count - count / 8)?;
+                        self.next = Next::FirstOfSecond(count - pairs.len());
+                        (Step::First, pairs)
+                    } else {
+                        self.next = Next::Proxy(0);
+                        (Step::First, self.by_proxy(count)?)
+                    }
+                }
+                Next::FirstOfSecond(count) => {
+                    self.next = Next::Proxy(0);
+                    let pool = self.pool()?;
+                    (Step::First, places(pool, count, |slot| pool.proxies(slot)[1]))
                 }
                 Next::Proxy(round) => {
                     let Some(&count) = self.bill.rounds.get(round) else { return Ok(None) };
+                    if round == 0 {
+                        self.order_seeded();
+                    }
                     self.estimate()?;
                     let share = if self.proxies.is_empty() { 0.0 } else { self.rounds.params().share };
                     // a part of a count that fits in an f64
@@ -297,14 +323,14 @@ impl Search {
     /// The candidates of a search that asks for nothing more, made in its own memory.
     pub(crate) fn last_candidates(&mut self, depth: usize) -> Result<Vec<Vec<Neighbour>>, NeighbourError> {
         self.estimate().map_err(|error| self.numbered(error))?;
-        let is_plain = self.bill.is_plain;
+        let known_first = self.lists_known_first;
         let (pool, estimates) = (self.pool.as_ref().expect("estimated"), &self.estimates);
         let value = |slot: usize| value(pool, estimates, slot);
         let listed = |i: usize| {
             let mut slots = ranked(pool, i, &value);
             slots.retain(|&slot| pool.scores[slot] != FAILED);
-            if is_plain {
-                // reranking: what was scored stands before what was not
+            if known_first {
+                // what was scored stands before what was not
                 slots.sort_by_key(|&slot| !pool.is_asked(slot));
             }
             let neighbour = |slot| {
@@ -382,7 +408,9 @@ impl Search {
             });
         }
         let width = self.rounds.width(n);
-        let lists = if is_without && !self.proxies.is_empty() {
+        let lists = if self.is_seeded {
+            self.seeded_candidates(width)?
+        } else if is_without && !self.proxies.is_empty() {
             scan(n, &self.proxies, None, width)?
         } else {
             let mut columns = Pool::new(vec![Vec::new(); n], &known, &self.proxies)?;
@@ -392,7 +420,11 @@ impl Search {
             let link = self.fit_link(&columns);
             scan(n, &self.proxies, Some((&link, &self.popularity().items)), width)?
         };
-        Pool::new(lists, &known, &self.proxies)
+        let mut pool = Pool::new(lists, &known, &self.proxies)?;
+        if self.is_seeded {
+            pool.set_fitted(self.fitted());
+        }
+        Ok(pool)
     }
 
     /// Puts the proxies in the order in which each predicts, alone, columns that it was not fitted to; true where that is another order.

@@ -11,6 +11,7 @@ use landmark_core::oracle::{
 };
 use landmark_core::stream::stream;
 
+mod known;
 mod trial;
 
 fn numbers(value: &Value) -> Vec<f64> {

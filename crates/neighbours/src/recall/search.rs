@@ -126,7 +126,7 @@ pub fn nearest_to(
     rng: &mut Rng,
 ) -> Result<Audited, AuditError> {
     let (n, shape) = (oracle.len(), OracleShape::of(oracle));
-    let Opened { mut search, items, mut path, bound, k } = open(shape, proxies, params, landmarks, audit, rng)?;
+    let Opened { mut search, items, path, bound, k } = open(shape, proxies, params, landmarks, audit, rng)?;
     let columns = search.columns().len();
     let mut hidden = Hidden::evaluate(oracle, items)?;
     let mut lists = KnownLists::new(n, k);
@@ -201,8 +201,8 @@ fn open(
     let search = Search::new(rounds, shape, proxies.to_vec(), landmarks)?;
     let columns = search.columns().len();
     let bound = Bound::of(k, audit.is_strict);
-    let rows = audit.rows.unwrap_or_else(|| bound.rows(k, audit.target)).min(n - columns);
-    let path = AuditPath::new(k.max(1), n, columns, rows, audit.target, bound)?;
+    let rows = audit.rows.unwrap_or_else(|| bound.rows(audit.target)).min(n - columns);
+    let path = AuditPath::new(n, columns, rows, audit.target, bound)?;
     let items = draw(n, search.columns(), rows, rng);
     Ok(Opened { search, items, path, bound, k })
 }
@@ -295,7 +295,7 @@ impl Hidden {
             .collect();
         let is_enough = |depth: &&usize| {
             let shares: Vec<f64> = by_depth.iter().map(|shares| shares[**depth - 1]).collect();
-            path.clone().step(&shares).is_reached
+            path.step(&shares).is_reached
         };
         if let Some(&depth) = depths.iter().find(is_enough) {
             let of = |item: usize| open(item).take(depth).map(move |other| (item.min(other), item.max(other)));

@@ -1,40 +1,41 @@
-//! Bound on the mean share of true neighbours found, from v audited rows, along a path of growing effort.
+//! Bound on the mean share of true neighbors found, from v audited rows, along a path of growing effort.
 //!
 //! ```text
-//! x_l(e) = share of l's true top-k found by effort e, m = mean, u = variance; N = n − s items that are no landmark
+//! x_l(e) = share of l's true top-k found by effort e, m = mean; N = n − s items that are no landmark
 //! ρ' = (ρ n − s) / N: what they must reach, since a landmark finds all
-//! design effect: deff(e) = k u / (m (1 − m)) where .5 < m < 1, u > 0, m ≤ max(ρ', least such m);
-//!                deff = median of the last 5 in [1, k], k where there is none
-//!                n* = (k v / deff) / (1 − v/N), LCB = BetaInv(δ; m n*, n* − m n* + 1)
-//! k = 1:         Clopper & Pearson (1934) for m v of v
+//! spacings:      the largest ρ with P(Σ (x_l − ρ) E_l − ρ E_0 ≤ 0) ≤ δ, E_0..E_v independent exponentials (Gaffke 2005)
+//! k = 1:         Clopper & Pearson (1934) for m v of v, which spacings are for shares of 0 and 1
 //! KL:            the largest ρ < m with v·KL(m‖ρ) ≥ ln 1/δ (Hoeffding 1963, theorem 1)
 //! betting:       the largest ρ with mean_g Π_l (1 + (g/ρ)(x_l − ρ)) ≥ 1/δ, g = .2, .4, .6, .8, 1 (Waudby-Smith & Ramdas 2024)
 //! ```
-//! Shares rise with the effort and audited rows are hidden from the search, so the first effort whose bound reaches ρ' may be taken without a
-//! correction for looking often: a wrong stop is a wrong bound at the last effort that is too small. KL and betting are theorems, also without
-//! replacement (such draws are negatively associated); the design effect is a normal-theory correction, checked by simulation.
+//! Shares rise with the effort and audited rows are hidden from the search, and each bound rises with every share. So the first effort whose bound reaches ρ'
+//! may be taken without a correction for looking often: a wrong stop is a wrong bound at the last effort that is too small. Clopper–Pearson, KL and
+//! betting are theorems, also without replacement (such draws are negatively associated). Spacings for other shares than 0 and 1 are a conjecture
+//! without a counterexample; the tests count its wrong statements.
 
 use std::fmt;
 
 use super::beta::largest;
-use super::{Target, clopper_pearson, median};
+use super::{Target, clopper_pearson};
 
 /// Stakes of the betting bound, equally weighted.
 const STAKES: [f64; 5] = [0.2, 0.4, 0.6, 0.8, 1.0];
-/// Design effects whose median counts.
-const LAST: usize = 5;
 /// Allowance for rounding: taken from a mean, added to ρ'.
 const ROUNDING: f64 = 1e-12;
-/// Audited rows for lists of five and more, whose shares are fine-grained.
-const ROWS: usize = 30;
-/// Audited rows for shorter lists.
-const ROWS_OF_SHORT_LISTS: usize = 45;
+/// Least number of audited rows by default.
+const ROWS: usize = 24;
+/// Points of the integral for spacings, and its ends: error below 1e-7.
+const POINTS: u32 = 700;
+const FROM: f64 = 1e-7;
+const TO: f64 = 3e3;
+/// Error of the integral.
+const PRECISION: f64 = 1e-7;
 
 /// Kind of lower confidence bound.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Bound {
-    /// Clopper–Pearson at the number of independent finds that the variance between rows leaves; for k > 1.
-    DesignEffect,
+    /// Gaffke's bound by spacings; for k > 1.
+    Spacings,
     /// Clopper–Pearson of rows; for k = 1, where it is a theorem.
     ClopperPearson,
     /// Hoeffding's bound by the Kullback–Leibler divergence: a theorem for every k.
@@ -48,46 +49,65 @@ impl Bound {
     pub fn of(k: usize, strict: bool) -> Self {
         match (strict, k) {
             (false, 0 | 1) => Self::ClopperPearson,
-            (false, _) => Self::DesignEffect,
+            (false, _) => Self::Spacings,
             (true, 0 | 1) => Self::KullbackLeibler,
             (true, _) => Self::Betting,
         }
     }
 
-    /// True where it holds whatever the shares are.
+    /// True if it is proven for all shares.
     pub fn is_theorem(self) -> bool {
-        self != Self::DesignEffect
+        self != Self::Spacings
     }
 
-    /// Audited rows to draw for a target: 30, 45 for k < 5, and for bounds that know no variance twice the least that can reach it.
-    pub fn rows(self, k: usize, target: Target) -> usize {
-        let rows = if k < 5 { ROWS_OF_SHORT_LISTS } else { ROWS };
-        match self {
-            Self::DesignEffect => rows,
-            _ => rows.max(2 * self.fewest(target, target.recall())),
-        }
+    /// Audited rows to draw for a target: twice the least that can reach it, and 24 at least.
+    pub fn rows(self, target: Target) -> usize {
+        ROWS.max(self.fewest(target, target.recall()).saturating_mul(2))
     }
 
-    /// The least number of rows, all of which find everything, whose bound reaches `needed`; 2 where that hangs on the variance.
+    /// The least number of rows, all of which find everything, whose bound reaches `needed`.
     fn fewest(self, target: Target, needed: f64) -> usize {
-        if self == Self::DesignEffect {
-            return 2;
+        let doubt = -target.delta().ln();
+        if needed <= 0.0 {
+            return 1;
         }
-        let reaches = |rows: usize| self.lower(&vec![1.0; rows], target.delta(), 0.0) >= needed;
-        // not truncating: a count far below 2⁵²; betting needs a little more
-        let mut rows = (target.fewest_draws(needed).floor() as usize).max(1);
-        while !reaches(rows) {
-            rows += 1;
+        let reaches = |rows: usize| {
+            let rows = rows as f64;
+            let evidence = match self {
+                Self::Betting => {
+                    let logs = STAKES.map(|stake| rows * (stake * (1.0 / needed - 1.0)).ln_1p());
+                    log_mean_exp(&logs)
+                }
+                _ => -rows * needed.ln(),
+            };
+            evidence >= doubt * (1.0 - ROUNDING)
+        };
+        let mut high = 1;
+        while !reaches(high) && high < usize::MAX / 2 {
+            high *= 2;
         }
-        rows
+        let mut low = high / 2;
+        while high - low > 1 {
+            let middle = low + (high - low) / 2;
+            if reaches(middle) { high = middle } else { low = middle }
+        }
+        high
     }
 
-    /// Lower bound of the mean of which `shares` are a sample; `finds` is n* of the design effect.
-    fn lower(self, shares: &[f64], delta: f64, finds: f64) -> f64 {
+    /// Lower bound of the mean of which `shares` are a sample.
+    fn lower(self, shares: &[f64], delta: f64) -> f64 {
         let rows = shares.len() as f64;
         let mean = mean(shares);
         match self {
-            Self::DesignEffect => clopper_pearson(mean * finds, finds, delta),
+            Self::Spacings => {
+                // as precise as the integral is
+                let (mut low, mut high) = (0.0, 1.0);
+                for _ in 0..24 {
+                    let middle = 0.5 * (low + high);
+                    if spacings(shares, middle) <= delta { low = middle } else { high = middle }
+                }
+                low
+            }
             Self::ClopperPearson => clopper_pearson(mean * rows, rows, delta),
             Self::KullbackLeibler => largest(|recall| recall < mean && rows * divergence(mean, recall) >= -delta.ln()),
             Self::Betting => largest(|recall| recall == 0.0 || log_wealth(shares, recall) >= -delta.ln()),
@@ -98,7 +118,7 @@ impl Bound {
 impl fmt::Display for Bound {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::DesignEffect => "Clopper-Pearson with design effect",
+            Self::Spacings => "spacings",
             Self::ClopperPearson => "Clopper-Pearson",
             Self::KullbackLeibler => "Kullback-Leibler",
             Self::Betting => "betting",
@@ -128,19 +148,12 @@ pub struct TooFewAudited {
 /// Bounds of the recall of one search at growing efforts.
 #[derive(Debug, Clone)]
 pub struct AuditPath {
-    k: usize,
     items: usize,
     landmarks: usize,
     target: Target,
     bound: Bound,
-    /// v/N, subtracted from 1 where the rows are some of those that they speak for, added where they are others.
-    correction: f64,
     /// Rows that leave none out.
     all: usize,
-    /// Design effects so far.
-    effects: Vec<f64>,
-    /// Least mean that gave one.
-    least: Option<f64>,
 }
 
 /// Recall at one effort.
@@ -155,7 +168,7 @@ pub struct Recall {
 }
 
 impl AuditPath {
-    /// For lists of `k` of `items`, of which `landmarks` have whole rows, judged by `rows` others drawn uniformly.
+    /// For lists of `items`, of which `landmarks` have whole rows, judged by `rows` others drawn uniformly.
     ///
     /// # Errors
     /// [`TooFewAudited`] where not even rows that find everything would reach the target.
@@ -163,7 +176,6 @@ impl AuditPath {
     /// # Panics
     /// When there are more landmarks and rows than items.
     pub fn new(
-        k: usize,
         items: usize,
         landmarks: usize,
         rows: usize,
@@ -172,9 +184,7 @@ impl AuditPath {
     ) -> Result<Self, TooFewAudited> {
         assert!(landmarks + rows <= items, "landmarks and audited rows are different items");
         let others = items - landmarks;
-        let correction = -(rows as f64) / others.max(1) as f64;
-        let path =
-            Self { k, items, landmarks, target, bound, correction, all: others, effects: Vec::new(), least: None };
+        let path = Self { items, landmarks, target, bound, all: others };
         let needed = bound.fewest(target, path.needed());
         if rows < needed && rows < others && path.needed() > 0.0 {
             let (recall, delta) = (target.recall(), target.delta());
@@ -183,8 +193,7 @@ impl AuditPath {
         Ok(path)
     }
 
-    /// Static form: the `landmarks` themselves, uniform and held out of the fit that judges them, speak for the other items. The mean of others
-    /// differs from theirs by as much again as N lets it: n* = (k v / deff) / (1 + v/N).
+    /// Static form: the `landmarks` themselves, uniform and held out of the fit that judges them, speak for the other items.
     ///
     /// # Errors
     /// As [`new`](Self::new), for landmarks.
@@ -193,10 +202,8 @@ impl AuditPath {
     /// When there are more landmarks than items.
     pub fn of_landmarks(k: usize, items: usize, landmarks: usize, target: Target) -> Result<Self, TooFewAudited> {
         assert!(landmarks <= items, "landmarks are items");
-        let (bound, others) = (Bound::of(k, false), items - landmarks);
-        let correction = landmarks as f64 / others.max(1) as f64;
-        let path =
-            Self { k, items, landmarks, target, bound, correction, all: usize::MAX, effects: Vec::new(), least: None };
+        let bound = Bound::of(k, false);
+        let path = Self { items, landmarks, target, bound, all: usize::MAX };
         let needed = bound.fewest(target, path.needed());
         if landmarks < needed && path.needed() > 0.0 {
             let (recall, delta) = (target.recall(), target.delta());
@@ -222,7 +229,7 @@ impl AuditPath {
     }
 
     /// The next effort: share of the true neighbours that each audited row finds by then. Shares must not fall.
-    pub fn step(&mut self, shares: &[f64]) -> Recall {
+    pub fn step(&self, shares: &[f64]) -> Recall {
         let needed = self.needed();
         let (items, landmarks, others) = (self.items as f64, self.landmarks as f64, self.others() as f64);
         let of_all = |mean: f64| (landmarks + others * mean) / items;
@@ -230,55 +237,69 @@ impl AuditPath {
             let lower = of_all(0.0);
             return Recall { estimate: lower, lower, is_reached: needed <= 0.0 };
         }
-        self.note_effect(shares, needed);
         // every row was read: nothing is left to chance
         let lower = if shares.len() >= self.all { mean(shares) } else { self.lower(shares) };
-        Recall { estimate: of_all(mean(shares)), lower: of_all(lower), is_reached: lower >= needed - ROUNDING }
+        Recall { estimate: of_all(mean(shares)), lower: of_all(lower), is_reached: self.reaches(shares) }
+    }
+
+    /// True if the bound reaches the target; cheaper than the bound itself.
+    pub fn reaches(&self, shares: &[f64]) -> bool {
+        let needed = self.needed();
+        if needed <= 0.0 || shares.is_empty() {
+            return needed <= 0.0;
+        }
+        if shares.len() >= self.all {
+            return mean(shares) >= needed - ROUNDING;
+        }
+        match self.bound {
+            Bound::Spacings => needed < 1.0 && spacings(shares, needed) <= self.target.delta() + PRECISION,
+            _ => self.lower(shares) >= needed - ROUNDING,
+        }
     }
 
     /// Rows at which the bound would reach ρ' if further ones were like these, up to `most` times as many.
     pub fn rows_needed(&self, shares: &[f64], most: usize) -> Option<usize> {
         let of_sample = |times: usize| {
-            let path = Self { correction: self.correction * times as f64, ..self.clone() };
             let rows = shares.len() * times;
-            let is_enough = rows >= self.others() || path.lower(&shares.repeat(times)) >= self.needed();
+            let is_enough = rows >= self.others() || self.lower(&shares.repeat(times)) >= self.needed();
             (is_enough && mean(shares) >= self.needed()).then_some(rows.min(self.others()))
         };
         if shares.is_empty() { None } else { (1..=most).find_map(of_sample) }
     }
 
     fn lower(&self, shares: &[f64]) -> f64 {
-        let (rows, k) = (shares.len() as f64, self.k as f64);
-        let last = &self.effects[self.effects.len().saturating_sub(LAST)..];
-        let effect = median(last).map_or(k, |effect| effect.clamp(1.0, k));
-        let finds = (k * rows / effect) / (1.0 + self.correction);
-        self.bound.lower(shares, self.target.delta(), finds)
+        self.bound.lower(shares, self.target.delta())
     }
+}
 
-    /// Keeps the design effect of an effort at which it says something about the one that decides.
-    fn note_effect(&mut self, shares: &[f64], needed: f64) {
-        let (mean, variance) = (mean(shares), variance(shares));
-        if !(mean > 0.5 && mean < 1.0 && variance > 0.0) {
-            return;
-        }
-        let least = *self.least.get_or_insert(mean);
-        if mean <= needed.max(least) {
-            self.effects.push(self.k as f64 * variance / (mean * (1.0 - mean)));
-        }
+/// P(Σ (x_l − ρ) E_l − ρ E_0 ≤ 0) for independent exponentials E, by the inversion of its characteristic function (Gil-Pelaez 1951).
+///
+/// φ(t) = Π (1 − i t a_j)^(−c_j) over the distinct coefficients a_j, scaled to Σ c a² = 1; a trapezoid rule in ln t.
+pub(super) fn spacings(shares: &[f64], recall: f64) -> f64 {
+    let mut terms: Vec<f64> = shares.iter().map(|share| share - recall).chain([-recall]).collect();
+    terms.sort_by(f64::total_cmp);
+    let coefficients: Vec<(f64, f64)> =
+        terms.chunk_by(|one, other| one == other).map(|same| (same[0], same.len() as f64)).collect();
+    let scale = coefficients.iter().map(|(a, c)| c * a * a).sum::<f64>().sqrt();
+    if scale == 0.0 {
+        return 1.0;
     }
+    let imaginary = |t: f64| {
+        let of_term = |(log, angle): (f64, f64), &(a, c): &(f64, f64)| {
+            let ta = t * a / scale;
+            (log - 0.5 * c * (ta * ta).ln_1p(), angle + c * ta.atan())
+        };
+        let (log, angle) = coefficients.iter().fold((0.0, 0.0), of_term);
+        log.exp() * angle.sin()
+    };
+    let step = (TO / FROM).ln() / f64::from(POINTS - 1);
+    let weight = |point: u32| if point == 0 || point == POINTS - 1 { 0.5 } else { 1.0 };
+    let sum: f64 = (0..POINTS).map(|point| weight(point) * imaginary(FROM * (f64::from(point) * step).exp())).sum();
+    (0.5 - sum * step / std::f64::consts::PI).clamp(0.0, 1.0)
 }
 
 fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
-}
-
-/// Unbiased variance; 0 of one value.
-fn variance(values: &[f64]) -> f64 {
-    if values.len() < 2 {
-        return 0.0;
-    }
-    let mean = mean(values);
-    values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (values.len() as f64 - 1.0)
 }
 
 /// KL(m‖p) of two coins, p < 1.
@@ -291,9 +312,14 @@ fn divergence(m: f64, p: f64) -> f64 {
 fn log_wealth(shares: &[f64], recall: f64) -> f64 {
     let of_stake = |stake: f64| shares.iter().map(|share| (stake * (share / recall - 1.0)).ln_1p()).sum::<f64>();
     let logs = STAKES.map(of_stake);
+    log_mean_exp(&logs)
+}
+
+/// ln of the mean of e^x.
+fn log_mean_exp(logs: &[f64]) -> f64 {
     let most = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     if most == f64::NEG_INFINITY {
         return most;
     }
-    most + (logs.iter().map(|log| (log - most).exp()).sum::<f64>() / STAKES.len() as f64).ln()
+    most + (logs.iter().map(|log| (log - most).exp()).sum::<f64>() / logs.len() as f64).ln()
 }

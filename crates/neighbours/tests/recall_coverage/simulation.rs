@@ -36,13 +36,24 @@ impl Search {
 
     /// The recall of all lists where an audit of `rows` uniform items stops; `None` where it never does.
     pub(crate) fn stop(&self, rows: usize, target: Target, bound: Bound, rng: &mut Rng) -> Option<f64> {
-        let (n, k) = self.found_at.dim();
+        let (n, _) = self.found_at.dim();
         let audited: Vec<usize> = sample(rng, n, rows).into_vec();
-        let mut path = AuditPath::new(k, n, 0, rows, target, bound).ok()?;
-        self.efforts.iter().copied().find_map(|effort| {
+        let path = AuditPath::new(n, 0, rows, target, bound).ok()?;
+        let reaches = |&effort: &f64| {
             let shares: Vec<f64> = audited.iter().map(|&item| self.share(item, effort)).collect();
-            path.step(&shares).is_reached.then(|| self.recall(effort))
-        })
+            path.reaches(&shares)
+        };
+        // shares grow with the effort, and every bound with the shares
+        let first = self.efforts.partition_point(|effort| !reaches(effort));
+        self.efforts.get(first).map(|&effort| self.recall(effort))
+    }
+
+    /// A share of the items finds nothing at any effort; the others find all sooner or later.
+    pub(crate) fn out_of_reach(mut self, share: f64) -> Self {
+        // a number of items
+        let lost = (share * self.found_at.nrows() as f64).round() as usize;
+        self.found_at.slice_mut(ndarray::s![..lost, ..]).fill(f64::INFINITY);
+        self
     }
 
     /// The same where the estimate itself is believed.

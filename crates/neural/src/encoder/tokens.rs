@@ -136,7 +136,8 @@ impl Tokenizer {
     }
 
     /// `[CLS] a [SEP] b [SEP]` (RoBERTa: `<s> a </s></s> b </s>`), at most `longest` tokens: what is too much is taken off
-    /// the end of the longer text, one token after the other, off the second in a tie.
+    /// the end of the longer text. Where both are cut, both keep half of the room, and of an odd room the longer keeps one
+    /// more, the second in a tie: `longest_first` of the library `tokenizers`.
     pub fn pair(&self, first: &[i64], second: &[i64], longest: usize) -> Sequence {
         let room = longest.saturating_sub(self.specials_of_pair());
         let (a, b) = cut_longest_first(first.len(), second.len(), room);
@@ -175,34 +176,40 @@ fn cut_longest_first(first: usize, second: usize, room: usize) -> (usize, usize)
         let longer = room - shorter;
         return if first <= second { (shorter, longer) } else { (longer, shorter) };
     }
-    // both give; of an odd room the first has one more
-    (room - half, half)
+    if first > second { (room - half, half) } else { (half, room - half) }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// The rule itself, a token at a time.
-    fn one_by_one(mut first: usize, mut second: usize, room: usize) -> (usize, usize) {
-        while first + second > room {
-            if first > second { first -= 1 } else { second -= 1 }
+    /// `TruncationStrategy::LongestFirst` of `tokenizers`, as it is written there.
+    fn of_the_library(first: usize, second: usize, room: usize) -> (usize, usize) {
+        if first + second <= room {
+            return (first, second);
         }
-        (first, second)
+        let (shorter, longer) = (first.min(second), first.max(second));
+        let mut kept = (shorter, if shorter > room { shorter } else { shorter.max(room - shorter) });
+        if kept.0 + kept.1 > room {
+            kept = (room / 2, room / 2 + room % 2);
+        }
+        let (a, b) = (kept.0, kept.1.min(longer));
+        if first > second { (b, a) } else { (a, b) }
     }
 
     #[test]
-    fn cutting_at_once_is_cutting_one_by_one() {
+    fn pairs_are_cut_as_the_library_cuts_them() {
         for first in 0..24 {
             for second in 0..24 {
                 for room in 0..40 {
-                    assert_eq!(
-                        cut_longest_first(first, second, room),
-                        one_by_one(first, second, room),
-                        "{first} {second} {room}"
-                    );
+                    let seen = cut_longest_first(first, second, room);
+                    assert_eq!(seen, of_the_library(first, second, room), "{first} {second} {room}");
                 }
             }
         }
+        // 16 tokens less three special ones, texts of 13, 13 and 12
+        assert_eq!(cut_longest_first(13, 13, 13), (6, 7));
+        assert_eq!(cut_longest_first(13, 12, 13), (7, 6));
+        assert_eq!(cut_longest_first(12, 13, 13), (6, 7));
     }
 }

@@ -4,6 +4,7 @@ use std::io;
 
 use landmark_core::oracle::OracleError;
 use landmark_core::parameter::BadParameter;
+use landmark_core::untrusted::{escaped, redacted};
 
 /// Why a program could not score.
 #[derive(Debug, thiserror::Error)]
@@ -172,9 +173,10 @@ impl From<SubprocessError> for OracleError {
 /// The beginning of a line, for a message.
 pub(super) fn excerpt(line: &[u8]) -> String {
     const SHOWN: usize = 120;
-    let text = String::from_utf8_lossy(line);
+    // of a long line the beginning is enough to look through
+    let text = escaped(&redacted(&String::from_utf8_lossy(&line[..line.len().min(16 * SHOWN)])));
     match text.char_indices().nth(SHOWN) {
         Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.into_owned(),
+        None => text,
     }
 }

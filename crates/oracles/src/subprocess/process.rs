@@ -5,16 +5,21 @@
 
 use std::collections::VecDeque;
 use std::io::{self, BufRead, BufReader, Read, Write};
-use std::process::{Child, ChildStdin, Command, Stdio};
+use std::process::{ChildStdin, Command, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use landmark_core::untrusted::{escaped, redacted};
+
+use super::group::Group;
 use super::params::SubprocessParams;
 
 /// Longest line of an answer: 64 MiB.
 const LONGEST_LINE: usize = 1 << 26;
+/// U+FEFF in UTF-8.
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 /// Lines of standard error that are kept for a message.
 const LINES_KEPT: usize = 8;
 /// Lines that may wait on either side.
@@ -24,7 +29,7 @@ const FAREWELL: Duration = Duration::from_secs(2);
 
 /// A program that runs.
 pub(super) struct Process {
-    child: Child,
+    group: Group,
     orders: Option<SyncSender<Vec<u8>>>,
     answers: Receiver<Heard>,
     complaints: Arc<Mutex<VecDeque<String>>>,
@@ -53,10 +58,9 @@ impl Process {
         if let Some(folder) = params.folder.as_ref().filter(|folder| !folder.as_os_str().is_empty()) {
             command.current_dir(folder);
         }
-        // Ctrl-C is for us: what it scores now is kept first
-        #[cfg(unix)]
-        std::os::unix::process::CommandExt::process_group(&mut command, 0);
-        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut group = Group::start(command)?;
+        let child = &mut group.child;
         let missing = || io::Error::other("a pipe is missing");
         let stdin = child.stdin.take().ok_or_else(missing)?;
         let stdout = child.stdout.take().ok_or_else(missing)?;
@@ -68,7 +72,7 @@ impl Process {
         thread::spawn(move || write_orders(stdin, &to_write));
         thread::spawn(move || read_answers(BufReader::with_capacity(1 << 16, stdout), &heard));
         thread::spawn(move || keep_complaints(BufReader::new(stderr), &kept));
-        Ok(Self { child, orders: Some(orders), answers, complaints })
+        Ok(Self { group, orders: Some(orders), answers, complaints })
     }
 
     /// Hands over a line. One that cannot be written is noticed when its answer stays away.
@@ -109,7 +113,7 @@ impl Process {
     fn ended(&mut self) -> Option<std::process::ExitStatus> {
         let start = Instant::now();
         while start.elapsed() < FAREWELL {
-            if let Ok(Some(status)) = self.child.try_wait() {
+            if let Ok(Some(status)) = self.group.child.try_wait() {
                 // what it said last may still be on its way
                 thread::sleep(Duration::from_millis(20));
                 return Some(status);
@@ -121,22 +125,21 @@ impl Process {
 }
 
 impl Drop for Process {
-    /// Closes its standard input, upon which it should end, and ends it where it does not.
+    /// Closes its standard input, upon which it should end, and ends what has not ended then: it, and what it started.
     fn drop(&mut self) {
         self.orders = None;
         let idle = matches!(self.answers.try_recv(), Err(mpsc::TryRecvError::Empty | mpsc::TryRecvError::Disconnected));
-        if !idle || self.ended().is_none() {
-            let _ = self.child.kill();
-            let _ = self.child.wait();
+        if idle {
+            self.ended();
         }
+        self.group.kill();
     }
 }
 
 impl Process {
     /// Ends it at once: it hangs, or its answers are of no use any more.
     pub(super) fn kill(mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        self.group.kill();
     }
 }
 
@@ -156,6 +159,8 @@ fn write_orders(mut stdin: ChildStdin, orders: &Receiver<Vec<u8>>) {
 }
 
 pub(super) fn read_answers(mut stdout: impl BufRead, heard: &SyncSender<Heard>) {
+    // .NET and PowerShell print it in front of all else
+    let mut may_be_marked = true;
     loop {
         let mut line = Vec::new();
         let read = stdout.by_ref().take(LONGEST_LINE as u64).read_until(b'\n', &mut line);
@@ -163,6 +168,9 @@ pub(super) fn read_answers(mut stdout: impl BufRead, heard: &SyncSender<Heard>) 
             return;
         }
         let is_whole = line.last() == Some(&b'\n');
+        if std::mem::take(&mut may_be_marked) && line.starts_with(BYTE_ORDER_MARK) {
+            line.drain(..BYTE_ORDER_MARK.len());
+        }
         if !is_whole && line.len() < LONGEST_LINE {
             // ended in the middle of a line: how it ended says more
             return;
@@ -184,12 +192,26 @@ fn keep_complaints(mut stderr: impl BufRead, kept: &Mutex<VecDeque<String>>) {
         if !matches!(read, Ok(bytes) if bytes > 0) {
             return;
         }
-        let line = String::from_utf8_lossy(&line).trim_end().to_owned();
+        let line = escaped(&redacted(String::from_utf8_lossy(&line).trim_end()));
         tracing::debug!("scoring program: {line}");
         let mut lines = kept.lock().unwrap_or_else(PoisonError::into_inner);
         lines.push_back(line);
         if lines.len() > LINES_KEPT {
             lines.pop_front();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_byte_order_mark_in_front_of_the_output_is_passed_over() {
+        let (heard, answers) = mpsc::sync_channel(WAITING);
+        read_answers(&b"\xef\xbb\xbf{\"landmark\": 1}\r\n[1]\r\n"[..], &heard);
+        drop(heard);
+        let lines: Vec<Vec<u8>> = answers.iter().map(|(Heard::Line(line) | Heard::TooLong(line))| line).collect();
+        assert_eq!(lines, [b"{\"landmark\": 1}\r\n".to_vec(), b"[1]\r\n".to_vec()]);
     }
 }

@@ -32,9 +32,34 @@ fn next_step(error: &io::Error) -> &'static str {
         io::ErrorKind::ReadOnlyFilesystem | io::ErrorKind::PermissionDenied => {
             "choose a results folder you may write to and run the same command again"
         }
+        io::ErrorKind::InvalidInput => "it is a link: remove it, so that results are not written elsewhere",
         io::ErrorKind::NotFound => "check the path: something on it is missing",
         _ => "run the same command again once this is mended: finished jobs are kept",
     }
+}
+
+/// Refuses a folder of results with a link in it: what is written there would go to the target of the link. The folder itself may be one.
+///
+/// # Errors
+/// Names the link.
+pub fn refuse_links(folder: &Path) -> Result<(), FileError> {
+    let entries = match fs::read_dir(folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        entries => entries.map_err(FileError::new("read the folder", folder))?,
+    };
+    for entry in entries {
+        let entry = entry.map_err(FileError::new("read the folder", folder))?;
+        let (path, kind) = (entry.path(), entry.file_type());
+        let kind = kind.map_err(FileError::new("look at", &path))?;
+        if kind.is_symlink() {
+            let source = io::Error::new(io::ErrorKind::InvalidInput, "it is a symbolic link");
+            return Err(FileError { path, action: "write", source });
+        }
+        if kind.is_dir() {
+            refuse_links(&path)?;
+        }
+    }
+    Ok(())
 }
 
 /// Writes `bytes` to `path` so that a reader sees the old content or the new, never a part. A file that already holds exactly
@@ -48,7 +73,7 @@ pub fn write_file(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
     }
     let part = part_of(path)?;
     let written = (|| {
-        let mut file = fs::File::create(&part)?;
+        let mut file = create_new(&part)?;
         file.write_all(bytes)?;
         file.sync_all()?;
         fs::rename(&part, path)
@@ -66,7 +91,16 @@ pub fn write_file(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
 /// As [`write_file`].
 pub fn check_writable(path: &Path) -> Result<(), FileError> {
     let part = part_of(path)?;
-    fs::File::create(&part).and_then(|_| fs::remove_file(&part)).map_err(FileError::new("write", path))
+    create_new(&part).and_then(|_| fs::remove_file(&part)).map_err(FileError::new("write", path))
+}
+
+/// A file of that name that was not there before: what a run of the same number left, or a link that waits there, is removed and not followed.
+fn create_new(path: &Path) -> io::Result<fs::File> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    fs::File::create_new(path)
 }
 
 /// The sibling that a file is written to before it takes its name; makes the folders above it.
@@ -82,6 +116,28 @@ fn part_of(path: &Path) -> Result<PathBuf, FileError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[cfg(unix)]
+    #[test]
+    fn links_in_a_folder_of_results_are_refused_and_one_that_waits_for_a_file_is_not_followed() {
+        let scratch = tempfile::tempdir().unwrap();
+        let (folder, theirs) = (scratch.path().join("results"), scratch.path().join("theirs"));
+        fs::create_dir_all(folder.join("factors")).unwrap();
+        fs::write(&theirs, "theirs").unwrap();
+        refuse_links(&folder).unwrap();
+        let page = folder.join("report.html");
+        std::os::unix::fs::symlink(&theirs, part_of(&page).unwrap()).unwrap();
+        write_file(&page, b"ours").unwrap();
+        assert_eq!(fs::read_to_string(&page).unwrap(), "ours");
+        for link in [folder.join("cells.jsonl"), folder.join("factors/info.json")] {
+            std::os::unix::fs::symlink(&theirs, &link).unwrap();
+            let error = refuse_links(&folder).unwrap_err().to_string();
+            assert!(error.contains(link.to_str().unwrap()) && error.contains("it is a link"), "{error}");
+            assert!(crate::results::ResultStore::open(&folder).is_err());
+            fs::remove_file(&link).unwrap();
+        }
+        assert_eq!(fs::read_to_string(&theirs).unwrap(), "theirs");
+    }
 
     #[test]
     fn a_path_is_tried_without_a_trace() {

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use super::ResultRow;
 use super::error::ResultsError;
-use super::files::{FileError, write_file};
+use super::files::{FileError, refuse_links, write_file};
 use super::tables::{rows_to_json, rows_to_parquet};
 
 /// The name of a cell: a hash of everything that moves its figures.
@@ -61,6 +61,7 @@ impl ResultStore {
     /// A folder that cannot be written, another run at work there, a damaged line.
     pub fn open(folder: &Path) -> Result<Self, ResultsError> {
         fs::create_dir_all(folder).map_err(FileError::new("create the folder", folder))?;
+        refuse_links(folder)?;
         let path = folder.join("cells.jsonl");
         let mut log = OpenOptions::new()
             .read(true)

@@ -306,7 +306,7 @@ pub struct RecallArgs {
 /// Kind of lower bound.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum StatedBound {
-    /// Clopper-Pearson with a design effect.
+    /// Spacings (Gaffke), Clopper-Pearson for K = 1
     Default,
     /// A theorem: betting, Kullback-Leibler for K = 1.
     Strict,

@@ -1,6 +1,6 @@
-//! `runner docs`: the tables of the README that are generated from the registry.
+//! `runner docs`: the tables of the documentation that are generated from the registry.
 //!
-//! They stand between `<!-- registry:begin -->` and `<!-- registry:end -->`; that of the datasets, in docs/data.md, between
+//! Those of docs/reference/methods.md stand between `<!-- registry:begin -->` and `<!-- registry:end -->`; that of the datasets, in docs/data.md, between
 //! `<!-- data:begin -->` and `<!-- data:end -->`.
 
 use std::path::{Path, PathBuf};

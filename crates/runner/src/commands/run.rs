@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use landmark_core::untrusted::{is_obeyed, redacted};
 use landmark_fetch::{Console, Places, Wish, on_need};
 use landmark_harness::config::{Config, Subject};
 use landmark_harness::invocation::Invocation;
@@ -120,24 +121,38 @@ fn flags(overlay: &OverlayArgs, places: &PlaceArgs) -> Vec<String> {
     overlay.overlays().words().into_iter().chain(places.flatten()).collect()
 }
 
-/// The command as it was typed, for the report; the program by its bare name, and without what moves no result.
+/// The command as it was typed, for the report: quoted for a shell, the program by its bare name, without secrets and without what moves no result.
 fn command_line() -> String {
-    const MOVES_NOTHING: [&str; 10] = [
-        "--quiet",
-        "-q",
-        "--verbose",
-        "-v",
-        "-vv",
-        "--force",
-        "--keep-going",
-        "--fail-fast",
-        "--fetch",
-        "--accept-licences",
-    ];
-    let arguments = std::env::args().skip(1).skip_while(|word| word == "run");
-    let arguments = arguments.filter(|word| !MOVES_NOTHING.contains(&word.as_str()));
-    let arguments = arguments.map(|word| if word.contains(' ') { format!("'{word}'") } else { word });
+    command_of(std::env::args().skip(1))
+}
+
+fn command_of(arguments: impl Iterator<Item = String>) -> String {
+    const MOVES_NOTHING: [&str; 8] =
+        ["--quiet", "--verbose", "--json", "--force", "--keep-going", "--fail-fast", "--fetch", "--accept-licences"];
+    let is_short = |word: &str| word.len() > 1 && word.starts_with('-') && word[1..].chars().all(|c| "qv".contains(c));
+    let moves_nothing = |word: &String| MOVES_NOTHING.contains(&word.as_str()) || is_short(word);
+    let arguments = arguments.skip_while(|word| word == "run").filter(|word| !moves_nothing(word));
+    let arguments = arguments.map(|word| for_a_shell(&redacted(&word)));
     std::iter::once("runner".to_owned()).chain(arguments).collect::<Vec<_>>().join(" ")
+}
+
+/// A word as a shell takes it, in one line.
+fn for_a_shell(word: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "-_./:=,+@%[]".contains(c);
+    if word.chars().any(is_obeyed) {
+        let shown = |c: char| match c {
+            '\\' | '\'' => format!("\\{c}"),
+            '\n' => "\\n".to_owned(),
+            c if is_obeyed(c) => format!("\\U{:08x}", u32::from(c)),
+            c => c.to_string(),
+        };
+        return format!("$'{}'", word.chars().map(shown).collect::<String>());
+    }
+    if !word.is_empty() && word.chars().all(is_plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', "'\\''"))
+    }
 }
 
 /// Thousands of threads take minutes to start.
@@ -183,4 +198,27 @@ fn refuse_other_settings(folder: &Path, overlay: &OverlayArgs) -> Result<()> {
     let message = format!("the results in `{}` were made with other settings than these", folder.display());
     let theirs = command.replacen("runner", "runner report", 1);
     Err(UsageError::new(message, Some(format!("`{theirs}` draws them; a run makes results of yours"))).into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::command_of;
+
+    #[test]
+    fn the_recorded_command_is_quoted_for_a_shell_and_is_one_line_without_secrets() {
+        let words = [
+            "run",
+            "a b.yaml",
+            "-qv",
+            "--json",
+            "--set=ranks=[1,2]",
+            "it's",
+            "$(rm x)",
+            "a\n```\u{1b}",
+            "https://a.example/x?key=abc",
+        ];
+        let command = command_of(words.into_iter().map(str::to_owned));
+        let wanted = r"runner 'a b.yaml' --set=ranks=[1,2] 'it'\''s' '$(rm x)' $'a\n```\U0000001b' 'https://a.example/x?REDACTED'";
+        assert_eq!(command, wanted);
+    }
 }

@@ -29,6 +29,54 @@ fn a_missing_dataset_may_fall_back_to_the_sample_and_says_so() {
 }
 
 #[test]
+fn a_rank_that_the_sample_is_too_small_for_is_told_as_a_missing_corpus() {
+    let scratch = Scratch::with(&SAMPLE.replace("name: embedded", "name: twitter, fallback: embedded"));
+    scratch.complains(
+        &["--set", "ranks=[550]"],
+        &["the corpus `twitter` is missing", "rank 550 is impossible", "--fetch"],
+    );
+}
+
+#[test]
+fn a_run_called_like_a_profile_is_refused() {
+    for name in ["desk", "paper", "smoke", "laptop", "night"] {
+        let scratch = Scratch::with(
+            &(SAMPLE.replace("name: sample", &format!("name: {name}")) + "\nprofiles: { night: { replicates: 1 } }\n"),
+        );
+        scratch.complains(&[], &["`name`", "the name of a profile"]);
+    }
+}
+
+#[test]
+fn settings_are_read_back_from_run_json_however_they_were_given() {
+    let scratch = Scratch::with(SAMPLE);
+    scratch.run_well(&["--set=replicates=2", "-sranks=[2]"]);
+    let facts = scratch.json("results/sample/run.json");
+    assert_eq!(facts["config"]["set"], serde_json::json!(["replicates=2", "ranks=[2]"]));
+    std::fs::remove_file(scratch.path("results/sample/cells.jsonl")).unwrap();
+    let other = scratch.say(&["report", "config.yaml"]);
+    assert_eq!(other.code, Some(2), "{}", other.err);
+    let same = scratch.say(&["report", "config.yaml", "-s", "replicates=2", "-s", "ranks=[2]"]);
+    assert_eq!(same.code, Some(0), "{}", same.err);
+}
+
+#[test]
+fn a_secret_of_a_configuration_is_neither_printed_nor_kept() {
+    let scratch = Scratch::with(SAMPLE);
+    let secret = "topsecret1";
+    let url = format!("title=see https://a.example/?key={secret} and Authorization= {secret}");
+    scratch.run_well(&["--set", &url]);
+    for file in ["run.json", "report.html", "summary.md"] {
+        let text = std::fs::read_to_string(scratch.path(&format!("results/sample/{file}"))).unwrap();
+        assert!(!text.contains(secret), "{file}");
+    }
+    let refused =
+        scratch.say(&["config.yaml", "--set", &format!("oracle={{ kind: http, url: 'http://a:{secret}@b/' }}")]);
+    assert_eq!(refused.code, Some(2));
+    assert!(!refused.err.contains(secret), "{}", refused.err);
+}
+
+#[test]
 fn a_file_that_is_no_configuration_is_not_printed_whole() {
     let scratch = Scratch::with(SAMPLE);
     let rows: String = (0..3000).map(|i| format!("{i},some text\n")).collect();

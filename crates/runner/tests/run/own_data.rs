@@ -57,6 +57,19 @@ pub(crate) fn table(scratch: &Scratch, path: &str) -> Vec<HashMap<String, String
 }
 
 #[test]
+fn a_dry_run_says_which_program_it_starts_and_a_report_starts_none() {
+    let scratch = place();
+    scratch.write("scorer.sh", &PROGRAM.replacen('\n', "\necho >> started\n", 1));
+    let dry = scratch.run_well(&["--dry-run"]);
+    assert!(dry.err.contains("starting `/bin/sh scorer.sh` for its greeting"), "{}", dry.err);
+    scratch.run_well(&[]);
+    let starts = || std::fs::read(scratch.path("started")).unwrap().len();
+    let before = starts();
+    let said = scratch.say(&["report", "config.yaml"]);
+    assert_eq!((said.code, starts()), (Some(0), before), "{}", said.err);
+}
+
+#[test]
 fn the_factors_reproduce_the_score_and_are_made_once() {
     let scratch = place();
     let planned = number_before(&scratch.run_well(&["--dry-run"]).out, " evaluations");

@@ -136,7 +136,7 @@ fn a_published_run_is_drawn_again_from_its_rows_and_verified() {
     assert_eq!(table(), drawn);
 
     let said = scratch.say(&["verify", "results/sample"]);
-    for words in ["tables and figures are what the rows make", "ok: smoke profile, digest ", "rows, digest "] {
+    for words in ["tables and figures drawn from the rows", "ok: smoke profile, digest ", "rows, digest "] {
         assert!(said.out.contains(words), "{}{}", said.out, said.err);
     }
     // outside a working copy nobody knows whether the sources were changed

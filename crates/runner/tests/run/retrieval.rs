@@ -171,7 +171,12 @@ fn place() -> Scratch {
 }
 
 fn best(scratch: &Scratch, file: &str) -> Vec<(String, String, String)> {
-    let text = std::fs::read_to_string(scratch.path(&format!("results/found/searched/{file}"))).unwrap();
+    // named by stem and place: `new-3f2a9c10.tsv` of `new.tsv`
+    let stem = format!("{}-", file.trim_end_matches(".tsv"));
+    let files = std::fs::read_dir(scratch.path("results/found/searched")).unwrap();
+    let mut names = files.map(|file| file.unwrap().file_name().to_string_lossy().into_owned());
+    let name = names.find(|name| name.starts_with(&stem)).unwrap();
+    let text = std::fs::read_to_string(scratch.path(&format!("results/found/searched/{name}"))).unwrap();
     let cells = text.lines().skip(1).map(|line| line.split('\t').map(str::to_owned).collect::<Vec<_>>());
     cells.filter(|cells| cells[1] == "1").map(|cells| (cells[0].clone(), cells[2].clone(), cells[4].clone())).collect()
 }

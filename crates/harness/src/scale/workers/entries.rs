@@ -68,7 +68,7 @@ impl<'a> EntryWork<'a> {
     /// Loads the items and starts the oracle.
     fn load(&self) -> Result<Problem> {
         // many workers at once must not each fine-tune a model: a run does so first
-        let preparation = Preparation { training: Training::Later, quiet: true };
+        let preparation = Preparation { training: Training::Later, quiet: true, greeting: None };
         let data = self.worker.options.data.as_deref();
         Problem::load(&self.worker.config.run, self.matrix, data, preparation).into_diagnostic()
     }

@@ -14,6 +14,9 @@ use landmark_core::popularity::{HubLink, LinkRow, Popularity};
 /// What ranks predict of the order of known pairs beyond the scores, from which on they are preferred.
 const CLEARLY: f64 = 0.025;
 
+/// What the link and kriging predict of that order beyond the seed of a search, from which on they are preferred.
+const BETTER: f64 = 0.01;
+
 /// Neighbours of an item, those that it scores best with beyond the link, whose own neighbours become its candidates in every round.
 const NEIGHBOURS: usize = 8;
 
@@ -41,7 +44,7 @@ impl Search {
         let h = popularity.values();
         let rows = |chunk: usize, take: &mut dyn FnMut(LinkRow<'_>)| {
             for i in chunk * ROWS_PER_CHUNK..((chunk + 1) * ROWS_PER_CHUNK).min(n) {
-                for slot in pool.row(i).filter(|&slot| pool.scores[slot].is_finite()) {
+                for slot in pool.row(i).filter(|&slot| pool.teaches(slot)) {
                     let (j, score) = (pool.other(slot), pool.scores[slot]);
                     let one = match (self.columns.number(i), self.columns.number(j)) {
                         (_, Some(a)) if popularity.is_known() => {
@@ -65,7 +68,17 @@ impl Search {
         if self.is_estimated {
             return Ok(());
         }
+        if self.is_seeded && !self.is_taught() {
+            // nothing says yet how far off the seed is
+            self.estimate_by_seed();
+            return Ok(());
+        }
         let link = self.choose_transform()?;
+        if self.is_seeded && self.concordance(&link)? - self.concordance_of_seed()? < BETTER {
+            self.show(false);
+            self.estimate_by_seed();
+            return Ok(());
+        }
         self.expand(&link)?;
         let pool = self.pool.as_ref().expect("made above");
         let mut estimates = vec![0.0; pool.slots()];
@@ -75,7 +88,7 @@ impl Search {
             }
         });
         let choice = self.krige(pool, &mut estimates)?;
-        let judged = |i: &usize| pool.row(*i).filter(|&slot| pool.scores[slot].is_finite()).count();
+        let judged = |i: &usize| pool.row(*i).filter(|&slot| pool.teaches(slot)).count();
         let count = self.judges.iter().map(judged).sum::<usize>().max(1) as f64;
         self.reports.push(RoundReport {
             asked: self.asked,
@@ -130,6 +143,40 @@ impl Search {
         concordance(kernel.as_ref(), pool, &linked, &self.judges).map_err(failed)
     }
 
+    /// The seed in every slot.
+    fn by_seed(&self) -> Vec<f64> {
+        let pool = self.pool.as_ref().expect("made before");
+        // it was handed over as the last
+        let seed = self.proxy_order.iter().position(|&number| number + 1 == self.proxies.len()).unwrap_or(0);
+        (0..pool.slots()).map(|slot| pool.proxies(slot)[seed]).collect()
+    }
+
+    /// E is the seed: where nothing teaches, or where it tells the order of known pairs at least as well as what was learnt from them.
+    fn estimate_by_seed(&mut self) {
+        self.estimates = self.by_seed();
+        self.is_estimated = true;
+        let none = RoundReport { asked: self.asked, ranks: false, lambda: None, error_without: 0.0, error_with: 0.0 };
+        let (mut sum, mut count) = (0.0, 0.0);
+        let pool = self.pool.as_ref().expect("made before");
+        for slot in self.judges.iter().flat_map(|&i| pool.row(i)).filter(|&slot| pool.teaches(slot)) {
+            (sum, count) = (sum + (pool.scores[slot] - self.estimates[slot]).powi(2), count + 1.0);
+        }
+        let error = (sum / f64::max(count, 1.0)).sqrt();
+        self.reports.push(RoundReport { error_without: error, error_with: error, ..none });
+    }
+
+    /// How much of the order of known pairs the seed predicts alone.
+    fn concordance_of_seed(&self) -> Result<f64, NeighbourError> {
+        let pool = self.pool.as_ref().expect("made before");
+        let failed = |source| NeighbourError::Proxy { role: PROXY, number: 1, source };
+        concordance(None, pool, &self.by_seed(), &self.judges).map_err(failed)
+    }
+
+    /// True where some pair of the pool teaches.
+    fn is_taught(&self) -> bool {
+        self.pool.as_ref().is_some_and(|pool| (0..pool.slots()).any(|slot| pool.teaches(slot)))
+    }
+
     /// Popularity as the link sees it.
     pub(super) fn popularity(&self) -> &ColumnPopularity {
         &self.popularity[usize::from(self.by_rank)]
@@ -164,7 +211,7 @@ impl Search {
         };
         let nearest: Vec<Vec<u32>> = (0..n).into_par_iter().map(nearest).collect();
         let new = |i: usize| -> Vec<u32> {
-            let known = pool.row(i).filter(|&slot| pool.scores[slot].is_finite());
+            let known = pool.row(i).filter(|&slot| pool.teaches(slot));
             let left = known.map(|slot| (pool.scores[slot] - self.linked(pool, link, i, slot), pool.other(slot)));
             let mut better: Vec<(f64, usize)> = left.filter(|&(left, _)| left > 0.0).collect();
             better.sort_unstable_by(|one, other| other.0.total_cmp(&one.0).then(one.1.cmp(&other.1)));

@@ -122,7 +122,8 @@ fn a_search_that_may_not_go_on_says_what_would_be_enough() {
     let more = search(&oracle(&scores), &proxy, params(10, calls + 1), audit(0.9, 0.1), 1).unwrap();
     assert_eq!(more.refused, None, "{pairs} of {asked}: {:?}", more.steps.last());
     // a budget of the oracle does the same
-    let rows = 30 * 199;
+    // rows of the audit, and the first rounds
+    let rows = 44 * 199;
     let metered = Metered::with_budget(oracle(&scores), Budget { entries: Some(rows + 1500), seconds: None });
     let cut = search(&metered, &proxy, params(10, 100), audit(0.9, 0.1), 1).unwrap();
     assert!(cut.refused.is_some() && metered.spent().evaluations <= rows + 1500);

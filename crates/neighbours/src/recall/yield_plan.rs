@@ -1,0 +1,96 @@
+//! How many pairs to evaluate in the order of their estimates before the rest is audited. Only the price depends on it, never the guarantee.
+//!
+//! ```text
+//! batches of n/2, growing by a quarter; y = positives of the last four, ȳ = mean of their later half
+//! r = ((ȳ + .1)/(mean of the earlier half + .1))^(1/length of the later half), at most .97
+//! M̂ = min(ȳ r/(1 − r), ȳ ln(N/c)/ln 1.25) + .3          misses to expect below the cut; positives so far + 1 before two batches
+//! x = least x with P(Bin(M̂, f_x) ≤ x) ≥ ½, f_x = BetaInv(1 − δ; x + 1, u(G)); price = c + f_x (N − c)
+//! ```
+//! The audit starts after two batches in a row without a lower price. If no x below 40 does, all pairs are evaluated.
+
+use super::Target;
+use super::beta::beta_quantile;
+use super::hypergeometric::{binomial_tail, least_wrong};
+
+/// Sampled positives that a plan tolerates at most.
+const MOST_TOLERATED: u64 = 40;
+/// A price counts as lower from this share on.
+const LOWER: f64 = 0.999;
+
+/// What to do after a batch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Next {
+    /// Evaluate another batch.
+    Batch,
+    /// Audit the rest by a sample that tolerates so many positives.
+    Audit(u64),
+}
+
+/// The plan so far.
+#[derive(Debug)]
+pub(super) struct YieldPlan {
+    /// Unknown pairs.
+    pairs: u64,
+    target: Target,
+    batch: u64,
+    evaluated: u64,
+    yields: Vec<f64>,
+    lowest: f64,
+    without_gain: u32,
+}
+
+impl YieldPlan {
+    /// For `pairs` unknown pairs of `items`.
+    pub(super) fn new(pairs: u64, items: usize, target: Target) -> Self {
+        let batch = (items as u64 / 2).max(1);
+        Self { pairs, target, batch, evaluated: 0, yields: Vec::new(), lowest: f64::INFINITY, without_gain: 0 }
+    }
+
+    /// Size of the next batch.
+    pub(super) fn batch(&self) -> u64 {
+        self.batch.min(self.pairs - self.evaluated)
+    }
+
+    /// Takes the positives of a batch; `found` counts all positives that are known.
+    pub(super) fn note(&mut self, positives: u64, found: u64) -> Next {
+        self.evaluated += self.batch();
+        self.batch = (self.batch + self.batch / 4).max(self.batch + 1);
+        self.yields.push(positives as f64);
+        let cost = self.cheapest(self.expected(), found);
+        let (price, tolerated) = cost.unwrap_or((self.pairs as f64, 0));
+        if price < LOWER * self.lowest {
+            self.lowest = price;
+            self.without_gain = 0;
+        } else {
+            self.without_gain += 1;
+        }
+        match cost {
+            Some(_) if self.without_gain >= 2 => Next::Audit(tolerated),
+            _ => Next::Batch,
+        }
+    }
+
+    /// M̂.
+    fn expected(&self) -> f64 {
+        let all: f64 = self.yields.iter().sum();
+        if self.yields.len() < 2 {
+            return all + 1.0;
+        }
+        let last = &self.yields[self.yields.len().saturating_sub(4)..];
+        let half = last.len() / 2;
+        let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
+        let (earlier, later) = (mean(&last[..half]), mean(&last[last.len() - half..]));
+        let ratio = ((later + 0.1) / (earlier + 0.1)).powf(1.0 / half as f64).min(0.97);
+        let batches_left = (self.pairs as f64 / self.evaluated as f64).ln() / 1.25_f64.ln();
+        (later * ratio / (1.0 - ratio)).min(later * batches_left) + 0.3
+    }
+
+    /// Price and tolerated misses of an audit from here; `None` if only all pairs would do.
+    fn cheapest(&self, misses: f64, found: u64) -> Option<(f64, u64)> {
+        let unseen = least_wrong(found, self.target.recall()) as f64;
+        let share = |x: u64| beta_quantile(1.0 - self.target.delta(), x as f64 + 1.0, unseen);
+        let tolerated = (0..MOST_TOLERATED).find(|&x| binomial_tail(misses, share(x), x) >= 0.5)?;
+        let (done, all) = (self.evaluated as f64, self.pairs as f64);
+        Some((done + share(tolerated) * (all - done), tolerated))
+    }
+}

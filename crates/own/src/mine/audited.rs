@@ -1,0 +1,255 @@
+//! `--target-recall` of `mine` and `dedupe`: pairs by their estimates, and an audit of the pairs that are left out.
+//!
+//! The draw of the audit depends on the seed, the threshold and the target alone, and the cut on scores that the store keeps: a run that was killed repeats
+//! both without a call. Pairs with a landmark are known; what else the store holds takes no call when its turn comes.
+
+use landmark_core::oracle::{Oracle, Pair};
+use landmark_core::stream::stream;
+use landmark_harness::experiments::own_data::Statement;
+use landmark_harness::invocation::UsageError;
+use landmark_harness::run::RunError;
+use landmark_harness::sweep::context::SweepContext;
+use landmark_neighbours::recall::{
+    AuditedPairs, Batch, PairQuery, PairSource, PairsEnd, Target, least_wrong, most_unseen, pairs_with_recall,
+    sample_size,
+};
+use landmark_report::amounts::count;
+use landmark_tasks::neighbours::{ScoredPair, SignedVectors, best_pairs};
+use miette::{IntoDiagnostic, Report, Result};
+use ndarray::{Array2, Axis};
+
+use super::{Found, Mined, Own, Wanted, all_pairs, missing};
+use crate::calls::checks;
+
+impl Own {
+    /// Pairs of at least `wanted.at_least`, with a guaranteed recall.
+    pub(super) fn audited_pairs(&self, context: &SweepContext<'_>, wanted: Wanted, target: Target) -> Result<Found> {
+        let Some(at_least) = wanted.at_least else {
+            let help = "say from which similarity on, as in `--at-least 0.8`".to_owned();
+            return Err(UsageError::new("a recall is one of the pairs at or above a similarity", Some(help)).into());
+        };
+        let info = &self.factors.info;
+        let oracle = context.similarities(info.gamma).into_diagnostic()?;
+        let mut known = self.landmark_pairs(oracle.as_ref(), at_least, None)?;
+        let query = PairQuery {
+            items: info.items,
+            at_least,
+            target,
+            known: self.pairs_of_columns(),
+            known_positives: known.len() as u64,
+        };
+        if wanted.dry_run {
+            return Ok(Found { text: self.least_calls(context, query), ..Found::default() });
+        }
+        let others = self.others();
+        let vectors = self.factors.vectors.select(Axis(0), &others);
+        // without a word of the user, a priced score is asked for no more than the factors took
+        let columns = self.pairs_of_columns() * context.metered.shape().evaluations_per_pair;
+        let agreed = match wanted.budget {
+            Some(budget) => Some(budget),
+            None => context.problem.is_priced.then_some(columns),
+        };
+        let mut source = Source {
+            own: self,
+            context,
+            oracle: oracle.as_ref(),
+            is_landmark: self.places().iter().map(Option::is_some).collect(),
+            others,
+            vectors,
+            agreed,
+            refused: None,
+            query,
+        };
+        let names = format!("pairs from {at_least} on, {} at {}", target.recall(), target.delta());
+        let mut rng = stream(context.run.seed, context.problem.dataset.as_str(), &names, 0);
+        let found = pairs_with_recall(query, &mut source, &mut rng)?;
+        let refused = source.refused.take();
+        let spent = context.metered.spent().evaluations;
+        let statement = self.statement(query, &found, known.len() + found.found.len(), spent);
+        let mut text = words(&found, query, refused, wanted.budget.is_some());
+        text += &format!("{} pairs scored, {} calls now\n", count(found.by_estimate + found.audited), count(spent));
+        known.extend(
+            found
+                .found
+                .iter()
+                .map(|&((first, second), score)| Mined { pair: ScoredPair { first, second, score }, exact: true }),
+        );
+        let is_cut_short = !matches!(found.end, PairsEnd::Reached | PairsEnd::Exact);
+        Ok(Found { pairs: known, text, statement, is_cut_short })
+    }
+
+    /// What is known of the recall; `None` if nothing is.
+    fn statement(&self, query: PairQuery, found: &AuditedPairs, listed: usize, spent: u64) -> Option<Statement> {
+        let lower = match found.end {
+            PairsEnd::Reached => query.target.recall(),
+            PairsEnd::Exact => 1.0,
+            PairsEnd::Below { lower } => lower,
+            PairsEnd::NothingFound { .. } | PairsEnd::NotAudited { .. } => return None,
+        };
+        let reached = lower >= query.target.recall();
+        let bound = if found.end == PairsEnd::Exact { "all pairs" } else { "audited pairs, hypergeometric" };
+        let enough = format!("a larger `--budget` goes on from here ({} pairs are listed)", count(listed as u64));
+        Some(Statement {
+            k: None,
+            at_least: Some(query.at_least),
+            target_recall: query.target.recall(),
+            delta: query.target.delta(),
+            reached,
+            recall: found.recall,
+            lower,
+            bound: bound.to_owned(),
+            rows: usize::try_from(found.audited).unwrap_or(usize::MAX),
+            landmarks: self.factors.info.landmarks.len(),
+            scored_pairs: found.by_estimate + found.audited,
+            evaluations: spent,
+            calls_per_item: spent as f64 / query.items.max(1) as f64,
+            enough: (!reached).then_some(enough),
+        })
+    }
+
+    /// The least that a search takes, for a dry run: its first batch, and an audit that meets no positive.
+    fn least_calls(&self, context: &SweepContext<'_>, query: PairQuery) -> String {
+        let (n, s) = (query.items as f64, self.factors.info.landmarks.len().max(1) as f64);
+        let unknown = all_pairs(query.items as u64) - query.known;
+        // pairs with a landmark stand for all of them
+        let expected = (query.known_positives as f64 * n / (2.0 * s)).max(1.0).floor();
+        // a number of pairs, far below 2⁵²
+        let unseen = least_wrong(expected as u64, query.target.recall());
+        let first = (query.items as u64 / 2).min(unknown);
+        let audit = sample_size(unknown - first, unseen, 0, query.target.delta());
+        let price = context.metered.shape().evaluations_per_pair;
+        format!(
+            "{} pairs of the landmark columns reach {}; about {} of all are expected to\nat least {} calls: {} pairs by their estimates and an audit of \
+             {}; more if the estimates are poor, {} at most\n{}",
+            count(query.known_positives),
+            query.at_least,
+            count(expected as u64),
+            count((first + audit) * price),
+            count(first),
+            count(audit),
+            count(unknown * price),
+            checks(context)
+        )
+    }
+}
+
+/// Pairs of the factors' items, scored by the oracle.
+struct Source<'a, 'b> {
+    own: &'a Own,
+    context: &'a SweepContext<'b>,
+    oracle: &'a dyn Oracle,
+    is_landmark: Vec<bool>,
+    /// Items that are no landmark, and their factors.
+    others: Vec<usize>,
+    vectors: Array2<f64>,
+    /// Calls that may be made.
+    agreed: Option<u64>,
+    /// Why the search was not allowed to go on.
+    refused: Option<String>,
+    query: PairQuery,
+}
+
+impl PairSource for Source<'_, '_> {
+    type Error = Report;
+
+    fn is_known(&self, (i, j): Pair) -> bool {
+        self.is_landmark[i] || self.is_landmark[j]
+    }
+
+    fn best(&mut self, wanted: usize) -> Vec<Pair> {
+        let scattered = self.own.factors.scattered.as_ref().map(|scattered| scattered.select(&self.others));
+        let vectors = SignedVectors {
+            vectors: self.vectors.view(),
+            signature: &self.own.factors.signature,
+            scattered: scattered.as_ref(),
+        };
+        let (_progress, done) = self.own.progress("items done");
+        let best = best_pairs(vectors, wanted, f64::NEG_INFINITY, done);
+        best.into_iter().map(|pair| (self.others[pair.first], self.others[pair.second])).collect()
+    }
+
+    fn evaluate(&mut self, pairs: &[Pair]) -> Result<Option<Vec<f64>>> {
+        let mut all = Vec::with_capacity(pairs.len());
+        let (_progress, mut done) = self.own.progress_over(pairs.len() as u64, "pairs scored");
+        for chunk in pairs.chunks(self.own.pairs_at_a_time()) {
+            let mut scores = vec![0.0; chunk.len()];
+            match self.oracle.evaluate(chunk, &mut scores) {
+                Ok(()) => all.extend(scores),
+                Err(error) if error.is_exhausted() => return Ok(None),
+                Err(error) => return Err(RunError::from(error).into()),
+            }
+            done(all.len() as f64 / pairs.len() as f64);
+        }
+        Ok(Some(all))
+    }
+
+    fn may_evaluate(&mut self, batch: &Batch<'_>) -> Result<bool> {
+        let Some(agreed) = self.agreed else { return Ok(true) };
+        let spent = self.context.metered.spent().evaluations;
+        let calls = missing(self.context, batch.pairs)?;
+        // a program is checked once, before its first call
+        let checked = if spent == 0 && calls > 0 { self.context.most_checks() } else { 0 };
+        if spent + calls + checked <= agreed {
+            return Ok(true);
+        }
+        let needed = count(spent + calls + checked);
+        self.refused = Some(match batch.audited_of {
+            Some(left) => {
+                let price = self.context.metered.shape().evaluations_per_pair.max(1);
+                let sample = (agreed.saturating_sub(spent) / price).min(left);
+                let unseen = most_unseen(left, sample, 0, self.query.target.delta()) as f64;
+                let reach = batch.found as f64 / (batch.found as f64 + unseen);
+                format!(
+                    "the audit of {} of {} pairs takes {needed} calls in all, and {} are agreed to, which could show a recall of {reach:.2} at most",
+                    count(batch.pairs.len() as u64),
+                    count(left),
+                    count(agreed)
+                )
+            }
+            None => format!(
+                "the next {} pairs take {needed} calls in all, and {} are agreed to",
+                count(calls),
+                count(agreed)
+            ),
+        });
+        Ok(false)
+    }
+}
+
+/// How the search ended, as lines.
+fn words(found: &AuditedPairs, query: PairQuery, refused: Option<String>, has_budget: bool) -> String {
+    let (recall, delta) = (query.target.recall(), query.target.delta());
+    let audit = format!(
+        "{} pairs of the other {} were drawn and scored, {} of them similar",
+        count(found.audited),
+        count(found.below_cut),
+        count(found.missed)
+    );
+    let mut text = match found.end {
+        PairsEnd::Exact => format!("all pairs are known: every pair of at least {} is listed\n", query.at_least),
+        PairsEnd::Reached => format!("recall at least {recall} with probability {}: {audit}\n", 1.0 - delta),
+        PairsEnd::Below { lower } => {
+            format!(
+                "a recall of {recall} is not reached; at least {lower:.3} with probability {}: {audit}\n",
+                1.0 - delta
+            )
+        }
+        PairsEnd::NothingFound { sample } => format!(
+            "cannot state a recall: no pair of at least {} is among the {} that were scored by their estimates, and that there is none at all would take {} \
+             more; lower `--at-least`\n",
+            query.at_least,
+            count(found.by_estimate),
+            count(sample)
+        ),
+        PairsEnd::NotAudited { sample } => {
+            let planned =
+                sample.map_or_else(String::new, |sample| format!(" ({} pairs were to be audited)", count(sample)));
+            format!("nothing is known of the recall: the search ended before its audit{planned}\n")
+        }
+    };
+    if let Some(refused) = refused {
+        let next = if has_budget { "raise `--budget` to go on" } else { "`--budget N` agrees to more" };
+        text += &format!("{refused}; {next}\n");
+    }
+    text
+}
