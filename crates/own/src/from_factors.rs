@@ -126,6 +126,8 @@ impl Own {
                 if bill > 0 { checks(context) } else { String::new() }
             )));
         }
+        // a program is checked before its first call, by the same budget
+        let bill = if bill > 0 { bill + context.most_checks() } else { 0 };
         if let Some(budget) = budget.filter(|&budget| budget < bill) {
             let message =
                 format!("{asked} pairs must be scored for that recall, {bill} evaluations, and the budget is {budget}");
@@ -158,6 +160,7 @@ impl Own {
             scored_pairs: pairs.len() as u64,
             evaluations,
             calls_per_item: evaluations as f64 / n.max(1) as f64,
+            guaranteed: false,
             enough: None,
         };
         Ok(Answer::Lists(lists.finish(), Box::new(statement)))

@@ -232,6 +232,8 @@ impl Own {
             );
             return Ok(Found { text, ..Found::default() });
         }
+        // a program is checked before its first call, by the same budget
+        let bill = if bill > 0 { bill + context.most_checks() } else { 0 };
         if let Some(budget) = wanted.budget.filter(|&budget| self.options.workers && budget < bill) {
             let message =
                 format!("{asked} must be scored, {} evaluations, and the budget is {}", count(bill), count(budget));

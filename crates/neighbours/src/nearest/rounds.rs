@@ -77,8 +77,12 @@ impl RoundsParams {
         if self.candidates < 2 {
             return Err(BadParameter::new("candidates", self.candidates, "at least 2"));
         }
-        if let Some(growth) = self.growth.filter(|growth| !(growth.is_finite() && *growth > 0.0)) {
-            return Err(BadParameter::new("growth", growth, "a finite number above 0"));
+        // less would be millions of rounds of a pair each, and every round estimates all candidates again
+        if self.rounds > 1000 {
+            return Err(BadParameter::new("rounds", self.rounds, "at most 1,000"));
+        }
+        if let Some(growth) = self.growth.filter(|growth| !(growth.is_finite() && *growth >= 0.01)) {
+            return Err(BadParameter::new("growth", growth, "a finite number of at least 0.01"));
         }
         if self.columns == Some(1) {
             return Err(BadParameter::new(

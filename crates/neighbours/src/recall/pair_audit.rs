@@ -51,14 +51,15 @@ pub trait PairSource {
     /// True if the score of this pair was known before.
     fn is_known(&self, pair: Pair) -> bool;
 
-    /// The `count` unknown pairs of highest estimate, best first; fewer if there are no more. A longer list must begin with every shorter one.
+    /// The `count` unknown pairs of highest estimate, best first. A longer list must begin with every shorter one. Pairs may be missing, such as
+    /// those whose estimate is not a number: they come last.
     fn best(&mut self, count: usize) -> Vec<Pair>;
 
-    /// Scores of these pairs; `None` if a budget ends before the last of them. A pair that can't be scored has a score below the threshold.
+    /// Scores of these pairs, or of the first of them if a budget ends before the last. A pair that can't be scored has a score below the threshold.
     ///
     /// # Errors
     /// Whatever ends the search at once.
-    fn evaluate(&mut self, pairs: &[Pair]) -> Result<Option<Vec<f64>>, Self::Error>;
+    fn evaluate(&mut self, pairs: &[Pair]) -> Result<Vec<f64>, Self::Error>;
 
     /// True if these pairs may be evaluated; asked before every batch. `found` positives are known, and the search ends if it is refused.
     ///
@@ -186,7 +187,11 @@ impl<S: PairSource> Search<'_, S> {
         let end = self.cut.saturating_add(count);
         if self.order.len() < end {
             let all = usize::try_from(self.unknown).unwrap_or(usize::MAX);
-            self.order = self.source.best(end.saturating_mul(2).min(all));
+            let wanted = end.saturating_mul(2).min(all);
+            self.order = self.source.best(wanted);
+            if self.order.len() < wanted {
+                self.complete_order();
+            }
         }
         let end = end.min(self.order.len());
         let positive: HashSet<Pair> = self.found.iter().map(|&(pair, _)| pair).collect();
@@ -203,6 +208,15 @@ impl<S: PairSource> Search<'_, S> {
         Ok(true)
     }
 
+    /// Puts the pairs that have no place in the order at its end, so that none is left out for good.
+    fn complete_order(&mut self) {
+        let placed: HashSet<Pair> = self.order.iter().copied().collect();
+        let n = self.query.items;
+        let pairs = (0..n).flat_map(|i| (i + 1..n).map(move |j| (i, j)));
+        let rest: Vec<Pair> = pairs.filter(|pair| !placed.contains(pair) && !self.source.is_known(*pair)).collect();
+        self.order.extend(rest);
+    }
+
     /// Evaluates pairs and keeps the positive ones; false if the source ends it.
     fn evaluate(&mut self, pairs: &[Pair], audited_of: Option<u64>) -> Result<bool, S::Error> {
         if pairs.is_empty() {
@@ -211,13 +225,14 @@ impl<S: PairSource> Search<'_, S> {
         if !self.source.may_evaluate(&Batch { pairs, audited_of, found: self.positives })? {
             return Ok(false);
         }
-        let Some(scores) = self.source.evaluate(pairs)? else { return Ok(false) };
+        let scores = self.source.evaluate(pairs)?;
+        let is_whole = scores.len() == pairs.len();
         let least = self.query.at_least;
         let good = pairs.iter().copied().zip(scores).filter(|&(_, score)| score >= least);
         let before = self.found.len();
         self.found.extend(good);
         self.positives += (self.found.len() - before) as u64;
-        Ok(true)
+        Ok(is_whole)
     }
 
     /// Draws and evaluates the sample, and lowers the cut until it passes.

@@ -103,6 +103,7 @@ impl Own {
             scored_pairs: found.by_estimate + found.audited,
             evaluations: spent,
             calls_per_item: spent as f64 / query.items.max(1) as f64,
+            guaranteed: true,
             enough: (!reached).then_some(enough),
         })
     }
@@ -168,19 +169,19 @@ impl PairSource for Source<'_, '_> {
         best.into_iter().map(|pair| (self.others[pair.first], self.others[pair.second])).collect()
     }
 
-    fn evaluate(&mut self, pairs: &[Pair]) -> Result<Option<Vec<f64>>> {
+    fn evaluate(&mut self, pairs: &[Pair]) -> Result<Vec<f64>> {
         let mut all = Vec::with_capacity(pairs.len());
         let (_progress, mut done) = self.own.progress_over(pairs.len() as u64, "pairs scored");
         for chunk in pairs.chunks(self.own.pairs_at_a_time()) {
             let mut scores = vec![0.0; chunk.len()];
             match self.oracle.evaluate(chunk, &mut scores) {
                 Ok(()) => all.extend(scores),
-                Err(error) if error.is_exhausted() => return Ok(None),
+                Err(error) if error.is_exhausted() => break,
                 Err(error) => return Err(RunError::from(error).into()),
             }
             done(all.len() as f64 / pairs.len() as f64);
         }
-        Ok(Some(all))
+        Ok(all)
     }
 
     fn may_evaluate(&mut self, batch: &Batch<'_>) -> Result<bool> {
@@ -196,7 +197,7 @@ impl PairSource for Source<'_, '_> {
         self.refused = Some(match batch.audited_of {
             Some(left) => {
                 let price = self.context.metered.shape().evaluations_per_pair.max(1);
-                let sample = (agreed.saturating_sub(spent) / price).min(left);
+                let sample = (agreed.saturating_sub(spent + checked) / price).min(left);
                 let unseen = most_unseen(left, sample, 0, self.query.target.delta()) as f64;
                 let reach = batch.found as f64 / (batch.found as f64 + unseen);
                 format!(

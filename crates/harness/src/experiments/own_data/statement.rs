@@ -44,6 +44,9 @@ pub struct Statement {
     pub evaluations: u64,
     /// The same for each item.
     pub calls_per_item: f64,
+    /// True if the bound is a guarantee by an audit; false if held-out columns estimate it, or an earlier version stated it.
+    #[serde(default)]
+    pub guaranteed: bool,
     /// Rows that would have been enough, where the target was not reached.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub enough: Option<String>,
@@ -57,6 +60,9 @@ impl Statement {
             (Some(k), _) => format!("the true {k} nearest"),
             (None, at_least) => format!("all pairs at or above {}", at_least.unwrap_or_default()),
         };
+        if !self.guaranteed {
+            return format!("recall of {of}: {recall:.3} by an estimate, no guarantee ({bound}, {rows} rows)");
+        }
         format!(
             "recall of {of}: {recall:.3} estimated, at least {lower:.3} with probability {} ({bound}, {rows} rows)",
             1.0 - delta
@@ -96,7 +102,7 @@ pub(super) fn table(folder: &Path) -> Option<TableSpec> {
             what,
             format!("{} at δ = {}: {verdict}", stated.target_recall, stated.delta),
             format!("{:.3}", stated.recall),
-            format!("{:.3}", stated.lower),
+            if stated.guaranteed { format!("{:.3}", stated.lower) } else { "no guarantee".to_owned() },
             stated.bound,
             stated.rows.to_string(),
             count(stated.evaluations),
