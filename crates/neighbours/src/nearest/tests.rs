@@ -292,7 +292,7 @@ fn errors_name_the_proxy_and_the_next_step() {
         (RoundsParams { share: 1.5, ..RoundsParams::default() }, "`share` is 1.5, but must be between 0 and 1"),
         (
             RoundsParams { growth: Some(0.0), ..RoundsParams::default() },
-            "`growth` is 0, but must be a finite number above 0",
+            "`growth` is 0, but must be a finite number of at least 0.01",
         ),
     ] {
         assert_eq!(params.check().unwrap_err().to_string(), message);
