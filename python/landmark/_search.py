@@ -189,7 +189,7 @@ class Search(Opening):
         if not rescore and target_recall is None:
             warnings.warn(
                 "these pairs are estimates, and their recall is not known: `mine(threshold, budget=CALLS)` searches for more, "
-                "`target_recall=0.9` states a recall",
+                "`target_recall=0.9` estimates the recall",
                 stacklevel=2,
             )
         near, near_scores = self._factors.landmark_pairs(threshold)

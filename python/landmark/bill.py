@@ -81,6 +81,8 @@ class Bill:
 class Recall:
     """Share of the true neighbours, or pairs, that was found, as far as it can be stated: at least `lower` with probability 1 − `delta`.
 
+    This holds for `kneighbors` where `is_reached` is true. For `mine`, and for a search that a budget ended, `lower` is an estimate.
+
     Where the budget ended before anything was known `is_reached` is false, `recall` NaN and `lower` 0.
     """
 

@@ -111,7 +111,8 @@ fn search(context: &SweepContext<'_>, wanted: &Recalled, audit: Audit) -> Result
         scored_pairs: last.map_or(0, |step| step.asked),
         evaluations,
         calls_per_item: evaluations as f64 / n.max(1) as f64,
-        guaranteed: true,
+        // the bound of a search that ended early was looked at in every round
+        guaranteed: refused.is_none(),
         enough: refused.map(in_words),
     };
     let text = statement.lines();

@@ -141,10 +141,15 @@ impl Ready {
         let Audited { lists, rows, bound, steps, refused, .. } = found.map_err(SearchError::Audit)?;
         let last = steps.last().copied();
         let asked = last.map_or(0, |step| step.asked);
+        // the bound of the step at which the search stopped was chosen by looking
+        let lower = match refused {
+            None => audit.target.recall(),
+            Some(_) => last.map_or(0.0, |step| step.lower),
+        };
         let all = self.rounds.bill(shape, !self.proxies.is_empty()).pairs;
         let statement = json!({
             "target_recall": audit.target.recall(), "delta": audit.target.delta(), "reached": refused.is_none(),
-            "recall": last.map(|step| step.recall), "lower": last.map_or(0.0, |step| step.lower),
+            "recall": last.map(|step| step.recall), "lower": lower,
             "bound": bound.to_string(), "audited_rows": rows.len(), "scored_pairs": asked,
             "cut_short": refused.is_some() && asked < all, "enough": refused.map(in_words),
         });

@@ -99,16 +99,6 @@ impl PairAudit {
         Self { items, estimates, between_landmarks }
     }
 
-    /// True where so few positives bound the recall below the target even if every one of them were estimated above all others, and
-    /// each counted as drawn by itself: what [`threshold`](Self::threshold) refuses whatever the estimates are.
-    pub fn is_hopeless(&self, target: Target) -> bool {
-        let totals = self.totals();
-        let needed = self.needed(&totals, target.recall());
-        let most = if totals.left > 0.0 { totals.positives / totals.left } else { f64::INFINITY };
-        let finds = totals.trust(target.delta()) * most;
-        needed > 0.0 && clopper_pearson(finds, finds, target.delta()) < needed
-    }
-
     /// Positive pairs with a landmark, which are found.
     fn found(&self) -> usize {
         self.estimates.iter().map(Vec::len).sum::<usize>() + self.between_landmarks

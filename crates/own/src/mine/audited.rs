@@ -43,7 +43,7 @@ impl Own {
         }
         let others = self.others();
         let vectors = self.factors.vectors.select(Axis(0), &others);
-        // without a word of the user, a priced score is asked for no more than the factors took
+        // unless `--budget` is given, a priced score is asked for no more than the factors took
         let columns = self.pairs_of_columns() * context.metered.shape().evaluations_per_pair;
         let agreed = match wanted.budget {
             Some(budget) => Some(budget),
@@ -88,7 +88,7 @@ impl Own {
         };
         let reached = lower >= query.target.recall();
         let bound = if found.end == PairsEnd::Exact { "all pairs" } else { "audited pairs, hypergeometric" };
-        let enough = format!("a larger `--budget` goes on from here ({} pairs are listed)", count(listed as u64));
+        let enough = format!("a larger `--budget` continues from here ({} pairs are listed)", count(listed as u64));
         Some(Statement {
             k: None,
             at_least: Some(query.at_least),
@@ -201,17 +201,15 @@ impl PairSource for Source<'_, '_> {
                 let unseen = most_unseen(left, sample, 0, self.query.target.delta()) as f64;
                 let reach = batch.found as f64 / (batch.found as f64 + unseen);
                 format!(
-                    "the audit of {} of {} pairs takes {needed} calls in all, and {} are agreed to, which could show a recall of {reach:.2} at most",
+                    "the audit of {} of {} pairs takes {needed} calls in all, and {} are allowed, which could show a recall of {reach:.2} at most",
                     count(batch.pairs.len() as u64),
                     count(left),
                     count(agreed)
                 )
             }
-            None => format!(
-                "the next {} pairs take {needed} calls in all, and {} are agreed to",
-                count(calls),
-                count(agreed)
-            ),
+            None => {
+                format!("the next {} pairs take {needed} calls in all, and {} are allowed", count(calls), count(agreed))
+            }
         });
         Ok(false)
     }
@@ -249,7 +247,7 @@ fn words(found: &AuditedPairs, query: PairQuery, refused: Option<String>, has_bu
         }
     };
     if let Some(refused) = refused {
-        let next = if has_budget { "raise `--budget` to go on" } else { "`--budget N` agrees to more" };
+        let next = if has_budget { "raise `--budget` to continue" } else { "pass `--budget CALLS` to allow more" };
         text += &format!("{refused}; {next}\n");
     }
     text

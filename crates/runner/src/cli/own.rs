@@ -318,7 +318,7 @@ pub struct ScoringArgs {
     /// Score the N nearest of each item by the oracle itself; pairs with a landmark are known
     #[arg(long, value_name = "N", value_parser = at_least_one, conflicts_with = "target_recall")]
     pub rescore: Option<usize>,
-    /// Score as many pairs as it takes to find this share of all that reach `--at-least`
+    /// Score pairs until this share of all that reach `--at-least` is found, as an audit of a random sample says
     #[arg(long, value_name = "SHARE", requires = "at_least", value_parser = number)]
     pub target_recall: Option<f64>,
     /// Probability with which that may fail

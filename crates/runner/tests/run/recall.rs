@@ -71,9 +71,9 @@ fn a_recall_that_takes_more_calls_than_the_columns_did_asks_first() {
     // exp(−.05 · 59) = .052: every pair is wanted
     let mine = ["mine", "config.yaml", "--set", "ranks=8", "--at-least", "0.05", "--target-recall", "0.8"];
     let ended = scratch.say(&mine);
-    assert!(ended.code == Some(3) && ended.out.contains("444 are agreed to"), "{}{}", ended.out, ended.err);
+    assert!(ended.code == Some(3) && ended.out.contains("444 are allowed"), "{}{}", ended.out, ended.err);
     assert!(
-        ended.out.contains("nothing is known of the recall") && ended.out.contains("`--budget N` agrees"),
+        ended.out.contains("nothing is known of the recall") && ended.out.contains("`--budget CALLS`"),
         "{}",
         ended.out
     );

@@ -1,7 +1,7 @@
 //! All pairs from a similarity on: factors of uniform columns around the proxy estimate every pair, and those at or above a threshold θ on the estimate are evaluated.
 //!
 //! ```text
-//! held-out columns     θ by `recall::PairAudit`, as `mine --target-recall` has it
+//! held-out columns     θ by `recall::PairAudit`, the rule that audited pairs replaced in `mine --target-recall`; a baseline
 //! columns believed     θ by the same columns, without a bound
 //! labels               no columns: so many labels an item, drawn by the proxy; θ on the proxy by `recall::LabelSample` (SUPG, LOTUS)
 //! told the truth       the highest θ on the estimate that finds the share

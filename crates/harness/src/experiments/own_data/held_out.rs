@@ -12,7 +12,7 @@ use landmark_core::approximation::{Embedding, Known};
 use landmark_core::landmarks::Landmarks;
 use landmark_core::oracle::{Oracle, block_of};
 use landmark_core::stream::stream;
-use landmark_neighbours::recall::{PairAudit, Target, depth_shares, folds};
+use landmark_neighbours::recall::{PairAudit, depth_shares, folds};
 use ndarray::{Array1, Array2};
 
 use crate::config::{LandmarkConfig, MatrixSubject};
@@ -50,39 +50,11 @@ pub fn not_uniform(matrix: &MatrixSubject) -> Option<String> {
 }
 
 impl Judged<'_> {
-    /// Estimate from held-out columns of all pairs with K ≥ `at_least`; without a fit where their number alone refuses the target.
-    ///
-    /// # Errors
-    /// Those of the store and of the fits.
-    pub fn pairs(&self, context: &SweepContext<'_>, at_least: f64, target: Target) -> Result<PairAudit, JobError> {
-        let is_column = self.is_column(context);
-        let counted = self.counted(context, at_least, &is_column)?;
-        if counted.is_hopeless(target) {
-            return Ok(counted);
-        }
-        let oracle = context.metered.similarities(context.fixed_gamma())?;
-        pairs(oracle.as_ref(), self.columns, at_least, |held| self.fit_without(context, oracle.as_ref(), held))
-    }
-
-    /// The positives of the columns, as if all were estimated above everything else.
-    fn counted(&self, context: &SweepContext<'_>, at_least: f64, is_column: &[bool]) -> Result<PairAudit, JobError> {
-        let oracle = context.metered.similarities(context.fixed_gamma())?;
-        let items: Vec<usize> = (0..is_column.len()).collect();
-        let (mut estimates, mut between) = (Vec::with_capacity(self.columns.len()), 0);
-        for &landmark in self.columns {
-            let column = block_of(oracle.as_ref(), &items, &[landmark])?;
-            let good: Vec<usize> = items.iter().copied().filter(|&item| column[[item, 0]] >= at_least).collect();
-            between += good.iter().filter(|&&item| is_column[item] && item < landmark).count();
-            estimates.push(vec![f64::INFINITY; good.iter().filter(|&&item| !is_column[item]).count()]);
-        }
-        Ok(PairAudit::new(items.len(), estimates, between))
-    }
-
     /// Share of the k nearest of every held-out landmark among the columns of its fit and its `depth` best candidates, depth by depth:
     /// (depth, shares).
     ///
     /// # Errors
-    /// As [`pairs`](Self::pairs).
+    /// Those of the store and of the fits.
     pub fn depths(&self, context: &SweepContext<'_>, k: usize) -> Result<Vec<(usize, Vec<f64>)>, JobError> {
         let items = context.problem.items();
         let depths = depths(items);
@@ -102,12 +74,6 @@ impl Judged<'_> {
             by_depth.iter_mut().zip(shares).for_each(|(at, share)| at.push(share));
         })?;
         Ok(depths.into_iter().zip(by_depth).collect())
-    }
-
-    fn is_column(&self, context: &SweepContext<'_>) -> Vec<bool> {
-        let mut is_column = vec![false; context.problem.items()];
-        self.columns.iter().for_each(|&item| is_column[item] = true);
-        is_column
     }
 
     /// The method of the factors on the columns that are left, at the largest rank that these allow.
