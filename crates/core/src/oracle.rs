@@ -16,7 +16,7 @@ use std::fmt;
 
 use std::sync::Arc;
 
-use ndarray::{Array2, ArrayView2, ArrayViewMut2};
+use ndarray::{Array2, ArrayView2, ArrayViewMut2, CowArray, Ix2};
 use serde::{Deserialize, Serialize};
 
 use crate::parameter::BadParameter;
@@ -91,6 +91,11 @@ pub trait Oracle: Send + Sync {
         None
     }
 
+    /// Vectors that describe the items, n × d, whatever scores are made of them: items with similar ones have similar scores with others.
+    fn features(&self) -> Option<CowArray<'_, f64, Ix2>> {
+        self.vectors().map(CowArray::from)
+    }
+
     /// True where every score that it answers was checked to be finite already.
     fn is_checked(&self) -> bool {
         false
@@ -147,6 +152,10 @@ macro_rules! forward_to_the_pointee {
 
             fn vectors(&self) -> Option<ArrayView2<'_, f64>> {
                 (**self).vectors()
+            }
+
+            fn features(&self) -> Option<CowArray<'_, f64, Ix2>> {
+                (**self).features()
             }
 
             fn is_checked(&self) -> bool {

@@ -3,7 +3,8 @@
 //! ```text
 //! some rows of s columns; the rest of them, if items differ in popularity by more than the proxies tell; else none
 //! s columns → popularity h → candidates (top by the proxy, top by the link)
-//! R times:   ranks, where they tell more; link on all known pairs; row kriging of what it leaves over; evaluate the pairs that stand highest
+//! R times:   ranks, where they tell more; link on all known pairs; row kriging and a Gaussian process over pairs of what it leaves over,
+//!            weighed by pairs that were hidden from both; evaluate the pairs that stand highest
 //! the lists: exact where evaluated, estimates elsewhere
 //! ```
 //! Which pairs are evaluated depends on scores; *how many* does not, so the bill is exact before the first call
@@ -27,6 +28,7 @@ mod best;
 mod columns;
 mod factors;
 mod kriging;
+mod pairwise;
 mod places;
 mod pool;
 mod prefetch;

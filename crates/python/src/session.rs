@@ -19,7 +19,7 @@ use std::thread;
 use std::time::Duration;
 
 use landmark_core::oracle::{Identity, Oracle, OracleError, Pair, Symmetry};
-use ndarray::{ArrayView2, ArrayViewMut2};
+use ndarray::{ArrayView2, ArrayViewMut2, CowArray, Ix2};
 use numpy::{IntoPyArray, PyReadonlyArray1};
 use pyo3::exceptions::{PyException, PyKeyboardInterrupt, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -253,6 +253,10 @@ impl<O: Oracle> Oracle for Interruptible<O> {
 
     fn vectors(&self) -> Option<ArrayView2<'_, f64>> {
         self.inner.vectors()
+    }
+
+    fn features(&self) -> Option<CowArray<'_, f64, Ix2>> {
+        self.inner.features()
     }
 
     fn is_checked(&self) -> bool {

@@ -3,7 +3,7 @@
 //! Sits above the store, so that what is stored is the raw distance and a search over γ evaluates nothing. Its identity
 //! covers the parameters; a known diagonal maps through.
 
-use ndarray::ArrayViewMut2;
+use ndarray::{ArrayViewMut2, CowArray, Ix2};
 
 use super::{Identity, Oracle, OracleError, Pair, Symmetry, ask_block, ask_pairs, check_finite, check_finite_block};
 use crate::parameter::BadParameter;
@@ -137,6 +137,10 @@ impl<O: Oracle> Oracle for Kernelized<O> {
     }
 
     /// Of a finite score too a kernel can make an infinity.
+    fn features(&self) -> Option<CowArray<'_, f64, Ix2>> {
+        self.inner.features()
+    }
+
     fn evaluate(&self, pairs: &[Pair], out: &mut [f64]) -> Result<(), OracleError> {
         ask_pairs(&self.inner, pairs, out)?;
         out.iter_mut().for_each(|score| *score = self.kernel.apply(*score));

@@ -10,7 +10,7 @@
 
 use multiversion::multiversion;
 use multiversion::target::target_cfg_f;
-use ndarray::{Array2, ArrayView1, ArrayViewMut2, Axis};
+use ndarray::{Array2, ArrayView1, ArrayViewMut2, Axis, CowArray, Ix2};
 use rayon::prelude::*;
 
 use super::{DistinctPairs, EmbeddingProxy, Identity, Oracle, OracleError, OracleShape, Pair, Symmetry, check_indices};
@@ -193,6 +193,10 @@ impl Oracle for VectorKernel {
 
     fn known_diagonal(&self) -> Option<f64> {
         matches!(self.function, VectorFunction::Rbf { .. }).then_some(1.0)
+    }
+
+    fn features(&self) -> Option<CowArray<'_, f64, Ix2>> {
+        self.products.features()
     }
 
     fn evaluate(&self, pairs: &[Pair], out: &mut [f64]) -> Result<(), OracleError> {

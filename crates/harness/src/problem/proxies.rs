@@ -7,7 +7,7 @@ use landmark_data::{Corpus, TokenRules, matrices};
 use landmark_oracles::combined::{Normalised, SparseVectors};
 use landmark_oracles::neural::ModelFiles;
 use landmark_oracles::wmd::{Rwmd, Wcd};
-use ndarray::{Array2, ArrayView2, ArrayViewMut2, Axis};
+use ndarray::{Array2, ArrayView2, ArrayViewMut2, Axis, CowArray, Ix2};
 
 use super::served::Served;
 use crate::config::{ConfigPath, MatrixSubject, ProxyKind, RunSettings};
@@ -176,6 +176,10 @@ impl Oracle for Kept {
 
     fn vectors(&self) -> Option<ArrayView2<'_, f64>> {
         self.inner.vectors()
+    }
+
+    fn features(&self) -> Option<CowArray<'_, f64, Ix2>> {
+        self.inner.features()
     }
 
     fn evaluate(&self, pairs: &[Pair], out: &mut [f64]) -> Result<(), OracleError> {

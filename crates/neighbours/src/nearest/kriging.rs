@@ -110,12 +110,18 @@ impl<'a> Kernel<'a> {
         Ok(Some(Turned { values, vectors, left }))
     }
 
-    /// c_ij of every slot (i, j) that has no score yet; 0 in the others, and in rows whose G is not positive definite.
-    pub(super) fn predict(&self, pool: &Pool, link: &[f64], lambda: f64) -> Result<Vec<f64>, OracleError> {
+    /// c_ij of every slot (i, j) that has no score yet and is `wanted`; 0 in the others, and in rows whose G is not positive definite.
+    pub(super) fn predict(
+        &self,
+        pool: &Pool,
+        link: &[f64],
+        lambda: f64,
+        wanted: impl Fn(usize) -> bool + Sync,
+    ) -> Result<Vec<f64>, OracleError> {
         let mut predicted = vec![0.0; pool.slots()];
         by_rows(pool.starts(), &mut predicted)
             .enumerate()
-            .map(|(i, out)| self.predict_row(pool, link, lambda, i, out))
+            .map(|(i, out)| self.predict_row(pool, link, lambda, &wanted, (i, out)))
             .collect::<Result<(), _>>()?;
         Ok(predicted)
     }
@@ -125,11 +131,11 @@ impl<'a> Kernel<'a> {
         pool: &Pool,
         link: &[f64],
         lambda: f64,
-        i: usize,
-        out: &mut [f64],
+        wanted: &impl Fn(usize) -> bool,
+        (i, out): (usize, &mut [f64]),
     ) -> Result<(), OracleError> {
         let first = pool.row(i).start;
-        let targets: Vec<usize> = pool.row(i).filter(|&slot| !pool.is_asked(slot)).collect();
+        let targets: Vec<usize> = pool.row(i).filter(|&slot| !pool.is_asked(slot) && wanted(slot)).collect();
         let known = known(pool, i);
         if targets.is_empty() || known.is_empty() {
             return Ok(());

@@ -5,12 +5,13 @@
 
 use std::sync::Arc;
 
-use ndarray::{Array2, Axis};
+use ndarray::{Array2, Axis, s};
 use rayon::prelude::*;
 
 use super::best::Best;
 use super::rank_transform::RankTransform;
 use super::{NeighbourError, PROXY};
+use landmark_core::linalg;
 use landmark_core::oracle::{Oracle, OracleError, Pair, ask_block, ask_pairs};
 use landmark_core::popularity::{HubLink, Popularity};
 
@@ -239,6 +240,20 @@ impl Pool {
         self.others[row.clone()].binary_search(&j).ok().map(|place| row.start + place)
     }
 
+    /// Takes the scores of these slots and of their mirrors away, for a while.
+    pub(super) fn hide(&mut self, slots: &[usize]) {
+        for slot in slots.iter().flat_map(|&slot| [slot, self.mirror(slot)]).collect::<Vec<_>>() {
+            self.scores[slot] = UNKNOWN;
+        }
+    }
+
+    /// Shows them again.
+    pub(super) fn reveal(&mut self, slots: &[usize]) {
+        for slot in slots.iter().flat_map(|&slot| [slot, self.mirror(slot)]).collect::<Vec<_>>() {
+            self.scores[slot] = self.transform.at(self.raw[slot]);
+        }
+    }
+
     /// Writes a score into both slots; false where the pair is no candidate.
     pub(super) fn set(&mut self, i: usize, j: usize, score: f64) -> bool {
         let Some(slot) = self.slot(i, j) else { return false };
@@ -328,6 +343,30 @@ pub(super) fn scan(
     }
     let [first, second] = best;
     Ok(first.into_iter().zip(second).map(|(one, other)| one.into_items().chain(other.into_items()).collect()).collect())
+}
+
+/// The `width` best of every item by the link and what a process adds to it, given as factors and their weight: one pass over half of all pairs.
+pub(super) fn scan_estimates(
+    proxies: &[Arc<dyn Oracle>],
+    (link, popularity): (&HubLink, &Popularity),
+    (left, right, weight): (&Array2<f32>, &Array2<f32>, f64),
+    width: usize,
+) -> Result<Vec<Vec<u32>>, NeighbourError> {
+    let n = left.nrows();
+    let mut best = vec![Best::new(width); n];
+    let items: Vec<usize> = (0..n).collect();
+    for rows in items.chunks(BLOCK) {
+        let left = left.slice(s![rows[0]..rows[0] + rows.len(), ..]);
+        for cols in items[rows[0]..].chunks(BLOCK) {
+            let blocks = proxy_blocks(proxies, rows, cols)?;
+            let mut estimates = link_block(link, popularity.values(), &blocks, rows, cols);
+            let right = right.slice(s![cols[0]..cols[0] + cols.len(), ..]);
+            let process = linalg::single_product(left, right.t());
+            estimates.zip_mut_with(&process, |estimate, &process| *estimate += weight * f64::from(process));
+            offer(&mut best, &estimates, rows[0], cols[0]);
+        }
+    }
+    Ok(best.into_iter().map(|best| best.into_items().collect()).collect())
 }
 
 /// A block of every proxy.

@@ -39,6 +39,8 @@ pub struct RoundsParams {
     pub popularity: bool,
     /// The link and kriging may see ranks of the scores. Off for who wants to see what it does.
     pub rank_transform: bool,
+    /// A Gaussian process over pairs adds what it learns from the pairs of similar items. Off for who wants to see what it does.
+    pub pairwise: bool,
     /// Each round asks for this part of what was asked before, and `rounds` is not read: for who stops by a rule of his own.
     pub growth: Option<f64>,
 }
@@ -56,6 +58,7 @@ impl Default for RoundsParams {
             kriging: true,
             popularity: true,
             rank_transform: true,
+            pairwise: true,
             growth: None,
         }
     }

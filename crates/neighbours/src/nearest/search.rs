@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use super::columns::Columns;
 use super::kriging::JUDGES;
+use super::pairwise::Pairwise;
 use super::places::{places, ranked};
 use super::pool::{FAILED, Pool, scan};
 use super::rank_transform::RankTransform;
@@ -71,6 +72,10 @@ pub struct RoundReport {
     pub error_without: f64,
     /// The same with kriging, each entry left out.
     pub error_with: f64,
+    /// Weight of kriging in the estimates.
+    pub kriging_weight: f64,
+    /// Weight of the Gaussian process over pairs.
+    pub process_weight: f64,
 }
 
 /// The answer.
@@ -109,6 +114,11 @@ pub struct Search {
     /// True while the link and kriging see ranks.
     by_rank: bool,
     judges: Vec<usize>,
+    /// A uniform permutation of items.
+    order: Arc<[usize]>,
+    pairwise: Option<Pairwise>,
+    /// True once all pairs were looked at by the process.
+    is_scanned: bool,
     pool: Option<Pool>,
     /// Scores of pairs that are not in the pool yet.
     outside: Vec<(Pair, f64)>,
@@ -179,6 +189,9 @@ impl Search {
             popularity: [(); 2].map(|()| ColumnPopularity::unknown(n)),
             by_rank: false,
             judges: landmarks.independent().iter().copied().take(JUDGES).collect(),
+            order: landmarks.independent().into(),
+            pairwise: None,
+            is_scanned: false,
             pool: None,
             outside: Vec::new(),
             estimates: Vec::new(),
@@ -263,7 +276,7 @@ impl Search {
                     if round == 0 {
                         self.order_seeded();
                     }
-                    self.estimate()?;
+                    self.estimate(false)?;
                     let share = if self.proxies.is_empty() { 0.0 } else { self.rounds.params().share };
                     // a part of a count that fits in an f64
                     let of_proxy = (share * count as f64) as usize;
@@ -322,7 +335,7 @@ impl Search {
 
     /// The candidates of a search that asks for nothing more, made in its own memory.
     pub(crate) fn last_candidates(&mut self, depth: usize) -> Result<Vec<Vec<Neighbour>>, NeighbourError> {
-        self.estimate().map_err(|error| self.numbered(error))?;
+        self.estimate(true).map_err(|error| self.numbered(error))?;
         let known_first = self.lists_known_first;
         let (pool, estimates) = (self.pool.as_ref().expect("estimated"), &self.estimates);
         let value = |slot: usize| value(pool, estimates, slot);

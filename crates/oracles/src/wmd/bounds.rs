@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use landmark_core::oracle::{Identity, Oracle, OracleError, Pair, Symmetry};
 use multiversion::multiversion;
-use ndarray::{ArrayView2, ArrayViewMut2, Axis};
+use ndarray::{ArrayView2, ArrayViewMut2, Axis, CowArray, Ix2};
 use rayon::prelude::*;
 
 use super::distance_tables::{PairTable, score_pairs};
@@ -104,6 +104,10 @@ impl Oracle for Wcd {
         Some(0.0)
     }
 
+    fn features(&self) -> Option<CowArray<'_, f64, Ix2>> {
+        Some(self.clouds.centroids().into())
+    }
+
     fn evaluate(&self, pairs: &[Pair], out: &mut [f64]) -> Result<(), OracleError> {
         self.clouds.check(pairs, out.len(), "wcd")?;
         let room = Selection::default;
@@ -161,6 +165,10 @@ impl Oracle for Rwmd {
 
     fn known_diagonal(&self) -> Option<f64> {
         Some(0.0)
+    }
+
+    fn features(&self) -> Option<CowArray<'_, f64, Ix2>> {
+        Some(self.clouds.centroids().into())
     }
 
     fn evaluate(&self, pairs: &[Pair], out: &mut [f64]) -> Result<(), OracleError> {

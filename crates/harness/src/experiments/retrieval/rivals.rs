@@ -70,6 +70,8 @@ pub enum Rival {
 pub enum Without {
     /// None.
     Nothing,
+    /// The Gaussian process over pairs.
+    Process,
     /// Kriging of rows.
     Kriging,
     /// Popularity in the link.
@@ -163,6 +165,7 @@ impl Rival {
         Self::ShiftRidge,
         Self::Sum,
         Self::Rounds(Without::Nothing),
+        Self::Rounds(Without::Process),
         Self::Rounds(Without::Kriging),
         Self::Rounds(Without::Popularity),
         Self::Rounds(Without::RankTransform),
@@ -187,6 +190,7 @@ impl Rival {
     /// Ours, and ours without each of its parts.
     pub const PARTS: &'static [Self] = &[
         Self::Rounds(Without::Nothing),
+        Self::Rounds(Without::Process),
         Self::Rounds(Without::Kriging),
         Self::Rounds(Without::Popularity),
         Self::Rounds(Without::RankTransform),
@@ -208,6 +212,7 @@ impl Rival {
             Self::ShiftRidge => "shift_ridge_rescored",
             Self::Sum => "sum_rescored",
             Self::Rounds(Without::Nothing) => "rounds",
+            Self::Rounds(Without::Process) => "rounds_without_process",
             Self::Rounds(Without::Kriging) => "rounds_without_kriging",
             Self::Rounds(Without::Popularity) => "rounds_without_popularity",
             Self::Rounds(Without::RankTransform) => "rounds_without_rank_transform",
@@ -230,6 +235,7 @@ impl Rival {
             Self::ShiftRidge => "shift_ridge + rescore",
             Self::Sum => "proxy + shift_ridge + rescore",
             Self::Rounds(Without::Nothing) => "rounds",
+            Self::Rounds(Without::Process) => "rounds without the process over pairs",
             Self::Rounds(Without::Kriging) => "rounds without kriging",
             Self::Rounds(Without::Popularity) => "rounds without popularity",
             Self::Rounds(Without::RankTransform) => "rounds without the rank transform",
@@ -331,6 +337,7 @@ impl Ready<'_> {
         };
         let params = match without {
             Without::Nothing | Without::Proxy => default,
+            Without::Process => RoundsParams { pairwise: false, ..default },
             Without::Kriging => RoundsParams { kriging: false, ..default },
             Without::Popularity => RoundsParams { popularity: false, ..default },
             Without::RankTransform => RoundsParams { rank_transform: false, ..default },

@@ -4,8 +4,9 @@ use rayon::prelude::*;
 
 use super::{RoundReport, Search};
 use crate::nearest::kriging::{Choice, Kernel, concordance};
+use crate::nearest::pairwise::{self, Pairwise, Process, Weights};
 use crate::nearest::places::ranked;
-use crate::nearest::pool::{Pool, ROWS_PER_CHUNK, by_rows};
+use crate::nearest::pool::{Pool, ROWS_PER_CHUNK, by_rows, scan_estimates};
 use crate::nearest::rank_transform::RankTransform;
 use crate::nearest::{NeighbourError, PROXY};
 use landmark_core::oracle::OracleError;
@@ -22,6 +23,9 @@ const NEIGHBOURS: usize = 8;
 
 /// Neighbours of each of them: its nearest by the proxy.
 const NEIGHBOURS_OF_NEIGHBOUR: usize = 8;
+
+/// Items up to which all pairs are looked at in every round.
+const OFTEN: usize = 20_000;
 
 /// Popularity of the items by the scores of the columns, or by their ranks.
 #[derive(Clone)]
@@ -62,8 +66,8 @@ impl Search {
         HubLink::fit(self.proxies.len(), popularity.is_known(), n.div_ceil(ROWS_PER_CHUNK), rows)
     }
 
-    /// E of every candidate pair, unless it stands already.
-    pub(super) fn estimate(&mut self) -> Result<(), NeighbourError> {
+    /// E of every candidate pair, unless it stands already; `is_last`: no round follows, the lists do.
+    pub(super) fn estimate(&mut self, is_last: bool) -> Result<(), NeighbourError> {
         self.pool()?;
         if self.is_estimated {
             return Ok(());
@@ -80,14 +84,15 @@ impl Search {
             return Ok(());
         }
         self.expand(&link)?;
+        let (process, weights) = self.process(&link, is_last)?;
         let pool = self.pool.as_ref().expect("made above");
-        let mut estimates = vec![0.0; pool.slots()];
-        by_rows(pool.starts(), &mut estimates).enumerate().for_each(|(i, row)| {
-            for (value, slot) in row.iter_mut().zip(pool.row(i)) {
-                *value = self.linked(pool, &link, i, slot);
-            }
+        let mut estimates = self.linked_slots(pool, &link);
+        let (choice, kriged) = self.krige(pool, &estimates, |_| true)?;
+        let predicted = process.map(|process| pairwise::predict(&process, pool));
+        estimates.par_iter_mut().enumerate().filter(|&(slot, _)| !pool.is_asked(slot)).for_each(|(slot, value)| {
+            *value += kriged.as_ref().map_or(0.0, |kriged| weights.kriging * kriged[slot]);
+            *value += predicted.as_ref().map_or(0.0, |predicted| weights.process * predicted[slot]);
         });
-        let choice = self.krige(pool, &mut estimates)?;
         let judged = |i: &usize| pool.row(*i).filter(|&slot| pool.teaches(slot)).count();
         let count = self.judges.iter().map(judged).sum::<usize>().max(1) as f64;
         self.reports.push(RoundReport {
@@ -96,6 +101,8 @@ impl Search {
             lambda: choice.lambda,
             error_without: (choice.without / count).sqrt(),
             error_with: (choice.with / count).sqrt(),
+            kriging_weight: if choice.lambda.is_some() { weights.kriging } else { 0.0 },
+            process_weight: weights.process,
         });
         self.estimates = estimates;
         self.is_estimated = true;
@@ -155,7 +162,15 @@ impl Search {
     fn estimate_by_seed(&mut self) {
         self.estimates = self.by_seed();
         self.is_estimated = true;
-        let none = RoundReport { asked: self.asked, ranks: false, lambda: None, error_without: 0.0, error_with: 0.0 };
+        let none = RoundReport {
+            asked: self.asked,
+            ranks: false,
+            lambda: None,
+            error_without: 0.0,
+            error_with: 0.0,
+            kriging_weight: 0.0,
+            process_weight: 0.0,
+        };
         let (mut sum, mut count) = (0.0, 0.0);
         let pool = self.pool.as_ref().expect("made before");
         for slot in self.judges.iter().flat_map(|&i| pool.row(i)).filter(|&slot| pool.teaches(slot)) {
@@ -224,17 +239,111 @@ impl Search {
         Ok(())
     }
 
-    /// Adds to the link what kriging predicts of pairs without a score.
-    fn krige(&self, pool: &Pool, estimates: &mut [f64]) -> Result<Choice, NeighbourError> {
+    /// The link, slot by slot.
+    fn linked_slots(&self, pool: &Pool, link: &HubLink) -> Vec<f64> {
+        let mut linked = vec![0.0; pool.slots()];
+        by_rows(pool.starts(), &mut linked).enumerate().for_each(|(i, row)| {
+            for (value, slot) in row.iter_mut().zip(pool.row(i)) {
+                *value = self.linked(pool, link, i, slot);
+            }
+        });
+        linked
+    }
+
+    /// What kriging adds to the link at `wanted` slots without a score, the same in both slots of a pair; `None` where it adds nothing.
+    fn krige(
+        &self,
+        pool: &Pool,
+        linked: &[f64],
+        wanted: impl Fn(usize) -> bool + Sync,
+    ) -> Result<(Choice, Option<Vec<f64>>), NeighbourError> {
         let none = Choice { lambda: None, without: 0.0, with: 0.0 };
         let failed = |source| NeighbourError::Proxy { role: PROXY, number: 1, source };
-        let Some(kernel) = self.kernel().transpose().map_err(failed)? else { return Ok(none) };
-        let choice = kernel.choose(pool, estimates, &self.judges).map_err(failed)?;
-        let Some(lambda) = choice.lambda else { return Ok(choice) };
-        let predicted = kernel.predict(pool, estimates, lambda).map_err(failed)?;
-        estimates.par_iter_mut().enumerate().filter(|&(slot, _)| !pool.is_asked(slot)).for_each(|(slot, value)| {
-            *value += (predicted[slot] + predicted[pool.mirror(slot)]) / 2.0;
-        });
-        Ok(choice)
+        let Some(kernel) = self.kernel().transpose().map_err(failed)? else { return Ok((none, None)) };
+        let choice = kernel.choose(pool, linked, &self.judges).map_err(failed)?;
+        let Some(lambda) = choice.lambda else { return Ok((choice, None)) };
+        let rows = kernel.predict(pool, linked, lambda, wanted).map_err(failed)?;
+        let kriged = (0..rows.len()).into_par_iter().map(|slot| (rows[slot] + rows[pool.mirror(slot)]) / 2.0);
+        Ok((choice, Some(kriged.collect())))
+    }
+
+    /// The Gaussian process over pairs, fitted to what the link leaves over, and the weights of kriging and of it. Pairs that stand high by it become candidates.
+    fn process(&mut self, link: &HubLink, is_last: bool) -> Result<(Option<Process>, Weights), NeighbourError> {
+        let mut pool = self.pool.take().expect("made before");
+        let fitted = self.process_of(&mut pool, link, is_last);
+        self.pool = Some(pool);
+        let (process, weights) = fitted?;
+        if let Some(process) = &process {
+            self.scan_by(process, link, weights)?;
+        }
+        Ok((process, weights))
+    }
+
+    fn process_of(
+        &mut self,
+        pool: &mut Pool,
+        link: &HubLink,
+        is_last: bool,
+    ) -> Result<(Option<Process>, Weights), NeighbourError> {
+        if !self.rounds.params().pairwise || self.bill.is_plain || self.order.is_empty() {
+            return Ok((None, Weights::KRIGING));
+        }
+        let mut pairwise = match self.pairwise.take() {
+            Some(pairwise) => pairwise,
+            None => Pairwise::new(pool.len(), &self.order, &self.proxies)?,
+        };
+        let h = self.popularity().items.values();
+        let at = |i: usize, j: usize, proxies: &[f64]| link.at((h[i], h[j]), proxies);
+        let linked = self.linked_slots(pool, link);
+        if pairwise.is_to_be_weighed(is_last) {
+            let hidden = pairwise.hidden(pool);
+            if hidden.is_empty() {
+                pairwise.weigh_nothing();
+            } else {
+                let left: Vec<f64> = hidden.iter().map(|&slot| pool.scores[slot] - linked[slot]).collect();
+                pool.hide(&hidden);
+                let mut is_hidden = vec![false; pool.slots()];
+                hidden.iter().for_each(|&slot| {
+                    is_hidden[slot] = true;
+                    is_hidden[pool.mirror(slot)] = true;
+                });
+                let kriged = self.krige(pool, &linked, |slot| is_hidden[slot]);
+                let process = pairwise.fit(pool, &linked, &at, true);
+                pool.reveal(&hidden);
+                let kriged = kriged?.1;
+                let kriged: Vec<f64> =
+                    hidden.iter().map(|&slot| kriged.as_ref().map_or(0.0, |kriged| kriged[slot])).collect();
+                let rows = hidden.iter().map(|&slot| (pool.other(pool.mirror(slot)), pool.other(slot)));
+                let predicted: Vec<f64> = match process? {
+                    Some(process) => rows.map(|(i, j)| process.at(i, j)).collect(),
+                    None => vec![0.0; hidden.len()],
+                };
+                pairwise.weigh(&left, &kriged, &predicted);
+            }
+        }
+        let weights = pairwise.weights();
+        let process = if weights.process > 0.0 { pairwise.fit(pool, &linked, &at, false)? } else { None };
+        pairwise.end_round();
+        self.pairwise = Some(pairwise);
+        Ok((process, weights))
+    }
+
+    /// Adds the best pairs of every item by the link and the process to the pool: in every round where all pairs can be looked at in a moment,
+    /// else once.
+    fn scan_by(&mut self, process: &Process, link: &HubLink, weights: Weights) -> Result<(), NeighbourError> {
+        let pool = self.pool.as_ref().expect("made before");
+        let n = pool.len();
+        let is_whole = pool.slots() == n * n.saturating_sub(1);
+        if is_whole || (n > OFTEN && self.is_scanned) {
+            return Ok(());
+        }
+        self.is_scanned = true;
+        let (left, right) = process.factors();
+        let popularity = &self.popularity().items;
+        let width = self.rounds.width(n);
+        let lists = scan_estimates(&self.proxies, (link, popularity), (&left, &right, weights.process), width)?;
+        let pool = self.pool.take().expect("made before");
+        self.pool = Some(pool.with(&[], lists, &self.proxies)?);
+        Ok(())
     }
 }

@@ -1,0 +1,137 @@
+//! Recall@1 and recall@10 of a search with and without the Gaussian process over pairs, over paired draws of landmarks, and its own time.
+//!
+//! ```text
+//! cargo run --release -p landmark-neighbours --example pairwise_recall -- K.f64 n [VECTORS.f64 | PROXY.f64 [VECTORS.f64]]
+//! ```
+//! Reads the score (n·n) and the proxy's vectors (n·d, of which it is the cosine), or the proxy itself (n·n) and vectors of the items (n·d), as little-endian f64 in rows.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use landmark_core::landmarks::Landmarks;
+use landmark_core::oracle::{
+    AsymmetryPolicy, EmbeddingProxy, Identity, Oracle, OracleError, OracleShape, Pair, Precomputed, Symmetry, block_of,
+};
+use landmark_core::stream::stream;
+use landmark_neighbours::nearest::{Found, RoundsParams, Search};
+use ndarray::{Array2, CowArray, Ix2};
+
+type Failure = Box<dyn std::error::Error>;
+
+const DRAWS: u64 = 5;
+
+/// A proxy that is known pair by pair, with vectors of its items.
+struct Described {
+    scores: Precomputed,
+    features: Array2<f64>,
+}
+
+impl Oracle for Described {
+    fn len(&self) -> usize {
+        self.scores.len()
+    }
+
+    fn symmetry(&self) -> Symmetry {
+        self.scores.symmetry()
+    }
+
+    fn identity(&self) -> Identity {
+        self.scores.identity()
+    }
+
+    fn features(&self) -> Option<CowArray<'_, f64, Ix2>> {
+        Some(self.features.view().into())
+    }
+
+    fn evaluate(&self, pairs: &[Pair], out: &mut [f64]) -> Result<(), OracleError> {
+        self.scores.evaluate(pairs, out)
+    }
+}
+
+fn read(path: &str, rows: usize) -> Result<Array2<f64>, Failure> {
+    let bytes = std::fs::read(path)?;
+    let numbers: Vec<f64> = bytes
+        .chunks_exact(8)
+        .map(|bytes| Ok(f64::from_le_bytes(bytes.try_into()?)))
+        .collect::<Result<_, std::array::TryFromSliceError>>()?;
+    let columns = numbers.len() / rows;
+    Ok(Array2::from_shape_vec((rows, columns), numbers)?)
+}
+
+fn best(scores: &Array2<f64>, i: usize, k: usize) -> Vec<usize> {
+    let mut others: Vec<usize> = (0..scores.nrows()).filter(|&j| j != i).collect();
+    others.sort_by(|&a, &b| scores[[i, b]].total_cmp(&scores[[i, a]]).then(a.cmp(&b)));
+    others.truncate(k);
+    others
+}
+
+fn recall(truth: &[Vec<usize>], found: &Found, k: usize) -> f64 {
+    let hits = |(truth, found): (&Vec<usize>, &Vec<landmark_neighbours::nearest::Neighbour>)| {
+        truth[..k].iter().filter(|item| found[..k].iter().any(|one| one.item == **item)).count()
+    };
+    truth.iter().zip(&found.lists).map(hits).sum::<usize>() as f64 / (k * truth.len()) as f64
+}
+
+fn run(mut search: Search, scores: &Array2<f64>) -> Result<Found, Failure> {
+    while let Some(batch) = search.next_batch()? {
+        let scores: Vec<f64> = batch.pairs.iter().map(|&pair| scores[pair]).collect();
+        search.record(&batch.pairs, &scores)?;
+    }
+    Ok(search.finish()?)
+}
+
+#[allow(clippy::print_stdout, reason = "an example reports on standard output")]
+fn main() -> Result<(), Failure> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let n: usize = arguments.get(1).ok_or("wanted: K.f64 n [PROXY.f64]")?.parse()?;
+    let oracle = Precomputed::new(read(&arguments[0], n)?, AsymmetryPolicy::Mean)?;
+    let all: Vec<usize> = (0..n).collect();
+    let scores = block_of(&oracle, &all, &all)?;
+    let truth: Vec<Vec<usize>> = all.iter().map(|&i| best(&scores, i, 10)).collect();
+    let mut proxies: Vec<Arc<dyn Oracle>> = Vec::new();
+    if let Some(path) = arguments.get(2) {
+        let proxy = read(path, n)?;
+        proxies.push(match (proxy.ncols() == n, arguments.get(3)) {
+            (false, _) => Arc::new(EmbeddingProxy::cosine(proxy)?),
+            (true, None) => Arc::new(Precomputed::new(proxy, AsymmetryPolicy::Mean)?),
+            (true, Some(features)) => {
+                let scores = Precomputed::new(proxy, AsymmetryPolicy::Mean)?;
+                Arc::new(Described { scores, features: read(features, n)? })
+            }
+        });
+    }
+    println!(
+        "  b      without @1 @10         with @1 @10   gain @10   draws   seconds (without, with)   weights (kriging, process) at each round"
+    );
+    for calls_per_item in [5, 10, 20, 50] {
+        let (mut sums, mut wins, mut seconds) = ([0.0; 4], 0, [0.0; 2]);
+        let mut weights = String::new();
+        for draw in 0..DRAWS {
+            let landmarks = Landmarks::uniform(n, &mut stream(draw, "pairwise recall", "landmarks", 0));
+            let mut at_ten = [0.0; 2];
+            for (place, pairwise) in [false, true].into_iter().enumerate() {
+                let rounds = RoundsParams { calls_per_item, pairwise, ..RoundsParams::default() }.check()?;
+                let start = Instant::now();
+                let found = run(Search::new(rounds, OracleShape::of(&oracle), proxies.clone(), &landmarks)?, &scores)?;
+                seconds[place] += start.elapsed().as_secs_f64();
+                sums[2 * place] += recall(&truth, &found, 1);
+                at_ten[place] = recall(&truth, &found, 10);
+                sums[2 * place + 1] += at_ten[place];
+                if pairwise && draw == 0 {
+                    let of = |report: &landmark_neighbours::nearest::RoundReport| {
+                        format!(" {:.2}/{:.2}", report.kriging_weight, report.process_weight)
+                    };
+                    weights = found.rounds.iter().map(of).collect();
+                }
+            }
+            wins += u32::from(at_ten[1] > at_ten[0]);
+        }
+        let [one, ten, process_one, process_ten] = sums.map(|sum| sum / DRAWS as f64);
+        let [without, with] = seconds.map(|sum| sum / DRAWS as f64);
+        println!(
+            "{calls_per_item:>3}   {one:.3} {ten:.3}   {process_one:.3} {process_ten:.3}   {:+.3}   {wins}/{DRAWS}   {without:.2} {with:.2}  {weights}",
+            process_ten - ten
+        );
+    }
+    Ok(())
+}
