@@ -22,6 +22,7 @@ use rayon::prelude::*;
 use super::pool::{Pool, by_rows};
 use super::{NeighbourError, PROXY};
 use kernel::{features, mixed};
+use landmark_core::linalg;
 use landmark_core::oracle::{Oracle, OracleError, ask_block};
 use solver::{Items, Residuals, Solution, solve};
 
@@ -231,8 +232,8 @@ impl Pairwise {
         process: &Process,
         link: &(impl Fn(usize, usize, &[f64]) -> f64 + Sync),
     ) -> Array2<f32> {
-        let n = pool.len();
-        let mut rows = Array2::<f32>::zeros((n, self.references.len()));
+        let (left, right) = process.factors();
+        let mut rows = linalg::single_product(left.view(), right.select(Axis(0), &self.references).t());
         rows.axis_iter_mut(Axis(0)).into_par_iter().enumerate().for_each(|(i, mut row)| {
             let mut proxies = vec![0.0; self.proxies.len()];
             for (place, &t) in self.references.iter().enumerate() {
@@ -240,7 +241,7 @@ impl Pairwise {
                     continue;
                 }
                 proxies.iter_mut().zip(self.proxies.iter()).for_each(|(one, all)| *one = f64::from(all[[i, place]]));
-                row[place] = (link(i, t, &proxies) + process.at(i, t)) as f32;
+                row[place] += link(i, t, &proxies) as f32;
             }
         });
         for (place, &t) in self.references.iter().enumerate() {

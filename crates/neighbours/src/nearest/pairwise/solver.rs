@@ -12,6 +12,7 @@
 //! Cost of an iteration, with p known pairs: 8pr + 4nr² operations; memory 12nr bytes beside Φ. Sums run in a fixed order, so that the
 //! solution does not depend on the number of threads.
 
+use multiversion::multiversion;
 use ndarray::{Array2, ArrayView1, ArrayView2, Axis, aview1, s};
 use rayon::prelude::*;
 
@@ -35,6 +36,9 @@ const MOST_SAMPLED: usize = 200_000;
 /// Pairs whose features are held at a time.
 const FEATURE_ROWS: usize = 4096;
 
+/// Sums of an inner product that run at once.
+const LANES: usize = 16;
+
 /// Added to every t: what of an item no other item shares.
 const OWN: f32 = 0.2;
 
@@ -51,10 +55,6 @@ impl Items {
     pub(super) fn new(phi: Array2<f32>) -> Self {
         let own = phi.rows().into_iter().map(|row| OWN + f32::max(0.0, 1.0 - row.dot(&row))).collect();
         Self { phi, own }
-    }
-
-    fn row(&self, i: u32) -> ArrayView1<'_, f32> {
-        self.phi.row(i as usize)
     }
 }
 
@@ -101,7 +101,11 @@ impl Residuals {
         out.axis_iter_mut(Axis(0)).into_par_iter().enumerate().for_each(|(i, mut row)| {
             for &(other, number) in &self.entries[self.starts[i]..self.starts[i + 1]] {
                 // one rounding more on a number that is known to a hundredth
-                row.scaled_add(x[number as usize] as f32, &matrix.row(other as usize));
+                add(
+                    x[number as usize] as f32,
+                    line(matrix.row(other as usize)),
+                    row.as_slice_mut().unwrap_or_default(),
+                );
             }
         });
         out
@@ -133,8 +137,8 @@ impl Solution {
     /// The prediction at a pair without a score; the same in both orders.
     pub(super) fn at(&self, items: &Items, i: usize, j: usize) -> f64 {
         let (i, j) = (i.min(j), i.max(j));
-        let sum = self.left.row(i).dot(&items.phi.row(j)) + items.phi.row(i).dot(&self.right.row(j));
-        f64::from(sum)
+        let (one, other) = (line(self.left.row(i)), line(self.right.row(j)));
+        f64::from(product(one, line(items.phi.row(j))) + product(line(items.phi.row(i)), other))
     }
 }
 
@@ -203,14 +207,14 @@ impl Preconditioner {
         // evenly spaced pairs stand for all
         let stride = known.pairs.len().div_ceil(MOST_SAMPLED).max(1);
         let sampled: Vec<(u32, u32)> = known.pairs.iter().copied().step_by(stride).collect();
-        let square = |row: ArrayView1<'_, f32>| f64::from(row.dot(&row));
+        let square = |row: &[f32]| f64::from(product(row, row));
         let missing = |&(i, j): &(u32, u32)| {
-            let (one, other) = (items.row(i), items.row(j));
-            let (lead, second) = (leading.row(i as usize), leading.row(j as usize));
+            let (one, other) = (line(items.phi.row(i as usize)), line(items.phi.row(j as usize)));
+            let (lead, second) = (line(leading.row(i as usize)), line(leading.row(j as usize)));
             let whole = (square(one) + f64::from(items.own[i as usize]))
                 * (square(other) + f64::from(items.own[j as usize]))
-                + f64::from(one.dot(&other)).powi(2);
-            whole - square(lead) * square(second) - f64::from(lead.dot(&second)).powi(2)
+                + f64::from(product(one, other)).powi(2);
+            whole - square(lead) * square(second) - f64::from(product(lead, second)).powi(2)
         };
         let missing: Vec<f64> = sampled.par_iter().with_min_len(256).map(missing).collect();
         let sigma = NOISE + (missing.iter().sum::<f64>() / missing.len().max(1) as f64).max(0.0);
@@ -262,10 +266,35 @@ impl Preconditioner {
         }
         let weighted = linalg::single_product(self.leading.view(), coefficients.view());
         known.map(|number, (i, j)| {
-            let fitted = weighted.row(i as usize).dot(&self.leading.row(j as usize));
+            let fitted = product(line(weighted.row(i as usize)), line(self.leading.row(j as usize)));
             (rho[number] - f64::from(fitted)) / self.sigma
         })
     }
+}
+
+/// A row of a matrix that lies row by row, as all of them do here.
+fn line(row: ArrayView1<'_, f32>) -> &[f32] {
+    row.to_slice().unwrap_or_default()
+}
+
+/// Inner product of rows of equal length, in sixteen sums.
+#[multiversion(targets("x86_64+avx512f", "x86_64+avx2"))]
+fn product(one: &[f32], other: &[f32]) -> f32 {
+    let mut sums = [0.0_f32; LANES];
+    let (one_lanes, other_lanes) = (one.chunks_exact(LANES), other.chunks_exact(LANES));
+    let rest: f32 = one_lanes.remainder().iter().zip(other_lanes.remainder()).map(|(one, other)| one * other).sum();
+    for (one, other) in one_lanes.zip(other_lanes) {
+        for lane in 0..LANES {
+            sums[lane] += one[lane] * other[lane];
+        }
+    }
+    sums.iter().sum::<f32>() + rest
+}
+
+/// `to` += factor · row.
+#[multiversion(targets("x86_64+avx512f", "x86_64+avx2"))]
+fn add(factor: f32, row: &[f32], to: &mut [f32]) {
+    to.iter_mut().zip(row).for_each(|(to, value)| *to += factor * value);
 }
 
 /// Inner product of vectors of equal length, in order.
