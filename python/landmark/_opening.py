@@ -144,8 +144,8 @@ class Opening(BaseEstimator):  # type: ignore[misc]
     def _settings(self, n: int, seed: int) -> dict[str, Any]:
         if not isinstance(self.n_components, (int, np.integer)) or self.n_components < 1:
             raise ValueError(f"`n_components` is {self.n_components!r}, but must be a whole number, at least 1")
-        if self.link != "isotonic" and self.link not in (1, 2, 3):
-            raise ValueError(f"`link` is {self.link!r}, but must be 1, 2, 3 or 'isotonic'")
+        if self.link not in (1, 2, 3):
+            raise ValueError(f"`link` is {self.link!r}, but must be 1, 2 or 3")
         method = self._method()
         rank = int(self.n_components)
         if rank > n:
@@ -156,7 +156,7 @@ class Opening(BaseEstimator):  # type: ignore[misc]
                 "id": method.pop("id"),
                 "params": method,
                 "scattered": None if self.scattered is None else dict(self.scattered),
-                "degree": None if self.link == "isotonic" else self.link,
+                "degree": self.link,
                 "popularity": self.popularity,
             },
             "landmarks": self._policy(),

@@ -53,7 +53,7 @@ class Landmark(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Search):  # ty
     diagonal : self-similarity where it is known without a call.
     gamma : similarities exp(−gamma·score), for a score that is a distance. Any gamma may be tried on what the store has.
     scattered : share of the calls that go to single pairs instead of columns, as `{"columns": 0.75}`; `None` for none.
-    link : how the score is learned from the proxy: degree of a polynomial (1 to 3), or `"isotonic"`.
+    link : how the score is learned from the proxy: degree of a polynomial (1 to 3).
     popularity : let the link use how popular items are.
     error_samples : further calls that estimate the error; 0 for none.
     confidence : of the interval of the error.

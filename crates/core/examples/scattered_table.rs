@@ -75,7 +75,7 @@ fn methods(all: Vec<Arc<dyn Oracle>>, vectors: Option<Array2<f64>>, degree: usiz
     let proxy = all.first().map(Arc::clone);
     let bare: Arc<dyn Approximate> = Arc::new(ShiftRidgeParams::default().check()?);
     let (base, proxies): (Arc<dyn Approximate>, Vec<_>) = match proxy {
-        Some(proxy) => (Arc::new(Proxied::new(bare, Arc::clone(&proxy), Link::Polynomial { degree })), vec![proxy]),
+        Some(proxy) => (Arc::new(Proxied::new(bare, Arc::clone(&proxy), Link { degree })), vec![proxy]),
         None => (bare, Vec::new()),
     };
     let scattered = |nearest| -> Result<Arc<dyn Approximate>, Box<dyn Error>> {

@@ -63,7 +63,6 @@ pub use values::{Axis, Compare, ConfigPath, Range, Rank, Scale, Tuned};
 
 use crate::catalogue::Catalogue;
 use crate::experiment::Experiment;
-use crate::scale::executor::ClusterConfig;
 use crate::study::Study;
 
 /// Configuration of one run.
@@ -81,9 +80,6 @@ pub struct Config {
     /// Folder or URL of the tile store.
     #[serde(skip)]
     pub store: Option<String>,
-    /// Settings of a cluster.
-    #[serde(skip)]
-    pub cluster: ClusterConfig,
     /// The file as read, for provenance.
     #[serde(skip)]
     pub text: String,
@@ -162,20 +158,8 @@ pub enum Shown {
 pub const COLLECTION: &str = "collection";
 
 /// Keys that every configuration has.
-const KEYS: [&str; 12] = [
-    "name",
-    "title",
-    "paper",
-    "experiment",
-    "replicates",
-    "seed",
-    "results",
-    "store",
-    "cluster",
-    "threads",
-    "hours",
-    "profiles",
-];
+const KEYS: [&str; 11] =
+    ["name", "title", "paper", "experiment", "replicates", "seed", "results", "store", "threads", "hours", "profiles"];
 
 /// Keys that some experiments have, beside those of every matrix.
 const OF_SOME: [&str; 7] = ["output", "coverage", "retrieval", "queries", "members", "shown", "only"];
@@ -293,7 +277,6 @@ impl Config {
                 .and_then(|node| ConfigPath::read(node, "results", Path::new(""), problems))
                 .map(|path| path.resolved),
             store: store.at,
-            cluster: section.optional("cluster").unwrap_or_default(),
             text: text.to_owned(),
             subject: subject?,
         })
@@ -368,7 +351,7 @@ fn in_words(change: &Change) -> Option<String> {
     let instead = from.as_ref().map_or_else(String::new, |from| format!(" instead of {from}"));
     Some(match key.as_str() {
         "hours" | "name" | "title" | "results" | "store" | "threads" => return None,
-        key if key.starts_with("cluster") || key.starts_with("budget") => return None,
+        key if key.starts_with("budget") => return None,
         // said below: at most so many items, or pairs
         "dataset.limit" => return None,
         "replicates" => format!("{to} replicate{}{instead}", if to == "1" { "" } else { "s" }),

@@ -26,14 +26,13 @@ static LAST_ACTS: Mutex<Vec<LastAct>> = Mutex::new(Vec::new());
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Has `act` done before an interrupted program ends, as long as `of` is alive.
-pub fn before_the_end<T: Send + Sync + 'static>(of: &Arc<T>, act: impl Fn(&T) + Send + 'static) {
+fn before_the_end<T: Send + Sync + 'static>(of: &Arc<T>, act: impl Fn(&T) + Send + 'static) {
     let (of, watched) = (Arc::downgrade(of), Arc::downgrade(of));
     let act = LastAct {
         is_wanted: Box::new(move || watched.strong_count() > 0),
         act: Box::new(move || of.upgrade().map(|of| act(&of)).is_some()),
     };
     let mut acts = LAST_ACTS.lock().unwrap_or_else(PoisonError::into_inner);
-    // a worker opens a store for each of its tiles
     acts.retain(|act| (act.is_wanted)());
     acts.push(act);
 }

@@ -24,12 +24,6 @@ pub struct Invocation {
 }
 
 impl Invocation {
-    /// The same, handing out what is missing to workers that follow it where `workers` says so.
-    #[must_use]
-    pub fn with_workers(self, workers: bool) -> Self {
-        Self { options: RunOptions { workers, ..self.options }, ..self }
-    }
-
     /// Reads the configuration.
     ///
     /// # Errors

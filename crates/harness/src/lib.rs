@@ -1,5 +1,5 @@
 //! Experiments over similarity matrices: a typed configuration becomes items and an oracle ([`problem`]), a sweep of methods ([`sweep`]), a
-//! plan ([`plan`]), a run that resumes ([`run`]), and the work of many machines ([`scale`]).
+//! plan ([`plan`]), a run that resumes ([`run`]), and shares of it for several processes ([`share`]).
 //!
 //! Two traits are what an experiment implements: [`experiment::Experiment`] over one matrix, [`study::Study`] over anything else. The lists of
 //! what there is are handed in from the top ([`catalogue::Catalogue`]).
@@ -16,6 +16,7 @@ macro_rules! eprintln {
 mod advice;
 mod bills;
 pub mod catalogue;
+pub mod command_line;
 pub mod config;
 pub mod experiment;
 pub mod experiments;
@@ -40,7 +41,7 @@ pub mod provenance;
 pub mod query_search;
 pub mod run;
 pub mod run_source;
-pub mod scale;
+pub mod share;
 pub mod study;
 pub mod sweep;
 pub mod sweep_run;

@@ -18,7 +18,6 @@
 //! ```
 
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
 use landmark_core::entries::EntrySet;
 use landmark_core::oracle::Budget;
@@ -37,12 +36,11 @@ use landmark_store::Stored;
 use landmark_store::TileStore;
 
 use crate::config::MatrixSubject;
-use crate::interrupt::{before_the_end, flush_before_the_end};
+use crate::interrupt::flush_before_the_end;
 use crate::oracles::Orders;
 use crate::oracles::scorer::Scorer;
 use crate::problem::{Problem, SplitOrders, similarity};
 use crate::progress::Count;
-use crate::scale::batches::SharedScores;
 
 pub(crate) mod checked;
 mod timing;
@@ -106,8 +104,6 @@ pub struct MeteredStore {
     /// Price of an evaluation.
     cost: Option<f64>,
     can_score: bool,
-    /// The same scores, those that are missing evaluated in tiles by workers, too.
-    shared: Option<Arc<SharedScores<Meter>>>,
 }
 
 impl MeteredStore {
@@ -213,18 +209,7 @@ impl MeteredStore {
             item_list: None,
             cost: None,
             can_score: true,
-            shared: None,
         })
-    }
-
-    /// The same with what is missing handed out to workers (`runner worker --follow`); `None` where no store keeps the scores themselves: of a matrix that is
-    /// given, and of one order of each pair.
-    pub fn with_workers(self, configuration: &str, label: OracleLabel, lease: Duration) -> Option<Self> {
-        let (Some(stored), Some(store), None) = (&self.stored, &self.store, &self.other_order) else { return None };
-        let scores = (Arc::clone(stored), Arc::clone(&self.meter));
-        let shared = Arc::new(SharedScores::new(configuration, scores, (store.clone(), label), lease));
-        before_the_end(&shared, SharedScores::end);
-        Some(Self { shared: Some(shared), ..self })
     }
 
     /// The store at an address on an oracle of this kind and description, without a limit.
@@ -286,10 +271,9 @@ impl MeteredStore {
 
     /// Raw scores, bought when they are not there.
     pub fn scores(&self) -> Arc<dyn Oracle> {
-        match (&self.shared, &self.stored) {
-            (Some(shared), _) => Arc::clone(shared) as Arc<dyn Oracle>,
-            (None, Some(stored)) => Arc::clone(stored) as Arc<dyn Oracle>,
-            (None, None) => Arc::clone(&self.meter) as Arc<dyn Oracle>,
+        match &self.stored {
+            Some(stored) => Arc::clone(stored) as Arc<dyn Oracle>,
+            None => Arc::clone(&self.meter) as Arc<dyn Oracle>,
         }
     }
 
@@ -425,20 +409,16 @@ impl MeteredStore {
         self.is_counted_elsewhere
     }
 
-    /// Count of the calls really made so far, by this process and by workers that follow it; seconds are its own.
+    /// Count of the calls that this process has made so far.
     pub fn spent(&self) -> Spent {
-        let spent = self.calls().spent();
-        let by_others = self.shared.as_ref().map_or(0, |shared| shared.by_others());
-        Spent { evaluations: spent.evaluations + by_others * self.shape().evaluations_per_pair, ..spent }
+        self.calls().spent()
     }
 
     /// A reader of the evaluations made so far, for the progress line.
     pub fn counter(&self) -> impl Fn() -> Count + Send + 'static {
         let (meter, scorer, cost) = (Arc::clone(self.calls()), self.scorer.clone(), self.cost);
-        let (shared, each) = (self.shared.clone(), self.shape().evaluations_per_pair);
         move || {
-            let by_others = shared.as_ref().map_or(0, |shared| shared.by_others());
-            let done = meter.spent().evaluations + by_others * each;
+            let done = meter.spent().evaluations;
             let paid = scorer.as_ref().and_then(Scorer::paid).or_else(|| Some(cost? * done as f64));
             Count { done, paid }
         }

@@ -11,7 +11,6 @@ use std::time::{Duration, Instant};
 use landmark_report::amounts::counted;
 use landmark_report::differences::digest;
 use landmark_report::{ResultRow, ResultStore, ResultsError, refuse_links, write_file};
-use landmark_store::OracleLabel;
 use landmark_yaml::DEFAULT_PROFILE;
 use serde_json::json;
 
@@ -26,7 +25,7 @@ use crate::problem::Problem;
 use crate::progress::Progress;
 use crate::provenance::{self, Build, Calls, Machine, Provenance, Source};
 use crate::run_source::RunSource;
-use crate::scale::LEASE;
+use crate::share::Share;
 use crate::study::{StudyContext, StudyRun};
 use crate::sweep::context::SweepContext;
 use crate::sweep::wme::RandomStores;
@@ -38,6 +37,7 @@ mod collection;
 mod console;
 mod cost;
 mod error;
+mod one_share;
 mod redraw;
 mod section;
 
@@ -63,10 +63,8 @@ pub struct RunOptions {
     pub results: Option<PathBuf>,
     /// Tile store, instead of the configuration's.
     pub store: Option<String>,
-    /// Hand out what is missing to workers that follow this run, as it comes to it.
-    pub workers: bool,
-    /// Refuse to begin where anything is left to buy: workers have bought it.
-    pub bought_already: bool,
+    /// Only evaluate this share of the planned calls, so that a later run finds them in the store.
+    pub share: Option<Share>,
     /// Only say what the run would cost, which takes no call.
     pub dry_run: bool,
     /// Draw published rows again: nothing is evaluated and no model is trained.
@@ -102,11 +100,14 @@ pub enum Ended {
     SomeFailed(usize),
 }
 
-/// Runs a configuration, or says what it would cost.
+/// Runs a configuration or a share of its calls, or says what it would cost.
 ///
 /// # Errors
 /// Whatever stops it; what was bought and what was finished are kept.
 pub fn run(config: &Config, options: &RunOptions) -> Result<Ended, RunError> {
+    if let Some(share) = options.share {
+        return one_share::run(config, options, share).map(|()| Ended::Done);
+    }
     let (ended, _) = run_sections(config, options)?;
     Ok(ended)
 }
@@ -163,13 +164,15 @@ pub fn with_sweep<T>(
     let training = match options.from_rows {
         true => Training::Past(provenance::learning_curve(&results_folder(config, options)).unwrap_or_default()),
         false if options.dry_run => Training::Later,
+        // of many processes at once one alone fine-tunes a model
+        false if options.share.is_some_and(|share| share.number() > 0) => Training::Later,
         false => Training::Now,
     };
     let greeting = options.drawing.then(|| provenance::greeting(&results_folder(config, options))).flatten();
     let preparation = Preparation { training, quiet: options.quiet, greeting };
     let problem = Problem::load(&config.run, matrix, options.data.as_deref(), preparation)?;
     let given = given_landmarks(matrix).map_err(RunError::Landmarks)?;
-    let mut metered = MeteredStore::open(&problem, matrix, &store_address(config, options), config.run.seed)?;
+    let metered = MeteredStore::open(&problem, matrix, &store_address(config, options), config.run.seed)?;
     // a page that is drawn again evaluates nothing
     if !options.from_rows {
         // what a dry run samples is kept, and with it this list
@@ -178,20 +181,6 @@ pub fn with_sweep<T>(
         if carried > 0 && !options.quiet {
             eprintln!("{} of the same scorer on other lists of items serve this one", counted(carried, "score"));
         }
-    }
-    if options.workers && !options.dry_run {
-        let refuse = |reason: String| RunError::Plan(Box::new(reason.as_str().into()));
-        if let Some(key) = matrix.budget.limits() {
-            return Err(refuse(format!(
-                "`budget.{key}` is kept by one process, and `--workers` has others evaluate: leave one of them out; `--dry-run` tells the calls"
-            )));
-        }
-        let label = OracleLabel::new(matrix.oracle.kind(), problem.description.clone());
-        let lease = Duration::from_secs(config.cluster.lease.unwrap_or(LEASE).max(1));
-        let shared = metered.with_workers(&config.run.name, label, lease);
-        metered = shared.ok_or_else(|| {
-            refuse("there is nothing to hand out to workers: the matrix is given, or each pair is scored in one order of two; leave `--workers` out".to_owned())
-        })?;
     }
     let sweep = Sweep::new(&config.run, matrix, &problem, given);
     let folder = results_folder(config, options);
@@ -235,11 +224,6 @@ fn run_at(
     let forecast = Forecast::of(&jobs, shapes, |job| results.get(&job.key).is_some() && source.is_kept(job));
     let were_open = source.matrices().are_open();
     let missing = source.matrices().to_buy(&forecast)?;
-    // pairs that are chosen by what the columns hold are bought by the run itself
-    let unbought = if forecast.are_named() { missing - forecast.chosen() } else { missing };
-    if options.bought_already && unbought > 0 {
-        return Err(RunError::Unbought { missing: unbought });
-    }
     if !options.quiet {
         console::print_subject(config, source);
         console::print_todo(&source.matrices(), &forecast, jobs.len(), missing);

@@ -8,11 +8,9 @@
 //! Adding one: a file that has a [`StudyEntry`], and its line in the catalogue of the program.
 
 use std::fmt;
-use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
-use landmark_core::oracle::Identity;
 use landmark_report::{CellKey, Metric, ResultRow, ResultStore, Subject, cell_key};
 use landmark_yaml::{Entry, Node};
 use serde_json::{Value as Json, json};
@@ -24,6 +22,7 @@ use crate::layout::{About, Layout};
 use crate::matrices::{Matrices, Matrix};
 use crate::progress::Progress;
 use crate::run_source::RunSource;
+use crate::share::Share;
 
 /// A study in the catalogue.
 #[derive(Debug, Clone, Copy)]
@@ -48,54 +47,14 @@ pub trait Study: fmt::Debug + Send + Sync {
     /// A missing or malformed input, named with the next step.
     fn open(&self, context: &StudyContext<'_>) -> Result<Box<dyn StudyWork>, StudyError>;
 
-    /// The same for many machines, where the work can be cut.
+    /// Does one share of the work, so that a run finds it in the store once all shares are there; answers what was done, or `None` for work
+    /// that is done by one process.
     ///
     /// # Errors
-    /// As [`open`](Self::open).
-    fn shardable(&self, _: &StudyContext<'_>) -> Result<Option<Box<dyn Shardable>>, StudyError> {
+    /// As [`open`](Self::open); whatever the work meets, named.
+    fn share(&self, _: &StudyContext<'_>, _: Share) -> Result<Option<String>, StudyError> {
         Ok(None)
     }
-}
-
-/// A study of one file that many machines can do in pieces, each a run of its bytes (`runner plan`).
-pub trait Shardable {
-    /// Names the file and every setting that moves a piece.
-    ///
-    /// # Errors
-    /// A file that cannot be read.
-    fn identity(&self) -> Result<Identity, StudyError>;
-
-    /// Works on the beginning of the file to learn what a byte takes.
-    ///
-    /// # Errors
-    /// As [`work`](Self::work).
-    fn seconds_per_byte(&self) -> Result<f64, StudyError>;
-
-    /// Cuts the file into pieces of about so many bytes.
-    ///
-    /// # Errors
-    /// A file that cannot be read, or not from its middle.
-    fn cut(&self, bytes: u64) -> Result<Vec<Range<u64>>, StudyError>;
-
-    /// Does a piece; what it makes of it goes to [`gather`](Self::gather).
-    ///
-    /// # Errors
-    /// Whatever it meets, named.
-    fn work(&self, piece: Range<u64>) -> Result<Vec<u8>, StudyError>;
-
-    /// Puts the pieces together, in their order, where a run finds the work done.
-    ///
-    /// # Errors
-    /// Those of the pieces, a damaged one by name; a folder that cannot be written.
-    fn gather(&self, pieces: &mut dyn Iterator<Item = Result<DonePiece, StudyError>>) -> Result<(), StudyError>;
-}
-
-/// Result of a piece.
-pub struct DonePiece {
-    /// Path of the result, for messages.
-    pub place: PathBuf,
-    /// Bytes that [`Shardable::work`] answered.
-    pub content: Vec<u8>,
 }
 
 /// Everything that a study reaches besides its own settings.

@@ -9,7 +9,7 @@ use landmark_core::oracle::{OracleError, OracleShape};
 use landmark_core::stream::stream;
 use landmark_harness::experiments::own_data::{FACTORS, Statement};
 use landmark_harness::invocation::{Invocation, UsageError};
-use landmark_harness::run::{self, Ended, RunError, RunOptions};
+use landmark_harness::run::{self, Ended, RunError};
 use landmark_harness::sweep::context::SweepContext;
 use landmark_neighbours::nearest::{NeighbourError, RoundsParams};
 use landmark_neighbours::recall::{Audit, AuditError, Audited, Bound, Enough, nearest_to};
@@ -52,7 +52,7 @@ pub fn top_k_with_recall(invocation: &Invocation, wanted: &Recalled) -> Result<(
     let text = place.write(answer)?;
     let has_page = run::results_folder(&place.config, &place.options).join(FACTORS).exists();
     if invocation.out.is_none() && has_page {
-        run::report_again(&place.config, &RunOptions { workers: false, ..place.options.clone() })?;
+        run::report_again(&place.config, &place.options)?;
     }
     Ok((text, if statement.reached { Ended::Done } else { Ended::BudgetExhausted }))
 }

@@ -66,13 +66,6 @@ pub fn no_dry_run() -> Report {
     UsageError::new("`--dry-run` tells what evaluations are made, and factors take none".to_owned(), Some(help)).into()
 }
 
-/// Workers for what scores nothing.
-pub fn nothing_to_share() -> Report {
-    let help = "add `--calls-per-item`, `--target-recall` or `--rescore`, or leave `--workers` out".to_owned();
-    UsageError::new("`--workers` shares what is scored, and nothing is: factors answer alone".to_owned(), Some(help))
-        .into()
-}
-
 /// Where the search looks, and where its answer goes.
 pub(crate) struct Place {
     pub(crate) config: Config,

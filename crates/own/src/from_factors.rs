@@ -19,7 +19,7 @@ use miette::{IntoDiagnostic, Report, Result};
 use ndarray::Axis;
 
 use crate::calls::checks;
-use crate::own::Own;
+use crate::own::{Own, PAIRS_AT_A_TIME};
 
 /// Landmark columns read at a time.
 const COLUMNS_AT_A_TIME: usize = 16;
@@ -137,7 +137,7 @@ impl Own {
         let mut lists = KnownLists::new(n, k.min(n.saturating_sub(1)));
         self.offer_landmarks(oracle.as_ref(), &mut lists)?;
         let (progress, mut done) = self.progress("items' worth of pairs scored");
-        let at_a_time = self.pairs_at_a_time();
+        let at_a_time = PAIRS_AT_A_TIME;
         for (number, chunk) in pairs.chunks(at_a_time).enumerate() {
             let mut scores = vec![0.0; chunk.len()];
             oracle.evaluate(chunk, &mut scores).map_err(|error| failed(JobError::from(error)))?;

@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 
 use landmark_data::{Corpus, PpmiParams, TokenRules, matrices};
 use landmark_harness::catalogue::Catalogue;
+use landmark_harness::command_line::command_line;
 use landmark_harness::config::{Config, Overlays, TextsFormat};
 use landmark_harness::invocation::UsageError;
 use landmark_harness::run::{self, RunOptions};
-use landmark_harness::scale::executor::command_line;
 use landmark_harness::table_file::TableFile;
 use landmark_report::amounts::{count, counted};
 use landmark_report::write_file;

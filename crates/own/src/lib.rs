@@ -20,7 +20,7 @@ mod project;
 mod search;
 
 pub use audited::top_k_with_recall;
-pub use calls::{Calls, no_dry_run, nothing_to_share, top_k_by_calls};
+pub use calls::{Calls, no_dry_run, top_k_by_calls};
 pub use classify::{LabelColumns, classify};
 pub use cluster::{cluster, cluster_by_pivots};
 pub use export::export;

@@ -26,7 +26,7 @@ use miette::{IntoDiagnostic, Result};
 use ndarray::Axis;
 
 use crate::calls::checks;
-use crate::own::{ESTIMATES, GIVEN, Own, ended, target};
+use crate::own::{ESTIMATES, GIVEN, Own, PAIRS_AT_A_TIME, ended, target};
 
 mod audited;
 
@@ -190,9 +190,7 @@ impl Own {
             let pairs = found.into_iter().map(|pair| Mined { pair, exact: false }).collect();
             return Ok(Found { pairs, text: ESTIMATES.to_owned(), ..Found::default() });
         }
-        // what workers do is held against the budget as a whole, before anything is scored
-        let entries = wanted.budget.filter(|_| !self.options.workers);
-        let budget = Budget { entries, ..Budget::default() };
+        let budget = Budget { entries: wanted.budget, ..Budget::default() };
         let matrix = MatrixSubject { budget, ..self.matrix.clone() };
         let mined = run::with_sweep(&self.config, &matrix, &self.options, |context| {
             let mined = self.check_oracle(&context).and_then(|()| match wanted.target {
@@ -232,17 +230,10 @@ impl Own {
             );
             return Ok(Found { text, ..Found::default() });
         }
-        // a program is checked before its first call, by the same budget
-        let bill = if bill > 0 { bill + context.most_checks() } else { 0 };
-        if let Some(budget) = wanted.budget.filter(|&budget| self.options.workers && budget < bill) {
-            let message =
-                format!("{asked} must be scored, {} evaluations, and the budget is {}", count(bill), count(budget));
-            return Err(UsageError::new(message, Some(format!("raise `--budget` to {bill}, or ask for less"))).into());
-        }
         let mut pairs = self.landmark_pairs(oracle.as_ref(), at_least, wanted.pairs)?;
         let (progress, mut done) = self.progress_over(candidates.len() as u64, "pairs scored");
         let mut scored = 0;
-        for chunk in candidates.chunks(self.pairs_at_a_time()) {
+        for chunk in candidates.chunks(PAIRS_AT_A_TIME) {
             let mut scores = vec![0.0; chunk.len()];
             match oracle.evaluate(chunk, &mut scores) {
                 Ok(()) => {}

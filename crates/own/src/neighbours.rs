@@ -14,7 +14,7 @@ use landmark_tasks::neighbours::{
 };
 use miette::{IntoDiagnostic, Result};
 
-use crate::own::{ESTIMATES, GIVEN, Own, ended};
+use crate::own::{ESTIMATES, GIVEN, Own, PAIRS_AT_A_TIME, ended};
 
 /// Lists wanted of the factors, and what the oracle may be asked for them.
 #[derive(Debug, Clone, Copy, Default)]
@@ -141,7 +141,7 @@ impl Own {
             }
             let oracle = context.similarities(self.factors.info.gamma)?;
             let mut exact = Exact::new();
-            for pairs in pairs.chunks(self.pairs_at_a_time()) {
+            for pairs in pairs.chunks(PAIRS_AT_A_TIME) {
                 let mut scores = vec![0.0; pairs.len()];
                 match oracle.evaluate(pairs, &mut scores) {
                     Ok(()) => exact.extend(pairs.iter().copied().zip(scores)),

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use landmark_core::oracle::block_of;
+use landmark_harness::command_line::command_line;
 use landmark_harness::config::{Config, MatrixSubject, Subject};
 use landmark_harness::experiments::own_data::{FACTORS, Statement};
 use landmark_harness::factors::{Factors, FactorsError};
@@ -12,7 +13,6 @@ use landmark_harness::invocation::{Invocation, UsageError};
 use landmark_harness::items::OwnItems;
 use landmark_harness::progress::Progress;
 use landmark_harness::run::{self, Ended, RunOptions};
-use landmark_harness::scale::executor::command_line;
 use landmark_harness::sweep::context::SweepContext;
 use landmark_neighbours::recall::Target;
 use landmark_report::columns::{Column, write_parquet, write_separated};
@@ -29,6 +29,8 @@ pub(crate) const ESTIMATES: &str = "by the estimates of the factors, of unknown 
 
 /// Sentence on one that was read off a matrix.
 pub(crate) const GIVEN: &str = "read off the matrix, which holds every score: exact, and complete\n";
+/// Pairs asked of the oracle at a time: a budget cuts off no more than that.
+pub(crate) const PAIRS_AT_A_TIME: usize = 256;
 
 /// A recall to be reached, as a command has it.
 pub(crate) fn target(recall: f64, delta: f64) -> Result<Target> {
@@ -199,11 +201,6 @@ impl Own {
         Ok(())
     }
 
-    /// Pairs asked of the oracle at a time: what a budget cuts off is no more than that, and workers share no less.
-    pub(crate) fn pairs_at_a_time(&self) -> usize {
-        if self.options.workers { 1 << 16 } else { 256 }
-    }
-
     /// Draws the page again with what was written, where it was written beside the results. The answer is there either way.
     pub(crate) fn draw_again(&self) -> String {
         if self.out.is_some() { String::new() } else { draw_again(&self.config, &self.options) }
@@ -226,8 +223,7 @@ impl Own {
 
 /// Draws the page of a run again: where to look, or why not.
 pub(crate) fn draw_again(config: &Config, options: &RunOptions) -> String {
-    let options = RunOptions { workers: false, ..options.clone() };
-    match run::report_again(config, &options) {
+    match run::report_again(config, options) {
         Ok(folder) => format!("drawn in `{}`\n", folder.join("report.html").display()),
         Err(error) => format!("the page is not drawn again: {error}\n"),
     }

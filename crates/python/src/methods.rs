@@ -68,8 +68,8 @@ pub(crate) struct MethodSettings {
     /// Calls divided between columns and single pairs.
     #[serde(default)]
     scattered: Option<ScatteredParams>,
-    /// Degree of the link to the proxies, 1 to 3; `None` for an isotonic one.
-    degree: Option<usize>,
+    /// Degree of the link to the proxies, 1 to 3.
+    degree: usize,
     /// The link may use how popular items are.
     #[serde(default)]
     popularity: bool,
@@ -93,7 +93,7 @@ impl MethodSettings {
         if let Some(own) = bare.with_proxies(&proxies) {
             return scatter(own, Vec::new());
         }
-        let link = self.degree.map_or(Link::Isotonic, |degree| Link::Polynomial { degree });
+        let link = Link { degree: self.degree };
         let proxied = Proxied::new(bare, Arc::clone(first), link).with_more(more.iter().cloned());
         scatter(Arc::new(if self.popularity { proxied.with_popularity() } else { proxied }), proxies)
     }

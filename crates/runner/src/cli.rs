@@ -4,15 +4,14 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use landmark_harness::config::Overlays;
+use landmark_harness::share::Share;
 
 use crate::exit;
 
 mod own;
-mod scale;
 mod tools;
 
 pub use own::{ExportForm, OwnArgs, OwnCommand, RecallArgs, ScoreName, ScoringArgs, StatedBound};
-pub use scale::{ExecutorName, ScaleArgs, ScaleCommand};
 pub use tools::{DataCommand, ModelCommand, ScoreCommand, StoreArgs, StoreCommand};
 
 /// Approximate an expensive similarity matrix from a few evaluated columns, and hold the result against the paper's
@@ -112,6 +111,9 @@ pub struct RunArgs {
     /// With `--dry-run`: call the similarity function N times to learn how long the run takes; the scores are kept
     #[arg(long, value_name = "N", requires = "dry_run", value_parser = clap::value_parser!(u64).range(1..))]
     pub sample: Option<u64>,
+    /// Only evaluate share K of N of the planned calls (K from 0), one process per share; run without it afterwards
+    #[arg(long, value_name = "K/N", conflicts_with_all = ["dry_run", "force"])]
+    pub share: Option<Share>,
     /// Do every job again; bought entries are still reused
     #[arg(long)]
     pub force: bool,
@@ -239,9 +241,6 @@ pub enum Command {
         #[arg(long)]
         write: bool,
     },
-    /// One configuration on many machines.
-    #[command(flatten)]
-    Scale(ScaleCommand),
     /// What one's own matrix is good for.
     #[command(flatten)]
     Own(OwnCommand),

@@ -23,7 +23,6 @@ mod model;
 mod own;
 mod published;
 mod run;
-mod scale;
 mod score;
 mod show;
 mod store;
@@ -58,7 +57,6 @@ fn dispatch(cli: Cli) -> Result<Exit> {
         None => return run::run(&cli.run, cli.log),
         Some(Command::Run(arguments)) => return run::run(&arguments, cli.log),
         Some(Command::Report { config, overlay, places }) => return run::report(&config, &overlay, &places, cli.log),
-        Some(Command::Scale(command)) => return scale::scale(command, cli.log),
         Some(Command::Own(command)) => return own::own(command, cli.log),
         Some(Command::Model(command)) => return model::model(&command, cli.log.quiet),
         Some(Command::Store(command)) => return store::store(&command),

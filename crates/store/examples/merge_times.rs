@@ -70,8 +70,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     // a folder that holds something was filled by an earlier run, which was stopped
     let is_bought = std::fs::read_dir(&address).is_ok_and(|mut files| files.next().is_some());
     let start = Instant::now();
-    for (number, rows) in order.chunks(n.div_ceil(tiles)).enumerate().filter(|_| !is_bought) {
-        let stored = store.attach_part(Synthetic(n), label(), &format!("merget{number:04}"))?;
+    for rows in order.chunks(n.div_ceil(tiles)).filter(|_| !is_bought) {
+        let stored = store.attach(Synthetic(n), label())?;
         stored.stock(rows, &columns)?;
         stored.flush()?;
     }

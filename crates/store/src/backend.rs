@@ -8,7 +8,6 @@ use std::path::{Component, Path as FilePath, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc;
 
-use futures_util::TryStreamExt;
 use object_store::local::LocalFileSystem;
 use object_store::path::Path;
 use object_store::{GetOptions, GetRange, ObjectMeta, ObjectStore, ObjectStoreExt, PutMode, PutPayload};
@@ -33,14 +32,6 @@ pub(super) struct Listing {
     pub(super) folders: Vec<String>,
     /// The objects, by name.
     pub(super) objects: Vec<Object>,
-}
-
-/// Objects of a folder of which not all are wanted.
-pub(super) struct Selection {
-    /// Those that are, by name.
-    pub(super) objects: Vec<Object>,
-    /// Number of all.
-    pub(super) of: usize,
 }
 
 /// One object of a listing.
@@ -174,27 +165,6 @@ impl Backend {
         let mut folders: Vec<_> = found.common_prefixes.iter().map(last).collect();
         folders.sort_unstable();
         Ok(Listing { folders, objects: by_name(found.objects.iter().map(object).collect()) })
-    }
-
-    /// The objects under `name`, which has no folders, that are wanted. Memory: those, and a page of the others.
-    pub(super) fn select(
-        &self,
-        name: &str,
-        is_wanted: impl Fn(&str) -> bool + Send + 'static,
-    ) -> Result<Selection, StoreError> {
-        let (storage, path) = (Arc::clone(&self.storage), self.path(name));
-        let selected = self.wait(async move {
-            let (mut listed, mut selection) = (storage.list(Some(&path)), Selection { objects: Vec::new(), of: 0 });
-            while let Some(found) = listed.try_next().await? {
-                selection.of += 1;
-                if is_wanted(found.location.filename().unwrap_or_default()) {
-                    selection.objects.push(object(&found));
-                }
-            }
-            Ok(selection)
-        });
-        let selected = selected.map_err(|source| StoreError::storage("list", self.describe(name), source))?;
-        Ok(Selection { objects: by_name(selected.objects), ..selected })
     }
 
     /// Removes an object; one that is already gone is fine.
@@ -345,22 +315,5 @@ mod tests {
         }
         assert_eq!(std::fs::read_to_string(&theirs).unwrap(), "theirs");
         assert!(!scratch.path().join("new").exists());
-    }
-
-    #[test]
-    fn of_a_folder_only_what_is_wanted_is_brought_into_memory_and_the_rest_is_counted() {
-        let folder = tempfile::tempdir().unwrap();
-        let backend = Backend::open(&folder.path().display().to_string(), |storage| storage).unwrap();
-        assert_eq!(backend.select("id", |_| true).unwrap().of, 0, "a folder that is not there");
-        std::fs::create_dir(folder.path().join("id")).unwrap();
-        // more than a page
-        for number in 0..3000 {
-            let name = format!("id/p{}-{number:04}.tile", number % 3);
-            std::fs::write(folder.path().join(name), "").unwrap();
-        }
-        let selection = backend.select("id", |name| name.starts_with("p1-")).unwrap();
-        let names: Vec<&str> = selection.objects.iter().map(|object| object.name.as_str()).collect();
-        assert_eq!((selection.of, names.len()), (3000, 1000));
-        assert!(names.is_sorted() && names[0] == "p1-0001.tile", "{}", names[0]);
     }
 }

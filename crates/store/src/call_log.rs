@@ -58,7 +58,6 @@ pub(super) struct Subject<'a> {
 pub(super) struct CallLog {
     /// Folder of the oracle, `None` where the store is no folder or files cannot be locked.
     folder: Option<PathBuf>,
-    part: Option<String>,
     sync: SyncPolicy,
     open: Option<Open>,
 }
@@ -82,8 +81,8 @@ pub(super) struct Logged {
 
 impl CallLog {
     /// Nothing is written before the first record.
-    pub(super) fn new(folder: Option<PathBuf>, part: Option<&str>, sync: SyncPolicy) -> Self {
-        Self { folder, part: part.map(str::to_owned), sync, open: None }
+    pub(super) fn new(folder: Option<PathBuf>, sync: SyncPolicy) -> Self {
+        Self { folder, sync, open: None }
     }
 
     /// True where there can be one.
@@ -103,7 +102,7 @@ impl CallLog {
         let sync = self.sync == SyncPolicy::Batch;
         let open = match &mut self.open {
             Some(open) => open,
-            None => self.open.insert(Open::create(&folder, self.part.as_deref(), subject, sync)?),
+            None => self.open.insert(Open::create(&folder, subject, sync)?),
         };
         open.append(&record(entries), sync)
     }
@@ -125,12 +124,11 @@ impl CallLog {
 
 impl Open {
     /// A new log, locked before anybody can see it under its name.
-    fn create(folder: &Path, part: Option<&str>, subject: Subject<'_>, sync: bool) -> io::Result<Self> {
+    fn create(folder: &Path, subject: Subject<'_>, sync: bool) -> io::Result<Self> {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
-        let part = part.map_or_else(String::new, |part| format!("{part}."));
         let mut taken = 0_u32;
         loop {
-            let name = format!("{PREFIX}{part}{now:032x}-{:x}-{taken:x}.{EXTENSION}", std::process::id());
+            let name = format!("{PREFIX}{now:032x}-{:x}-{taken:x}.{EXTENSION}", std::process::id());
             let path = folder.join(&name);
             // a name that a listing of the store leaves out
             let hidden = folder.join(format!("{name}#1"));
@@ -191,11 +189,6 @@ impl Logged {
 /// True for the name of a log.
 pub(super) fn is_log(name: &str) -> bool {
     name.starts_with(PREFIX) && name.strip_suffix(EXTENSION).is_some_and(|stem| stem.ends_with('.'))
-}
-
-/// Part of a plan that a log belongs to, if it belongs to one.
-pub(super) fn part_of(name: &str) -> Option<&str> {
-    name.strip_prefix(PREFIX)?.strip_suffix(EXTENSION)?.strip_suffix('.')?.split_once('.').map(|(part, _)| part)
 }
 
 /// Reads a log, and takes it over where nobody holds it; `None` where it is gone.
@@ -337,7 +330,7 @@ mod tests {
 
     /// A log of three batches, held by the one that is answered.
     fn three(folder: &Path) -> (CallLog, PathBuf) {
-        let mut log = CallLog::new(Some(folder.to_owned()), Some("part"), SyncPolicy::Batch);
+        let mut log = CallLog::new(Some(folder.to_owned()), SyncPolicy::Batch);
         for k in 0..3 {
             log.append(SUBJECT, &batch(k)).unwrap();
         }
@@ -353,7 +346,7 @@ mod tests {
     fn a_log_that_is_held_is_read_and_left_alone_and_one_that_is_not_is_taken_over() {
         let folder = tempfile::tempdir().unwrap();
         let (log, path) = three(folder.path());
-        assert_eq!((is_log(log.name().unwrap()), part_of(log.name().unwrap())), (true, Some("part")));
+        assert!(is_log(log.name().unwrap()) && is_log("calls-part.0f-1-0.log"), "of this version and of earlier ones");
         let held = read(&path, SUBJECT).unwrap().unwrap();
         assert_eq!((&held.entries, held.rest, held.is_abandoned()), (&all(), 0, false));
         held.remove().unwrap();

@@ -18,74 +18,8 @@ pub(super) enum EntryRequest<'a> {
     Pairs(&'a [Pair]),
 }
 
-/// Progress of the search through a request. It begins where the caller says and wraps around.
-pub(super) struct Cursor {
-    next: usize,
-    left: usize,
-}
-
-/// Distinct pairs on their way to the oracle.
-#[derive(Default)]
-pub(super) struct Batch {
-    pub(super) pairs: Vec<Pair>,
-    keys: Keys,
-    /// A pair was left out because the oracle is at work on it.
-    pub(super) left_some: bool,
-}
-
-/// A set of pairs.
-type Keys = HashSet<u64, BuildHasherDefault<PairHasher>>;
-
-/// Pairs that the oracle is at work on.
-pub(super) struct UnderWay {
-    keys: Keys,
-    batches: usize,
-    most: usize,
-}
-
-impl UnderWay {
-    /// Nothing yet, and never more than `most` batches.
-    pub(super) fn new(most: usize) -> Self {
-        Self { keys: Keys::default(), batches: 0, most }
-    }
-
-    /// True without a batch.
-    pub(super) fn is_empty(&self) -> bool {
-        self.batches == 0
-    }
-
-    /// True where another batch has to wait.
-    pub(super) fn is_full(&self) -> bool {
-        self.batches == self.most
-    }
-
-    /// One more batch; [`end`](Self::end) is told its keys.
-    pub(super) fn begin(&mut self, batch: &mut Batch) -> Keys {
-        self.batches += 1;
-        // where only one is under way nobody looks for pairs meanwhile
-        let keys = if self.most > 1 { std::mem::take(&mut batch.keys) } else { Keys::default() };
-        self.keys.extend(&keys);
-        keys
-    }
-
-    /// One batch less, whatever became of it.
-    pub(super) fn end(&mut self, keys: &Keys) {
-        self.batches -= 1;
-        self.keys.retain(|key| !keys.contains(key));
-    }
-}
-
-impl Cursor {
-    /// Cells left to look through.
-    pub(super) fn left(&self) -> usize {
-        self.left
-    }
-
-    /// True where nothing is left to look through.
-    pub(super) fn is_at_end(&self) -> bool {
-        self.left == 0
-    }
-}
+/// Cells of a request that were looked through.
+pub(super) struct Cursor(usize);
 
 impl EntryRequest<'_> {
     /// Number of cells, repetitions included.
@@ -96,9 +30,9 @@ impl EntryRequest<'_> {
         }
     }
 
-    /// A cursor that begins `share` (0 ≤ share < 1) of the way in.
-    pub(super) fn cursor(&self, share: f64) -> Cursor {
-        Cursor { next: (self.cells() as f64 * share) as usize, left: self.cells() }
+    /// A cursor at the first cell.
+    pub(super) fn cursor(&self) -> Cursor {
+        Cursor(0)
     }
 
     /// Refuses an index that is no item.
@@ -111,86 +45,43 @@ impl EntryRequest<'_> {
         found.map_or(Ok(()), |index| Err(OracleError::OutOfRange { index, len }))
     }
 
-    /// Cells from the cursor on that are neither held nor a known diagonal; both orders of a pair count.
-    pub(super) fn open(&self, held: &EntryCache, diagonal_known: bool, cursor: &Cursor) -> io::Result<usize> {
-        let (mut next, mut left, mut open) = (cursor.next, cursor.left, 0);
-        let mut scores = Vec::new();
-        while left > 0 {
-            let seen = match self {
-                Self::Pairs(pairs) => {
-                    let (i, j) = pairs[next];
-                    open += usize::from(!(diagonal_known && i == j) && held.get(i, j)?.is_none());
-                    1
-                }
-                Self::Block { rows, cols } => {
-                    let (a, j) = (next % rows.len(), cols[next / rows.len()]);
-                    let rows = &rows[a..rows.len().min(a + left)];
-                    scores.resize(rows.len(), 0.0);
-                    held.gather_column(rows, j, &mut scores)?;
-                    let is_open = |&(&i, score): &(&usize, &f64)| score.is_nan() && !(diagonal_known && i == j);
-                    open += rows.iter().zip(&scores).filter(is_open).count();
-                    rows.len()
-                }
-            };
-            next = (next + seen) % self.cells();
-            left -= seen;
-        }
-        Ok(open)
-    }
-
-    /// The next `limit` distinct pairs that are neither held, nor under way, nor a known diagonal; fewer at the end of the request.
+    /// The next `limit` distinct pairs that are neither held nor a known diagonal; fewer at the end of the request.
     pub(super) fn missing(
         &self,
         held: &EntryCache,
-        under_way: &UnderWay,
         diagonal_known: bool,
         cursor: &mut Cursor,
         limit: usize,
-    ) -> io::Result<Batch> {
-        let mut batch = Batch::default();
-        batch.keys.reserve(limit.min(cursor.left));
-        batch.pairs.reserve(limit.min(cursor.left));
-        let mut scores = Vec::new();
-        while cursor.left > 0 && batch.pairs.len() < limit {
-            let seen = match self {
+    ) -> io::Result<Vec<Pair>> {
+        let room = limit.min(self.cells() - cursor.0);
+        let mut keys: HashSet<u64, BuildHasherDefault<PairHasher>> = HashSet::default();
+        let (mut missing, mut scores) = (Vec::with_capacity(room), Vec::new());
+        keys.reserve(room);
+        while cursor.0 < self.cells() && missing.len() < limit {
+            match self {
                 Self::Pairs(pairs) => {
-                    let (i, j) = pairs[cursor.next];
-                    if !(diagonal_known && i == j) && held.get(i, j)?.is_none() {
-                        batch.add(held.key(i, j), (i, j), under_way);
+                    let (i, j) = pairs[cursor.0];
+                    if !(diagonal_known && i == j) && held.get(i, j)?.is_none() && keys.insert(held.key(i, j)) {
+                        missing.push((i, j));
                     }
-                    1
+                    cursor.0 += 1;
                 }
                 Self::Block { rows, cols } => {
-                    let (a, j) = (cursor.next % rows.len(), cols[cursor.next / rows.len()]);
-                    let rows = &rows[a..rows.len().min(a + cursor.left)];
+                    let (rows, j) = (&rows[cursor.0 % rows.len()..], cols[cursor.0 / rows.len()]);
                     scores.resize(rows.len(), 0.0);
                     held.gather_column(rows, j, &mut scores)?;
-                    let mut seen = 0;
                     for (&i, score) in rows.iter().zip(&scores) {
-                        if batch.pairs.len() == limit {
+                        if missing.len() == limit {
                             break;
                         }
-                        if score.is_nan() && !(diagonal_known && i == j) {
-                            batch.add(held.key(i, j), (i, j), under_way);
+                        if score.is_nan() && !(diagonal_known && i == j) && keys.insert(held.key(i, j)) {
+                            missing.push((i, j));
                         }
-                        seen += 1;
+                        cursor.0 += 1;
                     }
-                    seen
                 }
-            };
-            cursor.next = (cursor.next + seen) % self.cells();
-            cursor.left -= seen;
+            }
         }
-        Ok(batch)
-    }
-}
-
-impl Batch {
-    fn add(&mut self, key: u64, pair: Pair, under_way: &UnderWay) {
-        if under_way.keys.contains(&key) {
-            self.left_some = true;
-        } else if self.keys.insert(key) {
-            self.pairs.push(pair);
-        }
+        Ok(missing)
     }
 }

@@ -1,7 +1,6 @@
 //! Errors of a store, each with the file and the next step.
 
 use std::io;
-use std::time::Duration;
 
 use landmark_core::oracle::OracleError;
 
@@ -164,14 +163,6 @@ pub enum StoreError {
     Closed {
         /// Action that was asked for.
         action: &'static str,
-    },
-    /// A lease that is too short to be renewed in time.
-    #[error("cannot take `{work}`: the lease is {lease:?} (expected at least 1 s). Give a longer lease")]
-    Lease {
-        /// The piece of work.
-        work: String,
-        /// The lease.
-        lease: Duration,
     },
     /// Any other failure of the storage.
     #[error(

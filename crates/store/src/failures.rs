@@ -2,7 +2,6 @@
 //!
 //! ```text
 //! <store>/<oracle id>/<blake3>.failures          {"row":3,"col":11,"error":"…"}, one a line, immutable, named by content
-//!                     <part>-<blake3>.failures   the same, met while a part of a plan was evaluated
 //! ```
 //!
 //! No tile holds a stand-in for them, so that `failed_pairs` may be set, changed or unset without a call. A pair that has a score as well
@@ -16,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use super::backend::Object;
 use super::maintenance::{Cleaned, Problem};
-use super::{StoreError, TileStore, identity_of, tile};
+use super::{StoreError, TileStore, identity_of};
 
 /// File name extension of a list of failures.
 const EXTENSION: &str = "failures";
@@ -91,27 +90,14 @@ impl Failures {
         self.by_pair.get(&key)
     }
 
-    pub(super) fn keys(&self) -> HashSet<u64> {
-        self.by_pair.keys().copied().collect()
-    }
-
     /// Those that are not asked again, where there is no stand-in.
     pub(super) fn final_keys(&self) -> HashSet<u64> {
         self.by_pair.iter().filter(|(_, failure)| !failure.ended_run).map(|(&key, _)| key).collect()
     }
 
-    /// The oracle is known to have scored something.
-    pub(super) fn trust(&mut self) {
-        self.has_scores = true;
-    }
-
     /// A pair that failed before has a score.
     pub(super) fn mend(&mut self, key: u64) {
         self.by_pair.remove(&key);
-    }
-
-    pub(super) fn all(&self) -> impl Iterator<Item = &StoredFailure> {
-        self.by_pair.values()
     }
 
     /// Takes one in that stands in the store.
@@ -140,10 +126,9 @@ impl Failures {
     }
 }
 
-/// Names of the lists of failures that concern a part of a plan, or all of them.
-pub(super) fn listed(objects: &[Object], part: Option<&str>) -> Vec<String> {
-    let names = objects.iter().map(|object| &object.name).filter(|name| is_list(name));
-    names.filter(|name| part.is_none_or(|part| tile::part_of(name) == Some(part))).cloned().collect()
+/// Names of the lists of failures.
+pub(super) fn listed(objects: &[Object]) -> Vec<String> {
+    objects.iter().map(|object| &object.name).filter(|name| is_list(name)).cloned().collect()
 }
 
 fn is_list(name: &str) -> bool {
@@ -159,7 +144,7 @@ impl TileStore {
         let mut found = Vec::new();
         for id in self.failing()? {
             let mut failures = HashMap::new();
-            for name in listed(&self.backend.list(&id)?.objects, None) {
+            for name in listed(&self.backend.list(&id)?.objects) {
                 let list = self.read_failures(&id, &name)?.unwrap_or_default();
                 failures.extend(list.into_iter().map(|failure| ((failure.col, failure.row), failure)));
             }
@@ -181,7 +166,7 @@ impl TileStore {
     pub fn retry_failures(&self, identity: &str) -> Result<usize, StoreError> {
         let mut count = 0;
         for oracle in self.failures()?.into_iter().filter(|oracle| oracle.identity.starts_with(identity)) {
-            for name in listed(&self.backend.list(&oracle.identity)?.objects, None) {
+            for name in listed(&self.backend.list(&oracle.identity)?.objects) {
                 self.backend.remove(&format!("{}/{name}", oracle.identity))?;
             }
             count += oracle.failures.len();
@@ -195,12 +180,7 @@ impl TileStore {
     }
 
     /// Publishes failures; none write nothing.
-    pub(super) fn write_failures(
-        &self,
-        id: &str,
-        part: Option<&str>,
-        failures: &[StoredFailure],
-    ) -> Result<Option<String>, StoreError> {
+    pub(super) fn write_failures(&self, id: &str, failures: &[StoredFailure]) -> Result<Option<String>, StoreError> {
         if failures.is_empty() {
             return Ok(None);
         }
@@ -210,7 +190,7 @@ impl TileStore {
             written.map_err(|error| StoreError::System { action: "write down a failure", source: error.into() })?;
             lines.push(b'\n');
         }
-        let name = tile::named(part, &format!("{}.{EXTENSION}", blake3::hash(&lines).to_hex()));
+        let name = format!("{}.{EXTENSION}", blake3::hash(&lines).to_hex());
         self.backend.create_content(&format!("{id}/{name}"), lines)?;
         Ok(Some(name))
     }
@@ -234,7 +214,7 @@ impl TileStore {
     /// Lists that cannot be used.
     pub(super) fn bad_failures(&self, id: &str) -> Result<Vec<Problem>, StoreError> {
         let mut problems = Vec::new();
-        for name in listed(&self.backend.list(id)?.objects, None) {
+        for name in listed(&self.backend.list(id)?.objects) {
             match self.read_failures(id, &name) {
                 Err(error @ StoreError::Torn { .. }) => {
                     let name = format!("{id}/{name}");
@@ -246,10 +226,9 @@ impl TileStore {
         Ok(problems)
     }
 
-    /// Writes several lists as one; those of plans stay.
+    /// Writes several lists as one.
     pub(super) fn merge_failures(&self, id: &str, dry_run: bool, cleaned: &mut Cleaned) -> Result<(), StoreError> {
-        let (mut names, mut failures) = (listed(&self.backend.list(id)?.objects, None), Vec::new());
-        names.retain(|name| tile::part_of(name).is_none());
+        let (names, mut failures) = (listed(&self.backend.list(id)?.objects), Vec::new());
         if names.len() < 2 {
             return Ok(());
         }
@@ -257,7 +236,7 @@ impl TileStore {
             failures.extend(self.read_failures(id, name)?.unwrap_or_default());
         }
         if !dry_run {
-            let written = self.write_failures(id, None, &failures)?;
+            let written = self.write_failures(id, &failures)?;
             for name in names.iter().filter(|&name| Some(name) != written.as_ref()) {
                 self.backend.remove(&format!("{id}/{name}"))?;
             }

@@ -3,17 +3,18 @@
 //! ```text
 //! <store>/<oracle id>/oracle.json        what the oracle is, for people
 //!                     <blake3>.tile      stored entries, immutable, named by content
-//!                     <part>-<blake3>.tile   the same, evaluated as part of a plan
 //!                     <blake3>.failures  pairs that cannot be scored, and why
 //!                     calls-<id>.log     what landed since the last tile, in a store that is a folder; read after a kill
-//!                     buyer-<id>         a run that is evaluating right now; gone when it ends, ignored when it is old
 //! <store>/lists/<scorer id>/         the items of oracles: what is kept of one list serves another (`carried.rs`)
+//! <store>/sketches/<id>/             documents of those who share work that is no score (`documents.rs`)
 //! ```
 //!
 //! The folder is named by the oracle's identity, a digest of everything that moves a score, so scores of two models never
 //! mix. A tile is created whole or not at all and never changed; one that is torn, edited or of another oracle is
 //! refused by name and never read. The same files are cache (another method, rank, replicate or run reads what is there),
 //! resume (a killed run loses what was in flight, about a second of evaluating where the store is no folder) and distribution (several machines, one store).
+//! Two runs that ask for the same pair at the same time may both evaluate it; each keeps what it has, and both scores are equal.
+//! Tiles of earlier versions may be called `<part>-<blake3>.tile`; they are tiles like any other.
 //!
 //! A store is a folder or any URL that `object_store` knows: `file://`, `memory://`, and with the features `s3`, `gcs`, `azure`
 //! the clouds, with credentials from the environment.
@@ -28,11 +29,11 @@ use landmark_core::oracle::{Identity, Oracle, Symmetry};
 use object_store::ObjectStore;
 use serde::{Deserialize, Serialize};
 
-mod active_writers;
 mod backend;
 mod batch_sizer;
 mod call_log;
 mod carried;
+mod documents;
 mod entry_cache;
 mod entry_request;
 mod error;
@@ -41,7 +42,6 @@ mod failures;
 pub mod fuzzing;
 mod maintenance;
 mod memory;
-mod plans;
 mod scratch;
 mod stored;
 mod tile;
@@ -53,7 +53,6 @@ pub use error::{StorageCause, StoreError};
 pub use failures::{OracleFailures, StoredFailure};
 pub use maintenance::{Cleaned, Contents, Problem, Verified};
 pub use memory::default_memory;
-pub use plans::{Claim, Taken};
 pub use stored::{AfterClose, Stored};
 
 const MANIFEST: &str = "oracle.json";
@@ -162,20 +161,7 @@ impl TileStore {
     /// # Errors
     /// The first tile that is torn, edited or foreign, by name; a store that cannot be read.
     pub fn attach<O: Oracle>(&self, oracle: O, label: OracleLabel) -> Result<Stored<O>, StoreError> {
-        Stored::new(self.clone(), oracle, label, None)
-    }
-
-    /// The same for one part of a plan that several machines share: only tiles of this part are read, and those evaluated
-    /// bear its name. To everybody else they are tiles like any other.
-    ///
-    /// # Errors
-    /// As [`attach`](Self::attach).
-    ///
-    /// # Panics
-    /// When the name of the part is not made of letters and digits.
-    pub fn attach_part<O: Oracle>(&self, oracle: O, label: OracleLabel, part: &str) -> Result<Stored<O>, StoreError> {
-        assert!(part.chars().all(|c| c.is_ascii_alphanumeric()), "`{part}` would not do in the name of a file");
-        Stored::new(self.clone(), oracle, label, Some(part.to_owned()))
+        Stored::new(self.clone(), oracle, label)
     }
 
     /// Reads an oracle's description, if it is there.

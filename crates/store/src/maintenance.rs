@@ -5,12 +5,13 @@ use std::io;
 
 use landmark_core::oracle::Symmetry;
 
-use super::active_writers::PREFIX;
 use super::batch_sizer::LARGEST;
 use super::call_log::{self, Logged, Subject, is_log};
 use super::tile::{self, EXTENSION, Entry, Expected, HEADER};
 use super::{MANIFEST, Manifest, StoreError, TileStore, identity_of};
 
+/// Prefix of what earlier versions left while they evaluated.
+const PREFIX: &str = "buyer-";
 /// A tile below this many entries is merged with its like.
 const SMALL: usize = LARGEST / 4;
 /// Entries gathered before merged tiles are written: 64 MB.
@@ -161,10 +162,7 @@ impl TileStore {
             let mut small = Vec::new();
             for object in &folder.tiles {
                 match self.read_tile(&folder, &object.name)? {
-                    // those of a plan stay: whoever evaluates the rest of a part knows them by their names
-                    Ok(Some(entries)) if entries.len() < SMALL && tile::part_of(&object.name).is_none() => {
-                        small.push(object.name.clone());
-                    }
+                    Ok(Some(entries)) if entries.len() < SMALL => small.push(object.name.clone()),
                     Ok(_) => {}
                     Err(problem) => bad.push(problem),
                 }
@@ -286,7 +284,6 @@ impl TileStore {
             }
             for entries in logged.entries.chunks(LARGEST) {
                 let (name_of_tile, bytes) = tile::encode(identity, manifest.items, entries.to_vec());
-                let name_of_tile = tile::named(call_log::part_of(name), &name_of_tile);
                 self.backend.create_content(&format!("{}/{name_of_tile}", folder.id), bytes)?;
             }
             logged.remove().map_err(|source| StoreError::System { action: "remove a log of calls", source })?;

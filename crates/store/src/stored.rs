@@ -11,18 +11,16 @@ use landmark_core::oracle::{Identity, Oracle, OracleError, OracleShape, Pair, Sy
 use ndarray::ArrayViewMut2;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
-use super::active_writers::ActiveWriters;
 use super::batch_sizer::{BatchSizer, LARGEST};
 use super::call_log::CallLog;
 use super::entry_cache::EntryCache;
-use super::entry_request::{EntryRequest, UnderWay};
+use super::entry_request::EntryRequest;
 use super::failures::{Failures, kept_as};
 use super::tile::{self, Entry};
 use super::{MANIFEST, Manifest, OracleLabel, StoreError, TileStore};
 
 mod evaluating;
 mod failing;
-mod parts;
 mod reading;
 
 /// An [`Oracle`] that evaluates each entry once, from whichever run, method or machine comes first.
@@ -32,9 +30,9 @@ mod reading;
 /// [`flush`](Stored::flush), on any error, and when this is dropped. When the inner oracle stops half-way (budget, a score that is not finite), what it
 /// had scored is kept, and a hard budget is spent to the last evaluation. A known diagonal is neither evaluated nor kept.
 ///
-/// Any number of threads may ask at once. Evaluating happens one batch at a time, or two where the oracle works on several calls at
-/// once, on a thread pool of its own: a caller inside another pool therefore blocks without taking up other work that might ask
-/// again and wait for itself.
+/// Any number of threads may ask at once. Evaluating happens one batch at a time, on a thread pool of its own: a caller inside another pool
+/// therefore blocks without taking up other work that might ask again and wait for itself. Another process that asks for the same pair at the
+/// same time may evaluate it as well.
 pub struct Stored<O: Oracle> {
     oracle: O,
     /// Identity that the scores are kept under.
@@ -43,8 +41,6 @@ pub struct Stored<O: Oracle> {
     is_apart: bool,
     shape: OracleShape,
     store: TileStore,
-    /// The part of a plan that this is about, where it is one.
-    part: Option<String>,
     held: RwLock<EntryCache>,
     state: Mutex<WriteState>,
     /// A batch was evaluated, or failed.
@@ -54,6 +50,8 @@ pub struct Stored<O: Oracle> {
     closing: AtomicU8,
 }
 
+/// Object that is written and removed to find out whether a store takes something in.
+const PROBE: &str = "probe";
 /// Nobody has asked for the end.
 const OPEN: u8 = 0;
 
@@ -73,6 +71,8 @@ struct WriteState {
     manifest: Manifest,
     /// The manifest has been seen in the store.
     is_described: bool,
+    /// The store was found to take what is evaluated.
+    is_writable: bool,
     seen: HashSet<String>,
     looked: Option<(Instant, Duration)>,
     unpublished: Vec<Entry>,
@@ -80,11 +80,9 @@ struct WriteState {
     sizer: BatchSizer,
     /// What of `unpublished` a kill would spare.
     log: CallLog,
-    writers: ActiveWriters,
     pool: Option<Arc<ThreadPool>>,
-    under_way: UnderWay,
-    /// Entries evaluated so far.
-    landed: usize,
+    /// The oracle is at work on a batch.
+    is_evaluating: bool,
 }
 
 impl WriteState {
@@ -93,8 +91,7 @@ impl WriteState {
             return Ok(Arc::clone(pool));
         }
         let pool = ThreadPoolBuilder::new()
-            // an oracle that waits for others occupies a thread with each batch
-            .num_threads(rayon::current_num_threads().max(self.sizer.batches_at_once()))
+            .num_threads(rayon::current_num_threads())
             .thread_name(|thread| format!("store-{thread}"))
             .build()
             .map_err(|error| StoreError::System { action: "start threads", source: io::Error::other(error) })?;
@@ -103,12 +100,7 @@ impl WriteState {
 }
 
 impl<O: Oracle> Stored<O> {
-    pub(super) fn new(
-        store: TileStore,
-        oracle: O,
-        label: OracleLabel,
-        part: Option<String>,
-    ) -> Result<Self, StoreError> {
+    pub(super) fn new(store: TileStore, oracle: O, label: OracleLabel) -> Result<Self, StoreError> {
         let shape = OracleShape::of(&oracle);
         if u32::try_from(shape.len).is_err() {
             return Err(StoreError::TooManyItems { len: shape.len });
@@ -126,27 +118,25 @@ impl<O: Oracle> Stored<O> {
             });
         }
         let held = EntryCache::new(shape, store.memory);
-        let writers = ActiveWriters::new(next_number(), part.as_deref());
         let sizer = BatchSizer::new(oracle.calls_at_once());
         let folder = store.backend.folder().map(|root| root.join(&manifest.identity));
         let state = WriteState {
             is_closed: false,
-            log: CallLog::new(folder, part.as_deref(), store.sync),
+            log: CallLog::new(folder, store.sync),
             manifest,
             is_described: false,
+            is_writable: false,
             seen: HashSet::new(),
             looked: None,
             unpublished: Vec::new(),
             failures: Failures::default(),
-            under_way: UnderWay::new(sizer.batches_at_once()),
             sizer,
-            writers,
             pool: None,
-            landed: 0,
+            is_evaluating: false,
         };
         let (held, state) = (RwLock::new(held), Mutex::new(state));
         let (has_landed, bought, closing) = (Condvar::new(), AtomicU64::new(0), AtomicU8::new(OPEN));
-        let stored = Self { oracle, identity, is_apart, shape, store, part, held, state, has_landed, bought, closing };
+        let stored = Self { oracle, identity, is_apart, shape, store, held, state, has_landed, bought, closing };
         stored.refresh()?;
         Ok(stored)
     }
@@ -303,6 +293,16 @@ impl<O: Oracle> Stored<O> {
         if i == j { 1 } else { self.shape.evaluations_per_pair }
     }
 
+    /// Evaluates what of rows × cols is not there yet, without handing it out: no room for the block is needed.
+    ///
+    /// # Errors
+    /// As [`Oracle::block`].
+    pub fn stock(&self, rows: &[usize], cols: &[usize]) -> Result<(), OracleError> {
+        let request = EntryRequest::Block { rows, cols };
+        request.check(self.shape.len)?;
+        self.evaluate_missing(request)
+    }
+
     /// Publishes what was evaluated and waits. To be called at the end of a run, for only here a full disk can be reported.
     ///
     /// # Errors
@@ -319,7 +319,7 @@ impl<O: Oracle> Stored<O> {
     pub fn close(&self, after: AfterClose) -> Result<(), StoreError> {
         self.closing.store(after as u8, Ordering::Relaxed);
         let mut state = self.state();
-        while !state.under_way.is_empty() {
+        while state.is_evaluating {
             state = self.await_landing(state);
         }
         // those that wait for another's batch learn of the end
@@ -328,8 +328,6 @@ impl<O: Oracle> Stored<O> {
             return Ok(());
         }
         let published = self.publish(&mut state);
-        let folder = state.manifest.identity.clone();
-        state.writers.leave(&self.store.backend, &folder);
         state.is_closed = published.is_ok();
         published
     }
@@ -342,20 +340,26 @@ impl<O: Oracle> Stored<O> {
         self.look(&mut *self.open_state("read what others published")?)
     }
 
-    /// Describes the oracle in the store and joins those that evaluate, or stays with them.
+    /// Describes the oracle in the store, and finds out before the first call whether the store can be written.
     fn announce(&self, state: &mut WriteState) -> Result<(), StoreError> {
-        let folder = state.manifest.identity.clone();
-        if !state.is_described {
-            let text = serde_json::to_vec_pretty(&state.manifest)
-                .map_err(|error| StoreError::System { action: "describe the oracle", source: error.into() })?;
-            let name = format!("{folder}/{MANIFEST}");
-            let is_new = self.store.backend.create(&name, text.clone())?;
-            if !is_new && matches!(self.store.manifest(&folder), Err(StoreError::Manifest { .. })) {
-                self.store.backend.replace(&name, text)?;
-            }
-            state.is_described = true;
+        if state.is_described && state.is_writable {
+            return Ok(());
         }
-        state.writers.announce(&self.store.backend, &folder)
+        let folder = state.manifest.identity.clone();
+        let text = serde_json::to_vec_pretty(&state.manifest)
+            .map_err(|error| StoreError::System { action: "describe the oracle", source: error.into() })?;
+        let name = format!("{folder}/{MANIFEST}");
+        if !self.store.backend.create(&name, text.clone())? {
+            if matches!(self.store.manifest(&folder), Err(StoreError::Manifest { .. })) {
+                self.store.backend.replace(&name, text)?;
+            } else {
+                let probe = format!("{folder}/{PROBE}");
+                self.store.backend.replace(&probe, Vec::new())?;
+                self.store.backend.remove(&probe)?;
+            }
+        }
+        (state.is_described, state.is_writable) = (true, true);
+        Ok(())
     }
 
     fn publish(&self, state: &mut WriteState) -> Result<(), StoreError> {
@@ -364,7 +368,6 @@ impl<O: Oracle> Stored<O> {
             let first = state.unpublished.len().min(LARGEST);
             let (name, bytes) =
                 tile::encode(self.identity.as_bytes(), self.shape.len, state.unpublished[..first].to_vec());
-            let name = tile::named(self.part.as_deref(), &name);
             self.store.backend.create_content(&format!("{folder}/{name}"), bytes)?;
             state.seen.insert(name);
             state.unpublished.drain(..first);
@@ -489,15 +492,7 @@ impl<O: Oracle> Drop for Stored<O> {
                 None => tracing::error!("{waiting} bought entries could not be published and are lost: {error}"),
             }
         }
-        let folder = state.manifest.identity.clone();
-        state.writers.leave(&self.store.backend, &folder);
     }
-}
-
-/// Number of an attachment, by which two of one process differ though they begin at the same moment.
-fn next_number() -> u64 {
-    static NEXT: AtomicU64 = AtomicU64::new(0);
-    NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
 /// Items are fewer than 2³² (checked on attaching).
@@ -507,19 +502,4 @@ fn id(index: usize) -> u32 {
 
 fn scratch_failed(source: io::Error) -> StoreError {
     StoreError::System { action: "use its scratch file in the folder for temporary files (`TMPDIR`)", source }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn no_two_attachments_of_a_process_have_one_number() {
-        let numbers = || (0..100).map(|_| next_number()).collect::<Vec<_>>();
-        let all: Vec<u64> = std::thread::scope(|scope| {
-            let threads: Vec<_> = (0..4).map(|_| scope.spawn(numbers)).collect();
-            threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
-        });
-        assert_eq!(all.iter().collect::<HashSet<_>>().len(), 400);
-    }
 }

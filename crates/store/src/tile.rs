@@ -132,13 +132,8 @@ pub(super) fn decode(expected: Expected<'_>, bytes: &[u8]) -> Result<Vec<Entry>,
     }
 }
 
-/// The name of a tile that belongs to a part of a plan.
-pub(super) fn named(part: Option<&str>, name: &str) -> String {
-    part.map_or_else(|| name.to_owned(), |part| format!("{part}-{name}"))
-}
-
-/// The part that the name of a tile begins with, if any: a digest has no `-`.
-pub(super) fn part_of(name: &str) -> Option<&str> {
+/// What the name of a tile of an earlier version may begin with: a digest has no `-`.
+fn part_of(name: &str) -> Option<&str> {
     name.split_once('-').map(|(part, _)| part)
 }
 

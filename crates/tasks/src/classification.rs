@@ -24,8 +24,8 @@ mod kernel;
 mod sparse;
 
 pub use kernel::{
-    KernelClassificationParams, KernelClassificationValidParams, classify_columns, classify_kernel,
-    cross_validate_columns, cross_validate_kernel,
+    KernelClassificationParams, KernelClassificationValidParams, classify_kernel,
+    cross_validate_kernel,
 };
 pub use sparse::classify_sparse;
 

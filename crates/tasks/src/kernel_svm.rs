@@ -9,11 +9,7 @@
 //! violation (the default) rather than by gap there. The squared hinge is not offered: its dual has no box, and an indefinite
 //! K could make it unbounded.
 //!
-//! The matrix is there ([`train`](KernelSvmValidParams::train)), or is read a column at a time and the rows used last are kept
-//! ([`train_on_columns`](KernelSvmValidParams::train_on_columns)): the same machine to the bit, in less memory.
-//!
-//! Cost: O(n) a step, n² entries of K read where they lie (rows that are not contiguous are copied once), or at most `cache_mib` of
-//! them kept; classes in parallel.
+//! Cost: O(n) per step, n² entries of K read where they lie (rows that are not contiguous are copied once); classes in parallel.
 
 use ndarray::{Array1, Array2, ArrayView2, Axis};
 use rayon::prelude::*;
@@ -30,12 +26,8 @@ use crate::svm::{
     unit_costs,
 };
 
-mod rows;
 mod smo;
 
-pub use rows::GramColumns;
-
-use rows::{CachedRows, KernelRows, read_column};
 use smo::Smo;
 
 /// Relative difference of K(i, j) and K(j, i) that still counts as symmetric: sums in another order, not another function.
@@ -55,8 +47,6 @@ pub struct KernelSvmParams {
     pub tolerance: Tolerance,
     /// Give up after so many steps per item (the report then says `converged: false`).
     pub max_epochs: usize,
-    /// MiB of rows kept where columns are read as they are needed; moves no result.
-    pub cache_mib: usize,
 }
 
 impl Default for KernelSvmParams {
@@ -67,7 +57,6 @@ impl Default for KernelSvmParams {
             class_weights: ClassWeights::default(),
             tolerance: Tolerance::Violation(1e-3),
             max_epochs: 1000,
-            cache_mib: 256,
         }
     }
 }
@@ -76,17 +65,15 @@ impl KernelSvmParams {
     /// The parameters, checked once.
     ///
     /// # Errors
-    /// C, tolerance or a class weight that is not positive and finite; no epoch; no MiB.
+    /// C, tolerance or a class weight that is not positive and finite; no epoch.
     pub fn check(self) -> Result<KernelSvmValidParams, SvmError> {
         check_positive("c", self.c)?;
         if let ClassWeights::Given(weights) = &self.class_weights {
             weights.iter().try_for_each(|&weight| check_positive("class_weights", weight))?;
         }
         self.tolerance.check()?;
-        for (parameter, value) in [("max_epochs", self.max_epochs), ("cache_mib", self.cache_mib)] {
-            if value == 0 {
-                return Err(BadParameter::new(parameter, "0", "at least 1").into());
-            }
+        if self.max_epochs == 0 {
+            return Err(BadParameter::new("max_epochs", "0", "at least 1").into());
         }
         Ok(KernelSvmValidParams(self))
     }
@@ -113,11 +100,6 @@ impl KernelSvmValidParams {
     /// The parameters behind it.
     pub fn params(&self) -> &KernelSvmParams {
         &self.0
-    }
-
-    /// The same with an equal share of the cache for each of so many machines.
-    pub(crate) fn sharing_cache(&self, machines: usize) -> Self {
-        Self(KernelSvmParams { cache_mib: (self.0.cache_mib / machines).max(1), ..self.0.clone() })
     }
 
     /// Trains on the symmetric n × n matrix of similarities between training items, with labels in `0..classes`.
@@ -152,7 +134,7 @@ impl KernelSvmValidParams {
         let problems = self.problems(gram.nrows(), labels, classes, costs)?;
         if self.0.bias {
             let (rows, diagonal) = (DenseRows::new(gram, None), gram.diag().to_vec());
-            return self.paths_with_bias(&rows, &diagonal, &problems);
+            return Ok(self.paths_with_bias(&rows, &diagonal, &problems));
         }
         let rows = GramRows::new(gram);
         let curvatures: Vec<f64> = (0..rows.len()).map(|i| rows.curvature(i)).collect();
@@ -161,32 +143,6 @@ impl KernelSvmValidParams {
             self.path_without_bias(machine, &problems.costs, seed, class as u64)
         };
         Ok(problems.assemble(problems.classes().into_par_iter().map(path).collect()))
-    }
-
-    /// As [`train_path`](Self::train_path) on the training items `items` of a matrix whose columns are read as they are needed; it is
-    /// taken to be symmetric.
-    ///
-    /// # Errors
-    /// A column that cannot be read or holds what is not finite; labels and costs as in [`train_path`](Self::train_path); `bias: false`,
-    /// whose solver wants the whole matrix.
-    pub fn train_on_columns(
-        &self,
-        gram: &dyn GramColumns,
-        items: &[usize],
-        labels: &[usize],
-        classes: usize,
-        costs: &[f64],
-    ) -> Result<Vec<KernelSvm>, SvmError> {
-        if !self.0.bias {
-            let wanted = "`true` where columns are read as they are needed";
-            return Err(BadParameter::new("bias", "false", wanted).into());
-        }
-        if let Some(&item) = items.iter().find(|&&item| item >= gram.items()) {
-            return Err(SvmError::NoSuchItem { item, items: gram.items() });
-        }
-        let problems = self.problems(items.len(), labels, classes, costs)?;
-        let rows = CachedRows::new(gram, items, self.0.cache_mib << 20);
-        self.paths_with_bias(&rows, &rows.diagonal()?, &problems)
     }
 
     /// The binary problems of all classes.
@@ -206,20 +162,19 @@ impl KernelSvmValidParams {
 
     fn paths_with_bias(
         &self,
-        rows: &impl KernelRows,
+        rows: &DenseRows<'_>,
         diagonal: &[f64],
         problems: &Problems<'_>,
-    ) -> Result<Vec<KernelSvm>, SvmError> {
-        let path = |class: usize| -> Result<Vec<Solved>, SvmError> {
+    ) -> Vec<KernelSvm> {
+        let path = |class: usize| -> Vec<Solved> {
             let mut machine = Smo::new(rows, diagonal, problems.signs(class));
             let mut solve = |costs: &Vec<f64>| {
-                let (bias, report) = machine.solve(costs, self.0.tolerance, self.0.max_epochs)?;
-                Ok(Solved { coefficients: machine.coefficients().to_vec(), bias, report })
+                let (bias, report) = machine.solve(costs, self.0.tolerance, self.0.max_epochs);
+                Solved { coefficients: machine.coefficients().to_vec(), bias, report }
             };
             problems.costs.iter().map(&mut solve).collect()
         };
-        let paths: Vec<_> = problems.classes().into_par_iter().map(path).collect::<Result<_, _>>()?;
-        Ok(problems.assemble(paths))
+        problems.assemble(problems.classes().into_par_iter().map(path).collect())
     }
 
     fn path_without_bias(
@@ -369,31 +324,6 @@ impl KernelSvm {
             return Err(SvmError::Width { wanted: self.support.len(), found: similarities.ncols() });
         }
         Ok(similarities.dot(&self.coefficients.t()) + &self.bias)
-    }
-
-    /// Scores (m × classes) of the items `asked` of the matrix whose items `trained` are the training items, in their order: one column a
-    /// support item is read, m numbers at a time.
-    ///
-    /// # Errors
-    /// [`SvmError::Width`] for another number of training items; a column that cannot be read or is not finite.
-    pub fn decision_on_columns(
-        &self,
-        gram: &dyn GramColumns,
-        trained: &[usize],
-        asked: &[usize],
-    ) -> Result<Array2<f64>, SvmError> {
-        if trained.len() != self.items {
-            return Err(SvmError::Width { wanted: self.items, found: trained.len() });
-        }
-        let mut scores = Array2::zeros((asked.len(), self.coefficients.nrows())) + &self.bias;
-        let mut column = Array1::zeros(asked.len());
-        for (&i, coefficients) in self.support.iter().zip(self.coefficients.columns()) {
-            read_column(gram, asked, trained[i], column.as_slice_mut().unwrap_or_default())?;
-            for (mut scores, &coefficient) in scores.columns_mut().into_iter().zip(coefficients) {
-                scores.scaled_add(coefficient, &column);
-            }
-        }
-        Ok(scores)
     }
 
     /// The class with the highest score, the smaller one in a tie; arguments as for [`decision`](Self::decision).

@@ -213,22 +213,6 @@ pub enum SvmError {
         /// The value seen.
         value: f64,
     },
-    /// A training item that the matrix does not have.
-    #[error("item {item} is to be trained on, but the matrix has {items} items (0 to {})", .items.saturating_sub(1))]
-    NoSuchItem {
-        /// The index.
-        item: usize,
-        /// Items of the matrix.
-        items: usize,
-    },
-    /// A column of a Gram matrix that is read as it is needed.
-    #[error("column {column} of the Gram matrix can't be read: {reason}")]
-    Unread {
-        /// Item, 0-based.
-        column: usize,
-        /// Cause that kept it from being read.
-        reason: String,
-    },
     /// New items described by another number of columns than the training items.
     #[error("the model was trained on {wanted} columns, but is asked about rows of {found}")]
     Width {

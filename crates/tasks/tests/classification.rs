@@ -5,8 +5,8 @@
 use landmark_core::stream::stream;
 use landmark_tasks::TaskError;
 use landmark_tasks::classification::{
-    ClassificationParams, KernelClassificationParams, Scaling, classify, classify_columns, classify_kernel,
-    cross_validate, cross_validate_columns, cross_validate_kernel,
+    ClassificationParams, KernelClassificationParams, Scaling, classify, classify_kernel,
+    cross_validate, cross_validate_kernel,
 };
 use landmark_tasks::kernel_svm::KernelSvmParams;
 use landmark_tasks::linear_svm::LinearSvmParams;
@@ -151,17 +151,4 @@ fn bad_input_names_the_item_of_the_whole() {
     x[[41, 2]] = kept;
     labels.fill(9);
     assert_eq!(message(&x, &labels), "all 120 training rows have label 9: a classifier needs at least two labels");
-}
-
-#[test]
-fn columns_that_are_read_as_needed_classify_as_the_whole_matrix_does() {
-    let (x, labels, train, test) = clouds();
-    let gram = x.dot(&x.t());
-    let svm = KernelSvmParams { cache_mib: 1, ..Default::default() };
-    let params = KernelClassificationParams { svm, costs: vec![0.01, 1.0], folds: 4 }.check().unwrap();
-    let whole = classify_kernel(gram.view(), &labels, &train, &test, &params, 3).unwrap();
-    let read = classify_columns(&gram, &labels, &train, &test, &params, 3).unwrap();
-    assert_eq!(read, whole);
-    let table = cross_validate_columns(&gram, &labels, &train, &params, 3).unwrap();
-    assert_eq!(whole.cross_validation, Some(table));
 }

@@ -211,52 +211,6 @@ fn a_warm_path_ends_where_separate_runs_end() {
 }
 
 #[test]
-fn rows_that_are_read_as_needed_give_the_machine_of_the_whole_matrix_to_the_bit() {
-    let (x, labels) = noisy(4000, 6, 3, 7);
-    let all = gaussian(x.view(), x.view(), 5.0);
-    let trained: Vec<usize> = (0..400).map(|i| i * 10).collect();
-    let asked: Vec<usize> = (0..50).map(|i| i * 80 + 1).collect();
-    let labels: Vec<usize> = trained.iter().map(|&i| labels[i]).collect();
-    let gram = all.select(Axis(0), &trained).select(Axis(1), &trained);
-    let similarities = all.select(Axis(0), &asked).select(Axis(1), &trained);
-    let costs = [0.1, 10.0];
-    // 1 MiB holds 327 rows of 400 numbers; 256 MiB all of them
-    for cache_mib in [1, 256] {
-        let params = KernelSvmParams { cache_mib, ..Default::default() }.check().unwrap();
-        let whole = params.train_path(gram.view(), &labels, 3, &costs, 1).unwrap();
-        let read = params.train_on_columns(&all, &trained, &labels, 3, &costs).unwrap();
-        assert_eq!(whole, read);
-        for (whole, read) in whole.iter().zip(&read) {
-            let scores = read.decision_on_columns(&all, &trained, &asked).unwrap();
-            // the same sums in another order: at most 400 terms of β K below 10
-            assert_near(&whole.decision(similarities.view()).unwrap(), &scores, 1e-11);
-        }
-    }
-}
-
-#[test]
-fn a_machine_on_columns_names_what_it_cannot_do() {
-    let gram = Array2::eye(4);
-    let refused = |params: KernelSvmParams, items: &[usize], labels: &[usize]| {
-        params.check().unwrap().train_on_columns(&gram, items, labels, 2, &[1.0]).unwrap_err().to_string()
-    };
-    let without_bias = KernelSvmParams { bias: false, ..Default::default() };
-    assert_eq!(
-        refused(without_bias, &[0, 1], &[0, 1]),
-        "`bias` is false, but must be `true` where columns are read as they are needed"
-    );
-    assert_eq!(
-        refused(KernelSvmParams::default(), &[0, 4], &[0, 1]),
-        "item 4 is to be trained on, but the matrix has 4 items (0 to 3)"
-    );
-    let bad = array![[1.0, f64::NAN], [f64::NAN, 1.0]];
-    let error = KernelSvmParams::default().check().unwrap().train_on_columns(&bad, &[0, 1], &[0, 1], 2, &[1.0]);
-    assert_eq!(error.unwrap_err().to_string(), "K(0, 1) of the Gram matrix is NaN, but must be finite");
-    let error = KernelSvmParams { cache_mib: 0, ..Default::default() }.check().unwrap_err().to_string();
-    assert_eq!(error, "`cache_mib` is 0, but must be at least 1");
-}
-
-#[test]
 fn a_prediction_needs_similarities_to_the_support_only() {
     let (x, labels) = noisy(60, 3, 2, 6);
     let gram = gaussian(x.view(), x.view(), 5.0);

@@ -3,8 +3,8 @@
 //! The sketch is saved beside the results with the place in the file, every `save_every` texts and at the end. A run that was stopped goes on there;
 //! a file that has grown is read from where it ended. Never more than the sketch, one buffer and one line are in memory.
 //!
-//! A plain file is also sketched by many machines (`runner plan`): each takes runs of its lines, and the sketches are merged in a tree, whose bound is
-//! as good. The sketch is then another than that of one process, equally near; how many pieces it is of is shown.
+//! Several processes sketch a plain file with `--share K/N`: each takes a run of its lines and leaves its sketch in the store. The run that finds
+//! all of them merges them in a tree, whose bound is as good. The sketch differs from that of one process; the table shows the number of pieces.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -16,7 +16,8 @@ use landmark_harness::config::values::ConfigPath;
 use landmark_harness::config::{Reading, RunSettings};
 use landmark_harness::layout::{About, Layout};
 use landmark_harness::progress::Progress;
-use landmark_harness::study::{Finished, Part, Shardable, Study, StudyContext, StudyEntry, StudyError, StudyWork, row};
+use landmark_harness::share::Share;
+use landmark_harness::study::{Finished, Part, Study, StudyContext, StudyEntry, StudyError, StudyWork, row};
 use landmark_report::{Caveat, FigureKind, FigureSpec, Metric, ResultRow, Selection, Subject, TableKind, TableSpec};
 use landmark_yaml::{Entry, Node, Problem, Section, parameter, required};
 use serde::{Deserialize, Serialize};
@@ -169,8 +170,8 @@ impl Study for TextSketch {
         }))
     }
 
-    fn shardable(&self, context: &StudyContext<'_>) -> Result<Option<Box<dyn Shardable>>, StudyError> {
-        Ok(Some(Box::new(Stream::new(&self.settings, self.file.resolved.clone(), context)?)))
+    fn share(&self, context: &StudyContext<'_>, share: Share) -> Result<Option<String>, StudyError> {
+        Stream::new(&self.settings, self.file.resolved.clone(), context)?.sketch_share(share).map(Some)
     }
 }
 

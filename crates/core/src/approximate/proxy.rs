@@ -147,9 +147,7 @@ impl Proxied {
             }
         }
         match self.link {
-            Link::Polynomial { degree } if !(1..=3).contains(&degree) => {
-                refuse("degree", degree.to_string(), "1, 2 or 3")
-            }
+            Link { degree } if !(1..=3).contains(&degree) => refuse("degree", degree.to_string(), "1, 2 or 3"),
             _ => Ok(()),
         }
     }

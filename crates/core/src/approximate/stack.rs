@@ -139,7 +139,7 @@ impl Stack {
     /// shift_ridge, around the main proxy where there is one.
     fn base(&self) -> Result<Arc<dyn Approximate>, ApproximateError> {
         let bare: Arc<dyn Approximate> = Arc::new(ShiftRidgeParams::default().check()?);
-        let link = Link::Polynomial { degree: self.params.degree };
+        let link = Link { degree: self.params.degree };
         Ok(match self.proxies.first() {
             Some(proxy) => Arc::new(Proxied::new(bare, Arc::clone(proxy), link)),
             None => bare,

@@ -149,10 +149,7 @@ pub enum ProxyKind {
     },
     /// Cosine of the vectors that an endpoint gives.
     #[serde(rename = "embedding_cosine")]
-    Endpoint {
-        /// The endpoint.
-        endpoint: Box<EmbeddingParams>,
-    },
+    Endpoint { endpoint: Box<EmbeddingParams> },
     /// Cosine of the rows of a file.
     EmbeddingCosine {
         /// n × d `.npy`.
@@ -164,20 +161,16 @@ pub enum ProxyKind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(tag = "fit", rename_all = "snake_case")]
 pub enum ProxyFit {
-    /// A polynomial.
     Polynomial {
         /// 1, 2 or 3.
         degree: usize,
     },
-    /// Any increasing function.
-    Isotonic,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum FitName {
     Polynomial,
-    Isotonic,
 }
 
 impl ProxyKind {
@@ -418,10 +411,8 @@ impl ProxyConfig {
 
     /// The family of q, as core names it.
     pub fn family(&self) -> Link {
-        match self.fit {
-            ProxyFit::Polynomial { degree } => Link::Polynomial { degree },
-            ProxyFit::Isotonic => Link::Isotonic,
-        }
+        let ProxyFit::Polynomial { degree } = self.fit;
+        Link { degree }
     }
 
     /// Reads one proxy, or a list of them.
@@ -493,18 +484,16 @@ impl ProxyConfig {
         };
         if !is_first {
             section.finish(&[]);
-            return Some(Self { kind, fit: ProxyFit::Isotonic, link: ProxyLink::Pair, more: Vec::new() });
+            return Some(Self {
+                kind,
+                fit: ProxyFit::Polynomial { degree: 2 },
+                link: ProxyLink::Pair,
+                more: Vec::new(),
+            });
         }
         let degree = section.checked("degree", |degree: &usize| (1..=3).contains(degree), "1, 2 or 3");
-        let fit = match section.or("fit", FitName::Polynomial) {
-            FitName::Polynomial => ProxyFit::Polynomial { degree: degree.unwrap_or(2) },
-            FitName::Isotonic => {
-                if degree.is_some() {
-                    section.refuse("degree", format!("`{path}` fits an isotonic function, which has no `degree`"));
-                }
-                ProxyFit::Isotonic
-            }
-        };
+        let FitName::Polynomial = section.or("fit", FitName::Polynomial);
+        let fit = ProxyFit::Polynomial { degree: degree.unwrap_or(2) };
         let link = section.or("link", ProxyLink::Pair);
         section.finish(&[]);
         Some(Self { kind, fit, link, more: Vec::new() })

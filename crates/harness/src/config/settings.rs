@@ -1,7 +1,6 @@
 //! The smaller sections: budget, SVM, error estimate, spectrum.
 
 use landmark_store::SyncPolicy;
-use landmark_tasks::kernel_svm::KernelSvmParams;
 use landmark_tasks::linear_svm::LinearSvmParams;
 use landmark_yaml::{Node, Problem, Problems, Section, Value};
 use serde::{Deserialize, Serialize, Serializer};
@@ -143,8 +142,6 @@ pub struct SvmConfig {
     pub on: TrainedOn,
     /// Cost C of an error.
     pub c: Tuned,
-    /// MiB of rows of K that an exact machine keeps; moves no result, and is therefore part of no key.
-    pub cache_mib: usize,
     /// Everything else; its own `c` holds a fixed C, and 1 where C is searched for.
     pub params: LinearSvmParams,
 }
@@ -162,12 +159,7 @@ impl Serialize for SvmConfig {
 
 impl Default for SvmConfig {
     fn default() -> Self {
-        Self {
-            on: TrainedOn::default(),
-            c: Tuned::Search,
-            cache_mib: KernelSvmParams::default().cache_mib,
-            params: LinearSvmParams::default(),
-        }
+        Self { on: TrainedOn::default(), c: Tuned::Search, params: LinearSvmParams::default() }
     }
 }
 
@@ -177,7 +169,6 @@ impl SvmConfig {
         let section = Section::new(node, "svm", problems)?;
         let c = section.node("c").map_or(Some(Tuned::Search), |node| Tuned::read(node, "svm.c", problems));
         let on = section.or("on", TrainedOn::default());
-        let cache = section.checked("cache_mib", |&mib: &usize| mib >= 1, "at least 1");
         let mut params: LinearSvmParams = problems.read(&section.rest(), "svm")?;
         if let Some(Tuned::Fixed(c)) = c {
             params.c = c;
@@ -185,8 +176,7 @@ impl SvmConfig {
         if let Err(error) = params.clone().check() {
             problems.add(Problem::new(format!("`svm`: {error}")).at(section.place()));
         }
-        let cache_mib = cache.unwrap_or(Self::default().cache_mib);
-        Some(Self { on, c: c?, cache_mib, params })
+        Some(Self { on, c: c?, params })
     }
 }
 

@@ -282,7 +282,7 @@ struct Fitted {
 
 fn fit(context: &SweepContext<'_>, cell: &Cell, setting: Setting) -> Result<Fitted, JobError> {
     if context.sweep.method(cell).id == evidence::EXACT {
-        // all of K is bought, and never held at once
+        // all of K is evaluated
         let (started, plan) = (Instant::now(), whole(context.problem.items()));
         errors::buy(context, &plan)?;
         let seconds = started.elapsed().as_secs_f64();

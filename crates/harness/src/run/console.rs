@@ -9,6 +9,7 @@ use landmark_report::amounts::{bytes, count, counted, duration};
 
 use super::closing;
 use super::{BYTES_PER_ENTRY, Outcome, RunError, RunOptions};
+use crate::command_line::command_line;
 use crate::config::{Config, Subject};
 use crate::job::ExtraCalls;
 use crate::layout::About;
@@ -18,7 +19,6 @@ use crate::oracles::wmd::Skipped;
 use crate::plan::Forecast;
 use crate::provenance::Calls;
 use crate::run_source::RunSource;
-use crate::scale::executor::command_line;
 
 /// Title, items, warnings.
 pub(super) fn print_subject(config: &Config, source: &dyn RunSource) {

@@ -50,14 +50,6 @@ pub enum RunError {
         #[source]
         source: Box<JobError>,
     },
-    /// Entries that workers should have bought.
-    #[error(
-        "{missing} entries of the configuration are not in the store, although the plan is done; it was made for other settings: run `runner plan` again"
-    )]
-    Unbought {
-        /// Number of entries missing from the store.
-        missing: u64,
-    },
     /// Results of other items than those that the configuration names here.
     #[error("the results in `{}` are of other items than those at hand: nothing was drawn", .folder.display())]
     OtherItems {

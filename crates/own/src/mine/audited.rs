@@ -20,6 +20,7 @@ use ndarray::{Array2, Axis};
 
 use super::{Found, Mined, Own, Wanted, all_pairs, missing};
 use crate::calls::checks;
+use crate::own::PAIRS_AT_A_TIME;
 
 impl Own {
     /// Pairs of at least `wanted.at_least`, with a guaranteed recall.
@@ -172,7 +173,7 @@ impl PairSource for Source<'_, '_> {
     fn evaluate(&mut self, pairs: &[Pair]) -> Result<Vec<f64>> {
         let mut all = Vec::with_capacity(pairs.len());
         let (_progress, mut done) = self.own.progress_over(pairs.len() as u64, "pairs scored");
-        for chunk in pairs.chunks(self.own.pairs_at_a_time()) {
+        for chunk in pairs.chunks(PAIRS_AT_A_TIME) {
             let mut scores = vec![0.0; chunk.len()];
             match self.oracle.evaluate(chunk, &mut scores) {
                 Ok(()) => all.extend(scores),

@@ -2,7 +2,7 @@
 
 use landmark_yaml::{Entry, Parameter, parameter, required};
 
-const FIT: Parameter = parameter("fit", "polynomial", "K ≈ q(P) on the bought columns: `polynomial` or `isotonic`");
+const FIT: Parameter = parameter("fit", "polynomial", "K ≈ q(P) on the evaluated columns: `polynomial`");
 const DEGREE: Parameter = parameter("degree", "2", "degree of the polynomial, 1 to 3");
 const LINK: Parameter =
     parameter("link", "pair", "`hub` tries how popular items are, too, h_i + h_j and h_i·h_j from the bought columns");

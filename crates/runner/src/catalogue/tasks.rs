@@ -22,7 +22,6 @@ pub static TASKS: &[Entry] = &[
                 "embedding",
                 "`embedding`, or `matrix`: a kernel SVM on all of K̃ (8n² bytes), which keeps what a proxy knows beyond the rank",
             ),
-            parameter("cache_mib", "256", "MiB of rows of K that an exact machine keeps; moves no result"),
             parameter("loss", "squared_hinge", "`hinge` or `squared_hinge`"),
             parameter("multi_class", "one_vs_rest", "`one_vs_rest` or `crammer_singer`"),
         ],

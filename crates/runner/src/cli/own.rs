@@ -176,9 +176,6 @@ pub enum OwnCommand {
         /// With `--calls-per-item`, `--target-recall` or `--exact`: tell what it takes; not one call is made
         #[arg(short = 'n', long)]
         dry_run: bool,
-        /// Cut each round into tiles that `runner worker --follow` on other machines does, too
-        #[arg(long, conflicts_with = "budget")]
-        workers: bool,
         /// Which factors, and where the answer goes
         #[command(flatten)]
         own: OwnArgs,
@@ -330,9 +327,6 @@ pub struct ScoringArgs {
     /// Tell how many pairs would be scored, and score none
     #[arg(short = 'n', long)]
     pub dry_run: bool,
-    /// Cut what is scored into tiles that `runner worker --follow` on other machines does, too
-    #[arg(long)]
-    pub workers: bool,
 }
 
 /// Which factors a command reads, and where its answer goes.

@@ -44,7 +44,6 @@ pub(super) fn own(command: OwnCommand, log: LogArgs) -> Result<Exit> {
             calls_per_item,
             share,
             dry_run,
-            workers,
             own,
             ..
         } => {
@@ -52,7 +51,7 @@ pub(super) fn own(command: OwnCommand, log: LogArgs) -> Result<Exit> {
             let is_strict = bound == StatedBound::Strict;
             let wanted =
                 Recalled { k, target, delta, is_strict, audit, from_factors, calls_per_item, share, budget, dry_run };
-            matrix::top_k_with_recall(&at(&own).with_workers(workers), &wanted)?
+            matrix::top_k_with_recall(&at(&own), &wanted)?
         }
         OwnCommand::Topk {
             k,
@@ -65,34 +64,23 @@ pub(super) fn own(command: OwnCommand, log: LogArgs) -> Result<Exit> {
             share,
             exact,
             dry_run,
-            workers,
             own,
             ..
         } => match Calls::of(k, calls_per_item, (rounds, share), exact)? {
-            Some(calls) => matrix::top_k_by_calls(&at(&own).with_workers(workers), &calls, budget, dry_run)?,
+            Some(calls) => matrix::top_k_by_calls(&at(&own), &calls, budget, dry_run)?,
             None if dry_run => return Err(matrix::no_dry_run()),
-            None if workers && rescore.is_none() => return Err(matrix::nothing_to_share()),
-            None => matrix::top_k(
-                &at(&own).with_workers(workers),
-                Lists { k, rescore, budget, approximate: approximate.then_some(ef) },
-            )?,
+            None => matrix::top_k(&at(&own), Lists { k, rescore, budget, approximate: approximate.then_some(ef) })?,
         },
         OwnCommand::Search { queries, embeddings, calls, k, dry_run, own } => {
             let asked = Queries { file: &queries, embeddings: embeddings.as_deref(), calls, k, dry_run };
             whole(matrix::search(&at(&own), asked)?)
         }
-        OwnCommand::Mine { scoring, .. } | OwnCommand::Dedupe { scoring, .. }
-            if scoring.workers && scoring.rescore.is_none() && scoring.target_recall.is_none() =>
-        {
-            return Err(matrix::nothing_to_share());
-        }
         OwnCommand::Mine { pairs, at_least, scoring, own } => {
-            matrix::mine(&at(&own).with_workers(scoring.workers), Wanted::of(pairs, at_least, scoring.into())?)?
+            matrix::mine(&at(&own), Wanted::of(pairs, at_least, scoring.into())?)?
         }
-        OwnCommand::Dedupe { at_least, scoring, own } => matrix::dedupe(
-            &at(&own).with_workers(scoring.workers),
-            Wanted::of(Some(usize::MAX), Some(at_least), scoring.into())?,
-        )?,
+        OwnCommand::Dedupe { at_least, scoring, own } => {
+            matrix::dedupe(&at(&own), Wanted::of(Some(usize::MAX), Some(at_least), scoring.into())?)?
+        }
         OwnCommand::Cluster { pivots: true, at_least: Some(at_least), budget, own, .. } => {
             matrix::cluster_by_pivots(&at(&own), at_least, budget)?
         }
@@ -152,7 +140,7 @@ impl From<ExportForm> for Form {
 
 impl From<ScoringArgs> for Scoring {
     fn from(arguments: ScoringArgs) -> Self {
-        let ScoringArgs { rescore, target_recall, delta, budget, dry_run, workers: _ } = arguments;
+        let ScoringArgs { rescore, target_recall, delta, budget, dry_run } = arguments;
         Self { rescore, target_recall, delta, budget, dry_run }
     }
 }

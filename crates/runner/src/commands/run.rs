@@ -32,6 +32,7 @@ pub(super) fn run(arguments: &RunArgs, log: LogArgs) -> Result<Exit> {
     let options = RunOptions {
         dry_run: arguments.dry_run,
         sample: arguments.sample,
+        share: arguments.share,
         force: arguments.force,
         keep_going: arguments.keep_going,
         ..options(&arguments.overlay, &arguments.places, log)

@@ -125,17 +125,20 @@ fn a_killed_run_asks_again_for_what_was_in_flight_and_ends_in_the_same_factors()
 }
 
 #[test]
-fn a_worker_killed_on_its_lease_is_replaced_and_the_merge_is_the_same() {
+fn a_share_killed_and_run_again_gives_the_run_the_same_factors() {
     let whole = place();
     whole.run_well(&["--quiet"]);
     for draw in kills() {
         let scratch = slow_place();
-        well(&scratch, &["plan", "config.yaml", "--tile-size", "120"]);
-        let until = (draw % 700) as usize;
-        let in_flight = killed(&scratch, &["worker", "config.yaml"], || asked(&scratch).len() >= until);
-        well(&scratch, &["worker", "config.yaml", "--lease", "1"]);
-        well(&scratch, &["merge", "config.yaml"]);
-        judge("worker", &scratch, in_flight);
+        let until = (draw % 350) as usize;
+        let in_flight =
+            killed(&scratch, &["config.yaml", "--share", "0/2", "--quiet"], || asked(&scratch).len() >= until);
+        well(&scratch, &["config.yaml", "--share", "1/2", "--quiet"]);
+        well(&scratch, &["config.yaml", "--share", "0/2", "--quiet"]);
+        let before = asked(&scratch).len();
+        scratch.run_well(&["--quiet"]);
+        assert_eq!(asked(&scratch).len(), before);
+        judge("share", &scratch, in_flight);
         assert!(results(&scratch, &FACTORS) == results(&whole, &FACTORS));
     }
 }
@@ -177,28 +180,11 @@ fn a_run_killed_while_it_writes_leaves_nothing_half_written() {
 }
 
 #[test]
-fn a_killed_merge_is_done_again_and_asks_for_nothing() {
-    let whole = place();
-    whole.run_well(&["--quiet"]);
-    for draw in kills() {
-        let scratch = place();
-        well(&scratch, &["plan", "config.yaml", "--tile-size", "120"]);
-        well(&scratch, &["worker", "config.yaml"]);
-        let (start, wait) = (Instant::now(), Duration::from_millis(draw % 150));
-        let in_flight = killed(&scratch, &["merge", "config.yaml"], || start.elapsed() >= wait);
-        well(&scratch, &["merge", "config.yaml"]);
-        judge("merging", &scratch, in_flight);
-        assert!(results(&scratch, &FACTORS) == results(&whole, &FACTORS));
-    }
-}
-
-#[test]
-fn a_worker_that_is_stopped_for_longer_than_its_lease_and_wakes_up_does_no_harm() {
+fn a_share_that_is_stopped_while_another_process_does_it_and_wakes_up_does_no_harm() {
     let whole = place();
     whole.run_well(&["--quiet"]);
     let scratch = slow_place();
-    well(&scratch, &["plan", "config.yaml", "--tile-size", "120"]);
-    let mut late = start(&scratch, &["worker", "config.yaml", "--lease", "1"]);
+    let mut late = start(&scratch, &["config.yaml", "--share", "0/2"]);
     while asked(&scratch).len() < 50 && late.try_wait().unwrap().is_none() {
         std::thread::sleep(Duration::from_millis(5));
     }
@@ -206,14 +192,10 @@ fn a_worker_that_is_stopped_for_longer_than_its_lease_and_wakes_up_does_no_harm(
         assert!(Command::new("kill").args([name, &late.id().to_string()]).status().unwrap().success());
     };
     signal("-STOP");
-    well(&scratch, &["worker", "config.yaml", "--lease", "1"]);
+    well(&scratch, &["config.yaml", "--share", "0/2", "--quiet"]);
     signal("-CONT");
     assert!(late.wait().unwrap().success(), "{}", std::fs::read_to_string(scratch.path("log")).unwrap());
-    well(&scratch, &["merge", "config.yaml"]);
-    let twice = twice(&scratch);
-    eprintln!("stop: {twice} calls asked twice, of a tile of about 120");
-    // the tile that it held, and no other: a tile may be larger by a row
-    assert!(twice <= 140, "{twice}");
+    scratch.run_well(&["--quiet"]);
     assert!(results(&scratch, &FACTORS) == results(&whole, &FACTORS));
 }
 
@@ -246,7 +228,7 @@ fn without_file_handles_a_run_ends_with_the_reason_and_goes_on_where_it_was() {
 fn no_secret_of_the_environment_is_written_anywhere() {
     let scratch = place();
     let secret = "s3cr3t-that-was-planted";
-    for arguments in [&["config.yaml"][..], &["plan", "config.yaml"], &["report", "config.yaml"], &TOPK] {
+    for arguments in [&["config.yaml", "--share", "0/2"][..], &["config.yaml"], &["report", "config.yaml"], &TOPK] {
         let mut command = scratch.command(arguments);
         for name in ["AWS_SECRET_ACCESS_KEY", "OPENAI_API_KEY", "HF_TOKEN", "LANDMARK_PLANTED"] {
             command.env(name, secret);

@@ -120,9 +120,9 @@ fn a_run_killed_while_it_learns_and_while_it_scores_ends_as_one_that_was_not() {
     run_that_learns.wait().unwrap();
     assert!(!learned("curve.json"), "it learned everything before it could be killed");
 
-    // `buyer-` is the file of a run that buys
+    // a run describes its oracle before the first call
     let mut run_that_scores = start();
-    let buys = || scratch.names("store").iter().any(|name| name.starts_with("buyer-"));
+    let buys = || scratch.names("store").iter().any(|name| name == "oracle.json");
     while run_that_scores.try_wait().unwrap().is_none() && !buys() {
         std::thread::sleep(Duration::from_millis(2));
     }

@@ -7,7 +7,6 @@ mod coreference;
 mod crash;
 mod exit_codes;
 mod fetch;
-mod following;
 mod given;
 mod glue;
 mod http;

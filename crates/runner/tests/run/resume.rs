@@ -177,7 +177,7 @@ fn a_killed_run_goes_on_with_what_it_had_published() {
     while run.try_wait().unwrap().is_none() {
         if is_there("", ".tile") {
             run.kill().unwrap();
-        } else if is_there("buyer-", "") {
+        } else if is_there("oracle.json", "") {
             // a second of buying is published: it passes while the run is held within a batch, however fast the machine
             signal(&run, "-STOP");
             std::thread::sleep(Duration::from_millis(1100));

@@ -1,4 +1,4 @@
-//! `entries: scattered` by the real binary: its bill, its store, its workers, its files.
+//! `entries: scattered` by the real binary: its bill, its store, its shares, its files.
 #![cfg(unix)]
 
 use std::collections::HashSet;
@@ -88,16 +88,16 @@ fn the_columns_alone_are_a_row_of_their_own_and_no_better() {
 }
 
 #[test]
-fn workers_buy_the_columns_and_the_merge_the_pairs_that_follow_from_them() {
+fn shares_evaluate_the_columns_and_the_run_the_pairs_that_follow_from_them() {
     let alone = scattered();
     alone.run_well(&["--quiet"]);
     let scratch = scattered();
     let planned = number_before(&scratch.run_well(&["--dry-run"]).out, " evaluations");
-    for command in ["plan", "worker", "merge"] {
-        let said = scratch.say(&[command, "config.yaml"]);
-        assert_eq!(said.code, Some(0), "{command}: {}{}", said.out, said.err);
-        assert!(command == "merge" || (asked(&scratch).len() as u64) < planned);
+    for share in ["1/2", "0/2"] {
+        scratch.run_well(&["--share", share]);
+        assert!((asked(&scratch).len() as u64) < planned);
     }
+    scratch.run_well(&["--quiet"]);
     assert_eq!((asked(&scratch).len() as u64, distinct(&scratch) as u64), (planned, planned));
     let vectors = |scratch: &Scratch| std::fs::read(scratch.path("results/mine/factors/vectors.npy")).unwrap();
     assert!(vectors(&scratch) == vectors(&alone));

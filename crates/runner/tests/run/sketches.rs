@@ -1,6 +1,6 @@
 //! The sketching studies on the real binary: bounds, smoke runs without a download, a stream that is stopped, and bad input.
 
-use crate::scratch::{Scratch, number_before};
+use crate::scratch::Scratch;
 
 const STREAM: &str = "\
 name: mine
@@ -118,41 +118,31 @@ fn a_file_that_has_grown_is_read_from_where_it_ended_to_the_same_sketch() {
     assert_eq!(saved(&grown), saved(&whole));
 }
 
-/// Plans tiles of so many bytes, lets three workers at them, and merges.
-fn in_pieces(scratch: &Scratch, tile_bytes: &str) -> u64 {
-    let well = |arguments: &[&str]| {
-        let said = scratch.say(arguments);
-        assert_eq!(said.code, Some(0), "{arguments:?}: {}{}", said.out, said.err);
-        said.out
+/// Sketches `of` shares at once, the last one twice, and merges them.
+fn in_shares(scratch: &Scratch, of: usize) {
+    let share = |number: usize| {
+        let said = scratch.say(&["config.yaml", "--share", &format!("{number}/{of}")]);
+        assert_eq!(said.code, Some(0), "{}{}", said.out, said.err);
+        said.err
     };
-    let tiles = number_before(&well(&["plan", "config.yaml", "--tile-size", tile_bytes]), " tile");
-    std::thread::scope(|scope| {
-        let workers: Vec<_> = (0..3).map(|_| scope.spawn(|| well(&["worker", "config.yaml", "--quiet"]))).collect();
-        let done: u64 = workers.into_iter().map(|worker| number_before(&worker.join().unwrap(), " tiles done")).sum();
-        assert_eq!(done, tiles, "each tile by one worker");
-    });
-    assert!(well(&["status", "config.yaml"]).contains("all done"));
-    // planned again, it is the same plan, of which nothing is left
-    let again = well(&["plan", "config.yaml"]);
-    assert!(again.contains("; 0 B of it left to be sketched"), "{again}");
-    well(&["merge", "config.yaml", "--quiet"]);
-    tiles
+    std::thread::scope(|scope| (0..of).for_each(|number| _ = scope.spawn(move || share(number))));
+    assert!(share(of - 1).contains("were sketched before"));
+    scratch.run_well(&[]).must_complain(&format!("merging {of} shares"));
 }
 
 #[test]
-fn a_stream_sketched_by_many_workers_is_merged_to_the_same_sketch_whoever_did_what() {
+fn a_stream_sketched_in_shares_is_merged_to_the_same_sketch_whichever_came_first() {
     let text = [lines(0, 200).as_bytes(), b"\n  \ncaf\xe9\n", lines(200, 400).as_bytes()].concat();
     let [one, other, whole] = [(); 3].map(|()| stream(&text));
-    let tiles = in_pieces(&one, "1500");
-    assert!(tiles >= 8, "{tiles}");
-    in_pieces(&other, "1500");
+    in_shares(&one, 8);
+    in_shares(&other, 8);
     let saved = |scratch: &Scratch| std::fs::read(scratch.path("results/mine/stream.sketch")).unwrap();
     assert_eq!(saved(&one), saved(&other));
     let value = |scratch: &Scratch, id: &str| {
         let rows = scratch.figures("results/mine");
         rows.iter().find(|row| row["method"] == id).unwrap()["value"].as_f64().unwrap()
     };
-    for (id, count) in [("texts", 400.0), ("pieces", tiles as f64), ("empty", 2.0), ("invalid_utf8", 1.0)] {
+    for (id, count) in [("texts", 400.0), ("pieces", 8.0), ("empty", 2.0), ("invalid_utf8", 1.0)] {
         assert_eq!(value(&one, id), count, "{id}");
     }
     // another sketch than that of one process, and as good: each is within its own bound of the same directions
@@ -165,7 +155,7 @@ fn a_stream_sketched_by_many_workers_is_merged_to_the_same_sketch_whoever_did_wh
     assert!(apart <= relative * 100.0, "{apart} is beyond the bounds");
     // one piece is what one process does
     let alone = stream(&text);
-    assert_eq!(in_pieces(&alone, "1000000"), 1);
+    in_shares(&alone, 1);
     assert_eq!(saved(&alone), saved(&whole));
     // a run goes on from the merged sketch
     let grown = [&text[..], lines(400, 450).as_bytes()].concat();
@@ -175,32 +165,33 @@ fn a_stream_sketched_by_many_workers_is_merged_to_the_same_sketch_whoever_did_wh
 }
 
 #[test]
-fn a_stream_that_cannot_be_cut_or_has_changed_is_refused() {
+fn shares_of_a_stream_that_are_torn_or_cannot_be_cut_are_refused_and_missing_ones_are_told() {
     let scratch = stream(lines(0, 100).as_bytes());
     let refused = |arguments: &[&str], words: &[&str]| {
         let said = scratch.say(arguments);
         assert!(matches!(said.code, Some(1 | 2)), "{arguments:?}: {}{}", said.out, said.err);
         words.iter().for_each(|words| said.must_complain(words));
     };
-    assert_eq!(scratch.say(&["plan", "config.yaml", "--tile-size", "1000"]).code, Some(0));
-    assert_eq!(scratch.say(&["worker", "config.yaml", "--quiet"]).code, Some(0));
-    let sketch = scratch.names("store/plans").into_iter().find(|name| name.ends_with(".sketch")).unwrap();
-    let kept = std::fs::read(scratch.path(&format!("store/plans/mine/{sketch}"))).unwrap();
-    std::fs::write(scratch.path(&format!("store/plans/mine/{sketch}")), &kept[..kept.len() / 2]).unwrap();
-    refused(&["merge", "config.yaml"], &["truncated", &format!("store/plans/mine/{sketch}`; remove it")]);
-    std::fs::remove_file(scratch.path(&format!("store/plans/mine/{sketch}"))).unwrap();
-    refused(&["merge", "config.yaml"], &["is gone", ".done` beside it", "start a worker"]);
-    scratch.write("texts.txt", &lines(0, 101));
-    refused(&["worker", "config.yaml"], &["the file or the settings of its sketch have changed"]);
-    refused(&["plan", "config.yaml"], &["there is another plan"]);
+    for share in ["0/2", "1/2"] {
+        assert_eq!(scratch.say(&["config.yaml", "--share", share]).code, Some(0));
+    }
+    let folder = std::fs::read_dir(scratch.path("store/sketches")).unwrap().next().unwrap().unwrap().path();
+    let sketch = folder.join("1-of-2.sketch");
+    let kept = std::fs::read(&sketch).unwrap();
+    std::fs::write(&sketch, &kept[..kept.len() / 2]).unwrap();
+    refused(&["config.yaml"], &["truncated", "1-of-2.sketch`; remove it"]);
+    // of shares that are not all there none is used
+    std::fs::remove_file(&sketch).unwrap();
+    scratch.run_well(&[]).must_complain("1 of 2 shares are missing, so the file is read without them");
+    assert_eq!(scratch.figures("results/mine").iter().find(|row| row["method"] == "pieces").unwrap()["value"], 1.0);
     // nothing, packed
     let packed = [&[0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 3, 0][..], &[0; 8]].concat();
     std::fs::write(scratch.path("texts.txt"), packed).unwrap();
-    refused(&["plan", "config.yaml", "--force"], &["packed with gzip", "unpack it"]);
+    refused(&["config.yaml", "--share", "0/2"], &["packed with gzip", "unpack it"]);
     let batches = Scratch::with(SKETCHING);
-    let said = batches.say(&["plan", "config.yaml"]);
+    let said = batches.say(&["config.yaml", "--share", "0/2"]);
     assert_eq!(said.code, Some(2));
-    said.must_complain("`experiment: sketching`, which can't be cut into tiles");
+    said.must_complain("`experiment: sketching` (expected a matrix or a `text_sketch`)");
 }
 
 #[test]

@@ -93,7 +93,7 @@ impl<O: Oracle> Stored<O> {
             return Ok(());
         }
         let folder = state.manifest.identity.clone();
-        for name in listed(objects, self.part.as_deref()) {
+        for name in listed(objects) {
             if !state.seen.insert(name.clone()) {
                 continue;
             }
@@ -117,25 +117,10 @@ impl<O: Oracle> Stored<O> {
     /// Publishes failures that wait.
     pub(super) fn publish_failures(&self, state: &mut WriteState) -> Result<(), StoreError> {
         let due = state.failures.due();
-        if let Some(name) = self.store.write_failures(&state.manifest.identity, self.part.as_deref(), &due)? {
+        if let Some(name) = self.store.write_failures(&state.manifest.identity, &due)? {
             state.seen.insert(name);
             state.failures.published();
         }
         Ok(())
-    }
-
-    /// Publishes the failures among some pairs under the name of a part.
-    pub(super) fn hand_over_failures(
-        &self,
-        part: &str,
-        is_of: impl Fn(usize, usize) -> bool,
-    ) -> Result<(), StoreError> {
-        let state = self.state();
-        let is_of = |failure: &&StoredFailure| {
-            let (i, j) = (failure.row as usize, failure.col as usize);
-            is_of(i, j) || is_of(j, i)
-        };
-        let failures: Vec<StoredFailure> = state.failures.all().filter(is_of).cloned().collect();
-        self.store.write_failures(&state.manifest.identity, Some(part), &failures).map(drop)
     }
 }

@@ -2,12 +2,11 @@
 //! at hand.
 
 use std::collections::HashMap;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use landmark_core::oracle::Oracle;
 
+use super::super::batch_sizer::LARGEST;
 use super::super::call_log::{self, Subject, is_log};
 use super::super::maintenance::LOOKS;
 use super::super::tile::{self, EXTENSION, Entry, Expected};
@@ -44,27 +43,14 @@ impl<O: Oracle> Stored<O> {
     /// Reads what is listed and not seen yet; answers the names of listed files that were gone.
     fn read_new_tiles(&self, state: &mut WriteState, read: &mut usize) -> Result<Vec<String>, StoreError> {
         let folder = state.manifest.identity.clone();
-        // of a plan's part the tiles of the others are not listed, which may be tens of thousands
-        let part = self.part.clone();
-        let has_tiles = Arc::new(AtomicBool::new(false));
-        let sees_tiles = Arc::clone(&has_tiles);
-        let is_wanted = move |name: &str| {
-            sees_tiles.fetch_or(is_tile(name), Ordering::Relaxed);
-            !is_tile(name) || part.is_none() || tile::part_of(name) == part.as_deref()
-        };
-        let listing = self.store.backend.select(&folder, is_wanted)?;
-        // a part may hold nothing but pairs that fail, of an oracle that scores others
-        if self.part.is_some() && has_tiles.load(Ordering::Relaxed) {
-            state.failures.trust();
-        }
+        let listing = self.store.backend.list(&folder)?;
         let is_described = listing.objects.iter().any(|object| object.name == MANIFEST);
         // a description that could not be read may have been cleaned away, and is written again; what was seen has not gone with it
-        if state.is_described && listing.of == 0 && !state.seen.is_empty() {
+        if state.is_described && listing.objects.is_empty() && !state.seen.is_empty() {
             let file = self.store.backend.describe(&format!("{folder}/{MANIFEST}"));
             return Err(StoreError::Vanished { address: self.store.address().to_owned(), file });
         }
         state.is_described = is_described;
-        state.writers.look(&listing.objects);
         let (logs, names): (Vec<String>, Vec<String>) =
             listing.objects.iter().map(|object| object.name.clone()).partition(|name| is_log(name));
         let new: Vec<String> = names.into_iter().filter(|name| is_tile(name) && !state.seen.contains(name)).collect();
@@ -83,8 +69,7 @@ impl<O: Oracle> Stored<O> {
         }
         self.read_new_failures(state, &listing.objects)?;
         for name in logs.iter().filter(|name| state.log.name() != Some(name.as_str())) {
-            let concerns_us = self.part.as_deref().is_none_or(|part| call_log::part_of(name) == Some(part));
-            if concerns_us && !self.read_log(&folder, name)? {
+            if !self.read_log(&folder, name)? {
                 gone.push(name.clone());
             }
         }
@@ -115,13 +100,22 @@ impl<O: Oracle> Stored<O> {
         );
         // all of them: what is held may come from this very log while its process lived, and stand in no tile. A tile that was published before
         // the log could be removed has the same content, and so the same name. In a store that cannot be written the log stays, and is read again
-        let published = self.publish_as(call_log::part_of(name), &entries).and_then(|_| {
+        let published = self.publish_entries(&entries).and_then(|()| {
             logged.remove().map_err(|source| StoreError::System { action: "remove a log of calls", source })
         });
         if let Err(error) = published {
             tracing::warn!("`{}` is read, but could not be turned into a tile: {error}", path.display());
         }
         Ok(true)
+    }
+
+    /// Publishes entries that are held.
+    fn publish_entries(&self, entries: &[Entry]) -> Result<(), StoreError> {
+        let identity = self.identity;
+        entries.chunks(LARGEST).try_for_each(|entries| {
+            let (name, bytes) = tile::encode(identity.as_bytes(), self.shape.len, entries.to_vec());
+            self.store.backend.create_content(&format!("{identity}/{name}"), bytes)
+        })
     }
 
     /// The entries of several tiles, read and checked at once; `None` for one that is gone.

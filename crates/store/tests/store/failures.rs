@@ -268,21 +268,6 @@ fn a_store_with_stand_ins_among_its_scores_is_read_on() {
 }
 
 #[test]
-fn a_part_of_a_plan_knows_its_failures() {
-    let folder = tempfile::tempdir().unwrap();
-    let whole = attach(folder.path(), Choosy::new(Some(0.0)));
-    asked(&whole, &column()).unwrap();
-    let rows: Vec<usize> = (0..12).collect();
-    assert_eq!(whole.hand_over(&rows, &[3], "part1").unwrap(), 11, "no tile holds a stand-in");
-    whole.hand_over(&rows, &[5], "part2").unwrap();
-    let label = || OracleLabel::new("choosy", "fails on item 4");
-    let part = store(folder.path()).attach_part(Choosy::new(Some(8.0)), label(), "part1").unwrap();
-    assert_eq!((asked(&part, &column()), part.entries(), part.inner().calls()), (Ok(wanted(8.0)), 12, 0));
-    let part = store(folder.path()).attach_part(Choosy::new(Some(8.0)), label(), "part2").unwrap();
-    assert_eq!((part.entries(), part.failed_pairs()), (0, 0));
-}
-
-#[test]
 fn a_list_that_was_torn_on_its_way_is_written_again() {
     let folder = tempfile::tempdir().unwrap();
     let faults = Arc::<Faults>::default();

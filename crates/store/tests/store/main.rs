@@ -15,4 +15,3 @@ mod lists;
 mod model;
 mod promises;
 mod proof;
-mod sharing;

@@ -1,4 +1,4 @@
-//! Kernel machines on similarities between items: all of them in a Gram matrix, or read a column at a time.
+//! Kernel machines on a Gram matrix of similarities between items.
 
 use ndarray::{Array2, ArrayView2};
 use serde::{Deserialize, Serialize};
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::{Choice, Classes, Outcome, check_split, classify_with};
 use crate::cross_validation::{Answer, CrossValidation, Learner, cross_validate as cross_validate_with};
 use crate::error::TaskError;
-use crate::kernel_svm::{GramColumns, KernelSvm, KernelSvmParams, KernelSvmValidParams};
+use crate::kernel_svm::{KernelSvm, KernelSvmParams, KernelSvmValidParams};
 use crate::linear_svm::highest;
 use crate::svm::SvmError;
 
@@ -63,24 +63,6 @@ pub fn classify_kernel(
     classify_with(&learner, gram.nrows(), train, test, &params.choice, seed)
 }
 
-/// As [`classify_kernel`] on a matrix whose columns are read as they are needed, the rows used last kept in memory
-/// (`cache_mib` of [`KernelSvmParams`]): the same machine, without n² numbers.
-///
-/// # Errors
-/// As [`classify_kernel`], but that the matrix is taken to be symmetric; a column that cannot be read.
-pub fn classify_columns(
-    gram: &dyn GramColumns,
-    labels: &[usize],
-    train: &[usize],
-    test: &[usize],
-    params: &KernelClassificationValidParams,
-    seed: u64,
-) -> Result<Outcome, TaskError> {
-    let svm = sharing_cache(params);
-    let learner = ColumnLearner { gram, labels, svm: &svm };
-    classify_with(&learner, gram.items(), train, test, &params.choice, seed)
-}
-
 /// As [`cross_validate`](super::cross_validate), on a Gram matrix.
 ///
 /// # Errors
@@ -95,23 +77,6 @@ pub fn cross_validate_kernel(
     check_square(gram)?;
     check_split(gram.nrows(), labels.len(), &[("train", items)])?;
     let learner = KernelLearner { gram: gram.view(), labels, svm: &params.svm };
-    cross_validate_with(&learner, items, params.choice.folds, &params.choice.costs, seed)
-}
-
-/// As [`cross_validate_kernel`] on a matrix whose columns are read as they are needed.
-///
-/// # Errors
-/// As [`classify_columns`].
-pub fn cross_validate_columns(
-    gram: &dyn GramColumns,
-    labels: &[usize],
-    items: &[usize],
-    params: &KernelClassificationValidParams,
-    seed: u64,
-) -> Result<CrossValidation, TaskError> {
-    check_split(gram.items(), labels.len(), &[("train", items)])?;
-    let svm = sharing_cache(params);
-    let learner = ColumnLearner { gram, labels, svm: &svm };
     cross_validate_with(&learner, items, params.choice.folds, &params.choice.costs, seed)
 }
 
@@ -142,35 +107,6 @@ impl Learner for KernelLearner<'_> {
             .train_path(known.view(), &encoded, classes.labels.len(), costs, seed)
             .map_err(|error| classes.rename(error))?;
         machines.iter().map(|machine| Ok(answer(&classes, machine, machine.decision(asked.view())?))).collect()
-    }
-}
-
-/// The machine with its share of the cache: where there are costs to choose from, all folds may be at work at once.
-fn sharing_cache(params: &KernelClassificationValidParams) -> KernelSvmValidParams {
-    let machines = if params.choice.costs.len() > 1 { params.choice.folds } else { 1 };
-    params.svm.sharing_cache(machines)
-}
-
-struct ColumnLearner<'a> {
-    gram: &'a dyn GramColumns,
-    labels: &'a [usize],
-    svm: &'a KernelSvmValidParams,
-}
-
-impl Learner for ColumnLearner<'_> {
-    fn labels(&self) -> &[usize] {
-        self.labels
-    }
-
-    fn path(&self, train: &[usize], test: &[usize], costs: &[f64], _seed: u64) -> Result<Vec<Answer>, TaskError> {
-        let classes = Classes::of(self.labels, train);
-        let encoded = classes.encode(self.labels, train);
-        let machines = self
-            .svm
-            .train_on_columns(self.gram, train, &encoded, classes.labels.len(), costs)
-            .map_err(|error| classes.rename(error))?;
-        let said = |machine| Ok(answer(&classes, machine, machine.decision_on_columns(self.gram, train, test)?));
-        machines.iter().map(said).collect()
     }
 }
 

@@ -13,13 +13,12 @@
 //!
 //! Cost: three passes over n numbers and two rows of K a step; memory O(n) beside the rows.
 
-use super::rows::KernelRows;
 use crate::svm::dual_descent::TAU;
-use crate::svm::{SolveReport, SvmError, Tolerance};
+use crate::svm::{DenseRows, SolveReport, Tolerance};
 
 /// A binary machine in training; β is kept between solves.
-pub(super) struct Smo<'a, R> {
-    gram: &'a R,
+pub(super) struct Smo<'a> {
+    gram: &'a DenseRows<'a>,
     diagonal: &'a [f64],
     signs: Vec<f64>,
     beta: Vec<f64>,
@@ -33,9 +32,9 @@ struct Extremes {
     falling: f64,
 }
 
-impl<'a, R: KernelRows> Smo<'a, R> {
+impl<'a> Smo<'a> {
     /// Starts at β = 0. `diagonal[i]` = K_ii.
-    pub(super) fn new(gram: &'a R, diagonal: &'a [f64], signs: Vec<f64>) -> Self {
+    pub(super) fn new(gram: &'a DenseRows<'a>, diagonal: &'a [f64], signs: Vec<f64>) -> Self {
         let (beta, residuals) = (vec![0.0; signs.len()], signs.clone());
         Self { gram, diagonal, signs, beta, residuals }
     }
@@ -51,7 +50,7 @@ impl<'a, R: KernelRows> Smo<'a, R> {
         costs: &[f64],
         tolerance: Tolerance,
         max_epochs: usize,
-    ) -> Result<(f64, SolveReport), SvmError> {
+    ) -> (f64, SolveReport) {
         self.rescale(costs);
         let n = self.signs.len();
         let max_steps = max_epochs.saturating_mul(n);
@@ -69,10 +68,10 @@ impl<'a, R: KernelRows> Smo<'a, R> {
                 report.epochs = steps.div_ceil(n);
                 report.converged = report.meets(tolerance);
                 if report.converged || steps >= max_steps || violation == 0.0 {
-                    return Ok((bias, report));
+                    return (bias, report);
                 }
             }
-            self.step(costs, extremes.rising)?;
+            self.step(costs, extremes.rising);
             steps += 1;
         }
     }
@@ -103,8 +102,8 @@ impl<'a, R: KernelRows> Smo<'a, R> {
     }
 
     /// Pairs `i` with the index that promises the largest gain, and moves both.
-    fn step(&mut self, costs: &[f64], (i, top): (usize, f64)) -> Result<(), SvmError> {
-        let row = self.gram.row(i)?;
+    fn step(&mut self, costs: &[f64], (i, top): (usize, f64)) {
+        let row = self.gram.row(i);
         let curvature = |j: usize| {
             let a = self.diagonal[i] + self.diagonal[j] - 2.0 * row[j];
             if a > 0.0 { a } else { TAU }
@@ -121,18 +120,17 @@ impl<'a, R: KernelRows> Smo<'a, R> {
         }
         let j = best.0;
         if j == i {
-            return Ok(());
+            return;
         }
-        let other = self.gram.row(j)?;
+        let other = self.gram.row(j);
         let (up, down) = (self.room(i, costs[i]).0, self.room(j, costs[j]).1);
         let step = ((top - self.residuals[j]) / curvature(j)).min(up).min(down);
         // a step that was cut ends exactly on the bound that cut it
         self.beta[i] = if step == up { self.bounds(i, costs[i]).1 } else { self.beta[i] + step };
         self.beta[j] = if step == down { self.bounds(j, costs[j]).0 } else { self.beta[j] - step };
-        for ((residual, a), b) in self.residuals.iter_mut().zip(&*row).zip(&*other) {
+        for ((residual, a), b) in self.residuals.iter_mut().zip(row).zip(other) {
             *residual -= step * (a - b);
         }
-        Ok(())
     }
 
     /// The bias that the free β agree on (or the middle of what the bounded ones allow), and the objectives with it.

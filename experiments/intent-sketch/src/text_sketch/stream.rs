@@ -1,9 +1,9 @@
-//! The stream of `text_sketch`: read in one go, or in pieces by many machines.
+//! The stream of `text_sketch`: read in one go, or in shares by several processes.
 
 use std::io::{Read as _, Seek as _, SeekFrom};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use landmark_core::oracle::Identity;
 use landmark_data::DataError;
@@ -11,7 +11,10 @@ use landmark_data::feature_hashing::{HashedRow, NgramHash};
 use landmark_data::text_stream::{self, StreamPlace, TextStream};
 use landmark_features::sketch::{FrequentDirections, MergeTree, SketchError};
 use landmark_harness::progress::Progress;
-use landmark_harness::study::{DonePiece, Shardable, StudyContext, StudyError};
+use landmark_harness::share::Share;
+use landmark_harness::study::{StudyContext, StudyError};
+use landmark_report::amounts::bytes;
+use landmark_store::TileStore;
 use serde_json::json;
 
 use super::saved::SavedStream;
@@ -19,8 +22,6 @@ use super::{SAVED, Settings};
 
 /// Bytes at the beginning of a file by which it is known again.
 const FINGERPRINT: u64 = 1 << 16;
-/// Sketching that is enough to know what a byte takes.
-const TIMED: Duration = Duration::from_secs(2);
 /// Texts between two looks at the clock.
 const TEXTS_PER_LOOK: u64 = 1000;
 
@@ -44,6 +45,8 @@ pub(super) struct Stream {
     pub(super) fingerprint: String,
     /// Folder of its saved sketch.
     pub(super) folder: PathBuf,
+    /// Address of the store that has the shares.
+    store: String,
 }
 
 impl Stream {
@@ -51,7 +54,15 @@ impl Stream {
         let bytes = std::fs::metadata(&path).map_err(DataError::io(&path))?.len();
         let fingerprint = fingerprint(&path, 0..FINGERPRINT.min(bytes))?;
         let (settings, hash) = (settings.clone(), settings.hash.check()?);
-        Ok(Self { settings, hash, path, bytes, fingerprint, folder: context.folder.to_owned() })
+        Ok(Self {
+            settings,
+            hash,
+            path,
+            bytes,
+            fingerprint,
+            folder: context.folder.to_owned(),
+            store: context.store.to_owned(),
+        })
     }
 
     /// A sketch of nothing, at the beginning of the file.
@@ -104,7 +115,11 @@ impl Stream {
     /// Streams the file to its end; the sketch is saved now and then.
     pub(super) fn read(&self, progress: &Progress) -> Result<(SavedStream, f64), StudyError> {
         let mut saved = self.begin()?;
-        if saved.place.lines > 0 {
+        if saved.place.bytes < self.bytes
+            && let Some(merged) = self.merged(progress)?
+        {
+            saved = merged;
+        } else if saved.place.lines > 0 {
             progress.say(&format!(
                 "going on after line {} from `{}`",
                 saved.place.lines,
@@ -145,66 +160,94 @@ impl Stream {
     }
 }
 
-impl Shardable for Stream {
-    fn identity(&self) -> Result<Identity, StudyError> {
+/// Shares of the stream, whose sketches lie in the store until a run merges them.
+impl Stream {
+    /// Folder of the shares in the store, named by everything that moves one of them.
+    fn shares_folder(&self) -> Result<String, StudyError> {
         let Settings { hash, sketch_rows, form, empty, invalid_utf8, .. } = &self.settings;
         let settings = json!([hash, sketch_rows, form, empty, invalid_utf8]).to_string();
         let end = fingerprint(&self.path, self.bytes.saturating_sub(FINGERPRINT)..self.bytes)?;
-        Ok(Identity::of(&[
+        let identity = Identity::of(&[
             ("text sketch", settings.as_bytes()),
             ("bytes", &self.bytes.to_le_bytes()),
             ("beginning", self.fingerprint.as_bytes()),
             ("end", end.as_bytes()),
-        ]))
+        ]);
+        Ok(format!("sketches/{}", identity.to_hex()))
     }
 
-    fn seconds_per_byte(&self) -> Result<f64, StudyError> {
-        let mut stream = TextStream::open(&self.path, self.settings.policy())?;
-        let (mut sketch, mut row, start) = (self.nothing_yet()?.sketch, HashedRow::default(), Instant::now());
-        while start.elapsed() < TIMED
-            && let Some(text) = stream.next_text()?
-        {
-            self.append(text, &mut row, &mut sketch)?;
+    /// The runs of bytes of `of` shares; a short file has fewer.
+    fn pieces(&self, of: usize) -> Result<Vec<Range<u64>>, StudyError> {
+        Ok(text_stream::cuts(&self.path, self.bytes.div_ceil(of as u64).max(1))?)
+    }
+
+    /// Sketches one share into the store, unless it is there; answers what was done.
+    pub(super) fn sketch_share(&self, share: Share) -> Result<String, StudyError> {
+        let pieces = self.pieces(share.of())?;
+        let Some(piece) = pieces.get(share.number()) else {
+            return Ok(format!("nothing to sketch, because the file has {} pieces", pieces.len()));
+        };
+        let (store, folder, name) =
+            (TileStore::open(&self.store)?, self.shares_folder()?, share_name(share.number(), share.of()));
+        let size = bytes(piece.end - piece.start);
+        if store.document(&folder, &name)?.is_some() {
+            return Ok(format!("{size} were sketched before"));
         }
-        Ok(start.elapsed().as_secs_f64() / stream.place().bytes.max(1) as f64)
-    }
-
-    fn cut(&self, bytes: u64) -> Result<Vec<Range<u64>>, StudyError> {
-        Ok(text_stream::cuts(&self.path, bytes)?)
-    }
-
-    fn work(&self, piece: Range<u64>) -> Result<Vec<u8>, StudyError> {
         let mut saved = self.nothing_yet()?;
-        let mut stream = TextStream::open_piece(&self.path, self.settings.policy(), piece)?;
+        let mut stream = TextStream::open_piece(&self.path, self.settings.policy(), piece.clone())?;
         let mut row = HashedRow::default();
         while let Some(text) = stream.next_text()? {
             self.append(text, &mut row, &mut saved.sketch)?;
         }
         saved.place = stream.place();
-        Ok(saved.to_bytes())
+        store.write_document(&folder, &name, saved.to_bytes())?;
+        Ok(format!("{size} sketched"))
     }
 
-    fn gather(&self, pieces: &mut dyn Iterator<Item = Result<DonePiece, StudyError>>) -> Result<(), StudyError> {
-        let saved = self.begin()?;
-        if saved.place.bytes == self.bytes {
-            return Ok(()); // sketched to its end before
+    /// The shares in the store as one sketch, if all shares of some number are there; of several such numbers the largest.
+    fn merged(&self, progress: &Progress) -> Result<Option<SavedStream>, StudyError> {
+        let (store, folder) = (TileStore::open(&self.store)?, self.shares_folder()?);
+        let names = store.documents(&folder)?;
+        let mut numbers: Vec<usize> = names.iter().filter_map(|name| shares_of(name)).collect();
+        numbers.sort_unstable_by(|a, b| b.cmp(a));
+        numbers.dedup();
+        for of in numbers {
+            let all: Vec<String> = (0..self.pieces(of)?.len()).map(|number| share_name(number, of)).collect();
+            let missing = all.iter().filter(|name| !names.contains(name)).count();
+            if missing > 0 {
+                progress
+                    .say(&format!("{missing} of {} shares are missing, so the file is read without them", all.len()));
+                continue;
+            }
+            let (mut merged, mut tree) = (self.nothing_yet()?, MergeTree::default());
+            merged.pieces = 0;
+            for name in &all {
+                let place = PathBuf::from(store.document_address(&folder, name));
+                let content = store.document(&folder, name)?.unwrap_or_default();
+                let piece = SavedStream::from_bytes(&content, &place, self.hash.identity())?;
+                merged.pieces += 1;
+                merged.place.bytes = piece.place.bytes;
+                merged.place.lines += piece.place.lines;
+                merged.place.empty += piece.place.empty;
+                merged.place.invalid_utf8 += piece.place.invalid_utf8;
+                tree.push(piece.sketch)?;
+            }
+            if let Some(sketch) = tree.into_merged()? {
+                progress.say(&format!("merging {} shares", all.len()));
+                merged.sketch = sketch;
+                return Ok(Some(merged));
+            }
         }
-        let (mut merged, mut tree, path) = (self.nothing_yet()?, MergeTree::default(), self.saved_path()?);
-        merged.pieces = 0;
-        for piece in pieces {
-            let DonePiece { place, content } = piece?;
-            let piece = SavedStream::from_bytes(&content, &place, self.hash.identity())?;
-            merged.pieces += 1;
-            merged.place.bytes = piece.place.bytes;
-            merged.place.lines += piece.place.lines;
-            merged.place.empty += piece.place.empty;
-            merged.place.invalid_utf8 += piece.place.invalid_utf8;
-            tree.push(piece.sketch)?;
-        }
-        if let Some(sketch) = tree.into_merged()? {
-            merged.sketch = sketch;
-            merged.save(&path)?;
-        }
-        Ok(())
+        Ok(None)
     }
+}
+
+/// Name of the sketch of a share.
+fn share_name(number: usize, of: usize) -> String {
+    format!("{number}-of-{of}.sketch")
+}
+
+/// The number of shares that the name of a sketch tells.
+fn shares_of(name: &str) -> Option<usize> {
+    name.strip_suffix(".sketch")?.split_once("-of-")?.1.parse().ok().filter(|&of| of > 0)
 }

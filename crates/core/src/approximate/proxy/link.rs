@@ -1,9 +1,7 @@
 //! q: from the proxy's scores to the oracle's, fitted by least squares on pairs that both have scored.
 //!
-//! A polynomial is fitted in t = (p − mean) / deviation; a quarter of the range of the scores it has seen beyond them, it
-//! continues along its tangent (a cubic that runs away from three pairs would ruin a matrix). An isotonic q, by pool-adjacent-violators (Ayer et al.
-//! 1955; Barlow et al. 1972), rises or falls, whichever the pairs do; it is joined linearly between its steps and is
-//! constant beyond them. Cost: O(m) and O(m log m) for m pairs; O(degree) and O(log steps) a score.
+//! The polynomial is fitted in t = (p − mean) / deviation; a quarter of the range of the scores it has seen beyond them, it
+//! continues along its tangent (a cubic that runs away from three pairs would ruin a matrix). Cost: O(m) for m pairs, O(degree) per score.
 
 /// A pivot of the normal equations below this fraction of its diagonal entry: the pairs do not determine that power
 /// (8 of the 16 digits are gone).
@@ -12,67 +10,22 @@ const SINGULAR: f64 = 1e-8;
 /// Reach of a polynomial beyond the scores it was fitted to, as a part of their range.
 const TRUSTED: f64 = 0.25;
 
-/// The family that q is taken from.
+/// The family that q is taken from: polynomials of this degree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Link {
-    /// A polynomial; degree 2 is enough for cosines against cross-encoders and for bounds against word mover's distance.
-    Polynomial {
-        /// 1, 2 or 3.
-        degree: usize,
-    },
-    /// Any monotone function.
-    Isotonic,
+pub struct Link {
+    /// 1, 2 or 3; 2 is enough for cosines against cross-encoders and for bounds against word mover's distance.
+    pub degree: usize,
 }
 
 impl Default for Link {
     fn default() -> Self {
-        Self::Polynomial { degree: 2 }
+        Self { degree: 2 }
     }
 }
 
-impl Link {
-    /// Fits q to pairs (proxy score, score). Without pairs q is 0; powers that the pairs do not determine are left out.
-    pub fn fit(self, pairs: &[(f64, f64)]) -> FittedLink {
-        match self {
-            Self::Polynomial { degree } => FittedLink(Form::Polynomial(Polynomial::fit(degree, pairs))),
-            Self::Isotonic => FittedLink(Form::Isotonic(Isotonic::fit(pairs))),
-        }
-    }
-}
-
-/// A fitted q.
+/// A fitted q: Σ c_k t^k, t = (p − center) / scale, on low ≤ t ≤ high.
 #[derive(Debug, Clone, PartialEq)]
-pub struct FittedLink(Form);
-
-#[derive(Debug, Clone, PartialEq)]
-enum Form {
-    Polynomial(Polynomial),
-    Isotonic(Isotonic),
-}
-
-impl FittedLink {
-    /// q(p).
-    pub fn at(&self, proxy: f64) -> f64 {
-        match &self.0 {
-            Form::Polynomial(polynomial) => polynomial.at(proxy),
-            Form::Isotonic(isotonic) => isotonic.at(proxy),
-        }
-    }
-
-    /// Every number that decides q, for an identity.
-    pub(super) fn numbers(&self) -> Vec<f64> {
-        match &self.0 {
-            Form::Polynomial(Polynomial { center, scale, coefficients, low, high }) => {
-                coefficients.iter().chain([center, scale, low, high]).copied().collect()
-            }
-            Form::Isotonic(Isotonic { knots }) => knots.iter().flat_map(|&(p, q)| [p, q]).collect(),
-        }
-    }
-}
-
-/// Σ c_k t^k, t = (p − center) / scale, on low ≤ t ≤ high.
-#[derive(Debug, Clone, PartialEq)]
-struct Polynomial {
+pub struct FittedLink {
     center: f64,
     scale: f64,
     coefficients: Vec<f64>,
@@ -80,8 +33,10 @@ struct Polynomial {
     high: f64,
 }
 
-impl Polynomial {
-    fn fit(degree: usize, pairs: &[(f64, f64)]) -> Self {
+impl Link {
+    /// Fits q to pairs (proxy score, score). Without pairs q is 0; powers that the pairs do not determine are left out.
+    pub fn fit(self, pairs: &[(f64, f64)]) -> FittedLink {
+        let degree = self.degree;
         let count = pairs.len().max(1) as f64;
         let center = pairs.iter().map(|(p, _)| p).sum::<f64>() / count;
         let variance = pairs.iter().map(|(p, _)| (p - center) * (p - center)).sum::<f64>() / count;
@@ -107,10 +62,13 @@ impl Polynomial {
         let margin = TRUSTED * (high - low);
         (low, high) = (low - margin, high + margin);
         let coefficients = (0..=degree).rev().find_map(|degree| solve_normal(&powers, &right[..=degree]));
-        Self { center, scale, coefficients: coefficients.unwrap_or_else(|| vec![0.0]), low, high }
+        FittedLink { center, scale, coefficients: coefficients.unwrap_or_else(|| vec![0.0]), low, high }
     }
+}
 
-    fn at(&self, proxy: f64) -> f64 {
+impl FittedLink {
+    /// q(p).
+    pub fn at(&self, proxy: f64) -> f64 {
         let t = (proxy - self.center) / self.scale;
         let seen = t.clamp(self.low, self.high);
         let (mut value, mut slope) = (0.0, 0.0);
@@ -119,6 +77,12 @@ impl Polynomial {
             value = value * seen + coefficient;
         }
         value + slope * (t - seen)
+    }
+
+    /// Every number that decides q, for an identity.
+    pub(super) fn numbers(&self) -> Vec<f64> {
+        let Self { center, scale, coefficients, low, high } = self;
+        coefficients.iter().chain([center, scale, low, high]).copied().collect()
     }
 }
 
@@ -146,59 +110,8 @@ fn solve_normal(powers: &[f64], right: &[f64]) -> Option<Vec<f64>> {
     Some(solution)
 }
 
-/// Monotone and piecewise linear through its knots, by rising p.
-#[derive(Debug, Clone, PartialEq)]
-struct Isotonic {
-    knots: Vec<(f64, f64)>,
-}
-
-/// A run of pairs that share one value of q.
-struct Run {
-    from: f64,
-    to: f64,
-    count: f64,
-    sum: f64,
-}
-
-impl Isotonic {
-    fn fit(pairs: &[(f64, f64)]) -> Self {
-        let mut pairs = pairs.to_vec();
-        pairs.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
-        let count = pairs.len().max(1) as f64;
-        let (mean_p, mean_y) = pairs.iter().fold((0.0, 0.0), |(p, y), pair| (p + pair.0 / count, y + pair.1 / count));
-        let covariance: f64 = pairs.iter().map(|(p, y)| (p - mean_p) * (y - mean_y)).sum();
-        let direction = if covariance < 0.0 { -1.0 } else { 1.0 };
-
-        let mut runs: Vec<Run> = Vec::new();
-        for (p, y) in pairs {
-            let mut run = Run { from: p, to: p, count: 1.0, sum: direction * y };
-            // a run before at the same p, or one that is not lower, becomes part of this one
-            while let Some(last) = runs.pop_if(|last| last.to == p || last.sum * run.count >= run.sum * last.count) {
-                run = Run { from: last.from, to: p, count: last.count + run.count, sum: last.sum + run.sum };
-            }
-            runs.push(run);
-        }
-        let knots = runs.iter().flat_map(|run| {
-            let value = direction * run.sum / run.count;
-            let second = (run.to > run.from).then_some((run.to, value));
-            std::iter::once((run.from, value)).chain(second)
-        });
-        Self { knots: knots.collect() }
-    }
-
-    fn at(&self, proxy: f64) -> f64 {
-        let after = self.knots.partition_point(|&(p, _)| p <= proxy);
-        match (after.checked_sub(1).map(|before| self.knots[before]), self.knots.get(after)) {
-            (Some((left, low)), Some(&(right, high))) => low + (high - low) * (proxy - left) / (right - left),
-            (Some((_, value)), None) | (None, Some(&(_, value))) => value,
-            (None, None) => 0.0,
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
     use rand::Rng as _;
 
     use super::*;
@@ -217,7 +130,7 @@ mod tests {
     #[test]
     fn a_polynomial_of_its_degree_is_recovered() {
         let q = |p: f64| 0.3 - 1.7 * p + 2.0 * p * p - 0.5 * p * p * p;
-        let fitted = Link::Polynomial { degree: 3 }.fit(&pairs(200, q, 0.0));
+        let fitted = Link { degree: 3 }.fit(&pairs(200, q, 0.0));
         for p in [0.25, 0.5, 0.85] {
             // the normal equations square a condition number of about 10
             assert!((fitted.at(p) - q(p)).abs() < 1e-11);
@@ -227,7 +140,7 @@ mod tests {
     #[test]
     fn far_beyond_what_it_has_seen_a_polynomial_follows_its_tangent() {
         let seen: Vec<(f64, f64)> = (0..=10).map(|k| f64::from(k) / 10.0).map(|p| (p, p * p)).collect();
-        let fitted = Link::Polynomial { degree: 2 }.fit(&seen);
+        let fitted = Link { degree: 2 }.fit(&seen);
         // the tangents at 1¼ and at −¼; rounding of the fit
         assert!((fitted.at(1.25) - 1.5625).abs() < 1e-10);
         assert!((fitted.at(3.25) - (1.5625 + 2.5 * 2.0)).abs() < 1e-10);
@@ -249,41 +162,10 @@ mod tests {
     #[test]
     fn powers_that_the_pairs_do_not_determine_are_left_out() {
         let two_values = [(0.0, 1.0), (0.0, 3.0), (1.0, 5.0), (1.0, 7.0)];
-        let fitted = Link::Polynomial { degree: 3 }.fit(&two_values);
+        let fitted = Link { degree: 3 }.fit(&two_values);
         assert!((fitted.at(0.0) - 2.0).abs() < 1e-12 && (fitted.at(1.0) - 6.0).abs() < 1e-12);
-        let constant = Link::Polynomial { degree: 2 }.fit(&[(0.5, 1.0), (0.5, 2.0)]);
+        let constant = Link { degree: 2 }.fit(&[(0.5, 1.0), (0.5, 2.0)]);
         assert!((constant.at(9.0) - 1.5).abs() < 1e-15);
-        assert_eq!((Link::default().fit(&[]).at(1.0), Link::Isotonic.fit(&[]).at(1.0)), (0.0, 0.0));
-    }
-
-    #[test]
-    fn an_isotonic_fit_pools_what_violates_the_order() {
-        let fitted = Link::Isotonic.fit(&[(1.0, 1.0), (2.0, 3.0), (3.0, 2.0), (4.0, 6.0)]);
-        assert_eq!([0.0, 1.0, 2.0, 2.7, 3.5, 4.0, 9.0].map(|p| fitted.at(p)), [1.0, 1.0, 2.5, 2.5, 4.25, 6.0, 6.0]);
-    }
-
-    #[test]
-    fn an_isotonic_fit_falls_where_the_pairs_do() {
-        let fitted = Link::Isotonic.fit(&pairs(500, |p| (-2.0 * p).exp(), 0.0));
-        // 500 exact samples over 0.7: linear between neighbours a few thousandths apart
-        assert!((fitted.at(0.5) - (-1.0_f64).exp()).abs() < 1e-3);
-        assert!(fitted.at(0.3) > fitted.at(0.8));
-    }
-
-    proptest! {
-        #[test]
-        fn an_isotonic_fit_is_monotone_and_keeps_the_mean(
-            pairs in prop::collection::vec((0_i32..12, -5.0_f64..5.0), 1..60),
-        ) {
-            let pairs: Vec<(f64, f64)> = pairs.into_iter().map(|(p, y)| (f64::from(p), y)).collect();
-            let fitted = Link::Isotonic.fit(&pairs);
-            let values: Vec<f64> = (-2..14).map(|p| fitted.at(f64::from(p))).collect();
-            let rises = values.windows(2).all(|pair| pair[1] >= pair[0] - 1e-12);
-            let falls = values.windows(2).all(|pair| pair[1] <= pair[0] + 1e-12);
-            prop_assert!(rises || falls);
-            // a projection on a cone that holds the constants keeps the sum; rounding of 60 terms
-            let left_over: f64 = pairs.iter().map(|&(p, y)| y - fitted.at(p)).sum();
-            prop_assert!(left_over.abs() < 1e-9);
-        }
+        assert_eq!(Link::default().fit(&[]).at(1.0), 0.0);
     }
 }

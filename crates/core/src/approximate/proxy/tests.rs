@@ -61,7 +61,7 @@ fn corrected_sms() -> Arc<dyn Approximate> {
 }
 
 fn with_cosine(method: Arc<dyn Approximate>, degree: usize) -> Proxied {
-    Proxied::new(method, Arc::new(cosine()), Link::Polynomial { degree })
+    Proxied::new(method, Arc::new(cosine()), Link { degree })
 }
 
 fn fit(method: &dyn Approximate, oracle: &dyn Oracle, known: Known) -> Approximation {
@@ -133,16 +133,6 @@ fn a_function_of_the_proxy_is_recovered_from_five_columns() {
     let fitted = method.fit(&oracle, &landmarks(), 5, Known::NOTHING, &mut rng).unwrap();
     // q is exact to rounding, and what is left to learn is rounding
     assert!(error(&oracle, &fitted) < 1e-9);
-}
-
-#[test]
-fn a_monotone_link_needs_no_degree() {
-    let scores = block_of(&cosine(), &all(), &all()).unwrap().mapv(|p| 1.0 / (1.0 + (-8.0 * (p - 0.2)).exp()));
-    let oracle = Precomputed::new(scores, AsymmetryPolicy::Reject).unwrap();
-    let proxied = |link| fit(&Proxied::new(nystrom(), Arc::new(cosine()), link), &oracle, Known::NOTHING);
-    let isotonic = proxied(Link::Isotonic).report().proxy_error.unwrap();
-    let quadratic = proxied(Link::Polynomial { degree: 2 }).report().proxy_error.unwrap();
-    assert!(isotonic < 0.01 * quadratic, "{isotonic} against {quadratic}");
 }
 
 #[test]
@@ -291,10 +281,7 @@ fn a_proxy_that_does_not_fit_is_refused_before_anything_is_evaluated() {
         "`proxy`: `proxy` is over 3 items, the oracle over 300, but must be over the items of the oracle"
     );
     assert!(refusal(skewed, Link::default()).starts_with("`proxy` needs a symmetric score"));
-    assert_eq!(
-        refusal(Arc::new(cosine()), Link::Polynomial { degree: 4 }),
-        "`proxy`: `degree` is 4, but must be 1, 2 or 3"
-    );
+    assert_eq!(refusal(Arc::new(cosine()), Link { degree: 4 }), "`proxy`: `degree` is 4, but must be 1, 2 or 3");
     assert_eq!(oracle.spent().cells, 0);
 }
 
@@ -325,8 +312,8 @@ fn with_same(method: Arc<dyn Approximate>, link: Link) -> Proxied {
 }
 
 conformance!(proxied_nystrom, with_same(nystrom(), Link::default()));
-conformance!(proxied_shift_ridge, with_same(shift_ridge(), Link::Isotonic));
-conformance!(proxied_sms_nystrom, with_same(corrected_sms(), Link::Polynomial { degree: 1 }));
+conformance!(proxied_shift_ridge, with_same(shift_ridge(), Link { degree: 3 }));
+conformance!(proxied_sms_nystrom, with_same(corrected_sms(), Link { degree: 1 }));
 conformance!(proxied_sicur, with_same(Arc::new(SiCurParams::default().check().unwrap()), Link::default()));
 conformance!(proxied_exact, with_same(Arc::new(Exact), Link::default()));
 

@@ -1,18 +1,15 @@
-//! Training input of a machine: factors, all of an approximation, or K itself read a column at a time.
-
-use std::error::Error;
-use std::sync::Arc;
+//! Training input of a machine: factors, all of an approximation, or K itself.
 
 use landmark_core::approximation::Approximation;
-use landmark_core::oracle::{Oracle, Symmetry, block_of};
+use landmark_core::oracle::block_of;
 use landmark_data::Split;
 use landmark_tasks::TaskError;
 use landmark_tasks::classification::{
     self as task, ClassificationParams, ClassificationValidParams, KernelClassificationParams,
     KernelClassificationValidParams, Outcome,
 };
-use landmark_tasks::kernel_svm::{GramColumns, KernelSvmParams};
-use ndarray::{Array2, ArrayViewMut2};
+use landmark_tasks::kernel_svm::KernelSvmParams;
+use ndarray::Array2;
 
 use crate::config::TrainedOn;
 use crate::job::JobError;
@@ -28,21 +25,6 @@ pub(crate) enum Evidence {
     Factors(Array2<f64>),
     /// All of a matrix.
     Gram(Array2<f64>),
-    /// K, whose columns lie in the store: an exact machine keeps the rows it used last, not n² numbers.
-    Columns(Columns),
-}
-
-/// The columns of a symmetric oracle.
-pub(crate) struct Columns(Arc<dyn Oracle>);
-
-impl GramColumns for Columns {
-    fn items(&self) -> usize {
-        self.0.len()
-    }
-
-    fn column(&self, rows: &[usize], column: usize, out: &mut [f64]) -> Result<(), Box<dyn Error + Send + Sync>> {
-        Ok(self.0.block(rows, &[column], ArrayViewMut2::from_shape((rows.len(), 1), out)?)?)
-    }
 }
 
 impl Evidence {
@@ -64,14 +46,8 @@ impl Evidence {
 pub(crate) fn evidence(context: &SweepContext<'_>, cell: &Cell, setting: Setting) -> Result<Evidence, JobError> {
     if context.sweep.method(cell).id == EXACT {
         let similarities = context.metered.similarities(setting.gamma)?;
-        return match similarities.symmetry() {
-            Symmetry::Symmetric => Ok(Evidence::Columns(Columns(similarities))),
-            // the machine refuses it, and names a pair
-            Symmetry::Asymmetric => {
-                let all: Vec<usize> = (0..context.problem.items()).collect();
-                Ok(Evidence::Gram(block_of(&similarities, &all, &all)?))
-            }
-        };
+        let all: Vec<usize> = (0..context.problem.items()).collect();
+        return Ok(Evidence::Gram(block_of(&similarities, &all, &all)?));
     }
     let (approximation, _) = context.fit(cell, setting)?;
     Evidence::of(context, approximation)
@@ -98,7 +74,7 @@ fn linear(context: &SweepContext<'_>, costs: &[f64]) -> Result<ClassificationVal
 
 /// The kernel machine with these costs to choose from.
 fn kernel(context: &SweepContext<'_>, costs: &[f64]) -> Result<KernelClassificationValidParams, JobError> {
-    let svm = KernelSvmParams { cache_mib: context.matrix.svm.cache_mib, ..KernelSvmParams::default() };
+    let svm = KernelSvmParams::default();
     let folds = context.matrix.search.folds;
     Ok(KernelClassificationParams { svm, costs: costs.to_vec(), folds }.check().map_err(TaskError::from)?)
 }
@@ -114,7 +90,6 @@ pub(crate) fn validate(
     let scores = match evidence {
         Evidence::Factors(x) => task::cross_validate(x.view(), labels, train, &linear(context, costs)?, seed)?,
         Evidence::Gram(k) => task::cross_validate_kernel(k.view(), labels, train, &kernel(context, costs)?, seed)?,
-        Evidence::Columns(k) => task::cross_validate_columns(k, labels, train, &kernel(context, costs)?, seed)?,
     };
     let best = scores.best();
     Ok((best.c, best.accuracy.mean))
@@ -131,6 +106,5 @@ pub(super) fn test(
     Ok(match evidence {
         Evidence::Factors(x) => task::classify(x.view(), labels, train, test, &linear(context, &[cost])?, seed)?,
         Evidence::Gram(k) => task::classify_kernel(k.view(), labels, train, test, &kernel(context, &[cost])?, seed)?,
-        Evidence::Columns(k) => task::classify_columns(k, labels, train, test, &kernel(context, &[cost])?, seed)?,
     })
 }
