@@ -21,6 +21,8 @@ mod cur;
 mod exact;
 #[cfg(test)]
 mod golden_tests;
+#[cfg(test)]
+mod scale_tests;
 mod nystrom;
 mod optimal;
 mod proxy;
