@@ -21,11 +21,11 @@ mod cur;
 mod exact;
 #[cfg(test)]
 mod golden_tests;
-#[cfg(test)]
-mod scale_tests;
 mod nystrom;
 mod optimal;
 mod proxy;
+#[cfg(test)]
+mod scale_tests;
 mod scattered;
 mod shift_ridge;
 mod sicur;

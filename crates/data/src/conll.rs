@@ -86,7 +86,10 @@ pub struct RepeatedMention {
 impl fmt::Display for RepeatedMention {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { document, span, kept, dropped, line } = self;
-        write!(f, "line {line}: cluster {dropped} repeats the mention of {span} of cluster {kept} in `{document}`; the repetition is dropped")
+        write!(
+            f,
+            "line {line}: cluster {dropped} repeats the mention of {span} of cluster {kept} in `{document}`; the repetition is dropped"
+        )
     }
 }
 
@@ -519,7 +522,10 @@ x -
         assert_eq!(file.documents()[0].clusters, [(1, vec![span(0, 0), span(1, 1), span(2, 3)])]);
         assert_eq!(dropped(&file), [(span(0, 0), 1, 1, 2), (span(0, 0), 1, 3, 2), (span(2, 3), 1, 4, 5)]);
         let words = file.repeated()[1].to_string();
-        assert_eq!(words, "line 2: cluster 3 repeats the mention of word 0 of cluster 1 in `a`; the repetition is dropped");
+        assert_eq!(
+            words,
+            "line 2: cluster 3 repeats the mention of word 0 of cluster 1 in `a`; the repetition is dropped"
+        );
         assert_eq!(dropped(&rows(&["(1)", "(1)"])), []);
     }
 

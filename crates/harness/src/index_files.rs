@@ -8,7 +8,9 @@ use std::fs;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use landmark_neighbours::search::{Index, IndexParams, IndexParts, ItemProxy, ItemProxyParts, PopularityLink, SearchError};
+use landmark_neighbours::search::{
+    Index, IndexParams, IndexParts, ItemProxy, ItemProxyParts, PopularityLink, SearchError,
+};
 use ndarray::{Array2, ArrayView2, Axis};
 use serde::{Deserialize, Serialize};
 use serde_json::json;

@@ -4,9 +4,7 @@ use std::sync::Arc;
 
 use ndarray::Array2;
 
-use super::{
-    Approximate, Nystrom, Optimal, ShiftRidgeParams, SiCurParams, Skeleton, SmsNystromParams, StaCur,
-};
+use super::{Approximate, Nystrom, Optimal, ShiftRidgeParams, SiCurParams, Skeleton, SmsNystromParams, StaCur};
 use crate::approximation::Known;
 use crate::error_estimate::relative_errors;
 use crate::landmarks::Landmarks;

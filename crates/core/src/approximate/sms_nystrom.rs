@@ -176,7 +176,8 @@ impl SmsNystrom {
             Rescale::Spectral => largest(values) / largest(shifted),
             Rescale::Frobenius => {
                 let scale = balancing(largest(values).max(largest(shifted)));
-                let norm = |values: &Array1<f64>| values.iter().map(|value| (scale * value).powi(2)).sum::<f64>().sqrt();
+                let norm =
+                    |values: &Array1<f64>| values.iter().map(|value| (scale * value).powi(2)).sum::<f64>().sqrt();
                 norm(values) / norm(shifted)
             }
         };

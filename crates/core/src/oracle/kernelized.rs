@@ -62,7 +62,8 @@ impl Kernel {
     fn out_of_range(&self, error: OracleError) -> OracleError {
         match *self {
             Self::Exponential { gamma } if matches!(error, OracleError::NotFinite { .. }) => {
-                let wanted = "small enough that exp(−γ·d) is finite for the most negative score d; distances are not negative";
+                let wanted =
+                    "small enough that exp(−γ·d) is finite for the most negative score d; distances are not negative";
                 BadParameter::new("gamma", gamma, wanted).into()
             }
             _ => error,

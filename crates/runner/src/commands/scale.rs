@@ -2,10 +2,11 @@
 
 use landmark_harness::scale::workers::{self, TileSize};
 use miette::{IntoDiagnostic, Result};
+use serde_json::json;
 
 use crate::cli::{LogArgs, ScaleArgs, ScaleCommand};
 use crate::exit::Exit;
-use crate::output;
+use crate::output::Answer;
 
 /// Does one of them.
 pub(super) fn scale(command: ScaleCommand, log: LogArgs) -> Result<Exit> {
@@ -26,6 +27,6 @@ pub(super) fn scale(command: ScaleCommand, log: LogArgs) -> Result<Exit> {
             return Ok(workers::merge(&at(&scale).with_workers(workers))?.into());
         }
     };
-    output::answer(&text, log).into_diagnostic()?;
+    Answer::new(text, json!({})).print(log).into_diagnostic()?;
     Ok(Exit::Done)
 }

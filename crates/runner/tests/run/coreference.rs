@@ -37,7 +37,9 @@ fn a_repeated_mention_is_dropped_with_a_warning_and_scored_as_by_the_reference_s
     let said = scratch.say(&["score", "coref", "key", "response", "--keep-singletons"]);
     let same = scratch.say(&["score", "coref", "key", "without", "--keep-singletons"]);
     assert_eq!((said.code, &said.out), (Some(0), &same.out));
-    said.must_complain("warning: response, line 2: cluster 3 repeats the mention of word 0 of cluster 1 in `a; part 000`");
+    said.must_complain(
+        "warning: response, line 2: cluster 3 repeats the mention of word 0 of cluster 1 in `a; part 000`",
+    );
     // a key is read in the same way
     let turned = scratch.say(&["score", "coref", "response", "key"]);
     turned.must_complain("warning: key, line 6: cluster 3 repeats the mention of word 4 of cluster 2");

@@ -200,7 +200,7 @@ impl Isotonic {
                 let rise = (high - low) * (proxy - left) / (right - left);
                 // a product out of range
                 if rise.is_finite() { low + rise } else { low + (high - low) * ((proxy - left) / (right - left)) }
-            },
+            }
             (Some((_, value)), None) | (None, Some(&(_, value))) => value,
             (None, None) => 0.0,
         }
