@@ -24,6 +24,8 @@ mod golden_tests;
 mod nystrom;
 mod optimal;
 mod proxy;
+#[cfg(test)]
+mod scale_tests;
 mod scattered;
 mod shift_ridge;
 mod sicur;

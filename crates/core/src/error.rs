@@ -1,7 +1,7 @@
 //! Errors of a fit, apart from the methods, so that what they return can carry them without knowing the methods.
 
 use crate::landmarks::LandmarkError;
-use crate::linalg::LinalgError;
+use crate::linalg::{LinalgError, NotPositiveDefinite};
 use crate::oracle::OracleError;
 use crate::parameter::BadParameter;
 
@@ -41,6 +41,9 @@ pub enum ApproximateError {
     /// A factorisation failed.
     #[error(transparent)]
     Linalg(#[from] LinalgError),
+    /// Least squares without a solution.
+    #[error("cannot fit the residuals of an item; look for extreme or non-finite scores")]
+    LeastSquares(#[from] NotPositiveDefinite),
     /// The exact diagonal was asked for, but every self-similarity costs a call.
     #[error(
         "the diagonal is to be returned exactly, but this oracle does not know its self-similarities without a call; leave the diagonal out of what is known"

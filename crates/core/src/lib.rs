@@ -4,6 +4,7 @@
 
 pub mod approximate;
 pub mod approximation;
+pub mod balance;
 pub mod conformance;
 pub mod contents;
 pub mod entries;

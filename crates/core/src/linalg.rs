@@ -6,6 +6,8 @@
 use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2, Axis, s};
 use rayon::prelude::*;
 
+use crate::balance::balancing_of;
+
 mod cholesky;
 #[cfg(any(test, not(feature = "lapack")))]
 mod faer_backend;
@@ -18,7 +20,7 @@ use faer_backend as backend;
 #[cfg(feature = "lapack")]
 use lapack_backend as backend;
 
-pub use cholesky::Cholesky;
+pub use cholesky::{Cholesky, NotPositiveDefinite};
 pub use lanczos::{Lanczos, smallest_eigenvalue};
 
 /// Relative cut of pseudo-inverses: singular values below this fraction of the largest are dropped.
@@ -83,7 +85,20 @@ pub struct PseudoInverse {
 /// # Errors
 /// [`LinalgError`] when the iteration does not converge (a NaN in the input, as a rule).
 pub fn eigh(matrix: ArrayView2<'_, f64>) -> Result<Eigh, LinalgError> {
-    backend::eigh(matrix)
+    let (mut eigen, scale) = balanced(matrix, backend::eigh)?;
+    eigen.values /= scale;
+    Ok(eigen)
+}
+
+/// A decomposition of the matrix times a power of two, and that power: 1 unless the entries are so large or small that their squares leave the range
+/// of f64.
+fn balanced<T>(
+    matrix: ArrayView2<'_, f64>,
+    decompose: impl FnOnce(ArrayView2<'_, f64>) -> Result<T, LinalgError>,
+) -> Result<(T, f64), LinalgError> {
+    let scale = balancing_of(&[matrix]);
+    let found = if scale == 1.0 { decompose(matrix) } else { decompose((&matrix * scale).view()) };
+    Ok((found?, scale))
 }
 
 /// The `count` largest eigenvalues of a symmetric n × n matrix, ascending, and their eigenvectors (n × `count`); only the lower triangle
@@ -96,7 +111,9 @@ pub fn eigh(matrix: ArrayView2<'_, f64>) -> Result<Eigh, LinalgError> {
 /// When `count` is more than n.
 pub fn eigh_largest(matrix: ArrayView2<'_, f64>, count: usize) -> Result<Eigh, LinalgError> {
     assert!(count <= matrix.nrows(), "{count} eigenvalues of a matrix with {} rows", matrix.nrows());
-    backend::eigh_largest(matrix, count)
+    let (mut eigen, scale) = balanced(matrix, |matrix| backend::eigh_largest(matrix, count))?;
+    eigen.values /= scale;
+    Ok(eigen)
 }
 
 /// Eigenvalues only, ascending. ≈ 4n³/3 flops.
@@ -104,7 +121,8 @@ pub fn eigh_largest(matrix: ArrayView2<'_, f64>, count: usize) -> Result<Eigh, L
 /// # Errors
 /// As [`eigh`].
 pub fn eigvalsh(matrix: ArrayView2<'_, f64>) -> Result<Array1<f64>, LinalgError> {
-    backend::eigvalsh(matrix)
+    let (values, scale) = balanced(matrix, backend::eigvalsh)?;
+    Ok(values / scale)
 }
 
 /// Thin singular value decomposition.
@@ -112,7 +130,9 @@ pub fn eigvalsh(matrix: ArrayView2<'_, f64>) -> Result<Array1<f64>, LinalgError>
 /// # Errors
 /// As [`eigh`].
 pub fn svd(matrix: ArrayView2<'_, f64>) -> Result<Svd, LinalgError> {
-    backend::svd(matrix)
+    let (mut found, scale) = balanced(matrix, backend::svd)?;
+    found.values /= scale;
+    Ok(found)
 }
 
 /// The triangle R (k × n, k = min(m, n)) of A = QR.
@@ -120,7 +140,8 @@ pub fn svd(matrix: ArrayView2<'_, f64>) -> Result<Svd, LinalgError> {
 /// # Errors
 /// As [`eigh`].
 pub fn qr_triangle(matrix: ArrayView2<'_, f64>) -> Result<Array2<f64>, LinalgError> {
-    backend::qr_triangle(matrix)
+    let (triangle, scale) = balanced(matrix, backend::qr_triangle)?;
+    Ok(triangle / scale)
 }
 
 /// Thin QR: Q (m × k) with orthonormal columns and R (k × n), k = min(m, n).
@@ -128,7 +149,8 @@ pub fn qr_triangle(matrix: ArrayView2<'_, f64>) -> Result<Array2<f64>, LinalgErr
 /// # Errors
 /// As [`eigh`].
 pub fn qr(matrix: ArrayView2<'_, f64>) -> Result<(Array2<f64>, Array2<f64>), LinalgError> {
-    backend::qr(matrix)
+    let ((orthonormal, triangle), scale) = balanced(matrix, backend::qr)?;
+    Ok((orthonormal, triangle / scale))
 }
 
 /// Moore–Penrose pseudo-inverse by SVD; singular values ≤ `tolerance` · σmax are dropped.
@@ -274,19 +296,28 @@ pub fn apply_transposed(matrix: ArrayView2<'_, f64>, x: &[f64]) -> Array1<f64> {
 /// # Errors
 /// As [`eigh`].
 pub fn spectral_norm(matrix: ArrayView2<'_, f64>) -> Result<f64, LinalgError> {
-    Ok(backend::singular_values(matrix)?.iter().copied().fold(0.0, f64::max))
+    let (values, scale) = balanced(matrix, backend::singular_values)?;
+    Ok(values.iter().copied().fold(0.0, f64::max) / scale)
 }
 
 /// ‖A‖_F.
 pub fn frobenius_norm(matrix: ArrayView2<'_, f64>) -> f64 {
+    let scale = balancing_of(&[matrix]);
+    balanced_norm(matrix, scale) / scale
+}
+
+/// ‖scale · A‖_F.
+fn balanced_norm(matrix: ArrayView2<'_, f64>, scale: f64) -> f64 {
     // row by row: one long running sum would lose digits
-    matrix.rows().into_iter().map(|row| row.dot(&row)).sum::<f64>().sqrt()
+    let of = |matrix: ArrayView2<'_, f64>| matrix.rows().into_iter().map(|row| row.dot(&row)).sum::<f64>().sqrt();
+    if scale == 1.0 { of(matrix) } else { of((&matrix * scale).view()) }
 }
 
 /// ‖A − B‖_F / ‖A‖_F, the relative error of B.
 pub fn relative_error(truth: ArrayView2<'_, f64>, guess: ArrayView2<'_, f64>) -> f64 {
-    let difference = &truth - &guess;
-    frobenius_norm(difference.view()) / frobenius_norm(truth)
+    let scale = balancing_of(&[truth.view(), guess.view()]);
+    let difference = if scale == 1.0 { &truth - &guess } else { &truth * scale - &guess * scale };
+    balanced_norm(difference.view(), 1.0) / balanced_norm(truth, scale)
 }
 
 #[cfg(test)]

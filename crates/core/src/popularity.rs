@@ -6,10 +6,14 @@
 //! ```
 //! Rows of K differ mostly by how well an item scores with everybody, which a proxy of pairs can't see and a few evaluated
 //! columns tell for nothing. Where the link is fitted to an entry of column l, that column is left out of h, or the fit would
-//! read its own answer. This project's own (ALGORITHMS_2 §11). Cost: O(ns), and O(F²) a row of the fit, F its few terms.
+//! read its own answer. Scores and proxies are multiplied by powers of two that keep their products within range, so that their unit does not matter.
+//! This project's own. Cost: O(ns), and O(F²) a row of the fit, F its few terms.
 
 use ndarray::{Array1, Array2, ArrayView2};
 use rayon::prelude::*;
+
+use crate::balance::balancing;
+use crate::linalg::{Cholesky, NotPositiveDefinite};
 
 /// Ridge of the link, as a part of the number of rows, on every term but the constant.
 const RIDGE: f64 = 1e-4;
@@ -52,9 +56,11 @@ impl Popularity {
         let sums: Vec<(f64, u32)> = scores.rows().into_iter().enumerate().map(sum).collect();
         let values: Vec<f64> = sums.iter().map(|&(sum, count)| mean(sum, count)).collect();
         let n = values.len().max(1) as f64;
-        let average = values.iter().sum::<f64>() / n;
-        let variance = values.iter().map(|value| (value - average).powi(2)).sum::<f64>() / n;
-        let deviation = if variance > 0.0 { variance.sqrt() } else { 1.0 };
+        // squares of scores may be out of range
+        let scale = balancing(values.iter().fold(0.0, |largest: f64, value| largest.max(value.abs())));
+        let average = values.iter().map(|value| scale * value).sum::<f64>() / n;
+        let variance = values.iter().map(|value| (scale * value - average).powi(2)).sum::<f64>() / n;
+        let deviation = if variance > 0.0 { variance.sqrt() / scale } else { 1.0 };
         Self { values: values.iter().map(|value| value / deviation).collect(), sums, centers, deviation }
     }
 
@@ -112,38 +118,73 @@ pub struct HubLink {
     /// Mean and deviation of each proxy over the rows of the fit.
     standards: Vec<(f64, f64)>,
     coefficients: Vec<f64>,
+    fault: Option<NotPositiveDefinite>,
+}
+
+/// What the first reading of the rows finds: their number, the sums of the proxies and of the score, and the largest of each.
+struct Totals {
+    count: f64,
+    sums: Array1<f64>,
+    largest: Array1<f64>,
+}
+
+impl Totals {
+    /// Of proxies and, last, the score, each multiplied by its scale.
+    fn of<R>(proxies: usize, chunks: usize, rows: &R, scales: Option<&[f64]>) -> Self
+    where
+        R: Fn(usize, &mut dyn FnMut(LinkRow<'_>)) + Sync,
+    {
+        let none = || Self { count: 0.0, sums: Array1::zeros(proxies + 1), largest: Array1::zeros(proxies + 1) };
+        let parts = in_chunks(chunks, |chunk| {
+            let mut part = none();
+            rows(chunk, &mut |row| {
+                part.count += 1.0;
+                for (k, value) in row.proxies.iter().chain([&row.score]).enumerate() {
+                    let value = scales.map_or(*value, |scales| scales[k] * value);
+                    part.sums[k] += value;
+                    part.largest[k] = part.largest[k].max(value.abs());
+                }
+            });
+            part
+        });
+        parts.into_iter().fold(none(), |mut all, part| {
+            all.largest.zip_mut_with(&part.largest, |all, part| *all = all.max(*part));
+            Self { count: all.count + part.count, sums: all.sums + part.sums, ..all }
+        })
+    }
 }
 
 impl HubLink {
     /// Fits to rows that come in `chunks`, each handed over by `rows`; the same for any number of threads. Without rows the
-    /// link is 0.
+    /// link is 0. Rows whose least squares have no solution, because a number in them is not finite, give the mean score everywhere, and
+    /// [`fault`](Self::fault) says why.
     pub fn fit<R>(proxies: usize, has_popularity: bool, chunks: usize, rows: R) -> Self
     where
         R: Fn(usize, &mut dyn FnMut(LinkRow<'_>)) + Sync,
     {
-        let sums = in_chunks(chunks, |chunk| {
-            let (mut count, mut sums) = (0.0, Array1::zeros(proxies));
-            rows(chunk, &mut |row| {
-                count += 1.0;
-                row.proxies.iter().zip(&mut sums).for_each(|(proxy, sum)| *sum += proxy);
-            });
-            (count, sums)
-        });
-        let add = |(count, sums): (f64, Array1<f64>), (more, others): (f64, Array1<f64>)| (count + more, sums + others);
-        let (count, sums) = sums.into_iter().fold((0.0, Array1::zeros(proxies)), add);
+        let mut totals = Totals::of(proxies, chunks, &rows, None);
+        let scales: Vec<f64> = totals.largest.iter().map(|&largest| balancing(largest)).collect();
+        if scales.iter().any(|&scale| scale != 1.0) {
+            // the sums themselves may be out of range
+            totals = Totals::of(proxies, chunks, &rows, Some(&scales));
+        }
+        let (count, score_scale) = (totals.count, scales[proxies]);
+        let mean = |k: usize| totals.sums[k] / f64::max(count, 1.0);
         let centered = Self {
             has_popularity,
-            standards: sums.iter().map(|sum| (sum / f64::max(count, 1.0), 1.0)).collect(),
+            standards: (0..proxies).map(|k| (mean(k), 1.0)).collect(),
             coefficients: Vec::new(),
+            fault: None,
         };
         let width = centered.width();
         let parts = in_chunks(chunks, |chunk| {
             let (mut gram, mut right) = (Array2::<f64>::zeros((width, width)), Array1::<f64>::zeros(width));
-            let mut terms = vec![0.0; width];
+            let (mut terms, mut scaled) = (vec![0.0; width], vec![0.0; proxies]);
             rows(chunk, &mut |row| {
-                centered.terms(row.popularity, row.proxies, &mut terms);
+                scaled.iter_mut().zip(row.proxies).zip(&scales).for_each(|((out, proxy), scale)| *out = scale * proxy);
+                centered.terms(row.popularity, &scaled, &mut terms);
                 for (a, &term) in terms.iter().enumerate() {
-                    right[a] += term * row.score;
+                    right[a] += term * (score_scale * row.score);
                     terms[..=a].iter().enumerate().for_each(|(b, other)| gram[[a, b]] += term * other);
                 }
             });
@@ -151,7 +192,21 @@ impl HubLink {
         });
         let zero = (Array2::zeros((width, width)), Array1::zeros(width));
         let (gram, right) = parts.into_iter().fold(zero, |sum, part| (sum.0 + part.0, sum.1 + part.1));
-        centered.solve(count, gram, right)
+        let mut link = centered.solve(count, gram, right);
+        if link.fault.is_some() {
+            link.coefficients.fill(0.0);
+            link.coefficients[0] = mean(proxies);
+        }
+        link.coefficients.iter_mut().for_each(|coefficient| *coefficient /= score_scale);
+        for ((center, deviation), scale) in link.standards.iter_mut().zip(&scales) {
+            (*center, *deviation) = (*center / scale, *deviation / scale);
+        }
+        link
+    }
+
+    /// Why the link is the mean score and nothing else; `None` for a link that was solved for.
+    pub fn fault(&self) -> Option<NotPositiveDefinite> {
+        self.fault
     }
 
     /// The normal equations of centred proxies, standardised.
@@ -173,8 +228,10 @@ impl HubLink {
             (0..=a).for_each(|b| gram[[a, b]] /= scales[a] * scales[b]);
             gram[[a, a]] += if a == 0 { 0.0 } else { RIDGE * count };
         }
-        let coefficients = if count > 0.0 { solve_spd(gram, right.to_vec()) } else { None };
-        Self { coefficients: coefficients.unwrap_or_else(|| vec![0.0; scales.len()]), standards, ..self }
+        let solved = if count > 0.0 { solve(gram.view(), right.to_vec()) } else { Ok(vec![0.0; scales.len()]) };
+        let fault = solved.as_ref().err().copied();
+        let coefficients = solved.unwrap_or_else(|_| vec![0.0; scales.len()]);
+        Self { coefficients, standards, fault, ..self }
     }
 
     fn width(&self) -> usize {
@@ -229,33 +286,14 @@ fn squares(proxies: usize) -> impl Iterator<Item = (usize, usize)> {
     (0..proxies).flat_map(move |a| (a..proxies).map(move |b| (a, b)))
 }
 
+/// Solves A x = b; a pivot that is all rounding belongs to no positive definite matrix.
+fn solve(matrix: ArrayView2<'_, f64>, right: Vec<f64>) -> Result<Vec<f64>, NotPositiveDefinite> {
+    Cholesky::with_tolerance(matrix, f64::EPSILON * right.len() as f64)?.solution(right)
+}
+
 fn in_chunks<T: Send>(chunks: usize, part: impl Fn(usize) -> T + Sync + Send) -> Vec<T> {
     (0..chunks).into_par_iter().map(part).collect()
 }
 
-/// Solves A x = b by Cholesky, of a symmetric A whose lower triangle is read; `None` where A is not positive definite.
-pub fn solve_spd(mut matrix: Array2<f64>, mut right: Vec<f64>) -> Option<Vec<f64>> {
-    let size = right.len();
-    let matrix = matrix.as_slice_mut()?;
-    for a in 0..size {
-        let (before, row) = matrix.split_at_mut(a * size);
-        for b in 0..a {
-            let other = &before[b * size..b * size + b + 1];
-            let dot: f64 = row[..b].iter().zip(&other[..b]).map(|(x, y)| x * y).sum();
-            row[b] = (row[b] - dot) / other[b];
-        }
-        let pivot = row[a] - row[..a].iter().map(|x| x * x).sum::<f64>();
-        // a pivot that is all rounding belongs to no positive definite matrix
-        if pivot.is_nan() || pivot <= row[a] * f64::EPSILON * size as f64 {
-            return None;
-        }
-        row[a] = pivot.sqrt();
-        right[a] = (right[a] - row[..a].iter().zip(&right[..a]).map(|(x, y)| x * y).sum::<f64>()) / row[a];
-    }
-    for a in (0..size).rev() {
-        right[a] /= matrix[a * size + a];
-        let value = right[a];
-        right[..a].iter_mut().zip(&matrix[a * size..a * size + a]).for_each(|(x, l)| *x -= l * value);
-    }
-    Some(right)
-}
+#[cfg(test)]
+mod tests;

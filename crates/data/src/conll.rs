@@ -12,8 +12,9 @@
 //!
 //! The last column opens and closes mentions by the number of their cluster, with `|` or nothing between the marks; every other
 //! column is free. `# begin document` with a blank is the same. A line within a document that begins with `#` is a word where its
-//! last column is `-`, `_` or marks, and a comment elsewhere. Cluster numbers hold within a document. Mentions may nest and cross; two of the same words are an error, in one cluster or in two, since every
-//! figure would count them twice (the reference scorer drops the second silently).
+//! last column is `-`, `_` or marks, and a comment elsewhere. Cluster numbers hold within a document. Mentions may nest and cross. A mention of the same
+//! words as an earlier one is dropped, in the same cluster or in another, as the reference scorer does with a response: clusters count in the
+//! order in which their numbers first appear. [`ConllFile::repeated`] lists what was dropped, because figures would count it twice.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
@@ -67,11 +68,37 @@ impl ConllDocument {
     }
 }
 
+/// A mention that was dropped because an earlier one has the same words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RepeatedMention {
+    /// Name and part of the document.
+    pub document: String,
+    /// The words of both mentions.
+    pub span: Span,
+    /// Cluster of the mention that was kept.
+    pub kept: u64,
+    /// Cluster of the mention that was dropped.
+    pub dropped: u64,
+    /// Line in which the dropped mention ends.
+    pub line: usize,
+}
+
+impl fmt::Display for RepeatedMention {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { document, span, kept, dropped, line } = self;
+        write!(
+            f,
+            "line {line}: cluster {dropped} repeats the mention of {span} of cluster {kept} in `{document}`; the repetition is dropped"
+        )
+    }
+}
+
 /// The documents of one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConllFile {
     path: PathBuf,
     documents: Vec<ConllDocument>,
+    repeated: Vec<RepeatedMention>,
 }
 
 impl ConllFile {
@@ -79,11 +106,11 @@ impl ConllFile {
     ///
     /// # Errors
     /// [`DataError`] with file and line: words outside of a document, a document inside of another or without an end, one that was
-    /// seen before, a last column of another form, a mention that closes without having opened or never closes, two mentions of the
-    /// same words; a file without documents.
+    /// seen before, a last column of another form, a mention that closes without having opened or never closes; a file without
+    /// documents.
     pub fn read(path: &Path) -> Result<Self, DataError> {
         let mut lines = Lines::open(path)?;
-        let mut documents: Vec<ConllDocument> = Vec::new();
+        let (mut documents, mut repeated): (Vec<ConllDocument>, Vec<RepeatedMention>) = (Vec::new(), Vec::new());
         let mut titles: HashMap<String, usize> = HashMap::new();
         let mut current: Option<OpenDocument> = None;
         while let Some((number, line)) = lines.next_line()? {
@@ -104,7 +131,7 @@ impl ConllFile {
                 let open = current
                     .take()
                     .ok_or_else(|| place.refuse("`#end document` outside of one".into(), "`#begin document` first"))?;
-                documents.push(open.finish(path)?);
+                documents.push(open.finish(path, &mut repeated)?);
             } else if line.trim().is_empty() {
                 if let Some(open) = &mut current {
                     open.end_sentence();
@@ -126,12 +153,17 @@ impl ConllFile {
         if documents.is_empty() {
             return Err(DataError::Empty { path: path.to_owned(), what: "documents" });
         }
-        Ok(Self { path: path.to_owned(), documents })
+        Ok(Self { path: path.to_owned(), documents, repeated })
     }
 
     /// The documents in the order of the file.
     pub fn documents(&self) -> &[ConllDocument] {
         &self.documents
+    }
+
+    /// Mentions that were dropped because an earlier one has the same words, in the order of the file's documents.
+    pub fn repeated(&self) -> &[RepeatedMention] {
+        &self.repeated
     }
 
     /// Each document of this key with the document of the same name and part of a response.
@@ -282,8 +314,10 @@ struct OpenDocument {
     sentence: Vec<String>,
     /// By cluster: where mentions opened that have not closed yet, with their lines.
     open: BTreeMap<u64, Vec<(usize, usize)>>,
-    clusters: BTreeMap<u64, Vec<Span>>,
-    seen: HashMap<Span, usize>,
+    /// Mentions by cluster, each with the line in which it ends.
+    clusters: BTreeMap<u64, Vec<(Span, usize)>>,
+    /// Numbers of the clusters in the order in which they first appear.
+    appeared: Vec<u64>,
 }
 
 impl OpenDocument {
@@ -302,7 +336,7 @@ impl OpenDocument {
             sentence: Vec::new(),
             open: BTreeMap::new(),
             clusters: BTreeMap::new(),
-            seen: HashMap::new(),
+            appeared: Vec::new(),
         })
     }
 
@@ -322,9 +356,10 @@ impl OpenDocument {
             // the reference scorer's order: mentions of one word, then all that open here, then all that close
             let of = |kind: MarkKind| marks.iter().filter(move |mark| mark.kind == kind).map(|mark| mark.number);
             for number in of(MarkKind::Word) {
-                self.mention(place, number, self.words)?;
+                self.mention(place, number, self.words);
             }
             for number in of(MarkKind::Open) {
+                self.appear(number);
                 self.open.entry(number).or_default().push((self.words, place.line));
             }
             for number in of(MarkKind::Close) {
@@ -333,7 +368,7 @@ impl OpenDocument {
                     let seen = format!("`{number})` closes a mention of cluster {number} that did not open");
                     place.refuse(seen, "`(` before")
                 })?;
-                self.mention(place, number, start)?;
+                self.mention(place, number, start);
             }
         }
         self.sentence.push(word.to_owned());
@@ -342,15 +377,37 @@ impl OpenDocument {
     }
 
     /// A mention from the word `start` to the present one.
-    fn mention(&mut self, place: &Place, number: u64, start: usize) -> Result<(), DataError> {
-        let span = Span { start, end: self.words };
-        if let Some(first) = self.seen.insert(span, place.line) {
-            let seen =
-                format!("a second mention of {span} in `{}`, the first ends in line {first}", self.document.title());
-            return Err(place.refuse(seen, "one mention of the same words; drop one"));
+    fn mention(&mut self, place: &Place, number: u64, start: usize) {
+        self.appear(number);
+        self.clusters.entry(number).or_default().push((Span { start, end: self.words }, place.line));
+    }
+
+    /// Notes a cluster at the first mark that names it.
+    fn appear(&mut self, number: u64) {
+        if !self.clusters.contains_key(&number) {
+            self.clusters.insert(number, Vec::new());
+            self.appeared.push(number);
         }
-        self.clusters.entry(number).or_default().push(span);
-        Ok(())
+    }
+
+    /// Drops mentions whose words an earlier one has, clusters in the order of their appearance.
+    fn drop_repeated(&mut self, repeated: &mut Vec<RepeatedMention>) {
+        let document = self.document.title();
+        let mut kept_in: HashMap<Span, u64> = HashMap::new();
+        for &number in &self.appeared {
+            let Some(mentions) = self.clusters.get_mut(&number) else { continue };
+            mentions.retain(|&(span, line)| match kept_in.get(&span) {
+                None => {
+                    kept_in.insert(span, number);
+                    true
+                }
+                Some(&kept) => {
+                    repeated.push(RepeatedMention { document: document.clone(), span, kept, dropped: number, line });
+                    false
+                }
+            });
+        }
+        self.clusters.retain(|_, mentions| !mentions.is_empty());
     }
 
     fn end_sentence(&mut self) {
@@ -359,16 +416,19 @@ impl OpenDocument {
         }
     }
 
-    fn finish(mut self, path: &Path) -> Result<ConllDocument, DataError> {
+    fn finish(mut self, path: &Path, repeated: &mut Vec<RepeatedMention>) -> Result<ConllDocument, DataError> {
         self.end_sentence();
         if let Some((number, &(_, line))) = self.open.iter().find_map(|(number, open)| Some((number, open.last()?))) {
             let seen = format!("a mention of cluster {number} opens and does not close in `{}`", self.document.title());
             return Err(Place { path, line }.refuse(seen, &format!("`{number})` before the end of the document")));
         }
-        for mentions in self.clusters.values_mut() {
+        self.drop_repeated(repeated);
+        let sorted = |(number, mentions): (u64, Vec<(Span, usize)>)| {
+            let mut mentions: Vec<Span> = mentions.into_iter().map(|(span, _)| span).collect();
             mentions.sort_unstable();
-        }
-        self.document.clusters = self.clusters.into_iter().collect();
+            (number, mentions)
+        };
+        self.document.clusters = self.clusters.into_iter().map(sorted).collect();
         Ok(self.document)
     }
 }
@@ -445,6 +505,31 @@ x -
     }
 
     #[test]
+    fn a_repeated_mention_is_dropped_from_the_cluster_that_appears_later() {
+        let rows = |last: &[&str]| {
+            let rows: String = last.iter().map(|label| format!("a 0 0 x {label}\n")).collect();
+            read(&format!("#begin document (a);\n{rows}#end document\n")).unwrap()
+        };
+        let dropped = |file: &ConllFile| -> Vec<(Span, u64, u64, usize)> {
+            file.repeated().iter().map(|one| (one.span, one.kept, one.dropped, one.line)).collect()
+        };
+        // cluster 5 appears before cluster 2, whatever their numbers; of cluster 2 its other mention is left
+        let file = rows(&["(5", "5)", "(2)|(5)", "(2)"]);
+        assert_eq!(file.documents()[0].clusters, [(2, vec![span(3, 3)]), (5, vec![span(0, 1), span(2, 2)])]);
+        assert_eq!(dropped(&file), [(span(2, 2), 5, 2, 4)]);
+        // twice in one cluster; a cluster without a mention of its own is gone
+        let file = rows(&["(1)(1)|(3)", "(1)", "(1|(4", "1)|4)"]);
+        assert_eq!(file.documents()[0].clusters, [(1, vec![span(0, 0), span(1, 1), span(2, 3)])]);
+        assert_eq!(dropped(&file), [(span(0, 0), 1, 1, 2), (span(0, 0), 1, 3, 2), (span(2, 3), 1, 4, 5)]);
+        let words = file.repeated()[1].to_string();
+        assert_eq!(
+            words,
+            "line 2: cluster 3 repeats the mention of word 0 of cluster 1 in `a`; the repetition is dropped"
+        );
+        assert_eq!(dropped(&rows(&["(1)", "(1)"])), []);
+    }
+
+    #[test]
     fn what_is_wrong_is_named_with_file_and_line() {
         let rows = |rows: &str| format!("#begin document (a); part 0\n{rows}\n#end document\n");
         for (text, wanted) in [
@@ -455,10 +540,6 @@ x -
             (rows("a 0 0 x (1)5"), "`(1)5` in the last column"),
             (rows("a 0 0 x (1)()"), "`(1)()` in the last column"),
             (rows("a 0 0 x (1)|"), "`` in the last column `(1)|`"),
-            (
-                rows("a 0 0 x (1)|(2)"),
-                "key.conll:2: a second mention of word 0 in `a; part 0`, the first ends in line 2",
-            ),
             ("a 0 0 x -\n".to_owned(), "key.conll:1: `a 0 0 x -` outside of a document"),
             ("#end document\n".to_owned(), "key.conll:1: `#end document` outside of one"),
             ("#begin document a\n".to_owned(), "key.conll:1: `#begin document a`"),

@@ -8,7 +8,9 @@ use std::fs;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use landmark_neighbours::search::{Index, IndexParams, IndexParts, ItemProxy, PopularityLink, SearchError};
+use landmark_neighbours::search::{
+    Index, IndexParams, IndexParts, ItemProxy, ItemProxyParts, PopularityLink, SearchError,
+};
 use ndarray::{Array2, ArrayView2, Axis};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -97,9 +99,9 @@ fn write_files(folder: &Path, info: &IndexInfo, parts: &IndexParts) -> Result<()
     let mut tensors =
         vec![("popularity", parts.popularity.view().insert_axis(Axis(0))), ("residual", parts.residual.view())];
     tensors.extend(parts.anchor_proxy.as_ref().map(|proxy| ("anchor_proxy", proxy.view())));
-    tensors.extend(parts.item_proxy.as_ref().map(|proxy| match proxy {
-        ItemProxy::Vectors(vectors) => ("item_vectors", vectors.view()),
-        ItemProxy::Matrix(matrix) => ("item_matrix", matrix.view()),
+    tensors.extend(parts.item_proxy.as_ref().map(|proxy| match proxy.parts() {
+        ItemProxyParts::Vectors(vectors) => ("item_vectors", vectors),
+        ItemProxyParts::Matrix(matrix) => ("item_matrix", matrix),
     }));
     let path = folder.join(TENSORS);
     write_tensors(&path, &tensors).map_err(file("write", &path))?;
@@ -156,8 +158,11 @@ pub fn read(folder: &Path) -> Result<(IndexInfo, Index), IndexError> {
     let (Some(popularity), Some(residual)) = (take("popularity"), take("residual")) else {
         return Err(damaged(&path, "`popularity` or `residual` is missing".into()));
     };
-    let item_proxy =
-        take("item_vectors").map(ItemProxy::Vectors).or_else(|| take("item_matrix").map(ItemProxy::Matrix));
+    let item_proxy = match (take("item_vectors"), take("item_matrix")) {
+        (Some(vectors), _) => Some(ItemProxy::unit_vectors(vectors)),
+        (None, matrix) => matrix.map(ItemProxy::matrix),
+    };
+    let item_proxy = item_proxy.transpose().map_err(|error| damaged(&path, error.to_string()))?;
     let parts = IndexParts {
         params: info.params,
         link: info.link.clone(),

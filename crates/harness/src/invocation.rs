@@ -6,6 +6,7 @@ use landmark_yaml::ConfigError;
 
 use crate::catalogue::Catalogue;
 use crate::config::{Config, Overlays};
+use crate::recorded::CommandRecord;
 use crate::run::RunOptions;
 
 /// A configuration, what is laid over it, where things lie, and where the answer goes.
@@ -24,6 +25,12 @@ pub struct Invocation {
 }
 
 impl Invocation {
+    /// The same, with its files and facts in `record`.
+    #[must_use]
+    pub fn recorded_in(self, record: &CommandRecord) -> Self {
+        Self { options: RunOptions { record: record.clone(), ..self.options }, ..self }
+    }
+
     /// Reads the configuration.
     ///
     /// # Errors

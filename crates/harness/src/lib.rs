@@ -39,6 +39,7 @@ mod program_check;
 pub mod progress;
 pub mod provenance;
 pub mod query_search;
+pub mod recorded;
 pub mod run;
 pub mod run_source;
 pub mod share;

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use landmark_report::amounts::counted;
 use landmark_report::differences::digest;
-use landmark_report::{ResultRow, ResultStore, ResultsError, refuse_links, write_file};
+use landmark_report::{ResultRow, ResultStore, ResultsError, VerdictCounts, refuse_links, write_file};
 use landmark_yaml::DEFAULT_PROFILE;
 use serde_json::json;
 
@@ -24,6 +24,7 @@ use crate::plan::Forecast;
 use crate::problem::Problem;
 use crate::progress::Progress;
 use crate::provenance::{self, Build, Calls, Machine, Provenance, Source};
+use crate::recorded::CommandRecord;
 use crate::run_source::RunSource;
 use crate::share::Share;
 use crate::study::{StudyContext, StudyRun};
@@ -87,6 +88,8 @@ pub struct RunOptions {
     pub build: Build,
     /// Flags that another command on the same configuration needs besides its file, to find what this run leaves.
     pub flags: Vec<String>,
+    /// Files and facts of the command, for its answer in JSON.
+    pub record: CommandRecord,
 }
 
 /// End of a run.
@@ -269,7 +272,7 @@ fn run_at(
     };
     let provenance = with_rows(provenance, &rows, &folder)?;
     let section = ReportSection::new(config, source, rows, &outcome, provenance, options)?;
-    landmark_report::render(&section.input())?.write(&folder)?;
+    publish(&section, &folder)?;
     if !options.quiet {
         let whole = Forecast::of(&jobs, matrices.shapes(), |_| false);
         console::print_outcome(config, &matrices, &section.rows, (&calls, &whole), &outcome, options);
@@ -455,10 +458,27 @@ fn gather_provenance(
 fn with_rows(mut facts: serde_json::Value, rows: &[ResultRow], folder: &Path) -> Result<serde_json::Value, RunError> {
     if facts["rows"].is_null() {
         facts["rows"] = json!({ "count": rows.len(), "digest": digest(rows).map_err(encode_provenance)? });
-        let text = serde_json::to_string_pretty(&facts).map_err(encode_provenance)? + "\n";
-        write_file(&folder.join("run.json"), text.as_bytes())?;
+        write_file(&folder.join("run.json"), facts_text(&facts)?.as_bytes())?;
     }
     Ok(facts)
+}
+
+/// Writes tables, figures and page of a section, and into `run.json` the counts of its verdicts.
+fn publish(section: &ReportSection, folder: &Path) -> Result<(), RunError> {
+    let rendered = landmark_report::render(&section.input())?;
+    rendered.write(folder)?;
+    let mut facts = section.facts().clone();
+    let verdicts = json!(rendered.verdicts);
+    if facts["verdicts"] != verdicts && rendered.verdicts != VerdictCounts::default() {
+        facts["verdicts"] = verdicts;
+        write_file(&folder.join("run.json"), facts_text(&facts)?.as_bytes())?;
+    }
+    Ok(())
+}
+
+/// `run.json` as it is written.
+fn facts_text(facts: &serde_json::Value) -> Result<String, ResultsError> {
+    Ok(serde_json::to_string_pretty(facts).map_err(encode_provenance)? + "\n")
 }
 
 fn encode_provenance(source: serde_json::Error) -> ResultsError {

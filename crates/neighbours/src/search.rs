@@ -20,7 +20,7 @@ pub mod rivals;
 
 pub use answer::{Answer, Hit};
 pub use index::{Anchors, Index, IndexParams, IndexParts};
-pub use items::ItemProxy;
+pub use items::{ItemProxy, ItemProxyParts};
 pub use popularity::PopularityLink;
 
 /// Reason why items could not be searched.
@@ -36,6 +36,37 @@ pub enum SearchError {
     /// A factorisation failed.
     #[error(transparent)]
     Linalg(#[from] landmark_core::linalg::LinalgError),
+    /// A fit or an index without a solution.
+    #[error("cannot fit {what}; look for extreme scores")]
+    NoSolution {
+        /// What was fitted.
+        what: &'static str,
+        /// Where it failed.
+        #[source]
+        source: landmark_core::linalg::NotPositiveDefinite,
+    },
+    /// A matrix that must be symmetric and is not.
+    #[error("{what} is not symmetric: {} at row {row}, column {column} and {} in the mirrored cell; hand over (A + Aᵀ)/2", values.0, values.1)]
+    Asymmetric {
+        /// The input.
+        what: &'static str,
+        /// Its row, from 0.
+        row: usize,
+        /// Its column, from 0.
+        column: usize,
+        /// The cell and its mirror.
+        values: (f64, f64),
+    },
+    /// Vectors that must be of length 1 (or 0) and are not.
+    #[error("row {row} of {what} has length {length} (expected 1, or 0 for an empty item); use `ItemProxy::cosine`")]
+    Length {
+        /// The input.
+        what: &'static str,
+        /// Its row, from 0.
+        row: usize,
+        /// Its length.
+        length: f64,
+    },
     /// Two inputs that do not fit.
     #[error("{what} is {} × {}, but must be {} × {}", seen.0, seen.1, wanted.0, wanted.1)]
     Shape {

@@ -15,8 +15,10 @@
 //!   equally long child subsequences; Δ = µ λ² t where either is a leaf, `t` the terminal factor.
 //! - `sptk`: the same times σ(label, label'), 1 for equal labels.
 //!
-//! Moschitti's printed formula and his recursion differ in what λ counts; these are the recursion's gaps, as in KeLP,
-//! whose recorded scores they reproduce. `leaves` (KeLP's default) adds λ for each pair of equal leaves to `st` and `sst`.
+//! Moschitti's printed formula and his recursion differ in what λ counts; these are the recursion's gaps, as in KeLP.
+//! `sst` and `ptk` reproduce KeLP's recorded scores. `st` does not: it follows the definition above, by which a child whose
+//! production differs makes the product 0, while KeLP counts 1 for such a child.
+//! `leaves` (KeLP's default) adds λ for each pair of equal leaves to `st` and `sst`.
 //!
 //! A terminal factor t ≠ 1 is KeLP's own. Where a label is a leaf in one tree and has children in another, it makes the
 //! partial kernels slightly indefinite; in dependency trees, whose words are the leaves, that can't happen.

@@ -373,6 +373,8 @@ impl Place {
         let mut bytes = serde_json::to_vec_pretty(&info).into_diagnostic()?;
         bytes.push(b'\n');
         write_file(&beside, &bytes).into_diagnostic()?;
+        [&self.table, &beside].into_iter().for_each(|path| self.options.record.file(path));
+        self.options.record.fact("search", &info);
         let listed = lists.first().map_or(0, Vec::len);
         let drawn = match self.page.as_ref().filter(|page| page.exists()) {
             Some(_) => draw_again(&self.config, &self.options),

@@ -49,6 +49,7 @@ pub fn classify(invocation: &Invocation, file: &Path, columns: LabelColumns<'_>)
     };
     let smallest = names.iter().enumerate().map(|(k, _)| train.iter().filter(|&&item| labels[item] == k).count());
     let smallest = smallest.filter(|&count| count > 0).min();
+    refuse_too_few(&names, &train, &labels)?;
     let folds = own.matrix.search.folds.min(smallest.unwrap_or(2)).max(2);
     let params =
         ClassificationParams { svm: own.matrix.svm.params.clone(), costs, folds, ..ClassificationParams::default() };
@@ -92,6 +93,13 @@ pub fn classify(invocation: &Invocation, file: &Path, columns: LabelColumns<'_>)
         seed,
     };
     own.write_beside(&path, own_data::LABELS_REPORT, &judgement.report().into_diagnostic()?)?;
+    let record = &own.options.record;
+    record.fact("classes", &names);
+    record.fact("labelled", train.len());
+    record.fact("predicted", rest.len());
+    record.fact("folds", folds);
+    record.fact("c", best.c);
+    record.fact("accuracy", best.accuracy.mean);
     let drawn = own.draw_again();
     let unlabelled = match given.unlabelled {
         0 => String::new(),
@@ -142,6 +150,26 @@ struct GivenLabels {
     rows: Vec<GivenLabel>,
     /// Rows whose label is to be found.
     unlabelled: usize,
+}
+
+/// Refuses labels of which a cross-validation can learn nothing, by their names.
+fn refuse_too_few(names: &[&str], train: &[usize], labels: &[usize]) -> Result<()> {
+    let rows = |class: usize| train.iter().filter(|&&item| labels[item] == class).count();
+    let classes: Vec<(&str, usize)> =
+        names.iter().enumerate().map(|(class, name)| (*name, rows(class))).filter(|(_, rows)| *rows > 0).collect();
+    let refuse = |message: String, help: &str| Err(UsageError::new(message, Some(help.to_owned())).into());
+    match classes[..] {
+        [(name, rows)] => refuse(
+            format!("cannot classify: all {rows} labelled items are `{name}` (expected at least two labels)"),
+            "label items of another class as well",
+        ),
+        // a fold that holds the only item of a class out leaves one class to learn from
+        [(name, 1), _] | [_, (name, 1)] => refuse(
+            format!("cannot cross-validate: `{name}` is the label of a single item (expected at least two per label)"),
+            &format!("label another item as `{name}`, or leave that row out"),
+        ),
+        _ => Ok(()),
+    }
 }
 
 impl GivenLabels {

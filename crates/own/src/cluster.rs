@@ -12,6 +12,7 @@ use landmark_tasks::groups::{PivotGroups, around_pivots};
 use landmark_tasks::k_means::{KMeansParams, k_means};
 use miette::Result;
 use ndarray::{Array2, Axis};
+use serde_json::json;
 
 use crate::own::{Own, ended};
 
@@ -39,6 +40,13 @@ impl Own {
             Column::text("name", labels.iter().map(|&label| Some(names[label].clone()))),
         ];
         (names, columns)
+    }
+
+    /// Name and size of every cluster, as data.
+    fn record_clusters(&self, names: &[String], sizes: &[u64]) {
+        let cluster = |(name, size): (&String, &u64)| json!({ "name": name, "size": size });
+        self.options.record.fact("clusters", names.iter().zip(sizes).map(cluster).collect::<Vec<_>>());
+        self.options.record.fact("items", self.factors.info.items);
     }
 }
 
@@ -96,6 +104,12 @@ pub fn cluster(invocation: &Invocation, clusters: usize) -> Result<String> {
     found.labels.iter().for_each(|&label| sizes[label] += 1);
     let (names, columns) = own.named_clusters(&found.labels, clusters);
     let path = own.write(own_data::CLUSTERS, columns)?;
+    own.record_clusters(&names, &sizes);
+    let record = &own.options.record;
+    record.fact("iterations", found.iterations);
+    record.fact("inertia", found.inertia);
+    record.fact("restarted", found.restarted);
+    record.fact("negative_directions_left_out", signature.len() - positive.len());
     let mut text = format!(
         "{} items in {clusters} clusters after {} iterations, inertia {:.4}; sizes {}\n",
         count(found.labels.len() as u64),
@@ -154,6 +168,12 @@ pub fn cluster_by_pivots(invocation: &Invocation, at_least: f64, budget: Option<
     let (PivotGroups { groups, pivots, queries, left }, bought) = found??;
     let (names, columns) = own.named_clusters(&groups.labels, groups.sizes.len());
     let path = own.write(own_data::CLUSTERS, columns)?;
+    own.record_clusters(&names, &groups.sizes.iter().map(|&size| size as u64).collect::<Vec<_>>());
+    let record = &own.options.record;
+    record.fact("pivots", pivots.iter().map(|&item| own.id(item)).collect::<Vec<_>>());
+    record.fact("scores_read", queries);
+    record.fact("calls", bought);
+    record.fact("items_left", left);
     let mut text = format!(
         "{} items in {} clusters, {} of two and more, around {} pivots; {} similarities read, {} bought now\n",
         count(items as u64),

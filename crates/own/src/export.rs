@@ -1,6 +1,6 @@
 //! `runner export`: the vectors of the items in a form that other programs read.
 
-use landmark_harness::experiments::own_data::export::{Export, Form};
+use landmark_harness::experiments::own_data::export::{Export, Exported, Form};
 use landmark_harness::invocation::Invocation;
 use miette::{IntoDiagnostic, Result};
 
@@ -18,6 +18,9 @@ pub fn export(invocation: &Invocation, form: Form) -> Result<String> {
     let folder = invocation.out.clone().unwrap_or_else(|| own.folder.join(EXPORTED));
     let ids = own.ids();
     let texts = own.items.as_ref().map(|items| items.texts.as_slice());
-    let text = Export { factors: &own.factors, ids: &ids, texts }.write(form, &folder).into_diagnostic()?;
+    let Exported { text, files, facts } =
+        Export { factors: &own.factors, ids: &ids, texts }.write(form, &folder).into_diagnostic()?;
+    files.iter().for_each(|file| own.options.record.file(file));
+    own.options.record.fact("vectors", facts);
     Ok(text + "\n")
 }

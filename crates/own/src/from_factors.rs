@@ -80,6 +80,7 @@ pub(crate) fn from_factors(invocation: &Invocation, wanted: &Recalled, target: T
     };
     let path = own.write(own_data::NEIGHBOURS, own.named().neighbours(&lists))?;
     own.write_statement(&path, Some(&statement))?;
+    own.options.record.fact("items", lists.len());
     let listed = statement.k.unwrap_or(wanted.k);
     let items = count(lists.len() as u64);
     Ok(format!(

@@ -129,6 +129,7 @@ pub fn init(wanted: &Wanted, options: &RunOptions, catalogue: &Catalogue, ask: A
             text += &format!("program: `{}`, which is there\n", program.display());
         } else {
             write_file(&program, PROGRAM.replace(PROGRAM_NAME, &name).as_bytes()).into_diagnostic()?;
+            options.record.file(&program);
             text += &format!(
                 "program: `{}`, word overlap to start from: put your score into its `score`, and change its VERSION whenever the score changes\n",
                 program.display()
@@ -139,6 +140,9 @@ pub fn init(wanted: &Wanted, options: &RunOptions, catalogue: &Catalogue, ask: A
     let yaml = sketch.yaml();
     let config = Config::parse(&out, &yaml, &Overlays::default(), catalogue)?;
     write_file(&out, yaml.as_bytes()).into_diagnostic()?;
+    options.record.file(&out);
+    options.record.fact("configuration", &out);
+    options.record.fact("items", sketch.items);
     text += &format!("written: `{}`\n", out.display());
     let (bill, is_open) = bill(&config, options);
     text += &bill;
@@ -169,6 +173,9 @@ fn bill(config: &Config, options: &RunOptions) -> (String, bool) {
             let most = if cost.is_exact { "" } else { "at most " };
             let all = cost.share.unwrap_or_else(|| counted(cost.planned, "evaluation"));
             let stored = cost.planned.saturating_sub(cost.missing);
+            options.record.fact("planned_calls", cost.planned);
+            options.record.fact("calls", cost.missing);
+            options.record.fact("is_exact", cost.is_exact);
             let there = if stored > 0 { format!(", {} of them in the store", count(stored)) } else { String::new() };
             (format!("bill: {most}{all}{there}\n"), true)
         }

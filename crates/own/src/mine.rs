@@ -116,6 +116,7 @@ pub fn mine(invocation: &Invocation, wanted: Wanted) -> Result<(String, Ended)> 
     }
     let path = own.write(own_data::PAIRS, own.pair_columns(&pairs))?;
     own.write_statement(&path, statement.as_ref())?;
+    own.options.record.fact("pairs", pairs.len());
     let found = match wanted.at_least {
         Some(least) => format!("{} pairs of at least {least}", count(pairs.len() as u64)),
         None => format!("the {} most similar pairs", count(pairs.len() as u64)),
@@ -154,6 +155,11 @@ pub fn dedupe(invocation: &Invocation, wanted: Wanted) -> Result<(String, Ended)
     let path = own.write(own_data::GROUPS, columns)?;
     own.write_statement(&path, statement.as_ref())?;
     let (shared, kept) = (groups.shared(), groups.sizes.len());
+    let record = &own.options.record;
+    record.fact("pairs", pairs.len());
+    record.fact("groups", shared);
+    record.fact("kept", kept);
+    record.fact("items", items);
     text += &format!(
         "{} pairs make {} groups of two and more, the largest of {}; {} of {} items stay: `{}`\n",
         count(pairs.len() as u64),
@@ -223,6 +229,8 @@ impl Own {
         let bill = missing(context, &candidates)?;
         let asked = asked(candidates.len() as u64, self.factors.info.items as u64);
         if wanted.dry_run {
+            self.options.record.fact("pairs_to_score", candidates.len());
+            self.options.record.fact("calls", bill);
             let text = format!(
                 "{asked} to score, which takes {} calls\n{}",
                 count(bill),

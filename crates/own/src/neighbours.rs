@@ -85,6 +85,9 @@ pub fn top_k(invocation: &Invocation, wanted: Lists) -> Result<(String, Ended)> 
     }
     let path = own.write(own_data::NEIGHBOURS, own.named().neighbours(&marked(&found, &exact)))?;
     own.write_statement(&path, None)?;
+    own.options.record.fact("items", found.len());
+    own.options.record.fact("listed", k.min(found.len().saturating_sub(1)));
+    own.options.record.fact("exact_pairs", exact.len());
     let listed = k.min(found.len().saturating_sub(1));
     text +=
         &format!("the {listed} most similar of each of {} items: `{}`\n", count(found.len() as u64), path.display());

@@ -173,16 +173,21 @@ impl Own {
     pub(crate) fn write(&self, default: &str, columns: Vec<Column>) -> Result<PathBuf> {
         let path = self.out.clone().unwrap_or_else(|| self.folder.join(default));
         write_table(&path, columns)?;
+        self.options.record.file(&path);
         Ok(path)
     }
 
     /// Writes what the page is to say of a table beside it, where the table lies beside the results.
     pub(crate) fn write_beside(&self, table: &Path, name: &str, facts: &impl serde::Serialize) -> Result<()> {
+        self.options.record.fact(name.trim_end_matches(".json"), facts);
         if self.out.is_some() {
             return Ok(());
         }
         let text = serde_json::to_string_pretty(facts).into_diagnostic()?;
-        write_file(&table.with_file_name(name), (text + "\n").as_bytes()).into_diagnostic()
+        let path = table.with_file_name(name);
+        write_file(&path, (text + "\n").as_bytes()).into_diagnostic()?;
+        self.options.record.file(&path);
+        Ok(())
     }
 
     /// Writes what is known of the recall beside a table, or removes what an earlier table left there.
@@ -194,6 +199,8 @@ impl Own {
             Some(statement) => {
                 let text = serde_json::to_string_pretty(statement).into_diagnostic()?;
                 write_file(&path, (text + "\n").as_bytes()).into_diagnostic()?;
+                self.options.record.file(&path);
+                self.options.record.fact("recall", statement);
             }
             None if is_stale => std::fs::remove_file(&path).into_diagnostic()?,
             None => {}
@@ -224,7 +231,10 @@ impl Own {
 /// Draws the page of a run again: where to look, or why not.
 pub(crate) fn draw_again(config: &Config, options: &RunOptions) -> String {
     match run::report_again(config, options) {
-        Ok(folder) => format!("drawn in `{}`\n", folder.join("report.html").display()),
+        Ok(folder) => {
+            options.record.file(&folder.join("report.html"));
+            format!("drawn in `{}`\n", folder.join("report.html").display())
+        }
         Err(error) => format!("the page is not drawn again: {error}\n"),
     }
 }

@@ -72,6 +72,9 @@ pub fn pairs(invocation: &Invocation, wanted: &ListedPairs) -> Result<(String, E
     }
     let path = own.write(LISTED, columns)?;
     let mut text = String::new();
+    own.options.record.fact("pairs", pairs.len());
+    own.options.record.fact("scored", scores.len());
+    own.options.record.fact("calls", bought);
     if wanted.rescore {
         text += &scored_in_words(scores.len() as u64, pairs.len() as u64, bought);
         text += &agreement("the factors with the score", &estimates, &scores);

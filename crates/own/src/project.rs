@@ -59,6 +59,13 @@ pub fn project(invocation: &Invocation, file: &Path, embeddings: Option<&Path>, 
         Column::number("score", all().map(|(_, one)| Some(one.score))),
     ];
     write_table(&folder.join("neighbours.tsv"), columns)?;
+    let record = &own.options.record;
+    for name in ["vectors.npy", "vectors.parquet", "neighbours.tsv"] {
+        record.file(&folder.join(name));
+    }
+    record.fact("items", new.ids.len());
+    record.fact("scores", scores);
+    record.fact("calls", bought);
     Ok(format!(
         "{} new items embedded from {} scores, for which {} evaluations were bought now: `{}` has vectors and neighbours\n",
         count(new.ids.len() as u64),

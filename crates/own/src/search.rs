@@ -58,6 +58,9 @@ pub fn search(invocation: &Invocation, asked: Queries<'_>) -> Result<String> {
     let (number, bill) = (count(new.ids.len() as u64), search.plan(asked.calls));
     if asked.dry_run {
         let stored = search.stored().into_diagnostic()?;
+        options.record.fact("queries", new.ids.len());
+        options.record.fact("calls_on_an_empty_store", bill);
+        options.record.fact("stored", stored);
         return Ok(format!(
             "{number} queries take {} calls on an empty store; {} scores of these queries are in it already\n",
             count(bill),
@@ -87,6 +90,11 @@ pub fn search(invocation: &Invocation, asked: Queries<'_>) -> Result<String> {
     let path = invocation.out.clone().unwrap_or(default);
     write_table(&path, columns)?;
     let unkriged: usize = answers.iter().map(|answer| answer.unkriged_rounds).sum();
+    options.record.file(&path);
+    options.record.fact("queries", new.ids.len());
+    options.record.fact("scores", bill);
+    options.record.fact("calls", search.called());
+    options.record.fact("rounds_without_kriging", unkriged);
     let warning = match unkriged {
         0 => String::new(),
         _ => format!(

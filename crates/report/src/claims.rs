@@ -13,6 +13,7 @@ use crate::results::{Metric, Notation, ResultRow, ResultsError};
 
 mod evaluate;
 mod index;
+mod legacy;
 mod markdown;
 mod predicate;
 mod published;

@@ -28,6 +28,7 @@ mod results;
 mod spec;
 mod table;
 mod verdict;
+mod verdict_counts;
 
 pub use claims::{
     Claim, ClaimVerdict, Claims, ClaimsError, Exhibit, JudgedClaim, KnownNames, Published, PublishedRun, claims_table,
@@ -45,12 +46,15 @@ pub use results::{
     ResultStore, ResultsError, Subject, Variant, cell_key, check_writable, refuse_links, rows_from_parquet, write_file,
 };
 pub use spec::{Caveat, FigureKind, FigureSpec, GraphPanel, Selection, TableKind, TableSpec};
+pub use verdict_counts::VerdictCounts;
 
 /// Everything a report is written as, in memory.
 #[derive(Debug, Clone)]
 pub struct Rendered {
     /// File name and content: `summary.md`, `table*.tex`, `figure*.svg`, `figure*.png`, `report.html`.
     pub files: Vec<(String, Vec<u8>)>,
+    /// Comparisons with the paper in its tables.
+    pub verdicts: VerdictCounts,
 }
 
 impl Rendered {
@@ -74,6 +78,7 @@ impl Rendered {
 /// A table whose lines have the wrong length, a figure without a row, two tables or figures of one id.
 pub fn render(input: &ReportInput<'_>) -> Result<Rendered, ReportError> {
     let section = section(input)?;
+    let verdicts = outcome::verdict_counts(&section.tables);
     let mut files = vec![(
         "summary.md".to_string(),
         markdown::summary(input, section.outcome.as_deref(), &section.tables).into_bytes(),
@@ -86,7 +91,7 @@ pub fn render(input: &ReportInput<'_>) -> Result<Rendered, ReportError> {
         files.push((format!("{}.png", spec.id), drawing.png.clone()));
     }
     files.push(("report.html".to_string(), page::render(None, &[section])?.into_bytes()));
-    Ok(Rendered { files })
+    Ok(Rendered { files, verdicts })
 }
 
 /// Renders one page for several configurations: a whole paper, below its title, all of its claims, and what is not run yet.

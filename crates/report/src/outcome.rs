@@ -2,8 +2,8 @@
 
 use crate::claims::claims_sentence;
 use crate::input::ReportInput;
-use crate::table::{Block, Table};
-use crate::verdict::Verdict;
+use crate::table::Table;
+use crate::verdict_counts::VerdictCounts;
 
 /// The sentence, or nothing where there is neither a claim nor a published number.
 pub(super) fn sentence(input: &ReportInput<'_>, tables: &[Table]) -> Option<String> {
@@ -13,23 +13,15 @@ pub(super) fn sentence(input: &ReportInput<'_>, tables: &[Table]) -> Option<Stri
 
 /// `Of 12 published numbers beside ours 9 are within, 1 better, 2 worse; 4 can't be held against ours, 30 were not run`.
 fn numbers(tables: &[Table]) -> Option<String> {
-    // differences between our own methods have words of their own in other tables: only comparisons with a paper count
-    let is_comparison = |block: &&Block| block.head.iter().any(|head| head.text.starts_with("paper "));
-    let blocks = || tables.iter().flat_map(|table| &table.blocks).filter(is_comparison);
-    let words =
-        || blocks().flat_map(|block| &block.lines).filter_map(|line| line.last()).map(|cell| cell.text.as_str());
-    let count = |verdict: &Verdict| words().filter(|word| *word == verdict.word()).count();
-    let verdicts = [Verdict::Within, Verdict::Even, Verdict::Better, Verdict::Worse, Verdict::Different];
-    let counts: Vec<(usize, &str)> = verdicts.iter().map(|verdict| (count(verdict), verdict.word())).collect();
-    let beside: usize = counts.iter().map(|(count, _)| count).sum();
-    let apart = count(&Verdict::NotComparable(Vec::new()));
-    let not_run: usize = blocks().map(|block| block.folded.len()).sum();
-    let listed: Vec<String> =
-        counts.iter().filter(|(count, _)| *count > 0).map(|(count, word)| format!("{count} {word}")).collect();
+    let counts = verdict_counts(tables);
+    let VerdictCounts { not_comparable: apart, not_run, .. } = counts;
+    let compared = VerdictCounts { not_comparable: 0, not_run: 0, ..counts };
+    let beside: u64 = compared.named().iter().map(|(count, _)| count).sum();
+    let listed = compared.in_words();
     let mut text = match beside {
         0 => "No published number can be held against ours".to_owned(),
-        1 => format!("One published number stands beside ours: {}", listed.join(", ")),
-        n => format!("Of {n} published numbers beside ours: {}", listed.join(", ")),
+        1 => format!("One published number stands beside ours: {listed}"),
+        n => format!("Of {n} published numbers beside ours: {listed}"),
     };
     if apart > 0 {
         text += &format!("; {apart} {} not comparable", if apart == 1 { "is" } else { "are" });
@@ -38,4 +30,38 @@ fn numbers(tables: &[Table]) -> Option<String> {
         text += &format!("; {not_run} {} not run", if not_run == 1 { "was" } else { "were" });
     }
     (beside + apart + not_run > 0).then_some(text)
+}
+
+/// Verdicts of all comparisons with the paper, by the cells that hold them.
+pub(super) fn verdict_counts(tables: &[Table]) -> VerdictCounts {
+    let mut counts = VerdictCounts::default();
+    let blocks = tables.iter().flat_map(|table| &table.blocks);
+    let cells = blocks.flat_map(|block| block.lines.iter().chain(&block.folded)).flatten();
+    for verdict in cells.filter_map(|cell| cell.verdict.as_ref()) {
+        *verdict.count_in(&mut counts) += 1;
+    }
+    counts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture;
+
+    #[test]
+    fn verdicts_are_counted_by_what_cells_hold_and_not_by_their_words() {
+        let (rows, reference) = (fixture::rows(), fixture::reference());
+        let input = fixture::input(&rows, &reference);
+        let mut tables: Vec<Table> = input.tables.iter().map(|spec| Table::build(spec, &input).unwrap()).collect();
+        let counts = verdict_counts(&tables);
+        assert!(counts != VerdictCounts::default(), "the fixture compares with a paper");
+        let sentence = sentence(&input, &tables);
+        for cell in tables.iter_mut().flat_map(|table| &mut table.blocks).flat_map(|block| &mut block.lines).flatten() {
+            cell.text = "better".to_owned();
+        }
+        for head in tables.iter_mut().flat_map(|table| &mut table.blocks).flat_map(|block| &mut block.head) {
+            head.text = "another language".to_owned();
+        }
+        assert_eq!((verdict_counts(&tables), super::sentence(&input, &tables)), (counts, sentence));
+    }
 }

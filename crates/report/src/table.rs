@@ -5,6 +5,7 @@ use crate::error::ReportError;
 use crate::groups::comparison_words;
 use crate::input::ReportInput;
 use crate::spec::{TableKind, TableSpec};
+use crate::verdict::Verdict;
 
 mod comparison;
 mod entries;
@@ -62,6 +63,8 @@ pub(super) struct Cell {
     pub(super) mark: Mark,
     /// Footnotes it points to.
     pub(super) notes: Vec<usize>,
+    /// The comparison with the paper that it shows.
+    pub(super) verdict: Option<Verdict>,
 }
 
 /// Emphasis of a cell.

@@ -8,6 +8,7 @@ use crate::input::ReportInput;
 use crate::reference::ReferenceValue;
 use crate::results::{Direction, Metric};
 use crate::spec::Caveat;
+use crate::verdict_counts::VerdictCounts;
 
 /// Outcome of a comparison with the paper.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,6 +53,19 @@ impl Verdict {
             Direction::Higher if difference > 0.0 => Self::Better,
             Direction::Lower if difference < 0.0 => Self::Better,
             Direction::Higher | Direction::Lower => Self::Worse,
+        }
+    }
+
+    /// Its place among counts.
+    pub(super) fn count_in<'a>(&self, counts: &'a mut VerdictCounts) -> &'a mut u64 {
+        match self {
+            Self::Within => &mut counts.within,
+            Self::Even => &mut counts.even,
+            Self::Better => &mut counts.better,
+            Self::Worse => &mut counts.worse,
+            Self::Different => &mut counts.different,
+            Self::NotComparable(_) => &mut counts.not_comparable,
+            Self::NotRun => &mut counts.not_run,
         }
     }
 

@@ -82,7 +82,7 @@ pub struct LogArgs {
     /// Print errors and warnings only; results are in their files
     #[arg(short, long, global = true, conflicts_with = "verbose")]
     pub quiet: bool,
-    /// Answer in JSON, on one line, for scripts: of a run its `run.json`, of a dry run the bill, of other commands their lines and files
+    /// Print one line of JSON: a run prints its `run.json`, a dry run its call estimate, other commands `result`, `files` and `says`
     #[arg(long, global = true)]
     pub json: bool,
 }

@@ -8,11 +8,12 @@ use landmark_harness::interrupt;
 use landmark_harness::run::RunError;
 use landmark_yaml::{ConfigError, did_you_mean};
 use miette::{IntoDiagnostic, Result};
+use serde_json::json;
 use tracing_subscriber::EnvFilter;
 
 use crate::cli::{Cli, Command, LogArgs};
 use crate::exit::{Exit, UsageError};
-use crate::output;
+use crate::output::{self, Answer};
 
 mod claims;
 mod completions;
@@ -53,20 +54,20 @@ pub fn main() -> ExitCode {
 }
 
 fn dispatch(cli: Cli) -> Result<Exit> {
-    let text = match cli.command {
+    let answer = match cli.command {
         None => return run::run(&cli.run, cli.log),
         Some(Command::Run(arguments)) => return run::run(&arguments, cli.log),
         Some(Command::Report { config, overlay, places }) => return run::report(&config, &overlay, &places, cli.log),
         Some(Command::Own(command)) => return own::own(command, cli.log),
-        Some(Command::Model(command)) => return model::model(&command, cli.log.quiet),
-        Some(Command::Store(command)) => return store::store(&command),
-        Some(Command::Docs { files, write, check: _ }) => return docs::docs(&files, write),
-        Some(Command::Claims { results, check, write }) => return claims::claims(&results, check, write),
+        Some(Command::Model(command)) => return model::model(&command, cli.log),
+        Some(Command::Store(command)) => return store::store(&command, cli.log),
+        Some(Command::Docs { files, write, check: _ }) => return docs::docs(&files, write, cli.log),
+        Some(Command::Claims { results, check, write }) => return claims::claims(&results, check, write, cli.log),
         Some(Command::Verify { published, against, skip_smoke, places }) => {
             return verify::verify(&published, against.as_deref(), skip_smoke, &places, cli.log);
         }
         Some(Command::Validate { files, overlay, places }) => {
-            return validate::validate(&files, &overlay, &places, cli.log.quiet);
+            return validate::validate(&files, &overlay, &places, cli.log);
         }
         Some(Command::List { what, format }) => {
             // has a form of its own
@@ -77,12 +78,16 @@ fn dispatch(cli: Cli) -> Result<Exit> {
         Some(Command::Show { what, overlay }) => show::show(&what, &overlay)?,
         Some(Command::Data { name, data, command: None }) => data::data(name.as_deref(), data)?,
         Some(Command::Data { data, command: Some(command), .. }) => {
-            return data::command(&command, data.as_deref(), cli.log.quiet);
+            return data::command(&command, data.as_deref(), cli.log);
         }
         Some(Command::Score(command)) => score::score(&command)?,
-        Some(Command::Completions { shell }) => completions::script(shell),
+        Some(Command::Completions { shell }) => {
+            let script = completions::script(shell);
+            let result = json!({ "shell": shell.to_string(), "script": &script });
+            Answer::new(script, result)
+        }
     };
-    output::answer(&text, cli.log).into_diagnostic()?;
+    answer.print(cli.log).into_diagnostic()?;
     Ok(Exit::Done)
 }
 

@@ -1,12 +1,13 @@
 //! Output of the program: results to standard output, everything else to standard error.
 
 use std::io::{self, IsTerminal, Write};
-use std::path::Path;
+use std::path::PathBuf;
 
 use landmark_core::untrusted::{escaped, redacted};
+use landmark_harness::recorded::{CommandRecord, Recorded};
 use landmark_yaml::ConfigError;
 use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme, Report};
-use serde_json::json;
+use serde_json::{Map, Value as Json, json};
 
 use crate::cli::LogArgs;
 
@@ -22,17 +23,51 @@ pub fn print(text: &str) -> io::Result<()> {
     }
 }
 
-/// Prints the answer of a command: its text, or, for scripts, its lines and the files that they name.
-///
-/// # Errors
-/// As [`print`].
-pub fn answer(text: &str, log: LogArgs) -> io::Result<()> {
-    if !log.json {
-        return print(text);
+/// Answer of a command, for people and for programs.
+#[derive(Debug, Clone, Default)]
+pub struct Answer {
+    /// What people read.
+    pub text: String,
+    /// The same as data.
+    pub result: Map<String, Json>,
+    /// Files that the command wrote.
+    pub files: Vec<PathBuf>,
+}
+
+impl Answer {
+    /// A text with its data; `result` is an object, and its keys stand at the top of the answer's `result`.
+    pub fn new(text: impl Into<String>, result: Json) -> Self {
+        let result = match result {
+            Json::Object(result) => result,
+            other => Map::from_iter([("value".to_owned(), other)]),
+        };
+        Self { text: text.into(), result, files: Vec::new() }
     }
-    let named = text.split('`').skip(1).step_by(2).filter(|name| Path::new(name).exists());
-    let (lines, files): (Vec<&str>, Vec<&str>) = (text.lines().collect(), named.collect());
-    print(&(json!({ "says": lines, "files": files }).to_string() + "\n"))
+
+    /// A text with the files and facts that a command recorded while it ran.
+    pub fn recorded(text: impl Into<String>, record: &CommandRecord) -> Self {
+        let Recorded { files, facts } = record.recorded();
+        Self { text: text.into(), result: facts, files }
+    }
+
+    /// The same, with these files.
+    #[must_use]
+    pub fn with_files(self, files: Vec<PathBuf>) -> Self {
+        Self { files, ..self }
+    }
+
+    /// Prints the text, or with `--json` one line: `result` and `files` are data, `says` the lines for people.
+    ///
+    /// # Errors
+    /// As [`print`].
+    pub fn print(&self, log: LogArgs) -> io::Result<()> {
+        if !log.json {
+            return print(&self.text);
+        }
+        let files: Vec<String> = self.files.iter().map(|file| file.display().to_string()).collect();
+        let lines: Vec<&str> = self.text.lines().collect();
+        print(&(json!({ "result": self.result, "files": files, "says": lines }).to_string() + "\n"))
+    }
 }
 
 /// Prints a line to standard error, if there is still somebody to read it.

@@ -26,6 +26,7 @@ use rand::seq::index::sample;
 use super::anchors::usual_anchors;
 use super::{Approximate, ApproximateError, ColumnReader, FitReport, require_symmetric};
 use crate::approximation::{Approximation, Factors, Known, Signed};
+use crate::balance;
 use crate::entries::{EntryPlan, EntrySet, Rows};
 use crate::landmarks::Landmarks;
 use crate::oracle::{Oracle, OracleError, OracleShape, Remembered, block_of};
@@ -333,7 +334,8 @@ impl Proxied {
         let smaller = self.method.fit(residual, landmarks, fewer, Known::NOTHING, rng)?;
         let mut predicted = Array2::zeros(truth.dim());
         smaller.block(&rows, &held, predicted.view_mut())?;
-        let squares = |values: &Array2<f64>| values.iter().map(|value| value * value).sum::<f64>();
+        let unit = balance::balancing_of(&[scores.view(), truth.view(), predicted.view()]);
+        let squares = |values: &Array2<f64>| values.iter().map(|value| (unit * value).powi(2)).sum::<f64>();
         let (with_method, alone) = (squares(&(&truth - &predicted)), squares(&truth));
         let core = if with_method < alone { Core::Method } else { Core::Zero };
         let norm = squares(&scores);
@@ -392,9 +394,7 @@ fn scored_by_both(
 
 /// ‖K − q(P)‖ / ‖K‖ over the pairs; none where there is nothing to divide by.
 fn relative_error(pairs: &[(f64, f64)], link: &FittedLink) -> Option<f64> {
-    let norm: f64 = pairs.iter().map(|(_, score)| score * score).sum();
-    let error: f64 = pairs.iter().map(|&(cheap, score)| (score - link.at(cheap)).powi(2)).sum();
-    (norm > 0.0).then(|| (error / norm).sqrt())
+    balance::relative_error(pairs.iter().map(|&(cheap, score)| (score, link.at(cheap))))
 }
 
 /// No core at all: K̃ = q(P) but for the entries that are known.

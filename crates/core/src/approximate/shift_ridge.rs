@@ -14,7 +14,7 @@
 //!
 //! Cost: n·s entries; 9s³ + 2(n − s)s² flops, and ≈ 3·(9 + 5)(¾s)³ for the choice; 8ns bytes.
 
-use ndarray::{Array1, Array2};
+use ndarray::{Array1, Array2, ArrayView2};
 use rand::seq::SliceRandom;
 use rand::seq::index::sample;
 use rayon::prelude::*;
@@ -24,6 +24,7 @@ use super::column_reader::Map;
 use super::core_weights::{CoreWeights, count_negative, largest};
 use super::{Approximate, ApproximateError, ColumnReader, FitReport};
 use crate::approximation::Approximation;
+use crate::balance::balancing_of;
 use crate::landmarks::Landmarks;
 use crate::linalg;
 use crate::oracle::block_of;
@@ -190,6 +191,25 @@ enum Seen {
     },
 }
 
+impl Seen {
+    /// All matrices, with the corner.
+    fn views<'a>(&'a self, corner: &'a Array2<f64>) -> Vec<ArrayView2<'a, f64>> {
+        match self {
+            Self::Evaluated(rows) => vec![corner.view(), rows.view()],
+            Self::Free { rows, below, entries } => vec![corner.view(), rows.view(), below.view(), entries.view()],
+        }
+    }
+
+    fn scaled(&self, scale: f64) -> Self {
+        match self {
+            Self::Evaluated(rows) => Self::Evaluated(rows * scale),
+            Self::Free { rows, below, entries } => {
+                Self::Free { rows: rows * scale, below: below * scale, entries: entries * scale }
+            }
+        }
+    }
+}
+
 impl ShiftRidge {
     /// The same for an oracle whose entries cost nothing: (a, ρ) is judged by entries outside the columns, so that all of these predict
     /// them. An eigenvalue next to zero that all of W has and no part of it would go unseen otherwise.
@@ -229,6 +249,11 @@ impl ShiftRidge {
 
     /// Chooses (a, ρ) by entries that were seen; Nyström where there is nothing to choose by.
     fn choose(&self, corner: &Array2<f64>, seen: Option<&Seen>, rng: &mut Rng) -> Result<Choice, ApproximateError> {
+        // products of four entries are summed; the choice does not depend on their unit
+        let scale = balancing_of(&seen.map_or_else(Vec::new, |seen| seen.views(corner)));
+        if scale != 1.0 {
+            return self.choose(&(corner * scale), seen.map(|seen| seen.scaled(scale)).as_ref(), rng);
+        }
         let folds = match seen {
             None => {
                 let nystrom = Candidate::Relative { shift: 0.0, ridge: 0.0 };

@@ -19,6 +19,7 @@ use super::column_reader::Map;
 use super::core_weights::{CoreWeights, condition, count_negative, largest, pseudo_inverse};
 use super::{Approximate, ApproximateError, ColumnReader, FitReport, column_evaluations, largest_rank};
 use crate::approximation::Approximation;
+use crate::balance::balancing;
 use crate::entries::{EntryBlock, EntryPlan, Rows};
 use crate::landmarks::Landmarks;
 use crate::linalg;
@@ -173,7 +174,12 @@ impl SmsNystrom {
         let ratio = match self.0.rescale {
             Rescale::None => return 1.0,
             Rescale::Spectral => largest(values) / largest(shifted),
-            Rescale::Frobenius => (values.dot(values) / shifted.dot(shifted)).sqrt(),
+            Rescale::Frobenius => {
+                let scale = balancing(largest(values).max(largest(shifted)));
+                let norm =
+                    |values: &Array1<f64>| values.iter().map(|value| (scale * value).powi(2)).sum::<f64>().sqrt();
+                norm(values) / norm(shifted)
+            }
         };
         // a block of zeros has no scale
         if ratio.is_finite() && ratio > 0.0 { ratio } else { 1.0 }

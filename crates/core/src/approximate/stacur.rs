@@ -13,6 +13,7 @@ use super::column_reader::Map;
 use super::cur::TwoSets;
 use super::{Approximate, ApproximateError, ColumnReader, FitReport, column_evaluations, largest_rank};
 use crate::approximation::Approximation;
+use crate::balance::balancing_of;
 use crate::entries::EntryPlan;
 use crate::landmarks::Landmarks;
 use crate::linalg;
@@ -66,11 +67,13 @@ impl Approximate for StaCur {
         let block = columns.corner()?.select(Axis(0), &sets.first).select(Axis(1), &sets.second);
         let [left, mut right] = columns.finish([Map::Columns(&sets.first), Map::Columns(&sets.second)])?;
 
-        let gram = linalg::gram(left.view());
+        // (LᵀL)⁺ W in units of a power of two whose squares are within range
+        let unit = balancing_of(&[left.view()]);
+        let gram = if unit == 1.0 { linalg::gram(left.view()) } else { linalg::gram((&left * unit).view()) };
         // rounding of a Gram matrix: what NumPy's matrix_rank cuts at
         let inverse = linalg::symmetric_pinv(gram.view(), gram.nrows() as f64 * f64::EPSILON)?;
         let scale = left.nrows() as f64 / rank as f64;
-        let middle = linalg::product(inverse.inverse.view(), block.view()) * scale;
+        let middle = linalg::product(inverse.inverse.view(), (block * unit).view()) * scale * unit;
         multiply_in_place(&mut right, middle.t());
         let (condition, dropped) = (Some(inverse.condition.sqrt()), inverse.dropped);
         let report = FitReport { rank, condition, dropped, ..FitReport::default() };

@@ -3,10 +3,11 @@
 //! Row blocks I = lo..hi are held against the columns from lo on, so that a symmetric K is read as a triangle and an
 //! asymmetric one once. Memory: a few blocks of 8 MB. Sums are cut alike whatever the number of threads.
 
-use ndarray::{Array2, ArrayView2};
+use ndarray::{Array2, ArrayView2, s};
 use rayon::prelude::*;
 
 use crate::approximation::{Approximation, Evaluated};
+use crate::balance::{balancing, largest};
 use crate::oracle::{Oracle, OracleError, Symmetry, block_of};
 
 /// Cells of one block of rows: 8 MB.
@@ -41,7 +42,7 @@ pub fn relative_errors(reference: &dyn Oracle, approximation: &Approximation) ->
     let n = reference.len();
     let all: Vec<usize> = (0..n).collect();
     let evaluated = approximation.evaluated();
-    let mut sums = Sums::default();
+    let mut sums = Sums::new(1.0);
     let mut low = 0;
     while low < n {
         let high = n.min(low + (CELLS_PER_BLOCK / (n - low)).max(1));
@@ -91,8 +92,10 @@ pub(super) fn relative(missed: f64, total: f64) -> Option<f64> {
     (missed == 0.0 || total > 0.0).then(|| ratio(missed, total).sqrt())
 }
 
-#[derive(Debug, Clone, Copy, Default)]
+/// Sums of squares of numbers that were multiplied by `scale`, a power of two.
+#[derive(Debug, Clone, Copy)]
 struct Sums {
+    scale: f64,
     missed: f64,
     total: f64,
     missed_symmetric: f64,
@@ -114,20 +117,63 @@ enum Place {
 }
 
 impl Sums {
+    /// Nothing yet, of numbers that are to be multiplied by `scale`.
+    fn new(scale: f64) -> Self {
+        Self {
+            scale,
+            missed: 0.0,
+            total: 0.0,
+            missed_symmetric: 0.0,
+            total_symmetric: 0.0,
+            missed_off_diagonal: 0.0,
+            total_off_diagonal: 0.0,
+            missed_unevaluated: 0.0,
+            total_unevaluated: 0.0,
+            unevaluated: 0,
+        }
+    }
+
+    fn squares(&mut self) -> [&mut f64; 8] {
+        [
+            &mut self.missed,
+            &mut self.total,
+            &mut self.missed_symmetric,
+            &mut self.total_symmetric,
+            &mut self.missed_off_diagonal,
+            &mut self.total_off_diagonal,
+            &mut self.missed_unevaluated,
+            &mut self.total_unevaluated,
+        ]
+    }
+
+    /// The same sums of numbers that were multiplied by `scale`.
+    fn in_scale(mut self, scale: f64) -> Self {
+        let ratio = scale / self.scale;
+        if ratio != 1.0 {
+            // one factor after the other: its square may be out of range
+            self.squares().into_iter().for_each(|sum| *sum = *sum * ratio * ratio);
+            self.scale = scale;
+        }
+        self
+    }
+
+    /// Adds sums of other cells, in the units of whichever numbers are larger.
     fn add(&mut self, other: &Self) {
-        self.missed += other.missed;
-        self.total += other.total;
-        self.missed_symmetric += other.missed_symmetric;
-        self.total_symmetric += other.total_symmetric;
-        self.missed_off_diagonal += other.missed_off_diagonal;
-        self.total_off_diagonal += other.total_off_diagonal;
-        self.missed_unevaluated += other.missed_unevaluated;
-        self.total_unevaluated += other.total_unevaluated;
         self.unevaluated += other.unevaluated;
+        let is_nothing = |sums: &Self| sums.missed == 0.0 && sums.total == 0.0 && sums.total_symmetric == 0.0;
+        let scale = match (is_nothing(self), is_nothing(other)) {
+            (_, true) => return,
+            (true, false) => other.scale,
+            (false, false) => self.scale.min(other.scale),
+        };
+        let (mut sum, mut other) = (self.in_scale(scale), other.in_scale(scale));
+        sum.squares().into_iter().zip(other.squares()).for_each(|(sum, other)| *sum += *other);
+        *self = sum;
     }
 
     /// One cell: K, its mirror, K̃.
     fn cell(&mut self, place: Place, value: f64, mirrored: f64, ours: f64) {
+        let [value, mirrored, ours] = [value, mirrored, ours].map(|number| self.scale * number);
         let mean = 0.5 * (value + mirrored);
         let missed = (value - ours).powi(2);
         if place != Place::Diagonal {
@@ -158,8 +204,8 @@ struct Stripe<'a> {
 
 impl Stripe<'_> {
     fn row(&self, a: usize) -> Sums {
-        let mut sums = Sums::default();
         let square = self.forward.nrows();
+        let mut sums = Sums::new(self.scale_of(a));
         for b in 0..self.forward.ncols() {
             let (value, ours) = (self.forward[[a, b]], self.ours[[a, b]]);
             let place = self.place(a, b);
@@ -172,6 +218,17 @@ impl Stripe<'_> {
             sums.cell(place, mirrored, value, self.ours_below.map_or(ours, |ours_below| ours_below[[below, a]]));
         }
         sums
+    }
+
+    /// The power of two by which all numbers of a row are multiplied before they are squared.
+    fn scale_of(&self, a: usize) -> f64 {
+        let square = self.forward.nrows();
+        let mut size = largest(self.forward.row(a)).max(largest(self.ours.row(a)));
+        size = size.max(largest(self.forward.column(a).slice(s![..square])));
+        for below in [self.backward, self.ours_below].into_iter().flatten() {
+            size = size.max(largest(below.column(a)));
+        }
+        balancing(size)
     }
 
     fn place(&self, a: usize, b: usize) -> Place {

@@ -1,9 +1,38 @@
-//! Cholesky factorisation of small systems: A = LLᵀ, one thread, n³/3 flops.
+//! Cholesky factorization of small systems: A = LLᵀ, one thread, n³/3 flops.
+//!
+//! This is the one solver of normal equations and kernels in core and in the neighbor searches. Square roots keep the factor of a matrix of any
+//! scale within range. An input or a result that is not finite is an error, never a zero.
 
 use ndarray::{Array2, ArrayView2, s};
 
 /// A pivot below this fraction of its diagonal entry leaves no digit of it: the matrix counts as not positive definite.
 const SINGULAR: f64 = 1e-13;
+
+/// Reason why a system has no Cholesky solution.
+#[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
+#[error(
+    "cannot solve a {size} × {size} system by Cholesky: pivot {pivot} is {value:.3e} (expected above {least:.3e}); the matrix is {}",
+    if self.is_finite() { format!("not positive definite, its condition at least {:.1e}", self.condition) } else { "not finite".to_owned() }
+)]
+pub struct NotPositiveDefinite {
+    /// Number of rows.
+    pub size: usize,
+    /// Row at which the factorization ended, from 0.
+    pub pivot: usize,
+    /// The pivot; NaN or infinite where the matrix or a solution holds such a number.
+    pub value: f64,
+    /// The smallest pivot that would have been accepted.
+    pub least: f64,
+    /// Lower bound of the condition number: the largest pivot over this one; infinite where this one is not above 0.
+    pub condition: f64,
+}
+
+impl NotPositiveDefinite {
+    /// False where numbers that are not finite are the reason.
+    pub fn is_finite(&self) -> bool {
+        self.value.is_finite()
+    }
+}
 
 /// The factor L of a symmetric positive definite matrix.
 #[derive(Debug, Clone)]
@@ -13,26 +42,44 @@ pub struct Cholesky {
 }
 
 impl Cholesky {
-    /// Factors a symmetric n × n matrix, of which only the lower triangle is read; `None` where it is not positive definite.
+    /// Factors a symmetric n × n matrix, of which only the lower triangle is read.
+    ///
+    /// # Errors
+    /// A matrix that is not positive definite, or not finite.
     ///
     /// # Panics
     /// When the matrix is not square.
-    pub fn of(matrix: ArrayView2<'_, f64>) -> Option<Self> {
+    pub fn of(matrix: ArrayView2<'_, f64>) -> Result<Self, NotPositiveDefinite> {
+        Self::with_tolerance(matrix, SINGULAR)
+    }
+
+    /// The same where a pivot must exceed `tolerance` times its diagonal entry.
+    ///
+    /// # Errors
+    /// As [`of`](Self::of).
+    ///
+    /// # Panics
+    /// When the matrix is not square.
+    pub fn with_tolerance(matrix: ArrayView2<'_, f64>, tolerance: f64) -> Result<Self, NotPositiveDefinite> {
         assert!(matrix.is_square(), "the Cholesky factor of a {} × {} matrix", matrix.nrows(), matrix.ncols());
         let mut lower = matrix.to_owned();
+        let mut largest = 0.0_f64;
         for i in 0..lower.nrows() {
             for j in 0..=i {
                 let rest = lower[[i, j]] - lower.slice(s![i, ..j]).dot(&lower.slice(s![j, ..j]));
+                let least = tolerance * matrix[[i, i]].abs();
                 if i != j {
                     lower[[i, j]] = rest / lower[[j, j]];
-                } else if rest > SINGULAR * matrix[[i, i]].abs() {
+                } else if rest > least && rest.is_finite() {
+                    largest = largest.max(rest);
                     lower[[i, i]] = rest.sqrt();
                 } else {
-                    return None;
+                    let condition = if rest > 0.0 { largest.max(rest) / rest } else { f64::INFINITY };
+                    return Err(NotPositiveDefinite { size: lower.nrows(), pivot: i, value: rest, least, condition });
                 }
             }
         }
-        Some(Self { lower })
+        Ok(Self { lower })
     }
 
     /// A⁻¹ b in the place of b.
@@ -52,6 +99,27 @@ impl Cholesky {
             right[..i].iter_mut().zip(solved).for_each(|(right, l)| *right -= l * x);
         }
     }
+
+    /// A⁻¹ b.
+    ///
+    /// # Errors
+    /// A solution that is not finite.
+    ///
+    /// # Panics
+    /// When b is not as long as the matrix.
+    pub fn solution(&self, mut right: Vec<f64>) -> Result<Vec<f64>, NotPositiveDefinite> {
+        self.solve(&mut right);
+        match right.iter().position(|value| !value.is_finite()) {
+            None => Ok(right),
+            Some(pivot) => Err(NotPositiveDefinite {
+                size: right.len(),
+                pivot,
+                value: right[pivot],
+                least: 0.0,
+                condition: f64::INFINITY,
+            }),
+        }
+    }
 }
 
 #[cfg(test)]
@@ -62,10 +130,36 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_matrix_that_is_not_positive_definite_has_no_factor() {
-        assert!(Cholesky::of(array![[1.0, 2.0], [2.0, 1.0]].view()).is_none());
-        assert!(Cholesky::of(array![[1.0, 1.0], [1.0, 1.0]].view()).is_none());
-        assert!(Cholesky::of(array![[f64::NAN]].view()).is_none());
+    fn an_error_names_the_pivot_and_the_condition() {
+        let error = Cholesky::of(array![[4.0, 2.0], [2.0, 1.0]].view()).unwrap_err();
+        assert_eq!((error.size, error.pivot, error.value, error.condition), (2, 1, 0.0, f64::INFINITY));
+        let near = Cholesky::with_tolerance(array![[1.0, 1.0], [1.0, 1.0 + 1e-9]].view(), 1e-8).unwrap_err();
+        assert!(near.is_finite() && near.condition > 0.9e9 && near.condition < 1.1e9, "{near}");
+        assert!(near.to_string().contains("pivot 1 is 1.000e-9"), "{near}");
+        assert_eq!(Cholesky::of(array![[1.0, 2.0], [2.0, 1.0]].view()).unwrap_err().value, -3.0);
+    }
+
+    #[test]
+    fn numbers_that_are_not_finite_are_an_error_and_never_a_solution() {
+        for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+            assert!(!Cholesky::of(array![[bad]].view()).unwrap_err().is_finite() || bad == f64::NEG_INFINITY, "{bad}");
+            assert!(Cholesky::of(array![[1.0, 0.0], [bad, 1.0]].view()).is_err(), "{bad}");
+        }
+        let factor = Cholesky::of(array![[1e-300, 0.0], [0.0, 1.0]].view()).unwrap();
+        let error = factor.solution(vec![1e300, 1.0]).unwrap_err();
+        assert!(!error.is_finite() && error.pivot == 0 && error.to_string().contains("not finite"), "{error}");
+    }
+
+    #[test]
+    fn a_matrix_scaled_by_a_power_of_four_has_the_same_solution_to_the_last_bit() {
+        let matrix = array![[2.0, 0.5, 0.1], [0.5, 1.0, 0.3], [0.1, 0.3, 3.0]];
+        let plain = Cholesky::of(matrix.view()).unwrap().solution(vec![1.0, 2.0, 3.0]).unwrap();
+        for exponent in [-1000, -560, 560, 1000] {
+            let scale = 2.0_f64.powi(exponent);
+            let scaled = Cholesky::of((&matrix * scale).view()).unwrap();
+            let right = [1.0, 2.0, 3.0].map(|value| value * scale).to_vec();
+            assert_eq!(scaled.solution(right).unwrap(), plain, "2^{exponent}");
+        }
     }
 
     proptest! {
@@ -73,8 +167,7 @@ mod tests {
         fn the_solution_solves_the_system(values in prop::collection::vec(-1.0_f64..1.0, 36), right in prop::collection::vec(-5.0_f64..5.0, 6)) {
             let square = Array2::from_shape_vec((6, 6), values).unwrap();
             let matrix = square.dot(&square.t()) + Array2::<f64>::eye(6) * 0.1;
-            let mut solution = right.clone();
-            Cholesky::of(matrix.view()).unwrap().solve(&mut solution);
+            let solution = Cholesky::of(matrix.view()).unwrap().solution(right.clone()).unwrap();
             let back = matrix.dot(&Array1::from(solution));
             // a condition number below 400
             prop_assert!(back.iter().zip(&right).all(|(back, right)| (back - right).abs() < 1e-10));

@@ -58,6 +58,18 @@ impl Kernel {
         Ok(())
     }
 
+    /// Names the parameter that makes an infinity of a finite score.
+    fn out_of_range(&self, error: OracleError) -> OracleError {
+        match *self {
+            Self::Exponential { gamma } if matches!(error, OracleError::NotFinite { .. }) => {
+                let wanted =
+                    "small enough that exp(−γ·d) is finite for the most negative score d; distances are not negative";
+                BadParameter::new("gamma", gamma, wanted).into()
+            }
+            _ => error,
+        }
+    }
+
     /// Name and parameters, as the identity sees them.
     fn parts(&self) -> (&'static str, [f64; 2]) {
         match *self {
@@ -144,12 +156,12 @@ impl<O: Oracle> Oracle for Kernelized<O> {
     fn evaluate(&self, pairs: &[Pair], out: &mut [f64]) -> Result<(), OracleError> {
         ask_pairs(&self.inner, pairs, out)?;
         out.iter_mut().for_each(|score| *score = self.kernel.apply(*score));
-        check_finite(pairs, out)
+        check_finite(pairs, out).map_err(|error| self.kernel.out_of_range(error))
     }
 
     fn block(&self, rows: &[usize], cols: &[usize], mut out: ArrayViewMut2<'_, f64>) -> Result<(), OracleError> {
         ask_block(&self.inner, rows, cols, out.view_mut())?;
         out.par_map_inplace(|score| *score = self.kernel.apply(*score));
-        check_finite_block(rows, cols, out.view())
+        check_finite_block(rows, cols, out.view()).map_err(|error| self.kernel.out_of_range(error))
     }
 }

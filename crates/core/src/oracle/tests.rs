@@ -397,7 +397,11 @@ fn an_infinite_distance_is_refused_before_the_kernel_makes_it_zero() {
 fn a_kernel_that_overflows_is_refused_too() {
     let oracle = Precomputed::new(array![[0.0, -1e6], [-1e6, 0.0]], AsymmetryPolicy::Reject).unwrap();
     let oracle = Kernelized::new(oracle, Kernel::Exponential { gamma: 1.0 }).unwrap();
-    assert!(matches!(block_of(&oracle, &[0], &[1]), Err(OracleError::NotFinite { i: 0, j: 1, .. })));
+    let wanted = "`gamma` is 1, but must be small enough that exp(−γ·d) is finite";
+    for error in [block_of(&oracle, &[0], &[1]).map(drop), oracle.evaluate(&[(0, 1)], &mut [0.0])] {
+        let error = error.unwrap_err().to_string();
+        assert!(error.starts_with(wanted), "{error}");
+    }
 }
 
 #[test]

@@ -7,7 +7,7 @@ use serde_json::Value as Json;
 
 use super::{
     BillTotal, Calls, Outcome, ReportSection, RunError, RunOptions, bills, calls_of_all, drawing, gather_provenance,
-    results_folder, with_rows, with_source,
+    publish, results_folder, with_rows, with_source,
 };
 use crate::config::Config;
 use crate::provenance;
@@ -51,7 +51,7 @@ pub(super) fn section_again(
     };
     let provenance = with_rows(provenance, &rows, &folder)?;
     let section = ReportSection::new(config, source, rows, &Outcome::default(), provenance, options)?;
-    landmark_report::render(&section.input())?.write(&folder)?;
+    publish(&section, &folder)?;
     Ok(section)
 }
 

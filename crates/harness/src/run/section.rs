@@ -132,6 +132,11 @@ impl ReportSection {
         Ok(one)
     }
 
+    /// Its `run.json`.
+    pub(super) fn facts(&self) -> &Json {
+        &self.provenance
+    }
+
     /// As a published run: its rows, and its `run.json`.
     pub(super) fn published(&self) -> PublishedRun {
         PublishedRun {
@@ -168,11 +173,20 @@ impl ReportSection {
             reference: self.reference.as_ref(),
             tables: self.tables.clone(),
             figures: self.figures.clone(),
-            provenance: self.provenance.clone(),
+            provenance: without_verdicts(&self.provenance),
             notes: self.notes.clone(),
             matrix: self.matrix.as_ref(),
         }
     }
+}
+
+/// What a page shows of `run.json`: the counts of verdicts are made with the page, which must not depend on whether they are there yet.
+fn without_verdicts(facts: &Json) -> Json {
+    let mut facts = facts.clone();
+    if let Some(facts) = facts.as_object_mut() {
+        facts.shift_remove("verdicts");
+    }
+    facts
 }
 
 /// Note of the distances not solved, from `run.json`: a run that finds all done knows of them from there.

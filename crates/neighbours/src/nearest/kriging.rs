@@ -16,9 +16,8 @@ use ndarray::{Array1, Array2, ArrayView1, Axis};
 use rayon::prelude::*;
 
 use super::pool::{Pool, by_rows};
-use landmark_core::linalg;
+use landmark_core::linalg::{self, Cholesky};
 use landmark_core::oracle::{Oracle, OracleError, Pair, ask_pairs, block_of};
-use landmark_core::popularity::solve_spd;
 
 /// Known pairs that an item is kriged from, at most.
 const MOST_KNOWN: usize = 256;
@@ -144,7 +143,16 @@ impl<'a> Kernel<'a> {
         let mut gram = self.among(&others)?;
         gram.diag_mut().map_inplace(|value| *value += lambda);
         let left = left_over(pool, link, &known);
-        let Some(weights) = solve_spd(gram, left) else { return Ok(()) };
+        let solved = Cholesky::with_tolerance(gram.view(), f64::EPSILON * left.len() as f64)
+            .and_then(|factor| factor.solution(left));
+        let weights = match solved {
+            Ok(weights) => weights,
+            // a proxy that is no kernel among these items says nothing of the row: the link alone stands
+            Err(error) if error.is_finite() => return Ok(()),
+            Err(error) => {
+                return Err(OracleError::Failed { what: "kriging by the proxy".to_owned(), source: Box::new(error) });
+            }
+        };
         match self.proxy.vectors() {
             Some(vectors) => {
                 let mut sum = ndarray::Array1::<f64>::zeros(vectors.ncols());

@@ -18,6 +18,7 @@ use super::answer::{Answer, Asking};
 use super::items::mean_diagonal;
 use super::popularity::{Popularity, PopularityLink};
 use super::{ItemProxy, SearchError, best_unknown, check_line, check_matrix};
+use landmark_core::balance;
 use landmark_core::linalg::Cholesky;
 use landmark_core::oracle::OracleError;
 use landmark_core::parameter::BadParameter;
@@ -128,7 +129,7 @@ impl Index {
         }
         let popularity = Popularity::of(anchors.scores);
         let (link, residual) =
-            PopularityLink::fit(anchors.scores, anchors.proxy.map(|(to_items, _)| to_items), &popularity);
+            PopularityLink::fit(anchors.scores, anchors.proxy.map(|(to_items, _)| to_items), &popularity)?;
         Self::from_parts(IndexParts {
             params,
             link,
@@ -163,14 +164,14 @@ impl Index {
         }
         let mut profiles = parts.residual.clone();
         for mut row in profiles.rows_mut() {
-            let length = row.dot(&row).sqrt();
+            let length = balance::length(row.view());
             if length > 0.0 {
                 row /= length;
             }
         }
         let factor = |among: &Array2<f64>| {
             let scaled = among / mean_diagonal(among) + Array2::<f64>::eye(a) * params.ridge;
-            Cholesky::of(scaled.view())
+            Cholesky::of(scaled.view()).ok()
         };
         let anchor_factor = parts.anchor_proxy.as_ref().and_then(factor);
         Ok(Self { parts, profiles, anchor_factor })
@@ -269,8 +270,9 @@ impl Index {
             kernel = (kernel + proxy.among(items)) * half;
         }
         kernel.diag_mut().iter_mut().for_each(|entry| *entry += self.parts.params.ridge);
-        let mut weights: Vec<f64> = items.iter().zip(values).map(|(&item, value)| value - prior[item]).collect();
-        Cholesky::of(kernel.view())?.solve(&mut weights);
+        let weights: Vec<f64> = items.iter().zip(values).map(|(&item, value)| value - prior[item]).collect();
+        // a proxy that is no kernel teaches nothing in this round, which the answer counts
+        let weights = Cholesky::of(kernel.view()).and_then(|factor| factor.solution(weights)).ok()?;
         let weights = Array1::from(weights) * half;
         let mut estimate = prior + &self.profiles.dot(&weights.dot(&profiles));
         if let Some(proxy) = &self.parts.item_proxy {

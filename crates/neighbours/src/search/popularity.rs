@@ -10,7 +10,10 @@
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis, aview1};
 use serde::{Deserialize, Serialize};
 
+use landmark_core::balance::{balancing, largest};
 use landmark_core::linalg::Cholesky;
+
+use super::SearchError;
 
 /// Ridge on every coefficient but the constant, times the number of pairs.
 const RIDGE: f64 = 1e-4;
@@ -61,12 +64,13 @@ impl PopularityLink {
         scores: ArrayView2<'_, f64>,
         proxy: Option<ArrayView2<'_, f64>>,
         popularity: &Popularity,
-    ) -> (Self, Array2<f64>) {
+    ) -> Result<(Self, Array2<f64>), SearchError> {
         let (mean, deviation) = match proxy {
             Some(proxy) => {
                 let mean = proxy.mean().unwrap_or(0.0);
-                let squares: f64 = proxy.iter().map(|p| (p - mean) * (p - mean)).sum();
-                (mean, unless_zero((squares / proxy.len() as f64).sqrt()))
+                let unit = balancing(largest(&proxy));
+                let squares: f64 = proxy.iter().map(|p| (unit * p - unit * mean) * (unit * p - unit * mean)).sum();
+                (mean, unless_zero((squares / proxy.len() as f64).sqrt() / unit))
             }
             None => (0.0, 1.0),
         };
@@ -84,14 +88,14 @@ impl PopularityLink {
             }
         }
         normal.diag_mut().iter_mut().skip(1).for_each(|entry| *entry += RIDGE * scores.len() as f64);
-        // the ridge makes it positive definite, the constant alone is a count
-        if let Some(factor) = Cholesky::of(normal.view()) {
-            factor.solve(&mut right);
-            link.coefficients = right;
-        }
+        // the ridge makes it positive definite, the constant alone is a count: without a solution something is not finite
+        let no_solution = |source| SearchError::NoSolution { what: "the link of the index to its anchors", source };
+        let solved = Cholesky::of(normal.view()).and_then(|factor| factor.solution(right.to_vec()));
+        right.copy_from_slice(&solved.map_err(no_solution)?);
+        link.coefficients = right;
         let fitted = |(i, a)| terms(&link, i, a).iter().zip(&link.coefficients).map(|(term, t)| term * t).sum::<f64>();
         let residual = Array2::from_shape_fn(scores.dim(), |place| scores[place] - fitted(place));
-        (link, residual)
+        Ok((link, residual))
     }
 
     /// Scores of a query of middling popularity (h_q = 0) with all items; without a proxy their popularity alone.
@@ -110,9 +114,10 @@ impl PopularityLink {
 }
 
 fn deviation(values: ArrayView1<'_, f64>) -> f64 {
-    let mean = values.mean().unwrap_or(0.0);
-    let squares: f64 = values.iter().map(|value| (value - mean) * (value - mean)).sum();
-    (squares / values.len().max(1) as f64).sqrt()
+    let unit = balancing(largest(&values));
+    let mean = unit * values.mean().unwrap_or(0.0);
+    let squares: f64 = values.iter().map(|value| (unit * value - mean) * (unit * value - mean)).sum();
+    (squares / values.len().max(1) as f64).sqrt() / unit
 }
 
 fn unless_zero(scale: f64) -> f64 {

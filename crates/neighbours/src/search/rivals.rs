@@ -117,7 +117,7 @@ impl<'a> Axn<'a> {
             let batch = best_unknown(&estimate, &asking.is_known, budget);
             if !batch.is_empty() {
                 asking.ask(batch)?;
-                estimate = self.regress(&asking.items, &asking.values);
+                estimate = self.regress(&asking.items, &asking.values)?;
             }
         }
         // without a call there is no vector, and the proxy stands on its own scale
@@ -126,15 +126,14 @@ impl<'a> Axn<'a> {
     }
 
     /// C u, u the ridge solution of C[O, :] u = y in its dual form.
-    fn regress(&self, items: &[usize], values: &[f64]) -> Vec<f64> {
+    fn regress(&self, items: &[usize], values: &[f64]) -> Result<Vec<f64>, SearchError> {
         let rows = self.scores.select(Axis(0), items);
         let mut gram = linalg::product(rows.view(), rows.t());
         gram.diag_mut().iter_mut().for_each(|entry| *entry += self.ridge);
-        let mut weights = values.to_vec();
-        // a Gram matrix and a ridge
-        if let Some(factor) = Cholesky::of(gram.view()) {
-            factor.solve(&mut weights);
-        }
-        self.scores.dot(&aview1(&weights).dot(&rows)).to_vec()
+        // a Gram matrix and a ridge: without a solution something is not finite
+        let no_solution = |source| SearchError::NoSolution { what: "the scores of a query", source };
+        let solved = Cholesky::of(gram.view()).and_then(|factor| factor.solution(values.to_vec()));
+        let weights = solved.map_err(no_solution)?;
+        Ok(self.scores.dot(&aview1(&weights).dot(&rows)).to_vec())
     }
 }

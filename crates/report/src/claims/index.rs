@@ -5,10 +5,12 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
+use super::legacy::counts_in_summary;
 use super::published::{Published, PublishedRun};
 use super::{Claims, JudgedClaim, claims_sentence, claims_table};
 use crate::amounts::{count, counted, duration};
 use crate::results::{Direction, Metric, ResultRow};
+use crate::verdict_counts::VerdictCounts;
 
 /// Metrics of the leaderboard; what no run has is left out.
 const BOARD: [Metric; 6] = [
@@ -85,8 +87,7 @@ fn run_cells(run: &PublishedRun, results: &Path) -> String {
         n => format!("n = {}, ", count(n)),
     };
     let time = run.seconds().map_or_else(|| "–".to_owned(), duration);
-    let summary = fs::read_to_string(results.join(&run.folder).join("summary.md")).unwrap_or_default();
-    let verdicts = verdict_counts(&summary);
+    let verdicts = verdict_counts(run, results).in_words();
     format!(
         "{} | {items}{}, `{}` | {time} | {} | {} | {}",
         link_of(run, &run.name),
@@ -98,27 +99,14 @@ fn run_cells(run: &PublishedRun, results: &Path) -> String {
     )
 }
 
-/// Verdicts in the tables of a summary that hold a column of the paper's numbers: `12 within, 3 better`.
-fn verdict_counts(summary: &str) -> String {
-    const WORDS: [&str; 7] = ["within", "even", "better", "worse", "different", "not comparable", "not run"];
-    let mut counts = [0usize; 7];
-    let mut is_comparison = false;
-    for line in summary.lines() {
-        let cells: Vec<&str> = line.trim().trim_matches('|').split('|').map(str::trim).collect();
-        if !line.starts_with('|') {
-            is_comparison = false;
-        } else if cells.contains(&"verdict") {
-            is_comparison = cells.iter().any(|cell| cell.starts_with("paper "));
-        } else if is_comparison {
-            // footnotes stand behind the word
-            let last = cells.last().map_or("", |cell| cell.trim_end_matches(|c: char| !c.is_ascii_alphabetic()));
-            if let Some(index) = WORDS.iter().position(|word| *word == last) {
-                counts[index] += 1;
-            }
+/// Verdicts of a run, from its `run.json`.
+fn verdict_counts(run: &PublishedRun, results: &Path) -> VerdictCounts {
+    match serde_json::from_value(run.facts["verdicts"].clone()) {
+        Ok(counts) => counts,
+        Err(_) => {
+            counts_in_summary(&fs::read_to_string(results.join(&run.folder).join("summary.md")).unwrap_or_default())
         }
     }
-    let listed = WORDS.iter().zip(counts).filter(|(_, count)| *count > 0);
-    listed.map(|(word, count)| format!("{count} {word}")).collect::<Vec<_>>().join(", ")
 }
 
 /// A line for each of the best methods of each matrix and share.
@@ -216,11 +204,18 @@ mod tests {
     }
 
     #[test]
-    fn verdicts_of_a_summary_are_counted_where_the_paper_stands_beside_them() {
-        let summary = "| method | paper accuracy (%) | ours | verdict |\n|---|---|---|---|\n| a | 1 | 2 | within |\n| b | 1 | 2 | not comparable¹˒² |\n\n\
-                       | method | difference | verdict |\n|---|---|---|\n| a | 1 | better |\n";
-        assert_eq!(verdict_counts(summary), "1 within, 1 not comparable");
-        assert_eq!(verdict_counts(""), "");
+    fn verdicts_come_from_the_facts_of_a_run_and_of_older_runs_from_their_summary() {
+        let results = tempfile::tempdir().unwrap();
+        fs::create_dir(results.path().join("old")).unwrap();
+        // the words of a summary may change: only runs without counts are read from there
+        let summary = "| method | paper accuracy | verdict |\n|---|---|---|\n| a | 1 | within |\n";
+        fs::write(results.path().join("old/summary.md"), summary).unwrap();
+        let run = |facts| PublishedRun { name: "old".into(), folder: "old".into(), rows: Vec::new(), facts };
+        assert_eq!(verdict_counts(&run(serde_json::Value::Null), results.path()).in_words(), "1 within");
+        let counted = VerdictCounts { better: 2, not_run: 1, ..VerdictCounts::default() };
+        let facts = serde_json::json!({ "verdicts": counted });
+        assert_eq!(verdict_counts(&run(facts), results.path()), counted);
+        assert_eq!(counted.in_words(), "2 better, 1 not run");
     }
 
     #[test]

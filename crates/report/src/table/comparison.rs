@@ -82,7 +82,7 @@ fn line_not_run(input: &ReportInput<'_>, metric: Metric, value: &ReferenceValue)
         Cell::number(paper_text(metric, value), value.value),
         Cell::none(),
         Cell::none(),
-        Cell::text(Verdict::NotRun.word()).marked(Mark::Faint),
+        verdict_cell(&Verdict::NotRun, &mut Footnotes::default()),
     ]
 }
 
@@ -93,7 +93,7 @@ fn verdict_cell(verdict: &Verdict, footnotes: &mut Footnotes) -> Cell {
         Verdict::Worse => Mark::Bad,
         Verdict::NotComparable(_) | Verdict::NotRun => Mark::Faint,
     };
-    let mut cell = Cell::text(verdict.word()).marked(mark);
+    let mut cell = Cell { verdict: Some(verdict.clone()), ..Cell::text(verdict.word()).marked(mark) };
     if let Verdict::NotComparable(reasons) = verdict {
         cell.notes = reasons.iter().map(|reason| footnotes.number(reason)).collect();
     }

@@ -7,10 +7,12 @@ use std::path::{Path, PathBuf};
 use landmark_data::catalog;
 use landmark_report::{Claims, JudgedClaim, KnownNames, Published, Reference, claims_table, index};
 use miette::{IntoDiagnostic, Result, WrapErr, miette};
+use serde_json::{Value as Json, json};
 
 use crate::catalogue::METHODS;
+use crate::cli::LogArgs;
 use crate::exit::{Exit, UsageError};
-use crate::output;
+use crate::output::Answer;
 
 const BEGIN: &str = "<!-- claims:begin -->";
 const END: &str = "<!-- claims:end -->";
@@ -18,7 +20,7 @@ const END: &str = "<!-- claims:end -->";
 const PAPERS: &str = "experiments";
 
 /// Prints the verdicts, or compares or writes the files that hold them.
-pub(super) fn claims(results: &Path, check: bool, write: bool) -> Result<Exit> {
+pub(super) fn claims(results: &Path, check: bool, write: bool, log: LogArgs) -> Result<Exit> {
     let papers = read_papers()?;
     let names = papers.iter().flat_map(|(claims, _)| claims.runs()).collect::<Vec<_>>();
     let published = Published::read(results, names).into_diagnostic()?;
@@ -28,9 +30,12 @@ pub(super) fn claims(results: &Path, check: bool, write: bool) -> Result<Exit> {
     };
     let papers = papers.into_iter().map(judge).collect::<Result<Vec<_>>>()?;
     if !check && !write {
-        for (claims, judged) in &papers {
-            output::print(&format!("# {}\n\n{}\n", claims.title, claims_table(judged))).into_diagnostic()?;
-        }
+        let text: String =
+            papers.iter().map(|(claims, judged)| format!("# {}\n\n{}\n", claims.title, claims_table(judged))).collect();
+        let papers = papers.iter().map(|(claims, judged)| {
+            json!({ "paper": claims.paper, "title": claims.title, "claims": judged.iter().map(facts).collect::<Json>() })
+        });
+        Answer::new(text, json!({ "papers": papers.collect::<Json>() })).print(log).into_diagnostic()?;
         return Ok(Exit::Done);
     }
     let mut files = vec![(results.join("README.md"), index(&papers, &published, results))];
@@ -44,6 +49,7 @@ pub(super) fn claims(results: &Path, check: bool, write: bool) -> Result<Exit> {
         };
         files.push((path, new));
     }
+    let (mut text, mut written) = (String::new(), Vec::new());
     for (path, new) in files {
         if std::fs::read_to_string(&path).is_ok_and(|old| old == new) {
             continue;
@@ -56,10 +62,19 @@ pub(super) fn claims(results: &Path, check: bool, write: bool) -> Result<Exit> {
             ));
         }
         std::fs::write(&path, new).into_diagnostic().wrap_err_with(|| format!("`{name}` can't be written"))?;
-        output::print(&format!("{name}: written\n")).into_diagnostic()?;
+        text += &format!("{name}: written\n");
+        written.push(path);
     }
-    output::print("the verdicts are up to date\n").into_diagnostic()?;
+    text += "the verdicts are up to date\n";
+    Answer::new(text, json!({ "up_to_date": true })).with_files(written).print(log).into_diagnostic()?;
     Ok(Exit::Done)
+}
+
+/// A claim with its verdict, as data.
+fn facts(claim: &JudgedClaim) -> Json {
+    json!({
+        "id": claim.id, "place": claim.place, "claim": claim.says, "verdict": claim.verdict.word(), "numbers": claim.numbers, "size": claim.size,
+    })
 }
 
 /// The claims of every paper, by folder, with the names that their predicates may use.

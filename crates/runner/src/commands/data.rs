@@ -2,17 +2,18 @@
 
 use std::path::{Path, PathBuf};
 
-use landmark_data::catalog::{self, DATA_VARIABLE, DatasetStatus, FileState};
+use landmark_data::catalog::{self, DATA_VARIABLE, DataFile, DatasetStatus, FileState};
 use landmark_fetch::{Console, DownloadSettings, Downloader, Places, Wish, corpora};
 use landmark_yaml::did_you_mean;
 use miette::{IntoDiagnostic, Result};
+use serde_json::{Value as Json, json};
 
-use crate::cli::{DataCommand, PlaceArgs};
+use crate::cli::{DataCommand, LogArgs, PlaceArgs};
 use crate::exit::{Exit, UsageError};
-use crate::output::{self, columns};
+use crate::output::{Answer, columns};
 
 /// A table of all datasets, or one in full.
-pub(super) fn data(name: Option<&str>, folder: Option<PathBuf>) -> Result<String> {
+pub(super) fn data(name: Option<&str>, folder: Option<PathBuf>) -> Result<Answer> {
     let folder = PlaceArgs { data: folder, ..PlaceArgs::default() }.data();
     let statuses = catalog::status(folder.as_deref()).into_diagnostic()?;
     let place = match &folder {
@@ -21,13 +22,17 @@ pub(super) fn data(name: Option<&str>, folder: Option<PathBuf>) -> Result<String
     };
     let Some(name) = name else {
         let rows: Vec<_> = statuses.iter().map(row).collect();
-        return Ok(format!(
+        let text = format!(
             "DATASETS — {place}\n{}\n`runner data NAME` tells more of one, `runner data fetch NAME` gets it\n",
             columns(&rows)
+        );
+        return Ok(Answer::new(
+            text,
+            json!({ "folder": folder, "datasets": statuses.iter().map(facts).collect::<Json>() }),
         ));
     };
     match statuses.iter().find(|status| status.dataset.name == name) {
-        Some(status) => Ok(full(status)),
+        Some(status) => Ok(Answer::new(full(status), facts(status))),
         None => Err(unknown(name)),
     }
 }
@@ -39,26 +44,29 @@ fn unknown(name: &str) -> miette::Report {
 }
 
 /// Fetches, checks or removes.
-pub(super) fn command(command: &DataCommand, folder: Option<&Path>, quiet: bool) -> Result<Exit> {
+pub(super) fn command(command: &DataCommand, folder: Option<&Path>, log: LogArgs) -> Result<Exit> {
     let places = Places::look(folder);
-    let (text, exit) = match command {
-        DataCommand::Where => (format!("{}\n", places.data.display()), Exit::Done),
+    let (answer, exit) = match command {
+        DataCommand::Where => {
+            (Answer::new(format!("{}\n", places.data.display()), json!({ "folder": &places.data })), Exit::Done)
+        }
         DataCommand::Fetch { names, all, paper, accept_licences } => {
             let names = chosen(names, *all, paper.as_deref())?;
-            (fetch(&names, &places, *accept_licences, quiet)?, Exit::Done)
+            (fetch(&names, &places, *accept_licences, log.quiet)?, Exit::Done)
         }
         DataCommand::Verify { names } => verify(names, &places)?,
         DataCommand::Rm { names } => {
-            let mut text = String::new();
+            let (mut text, mut removed) = (String::new(), Vec::new());
             for name in known(names)? {
                 for file in corpora::remove(name, &places.data).into_diagnostic()? {
                     text += &format!("removed {file}\n");
+                    removed.push(file.to_string());
                 }
             }
-            (text, Exit::Done)
+            (Answer::new(text, json!({ "removed": removed })), Exit::Done)
         }
     };
-    output::print(&text).into_diagnostic()?;
+    answer.print(log).into_diagnostic()?;
     Ok(exit)
 }
 
@@ -80,21 +88,23 @@ fn chosen(names: &[String], all: bool, paper: Option<&str>) -> Result<Vec<&'stat
     Ok(chosen)
 }
 
-fn fetch(names: &[&str], places: &Places, accept_licences: bool, quiet: bool) -> Result<String> {
+fn fetch(names: &[&str], places: &Places, accept_licences: bool, quiet: bool) -> Result<Answer> {
     let mut console = Console::new(quiet);
     let missing = corpora::missing(names, &places.data).into_diagnostic()?;
     if missing.is_empty() {
-        return Ok(format!("all of it is there and whole: {}\n", places.data.display()));
+        let text = format!("nothing to fetch: every file is present and verified in {}\n", places.data.display());
+        return Ok(Answer::new(text, json!({ "folder": &places.data, "fetched": 0 })));
     }
     let wish = Wish { fetch: true, accept_licences }.or_variables();
     corpora::agree(&missing, &places.data, wish.accept_licences, &mut console).into_diagnostic()?;
     let downloader = Downloader::new(DownloadSettings::default()).into_diagnostic()?;
     let files = corpora::fetch(names, places, &downloader, &mut console).into_diagnostic()?;
-    Ok(format!("{} files, checked: {}\n", files.len(), places.data.display()))
+    let text = format!("{} files, checked: {}\n", files.len(), places.data.display());
+    Ok(Answer::new(text, json!({ "folder": &places.data, "fetched": files.len() })))
 }
 
 /// Every file that is there, and whether it is the catalog's.
-fn verify(names: &[String], places: &Places) -> Result<(String, Exit)> {
+fn verify(names: &[String], places: &Places) -> Result<(Answer, Exit)> {
     if !places.data.is_dir() {
         let help = "`runner data fetch NAME` makes it".to_owned();
         return Err(UsageError::new(format!("there is no folder `{}`", places.data.display()), Some(help)).into());
@@ -110,7 +120,11 @@ fn verify(names: &[String], places: &Places) -> Result<(String, Exit)> {
         vec![format!("  {dataset}"), (*path).to_owned(), state.to_owned()]
     };
     let rows: Vec<_> = found.iter().map(row).collect();
-    Ok((format!("{}\n{}", places.data.display(), columns(&rows)), if is_good { Exit::Done } else { Exit::Failed }))
+    let file = |(dataset, path, state): &(&str, &str, FileState)| json!({ "dataset": dataset, "file": path, "state": word(state) });
+    let result =
+        json!({ "folder": &places.data, "verified": is_good, "files": found.iter().map(file).collect::<Json>() });
+    let text = format!("{}\n{}", places.data.display(), columns(&rows));
+    Ok((Answer::new(text, result), if is_good { Exit::Done } else { Exit::Failed }))
 }
 
 fn state(status: &DatasetStatus) -> &'static str {
@@ -123,6 +137,25 @@ fn state(status: &DatasetStatus) -> &'static str {
     } else {
         "missing"
     }
+}
+
+/// State of a file, as data.
+fn word(state: &FileState) -> &'static str {
+    match state {
+        FileState::Present => "present",
+        FileState::Missing => "missing",
+        FileState::Corrupt { .. } => "other_sha256",
+    }
+}
+
+/// A dataset as data.
+fn facts(status: &DatasetStatus) -> Json {
+    let dataset = status.dataset;
+    let file = |(file, state): (&DataFile, &FileState)| json!({ "file": file.path, "bytes": file.bytes, "sha256": file.sha256, "state": word(state) });
+    json!({
+        "name": dataset.name, "title": dataset.title, "state": state(status), "license": dataset.licence, "how_to_get": dataset.how_to_get,
+        "caveat": dataset.caveat, "files": dataset.files.iter().zip(&status.files).map(file).collect::<Json>(),
+    })
 }
 
 fn row(status: &DatasetStatus) -> Vec<String> {

@@ -6,11 +6,13 @@
 use std::path::{Path, PathBuf};
 
 use miette::{IntoDiagnostic, Result, WrapErr, miette};
+use serde_json::json;
 
 use super::list::markdown;
 use crate::catalogue::{KINDS, Kind};
+use crate::cli::LogArgs;
 use crate::exit::{Exit, UsageError};
-use crate::output;
+use crate::output::Answer;
 
 /// Markers of a table and what stands between them.
 type Table = (&'static str, &'static str, fn() -> String);
@@ -21,14 +23,20 @@ const TABLES: [Table; 2] = [
 ];
 
 /// Checks the tables of files, or writes them.
-pub(super) fn docs(files: &[PathBuf], write: bool) -> Result<Exit> {
+pub(super) fn docs(files: &[PathBuf], write: bool, log: LogArgs) -> Result<Exit> {
+    let (mut text, mut written) = (String::new(), Vec::new());
     for file in files {
-        one(file, write)?;
+        let is_written = one(file, write)?;
+        let state = if is_written { "written" } else { "up to date" };
+        text += &format!("{}: the tables are {state}\n", file.display());
+        written.extend(is_written.then(|| file.clone()));
     }
+    Answer::new(text, json!({ "checked": files })).with_files(written).print(log).into_diagnostic()?;
     Ok(Exit::Done)
 }
 
-fn one(file: &Path, write: bool) -> Result<()> {
+/// True if the file was out of date and is written.
+fn one(file: &Path, write: bool) -> Result<bool> {
     let name = file.display();
     let old = std::fs::read_to_string(file)
         .map_err(|error| UsageError::new(format!("`{name}` can't be read: {error}"), None))?;
@@ -38,13 +46,13 @@ fn one(file: &Path, write: bool) -> Result<()> {
         return Err(UsageError::new(format!("`{name}` has no place for the tables"), Some(help)).into());
     };
     if new == old {
-        return output::print(&format!("{name}: the tables are up to date\n")).into_diagnostic();
+        return Ok(false);
     }
     if !write {
         return Err(miette!(help = "`runner docs --write` writes them", "the tables of `{name}` are out of date"));
     }
     std::fs::write(file, new).into_diagnostic().wrap_err_with(|| format!("`{name}` can't be written"))?;
-    output::print(&format!("{name}: the tables are written\n")).into_diagnostic()
+    Ok(true)
 }
 
 /// The text with its tables as the registry and the catalog have them; `None` where it has no place for any.

@@ -1,6 +1,6 @@
 //! `runner list`: the registry, for people, for Markdown, for programs.
 
-use landmark_yaml::did_you_mean;
+use landmark_yaml::{Entry, did_you_mean};
 use miette::Result;
 use serde_json::{Value as Json, json};
 
@@ -63,19 +63,21 @@ pub(super) fn markdown(kind: &Kind) -> String {
 }
 
 fn json(kind: &Kind) -> Json {
-    let entries = (kind.entries)().into_iter().map(|entry| {
-        let parameters = entry.parameters.iter().map(|p| json!({ "name": p.name, "default": p.default, "doc": p.doc }));
-        let mut json = json!({
-            "id": entry.id,
-            "summary": entry.summary,
-            "source": entry.source,
-            "parameters": parameters.collect::<Vec<_>>(),
-        });
-        if let Some(method) = catalogue::catalogue().ingredients.method(entry.id).filter(|_| kind.plural == "methods") {
-            json["formula"] = method.formula.into();
-            json["entries"] = method.entries.into();
-        }
-        json
+    Json::Array((kind.entries)().iter().map(|entry| entry_facts(kind, entry)).collect())
+}
+
+/// A name of the registry as data.
+pub(super) fn entry_facts(kind: &Kind, entry: &Entry) -> Json {
+    let parameters = entry.parameters.iter().map(|p| json!({ "name": p.name, "default": p.default, "doc": p.doc }));
+    let mut json = json!({
+        "id": entry.id,
+        "summary": entry.summary,
+        "source": entry.source,
+        "parameters": parameters.collect::<Vec<_>>(),
     });
-    Json::Array(entries.collect())
+    if let Some(method) = catalogue::catalogue().ingredients.method(entry.id).filter(|_| kind.plural == "methods") {
+        json["formula"] = method.formula.into();
+        json["entries"] = method.entries.into();
+    }
+    json
 }

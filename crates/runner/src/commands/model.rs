@@ -11,18 +11,19 @@ use landmark_harness::models::libtorch;
 use landmark_oracles::neural::{DeviceChoice, KNOWN_MODELS, KnownModel, ModelFiles};
 use landmark_yaml::did_you_mean;
 use miette::{IntoDiagnostic, Result};
+use serde_json::json;
 
-use crate::cli::ModelCommand;
+use crate::cli::{LogArgs, ModelCommand};
 use crate::exit::{Exit, UsageError};
-use crate::output::{self, columns};
+use crate::output::{Answer, columns};
 
 /// Fetches or checks.
-pub(super) fn model(command: &ModelCommand, quiet: bool) -> Result<Exit> {
-    let (text, exit) = match command {
-        ModelCommand::Fetch { name, models } => (fetch(known(name)?, models.as_deref(), quiet)?, Exit::Done),
+pub(super) fn model(command: &ModelCommand, log: LogArgs) -> Result<Exit> {
+    let (answer, exit) = match command {
+        ModelCommand::Fetch { name, models } => (fetch(known(name)?, models.as_deref(), log.quiet)?, Exit::Done),
         ModelCommand::Check { name, models } => check(name, models.as_deref())?,
     };
-    output::print(&text).into_diagnostic()?;
+    answer.print(log).into_diagnostic()?;
     Ok(exit)
 }
 
@@ -42,7 +43,7 @@ fn known(name: &str) -> Result<&'static KnownModel> {
     })
 }
 
-fn fetch(model: &'static KnownModel, models: Option<&Path>, quiet: bool) -> Result<String> {
+fn fetch(model: &'static KnownModel, models: Option<&Path>, quiet: bool) -> Result<Answer> {
     let downloader = Downloader::new(DownloadSettings::default()).into_diagnostic()?;
     let fetched = models::fetch(model, models, &Places::look(None), &downloader, &mut Console::new(quiet));
     let folder = fetched.map_err(|error| {
@@ -55,17 +56,20 @@ fn fetch(model: &'static KnownModel, models: Option<&Path>, quiet: bool) -> Resu
         );
         miette::miette!(help = help, "{error}")
     })?;
-    Ok(format!("`{}` ({}) is there and whole: {}\n", model.name, model.licence, folder.display()))
+    let text = format!("`{}` ({}) is present and verified: {}\n", model.name, model.licence, folder.display());
+    let result = json!({ "model": model.name, "license": model.licence, "folder": folder });
+    Ok(Answer::new(text, result).with_files(model.files.iter().map(|file| folder.join(file.name)).collect()))
 }
 
 /// Files of a model's folder: every one with its sha256, and whether the three fit each other.
-fn check(name: &str, models: Option<&Path>) -> Result<(String, Exit)> {
+fn check(name: &str, models: Option<&Path>) -> Result<(Answer, Exit)> {
     let files = ModelFiles::find(name, models).map_err(UsageError::of)?;
     if files.is_tiny() {
-        return Ok(("`tiny` is inside; it needs no file\n".to_owned(), Exit::Done));
+        let result = json!({ "model": name, "files": [], "verified": true });
+        return Ok((Answer::new("`tiny` is inside; it needs no file\n", result), Exit::Done));
     }
     let known = KnownModel::find(name);
-    let mut rows = Vec::new();
+    let (mut rows, mut checked) = (Vec::new(), Vec::new());
     let mut is_good = true;
     for path in [files.config(), files.tokenizer(), files.weights()] {
         let digest = sha256_of(&path).into_diagnostic()?;
@@ -79,6 +83,7 @@ fn check(name: &str, models: Option<&Path>) -> Result<(String, Exit)> {
                 "ANOTHER sha256: fetch it again"
             }
         };
+        checked.push(json!({ "file": path, "sha256": digest, "published_sha256": wanted.map(|file| file.sha256) }));
         rows.push(vec![format!("  {file_name}"), digest, state.to_owned()]);
     }
     let mut text = format!("{name} — {}\n{}", shown(&files), columns(&rows));
@@ -87,7 +92,13 @@ fn check(name: &str, models: Option<&Path>) -> Result<(String, Exit)> {
         "  {} layers of {}, {} heads, {} positions, {} words; the tokenizer fits\n",
         shape.layers, shape.hidden, shape.heads, shape.positions, shape.vocabulary
     );
-    Ok((text, if is_good { Exit::Done } else { Exit::Failed }))
+    let result = json!({
+        "model": name, "folder": shown(&files), "files": checked, "verified": is_good,
+        "shape": {
+            "layers": shape.layers, "hidden": shape.hidden, "heads": shape.heads, "positions": shape.positions, "vocabulary": shape.vocabulary,
+        },
+    });
+    Ok((Answer::new(text, result), if is_good { Exit::Done } else { Exit::Failed }))
 }
 
 fn shown(files: &ModelFiles) -> String {

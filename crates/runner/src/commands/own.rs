@@ -4,7 +4,8 @@ use std::io::{self, BufRead, IsTerminal};
 
 use landmark_harness::experiments::own_data::export::Form;
 use landmark_harness::invocation::Invocation;
-use landmark_harness::run::Ended;
+use landmark_harness::recorded::CommandRecord;
+use landmark_harness::run::{Ended, RunOptions};
 use landmark_own::{
     self as matrix, Calls, InitWanted, LabelColumns, ListedPairs, Lists, Queries, Recalled, ScoreKind, Scoring, Wanted,
 };
@@ -15,25 +16,28 @@ use crate::cli::{
     ExportForm, LogArgs, OverlayArgs, OwnArgs, OwnCommand, RecallArgs, ScoreName, ScoringArgs, StatedBound,
 };
 use crate::exit::Exit;
-use crate::output;
+use crate::output::Answer;
 
 /// Does one of them.
 pub(super) fn own(command: OwnCommand, log: LogArgs) -> Result<Exit> {
-    let at = |arguments: &OwnArgs| invocation(arguments, log);
+    let record = CommandRecord::default();
+    let at = |arguments: &OwnArgs| invocation(arguments, log).recorded_in(&record);
     let whole = |text: String| (text, Ended::Done);
     let (text, ended) = match command {
         OwnCommand::Init { file, score, out, id, text, label, command, model, url, key, landmarks, force, places } => {
             let score = score.map(Into::into);
             let wanted = InitWanted { file, score, out, id, text, label, command, model, url, key, landmarks, force };
             let options = super::run::options(&OverlayArgs::default(), &places, log);
+            let options = RunOptions { record: record.clone(), ..options };
             whole(matrix::init(&wanted, &options, catalogue::catalogue(), &mut ask)?)
         }
         OwnCommand::Pairs { config, file, first, second, against, rescore, budget, out, overlay, places } => {
             let invocation = Invocation { out, ..super::run::invocation(&config, &overlay, &places, log) };
+            let invocation = invocation.recorded_in(&record);
             matrix::pairs(&invocation, &ListedPairs { file, first, second, against, rescore, budget })?
         }
         OwnCommand::Project { config, items, embeddings, k, overlay, places } => {
-            let invocation = super::run::invocation(&config, &overlay, &places, log);
+            let invocation = super::run::invocation(&config, &overlay, &places, log).recorded_in(&record);
             whole(matrix::project(&invocation, &items, embeddings.as_deref(), k)?)
         }
         OwnCommand::Topk {
@@ -91,7 +95,8 @@ pub(super) fn own(command: OwnCommand, log: LogArgs) -> Result<Exit> {
         }
         OwnCommand::Export { to, own } => whole(matrix::export(&at(&own), to.into())?),
     };
-    output::answer(&text, log).into_diagnostic()?;
+    record.fact("ended", format!("{ended:?}"));
+    Answer::recorded(text, &record).print(log).into_diagnostic()?;
     Ok(ended.into())
 }
 

@@ -17,7 +17,7 @@ use super::published;
 use crate::catalogue;
 use crate::cli::{LogArgs, OverlayArgs, PlaceArgs, RunArgs};
 use crate::exit::{Exit, UsageError};
-use crate::output;
+use crate::output::{self, Answer};
 
 /// Runs a configuration, or tells what it would buy.
 pub(super) fn run(arguments: &RunArgs, log: LogArgs) -> Result<Exit> {
@@ -178,6 +178,13 @@ pub(super) fn report(file: &Path, overlay: &OverlayArgs, places: &PlaceArgs, log
     }
     let folder = run::report_again(&config, &options)?;
     output::note(&format!("drawn again in `{}`", folder.display()));
+    if log.json {
+        let page = folder.join("report.html");
+        Answer::new("", json!({ "folder": folder, "page": page }))
+            .with_files(vec![page.clone()])
+            .print(log)
+            .into_diagnostic()?;
+    }
     Ok(Exit::Done)
 }
 

@@ -2,17 +2,19 @@
 
 use std::path::Path;
 
-use landmark_data::conll::{ConllDocument, ConllFile, Span};
+use landmark_data::conll::{ConllDocument, ConllFile, RepeatedMention, Span};
 use landmark_data::relevancy::Judgements;
 use landmark_tasks::coreference::{PrecisionRecall, Singletons, score_coreference};
-use landmark_tasks::ranking::{Answer, score_ranking};
+use landmark_tasks::ranking::{self, score_ranking};
 use miette::{IntoDiagnostic, Result};
+use serde_json::{Value as Json, json};
 
 use crate::cli::ScoreCommand;
 use crate::exit::UsageError;
+use crate::output::{self, Answer};
 
-/// The figures, as text.
-pub(super) fn score(command: &ScoreCommand) -> Result<String> {
+/// The figures.
+pub(super) fn score(command: &ScoreCommand) -> Result<Answer> {
     match command {
         ScoreCommand::Cqa { gold, predictions } => cqa(gold, predictions),
         ScoreCommand::Coref { key, response, keep_singletons } => coref(key, response, *keep_singletons),
@@ -20,15 +22,15 @@ pub(super) fn score(command: &ScoreCommand) -> Result<String> {
 }
 
 /// MAP and AvgRec as fractions, the others in per cent, with the decimals of the official table.
-fn cqa(gold: &Path, predictions: &Path) -> Result<String> {
+fn cqa(gold: &Path, predictions: &Path) -> Result<Answer> {
     let gold = Judgements::read(gold).map_err(UsageError::of)?;
     let predictions = Judgements::read(predictions).map_err(UsageError::of)?;
-    let questions: Vec<Vec<Answer>> = gold
+    let questions: Vec<Vec<ranking::Answer>> = gold
         .beside(&predictions)
         .map_err(UsageError::of)?
         .into_iter()
         .map(|comments| {
-            let answer = |judged: landmark_data::relevancy::Judged| Answer {
+            let answer = |judged: landmark_data::relevancy::Judged| ranking::Answer {
                 score: judged.score,
                 predicted: judged.predicted,
                 relevant: judged.relevant,
@@ -37,7 +39,7 @@ fn cqa(gold: &Path, predictions: &Path) -> Result<String> {
         })
         .collect();
     let scores = score_ranking(&questions).into_diagnostic()?;
-    Ok(format!(
+    let text = format!(
         "MAP     {:.4}\nAvgRec  {:.4}\nMRR     {:.4}\nP       {:.4}\nR       {:.4}\nF1      {:.4}\nAcc     {:.4}\n{} questions, {} comments\n",
         scores.map,
         scores.avg_rec,
@@ -48,13 +50,17 @@ fn cqa(gold: &Path, predictions: &Path) -> Result<String> {
         scores.accuracy,
         scores.questions,
         scores.answers
-    ))
+    );
+    Ok(Answer::new(text, serde_json::to_value(scores).into_diagnostic()?))
 }
 
 /// The table that the reference scorers print: per cent with two decimals.
-fn coref(key: &Path, response: &Path, keep_singletons: bool) -> Result<String> {
+fn coref(key: &Path, response: &Path, keep_singletons: bool) -> Result<Answer> {
     let (key, response) =
         (ConllFile::read(key).map_err(UsageError::of)?, ConllFile::read(response).map_err(UsageError::of)?);
+    for (name, file) in [("key", &key), ("response", &response)] {
+        warn_of_repetitions(name, file);
+    }
     let pairs = key.beside(&response).map_err(UsageError::of)?;
     let clusters = |document: &ConllDocument| -> Vec<Vec<Span>> {
         document.clusters.iter().map(|(_, mentions)| mentions.clone()).collect()
@@ -63,6 +69,18 @@ fn coref(key: &Path, response: &Path, keep_singletons: bool) -> Result<String> {
     let documents: Vec<_> = documents.iter().map(|(key, response)| (&key[..], &response[..])).collect();
     let singletons = if keep_singletons { Singletons::Keep } else { Singletons::Drop };
     let scores = score_coreference(&documents, singletons).into_diagnostic()?;
+    let repeated = |file: &ConllFile| {
+        let one = |one: &RepeatedMention| {
+            json!({
+                "document": one.document, "first_word": one.span.start, "last_word": one.span.end, "kept_in": one.kept, "dropped_from": one.dropped,
+                "line": one.line,
+            })
+        };
+        file.repeated().iter().map(one).collect::<Json>()
+    };
+    let mut result = serde_json::to_value(scores).into_diagnostic()?;
+    result["singletons"] = json!(keep_singletons);
+    result["repeated"] = json!({ "key": repeated(&key), "response": repeated(&response) });
     let row = |(name, score): (&str, PrecisionRecall)| {
         let percent = |share: f64| 100.0 * share;
         let (recall, precision, f1) = (percent(score.recall), percent(score.precision), percent(score.f1));
@@ -80,7 +98,7 @@ fn coref(key: &Path, response: &Path, keep_singletons: bool) -> Result<String> {
     .into_iter()
     .map(row)
     .collect();
-    Ok(format!(
+    let text = format!(
         "{:<10}{:>10}{:>11}{:>10}\n{rows}CoNLL score: {:.2}\nkey: {} mentions in {} clusters, response: {} in {}, singletons {}\n",
         "",
         "recall",
@@ -92,5 +110,20 @@ fn coref(key: &Path, response: &Path, keep_singletons: bool) -> Result<String> {
         scores.response_mentions,
         scores.response_clusters,
         if keep_singletons { "kept" } else { "dropped" }
-    ))
+    );
+    Ok(Answer::new(text, result))
+}
+
+/// Repetitions that are listed one by one.
+const LISTED: usize = 20;
+
+/// Names the mentions that are dropped as the reference scorer drops them, so that all can be removed from the file at once.
+fn warn_of_repetitions(name: &str, file: &ConllFile) {
+    let repeated = file.repeated();
+    for one in repeated.iter().take(LISTED) {
+        output::note(&format!("warning: {name}, {one}"));
+    }
+    if repeated.len() > LISTED {
+        output::note(&format!("warning: {name}: {} more repeated mentions are dropped", repeated.len() - LISTED));
+    }
 }

@@ -5,27 +5,33 @@ use std::path::Path;
 use landmark_harness::config::{COLLECTION, Config};
 use landmark_yaml::{Entry, Parameter, did_you_mean};
 use miette::{IntoDiagnostic, Result};
+use serde_json::{Value as Json, json};
 
+use super::list::entry_facts;
 use crate::catalogue::proxies::MENTION_COSINE;
 use crate::catalogue::{self, KINDS, Kind};
 use crate::cli::OverlayArgs;
 use crate::exit::UsageError;
-use crate::output::columns;
+use crate::output::{Answer, columns};
 
 /// A name of the registry, or a file.
-pub(super) fn show(what: &str, overlay: &OverlayArgs) -> Result<String> {
+pub(super) fn show(what: &str, overlay: &OverlayArgs) -> Result<Answer> {
     let is_file = what.ends_with(".yaml") || what.ends_with(".yml") || Path::new(what).is_file();
     if is_file {
         return configuration(Path::new(what), overlay);
     }
-    let found: Vec<String> = KINDS
+    let found: Vec<(&Kind, Entry)> = KINDS
         .iter()
-        .flat_map(|kind| {
-            (kind.entries)().into_iter().filter(|entry| entry.id == what).map(move |entry| explain(kind, &entry))
-        })
+        .flat_map(|kind| (kind.entries)().into_iter().filter(|entry| entry.id == what).map(move |entry| (kind, entry)))
         .collect();
     if !found.is_empty() {
-        return Ok(found.join("\n"));
+        let texts: Vec<String> = found.iter().map(|(kind, entry)| explain(kind, entry)).collect();
+        let facts = |(kind, entry): &(&Kind, Entry)| {
+            let mut facts = entry_facts(kind, entry);
+            facts["kind"] = kind.singular.into();
+            facts
+        };
+        return Ok(Answer::new(texts.join("\n"), json!({ "found": found.iter().map(facts).collect::<Json>() })));
     }
     let ids: Vec<&str> = KINDS.iter().flat_map(|kind| (kind.entries)()).map(|entry| entry.id).collect();
     let help = match did_you_mean(what, ids) {
@@ -35,7 +41,7 @@ pub(super) fn show(what: &str, overlay: &OverlayArgs) -> Result<String> {
     Err(UsageError::new(format!("nothing is called `{what}`"), Some(help)).into())
 }
 
-fn configuration(file: &Path, overlay: &OverlayArgs) -> Result<String> {
+fn configuration(file: &Path, overlay: &OverlayArgs) -> Result<Answer> {
     let config = Config::load(file, &overlay.overlays(), catalogue::catalogue())?;
     let reduced = match config.reduction() {
         Some(reduction) => format!("# reduced: {reduction}\n"),
@@ -43,7 +49,12 @@ fn configuration(file: &Path, overlay: &OverlayArgs) -> Result<String> {
     };
     let hash = config.config_hash().into_diagnostic()?;
     let head = format!("# {}, profile `{}`, hash {}\n", file.display(), config.run.profile.name, hash.short());
-    Ok(format!("{head}{reduced}{}", config.to_yaml().into_diagnostic()?))
+    let text = format!("{head}{reduced}{}", config.to_yaml().into_diagnostic()?);
+    let result = json!({
+        "file": file, "profile": config.run.profile.name, "hash": hash.to_hex(), "reduced": config.reduction(),
+        "configuration": serde_json::to_value(&config).into_diagnostic()?,
+    });
+    Ok(Answer::new(text, result))
 }
 
 fn explain(kind: &Kind, entry: &Entry) -> String {

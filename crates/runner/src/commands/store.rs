@@ -1,38 +1,47 @@
 //! `runner store`: what was bought, whether it is sound, and putting it in order.
 
-use landmark_store::TileStore;
+use landmark_store::{Contents, OracleFailures, Problem, TileStore};
 use miette::{IntoDiagnostic, Result};
+use serde_json::{Value as Json, json};
 
-use crate::cli::{StoreArgs, StoreCommand};
+use crate::cli::{LogArgs, StoreArgs, StoreCommand};
 use crate::exit::{Exit, UsageError};
-use crate::output::{self, columns};
+use crate::output::{Answer, columns};
 
 /// Folder of the evaluated entries when nothing else is said.
 pub(crate) const DEFAULT_STORE: &str = "store";
 
 /// Looks at a store, checks it or cleans it.
-pub(super) fn store(command: &StoreCommand) -> Result<Exit> {
+pub(super) fn store(command: &StoreCommand, log: LogArgs) -> Result<Exit> {
     let open = |StoreArgs { store, named }: &StoreArgs| {
         TileStore::open(store.as_deref().or(named.as_deref()).unwrap_or(DEFAULT_STORE)).map_err(UsageError::of)
     };
-    let (text, exit) = match command {
+    let (answer, exit) = match command {
         StoreCommand::Ls { store, failures: true } => (failures(&open(store)?)?, Exit::Done),
         StoreCommand::Ls { store, failures: false } => (list(&open(store)?)?, Exit::Done),
         StoreCommand::RetryFailures { oracle, store } => {
             let count = open(store)?.retry_failures(oracle.as_deref().unwrap_or_default()).into_diagnostic()?;
-            (format!("{count} failures forgotten; run again with `--force`, which asks for those pairs\n"), Exit::Done)
+            let text = format!("{count} failures forgotten; run again with `--force`, which asks for those pairs\n");
+            (Answer::new(text, json!({ "forgotten": count })), Exit::Done)
         }
         StoreCommand::Verify { store } => verify(&open(store)?)?,
         StoreCommand::Gc { store, dry_run } => (clean(&open(store)?, *dry_run)?, Exit::Done),
     };
-    output::print(&text).into_diagnostic()?;
+    answer.print(log).into_diagnostic()?;
     Ok(exit)
 }
 
-fn list(store: &TileStore) -> Result<String> {
+fn list(store: &TileStore) -> Result<Answer> {
     let contents = store.contents().into_diagnostic()?;
+    let oracle = |oracle: &Contents| {
+        json!({
+            "oracle": oracle.identity, "kind": oracle.kind, "description": oracle.description, "items": oracle.items, "entries": oracle.entries,
+            "tiles": oracle.tiles, "bytes": oracle.bytes,
+        })
+    };
+    let result = json!({ "store": store.address(), "oracles": contents.iter().map(oracle).collect::<Json>() });
     if contents.is_empty() {
-        return Ok(format!("`{}` holds nothing\n", store.address()));
+        return Ok(Answer::new(format!("`{}` holds nothing\n", store.address()), result));
     }
     let mut rows = vec![["oracle", "kind", "items", "entries", "tiles", "size", "what"].map(str::to_owned).to_vec()];
     rows.extend(contents.iter().map(|oracle| {
@@ -46,18 +55,21 @@ fn list(store: &TileStore) -> Result<String> {
             oracle.description.clone(),
         ]
     }));
-    Ok(columns(&rows))
+    Ok(Answer::new(columns(&rows), result))
 }
 
-fn failures(store: &TileStore) -> Result<String> {
+fn failures(store: &TileStore) -> Result<Answer> {
     let failures = store.failures().into_diagnostic()?;
-    match failures.is_empty() {
-        true => Ok(format!("`{}` holds no pair that failed\n", store.address())),
-        false => Ok(failures.iter().map(ToString::to_string).collect()),
-    }
+    let oracle = |oracle: &OracleFailures| json!({ "oracle": oracle.identity, "description": oracle.description, "failures": oracle.failures });
+    let result = json!({ "store": store.address(), "oracles": failures.iter().map(oracle).collect::<Json>() });
+    let text = match failures.is_empty() {
+        true => format!("`{}` holds no pair that failed\n", store.address()),
+        false => failures.iter().map(ToString::to_string).collect(),
+    };
+    Ok(Answer::new(text, result))
 }
 
-fn verify(store: &TileStore) -> Result<(String, Exit)> {
+fn verify(store: &TileStore) -> Result<(Answer, Exit)> {
     let verified = store.verify().into_diagnostic()?;
     let mut text = format!("`{}`: {} sound tiles with {} entries", store.address(), verified.tiles, verified.entries);
     if verified.logged > 0 {
@@ -67,17 +79,22 @@ fn verify(store: &TileStore) -> Result<(String, Exit)> {
     for problem in &verified.problems {
         text += &format!("bad: {}: {}\n", problem.file, problem.error);
     }
+    let problem = |problem: &Problem| json!({ "file": problem.file, "error": problem.error.to_string() });
+    let result = json!({
+        "store": store.address(), "tiles": verified.tiles, "entries": verified.entries, "logged": verified.logged,
+        "problems": verified.problems.iter().map(problem).collect::<Json>(),
+    });
     if verified.problems.is_empty() {
-        return Ok((text, Exit::Done));
+        return Ok((Answer::new(text, result), Exit::Done));
     }
     text += &format!(
         "`runner store gc {}` removes those that can't be used; their entries are evaluated again when needed\n",
         store.address()
     );
-    Ok((text, Exit::Failed))
+    Ok((Answer::new(text, result), Exit::Failed))
 }
 
-fn clean(store: &TileStore, dry_run: bool) -> Result<String> {
+fn clean(store: &TileStore, dry_run: bool) -> Result<Answer> {
     let cleaned = store.clean(dry_run).into_diagnostic()?;
     let would = if dry_run { "would be " } else { "" };
     let mut text: String = cleaned.removed.iter().map(|file| format!("{would}removed: {file}\n")).collect();
@@ -87,5 +104,9 @@ fn clean(store: &TileStore, dry_run: bool) -> Result<String> {
         text += &format!(", {} entries of killed runs {would}given a tile", cleaned.recovered);
     }
     text.push('\n');
-    Ok(text)
+    let result = json!({
+        "store": store.address(), "dry_run": dry_run, "removed": cleaned.removed, "merged": cleaned.merged, "into": cleaned.into,
+        "recovered": cleaned.recovered,
+    });
+    Ok(Answer::new(text, result))
 }

@@ -5,29 +5,37 @@ use std::path::{Path, PathBuf};
 use landmark_harness::config::{Config, Overlays};
 use landmark_store::TileStore;
 use miette::{IntoDiagnostic, Report, Result};
+use serde_json::json;
 
-use crate::cli::{OverlayArgs, PlaceArgs};
+use crate::catalogue;
+use crate::cli::{LogArgs, OverlayArgs, PlaceArgs};
 use crate::exit::{Exit, UsageError};
-use crate::{catalogue, output};
+use crate::output::{self, Answer};
 
 /// Checks files and says which are good.
-pub(super) fn validate(files: &[PathBuf], overlay: &OverlayArgs, places: &PlaceArgs, quiet: bool) -> Result<Exit> {
+pub(super) fn validate(files: &[PathBuf], overlay: &OverlayArgs, places: &PlaceArgs, log: LogArgs) -> Result<Exit> {
     // a folder is there, or will be; an address may be none
     if let Some(address) = places.store.as_deref().filter(|store| store.contains("://")) {
         TileStore::open(address).map_err(|error| UsageError::new(error.to_string(), None))?;
     }
     let mut exit = Exit::Done;
+    let mut checked = Vec::new();
     for file in files {
         match check(file, overlay, places.data().as_deref()) {
-            Ok(profiles) if quiet => tracing::debug!("{} is good in {}", file.display(), profiles.join(", ")),
+            Ok(profiles) if log.json => checked.push(json!({ "file": file, "good": true, "profiles": profiles })),
+            Ok(profiles) if log.quiet => tracing::debug!("{} is good in {}", file.display(), profiles.join(", ")),
             Ok(profiles) => {
                 output::print(&format!("{}: good in {}\n", file.display(), profiles.join(", "))).into_diagnostic()?;
             }
             Err(report) => {
                 output::print_error(&report);
+                checked.push(json!({ "file": file, "good": false, "error": report.to_string() }));
                 exit = Exit::Usage;
             }
         }
+    }
+    if log.json {
+        Answer::new("", json!({ "configurations": checked })).print(log).into_diagnostic()?;
     }
     Ok(exit)
 }

@@ -10,14 +10,14 @@ use landmark_harness::run::{self, RunError, RunOptions};
 use landmark_report::differences::{differences, digest};
 use landmark_report::{ResultRow, rows_from_parquet};
 use miette::{IntoDiagnostic, Result, miette};
-use serde_json::Value as Json;
+use serde_json::{Value as Json, json};
 
 use super::published::{facts, overlay};
 use super::run::options;
 use crate::catalogue;
 use crate::cli::{LogArgs, OverlayArgs, PlaceArgs};
 use crate::exit::Exit;
-use crate::output;
+use crate::output::Answer;
 
 /// Checks one run, or compares two.
 pub(super) fn verify(
@@ -31,7 +31,7 @@ pub(super) fn verify(
     if let Some(other) = against {
         let others = rows_from_parquet(&other.join("results.parquet")).into_diagnostic()?;
         let (text, is_alike) = differences(&rows, &others).into_diagnostic()?;
-        output::print(&text).into_diagnostic()?;
+        Answer::new(text, json!({ "equal": is_alike })).print(log).into_diagnostic()?;
         return Ok(if is_alike { Exit::Done } else { Exit::Failed });
     }
     let mut checks = Checks::default();
@@ -54,7 +54,8 @@ pub(super) fn verify(
             }
         }
     }
-    output::print(&checks.text).into_diagnostic()?;
+    let result = json!({ "sound": checks.failed == 0, "checks": checks.found });
+    Answer::new(checks.text, result).print(log).into_diagnostic()?;
     Ok(if checks.failed == 0 { Exit::Done } else { Exit::Failed })
 }
 
@@ -62,6 +63,8 @@ pub(super) fn verify(
 #[derive(Default)]
 struct Checks {
     text: String,
+    /// The same as data.
+    found: Vec<Json>,
     failed: usize,
 }
 
@@ -70,10 +73,12 @@ impl Checks {
         let (mark, words) = if is_true { ("ok", good) } else { ("FAILED", bad) };
         self.failed += usize::from(!is_true);
         let _ = writeln!(self.text, "{mark}: {words}");
+        self.found.push(json!({ "holds": is_true, "message": words }));
     }
 
     fn note(&mut self, words: String) {
         let _ = writeln!(self.text, "note: {words}");
+        self.found.push(json!({ "holds": Json::Null, "message": words }));
     }
 }
 

@@ -26,11 +26,30 @@ fn a_response_is_scored_with_and_without_singletons() {
 }
 
 #[test]
-fn a_mention_twice_and_files_of_other_documents_are_refused_by_name() {
+fn a_repeated_mention_is_dropped_with_a_warning_and_scored_as_by_the_reference_scorer() {
+    let scratch = Scratch::with("");
+    // key {a g} {c-e i}; the response has a and i a second time, in a cluster of their own
+    let key = document(["(1)", "(2", "2)", "(1)", "(2)", "-"]);
+    let response = document(["(1)|(3)", "(2", "2)", "(1)", "(2)|(3)", "-"]);
+    scratch.write("key", &key);
+    scratch.write("response", &response);
+    scratch.write("without", &key);
+    let said = scratch.say(&["score", "coref", "key", "response", "--keep-singletons"]);
+    let same = scratch.say(&["score", "coref", "key", "without", "--keep-singletons"]);
+    assert_eq!((said.code, &said.out), (Some(0), &same.out));
+    said.must_complain(
+        "warning: response, line 2: cluster 3 repeats the mention of word 0 of cluster 1 in `a; part 000`",
+    );
+    // a key is read in the same way
+    let turned = scratch.say(&["score", "coref", "response", "key"]);
+    turned.must_complain("warning: key, line 6: cluster 3 repeats the mention of word 4 of cluster 2");
+}
+
+#[test]
+fn an_open_mention_and_files_of_other_documents_are_refused_by_name() {
     let scratch = Scratch::with("");
     scratch.write("key", &document(["(1)", "-", "(1)", "-", "-", "-"]));
     for (text, wanted) in [
-        (document(["(1)|(2)", "-", "-", "-", "-", "-"]), "bad:2: a second mention of word 0 in `a; part 000`"),
         (document(["(1", "-", "-", "-", "-", "-"]), "bad:2: a mention of cluster 1 opens and does not close"),
         (document(["(x)", "-", "-", "-", "-", "-"]), "bad:2: `(x)` in the last column"),
         (document(["-"; 6]).replace("(a)", "(b)"), "the response has no document `a; part 000`"),

@@ -12,6 +12,7 @@ mod glue;
 mod http;
 mod identities;
 mod input;
+mod json;
 mod measures;
 mod neighbours;
 mod neural;

@@ -260,6 +260,21 @@ fn factors_and_tables_of_other_settings_are_not_used() {
 }
 
 #[test]
+fn labels_of_one_class_and_a_class_of_one_item_are_refused_by_the_name_of_the_label() {
+    let scratch = place();
+    scratch.run_well(&["--quiet"]);
+    let refused = |first: &str, words: &[&str]| {
+        let rows: String = (0..12).map(|i| format!("n{i}\t{}\n", if i == 0 { first } else { "yes" })).collect();
+        scratch.write("labels.tsv", &format!("key\tlabel\n{rows}"));
+        let said = scratch.say(&["classify", "config.yaml", "--labels", "labels.tsv"]);
+        assert_eq!(said.code, Some(2), "{}{}", said.out, said.err);
+        words.iter().for_each(|words| said.must_complain(words));
+    };
+    refused("yes", &["cannot classify: all 12 labelled items are `yes`", "label items of another class as well"]);
+    refused("no", &["cannot cross-validate: `no` is the label of a single item", "label another item as `no`"]);
+}
+
+#[test]
 fn classify_learns_from_one_part_and_is_tested_on_the_other() {
     let scratch = place();
     scratch.run_well(&["--quiet", "--set", "ranks=30"]);

@@ -12,6 +12,7 @@ use rand::seq::index::sample;
 
 use super::fitted::Fitted;
 use super::link::Link;
+use crate::balance;
 use crate::oracle::{Oracle, OracleError, block_of};
 use crate::popularity::{HubLink, LinkRow, Popularity};
 use crate::stream::Rng;
@@ -36,6 +37,8 @@ pub(super) struct Evidence {
     scores: Array2<f64>,
     proxies: Vec<Array2<f64>>,
     popularity: Option<Popularity>,
+    /// A power of two that keeps squares of the scores within range.
+    unit: f64,
 }
 
 impl Evidence {
@@ -75,7 +78,8 @@ impl Evidence {
         }
         let scores = block_of(oracle, &rows, &columns)?;
         let proxies = proxies.iter().map(|proxy| block_of(*proxy, &rows, &columns)).collect::<Result<Vec<_>, _>>()?;
-        Ok(Self { items: n, columns, rows, scores, proxies, popularity })
+        let unit = balance::balancing_of(&[scores.view()]);
+        Ok(Self { items: n, columns, rows, scores, proxies, popularity, unit })
     }
 
     /// The link without popularity that predicts best, fitted to all columns; and the one with it where that predicts better.
@@ -119,7 +123,7 @@ impl Evidence {
         let of_column = |a: usize| {
             let fitted = link.fit(&self.pairs(number, Some(a)));
             let (cheap, scores) = (self.proxies[number].column(a), self.scores.column(a));
-            cheap.iter().zip(scores).map(|(&p, score)| (score - fitted.at(p)).powi(2)).sum::<f64>()
+            cheap.iter().zip(scores).map(|(&p, score)| (self.unit * (score - fitted.at(p))).powi(2)).sum::<f64>()
         };
         self.left_out().map(of_column).sum()
     }
@@ -132,7 +136,7 @@ impl Evidence {
             let of_row = |row: usize| {
                 self.read_proxies(order, row, a, &mut proxies);
                 let popularity = if knows_popularity { self.popularity_of(row, a, &[a]) } else { (0.0, 0.0) };
-                (self.scores[[row, a]] - link.at(popularity, &proxies)).powi(2)
+                (self.unit * (self.scores[[row, a]] - link.at(popularity, &proxies))).powi(2)
             };
             (0..self.rows.len()).map(of_row).sum::<f64>()
         };
@@ -177,9 +181,7 @@ impl Evidence {
         let scores = block_of(oracle, rows, columns)?;
         let mut linked = Array2::zeros(scores.dim());
         fitted.block(proxies, rows, columns, linked.view_mut())?;
-        let norm: f64 = scores.iter().map(|score| score * score).sum();
-        let error: f64 = scores.iter().zip(&linked).map(|(score, linked)| (score - linked).powi(2)).sum();
-        Ok((norm > 0.0).then(|| (error / norm).sqrt()))
+        Ok(balance::relative_error(scores.iter().copied().zip(linked.iter().copied())))
     }
 
     /// The rows that were looked at, and the columns.

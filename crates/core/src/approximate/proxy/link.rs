@@ -3,6 +3,11 @@
 //! The polynomial is fitted in t = (p − mean) / deviation; a quarter of the range of the scores it has seen beyond them, it
 //! continues along its tangent (a cubic that runs away from three pairs would ruin a matrix). Cost: O(m) for m pairs, O(degree) per score.
 
+use ndarray::Array2;
+
+use crate::balance::{balancing, largest};
+use crate::linalg::{Cholesky, NotPositiveDefinite};
+
 /// A pivot of the normal equations below this fraction of its diagonal entry: the pairs do not determine that power
 /// (8 of the 16 digits are gone).
 const SINGULAR: f64 = 1e-8;
@@ -34,8 +39,20 @@ pub struct FittedLink {
 }
 
 impl Link {
-    /// Fits q to pairs (proxy score, score). Without pairs q is 0; powers that the pairs do not determine are left out.
+    /// Fits q to pairs (proxy score, score), in units of powers of two in which no product leaves the range of f64. Without pairs q is 0; powers that
+    /// the pairs do not determine are left out, down to the mean.
     pub fn fit(self, pairs: &[(f64, f64)]) -> FittedLink {
+        let (p_unit, y_unit) = units(pairs);
+        if p_unit == 1.0 && y_unit == 1.0 {
+            return self.fit_balanced(pairs);
+        }
+        let balanced: Vec<(f64, f64)> = pairs.iter().map(|(p, y)| (p_unit * p, y_unit * y)).collect();
+        let FittedLink { center, scale, coefficients, low, high } = self.fit_balanced(&balanced);
+        let coefficients = coefficients.into_iter().map(|coefficient| coefficient / y_unit).collect();
+        FittedLink { center: center / p_unit, scale: scale / p_unit, coefficients, low, high }
+    }
+
+    fn fit_balanced(self, pairs: &[(f64, f64)]) -> FittedLink {
         let degree = self.degree;
         let count = pairs.len().max(1) as f64;
         let center = pairs.iter().map(|(p, _)| p).sum::<f64>() / count;
@@ -61,8 +78,10 @@ impl Link {
         }
         let margin = TRUSTED * (high - low);
         (low, high) = (low - margin, high + margin);
-        let coefficients = (0..=degree).rev().find_map(|degree| solve_normal(&powers, &right[..=degree]));
-        FittedLink { center, scale, coefficients: coefficients.unwrap_or_else(|| vec![0.0]), low, high }
+        let solved = |degree: usize| solve_normal(&powers, &right[..=degree]).ok();
+        let mean = || vec![right[0] / powers[0].max(1.0)];
+        let coefficients = (0..=degree).rev().find_map(solved).unwrap_or_else(mean);
+        FittedLink { center, scale, coefficients, low, high }
     }
 }
 
@@ -86,28 +105,15 @@ impl FittedLink {
     }
 }
 
-/// Solves Σ_b powers[a + b] c_b = right[a] by Cholesky; `None` where it is singular.
-fn solve_normal(powers: &[f64], right: &[f64]) -> Option<Vec<f64>> {
-    let size = right.len();
-    let mut lower = vec![vec![0.0; size]; size];
-    let mut solution = right.to_vec();
-    for a in 0..size {
-        for b in 0..=a {
-            let rest = powers[a + b] - (0..b).map(|k| lower[a][k] * lower[b][k]).sum::<f64>();
-            if a != b {
-                lower[a][b] = rest / lower[b][b];
-            } else if rest > SINGULAR * powers[2 * a] {
-                lower[a][a] = rest.sqrt();
-            } else {
-                return None;
-            }
-        }
-        solution[a] = (solution[a] - (0..a).map(|k| lower[a][k] * solution[k]).sum::<f64>()) / lower[a][a];
-    }
-    for a in (0..size).rev() {
-        solution[a] = (solution[a] - (a + 1..size).map(|k| lower[k][a] * solution[k]).sum::<f64>()) / lower[a][a];
-    }
-    Some(solution)
+/// Powers of two that bring proxy scores and scores near 1; 1 in ordinary units.
+fn units(pairs: &[(f64, f64)]) -> (f64, f64) {
+    (balancing(largest(pairs.iter().map(|(p, _)| p))), balancing(largest(pairs.iter().map(|(_, y)| y))))
+}
+
+/// Solves Σ_b powers[a + b] c_b = right[a].
+fn solve_normal(powers: &[f64], right: &[f64]) -> Result<Vec<f64>, NotPositiveDefinite> {
+    let normal = Array2::from_shape_fn((right.len(), right.len()), |(a, b)| powers[a + b]);
+    Cholesky::with_tolerance(normal.view(), SINGULAR)?.solution(right.to_vec())
 }
 
 #[cfg(test)]
@@ -156,6 +162,29 @@ mod tests {
         for p in [0.3, 0.6, 0.8] {
             // 1e4 + 1e-3·p keeps 9 digits of p
             assert!((near.at(p) - far.at(1e4 + 1e-3 * p)).abs() < 1e-6);
+        }
+    }
+
+    #[test]
+    fn a_link_does_not_depend_on_the_unit_of_proxy_and_score() {
+        let plain = pairs(200, |p| 0.3 - 1.7 * p + 2.0 * p * p, 0.05);
+        for (proxy, score) in [(560, 0), (-560, 0), (0, 900), (0, -900), (900, -900)] {
+            let (p_unit, y_unit) = (2.0_f64.powi(proxy), 2.0_f64.powi(score));
+            let scaled: Vec<_> = plain.iter().map(|(p, y)| (p * p_unit, y * y_unit)).collect();
+            for link in [Link::default(), Link::Polynomial { degree: 3 }, Link::Isotonic] {
+                let (near, far) = (link.fit(&plain), link.fit(&scaled));
+                // powers of two round nothing, but the interpolation may divide first
+                let difference = far.at(0.5 * p_unit) / y_unit - near.at(0.5);
+                assert!(difference.abs() < 1e-14, "{link:?}, 2^{proxy}, 2^{score}: {difference}");
+            }
+        }
+    }
+
+    #[test]
+    fn pairs_that_are_not_finite_give_no_zero() {
+        for bad in [f64::NAN, f64::INFINITY] {
+            let fitted = Link::default().fit(&[(0.1, 1.0), (0.2, bad), (0.3, 2.0)]);
+            assert!(!fitted.at(0.2).is_finite(), "{bad}");
         }
     }
 

@@ -3,6 +3,7 @@
 use ndarray::{Array1, Array2, Axis, concatenate};
 
 use crate::approximate::core_weights::largest;
+use crate::balance::balancing;
 use crate::linalg::{self, LinalgError, PINV_TOLERANCE};
 
 /// One (a, ρ) to be judged.
@@ -50,7 +51,9 @@ pub(super) fn weight(w: f64, shift: f64, ridge: f64, cut: f64, clip: bool) -> f6
     if (ridge == 0.0 && shifted.abs() <= cut) || (clip && shifted <= 0.0) {
         return 0.0;
     }
-    shifted / (shifted * shifted + ridge * ridge)
+    let scale = balancing(shifted.abs().max(ridge));
+    let (shifted, ridge) = (scale * shifted, scale * ridge);
+    scale * (shifted / (shifted * shifted + ridge * ridge))
 }
 
 impl Candidate {

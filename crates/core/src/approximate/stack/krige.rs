@@ -74,12 +74,12 @@ impl Features {
             }
         }
         let width = self.phi.ncols();
-        let rows: Vec<Vec<f64>> = seen.par_iter().map(|seen| self.weights(seen)).collect();
+        let rows: Vec<Vec<f64>> = seen.par_iter().map(|seen| self.weights(seen)).collect::<Result<_, _>>()?;
         Ok(Array2::from_shape_vec((n, width), rows.concat()).expect("as many weights as features"))
     }
 
     /// w of one item, whose residuals with some others are known; 2 · 64² flops each.
-    fn weights(&self, seen: &[(usize, f64)]) -> Vec<f64> {
+    fn weights(&self, seen: &[(usize, f64)]) -> Result<Vec<f64>, ApproximateError> {
         let width = self.phi.ncols();
         let mut rows = Array2::zeros((seen.len(), width));
         let mut right = vec![0.0; width];
@@ -91,7 +91,6 @@ impl Features {
         }
         let mut normal = Array2::eye(width);
         linalg::add_gram(rows.view(), normal.view_mut());
-        Cholesky::of(normal.view()).expect("at least the identity").solve(&mut right);
-        right
+        Ok(Cholesky::of(normal.view())?.solution(right)?)
     }
 }

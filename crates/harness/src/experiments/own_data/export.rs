@@ -64,12 +64,23 @@ pub struct Export<'a> {
     pub texts: Option<&'a [String]>,
 }
 
+/// What an export wrote.
+#[derive(Debug)]
+pub struct Exported {
+    /// A sentence on the vectors and their files.
+    pub text: String,
+    /// Files, in the order of the text.
+    pub files: Vec<PathBuf>,
+    /// The content of `export.json`.
+    pub facts: Json,
+}
+
 impl Export<'_> {
-    /// Writes one form into a folder, which is made: what lies there now, in words.
+    /// Writes one form into a folder, which is made if it is missing.
     ///
     /// # Errors
     /// A folder that cannot be written, a full disk.
-    pub fn write(&self, form: Form, folder: &Path) -> Result<String, ExportError> {
+    pub fn write(&self, form: Form, folder: &Path) -> Result<Exported, ExportError> {
         let module = folder.join(MODULE);
         let made = if form == Form::SentenceTransformers { &module } else { folder };
         fs::create_dir_all(made).map_err(at(made))?;
@@ -114,25 +125,29 @@ impl Export<'_> {
         })
     }
 
-    fn npy(&self, folder: &Path) -> Result<String, ExportError> {
+    fn npy(&self, folder: &Path) -> Result<Exported, ExportError> {
         let items = self.items();
         let path = folder.join("items.npy");
         write_npy(&path, &items).map_err(at(&path))?;
-        let mut files = "`items.npy`".to_owned();
+        let mut words_on_files = "`items.npy`".to_owned();
+        let mut files = vec![path];
         let queries = folder.join("queries.npy");
         if self.is_indefinite() {
             write_npy(&queries, &self.queries()).map_err(at(&queries))?;
-            files += " to add, `queries.npy` to ask with (K̃ is indefinite)";
+            words_on_files += " to add, `queries.npy` to ask with (K̃ is indefinite)";
+            files.push(queries);
         } else if queries.exists() {
             fs::remove_file(&queries).map_err(at(&queries))?;
         }
         write_lines(&folder.join("ids.txt"), self.ids)?;
         let facts = self.facts(items.view());
         write_json(&folder.join("export.json"), &facts)?;
-        Ok(format!("{} in `{}`: {files}, `ids.txt`, `export.json`", words(&facts), folder.display()))
+        files.extend(["ids.txt", "export.json"].map(|name| folder.join(name)));
+        let text = format!("{} in `{}`: {words_on_files}, `ids.txt`, `export.json`", words(&facts), folder.display());
+        Ok(Exported { text, files, facts })
     }
 
-    fn arrow(&self, folder: &Path) -> Result<String, ExportError> {
+    fn arrow(&self, folder: &Path) -> Result<Exported, ExportError> {
         let items = self.items();
         let queries = self.is_indefinite().then(|| self.queries());
         let path = folder.join("items.arrow");
@@ -141,7 +156,8 @@ impl Export<'_> {
         write_json(&folder.join("export.json"), &facts)?;
         let query = if queries.is_some() { ", query (K̃ is indefinite: ask with these)" } else { "" };
         let text = if self.texts.is_some() { ", text" } else { "" };
-        Ok(format!("{} in `{}`: id{text}, vector{query}", words(&facts), path.display()))
+        let text = format!("{} in `{}`: id{text}, vector{query}", words(&facts), path.display());
+        Ok(Exported { text, files: vec![path, folder.join("export.json")], facts })
     }
 
     fn write_arrow(&self, path: &Path, items: &Array2<f32>, queries: Option<&Array2<f32>>) -> Result<(), ExportError> {
@@ -185,7 +201,7 @@ impl Export<'_> {
     }
 
     /// A vocabulary whose words are whole texts, over the positive columns: one space has no negative squares.
-    fn sentence_transformers(&self, folder: &Path) -> Result<String, ExportError> {
+    fn sentence_transformers(&self, folder: &Path) -> Result<Exported, ExportError> {
         let Factors { vectors, signature, .. } = self.factors;
         let positive: Vec<usize> = (0..signature.len()).filter(|&column| signature[column] > 0.0).collect();
         let kept = vectors.select(Axis(1), &positive);
@@ -238,7 +254,10 @@ impl Export<'_> {
         if repeated > 0 {
             text += &format!("; {} texts are repeated, and the first of each counts", count(repeated as u64));
         }
-        Ok(text)
+        let module_files = ["model.safetensors", "tokenizer.json"].map(|name| module.join(name));
+        let files = ["modules.json", "config_sentence_transformers.json", "export.json", "ids.txt"];
+        let files = module_files.into_iter().chain(files.map(|name| folder.join(name))).collect();
+        Ok(Exported { text, files, facts })
     }
 }
 
@@ -329,7 +348,11 @@ mod tests {
         let factors = factors([1.0, -1.0]);
         let ids = names(["a", "b\nc", "d"]);
         let said = Export { factors: &factors, ids: &ids, texts: None }.write(Form::Npy, folder.path()).unwrap();
-        assert!(said.contains("3 × 2 float32, norms 1.118 to 5.000, median 2.016, not scaled to 1"), "{said}");
+        assert!(
+            said.text.contains("3 × 2 float32, norms 1.118 to 5.000, median 2.016, not scaled to 1"),
+            "{}",
+            said.text
+        );
         let read = |name: &str| read_npy::<_, Array2<f32>>(folder.path().join(name)).unwrap();
         let product = read("queries.npy").dot(&read("items.npy").t()).mapv(f64::from);
         let wanted = (&factors.vectors * &factors.signature).dot(&factors.vectors.t());
@@ -371,8 +394,12 @@ mod tests {
         let texts = names(["one", "two", "one"]);
         let export = Export { factors: &factors, ids: &ids, texts: Some(&texts) };
         let said = export.write(Form::SentenceTransformers, folder.path()).unwrap();
-        assert!(said.contains("1 negative columns with 66.8 % of the squared length are left out"), "{said}");
-        assert!(said.contains("1 texts are repeated"), "{said}");
+        assert!(
+            said.text.contains("1 negative columns with 66.8 % of the squared length are left out"),
+            "{}",
+            said.text
+        );
+        assert!(said.text.contains("1 texts are repeated"), "{}", said.text);
         let read = |name: &str| -> Json {
             serde_json::from_str(&fs::read_to_string(folder.path().join(name)).unwrap()).unwrap()
         };

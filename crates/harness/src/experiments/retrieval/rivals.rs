@@ -401,9 +401,10 @@ fn regress(budget: &CallBudget<'_>, vectors: ArrayView2<'_, f64>, ridge: f64) ->
         if !is_dual {
             right = rows.t().dot(&aview1(&right)).to_vec();
         }
-        // a Gram matrix and a ridge
-        if let Some(factor) = Cholesky::of(gram.view()) {
-            factor.solve(&mut right);
+        // a Gram matrix and a ridge: without a solution something is not finite, and so is the estimate
+        match Cholesky::of(gram.view()) {
+            Ok(factor) => factor.solve(&mut right),
+            Err(_) => right.fill(f64::NAN),
         }
         if is_dual { rows.t().dot(&aview1(&right)) } else { Array1::from(right) }
     };

@@ -1,0 +1,121 @@
+//! `--json`: every command answers with data, and no fact is taken out of a sentence.
+#![cfg(unix)]
+
+use serde_json::Value as Json;
+
+use crate::own_data::place;
+use crate::scratch::Scratch;
+
+/// The one line of JSON that a command prints.
+fn json(scratch: &Scratch, words: &[&str]) -> Json {
+    let said = scratch.say(&[words, &["--json"]].concat());
+    assert_eq!(said.code, Some(0), "{words:?}: {}", said.err);
+    assert_eq!(said.out.lines().count(), 1, "{words:?}: {}", said.out);
+    let answer: Json =
+        serde_json::from_str(&said.out).unwrap_or_else(|error| panic!("{words:?}: {error}\n{}", said.out));
+    assert!(answer.is_object(), "{words:?}: {answer}");
+    answer
+}
+
+fn files(answer: &Json) -> Vec<String> {
+    answer["files"].as_array().unwrap().iter().map(|file| file.as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn files_are_those_that_were_written_whatever_backticks_stand_in_texts() {
+    let scratch = place();
+    // the name of every cluster has one backtick, and a name between two that is there
+    let rows: String = (0..60).map(|i| format!("n{i}\t{i} `store\n")).collect();
+    scratch.write("items.tsv", &format!("key\ttext\n{rows}"));
+    scratch.run_well(&["--quiet"]);
+    let answer = json(&scratch, &["cluster", "config.yaml", "--clusters", "3"]);
+    assert_eq!(files(&answer), ["results/mine/clusters.tsv", "results/mine/report.html"]);
+    let clusters = answer["result"]["clusters"].as_array().unwrap();
+    assert_eq!(clusters.len(), 3);
+    assert!(clusters[0]["name"].as_str().is_some_and(|name| name.ends_with(" `store")), "{answer}");
+    assert_eq!(clusters.iter().map(|cluster| cluster["size"].as_u64().unwrap()).sum::<u64>(), 60);
+    assert_eq!((&answer["result"]["items"], &answer["result"]["ended"]), (&Json::from(60), &Json::from("Done")));
+}
+
+#[test]
+fn commands_on_a_finished_run_give_their_figures_and_files_as_data() {
+    let scratch = place();
+    scratch.run_well(&["--quiet"]);
+    let found = json(&scratch, &["mine", "config.yaml", "--pairs", "5"]);
+    assert_eq!(found["result"]["pairs"], 5);
+    assert_eq!(files(&found)[0], "results/mine/pairs.tsv");
+    let lists = json(&scratch, &["topk", "config.yaml", "--k", "3", "--out", "near.tsv"]);
+    assert_eq!((files(&lists), &lists["result"]["listed"]), (vec!["near.tsv".to_owned()], &Json::from(3)));
+    let exported = json(&scratch, &["export", "config.yaml", "--to", "npy"]);
+    assert!(files(&exported).contains(&"results/mine/export/items.npy".to_owned()), "{exported}");
+    assert!(files(&exported).iter().all(|file| scratch.path(file).is_file()), "{exported}");
+    assert_eq!(exported["result"]["vectors"]["rows"], 60);
+    let labels: String = (0..20).map(|i| format!("n{}\t{}\n", 3 * i, ["low", "high"][usize::from(i > 9)])).collect();
+    scratch.write("labels.tsv", &format!("key\tlabel\n{labels}"));
+    let classified = json(&scratch, &["classify", "config.yaml", "--labels", "labels.tsv"]);
+    assert_eq!(classified["result"]["classes"], serde_json::json!(["high", "low"]));
+    assert!(classified["result"]["accuracy"].as_f64().unwrap() > 0.5, "{classified}");
+    let drawn = json(&scratch, &["report", "config.yaml"]);
+    assert!(files(&drawn)[0].ends_with("report.html"), "{drawn}");
+}
+
+#[test]
+fn commands_on_stores_models_and_files_answer_with_data() {
+    let scratch = place();
+    scratch.run_well(&["--quiet"]);
+    let store = json(&scratch, &["store", "ls"]);
+    let oracle = &store["result"]["oracles"][0];
+    assert!(oracle["kind"] == "subprocess" && oracle["entries"].as_u64().unwrap() > 0, "{store}");
+    assert_eq!(json(&scratch, &["store", "verify"])["result"]["problems"], serde_json::json!([]));
+    assert_eq!(json(&scratch, &["store", "gc", "--dry-run"])["result"]["dry_run"], true);
+    assert_eq!(json(&scratch, &["store", "ls", "--failures"])["result"]["oracles"], serde_json::json!([]));
+    let validated = json(&scratch, &["validate", "config.yaml"]);
+    assert_eq!(validated["result"]["configurations"][0]["good"], true);
+    let sound = json(&scratch, &["verify", "results/mine", "--against", "results/mine"]);
+    assert_eq!(sound["result"]["equal"], true);
+    let shown = json(&scratch, &["show", "config.yaml"]);
+    assert_eq!(shown["result"]["profile"], "laptop");
+    assert_eq!(json(&scratch, &["show", "sicur"])["result"]["found"][0]["kind"], "method");
+    assert!(json(&scratch, &["data"])["result"]["datasets"].as_array().unwrap().len() > 3);
+    assert_eq!(json(&scratch, &["data", "twitter"])["result"]["name"], "twitter");
+    assert!(json(&scratch, &["data", "where"])["result"]["folder"].is_string());
+    assert_eq!(json(&scratch, &["completions", "bash"])["result"]["shell"], "bash");
+}
+
+#[test]
+fn a_wrong_configuration_is_data_too() {
+    let scratch = place();
+    scratch.write("wrong.yaml", "name: wrong\nexperiment: own_datum\n");
+    let said = scratch.say(&["validate", "wrong.yaml", "config.yaml", "--json"]);
+    let answer: Json = serde_json::from_str(&said.out).unwrap();
+    let checked = &answer["result"]["configurations"];
+    assert_eq!((said.code, &checked[0]["good"], &checked[1]["good"]), (Some(2), &Json::from(false), &Json::from(true)));
+    assert!(checked[0]["error"].as_str().is_some_and(|error| !error.is_empty()), "{answer}");
+}
+
+#[test]
+fn figures_of_a_scorer_are_numbers_and_repeated_mentions_are_listed() {
+    let scratch = Scratch::with("");
+    let document = |labels: [&str; 4]| {
+        let rows: String = labels.iter().enumerate().map(|(i, label)| format!("d 0 {i} w {label}\n")).collect();
+        format!("#begin document (d); part 000\n{rows}#end document\n")
+    };
+    scratch.write("key", &document(["(1)", "(1)", "(2)", "(2)"]));
+    scratch.write("response", &document(["(1)|(3)", "(1)", "(2)", "(2)|(3)"]));
+    let words = ["score", "coref", "key", "response"];
+    let answer = json(&scratch, &words);
+    // without the two repetitions the response is the key
+    assert_eq!(answer["result"]["conll"], 1.0);
+    let repeated = answer["result"]["repeated"]["response"].as_array().unwrap();
+    let places: Vec<(u64, u64, u64)> = repeated
+        .iter()
+        .map(|one| ["first_word", "kept_in", "dropped_from"].map(|key| one[key].as_u64().unwrap()).into())
+        .collect();
+    assert_eq!(places, [(0, 1, 3), (3, 2, 3)]);
+    let said = scratch.say(&words);
+    assert_eq!(said.code, Some(0));
+    said.must_complain(
+        "warning: response, line 2: cluster 3 repeats the mention of word 0 of cluster 1 in `d; part 000`",
+    );
+    said.must_complain("line 5: cluster 3 repeats the mention of word 3 of cluster 2");
+}
