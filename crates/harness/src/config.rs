@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use landmark_core::oracle::Identity;
+use landmark_data::unpack;
 use landmark_store::SyncPolicy;
 use landmark_yaml::{
     Change, ConfigError, DEFAULT_PROFILE, Node, Problem, Problems, Profile, Section, Sources, Value, lay_profile,
@@ -84,6 +85,9 @@ pub struct Config {
     /// Settings of a cluster.
     #[serde(skip)]
     pub cluster: ClusterConfig,
+    /// Bytes that packed files may unpack to, in place of the usual bounds.
+    #[serde(skip)]
+    pub max_unpacked: Option<u64>,
     /// The file as read, for provenance.
     #[serde(skip)]
     pub text: String,
@@ -158,11 +162,14 @@ pub enum Shown {
     Together,
 }
 
+/// GiB that a packed file may be allowed to unpack to: a pebibyte.
+const MOST_GIB: f64 = 1_048_576.0;
+
 /// The experiment that gathers others.
 pub const COLLECTION: &str = "collection";
 
 /// Keys that every configuration has.
-const KEYS: [&str; 12] = [
+const KEYS: [&str; 13] = [
     "name",
     "title",
     "paper",
@@ -174,6 +181,7 @@ const KEYS: [&str; 12] = [
     "cluster",
     "threads",
     "hours",
+    unpack::KEY,
     "profiles",
 ];
 
@@ -190,12 +198,15 @@ pub struct Overlays {
 }
 
 impl Config {
-    /// Reads a file with a profile and assignments laid over it.
+    /// Reads a file with a profile and assignments laid over it, and lets packed files unpack to what it says.
     ///
     /// # Errors
     /// Everything that is wrong with it, each with its place.
     pub fn load(file: &Path, overlays: &Overlays, catalogue: &Catalogue) -> Result<Self, ConfigError> {
-        Self::parse(file, &file::read(file)?, overlays, catalogue)
+        let config = Self::parse(file, &file::read(file)?, overlays, catalogue)?;
+        // files that are read for it, in whatever crate
+        config.max_unpacked.into_iter().for_each(unpack::raise);
+        Ok(config)
     }
 
     /// The same from the text of a file.
@@ -294,6 +305,9 @@ impl Config {
                 .map(|path| path.resolved),
             store: store.at,
             cluster: section.optional("cluster").unwrap_or_default(),
+            max_unpacked: section
+                .checked(unpack::KEY, |&gib: &f64| gib > 0.0 && gib <= MOST_GIB, "a number above 0, at most 1048576")
+                .map(|gib| (gib * f64::from(1_u32 << 30)) as u64),
             text: text.to_owned(),
             subject: subject?,
         })
@@ -367,7 +381,7 @@ fn in_words(change: &Change) -> Option<String> {
     let Change { key, from, to } = change;
     let instead = from.as_ref().map_or_else(String::new, |from| format!(" instead of {from}"));
     Some(match key.as_str() {
-        "hours" | "name" | "title" | "results" | "store" | "threads" => return None,
+        "hours" | "name" | "title" | "results" | "store" | "threads" | unpack::KEY => return None,
         key if key.starts_with("cluster") || key.starts_with("budget") => return None,
         // said below: at most so many items, or pairs
         "dataset.limit" => return None,
