@@ -118,24 +118,29 @@ const ROW: u64 = 16;
 const CELL: u64 = 48;
 
 /// A table while it is read.
-struct Filling {
+struct Filling<'a> {
     table: Table,
-    /// Bytes that further rows may take.
+    path: &'a Path,
+    /// Bytes that the rows of a packed file may take, and what is left of them.
+    bound: Option<TooLarge>,
     left: u64,
 }
 
-impl Filling {
-    /// Adds a row; `false` if there is no room for it.
-    fn push(&mut self, row: usize, cells: impl Iterator<Item = Option<String>>) -> bool {
+impl Filling<'_> {
+    /// Adds a row, if there is room for it.
+    fn push(&mut self, row: usize, cells: impl Iterator<Item = Option<String>>) -> Result<(), TableError> {
         let mut bytes = ROW;
         self.table.rows.push(row);
         for (column, cell) in self.table.columns.iter_mut().zip(cells) {
             bytes += CELL + cell.as_ref().map_or(0, |cell| cell.len() as u64);
             column.push(cell);
         }
-        let left = self.left.checked_sub(bytes);
-        self.left = left.unwrap_or(0);
-        left.is_some()
+        match (self.left.checked_sub(bytes), self.bound) {
+            (Some(left), _) => self.left = left,
+            (None, Some(bound)) => return Err(TableError::TooLarge { path: self.path.to_owned(), bound }),
+            (None, None) => {}
+        }
+        Ok(())
     }
 }
 
@@ -250,15 +255,11 @@ impl TableFile<'_> {
         Ok(Some(std::fs::metadata(self.path).map_err(self.failed())?.len()))
     }
 
-    /// A table to be filled, and the fault if its file has more rows than there is room for.
-    fn filling(&self, columns: usize) -> Result<(Filling, impl Fn(bool) -> Result<(), TableError> + '_), TableError> {
-        let bound = self.packed()?.map(TooLarge::of);
+    /// A table to be filled.
+    fn filling(&self, columns: usize) -> Result<Filling<'_>, TableError> {
+        let bound = if self.layout == TextsFormat::Folder { None } else { self.packed()?.map(TooLarge::of) };
         let table = Table { columns: vec![Vec::new(); columns], ..Table::default() };
-        let check = move |has_room: bool| match bound {
-            Some(bound) if !has_room => Err(self.too_large(bound)),
-            _ => Ok(()),
-        };
-        Ok((Filling { table, left: bound.map_or(u64::MAX, |bound| bound.most) }, check))
+        Ok(Filling { table, path: self.path, bound, left: bound.map_or(u64::MAX, |bound| bound.most) })
     }
 
     fn open_parquet(&self) -> Result<ParquetSource, TableError> {
@@ -315,12 +316,12 @@ impl TableFile<'_> {
 
     fn read_lines(&self, columns: usize, most: Option<u64>) -> Result<Table, TableError> {
         let (text, is_cut) = self.text(most)?;
-        let (mut filling, check) = self.filling(columns)?;
+        let mut filling = self.filling(columns)?;
         for (number, line) in text.lines().enumerate() {
             if line.trim().is_empty() {
                 filling.table.blank += 1;
             } else {
-                check(filling.push(number + 1, (0..columns).map(|_| Some(line.trim().to_owned()))))?;
+                filling.push(number + 1, (0..columns).map(|_| Some(line.trim().to_owned())))?;
             }
         }
         Ok(Table { is_cut, ..filling.table })
@@ -338,8 +339,7 @@ impl TableFile<'_> {
             }
         }
         files.sort();
-        let mut filling =
-            Filling { table: Table { columns: vec![Vec::new(); wanted.len()], ..Table::default() }, left: u64::MAX };
+        let mut filling = self.filling(wanted.len())?;
         for (number, path) in files.iter().enumerate() {
             let text = TableFile { path, layout: TextsFormat::Txt, delimiter: None }.whole()?;
             let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
@@ -349,7 +349,7 @@ impl TableFile<'_> {
                 other => Err(self.missing(other, ["id", "text"].into_iter())),
             });
             let cells: Vec<_> = cells.collect::<Result<_, _>>()?;
-            filling.push(number + 1, cells.into_iter());
+            filling.push(number + 1, cells.into_iter())?;
         }
         Ok(filling.table)
     }
@@ -373,18 +373,18 @@ impl TableFile<'_> {
             && let Some(rows) = quoted_rows(&text, head.len())
         {
             let places = self.places(&head.iter().map(String::as_str).collect::<Vec<_>>(), wanted)?;
-            let (mut filling, check) = self.filling(wanted.len())?;
+            let mut filling = self.filling(wanted.len())?;
             for (row, cells) in rows.iter().enumerate() {
-                check(filling.push(row + 1, places.iter().map(|&place| Some(cells[place].clone()))))?;
+                filling.push(row + 1, places.iter().map(|&place| Some(cells[place].clone())))?;
             }
             return Ok(filling.table);
         }
         let mut rows = Rows::new(self.path, text.as_bytes(), format, wanted).map_err(|error| self.malformed(error))?;
-        let (mut filling, check) = self.filling(wanted.len())?;
+        let mut filling = self.filling(wanted.len())?;
         while let Some((line, cells)) = rows.next_row().map_err(|error| self.malformed(error))? {
             let literal = format != RowFormat::Tsv;
             let cells = cells.into_iter().map(|cell| if literal { cell } else { cell.map(unquoted) });
-            check(filling.push(line - self.lines_of_header(), cells))?;
+            filling.push(line - self.lines_of_header(), cells)?;
         }
         Ok(Table { blank: rows.blank(), is_cut, ..filling.table })
     }
@@ -453,7 +453,7 @@ impl TableFile<'_> {
         let mut reader = csv_reader(text, delimiter);
         let head: Vec<String> = reader.headers().map_err(layout)?.iter().map(str::to_owned).collect();
         let places = self.places(&head.iter().map(String::as_str).collect::<Vec<_>>(), wanted)?;
-        let (mut filling, check) = self.filling(wanted.len())?;
+        let mut filling = self.filling(wanted.len())?;
         let mut records = reader.records().enumerate().peekable();
         while let Some((row, record)) = records.next() {
             if is_cut && records.peek().is_none() {
@@ -465,7 +465,7 @@ impl TableFile<'_> {
                 let seen = format!("{} columns where the header has {}", record.len(), head.len());
                 return Err(self.row(row + 1, seen, "quote cells that hold the delimiter, as in `\"a, b\"`"));
             }
-            check(filling.push(row + 1, places.iter().map(|&place| Some(record[place].to_owned()))))?;
+            filling.push(row + 1, places.iter().map(|&place| Some(record[place].to_owned())))?;
         }
         Ok(Table { is_cut, ..filling.table })
     }
@@ -505,7 +505,7 @@ impl TableFile<'_> {
         check_dictionaries(&reader, wanted).map_err(layout)?;
         let fields = read.iter().map(|&place| schema.get_fields()[place].clone()).collect();
         let projection = Type::group_type_builder(schema.name()).with_fields(fields).build().map_err(layout)?;
-        let (mut filling, check) = self.filling(wanted.len())?;
+        let mut filling = self.filling(wanted.len())?;
         let enough = filling.left.saturating_sub(most.unwrap_or(u64::MAX));
         for (row, cells) in reader.get_row_iter(Some(projection)).map_err(layout)?.enumerate() {
             let cells = cells.map_err(layout)?.into_columns();
@@ -518,7 +518,7 @@ impl TableFile<'_> {
                 Some((_, other)) => Ok(Some(other.to_string())),
             };
             let cells: Vec<_> = wanted.iter().map(cell).collect::<Result<_, _>>()?;
-            check(filling.push(row + 1, cells.into_iter()))?;
+            filling.push(row + 1, cells.into_iter())?;
             if most.is_some() && filling.left < enough {
                 filling.table.is_cut = true;
                 break;
